@@ -2,6 +2,7 @@
 
 import { msg, str } from "@lit/localize";
 import { html, LitElement, nothing, type TemplateResult } from "lit";
+import { state } from "lit/decorators.js";
 import "#ui/components/shell/connection-badge.ts";
 import { HotkeyController } from "#ui/components/controls/hotkeys.ts";
 import { nextFrame } from "#ui/components/controls/next-frame.ts";
@@ -24,20 +25,12 @@ const THEME_ICONS: Readonly<Record<Theme, IconName>> = {
 type Menu = "pages" | "manage" | "user";
 
 export class App extends LitElement {
-  static override properties = {
-    _route: { state: true },
-    _theme: { state: true },
-    _failed: { state: true },
-    _menu: { state: true },
-    _viewer: { state: true },
-  };
-
-  declare _route: Route | undefined;
-  declare _theme: Theme;
-  declare _failed: boolean;
+  @state() accessor _route: Route | undefined;
+  @state() accessor _theme: Theme = currentTheme();
+  @state() accessor _failed = false;
   /** What is unfolded; "pages" only where the screen is narrow. */
-  declare _menu: Menu | undefined;
-  declare _viewer: Viewer | undefined;
+  @state() accessor _menu: Menu | undefined;
+  @state() accessor _viewer: Viewer | undefined;
 
   static override styles = [controls, appStyles];
 
@@ -59,11 +52,6 @@ export class App extends LitElement {
 
   constructor() {
     super();
-    this._route = undefined;
-    this._theme = currentTheme();
-    this._failed = false;
-    this._menu = undefined;
-    this._viewer = undefined;
     new HotkeyController(this, { "?": () => void this.#help() });
   }
 

@@ -5,6 +5,7 @@
 
 import { msg, str } from "@lit/localize";
 import { html, LitElement, nothing, svg, type TemplateResult } from "lit";
+import { property, state } from "lit/decorators.js";
 import { controls } from "#ui/components/style/styles.ts";
 import { formatMeasure, formatShare } from "#ui/services/text/format.ts";
 import { type ChartData, groupSums } from "#ui/services/visualise/series.ts";
@@ -29,38 +30,19 @@ const MAX_SHARES = 9;
 const READOUT_LINES = 10;
 
 export class ChartView extends LitElement {
-  static override properties = {
-    data: { attribute: false },
-    chart: {},
-    label: {},
-    _size: { state: true },
-    _cursor: { state: true },
-    _isLeft: { state: true },
-  };
-
-  declare data: ChartData | undefined;
-  declare chart: Chart;
+  @property({ attribute: false }) accessor data: ChartData | undefined;
+  @property() accessor chart: Chart = "bar";
   /** What is measured. */
-  declare label: string;
-  declare _size: PlotSize;
+  @property() accessor label = "";
+  @state() accessor _size: PlotSize = { width: 0, height: 0 };
   /** The group that is looked at. */
-  declare _cursor: number | undefined;
+  @state() accessor _cursor: number | undefined;
   /** The readout stays out of the pointer's way. */
-  declare _isLeft: boolean;
+  @state() accessor _isLeft = false;
 
   static override styles = [controls, chartStyles];
 
   #resize: ResizeObserver | undefined;
-
-  constructor() {
-    super();
-    this.data = undefined;
-    this.chart = "bar";
-    this.label = "";
-    this._size = { width: 0, height: 0 };
-    this._cursor = undefined;
-    this._isLeft = false;
-  }
 
   override connectedCallback(): void {
     super.connectedCallback();

@@ -5,6 +5,7 @@
 
 import { msg, str } from "@lit/localize";
 import { css, html, LitElement, type PropertyValues, type TemplateResult } from "lit";
+import { property, state } from "lit/decorators.js";
 import type uPlot from "uplot";
 import { LEVEL_NAMES } from "#proto/live.ts";
 import { controls } from "#ui/components/style/styles.ts";
@@ -14,15 +15,9 @@ import type { ResolvedRange } from "#ui/services/search/time-range.ts";
 import { formatCount, formatTime } from "#ui/services/text/format.ts";
 
 export class HistogramChart extends LitElement {
-  static override properties = {
-    histogram: { attribute: false },
-    isUtc: { type: Boolean },
-    _readout: { state: true },
-  };
-
-  declare histogram: Histogram | undefined;
-  declare isUtc: boolean;
-  declare _readout: string;
+  @property({ attribute: false }) accessor histogram: Histogram | undefined;
+  @property({ type: Boolean }) accessor isUtc = false;
+  @state() accessor _readout = "";
 
   static override styles = [
     controls,
@@ -64,13 +59,6 @@ export class HistogramChart extends LitElement {
   /** Buckets chosen by keys: where the choice began and its moving end. */
   #chosen: { anchor: number; end: number } | undefined;
   readonly #redraw = (): void => this.#draw();
-
-  constructor() {
-    super();
-    this.histogram = undefined;
-    this.isUtc = false;
-    this._readout = "";
-  }
 
   override connectedCallback(): void {
     super.connectedCallback();

@@ -13,6 +13,7 @@ import {
   svg,
   type TemplateResult,
 } from "lit";
+import { property, state } from "lit/decorators.js";
 import { icon } from "#ui/components/style/icons.ts";
 import { controls } from "#ui/components/style/styles.ts";
 import { formatCount, formatMeasure, formatShort } from "#ui/services/text/format.ts";
@@ -36,28 +37,17 @@ const ZOOM_STEP = 2;
 const WHEEL_STEP = 1.2;
 
 export class WorldMap extends LitElement {
-  static override properties = {
-    data: { attribute: false },
-    view: { attribute: false },
-    ring: { attribute: false },
-    metric: { attribute: false },
-    label: {},
-    _view: { state: true },
-    _size: { state: true },
-    _cursor: { state: true },
-  };
-
-  declare data: PlaceData | undefined;
-  declare view: MapView | undefined;
-  declare ring: Ring | undefined;
-  declare metric: Metric;
+  @property({ attribute: false }) accessor data: PlaceData | undefined;
+  @property({ attribute: false }) accessor view: MapView | undefined;
+  @property({ attribute: false }) accessor ring: Ring | undefined;
+  @property({ attribute: false }) accessor metric: Metric = { kind: "count", field: "" };
   /** What is measured. */
-  declare label: string;
+  @property() accessor label = "";
   /** As it is while it is moved. */
-  declare _view: MapView;
-  declare _size: { readonly width: number; readonly height: number };
+  @state() accessor _view: MapView = WORLD;
+  @state() accessor _size: { readonly width: number; readonly height: number } = { width: 0, height: 0 };
   /** The circle that is looked at. */
-  declare _cursor: number | undefined;
+  @state() accessor _cursor: number | undefined;
 
   static override styles = [controls, worldMapStyles];
 
@@ -66,18 +56,6 @@ export class WorldMap extends LitElement {
   #held: { readonly x: number; readonly y: number; readonly view: MapView } | undefined;
   #settling: ReturnType<typeof setTimeout> | undefined;
   #resize: ResizeObserver | undefined;
-
-  constructor() {
-    super();
-    this.data = undefined;
-    this.view = undefined;
-    this.ring = undefined;
-    this.metric = { kind: "count", field: "" };
-    this.label = "";
-    this._view = WORLD;
-    this._size = { width: 0, height: 0 };
-    this._cursor = undefined;
-  }
 
   override connectedCallback(): void {
     super.connectedCallback();

@@ -2,6 +2,7 @@
 
 import { msg } from "@lit/localize";
 import { css, html, LitElement, nothing, type TemplateResult } from "lit";
+import { state } from "lit/decorators.js";
 import { controls } from "#ui/components/style/styles.ts";
 
 export interface Question {
@@ -17,10 +18,8 @@ export interface Question {
 }
 
 export class ConfirmDialog extends LitElement {
-  static override properties = { _question: { state: true }, _typed: { state: true } };
-
-  declare _question: Question | undefined;
-  declare _typed: string;
+  @state() accessor _question: Question | undefined;
+  @state() accessor _typed = "";
 
   static override styles = [
     controls,
@@ -79,12 +78,6 @@ export class ConfirmDialog extends LitElement {
   ];
 
   #settle: ((isConfirmed: boolean) => void) | undefined;
-
-  constructor() {
-    super();
-    this._question = undefined;
-    this._typed = "";
-  }
 
   /** Asks; resolves with true where it was confirmed. */
   async ask(question: Question): Promise<boolean> {

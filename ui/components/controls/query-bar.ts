@@ -2,6 +2,7 @@
 
 import { msg } from "@lit/localize";
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
+import { property, state } from "lit/decorators.js";
 import { icon } from "#ui/components/style/icons.ts";
 import { controls } from "#ui/components/style/styles.ts";
 import type { FieldCatalogue, TopValue } from "#ui/services/search/fields.ts";
@@ -27,60 +28,33 @@ const CHECK_DELAY_MS = 700;
 const CONTEXT_CHARACTERS = 40;
 
 export class QueryBar extends LitElement {
-  static override properties = {
-    query: {},
-    index: {},
-    indices: { attribute: false },
-    isBusy: { type: Boolean },
-    action: {},
-    fields: { attribute: false },
-    loadValues: { attribute: false },
-    _suggestions: { state: true },
-    fault: { attribute: false },
-    _chosen: { state: true },
-    _fault: { state: true },
-  };
-
-  declare query: string;
-  declare index: string;
+  @property() accessor query = "";
+  @property() accessor index = "";
   /** Names and patterns to choose from. */
-  declare indices: readonly string[];
-  declare isBusy: boolean;
+  @property({ attribute: false }) accessor indices: readonly string[] = [];
+  @property({ type: Boolean }) accessor isBusy = false;
   /** The button's word. */
-  declare action: string;
+  @property() accessor action = msg("Search");
   /** Known fields; undefined: nothing is suggested. */
-  declare fields: FieldCatalogue | undefined;
+  @property({ attribute: false }) accessor fields: FieldCatalogue | undefined;
   /** Returns the most frequent values of a field. */
-  declare loadValues: ((field: string) => Promise<readonly TopValue[]>) | undefined;
+  @property({ attribute: false }) accessor loadValues:
+    | ((field: string) => Promise<readonly TopValue[]>)
+    | undefined;
   /** What the hub says is wrong with the query. */
-  declare fault: QueryFault | undefined;
+  @property({ attribute: false }) accessor fault: QueryFault | undefined;
   /** What is wrong with what stands in the field. */
-  declare _fault:
+  @state() accessor _fault:
     | (QueryFault & { readonly isAdvice: boolean; readonly isHubs: boolean; readonly query: string })
     | undefined;
-  declare _suggestions: readonly Suggestion[];
+  @state() accessor _suggestions: readonly Suggestion[] = [];
   /** Number of the chosen suggestion; -1: none, so that Enter searches. */
-  declare _chosen: number;
+  @state() accessor _chosen = -1;
 
   #word: QueryWord | undefined;
   #checkTimer: ReturnType<typeof setTimeout> | undefined;
 
   static override styles = [controls, queryBarStyles];
-
-  constructor() {
-    super();
-    this.query = "";
-    this.index = "";
-    this.indices = [];
-    this.isBusy = false;
-    this.action = msg("Search");
-    this.fields = undefined;
-    this.loadValues = undefined;
-    this.fault = undefined;
-    this._fault = undefined;
-    this._suggestions = [];
-    this._chosen = -1;
-  }
 
   override disconnectedCallback(): void {
     super.disconnectedCallback();

@@ -2,6 +2,7 @@
 
 import { msg, str } from "@lit/localize";
 import { html, LitElement, nothing, type TemplateResult } from "lit";
+import { property, state } from "lit/decorators.js";
 import { icon } from "#ui/components/style/icons.ts";
 import { controls } from "#ui/components/style/styles.ts";
 import { describeRange, QUICK_RANGES, rangeFault } from "#ui/services/search/range-labels.ts";
@@ -12,34 +13,17 @@ import { timeRangePickerStyles } from "./time-range-picker-styles.ts";
 const REFRESH_SECONDS = [0, 5, 10, 30, 60, 300] as const;
 
 export class TimeRangePicker extends LitElement {
-  static override properties = {
-    range: { attribute: false },
-    refreshSeconds: { type: Number },
-    isUtc: { type: Boolean },
-    _isOpen: { state: true },
-    _fault: { state: true },
-  };
-
-  declare range: TimeRange;
-  declare refreshSeconds: number;
-  declare isUtc: boolean;
-  declare _isOpen: boolean;
-  declare _fault: string | undefined;
+  @property({ attribute: false }) accessor range: TimeRange = DEFAULT_RANGE;
+  @property({ type: Number }) accessor refreshSeconds = 0;
+  @property({ type: Boolean }) accessor isUtc = false;
+  @state() accessor _isOpen = false;
+  @state() accessor _fault: string | undefined;
 
   static override styles = [controls, timeRangePickerStyles];
 
   readonly #closeOutside = (event: Event): void => {
     if (!event.composedPath().includes(this)) this._isOpen = false;
   };
-
-  constructor() {
-    super();
-    this.range = DEFAULT_RANGE;
-    this.refreshSeconds = 0;
-    this.isUtc = false;
-    this._isOpen = false;
-    this._fault = undefined;
-  }
 
   override connectedCallback(): void {
     super.connectedCallback();

@@ -2,6 +2,7 @@
 
 import { msg } from "@lit/localize";
 import { css, html, LitElement, nothing, type TemplateResult } from "lit";
+import { state } from "lit/decorators.js";
 import { controls } from "#ui/components/style/styles.ts";
 import { formText } from "./form-text.ts";
 
@@ -21,9 +22,7 @@ export interface TitleAnswer {
 }
 
 export class TitleDialog extends LitElement {
-  static override properties = { _question: { state: true } };
-
-  declare _question: TitleQuestion | undefined;
+  @state() accessor _question: TitleQuestion | undefined;
 
   static override styles = [
     controls,
@@ -68,11 +67,6 @@ export class TitleDialog extends LitElement {
   ];
 
   #settle: ((answer: TitleAnswer | undefined) => void) | undefined;
-
-  constructor() {
-    super();
-    this._question = undefined;
-  }
 
   /** Asks; resolves with undefined where its reader thought better of it. */
   async ask(question: TitleQuestion): Promise<TitleAnswer | undefined> {

@@ -6,6 +6,7 @@
 
 import { msg } from "@lit/localize";
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
+import { property } from "lit/decorators.js";
 import { controls } from "#ui/components/style/styles.ts";
 import type { Completion } from "#ui/services/console/completion.ts";
 import { highlightConsole } from "#ui/services/console/highlight.ts";
@@ -21,20 +22,15 @@ export interface CaretDetail {
 }
 
 export class CodeEditor extends LitElement {
-  static override properties = {
-    label: {},
-    active: { attribute: false },
-    complete: { attribute: false },
-    convertPaste: { attribute: false },
-  };
-
   /** Its name for screen readers. */
-  declare label: string;
+  @property() accessor label = "";
   /** Lines of the chosen requests. */
-  declare active: CaretDetail | undefined;
-  declare complete: (text: string, caret: number) => Completion | undefined;
+  @property({ attribute: false }) accessor active: CaretDetail | undefined;
+  @property({ attribute: false }) accessor complete: (text: string, caret: number) => Completion | undefined =
+    () => undefined;
   /** Returns what a pasted text becomes; undefined: itself. */
-  declare convertPaste: (text: string) => string | undefined;
+  @property({ attribute: false }) accessor convertPaste: (text: string) => string | undefined = () =>
+    undefined;
 
   static override styles = [controls, codeColours, codeEditorStyles];
 
@@ -45,13 +41,6 @@ export class CodeEditor extends LitElement {
   #isAwaited = false;
   /** After Escape, Tab leaves. */
   #isLeaving = false;
-  constructor() {
-    super();
-    this.label = "";
-    this.active = undefined;
-    this.complete = () => undefined;
-    this.convertPaste = () => undefined;
-  }
 
   get value(): string {
     return this.#text;

@@ -2,6 +2,7 @@
 
 import { msg, str } from "@lit/localize";
 import { css, html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
+import { property, state } from "lit/decorators.js";
 import { controls } from "#ui/components/style/styles.ts";
 import { type JsonLine, jsonLines, linesAtDepth, seenLines } from "#ui/services/console/json-lines.ts";
 import { formatCount } from "#ui/services/text/format.ts";
@@ -11,16 +12,10 @@ import { codeColours } from "./code-editor-styles.ts";
 const PAGE_LINES = 3_000;
 
 export class JsonView extends LitElement {
-  static override properties = {
-    text: {},
-    _folded: { state: true },
-    _limit: { state: true },
-  };
-
   /** JSON as it came. */
-  declare text: string;
-  declare _folded: ReadonlySet<number>;
-  declare _limit: number;
+  @property() accessor text = "";
+  @state() accessor _folded: ReadonlySet<number> = new Set();
+  @state() accessor _limit: number = PAGE_LINES;
 
   static override styles = [
     controls,
@@ -86,13 +81,6 @@ export class JsonView extends LitElement {
   ];
 
   #lines: JsonLine[] = [];
-
-  constructor() {
-    super();
-    this.text = "";
-    this._folded = new Set();
-    this._limit = PAGE_LINES;
-  }
 
   /** Folds everything below `depth`; Infinity opens all. */
   foldTo(depth: number): void {

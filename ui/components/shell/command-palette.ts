@@ -2,6 +2,7 @@
 
 import { msg } from "@lit/localize";
 import { css, html, LitElement, nothing, type TemplateResult } from "lit";
+import { state } from "lit/decorators.js";
 import { controls } from "#ui/components/style/styles.ts";
 
 export interface Command {
@@ -15,16 +16,10 @@ export interface Command {
 const SHOWN = 12;
 
 export class CommandPalette extends LitElement {
-  static override properties = {
-    _commands: { state: true },
-    _text: { state: true },
-    _chosen: { state: true },
-  };
-
-  declare _commands: readonly Command[];
-  declare _text: string;
+  @state() accessor _commands: readonly Command[] = [];
+  @state() accessor _text = "";
   /** Number among those shown. */
-  declare _chosen: number;
+  @state() accessor _chosen = 0;
 
   static override styles = [
     controls,
@@ -83,13 +78,6 @@ export class CommandPalette extends LitElement {
       }
     `,
   ];
-
-  constructor() {
-    super();
-    this._commands = [];
-    this._text = "";
-    this._chosen = 0;
-  }
 
   /** Opens with what is known; `more` follow when they have come. */
   async show(commands: readonly Command[], more: Promise<readonly Command[]>): Promise<void> {

@@ -5,6 +5,7 @@
 
 import { msg } from "@lit/localize";
 import { css, html, LitElement, nothing, type TemplateResult } from "lit";
+import { state } from "lit/decorators.js";
 import { controls } from "#ui/components/style/styles.ts";
 import { HUB_BACK_EVENT, HUB_MISSED_EVENT } from "#ui/services/hub/hub-events.ts";
 import { fetchHubState, type HubState } from "#ui/services/hub/session-client.ts";
@@ -23,9 +24,7 @@ const TEXTS: Readonly<Record<HubState, string>> = {
 };
 
 export class ConnectionBadge extends LitElement {
-  static override properties = { _state: { state: true } };
-
-  declare _state: HubState;
+  @state() accessor _state: HubState = "ready";
 
   static override styles = [
     controls,
@@ -75,11 +74,6 @@ export class ConnectionBadge extends LitElement {
   readonly #soon = (): void => {
     if (!document.hidden) void this.#ask();
   };
-
-  constructor() {
-    super();
-    this._state = "ready";
-  }
 
   override connectedCallback(): void {
     super.connectedCallback();

@@ -2,6 +2,7 @@
 
 import { msg, str } from "@lit/localize";
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
+import { property, state } from "lit/decorators.js";
 import { fireColumn, fireFilter } from "#ui/components/controls/field-events.ts";
 import { icon } from "#ui/components/style/icons.ts";
 import { controls } from "#ui/components/style/styles.ts";
@@ -37,46 +38,23 @@ const LONG_VALUE = 400;
 const COPIED_MS = 1_500;
 
 export class EventDetails extends LitElement {
-  static override properties = {
-    document: { attribute: false },
-    columns: { attribute: false },
-    isUtc: { type: Boolean },
-    surroundings: {},
-    around: { attribute: false },
-    _view: { state: true },
-    _copied: { state: true },
-    _shown: { state: true },
-  };
-
-  declare document: LogDocument | undefined;
+  @property({ attribute: false }) accessor document: LogDocument | undefined;
   /** Fields shown as columns; undefined where the page has none. */
-  declare columns: readonly string[] | undefined;
-  declare isUtc: boolean;
+  @property({ attribute: false }) accessor columns: readonly string[] | undefined;
+  @property({ type: Boolean }) accessor isUtc = false;
   /** Address of the lines around; "" where there is none. */
-  declare surroundings: string;
+  @property() accessor surroundings = "";
   /** Returns the lines around one, none of them loaded yet; undefined where the page can't. */
-  declare around: ((line: LogDocument) => SurroundingLines) | undefined;
-  declare _view: View;
+  @property({ attribute: false }) accessor around: ((line: LogDocument) => SurroundingLines) | undefined;
+  @state() accessor _view: View = "table";
   /** The field, or what of the whole. */
-  declare _copied: Copied;
+  @state() accessor _copied: Copied;
   /** Fields that are drawn; the others follow, some each frame. */
-  declare _shown: number;
+  @state() accessor _shown: number = FIRST_FIELDS;
 
   #frame = 0;
 
   static override styles = [controls, eventDetailsStyles];
-
-  constructor() {
-    super();
-    this.document = undefined;
-    this.columns = undefined;
-    this.isUtc = false;
-    this.surroundings = "";
-    this.around = undefined;
-    this._view = "table";
-    this._copied = undefined;
-    this._shown = FIRST_FIELDS;
-  }
 
   override disconnectedCallback(): void {
     super.disconnectedCallback();

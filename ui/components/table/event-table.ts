@@ -6,6 +6,7 @@
 
 import { msg } from "@lit/localize";
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
+import { property } from "lit/decorators.js";
 import { controls, logRows } from "#ui/components/style/styles.ts";
 import type { Sort } from "#ui/services/search/discover-state.ts";
 import type { FieldCatalogue } from "#ui/services/search/fields.ts";
@@ -22,62 +23,31 @@ const ROWS_BEFORE_END = 40;
 const MESSAGE_ONLY: readonly string[] = ["message"];
 
 export class EventTable extends LitElement {
-  static override properties = {
-    rows: { attribute: false },
-    columns: { attribute: false },
-    widths: { attribute: false },
-    fields: { attribute: false },
-    sort: { attribute: false },
-    words: { attribute: false, hasChanged: hasOtherWords },
-    find: {},
-    selected: { type: Number },
-    isUtc: { type: Boolean },
-    isWrapped: { type: Boolean, reflect: true },
-    isLoadingMore: { type: Boolean },
-    footer: {},
-  };
-
-  declare rows: readonly LogDocument[];
-  declare columns: readonly string[];
+  @property({ attribute: false }) accessor rows: readonly LogDocument[] = [];
+  @property({ attribute: false }) accessor columns: readonly string[] = [];
   /** Chosen widths of columns, px. */
-  declare widths: Readonly<Record<string, number>>;
+  @property({ attribute: false }) accessor widths: Readonly<Record<string, number>> = {};
   /** Known fields; undefined: nothing but the time can be sorted by. */
-  declare fields: FieldCatalogue | undefined;
-  declare sort: Sort | undefined;
+  @property({ attribute: false }) accessor fields: FieldCatalogue | undefined;
+  @property({ attribute: false }) accessor sort: Sort | undefined;
   /** Words to mark. */
-  declare words: readonly string[];
+  @property({ attribute: false, hasChanged: hasOtherWords }) accessor words: readonly string[] = [];
   /** Text that is looked for in the lines; "": none. */
-  declare find: string;
+  @property() accessor find = "";
   /** Number of the chosen row; -1: none. */
-  declare selected: number;
-  declare isUtc: boolean;
+  @property({ type: Number }) accessor selected = -1;
+  @property({ type: Boolean }) accessor isUtc = false;
   /** True where long texts go on in further lines. */
-  declare isWrapped: boolean;
-  declare isLoadingMore: boolean;
+  @property({ type: Boolean, reflect: true }) accessor isWrapped = false;
+  @property({ type: Boolean }) accessor isLoadingMore = false;
   /** What is said below the last row. */
-  declare footer: string;
+  @property() accessor footer = "";
 
   static override styles = [controls, logRows, eventTableStyles];
 
   readonly #body = new TableBody();
   #resize: ResizeObserver | undefined;
   #frame = 0;
-
-  constructor() {
-    super();
-    this.rows = [];
-    this.columns = [];
-    this.widths = {};
-    this.fields = undefined;
-    this.sort = undefined;
-    this.words = [];
-    this.find = "";
-    this.selected = -1;
-    this.isUtc = false;
-    this.isWrapped = false;
-    this.isLoadingMore = false;
-    this.footer = "";
-  }
 
   override connectedCallback(): void {
     super.connectedCallback();

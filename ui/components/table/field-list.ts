@@ -2,6 +2,7 @@
 
 import { msg, str } from "@lit/localize";
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
+import { property, state } from "lit/decorators.js";
 import { fireColumn, fireFilter } from "#ui/components/controls/field-events.ts";
 import { icon } from "#ui/components/style/icons.ts";
 import { controls } from "#ui/components/style/styles.ts";
@@ -40,42 +41,20 @@ const TYPE_SIGNS: Readonly<Record<string, string>> = {
 };
 
 export class FieldList extends LitElement {
-  static override properties = {
-    fields: { attribute: false },
-    columns: { attribute: false },
-    present: { attribute: false },
-    loadValues: { attribute: false },
-    _search: { state: true },
-    _limit: { state: true },
-    _open: { state: true },
-    _values: { state: true },
-  };
-
   /** Undefined until they are known. */
-  declare fields: FieldCatalogue | undefined;
-  declare columns: readonly string[];
+  @property({ attribute: false }) accessor fields: FieldCatalogue | undefined;
+  @property({ attribute: false }) accessor columns: readonly string[] = [];
   /** Names of the fields that lines in sight have; they come first. */
-  declare present: ReadonlySet<string>;
+  @property({ attribute: false }) accessor present: ReadonlySet<string> = new Set();
   /** Counts a field's values; undefined where it failed. */
-  declare loadValues: (field: Field) => Promise<TopValues | undefined>;
-  declare _search: string;
-  declare _limit: number;
-  declare _open: string | undefined;
-  declare _values: TopValues | undefined;
+  @property({ attribute: false }) accessor loadValues: (field: Field) => Promise<TopValues | undefined> =
+    () => Promise.resolve(undefined);
+  @state() accessor _search = "";
+  @state() accessor _limit: number = PAGE_FIELDS;
+  @state() accessor _open: string | undefined;
+  @state() accessor _values: TopValues | undefined;
 
   static override styles = [controls, fieldListStyles];
-
-  constructor() {
-    super();
-    this.fields = undefined;
-    this.columns = [];
-    this.present = new Set();
-    this.loadValues = () => Promise.resolve(undefined);
-    this._search = "";
-    this._limit = PAGE_FIELDS;
-    this._open = undefined;
-    this._values = undefined;
-  }
 
   /** Puts the cursor into the search. */
   focusSearch(): void {

@@ -2,6 +2,7 @@
 
 import { msg, str } from "@lit/localize";
 import { css, html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
+import { property, state } from "lit/decorators.js";
 import { LEVEL_NAMES } from "#proto/live.ts";
 import { icon } from "#ui/components/style/icons.ts";
 import { controls, logRows } from "#ui/components/style/styles.ts";
@@ -12,23 +13,14 @@ import { formatTime } from "#ui/services/text/format.ts";
 type Side = "before" | "after";
 
 export class SurroundingLinesView extends LitElement {
-  static override properties = {
-    document: { attribute: false },
-    around: { attribute: false },
-    isUtc: { type: Boolean },
-    _lines: { state: true },
-    _fault: { state: true },
-    _loading: { state: true },
-  };
-
-  declare document: LogDocument | undefined;
+  @property({ attribute: false }) accessor document: LogDocument | undefined;
   /** Returns the lines around one, none of them loaded yet. */
-  declare around: ((line: LogDocument) => SurroundingLines) | undefined;
-  declare isUtc: boolean;
-  declare _lines: SurroundingLines | undefined;
-  declare _fault: string | undefined;
+  @property({ attribute: false }) accessor around: ((line: LogDocument) => SurroundingLines) | undefined;
+  @property({ type: Boolean }) accessor isUtc = false;
+  @state() accessor _lines: SurroundingLines | undefined;
+  @state() accessor _fault: string | undefined;
   /** The sides that lines are on their way for. */
-  declare _loading: ReadonlySet<Side>;
+  @state() accessor _loading: ReadonlySet<Side> = new Set();
 
   static override styles = [
     controls,
@@ -70,16 +62,6 @@ export class SurroundingLinesView extends LitElement {
 
   #abort = new AbortController();
   #isRevealed = false;
-
-  constructor() {
-    super();
-    this.document = undefined;
-    this.around = undefined;
-    this.isUtc = false;
-    this._lines = undefined;
-    this._fault = undefined;
-    this._loading = new Set();
-  }
 
   override disconnectedCallback(): void {
     super.disconnectedCallback();

@@ -5,6 +5,7 @@
 
 import { msg, str } from "@lit/localize";
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
+import { property, state } from "lit/decorators.js";
 import { icon } from "#ui/components/style/icons.ts";
 import { controls } from "#ui/components/style/styles.ts";
 import type { Sort } from "#ui/services/search/discover-state.ts";
@@ -23,35 +24,16 @@ const MAX_WIDTH_PX = 1_600;
 const WIDTH_STEP = 1.25;
 
 export class TableHead extends LitElement {
-  static override properties = {
-    columns: { attribute: false },
-    canRemove: { attribute: false },
-    fields: { attribute: false },
-    sort: { attribute: false },
-    widths: { attribute: false },
-    _open: { state: true },
-  };
-
-  declare columns: readonly string[];
+  @property({ attribute: false }) accessor columns: readonly string[] = [];
   /** False where the column is shown for want of others. */
-  declare canRemove: boolean;
-  declare fields: FieldCatalogue | undefined;
-  declare sort: Sort | undefined;
-  declare widths: Readonly<Record<string, number>>;
+  @property({ attribute: false }) accessor canRemove = false;
+  @property({ attribute: false }) accessor fields: FieldCatalogue | undefined;
+  @property({ attribute: false }) accessor sort: Sort | undefined;
+  @property({ attribute: false }) accessor widths: Readonly<Record<string, number>> = {};
   /** The column whose menu is unfolded. */
-  declare _open: string | undefined;
+  @state() accessor _open: string | undefined;
 
   static override styles = [controls, tableHeadStyles];
-
-  constructor() {
-    super();
-    this.columns = [];
-    this.canRemove = false;
-    this.fields = undefined;
-    this.sort = undefined;
-    this.widths = {};
-    this._open = undefined;
-  }
 
   override render(): TemplateResult {
     return html`

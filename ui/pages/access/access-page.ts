@@ -2,6 +2,7 @@
 
 import { msg, str } from "@lit/localize";
 import { css, html, LitElement, nothing, type TemplateResult } from "lit";
+import { state } from "lit/decorators.js";
 import "#ui/components/controls/confirm-dialog.ts";
 import type { Question } from "#ui/components/controls/confirm-dialog.ts";
 import { faultView } from "#ui/components/controls/error-view.ts";
@@ -19,15 +20,9 @@ export interface Secret {
 }
 
 export abstract class AccessPage extends LitElement {
-  static override properties = {
-    _fault: { state: true },
-    _said: { state: true },
-    _secret: { state: true },
-  };
-
-  declare _fault: SearchError | undefined;
-  declare _said: string;
-  declare _secret: Secret | undefined;
+  @state() accessor _fault: SearchError | undefined;
+  @state() accessor _said = "";
+  @state() accessor _secret: Secret | undefined;
 
   static override styles = [
     controls,
@@ -86,13 +81,6 @@ export abstract class AccessPage extends LitElement {
   ];
 
   #abort = new AbortController();
-
-  constructor() {
-    super();
-    this._fault = undefined;
-    this._said = "";
-    this._secret = undefined;
-  }
 
   override connectedCallback(): void {
     super.connectedCallback();

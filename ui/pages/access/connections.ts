@@ -2,6 +2,7 @@
 
 import { msg, str } from "@lit/localize";
 import { html, nothing, type TemplateResult } from "lit";
+import { state } from "lit/decorators.js";
 import { formText } from "#ui/components/controls/form-text.ts";
 import { icon } from "#ui/components/style/icons.ts";
 import {
@@ -17,22 +18,10 @@ import { AccessPage, tableView } from "./access-page.ts";
 const REFRESH_MS = 5_000;
 
 export class ConnectionsPage extends AccessPage {
-  static override properties = {
-    ...AccessPage.properties,
-    _accounts: { state: true },
-    _providers: { state: true },
-  };
-
-  declare _accounts: readonly ConnectedAccount[] | undefined;
-  declare _providers: readonly Provider[];
+  @state() accessor _accounts: readonly ConnectedAccount[] | undefined;
+  @state() accessor _providers: readonly Provider[] = [];
 
   #timer: ReturnType<typeof setInterval> | undefined;
-
-  constructor() {
-    super();
-    this._accounts = undefined;
-    this._providers = [];
-  }
 
   override connectedCallback(): void {
     super.connectedCallback();

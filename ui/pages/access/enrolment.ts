@@ -2,6 +2,7 @@
 
 import { msg, str } from "@lit/localize";
 import { html, nothing, type TemplateResult } from "lit";
+import { state } from "lit/decorators.js";
 import { icon } from "#ui/components/style/icons.ts";
 import {
   type AgentKey,
@@ -15,24 +16,10 @@ import { formatMoment } from "#ui/services/text/format.ts";
 import { AccessPage, tableView } from "./access-page.ts";
 
 export class EnrolmentPage extends AccessPage {
-  static override properties = {
-    ...AccessPage.properties,
-    _agents: { state: true },
-    _open: { state: true },
-    _isLocal: { state: true },
-  };
-
-  declare _agents: readonly AgentKey[] | undefined;
-  declare _open: readonly Enrolment[];
+  @state() accessor _agents: readonly AgentKey[] | undefined;
+  @state() accessor _open: readonly Enrolment[] = [];
   /** True where no other machine reaches this hub. */
-  declare _isLocal: boolean;
-
-  constructor() {
-    super();
-    this._agents = undefined;
-    this._open = [];
-    this._isLocal = false;
-  }
+  @state() accessor _isLocal = false;
 
   protected override get heading(): string {
     return msg("Connect servers");

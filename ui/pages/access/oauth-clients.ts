@@ -2,6 +2,7 @@
 
 import { msg, str } from "@lit/localize";
 import { html, nothing, type TemplateResult } from "lit";
+import { state } from "lit/decorators.js";
 import { formText } from "#ui/components/controls/form-text.ts";
 import { icon } from "#ui/components/style/icons.ts";
 import { changeAccess, getAccess, type OAuthClient } from "#ui/services/administration/access-client.ts";
@@ -26,20 +27,8 @@ interface Credentials {
 }
 
 export class OAuthClientsPage extends AccessPage {
-  static override properties = {
-    ...AccessPage.properties,
-    _clients: { state: true },
-    _scopes: { state: true },
-  };
-
-  declare _clients: readonly OAuthClient[] | undefined;
-  declare _scopes: readonly Scope[];
-
-  constructor() {
-    super();
-    this._clients = undefined;
-    this._scopes = [];
-  }
+  @state() accessor _clients: readonly OAuthClient[] | undefined;
+  @state() accessor _scopes: readonly Scope[] = [];
 
   protected override get heading(): string {
     return msg("OAuth clients");

@@ -2,6 +2,7 @@
 
 import { msg, str } from "@lit/localize";
 import { html, nothing, type TemplateResult } from "lit";
+import { state } from "lit/decorators.js";
 import { formText } from "#ui/components/controls/form-text.ts";
 import { icon } from "#ui/components/style/icons.ts";
 import {
@@ -17,23 +18,9 @@ import { formatAgo, formatMoment } from "#ui/services/text/format.ts";
 import { AccessPage, patternsOf, tableView } from "./access-page.ts";
 
 export class UsersPage extends AccessPage {
-  static override properties = {
-    ...AccessPage.properties,
-    _accounts: { state: true },
-    _keys: { state: true },
-    _sessions: { state: true },
-  };
-
-  declare _accounts: readonly Account[] | undefined;
-  declare _keys: readonly ApiKey[];
-  declare _sessions: readonly Session[];
-
-  constructor() {
-    super();
-    this._accounts = undefined;
-    this._keys = [];
-    this._sessions = [];
-  }
+  @state() accessor _accounts: readonly Account[] | undefined;
+  @state() accessor _keys: readonly ApiKey[] = [];
+  @state() accessor _sessions: readonly Session[] = [];
 
   protected override get heading(): string {
     return msg("Users and keys");

@@ -2,6 +2,7 @@
 
 import { msg, str } from "@lit/localize";
 import { css, html, LitElement, nothing, type TemplateResult } from "lit";
+import { property, state } from "lit/decorators.js";
 import { faultView } from "#ui/components/controls/error-view.ts";
 import { HotkeyController } from "#ui/components/controls/hotkeys.ts";
 import { Refreshing } from "#ui/components/controls/polling-controller.ts";
@@ -31,11 +32,9 @@ const PLACES: Readonly<Record<string, string>> = {
 };
 
 export class AgentDetails extends LitElement {
-  static override properties = { agent: {}, _search: { state: true } };
-
   /** Id of the agent; another one needs another element. */
-  declare agent: string;
-  declare _search: string;
+  @property() accessor agent = "";
+  @state() accessor _search = "";
 
   static override styles = [
     controls,
@@ -65,8 +64,6 @@ export class AgentDetails extends LitElement {
 
   constructor() {
     super();
-    this.agent = "";
-    this._search = "";
     new HotkeyController(this, {
       "/": () => this.renderRoot.querySelector<HTMLElement>("input[type=search]")?.focus(),
       r: () => void this.#found.refresh(),

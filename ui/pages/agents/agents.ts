@@ -2,6 +2,7 @@
 
 import { msg, str } from "@lit/localize";
 import { css, html, LitElement, nothing, type TemplateResult } from "lit";
+import { property, state } from "lit/decorators.js";
 import { keyed } from "lit/directives/keyed.js";
 import "./agent-details.ts";
 import { faultView } from "#ui/components/controls/error-view.ts";
@@ -26,14 +27,9 @@ const REFRESH_MS = 3_000;
 const MANY_AGENTS = 10;
 
 export class AgentsPage extends LitElement {
-  static override properties = {
-    parameters: { attribute: false },
-    _search: { state: true },
-  };
-
   /** Of the address: `id` of an agent. */
-  declare parameters: URLSearchParams;
-  declare _search: string;
+  @property({ attribute: false }) accessor parameters = new URLSearchParams();
+  @state() accessor _search = "";
 
   static override styles = [
     controls,
@@ -78,8 +74,6 @@ export class AgentsPage extends LitElement {
 
   constructor() {
     super();
-    this.parameters = new URLSearchParams();
-    this._search = "";
     new HotkeyController(this, {
       "/": () => this.renderRoot.querySelector<HTMLElement>("input[type=search]")?.focus(),
       r: () => void this.#agents.refresh(),

@@ -2,6 +2,7 @@
 
 import { msg } from "@lit/localize";
 import { css, html, LitElement, nothing, type TemplateResult } from "lit";
+import { property } from "lit/decorators.js";
 import { formText } from "#ui/components/controls/form-text.ts";
 import { icon } from "#ui/components/style/icons.ts";
 import { controls } from "#ui/components/style/styles.ts";
@@ -11,10 +12,8 @@ const WINDOWS = ["1m", "5m", "15m", "30m", "1h", "6h", "24h"];
 const INTERVALS = ["10s", "30s", "1m", "5m", "15m", "1h"];
 
 export class AlertForm extends LitElement {
-  static override properties = { rule: { attribute: false }, isNew: { type: Boolean } };
-
-  declare rule: AlertRule;
-  declare isNew: boolean;
+  @property({ attribute: false }) accessor rule!: AlertRule;
+  @property({ type: Boolean }) accessor isNew!: boolean;
 
   static override styles = [
     controls,

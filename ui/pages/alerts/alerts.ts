@@ -2,6 +2,7 @@
 
 import { msg, str } from "@lit/localize";
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
+import { property, state } from "lit/decorators.js";
 import "./alert-form.ts";
 import "#ui/components/controls/confirm-dialog.ts";
 import { faultView } from "#ui/components/controls/error-view.ts";
@@ -32,22 +33,14 @@ const PREVIEW_SPAN = "24h";
 const MUTE_MS = 60 * 60_000;
 
 export class AlertsPage extends LitElement {
-  static override properties = {
-    parameters: { attribute: false },
-    _previewFault: { state: true },
-    _said: { state: true },
-    _points: { state: true },
-    _draft: { state: true },
-  };
-
   /** Of the address: `id` of a rule, `new` with the `q` and `index` of a search. */
-  declare parameters: URLSearchParams;
+  @property({ attribute: false }) accessor parameters = new URLSearchParams();
   /** Why the rule in the form can't be previewed. */
-  declare _previewFault: SearchError | undefined;
-  declare _said: string;
-  declare _points: readonly PreviewPoint[];
+  @state() accessor _previewFault: SearchError | undefined;
+  @state() accessor _said = "";
+  @state() accessor _points: readonly PreviewPoint[] = [];
   /** What the form began with. */
-  declare _draft: AlertRule | undefined;
+  @state() accessor _draft: AlertRule | undefined;
 
   static override styles = [controls, notices, pageStyles];
 
@@ -56,11 +49,6 @@ export class AlertsPage extends LitElement {
 
   constructor() {
     super();
-    this.parameters = new URLSearchParams();
-    this._previewFault = undefined;
-    this._said = "";
-    this._points = [];
-    this._draft = undefined;
     new HotkeyController(this, {
       n: () => navigate({ page: "alerts", parameters: new URLSearchParams("new=1") }),
     });

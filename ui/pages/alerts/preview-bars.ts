@@ -2,6 +2,7 @@
 
 import { msg, str } from "@lit/localize";
 import { css, html, LitElement, nothing, svg, type TemplateResult } from "lit";
+import { property } from "lit/decorators.js";
 import type { PreviewPoint } from "#ui/services/administration/alert-client.ts";
 import { formatCount, formatMoment } from "#ui/services/text/format.ts";
 
@@ -9,10 +10,8 @@ const WIDTH = 600;
 const HEIGHT = 110;
 
 export class PreviewBars extends LitElement {
-  static override properties = { points: { attribute: false }, threshold: { type: Number } };
-
-  declare points: readonly PreviewPoint[];
-  declare threshold: number;
+  @property({ attribute: false }) accessor points: readonly PreviewPoint[] = [];
+  @property({ type: Number }) accessor threshold = 0;
 
   static override styles = css`
     svg {
@@ -41,12 +40,6 @@ export class PreviewBars extends LitElement {
       font-size: var(--text-small);
     }
   `;
-
-  constructor() {
-    super();
-    this.points = [];
-    this.threshold = 0;
-  }
 
   override render(): TemplateResult | typeof nothing {
     const { points, threshold } = this;

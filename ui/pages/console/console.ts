@@ -2,6 +2,7 @@
 
 import { msg, str } from "@lit/localize";
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
+import { property, state } from "lit/decorators.js";
 import type { CaretDetail, CodeEditor } from "#ui/components/editor/code-editor.ts";
 import "#ui/components/editor/code-editor.ts";
 import "#ui/components/controls/confirm-dialog.ts";
@@ -31,23 +32,14 @@ const COPIED_MS = 1_500;
 const TABLE_KEY = "console.table";
 
 export class ConsolePage extends LitElement {
-  static override properties = {
-    parameters: { attribute: false },
-    _chosen: { state: true },
-    _hasHistory: { state: true },
-    _search: { state: true },
-    _said: { state: true },
-    _isTable: { state: true },
-  };
-
   /** Of the address: `request` is written behind what is there. */
-  declare parameters: URLSearchParams;
-  declare _chosen: readonly ConsoleRequest[];
-  declare _hasHistory: boolean;
-  declare _search: string;
-  declare _said: string;
+  @property({ attribute: false }) accessor parameters = new URLSearchParams();
+  @state() accessor _chosen: readonly ConsoleRequest[] = [];
+  @state() accessor _hasHistory = false;
+  @state() accessor _search = "";
+  @state() accessor _said = "";
   /** Answers that hold rows are shown as tables. */
-  declare _isTable: boolean;
+  @state() accessor _isTable: boolean = readPreference(TABLE_KEY) === "on";
 
   static override styles = [controls, consoleStyles];
 
@@ -61,12 +53,6 @@ export class ConsolePage extends LitElement {
 
   constructor() {
     super();
-    this.parameters = new URLSearchParams();
-    this._chosen = [];
-    this._hasHistory = false;
-    this._search = "";
-    this._said = "";
-    this._isTable = readPreference(TABLE_KEY) === "on";
     new HotkeyController(this, {
       "/": () => this.#editor?.focus(),
       h: () => this.#toggleHistory(),

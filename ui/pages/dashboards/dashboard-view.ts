@@ -5,6 +5,7 @@
 
 import { msg, str } from "@lit/localize";
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
+import { property, state } from "lit/decorators.js";
 import { repeat } from "lit/directives/repeat.js";
 import { faultView } from "#ui/components/controls/error-view.ts";
 import { HotkeyController } from "#ui/components/controls/hotkeys.ts";
@@ -43,20 +44,13 @@ import { panelView } from "./dashboard-panels.ts";
 import { dashboardStyles } from "./dashboard-styles.ts";
 
 export class DashboardView extends LitElement {
-  static override properties = {
-    parameters: { attribute: false },
-    _round: { state: true },
-    _tables: { state: true },
-    _said: { state: true },
-  };
-
   /** Of the address. */
-  declare parameters: URLSearchParams;
-  declare _round: number;
+  @property({ attribute: false }) accessor parameters = new URLSearchParams();
+  @state() accessor _round = 0;
   /** Keys of the panels that show numbers in their chart's place. */
-  declare _tables: ReadonlySet<string>;
+  @state() accessor _tables: ReadonlySet<string> = new Set();
   /** What was done with a panel, for those who don't see it. */
-  declare _said: string;
+  @state() accessor _said = "";
 
   static override styles = [controls, notices, dashboardStyles];
 
@@ -76,10 +70,6 @@ export class DashboardView extends LitElement {
 
   constructor() {
     super();
-    this.parameters = new URLSearchParams();
-    this._round = 0;
-    this._tables = new Set();
-    this._said = "";
     new HotkeyController(this, {
       "/": () => this.renderRoot.querySelector<HTMLElement>("input[name=query]")?.focus(),
       t: () => void this.renderRoot.querySelector("tr-time-range-picker")?.open(),

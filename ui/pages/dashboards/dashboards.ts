@@ -2,6 +2,7 @@
 
 import { msg, str } from "@lit/localize";
 import { css, html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
+import { property, state } from "lit/decorators.js";
 import "#ui/components/controls/confirm-dialog.ts";
 import { faultView } from "#ui/components/controls/error-view.ts";
 import { icon } from "#ui/components/style/icons.ts";
@@ -36,16 +37,10 @@ const HEADINGS: Readonly<Record<SavedType, string>> = {
 };
 
 export class DashboardsPage extends LitElement {
-  static override properties = {
-    parameters: { attribute: false },
-    _saved: { state: true },
-    _fault: { state: true },
-  };
-
   /** Of the address: `id` shows one. */
-  declare parameters: URLSearchParams;
-  declare _saved: Readonly<Record<SavedType, readonly SavedObject[]>> | undefined;
-  declare _fault: SearchError | undefined;
+  @property({ attribute: false }) accessor parameters = new URLSearchParams();
+  @state() accessor _saved: Readonly<Record<SavedType, readonly SavedObject[]>> | undefined;
+  @state() accessor _fault: SearchError | undefined;
 
   static override styles = [
     controls,
@@ -65,13 +60,6 @@ export class DashboardsPage extends LitElement {
 
   readonly #store = new SavedClient();
   #abort = new AbortController();
-
-  constructor() {
-    super();
-    this.parameters = new URLSearchParams();
-    this._saved = undefined;
-    this._fault = undefined;
-  }
 
   override disconnectedCallback(): void {
     super.disconnectedCallback();

@@ -5,25 +5,19 @@
 
 import { msg, str } from "@lit/localize";
 import { css, html, LitElement, nothing, type TemplateResult } from "lit";
+import { property } from "lit/decorators.js";
 import { icon } from "#ui/components/style/icons.ts";
 import { controls } from "#ui/components/style/styles.ts";
 import { MAX_VARIABLES, type Variable } from "#ui/services/dashboards/dashboard.ts";
 import type { Field } from "#ui/services/search/fields.ts";
 
 export class VariableBar extends LitElement {
-  static override properties = {
-    variables: { attribute: false },
-    values: { attribute: false },
-    fields: { attribute: false },
-    isEditing: { type: Boolean },
-  };
-
-  declare variables: readonly Variable[];
+  @property({ attribute: false }) accessor variables: readonly Variable[] = [];
   /** What may be chosen, by field. */
-  declare values: ReadonlyMap<string, readonly string[]>;
+  @property({ attribute: false }) accessor values: ReadonlyMap<string, readonly string[]> = new Map();
   /** What a further variable may be. */
-  declare fields: readonly Field[];
-  declare isEditing: boolean;
+  @property({ attribute: false }) accessor fields: readonly Field[] = [];
+  @property({ type: Boolean }) accessor isEditing = false;
 
   static override styles = [
     controls,
@@ -60,14 +54,6 @@ export class VariableBar extends LitElement {
       }
     `,
   ];
-
-  constructor() {
-    super();
-    this.variables = [];
-    this.values = new Map();
-    this.fields = [];
-    this.isEditing = false;
-  }
 
   override render(): TemplateResult {
     return html`${this.variables.map((variable) => this.#variable(variable))}

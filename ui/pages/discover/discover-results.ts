@@ -5,6 +5,7 @@
 
 import { msg } from "@lit/localize";
 import { html, LitElement, nothing, type TemplateResult } from "lit";
+import { property, state } from "lit/decorators.js";
 import "#ui/components/table/event-table.ts";
 import { faultView } from "#ui/components/controls/error-view.ts";
 import type { TopValues } from "#ui/components/table/field-list.ts";
@@ -36,29 +37,17 @@ import { surroundingsOf } from "#ui/services/discover/surroundings.ts";
 import { emptyView, footerText, statusView } from "./discover-views.ts";
 
 export class DiscoverResults extends LitElement {
-  static override properties = {
-    state: { attribute: false },
-    model: { attribute: false },
-    client: { attribute: false },
-    _selected: { state: true },
-    _isOpen: { state: true },
-    _hasFields: { state: true },
-    _isWrapped: { state: true },
-    _isFinding: { state: true },
-    _find: { state: true },
-  };
-
-  declare state: DiscoverState;
+  @property({ attribute: false }) accessor state: DiscoverState = DEFAULT_STATE;
   /** Its owner calls `requestUpdate` when it has changed. */
-  declare model: DiscoverModel;
-  declare client: SearchClient;
-  declare _selected: number;
-  declare _isOpen: boolean;
-  declare _hasFields: boolean;
-  declare _isWrapped: boolean;
-  declare _isFinding: boolean;
+  @property({ attribute: false }) accessor model!: DiscoverModel;
+  @property({ attribute: false }) accessor client!: SearchClient;
+  @state() accessor _selected = -1;
+  @state() accessor _isOpen = false;
+  @state() accessor _hasFields: boolean = matchMedia("(width >= 900px)").matches;
+  @state() accessor _isWrapped: boolean = readPreference("wrap") === "on";
+  @state() accessor _isFinding = false;
   /** Text that is looked for in the lines. */
-  declare _find: string;
+  @state() accessor _find = "";
 
   static override styles = [controls, notices, resultsStyles];
 
@@ -73,13 +62,6 @@ export class DiscoverResults extends LitElement {
 
   constructor() {
     super();
-    this.state = DEFAULT_STATE;
-    this._selected = -1;
-    this._isOpen = false;
-    this._hasFields = matchMedia("(width >= 900px)").matches;
-    this._isWrapped = readPreference("wrap") === "on";
-    this._isFinding = false;
-    this._find = "";
     new HotkeyController(this, {
       f: () => this.#focusFields(),
       j: () => this.#step(1),

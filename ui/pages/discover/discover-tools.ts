@@ -2,6 +2,7 @@
 
 import { msg, str } from "@lit/localize";
 import { css, html, LitElement, nothing, type TemplateResult } from "lit";
+import { property, state } from "lit/decorators.js";
 import { icon } from "#ui/components/style/icons.ts";
 import { controls } from "#ui/components/style/styles.ts";
 import { formatRoute } from "#ui/services/browser/router.ts";
@@ -22,25 +23,15 @@ const TYPES: Readonly<Record<ExportFormat, string>> = { csv: "text/csv", ndjson:
 const SAID_MS = 6_000;
 
 export class DiscoverTools extends LitElement {
-  static override properties = {
-    state: { attribute: false },
-    range: { attribute: false },
-    client: { attribute: false },
-    _menu: { state: true },
-    _searches: { state: true },
-    _progress: { state: true },
-    _said: { state: true },
-  };
-
-  declare state: DiscoverState;
+  @property({ attribute: false }) accessor state: DiscoverState = DEFAULT_STATE;
   /** Of the last search. */
-  declare range: ResolvedRange | undefined;
-  declare client: SearchClient;
-  declare _menu: "saved" | "export" | undefined;
-  declare _searches: readonly SavedObject[] | undefined;
+  @property({ attribute: false }) accessor range: ResolvedRange | undefined;
+  @property({ attribute: false }) accessor client!: SearchClient;
+  @state() accessor _menu: "saved" | "export" | undefined;
+  @state() accessor _searches: readonly SavedObject[] | undefined;
   /** Of a file that is being written: lines written, lines there are. */
-  declare _progress: { readonly written: number; readonly total: number } | undefined;
-  declare _said: string;
+  @state() accessor _progress: { readonly written: number; readonly total: number } | undefined;
+  @state() accessor _said = "";
 
   static override styles = [
     controls,
@@ -115,16 +106,6 @@ export class DiscoverTools extends LitElement {
   readonly #closeOutside = (event: Event): void => {
     if (!event.composedPath().includes(this)) this._menu = undefined;
   };
-
-  constructor() {
-    super();
-    this.state = DEFAULT_STATE;
-    this.range = undefined;
-    this._menu = undefined;
-    this._searches = undefined;
-    this._progress = undefined;
-    this._said = "";
-  }
 
   override connectedCallback(): void {
     super.connectedCallback();

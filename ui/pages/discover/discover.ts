@@ -2,6 +2,7 @@
 
 import { msg } from "@lit/localize";
 import { html, LitElement, type PropertyValues, type TemplateResult } from "lit";
+import { property } from "lit/decorators.js";
 import { HotkeyController } from "#ui/components/controls/hotkeys.ts";
 import { icon } from "#ui/components/style/icons.ts";
 import "#ui/components/controls/query-bar.ts";
@@ -32,10 +33,8 @@ const UNREACHED = 0;
 const UNAVAILABLE = 503;
 
 export class DiscoverPage extends LitElement {
-  static override properties = { parameters: { attribute: false } };
-
   /** Of the address. */
-  declare parameters: URLSearchParams;
+  @property({ attribute: false }) accessor parameters = new URLSearchParams();
 
   static override styles = [controls, discoverStyles];
 
@@ -56,7 +55,6 @@ export class DiscoverPage extends LitElement {
 
   constructor() {
     super();
-    this.parameters = new URLSearchParams();
     new HotkeyController(this, {
       "/": () => this.renderRoot.querySelector("tr-query-bar")?.focusQuery(),
       t: () => void this.renderRoot.querySelector("tr-time-range-picker")?.open(),

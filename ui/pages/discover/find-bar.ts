@@ -5,24 +5,18 @@
 
 import { msg, str } from "@lit/localize";
 import { css, html, LitElement, type PropertyValues, type TemplateResult } from "lit";
+import { property, state } from "lit/decorators.js";
 import { icon } from "#ui/components/style/icons.ts";
 import { controls } from "#ui/components/style/styles.ts";
 import { type LogDocument, linesWith } from "#ui/services/search/log-document.ts";
 import { formatCount } from "#ui/services/text/format.ts";
 
 export class FindBar extends LitElement {
-  static override properties = {
-    rows: { attribute: false },
-    columns: { attribute: false },
-    selected: { type: Number },
-    _text: { state: true },
-  };
-
-  declare rows: readonly LogDocument[];
-  declare columns: readonly string[];
+  @property({ attribute: false }) accessor rows: readonly LogDocument[] = [];
+  @property({ attribute: false }) accessor columns: readonly string[] = [];
   /** Number of the chosen row; -1: none. */
-  declare selected: number;
-  declare _text: string;
+  @property({ type: Number }) accessor selected = -1;
+  @state() accessor _text = "";
 
   static override styles = [
     controls,
@@ -53,14 +47,6 @@ export class FindBar extends LitElement {
   ];
 
   #found: readonly number[] = [];
-
-  constructor() {
-    super();
-    this.rows = [];
-    this.columns = [];
-    this.selected = -1;
-    this._text = "";
-  }
 
   /** Puts the cursor into the field. */
   focusText(): void {

@@ -2,6 +2,7 @@
 
 import { msg, str } from "@lit/localize";
 import { css, html, LitElement, nothing, type TemplateResult } from "lit";
+import { property } from "lit/decorators.js";
 import { dropPanel, toggleDropPanel } from "#ui/components/controls/drop-panel.ts";
 import { controls } from "#ui/components/style/styles.ts";
 import { slowReasons } from "#ui/services/administration/slow-queries.ts";
@@ -27,9 +28,7 @@ export interface SearchCost {
 const SLOW_MS = 1_000;
 
 export class SearchCostView extends LitElement {
-  static override properties = { cost: { attribute: false } };
-
-  declare cost: SearchCost | undefined;
+  @property({ attribute: false }) accessor cost: SearchCost | undefined;
 
   static override styles = [
     controls,
@@ -71,11 +70,6 @@ export class SearchCostView extends LitElement {
       }
     `,
   ];
-
-  constructor() {
-    super();
-    this.cost = undefined;
-  }
 
   override render(): TemplateResult | typeof nothing {
     const { cost } = this;

@@ -2,6 +2,7 @@
 
 import { msg, str } from "@lit/localize";
 import { css, html, LitElement, nothing, type TemplateResult } from "lit";
+import { property, state } from "lit/decorators.js";
 import { faultView } from "#ui/components/controls/error-view.ts";
 import { formText } from "#ui/components/controls/form-text.ts";
 import { pageStyles } from "#ui/components/style/page-styles.ts";
@@ -16,22 +17,13 @@ const TOKENIZERS = ["standard", "letter", "lowercase", "whitespace", "keyword", 
 const DEFAULT_TEXT = "Connection refused: web-1.example.com 10.0.0.1 [GET /index.html]";
 
 export class AnalyseForm extends LitElement {
-  static override properties = {
-    index: {},
-    admin: { attribute: false },
-    fieldNames: { attribute: false },
-    _way: { state: true },
-    _tokens: { state: true },
-    _fault: { state: true },
-  };
-
-  declare index: string;
-  declare admin: IndexAdmin;
+  @property() accessor index = "";
+  @property({ attribute: false }) accessor admin!: IndexAdmin;
   /** Fields that are analysed. */
-  declare fieldNames: readonly string[];
-  declare _way: Way;
-  declare _tokens: readonly AnalysedToken[] | undefined;
-  declare _fault: SearchError | undefined;
+  @property({ attribute: false }) accessor fieldNames: readonly string[] = [];
+  @state() accessor _way: Way = "analyzer";
+  @state() accessor _tokens: readonly AnalysedToken[] | undefined;
+  @state() accessor _fault: SearchError | undefined;
 
   static override styles = [
     controls,
@@ -77,15 +69,6 @@ export class AnalyseForm extends LitElement {
       }
     `,
   ];
-
-  constructor() {
-    super();
-    this.index = "";
-    this.fieldNames = [];
-    this._way = "analyzer";
-    this._tokens = undefined;
-    this._fault = undefined;
-  }
 
   override render(): TemplateResult {
     return html`<form class="card" @submit=${this.#submit}>

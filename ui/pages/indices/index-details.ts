@@ -2,6 +2,7 @@
 
 import { msg, str } from "@lit/localize";
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
+import { property, state } from "lit/decorators.js";
 import "./analyse-form.ts";
 import "#ui/components/controls/confirm-dialog.ts";
 import { faultView } from "#ui/components/controls/error-view.ts";
@@ -26,53 +27,25 @@ const TABS: readonly (readonly [Tab, string])[] = [
 ];
 
 export class IndexDetails extends LitElement {
-  static override properties = {
-    name: {},
-    tab: {},
-    admin: { attribute: false },
-    row: { attribute: false },
-    isKnown: { type: Boolean },
-    _fields: { state: true },
-    _settings: { state: true },
-    _aliases: { state: true },
-    _fault: { state: true },
-    _doing: { state: true },
-    _done: { state: true },
-  };
-
-  declare name: string;
+  @property() accessor name = "";
   /** Of the address. */
-  declare tab: string;
-  declare admin: IndexAdmin;
+  @property() accessor tab = "";
+  @property({ attribute: false }) accessor admin!: IndexAdmin;
   /** Undefined where the table doesn't have it (yet). */
-  declare row: IndexRow | undefined;
+  @property({ attribute: false }) accessor row: IndexRow | undefined;
   /** True once the table is there. */
-  declare isKnown: boolean;
-  declare _fields: readonly FieldNode[];
-  declare _settings: ReadonlyMap<string, string>;
-  declare _aliases: readonly IndexAlias[];
-  declare _fault: SearchError | undefined;
+  @property({ type: Boolean }) accessor isKnown = false;
+  @state() accessor _fields: readonly FieldNode[] = [];
+  @state() accessor _settings: ReadonlyMap<string, string> = new Map();
+  @state() accessor _aliases: readonly IndexAlias[] = [];
+  @state() accessor _fault: SearchError | undefined;
   /** What is being done now. */
-  declare _doing: string;
-  declare _done: string;
+  @state() accessor _doing = "";
+  @state() accessor _done = "";
 
   static override styles = [controls, notices, pageStyles];
 
   #abort = new AbortController();
-
-  constructor() {
-    super();
-    this.name = "";
-    this.tab = "";
-    this.row = undefined;
-    this.isKnown = false;
-    this._fields = [];
-    this._settings = new Map();
-    this._aliases = [];
-    this._fault = undefined;
-    this._doing = "";
-    this._done = "";
-  }
 
   override disconnectedCallback(): void {
     super.disconnectedCallback();

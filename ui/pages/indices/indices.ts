@@ -2,6 +2,7 @@
 
 import { msg, str } from "@lit/localize";
 import { css, html, LitElement, nothing, type TemplateResult } from "lit";
+import { property, state } from "lit/decorators.js";
 import { faultView } from "#ui/components/controls/error-view.ts";
 import { HotkeyController } from "#ui/components/controls/hotkeys.ts";
 import { icon } from "#ui/components/style/icons.ts";
@@ -35,24 +36,14 @@ const COLUMNS: readonly Column[] = [
 ];
 
 export class IndicesPage extends LitElement {
-  static override properties = {
-    parameters: { attribute: false },
-    _rows: { state: true },
-    _fault: { state: true },
-    _search: { state: true },
-    _sort: { state: true },
-    _isDescending: { state: true },
-    _hasHidden: { state: true },
-  };
-
   /** Of the address: `index` shows one, `view=retention` what is kept. */
-  declare parameters: URLSearchParams;
-  declare _rows: readonly IndexRow[] | undefined;
-  declare _fault: SearchError | undefined;
-  declare _search: string;
-  declare _sort: SortKey;
-  declare _isDescending: boolean;
-  declare _hasHidden: boolean;
+  @property({ attribute: false }) accessor parameters = new URLSearchParams();
+  @state() accessor _rows: readonly IndexRow[] | undefined;
+  @state() accessor _fault: SearchError | undefined;
+  @state() accessor _search = "";
+  @state() accessor _sort: SortKey = "name";
+  @state() accessor _isDescending = false;
+  @state() accessor _hasHidden = false;
 
   static override styles = [
     controls,
@@ -79,13 +70,6 @@ export class IndicesPage extends LitElement {
 
   constructor() {
     super();
-    this.parameters = new URLSearchParams();
-    this._rows = undefined;
-    this._fault = undefined;
-    this._search = "";
-    this._sort = "name";
-    this._isDescending = false;
-    this._hasHidden = false;
     new HotkeyController(this, {
       "/": () => this.renderRoot.querySelector<HTMLElement>("input[type=search]")?.focus(),
       r: () => void this.#load(),

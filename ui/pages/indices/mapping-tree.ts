@@ -2,15 +2,14 @@
 
 import { msg, str } from "@lit/localize";
 import { css, html, LitElement, nothing, type TemplateResult } from "lit";
+import { property, state } from "lit/decorators.js";
 import { controls } from "#ui/components/style/styles.ts";
 import { type FieldNode, filterTree } from "#ui/services/administration/index-admin.ts";
 import { formatCount } from "#ui/services/text/format.ts";
 
 export class MappingTree extends LitElement {
-  static override properties = { fields: { attribute: false }, _search: { state: true } };
-
-  declare fields: readonly FieldNode[];
-  declare _search: string;
+  @property({ attribute: false }) accessor fields: readonly FieldNode[] = [];
+  @state() accessor _search = "";
 
   static override styles = [
     controls,
@@ -84,12 +83,6 @@ export class MappingTree extends LitElement {
       }
     `,
   ];
-
-  constructor() {
-    super();
-    this.fields = [];
-    this._search = "";
-  }
 
   override render(): TemplateResult {
     const found = filterTree(this.fields, this._search);

@@ -2,17 +2,16 @@
 
 import { msg, str } from "@lit/localize";
 import { css, html, LitElement, type TemplateResult } from "lit";
+import { property, state } from "lit/decorators.js";
 import { dropPanel, toggleDropPanel } from "#ui/components/controls/drop-panel.ts";
 import { icon } from "#ui/components/style/icons.ts";
 import { controls } from "#ui/components/style/styles.ts";
 import { type ColourRule, MAX_RULES, RULE_COLOURS } from "#ui/services/live/colour-rules.ts";
 
 export class ColourRulesPanel extends LitElement {
-  static override properties = { rules: { attribute: false }, _colour: { state: true } };
-
-  declare rules: readonly ColourRule[];
+  @property({ attribute: false }) accessor rules: readonly ColourRule[] = [];
   /** Of the rule that is to be added. */
-  declare _colour: number;
+  @state() accessor _colour = 1;
 
   static override styles = [
     controls,
@@ -75,12 +74,6 @@ export class ColourRulesPanel extends LitElement {
       }
     `,
   ];
-
-  constructor() {
-    super();
-    this.rules = [];
-    this._colour = 1;
-  }
 
   override render(): TemplateResult {
     const count = this.rules.length === 0 ? "" : ` ${this.rules.length}`;

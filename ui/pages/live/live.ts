@@ -2,6 +2,7 @@
 
 import { msg, str } from "@lit/localize";
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
+import { property, state } from "lit/decorators.js";
 import { DEFAULT_LIMITS, type TailGap } from "#proto/live.ts";
 import "#ui/components/table/event-details.ts";
 import type { FilterDetail } from "#ui/components/controls/field-events.ts";
@@ -36,18 +37,11 @@ import { noticeView, RATES, toolbarView } from "./live-views.ts";
 const HIDDEN_PAUSE_MS = 10 * 60_000;
 
 export class LivePage extends LitElement {
-  static override properties = {
-    parameters: { attribute: false },
-    _document: { state: true },
-    _rules: { state: true },
-    _said: { state: true },
-  };
-
   /** Of the address. */
-  declare parameters: URLSearchParams;
-  declare _document: LogDocument | undefined;
-  declare _rules: readonly ColourRule[];
-  declare _said: string;
+  @property({ attribute: false }) accessor parameters = new URLSearchParams();
+  @state() accessor _document: LogDocument | undefined;
+  @state() accessor _rules: readonly ColourRule[] = readRules();
+  @state() accessor _said = "";
 
   static override styles = [controls, notices, liveStyles];
 
@@ -66,10 +60,6 @@ export class LivePage extends LitElement {
 
   constructor() {
     super();
-    this.parameters = new URLSearchParams();
-    this._document = undefined;
-    this._rules = readRules();
-    this._said = "";
     new HotkeyController(this, {
       "/": () => this.renderRoot.querySelector("tr-query-bar")?.focusQuery(),
       " ": () => this.#togglePause(),

@@ -2,6 +2,7 @@
 
 import { msg, str } from "@lit/localize";
 import { css, html, LitElement, type TemplateResult } from "lit";
+import { property, state } from "lit/decorators.js";
 import { colourReader } from "#ui/components/style/theme-colour.ts";
 import { THEME_EVENT } from "#ui/services/browser/theme.ts";
 import { HISTORY_SECONDS, type RateHistory } from "#ui/services/live/rate-history.ts";
@@ -13,10 +14,8 @@ const DRAW_MS = 1_000;
 const MIN_ERROR_PX = 3;
 
 export class RateStrip extends LitElement {
-  static override properties = { history: { attribute: false }, _text: { state: true } };
-
-  declare history: RateHistory | undefined;
-  declare _text: string;
+  @property({ attribute: false }) accessor history: RateHistory | undefined;
+  @state() accessor _text = "";
 
   static override styles = css`
     :host {
@@ -33,12 +32,6 @@ export class RateStrip extends LitElement {
 
   #timer: ReturnType<typeof setInterval> | undefined;
   readonly #draw = (): void => this.#redraw();
-
-  constructor() {
-    super();
-    this.history = undefined;
-    this._text = "";
-  }
 
   override connectedCallback(): void {
     super.connectedCallback();

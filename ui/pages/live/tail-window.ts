@@ -6,6 +6,7 @@
 
 import { msg } from "@lit/localize";
 import { html, LitElement, type TemplateResult } from "lit";
+import { property } from "lit/decorators.js";
 import { controls, logRows } from "#ui/components/style/styles.ts";
 import { rowHeightPx } from "#ui/services/browser/theme.ts";
 import { type ColourRule, compileRules } from "#ui/services/live/colour-rules.ts";
@@ -20,18 +21,11 @@ const NARROW_ROW_HEIGHT_PX = 44;
 const END_TOLERANCE_PX = 4;
 
 export class TailWindow extends LitElement {
-  static override properties = {
-    log: { attribute: false },
-    words: { attribute: false, hasChanged: hasOtherWords },
-    isUtc: { type: Boolean },
-    rules: { attribute: false },
-  };
-
-  declare log: TailLog;
-  declare words: readonly string[];
-  declare isUtc: boolean;
+  @property({ attribute: false }) accessor log!: TailLog;
+  @property({ attribute: false, hasChanged: hasOtherWords }) accessor words: readonly string[] = [];
+  @property({ type: Boolean }) accessor isUtc = false;
   /** Colours of lines. */
-  declare rules: readonly ColourRule[];
+  @property({ attribute: false }) accessor rules: readonly ColourRule[] = [];
 
   static override styles = [controls, logRows, tailWindowStyles];
 
@@ -47,13 +41,6 @@ export class TailWindow extends LitElement {
   #firstDrawn = 0;
   #look: TailLook = { highlight: undefined, colourOf: () => 0, isUtc: false };
   #resize: ResizeObserver | undefined;
-
-  constructor() {
-    super();
-    this.words = [];
-    this.isUtc = false;
-    this.rules = [];
-  }
 
   get isFollowing(): boolean {
     return this.#isFollowing;

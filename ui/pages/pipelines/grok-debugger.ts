@@ -2,6 +2,7 @@
 
 import { msg } from "@lit/localize";
 import { css, html, LitElement, nothing, type TemplateResult } from "lit";
+import { state } from "lit/decorators.js";
 import { faultView } from "#ui/components/controls/error-view.ts";
 import { pageStyles } from "#ui/components/style/page-styles.ts";
 import { controls, notices } from "#ui/components/style/styles.ts";
@@ -12,11 +13,9 @@ import type { SearchError } from "#ui/services/search/search-client.ts";
 const TRY_AFTER_MS = 300;
 
 export class GrokDebugger extends LitElement {
-  static override properties = { _answer: { state: true }, _fault: { state: true }, _text: { state: true } };
-
-  declare _answer: GrokAnswer | undefined;
-  declare _fault: SearchError | undefined;
-  declare _text: string;
+  @state() accessor _answer: GrokAnswer | undefined;
+  @state() accessor _fault: SearchError | undefined;
+  @state() accessor _text = "55.3.244.1 GET /index.html 15824 0.043";
 
   static override styles = [
     controls,
@@ -49,13 +48,6 @@ export class GrokDebugger extends LitElement {
 
   #abort = new AbortController();
   #timer: ReturnType<typeof setTimeout> | undefined;
-
-  constructor() {
-    super();
-    this._answer = undefined;
-    this._fault = undefined;
-    this._text = "55.3.244.1 GET /index.html 15824 0.043";
-  }
 
   override connectedCallback(): void {
     super.connectedCallback();

@@ -2,6 +2,7 @@
 
 import { msg, str } from "@lit/localize";
 import { css, html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
+import { property, state } from "lit/decorators.js";
 import { faultView } from "#ui/components/controls/error-view.ts";
 import { formText } from "#ui/components/controls/form-text.ts";
 import { icon } from "#ui/components/style/icons.ts";
@@ -43,29 +44,17 @@ const FIRST_LINE =
   '198.51.100.7 - - [31/Jan/2026:14:05:09 +0000] "GET /cart HTTP/1.1" 200 5123 "-" "curl/8.9.1"';
 
 export class PipelineEditor extends LitElement {
-  static override properties = {
-    name: {},
-    sample: {},
-    _stored: { state: true },
-    _text: { state: true },
-    _lines: { state: true },
-    _trials: { state: true },
-    _problem: { state: true },
-    _fault: { state: true },
-    _said: { state: true },
-  };
-
   /** "": a new one. */
-  declare name: string;
-  declare sample: string;
-  declare _stored: PipelineText | undefined;
-  declare _text: string;
-  declare _lines: string;
-  declare _trials: readonly Trial[];
+  @property() accessor name = "";
+  @property() accessor sample = "";
+  @state() accessor _stored: PipelineText | undefined;
+  @state() accessor _text: string = FIRST_TEXT;
+  @state() accessor _lines: string = FIRST_LINE;
+  @state() accessor _trials: readonly Trial[] = [];
   /** What is wrong with the text, with its place. */
-  declare _problem: string;
-  declare _fault: SearchError | undefined;
-  declare _said: string;
+  @state() accessor _problem = "";
+  @state() accessor _fault: SearchError | undefined;
+  @state() accessor _said = "";
 
   static override styles = [
     controls,
@@ -110,19 +99,6 @@ export class PipelineEditor extends LitElement {
   #abort = new AbortController();
   #trial = new AbortController();
   #timer: ReturnType<typeof setTimeout> | undefined;
-
-  constructor() {
-    super();
-    this.name = "";
-    this.sample = "";
-    this._stored = undefined;
-    this._text = FIRST_TEXT;
-    this._lines = FIRST_LINE;
-    this._trials = [];
-    this._problem = "";
-    this._fault = undefined;
-    this._said = "";
-  }
 
   override disconnectedCallback(): void {
     super.disconnectedCallback();

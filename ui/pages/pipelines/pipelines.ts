@@ -2,6 +2,7 @@
 
 import { msg, str } from "@lit/localize";
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
+import { property, state } from "lit/decorators.js";
 import "#ui/components/controls/confirm-dialog.ts";
 import { faultView } from "#ui/components/controls/error-view.ts";
 import { icon } from "#ui/components/style/icons.ts";
@@ -39,25 +40,14 @@ interface PipelineFacts {
 }
 
 export class PipelinesPage extends LitElement {
-  static override properties = {
-    parameters: { attribute: false },
-    _said: { state: true },
-  };
-
   /** Of the address: `view`; `id` of a pipeline, `new`, a `sample` line to try. */
-  declare parameters: URLSearchParams;
-  declare _said: string;
+  @property({ attribute: false }) accessor parameters = new URLSearchParams();
+  @state() accessor _said = "";
 
   static override styles = [controls, notices, pageStyles, flowStyles];
 
   readonly #flow = new PipelineFlow();
   readonly #facts = new Refreshing(this, (signal) => this.#ask(signal), REFRESH_MS);
-
-  constructor() {
-    super();
-    this.parameters = new URLSearchParams();
-    this._said = "";
-  }
 
   protected override updated(changed: PropertyValues<this>): void {
     if (changed.has("parameters") && changed.get("parameters") !== undefined) void this.#facts.refresh();

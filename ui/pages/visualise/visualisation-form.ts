@@ -2,6 +2,7 @@
 
 import { msg } from "@lit/localize";
 import { css, html, LitElement, nothing, type TemplateResult } from "lit";
+import { property } from "lit/decorators.js";
 import { controls } from "#ui/components/style/styles.ts";
 import type { Field } from "#ui/services/search/fields.ts";
 import { MAX_RING_KM, type Ring } from "#ui/services/visualise/map-view.ts";
@@ -40,11 +41,9 @@ const POINTS = /^geo_point$/;
 const NUMBERS = /^(long|integer|short|byte|double|float|half_float|scaled_float)$/;
 
 export class VisualisationForm extends LitElement {
-  static override properties = { shown: { attribute: false }, fields: { attribute: false } };
-
-  declare shown: Visualisation;
+  @property({ attribute: false }) accessor shown!: Visualisation;
   /** Of the index. */
-  declare fields: readonly Field[];
+  @property({ attribute: false }) accessor fields: readonly Field[] = [];
 
   /** What there was before a map. */
   #groups: Grouping = DEFAULT_VISUALISATION.by;
@@ -119,11 +118,6 @@ export class VisualisationForm extends LitElement {
       }
     `,
   ];
-
-  constructor() {
-    super();
-    this.fields = [];
-  }
 
   override render(): TemplateResult {
     const { chart } = this.shown;

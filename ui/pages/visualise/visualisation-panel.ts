@@ -6,6 +6,7 @@
 
 import { msg } from "@lit/localize";
 import { css, html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
+import { property, state } from "lit/decorators.js";
 import "#ui/components/chart/chart.ts";
 import { faultView } from "#ui/components/controls/error-view.ts";
 import { controls, notices } from "#ui/components/style/styles.ts";
@@ -45,38 +46,23 @@ const MAX_TIMES = 100;
 const MAX_HEAT_TIMES = 48;
 
 export class VisualisationPanel extends LitElement {
-  static override properties = {
-    shown: { attribute: false },
-    range: { attribute: false },
-    filter: {},
-    round: { type: Number },
-    isUtc: { type: Boolean },
-    isTable: { type: Boolean },
-    _data: { state: true },
-    _fault: { state: true },
-    _warning: { state: true },
-    _isLoading: { state: true },
-    _view: { state: true },
-    _mapView: { state: true },
-  };
-
-  declare shown: Visualisation;
-  declare range: TimeRange;
+  @property({ attribute: false }) accessor shown: Visualisation = DEFAULT_VISUALISATION;
+  @property({ attribute: false }) accessor range: TimeRange = DEFAULT_RANGE;
   /** A further query that must match. */
-  declare filter: string;
+  @property() accessor filter = "";
   /** Another number: ask again. */
-  declare round: number;
-  declare isUtc: boolean;
+  @property({ type: Number }) accessor round = 0;
+  @property({ type: Boolean }) accessor isUtc = false;
   /** The numbers instead of the chart. */
-  declare isTable: boolean;
-  declare _data: ChartData | PlaceData | undefined;
-  declare _fault: SearchError | undefined;
-  declare _warning: string | undefined;
-  declare _isLoading: boolean;
+  @property({ type: Boolean }) accessor isTable = false;
+  @state() accessor _data: ChartData | PlaceData | undefined;
+  @state() accessor _fault: SearchError | undefined;
+  @state() accessor _warning: string | undefined;
+  @state() accessor _isLoading = false;
   /** What `_data` belong to. */
-  declare _view: Visualisation;
+  @state() accessor _view: Visualisation = DEFAULT_VISUALISATION;
   /** Of a map that says none: the one that fits its places, or where its reader went. */
-  declare _mapView: MapView | undefined;
+  @state() accessor _mapView: MapView | undefined;
 
   static override styles = [
     controls,
@@ -107,22 +93,6 @@ export class VisualisationPanel extends LitElement {
 
   readonly #client = new SearchClient();
   #abort = new AbortController();
-
-  constructor() {
-    super();
-    this.shown = DEFAULT_VISUALISATION;
-    this.range = DEFAULT_RANGE;
-    this.filter = "";
-    this.round = 0;
-    this.isUtc = false;
-    this.isTable = false;
-    this._data = undefined;
-    this._fault = undefined;
-    this._warning = undefined;
-    this._isLoading = false;
-    this._view = DEFAULT_VISUALISATION;
-    this._mapView = undefined;
-  }
 
   /** Put elsewhere on its page it goes on with what it was asking. */
   override connectedCallback(): void {

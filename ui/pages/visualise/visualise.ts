@@ -2,6 +2,7 @@
 
 import { msg } from "@lit/localize";
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
+import { property, state } from "lit/decorators.js";
 import { faultView } from "#ui/components/controls/error-view.ts";
 import { HotkeyController } from "#ui/components/controls/hotkeys.ts";
 import { icon } from "#ui/components/style/icons.ts";
@@ -40,30 +41,18 @@ import { visualiseStyles } from "./visualise-styles.ts";
 type Time = Pick<DiscoverState, "range" | "refreshSeconds" | "isUtc">;
 
 export class VisualisePage extends LitElement {
-  static override properties = {
-    parameters: { attribute: false },
-    _fields: { state: true },
-    _indices: { state: true },
-    _loaded: { state: true },
-    _saved: { state: true },
-    _fault: { state: true },
-    _round: { state: true },
-    _hasRequest: { state: true },
-    _isTable: { state: true },
-  };
-
   /** Of the address. */
-  declare parameters: URLSearchParams;
-  declare _fields: readonly Field[];
-  declare _indices: readonly string[];
-  declare _loaded: LoadedDetail | undefined;
+  @property({ attribute: false }) accessor parameters = new URLSearchParams();
+  @state() accessor _fields: readonly Field[] = [];
+  @state() accessor _indices: readonly string[] = [];
+  @state() accessor _loaded: LoadedDetail | undefined;
   /** What it was saved as. */
-  declare _saved: SavedObject | undefined;
-  declare _fault: SearchError | undefined;
-  declare _round: number;
-  declare _hasRequest: boolean;
+  @state() accessor _saved: SavedObject | undefined;
+  @state() accessor _fault: SearchError | undefined;
+  @state() accessor _round = 0;
+  @state() accessor _hasRequest = false;
   /** The numbers are shown in the chart's place. */
-  declare _isTable: boolean;
+  @state() accessor _isTable = false;
 
   static override styles = [controls, notices, visualiseStyles];
 
@@ -77,15 +66,6 @@ export class VisualisePage extends LitElement {
 
   constructor() {
     super();
-    this.parameters = new URLSearchParams();
-    this._fields = [];
-    this._indices = [];
-    this._loaded = undefined;
-    this._saved = undefined;
-    this._fault = undefined;
-    this._round = 0;
-    this._hasRequest = false;
-    this._isTable = false;
     new HotkeyController(this, {
       "/": () => this.renderRoot.querySelector("tr-query-bar")?.focusQuery(),
       t: () => void this.renderRoot.querySelector("tr-time-range-picker")?.open(),
