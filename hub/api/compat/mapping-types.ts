@@ -55,9 +55,14 @@ export function typeOf(index: IndexInfo): string {
   return givenType(index.settings.raw) ?? DEFAULT_TYPE;
 }
 
-/** Returns what is printed as `_type` of a document: the index's type, from 7 on the one that the request names. */
-export function documentType(index: IndexInfo | undefined, given: string | undefined, major: number): string {
-  if (major >= 7 && given !== "_all") return given ?? DEFAULT_TYPE;
+/** Returns the `_type` printed with a document: the index's type, from 7 on the one that the request names. */
+export function documentType(index: IndexInfo | undefined, given: string | undefined): string {
+  if (answersAs(700) && given !== "_all") return given ?? DEFAULT_TYPE;
+  return indexType(index, given);
+}
+
+/** Returns the `_type` that lists of documents (`_mget`) print in every version: the index's own one. */
+export function indexType(index: IndexInfo | undefined, given: string | undefined): string {
   if (given === DEFAULT_TYPE && answersAs(607)) return DEFAULT_TYPE;
   return index === undefined ? DEFAULT_TYPE : typeOf(index);
 }

@@ -1,31 +1,66 @@
-/** Which version a request is answered in: that of the settings, or the one its media types ask for. */
+/**
+ * Versions of the search interface: the configured one (`compat.version`), the one a request asks for, and what a
+ * version says of itself. Code that depends on the version of the request under way calls `answersAs`.
+ */
 
 import type { IncomingHttpHeaders } from "node:http";
+import { answersAs, type VersionNumber } from "#hub/search/options/deprecation.ts";
 
-/** Major number of a version. */
-export function majorOf(version: string): number {
-  return Number(version.split(".")[0]);
+/** What a server of a version says of itself in `/`, `_nodes` and Warning headers. */
+export interface VersionProfile {
+  readonly luceneVersion: string;
+  readonly minWireVersion: string;
+  readonly minIndexVersion: string;
+  /** Shards of an index whose definition names no number. */
+  readonly defaultShards: number;
 }
 
-/** Returns the version to answer in; `compatible-with=8` in Accept or Content-Type counts for this request. */
-export function versionOf(
-  { compatVersion }: { readonly compatVersion: string },
-  { headers }: { readonly headers: IncomingHttpHeaders },
-): string {
-  const asked = /compatible-with=(\d{1,2})/.exec(`${headers.accept ?? ""};${headers["content-type"] ?? ""}`);
-  return asked === null ? compatVersion : `${asked[1]}.0.0`;
-}
+/** Profiles by major number; a later version has the last one. */
+const PROFILES: Readonly<Record<number, VersionProfile>> = {
+  6: {
+    luceneVersion: "7.5.0",
+    minWireVersion: "5.6.0",
+    minIndexVersion: "5.0.0",
+    defaultShards: 5,
+  },
+  7: {
+    luceneVersion: "8.7.0",
+    minWireVersion: "6.8.0",
+    minIndexVersion: "6.0.0-beta1",
+    defaultShards: 1,
+  },
+};
 
-/** Returns a version as 100 × major + minor: 605 of "6.5.4". */
-export function versionNumber(version: string): number {
+/** Build that clients compare with those they know; the same in every version. */
+export const BUILD = {
+  build_flavor: "default",
+  build_type: "tar",
+  build_hash: "d2ef93d",
+  build_date: "2018-12-17T21:17:40.758843Z",
+  build_snapshot: false,
+};
+
+/** Returns "6.5.4" as 605: 100 × major + minor. */
+export function versionNumber(version: string): VersionNumber {
   const [major = 0, minor = 0] = version.split(".").map(Number);
   return 100 * major + minor;
 }
 
-/** Returns whether types are shown in mappings unless a request says otherwise. */
-export function showsTypes(
-  parts: { readonly compatVersion: string },
-  request: { readonly headers: IncomingHttpHeaders },
-): boolean {
-  return majorOf(versionOf(parts, request)) < 7;
+/** Returns the version that a request is answered in: `compatible-with=8` in Accept or Content-Type, else `configured`. */
+export function requestedVersion(configured: VersionNumber, headers: IncomingHttpHeaders): VersionNumber {
+  const match =
+    COMPATIBLE_WITH.exec(headers.accept ?? "") ?? COMPATIBLE_WITH.exec(headers["content-type"] ?? "");
+  return match === null ? configured : 100 * Number(match[1]);
+}
+
+const COMPATIBLE_WITH = /compatible-with=(\d{1,2})/;
+
+/** Returns the profile of a version ("6.5.4"). */
+export function versionProfile(version: string): VersionProfile {
+  return PROFILES[Math.floor(versionNumber(version) / 100)] ?? PROFILES[7]!;
+}
+
+/** Returns true where mappings show their type unless the request says otherwise. */
+export function showsTypes(): boolean {
+  return !answersAs(700);
 }

@@ -4,7 +4,7 @@ import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeader, ServerRe
 import { promisify } from "node:util";
 import { constants, gzip } from "node:zlib";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { versionNumber, versionOf } from "#hub/api/compat/version.ts";
+import { requestedVersion, versionNumber } from "#hub/api/compat/version.ts";
 import { gatherWarnings } from "#hub/search/options/deprecation.ts";
 import { AppError, type ErrorCode, toAppError } from "#proto/kit/errors.ts";
 import type { Logger } from "#proto/kit/log.ts";
@@ -48,10 +48,12 @@ const pack = promisify(gzip);
 export class Dispatcher {
   readonly #options: DispatcherOptions;
   readonly #router: Router;
+  readonly #configured: number;
 
   constructor(options: DispatcherOptions) {
     this.#options = options;
     this.#router = new Router(options.routes);
+    this.#configured = versionNumber(options.compatVersion);
   }
 
   /**
@@ -123,7 +125,7 @@ export class Dispatcher {
       principal,
       signal,
     });
-    const version = versionNumber(versionOf(this.#options, request));
+    const version = requestedVersion(this.#configured, raw.headers);
     return gatherWarnings(turn.warnings, version, () => route.handle(request));
   }
 

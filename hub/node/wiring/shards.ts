@@ -1,7 +1,7 @@
 /** Gives the engine's upkeep its neighbours: what is deleted when, what is said and counted of kernel and caches. */
 
 import { join } from "node:path";
-import { majorOf } from "#hub/api/compat/version.ts";
+import { versionProfile } from "#hub/api/compat/version.ts";
 import { IndexCatalog } from "#hub/cluster/catalog/index-catalog.ts";
 import type { IndexMetadata } from "#hub/cluster/catalog/index-metadata.ts";
 import { ShardHost } from "#hub/cluster/hosting/shard-host.ts";
@@ -52,7 +52,7 @@ export function makeShards({
     bucket: indices,
     log,
     now: () => systemClock.now(),
-    ...(majorOf(compatVersion) >= 7 && { defaultShards: 1 }),
+    defaultShards: versionProfile(compatVersion).defaultShards,
   });
   const host = new ShardHost({ folder: join(folder, "engine"), catalog, log, clock: systemClock });
   return { catalog, host };

@@ -1,6 +1,7 @@
 /** Routes that search over real shards, without a listener. */
 
 import assert from "node:assert/strict";
+import { versionNumber } from "#hub/api/compat/version.ts";
 import type { ApiParts } from "#hub/api/context/api-context.ts";
 import { IndexCounters } from "#hub/api/context/index-counters.ts";
 import { SlowQueries } from "#hub/api/context/slow-queries.ts";
@@ -16,6 +17,7 @@ import { allSearchRoutes } from "#hub/api/routes/search/all.ts";
 import { ScrollContexts } from "#hub/api/routes/search/scroll-contexts.ts";
 import { resolveIndices } from "#hub/cluster/catalog/index-names.ts";
 import { ResultCache } from "#hub/search/execute/result-cache.ts";
+import { gatherWarnings } from "#hub/search/options/deprecation.ts";
 import { systemClock } from "#proto/kit/clock.ts";
 import { toAppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
@@ -67,18 +69,17 @@ export class SearchRoutesFixture {
     try {
       const parameters = parseQuery(query);
       checkParameters(path, parameters, found.route.params);
-      response = await found.route.handle(
-        new ApiRequest({
-          method,
-          uri,
-          path: found.path,
-          query: parameters,
-          headers: {},
-          body: Buffer.from(text),
-          principal: { name: "test", roles: ["admin"] },
-          signal: new AbortController().signal,
-        }),
-      );
+      const request = new ApiRequest({
+        method,
+        uri,
+        path: found.path,
+        query: parameters,
+        headers: {},
+        body: Buffer.from(text),
+        principal: { name: "test", roles: ["admin"] },
+        signal: new AbortController().signal,
+      });
+      response = await gatherWarnings(new Set(), versionNumber(version), () => found.route.handle(request));
     } catch (error) {
       const failure = toAppError(error);
       if (failure.code === "internal") throw error;

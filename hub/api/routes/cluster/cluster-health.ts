@@ -1,12 +1,12 @@
 /** How well the cluster is off. */
 
-import { majorOf, versionOf } from "#hub/api/compat/version.ts";
 import type { ApiParts } from "#hub/api/context/api-context.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
 import { RESOLVE_PARAMS, resolveOptions } from "#hub/api/parameters/resolve-options.ts";
 import type { IndexInfo } from "#hub/api/ports/indices.ts";
 import { clusterHealth, type Health, indexHealth } from "#hub/api/stats/index-health.ts";
+import { answersAs } from "#hub/search/options/deprecation.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 
@@ -64,7 +64,7 @@ async function health(parts: ApiParts, request: ApiRequest): Promise<ApiResponse
 /** Undefined where an index isn't there, or not yet. */
 function healthTargets(parts: ApiParts, request: ApiRequest): IndexInfo[] | undefined {
   // From 7.2 on the shards of closed indices count.
-  const expandWildcards = majorOf(versionOf(parts, request)) >= 7 ? "all" : "open";
+  const expandWildcards = answersAs(700) ? "all" : "open";
   try {
     return parts.indices.resolve(request.path["index"], resolveOptions(request, { expandWildcards }));
   } catch (error) {

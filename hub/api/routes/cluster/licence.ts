@@ -4,9 +4,9 @@
  * only the other product has there is none.
  */
 
+import { BUILD } from "#hub/api/compat/version.ts";
 import type { ApiParts } from "#hub/api/context/api-context.ts";
 import { json, type Route } from "#hub/api/http/route.ts";
-import { BUILD } from "./info.ts";
 
 /** Parts that clients of 6.5 and 7.x look for, with what they call them. */
 const FEATURES: Readonly<Record<string, string>> = {

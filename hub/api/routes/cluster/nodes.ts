@@ -1,5 +1,6 @@
 /** The nodes of the cluster. */
 
+import { BUILD } from "#hub/api/compat/version.ts";
 import type { ApiParts } from "#hub/api/context/api-context.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import { MAX_BODY_BYTES } from "#hub/api/http/request-body.ts";
@@ -106,7 +107,7 @@ function nodeBody(node: NodeInfo, version: string, request: ApiRequest): JsonObj
     version,
     build_flavor: "default",
     build_type: "tar",
-    build_hash: "d2ef93d",
+    build_hash: BUILD.build_hash,
     roles: ROLES,
     attributes: node.attributes,
     settings: isFlat ? settings : nestSettings(settings),

@@ -1,7 +1,6 @@
 /** One document: written, read, deleted by its id. */
 
 import { adoptType, documentType, fitsType } from "#hub/api/compat/mapping-types.ts";
-import { majorOf, versionOf } from "#hub/api/compat/version.ts";
 import type { ApiParts } from "#hub/api/context/api-context.ts";
 import { checkPipeline, pipelineOf } from "#hub/api/context/ingest-documents.ts";
 import { errorBody } from "#hub/api/http/error-body.ts";
@@ -136,11 +135,7 @@ async function writeOne(parts: ApiParts, request: ApiRequest, item: WriteItem): 
   const [result] = await parts.documents.write([item], options);
   if (result === undefined) throw new AppError("internal", "a write gave no result");
   if (isFailure(result)) throw result.error;
-  const type = documentType(
-    parts.indices.get(result.index),
-    request.path["type"],
-    majorOf(versionOf(parts, request)),
-  );
+  const type = documentType(parts.indices.get(result.index), request.path["type"]);
   const body = writeBody(result, parts.indices, options.refresh, type);
   const path = [result.index, type, result.id];
   const location = `/${path.map(encodeURIComponent).join("/")}`;
@@ -181,7 +176,6 @@ async function specOf(parts: ApiParts, request: ApiRequest): Promise<Parameters<
     source: sourceParams(request),
     storedFields: request.list("stored_fields"),
     version: request.integer("version"),
-    major: majorOf(versionOf(parts, request)),
     realtime: request.flag("realtime"),
   };
 }

@@ -1,6 +1,6 @@
 /** What a read of one document answers, in `_doc`, `_mget` and `_update`. */
 
-import { documentType, fitsType } from "#hub/api/compat/mapping-types.ts";
+import { documentType, fitsType, indexType } from "#hub/api/compat/mapping-types.ts";
 import type { ApiParts } from "#hub/api/context/api-context.ts";
 import { isTrue } from "#hub/api/parameters/scalars.ts";
 import type { IndexInfo, StoredDocument } from "#hub/api/ports/indices.ts";
@@ -23,8 +23,6 @@ export interface GetSpec {
   readonly storedFields: readonly string[] | undefined;
   /** Expected version; another one is a conflict. */
   readonly version?: number | undefined;
-  /** Major number of the version to answer in. */
-  readonly major: number;
   /** Print the index's type, whatever the version. */
   readonly ownType?: boolean;
   /** False: as the last refresh shows it. */
@@ -46,7 +44,9 @@ export async function getDocument(
   const type =
     index === undefined
       ? (spec.type ?? "_doc")
-      : documentType(index, spec.type, spec.ownType === true ? 0 : spec.major);
+      : spec.ownType === true
+        ? indexType(index, spec.type)
+        : documentType(index, spec.type);
   if (document === null || (index !== undefined && !fitsType(index, spec.type))) {
     const shownType =
       spec.type === undefined || spec.type === "_all" || spec.type === "_doc" ? type : spec.type;

@@ -1,6 +1,5 @@
 /** `_mget`: several documents by their ids. */
 
-import { majorOf, versionOf } from "#hub/api/compat/version.ts";
 import type { ApiParts } from "#hub/api/context/api-context.ts";
 import { errorDetail, validationError } from "#hub/api/http/error-body.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
@@ -8,7 +7,7 @@ import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
 import { optionalText, texts } from "#hub/api/parameters/scalars.ts";
 import { SOURCE_PARAMS, sourceParams } from "#hub/api/parameters/source-params.ts";
 import { routingOf } from "#hub/api/parameters/write-options.ts";
-import { warnDeprecated } from "#hub/search/options/deprecation.ts";
+import { answersAs, warnDeprecated } from "#hub/search/options/deprecation.ts";
 import { parseSourceFilter, type SourceFilter } from "#hub/search/source/source-filter.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
@@ -46,7 +45,7 @@ export function mgetRoutes(parts: ApiParts): Route[] {
 }
 
 async function mget(parts: ApiParts, request: ApiRequest): Promise<ApiResponse> {
-  const specs = readSpecs(request, majorOf(versionOf(parts, request)));
+  const specs = readSpecs(request);
   if (request.flag("refresh") === true)
     await parts.shards.refresh(parts.indices.resolve(request.path["index"], {}));
   const docs: JsonObject[] = [];
@@ -69,7 +68,7 @@ async function readOne(parts: ApiParts, spec: GetSpec): Promise<JsonObject> {
   }
 }
 
-function readSpecs(request: ApiRequest, major: number): GetSpec[] {
+function readSpecs(request: ApiRequest): GetSpec[] {
   const body = request.requiredObject();
   const { docs, ids } = body;
   const unknown = Object.keys(body).find((key) => key !== "docs" && key !== "ids");
@@ -86,7 +85,7 @@ function readSpecs(request: ApiRequest, major: number): GetSpec[] {
       "request_invalid",
       `_mget reads at most ${MAX_DOCUMENTS} documents, but ${items.length} were asked for; send several requests`,
     );
-  const specs = items.map((item) => readSpec(item, request, major));
+  const specs = items.map((item) => readSpec(item, request));
   const problems = specs.flatMap((spec, at) => [
     ...(spec.index === "" ? [`index is missing for doc ${at}`] : []),
     ...(spec.id === "" ? [`id is missing for doc ${at}`] : []),
@@ -95,13 +94,13 @@ function readSpecs(request: ApiRequest, major: number): GetSpec[] {
   return specs;
 }
 
-function readSpec(item: unknown, request: ApiRequest, major: number): GetSpec {
+function readSpec(item: unknown, request: ApiRequest): GetSpec {
   if (!isObject(item)) throw new AppError("request_invalid", "docs array element should include an object");
   const unknown = Object.keys(item).find((key) => !KEYS.includes(key));
   if (unknown !== undefined) throw unknownParameter(unknown);
   for (const old of ["_routing", "_version", "_version_type", "_parent"]) {
     if (!(old in item)) continue;
-    if (major >= 7) throw unknownParameter(old);
+    if (answersAs(700)) throw unknownParameter(old);
     warnDeprecated(`Deprecated field [${old}] used, expected [${old.slice(1)}] instead`);
   }
   const stored = item["stored_fields"];
@@ -118,7 +117,6 @@ function readSpec(item: unknown, request: ApiRequest, major: number): GetSpec {
     source: sourceOf(item["_source"]) ?? sourceParams(request),
     storedFields,
     version: typeof version === "number" ? version : undefined,
-    major,
     ownType: true,
     realtime: request.flag("realtime"),
   };

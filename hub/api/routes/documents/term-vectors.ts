@@ -1,7 +1,6 @@
 /** `_termvectors` and `_mtermvectors`: the terms of documents, stored or sent. */
 
 import { typeOf } from "#hub/api/compat/mapping-types.ts";
-import { majorOf, versionOf } from "#hub/api/compat/version.ts";
 import type { ApiParts } from "#hub/api/context/api-context.ts";
 import { errorDetail, validationError } from "#hub/api/http/error-body.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
@@ -150,7 +149,6 @@ async function vectorsOf(
     routing: optionalText(body["routing"] ?? body["_routing"], "routing") ?? routingOf(request).routing,
     source: undefined,
     storedFields: undefined,
-    major: majorOf(versionOf(parts, request)),
     realtime: request.flag("realtime"),
   };
   const read = await getDocument(parts, spec);

@@ -1,7 +1,6 @@
 /** `_update`: changes fields of a stored document. */
 
 import { adoptType, documentType } from "#hub/api/compat/mapping-types.ts";
-import { majorOf, versionOf } from "#hub/api/compat/version.ts";
 import type { ApiParts } from "#hub/api/context/api-context.ts";
 import { type ApiRequest, checkValid } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
@@ -106,11 +105,7 @@ async function update(parts: ApiParts, request: ApiRequest): Promise<ApiResponse
     const [result] = await parts.documents.write([item], options);
     if (result === undefined) throw new AppError("internal", "a write gave no result");
     if (!isFailure(result)) {
-      const shownType = documentType(
-        parts.indices.get(result.index),
-        type,
-        majorOf(versionOf(parts, request)),
-      );
+      const shownType = documentType(parts.indices.get(result.index), type);
       const answer = writeBody(result, parts.indices, options.refresh, shownType);
       const wanted = sourceParams(request) ?? body?.source;
       return json({ ...answer, ...(await newSource(parts, request, wanted)) }, writeStatus(result));

@@ -2,7 +2,7 @@
 
 import { checkTypeless, ownType, printMapping, splitType } from "#hub/api/compat/mapping-types.ts";
 import { warnOfUnused } from "#hub/api/compat/unused-settings.ts";
-import { majorOf, showsTypes, versionOf } from "#hub/api/compat/version.ts";
+import { showsTypes } from "#hub/api/compat/version.ts";
 import type { ApiParts } from "#hub/api/context/api-context.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import { type ApiResponse, empty, json, type Route } from "#hub/api/http/route.ts";
@@ -12,7 +12,7 @@ import { RESOLVE_PARAMS, resolveOptions } from "#hub/api/parameters/resolve-opti
 import { isTrue } from "#hub/api/parameters/scalars.ts";
 import type { IndexInfo } from "#hub/api/ports/indices.ts";
 import { backingIndices } from "#hub/cluster/catalog/data-streams.ts";
-import { warnDeprecated } from "#hub/search/options/deprecation.ts";
+import { answersAs, warnDeprecated } from "#hub/search/options/deprecation.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 
@@ -114,7 +114,7 @@ function checkKeys(body: JsonObject): void {
 }
 
 function getIndices(parts: ApiParts, request: ApiRequest): ApiResponse {
-  const includeType = request.flag("include_type_name") ?? showsTypes(parts, request);
+  const includeType = request.flag("include_type_name") ?? showsTypes();
   const flat = request.flag("flat_settings") ?? false;
   const human = request.flag("human") ?? false;
   const found = parts.indices.resolve(request.segment("index"), resolveOptions(request));
@@ -185,7 +185,7 @@ async function setState(parts: ApiParts, request: ApiRequest, state: "open" | "c
     if (index.state !== state) await parts.indices.setState(index.name, state);
   }
   if (state === "open") return json({ acknowledged: true, shards_acknowledged: true });
-  if (majorOf(versionOf(parts, request)) < 7) return json({ acknowledged: true });
+  if (!answersAs(700)) return json({ acknowledged: true });
   const closed = Object.fromEntries(found.map(({ name }) => [name, { closed: true }]));
   return json({ acknowledged: true, shards_acknowledged: true, indices: closed });
 }

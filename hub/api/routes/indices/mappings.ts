@@ -95,7 +95,7 @@ function bothNames(...paths: string[]): string[] {
 
 function getMapping(parts: ApiParts, request: ApiRequest): ApiResponse {
   const { indices } = parts;
-  const includeType = request.flag("include_type_name") ?? showsTypes(parts, request);
+  const includeType = request.flag("include_type_name") ?? showsTypes();
   const types = request.list("type");
   const found = indices.resolve(request.path["index"], resolveOptions(request, { expandWildcards: "all" }));
   const answer: JsonObject = {};
@@ -167,7 +167,7 @@ function getFieldMapping(parts: ApiParts, request: ApiRequest): ApiResponse {
   const { indices } = parts;
   const patterns = (request.list("fields") ?? []).map((pattern) => compileWildcard(pattern));
   const types = request.list("type");
-  const includeType = request.flag("include_type_name") ?? showsTypes(parts, request);
+  const includeType = request.flag("include_type_name") ?? showsTypes();
   const withDefaults = request.flag("include_defaults") ?? false;
   const found = indices.resolve(request.path["index"], resolveOptions(request));
   const typed = found.filter((index) => types === undefined || types.some((type) => hasType(index, type)));
@@ -181,10 +181,10 @@ function getFieldMapping(parts: ApiParts, request: ApiRequest): ApiResponse {
     }
     if (Object.keys(fields).length > 0)
       answer[index.name] = { mappings: includeType ? { [typeOf(index)]: fields } : fields };
-    else if (types === undefined && !showsTypes(parts, request)) answer[index.name] = { mappings: {} };
+    else if (types === undefined && !showsTypes()) answer[index.name] = { mappings: {} };
   }
   // 6.5 misses a field only where no type was named.
-  const isMissing = Object.keys(answer).length === 0 && types === undefined && showsTypes(parts, request);
+  const isMissing = Object.keys(answer).length === 0 && types === undefined && showsTypes();
   return json(answer, isMissing ? 404 : 200);
 }
 

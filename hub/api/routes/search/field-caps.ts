@@ -1,12 +1,12 @@
 /** `_field_caps`: what can be done with fields, over indices. */
 
-import { majorOf, versionOf } from "#hub/api/compat/version.ts";
 import type { ApiParts } from "#hub/api/context/api-context.ts";
 import { type ApiRequest, checkValid } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
 import { RESOLVE_PARAMS, resolveOptions } from "#hub/api/parameters/resolve-options.ts";
 import type { IndexInfo } from "#hub/api/ports/indices.ts";
 import { columnKind, type Field } from "#hub/engine/mapping/field.ts";
+import { answersAs } from "#hub/search/options/deprecation.ts";
 import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
@@ -65,7 +65,7 @@ function fieldCaps(parts: ApiParts, request: ApiRequest): ApiResponse {
   if (request.flag("include_unmapped") === true) addUnmapped(fields, found);
   const described = Object.fromEntries([...fields].map(([name, types]) => [name, describeTypes(types)]));
   return json({
-    ...(majorOf(versionOf(parts, request)) >= 7 && { indices: found.map((index) => index.name) }),
+    ...(answersAs(700) && { indices: found.map((index) => index.name) }),
     fields: described,
   });
 }

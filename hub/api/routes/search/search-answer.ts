@@ -1,14 +1,12 @@
 /** What a search found, in the words of the version that clients expect. */
 
-import { majorOf } from "#hub/api/compat/version.ts";
 import { type ErrorContext, shardFailureBodies } from "#hub/api/http/error-body.ts";
+import { answersAs } from "#hub/search/options/deprecation.ts";
 import { RawJson } from "#hub/search/options/raw-json.ts";
 import type { SearchResponse } from "#hub/search/search.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
 
 export interface SearchAnswerOptions {
-  /** Version told to clients, e.g. "6.5.4". */
-  readonly compatVersion: string;
   /** Totals as numbers whatever the version. */
   readonly totalAsInt: boolean;
   readonly scrollId?: string;
@@ -51,8 +49,7 @@ function hitsBody(response: SearchResponse, options: SearchAnswerOptions): JsonO
   const objects = hasObjectTotals(options);
   const total = objects ? objectTotal(response.total, response.totalLimit) : (response.total ?? -1);
   const hasNone = response.shards.total === 0 || options.countOnly;
-  const maxScore =
-    response.maxScore ?? (hasNone && !objects && majorOf(options.compatVersion) < 7 ? 0 : null);
+  const maxScore = response.maxScore ?? (hasNone && !objects && !answersAs(700) ? 0 : null);
   return {
     ...(total !== undefined && { total }),
     max_score: maxScore,
@@ -61,8 +58,8 @@ function hitsBody(response: SearchResponse, options: SearchAnswerOptions): JsonO
 }
 
 /** From 7 on totals are objects. */
-function hasObjectTotals({ compatVersion, totalAsInt }: SearchAnswerOptions): boolean {
-  return majorOf(compatVersion) >= 7 && !totalAsInt;
+function hasObjectTotals({ totalAsInt }: SearchAnswerOptions): boolean {
+  return answersAs(700) && !totalAsInt;
 }
 
 /** Changes the totals of hits within hits and aggregations. */

@@ -1,11 +1,10 @@
 /** `_search`: find documents. */
 
-import { majorOf, versionOf } from "#hub/api/compat/version.ts";
 import type { ApiParts } from "#hub/api/context/api-context.ts";
 import { type ApiRequest, checkValid } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
 import { resolveOptions } from "#hub/api/parameters/resolve-options.ts";
-import { warnDeprecated } from "#hub/search/options/deprecation.ts";
+import { answersAs, warnDeprecated } from "#hub/search/options/deprecation.ts";
 import { parseSearchRequest } from "#hub/search/request/search-request.ts";
 import { searchShards } from "#hub/search/search.ts";
 import { AppError } from "#proto/kit/errors.ts";
@@ -76,7 +75,6 @@ function warnPreference(preference: string | undefined): void {
 /** How a request wants its answer. */
 export function answerOptions(parts: ApiParts, request: ApiRequest): SearchAnswerOptions {
   return {
-    compatVersion: versionOf(parts, request),
     errors: parts.errors,
     totalAsInt: request.flag("rest_total_hits_as_int") ?? false,
     reduceSize: request.integer("batched_reduce_size"),
@@ -110,9 +108,7 @@ async function openScroll(
   if (isObject(body["collapse"]))
     throw new AppError("request_invalid", "cannot use `collapse` in a scroll context");
   if (request.flag("request_cache") === true) {
-    checkValid(
-      majorOf(versionOf(parts, request)) >= 7 && "[request_cache] cannot be used in a scroll context",
-    );
+    checkValid(answersAs(700) && "[request_cache] cannot be used in a scroll context");
     warnDeprecated(
       "Explicitly set [request_cache] for a scroll query is deprecated and will return a 400 error in future versions",
     );

@@ -1,7 +1,6 @@
 /** `_validate/query` and `_explain`: whether a query is right, and what it makes of one document. */
 
 import { documentType, fitsType } from "#hub/api/compat/mapping-types.ts";
-import { majorOf, versionOf } from "#hub/api/compat/version.ts";
 import type { ApiParts } from "#hub/api/context/api-context.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
@@ -104,7 +103,7 @@ function explain(parts: ApiParts, request: ApiRequest): ApiResponse {
     const wanted = source !== undefined && source !== false;
     return json({
       _index: shard.index.name,
-      _type: documentType(index, type, majorOf(versionOf(parts, request))),
+      _type: documentType(index, type),
       _id: id,
       matched: explanation.matches,
       explanation: printExplanation(explanation),

@@ -109,7 +109,7 @@ function checkKeys(body: JsonObject): void {
 function getTemplates(parts: ApiParts, request: ApiRequest): ApiResponse {
   const templates = parts.indices.templates();
   const isFlat = request.flag("flat_settings") ?? false;
-  const includeType = request.flag("include_type_name") ?? showsTypes(parts, request);
+  const includeType = request.flag("include_type_name") ?? showsTypes();
   const names = namesOf(parts, request);
   const answer = Object.fromEntries(
     names.map((name) => [name, printTemplate(templates[name]!, isFlat, includeType)]),
