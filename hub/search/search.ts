@@ -11,7 +11,7 @@ import type { RankedHit } from "#hub/search/execute/hits/ranked-hit.ts";
 import { compareHits } from "#hub/search/execute/hits/top-hits.ts";
 import { profileShard } from "#hub/search/execute/profile.ts";
 import type { ResultCache } from "#hub/search/execute/result-cache.ts";
-import { hasWarnings } from "#hub/search/options/deprecation.ts";
+import { hasWarnings } from "#hub/search/options/request-version.ts";
 import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
 import { type Query, type SearchedIndex, type SearchLimits, ShardContext } from "#hub/search/query/query.ts";
 import { SearchControl } from "#hub/search/query/search-control.ts";

@@ -4,7 +4,7 @@
  */
 
 import type { IndexInfo, Indices } from "#hub/api/ports/indices.ts";
-import { answersAs } from "#hub/search/options/deprecation.ts";
+import { answersAs } from "#hub/search/options/request-version.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
 

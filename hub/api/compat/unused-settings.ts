@@ -1,6 +1,6 @@
 /** Settings of indices that clients may give and that do nothing here where somebody would count on them: the answer says so. */
 
-import { warnDeprecated } from "#hub/search/options/deprecation.ts";
+import { warnDeprecated } from "#hub/search/options/request-version.ts";
 
 /** Beginning of settings, without the leading "index.", with what does the same. */
 const UNUSED: readonly (readonly [prefix: string, instead: string])[] = [

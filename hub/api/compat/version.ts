@@ -4,7 +4,7 @@
  */
 
 import type { IncomingHttpHeaders } from "node:http";
-import { answersAs, type VersionNumber } from "#hub/search/options/deprecation.ts";
+import { answersAs, type VersionNumber } from "#hub/search/options/request-version.ts";
 
 /** What a server of a version says of itself in `/`, `_nodes` and Warning headers. */
 export interface VersionProfile {

@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 import { constants, gzip } from "node:zlib";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { requestedVersion, versionNumber } from "#hub/api/compat/version.ts";
-import { gatherWarnings } from "#hub/search/options/deprecation.ts";
+import { gatherWarnings } from "#hub/search/options/request-version.ts";
 import { AppError, type ErrorCode, toAppError } from "#proto/kit/errors.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import { type AnswerOptions, PLAIN_ANSWER, type RenderedAnswer, renderAnswer } from "./answer.ts";

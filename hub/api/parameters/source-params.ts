@@ -1,7 +1,7 @@
 /** `_source` and its relatives among the parameters of a request. */
 
 import type { ApiRequest } from "#hub/api/http/request.ts";
-import { warnDeprecated } from "#hub/search/options/deprecation.ts";
+import { warnDeprecated } from "#hub/search/options/request-version.ts";
 import { parseSourceFilter, type SourceFilter } from "#hub/search/source/source-filter.ts";
 
 export const SOURCE_PARAMS: readonly string[] = [

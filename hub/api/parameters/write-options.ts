@@ -11,7 +11,7 @@ import type {
   WriteResult,
   WriteSuccess,
 } from "#hub/api/ports/indices.ts";
-import { warnDeprecated } from "#hub/search/options/deprecation.ts";
+import { warnDeprecated } from "#hub/search/options/request-version.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 

@@ -6,7 +6,6 @@ import type { AggregationTree } from "#hub/search/aggregations/tree/aggregation.
 import { AggregationParser } from "#hub/search/aggregations/tree/aggregation-parser.ts";
 import { type FetchOptions, parseFetch } from "#hub/search/execute/fetch/fetch-request.ts";
 import { AllNode } from "#hub/search/execute/nodes/documents.ts";
-import { warnDeprecated } from "#hub/search/options/deprecation.ts";
 import { describe, objectOf, scalarText } from "#hub/search/options/json.ts";
 import {
   anything,
@@ -18,6 +17,7 @@ import {
   readOptions,
   text,
 } from "#hub/search/options/options.ts";
+import { warnDeprecated } from "#hub/search/options/request-version.ts";
 import { QUERIES_BY_NAME } from "#hub/search/parse/queries/all.ts";
 import { QueryParser } from "#hub/search/parse/query-parser.ts";
 import type { Query, SearchLimits } from "#hub/search/query/query.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, suite, test } from "node:test";
-import { gatherWarnings } from "#hub/search/options/deprecation.ts";
+import { gatherWarnings } from "#hub/search/options/request-version.ts";
 import { parseSuggest, type Suggestions, suggest } from "#hub/search/suggest.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";

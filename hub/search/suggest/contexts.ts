@@ -7,9 +7,9 @@ import {
 } from "#hub/engine/mapping/completion-contexts.ts";
 import type { Field } from "#hub/engine/mapping/field.ts";
 import { hashCell, hashOf, parsePoints } from "#hub/search/geo/point.ts";
-import { answersAs, warnDeprecated } from "#hub/search/options/deprecation.ts";
 import { objectOf, scalarText } from "#hub/search/options/json.ts";
 import { anything, flag, number, readOptions } from "#hub/search/options/options.ts";
+import { answersAs, warnDeprecated } from "#hub/search/options/request-version.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
 

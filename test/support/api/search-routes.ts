@@ -17,7 +17,7 @@ import { allSearchRoutes } from "#hub/api/routes/search/all.ts";
 import { ScrollContexts } from "#hub/api/routes/search/scroll-contexts.ts";
 import { resolveIndices } from "#hub/cluster/catalog/index-names.ts";
 import { ResultCache } from "#hub/search/execute/result-cache.ts";
-import { gatherWarnings } from "#hub/search/options/deprecation.ts";
+import { gatherWarnings } from "#hub/search/options/request-version.ts";
 import { systemClock } from "#proto/kit/clock.ts";
 import { toAppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";

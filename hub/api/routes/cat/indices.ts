@@ -4,7 +4,7 @@ import type { ApiParts } from "#hub/api/context/api-context.ts";
 import { resolveOptions } from "#hub/api/parameters/resolve-options.ts";
 import type { IndexInfo } from "#hub/api/ports/indices.ts";
 import { indexHealth } from "#hub/api/stats/index-health.ts";
-import { answersAs } from "#hub/search/options/deprecation.ts";
+import { answersAs } from "#hub/search/options/request-version.ts";
 import type { CatTable, Row } from "./table.ts";
 
 export const indicesTable: CatTable = {

@@ -1,7 +1,7 @@
 /** `_cat/recovery`: how shards came to be; all are done before the hub answers. */
 
 import { resolveOptions } from "#hub/api/parameters/resolve-options.ts";
-import { answersAs } from "#hub/search/options/deprecation.ts";
+import { answersAs } from "#hub/search/options/request-version.ts";
 import type { CatTable, Row } from "./table.ts";
 
 /** Cells of a progress that is at its end. */

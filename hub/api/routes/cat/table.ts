@@ -5,7 +5,7 @@ import { answerFormat } from "#hub/api/http/media-type.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
 import { printSize, printTime } from "#hub/api/parameters/units.ts";
-import { answersAs } from "#hub/search/options/deprecation.ts";
+import { answersAs } from "#hub/search/options/request-version.ts";
 import { AppError } from "#proto/kit/errors.ts";
 
 /** A cell; sizes and times are printed in the unit asked for, lists with commas. */

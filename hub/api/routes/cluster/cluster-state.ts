@@ -12,7 +12,7 @@ import { RESOLVE_PARAMS, resolveOptions } from "#hub/api/parameters/resolve-opti
 import { isTrue } from "#hub/api/parameters/scalars.ts";
 import { printSize } from "#hub/api/parameters/units.ts";
 import type { IndexInfo, NodeInfo } from "#hub/api/ports/indices.ts";
-import { answersAs } from "#hub/search/options/deprecation.ts";
+import { answersAs } from "#hub/search/options/request-version.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 

@@ -8,7 +8,7 @@ import { pipelineOf } from "#hub/api/context/ingest-documents.ts";
 import { isTrue, optionalInteger, optionalText } from "#hub/api/parameters/scalars.ts";
 import { checkId, makeConditions, warnOfVersion } from "#hub/api/parameters/write-options.ts";
 import type { WriteItem } from "#hub/api/ports/indices.ts";
-import { answersAs, warnDeprecated } from "#hub/search/options/deprecation.ts";
+import { answersAs, warnDeprecated } from "#hub/search/options/request-version.ts";
 import { parseSourceFilter, type SourceFilter } from "#hub/search/source/source-filter.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";

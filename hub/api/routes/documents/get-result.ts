@@ -4,8 +4,8 @@ import { documentType, fitsType, indexType } from "#hub/api/compat/mapping-types
 import type { ApiParts } from "#hub/api/context/api-context.ts";
 import { isTrue } from "#hub/api/parameters/scalars.ts";
 import type { IndexInfo, StoredDocument } from "#hub/api/ports/indices.ts";
-import { answersAs } from "#hub/search/options/deprecation.ts";
 import { parseJson } from "#hub/search/options/json.ts";
+import { answersAs } from "#hub/search/options/request-version.ts";
 import { filterSource, type SourceFilter } from "#hub/search/source/source-filter.ts";
 import { valuesAt } from "#hub/search/source/source-values.ts";
 import { AppError } from "#proto/kit/errors.ts";

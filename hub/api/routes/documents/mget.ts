@@ -7,7 +7,7 @@ import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
 import { optionalText, texts } from "#hub/api/parameters/scalars.ts";
 import { SOURCE_PARAMS, sourceParams } from "#hub/api/parameters/source-params.ts";
 import { routingOf } from "#hub/api/parameters/write-options.ts";
-import { answersAs, warnDeprecated } from "#hub/search/options/deprecation.ts";
+import { answersAs, warnDeprecated } from "#hub/search/options/request-version.ts";
 import { parseSourceFilter, type SourceFilter } from "#hub/search/source/source-filter.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";

@@ -12,7 +12,7 @@ import { RESOLVE_PARAMS, resolveOptions } from "#hub/api/parameters/resolve-opti
 import { isTrue } from "#hub/api/parameters/scalars.ts";
 import type { IndexInfo } from "#hub/api/ports/indices.ts";
 import { backingIndices } from "#hub/cluster/catalog/data-streams.ts";
-import { answersAs, warnDeprecated } from "#hub/search/options/deprecation.ts";
+import { answersAs, warnDeprecated } from "#hub/search/options/request-version.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 

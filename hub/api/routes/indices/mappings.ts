@@ -20,7 +20,7 @@ import { RESOLVE_PARAMS, resolveOptions } from "#hub/api/parameters/resolve-opti
 import type { IndexInfo } from "#hub/api/ports/indices.ts";
 import type { Field } from "#hub/engine/mapping/field.ts";
 import { printField } from "#hub/engine/mapping/node.ts";
-import { answersAs } from "#hub/search/options/deprecation.ts";
+import { answersAs } from "#hub/search/options/request-version.ts";
 import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";

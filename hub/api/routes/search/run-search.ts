@@ -4,7 +4,7 @@ import type { ApiParts } from "#hub/api/context/api-context.ts";
 import { writeJson } from "#hub/api/http/json-writer.ts";
 import type { IndexInfo } from "#hub/api/ports/indices.ts";
 import { parseCollapse, searchCollapsed } from "#hub/search/collapse.ts";
-import { warnDeprecated } from "#hub/search/options/deprecation.ts";
+import { warnDeprecated } from "#hub/search/options/request-version.ts";
 import { parseSearchRequest } from "#hub/search/request/search-request.ts";
 import { type SearchResponse, type ShardFailure, searchShards } from "#hub/search/search.ts";
 import { parseSuggest, type Suggestions, suggest } from "#hub/search/suggest.ts";

@@ -1,8 +1,8 @@
 /** What a search found, in the words of the version that clients expect. */
 
 import { type ErrorContext, shardFailureBodies } from "#hub/api/http/error-body.ts";
-import { answersAs } from "#hub/search/options/deprecation.ts";
 import { RawJson } from "#hub/search/options/raw-json.ts";
+import { answersAs } from "#hub/search/options/request-version.ts";
 import type { SearchResponse } from "#hub/search/search.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
 

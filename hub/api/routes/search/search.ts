@@ -4,7 +4,7 @@ import type { ApiParts } from "#hub/api/context/api-context.ts";
 import { type ApiRequest, checkValid } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
 import { resolveOptions } from "#hub/api/parameters/resolve-options.ts";
-import { answersAs, warnDeprecated } from "#hub/search/options/deprecation.ts";
+import { answersAs, warnDeprecated } from "#hub/search/options/request-version.ts";
 import { parseSearchRequest } from "#hub/search/request/search-request.ts";
 import { searchShards } from "#hub/search/search.ts";
 import { AppError } from "#proto/kit/errors.ts";

@@ -13,7 +13,7 @@ import {
 } from "#hub/cluster/catalog/composable-templates.ts";
 import { matchesWildcard } from "#hub/cluster/catalog/index-names.ts";
 import { definitionOf } from "#hub/cluster/catalog/new-index.ts";
-import { warnDeprecated } from "#hub/search/options/deprecation.ts";
+import { warnDeprecated } from "#hub/search/options/request-version.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { namesAsked, namesMatching, namesToDelete, requireNew } from "./named-templates.ts";

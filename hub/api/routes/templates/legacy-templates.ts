@@ -11,7 +11,7 @@ import { flattenSettings, nestSettings, printSettings } from "#hub/api/parameter
 import { optionalInteger, texts } from "#hub/api/parameters/scalars.ts";
 import type { IndexTemplate } from "#hub/api/ports/indices.ts";
 import { describePatterns, patternsOverlap } from "#hub/cluster/catalog/composable-templates.ts";
-import { warnDeprecated } from "#hub/search/options/deprecation.ts";
+import { warnDeprecated } from "#hub/search/options/request-version.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { namesMatching, requireNew } from "./named-templates.ts";

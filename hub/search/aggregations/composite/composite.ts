@@ -12,8 +12,8 @@ import {
 import { type AggregationType, readAggregation } from "#hub/search/aggregations/tree/aggregation-parser.ts";
 import { printValue } from "#hub/search/columns/value-format.ts";
 import { readTile, tileName } from "#hub/search/geo/tile.ts";
-import { answersAs } from "#hub/search/options/deprecation.ts";
 import { integer, list, object, required } from "#hub/search/options/options.ts";
+import { answersAs } from "#hub/search/options/request-version.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";

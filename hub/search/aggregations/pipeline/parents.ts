@@ -12,8 +12,8 @@ import {
 } from "#hub/search/aggregations/tree/pipeline.ts";
 import type { PipelineType } from "#hub/search/aggregations/tree/pipeline-type.ts";
 import { formatOf, printValue } from "#hub/search/columns/value-format.ts";
-import { warnDeprecated } from "#hub/search/options/deprecation.ts";
 import { anything, flag, integer, object, oneOf, required, text } from "#hub/search/options/options.ts";
+import { warnDeprecated } from "#hub/search/options/request-version.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { type MovingModel, movingFunction, movingModel } from "./moving.ts";
 import { unitMs } from "./unit.ts";

@@ -1,6 +1,6 @@
 /** The option `order`: by count, key, or a metric below. */
 
-import { warnDeprecated } from "#hub/search/options/deprecation.ts";
+import { warnDeprecated } from "#hub/search/options/request-version.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject } from "#proto/kit/json.ts";
 import type { AggregationTree, TreeState } from "./aggregation.ts";

@@ -4,9 +4,9 @@ import { anyOf } from "#hub/search/execute/nodes/boolean.ts";
 import { NoneNode } from "#hub/search/execute/nodes/documents.ts";
 import { ConstantNode, MappedNode } from "#hub/search/execute/nodes/wrapped-query.ts";
 import { exactListQuery } from "#hub/search/fields/field-terms.ts";
-import { answersAs, warnDeprecated } from "#hub/search/options/deprecation.ts";
 import { objectOf, onlyEntry } from "#hub/search/options/json.ts";
 import { readOptions } from "#hub/search/options/options.ts";
+import { answersAs, warnDeprecated } from "#hub/search/options/request-version.ts";
 import { COMMON_OPTIONS, type QueryType, withBoost } from "#hub/search/parse/query-parser.ts";
 import { AppError } from "#proto/kit/errors.ts";
 

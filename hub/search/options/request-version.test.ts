@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
-import { answersAs, gatherWarnings, warnDeprecated } from "./deprecation.ts";
+import { answersAs, gatherWarnings, warnDeprecated } from "./request-version.ts";
 
 for (const [version, expected] of [
   [605, ["always", "before 7"]],
