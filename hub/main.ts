@@ -119,7 +119,7 @@ async function run(command: Extract<HubCommand, { name: "run" }>): Promise<void>
   process.on("SIGINT", stop);
   await hub.start();
   service.ready();
-  log.info({ ...hub.addresses(), ...hub.shownAddresses() }, "the hub works");
+  log.info({ ...hub.addresses(), ...hub.advertisedAddresses() }, "the hub works");
   const link = await hub.setupLink();
   if (command.readyJson) process.stdout.write(`${JSON.stringify(readiness(settings, hub))}\n`);
   if (link !== null)
@@ -139,7 +139,7 @@ function readiness(settings: HubSettings, hub: Hub): object {
   return {
     ready: true,
     ...hub.addresses(),
-    shown: hub.shownAddresses(),
+    shown: hub.advertisedAddresses(),
     certificate: certificate === "" ? "" : resolve(certificate),
     pid: process.pid,
   };

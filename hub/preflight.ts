@@ -3,9 +3,8 @@
  * start. Exit status: 0 it may start, 1 it would refuse, 2 wrong usage or settings.
  */
 
-import { bootstrapFindings } from "#hub/node/checks/bootstrap-checks.ts";
-import { checkedSettings } from "#hub/node/checks/checked-settings.ts";
-import { readMachineFacts } from "#hub/node/checks/machine-limits.ts";
+import { bootstrapFindings, checkedSettings } from "#hub/node/checks/bootstrap-checks.ts";
+import { readMachineLimits } from "#hub/node/checks/machine-limits.ts";
 import { loadHubSettings } from "#hub/node/settings/hub-settings.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { parseHubCommand } from "./cli.ts";
@@ -30,7 +29,7 @@ function preflight(args: readonly string[]): number {
   }
   const settings = loadHubSettings({ file: command.config, overrides: command.overrides }, process.env);
   const checked = checkedSettings(settings);
-  const findings = bootstrapFindings(checked, readMachineFacts(checked.dataFolder));
+  const findings = bootstrapFindings(checked, readMachineLimits(checked.dataFolder));
   const messages = new Set(
     findings.map(({ refused, message }) => `${refused ? "refused" : "warning"}: ${message}`),
   );

@@ -90,7 +90,7 @@ export const FOLDERS: Readonly<Record<string, readonly (string | readonly string
     "bytes",
     "analysis",
   ],
-  "hub/journal": [".", "buckets", ["streams", "reading"], ["server", "connection"]],
+  "hub/journal": [".", "buckets", "reading", "streams", "server", "connection"],
   "hub/pipeline": [
     "tooling",
     "runtime",

@@ -5,9 +5,9 @@
 
 import { enrolCommand } from "#hub/auth/routes/agent-routes.ts";
 import { openStores, type Stores } from "#hub/auth/stores.ts";
+import { AUTH_BUCKET } from "#hub/node/access/access.ts";
 import { certificateFingerprint } from "#hub/node/access/agent-access.ts";
-import { AUTH_BUCKET } from "#hub/node/access/open-access.ts";
-import { shownAddresses } from "#hub/node/settings/advertised-addresses.ts";
+import { advertisedAddresses } from "#hub/node/settings/advertised-addresses.ts";
 import type { HubSettings } from "#hub/node/settings/hub-settings.ts";
 import { loadCommandSettings } from "#hub/node/settings/reach-file.ts";
 import { withState } from "#hub/node/wiring/state-session.ts";
@@ -16,9 +16,8 @@ import type { Logger } from "#proto/kit/log.ts";
 import { printableJson } from "#proto/kit/printable.ts";
 import { parseDuration } from "#proto/kit/units.ts";
 import type { AgentCommand, ApiKeyCommand, ClientCommand, UserCommand } from "./admin-arguments.ts";
-import { readPassword } from "./password-prompt.ts";
 import { addressOf } from "./running-hub.ts";
-import { listTable } from "./table.ts";
+import { listTable, readPassword } from "./terminal.ts";
 
 /** Actor in the audit log. */
 const ACTOR = "command line";
@@ -204,7 +203,7 @@ async function onAgents(
 
 /** Returns the dashboard's address for the agent's machine. */
 function dashboardUrl(settings: HubSettings): string {
-  return shownAddresses(settings, {
+  return advertisedAddresses(settings, {
     http: addressOf(settings, "http"),
     dashboard: addressOf(settings, "dashboard"),
   }).dashboard;

@@ -4,7 +4,7 @@ import { loadCommandSettings } from "#hub/node/settings/reach-file.ts";
 import { printableJson } from "#proto/kit/printable.ts";
 import { overridesOf, PLACE_OPTIONS, parseOptions, usageError } from "./arguments.ts";
 import { addressOf, askedHub, askHub } from "./running-hub.ts";
-import { table } from "./table.ts";
+import { table } from "./terminal.ts";
 
 export interface JournalCommand {
   readonly name: "journal";

@@ -7,7 +7,7 @@ import { AppError } from "#proto/kit/errors.ts";
 import { checkFolderOwner } from "#proto/kit/files/folder-owner.ts";
 import { didYouMean } from "#proto/kit/nearest.ts";
 import { overridesOf, PLACE_OPTIONS, parseOptions, usageError } from "./arguments.ts";
-import { readPassword } from "./password-prompt.ts";
+import { readPassword } from "./terminal.ts";
 
 const ACTIONS = ["create", "add", "list", "remove"] as const;
 

@@ -1,8 +1,9 @@
 /** Dead letters: events that no output will take, stored with the reason in a stream of their own. */
 
 import type { Published } from "#hub/journal/connection/publisher.ts";
-import type { JournalMessage } from "#hub/journal/reading/reader.ts";
-import type { Position } from "#proto/position.ts";
+import type { JournalMessage, ReadOptions } from "#hub/journal/reading/reader.ts";
+import type { Bounds } from "#hub/journal/streams/stream-store.ts";
+import { type Position, START } from "#proto/position.ts";
 
 /** Header that holds everything but the data, as JSON. */
 const HEADER = "Tailrace-Dead-Letter";
@@ -101,4 +102,32 @@ function toAscii(json: string): string {
     /[\u007f-\uffff]/g,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
   );
+}
+
+interface BoundedLog {
+  readonly log: {
+    state(stream: string): Promise<Bounds>;
+    read(stream: string, options: ReadOptions): AsyncIterable<JournalMessage>;
+  };
+  /** Sequence of the first message after a position. */
+  readonly nextAfter: (position: Position) => number;
+}
+
+/** Yields at most `limit` messages that are stored now; removed ones are skipped. */
+export async function* readBetween(
+  { log, nextAfter }: BoundedLog,
+  stream: string,
+  after: Position,
+  limit: number,
+): AsyncGenerator<JournalMessage> {
+  const { firstSequence, lastSequence } = await log.state(stream);
+  const next = after.incarnation === START.incarnation ? firstSequence : nextAfter(after);
+  if (limit <= 0 || next > lastSequence || firstSequence > lastSequence) return;
+  const stop = new AbortController();
+  const from = next < firstSequence ? START : after;
+  let left = limit;
+  for await (const message of log.read(stream, { after: from, signal: stop.signal })) {
+    yield message;
+    if (--left === 0 || message.position.sequence >= lastSequence) return;
+  }
 }

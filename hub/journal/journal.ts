@@ -1,20 +1,27 @@
 /** The durable log: streams that are published to and read by position, state buckets, and core NATS. */
 
-import { OpenBuckets } from "#hub/journal/buckets/open-buckets.ts";
+import { OpenBuckets } from "#hub/journal/buckets/nats-bucket.ts";
 import { Connection, type ConnectionEvent } from "#hub/journal/connection/connection.ts";
 import { CoreMessaging } from "#hub/journal/connection/core-messaging.ts";
 import { JournalMetrics } from "#hub/journal/connection/journal-metrics.ts";
-import { type Published, Publisher, type PublishOptions } from "#hub/journal/connection/publisher.ts";
-import { PublishedTails } from "#hub/journal/reading/published-tails.ts";
-import { readBetween } from "#hub/journal/reading/read-between.ts";
+import {
+  FullStreams,
+  type Published,
+  Publisher,
+  type PublishOptions,
+} from "#hub/journal/connection/publisher.ts";
+import { PublishedTails } from "#hub/journal/reading/published-tail.ts";
 import { Reader, type ReaderSource, type ReadOptions } from "#hub/journal/reading/reader.ts";
 import { type OpenedLog, readerSource } from "#hub/journal/reading/reader-source.ts";
 import { JournalServer, type JournalServerOptions } from "#hub/journal/server/journal-server.ts";
-import { FullStreams } from "#hub/journal/streams/full-streams.ts";
 import type { Incarnation } from "#hub/journal/streams/incarnations.ts";
 import { LogHistory, type Reconciliation } from "#hub/journal/streams/log-history.ts";
-import { streamDefinitions } from "#hub/journal/streams/stream-limits.ts";
-import { type StoredMessage, type StreamState, StreamStore } from "#hub/journal/streams/stream-store.ts";
+import {
+  type StoredMessage,
+  type StreamState,
+  StreamStore,
+  streamDefinitions,
+} from "#hub/journal/streams/stream-store.ts";
 import { StreamWatch } from "#hub/journal/streams/stream-watch.ts";
 import { type Clock, systemClock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
@@ -23,7 +30,13 @@ import type { Metrics } from "#proto/kit/metrics.ts";
 import type { StateBucket } from "#proto/kit/state-bucket.ts";
 import type { Position } from "#proto/position.ts";
 import { DEAD_LETTER_STREAM } from "#proto/subjects.ts";
-import { type DeadLetter, type KeptDeadLetter, keepDeadLetter, readDeadLetters } from "./dead-letters.ts";
+import {
+  type DeadLetter,
+  type KeptDeadLetter,
+  keepDeadLetter,
+  readBetween,
+  readDeadLetters,
+} from "./dead-letters.ts";
 
 /** Bucket that stores the incarnations of the streams. */
 export const LOG_BUCKET = "log";

@@ -9,16 +9,16 @@ import { Documents } from "#hub/cluster/writes/documents.ts";
 import { Fleet } from "#hub/fleet/fleet.ts";
 import { Watermarks } from "#hub/fleet/watermarks.ts";
 import type { Journal } from "#hub/journal/journal.ts";
-import { AUTH_BUCKET, type OpenedAccess, openAccess } from "#hub/node/access/open-access.ts";
+import { AUTH_BUCKET, type OpenedAccess, openAccess } from "#hub/node/access/access.ts";
 import { CertificateWatch } from "#hub/node/settings/certificate-watch.ts";
 import type { HubSettings } from "#hub/node/settings/hub-settings.ts";
-import { Monitoring } from "#hub/node/status/monitoring.ts";
 import * as routes from "#hub/node/wiring/journal-adapters.ts";
 import { Pipelines } from "#hub/node/wiring/pipelines.ts";
 import { retentionRules, wireRetention } from "#hub/node/wiring/shards.ts";
+import { HUB_HEALTH } from "#hub/saved/sample-objects.ts";
 import { SavedObjects } from "#hub/saved/saved-objects.ts";
-import { Janitor } from "#hub/upkeep/log-janitor.ts";
-import { ProcessedFloor } from "#hub/upkeep/processed-floor.ts";
+import { LogJanitor, ProcessedFloor } from "#hub/upkeep/log-janitor.ts";
+import { Monitoring } from "#hub/upkeep/monitoring.ts";
 import type { RetentionRules } from "#hub/upkeep/retention-rules.ts";
 import { systemClock } from "#proto/kit/clock.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
@@ -27,10 +27,10 @@ import type { Metrics } from "#proto/kit/metrics.ts";
 import { parseDuration } from "#proto/kit/units.ts";
 import { comparePositions, START } from "#proto/position.ts";
 import { DOC_STREAM, RAW_STREAM } from "#proto/subjects.ts";
-import { Servers } from "./listeners.ts";
+import { Listeners } from "./listeners.ts";
 
 /** What the flow stands on; journal, catalog and host are started. */
-export interface FlowGround {
+export interface FlowDependencies {
   readonly settings: HubSettings;
   readonly log: Logger;
   readonly version: string;
@@ -44,7 +44,7 @@ export interface FlowGround {
 
 /** The parts, in the order of their start. */
 export interface Flow {
-  readonly servers: Servers;
+  readonly servers: Listeners;
   readonly opened: OpenedAccess;
   readonly parts: readonly (readonly [name: string, part: Component])[];
 }
@@ -59,7 +59,7 @@ interface Shared {
 const now = (): number => systemClock.now();
 
 /** Makes the parts; nothing is started. Compares the log with what the shards remember first. */
-export async function makeFlow(ground: FlowGround): Promise<Flow> {
+export async function makeFlow(ground: FlowDependencies): Promise<Flow> {
   const { log, journal, catalog, host, metrics } = ground;
   const shared: Shared = {
     findings: await reconcile(journal, host),
@@ -109,10 +109,10 @@ async function reconcile(journal: Journal, host: ShardHost): Promise<routes.LogF
 }
 
 async function makeServers(
-  ground: FlowGround,
+  ground: FlowDependencies,
   documents: Documents,
   retention: RetentionRules,
-): Promise<{ opened: OpenedAccess; servers: Servers }> {
+): Promise<{ opened: OpenedAccess; servers: Listeners }> {
   const { settings, journal } = ground;
   const opened = await openAccess({
     ...ground,
@@ -122,18 +122,19 @@ async function makeServers(
     documents,
     dashboardUrl: () => servers.addresses.dashboard,
   });
-  const servers: Servers = new Servers({ ...ground, documents, retention, access: opened.access });
+  const servers: Listeners = new Listeners({ ...ground, documents, retention, access: opened.access });
   return { opened, servers };
 }
 
 async function makeMonitoring(
-  { settings, journal, log, metrics }: FlowGround,
+  { settings, journal, log, metrics }: FlowDependencies,
   documents: Documents,
   fleet: Fleet,
 ): Promise<Monitoring> {
   return new Monitoring({
     intervalMs: parseDuration(settings["monitoring.interval"]),
     documents,
+    dashboard: HUB_HEALTH,
     saved: new SavedObjects(await journal.bucket("saved"), systemClock),
     agents: () => fleet.figures(),
     node: settings["node.name"],
@@ -143,7 +144,7 @@ async function makeMonitoring(
   });
 }
 
-function makeSink({ journal, catalog, metrics }: FlowGround, { findings }: Shared): DocumentSink {
+function makeSink({ journal, catalog, metrics }: FlowDependencies, { findings }: Shared): DocumentSink {
   return new DocumentSink({
     log: routes.logPort(journal),
     catalog,
@@ -156,7 +157,7 @@ function makeSink({ journal, catalog, metrics }: FlowGround, { findings }: Share
 }
 
 async function openPipelines(
-  { settings, journal, version, log, metrics }: FlowGround,
+  { settings, journal, version, log, metrics }: FlowDependencies,
   { findings, watermarks }: Shared,
   sink: DocumentSink,
   { opened, servers }: Pick<Flow, "opened" | "servers">,
@@ -181,7 +182,7 @@ async function openPipelines(
 }
 
 function makeFollower(
-  { host, log, metrics, journal }: FlowGround,
+  { host, log, metrics, journal }: FlowDependencies,
   { watermarks, floor }: Shared,
   documents: Documents,
 ): LogFollower {
@@ -206,12 +207,12 @@ function makeFollower(
 }
 
 function makeJanitor(
-  { journal, log }: FlowGround,
+  { journal, log }: FlowDependencies,
   { floor }: Shared,
   pipelineFloor: () => Pipelines["pipeline"]["floor"],
   sink: DocumentSink,
-): Janitor {
-  return new Janitor({
+): LogJanitor {
+  return new LogJanitor({
     clock: systemClock,
     log,
     streams: [
@@ -224,7 +225,10 @@ function makeJanitor(
   });
 }
 
-function makeCertificateWatch({ settings, log, journal }: FlowGround, servers: Servers): CertificateWatch {
+function makeCertificateWatch(
+  { settings, log, journal }: FlowDependencies,
+  servers: Listeners,
+): CertificateWatch {
   return new CertificateWatch({
     settings,
     clock: systemClock,

@@ -3,16 +3,15 @@
 import { resolve } from "node:path";
 import { checkAuthSettings } from "#hub/auth/settings.ts";
 import { Journal } from "#hub/journal/journal.ts";
+import type { OpenedAccess } from "#hub/node/access/access.ts";
 import { agentAccess } from "#hub/node/access/agent-access.ts";
-import type { OpenedAccess } from "#hub/node/access/open-access.ts";
-import { requireBootstrap } from "#hub/node/checks/bootstrap-checks.ts";
-import { checkedSettings } from "#hub/node/checks/checked-settings.ts";
-import { readMachineFacts } from "#hub/node/checks/machine-limits.ts";
-import { shownAddresses } from "#hub/node/settings/advertised-addresses.ts";
+import { checkedSettings, requireBootstrap } from "#hub/node/checks/bootstrap-checks.ts";
+import { readMachineLimits } from "#hub/node/checks/machine-limits.ts";
+import { advertisedAddresses } from "#hub/node/settings/advertised-addresses.ts";
 import type { HubSettings } from "#hub/node/settings/hub-settings.ts";
 import { writeReach } from "#hub/node/settings/reach-file.ts";
 import { readTlsFiles } from "#hub/node/settings/tls-files.ts";
-import { journalOptions } from "#hub/node/wiring/journal-options.ts";
+import { journalOptions } from "#hub/node/wiring/journal-adapters.ts";
 import type { Shards } from "#hub/node/wiring/shards.ts";
 import { checkRestored } from "#hub/snapshot/restore.ts";
 import { systemClock } from "#proto/kit/clock.ts";
@@ -22,7 +21,7 @@ import { type Component, Lifecycle } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import { MemoryWatch } from "#proto/kit/memory-watch.ts";
 import { Metrics } from "#proto/kit/metrics.ts";
-import type { Servers } from "./listeners.ts";
+import type { Listeners } from "./listeners.ts";
 
 export interface HubOptions {
   readonly settings: HubSettings;
@@ -54,7 +53,7 @@ export class Hub implements Component {
   readonly #lifecycle: Lifecycle;
   readonly #startedMs = systemClock.now();
   #journal: Journal | undefined;
-  #servers: Servers | undefined;
+  #servers: Listeners | undefined;
   #opened: OpenedAccess | undefined;
 
   constructor(options: HubOptions) {
@@ -86,11 +85,11 @@ export class Hub implements Component {
   }
 
   /** Returns where people, programs and agents of other machines find the interfaces. Valid after `start`. */
-  shownAddresses(): Pick<HubAddresses, "http" | "dashboard" | "nats"> {
+  advertisedAddresses(): Pick<HubAddresses, "http" | "dashboard" | "nats"> {
     const { settings } = this.#options;
     const { url } = this.#journal!.server.address;
     const nats = this.#journal!.server.embeds ? agentAccess(settings, url).servers.join(",") : url;
-    return { ...shownAddresses(settings, this.#servers!.addresses), nats };
+    return { ...advertisedAddresses(settings, this.#servers!.addresses), nats };
   }
 
   /** Returns the one-time address that makes the first administrator, or null where nobody needs it. Valid after `start`. */
@@ -140,7 +139,7 @@ export class Hub implements Component {
   }
 
   /** Commands find the hub without it where they are told its address. */
-  #noteReach(addresses: Servers["addresses"]): void {
+  #noteReach(addresses: Listeners["addresses"]): void {
     const { settings, log } = this.#options;
     try {
       writeReach(resolve(settings["path.data"]), settings, addresses);
@@ -177,7 +176,7 @@ function checkSurroundings({ settings, log }: HubOptions): string {
   checkAuthSettings(settings);
   readTlsFiles(settings);
   const checked = checkedSettings(settings);
-  const findings = requireBootstrap(checked, readMachineFacts(checked.dataFolder));
+  const findings = requireBootstrap(checked, readMachineLimits(checked.dataFolder));
   for (const { check, message } of findings) log[LIMITS.has(check) ? "debug" : "warn"]({ check }, message);
   return checked.dataFolder;
 }

@@ -12,10 +12,10 @@ import { LiveServer } from "#hub/live/live-server.ts";
 import type { Access } from "#hub/node/access/access.ts";
 import type { HubSettings } from "#hub/node/settings/hub-settings.ts";
 import { readTlsFiles, type TlsOptions } from "#hub/node/settings/tls-files.ts";
-import { ClusterFacts } from "#hub/node/status/cluster-info.ts";
+import { ClusterInfo } from "#hub/node/status/cluster-info.ts";
 import { Status } from "#hub/node/status/hub-status.ts";
 import { wireAlerts } from "#hub/node/wiring/alerts.ts";
-import { PipelineInterface } from "#hub/node/wiring/pipeline-api.ts";
+import { PipelineApi } from "#hub/node/wiring/pipeline-api.ts";
 import type { Pipelines } from "#hub/node/wiring/pipelines.ts";
 import { IngestPipelines } from "#hub/pipeline/ingest/ingest-pipelines.ts";
 import type { EventListener } from "#hub/pipeline/runtime/ports.ts";
@@ -27,7 +27,7 @@ import type { Logger } from "#proto/kit/log.ts";
 import type { Metrics } from "#proto/kit/metrics.ts";
 import { LIVE_PATH } from "#proto/live.ts";
 
-export interface ServersOptions {
+export interface ListenersOptions {
   readonly settings: HubSettings;
   readonly log: Logger;
   readonly metrics: Metrics;
@@ -51,18 +51,18 @@ interface Interfaces {
 /** The built dashboard, beside this folder in a checkout and in a package. */
 const UI_FOLDER = resolve(join(import.meta.dirname, "../../ui/dist"));
 
-export class Servers implements Component {
+export class Listeners implements Component {
   /** Set by the owner once it has one; until then the hub isn't ready. */
   fleet: Fleet | undefined;
   /** Set by the owner before `start`. */
   pipelines: Pipelines | undefined;
-  readonly #options: ServersOptions;
+  readonly #options: ListenersOptions;
   readonly #lifecycle: Lifecycle;
   #api: ApiServer | undefined;
   #live: LiveServer | undefined;
   #prepared: Promise<Interfaces> | undefined;
 
-  constructor(options: ServersOptions) {
+  constructor(options: ListenersOptions) {
     this.#options = options;
     this.#lifecycle = new Lifecycle((part, error) =>
       options.log.error({ err: error, part }, "a listener didn't stop"),
@@ -128,10 +128,10 @@ export class Servers implements Component {
     });
   }
 
-  #pipelineInterface(pipelines: Pipelines): PipelineInterface {
+  #pipelineInterface(pipelines: Pipelines): PipelineApi {
     const { settings, journal, version, log } = this.#options;
     const hubName = settings["node.name"];
-    return new PipelineInterface({ pipelines, journal, hubName, version, log, clock: systemClock });
+    return new PipelineApi({ pipelines, journal, hubName, version, log, clock: systemClock });
   }
 
   async #makeApi(alerts: Alerts, ingest: IngestPipelines): Promise<ApiServer> {
@@ -178,11 +178,11 @@ export class Servers implements Component {
     };
   }
 
-  async #cluster(): Promise<ClusterFacts> {
+  async #cluster(): Promise<ClusterInfo> {
     const { settings, journal } = this.#options;
     const host = settings["transport.host"] || settings["network.host"];
     const httpHost = settings["http.host"] || settings["network.host"];
-    return ClusterFacts.open(await journal.bucket("cluster"), settings["cluster.name"], {
+    return ClusterInfo.open(await journal.bucket("cluster"), settings["cluster.name"], {
       name: settings["node.name"],
       attributes: settings["node.attr"],
       host,

@@ -4,7 +4,7 @@
  */
 
 import { AppError } from "#proto/kit/errors.ts";
-import type { SavedContent, SavedObjects } from "./saved-objects.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 
 /** Which samples were saved, and which existed before. */
 export interface SampleOutcome {
@@ -18,7 +18,18 @@ export interface SampleName {
   readonly title: string;
 }
 
-interface Sample extends SampleName, SavedContent {}
+/** Where samples are saved. */
+export interface SampleStore {
+  get(type: string, id: string): Promise<unknown>;
+  create(type: string, content: SampleContent, id: string): Promise<unknown>;
+}
+
+interface SampleContent {
+  readonly title: string;
+  readonly attributes: JsonObject;
+}
+
+interface Sample extends SampleName, SampleContent {}
 
 const STATUS = "http.response.status_code";
 const ACCESS = `${STATUS}:*`;
@@ -191,7 +202,7 @@ const DASHBOARDS: Readonly<Record<string, SampleDashboard>> = {
 };
 
 /** Saves the samples that don't exist. Deleted ones come back; changed ones stay as they are. */
-export async function loadSamples(objects: Pick<SavedObjects, "get" | "create">): Promise<SampleOutcome> {
+export async function loadSamples(objects: SampleStore): Promise<SampleOutcome> {
   const saved: SampleName[] = [];
   const existing: SampleName[] = [];
   for (const { type, id, title, attributes } of samples())
@@ -200,10 +211,10 @@ export async function loadSamples(objects: Pick<SavedObjects, "get" | "create">)
 }
 
 async function isThere(
-  objects: Pick<SavedObjects, "get" | "create">,
+  objects: SampleStore,
   type: string,
   id: string,
-  content: SavedContent,
+  content: SampleContent,
 ): Promise<boolean> {
   try {
     await objects.get(type, id);

@@ -5,8 +5,15 @@ import { test } from "node:test";
 import type { ArchivedMessage } from "#hub/journal/streams/stream-archive.ts";
 import { DirectoryBlobs } from "#hub/snapshot/blobs/blob-store.ts";
 import { Workspace } from "#test/harness/workspace.ts";
-import { descriptionKey, readPiece, readSnapshot, snapshotNames, storePiece } from "./contents.ts";
-import { decodeRecords, encodeRecords } from "./stream-records.ts";
+import {
+  decodeRecords,
+  descriptionKey,
+  encodeRecords,
+  readPiece,
+  readSnapshot,
+  snapshotNames,
+  storePiece,
+} from "./contents.ts";
 
 const MIB = 1_024 ** 2;
 

@@ -4,15 +4,27 @@
  * streams come first, then the shards' files; what is in both is deduplicated by position.
  */
 
-import { createReadStream, existsSync, readdirSync, rmSync, statSync } from "node:fs";
+import {
+  copyFileSync,
+  createReadStream,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  statSync,
+} from "node:fs";
 import { join, relative, sep } from "node:path";
+import { readManifest } from "#hub/engine/commit/manifest.ts";
+import { liveFileName, segmentFileName } from "#hub/engine/commit/shard-segment.ts";
 import type { StreamArchive } from "#hub/journal/streams/stream-archive.ts";
 import type { BlobStore } from "#hub/snapshot/blobs/blob-store.ts";
-import { AppError } from "#proto/kit/errors.ts";
+import { AppError, systemCode } from "#proto/kit/errors.ts";
 import { FolderLock } from "#proto/kit/files/folder-lock.ts";
 import { DEAD_LETTER_STREAM, DOC_STREAM, RAW_STREAM } from "#proto/subjects.ts";
 import {
   descriptionKey,
+  encodeRecords,
   SNAPSHOT_VERSION,
   type Snapshot,
   type SnapshotFile,
@@ -20,8 +32,6 @@ import {
   storePiece,
   type Tally,
 } from "./contents.ts";
-import { holdShards } from "./shard-files.ts";
-import { encodeRecords } from "./stream-records.ts";
 
 export interface CreateOptions {
   readonly name: string;
@@ -125,4 +135,70 @@ function filesBelow(folder: string): string[] {
     .filter((entry) => entry.isFile())
     .map((entry) => relative(folder, join(entry.parentPath, entry.name)).split(sep).join("/"))
     .sort();
+}
+
+/** A merge or commit may remove files while they are linked; the next commit point is tried then. */
+const TRIES = 20;
+const FOLDER_MODE = 0o750;
+
+/** Links the engine's files from `engine` into `held`, which must not exist, on the same file system. */
+export function holdShards(engine: string, held: string): void {
+  mkdirSync(held, { recursive: true, mode: FOLDER_MODE });
+  // The common position first: every manifest read after it covers it.
+  copyIfThere(join(engine, "position.json"), join(held, "position.json"));
+  for (const uuid of foldersIn(engine)) {
+    mkdirSync(join(held, uuid), FOLDER_MODE);
+    copyIfThere(join(engine, uuid, "index.json"), join(held, uuid, "index.json"));
+    for (const shard of foldersIn(join(engine, uuid)))
+      holdShard(join(engine, uuid, shard), join(held, uuid, shard));
+  }
+}
+
+function holdShard(shard: string, held: string): void {
+  for (let tries = 1; ; tries++) {
+    try {
+      linkShard(shard, held);
+      return;
+    } catch (error) {
+      if (systemCode(error) !== "ENOENT") throw error;
+      rmSync(held, { recursive: true, force: true });
+      if (!existsSync(shard)) return; // the index was deleted meanwhile
+      if (tries === TRIES)
+        throw new AppError("unavailable", `${shard} changes faster than it can be copied; try again`, {
+          cause: error,
+        });
+    }
+  }
+}
+
+function linkShard(shard: string, held: string): void {
+  mkdirSync(held, FOLDER_MODE);
+  const read = readManifest(shard);
+  if (read === null) return; // nothing was committed yet: everything is in the log
+  const { manifest } = read;
+  copyFileSync(
+    join(shard, `manifest-${manifest.generation}.json`),
+    join(held, `manifest-${manifest.generation}.json`),
+  );
+  for (const { name, liveGeneration } of manifest.segments) {
+    const files = [segmentFileName(name)];
+    if (liveGeneration > 0) files.push(liveFileName(name, liveGeneration));
+    for (const file of files) linkSync(join(shard, file), join(held, file));
+  }
+}
+
+function copyIfThere(from: string, to: string): void {
+  try {
+    copyFileSync(from, to);
+  } catch (error) {
+    if (systemCode(error) !== "ENOENT") throw error;
+  }
+}
+
+/** Returns the subfolders of `folder`; none if it doesn't exist. */
+function foldersIn(folder: string): string[] {
+  if (statSync(folder, { throwIfNoEntry: false }) === undefined) return [];
+  return readdirSync(folder, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => name);
 }

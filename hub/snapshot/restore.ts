@@ -25,8 +25,13 @@ import { AppError } from "#proto/kit/errors.ts";
 import { writeFully } from "#proto/kit/files/files.ts";
 import { comparePositions, type Position, START } from "#proto/position.ts";
 import { DOC_STREAM, RAW_STREAM } from "#proto/subjects.ts";
-import { readPiece, type Snapshot, type SnapshotFile, type SnapshotStream } from "./contents.ts";
-import { decodeRecords } from "./stream-records.ts";
+import {
+  decodeRecords,
+  readPiece,
+  type Snapshot,
+  type SnapshotFile,
+  type SnapshotStream,
+} from "./contents.ts";
 
 /** Marks a folder that is being restored; a hub refuses to start on it. */
 const UNFINISHED_FILE = "restore-unfinished";

@@ -11,7 +11,7 @@ export interface StreamState {
   readonly maxBytes: number;
 }
 
-export interface JanitorOptions {
+export interface LogJanitorOptions {
   readonly clock: Clock;
   readonly log: Logger;
   /** Streams with the position up to which each may be purged. */
@@ -32,14 +32,14 @@ interface Mark {
   readonly position: Position;
 }
 
-export class Janitor implements Component {
-  readonly #options: JanitorOptions;
+export class LogJanitor implements Component {
+  readonly #options: LogJanitorOptions;
   readonly #abort = new AbortController();
   readonly #marks = new Map<string, Mark[]>();
   readonly #purged = new Map<string, Position>();
   #running: Promise<void> = Promise.resolve();
 
-  constructor(options: JanitorOptions) {
+  constructor(options: LogJanitorOptions) {
     this.#options = options;
   }
 
@@ -88,5 +88,40 @@ export class Janitor implements Component {
     if (comparePositions(target, this.#purged.get(stream) ?? START) <= 0) return;
     await this.#options.purge(stream, target);
     this.#purged.set(stream, target);
+  }
+}
+
+interface Waiting {
+  readonly raw: Position;
+  /** Documents of `raw` and before are at or before this position in DOC. */
+  readonly doc: Position;
+}
+
+/** Joins the pipeline's progress in RAW with the shards' progress in DOC. */
+export class ProcessedFloor {
+  #waiting: Waiting | undefined;
+  #done: Position = START;
+  #committed: Position = START;
+
+  /** Position in DOC up to which the shards have committed. */
+  get position(): Position {
+    return this.#committed;
+  }
+
+  committed(position: Position): void {
+    this.#committed = position;
+  }
+
+  /**
+   * Returns the position in RAW up to which everything is done. `raw`: processed up to here; `doc`: the last document
+   * written so far.
+   */
+  advance(raw: Position, doc: Position): Position {
+    if (this.#waiting !== undefined && comparePositions(this.#waiting.doc, this.#committed) <= 0) {
+      this.#done = this.#waiting.raw;
+      this.#waiting = undefined;
+    }
+    this.#waiting ??= { raw, doc };
+    return this.#done;
   }
 }

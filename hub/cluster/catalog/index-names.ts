@@ -1,10 +1,13 @@
 /** Index names: validation, and resolution of the expressions in requests. */
 
 import { AppError } from "#proto/kit/errors.ts";
-import { indexKey } from "./catalog-keys.ts";
+import { indexKey } from "./index-metadata.ts";
 
 /** Characters no index name may hold, except ':', which 6.5 still accepts. */
 const FORBIDDEN = ["\\", "/", "*", "?", '"', "<", ">", "|", " ", ","];
+
+/** Prefix of the names of the hub's own indices. */
+export const INTERNAL_PREFIX = ".tailrace-";
 
 /** Longest key of a bucket. */
 const MAX_KEY_LENGTH = 512;

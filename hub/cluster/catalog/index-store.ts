@@ -6,8 +6,15 @@
 import { toAppError } from "#proto/kit/errors.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import type { StateBucket } from "#proto/kit/state-bucket.ts";
-import { DELETED_PREFIX, INDEX_PREFIX, indexKey, nameIn } from "./catalog-keys.ts";
-import { decodeIndex, encodeIndex, type IndexMetadata } from "./index-metadata.ts";
+import {
+  DELETED_PREFIX,
+  decodeIndex,
+  encodeIndex,
+  INDEX_PREFIX,
+  type IndexMetadata,
+  indexKey,
+  nameIn,
+} from "./index-metadata.ts";
 import { indexMissing } from "./index-names.ts";
 
 interface Known {

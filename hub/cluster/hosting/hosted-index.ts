@@ -1,13 +1,12 @@
 /** The shards of one index at this hub: their uncommitted state and when they are refreshed. */
 
-import type { RefreshInterval } from "#hub/cluster/catalog/refresh-interval.ts";
 import type { DocBatchView } from "#hub/engine/operations/doc-batch-view.ts";
 import type { ItemResult } from "#hub/engine/operations/item-result.ts";
 import type { Shard } from "#hub/engine/shard.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import type { Position } from "#proto/position.ts";
-import { LogFigures, type PrintedLogFigures } from "./log-backlog.ts";
-import { RefreshPace } from "./refresh-pace.ts";
+import { LogBacklog, type LogBacklogStats } from "./log-backlog.ts";
+import { type RefreshInterval, RefreshSchedule } from "./refresh-schedule.ts";
 
 /** Statistics of one shard. */
 export interface ShardStats {
@@ -20,7 +19,7 @@ export interface ShardStats {
   readonly fieldData: ReadonlyMap<string, number>;
   /** See the engine's ShardStats. */
   readonly completions: ReadonlyMap<string, number>;
-  readonly log: PrintedLogFigures;
+  readonly log: LogBacklogStats;
   /** See the engine's ShardStats. */
   readonly writtenMs: number;
   /** See the engine's ShardStats. */
@@ -34,7 +33,7 @@ class HostedShard {
   isDirty = false;
   /** Something was applied since the last refresh. */
   isStale = true;
-  readonly log = new LogFigures();
+  readonly log = new LogBacklog();
 
   constructor(shard: Shard) {
     this.shard = shard;
@@ -45,7 +44,7 @@ class HostedShard {
 export class HostedIndex {
   readonly #hosted: HostedShard[];
   readonly #clock: Clock;
-  readonly #pace = new RefreshPace();
+  readonly #pace = new RefreshSchedule();
 
   constructor(shards: readonly Shard[], clock: Clock) {
     this.#hosted = shards.map((shard) => new HostedShard(shard));

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { LogFigures } from "./log-backlog.ts";
+import { LogBacklog } from "./log-backlog.ts";
 
 const MINUTE_MS = 60_000;
 
 test("what is committed counts as long as the log keeps it", () => {
-  const figures = new LogFigures();
+  const figures = new LogBacklog();
   figures.add(3, 300);
   assert.deepEqual(figures.print(0, true), {
     operations: 3,
@@ -26,7 +26,7 @@ test("what is committed counts as long as the log keeps it", () => {
 });
 
 test("any number of commits costs the same and loses no count", () => {
-  const figures = new LogFigures();
+  const figures = new LogBacklog();
   for (let n = 0; n < 1000; n++) {
     figures.add(1, 1);
     figures.commit(n);

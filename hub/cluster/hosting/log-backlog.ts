@@ -4,7 +4,7 @@
  */
 
 /** The counters as reported. */
-export interface PrintedLogFigures {
+export interface LogBacklogStats {
   readonly operations: number;
   readonly bytes: number;
   readonly uncommittedOperations: number;
@@ -22,7 +22,7 @@ const RETAINED_MS = 15 * 60_000;
 /** Commits counted separately; with more, several share an entry. */
 const MAX_GENERATIONS = 200;
 
-export class LogFigures {
+export class LogBacklog {
   #operations = 0;
   #bytes = 0;
   readonly #committed: Generation[] = [];
@@ -49,7 +49,7 @@ export class LogFigures {
   }
 
   /** `retains` false: committed operations aren't counted. */
-  print(nowMs: number, retains: boolean): PrintedLogFigures {
+  print(nowMs: number, retains: boolean): LogBacklogStats {
     this.#forget(nowMs);
     const kept = retains ? this.#committed : [];
     return {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { MergeTurns } from "./merge-scheduler.ts";
+import { MergeScheduler } from "./merge-scheduler.ts";
 
 /** A shard with so many slices to do; writes its name for each. */
 function shard(name: string, slices: number, done: string[]): { mergeStep(): boolean } {
@@ -19,7 +19,7 @@ suite("turns of merges", () => {
   test("a shard's merge is ended before another one's begins", () => {
     const done: string[] = [];
     const shards = [shard("a", 3, done), shard("b", 0, done), shard("c", 2, done)];
-    const turns = new MergeTurns();
+    const turns = new MergeScheduler();
     const more = Array.from({ length: 5 }, () => turns.step(shards));
     assert.deepEqual(done, ["a", "a", "a", "c", "c"]);
     assert.deepEqual(more, [true, true, true, false, false]);
@@ -28,7 +28,7 @@ suite("turns of merges", () => {
   test("a shard whose merge fails passes its turn on", () => {
     const done: string[] = [];
     const shards = [shard("broken", -1, done), shard("b", 2, done)];
-    const turns = new MergeTurns();
+    const turns = new MergeScheduler();
     assert.throws(() => turns.step(shards), /broken is damaged/);
     assert.equal(turns.step(shards), true);
     assert.deepEqual(done, ["b"]);
@@ -36,7 +36,7 @@ suite("turns of merges", () => {
 
   test("without shards, and when the one at hand is gone, it begins anew", () => {
     const done: string[] = [];
-    const turns = new MergeTurns();
+    const turns = new MergeScheduler();
     assert.equal(turns.step([]), false);
     assert.equal(turns.step([shard("gone", 5, done)]), true);
     assert.equal(turns.step([shard("a", 5, done)]), true);

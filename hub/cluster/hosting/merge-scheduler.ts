@@ -7,7 +7,7 @@ export interface Merging {
 }
 
 /** Chooses which shard merges next. */
-export class MergeTurns<T extends Merging> {
+export class MergeScheduler<T extends Merging> {
   #current: T | undefined;
 
   /**

@@ -5,7 +5,6 @@
 
 import type { IndexCatalog } from "#hub/cluster/catalog/index-catalog.ts";
 import type { IndexMetadata } from "#hub/cluster/catalog/index-metadata.ts";
-import { type RefreshInterval, refreshInterval } from "#hub/cluster/catalog/refresh-interval.ts";
 import type { DocBatchView } from "#hub/engine/operations/doc-batch-view.ts";
 import type { ItemResult } from "#hub/engine/operations/item-result.ts";
 import type { Searcher } from "#hub/engine/searcher/searcher.ts";
@@ -16,8 +15,8 @@ import type { Logger } from "#proto/kit/log.ts";
 import type { tailrace } from "#proto/messages.ts";
 import { comparePositions, type Position } from "#proto/position.ts";
 import { HostedIndex, type ShardStats } from "./hosted-index.ts";
-import { MergeTurns } from "./merge-scheduler.ts";
-import { RefreshWaiters } from "./refresh-waiters.ts";
+import { MergeScheduler } from "./merge-scheduler.ts";
+import { type RefreshInterval, RefreshWaiters, refreshInterval } from "./refresh-schedule.ts";
 import { ShardFolders } from "./shard-folders.ts";
 
 export interface ShardHostOptions {
@@ -37,7 +36,7 @@ export interface ShardSearcher {
 export class ShardHost {
   readonly #options: ShardHostOptions;
   readonly #folders: ShardFolders;
-  readonly #mergeTurns = new MergeTurns<Shard>();
+  readonly #mergeTurns = new MergeScheduler<Shard>();
   /** By uuid. */
   readonly #hosted = new Map<string, HostedIndex>();
   readonly #waiters = new RefreshWaiters();

@@ -10,7 +10,6 @@ import {
   type NodeConnectionOptions,
   nkeyAuthenticator,
 } from "@nats-io/transport-node";
-import { HUB_USER } from "#hub/journal/server/server-config.ts";
 import { type Clock, systemClock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
@@ -19,7 +18,10 @@ import { receiveRoomily } from "./nats-receive-buffer.ts";
 import { sendUncopied } from "./nats-zero-copy.ts";
 import { abortable } from "./waits.ts";
 
-/** Shortest wait between tries: a server that is started again is back within 50 ms. */
+/** User name of the hub at its embedded server; the password is the token. */
+export const HUB_USER = "tailrace";
+
+/** Shortest wait between attempts: a server that is started again is back within 50 ms. */
 const SHORTEST_WAIT_MS = 50;
 
 /** Longest wait between attempts to reach a server that stays away. */

@@ -3,7 +3,7 @@
 import type { LogHistory } from "#hub/journal/streams/log-history.ts";
 import type { StreamStore } from "#hub/journal/streams/stream-store.ts";
 import type { StreamWatch } from "#hub/journal/streams/stream-watch.ts";
-import type { PublishedTails } from "./published-tails.ts";
+import type { PublishedTails } from "./published-tail.ts";
 import type { Reader, ReaderSource } from "./reader.ts";
 
 /** The parts of a log that exist once it is open. */

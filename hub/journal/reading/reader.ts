@@ -5,6 +5,7 @@ import type { Connection } from "#hub/journal/connection/connection.ts";
 import type { JournalMetrics } from "#hub/journal/connection/journal-metrics.ts";
 import { judge, toJournalError } from "#hub/journal/connection/nats-errors.ts";
 import type { Incarnations } from "#hub/journal/streams/incarnations.ts";
+import type { Bounds } from "#hub/journal/streams/stream-store.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { Logger } from "#proto/kit/log.ts";
@@ -52,12 +53,6 @@ export interface ReadOptions {
   readonly aheadBytes?: number;
   /** Takes what this process stores in the stream from memory while nobody else stores; for one reader per stream. */
   readonly ownFromMemory?: boolean;
-}
-
-/** First and last sequence of a stream; an empty one has last = first - 1. */
-export interface Bounds {
-  readonly firstSequence: number;
-  readonly lastSequence: number;
 }
 
 /** What a reader needs of the log. */

@@ -19,11 +19,12 @@ import { createInterface } from "node:readline";
 import { after, beforeEach, describe, test } from "node:test";
 import { type JetStreamManager, jetstream, jetstreamManager } from "@nats-io/jetstream";
 import { connect, type NatsConnection } from "@nats-io/transport-node";
+import { HUB_USER } from "#hub/journal/connection/connection.ts";
 import { silentLogger } from "#proto/kit/log.ts";
 import { EmbeddedServer, type EmbeddedServerOptions } from "./embedded-server.ts";
-import { isAlive } from "./processes.ts";
 import { findServerBinary } from "./server-binary.ts";
-import { HUB_ACCOUNT, HUB_USER } from "./server-config.ts";
+import { HUB_ACCOUNT } from "./server-config.ts";
+import { isAlive } from "./server-owner.ts";
 import { checkServerVersion, parseServerVersion } from "./server-version.ts";
 
 const root = mkdtempSync(join(tmpdir(), "tailrace-server-"));

@@ -10,14 +10,14 @@ import {
   nkeyAuthenticator,
   nkeys,
 } from "@nats-io/transport-node";
-import { Connection } from "#hub/journal/connection/connection.ts";
+import { Connection, HUB_USER } from "#hub/journal/connection/connection.ts";
 import { silentLogger } from "#proto/kit/log.ts";
 import { agentPrefix, helloSubject, inboxPrefix, rawSubject } from "#proto/subjects.ts";
 import { issueCertificate, makeAuthority } from "#test/harness/certificates.ts";
 import { until } from "#test/harness/until.ts";
 import { Workspace } from "#test/harness/workspace.ts";
 import { EmbeddedServer, ownTarget } from "./embedded-server.ts";
-import { HUB_USER, type ServerTls } from "./server-config.ts";
+import type { ServerTls } from "./server-config.ts";
 
 const OWN = "11111111-1111-4111-8111-111111111111";
 const FOREIGN = "22222222-2222-4222-8222-222222222222";

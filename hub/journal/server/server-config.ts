@@ -9,6 +9,7 @@
  * but version 2.9 can't import into accounts added by a reload.)
  */
 
+import { HUB_USER } from "#hub/journal/connection/connection.ts";
 import { agentPrefix, helloSubject, rawSubject, statusSubject, watermarkSubject } from "#proto/subjects.ts";
 import { knowsSyncInterval, type ServerVersion } from "./server-version.ts";
 
@@ -23,9 +24,6 @@ const MAX_MEMORY_BYTES = 256 * 1024 ** 2;
  * disk would make the server reject streams that were created when the disk was larger.
  */
 const MAX_FILE_BYTES = 1024 ** 5;
-
-/** User name of the hub; its password is the token. */
-export const HUB_USER = "tailrace";
 
 /** Account of the hub and of its log; also the name of a folder below `storeDir`. */
 export const HUB_ACCOUNT = "TAILRACE";

@@ -3,12 +3,12 @@
 import { randomUUID } from "node:crypto";
 import type { WriteItem, WriteOptions, WriteResult } from "#hub/api/ports/indices.ts";
 import type { AuditEvent, AuditSink } from "#hub/auth/audit/audit.ts";
+import { INTERNAL_PREFIX } from "#hub/cluster/catalog/index-names.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { Counter, Metrics } from "#proto/kit/metrics.ts";
 import { Backoff } from "#proto/kit/retry.ts";
-import { INTERNAL_PREFIX } from "./index-access.ts";
 
 export interface AuditLogOptions {
   readonly documents: {

@@ -2,12 +2,7 @@
 
 import type { Reach } from "#hub/alerts/rule-store.ts";
 import { mayReach, type Principal } from "#hub/auth/accounts/principal.ts";
-
-/** What the names of the hub's own indices begin with. */
-export const INTERNAL_PREFIX = ".tailrace-";
-
-/** The hub's record of itself, an index a day. */
-export const METRICS_PREFIX = `${INTERNAL_PREFIX}metrics-`;
+import { INTERNAL_PREFIX } from "#hub/cluster/catalog/index-names.ts";
 
 /** Returns true where `principal` may work with the index `name` (concrete, no alias). */
 export function reaches(principal: Principal, name: string): boolean {

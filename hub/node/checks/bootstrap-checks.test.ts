@@ -6,13 +6,13 @@ import { checkSettings } from "#proto/kit/settings/settings.ts";
 import {
   bootstrapFindings,
   type CheckFinding,
-  type MachineFacts,
+  checkedSettings,
+  type MachineLimits,
   requireBootstrap,
 } from "./bootstrap-checks.ts";
-import { checkedSettings } from "./checked-settings.ts";
-import { type FactSources, readMachineFacts } from "./machine-limits.ts";
+import { type FactSources, readMachineLimits } from "./machine-limits.ts";
 
-const WELL: MachineFacts = {
+const WELL: MachineLimits = {
   maxMapCount: 262_144,
   openFilesLimit: 65_536,
   memoryLimitBytes: undefined,
@@ -21,7 +21,7 @@ const WELL: MachineFacts = {
 const LOOPBACK = {};
 const OPEN = { "network.host": "0.0.0.0" };
 
-function findings(settings: Record<string, unknown>, facts: Partial<MachineFacts> = {}): CheckFinding[] {
+function findings(settings: Record<string, unknown>, facts: Partial<MachineLimits> = {}): CheckFinding[] {
   return bootstrapFindings(checked(settings), { ...WELL, ...facts });
 }
 
@@ -47,7 +47,7 @@ test("a machine as it should be gives no finding", () => {
 
 const FAULTS: readonly (readonly [
   what: string,
-  facts: Partial<MachineFacts>,
+  facts: Partial<MachineLimits>,
   check: CheckFinding["check"],
   message: RegExp,
 ])[] = [
@@ -140,15 +140,15 @@ const SOURCES: FactSources = {
 };
 
 test("facts are read from the kernel's files and the folder nearest to the data", () => {
-  assert.deepEqual(readMachineFacts("/run/hub/data", SOURCES), {
+  assert.deepEqual(readMachineLimits("/run/hub/data", SOURCES), {
     maxMapCount: 65_530,
     openFilesLimit: 1_024,
     memoryLimitBytes: 128,
     dataFilesystem: "memory",
   });
-  assert.equal(readMachineFacts("/srv/hub", SOURCES).dataFilesystem, "disk");
+  assert.equal(readMachineLimits("/srv/hub", SOURCES).dataFilesystem, "disk");
   const overlay = { ...SOURCES, filesystemType: () => 0x794c_7630 };
-  assert.equal(readMachineFacts("/srv", overlay).dataFilesystem, "container layer");
+  assert.equal(readMachineLimits("/srv", overlay).dataFilesystem, "container layer");
 });
 
 test("what the system doesn't say is unknown, and no limit is none", () => {
@@ -158,7 +158,7 @@ test("what the system doesn't say is unknown, and no limit is none", () => {
     constrainedMemoryBytes: () => 2 ** 63,
     totalMemoryBytes: () => 1_024,
   };
-  const facts = readMachineFacts("/srv", silent);
+  const facts = readMachineLimits("/srv", silent);
   assert.deepEqual(facts, {
     maxMapCount: undefined,
     openFilesLimit: undefined,
@@ -170,11 +170,11 @@ test("what the system doesn't say is unknown, and no limit is none", () => {
     ...silent,
     read: () => "Max open files            unlimited            unlimited  files",
   };
-  assert.equal(readMachineFacts("/srv", unlimited).openFilesLimit, Number.POSITIVE_INFINITY);
+  assert.equal(readMachineLimits("/srv", unlimited).openFilesLimit, Number.POSITIVE_INFINITY);
 });
 
 test("this machine's facts can be read", () => {
-  const facts = readMachineFacts(import.meta.dirname);
+  const facts = readMachineLimits(import.meta.dirname);
   assert.notEqual(facts.dataFilesystem, "unknown");
   if (process.platform === "linux") assert.ok(facts.openFilesLimit! > 0 && facts.maxMapCount! > 0);
 });

@@ -5,11 +5,13 @@
  * same fault is a warning. Pure functions over given facts; `machine-facts.ts` reads them.
  */
 
+import { resolve } from "node:path";
 import { checkListeners, isLoopbackHost, type Listener } from "#hub/auth/settings.ts";
+import type { HubSettings } from "#hub/node/settings/hub-settings.ts";
 import { AppError } from "#proto/kit/errors.ts";
 
 /** What the machine gives this process. */
-export interface MachineFacts {
+export interface MachineLimits {
   /** vm.max_map_count; undefined where the system has no such limit. */
   readonly maxMapCount: number | undefined;
   /** Files the process may hold open; Infinity without a limit, undefined where unknown. */
@@ -55,7 +57,7 @@ export const MEMORY_LOWEST_BYTES = 512 * 1_024 ** 2;
 const MIB = 1_024 ** 2;
 
 /** Returns all faults; empty where everything is right. */
-export function bootstrapFindings(settings: CheckedSettings, facts: MachineFacts): CheckFinding[] {
+export function bootstrapFindings(settings: CheckedSettings, facts: MachineLimits): CheckFinding[] {
   const binding = settings.listeners.some(({ host }) => !isLoopbackHost(host));
   return [
     ...mapCountFault(settings, facts, binding),
@@ -67,7 +69,7 @@ export function bootstrapFindings(settings: CheckedSettings, facts: MachineFacts
 }
 
 /** Throws settings_invalid with every refusal, one to a line; returns the warnings. */
-export function requireBootstrap(settings: CheckedSettings, facts: MachineFacts): CheckFinding[] {
+export function requireBootstrap(settings: CheckedSettings, facts: MachineLimits): CheckFinding[] {
   const findings = bootstrapFindings(settings, facts);
   const refusals = findings.filter(({ refused }) => refused);
   if (refusals.length === 0) return findings;
@@ -83,7 +85,7 @@ export function requireBootstrap(settings: CheckedSettings, facts: MachineFacts)
 
 function mapCountFault(
   { allowMmap }: CheckedSettings,
-  { maxMapCount }: MachineFacts,
+  { maxMapCount }: MachineLimits,
   binding: boolean,
 ): CheckFinding[] {
   if (!allowMmap || maxMapCount === undefined || maxMapCount >= MAX_MAP_COUNT_LOWEST) return [];
@@ -94,7 +96,7 @@ function mapCountFault(
   return [{ check: "max_map_count", refused: binding, message }];
 }
 
-function openFilesFault({ openFilesLimit }: MachineFacts, binding: boolean): CheckFinding[] {
+function openFilesFault({ openFilesLimit }: MachineLimits, binding: boolean): CheckFinding[] {
   if (openFilesLimit === undefined || openFilesLimit >= OPEN_FILES_LOWEST) return [];
   const message =
     `at most ${openFilesLimit} files may be open, at least ${OPEN_FILES_LOWEST} are needed; ` +
@@ -118,7 +120,7 @@ function accessFaults({ listeners, auth }: CheckedSettings): CheckFinding[] {
 
 function dataFault(
   { dataFolder }: CheckedSettings,
-  { dataFilesystem }: MachineFacts,
+  { dataFilesystem }: MachineLimits,
   binding: boolean,
 ): CheckFinding[] {
   if (dataFilesystem === "memory") {
@@ -133,10 +135,35 @@ function dataFault(
 }
 
 /** Said before the kernel ends the process, which it does without a word. Never refused: a small hub may do. */
-function memoryFault({ memoryLimitBytes }: MachineFacts): CheckFinding[] {
+function memoryFault({ memoryLimitBytes }: MachineLimits): CheckFinding[] {
   if (memoryLimitBytes === undefined || memoryLimitBytes >= MEMORY_LOWEST_BYTES) return [];
   const message =
     `this container or service may use ${Math.floor(memoryLimitBytes / MIB)} MiB of memory, the hub needs at least ` +
     `${MEMORY_LOWEST_BYTES / MIB} MiB; beyond the limit the kernel ends it without a message, so raise the memory value`;
   return [{ check: "memory_limit", refused: false, message }];
+}
+
+/** Listeners of a hub: their own host's setting, or network.host. */
+const LISTENERS = ["http.host", "transport.host", "dashboard.host", "nats.host"] as const;
+
+/** Returns what the checks look at. */
+export function checkedSettings(settings: HubSettings): CheckedSettings {
+  const embedsNats = settings["nats.servers"].length === 0;
+  return {
+    listeners: LISTENERS.filter((setting) => setting !== "nats.host" || embedsNats).map((setting) =>
+      listenerOf(settings, setting),
+    ),
+    auth: settings,
+    allowMmap: settings["node.store.allow_mmap"],
+    dataFolder: resolve(settings["path.data"]),
+  };
+}
+
+function listenerOf(settings: HubSettings, setting: (typeof LISTENERS)[number]): Listener {
+  const upstream = settings["tls.terminated_upstream"];
+  return {
+    setting: settings[setting] === "" ? "network.host" : setting,
+    host: settings[setting] || settings["network.host"],
+    encrypted: upstream || settings["tls.certificate"] !== "",
+  };
 }

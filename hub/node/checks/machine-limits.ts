@@ -3,7 +3,7 @@
 import { readFileSync, statfsSync } from "node:fs";
 import { totalmem } from "node:os";
 import { dirname } from "node:path";
-import type { MachineFacts } from "./bootstrap-checks.ts";
+import type { MachineLimits } from "./bootstrap-checks.ts";
 
 /** Where the facts come from; tests give their own. */
 export interface FactSources {
@@ -28,7 +28,7 @@ const systemSources: FactSources = {
 };
 
 /** Returns the facts for a hub whose data goes to `dataFolder` (absolute; it need not be there yet). */
-export function readMachineFacts(dataFolder: string, sources: FactSources = systemSources): MachineFacts {
+export function readMachineLimits(dataFolder: string, sources: FactSources = systemSources): MachineLimits {
   const limit = sources.constrainedMemoryBytes();
   const limited = limit > 0 && limit < sources.totalMemoryBytes();
   return {
@@ -57,7 +57,7 @@ function nearestType(folder: string, { filesystemType }: FactSources): number | 
   }
 }
 
-function kindOfFilesystem(type: number | undefined): MachineFacts["dataFilesystem"] {
+function kindOfFilesystem(type: number | undefined): MachineLimits["dataFilesystem"] {
   if (type === undefined) return "unknown";
   if (IN_MEMORY.has(type)) return "memory";
   return type === OVERLAY ? "container layer" : "disk";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { hostname } from "node:os";
 import { test } from "node:test";
-import { shownAddresses } from "./advertised-addresses.ts";
+import { advertisedAddresses } from "./advertised-addresses.ts";
 import { loadHubSettings } from "./hub-settings.ts";
 
 const LOCAL = { http: "https://127.0.0.1:9200", dashboard: "https://127.0.0.1:5601" };
@@ -19,6 +19,6 @@ for (const [overrides, http, dashboard] of [
 ] as const) {
   test(`people find a hub with ${overrides.join(" ") || "the defaults"} at ${dashboard}`, () => {
     const settings = loadHubSettings({ file: undefined, overrides }, {});
-    assert.deepEqual(shownAddresses(settings, LOCAL), { http, dashboard });
+    assert.deepEqual(advertisedAddresses(settings, LOCAL), { http, dashboard });
   });
 }

@@ -15,7 +15,7 @@ export function isEverywhere(host: string): boolean {
  * Returns where people find the dashboard and programs the search interface of a hub that listens at `local`: by
  * `public.url`, else by the machine's name where it listens at every address.
  */
-export function shownAddresses(
+export function advertisedAddresses(
   settings: HubSettings,
   local: { readonly http: string; readonly dashboard: string },
 ): { readonly http: string; readonly dashboard: string } {

@@ -21,7 +21,7 @@ const SETTINGS_KEY = "settings";
 /** Tries of one change against those of other hubs. */
 const CHANGE_TRIES = 20;
 
-export class ClusterFacts implements Cluster {
+export class ClusterInfo implements Cluster {
   readonly name: string;
   readonly uuid: string;
   readonly #bucket: StateBucket;
@@ -32,10 +32,10 @@ export class ClusterFacts implements Cluster {
   #transient: JsonObject = {};
 
   /** Reads the cluster's identity, or gives it one. */
-  static async open(bucket: StateBucket, name: string, node: OwnNode): Promise<ClusterFacts> {
+  static async open(bucket: StateBucket, name: string, node: OwnNode): Promise<ClusterInfo> {
     const uuid = await identityOf(bucket);
     const entry = await bucket.get(SETTINGS_KEY);
-    return new ClusterFacts(bucket, name, uuid, node, entry === null ? {} : decode(entry.value));
+    return new ClusterInfo(bucket, name, uuid, node, entry === null ? {} : decode(entry.value));
   }
 
   private constructor(

@@ -1,10 +1,12 @@
 /** How the rooms of a hub meet the durable log: narrow views of the journal, in each neighbour's own terms. */
 
+import { resolve } from "node:path";
 import type { DocMessage } from "#hub/cluster/hosting/log-follower.ts";
 import type { RefusedDocument } from "#hub/cluster/writes/document-sink.ts";
 import type { LogPort } from "#hub/cluster/writes/log-port.ts";
 import type { RawPort } from "#hub/fleet/fleet.ts";
-import type { Journal } from "#hub/journal/journal.ts";
+import type { Journal, JournalOptions } from "#hub/journal/journal.ts";
+import type { HubSettings } from "#hub/node/settings/hub-settings.ts";
 import type {
   DeadLetter,
   RawEntry,
@@ -13,6 +15,9 @@ import type {
   StoredCursor,
 } from "#hub/pipeline/runtime/ports.ts";
 import type { AppError } from "#proto/kit/errors.ts";
+import type { Logger } from "#proto/kit/log.ts";
+import type { Metrics } from "#proto/kit/metrics.ts";
+import { parseSize } from "#proto/kit/units.ts";
 import { comparePositions, type Position, START } from "#proto/position.ts";
 import { DOC_STREAM, RAW_STREAM } from "#proto/subjects.ts";
 
@@ -118,4 +123,36 @@ export function keepDocMessage(journal: Journal, message: DocMessage, reason: Ap
 export function resumption(cursor: StoredCursor, { docLost, survived }: LogFindings): Resumption {
   const lost = docLost && comparePositions(cursor.docPosition, survived) > 0;
   return lost ? { after: START, keepSources: false } : { after: cursor.rawPosition, keepSources: true };
+}
+
+interface Given {
+  readonly settings: HubSettings;
+  readonly folder: string;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+}
+
+export function journalOptions({ settings, folder, log, metrics }: Given): JournalOptions {
+  const servers = settings["nats.servers"];
+  const token = settings["nats.token"];
+  const limit = settings["journal.max_bytes"];
+  const tls = serverTls(settings);
+  return {
+    dataDir: folder,
+    name: settings["node.name"],
+    host: settings["nats.host"] || settings["network.host"],
+    port: settings["nats.port"],
+    log,
+    metrics,
+    ...(tls !== undefined && { tls }),
+    ...(servers.length > 0 && { external: { servers, ...(token !== "" && { token }) } }),
+    ...(limit !== "" && { maxBytes: parseSize(limit) }),
+  };
+}
+
+/** Returns the files of the embedded nats-server's certificate; undefined where it does no TLS. */
+export function serverTls(settings: HubSettings): JournalOptions["tls"] {
+  const certificate = settings["tls.certificate"];
+  if (certificate === "") return undefined;
+  return { certFile: resolve(certificate), keyFile: resolve(settings["tls.key"]) };
 }

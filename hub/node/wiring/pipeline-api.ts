@@ -22,7 +22,7 @@ import type { Pipelines } from "./pipelines.ts";
 /** How long a replay waits for the log. */
 const REPLAY_TIMEOUT_MS = 30_000;
 
-export interface PipelineInterfaceOptions {
+export interface PipelineApiOptions {
   readonly pipelines: Pipelines;
   readonly journal: Journal;
   readonly hubName: string;
@@ -31,10 +31,10 @@ export interface PipelineInterfaceOptions {
   readonly clock: Clock;
 }
 
-export class PipelineInterface implements PipelineAdmin, DeadLetterBox {
-  readonly #options: PipelineInterfaceOptions;
+export class PipelineApi implements PipelineAdmin, DeadLetterBox {
+  readonly #options: PipelineApiOptions;
 
-  constructor(options: PipelineInterfaceOptions) {
+  constructor(options: PipelineApiOptions) {
     this.#options = options;
   }
 

@@ -18,7 +18,7 @@ import { Lifecycle } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import { Metrics } from "#proto/kit/metrics.ts";
 import type { StateBucket } from "#proto/kit/state-bucket.ts";
-import { serverTls } from "./journal-options.ts";
+import { serverTls } from "./journal-adapters.ts";
 
 /** Calls `use` with a connection to the hub's log. Throws unavailable, nats_missing, file_unreadable … with nothing left running. */
 export async function withConnection<T>(

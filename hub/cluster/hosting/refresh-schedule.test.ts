@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { RefreshPace } from "./refresh-pace.ts";
+import { RefreshSchedule } from "./refresh-schedule.ts";
 
 const DEFAULT = { ms: 1_000, isSet: false };
 const SET = { ms: 1_000, isSet: true };
@@ -8,13 +8,13 @@ const NEVER = { ms: Number.POSITIVE_INFINITY, isSet: true };
 
 suite("an index without an interval of its own", () => {
   test("isn't refreshed by time while nobody searches it", () => {
-    const pace = new RefreshPace();
+    const pace = new RefreshSchedule();
     assert.equal(pace.isDue(DEFAULT, false, 1_000_000), false);
     assert.equal(pace.isDue(DEFAULT, true, 1_000_000), true, "unless somebody waits");
   });
 
   test("is refreshed for the first search that comes, then once a second", () => {
-    const pace = new RefreshPace();
+    const pace = new RefreshSchedule();
     assert.equal(pace.search(DEFAULT, 10_000), true);
     pace.refreshed(10_000, 1);
     assert.equal(pace.isDue(DEFAULT, false, 10_999), false);
@@ -26,7 +26,7 @@ suite("an index without an interval of its own", () => {
   });
 
   test("is refreshed for searches a few times a second at most", () => {
-    const pace = new RefreshPace();
+    const pace = new RefreshSchedule();
     pace.search(DEFAULT, 0);
     pace.refreshed(0, 2);
     assert.equal(pace.search(DEFAULT, 399), false);
@@ -38,12 +38,12 @@ suite("an index without an interval of its own", () => {
 });
 
 test("an interval that was set is kept to the letter", () => {
-  const pace = new RefreshPace();
+  const pace = new RefreshSchedule();
   assert.equal(pace.isDue(SET, false, 0), true);
   pace.refreshed(0, 1);
   assert.equal(pace.isDue(SET, true, 999), false);
   assert.equal(pace.search(SET, 999_999), false);
   assert.equal(pace.isDue(SET, false, 1_000), true);
   assert.equal(pace.isDue(NEVER, true, 1e12), false);
-  assert.equal(new RefreshPace().isDue(NEVER, false, 1_000), false, "nor for the first time");
+  assert.equal(new RefreshSchedule().isDue(NEVER, false, 1_000), false, "nor for the first time");
 });

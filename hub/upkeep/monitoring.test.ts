@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { WriteItem } from "#hub/api/ports/indices.ts";
+import type { WriteItem } from "#hub/cluster/writes/writes.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { silentLogger } from "#proto/kit/log.ts";
@@ -19,11 +19,10 @@ function recordOf(isWanted: () => boolean) {
         return Promise.resolve([]);
       },
     },
+    dashboard: "hub-health",
     saved: {
-      get: (type, id) =>
-        isWanted()
-          ? Promise.resolve({ type, id, revision: 1, updated: "", title: "", attributes: {} })
-          : Promise.reject(new AppError("not_found", "no such dashboard")),
+      get: () =>
+        isWanted() ? Promise.resolve({}) : Promise.reject(new AppError("not_found", "no such dashboard")),
     },
     agents: () => [
       { health: "ok", lagBytes: 5 },

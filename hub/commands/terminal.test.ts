@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { listTable, table } from "./table.ts";
+import { listTable, table } from "./terminal.ts";
 
 test("columns are as wide as their longest cell, and nothing steers a terminal", () => {
   assert.equal(table(["NAME", "ID"], [["web\u001b-10", "7"]]), "NAME     ID\nweb -10  7\n");

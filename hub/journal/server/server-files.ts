@@ -1,7 +1,40 @@
-/** The file to which nats-server writes its port once it accepts connections. */
+/** Layout of nats-server's store: one folder per account. */
 
-import { mkdirSync, readFileSync, rmSync, watch } from "node:fs";
+import { randomBytes } from "node:crypto";
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, watch } from "node:fs";
 import { join } from "node:path";
+import { systemCode } from "#proto/kit/errors.ts";
+import { syncFolder, writeFileAtomic } from "#proto/kit/files/files.ts";
+import { HUB_ACCOUNT } from "./server-config.ts";
+
+/** Account of a server without accounts, as earlier versions of the hub ran it. */
+const NO_ACCOUNT = "$G";
+
+/** Moves the streams of an earlier version's server to the hub's account. The server must not run. */
+export function moveToAccount(storeDir: string): void {
+  const folder = join(storeDir, "jetstream");
+  const [before, own] = [join(folder, NO_ACCOUNT), join(folder, HUB_ACCOUNT)];
+  if (!existsSync(before) || existsSync(own)) return;
+  renameSync(before, own);
+  syncFolder(folder);
+}
+
+/** Too many to guess. */
+const TOKEN_BYTES = 24;
+
+/** Returns the token in the file `path`. It is created at the first start, so agents keep theirs across restarts. */
+export function keptToken(path: string): string {
+  try {
+    const kept = readFileSync(path, "utf8").trim();
+    if (kept !== "") return kept;
+    rmSync(path);
+  } catch (error) {
+    if (systemCode(error) !== "ENOENT") throw error;
+  }
+  const token = randomBytes(TOKEN_BYTES).toString("base64url");
+  writeFileAtomic(path, `${token}\n`, 0o600);
+  return token;
+}
 
 /** Creates an empty folder for the file, without what killed servers left. */
 export function preparePortsFolder(folder: string): void {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ProcessedFloor } from "./processed-floor.ts";
+import { ProcessedFloor } from "./log-janitor.ts";
 
 const at = (sequence: number) => ({ incarnation: 1, sequence });
 

@@ -1,14 +1,115 @@
 /**
- * The hub's metrics as one document: gauges as they are, counters as growth since the previous document, so that sums
- * over any time are right. Integers only: an index takes the type of the first value it sees.
+ * The hub's self-monitoring: writes a document of metrics each interval to a daily index, for the health dashboard.
+ * It records only while that dashboard exists, which `setup` and the page's samples create.
  */
 
+import { randomUUID } from "node:crypto";
 import { monitorEventLoopDelay } from "node:perf_hooks";
+import { INTERNAL_PREFIX } from "#hub/cluster/catalog/index-names.ts";
+import type { WriteItem, WriteOptions, WriteResult } from "#hub/cluster/writes/writes.ts";
+import type { Clock } from "#proto/kit/clock.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import type { Component } from "#proto/kit/lifecycle.ts";
+import type { Logger } from "#proto/kit/log.ts";
 import type { Metrics } from "#proto/kit/metrics.ts";
 import { heapMemory, residentBytes } from "#proto/kit/process-memory.ts";
 
+/** Health of an agent, as monitoring records it. */
+export interface AgentFigures {
+  readonly health: string;
+  readonly lagBytes: number;
+}
+
+export interface MonitoringOptions {
+  /** 0: disabled. */
+  readonly intervalMs: number;
+  readonly documents: {
+    write(items: readonly WriteItem[], options: WriteOptions): Promise<WriteResult[]>;
+  };
+  /** Id of the dashboard without which nothing is recorded. */
+  readonly dashboard: string;
+  readonly saved: { get(type: "dashboard", id: string): Promise<unknown> };
+  readonly agents: () => readonly AgentFigures[];
+  /** Name of the hub, stored in each document. */
+  readonly node: string;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+}
+
+/** Prefix of the daily indices. */
+export const METRICS_PREFIX = `${INTERNAL_PREFIX}metrics-`;
+const WRITE_TIMEOUT_MS = 5_000;
+
+export class Monitoring implements Component {
+  readonly #options: MonitoringOptions;
+  readonly #reader: ProcessMetricsReader;
+  readonly #stopping = new AbortController();
+  #running: Promise<void> = Promise.resolve();
+
+  constructor(options: MonitoringOptions) {
+    this.#options = options;
+    this.#reader = new ProcessMetricsReader(options.metrics);
+  }
+
+  start(): Promise<void> {
+    if (this.#options.intervalMs > 0) this.#running = this.#run();
+    return Promise.resolve();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    const { clock, intervalMs, log } = this.#options;
+    const { signal } = this.#stopping;
+    this.#reader.start();
+    while (!signal.aborted) {
+      try {
+        await this.record(signal);
+      } catch (err) {
+        // This interval has no document; the next one covers its growth.
+        if (!signal.aborted) log.warn({ err }, "the hub's metrics cannot be recorded now");
+      }
+      await clock.sleep(intervalMs, signal);
+    }
+    this.#reader.stop();
+  }
+
+  /** Writes one document if the dashboard exists. Throws what the journal or the index throws. */
+  async record(signal: AbortSignal): Promise<void> {
+    const { documents, clock, node, agents } = this.#options;
+    if (!(await this.#isWanted())) return;
+    const now = new Date(clock.now()).toISOString();
+    const known = agents();
+    const hub = {
+      ...(await this.#reader.read()),
+      agents: known.length,
+      agents_in_trouble: known.filter(({ health }) => health !== "ok").length,
+      agents_behind_bytes: known.reduce((sum, { lagBytes }) => sum + lagBytes, 0),
+    };
+    const source = Buffer.from(JSON.stringify({ "@timestamp": now, node: { name: node }, hub }));
+    const index = `${METRICS_PREFIX}${now.slice(0, 10).replaceAll("-", ".")}`;
+    const item: WriteItem = { kind: "create", index, id: randomUUID(), source };
+    const [result] = await documents.write([item], { refresh: "false", timeoutMs: WRITE_TIMEOUT_MS, signal });
+    if (result !== undefined && "error" in result) throw result.error;
+  }
+
+  async #isWanted(): Promise<boolean> {
+    try {
+      await this.#options.saved.get("dashboard", this.#options.dashboard);
+      return true;
+    } catch (error) {
+      if (error instanceof AppError && error.code === "not_found") return false;
+      throw error;
+    }
+  }
+}
+
 /** Field names below `hub`, with integers. */
-export type OwnFigures = Readonly<Record<string, number>>;
+export type ProcessMetrics = Readonly<Record<string, number>>;
 
 /** Counters, recorded as growth; several are summed. */
 const GROWING: Readonly<Record<string, readonly string[]>> = {
@@ -44,7 +145,7 @@ const NS_PER_MS = 1e6;
 /** A finer resolution would cost too much. */
 const LOOP_RESOLUTION_MS = 20;
 
-export class OwnFigureReader {
+export class ProcessMetricsReader {
   readonly #metrics: Metrics;
   readonly #loop = monitorEventLoopDelay({ resolution: LOOP_RESOLUTION_MS });
   #before: ReadonlyMap<string, number> | undefined;
@@ -64,7 +165,7 @@ export class OwnFigureReader {
   }
 
   /** Returns the current values; for counters the growth since the last call, 0 at the first. */
-  async read(): Promise<OwnFigures> {
+  async read(): Promise<ProcessMetrics> {
     const values = await this.#values();
     const before = this.#before ?? values.sums;
     this.#before = values.sums;

@@ -1,0 +1,112 @@
+/**
+ * Schedules refreshes of an index without an explicit interval. While it is searched it is refreshed once a second; a
+ * search may bring the next refresh forward, as long as refreshing takes a small share of the time. While nobody
+ * searches it, a refresh would only create small segments to merge: it waits for a commit, or for the next search.
+ */
+
+import type { IndexMetadata } from "#hub/cluster/catalog/index-metadata.ts";
+import { parseDuration } from "#proto/kit/units.ts";
+
+/** For this long after a search an index counts as searched. */
+const SEARCHED_MS = 30_000;
+
+/** Minimum time between two refreshes when a search requests the second. */
+const LEAST_MS = 400;
+
+/** That time must also be at least this many times the duration of the last refresh. */
+const LEAST_SHARE = 40;
+
+/** Schedule of one index. Times are monotonic, ms. */
+export class RefreshSchedule {
+  #refreshedAtMs = Number.NEGATIVE_INFINITY;
+  #tookMs = 0;
+  #searchedAtMs = Number.NEGATIVE_INFINITY;
+
+  /** Returns true if a refresh is due, for an index that is searched or is to be refreshed `anyway`. */
+  isDue({ ms, isSet }: RefreshInterval, anyway: boolean, nowMs: number): boolean {
+    // Checked first: the time since a refresh that never happened is infinite, too.
+    if (ms === Number.POSITIVE_INFINITY || nowMs - this.#refreshedAtMs < ms) return false;
+    return isSet || anyway || nowMs - this.#searchedAtMs < SEARCHED_MS;
+  }
+
+  /** Records a search; returns whether to refresh before it. */
+  search({ isSet }: RefreshInterval, nowMs: number): boolean {
+    this.#searchedAtMs = nowMs;
+    return !isSet && nowMs - this.#refreshedAtMs >= Math.max(LEAST_MS, LEAST_SHARE * this.#tookMs);
+  }
+
+  /** Records a refresh that ended at `nowMs` and took `tookMs`. */
+  refreshed(nowMs: number, tookMs: number): void {
+    this.#refreshedAtMs = nowMs;
+    this.#tookMs = tookMs;
+  }
+}
+
+const DEFAULT_REFRESH_MS = 1_000;
+const MIN_REFRESH_MS = 10;
+
+export interface RefreshInterval {
+  /** Infinity without automatic refresh. */
+  readonly ms: number;
+  /** Set explicitly: the interval is followed exactly. */
+  readonly isSet: boolean;
+}
+
+const DEFAULT: RefreshInterval = { ms: DEFAULT_REFRESH_MS, isSet: false };
+
+/** Returns the setting `refresh_interval` of an index. */
+export function refreshInterval(index: IndexMetadata | undefined): RefreshInterval {
+  const value = index?.settings.raw["refresh_interval"];
+  if (typeof value !== "string" && typeof value !== "number") return DEFAULT;
+  if (Number(value) === -1) return { ms: Number.POSITIVE_INFINITY, isSet: true };
+  try {
+    return { ms: Math.max(parseDuration(`${value}`), MIN_REFRESH_MS), isSet: true };
+  } catch {
+    return DEFAULT;
+  }
+}
+
+/** Waits for a refresh of each index in `pending`, by uuid. */
+interface RefreshWaiter {
+  readonly pending: Set<string>;
+  readonly done: () => void;
+}
+
+export class RefreshWaiters {
+  readonly #waiters = new Set<RefreshWaiter>();
+
+  /** Resolves when each of `uuids` was refreshed or `signal` is aborted. */
+  async wait(uuids: Iterable<string>, signal: AbortSignal): Promise<void> {
+    const pending = new Set(uuids);
+    if (pending.size === 0 || signal.aborted) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const waiter = { pending, done: resolve };
+    const giveUp = (): void => resolve();
+    this.#waiters.add(waiter);
+    signal.addEventListener("abort", giveUp, { once: true });
+    try {
+      await promise;
+    } finally {
+      this.#waiters.delete(waiter);
+      signal.removeEventListener("abort", giveUp);
+    }
+  }
+
+  /** Returns true if a caller waits for a refresh of the index. */
+  has(uuid: string): boolean {
+    for (const { pending } of this.#waiters) if (pending.has(uuid)) return true;
+    return false;
+  }
+
+  /** Resolves waiters when an index was refreshed or is gone. */
+  refreshed(uuid: string): void {
+    for (const { pending, done } of this.#waiters) {
+      if (pending.delete(uuid) && pending.size === 0) done();
+    }
+  }
+
+  /** Resolves all waiters. */
+  release(): void {
+    for (const { done } of this.#waiters) done();
+  }
+}
