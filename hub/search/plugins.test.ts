@@ -1,15 +1,23 @@
 import assert from "node:assert/strict";
 import { readdirSync } from "node:fs";
-import { basename, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { test } from "node:test";
 import { QUERY_TYPES } from "#hub/search/parse/queries/all.ts";
 import { AGGREGATION_TYPES } from "./aggregations/all.ts";
 
-/** Plugins that a folder's files export, by name. */
-async function exported(folder: string, isPlugin: (value: object) => boolean): Promise<string[]> {
+/** Returns the names of the plugins that the files below a folder export; `without`: a subfolder of other plugins. */
+async function exported(
+  folder: string,
+  isPlugin: (value: object) => boolean,
+  without?: string,
+): Promise<string[]> {
   const path = join(import.meta.dirname, folder);
   const files = readdirSync(path, { recursive: true, encoding: "utf8" }).filter(
-    (name) => name.endsWith(".ts") && !name.endsWith(".test.ts") && basename(name) !== "all.ts",
+    (name) =>
+      name.endsWith(".ts") &&
+      !name.endsWith(".test.ts") &&
+      basename(name) !== "all.ts" &&
+      dirname(name) !== without,
   );
   const modules = await Promise.all(
     files.map((name) => import(join(path, name)) as Promise<Record<string, unknown>>),
@@ -32,7 +40,7 @@ test("all.ts lists every query", async () => {
 test("all.ts lists every aggregation", async () => {
   assert.deepEqual(
     AGGREGATION_TYPES.map(({ name }) => name).sort(),
-    await exported("aggregations", isPlugin),
+    await exported("aggregations", isPlugin, "pipeline"),
   );
 });
 

@@ -7,20 +7,19 @@ import type { Searcher } from "#hub/engine/searcher/searcher.ts";
 import { BucketBudget, mergeTree, renderTree } from "#hub/search/aggregations/tree/aggregation.ts";
 import { collectShard, type ShardResult } from "#hub/search/execute/collect-shard.ts";
 import { type Hit, HitFetcher } from "#hub/search/execute/fetch/fetch-hit.ts";
-import type { RankedHit } from "#hub/search/execute/hits/ranked-hit.ts";
-import { compareHits } from "#hub/search/execute/hits/top-hits.ts";
+import { compareHits, type RankedHit } from "#hub/search/execute/hits/top-hits.ts";
 import { profileShard } from "#hub/search/execute/profile.ts";
+import { rescored } from "#hub/search/execute/rescore.ts";
 import type { ResultCache } from "#hub/search/execute/result-cache.ts";
 import { hasWarnings } from "#hub/search/options/request-version.ts";
 import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
 import { type Query, type SearchedIndex, type SearchLimits, ShardContext } from "#hub/search/query/query.ts";
 import { SearchControl } from "#hub/search/query/search-control.ts";
-import { rescored } from "#hub/search/request/rescore.ts";
 import type { SearchRequest } from "#hub/search/request/search-request.ts";
 import { type Clock, systemClock } from "#proto/kit/clock.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
-import { compareRanks, type Rank } from "./sort/shard-sort.ts";
+import { compareRanks, type Rank } from "./sort/key.ts";
 
 /** Limits unless settings say otherwise. */
 export const DEFAULT_LIMITS: SearchLimits = {

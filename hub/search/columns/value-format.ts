@@ -1,8 +1,7 @@
 /** How values of a field are printed beside the number: dates, booleans, decimal patterns. */
 
 import { type Field, isDate } from "#hub/engine/mapping/field.ts";
-import { printDate } from "#hub/search/dates/date-math.ts";
-import { timeZone } from "#hub/search/dates/time-zone.ts";
+import { printDate, timeZone } from "#hub/search/dates/date-math.ts";
 
 /** JSON-able. */
 export type ValueFormat =

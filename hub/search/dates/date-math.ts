@@ -2,7 +2,7 @@
 
 import { dateFormat, givenFormat } from "#hub/engine/mapping/date-format.ts";
 import { belowMillis, nanosOf } from "#hub/engine/mapping/date-nanos.ts";
-import type { TimeZone } from "#proto/kit/dates/time-zone.ts";
+import { findTimeZone, type TimeZone, UTC } from "#proto/kit/dates/time-zone.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { addUnits, type CalendarUnit, floorLocal } from "./rounding.ts";
 
@@ -120,4 +120,12 @@ export function printDate(timeMs: number, formats: string, zone: TimeZone): stri
   const text = format.print(zone.toLocal(timeMs));
   const suffix = zone.suffix(timeMs);
   return suffix === "Z" || !text.endsWith("Z") ? text : text.slice(0, -1) + suffix;
+}
+
+/** Returns the zone of a name or an offset ("+01:00", "Europe/Berlin"); UTC without one. Throws request_invalid. */
+export function timeZone(name: string | undefined): TimeZone {
+  if (name === undefined || name === "") return UTC;
+  const zone = findTimeZone(name);
+  if (zone !== undefined) return zone;
+  throw new AppError("request_invalid", `The datetime zone id '${name}' is not recognised`);
 }

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { parseDateMath, printDate } from "./date-math.ts";
+import { parseDateMath, printDate, timeZone } from "./date-math.ts";
 import { calendarRounding, fixedRounding } from "./rounding.ts";
-import { timeZone } from "./time-zone.ts";
 
 const NOW = Date.parse("2018-11-14T10:20:30.400Z");
 const FORMAT = "strict_date_optional_time||epoch_millis";

@@ -2,14 +2,13 @@
 
 import type { Bitset } from "#hub/engine/bytes/bitset.ts";
 import type { SegmentReader } from "#hub/engine/searcher/searcher.ts";
-import { splitGlobal } from "#hub/search/aggregations/filters/global.ts";
+import { splitGlobal } from "#hub/search/aggregations/filters/single-bucket.ts";
 import { CollectBudget, TreeCollector, type TreeState } from "#hub/search/aggregations/tree/aggregation.ts";
 import { withPauses } from "#hub/search/aggregations/tree/steps.ts";
 import { countRun, SetBlocks } from "#hub/search/columns/set-blocks.ts";
 import { Batch } from "#hub/search/execute/hits/batch.ts";
-import type { RankedHit } from "#hub/search/execute/hits/ranked-hit.ts";
 import { collectSetHits } from "#hub/search/execute/hits/set-hits.ts";
-import { type After, TopHits } from "#hub/search/execute/hits/top-hits.ts";
+import { type After, type RankedHit, TopHits } from "#hub/search/execute/hits/top-hits.ts";
 import { BooleanNode } from "#hub/search/execute/nodes/boolean.ts";
 import { AllNode } from "#hub/search/execute/nodes/documents.ts";
 import {
@@ -21,7 +20,8 @@ import {
 } from "#hub/search/query/query.ts";
 import type { SearchControl } from "#hub/search/query/search-control.ts";
 import type { SearchRequest } from "#hub/search/request/search-request.ts";
-import { bindSort, type KeySource } from "#hub/search/sort/shard-sort.ts";
+import type { KeySource } from "#hub/search/sort/key.ts";
+import { bindSort } from "#hub/search/sort/shard-sort.ts";
 import type { SortKey } from "#hub/search/sort/sort-request.ts";
 
 /** What a shard found. */

@@ -1,6 +1,5 @@
 /** Why a document has its score, and what a query is, in the words that Lucene has for them. */
 
-import type { RescorePass } from "#hub/search/execute/hits/ranked-hit.ts";
 import type {
   DocumentPlace,
   Explanation,
@@ -33,20 +32,6 @@ export function explainQuery(query: Query, place: DocumentPlace): Explanation {
   const { text } = describeQuery(query, shard);
   if (scorer === null || scorer.advance(doc) !== doc) return noMatch(`${text} doesn't match id ${doc}`);
   return match(scorer.score(), boost === 1 ? text : `${text}^${printFloat(boost)}`);
-}
-
-/** Explains a score that a second pass made of the one that `first` explains. */
-export function explainPass(
-  first: Explanation,
-  { weight, second, combine, score }: RescorePass,
-): Explanation {
-  const primary = match(first.value * weight, "product of:", [first, match(weight, "primaryWeight")]);
-  if (second === undefined) return primary;
-  const other = match(second.score * second.weight, "product of:", [
-    match(second.score, "score of the second query"),
-    match(second.weight, "secondaryWeight"),
-  ]);
-  return match(score, `${combine} of:`, [primary, other]);
 }
 
 export function match(value: number, description: string, details: readonly Explanation[] = []): Explanation {

@@ -1,5 +1,6 @@
 /** A value of a query against a field of a mapping: which documents hold exactly it. */
 
+import { isIPv4 } from "node:net";
 import { parseIp } from "#hub/engine/bytes/ip.ts";
 import { completionTerm } from "#hub/engine/documents/completions.ts";
 import type { Field } from "#hub/engine/mapping/field.ts";
@@ -12,7 +13,6 @@ import { scalarText } from "#hub/search/options/json.ts";
 import type { Query, ShardContext } from "#hub/search/query/query.ts";
 import { UTC } from "#proto/kit/dates/time-zone.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import { parseBlock } from "./ip-block.ts";
 
 const LONG_MIN = -(2n ** 63n);
 const LONG_MAX = 2n ** 63n - 1n;
@@ -214,4 +214,19 @@ function addressQuery(field: Field, text: string): Query {
   return new TermsNode(field.path, {
     terms: (segment, path) => segment.terms(path)?.range(from, to, { toInclusive: true }) ?? null,
   });
+}
+
+/** Returns the first and last address of `a.b.c.d/n`, null where it is no block. */
+export function parseBlock(text: string): readonly [from: Uint8Array, to: Uint8Array] | null {
+  const [address = "", bits = "", ...more] = text.split("/");
+  const from = parseIp(address);
+  if (from === null || more.length > 0 || !/^\d{1,3}$/.test(bits)) return null;
+  const length = Number(bits) + (isIPv4(address) ? 96 : 0);
+  if (length > 128) return null;
+  const to = from.slice();
+  for (let bit = length; bit < 128; bit++) {
+    from[bit >>> 3]! &= ~(0x80 >>> (bit & 7));
+    to[bit >>> 3]! |= 0x80 >>> (bit & 7);
+  }
+  return [from, to];
 }

@@ -1,11 +1,8 @@
-/** `rescore`: the best hits of a shard get scores from a second, dearer query as well, and are ordered anew. */
+/** The option `rescore` of a search: second queries that score the best hits of a shard again. */
 
-import type { ShardResult } from "#hub/search/execute/collect-shard.ts";
-import type { RankedHit } from "#hub/search/execute/hits/ranked-hit.ts";
-import { compareHits } from "#hub/search/execute/hits/top-hits.ts";
 import { anything, integer, number, oneOf, readOptions } from "#hub/search/options/options.ts";
 import type { QueryParser } from "#hub/search/parse/query-parser.ts";
-import type { Query, Weight } from "#hub/search/query/query.ts";
+import type { Query } from "#hub/search/query/query.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject } from "#proto/kit/json.ts";
 
@@ -71,62 +68,4 @@ function parseOne(given: unknown, queries: QueryParser, maxWindow: number): Resc
     combineName:
       options.score_mode === undefined || options.score_mode === "total" ? "sum" : options.score_mode,
   };
-}
-
-/** Returns what a shard found with the scores and the order of the passes. Its hits are by score. */
-export function rescored(result: ShardResult, passes: readonly Rescore[]): ShardResult {
-  if (passes.length === 0 || result.hits.length === 0) return result;
-  let { hits } = result;
-  for (const pass of passes) {
-    hits = runPass(result, hits, pass).sort((a, b) => compareHits(result.sources, a, b));
-  }
-  return { ...result, hits, maxScore: scoreOf(hits[0]!) };
-}
-
-function runPass(result: ShardResult, hits: readonly RankedHit[], pass: Rescore): RankedHit[] {
-  const weight = pass.query.weight(result.shard, { scores: true, boost: 1 });
-  const second = secondScores(hits.slice(0, pass.windowSize), weight);
-  return hits.map((hit) => {
-    const first = scoreOf(hit) * pass.queryWeight;
-    const found = second.get(hit);
-    const score = Math.fround(
-      found === undefined ? first : pass.combine(first, found * pass.rescoreQueryWeight),
-    );
-    const done = {
-      weight: pass.queryWeight,
-      second: found === undefined ? undefined : { score: found, weight: pass.rescoreQueryWeight },
-      combine: pass.combineName,
-      score,
-    };
-    return {
-      ...hit,
-      score,
-      ranks: [result.sources[0]!.rankOf(score)],
-      sort: [score],
-      passes: [...(hit.passes ?? []), done],
-    };
-  });
-}
-
-/** Scores of the hits that the query matches. */
-function secondScores(hits: readonly RankedHit[], weight: Weight): Map<RankedHit, number> {
-  const scores = new Map<RankedHit, number>();
-  const ordered = [...hits].sort((a, b) => a.segmentOrder - b.segmentOrder || a.doc - b.doc);
-  let segment: RankedHit["segment"] | undefined;
-  let scorer: ReturnType<Weight["scorer"]> = null;
-  for (const hit of ordered) {
-    if (hit.segment !== segment) {
-      segment = hit.segment;
-      scorer = weight.scorer(segment);
-    }
-    if (scorer === null) continue;
-    const at = scorer.doc < hit.doc ? scorer.advance(hit.doc) : scorer.doc;
-    if (at === hit.doc) scores.set(hit, scorer.score());
-  }
-  return scores;
-}
-
-/** Hits by score carry it as their only sort value. */
-function scoreOf(hit: RankedHit): number {
-  return hit.sort[0] as number;
 }

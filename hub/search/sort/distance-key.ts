@@ -2,8 +2,8 @@
 
 import type { GeoColumn, SegmentReader } from "#hub/engine/searcher/searcher.ts";
 import { boxAround, distanceMetres } from "#hub/search/geo/point.ts";
+import type { KeySource, Rank, SegmentKey } from "./key.ts";
 import { pickValue } from "./numeric-key.ts";
-import type { KeySource, Rank, SegmentKey } from "./shard-sort.ts";
 import type { SortKey, SortMode } from "./sort-request.ts";
 
 type DistanceSort = Extract<SortKey, { kind: "distance" }>;

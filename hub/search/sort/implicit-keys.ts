@@ -1,8 +1,10 @@
 /** Keys that need no field: the score, and the order in the index. */
 
 import type { SegmentReader } from "#hub/engine/searcher/searcher.ts";
+import { scalarText } from "#hub/search/options/json.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
-import type { KeySource, Rank, SegmentKey } from "./shard-sort.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import type { KeySource, Rank, SegmentKey, SortValue } from "./key.ts";
 
 export class ScoreKeySource implements KeySource {
   readonly #sign: number;
@@ -66,4 +68,98 @@ export class DocKeySource implements KeySource {
   rankOf(value: unknown): Rank {
     return this.#sign * Number(value);
   }
+}
+
+/** Documents of a segment up to which ids are ordered: 8 bytes each are kept, and their texts for a moment. */
+const MAX_DOCS = 2_000_000;
+
+/** Places of documents in the order of their ids, and the other way round. */
+interface IdOrder {
+  readonly placeOf: Int32Array;
+  readonly docAt: Int32Array;
+}
+
+/** By the segment's reader, so that it lives as long as that. */
+const orders = new WeakMap<SegmentReader, IdOrder>();
+
+export class IdKeySource implements KeySource {
+  readonly #sign: 1 | -1;
+
+  constructor(descending: boolean) {
+    this.#sign = descending ? -1 : 1;
+  }
+
+  segment(segment: SegmentReader): SegmentKey {
+    return new IdKey(segment, this.#sign);
+  }
+
+  compare(a: Rank, b: Rank): number {
+    return this.#sign * compareIds(String(a), String(b));
+  }
+
+  rankOf(value: unknown): Rank {
+    return scalarText(value, "search_after");
+  }
+}
+
+class IdKey implements SegmentKey {
+  readonly #segment: SegmentReader;
+  readonly #sign: 1 | -1;
+  readonly #order: IdOrder;
+
+  constructor(segment: SegmentReader, sign: 1 | -1) {
+    this.#segment = segment;
+    this.#sign = sign;
+    this.#order = orderOf(segment);
+  }
+
+  load(docs: Int32Array, _scores: Float32Array | null, length: number, out: Float64Array): void {
+    for (let at = 0; at < length; at++) out[at] = this.#sign * this.#order.placeOf[docs[at]!]!;
+  }
+
+  rank(doc: number): Rank {
+    return this.#segment.id(doc);
+  }
+
+  value(doc: number): SortValue {
+    return this.#segment.id(doc);
+  }
+
+  keyOf(rank: Rank): number {
+    const wanted = String(rank);
+    let low = 0;
+    let high = this.#order.docAt.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (compareIds(this.#segment.id(this.#order.docAt[middle]!), wanted) < 0) low = middle + 1;
+      else high = middle;
+    }
+    const isThere = low < this.#order.docAt.length && this.#segment.id(this.#order.docAt[low]!) === wanted;
+    return this.#sign * (isThere ? low : low - 0.5);
+  }
+}
+
+function orderOf(segment: SegmentReader): IdOrder {
+  const known = orders.get(segment);
+  if (known !== undefined) return known;
+  if (segment.docCount > MAX_DOCS) {
+    throw new AppError(
+      "memory_limit",
+      `sorting by [_id] holds all ids in memory, and a segment has more than ${MAX_DOCS}; sort by a field or by [_doc]`,
+    );
+  }
+  const ids = Array.from({ length: segment.docCount }, (_, doc) => segment.id(doc));
+  const docAt = Int32Array.from(ids.keys()).sort((a, b) => compareIds(ids[a]!, ids[b]!) || a - b);
+  const placeOf = new Int32Array(docAt.length);
+  docAt.forEach((doc, place) => {
+    placeOf[doc] = place;
+  });
+  const order = { placeOf, docAt };
+  orders.set(segment, order);
+  return order;
+}
+
+/** By UTF-8 bytes. */
+function compareIds(a: string, b: string): number {
+  return a === b ? 0 : Buffer.compare(Buffer.from(a), Buffer.from(b));
 }

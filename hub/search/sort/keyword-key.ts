@@ -5,7 +5,7 @@ import type { Field } from "#hub/engine/mapping/field.ts";
 import type { KeywordColumn, SegmentReader } from "#hub/engine/searcher/searcher.ts";
 import { KeywordValues } from "#hub/search/columns/column-values.ts";
 import { scalarText } from "#hub/search/options/json.ts";
-import type { KeySource, Rank, SegmentKey, SortValue } from "./shard-sort.ts";
+import type { KeySource, Rank, SegmentKey, SortValue } from "./key.ts";
 import type { SortKey } from "./sort-request.ts";
 
 export class KeywordKeySource implements KeySource {

@@ -3,7 +3,7 @@
 import type { Field } from "#hub/engine/mapping/field.ts";
 import { COLUMN_BLOCK, type NumericColumn, type SegmentReader } from "#hub/engine/searcher/searcher.ts";
 import { shortest } from "#hub/search/options/json.ts";
-import type { KeySource, Rank, SegmentKey, SortValue } from "./shard-sort.ts";
+import type { KeySource, Rank, SegmentKey, SortValue } from "./key.ts";
 import type { SortKey, SortMode } from "./sort-request.ts";
 
 /** What clients see, and send in search_after, for documents without a value of a whole-number field. */

@@ -6,63 +6,19 @@
 import { dateFormat } from "#hub/engine/mapping/date-format.ts";
 import { parseNanos } from "#hub/engine/mapping/date-nanos.ts";
 import type { Field } from "#hub/engine/mapping/field.ts";
-import type { SegmentReader } from "#hub/engine/searcher/searcher.ts";
 import { isNumeric, termsField } from "#hub/search/columns/column-values.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { DistanceKeySource } from "./distance-key.ts";
-import { IdKeySource } from "./id-key.ts";
-import { DocKeySource, ScoreKeySource } from "./implicit-keys.ts";
+import { DocKeySource, IdKeySource, ScoreKeySource } from "./implicit-keys.ts";
+import type { KeySource } from "./key.ts";
 import { KeywordKeySource } from "./keyword-key.ts";
 import { NumericKeySource } from "./numeric-key.ts";
 import type { SortKey } from "./sort-request.ts";
 
-/** Position of a hit by one key: a number, or text; ±Infinity for missing text. */
-export type Rank = number | string;
-
-/** What an answer's `sort` shows. */
-export type SortValue = number | string | bigint | null;
-
-/** One key in one shard. */
-export interface KeySource {
-  segment(segment: SegmentReader): SegmentKey;
-  /** Compares ranks of different segments or shards. */
-  compare(a: Rank, b: Rank): number;
-  /** Rank of a value of search_after. Throws request_invalid. */
-  rankOf(value: unknown): Rank;
-}
-
-/** One key in one segment. */
-export interface SegmentKey {
-  /** Writes the keys of documents (ascending) to `out`. */
-  load(docs: Int32Array, scores: Float32Array | null, length: number, out: Float64Array): void;
-  /** Rank of a document whose key is `key`. */
-  rank(doc: number, key: number): Rank;
-  /** What is shown of it. */
-  value(doc: number, key: number): SortValue;
-  /** Key at which a rank stands in this segment; between two keys where no document has it. */
-  keyOf(rank: Rank): number;
-  /** Smallest key that a document of the column block may have; absent where that isn't known. */
-  bestOfBlock?(block: number): number;
-  /**
-   * Removes documents of blocks [from, to) from `words` (one bit per document of these) that can't have a key at or below
-   * `bound`; some that can't may stay.
-   */
-  narrow?(from: number, to: number, bound: number, words: Uint32Array): void;
-}
-
 /** The keys of an order in one shard. Throws query_shard for fields that can't be sorted by. */
 export function bindSort(keys: readonly SortKey[], shard: ShardContext): KeySource[] {
   return keys.map((key) => bindKey(key, shard));
-}
-
-/** Compares hits by their ranks. */
-export function compareRanks(sources: readonly KeySource[], a: readonly Rank[], b: readonly Rank[]): number {
-  for (let at = 0; at < sources.length; at++) {
-    const result = sources[at]!.compare(a[at]!, b[at]!);
-    if (result !== 0) return result;
-  }
-  return 0;
 }
 
 function bindKey(key: SortKey, shard: ShardContext): KeySource {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { avg } from "#hub/search/aggregations/metrics/avg.ts";
+import { avg } from "#hub/search/aggregations/metrics/numeric-metric.ts";
 import { CollectBudget } from "#hub/search/aggregations/tree/aggregation.ts";
 import { type BucketOrder, compareBuckets } from "#hub/search/aggregations/tree/bucket-order.ts";
 import { atOnce } from "#hub/search/aggregations/tree/steps.ts";

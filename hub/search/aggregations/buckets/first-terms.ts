@@ -1,9 +1,8 @@
 /** The first buckets of an owner in the order of `terms`, out of any number of them, without putting all in order. */
 
-import type { TreeState } from "#hub/search/aggregations/tree/aggregation.ts";
+import type { AggregationTree, TreeState } from "#hub/search/aggregations/tree/aggregation.ts";
 import { type BucketOrder, compareKeys } from "#hub/search/aggregations/tree/bucket-order.ts";
 import type { Steps } from "#hub/search/aggregations/tree/steps.ts";
-import type { TermsShape } from "./terms-state.ts";
 
 /** Buckets between two pauses: well below a millisecond. */
 const STEP_BUCKETS = 512;
@@ -19,17 +18,19 @@ export interface CollectedTerms {
   belowSteps(at: number): Steps<TreeState>;
 }
 
+/** The order of terms, and the aggregations whose metrics it may name. */
+export interface TermsOrder {
+  readonly below: AggregationTree;
+  readonly order: readonly BucketOrder[];
+}
+
 /** What an order needs of buckets. */
 type OrderedTerms = Omit<CollectedTerms, "belowSteps">;
 
 type Compare = (a: number, b: number) => number;
 
 /** Returns the numbers of the first `keep` buckets, in order. Pauses may be made at each step. */
-export function* firstTerms(
-  terms: OrderedTerms,
-  shape: Pick<TermsShape, "order" | "below">,
-  keep: number,
-): Steps<Int32Array> {
+export function* firstTerms(terms: OrderedTerms, shape: TermsOrder, keep: number): Steps<Int32Array> {
   const compares: Compare[] = [];
   for (const order of shape.order) compares.push(yield* compareBy(order, terms, shape));
   compares.push(byKey(terms));
@@ -52,7 +53,7 @@ export function* firstTerms(
 function* compareBy(
   { by, name, part, descending }: BucketOrder,
   terms: OrderedTerms,
-  { below }: Pick<TermsShape, "below">,
+  { below }: Pick<TermsOrder, "below">,
 ): Steps<Compare> {
   const sign = descending ? -1 : 1;
   if (by === "key") {

@@ -8,12 +8,11 @@ import {
   renderTree,
   type TreeState,
 } from "#hub/search/aggregations/tree/aggregation.ts";
-import type { BucketOrder } from "#hub/search/aggregations/tree/bucket-order.ts";
 import { atOnce, type Steps } from "#hub/search/aggregations/tree/steps.ts";
 import { printValue, RAW, type ValueFormat } from "#hub/search/columns/value-format.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
-import { type CollectedTerms, firstTerms } from "./first-terms.ts";
+import { type CollectedTerms, firstTerms, type TermsOrder } from "./first-terms.ts";
 import type { TermFilter } from "./terms-filter.ts";
 
 export interface TermBucket {
@@ -37,11 +36,9 @@ export interface TermsState {
   readonly frequent?: readonly number[];
 }
 
-export interface TermsShape {
-  readonly below: AggregationTree;
+export interface TermsShape extends TermsOrder {
   readonly size: number;
   readonly minDocCount: number;
-  readonly order: readonly BucketOrder[];
   readonly showError: boolean;
 }
 

@@ -10,7 +10,7 @@ import type {
 } from "#hub/search/aggregations/tree/aggregation.ts";
 import type { printValue } from "#hub/search/columns/value-format.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
-import { KnownKeys } from "./composite-parts.ts";
+import { KnownKeys, PartNumbers } from "./composite-parts.ts";
 import type { KeyPart, SourceValues } from "./composite-source.ts";
 
 /** Keys beyond twice those wanted before the ones that came to nothing are dropped. */
@@ -52,7 +52,7 @@ export class CompositeCollector implements Collector<CompositeState> {
     this.#collection = collection;
     this.#keys = new FirstKeys(collection);
     this.#buckets = new BucketCollector(collection.below, collection.shard, collection.budget);
-    this.#known = new KnownKeys(collection.values.map((source) => source.numbered()));
+    this.#known = new KnownKeys(collection.values.map((source) => new PartNumbers(source)));
   }
 
   segment(segment: SegmentReader): void {

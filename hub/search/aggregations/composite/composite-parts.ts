@@ -9,7 +9,7 @@ import { COLUMN_BLOCK, type SegmentReader } from "#hub/engine/searcher/searcher.
 import { NumberKeys } from "#hub/search/aggregations/buckets/number-keys.ts";
 import { CollectBudget } from "#hub/search/aggregations/tree/aggregation.ts";
 import { isNumeric, KeywordValues, NumericValues, numericColumn } from "#hub/search/columns/column-values.ts";
-import type { CompositeSource, KeyPart } from "./composite-source.ts";
+import type { CompositeSource, KeyPart, SourceValues } from "./composite-source.ts";
 
 /** Stands for a document without a value, and for an ordinal without a number. */
 const NONE = -1;
@@ -33,7 +33,7 @@ export class PartNumbers {
   #lastValue = Number.NaN;
   #lastNumber = NONE;
 
-  constructor(field: Field | undefined, source: CompositeSource) {
+  constructor({ field, source }: Pick<SourceValues, "field" | "source">) {
     this.#field = field;
     this.#source = source;
   }

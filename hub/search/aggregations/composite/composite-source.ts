@@ -7,14 +7,13 @@ import type {
   SegmentReader,
   TermReader,
 } from "#hub/engine/searcher/searcher.ts";
-import { checkZoom, DEFAULT_ZOOM } from "#hub/search/aggregations/grids/geotile-grid.ts";
 import { readOffset, readRounding, shifted } from "#hub/search/aggregations/histograms/date-histogram.ts";
+import { checkZoom, DEFAULT_ZOOM } from "#hub/search/aggregations/histograms/geo-grid.ts";
 import { fieldTypeFault } from "#hub/search/aggregations/tree/field-option.ts";
 import { columnField, isNumeric, numericColumn } from "#hub/search/columns/column-values.ts";
 import { PointValues } from "#hub/search/columns/point-values.ts";
 import { formatOf, type ValueFormat } from "#hub/search/columns/value-format.ts";
-import { parseDateMath } from "#hub/search/dates/date-math.ts";
-import { timeZone } from "#hub/search/dates/time-zone.ts";
+import { parseDateMath, timeZone } from "#hub/search/dates/date-math.ts";
 import { readTile, sortableTile, tileOf } from "#hub/search/geo/tile.ts";
 import { objectOf, onlyEntry, scalarText } from "#hub/search/options/json.ts";
 import {
@@ -30,7 +29,6 @@ import {
 import type { ShardContext } from "#hub/search/query/query.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject } from "#proto/kit/json.ts";
-import { PartNumbers } from "./composite-parts.ts";
 
 /** One part of a key; null stands for a document without a value. */
 export type KeyPart = string | number | null;
@@ -145,8 +143,9 @@ export class SourceValues {
   readonly name: string;
   /** How numbers of this source are printed; null: as they are. */
   readonly format: ValueFormat | null;
-  readonly #source: CompositeSource;
-  readonly #field: Field | undefined;
+  readonly source: CompositeSource;
+  /** Undefined where the shard does not know it. */
+  readonly field: Field | undefined;
   readonly #numbers: number[] = [];
   readonly #ordinals: number[] = [];
   /** Of geotile_grid. */
@@ -159,17 +158,17 @@ export class SourceValues {
 
   constructor(source: CompositeSource, shard: ShardContext) {
     this.name = source.name;
-    this.#source = source;
-    this.#field = columnField(shard, source.field);
+    this.source = source;
+    this.field = columnField(shard, source.field);
     if (source.zoom !== undefined) this.#points = new PointValues(shard, source.field, source.type);
-    else checkType(this.#field, source);
-    const needsFormat = source.format !== undefined || this.#field?.type === "boolean";
-    this.format = needsFormat ? formatOf(this.#field, source.format, source.zone) : null;
+    else checkType(this.field, source);
+    const needsFormat = source.format !== undefined || this.field?.type === "boolean";
+    this.format = needsFormat ? formatOf(this.field, source.format, source.zone) : null;
   }
 
   open(segment: SegmentReader): void {
     this.#points?.open(segment);
-    const field = this.#points === undefined ? this.#field : undefined;
+    const field = this.#points === undefined ? this.field : undefined;
     const isNumber = field !== undefined && isNumeric(field);
     this.#numeric = isNumber ? numericColumn(segment, field) : null;
     this.#keywords = field === undefined || isNumber ? null : segment.keywordColumn(field.path);
@@ -177,27 +176,22 @@ export class SourceValues {
     this.#texts = [];
   }
 
-  /** Returns what numbers the parts of whole batches. */
-  numbered(): PartNumbers {
-    return new PartNumbers(this.#field, this.#source);
-  }
-
   /** Distinct parts of a document's keys. */
   of(doc: number): readonly KeyPart[] {
     const parts = new Set<KeyPart>();
     const numbers = this.#numeric?.read(doc, this.#numbers) ?? 0;
-    for (let at = 0; at < numbers; at++) parts.add(this.#source.round(this.#numbers[at]!));
+    for (let at = 0; at < numbers; at++) parts.add(this.source.round(this.#numbers[at]!));
     const texts = this.#keywords?.read(doc, this.#ordinals) ?? 0;
     for (let at = 0; at < texts; at++) parts.add(this.#text(this.#ordinals[at]!));
     if (this.#points !== undefined) for (const tile of this.#tiles(doc, this.#points)) parts.add(tile);
     if (parts.size > 0) return [...parts];
-    return this.#source.missingBucket ? NULL_ONLY : NONE;
+    return this.source.missingBucket ? NULL_ONLY : NONE;
   }
 
   *#tiles(doc: number, points: PointValues): Generator<string> {
     const count = points.read(doc);
     for (let at = 0; at < count; at++) {
-      const tile = tileOf(points.latitudes[at]!, points.longitudes[at]!, this.#source.zoom!);
+      const tile = tileOf(points.latitudes[at]!, points.longitudes[at]!, this.source.zoom!);
       yield sortableTile(tile);
     }
   }
@@ -212,15 +206,15 @@ export class SourceValues {
     if (value === null || value === undefined) return null;
     if (isObject(value) || Array.isArray(value))
       throw new AppError("parsing", `[after] of [${this.name}] must be a single value`);
-    const field = this.#field;
-    if (this.#source.zoom !== undefined) return sortableTile(readTile(value, this.#source.zoom));
+    const field = this.field;
+    if (this.source.zoom !== undefined) return sortableTile(readTile(value, this.source.zoom));
     if (field !== undefined && !isNumeric(field)) return scalarText(value, "after");
     if (typeof value === "number") return value;
     if (typeof value === "boolean") return value ? 1 : 0;
     const given = scalarText(value, "after");
     if (field !== undefined && isDate(field)) {
-      const format = this.#source.format ?? field.format;
-      const zone = timeZone(this.#source.zone);
+      const format = this.source.format ?? field.format;
+      const zone = timeZone(this.source.zone);
       return parseDateMath(given, { format, nowMs: shard.nowMs, zone, roundUp: false });
     }
     return Number.isNaN(Number(given)) ? given : Number(given);

@@ -21,7 +21,7 @@ import { object, required, text } from "#hub/search/options/options.ts";
 import type { Query, ShardContext } from "#hub/search/query/query.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
-import { QuerySorter } from "./query-sorter.ts";
+import { QuerySorter } from "./single-bucket.ts";
 
 const OPTIONS = {
   filters: required(object("queries by name")),

@@ -19,7 +19,7 @@ import { anything, flag, text } from "#hub/search/options/options.ts";
 import type { Query, ShardContext } from "#hub/search/query/query.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
-import { QuerySorter } from "./query-sorter.ts";
+import { QuerySorter } from "./single-bucket.ts";
 
 const OPTIONS = {
   filters: anything("queries, as an object by name or a list"),

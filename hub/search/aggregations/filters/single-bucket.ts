@@ -1,10 +1,12 @@
 /** Aggregations whose documents make one bucket: filter, missing, global, sampler. */
 
+import type { SegmentReader } from "#hub/engine/searcher/searcher.ts";
 import {
   emptyFixed,
   FixedCollector,
   type FixedState,
   mergeFixed,
+  type Sorter,
 } from "#hub/search/aggregations/buckets/fixed-buckets.ts";
 import {
   type Aggregation,
@@ -12,11 +14,22 @@ import {
   type BucketBudget,
   type CollectBudget,
   type Collector,
+  type NamedAggregation,
   renderTree,
 } from "#hub/search/aggregations/tree/aggregation.ts";
-import type { Query, ShardContext } from "#hub/search/query/query.ts";
+import { type AggregationType, readAggregation } from "#hub/search/aggregations/tree/aggregation-parser.ts";
+import { requireField } from "#hub/search/aggregations/tree/field-option.ts";
+import { BooleanNode } from "#hub/search/execute/nodes/boolean.ts";
+import { ExistsNode } from "#hub/search/execute/nodes/documents.ts";
+import { anything, text } from "#hub/search/options/options.ts";
+import {
+  NO_MORE_DOCS,
+  type Query,
+  type Scorer,
+  type ShardContext,
+  type Weight,
+} from "#hub/search/query/query.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
-import { QuerySorter } from "./query-sorter.ts";
 
 /** Collects what comes into the bucket of a shard. */
 export type Collect = (
@@ -68,4 +81,90 @@ export class SingleBucket implements Aggregation<FixedState> {
 export function collectQuery(query: Query): Collect {
   return (shard, budget, below) =>
     new FixedCollector(1, new QuerySorter([query], undefined, shard), below, shard, budget);
+}
+
+export class QuerySorter implements Sorter {
+  readonly #weights: readonly Weight[];
+  readonly #other: number | undefined;
+  #scorers: readonly (Scorer | null)[] = [];
+
+  /** `other`: bucket of documents that match none of the queries; undefined for none. */
+  constructor(queries: readonly Query[], other: number | undefined, shard: ShardContext) {
+    this.#weights = queries.map((query) => query.weight(shard, { scores: false, boost: 1 }));
+    this.#other = other;
+  }
+
+  segment(segment: SegmentReader): void {
+    this.#scorers = this.#weights.map((weight) => weight.scorer(segment));
+  }
+
+  sort(docs: Int32Array, length: number, put: (place: number, bucket: number) => void): void {
+    for (let place = 0; place < length; place++) {
+      const doc = docs[place]!;
+      let found = false;
+      for (let bucket = 0; bucket < this.#scorers.length; bucket++) {
+        const scorer = this.#scorers[bucket];
+        if (scorer === null || scorer === undefined || scorer.doc === NO_MORE_DOCS) continue;
+        if ((scorer.doc < doc ? scorer.advance(doc) : scorer.doc) !== doc) continue;
+        found = true;
+        put(place, bucket);
+      }
+      if (!found && this.#other !== undefined) put(place, this.#other);
+    }
+  }
+}
+
+export const filter: AggregationType = {
+  name: "filter",
+  summary: "The documents of a query, as one bucket.",
+  options: {},
+  buckets: true,
+  parse: (body, { below, queries }) => new SingleBucket("filter", below, collectQuery(queries.parse(body))),
+};
+
+const OPTIONS = { field: text("field", undefined), missing: anything("accepted") } as const;
+
+export const missing: AggregationType = {
+  name: "missing",
+  summary: "The documents without a value of a field, as one bucket.",
+  options: OPTIONS,
+  buckets: true,
+  parse(body, { name, below }) {
+    const options = readAggregation("missing", body, OPTIONS);
+    const without = new BooleanNode({ mustNot: [new ExistsNode(requireField(options.field, name))] });
+    return new SingleBucket("missing", below, collectQuery(without));
+  },
+};
+
+export const global: AggregationType = {
+  name: "global",
+  summary: "All documents of the indices, whatever the query.",
+  options: {},
+  buckets: true,
+  parse(body, { below }) {
+    readAggregation("global", body, {});
+    return new Global(below);
+  },
+};
+
+const EVERYTHING: Sorter = {
+  segment: () => undefined,
+  sort(_docs, length, put) {
+    for (let place = 0; place < length; place++) put(place, 0);
+  },
+};
+
+/** Collected apart from the other aggregations: its collector is to be given every live document. */
+class Global extends SingleBucket {
+  constructor(below: AggregationTree) {
+    super("global", below, (shard, budget, tree) => new FixedCollector(1, EVERYTHING, tree, shard, budget));
+  }
+}
+
+/** Parts a tree into what collects the documents of the query, and what collects all. */
+export function splitGlobal(tree: AggregationTree): [inner: AggregationTree, global: AggregationTree] {
+  const isGlobal = ([, { aggregation }]: [string, NamedAggregation]): boolean =>
+    aggregation instanceof Global;
+  const all = [...tree];
+  return [new Map(all.filter((each) => !isGlobal(each))), new Map(all.filter(isGlobal))];
 }

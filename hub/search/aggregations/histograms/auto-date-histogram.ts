@@ -15,8 +15,8 @@ import { type AggregationType, readAggregation } from "#hub/search/aggregations/
 import { fieldTypeFault, missingNumber, requireField } from "#hub/search/aggregations/tree/field-option.ts";
 import { columnField, NumericValues, numericColumn } from "#hub/search/columns/column-values.ts";
 import { formatOf, printValue, RAW } from "#hub/search/columns/value-format.ts";
+import { timeZone } from "#hub/search/dates/date-math.ts";
 import { type CalendarUnit, calendarRounding, type Rounding } from "#hub/search/dates/rounding.ts";
-import { timeZone } from "#hub/search/dates/time-zone.ts";
 import { anything, integer, text } from "#hub/search/options/options.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
 import type { TimeZone } from "#proto/kit/dates/time-zone.ts";

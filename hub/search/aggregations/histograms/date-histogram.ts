@@ -12,9 +12,8 @@ import { fieldTypeFault, missingNumber, requireField } from "#hub/search/aggrega
 import { atOnce, type Steps } from "#hub/search/aggregations/tree/steps.ts";
 import { columnField, NumericValues, numericColumn } from "#hub/search/columns/column-values.ts";
 import { formatOf, RAW } from "#hub/search/columns/value-format.ts";
-import { parseDateMath } from "#hub/search/dates/date-math.ts";
+import { parseDateMath, timeZone } from "#hub/search/dates/date-math.ts";
 import { calendarRounding, calendarUnit, fixedRounding, type Rounding } from "#hub/search/dates/rounding.ts";
-import { timeZone } from "#hub/search/dates/time-zone.ts";
 import { scalarText } from "#hub/search/options/json.ts";
 import { anything, flag, integer, object, text } from "#hub/search/options/options.ts";
 import { warnDeprecated } from "#hub/search/options/request-version.ts";

@@ -203,3 +203,34 @@ class NumericCollector implements Collector<NumericState> {
     return { ...this.#stats.of(bucket), format: this.#format };
   }
 }
+
+export const avg = numericMetric({
+  name: "avg",
+  summary: "The mean of the values.",
+  numbers: (state) => ({ value: state.count === 0 ? null : state.sum / state.count }),
+});
+
+export const max = numericMetric({
+  name: "max",
+  summary: "The largest value.",
+  numbers: (state) => ({ value: state.max }),
+});
+
+export const min = numericMetric({
+  name: "min",
+  summary: "The smallest value.",
+  numbers: (state) => ({ value: state.min }),
+});
+
+export const sum = numericMetric({
+  name: "sum",
+  summary: "All values added up; 0 without any.",
+  numbers: (state) => ({ value: state.sum }),
+});
+
+export const stats = numericMetric({
+  name: "stats",
+  summary: "Count, smallest, largest, mean and sum of the values.",
+  counts: ["count"],
+  numbers: ({ count, min, max, sum }) => ({ count, min, max, avg: count === 0 ? null : sum / count, sum }),
+});

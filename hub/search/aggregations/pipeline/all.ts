@@ -1,6 +1,6 @@
 /** Every type of pipeline aggregation. */
 
-import type { PipelineType } from "#hub/search/aggregations/tree/pipeline-type.ts";
+import type { PipelineType } from "#hub/search/aggregations/tree/pipeline.ts";
 import { bucketSort } from "./bucket-sort.ts";
 import { PARENT_TYPES } from "./parents.ts";
 import { SIBLING_TYPES } from "./siblings.ts";

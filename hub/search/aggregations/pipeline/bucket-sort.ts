@@ -1,8 +1,13 @@
 /** `bucket_sort`: buckets in another order, cut to a page. */
 
 import { readAggregation } from "#hub/search/aggregations/tree/aggregation-parser.ts";
-import { type Bucket, type BucketPath, parsePath, valueAt } from "#hub/search/aggregations/tree/pipeline.ts";
-import type { PipelineType } from "#hub/search/aggregations/tree/pipeline-type.ts";
+import {
+  type Bucket,
+  type BucketPath,
+  type PipelineType,
+  parsePath,
+  valueAt,
+} from "#hub/search/aggregations/tree/pipeline.ts";
 import { anything, integer, oneOf } from "#hub/search/options/options.ts";
 import { valueText } from "#proto/event.ts";
 import { AppError } from "#proto/kit/errors.ts";

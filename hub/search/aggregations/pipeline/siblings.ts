@@ -4,10 +4,10 @@ import { readAggregation } from "#hub/search/aggregations/tree/aggregation-parse
 import {
   type KeyedValue,
   PIPELINE_OPTIONS,
+  type PipelineType,
   parsePath,
   simpleValue,
 } from "#hub/search/aggregations/tree/pipeline.ts";
-import type { PipelineType } from "#hub/search/aggregations/tree/pipeline-type.ts";
 import { formatOf, javaDouble, printValue } from "#hub/search/columns/value-format.ts";
 import { list, number } from "#hub/search/options/options.ts";
 import { AppError } from "#proto/kit/errors.ts";

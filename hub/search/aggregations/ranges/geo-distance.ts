@@ -7,8 +7,7 @@ import { PointValues } from "#hub/search/columns/point-values.ts";
 import { RAW } from "#hub/search/columns/value-format.ts";
 import { distanceMetres, type GeoPoint, parsePoints, unitMetres } from "#hub/search/geo/point.ts";
 import { anything, flag, list, oneOf, required, text } from "#hub/search/options/options.ts";
-import { Ranges, readBound, readRanges } from "./range.ts";
-import { inRange, type RangeLimits } from "./range-limits.ts";
+import { inRange, type RangeLimits, Ranges, readBound, readRanges } from "./range.ts";
 
 const OPTIONS = {
   field: text("field of points", undefined),

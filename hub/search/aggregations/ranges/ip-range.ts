@@ -21,13 +21,13 @@ import {
 import { type AggregationType, readAggregation } from "#hub/search/aggregations/tree/aggregation-parser.ts";
 import { fieldTypeFault, requireField } from "#hub/search/aggregations/tree/field-option.ts";
 import { columnField, KeywordValues } from "#hub/search/columns/column-values.ts";
-import { parseBlock } from "#hub/search/fields/ip-block.ts";
+import { parseBlock } from "#hub/search/fields/field-terms.ts";
 import { objectOf } from "#hub/search/options/json.ts";
 import { flag, list, readOptions, required, text } from "#hub/search/options/options.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import type { JsonObject } from "#proto/kit/json.ts";
-import { putInRanges, type RangeLimits } from "./range-limits.ts";
+import { type JsonObject } from "#proto/kit/json.ts";
+import { putInRanges, type RangeLimits } from "./range.ts";
 
 const OPTIONS = {
   field: text("field of addresses", undefined),

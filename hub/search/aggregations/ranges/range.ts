@@ -25,8 +25,7 @@ import { objectOf } from "#hub/search/options/json.ts";
 import { anything, flag, list, readOptions, required, text } from "#hub/search/options/options.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import type { JsonObject } from "#proto/kit/json.ts";
-import { putInRanges, type RangeLimits } from "./range-limits.ts";
+import { type JsonObject } from "#proto/kit/json.ts";
 
 const OPTIONS = {
   field: text("field of numbers", undefined),
@@ -241,4 +240,44 @@ export function readBound(value: unknown): number | undefined {
   if (Number.isNaN(number))
     throw new AppError("parsing", `[range] bounds must be numbers, but one is ${JSON.stringify(value)}`);
   return number;
+}
+
+/** Limits of a bucket, `from` inclusive, `to` exclusive; null: open. */
+export interface RangeLimits {
+  readonly from: number | null;
+  readonly to: number | null;
+}
+
+/** `count` values with the place of their document in the batch, ascending. */
+export interface PlacedValues {
+  readonly values: ArrayLike<number>;
+  readonly places: ArrayLike<number>;
+  readonly count: number;
+}
+
+/** True where a value is at or behind `from` and before `to`. */
+export function inRange(value: number, { from, to }: RangeLimits): boolean {
+  return (from === null || value >= from) && (to === null || value < to);
+}
+
+/** Puts each document into the buckets that one of its values falls into, once into each. */
+export function putInRanges(
+  { values, places, count }: PlacedValues,
+  ranges: readonly RangeLimits[],
+  put: (place: number, bucket: number) => void,
+): void {
+  for (let at = 0; at < count; ) {
+    const place = places[at]!;
+    let end = at + 1;
+    while (end < count && places[end] === place) end++;
+    for (let bucket = 0; bucket < ranges.length; bucket++) {
+      const limits = ranges[bucket]!;
+      for (let each = at; each < end; each++) {
+        if (!inRange(values[each]!, limits)) continue;
+        put(place, bucket);
+        break;
+      }
+    }
+    at = end;
+  }
 }

@@ -32,12 +32,11 @@ import { anything, flag, integer, object, text } from "#hub/search/options/optio
 import { NO_MORE_DOCS, type Query, type ShardContext } from "#hub/search/query/query.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
-import { DuplicateWords } from "./duplicate-words.ts";
 import { HEURISTIC_NAMES, type Heuristic, heuristicOf } from "./significance.ts";
 import { KeywordTermsCollector } from "./terms-keyword.ts";
 import { NumberTermsCollector } from "./terms-number.ts";
 import { readingOf } from "./terms-source.ts";
-import { TextTermsCollector } from "./terms-text.ts";
+import { DuplicateWords, TextTermsCollector } from "./terms-text.ts";
 
 const OPTIONS = {
   field: text("field of text, keywords, numbers or addresses", undefined),

@@ -2,23 +2,30 @@
 
 import { DEFAULT_DATE_FORMAT } from "#hub/engine/mapping/date-format.ts";
 import { type Field, isDate } from "#hub/engine/mapping/field.ts";
+import type { SegmentReader } from "#hub/engine/searcher/searcher.ts";
+import {
+  BucketCollector,
+  collectedTerms,
+  KeyTable,
+} from "#hub/search/aggregations/buckets/bucket-collector.ts";
 import { type TermReading, termFilter } from "#hub/search/aggregations/buckets/terms-filter.ts";
 import {
+  handOn,
   NO_TERMS,
   type TermsContext,
   type TermsState,
 } from "#hub/search/aggregations/buckets/terms-state.ts";
 import type { Collector } from "#hub/search/aggregations/tree/aggregation.ts";
 import { missingNumber } from "#hub/search/aggregations/tree/field-option.ts";
+import { atOnce } from "#hub/search/aggregations/tree/steps.ts";
 import { isNumeric, termsField } from "#hub/search/columns/column-values.ts";
-import { formatOf } from "#hub/search/columns/value-format.ts";
+import { formatOf, RAW, type ValueFormat } from "#hub/search/columns/value-format.ts";
 import { parseDateMath } from "#hub/search/dates/date-math.ts";
 import { readBoolean } from "#hub/search/fields/field-terms.ts";
 import { scalarText } from "#hub/search/options/json.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
 import { UTC } from "#proto/kit/dates/time-zone.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import { ConstantTermCollector } from "./terms-constant.ts";
 import { keywordTerms } from "./terms-many.ts";
 import { NumberTermsCollector } from "./terms-number.ts";
 import { TextTermsCollector } from "./terms-text.ts";
@@ -105,4 +112,37 @@ function pointFault(field: Field, owner: string): AppError {
     "request_invalid",
     `[${owner}] doesn't work on [${field.path}] of type [geo_point]; points have no single value`,
   );
+}
+
+export class ConstantTermCollector implements Collector<TermsState> {
+  readonly #context: TermsContext;
+  readonly #value: string | number;
+  readonly #format: ValueFormat;
+  readonly #keys: KeyTable<string | number>;
+  readonly #buckets: BucketCollector;
+
+  constructor(context: TermsContext, value: string | number, format: ValueFormat = RAW) {
+    this.#context = context;
+    this.#format = format;
+    this.#value = value;
+    this.#keys = new KeyTable(context.budget);
+    this.#buckets = new BucketCollector(context.shape.below, context.shard, context.budget);
+  }
+
+  segment(segment: SegmentReader): void {
+    this.#buckets.segment(segment);
+  }
+
+  collect(docs: Int32Array, owners: Int32Array, length: number): void {
+    if (this.#context.filter?.(String(this.#value)) === false) return;
+    for (let at = 0; at < length; at++)
+      this.#buckets.add(docs[at]!, this.#keys.bucket(owners[at]!, this.#value));
+    this.#buckets.flush();
+  }
+
+  state(owner: number): TermsState {
+    const terms = collectedTerms(this.#keys.of(owner), this.#buckets);
+    const handed = atOnce(handOn(this.#context, terms, this.#keys.owners));
+    return { ...handed, kind: typeof this.#value === "string" ? "text" : "long", format: this.#format };
+  }
 }

@@ -23,7 +23,6 @@ import type { ShardContext } from "#hub/search/query/query.ts";
 import { sourcePath, valuesAt } from "#hub/search/source/source-values.ts";
 import { toAppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
-import type { DuplicateWords } from "./duplicate-words.ts";
 
 /** UTF-16 units of a value that are looked at. */
 const MAX_ANALYZED = 100_000;
@@ -111,5 +110,28 @@ export class TextTermsCollector implements Collector<TermsState> {
   *steps(owner: number): Steps<TermsState> {
     const terms = collectedTerms(this.#keys.of(owner), this.#buckets);
     return textState(yield* handOn(this.#context, terms, this.#keys.owners));
+  }
+}
+
+/** Words that have to follow one another in two documents to be a copy. */
+const PASSAGE_WORDS = 6;
+
+/** Passages that are remembered; later ones are never found to be copies. */
+const MAX_PASSAGES = 200_000;
+
+export class DuplicateWords {
+  readonly #seen = new Set<string>();
+
+  /** Returns the words of a document that don't stand in a passage of one before it, and remembers its passages. */
+  fresh(words: readonly string[]): string[] {
+    const copied = new Uint8Array(words.length);
+    const passages: string[] = [];
+    for (let at = 0; at + PASSAGE_WORDS <= words.length; at++) {
+      const passage = words.slice(at, at + PASSAGE_WORDS).join("\u0000");
+      if (this.#seen.has(passage)) copied.fill(1, at, at + PASSAGE_WORDS);
+      else passages.push(passage);
+    }
+    for (const passage of passages) if (this.#seen.size < MAX_PASSAGES) this.#seen.add(passage);
+    return words.filter((_, at) => copied[at] === 0);
   }
 }

@@ -8,8 +8,7 @@ import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import { didYouMean } from "#proto/kit/nearest.ts";
 import type { Aggregation, AggregationTree, NamedAggregation } from "./aggregation.ts";
 import { inOrder } from "./apply-pipelines.ts";
-import type { NamedPipeline, Pipeline } from "./pipeline.ts";
-import type { PipelineType } from "./pipeline-type.ts";
+import type { NamedPipeline, Pipeline, PipelineType } from "./pipeline.ts";
 
 /** A type of aggregation: documentation, options and meaning. */
 export interface AggregationType {

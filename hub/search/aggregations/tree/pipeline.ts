@@ -4,7 +4,7 @@
  */
 
 import { javaDouble } from "#hub/search/columns/value-format.ts";
-import { anything, oneOf, text } from "#hub/search/options/options.ts";
+import { anything, type Options, oneOf, text } from "#hub/search/options/options.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
 
@@ -129,4 +129,14 @@ function partOf(answer: unknown, part: string): number {
   }
   const value = answer[part];
   return value === null || value === undefined ? Number.NaN : Number(value);
+}
+
+export interface PipelineType {
+  /** Key in the request. */
+  readonly name: string;
+  /** One sentence for the reference. */
+  readonly summary: string;
+  readonly options: Options;
+  /** `name`: that of the request, for messages. Throws parsing, request_invalid. */
+  parse(body: unknown, name: string): Pipeline;
 }

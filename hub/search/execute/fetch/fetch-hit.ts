@@ -4,17 +4,17 @@ import { printNanos } from "#hub/engine/mapping/date-nanos.ts";
 import type { Field } from "#hub/engine/mapping/field.ts";
 import { isNumeric } from "#hub/search/columns/column-values.ts";
 import { formatOf, printValue } from "#hub/search/columns/value-format.ts";
-import type { RankedHit } from "#hub/search/execute/hits/ranked-hit.ts";
+import type { RankedHit, RescorePass } from "#hub/search/execute/hits/top-hits.ts";
 import {
-  explainPass,
   explainQuery,
+  match,
   type PrintedExplanation,
   printExplanation,
 } from "#hub/search/explain/explanation.ts";
 import { Highlighter } from "#hub/search/highlight/highlighter.ts";
 import { shortest } from "#hub/search/options/json.ts";
 import { RawJson } from "#hub/search/options/raw-json.ts";
-import type { Query, ShardContext, Weight } from "#hub/search/query/query.ts";
+import type { Explanation, Query, ShardContext, Weight } from "#hub/search/query/query.ts";
 import { filterSource } from "#hub/search/source/source-filter.ts";
 import { valuesAt } from "#hub/search/source/source-values.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
@@ -135,6 +135,17 @@ export class HitFetcher {
     const field = this.#shard.mapping.resolve(name);
     return field === undefined ? [] : [field];
   }
+}
+
+/** Explains a score that a second pass made of the one that `first` explains. */
+function explainPass(first: Explanation, { weight, second, combine, score }: RescorePass): Explanation {
+  const primary = match(first.value * weight, "product of:", [first, match(weight, "primaryWeight")]);
+  if (second === undefined) return primary;
+  const other = match(second.score * second.weight, "product of:", [
+    match(second.score, "score of the second query"),
+    match(second.weight, "secondaryWeight"),
+  ]);
+  return match(score, `${combine} of:`, [primary, other]);
 }
 
 /** Values of a field from its column, as docvalue_fields shows them. */

@@ -1,11 +1,15 @@
 /** The best hits of a shard: a queue per segment, merged by rank. */
 
-import type { SegmentReader } from "#hub/engine/searcher/searcher.ts";
-import { COLUMN_BLOCK, NO_MORE_DOCS } from "#hub/engine/searcher/searcher.ts";
-import { compareRanks, type KeySource, type Rank, type SegmentKey } from "#hub/search/sort/shard-sort.ts";
+import { COLUMN_BLOCK, NO_MORE_DOCS, type SegmentReader } from "#hub/engine/searcher/searcher.ts";
+import {
+  compareRanks,
+  type KeySource,
+  type Rank,
+  type SegmentKey,
+  type SortValue,
+} from "#hub/search/sort/key.ts";
 import { BATCH } from "./batch.ts";
 import { HitQueue } from "./hit-queue.ts";
-import type { RankedHit } from "./ranked-hit.ts";
 
 /** Blocks that are collected before the others: enough for a page of hits where every few documents match. */
 const FIRST_BLOCKS = 8;
@@ -217,4 +221,30 @@ function isBeyond(bound: number, keys: Float64Array, length: number): boolean {
 /** Compares hits of one shard; equal ranks stand in the order of the index. */
 export function compareHits(sources: readonly KeySource[], a: RankedHit, b: RankedHit): number {
   return compareRanks(sources, a.ranks, b.ranks) || a.segmentOrder - b.segmentOrder || a.doc - b.doc;
+}
+
+export interface RankedHit {
+  readonly segment: SegmentReader;
+  /** Position of the segment in the snapshot. */
+  readonly segmentOrder: number;
+  readonly doc: number;
+  /** NaN where scores weren't asked for. */
+  readonly score: number;
+  /** One for each sort key; the score's alone without a sort. */
+  readonly ranks: readonly Rank[];
+  readonly sort: readonly SortValue[];
+  /** Second passes that made the score, in their order; none without them. */
+  readonly passes?: readonly RescorePass[];
+}
+
+/** What a second pass did to the score of a hit. */
+export interface RescorePass {
+  /** Factor of the score before. */
+  readonly weight: number;
+  /** Score of the second query and its factor; undefined where it didn't match, or the hit was out of the window. */
+  readonly second: { readonly score: number; readonly weight: number } | undefined;
+  /** How both were combined: "sum", "avg" … */
+  readonly combine: string;
+  /** The score behind it. */
+  readonly score: number;
 }

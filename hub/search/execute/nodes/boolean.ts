@@ -2,6 +2,7 @@
 
 import type { Bitset } from "#hub/engine/bytes/bitset.ts";
 import type { SegmentReader } from "#hub/engine/searcher/searcher.ts";
+import { describeQuery, explainQuery, match, noMatch } from "#hub/search/explain/explanation.ts";
 import type {
   DocumentPlace,
   Explanation,
@@ -14,7 +15,6 @@ import type {
   Weight,
 } from "#hub/search/query/query.ts";
 import type { SearchControl } from "#hub/search/query/search-control.ts";
-import { describeClauses, explainClauses } from "./boolean-clauses.ts";
 import { conjunction, ExcludingScorer, OptionalScorer } from "./conjunction.ts";
 import { DisjunctionScorer } from "./disjunction.ts";
 import { AllNode } from "./documents.ts";
@@ -180,4 +180,60 @@ function scorers(weights: readonly Weight[], segment: SegmentReader): Scorer[] |
     found.push(scorer);
   }
   return found;
+}
+
+/** Returns conditions as Lucene writes them: "+required #filtering -forbidden optional". */
+export function describeClauses(clauses: Clauses, shard: ShardContext): QueryDescription {
+  const print = (queries: readonly Query[], sign: string): string[] =>
+    queries.map((query) => {
+      const { text, type } = describeQuery(query, shard);
+      return sign + (type === "BooleanQuery" ? `(${text})` : text);
+    });
+  const { must, filter, should, mustNot, minimumShouldMatch } = clauses;
+  const parts = [...print(must, "+"), ...print(filter, "#"), ...print(should, ""), ...print(mustNot, "-")];
+  const least = minimumShouldMatch?.(should.length) ?? 0;
+  const text = least > 1 ? `(${parts.join(" ")})~${least}` : parts.join(" ");
+  return { type: "BooleanQuery", text, children: [...must, ...filter, ...should, ...mustNot] };
+}
+
+/** Explains a document by all conditions; `leastShould`: how many of `should` it has to match. */
+export function explainClauses(
+  { must, filter, should, mustNot }: Clauses,
+  leastShould: number,
+  place: DocumentPlace,
+): Explanation {
+  const text = (query: Query): string => describeQuery(query, place.shard).text;
+  const scored: Explanation[] = [];
+  const failed: Explanation[] = [];
+  for (const query of must) {
+    const each = explainQuery(query, place);
+    if (each.matches) scored.push(each);
+    else failed.push(noMatch(`no match on required clause (${text(query)})`, [each]));
+  }
+  for (const query of filter) {
+    const each = explainQuery(query, { ...place, boost: 1 });
+    if (!each.matches) failed.push(noMatch(`no match on required clause (${text(query)})`, [each]));
+    else scored.push(match(0, "match on required clause, product of:", [match(0, "# clause"), each]));
+  }
+  for (const query of mustNot) {
+    const each = explainQuery(query, { ...place, boost: 1 });
+    if (each.matches) failed.push(noMatch(`match on prohibited clause (${text(query)})`, [each]));
+  }
+  const optional = should.map((query) => explainQuery(query, place)).filter(({ matches }) => matches);
+  if (failed.length > 0)
+    return noMatch("Failure to meet condition(s) of required/prohibited clause(s)", failed);
+  if (optional.length < leastShould) {
+    const why =
+      leastShould > 1
+        ? `Failure to match minimum number of optional clauses: ${leastShould}`
+        : "No matching clauses";
+    return noMatch(why, optional);
+  }
+  const all = [...scored, ...optional];
+  if (all.length === 0) return match(place.boost, "*:*");
+  return match(
+    all.reduce((sum, { value }) => sum + value, 0),
+    "sum of:",
+    all,
+  );
 }

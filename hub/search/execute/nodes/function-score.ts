@@ -14,7 +14,7 @@ import {
   type ShardContext,
   type Weight,
 } from "#hub/search/query/query.ts";
-import type { ScoreFunction } from "#hub/search/scoring/score-function.ts";
+import type { ScoreFunction } from "#hub/search/scoring/score-functions.ts";
 import { membership, RescoredScorer } from "./rescored.ts";
 
 export type ScoreJoin = "multiply" | "sum" | "avg" | "first" | "max" | "min";

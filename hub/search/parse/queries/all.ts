@@ -1,39 +1,20 @@
 /** Every type of query. A new one is a file beside this one and a line here. */
 
 import type { QueryType } from "#hub/search/parse/query-parser.ts";
-import { bool } from "./bool.ts";
-import { boosting } from "./boosting.ts";
-import { constantScore } from "./constant-score.ts";
-import { disMax } from "./dis-max.ts";
+import { bool, boosting, constantScore, disMax, wrapper } from "./compound.ts";
 import { distanceFeature } from "./distance-feature.ts";
-import { exists } from "./exists.ts";
-import { common } from "./frequent-terms.ts";
+import { exists, ids, matchAll, matchNone, type } from "./documents.ts";
 import { functionScore } from "./function-score.ts";
-import { fuzzy } from "./fuzzy.ts";
-import { geoBoundingBox } from "./geo-bounding-box.ts";
-import { geoDistance } from "./geo-distance.ts";
-import { geoPolygon } from "./geo-polygon.ts";
-import { ids } from "./ids.ts";
+import { geoBoundingBox, geoDistance, geoPolygon } from "./geo.ts";
 import { intervals } from "./intervals.ts";
-import { match } from "./match.ts";
-import { matchAll } from "./match-all.ts";
-import { matchBoolPrefix } from "./match-bool-prefix.ts";
-import { matchNone } from "./match-none.ts";
-import { matchPhrase } from "./match-phrase.ts";
-import { matchPhrasePrefix } from "./match-phrase-prefix.ts";
+import { common, match, matchBoolPrefix, matchPhrase, matchPhrasePrefix } from "./match.ts";
 import { moreLikeThis } from "./more-like-this.ts";
 import { multiMatch } from "./multi-match.ts";
-import { prefix } from "./prefix.ts";
-import { queryString } from "./query-string.ts";
+import { fuzzy, prefix, regexp, wildcard } from "./patterns.ts";
+import { queryString, simpleQueryString } from "./query-string.ts";
 import { range } from "./range.ts";
-import { regexp } from "./regexp.ts";
-import { simpleQueryString } from "./simple-query-string.ts";
-import { term } from "./term.ts";
-import { terms } from "./terms.ts";
+import { term, terms } from "./terms.ts";
 import { termsSet } from "./terms-set.ts";
-import { type } from "./type.ts";
-import { wildcard } from "./wildcard.ts";
-import { wrapper } from "./wrapper.ts";
 
 export const QUERY_TYPES: readonly QueryType[] = [
   bool,

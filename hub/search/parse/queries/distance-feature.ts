@@ -7,8 +7,7 @@ import { ConstantNode, MappedNode } from "#hub/search/execute/nodes/wrapped-quer
 import { anything, required, text } from "#hub/search/options/options.ts";
 import { type QueryType, readBody, withBoost } from "#hub/search/parse/query-parser.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
-import { unitsOf } from "#hub/search/scoring/decay.ts";
-import type { ScoreFunction } from "#hub/search/scoring/score-function.ts";
+import { type ScoreFunction, unitsOf } from "#hub/search/scoring/score-functions.ts";
 import { AppError } from "#proto/kit/errors.ts";
 
 const OPTIONS = {

@@ -5,7 +5,7 @@ import { FunctionScoreNode, type WeightedFunction } from "#hub/search/execute/no
 import { objectOf } from "#hub/search/options/json.ts";
 import { anything, number, object, oneOf } from "#hub/search/options/options.ts";
 import { type QueryParser, type QueryType, readBody, withBoost } from "#hub/search/parse/query-parser.ts";
-import { FUNCTION_NAMES, parseFunction, readWeight } from "#hub/search/scoring/score-function.ts";
+import { FUNCTION_NAMES, parseFunction, readWeight } from "#hub/search/scoring/score-functions.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
 

@@ -3,9 +3,11 @@
 import { AllNode, NoneNode } from "#hub/search/execute/nodes/documents.ts";
 import { MappedNode } from "#hub/search/execute/nodes/wrapped-query.ts";
 import { minimumShouldMatch } from "#hub/search/fields/minimum-should-match.ts";
-import { matchQuery } from "#hub/search/fields/text-query.ts";
-import { flag, integer, number, oneOf, text } from "#hub/search/options/options.ts";
+import { boolPrefixQuery, matchQuery, phraseQuery } from "#hub/search/fields/text-query.ts";
+import { anything, flag, integer, number, oneOf, text } from "#hub/search/options/options.ts";
 import { type QueryType, readFieldBody, withBoost } from "#hub/search/parse/query-parser.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import { isObject } from "#proto/kit/json.ts";
 
 /** Options of queries that analyse text. */
 export const MATCH_OPTIONS = {
@@ -39,6 +41,126 @@ export const match: QueryType = {
         prefixLength: options.prefix_length ?? 0,
         lenient: options.lenient ?? false,
         zeroTerms: options.zero_terms_query === "all" ? new AllNode() : new NoneNode(),
+      }),
+    );
+    return withBoost(query, options);
+  },
+};
+
+const PHRASE_OPTIONS = {
+  slop: integer("places that words may be moved", 0),
+  analyzer: text("analyzer instead of the field's", undefined),
+  zero_terms_query: oneOf("what a text without words matches", ["none", "all"], "none"),
+} as const;
+
+export const matchPhrase: QueryType = {
+  name: "match_phrase",
+  summary: "Documents in which the words of a text follow one another.",
+  options: PHRASE_OPTIONS,
+  parse(body) {
+    const { field, value, options } = readFieldBody("match_phrase", body, PHRASE_OPTIONS, ["query"]);
+    const query = new MappedNode((shard) =>
+      phraseQuery(shard, field, value, {
+        slop: options.slop ?? 0,
+        analyzer: options.analyzer,
+        lenient: false,
+        zeroTerms: options.zero_terms_query === "all" ? new AllNode() : new NoneNode(),
+      }),
+    );
+    return withBoost(query, options);
+  },
+};
+
+const PHRASE_PREFIX_OPTIONS = {
+  slop: integer("places that words may be moved", 0),
+  analyzer: text("analyzer instead of the field's", undefined),
+  max_expansions: integer("words that the last one is completed to", 50, 1),
+} as const;
+
+export const matchPhrasePrefix: QueryType = {
+  name: "match_phrase_prefix",
+  summary: "A phrase whose last word may be a beginning.",
+  options: PHRASE_PREFIX_OPTIONS,
+  parse(body) {
+    const { field, value, options } = readFieldBody("match_phrase_prefix", body, PHRASE_PREFIX_OPTIONS, [
+      "query",
+    ]);
+    const query = new MappedNode((shard) =>
+      phraseQuery(shard, field, value, {
+        slop: options.slop ?? 0,
+        analyzer: options.analyzer,
+        lenient: false,
+        maxExpansions: options.max_expansions ?? 50,
+        zeroTerms: new NoneNode(),
+      }),
+    );
+    return withBoost(query, options);
+  },
+};
+
+const BOOL_PREFIX_OPTIONS = {
+  operator: oneOf("whether any or all words have to be found", ["or", "and"], "or"),
+  minimum_should_match: text("how many words have to be found", undefined),
+  analyzer: text("analyzer instead of the field's", undefined),
+  fuzziness: text("edits that words but the last may differ by", undefined),
+  prefix_length: integer("leading characters without edits", 0),
+  max_expansions: integer("accepted; every term that fits counts", undefined, 1),
+  fuzzy_transpositions: flag("accepted", true),
+  fuzzy_rewrite: text("accepted", undefined),
+} as const;
+
+export const matchBoolPrefix: QueryType = {
+  name: "match_bool_prefix",
+  summary: "Words of a text, the last of which may be a beginning.",
+  options: BOOL_PREFIX_OPTIONS,
+  parse(body) {
+    const { field, value, options } = readFieldBody("match_bool_prefix", body, BOOL_PREFIX_OPTIONS, [
+      "query",
+    ]);
+    const query = new MappedNode((shard) =>
+      boolPrefixQuery(shard, field, value, {
+        operator: options.operator ?? "or",
+        minimumShouldMatch: options.minimum_should_match,
+        analyzer: options.analyzer,
+        fuzziness: options.fuzziness,
+        prefixLength: options.prefix_length ?? 0,
+        lenient: false,
+      }),
+    );
+    return withBoost(query, options);
+  },
+};
+
+const COMMON_TERMS_OPTIONS = {
+  cutoff_frequency: number("accepted; all words count alike", undefined),
+  low_freq_operator: oneOf("whether any or all words have to be found", ["or", "and"], "or"),
+  high_freq_operator: oneOf("accepted", ["or", "and"], "or"),
+  minimum_should_match: anything("how many words have to be found, or {low_freq, high_freq}"),
+  analyzer: text("analyzer instead of the field's", undefined),
+} as const;
+
+export const common: QueryType = {
+  name: "common",
+  summary: "Documents that hold words of a text.",
+  options: COMMON_TERMS_OPTIONS,
+  parse(body) {
+    const { field, value, options } = readFieldBody("common", body, COMMON_TERMS_OPTIONS, ["query"]);
+    const given = options.minimum_should_match;
+    const minimum: unknown = isObject(given) ? given["low_freq"] : given;
+    if (minimum !== undefined && typeof minimum !== "string" && typeof minimum !== "number")
+      throw new AppError(
+        "parsing",
+        "[common] [minimum_should_match] must be a number or a text such as 2<75%",
+      );
+    const wanted = minimum === undefined ? undefined : String(minimum);
+    minimumShouldMatch(wanted);
+    const query = new MappedNode((shard) =>
+      matchQuery(shard, field, value, {
+        operator: options.low_freq_operator ?? "or",
+        minimumShouldMatch: wanted,
+        analyzer: options.analyzer,
+        lenient: false,
+        zeroTerms: new NoneNode(),
       }),
     );
     return withBoost(query, options);

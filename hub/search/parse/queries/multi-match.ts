@@ -4,9 +4,8 @@ import { bestOf } from "#hub/search/execute/nodes/best-of.ts";
 import { anyOf } from "#hub/search/execute/nodes/boolean.ts";
 import { NoneNode } from "#hub/search/execute/nodes/documents.ts";
 import { boosted, MappedNode } from "#hub/search/execute/nodes/wrapped-query.ts";
-import { boolPrefixQuery } from "#hub/search/fields/bool-prefix.ts";
 import { expandFields, readFieldNames } from "#hub/search/fields/field-names.ts";
-import { matchQuery, phraseQuery } from "#hub/search/fields/text-query.ts";
+import { boolPrefixQuery, matchQuery, phraseQuery } from "#hub/search/fields/text-query.ts";
 import {
   anything,
   flag,

@@ -1,17 +1,28 @@
 /** `query_string`: a query written as text in Lucene's language. */
 
-import { timeZone } from "#hub/search/dates/time-zone.ts";
+import { timeZone } from "#hub/search/dates/date-math.ts";
 import { MappedNode } from "#hub/search/execute/nodes/wrapped-query.ts";
 import { readFieldNames } from "#hub/search/fields/field-names.ts";
 import { minimumShouldMatch } from "#hub/search/fields/minimum-should-match.ts";
-import { flag, integer, number, oneOf, required, text, texts } from "#hub/search/options/options.ts";
+import {
+  anything,
+  flag,
+  integer,
+  number,
+  oneOf,
+  required,
+  text,
+  texts,
+} from "#hub/search/options/options.ts";
 import { type QueryType, readBody, withBoost } from "#hub/search/parse/query-parser.ts";
 import { parseLucene } from "#hub/search/parse/query-string/lucene-syntax.ts";
+import { parseSimple } from "#hub/search/parse/query-string/simple-syntax.ts";
 import { leafCount } from "#hub/search/parse/query-string/syntax.ts";
 import { stringQuery } from "#hub/search/parse/query-string/to-query.ts";
+import { UTC } from "#proto/kit/dates/time-zone.ts";
 import { AppError } from "#proto/kit/errors.ts";
 
-const OPTIONS = {
+const QUERY_STRING_OPTIONS = {
   query: required(text("the query", undefined)),
   default_field: text("field of parts that name none", undefined),
   fields: texts("fields of parts that name none, with * and ^boost"),
@@ -49,9 +60,9 @@ const OPTIONS = {
 export const queryString: QueryType = {
   name: "query_string",
   summary: "A query written as text in Lucene's language.",
-  options: OPTIONS,
+  options: QUERY_STRING_OPTIONS,
   parse(body, parser) {
-    const options = readBody("query_string", body, OPTIONS);
+    const options = readBody("query_string", body, QUERY_STRING_OPTIONS);
     if (options.default_field !== undefined && options.fields !== undefined) {
       throw new AppError(
         "parsing",
@@ -73,6 +84,48 @@ export const queryString: QueryType = {
       minimumShouldMatch: minimumShouldMatch(options.minimum_should_match),
       tieBreaker: options.tie_breaker ?? 0,
       zone: timeZone(options.time_zone),
+      maxRegexLength: parser.maxRegexLength,
+    };
+    return withBoost(new MappedNode((shard) => stringQuery(shard, tree, settings)), options);
+  },
+};
+
+const SIMPLE_OPTIONS = {
+  query: required(text("the text", undefined)),
+  fields: texts("fields, with * and ^boost"),
+  default_operator: oneOf("what joins parts without an operator", ["or", "and"], "or"),
+  analyzer: text("analyzer instead of the fields'", undefined),
+  flags: anything("accepted; all operators are on"),
+  lenient: flag("whether values of the wrong kind match nothing instead of failing", undefined),
+  minimum_should_match: text("how many optional parts have to match", undefined),
+  analyze_wildcard: flag("accepted", false),
+  quote_field_suffix: text("accepted", undefined),
+  auto_generate_synonyms_phrase_query: flag("accepted", true),
+  fuzzy_prefix_length: integer("accepted", 0),
+  fuzzy_max_expansions: integer("accepted", 50),
+  fuzzy_transpositions: flag("accepted", true),
+  all_fields: flag("accepted", undefined),
+} as const;
+
+export const simpleQueryString: QueryType = {
+  name: "simple_query_string",
+  summary: "The text of a search box; nothing in it is a fault.",
+  options: SIMPLE_OPTIONS,
+  parse(body, parser) {
+    const options = readBody("simple_query_string", body, SIMPLE_OPTIONS);
+    const operator = options.default_operator ?? "or";
+    const tree = parseSimple(options.query, operator);
+    parser.countClauses(leafCount(tree));
+    const settings = {
+      fields: readFieldNames(options.fields ?? ["*"]),
+      defaultOperator: operator,
+      analyzer: options.analyzer,
+      lenient: options.lenient ?? true,
+      phraseSlop: 0,
+      allowLeadingWildcard: true,
+      minimumShouldMatch: minimumShouldMatch(options.minimum_should_match),
+      tieBreaker: 0,
+      zone: UTC,
       maxRegexLength: parser.maxRegexLength,
     };
     return withBoost(new MappedNode((shard) => stringQuery(shard, tree, settings)), options);

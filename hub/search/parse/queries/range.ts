@@ -1,6 +1,6 @@
 /** `range`: documents with a value between bounds. */
 
-import { timeZone } from "#hub/search/dates/time-zone.ts";
+import { timeZone } from "#hub/search/dates/date-math.ts";
 import { MappedNode } from "#hub/search/execute/nodes/wrapped-query.ts";
 import type { Bound } from "#hub/search/fields/field-range.ts";
 import { boundsQuery } from "#hub/search/fields/range-field.ts";

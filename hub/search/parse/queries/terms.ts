@@ -3,11 +3,13 @@
 import { anyOf } from "#hub/search/execute/nodes/boolean.ts";
 import { NoneNode } from "#hub/search/execute/nodes/documents.ts";
 import { ConstantNode, MappedNode } from "#hub/search/execute/nodes/wrapped-query.ts";
-import { exactListQuery } from "#hub/search/fields/field-terms.ts";
+import { exactListQuery, exactQuery } from "#hub/search/fields/field-terms.ts";
+import { boundsQuery, isRangeField } from "#hub/search/fields/range-field.ts";
 import { objectOf, onlyEntry } from "#hub/search/options/json.ts";
 import { readOptions } from "#hub/search/options/options.ts";
 import { answersAs, warnDeprecated } from "#hub/search/options/request-version.ts";
-import { COMMON_OPTIONS, type QueryType, withBoost } from "#hub/search/parse/query-parser.ts";
+import { COMMON_OPTIONS, type QueryType, readFieldBody, withBoost } from "#hub/search/parse/query-parser.ts";
+import { UTC } from "#proto/kit/dates/time-zone.ts";
 import { AppError } from "#proto/kit/errors.ts";
 
 /** Values of one query whatever the settings; more are refused before they cost anything. */
@@ -57,3 +59,18 @@ function checkCount(count: number, allowed: number): void {
     `Deprecated: the number of terms [${count}] used in the Terms Query request has exceeded the allowed maximum of [${allowed}]. This maximum can be set by changing the [index.max_terms_count] index level setting.`,
   );
 }
+
+export const term: QueryType = {
+  name: "term",
+  summary: "Documents with exactly this value.",
+  options: {},
+  parse(body) {
+    const { field, value, options } = readFieldBody("term", body, {}, ["value", "term"]);
+    const query = new MappedNode((shard) => {
+      if (!isRangeField(shard, field)) return exactQuery(shard, field, value);
+      const point = { value, inclusive: true };
+      return boundsQuery(shard, field, { from: point, to: point, zone: UTC });
+    });
+    return withBoost(query, options);
+  },
+};

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { DuplicateWords } from "./duplicate-words.ts";
+import { DuplicateWords } from "./terms-text.ts";
 
 test("words of a passage of six that a document before it has are left out, others stay", () => {
   const words = (text: string): string[] => text.split(" ");

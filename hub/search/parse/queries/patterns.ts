@@ -1,0 +1,83 @@
+/** `prefix`: documents with a term that begins so. */
+
+import { patternQuery, regexpQuery, wildcardQuery } from "#hub/search/fields/pattern-query.ts";
+import { editsOf, fuzzyQuery, prefixQuery } from "#hub/search/fields/text-query.ts";
+import { scalarText } from "#hub/search/options/json.ts";
+import { flag, integer, text } from "#hub/search/options/options.ts";
+import { type QueryType, readFieldBody, withBoost } from "#hub/search/parse/query-parser.ts";
+
+const PREFIX_OPTIONS = { rewrite: text("accepted; all matches score alike", undefined) } as const;
+
+export const prefix: QueryType = {
+  name: "prefix",
+  summary: "Documents with a term that begins so.",
+  options: PREFIX_OPTIONS,
+  parse(body) {
+    const { field, value, options } = readFieldBody("prefix", body, PREFIX_OPTIONS, ["value", "prefix"]);
+    const start = scalarText(value, "prefix");
+    return withBoost(
+      patternQuery("prefix", field, (path) => prefixQuery(path, start)),
+      options,
+    );
+  },
+};
+
+const WILDCARD_OPTIONS = { rewrite: text("accepted; all matches score alike", undefined) } as const;
+
+export const wildcard: QueryType = {
+  name: "wildcard",
+  summary: "Documents with a term that fits a pattern with * and ?.",
+  options: WILDCARD_OPTIONS,
+  parse(body) {
+    const { field, value, options } = readFieldBody("wildcard", body, WILDCARD_OPTIONS, [
+      "value",
+      "wildcard",
+    ]);
+    const pattern = scalarText(value, "wildcard");
+    return withBoost(
+      patternQuery("wildcard", field, (path) => wildcardQuery(path, pattern)),
+      options,
+    );
+  },
+};
+
+const REGEXP_OPTIONS = {
+  flags: text("accepted; the optional operators of Lucene aren't offered", undefined),
+  flags_value: integer("accepted", undefined),
+  max_determinized_states: integer("accepted; states are bounded anyway", 10_000),
+  rewrite: text("accepted; all matches score alike", undefined),
+} as const;
+
+export const regexp: QueryType = {
+  name: "regexp",
+  summary: "Documents with a term that a regular expression matches as a whole.",
+  options: REGEXP_OPTIONS,
+  parse(body, { maxRegexLength }) {
+    const { field, value, options } = readFieldBody("regexp", body, REGEXP_OPTIONS, ["value", "regexp"]);
+    const make = regexpQuery(scalarText(value, "regexp"), maxRegexLength);
+    return withBoost(patternQuery("regexp", field, make), options);
+  },
+};
+
+const FUZZY_OPTIONS = {
+  fuzziness: text("edits: AUTO, 0, 1 or 2", "AUTO"),
+  prefix_length: integer("leading characters without edits", 0),
+  max_expansions: integer("accepted; every similar term is found", 50),
+  transpositions: flag("accepted; swapped neighbours count one edit", true),
+  rewrite: text("accepted; all matches score alike", undefined),
+} as const;
+
+export const fuzzy: QueryType = {
+  name: "fuzzy",
+  summary: "Documents with a term that differs by few edits.",
+  options: FUZZY_OPTIONS,
+  parse(body) {
+    const { field, value, options } = readFieldBody("fuzzy", body, FUZZY_OPTIONS, ["value"]);
+    const term = scalarText(value, "fuzzy");
+    const edits = editsOf(options.fuzziness ?? "AUTO", term);
+    return withBoost(
+      patternQuery("fuzzy", field, (path) => fuzzyQuery(path, term, edits, options.prefix_length ?? 0)),
+      options,
+    );
+  },
+};
