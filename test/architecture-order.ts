@@ -107,7 +107,6 @@ export const FOLDERS: Readonly<Record<string, readonly (string | readonly string
     "plugins/inputs/stream",
     "connections",
     "plugins/codecs",
-    "plugins/codecs/msgpack",
     "plugins/codecs/cef",
     ["plugins/filters/mutate", "plugins/filters/grok", "plugins/filters", "formats"],
     "plugins/filters/xml",

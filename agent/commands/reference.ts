@@ -1,9 +1,9 @@
 /** `--print-schema` and `--print-settings`: the settings as a schema and as a reference. */
 
-import { Type } from "typebox";
 import { INPUTS } from "#agent/inputs/all.ts";
 import { inputSchema } from "#agent/settings/input-settings.ts";
 import { COMMON_INPUT_PROPERTIES, SETTINGS_SCHEMA } from "#agent/settings/schema.ts";
+import { Type } from "#proto/kit/schema.ts";
 import { describeSettings } from "#proto/kit/settings/reference.ts";
 
 /** Returns the schema of agent.yml with the inputs' own settings in it. */

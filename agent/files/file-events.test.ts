@@ -3,9 +3,9 @@ import { appendFileSync, mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
-import { Value } from "typebox/value";
 import type { FileInput } from "#agent/inputs/files/file-input.ts";
 import { logInput } from "#agent/inputs/log.ts";
+import { convert } from "#proto/kit/schema.ts";
 import {
   eventsOf,
   type TestContext,
@@ -52,7 +52,7 @@ class Bench {
   }
 
   #create(): FileInput {
-    const settings = Value.Default(logInput.schema, {
+    const settings = convert(logInput.schema, {
       paths: [join(this.logs, "*.log")],
       scan_frequency: "1h",
       ...structuredClone(this.#given),

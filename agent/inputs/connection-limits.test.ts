@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { type TestContext as NodeTest, test } from "node:test";
-import { Value } from "typebox/value";
 import type { InputPlugin } from "#agent/contract/input.ts";
+import { convert } from "#proto/kit/schema.ts";
 import { testContext } from "#test/support/agent/recording-output.ts";
 import { syslogInput } from "./syslog.ts";
 import { type TcpInput, tcpInput } from "./tcp.ts";
@@ -15,7 +15,7 @@ async function listen(
   plugin: InputPlugin = tcpInput,
 ): Promise<{ input: TcpInput; open: () => Socket }> {
   const context = await testContext();
-  const settings = Value.Default(plugin.schema, { host: "127.0.0.1:0", ...given });
+  const settings = convert(plugin.schema, { host: "127.0.0.1:0", ...given });
   const input = plugin.create(settings as never, context) as TcpInput;
   await input.start();
   const sockets: Socket[] = [];

@@ -3,9 +3,9 @@ import { appendFileSync, mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
-import { Value } from "typebox/value";
 import type { FileInput } from "#agent/inputs/files/file-input.ts";
 import { containerFields, podOfPath } from "#agent/inputs/kubernetes/pod-metadata.ts";
+import { convert } from "#proto/kit/schema.ts";
 import { eventsOf, type TestContext, testContext } from "#test/support/agent/recording-output.ts";
 import { containerInput } from "./container.ts";
 
@@ -36,7 +36,7 @@ async function restarted(context: TestContext): Promise<TestContext> {
 
 /** Opens an input over <folder>/logs; scans are made by hand. */
 function inputOver(context: TestContext, given: object = {}): FileInput {
-  const settings = Value.Default(containerInput.schema, {
+  const settings = convert(containerInput.schema, {
     paths: [join(context.folder, "logs", "*.log")],
     scan_frequency: "1h",
     ...given,

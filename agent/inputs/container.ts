@@ -1,6 +1,6 @@
 /** Input `container`: the log files that container runtimes write, with what their paths tell of pods. */
 
-import { type Static, Type } from "typebox";
+import type { Static } from "typebox";
 import { defineInput, type InputContext } from "#agent/contract/input.ts";
 import { type FileContent, FileInput } from "#agent/inputs/files/file-input.ts";
 import { fileProperties, validateFileSettings } from "#agent/inputs/files/file-settings.ts";
@@ -10,6 +10,7 @@ import { ContainerFormat } from "#agent/lines/container-format.ts";
 import { compileExpression } from "#agent/lines/expression.ts";
 import { jsonDecoderOf, jsonProperties } from "#agent/lines/json-line.ts";
 import { multilineOf, multilineProperties } from "#agent/lines/multiline.ts";
+import { Type } from "#proto/kit/schema.ts";
 
 const schema = Type.Object(
   {

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext as Run, test } from "node:test";
-import { Value } from "typebox/value";
 import { readJournalEntry } from "#agent/inputs/journal/journal-entry.ts";
+import { convert } from "#proto/kit/schema.ts";
 import { eventsOf, type TestContext, testContext } from "#test/support/agent/recording-output.ts";
 import { JournaldInput, journalArguments, journaldInput } from "./journald.ts";
 
@@ -19,7 +19,7 @@ done
 exec sleep 60
 `;
 
-const settings = (given: object): never => Value.Default(journaldInput.schema, { ...given }) as never;
+const settings = (given: object): never => convert(journaldInput.schema, { ...given }) as never;
 
 async function start(t: Run, context: TestContext, acking: boolean): Promise<JournaldInput> {
   const command = join(context.folder, "journalctl");

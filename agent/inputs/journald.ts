@@ -3,7 +3,7 @@
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { once } from "node:events";
 import type { Readable } from "node:stream";
-import { type Static, Type } from "typebox";
+import type { Static } from "typebox";
 import { defineInput, type Input, type InputContext, type InputState } from "#agent/contract/input.ts";
 import { readJournalEntry } from "#agent/inputs/journal/journal-entry.ts";
 import { Framer } from "#agent/inputs/streams/framing.ts";
@@ -11,6 +11,7 @@ import { Receipts } from "#agent/inputs/streams/receipts.ts";
 import { StreamSink } from "#agent/inputs/streams/stream-sink.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { Backoff } from "#proto/kit/retry.ts";
+import { Type } from "#proto/kit/schema.ts";
 
 const list = (description: string) => Type.Array(Type.String({ minLength: 1 }), { default: [], description });
 

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, beforeEach, type TestContext as Run, test } from "node:test";
 import { setTimeout as pause, setImmediate as turn } from "node:timers/promises";
-import { Value } from "typebox/value";
+import { convert } from "#proto/kit/schema.ts";
 import { eventsOf, type TestContext, testContext } from "#test/support/agent/recording-output.ts";
 import { KvstoreInput, kvstoreInput } from "./kvstore.ts";
 import { RedisClient } from "./redis/client.ts";
@@ -83,7 +83,7 @@ after(async () => {
 });
 
 function open(t: Run, context: TestContext, given: object): KvstoreInput {
-  const settings = Value.Default(kvstoreInput.schema, {
+  const settings = convert(kvstoreInput.schema, {
     host: `127.0.0.1:${port}`,
     password: PASSWORD,
     ...given,

@@ -2,13 +2,14 @@
 
 import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
-import { type Static, Type } from "typebox";
+import type { Static } from "typebox";
 import { defineInput, type Input, type InputContext, type InputState } from "#agent/contract/input.ts";
 import { parseAddress } from "#agent/inputs/streams/address.ts";
 import { Receipts } from "#agent/inputs/streams/receipts.ts";
 import { StreamSink } from "#agent/inputs/streams/stream-sink.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { Backoff } from "#proto/kit/retry.ts";
+import { Type } from "#proto/kit/schema.ts";
 import { durationSetting } from "#proto/kit/settings/kinds.ts";
 import { parseDuration } from "#proto/kit/units.ts";
 import { RedisClient, type RedisOptions } from "./redis/client.ts";

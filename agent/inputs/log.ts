@@ -1,11 +1,11 @@
 /** Input `log`: the lines of files that path patterns mean, one harvester per file. */
 
-import { Type } from "typebox";
 import { defineInput, type InputContext } from "#agent/contract/input.ts";
 import { FileInput } from "#agent/inputs/files/file-input.ts";
 import { fileProperties, validateFileSettings } from "#agent/inputs/files/file-settings.ts";
 import { LineFormat } from "#agent/lines/line-format.ts";
 import { type LineSettings, lineOptionsOf, lineProperties } from "#agent/lines/line-settings.ts";
+import { Type } from "#proto/kit/schema.ts";
 
 const schema = Type.Object({ ...fileProperties, ...lineProperties }, { additionalProperties: false });
 

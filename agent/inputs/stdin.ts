@@ -1,9 +1,9 @@
 /** Input `stdin`: lines of standard input. The agent ends when it ends and nothing else is read. */
 
-import { Type } from "typebox";
 import { defineInput, type Input, type InputContext, type InputState } from "#agent/contract/input.ts";
 import { Framer } from "#agent/inputs/streams/framing.ts";
 import { StreamSink, spoolProperties } from "#agent/inputs/streams/stream-sink.ts";
+import { Type } from "#proto/kit/schema.ts";
 import { parseSize } from "#proto/kit/units.ts";
 
 const schema = Type.Object(spoolProperties, { additionalProperties: false });

@@ -4,9 +4,9 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { PassThrough } from "node:stream";
 import { test } from "node:test";
-import { Value } from "typebox/value";
 import type { InputPlugin } from "#agent/contract/input.ts";
 import { Framer } from "#agent/inputs/streams/framing.ts";
+import { convert } from "#proto/kit/schema.ts";
 import { LogBatch } from "#proto/messages.ts";
 import { BatchEncoder, encodeSource } from "#proto/raw-encoder.ts";
 import { type TestContext, testContext } from "#test/support/agent/recording-output.ts";
@@ -41,7 +41,7 @@ function messages(context: TestContext): string[] {
 }
 
 function settings<T>(plugin: InputPlugin, given: object): T {
-  return Value.Default(plugin.schema, structuredClone(given)) as T;
+  return convert(plugin.schema, structuredClone(given)) as T;
 }
 
 for (const [name, chunks, octetCounting, expected] of [

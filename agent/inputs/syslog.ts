@@ -1,8 +1,9 @@
 /** Input `syslog`: RFC 3164 and RFC 5424 messages over UDP (RFC 5426) or TCP (RFC 6587). The pipeline parses them. */
 
-import { type Static, Type } from "typebox";
+import type { Static } from "typebox";
 import { defineInput, type Input } from "#agent/contract/input.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { Type } from "#proto/kit/schema.ts";
 import { TcpInput, tcpInput, tcpSchema } from "./tcp.ts";
 import { UdpInput, udpInput } from "./udp.ts";
 

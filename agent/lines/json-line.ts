@@ -1,8 +1,9 @@
 /** Decodes lines that are JSON objects at the agent. What can't be decoded stays a message; nothing is dropped. */
 
-import { type Static, Type } from "typebox";
+import type { Static } from "typebox";
 import { parseJsonObject } from "#proto/codec/json.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
+import { Type } from "#proto/kit/schema.ts";
 
 /** Settings of inputs that read lines. */
 export const jsonProperties = {

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Type } from "typebox";
-import { Value } from "typebox/value";
+import { convert, Type } from "#proto/kit/schema.ts";
 import type { CutEvent, FileView } from "./event-format.ts";
 import { LineFormat } from "./line-format.ts";
 import { type LineSettings, lineOptionsOf, lineProperties } from "./line-settings.ts";
@@ -9,7 +8,7 @@ import { type LineSettings, lineOptionsOf, lineProperties } from "./line-setting
 const schema = Type.Object(lineProperties);
 
 function settings(given: object): LineSettings {
-  return Value.Default(schema, structuredClone(given)) as LineSettings;
+  return convert(schema, structuredClone(given)) as LineSettings;
 }
 
 function formatOf(given: object, maxBytes = 1_000): LineFormat {

@@ -1,6 +1,7 @@
 /** The settings of inputs that cut lines at the agent. Without any of them blocks of files pass untouched. */
 
-import { type Static, Type } from "typebox";
+import type { Static } from "typebox";
+import { Type } from "#proto/kit/schema.ts";
 import { encodingOf, UTF_8 } from "./encoding.ts";
 import { compileExpression } from "./expression.ts";
 import { jsonDecoderOf, jsonProperties } from "./json-line.ts";

@@ -1,7 +1,8 @@
 /** Which lines belong together: stack traces, statements over several lines, blocks of a fixed length. */
 
-import { type Static, Type } from "typebox";
+import type { Static } from "typebox";
 import { AppError } from "#proto/kit/errors.ts";
+import { Type } from "#proto/kit/schema.ts";
 import { durationSetting } from "#proto/kit/settings/kinds.ts";
 import { parseDuration } from "#proto/kit/units.ts";
 import { compileExpression } from "./expression.ts";

@@ -62,7 +62,7 @@ for (const [text, message] of [
   ["shipper.inputs: [{type: log}]", /shipper\.inputs\.0: setting "paths" is missing$/],
   [
     "shipper.inputs: [{type: log, paths: [/a], multiline: {pattern: x, negate: maybe}}]",
-    /shipper\.inputs\.0\.multiline\.negate must be boolean, but is "maybe"$/,
+    /shipper\.inputs\.0\.multiline\.negate must be true or false, but is "maybe"$/,
   ],
   ["name: a", /^agent\.yml: setting "shipper\.inputs" is missing/],
   ["", /^agent\.yml: setting "shipper\.inputs" is missing/],
@@ -87,7 +87,7 @@ for (const [text, message] of [
   [`${INPUT}shutdown_timeout: soon`, /^agent\.yml:2:1: shutdown_timeout: "soon" is no duration/],
   [
     "shipper.inputs: [{type: syslog, host: 'h:1', protocol: carrier}]",
-    /^agent\.yml:1:46: shipper\.inputs\.0\.protocol must be one of "udp", /,
+    /^agent\.yml:1:46: shipper\.inputs\.0\.protocol must be one of udp, /,
   ],
   [
     "shipper.inputs:\n  - type: stdin\n  - type: log\n    paths: [/a]\n    multiline:\n      pattern: '['",

@@ -1,11 +1,12 @@
 /** Inputs of agent.yml, each checked by its plugin. */
 
 import { createHash } from "node:crypto";
-import { type Static, type TObject, Type } from "typebox";
+import type { Static, TObject } from "typebox";
 import type { InputPlugin } from "#agent/contract/input.ts";
 import { INPUTS } from "#agent/inputs/all.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { didYouMean } from "#proto/kit/nearest.ts";
+import { Type } from "#proto/kit/schema.ts";
 import type { PlaceOf } from "#proto/kit/settings/place.ts";
 import { checkValue } from "#proto/kit/settings/settings.ts";
 import { COMMON_INPUT_PROPERTIES } from "./schema.ts";

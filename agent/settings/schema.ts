@@ -1,6 +1,6 @@
 /** The schema of agent.yml, without the inputs' own settings. */
 
-import { Type } from "typebox";
+import { Type } from "#proto/kit/schema.ts";
 import { durationSetting, sizeSetting } from "#proto/kit/settings/kinds.ts";
 
 const duration = (fallback: string, description: string) =>

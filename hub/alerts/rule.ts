@@ -1,7 +1,8 @@
 /** What an alert rule is: a search, a number of lines in a window, and who is told. */
 
-import { type Static, Type } from "typebox";
+import type { Static } from "typebox";
 import { AppError } from "#proto/kit/errors.ts";
+import { Type } from "#proto/kit/schema.ts";
 import { checkValue } from "#proto/kit/settings/settings.ts";
 import { parseDuration } from "#proto/kit/units.ts";
 

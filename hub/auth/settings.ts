@@ -1,8 +1,9 @@
 /** Settings of the room: `auth.*` and `public.url`, and what they demand of the listeners. */
 
 import { isIP } from "node:net";
-import { type Static, Type } from "typebox";
+import type { Static } from "typebox";
 import { AppError } from "#proto/kit/errors.ts";
+import { Type } from "#proto/kit/schema.ts";
 import { durationSetting } from "#proto/kit/settings/kinds.ts";
 
 const Duration = (fallback: string, description: string) =>

@@ -4,7 +4,8 @@
  * misspelt one is found. A new field of a manifest is added here after a look at the reference.
  */
 
-import { type TProperties, type TSchema, Type } from "typebox";
+import type { TProperties, TSchema } from "typebox";
+import { Type } from "#proto/kit/schema.ts";
 
 const text = Type.String({ minLength: 1 });
 const flag = Type.Boolean();

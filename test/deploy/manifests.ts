@@ -1,7 +1,7 @@
 /** Checks Kubernetes manifests: each object against its schema, and what they say of each other. */
 
-import { Value } from "typebox/value";
 import { parseAllDocuments } from "yaml";
+import { schemaFault } from "#proto/kit/schema.ts";
 import { schemaOf } from "./manifest-schemas.ts";
 
 type Labels = Readonly<Record<string, string>>;
@@ -86,10 +86,11 @@ function schemaFaults(manifest: Manifest): string[] {
   const schema = schemaOf(manifest.apiVersion, manifest.kind);
   if (schema === undefined)
     return [`${nameOf(manifest)}: no schema for ${manifest.apiVersion} ${manifest.kind}`];
-  return [...Value.Errors(schema, manifest)].map((fault) => {
-    const extra = (fault.params as { additionalProperties?: readonly string[] }).additionalProperties;
-    return `${nameOf(manifest)}${fault.instancePath}: ${extra === undefined ? fault.message : `unknown field ${extra.join(", ")}`}`;
-  });
+  const fault = schemaFault(schema, manifest);
+  if (fault === undefined) return [];
+  const { kind, path, property, message } = fault;
+  const where = [nameOf(manifest), ...path].join("/");
+  return [`${where}: ${kind === "unknown" ? `unknown field ${property}` : message}`];
 }
 
 function podFaults(manifest: Manifest, all: readonly Manifest[]): string[] {

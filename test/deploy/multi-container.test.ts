@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { type Static, Type } from "typebox";
-import { Value } from "typebox/value";
+import type { Static } from "typebox";
+import { schemaFault, Type } from "#proto/kit/schema.ts";
 import { Workspace } from "#test/harness/workspace.ts";
 import { ROOT, run, text } from "./tools.ts";
 
@@ -58,10 +58,8 @@ const FILLED = {
 
 function descriptorFaults(json: string): string[] {
   const descriptor = JSON.parse(json) as Descriptor;
-  const faults = [...Value.Errors(DESCRIPTOR, descriptor)].map(
-    ({ instancePath, message }) => `${instancePath}: ${message}`,
-  );
-  if (faults.length > 0) return faults;
+  const fault = schemaFault(DESCRIPTOR, descriptor);
+  if (fault !== undefined) return [`/${fault.path.join("/")}: ${fault.message}`];
   const volumes = descriptor.volumes.map((each) => each.name);
   return descriptor.containerDefinitions.flatMap((container) => [
     ...container.mountPoints

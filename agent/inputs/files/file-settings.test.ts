@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { resolve } from "node:path";
 import { test } from "node:test";
-import { Type } from "typebox";
-import { Value } from "typebox/value";
+import { convert, Type } from "#proto/kit/schema.ts";
 import {
   excluderOf,
   type FileSettings,
@@ -15,7 +14,7 @@ import {
 const schema = Type.Object(fileProperties);
 
 function settings(given: object): FileSettings {
-  return Value.Default(schema, { paths: ["/l/*.log"], ...given }) as FileSettings;
+  return convert(schema, { paths: ["/l/*.log"], ...given }) as FileSettings;
 }
 
 test("what nobody sets is as the reference says", () => {

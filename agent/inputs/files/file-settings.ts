@@ -1,11 +1,12 @@
 /** Settings of inputs that read files, and what follows from them. */
 
 import { resolve } from "node:path";
-import { type Static, type TObject, Type } from "typebox";
+import type { Static, TObject } from "typebox";
 import { compilePattern, type Pattern } from "#agent/discovery/pattern.ts";
 import type { FileSetOptions } from "#agent/files/file-set.ts";
 import { compileExpression } from "#agent/lines/expression.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { Type } from "#proto/kit/schema.ts";
 import { durationSetting, sizeSetting } from "#proto/kit/settings/kinds.ts";
 import { parseDuration, parseSize } from "#proto/kit/units.ts";
 

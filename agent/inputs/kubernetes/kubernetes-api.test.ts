@@ -8,9 +8,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext as Run, test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
-import { Value } from "typebox/value";
 import { containerInput } from "#agent/inputs/container.ts";
 import { silentLogger } from "#proto/kit/log.ts";
+import { convert } from "#proto/kit/schema.ts";
 import { issueCertificate, makeAuthority } from "#test/harness/certificates.ts";
 import { testContext } from "#test/support/agent/recording-output.ts";
 import { apiOfPod, KubernetesApi } from "./kubernetes-api.ts";
@@ -114,7 +114,7 @@ test("kubernetes.api outside a pod is told, and lines are read all the same", as
   const context = await testContext();
   t.after(() => context.dispose());
   const warned = t.mock.method(context.log, "warn");
-  const settings = Value.Default(containerInput.schema, {
+  const settings = convert(containerInput.schema, {
     paths: [join(context.folder, "*.log")],
     "kubernetes.api": true,
   });

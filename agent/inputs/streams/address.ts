@@ -1,7 +1,7 @@
 /** "host:port" of inputs that listen. */
 
-import { Type } from "typebox";
 import { AppError } from "#proto/kit/errors.ts";
+import { Type } from "#proto/kit/schema.ts";
 
 /** The setting `host`. */
 export function addressSetting() {

@@ -1,9 +1,8 @@
 /** A provider at which accounts are connected: its endpoints, our registration there, and the hosts its tokens may go to. */
 
 import type { Static } from "typebox";
-import { Type } from "typebox";
-import { Value } from "typebox/value";
 import { AppError } from "#proto/kit/errors.ts";
+import { schemaFault, Type } from "#proto/kit/schema.ts";
 import { checkHostPattern } from "./hosts.ts";
 
 const Text = Type.String({ minLength: 1, maxLength: 2_000 });
@@ -67,10 +66,10 @@ const LOOPBACK: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::1]"
 
 /** Returns `definition` where it makes sense. Throws request_invalid naming the field. */
 export function checkProvider(definition: unknown): ProviderDefinition {
-  const fault = Value.Errors(ProviderDefinition, definition)[0];
+  const fault = schemaFault(ProviderDefinition, definition);
   if (fault !== undefined) {
-    const where = fault.instancePath.slice(1).replaceAll("/", ".") || "provider";
-    throw new AppError("request_invalid", `${where}: ${fault.message}`);
+    const where = fault.path.join(".") || "provider";
+    throw new AppError("request_invalid", `${where}: ${fault.message}${fault.hint}`);
   }
   const checked = definition as ProviderDefinition;
   const { issuer, auth_url, token_url, authorization_endpoint, token_endpoint } = checked;

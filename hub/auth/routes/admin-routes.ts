@@ -1,7 +1,6 @@
 /** Routes of administration below /api/auth: accounts, API keys, clients, agents; and everybody's own consents. */
 
 import type { FastifyInstance } from "fastify";
-import { Type } from "typebox";
 import type { Accounts } from "#hub/auth/accounts/accounts.ts";
 import type { ApiKeys } from "#hub/auth/accounts/api-keys.ts";
 import { authorize, ROLES, requirePerson } from "#hub/auth/accounts/principal.ts";
@@ -13,6 +12,7 @@ import type { Authenticator } from "#hub/auth/sign-in/authenticator.ts";
 import { type AddJsonRoute, checked, type JsonHandler, sendError } from "#hub/auth/web/json-routes.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { Logger } from "#proto/kit/log.ts";
+import { Type } from "#proto/kit/schema.ts";
 import { type AgentRouteParts, addEnrolmentRoute, agentRoutes } from "./agent-routes.ts";
 
 /** Largest body, bytes. */

@@ -1,10 +1,10 @@
 /** Routes of agents' credentials: enrolment by the agent itself, and what administrators do with them. */
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { Type } from "typebox";
 import type { AgentCredential, AgentCredentials } from "#hub/auth/accounts/agent-credentials.ts";
 import { type AddJsonRoute, checked } from "#hub/auth/web/json-routes.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { Type } from "#proto/kit/schema.ts";
 import { parseDuration } from "#proto/kit/units.ts";
 
 /** Where and how agents reach NATS. */

@@ -1,8 +1,7 @@
 /** Routes of connected accounts below /api/connections: providers, connecting through the prompt, removing. */
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { Type } from "typebox";
-import { Value } from "typebox/value";
+import type { Static } from "typebox";
 import { type Action, authorize, type Principal } from "#hub/auth/accounts/principal.ts";
 import { quietRoute } from "#hub/auth/audit/redaction.ts";
 import { CONNECTIONS_CALLBACK, type Connections } from "#hub/auth/client/connections.ts";
@@ -14,6 +13,7 @@ import { sendError } from "#hub/auth/web/json-routes.ts";
 import { sendPage } from "#hub/auth/web/page.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import type { Logger } from "#proto/kit/log.ts";
+import { schemaFault, Type } from "#proto/kit/schema.ts";
 
 const BODY_LIMIT_BYTES = 64 * 1024;
 /** Cookie that ties a flow to the browser that began it. */
@@ -91,13 +91,13 @@ async function connect(
   { connections, cookies }: ConnectionsPluginParts,
   { actor, request, reply }: Parameters<Deed>[0],
 ): Promise<{ url: string }> {
-  if (!Value.Check(ConnectBody, request.body)) {
+  if (schemaFault(ConnectBody, request.body) !== undefined) {
     throw new AppError(
       "request_invalid",
       'the body must be {"provider": ID, "name": NAME} and, to connect again, "id"',
     );
   }
-  const { provider, name, id } = request.body;
+  const { provider, name, id } = request.body as Static<typeof ConnectBody>;
   const binding = bindingFrom(cookies().read(request.headers.cookie, BINDING_COOKIE));
   const wanted = { providerId: provider, name, ...(id === undefined ? {} : { id }) };
   const url = await connections.connect(wanted, binding, actor.name);

@@ -2,10 +2,10 @@
 
 import type { FastifyError, FastifyReply } from "fastify";
 import type { Static, TSchema } from "typebox";
-import { Value } from "typebox/value";
 import type { Principal } from "#hub/auth/accounts/principal.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import type { Logger } from "#proto/kit/log.ts";
+import { schemaFault } from "#proto/kit/schema.ts";
 
 /** Answers a request below /api/auth/ from its caller, the id in its path and its body. */
 export type JsonHandler = (call: { actor: Principal; id: string; body: unknown }) => Promise<unknown>;
@@ -21,10 +21,10 @@ export type AddJsonRoute = (
 
 /** Returns the body where it fits the schema. Throws request_invalid naming the field. */
 export function checked<T extends TSchema>(schema: T, body: unknown): NoInfer<Static<T>> {
-  const fault = Value.Errors(schema, body)[0];
+  const fault = schemaFault(schema, body);
   if (fault === undefined) return body as NoInfer<Static<T>>;
-  const where = fault.instancePath.slice(1).replaceAll("/", ".") || "the body";
-  throw new AppError("request_invalid", `${where} ${fault.message}`);
+  const where = fault.path.join(".") || "the body";
+  throw new AppError("request_invalid", `${where} ${fault.message}${fault.hint}`);
 }
 
 /** Returns the headers of an error's answer: WWW-Authenticate (RFC 6750, 9110), Retry-After. */

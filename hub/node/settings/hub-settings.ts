@@ -1,9 +1,10 @@
 /** Settings of a hub: one schema, printed by `--print-settings`, filled from hub.yml, the environment and `-E`. */
 
 import { existsSync } from "node:fs";
-import { type Static, Type } from "typebox";
+import type { Static } from "typebox";
 import { authProperties } from "#hub/auth/settings.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { Type } from "#proto/kit/schema.ts";
 import { durationSetting, sizeSetting } from "#proto/kit/settings/kinds.ts";
 import { describeSettings } from "#proto/kit/settings/reference.ts";
 import {

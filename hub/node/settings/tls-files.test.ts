@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { Type } from "typebox";
+import { Type } from "#proto/kit/schema.ts";
 import { checkSettings } from "#proto/kit/settings/settings.ts";
 import { Workspace } from "#test/harness/workspace.ts";
 import { readTlsFiles, type TlsSettings, tlsProperties } from "./tls-files.ts";

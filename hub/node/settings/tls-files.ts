@@ -2,8 +2,9 @@
 
 import { readFileSync } from "node:fs";
 import { createSecureContext } from "node:tls";
-import { type Static, Type } from "typebox";
+import type { Static } from "typebox";
 import { AppError } from "#proto/kit/errors.ts";
+import { Type } from "#proto/kit/schema.ts";
 import { systemReason } from "#proto/kit/system-reason.ts";
 
 /** Properties for the hub's settings schema; the names are the full dotted keys. */

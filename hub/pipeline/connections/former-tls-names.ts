@@ -1,8 +1,8 @@
 /** TLS options by the names that they had before, which existing pipelines still use. */
 
 import type { Static } from "typebox";
-import { Type } from "#hub/pipeline/language/option-schema.ts";
-import { list, oneOf, optional, options, text } from "#hub/pipeline/plugins/option-types.ts";
+import { list, oneOf, optional, options, text } from "#proto/kit/options.ts";
+import { Type } from "#proto/kit/schema.ts";
 
 function formerly(name: string) {
   return `the former name of ${name}`;

@@ -3,9 +3,9 @@
 import { readFileSync } from "node:fs";
 import type { BaseOptions, SASLOptions } from "@platformatic/kafka";
 import type { Static } from "typebox";
-import { Type } from "#hub/pipeline/language/option-schema.ts";
-import { oneOf, optional, options, text } from "#hub/pipeline/plugins/option-types.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { oneOf, optional, options, text } from "#proto/kit/options.ts";
+import { Type } from "#proto/kit/schema.ts";
 
 const MECHANISMS = ["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER"] as const;
 

@@ -3,8 +3,8 @@
 import { readFileSync } from "node:fs";
 import type { ConnectionOptions, NatsConnection } from "@nats-io/transport-node";
 import type { Static } from "typebox";
-import { flag, list, optional, options, text } from "#hub/pipeline/plugins/option-types.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { flag, list, optional, options, text } from "#proto/kit/options.ts";
 
 /** Longest that a connection may take to open. ms */
 const CONNECT_TIMEOUT_MS = 5_000;

@@ -5,9 +5,9 @@ import type { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Channel, ChannelModel } from "amqplib";
 import type { Static } from "typebox";
-import { Type } from "#hub/pipeline/language/option-schema.ts";
-import { anyTable, flag, list, oneOf, optional, options, text } from "#hub/pipeline/plugins/option-types.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { anyTable, flag, list, oneOf, optional, options, text } from "#proto/kit/options.ts";
+import { Type } from "#proto/kit/schema.ts";
 
 /** Longest that a connection may take to open where `connection_timeout` doesn't say. ms */
 const CONNECT_TIMEOUT_MS = 10_000;

@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { defaultsOf } from "#hub/pipeline/language/option-schema.ts";
-import { options } from "#hub/pipeline/plugins/option-types.ts";
+import { options } from "#proto/kit/options.ts";
+import { defaultsOf } from "#proto/kit/schema.ts";
 import { listenerTls, TLS_LISTENER } from "./tls.ts";
 
 type Values = Parameters<typeof listenerTls>[0];

@@ -3,8 +3,8 @@
 import { readFileSync } from "node:fs";
 import type { ConnectionOptions, SecureContextOptions, SecureVersion, TlsOptions } from "node:tls";
 import type { Static } from "typebox";
-import { Type } from "#hub/pipeline/language/option-schema.ts";
-import { flag, list, oneOf, optional, options, text } from "#hub/pipeline/plugins/option-types.ts";
+import { flag, list, oneOf, optional, options, text } from "#proto/kit/options.ts";
+import { Type } from "#proto/kit/schema.ts";
 
 import { currentTlsNames, FORMER_TLS_NAMES } from "./former-tls-names.ts";
 

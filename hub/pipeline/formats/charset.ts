@@ -1,7 +1,7 @@
 /** Encodings of text other than UTF-8. */
 
-import { text } from "#hub/pipeline/plugins/option-types.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { text } from "#proto/kit/options.ts";
 
 /** Names that existing pipelines use for encodings that the runtime knows by other ones. */
 const ALIASES: Readonly<Record<string, string>> = {

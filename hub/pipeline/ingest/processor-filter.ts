@@ -5,7 +5,7 @@ import { Event, isHash } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
-import { defaultsOf } from "../language/option-schema.ts";
+import { defaultsOf } from "#proto/kit/schema.ts";
 import type { ProcessorContext, ProcessorSettings } from "./processor.ts";
 
 /** Where a filter finds what it reads, and puts what it found. */

@@ -2,8 +2,9 @@
 
 import type { TObject, TSchema } from "typebox";
 import { nearestName } from "#proto/kit/nearest.ts";
+import { reasonWithoutEffect } from "#proto/kit/options.ts";
+import { convert, schemaFault } from "#proto/kit/schema.ts";
 import type { Diagnostic } from "./diagnostics.ts";
-import { convertText, schemaFault } from "./option-schema.ts";
 import type { AttributeNode, PluginNode, Range, ValueNode } from "./syntax-tree.ts";
 import { expandVariables, type Variables } from "./variables.ts";
 
@@ -40,9 +41,12 @@ export function readOptions(
   }
   for (const [name, property] of Object.entries(schema.properties)) {
     if (Object.hasOwn(values, name)) {
-      const why = (property as { withoutEffect?: string }).withoutEffect;
-      if (why !== undefined) report("warning", ranges.get(name)!, `${title}: "${name}" has no effect`, why);
-      values[name] = checkOption(name, values[name], property, ranges.get(name)!, title, report);
+      const range = ranges.get(name)!;
+      values[name] = checkOption(name, values[name], property, range, title, report);
+      const reason = reasonWithoutEffect(property);
+      const usual = (property as { default?: unknown }).default;
+      if (reason !== undefined && values[name] !== usual)
+        report("warning", range, `${title}: "${name}" has no effect`, reason);
     } else if ("default" in property) {
       values[name] = structuredClone(property.default);
     } else if (schema.required?.includes(name)) {
@@ -121,26 +125,20 @@ function checkOption(
   title: string,
   report: Report,
 ): unknown {
-  const converted = convertText(schema, shape(value, schema));
+  const converted = convert(schema, shape(value, schema));
   const fault = schemaFault(schema, converted);
   if (fault === undefined) return converted;
   const where = fault.path.length === 0 ? "" : ` (at ${fault.path.join(".")})`;
-  report("error", range, `${title}: "${name}" ${fault.message}${where}`, describe(schema));
+  report("error", range, `${title}: "${name}" ${fault.message}${fault.hint}${where}`, describe(schema));
   return converted;
 }
 
-/** Gives a value the outer shape that is asked for: a single value for a list, a list of pairs for a table, text for a number. */
+/** Reads a list of pairs as a table, and a list of one text as that text. */
 function shape(value: unknown, schema: TSchema): unknown {
   const { type } = schema as { type?: string };
-  if (type === "array") {
-    const list = Array.isArray(value) ? value : [value];
-    const { items } = schema as { items?: TSchema };
-    return items === undefined ? list : list.map((item) => shape(item, items));
-  }
-  if (type === "object" && Array.isArray(value)) return pairs(value);
-  if (type === "string" && (typeof value === "number" || typeof value === "boolean")) return String(value);
-  if (type === "string" && Array.isArray(value) && value.length === 1) return shape(value[0], schema);
-  return value;
+  if (!Array.isArray(value)) return value;
+  if (type === "object") return pairs(value);
+  return type === "string" && value.length === 1 ? value[0] : value;
 }
 
 /** `[ "a", "x", "b", "y" ]` as a table. */

@@ -7,6 +7,7 @@
 
 import type { Static, TObject } from "typebox";
 import type { Event } from "#proto/event.ts";
+import { Type } from "#proto/kit/schema.ts";
 
 /** A codec at work. */
 export interface Codec {
@@ -38,4 +39,9 @@ export function defineCodec<O extends TObject>(definition: CodecDefinition<O>): 
 /** Returns the events of a payload that stands by itself (a message of a queue): what the codec still holds at its end belongs to it. */
 export function decodeWhole(codec: Codec, payload: Uint8Array, timeMs: number): Event[] {
   return [...codec.decode(payload, timeMs), ...(codec.flush?.() ?? [])];
+}
+
+/** A codec by its name, or with options of its own: `codec => json { … }`. The context's `codec` makes it. */
+export function codecOption(description: string, fallback: string) {
+  return Type.Unknown({ description: `${description}; a codec`, default: fallback });
 }

@@ -1,10 +1,10 @@
 /** What every filter can do once it did its work: add and remove fields and tags. */
 
-import { Type } from "#hub/pipeline/language/option-schema.ts";
 import { type Event, valueText } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
 import { compileFormat, type Format } from "#proto/format.ts";
-import { flag, list, optional, options, text } from "./option-types.ts";
+import { flag, list, optional, options, text } from "#proto/kit/options.ts";
+import { Type } from "#proto/kit/schema.ts";
 
 /** Options of every filter. */
 export const decorationOptions = options({

@@ -14,12 +14,12 @@ import {
 import type { Filter, FilterContext, FilterDefinition } from "#hub/pipeline/plugins/filter.ts";
 import type { Names } from "#hub/pipeline/plugins/host-names.ts";
 import type { InputContext, InputDefinition } from "#hub/pipeline/plugins/input.ts";
-import { anyTable, flag, list, optional, options, text } from "#hub/pipeline/plugins/option-types.ts";
 import type { OutputDefinition, OutputWriter, Shaper, WriterContext } from "#hub/pipeline/plugins/output.ts";
 import type { RegexpGuard } from "#hub/pipeline/regexp/regexp-guard.ts";
 import type { Event } from "#proto/event.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
+import { anyTable, flag, list, optional, options, text } from "#proto/kit/options.ts";
 import { type OptionValues, optionRange, type Report, readOptions } from "../language/plugin-options.ts";
 import type { PluginNode } from "../language/syntax-tree.ts";
 import type { Variables } from "../language/variables.ts";

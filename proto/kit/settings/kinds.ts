@@ -1,7 +1,8 @@
 /** Settings that are written with a unit: durations and sizes. What can't be read is found while settings are checked. */
 
-import { type Static, type TSchema, Type } from "typebox";
+import type { Static, TSchema } from "typebox";
 import { parseDuration, parseSize } from "#proto/kit/units.ts";
+import { Type } from "../schema.ts";
 
 /** What the schema of a setting may say of it. */
 interface Notes<Default> {

@@ -26,9 +26,3 @@ export function offsetOf(node: unknown, path: readonly string[], offset: number)
   }
   return offset;
 }
-
-/** Returns the names and numbers of a JSON pointer (RFC 6901). */
-export function pointerParts(pointer: string): string[] {
-  const parts = pointer.split("/").slice(1);
-  return parts.map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"));
-}

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Type } from "typebox";
+import { Type } from "../schema.ts";
 import { checkSettings, parseOverride, parseSettings } from "./settings.ts";
 
 const schema = Type.Object(
@@ -77,9 +77,9 @@ for (const [text, message] of [
   ["http.prot: 1", /^hub\.yml:1:1: unknown setting "http\.prot"; did you mean "http\.port"\?$/],
   [
     "http.prot: 1\nnode.name: 3\nhttp.port: many",
-    /^hub\.yml:1:1: unknown .*\n {2}hub\.yml:3:1: http\.port must be integer, but is "many"$/,
+    /^hub\.yml:1:1: unknown .*\n {2}hub\.yml:3:1: http\.port must be a whole number, but is "many"$/,
   ],
-  ["http:\n  port: many", /^hub\.yml:2:3: http\.port must be integer, but is "many"$/],
+  ["http:\n  port: many", /^hub\.yml:2:3: http\.port must be a whole number, but is "many"$/],
   ["a: [", /^hub\.yml:/],
   [`node.name: $\{NOWHERE}`, /^hub\.yml:1:1: environment variable NOWHERE isn't set/],
   ["http.port: 1\nhttp:\n  port: 2", /hub\.yml:3:3: "http\.port" was set already at hub\.yml:1:1/],
@@ -91,7 +91,7 @@ for (const [text, message] of [
   ["inputs:\n  - {enabled: true}", /^hub\.yml:2:5: inputs\.0: setting "type" is missing$/],
   [
     "inputs:\n  - type: log\n  - type: tcp\n    enabled: maybe",
-    /^hub\.yml:4:5: inputs\.1\.enabled must be boolean/,
+    /^hub\.yml:4:5: inputs\.1\.enabled must be true or false/,
   ],
 ] as const) {
   test(`settings ${JSON.stringify(text)} are refused with the place`, () => {

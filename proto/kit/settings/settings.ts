@@ -5,13 +5,12 @@
 
 import { readFileSync } from "node:fs";
 import type { Static, TObject, TSchema } from "typebox";
-import { Value } from "typebox/value";
 import { isMap, isPair, isScalar, LineCounter, type Node, parseDocument, type YAMLMap } from "yaml";
 import { AppError, systemCode } from "#proto/kit/errors.ts";
 import { didYouMean } from "#proto/kit/nearest.ts";
+import { convert, schemaFault } from "#proto/kit/schema.ts";
 import { unitFault } from "./kinds.ts";
-import { offsetOf, type PlaceOf, pointerParts } from "./place.ts";
-import { choices, propertyNames, schemaAt } from "./schema.ts";
+import { offsetOf, type PlaceOf } from "./place.ts";
 
 /** Faults of a file that are named at once. */
 const MOST_FAULTS = 20;
@@ -140,26 +139,21 @@ function readValue(
   key: string,
   placeOf: PlaceOf,
 ): { value: unknown } | string {
-  const converted = Value.Default(schema, Value.Convert(schema, listOf(schema, structuredClone(value))));
-  const faults = Value.Errors(schema, converted);
-  const fault = faults[0];
+  const converted = convert(schema, listOf(schema, value));
+  const fault = schemaFault(schema, converted);
   if (fault === undefined) return unitFaultIn(schema, converted, key, placeOf) ?? { value: converted };
-  const unknown = faults.find((each) => each.keyword === "additionalProperties");
-  const parts = pointerParts((unknown ?? fault).instancePath);
-  const place = placeOf(parts);
-  const where = [key, ...parts].join(".");
-  if (unknown === undefined && fault.keyword === "required") {
-    const missing = (fault.params as { requiredProperties: string[] }).requiredProperties;
-    return `${place}: ${where}: setting "${missing[0]}" is missing`;
+  const { kind, path, property, message, hint } = fault;
+  const where = [key, ...path].join(".");
+  switch (kind) {
+    case "unknown":
+      return `${placeOf([...path, property])}: ${where}: unknown setting "${property}"${hint}`;
+    case "missing":
+      return `${placeOf(path)}: ${where}: setting "${property}" is missing`;
+    case "value": {
+      if (SECRET.test(where)) return `${placeOf(path)}: ${where} ${message}`;
+      return `${placeOf(path)}: ${where} ${message}, but is ${JSON.stringify(valueAt(value, path))}${hint}`;
+    }
   }
-  if (unknown === undefined) {
-    const wanted = choices(schemaAt(schema, parts)) ?? fault.message;
-    if (SECRET.test(where)) return `${place}: ${where} ${wanted}`;
-    return `${place}: ${where} ${wanted}, but is ${JSON.stringify(valueAt(value, parts))}`;
-  }
-  const extra = (unknown.params as { additionalProperties: string[] }).additionalProperties[0]!;
-  const names = propertyNames(schema, unknown.schemaPath);
-  return `${placeOf([...parts, extra])}: ${where}: unknown setting "${extra}"${didYouMean(extra, names)}`;
 }
 
 /** Environment variables are texts: of a list an empty one is no entry, and one in JSON's brackets is the list itself. */

@@ -4,10 +4,10 @@ import { charsetOption, toUtf8 } from "#hub/pipeline/formats/charset.ts";
 import { compileGrok } from "#hub/pipeline/grok/grok-expression.ts";
 import { grokPatterns } from "#hub/pipeline/grok/patterns/all.ts";
 import { type CodecDefinition, defineCodec } from "#hub/pipeline/plugins/codec.ts";
-import { oneOf, options } from "#hub/pipeline/plugins/option-types.ts";
 import { decodeText } from "#proto/codec/plain.ts";
 import { Event } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
+import { oneOf, options } from "#proto/kit/options.ts";
 import { splitPayload } from "./line.ts";
 import { plainCodec } from "./plain.ts";
 

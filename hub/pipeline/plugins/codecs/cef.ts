@@ -2,19 +2,11 @@
 
 import { defineCodec } from "#hub/pipeline/plugins/codec.ts";
 import { CEF_NAMES } from "#hub/pipeline/plugins/codecs/cef/cef-names.ts";
-import {
-  flag,
-  list,
-  oneOf,
-  optional,
-  options,
-  text,
-  withoutEffect,
-} from "#hub/pipeline/plugins/option-types.ts";
 import { decodeText } from "#proto/codec/plain.ts";
 import { Event, valueText } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
 import { compileFormat } from "#proto/format.ts";
+import { flag, list, oneOf, optional, options, text, withoutEffect } from "#proto/kit/options.ts";
 import { splitPayload } from "./line.ts";
 
 const FAILURE_TAG = "_cefparsefailure";

@@ -4,11 +4,11 @@ import { charsetOption, toUtf8 } from "#hub/pipeline/formats/charset.ts";
 import { parseCsvLine } from "#hub/pipeline/formats/csv-line.ts";
 import { conversions } from "#hub/pipeline/formats/value-conversion.ts";
 import { defineCodec } from "#hub/pipeline/plugins/codec.ts";
-import { flag, list, optional, options, table, text } from "#hub/pipeline/plugins/option-types.ts";
 import { decodeText } from "#proto/codec/plain.ts";
 import { Event, valueText } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { flag, list, optional, options, table, text } from "#proto/kit/options.ts";
 import { splitPayload } from "./line.ts";
 
 const FAILURE_TAG = "_csvparsefailure";

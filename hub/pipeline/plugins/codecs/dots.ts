@@ -1,7 +1,7 @@
 /** Codec dots: a dot per event, to see that something flows. */
 
 import { defineCodec } from "#hub/pipeline/plugins/codec.ts";
-import { options } from "#hub/pipeline/plugins/option-types.ts";
+import { options } from "#proto/kit/options.ts";
 import { plainCodec } from "./plain.ts";
 
 const DOT = Buffer.from(".");

@@ -1,11 +1,11 @@
 /** Codec es_bulk: the bodies of bulk requests, as clients of the search engine send them. */
 
 import { defineCodec } from "#hub/pipeline/plugins/codec.ts";
-import { oneOf, optional, options, text } from "#hub/pipeline/plugins/option-types.ts";
 import { parseJsonObject } from "#proto/codec/json.ts";
 import { decodeText } from "#proto/codec/plain.ts";
 import { Event, isHash, valueText } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
+import { oneOf, optional, options, text } from "#proto/kit/options.ts";
 import { splitPayload } from "./line.ts";
 
 const FAILURE_TAG = "_jsonparsefailure";

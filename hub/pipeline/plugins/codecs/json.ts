@@ -2,11 +2,11 @@
 
 import { charsetOption, toUtf8 } from "#hub/pipeline/formats/charset.ts";
 import { type Codec, defineCodec } from "#hub/pipeline/plugins/codec.ts";
-import { number, optional, options, text } from "#hub/pipeline/plugins/option-types.ts";
 import { parseJson } from "#proto/codec/json.ts";
 import { decodeText } from "#proto/codec/plain.ts";
 import { Event, isHash } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
+import { number, optional, options, text } from "#proto/kit/options.ts";
 import { splitPayload } from "./line.ts";
 import { plainCodec } from "./plain.ts";
 

@@ -2,8 +2,8 @@
 
 import { charsetOption, toUtf8 } from "#hub/pipeline/formats/charset.ts";
 import { defineCodec } from "#hub/pipeline/plugins/codec.ts";
-import { optional, options, text } from "#hub/pipeline/plugins/option-types.ts";
 import { compileFormat } from "#proto/format.ts";
+import { optional, options, text } from "#proto/kit/options.ts";
 import { plainCodec } from "./plain.ts";
 
 export const lineCodec = defineCodec({

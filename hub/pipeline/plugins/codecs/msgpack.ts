@@ -1,13 +1,18 @@
-/** Codec msgpack: events as MessagePack objects. */
+/** Codec msgpack: events as MessagePack objects (https://github.com/msgpack/msgpack/blob/master/spec.md). */
 
-import { defineCodec } from "#hub/pipeline/plugins/codec.ts";
-import { readMessagePack, writeMessagePack } from "#hub/pipeline/plugins/codecs/msgpack/message-pack.ts";
-import { optional, options, text } from "#hub/pipeline/plugins/option-types.ts";
+import { decodeMulti, ExtData, encode } from "@msgpack/msgpack";
 import { Event, isHash, valueText } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
 import { compileFormat } from "#proto/format.ts";
+import { optional, options, text } from "#proto/kit/options.ts";
+import { defineCodec } from "../codec.ts";
 
 const FAILURE_TAG = "_msgpackparsefailure";
+
+/** Deepest nesting of values that is read. */
+const MAX_DEPTH = 64;
+
+const DECODING = { useBigInt64: true, mapKeyConverter: String };
 
 export const msgpackCodec = defineCodec({
   name: "msgpack",
@@ -29,7 +34,7 @@ export const msgpackCodec = defineCodec({
       decode(payload, timeMs) {
         const events: Event[] = [];
         try {
-          for (const value of readMessagePack(payload)) events.push(make(value, timeMs));
+          for (const value of decodeMulti(payload, DECODING)) events.push(make(plainValue(value, 0), timeMs));
         } catch {
           const event = new Event({ message: Buffer.from(payload).toString("latin1") }, timeMs);
           event.tag(FAILURE_TAG);
@@ -37,8 +42,28 @@ export const msgpackCodec = defineCodec({
         }
         return events;
       },
-      encode: (event) =>
-        write === undefined ? writeMessagePack(JSON.parse(event.toJson())) : writeMessagePack(write(event)),
+      encode: (event) => encode(write === undefined ? JSON.parse(event.toJson()) : write(event)),
     };
   },
 });
+
+/**
+ * Returns a decoded value as a value of JSON: a time as ISO 8601, bytes as text, an extension's bytes in base64, an integer
+ * that a number can't hold as text. Throws RangeError for values nested too deep.
+ */
+function plainValue(value: unknown, depth: number): unknown {
+  if (depth > MAX_DEPTH) throw new RangeError("values are nested too deep");
+  if (typeof value === "bigint") {
+    const number = Number(value);
+    return Number.isSafeInteger(number) ? number : value.toString();
+  }
+  if (typeof value !== "object" || value === null) return value;
+  if (value instanceof Date) return Number.isNaN(value.getTime()) ? String(value) : value.toISOString();
+  if (value instanceof Uint8Array) return Buffer.from(value).toString();
+  if (value instanceof ExtData) {
+    const data = typeof value.data === "function" ? value.data(0) : value.data;
+    return Buffer.from(data).toString("base64");
+  }
+  if (Array.isArray(value)) return value.map((item: unknown) => plainValue(item, depth + 1));
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, plainValue(item, depth + 1)]));
+}

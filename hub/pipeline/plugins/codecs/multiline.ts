@@ -7,12 +7,12 @@ import { charsetOption, toUtf8 } from "#hub/pipeline/formats/charset.ts";
 import { compileGrok } from "#hub/pipeline/grok/grok-expression.ts";
 import { grokPatterns } from "#hub/pipeline/grok/patterns/all.ts";
 import { parsePatternFile } from "#hub/pipeline/grok/patterns/pattern-file.ts";
-import { Type } from "#hub/pipeline/language/option-schema.ts";
 import { type Codec, defineCodec } from "#hub/pipeline/plugins/codec.ts";
-import { flag, list, oneOf, optional, options, text } from "#hub/pipeline/plugins/option-types.ts";
 import type { RubyRegexp } from "#hub/pipeline/regexp/ruby-regexp.ts";
 import { decodeText, INVALID_UTF8_TAG, toValidUtf8 } from "#proto/codec/plain.ts";
 import { Event } from "#proto/event.ts";
+import { flag, list, oneOf, optional, options, text } from "#proto/kit/options.ts";
+import { Type } from "#proto/kit/schema.ts";
 import { parseSize } from "#proto/kit/units.ts";
 import { splitPayload } from "./line.ts";
 

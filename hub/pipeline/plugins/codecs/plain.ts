@@ -2,10 +2,10 @@
 
 import { charsetOption, toUtf8 } from "#hub/pipeline/formats/charset.ts";
 import { defineCodec } from "#hub/pipeline/plugins/codec.ts";
-import { optional, options, text } from "#hub/pipeline/plugins/option-types.ts";
 import { decodeText, INVALID_UTF8_TAG, toValidUtf8 } from "#proto/codec/plain.ts";
 import { Event } from "#proto/event.ts";
 import { compileFormat } from "#proto/format.ts";
+import { optional, options, text } from "#proto/kit/options.ts";
 
 export const plainCodec = defineCodec({
   name: "plain",

@@ -1,9 +1,9 @@
 /** Codec rubydebug: events laid out for people. */
 
 import { defineCodec } from "#hub/pipeline/plugins/codec.ts";
-import { flag, options } from "#hub/pipeline/plugins/option-types.ts";
 import { isRawJson } from "#proto/codec/json.ts";
 import { type Event, isHash, Timestamp, valueText } from "#proto/event.ts";
+import { flag, options } from "#proto/kit/options.ts";
 import { plainCodec } from "./plain.ts";
 
 /** Blanks per level. */

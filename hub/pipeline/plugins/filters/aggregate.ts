@@ -1,14 +1,14 @@
 /** Filter aggregate: joins what several events say of one task. */
 
 import type { Static } from "typebox";
-import { Type } from "#hub/pipeline/language/option-schema.ts";
 import { defineFilter, type Filter, type FilterContext } from "#hub/pipeline/plugins/filter.ts";
 import { type Task, Tasks } from "#hub/pipeline/plugins/filters/aggregate/tasks.ts";
 import { Sandbox, type Script, ScriptFault } from "#hub/pipeline/plugins/filters/script/sandbox.ts";
-import { flag, list, oneOf, optional, options, text } from "#hub/pipeline/plugins/option-types.ts";
 import { Event, Timestamp } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
 import { compileFormat, type Format } from "#proto/format.ts";
+import { flag, list, oneOf, optional, options, text } from "#proto/kit/options.ts";
+import { Type } from "#proto/kit/schema.ts";
 
 const EXCEPTION_TAG = "_aggregateexception";
 const TIMEOUT_TAG = "_aggregatetimeout";

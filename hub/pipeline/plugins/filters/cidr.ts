@@ -2,12 +2,12 @@
 
 import { readFileSync } from "node:fs";
 import { BlockList, isIP } from "node:net";
-import { Type } from "#hub/pipeline/language/option-schema.ts";
 import { defineFilter, type FilterContext } from "#hub/pipeline/plugins/filter.ts";
-import { list, optional, options, text } from "#hub/pipeline/plugins/option-types.ts";
 import { type Event, valueText } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
 import { compileFormat } from "#proto/format.ts";
+import { list, optional, options, text } from "#proto/kit/options.ts";
+import { Type } from "#proto/kit/schema.ts";
 
 /** Networks that come from fields are kept compiled; so many at most. */
 const CACHE_LIMIT = 1000;

@@ -1,9 +1,9 @@
 /** Filter clone: adds copies of an event. */
 
-import { Type } from "#hub/pipeline/language/option-schema.ts";
 import { defineFilter } from "#hub/pipeline/plugins/filter.ts";
-import { options } from "#hub/pipeline/plugins/option-types.ts";
 import { fieldReference } from "#proto/field-reference.ts";
+import { options } from "#proto/kit/options.ts";
+import { Type } from "#proto/kit/schema.ts";
 
 const TYPE = fieldReference("type");
 

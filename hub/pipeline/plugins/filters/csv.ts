@@ -3,9 +3,9 @@
 import { parseCsvLine } from "#hub/pipeline/formats/csv-line.ts";
 import { conversions } from "#hub/pipeline/formats/value-conversion.ts";
 import { defineFilter } from "#hub/pipeline/plugins/filter.ts";
-import { flag, list, optional, options, table, text } from "#hub/pipeline/plugins/option-types.ts";
 import { type Event, isHash, Timestamp } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
+import { flag, list, optional, options, table, text } from "#proto/kit/options.ts";
 
 const FAILURE_TAG = "_csvparsefailure";
 const SKIPPED_TAG = "_csvskippedemptyfield";

@@ -1,7 +1,6 @@
 /** Filter date: makes a field's text the event's time. */
 
 import { defineFilter, type FilterContext } from "#hub/pipeline/plugins/filter.ts";
-import { list, optional, options, text } from "#hub/pipeline/plugins/option-types.ts";
 import { Timestamp, valueText } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
 import { compileFormat, type Format } from "#proto/format.ts";
@@ -9,6 +8,7 @@ import { civilTime, type DateFields, utcTime } from "#proto/kit/dates/civil-time
 import { JODA } from "#proto/kit/dates/date-pattern.ts";
 import { compileReader, offsetOf } from "#proto/kit/dates/date-reader.ts";
 import { findTimeZone, type TimeZone } from "#proto/kit/dates/time-zone.ts";
+import { list, optional, options, text } from "#proto/kit/options.ts";
 
 /** Returns ms since 1970-01-01 UTC, or undefined where the text doesn't fit. */
 type DateParser = (value: string, zone: TimeZone, now: () => number) => number | undefined;

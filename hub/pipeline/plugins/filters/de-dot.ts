@@ -1,10 +1,10 @@
 /** Filter de_dot: takes dots out of field names. */
 
 import { defineFilter } from "#hub/pipeline/plugins/filter.ts";
-import { flag, list, options, text } from "#hub/pipeline/plugins/option-types.ts";
 import { type Event, isHash } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
+import { flag, list, options, text } from "#proto/kit/options.ts";
 
 export const deDotFilter = defineFilter({
   name: "de_dot",

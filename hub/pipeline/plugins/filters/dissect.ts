@@ -2,9 +2,9 @@
 
 import { type Dissection, parseDissection } from "#hub/pipeline/formats/dissection.ts";
 import { defineFilter, type FilterContext } from "#hub/pipeline/plugins/filter.ts";
-import { list, options, table } from "#hub/pipeline/plugins/option-types.ts";
 import { type Event, valueText } from "#proto/event.ts";
 import { type FieldReference, fieldReference } from "#proto/field-reference.ts";
+import { list, options, table } from "#proto/kit/options.ts";
 
 export const dissectFilter = defineFilter({
   name: "dissect",

@@ -1,13 +1,13 @@
 /** Filter dns: addresses of names, and names of addresses. */
 
 import { isIP } from "node:net";
-import { Type } from "#hub/pipeline/language/option-schema.ts";
 import { defineFilter, type FilterContext } from "#hub/pipeline/plugins/filter.ts";
 import { ThreadedNames } from "#hub/pipeline/plugins/filters/dns/threaded-names.ts";
 import { CachedNames, type NameAnswer, type Names } from "#hub/pipeline/plugins/host-names.ts";
-import { list, oneOf, optional, options } from "#hub/pipeline/plugins/option-types.ts";
 import { type Event, valueText } from "#proto/event.ts";
 import { type FieldReference, fieldReference } from "#proto/field-reference.ts";
+import { list, oneOf, optional, options } from "#proto/kit/options.ts";
+import { Type } from "#proto/kit/schema.ts";
 
 const SYSTEM_HOSTS = ["/etc/hosts"];
 

@@ -1,8 +1,8 @@
 /** Filter drop: ends events, all or a share of them. */
 
-import { Type } from "#hub/pipeline/language/option-schema.ts";
 import { defineFilter } from "#hub/pipeline/plugins/filter.ts";
-import { options } from "#hub/pipeline/plugins/option-types.ts";
+import { options } from "#proto/kit/options.ts";
+import { Type } from "#proto/kit/schema.ts";
 
 export const dropFilter = defineFilter({
   name: "drop",

@@ -1,10 +1,10 @@
 /** Filter elapsed: measures the time between two events that belong together. */
 
-import { Type } from "#hub/pipeline/language/option-schema.ts";
 import { defineFilter, type FilterContext } from "#hub/pipeline/plugins/filter.ts";
-import { flag, oneOf, options, text } from "#hub/pipeline/plugins/option-types.ts";
 import { Event, Timestamp, valueText } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
+import { flag, oneOf, options, text } from "#proto/kit/options.ts";
+import { Type } from "#proto/kit/schema.ts";
 
 /** Starts that wait for their end; beyond, the oldest is told as expired. */
 const MAX_WAITING = 100_000;

@@ -3,9 +3,9 @@
 import { createHash, createHmac, randomUUID } from "node:crypto";
 import { defineFilter } from "#hub/pipeline/plugins/filter.ts";
 import { murmur3 } from "#hub/pipeline/plugins/filters/fingerprint/murmur3.ts";
-import { flag, list, oneOf, optional, options, text } from "#hub/pipeline/plugins/option-types.ts";
 import { type Event, isHash, valueText } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
+import { flag, list, oneOf, optional, options, text } from "#proto/kit/options.ts";
 
 const METHODS = [
   "SHA1",

@@ -3,12 +3,12 @@
 import { existsSync, readFileSync } from "node:fs";
 import { isIP } from "node:net";
 import { Reader, type Response } from "maxmind";
-import { Type } from "#hub/pipeline/language/option-schema.ts";
 import { defineFilter, type FilterContext } from "#hub/pipeline/plugins/filter.ts";
-import { list, oneOf, optional, options, text } from "#hub/pipeline/plugins/option-types.ts";
 import { isHash } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
+import { list, oneOf, optional, options, text } from "#proto/kit/options.ts";
+import { Type } from "#proto/kit/schema.ts";
 
 /** Where the update program of MaxMind and the distributions' packages put databases. */
 const FOLDERS = ["/usr/share/GeoIP", "/var/lib/GeoIP", "/usr/local/share/GeoIP"];

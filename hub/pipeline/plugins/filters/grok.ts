@@ -1,7 +1,6 @@
 /** Filter grok: reads fields out of text by patterns. */
 
 import type { Static } from "typebox";
-import { Type } from "#hub/pipeline/language/option-schema.ts";
 import { defineFilter, type FilterContext } from "#hub/pipeline/plugins/filter.ts";
 import {
   type CaptureTarget,
@@ -9,18 +8,10 @@ import {
   type FieldMatch,
   type GrokMatcher,
 } from "#hub/pipeline/plugins/filters/grok/field-matches.ts";
-import {
-  anyTable,
-  flag,
-  list,
-  oneOf,
-  optional,
-  options,
-  table,
-  text,
-} from "#hub/pipeline/plugins/option-types.ts";
 import { RegexpTimeout } from "#hub/pipeline/regexp/regexp-guard.ts";
 import { type Event, valueText } from "#proto/event.ts";
+import { anyTable, flag, list, oneOf, optional, options, table, text } from "#proto/kit/options.ts";
+import { Type } from "#proto/kit/schema.ts";
 
 const OPTIONS = options({
   match: anyTable("expressions by field, one or a list each; the first that matches ends the search"),

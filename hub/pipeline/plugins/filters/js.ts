@@ -2,10 +2,10 @@
 
 import { readFileSync } from "node:fs";
 import type { Static } from "typebox";
-import { Type } from "#hub/pipeline/language/option-schema.ts";
 import { defineFilter, type FilterContext } from "#hub/pipeline/plugins/filter.ts";
 import { Sandbox, type Script, ScriptFault } from "#hub/pipeline/plugins/filters/script/sandbox.ts";
-import { anyTable, flag, optional, options, text } from "#hub/pipeline/plugins/option-types.ts";
+import { anyTable, flag, optional, options, text } from "#proto/kit/options.ts";
+import { Type } from "#proto/kit/schema.ts";
 import { parseSize } from "#proto/kit/units.ts";
 
 const OPTIONS = options({

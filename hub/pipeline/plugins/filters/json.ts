@@ -1,10 +1,10 @@
 /** Filter json: parses a field that is JSON. */
 
 import { defineFilter } from "#hub/pipeline/plugins/filter.ts";
-import { flag, list, optional, options, text } from "#hub/pipeline/plugins/option-types.ts";
 import { parseJson } from "#proto/codec/json.ts";
 import { isHash } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
+import { flag, list, optional, options, text } from "#proto/kit/options.ts";
 
 export const jsonFilter = defineFilter({
   name: "json",

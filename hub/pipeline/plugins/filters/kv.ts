@@ -1,13 +1,13 @@
 /** Filter kv: reads `key=value` pairs. */
 
-import { Type } from "#hub/pipeline/language/option-schema.ts";
 import { defineFilter } from "#hub/pipeline/plugins/filter.ts";
 import { type KeyValueOptions, KeyValueReader } from "#hub/pipeline/plugins/filters/kv/key-value-reader.ts";
-import { anyTable, flag, list, oneOf, optional, options, text } from "#hub/pipeline/plugins/option-types.ts";
 import { RegexpTimeout } from "#hub/pipeline/regexp/regexp-guard.ts";
 import { type Event, isHash, valueText } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
 import { compileFormat } from "#proto/format.ts";
+import { anyTable, flag, list, oneOf, optional, options, text } from "#proto/kit/options.ts";
+import { Type } from "#proto/kit/schema.ts";
 
 const TRANSFORMS = ["lowercase", "uppercase", "capitalize"] as const;
 

@@ -1,11 +1,11 @@
 /** Filter metrics: counts and measures events, and tells it in events of its own. */
 
-import { Type } from "#hub/pipeline/language/option-schema.ts";
 import { defineFilter, type FilterContext } from "#hub/pipeline/plugins/filter.ts";
-import { list, options, table } from "#hub/pipeline/plugins/option-types.ts";
 import { Event } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
 import { compileFormat, type Format } from "#proto/format.ts";
+import { list, options, table } from "#proto/kit/options.ts";
+import { Type } from "#proto/kit/schema.ts";
 
 /** How often rates are taken anew, as load averages are. s */
 const TICK_S = 5;

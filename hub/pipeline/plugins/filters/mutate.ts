@@ -5,9 +5,9 @@ import { convertParts } from "#hub/pipeline/formats/value-conversion.ts";
 import { defineFilter, type FilterContext } from "#hub/pipeline/plugins/filter.ts";
 import { structureParts } from "#hub/pipeline/plugins/filters/mutate/structure.ts";
 import { textParts } from "#hub/pipeline/plugins/filters/mutate/text.ts";
-import { anyTable, list, options, table, text } from "#hub/pipeline/plugins/option-types.ts";
 import type { Event } from "#proto/event.ts";
 import { FieldConflict } from "#proto/event-members.ts";
+import { anyTable, list, options, table, text } from "#proto/kit/options.ts";
 
 /** One change of an event. */
 export type Mutation = (event: Event) => void;

@@ -1,10 +1,10 @@
 /** Filter prune: keeps or removes fields by their names and values. */
 
 import { defineFilter } from "#hub/pipeline/plugins/filter.ts";
-import { flag, list, options, table } from "#hub/pipeline/plugins/option-types.ts";
 import { translateRubyRegexp } from "#hub/pipeline/regexp/ruby-regexp.ts";
 import { valueText } from "#proto/event.ts";
 import { compileFormat } from "#proto/format.ts";
+import { flag, list, options, table } from "#proto/kit/options.ts";
 
 export const pruneFilter = defineFilter({
   name: "prune",

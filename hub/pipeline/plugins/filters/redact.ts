@@ -2,12 +2,12 @@
 
 import { createHmac } from "node:crypto";
 import { defineFilter, type FilterContext } from "#hub/pipeline/plugins/filter.ts";
-import { list, oneOf, optional, options, table, text } from "#hub/pipeline/plugins/option-types.ts";
 import { RegexpTimeout } from "#hub/pipeline/regexp/regexp-guard.ts";
 import { translateRubyRegexp } from "#hub/pipeline/regexp/ruby-regexp.ts";
 import { type Event, isHash } from "#proto/event.ts";
 import { type FieldReference, fieldReference } from "#proto/field-reference.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
+import { list, oneOf, optional, options, table, text } from "#proto/kit/options.ts";
 
 /** Longest time one own pattern may take for one text, ms. */
 const PATTERN_LIMIT_MS = 1_000;

@@ -1,7 +1,7 @@
 /** Filter ruby: refused with what to write instead. Code of another language doesn't run here. */
 
 import { defineFilter } from "#hub/pipeline/plugins/filter.ts";
-import { anyTable, optional, options, text } from "#hub/pipeline/plugins/option-types.ts";
+import { anyTable, optional, options, text } from "#proto/kit/options.ts";
 
 export const rubyFilter = defineFilter({
   name: "ruby",

@@ -1,8 +1,8 @@
 /** Filter split: one event per part of a field. */
 
 import { defineFilter } from "#hub/pipeline/plugins/filter.ts";
-import { optional, options, text } from "#hub/pipeline/plugins/option-types.ts";
 import { fieldReference } from "#proto/field-reference.ts";
+import { optional, options, text } from "#proto/kit/options.ts";
 
 /** Tag of events whose field is neither text nor a list. */
 const TYPE_FAILURE_TAG = "_split_type_failure";

@@ -1,9 +1,9 @@
 /** Filter syslog_pri: takes the priority of syslog apart (RFC 5424 §6.2.1). */
 
 import { defineFilter } from "#hub/pipeline/plugins/filter.ts";
-import { flag, list, optional, options, text } from "#hub/pipeline/plugins/option-types.ts";
 import { valueText } from "#proto/event.ts";
 import { type FieldReference, fieldReference } from "#proto/field-reference.ts";
+import { flag, list, optional, options, text } from "#proto/kit/options.ts";
 
 const FACILITIES = [
   "kernel",

@@ -1,9 +1,9 @@
 /** Filter throttle: decorates events of a key that come too seldom or too often. */
 
-import { Type } from "#hub/pipeline/language/option-schema.ts";
 import { defineFilter } from "#hub/pipeline/plugins/filter.ts";
-import { options, text } from "#hub/pipeline/plugins/option-types.ts";
 import { compileFormat } from "#proto/format.ts";
+import { options, text } from "#proto/kit/options.ts";
+import { Type } from "#proto/kit/schema.ts";
 
 /** Periods kept per key, for events that come out of order. */
 const PERIODS_PER_KEY = 16;

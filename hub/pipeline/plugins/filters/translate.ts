@@ -5,14 +5,14 @@ import { extname } from "node:path";
 import type { Static } from "typebox";
 import { parse as parseYaml } from "yaml";
 import { parseCsvLine } from "#hub/pipeline/formats/csv-line.ts";
-import { Type } from "#hub/pipeline/language/option-schema.ts";
 import { defineFilter, type FilterContext } from "#hub/pipeline/plugins/filter.ts";
-import { anyTable, flag, oneOf, optional, options, text } from "#hub/pipeline/plugins/option-types.ts";
 import { translateRubyRegexp } from "#hub/pipeline/regexp/ruby-regexp.ts";
 import { isHash, valueText } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
 import { compileFormat } from "#proto/format.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { anyTable, flag, oneOf, optional, options, text } from "#proto/kit/options.ts";
+import { Type } from "#proto/kit/schema.ts";
 
 const OPTIONS = options({
   source: optional(text("field whose value is looked up")),

@@ -1,10 +1,10 @@
 /** Filter truncate: cuts long texts. */
 
-import { Type } from "#hub/pipeline/language/option-schema.ts";
 import { defineFilter } from "#hub/pipeline/plugins/filter.ts";
-import { list, options } from "#hub/pipeline/plugins/option-types.ts";
 import { isHash } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
+import { list, options } from "#proto/kit/options.ts";
+import { Type } from "#proto/kit/schema.ts";
 
 export const truncateFilter = defineFilter({
   name: "truncate",

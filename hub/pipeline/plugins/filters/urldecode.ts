@@ -2,10 +2,10 @@
 
 import { isUtf8 } from "node:buffer";
 import { defineFilter } from "#hub/pipeline/plugins/filter.ts";
-import { flag, list, oneOf, options, text } from "#hub/pipeline/plugins/option-types.ts";
 import { isHash } from "#proto/event.ts";
 import { FieldConflict } from "#proto/event-members.ts";
 import { fieldReference } from "#proto/field-reference.ts";
+import { flag, list, oneOf, options, text } from "#proto/kit/options.ts";
 
 export const urldecodeFilter = defineFilter({
   name: "urldecode",

@@ -1,11 +1,11 @@
 /** Filter useragent: takes the text by which browsers and programs name themselves apart. */
 
 import { parseUserAgent, type UserAgent } from "#hub/pipeline/formats/user-agents.ts";
-import { Type } from "#hub/pipeline/language/option-schema.ts";
 import { defineFilter } from "#hub/pipeline/plugins/filter.ts";
-import { optional, options, text, withoutEffect } from "#hub/pipeline/plugins/option-types.ts";
 import { type Event, valueText } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
+import { optional, options, text, withoutEffect } from "#proto/kit/options.ts";
+import { Type } from "#proto/kit/schema.ts";
 
 /** Longest text looked at; real ones are below 1,000 characters. */
 const MAX_LENGTH = 2048;

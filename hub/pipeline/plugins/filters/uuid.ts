@@ -2,8 +2,8 @@
 
 import { randomUUID } from "node:crypto";
 import { defineFilter } from "#hub/pipeline/plugins/filter.ts";
-import { flag, options, text } from "#hub/pipeline/plugins/option-types.ts";
 import { fieldReference } from "#proto/field-reference.ts";
+import { flag, options, text } from "#proto/kit/options.ts";
 
 export const uuidFilter = defineFilter({
   name: "uuid",

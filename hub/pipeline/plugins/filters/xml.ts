@@ -3,10 +3,10 @@
 import { defineFilter } from "#hub/pipeline/plugins/filter.ts";
 import { parseXml, withoutNamespaces, type XmlElement } from "#hub/pipeline/plugins/filters/xml/tree.ts";
 import { compileXPath, type XPath } from "#hub/pipeline/plugins/filters/xml/xpath.ts";
-import { anyTable, flag, list, optional, options, table, text } from "#hub/pipeline/plugins/option-types.ts";
 import type { Event } from "#proto/event.ts";
 import { type FieldReference, fieldReference } from "#proto/field-reference.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
+import { anyTable, flag, list, optional, options, table, text } from "#proto/kit/options.ts";
 
 /** Longest document looked at, characters. */
 const MAX_LENGTH = 8 * 1024 * 1024;

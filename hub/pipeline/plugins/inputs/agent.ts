@@ -1,8 +1,8 @@
 /** Inputs agent and shipper: what this installation's agents send. */
 
-import { Type } from "#hub/pipeline/language/option-schema.ts";
 import { defineInput } from "#hub/pipeline/plugins/input.ts";
-import { optional, options } from "#hub/pipeline/plugins/option-types.ts";
+import { optional, options } from "#proto/kit/options.ts";
+import { Type } from "#proto/kit/schema.ts";
 
 const OPTIONS = options({
   host: optional(Type.String({ description: "accepted for compatibility: agents send to the hub's log" })),

@@ -5,16 +5,16 @@ import type { Socket } from "node:net";
 import type { TlsOptions } from "node:tls";
 import type { Static } from "typebox";
 import { listenerTls, TLS_LISTENER } from "#hub/pipeline/connections/tls.ts";
-import { Type } from "#hub/pipeline/language/option-schema.ts";
 import { defineInput, type InputContext } from "#hub/pipeline/plugins/input.ts";
 import { Listener } from "#hub/pipeline/plugins/inputs/stream/listener.ts";
 import { acknowledgement, LumberjackReader } from "#hub/pipeline/plugins/inputs/stream/lumberjack.ts";
-import { flag, optional, options, text } from "#hub/pipeline/plugins/option-types.ts";
 import { parseJsonObject } from "#proto/codec/json.ts";
 import { decodeText } from "#proto/codec/plain.ts";
 import { Event } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
+import { flag, optional, options, text } from "#proto/kit/options.ts";
+import { Type } from "#proto/kit/schema.ts";
 
 const OPTIONS = options({
   host: text("address that is listened at", "0.0.0.0"),

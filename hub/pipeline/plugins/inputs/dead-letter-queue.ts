@@ -2,12 +2,12 @@
 
 import type { Static } from "typebox";
 import { defineInput, type InputContext, type InputDeadLetter } from "#hub/pipeline/plugins/input.ts";
-import { flag, optional, options, text } from "#hub/pipeline/plugins/option-types.ts";
 import { parseJsonObject } from "#proto/codec/json.ts";
 import { decodeText } from "#proto/codec/plain.ts";
 import { Event, Timestamp } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
+import { flag, optional, options, text } from "#proto/kit/options.ts";
 
 const POSITION = "sequence";
 const REASON = fieldReference("[@metadata][dead_letter_queue]");

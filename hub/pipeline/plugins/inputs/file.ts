@@ -3,21 +3,14 @@
 import { glob, stat } from "node:fs/promises";
 import { basename, isAbsolute, matchesGlob } from "node:path";
 import type { Static } from "typebox";
-import { Type } from "#hub/pipeline/language/option-schema.ts";
 import type { Codec } from "#hub/pipeline/plugins/codec.ts";
+import { codecOption } from "#hub/pipeline/plugins/codec.ts";
 import { defineInput, type InputContext } from "#hub/pipeline/plugins/input.ts";
 import { fileKey, readPosition, TailedFile } from "#hub/pipeline/plugins/inputs/file/tailed-file.ts";
-import {
-  codecOption,
-  list,
-  oneOf,
-  optional,
-  options,
-  text,
-  withoutEffect,
-} from "#hub/pipeline/plugins/option-types.ts";
 import { valueText } from "#proto/event.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
+import { list, oneOf, optional, options, text, withoutEffect } from "#proto/kit/options.ts";
+import { Type } from "#proto/kit/schema.ts";
 import { parseDuration } from "#proto/kit/units.ts";
 
 /** How long a file that lost its name is read on: its writer may not have noticed yet. ms */

@@ -1,9 +1,10 @@
 /** Input generator: events made here, for trying and measuring pipelines. */
 
 import type { Codec } from "#hub/pipeline/plugins/codec.ts";
+import { codecOption } from "#hub/pipeline/plugins/codec.ts";
 import { defineInput, type InputContext } from "#hub/pipeline/plugins/input.ts";
-import { codecOption, list, number, optional, options, text } from "#hub/pipeline/plugins/option-types.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
+import { list, number, optional, options, text } from "#proto/kit/options.ts";
 
 /** Events sent at a time. */
 const BATCH = 125;

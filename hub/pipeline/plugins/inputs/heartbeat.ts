@@ -2,11 +2,11 @@
 
 import { randomUUID } from "node:crypto";
 import type { Static } from "typebox";
-import { Type } from "#hub/pipeline/language/option-schema.ts";
 import { defineInput, type InputContext } from "#hub/pipeline/plugins/input.ts";
-import { oneOf, options, text } from "#hub/pipeline/plugins/option-types.ts";
 import { Event } from "#proto/event.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
+import { oneOf, options, text } from "#proto/kit/options.ts";
+import { Type } from "#proto/kit/schema.ts";
 
 const OPTIONS = options({
   message: text("the event's message; epoch or sequence stand for the time or a number under clock", "ok"),

@@ -4,18 +4,19 @@ import { randomUUID } from "node:crypto";
 import type { TlsOptions } from "node:tls";
 import type { Static } from "typebox";
 import { listenerTls, TLS_LISTENER } from "#hub/pipeline/connections/tls.ts";
-import { Type } from "#hub/pipeline/language/option-schema.ts";
 import type { Codec } from "#hub/pipeline/plugins/codec.ts";
+import { codecOption } from "#hub/pipeline/plugins/codec.ts";
 import { defineInput, type InputChannel, type InputContext } from "#hub/pipeline/plugins/input.ts";
 import {
   type HttpAnswer,
   type HttpRequest,
   HttpServer,
 } from "#hub/pipeline/plugins/inputs/stream/http-server.ts";
-import { codecOption, oneOf, optional, options, text } from "#hub/pipeline/plugins/option-types.ts";
 import type { Event } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
+import { oneOf, optional, options, text } from "#proto/kit/options.ts";
+import { Type } from "#proto/kit/schema.ts";
 
 const OPTIONS = options({
   host: text("address that is listened at", "0.0.0.0"),

@@ -11,19 +11,12 @@ import {
   loadKafka,
 } from "#hub/pipeline/connections/kafka.ts";
 import { type Attempt, Reconnecting } from "#hub/pipeline/connections/reconnecting.ts";
-import { Type } from "#hub/pipeline/language/option-schema.ts";
 import type { Codec } from "#hub/pipeline/plugins/codec.ts";
+import { codecOption } from "#hub/pipeline/plugins/codec.ts";
 import { defineInput, type InputContext } from "#hub/pipeline/plugins/input.ts";
 import { KafkaSession } from "#hub/pipeline/plugins/inputs/kafka/kafka-session.ts";
-import {
-  codecOption,
-  flag,
-  list,
-  oneOf,
-  optional,
-  options,
-  text,
-} from "#hub/pipeline/plugins/option-types.ts";
+import { flag, list, oneOf, optional, options, text } from "#proto/kit/options.ts";
+import { Type } from "#proto/kit/schema.ts";
 
 const STRINGS = /^org\.apache\.kafka\.common\.serialization\.(String|ByteArray)Deserializer$/;
 const STRING_DESERIALIZER = "org.apache.kafka.common.serialization.StringDeserializer";

@@ -8,13 +8,13 @@ import { Arrivals } from "#hub/pipeline/connections/arrivals.ts";
 import { connectNats, NATS_OPTIONS, natsError } from "#hub/pipeline/connections/nats.ts";
 import { OffsetSource } from "#hub/pipeline/connections/offset-source.ts";
 import { type Attempt, Reconnecting } from "#hub/pipeline/connections/reconnecting.ts";
-import { Type } from "#hub/pipeline/language/option-schema.ts";
-import { type Codec, decodeWhole } from "#hub/pipeline/plugins/codec.ts";
+import { type Codec, codecOption, decodeWhole } from "#hub/pipeline/plugins/codec.ts";
 import { defineInput, type InputContext } from "#hub/pipeline/plugins/input.ts";
-import { codecOption, flag, oneOf, optional, options, text } from "#hub/pipeline/plugins/option-types.ts";
 import type { Event } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { flag, oneOf, optional, options, text } from "#proto/kit/options.ts";
+import { Type } from "#proto/kit/schema.ts";
 
 const METADATA = fieldReference("[@metadata][nats]");
 

@@ -4,17 +4,17 @@ import { randomUUID } from "node:crypto";
 import type { TlsOptions } from "node:tls";
 import type { Static } from "typebox";
 import type { JsonObject } from "#proto/kit/json.ts";
+import { options, text } from "#proto/kit/options.ts";
+import { Type } from "#proto/kit/schema.ts";
 import "#proto/no-long.ts"; // protobufjs is one for the whole process
 import protobuf from "protobufjs";
 import { listenerTls, TLS_LISTENER } from "#hub/pipeline/connections/tls.ts";
-import { Type } from "#hub/pipeline/language/option-schema.ts";
 import { defineInput, type InputChannel, type InputContext } from "#hub/pipeline/plugins/input.ts";
 import {
   type HttpAnswer,
   type HttpRequest,
   HttpServer,
 } from "#hub/pipeline/plugins/inputs/stream/http-server.ts";
-import { options, text } from "#hub/pipeline/plugins/option-types.ts";
 import { parseJsonObject } from "#proto/codec/json.ts";
 import { decodeText } from "#proto/codec/plain.ts";
 import { Event, isHash, valueText } from "#proto/event.ts";

@@ -6,12 +6,12 @@ import {
   type InputChannel,
   type InputContext,
 } from "#hub/pipeline/plugins/input.ts";
-import { options, text } from "#hub/pipeline/plugins/option-types.ts";
 import { parseJsonObject } from "#proto/codec/json.ts";
 import { decodeText } from "#proto/codec/plain.ts";
 import { Event } from "#proto/event.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
+import { options, text } from "#proto/kit/options.ts";
 
 /** Ways into the log kept open, one per source; the one untouched longest is closed. */
 const MAX_CHANNELS = 1_000;

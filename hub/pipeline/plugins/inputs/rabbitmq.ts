@@ -6,18 +6,18 @@ import type { Static } from "typebox";
 import { Arrivals } from "#hub/pipeline/connections/arrivals.ts";
 import { closeRabbitmq, connectRabbitmq, RABBITMQ_OPTIONS } from "#hub/pipeline/connections/rabbitmq.ts";
 import { type Attempt, Reconnecting } from "#hub/pipeline/connections/reconnecting.ts";
-import { Type } from "#hub/pipeline/language/option-schema.ts";
-import { type Codec, decodeWhole } from "#hub/pipeline/plugins/codec.ts";
+import { type Codec, codecOption, decodeWhole } from "#hub/pipeline/plugins/codec.ts";
 import {
   defineInput,
   type InputChannel,
   type InputContext,
   type InputEvent,
 } from "#hub/pipeline/plugins/input.ts";
-import { codecOption, flag, oneOf, optional, options, text } from "#hub/pipeline/plugins/option-types.ts";
 import { isHash } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
+import { flag, oneOf, optional, options, text } from "#proto/kit/options.ts";
+import { Type } from "#proto/kit/schema.ts";
 
 const HEADERS = fieldReference("[@metadata][rabbitmq_headers]");
 const PROPERTIES = fieldReference("[@metadata][rabbitmq_properties]");

@@ -4,18 +4,11 @@ import { randomUUID } from "node:crypto";
 import { Redis } from "ioredis";
 import type { Static } from "typebox";
 import { type Attempt, Reconnecting } from "#hub/pipeline/connections/reconnecting.ts";
-import { Type } from "#hub/pipeline/language/option-schema.ts";
 import type { Codec } from "#hub/pipeline/plugins/codec.ts";
+import { codecOption } from "#hub/pipeline/plugins/codec.ts";
 import { defineInput, type InputChannel, type InputContext } from "#hub/pipeline/plugins/input.ts";
-import {
-  anyTable,
-  codecOption,
-  flag,
-  oneOf,
-  optional,
-  options,
-  text,
-} from "#hub/pipeline/plugins/option-types.ts";
+import { anyTable, flag, oneOf, optional, options, text } from "#proto/kit/options.ts";
+import { Type } from "#proto/kit/schema.ts";
 
 /** How long an empty list is waited at before it is asked again: so long a stop takes at most. s */
 const BLOCK_S = 1;

@@ -4,9 +4,10 @@ import { randomUUID } from "node:crypto";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import type { Codec } from "#hub/pipeline/plugins/codec.ts";
+import { codecOption } from "#hub/pipeline/plugins/codec.ts";
 import { defineInput, type InputContext } from "#hub/pipeline/plugins/input.ts";
-import { codecOption, optional, options, text } from "#hub/pipeline/plugins/option-types.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
+import { optional, options, text } from "#proto/kit/options.ts";
 
 /** Lines on their way into the log; they share its messages. */
 const MAX_PENDING = 1_000;

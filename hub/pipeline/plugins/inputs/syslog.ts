@@ -2,21 +2,11 @@
 
 import type { Socket } from "node:net";
 import type { Static } from "typebox";
-import { Type } from "#hub/pipeline/language/option-schema.ts";
 import type { Codec } from "#hub/pipeline/plugins/codec.ts";
 import { defineInput, type InputContext } from "#hub/pipeline/plugins/input.ts";
 import { Listener } from "#hub/pipeline/plugins/inputs/stream/listener.ts";
 import { ProxyLine } from "#hub/pipeline/plugins/inputs/stream/proxy-line.ts";
 import { StreamSession } from "#hub/pipeline/plugins/inputs/stream/stream-session.ts";
-import {
-  flag,
-  list,
-  oneOf,
-  optional,
-  options,
-  text,
-  withoutEffect,
-} from "#hub/pipeline/plugins/option-types.ts";
 import { decodeText } from "#proto/codec/plain.ts";
 import { parseStructuredData, SEVERITY_LEVELS, SyslogLine } from "#proto/codec/syslog.ts";
 import { LocalTime } from "#proto/codec/time.ts";
@@ -24,6 +14,8 @@ import { Event, Timestamp } from "#proto/event.ts";
 import { type FieldReference, fieldReference } from "#proto/field-reference.ts";
 import { findTimeZone, type TimeZone } from "#proto/kit/dates/time-zone.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
+import { flag, list, oneOf, optional, options, text, withoutEffect } from "#proto/kit/options.ts";
+import { Type } from "#proto/kit/schema.ts";
 import { DatagramInput } from "./udp.ts";
 
 /** Tag of events that are no syslog. */

@@ -5,17 +5,18 @@ import { type ConnectionOptions, connect as connectTls, type TlsOptions } from "
 import type { Static } from "typebox";
 import { currentTlsNames } from "#hub/pipeline/connections/former-tls-names.ts";
 import { clientTls, listenerTls, TLS_CLIENT, TLS_LISTENER } from "#hub/pipeline/connections/tls.ts";
-import { Type } from "#hub/pipeline/language/option-schema.ts";
 import type { Codec } from "#hub/pipeline/plugins/codec.ts";
+import { codecOption } from "#hub/pipeline/plugins/codec.ts";
 import { defineInput, type InputContext } from "#hub/pipeline/plugins/input.ts";
 import { Listener } from "#hub/pipeline/plugins/inputs/stream/listener.ts";
 import { ProxyLine, type Sender } from "#hub/pipeline/plugins/inputs/stream/proxy-line.ts";
 import { StreamSession } from "#hub/pipeline/plugins/inputs/stream/stream-session.ts";
-import { codecOption, flag, oneOf, optional, options, text } from "#hub/pipeline/plugins/option-types.ts";
 import type { Event } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
+import { flag, oneOf, optional, options, text } from "#proto/kit/options.ts";
 import { Backoff } from "#proto/kit/retry.ts";
+import { Type } from "#proto/kit/schema.ts";
 
 const RECONNECT = { firstMs: 200, capMs: 30_000 };
 

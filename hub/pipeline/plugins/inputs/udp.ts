@@ -4,14 +4,15 @@ import { randomUUID } from "node:crypto";
 import { createSocket, type RemoteInfo, type Socket } from "node:dgram";
 import { isIPv6 } from "node:net";
 import type { Static } from "typebox";
-import { Type } from "#hub/pipeline/language/option-schema.ts";
 import type { Codec } from "#hub/pipeline/plugins/codec.ts";
+import { codecOption } from "#hub/pipeline/plugins/codec.ts";
 import { defineInput, type InputChannel, type InputContext } from "#hub/pipeline/plugins/input.ts";
-import { codecOption, oneOf, optional, options, text } from "#hub/pipeline/plugins/option-types.ts";
 import type { Event } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
 import { AppError, systemCode } from "#proto/kit/errors.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
+import { oneOf, optional, options, text } from "#proto/kit/options.ts";
+import { Type } from "#proto/kit/schema.ts";
 
 /** How often it is said that datagrams were dropped. */
 const TELL_EVERY_MS = 10_000;

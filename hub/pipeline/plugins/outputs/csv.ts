@@ -1,9 +1,9 @@
 /** Output csv: fields of events as lines of files. */
 
-import { anyTable, flag, list, options } from "#hub/pipeline/plugins/option-types.ts";
 import { defineOutput } from "#hub/pipeline/plugins/output.ts";
 import { valueText } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
+import { anyTable, flag, list, options } from "#proto/kit/options.ts";
 import { fileOutput } from "./file.ts";
 
 /** A cell that a spreadsheet would take for a formula. */

@@ -2,8 +2,6 @@
 
 import { createTransport, type Transporter } from "nodemailer";
 import type { Static } from "typebox";
-import { Type } from "#hub/pipeline/language/option-schema.ts";
-import { flag, oneOf, optional, options, text, withoutEffect } from "#hub/pipeline/plugins/option-types.ts";
 import {
   defineOutput,
   type OutputRecord,
@@ -13,6 +11,8 @@ import {
 } from "#hub/pipeline/plugins/output.ts";
 import { compileFormat } from "#proto/format.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { flag, oneOf, optional, options, text, withoutEffect } from "#proto/kit/options.ts";
+import { Type } from "#proto/kit/schema.ts";
 
 const OPTIONS = options({
   to: text("who gets the mail, addresses between commas, a format"),

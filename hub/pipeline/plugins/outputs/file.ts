@@ -4,7 +4,7 @@ import { type FileHandle, mkdir, open } from "node:fs/promises";
 import { dirname } from "node:path";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
-import { codecOption, flag, number, optional, options, text } from "#hub/pipeline/plugins/option-types.ts";
+import { codecOption } from "#hub/pipeline/plugins/codec.ts";
 import {
   defineOutput,
   type OutputRecord,
@@ -13,6 +13,7 @@ import {
 } from "#hub/pipeline/plugins/output.ts";
 import { compileFormat } from "#proto/format.ts";
 import { AppError, systemCode } from "#proto/kit/errors.ts";
+import { flag, number, optional, options, text } from "#proto/kit/options.ts";
 
 const compress = promisify(gzip);
 

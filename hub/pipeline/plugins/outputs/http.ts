@@ -3,8 +3,6 @@
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import type { Static } from "typebox";
-import { Type } from "#hub/pipeline/language/option-schema.ts";
-import { anyTable, flag, oneOf, optional, options, text } from "#hub/pipeline/plugins/option-types.ts";
 import {
   defineOutput,
   type OutputRecord,
@@ -16,6 +14,8 @@ import { type Event, isHash, valueText } from "#proto/event.ts";
 import { compileFormat } from "#proto/format.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
+import { anyTable, flag, oneOf, optional, options, text } from "#proto/kit/options.ts";
+import { Type } from "#proto/kit/schema.ts";
 
 const pack = promisify(gzip);
 

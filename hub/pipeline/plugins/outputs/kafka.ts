@@ -10,8 +10,7 @@ import {
   kafkaError,
   loadKafka,
 } from "#hub/pipeline/connections/kafka.ts";
-import { Type } from "#hub/pipeline/language/option-schema.ts";
-import { codecOption, oneOf, optional, options, table, text } from "#hub/pipeline/plugins/option-types.ts";
+import { codecOption } from "#hub/pipeline/plugins/codec.ts";
 import {
   defineOutput,
   type OutputRecord,
@@ -21,6 +20,8 @@ import {
 } from "#hub/pipeline/plugins/output.ts";
 import { compileFormat } from "#proto/format.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { oneOf, optional, options, table, text } from "#proto/kit/options.ts";
+import { Type } from "#proto/kit/schema.ts";
 
 const ACKS = { "0": 0, "1": 1, all: -1 } as const;
 

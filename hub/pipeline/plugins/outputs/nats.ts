@@ -3,7 +3,7 @@
 import type { NatsConnection } from "@nats-io/transport-node";
 import type { Static } from "typebox";
 import { connectNats, NATS_OPTIONS, natsError } from "#hub/pipeline/connections/nats.ts";
-import { codecOption, flag, options, text } from "#hub/pipeline/plugins/option-types.ts";
+import { codecOption } from "#hub/pipeline/plugins/codec.ts";
 import {
   defineOutput,
   type OutputRecord,
@@ -12,6 +12,7 @@ import {
 } from "#hub/pipeline/plugins/output.ts";
 import { compileFormat } from "#proto/format.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { flag, options, text } from "#proto/kit/options.ts";
 
 /** A subject of one or more words without wildcards. */
 const SUBJECT = /^[^\s.*>]+(?:\.[^\s.*>]+)*$/;

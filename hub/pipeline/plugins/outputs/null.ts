@@ -1,7 +1,7 @@
 /** Output null: events end here. */
 
-import { optional, options, text } from "#hub/pipeline/plugins/option-types.ts";
 import { defineOutput } from "#hub/pipeline/plugins/output.ts";
+import { optional, options, text } from "#proto/kit/options.ts";
 
 export const nullOutput = defineOutput({
   name: "null",

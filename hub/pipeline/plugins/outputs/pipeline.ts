@@ -1,7 +1,7 @@
 /** Output pipeline: events to the inputs pipeline of other pipelines. */
 
-import { flag, list, options } from "#hub/pipeline/plugins/option-types.ts";
 import { defineOutput } from "#hub/pipeline/plugins/output.ts";
+import { flag, list, options } from "#proto/kit/options.ts";
 
 export const pipelineOutput = defineOutput({
   name: "pipeline",

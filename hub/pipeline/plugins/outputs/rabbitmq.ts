@@ -9,7 +9,7 @@ import {
   RABBITMQ_OPTIONS,
   rabbitmqError,
 } from "#hub/pipeline/connections/rabbitmq.ts";
-import { anyTable, codecOption, flag, options, text } from "#hub/pipeline/plugins/option-types.ts";
+import { codecOption } from "#hub/pipeline/plugins/codec.ts";
 import {
   defineOutput,
   type OutputRecord,
@@ -20,6 +20,7 @@ import {
 import { type Event, isHash, valueText } from "#proto/event.ts";
 import { compileFormat } from "#proto/format.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { anyTable, flag, options, text } from "#proto/kit/options.ts";
 
 const OPTIONS = options({
   ...RABBITMQ_OPTIONS,

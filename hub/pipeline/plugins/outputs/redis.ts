@@ -2,16 +2,7 @@
 
 import { Redis } from "ioredis";
 import type { Static } from "typebox";
-import { Type } from "#hub/pipeline/language/option-schema.ts";
-import {
-  codecOption,
-  flag,
-  list,
-  oneOf,
-  optional,
-  options,
-  text,
-} from "#hub/pipeline/plugins/option-types.ts";
+import { codecOption } from "#hub/pipeline/plugins/codec.ts";
 import {
   defineOutput,
   type OutputRecord,
@@ -20,6 +11,8 @@ import {
 } from "#hub/pipeline/plugins/output.ts";
 import { compileFormat } from "#proto/format.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { flag, list, oneOf, optional, options, text } from "#proto/kit/options.ts";
+import { Type } from "#proto/kit/schema.ts";
 
 const OPTIONS = options({
   host: list("hosts, with :port where it isn't port; the first that answers is used", ["127.0.0.1"]),

@@ -1,8 +1,9 @@
 /** Output stdout: events on the hub's standard output. */
 
-import { codecOption, optional, options, text } from "#hub/pipeline/plugins/option-types.ts";
+import { codecOption } from "#hub/pipeline/plugins/codec.ts";
 import { defineOutput } from "#hub/pipeline/plugins/output.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { optional, options, text } from "#proto/kit/options.ts";
 
 export const stdoutOutput = defineOutput({
   name: "stdout",

@@ -6,8 +6,7 @@ import { resolve } from "node:path";
 import { connect as connectTls } from "node:tls";
 import type { Static } from "typebox";
 import { clientTls, TLS_CLIENT } from "#hub/pipeline/connections/tls.ts";
-import { Type } from "#hub/pipeline/language/option-schema.ts";
-import { codecOption, oneOf, optional, options, text } from "#hub/pipeline/plugins/option-types.ts";
+import { codecOption } from "#hub/pipeline/plugins/codec.ts";
 import {
   defineOutput,
   type OutputRecord,
@@ -15,6 +14,8 @@ import {
   type WriterContext,
 } from "#hub/pipeline/plugins/output.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { oneOf, optional, options, text } from "#proto/kit/options.ts";
+import { Type } from "#proto/kit/schema.ts";
 
 /** Longest that a connection may take to open. ms */
 const CONNECT_MS = 10_000;

@@ -2,8 +2,7 @@
 
 import { createSocket, type Socket } from "node:dgram";
 import { isIPv6 } from "node:net";
-import { Type } from "#hub/pipeline/language/option-schema.ts";
-import { codecOption, optional, options, text } from "#hub/pipeline/plugins/option-types.ts";
+import { codecOption } from "#hub/pipeline/plugins/codec.ts";
 import {
   defineOutput,
   type OutputRecord,
@@ -11,6 +10,8 @@ import {
   type WriteRest,
 } from "#hub/pipeline/plugins/output.ts";
 import { AppError, systemCode } from "#proto/kit/errors.ts";
+import { optional, options, text } from "#proto/kit/options.ts";
+import { Type } from "#proto/kit/schema.ts";
 
 const OPTIONS = options({
   host: text("host that datagrams go to"),

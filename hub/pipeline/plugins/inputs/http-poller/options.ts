@@ -1,8 +1,9 @@
 /** Options of input http_poller. */
 
 import type { Static } from "typebox";
-import { Type } from "#hub/pipeline/language/option-schema.ts";
-import { codecOption, optional, options, text } from "#hub/pipeline/plugins/option-types.ts";
+import { codecOption } from "#hub/pipeline/plugins/codec.ts";
+import { optional, options, text } from "#proto/kit/options.ts";
+import { Type } from "#proto/kit/schema.ts";
 
 export const HTTP_POLLER_OPTIONS = options({
   urls: Type.Record(Type.String(), Type.Unknown(), {

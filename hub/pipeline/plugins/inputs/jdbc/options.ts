@@ -1,16 +1,8 @@
 /** Options of the input jdbc. */
 
 import type { Static } from "typebox";
-import { Type } from "#hub/pipeline/language/option-schema.ts";
-import {
-  anyTable,
-  flag,
-  oneOf,
-  optional,
-  options,
-  text,
-  withoutEffect,
-} from "#hub/pipeline/plugins/option-types.ts";
+import { anyTable, flag, oneOf, optional, options, text, withoutEffect } from "#proto/kit/options.ts";
+import { Type } from "#proto/kit/schema.ts";
 
 /** Rows held at a time, unless jdbc_fetch_size says otherwise. */
 const PORTION_ROWS = 1_000;

@@ -2,8 +2,8 @@
 
 import type { Static } from "typebox";
 import { TLS_CLIENT } from "#hub/pipeline/connections/tls.ts";
-import { Type } from "#hub/pipeline/language/option-schema.ts";
-import { flag, list, oneOf, optional, options, table, text } from "#hub/pipeline/plugins/option-types.ts";
+import { flag, list, oneOf, optional, options, table, text } from "#proto/kit/options.ts";
+import { Type } from "#proto/kit/schema.ts";
 
 /** Options that mean nothing here: connections are made as needed and tries go on with growing waits. */
 const ACCEPTED = [

@@ -1,0 +1,72 @@
+/** Short forms for the schemas of options: a description, and the default where there is one. */
+
+import type { TArray, TRecord, TSchema, TString } from "typebox";
+import { Type } from "./schema.ts";
+
+/** Text. */
+export function text(description: string, fallback?: string): TString {
+  return Type.String(details(description, fallback));
+}
+
+export function flag(description: string, fallback?: boolean) {
+  return Type.Boolean(details(description, fallback));
+}
+
+export function number(description: string, fallback?: number) {
+  return Type.Number(details(description, fallback));
+}
+
+/** A whole number of at least `minimum`. */
+export function integer(description: string, fallback?: number, minimum = 0) {
+  return Type.Integer({ ...details(description, fallback), minimum });
+}
+
+/** A list of texts; a single text is a list of one. */
+export function list(description: string, fallback: string[] = []): TArray<TString> {
+  return Type.Array(Type.String(), { description, default: fallback });
+}
+
+/** An object of texts. */
+export function table(description: string): TRecord<"^.*$", TString> {
+  return Type.Record(Type.String(), Type.String(), { description, default: {} });
+}
+
+/** An object of any values. */
+export function anyTable(description: string) {
+  return Type.Record(Type.String(), Type.Unknown(), { description, default: {} });
+}
+
+/** Any value: its reader checks it. */
+export function anything(description: string) {
+  return Type.Optional(Type.Unknown({ description }));
+}
+
+export function oneOf<const T extends string>(values: readonly T[], description: string, fallback?: T) {
+  return Type.Enum([...values] as T[], details(description, fallback));
+}
+
+/**
+ * An option that existing configurations set and that changes nothing. `reason` says why, and what does the same. Setting
+ * it to something else than the default of `schema` logs a warning with the reason.
+ */
+export function withoutEffect(reason: string, schema: TSchema = Type.Unknown()) {
+  return Type.Optional({ ...schema, description: `no effect: ${reason}`, withoutEffect: reason });
+}
+
+/** Returns why an option has no effect; undefined: it has one. */
+export function reasonWithoutEffect(schema: TSchema): string | undefined {
+  return (schema as { readonly withoutEffect?: string }).withoutEffect;
+}
+
+export function optional<T extends TSchema>(schema: T) {
+  return Type.Optional(schema);
+}
+
+/** An object that refuses properties other than these. */
+export function options<const P extends Record<string, TSchema>>(properties: P) {
+  return Type.Object(properties, { additionalProperties: false });
+}
+
+function details<T>(description: string, fallback: T | undefined): { description: string; default?: T } {
+  return fallback === undefined ? { description } : { description, default: fallback };
+}
