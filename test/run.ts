@@ -17,6 +17,7 @@ import { globSync, readFileSync, statSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { parseArgs } from "node:util";
+import { ensureKernel } from "#hub/engine/kernel/build.ts";
 import { parseDuration } from "#proto/kit/units.ts";
 import { type GroupReport, NO_TESTS, type TestCounts } from "./run-process.ts";
 
@@ -62,6 +63,7 @@ const groups = options.together ? byRoom(files) : files.map((file) => [file]);
 const counts: TestCounts = { ...NO_TESTS };
 const waiting = options.together ? groups.toSorted((left, right) => sizeOf(right) - sizeOf(left)) : groups;
 
+if (files.some(needsKernel)) await ensureKernel();
 await Promise.all(Array.from({ length: Number(options.concurrency) }, lane));
 finish();
 
@@ -74,6 +76,11 @@ function isMeant(path: string): boolean {
   const hasWord = words.length === 0 || words.some((word) => relative(ROOT, path).includes(word));
   if (!hasWord || options.servers === undefined) return hasWord;
   return SERVERS.test(readFileSync(path, "utf8")) === (options.servers === "only");
+}
+
+/** The engine doesn't run without its kernel, which is built from the sources here. */
+function needsKernel(path: string): boolean {
+  return /^(?:hub|test)\//.test(relative(ROOT, path));
 }
 
 /** Returns the files of a pattern, sorted. Ends the process where there are none. */

@@ -15,10 +15,10 @@ import type { ItemResult } from "#hub/engine/operations/item-result.ts";
 import { Tombstones } from "#hub/engine/operations/tombstones.ts";
 import type { Searcher } from "#hub/engine/searcher/searcher.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
+import { FolderLock } from "#proto/kit/files/folder-lock.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { tailrace } from "#proto/messages.ts";
 import { comparePositions, type Position } from "#proto/position.ts";
-import { lockFolder } from "./folder-lock.ts";
 import type { Mapping } from "./mapping/mapping.ts";
 import { ShardMerges } from "./merge/shard-merges.ts";
 import { type DocumentsOptions, type ShardDocument, ShardDocuments } from "./shard-documents.ts";
@@ -48,7 +48,7 @@ export class Shard {
   readonly fellBack: boolean;
   readonly #index: string;
   readonly #bufferDocs: number;
-  readonly #unlock: () => void;
+  readonly #lock: FolderLock;
   readonly #repeats: Repeats;
   readonly #documents: ShardDocuments;
   #position: Position;
@@ -61,11 +61,11 @@ export class Shard {
   #closed = false;
   #failure: AppError | null = null;
 
-  private constructor(folder: string, options: ShardOptions, unlock: () => void, recovered: Recovered) {
+  private constructor(folder: string, options: ShardOptions, lock: FolderLock, recovered: Recovered) {
     const { manifest } = recovered;
     this.#index = options.index;
     this.#bufferDocs = options.bufferDocs ?? BUFFER_DOCS;
-    this.#unlock = unlock;
+    this.#lock = lock;
     this.lost = recovered.lost;
     this.fellBack = recovered.damagedManifests > 0 || recovered.repairUntil !== null;
     this.#position = recovered.position;
@@ -95,14 +95,14 @@ export class Shard {
    */
   static open(folder: string, options: ShardOptions): Shard {
     mkdirSync(folder, { recursive: true });
-    const unlock = lockFolder(folder);
+    const lock = FolderLock.acquire(folder, "shard");
     try {
-      const shard = new Shard(folder, options, unlock, recover(folder));
+      const shard = new Shard(folder, options, lock, recover(folder));
       for (const lost of shard.lost)
         options.log.error({ index: options.index, ...lost }, "a segment is damaged");
       return shard;
     } catch (error) {
-      unlock();
+      lock.release();
       throw error;
     }
   }
@@ -224,7 +224,7 @@ export class Shard {
     for (const entry of this.#documents.segments) entry.segment.release();
     this.#documents.segments = [];
     this.#documents.dropBuffer();
-    this.#unlock();
+    this.#lock.release();
   }
 
   #applyBatch(batch: DocBatchView, position: Position): ItemResult[] {

@@ -95,8 +95,8 @@ export class Subject {
   async damage(random: Random): Promise<void> {
     const copy = mkdtempSync(join(tmpdir(), "tailrace-fuzz-"));
     cpSync(this.folder, copy, { recursive: true });
-    rmSync(join(copy, "lock"), { force: true });
-    const files = readdirSync(copy).filter((name) => name !== "lock" && name !== "damaged");
+    rmSync(join(copy, "shard.lock"), { force: true });
+    const files = readdirSync(copy).filter((name) => name !== "shard.lock" && name !== "damaged");
     if (files.length > 0) spoil(join(copy, random.pick(files)), random);
     try {
       const shard = Shard.open(copy, this.#options);

@@ -8,6 +8,7 @@ import type {
   ComposableTemplate,
   TemplateSet,
 } from "#hub/cluster/catalog/composable-templates.ts";
+import type { HostedShardStats } from "#hub/cluster/hosting/hosted-index.ts";
 import type {
   AppendResult,
   AppendRun,
@@ -186,29 +187,6 @@ export interface ShardSearcher {
   readonly searcher: Searcher;
 }
 
-/** Figures of one shard. */
-export interface ShardStats {
-  readonly shard: number;
-  readonly docs: number;
-  readonly deleted: number;
-  /** On disk. */
-  readonly bytes: number;
-  readonly segments: number;
-  /** Memory of text fields that were uninverted for sorting, by field, bytes. */
-  readonly fieldData: ReadonlyMap<string, number>;
-  /** What completion fields take on disk, by field, bytes. */
-  readonly completions: ReadonlyMap<string, number>;
-  /** Of the newest commit; 0 for none. */
-  readonly generation: number;
-  /** Messages of the log that it has taken up since it was opened. */
-  readonly log: {
-    readonly operations: number;
-    readonly bytes: number;
-    readonly uncommittedOperations: number;
-    readonly uncommittedBytes: number;
-  };
-}
-
 /** The shards of this node. */
 export interface Shards {
   /** Snapshots of every shard of `indices`, index by index; the caller closes each searcher. Throws index_closed. */
@@ -217,7 +195,7 @@ export interface Shards {
   /** Makes everything applied durable in segments. */
   flush(indices: readonly IndexInfo[]): Promise<void>;
   forceMerge(indices: readonly IndexInfo[], maxSegments: number): Promise<void>;
-  stats(index: IndexInfo): ShardStats[];
+  stats(index: IndexInfo): HostedShardStats[];
 }
 
 /** A member of the cluster. */

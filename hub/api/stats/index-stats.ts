@@ -3,14 +3,15 @@
 import { typeOf } from "#hub/api/compat/mapping-types.ts";
 import type { ApiParts } from "#hub/api/context/api-context.ts";
 import type { IndexCounts, OperationCount } from "#hub/api/context/index-counters.ts";
-import type { IndexInfo, ShardStats } from "#hub/api/ports/indices.ts";
+import type { IndexInfo } from "#hub/api/ports/indices.ts";
+import type { HostedShardStats } from "#hub/cluster/hosting/hosted-index.ts";
 import type { ResultCacheStats } from "#hub/search/execute/result-cache.ts";
 import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 
 /** What the figures are made of. */
 export interface FigureSource {
-  readonly shards: readonly ShardStats[];
+  readonly shards: readonly HostedShardStats[];
   /** One for each index; empty for single shards, as operations are counted by index. */
   readonly counts: readonly IndexCounts[];
   /** Likewise. */
@@ -84,7 +85,7 @@ export function printFigures(source: FigureSource, options: FigureOptions): Json
 }
 
 function sum<K extends "docs" | "deleted" | "bytes" | "segments">(
-  shards: readonly ShardStats[],
+  shards: readonly HostedShardStats[],
   key: K,
 ): number {
   return shards.reduce((total, shard) => total + shard[key], 0);
@@ -274,7 +275,8 @@ function noCache(more: JsonObject): JsonObject {
 }
 
 function translog({ shards }: FigureSource): JsonObject {
-  const total = (key: keyof ShardStats["log"]): number => shards.reduce((all, { log }) => all + log[key], 0);
+  const total = (key: keyof HostedShardStats["log"]): number =>
+    shards.reduce((all, { log }) => all + log[key], 0);
   return {
     operations: total("operations"),
     size_in_bytes: total("bytes"),

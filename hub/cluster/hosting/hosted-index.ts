@@ -3,27 +3,18 @@
 import type { DocBatchView } from "#hub/engine/operations/doc-batch-view.ts";
 import type { ItemResult } from "#hub/engine/operations/item-result.ts";
 import type { Shard } from "#hub/engine/shard.ts";
+import type { ShardStats } from "#hub/engine/shard-stats.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import type { Position } from "#proto/position.ts";
 import { LogBacklog, type LogBacklogStats } from "./log-backlog.ts";
 import { type RefreshInterval, RefreshSchedule } from "./refresh-schedule.ts";
 
-/** Statistics of one shard. */
-export interface ShardStats {
+/** Statistics of one shard at this hub. */
+export interface HostedShardStats extends ShardStats {
+  /** Number of the shard. */
   readonly shard: number;
-  readonly docs: number;
-  readonly deleted: number;
-  readonly bytes: number;
-  readonly segments: number;
-  /** See the engine's ShardStats. */
-  readonly fieldData: ReadonlyMap<string, number>;
-  /** See the engine's ShardStats. */
-  readonly completions: ReadonlyMap<string, number>;
+  /** Messages of the log that the shard has taken since it was opened. */
   readonly log: LogBacklogStats;
-  /** See the engine's ShardStats. */
-  readonly writtenMs: number;
-  /** See the engine's ShardStats. */
-  readonly generation: number;
 }
 
 /** A shard with its counters. */
@@ -119,7 +110,7 @@ export class HostedIndex {
   }
 
   /** `retainsLog`: committed operations still count as held by the log. */
-  stats(retainsLog: boolean): ShardStats[] {
+  stats(retainsLog: boolean): HostedShardStats[] {
     return this.#hosted.map(({ shard, log }, number) => ({
       shard: number,
       ...shard.stats(),

@@ -14,7 +14,7 @@ import { AppError } from "#proto/kit/errors.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { tailrace } from "#proto/messages.ts";
 import { comparePositions, type Position } from "#proto/position.ts";
-import { HostedIndex, type ShardStats } from "./hosted-index.ts";
+import { HostedIndex, type HostedShardStats } from "./hosted-index.ts";
 import { MergeScheduler } from "./merge-scheduler.ts";
 import { type RefreshInterval, RefreshWaiters, refreshInterval } from "./refresh-schedule.ts";
 import { ShardFolders } from "./shard-folders.ts";
@@ -198,7 +198,7 @@ export class ShardHost {
     }
   }
 
-  stats(index: IndexMetadata): ShardStats[] {
+  stats(index: IndexMetadata): HostedShardStats[] {
     const retains = Number(index.settings.raw["translog.retention.size"]) !== -1;
     return this.#hosted.get(index.uuid)?.stats(retains) ?? [];
   }

@@ -27,3 +27,8 @@ export interface FilteredText {
   readonly text: string;
   readonly offsets: Int32Array | null;
 }
+
+/** Returns the token text[from..to). */
+export function makeToken(text: string, from: number, to: number, position: number, type = "word"): Token {
+  return { text: text.slice(from, to), startOffset: from, endOffset: to, type, position };
+}

@@ -2,13 +2,11 @@
 
 import { type Options, readBoolean, readInteger, readList, readString } from "./options.ts";
 import { standardTokenizer } from "./standard-tokenizer.ts";
-import type { Token, Tokenizer } from "./token.ts";
+import { makeToken, type Token, type Tokenizer } from "./token.ts";
+import { urlEmailTokenizer } from "./url-email-tokenizer.ts";
 
 /** Longest token in UTF-16 units of tokenizers that don't say otherwise. */
 const MAX_TOKEN_LENGTH = 255;
-
-const URL_OR_EMAIL =
-  /(?:[\w.!#$%&'*+/=?^`{|}~-]+@[a-z0-9-]+(?:\.[a-z0-9-]+)+)|(?:(?:https?|ftp|file):\/\/[^\s"<>]*[^\s"<>.,;:!?)\]}])/gi;
 
 /** Makes a tokenizer of its settings. Throws settings_invalid. */
 export const TOKENIZERS: Readonly<Record<string, (options: Options) => Tokenizer>> = {
@@ -30,10 +28,6 @@ export const TOKENIZERS: Readonly<Record<string, (options: Options) => Tokenizer
   char_group: charGroupTokenizer,
 };
 
-function makeToken(text: string, from: number, to: number, position: number, type = "word"): Token {
-  return { text: text.slice(from, to), startOffset: from, endOffset: to, type, position };
-}
-
 function keywordTokenizer(text: string): Token[] {
   return text === "" ? [] : [makeToken(text, 0, text.length, 0)];
 }
@@ -54,30 +48,6 @@ function runs(pattern: RegExp, maxLength: number): Tokenizer {
 
 function lowercased(tokenizer: Tokenizer): Tokenizer {
   return (text) => tokenizer(text).map((token) => ({ ...token, text: token.text.toLowerCase() }));
-}
-
-/** Standard words, with addresses of pages and mailboxes kept whole. */
-function urlEmailTokenizer(maxLength: number): Tokenizer {
-  const words = standardTokenizer(maxLength);
-  return (text) => {
-    const tokens: Token[] = [];
-    const addWords = (from: number, to: number): void => {
-      for (const word of words(text.slice(from, to))) {
-        tokens.push(
-          makeToken(text, from + word.startOffset, from + word.endOffset, tokens.length, word.type),
-        );
-      }
-    };
-    let done = 0;
-    for (const match of text.matchAll(URL_OR_EMAIL)) {
-      addWords(done, match.index);
-      done = match.index + match[0].length;
-      const type = match[0].includes("://") ? "<URL>" : "<EMAIL>";
-      tokens.push(makeToken(text, match.index, done, tokens.length, type));
-    }
-    addWords(done, text.length);
-    return tokens;
-  };
 }
 
 function patternTokenizer(options: Options): Tokenizer {

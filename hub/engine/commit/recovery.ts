@@ -105,10 +105,14 @@ function setAside(folder: string, entry: ManifestSegment): void {
   }
 }
 
-/** Removes segment files that no commit names: a crash came before it. */
+/** The lock file of versions before 1.0, which a crash left behind. */
+const FORMER_LOCK = "lock";
+
+/** Removes segment files that no commit names, left behind by a crash before the commit. */
 function removeUnknown(folder: string, known: ReadonlySet<string>): void {
   for (const name of readdirSync(folder)) {
-    const isOurs = name.endsWith(".seg") || name.endsWith(".liv") || name.endsWith(".tmp");
+    const isOurs =
+      name.endsWith(".seg") || name.endsWith(".liv") || name.endsWith(".tmp") || name === FORMER_LOCK;
     if (isOurs && !known.has(name)) rmSync(join(folder, name), { force: true });
   }
 }

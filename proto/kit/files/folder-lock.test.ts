@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -23,6 +23,17 @@ test("a folder held by a living process is refused with its pid, and free once t
   holder.kill("SIGKILL");
   await once(holder, "exit");
   FolderLock.acquire(folder, "hub").release();
+});
+
+test("a process can't lock a folder twice, by whatever path, until it releases it", (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "lock-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  symlinkSync(folder, join(folder, "link"));
+  const lock = FolderLock.acquire(folder, "hub");
+  assert.throws(() => FolderLock.acquire(join(folder, "link"), "hub"), { code: "data_locked" });
+  FolderLock.acquire(folder, "other").release();
+  lock.release();
+  FolderLock.acquire(join(folder, "link"), "hub").release();
 });
 
 test("a lock whose content is damaged is taken over", (t) => {

@@ -1,6 +1,6 @@
-/** One process per data folder. */
+/** One process per folder of data. */
 
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { AppError, systemCode } from "#proto/kit/errors.ts";
 
@@ -10,6 +10,9 @@ interface Holder {
   readonly startTicks: string;
 }
 
+/** Paths of the lock files that this process holds. */
+const held = new Set<string>();
+
 /** A lock on a folder, held by a file in it until `release`. A dead holder's lock is taken over. */
 export class FolderLock {
   readonly #path: string;
@@ -18,23 +21,22 @@ export class FolderLock {
     this.#path = path;
   }
 
-  /** Locks `folder` for this process as `name`. Throws data_locked naming the holder's pid. */
+  /** Locks `folder` for this process, by the file `<name>.lock` in it. Throws data_locked naming the holder. */
   static acquire(folder: string, name: string): FolderLock {
-    const path = join(folder, `${name}.lock`);
+    const path = join(realpathSync(folder), `${name}.lock`);
+    if (held.has(path)) throw locked(folder, "this process");
     const me: Holder = { pid: process.pid, startTicks: startTicks(process.pid) };
     for (;;) {
       try {
         writeFileSync(path, JSON.stringify(me), { flag: "wx", mode: 0o640 });
+        held.add(path);
         return new FolderLock(path);
       } catch (error) {
         if (systemCode(error) !== "EEXIST") throw error;
       }
       const holder = readHolder(path);
       if (holder !== undefined && holder.pid !== process.pid && isRunning(holder)) {
-        throw new AppError(
-          "data_locked",
-          `${folder} is in use by process ${holder.pid}; end that process or choose another path.data`,
-        );
+        throw locked(folder, `process ${holder.pid}`);
       }
       rmSync(path, { force: true });
     }
@@ -46,9 +48,17 @@ export class FolderLock {
     return holder !== undefined && isRunning(holder);
   }
 
+  /** Gives the lock back. Safe to call twice. */
   release(): void {
-    rmSync(this.#path, { force: true });
+    if (held.delete(this.#path)) rmSync(this.#path, { force: true });
   }
+}
+
+function locked(folder: string, holder: string): AppError {
+  return new AppError(
+    "data_locked",
+    `${folder} is in use by ${holder}; end that process or choose another path.data`,
+  );
 }
 
 function readHolder(path: string): Holder | undefined {

@@ -148,6 +148,8 @@ const NO_SHARDS: Shards = {
       generation: 1,
       fieldData: new Map([["message", 24]]),
       completions: new Map([["names", 48]]),
+      memoryBytes: 0,
+      writtenMs: 0,
       segments: 1,
       log: { operations: 4, bytes: 400, uncommittedOperations: 1, uncommittedBytes: 100 },
     },

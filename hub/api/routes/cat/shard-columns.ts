@@ -1,6 +1,6 @@
 /** Hidden columns of `_cat/shards`: figures of 6.5 by shard. Those without a value here are counted by index only (`_stats`). */
 
-import type { ShardStats } from "#hub/api/ports/indices.ts";
+import type { HostedShardStats } from "#hub/cluster/hosting/hosted-index.ts";
 import type { Column, Row } from "./table.ts";
 
 /** Names in the order of the help, with what they mean. */
@@ -86,7 +86,7 @@ export const shardFigureColumns: readonly Column[] = FIGURES.map(([name, help]) 
 }));
 
 /** Cells of a shard that is there. */
-export function shardFigures({ segments, log }: ShardStats): Row {
+export function shardFigures({ segments, log }: HostedShardStats): Row {
   return {
     "recoverysource.type": "EXISTING_STORE",
     "segments.count": segments,

@@ -4,7 +4,8 @@ import type { ApiParts } from "#hub/api/context/api-context.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
 import { RESOLVE_PARAMS, resolveOptions } from "#hub/api/parameters/resolve-options.ts";
-import type { IndexInfo, NodeInfo, ShardStats } from "#hub/api/ports/indices.ts";
+import type { IndexInfo, NodeInfo } from "#hub/api/ports/indices.ts";
+import type { HostedShardStats } from "#hub/cluster/hosting/hosted-index.ts";
 import { answersAs } from "#hub/search/options/request-version.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
@@ -66,7 +67,7 @@ function shardSegments({ shards }: ApiParts, index: IndexInfo, node: NodeInfo): 
 }
 
 /** Figures are kept by shard: they are shown as those of one segment, named as the first one is. */
-function segmentBodies({ segments: count, docs, deleted, bytes }: ShardStats): JsonObject {
+function segmentBodies({ segments: count, docs, deleted, bytes }: HostedShardStats): JsonObject {
   if (count === 0) return {};
   return {
     _0: {
@@ -107,7 +108,7 @@ function recovery(parts: ApiParts, request: ApiRequest): ApiResponse {
 
 function recoveryOf(
   index: IndexInfo,
-  stats: ShardStats,
+  stats: HostedShardStats,
   node: NodeInfo,
   { human, detailed }: { readonly human: boolean; readonly detailed: boolean },
 ): JsonObject {

@@ -4,8 +4,9 @@ import type { ApiParts } from "#hub/api/context/api-context.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
 import { RESOLVE_PARAMS, resolveOptions } from "#hub/api/parameters/resolve-options.ts";
-import type { IndexInfo, ShardStats } from "#hub/api/ports/indices.ts";
+import type { IndexInfo } from "#hub/api/ports/indices.ts";
 import { type FigureOptions, figureSource, METRIC_NAMES, printFigures } from "#hub/api/stats/index-stats.ts";
+import type { HostedShardStats } from "#hub/cluster/hosting/hosted-index.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { nearestName } from "#proto/kit/nearest.ts";
@@ -92,7 +93,7 @@ function indexBody(
 }
 
 /** The newest commit of a shard; its id changes with each. */
-function commitOf({ uuid }: IndexInfo, { shard, generation, docs }: ShardStats): JsonObject {
+function commitOf({ uuid }: IndexInfo, { shard, generation, docs }: HostedShardStats): JsonObject {
   const id = Buffer.from(`${uuid}/${shard}/${generation}`).toString("base64");
   return { id, generation, user_data: {}, num_docs: docs };
 }
