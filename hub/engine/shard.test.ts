@@ -121,7 +121,9 @@ suite("operations of a shard", () => {
           operation(INDEX, "a", { n: "abc" }),
           {
             errorCode: "mapping_parse",
-            errorReason: 'failed to parse field [n] of type [long]; For input string: "abc"',
+            errorReason: "failed to parse field [n] of type [long]",
+            causeType: "number_format_exception",
+            causeReason: 'For input string: "abc"',
           },
         ],
         [operation(INDEX, "a", '{"n":1'), { errorCode: "mapping_parse" }],

@@ -1568,6 +1568,12 @@ export namespace tailrace {
         /** DocItemResult count. */
         count: number;
 
+        /** DocItemResult causeType. */
+        causeType: string;
+
+        /** DocItemResult causeReason. */
+        causeReason: string;
+
         /**
          * Encodes the specified DocItemResult message. Does not implicitly {@link tailrace.DocItemResult.verify|verify} messages.
          * @param message DocItemResult message or plain object to encode
@@ -1612,6 +1618,12 @@ export namespace tailrace {
 
             /** DocItemResult count */
             count?: (number|null);
+
+            /** DocItemResult causeType */
+            causeType?: (string|null);
+
+            /** DocItemResult causeReason */
+            causeReason?: (string|null);
 
             /** Unknown fields preserved while decoding when enabled */
             $unknowns?: Uint8Array[];

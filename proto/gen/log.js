@@ -4217,6 +4217,8 @@ export const tailrace = $root.tailrace = (() => {
          * @property {string|null} [errorCode] DocItemResult errorCode
          * @property {string|null} [errorReason] DocItemResult errorReason
          * @property {number|null} [count] DocItemResult count
+         * @property {string|null} [causeType] DocItemResult causeType
+         * @property {string|null} [causeReason] DocItemResult causeReason
          * @property {Array.<Uint8Array>} [$unknowns] Unknown fields preserved while decoding when enabled
          */
 
@@ -4305,6 +4307,22 @@ export const tailrace = $root.tailrace = (() => {
         DocItemResult.prototype.count = 0;
 
         /**
+         * DocItemResult causeType.
+         * @member {string} causeType
+         * @memberof tailrace.DocItemResult
+         * @instance
+         */
+        DocItemResult.prototype.causeType = "";
+
+        /**
+         * DocItemResult causeReason.
+         * @member {string} causeReason
+         * @memberof tailrace.DocItemResult
+         * @instance
+         */
+        DocItemResult.prototype.causeReason = "";
+
+        /**
          * Encodes the specified DocItemResult message. Does not implicitly {@link tailrace.DocItemResult.verify|verify} messages.
          * @function encode
          * @memberof tailrace.DocItemResult
@@ -4334,6 +4352,10 @@ export const tailrace = $root.tailrace = (() => {
                 writer.uint32(/* id 6, wireType 2 =*/50).string(message.errorReason);
             if (message.count != null && $Object.hasOwnProperty.call(message, "count") && message.count !== 0)
                 writer.uint32(/* id 7, wireType 0 =*/56).uint32(message.count);
+            if (message.causeType != null && $Object.hasOwnProperty.call(message, "causeType") && message.causeType !== "")
+                writer.uint32(/* id 8, wireType 2 =*/66).string(message.causeType);
+            if (message.causeReason != null && $Object.hasOwnProperty.call(message, "causeReason") && message.causeReason !== "")
+                writer.uint32(/* id 9, wireType 2 =*/74).string(message.causeReason);
             if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
                 for (let i = 0; i < message.$unknowns.length; ++i)
                     writer.raw(message.$unknowns[i]);
@@ -4439,6 +4461,24 @@ export const tailrace = $root.tailrace = (() => {
                             message.count = value;
                         else
                             delete message.count;
+                        continue;
+                    }
+                case 8: {
+                        if (wireType !== 2)
+                            break;
+                        if ((value = reader.stringVerify()).length)
+                            message.causeType = value;
+                        else
+                            delete message.causeType;
+                        continue;
+                    }
+                case 9: {
+                        if (wireType !== 2)
+                            break;
+                        if ((value = reader.stringVerify()).length)
+                            message.causeReason = value;
+                        else
+                            delete message.causeReason;
                         continue;
                     }
                 }

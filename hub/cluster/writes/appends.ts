@@ -9,13 +9,13 @@ import type { IndexMetadata } from "#hub/cluster/catalog/index-metadata.ts";
 import type { DocumentRun } from "#hub/engine/kernel/document-run.ts";
 import { documentShapes } from "#hub/engine/kernel/document-shapes.ts";
 import { threadKernel } from "#hub/engine/kernel/kernel.ts";
+import { resultError } from "#hub/engine/operations/item-result.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import type { tailrace } from "#proto/messages.ts";
 import { type AppendMessage, appendMessages } from "./append-messages.ts";
 import { appendTarget } from "./append-target.ts";
 import type { BatchHeader } from "./doc-batches.ts";
 import { type DocumentIds, ID_CHARACTERS } from "./document-ids.ts";
-import { documentError } from "./item-error.ts";
 import { KnownShapes } from "./known-shapes.ts";
 import type { LogPort } from "./log-port.ts";
 import type { Reply, ReplyInbox } from "./reply-inbox.ts";
@@ -128,10 +128,11 @@ function fillOutcomes(
   { seqNos, failures }: Outcomes,
 ): void {
   let next = 0;
-  for (const { count, errorCode, errorReason, seqNo } of items) {
+  for (const item of items) {
+    const { count, seqNo } = item;
     const end = Math.min(next + (count || 1), places.length);
     for (let nth = 0; next < end; next++, nth++) {
-      if (errorCode) failures.set(places[next]!, documentError(errorCode, errorReason ?? "", of));
+      if (item.errorCode) failures.set(places[next]!, resultError(item, of));
       else seqNos[places[next]!] = (seqNo ?? 0) + nth;
     }
   }

@@ -1,11 +1,10 @@
 /** From the answer of a shard to the results of the items that a message carried. */
 
 import type { IndexMetadata } from "#hub/cluster/catalog/index-metadata.ts";
-import { eachResult } from "#hub/engine/operations/item-result.ts";
+import { eachResult, resultError } from "#hub/engine/operations/item-result.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { tailrace } from "#proto/messages.ts";
 import type { EncodedBatch } from "./doc-batches.ts";
-import { documentError } from "./item-error.ts";
 import type { WriteResult, WriteSuccess } from "./writes.ts";
 
 /** An item with its index, ready for the log. */
@@ -42,7 +41,7 @@ function resultOf(
   if (item instanceof AppError) return { index: index.name, id, error: item };
   if (item.errorCode) {
     const data = { index: index.name, index_uuid: index.uuid, shard: String(shard) };
-    return { index: index.name, id, error: documentError(item.errorCode, item.errorReason ?? "", data) };
+    return { index: index.name, id, error: resultError(item, data) };
   }
   const noop = item.result === "noop";
   return {

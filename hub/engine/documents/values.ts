@@ -47,7 +47,7 @@ export function parseWhole(field: Field, text: string, isString: boolean): numbe
 /** Fractions are cut where `coerce` allows. */
 function parseFraction(field: Field, text: string): number | bigint {
   const number = toDouble(text);
-  if (Number.isNaN(number)) throw new ValueError(`For input string: "${text}"`);
+  if (Number.isNaN(number)) throw new ValueError(`For input string: "${text}"`, "number_format_exception");
   const [min, max] = RANGES[field.type]!;
   if (!Number.isFinite(number) || number < Number(min) || number >= Number(max) + 1)
     throw outOfRange(field, text);
@@ -147,15 +147,17 @@ export function parsePoint(field: Field, text: string): Point {
   if (wkt !== null) return checkedPoint(field, Number(wkt[2]), Number(wkt[1]));
   if (!text.includes(",")) return geohashPoint(text);
   const [latitude, longitude] = text.split(",").map((part) => part.trim());
-  if (latitude === "" || Number.isNaN(Number(latitude))) throw new ValueError("latitude must be a number");
-  if (!longitude || Number.isNaN(Number(longitude))) throw new ValueError("longitude must be a number");
+  if (latitude === "" || Number.isNaN(Number(latitude)))
+    throw new ValueError("latitude must be a number", "parse_exception");
+  if (!longitude || Number.isNaN(Number(longitude)))
+    throw new ValueError("longitude must be a number", "parse_exception");
   return checkedPoint(field, Number(latitude), Number(longitude));
 }
 
 /** Checks ranges. Throws ValueError. */
 export function checkedPoint(field: Field, latitude: number, longitude: number): Point {
-  if (Number.isNaN(latitude)) throw new ValueError("latitude must be a number");
-  if (Number.isNaN(longitude)) throw new ValueError("longitude must be a number");
+  if (Number.isNaN(latitude)) throw new ValueError("latitude must be a number", "parse_exception");
+  if (Number.isNaN(longitude)) throw new ValueError("longitude must be a number", "parse_exception");
   if (Math.abs(latitude) > 90) throw new ValueError(`illegal latitude value [${latitude}] for ${field.path}`);
   if (Math.abs(longitude) > 180)
     throw new ValueError(`illegal longitude value [${longitude}] for ${field.path}`);
@@ -176,7 +178,7 @@ function geohashPoint(text: string): Point {
       even = !even;
     }
   }
-  if (text === "") throw new ValueError("field must be either [lat], [lon] or [geohash]");
+  if (text === "") throw new ValueError("field must be either [lat], [lon] or [geohash]", "parse_exception");
   return {
     latitude: (range.latitude[0] + range.latitude[1]) / 2,
     longitude: (range.longitude[0] + range.longitude[1]) / 2,

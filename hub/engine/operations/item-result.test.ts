@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { AppError } from "#proto/kit/errors.ts";
 import { DocResult } from "#proto/messages.ts";
-import { eachResult } from "./item-result.ts";
+import { eachResult, itemError, resultError } from "./item-result.ts";
 
 test("results that travelled keep their zeros, and each of a run has its own number", () => {
   const items = [
@@ -20,4 +21,20 @@ test("results that travelled keep their zeros, and each of a run has its own num
       [0, 0, "mapping_parse"],
     ],
   );
+});
+
+test("an error that travelled has its code, its reason, the type and reason of its cause, and where it happened", () => {
+  const cause = { type: "number_format_exception", reason: 'For input string: "a; b"' };
+  const sent = itemError(
+    new AppError("mapping_parse", "failed to parse field [n] of type [long]", { data: { caused_by: cause } }),
+  );
+  const [arrived] = DocResult.decode(DocResult.encode({ sequence: 1, items: [sent] }).finish()).items;
+  const { code, message, data } = resultError(arrived!, { index: "a" });
+  assert.deepEqual([code, message], ["mapping_parse", "failed to parse field [n] of type [long]"]);
+  assert.deepEqual(data, { index: "a", caused_by: cause });
+});
+
+test("an error of a code that this version doesn't have is internal and has no cause", () => {
+  const { code, data } = resultError({ errorCode: "of_another_version", errorReason: "why" }, {});
+  assert.deepEqual([code, data], ["internal", {}]);
 });

@@ -1,6 +1,6 @@
-/** What became of one operation, as its sender hears of it. */
+/** The result of one operation, as the shard sends it to the operation's sender. */
 
-import { AppError, type ErrorCode } from "#proto/kit/errors.ts";
+import { AppError, type ErrorCode, isErrorCode } from "#proto/kit/errors.ts";
 import type { tailrace } from "#proto/messages.ts";
 
 /** One result, or that of `count` operations in a row. */
@@ -43,7 +43,20 @@ export function idError(length: number): AppError {
 /** The result of an operation that failed. Throws what makes the shard unusable. */
 export function itemError(error: unknown): ItemResult {
   if (!(error instanceof AppError) || !ITEM_ERRORS.has(error.code)) throw error;
-  const cause = error.data["caused_by"] as { reason?: string } | undefined;
-  const errorReason = cause?.reason === undefined ? error.message : `${error.message}; ${cause.reason}`;
-  return { errorCode: error.code, errorReason };
+  const cause = error.data["caused_by"] as { readonly type: string; readonly reason: string } | undefined;
+  return {
+    errorCode: error.code,
+    errorReason: error.message,
+    ...(cause !== undefined && { causeType: cause.type, causeReason: cause.reason }),
+  };
+}
+
+/** Returns the error of a failed operation as its sender gets it. `data`: where it happened. */
+export function resultError(
+  { errorCode, errorReason, causeType, causeReason }: ItemResult,
+  data: Readonly<Record<string, unknown>>,
+): AppError {
+  const code = isErrorCode(errorCode ?? "") ? (errorCode as ErrorCode) : "internal";
+  const cause = causeType ? { caused_by: { type: causeType, reason: causeReason } } : {};
+  return new AppError(code, errorReason ?? "", { data: { ...data, ...cause } });
 }
