@@ -100,10 +100,8 @@ export function parseRule(json: unknown, parser: QueryParser, depth = 0): Rule {
   const body = objectOf(given, name);
   const read = READERS.get(name);
   if (read !== undefined) return read(body, parser, depth);
-  throw new AppError(
-    "parsing",
-    `Unknown interval type [${name}], expecting one of [${[...READERS.keys()].join(", ")}]${didYouMean(name, READERS.keys())}`,
-  );
+  const text = `Unknown interval type [${name}], expecting one of [${[...READERS.keys()].join(", ")}]`;
+  throw new AppError("parsing", text + didYouMean(name, READERS.keys()), { data: { text } });
 }
 
 type Reader = (body: JsonObject, parser: QueryParser, depth: number) => Rule;
@@ -222,10 +220,8 @@ function filtered(rule: Rule, given: unknown, parser: QueryParser, depth: number
     );
   const meaning = FILTERS.get(name);
   if (meaning === undefined) {
-    throw new AppError(
-      "parsing",
-      `Unknown filter type [${name}] of [intervals]; use one of ${[...FILTERS.keys()].join(", ")}${didYouMean(name, FILTERS.keys())}`,
-    );
+    const text = `Unknown filter type [${name}] of [intervals]; use one of ${[...FILTERS.keys()].join(", ")}`;
+    throw new AppError("parsing", text + didYouMean(name, FILTERS.keys()), { data: { text } });
   }
   const [relation, negated] = meaning;
   const other = parseRule(body, parser, depth + 1);

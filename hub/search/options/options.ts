@@ -30,10 +30,8 @@ export function readOptions<O extends Options>(
   const values: Record<string, unknown> = {};
   for (const key of Object.keys(given)) {
     if (Object.hasOwn(options, key)) continue;
-    throw new AppError(
-      "parsing",
-      `[${owner}] ${kind} does not support [${key}]${didYouMean(key, Object.keys(options))}`,
-    );
+    const text = `[${owner}] ${kind} does not support [${key}]`;
+    throw new AppError("parsing", text + didYouMean(key, Object.keys(options)), { data: { text } });
   }
   for (const [key, option] of Object.entries(options)) {
     const value = given[key];

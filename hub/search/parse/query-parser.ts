@@ -78,8 +78,8 @@ export class QueryParser {
       const reason = REFUSED_QUERIES.get(name);
       if (reason !== undefined)
         throw new AppError("request_invalid", `[${name}] query can't be used: ${reason}`);
-      const nearest = didYouMean(name, this.#types.keys());
-      throw new AppError("parsing", `no [query] registered for [${name}]${nearest}`);
+      const text = `no [query] registered for [${name}]`;
+      throw new AppError("parsing", text + didYouMean(name, this.#types.keys()), { data: { text } });
     }
     return this.#parseAs(type, body);
   }

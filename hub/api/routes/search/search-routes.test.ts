@@ -109,11 +109,10 @@ describe("the others", () => {
       },
     );
     assert.deepEqual(
-      (await fixture.send("GET", "/logs/_validate/query?explain=true", { query: { invalid_query: {} } }))
-        .body,
+      (await fixture.send("GET", "/logs/_validate/query?explain=true", { query: { trem: {} } })).body,
       {
         valid: false,
-        error: "org.elasticsearch.common.ParsingException: no [query] registered for [invalid_query]",
+        error: "org.elasticsearch.common.ParsingException: no [query] registered for [trem]",
       },
     );
     const wrong = await fixture.send("GET", "/logs/_validate/query?explain=true", {

@@ -66,8 +66,11 @@ function validate(parts: ApiParts, request: ApiRequest): ApiResponse {
   } catch (error) {
     const fault = toAppError(error);
     if (fault.status >= 500) throw fault;
-    const text = `org.elasticsearch.common.ParsingException: ${fault.message.replace(/; did you mean .*$/, "")}`;
-    return json({ valid: false, ...(wantsReasons && { error: text }) });
+    // Clients compare this text: a hint of ours doesn't belong into it.
+    const { text } = fault.data;
+    const reason = typeof text === "string" ? text : fault.message;
+    const exception = `org.elasticsearch.common.ParsingException: ${reason}`;
+    return json({ valid: false, ...(wantsReasons && { error: exception }) });
   } finally {
     opened.close();
   }
