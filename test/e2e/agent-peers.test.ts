@@ -3,8 +3,9 @@
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { appendFileSync, mkdirSync, renameSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
+import { delimiter, join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { startAgent } from "#test/harness/agent.ts";
 import { assertExactlyOnce } from "#test/harness/exactly-once.ts";
@@ -44,6 +45,11 @@ async function startHub(t: TestContext): Promise<{ workspace: Workspace; hub: Te
   return { workspace, hub };
 }
 
+function isInstalled(program: string): boolean {
+  const folders = [...(process.env["PATH"] ?? "").split(delimiter), "/usr/sbin"];
+  return folders.some((folder) => existsSync(join(folder, program)));
+}
+
 /** rsyslogd forwards what `logger` gives its socket, in three ways. */
 function rsyslogConfig(socket: string, target: { udp: number; tcp: number }, folder: string): string {
   const forward = (more: string): string => `action(type="omfwd" target="127.0.0.1" ${more})\n`;
@@ -55,7 +61,15 @@ ${forward(`port="${target.udp}" protocol="udp"`)}${forward(`port="${target.tcp}"
 )}`;
 }
 
-test("logger, rsyslog, nc, redis-cli and a runtime's log folders reach the search page", async (t) => {
+/** Programs of others that lines are sent with. */
+const PROGRAMS = ["logger", "nc", "redis-cli", "redis-server", "rsyslogd"];
+
+const missing = PROGRAMS.filter((program) => !isInstalled(program));
+const peers = {
+  skip: missing.length > 0 && `not installed: ${missing.join(", ")}; bash test/tools.sh peers`,
+};
+
+test("logger, rsyslog, nc, redis-cli and a runtime's log folders reach the search page", peers, async (t) => {
   const { workspace, hub } = await startHub(t);
   const [udp, tcp, lines, redis] = [await freePort(), await freePort(), await freePort(), await freePort()];
   const logs = workspace.path("containers", "");

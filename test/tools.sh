@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# Installs the programs of others that tests use: `bash test/tools.sh deploy-check|peers`. Where nothing may be installed,
+# the tests that need a missing program are skipped, and say so.
+set -uo pipefail
+
+# Program → Debian package.
+case "${1:-}" in
+  # What checks the files of deploy/.
+  deploy-check)
+    declare -A packages=(
+      [docker-compose]=docker-compose
+      [dpkg-deb]=dpkg
+      [ip]=iproute2
+      [mmdebstrap]=mmdebstrap
+      [shellcheck]=shellcheck
+      [systemd-analyze]=systemd
+    )
+    ;;
+  # What sends lines to an agent or hub, and a clock that can be set.
+  peers)
+    declare -A packages=(
+      [faketime]=faketime
+      [ip]=iproute2
+      [logger]=bsdutils
+      [nc]=netcat-openbsd
+      [redis-server]=redis-server
+      [rsyslogd]=rsyslog
+    )
+    ;;
+  *)
+    printf 'Usage: bash test/tools.sh deploy-check|peers\n' >&2
+    exit 2
+    ;;
+esac
+PATH=$PATH:/usr/sbin:/sbin
+
+missing=()
+for program in "${!packages[@]}"; do
+  command -v "$program" >/dev/null || missing+=("${packages[$program]}")
+done
+if [ "${#missing[@]}" -eq 0 ]; then
+  exit 0
+fi
+
+as_root=()
+if [ "$(id -u)" -ne 0 ]; then
+  as_root=(sudo -n)
+fi
+if ! command -v apt-get >/dev/null || ! "${as_root[@]}" true 2>/dev/null; then
+  printf 'tools: not installed, and nothing may be installed here: %s\n' "${missing[*]}"
+  exit 0
+fi
+printf 'tools: installing %s\n' "${missing[*]}"
+options=(-o DPkg::Lock::Timeout=120 -y -q --no-install-recommends)
+"${as_root[@]}" apt-get "${options[@]}" update >/dev/null 2>&1 || true
+if ! "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get "${options[@]}" install "${missing[@]}" >/dev/null; then
+  printf 'tools: could not be installed: %s\n' "${missing[*]}"
+fi
