@@ -78,7 +78,7 @@ function segment(part: string, pattern: string): Segment {
     const character = part[at]!;
     if (character === "*") source += "[^/]*";
     else if (character === "?") source += "[^/]";
-    else if (character === "\\") source += escapeText(part[++at] ?? "\\");
+    else if (character === "\\") source += RegExp.escape(part[++at] ?? "\\");
     else if (character === "[") {
       const end = part.indexOf("]", at + 2);
       if (end < 0)
@@ -92,13 +92,9 @@ function segment(part: string, pattern: string): Segment {
         .replaceAll("\\", "\\\\");
       source += `[${set}]`;
       at = end;
-    } else source += escapeText(character);
+    } else source += RegExp.escape(character);
   }
   return { kind: "match", test: new RegExp(`^${source}$`, "us") };
-}
-
-function escapeText(text: string): string {
-  return text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
 }
 
 /** "a{b,c}" → "ab", "ac"; from the left, nested ones too. */

@@ -16,6 +16,7 @@ import {
 import { tmpdir } from "node:os";
 import { join, relative, resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { MIB } from "#proto/kit/units.ts";
 import { bundleAgent } from "./agent-bundle.ts";
 import { buildDebianPackage } from "./debian.ts";
 import { bundledPackages, thirdPartyNotices } from "./packages.ts";
@@ -36,7 +37,6 @@ The same commit gives the same bytes; SOURCE_DATE_EPOCH sets the time of all fil
 `;
 
 const WRONG_USAGE = 2;
-const MIB = 1_024 ** 2;
 const OPTIONS = {
   out: { type: "string", default: "dist" },
   arch: { type: "string", default: process.arch as string },

@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, mock, suite, test } from "node:test";
+import { HOUR_MS } from "#proto/kit/units.ts";
 import { PERSON, World } from "#test/conformance/oauth/auth-server.ts";
 import { Browser, type Page } from "#test/conformance/oauth/browser.ts";
-
-const HOUR_MS = 3_600_000;
 
 suite("sign-in on the dashboard", () => {
   let world: World;

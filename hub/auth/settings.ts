@@ -1,8 +1,8 @@
 /** Settings of the room: `auth.*` and `public.url`, and what they demand of the listeners. */
 
-import { isIP } from "node:net";
 import type { Static } from "typebox";
 import { AppError } from "#proto/kit/errors.ts";
+import { isLoopbackHost } from "#proto/kit/loopback.ts";
 import { Type } from "#proto/kit/schema.ts";
 import { durationSetting } from "#proto/kit/settings/kinds.ts";
 
@@ -164,13 +164,6 @@ export function checkAuthSettings(settings: AuthSettings): void {
       "auth.mode is required, but nobody could sign in: set auth.provider.enabled: true or auth.upstream.issuer",
     );
   }
-}
-
-/** Returns true where only this machine reaches `host`. */
-export function isLoopbackHost(host: string): boolean {
-  const bare = host.replace(/^\[|\]$/g, "").toLowerCase();
-  if (bare === "localhost" || bare === "::1") return true;
-  return isIP(bare) === 4 && bare.startsWith("127.");
 }
 
 function isOrigin(url: string): boolean {

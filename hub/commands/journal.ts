@@ -2,6 +2,7 @@
 
 import { loadCommandSettings } from "#hub/node/settings/reach-file.ts";
 import { printableJson } from "#proto/kit/printable.ts";
+import { MIB } from "#proto/kit/units.ts";
 import { overridesOf, PLACE_OPTIONS, parseOptions, usageError } from "./arguments.ts";
 import { addressOf, askedHub, askHub } from "./running-hub.ts";
 import { table } from "./terminal.ts";
@@ -27,8 +28,6 @@ interface Agent {
   readonly health: string;
   readonly lag_bytes: number;
 }
-
-const MIB = 1_024 ** 2;
 
 const OPTIONS = { ...PLACE_OPTIONS, json: { type: "boolean" } } as const;
 

@@ -3,7 +3,7 @@
 import type { HubSettings } from "#hub/node/settings/hub-settings.ts";
 import { loadCommandSettings } from "#hub/node/settings/reach-file.ts";
 import { printable, printableJson } from "#proto/kit/printable.ts";
-import { parseDuration } from "#proto/kit/units.ts";
+import { DAY_MS, parseDuration } from "#proto/kit/units.ts";
 import { overridesOf, PLACE_OPTIONS, parseOptions, usageError } from "./arguments.ts";
 import { addressOf, askedHub, askHub } from "./running-hub.ts";
 
@@ -154,7 +154,6 @@ function emptyRemark({ index, since, until }: SearchCommand, newest: unknown): s
 /** A day, or a time, in ISO 8601; without a zone it is local time. */
 const MOMENT = /^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?$/;
 const DAY_LENGTH = 10;
-const DAY_MS = 86_400_000;
 
 /** Parses a duration back from `nowMs` or an absolute time. Throws usage_invalid. */
 function momentOf(option: string, text: string, nowMs: number): Date {

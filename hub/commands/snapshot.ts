@@ -13,10 +13,9 @@ import { checkEmpty, finishRestore, restoreFiles, restoreStreams } from "#hub/sn
 import { AppError } from "#proto/kit/errors.ts";
 import { checkFolderOwner } from "#proto/kit/files/folder-owner.ts";
 import type { Logger } from "#proto/kit/log.ts";
+import { MIB } from "#proto/kit/units.ts";
 import { usageError } from "./arguments.ts";
 import type { SnapshotCommand } from "./snapshot-arguments.ts";
-
-const MIB = 1_024 ** 2;
 
 export interface SnapshotSurroundings {
   readonly log: Logger;

@@ -2,9 +2,10 @@ import assert from "node:assert/strict";
 import { cpSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, test } from "node:test";
+import { MIB } from "#proto/kit/units.ts";
 import { START } from "#proto/position.ts";
 import { DOC_STREAM, RAW_STREAM } from "#proto/subjects.ts";
-import { at, bytes, MIB, range, text, useJournal } from "#test/support/journal/test-journal.ts";
+import { at, bytes, range, text, useJournal } from "#test/support/journal/test-journal.ts";
 
 const world = useJournal();
 const { reopen, restart, publishNumbers, readUntil, readNumbers, readOwn, removeMessage, metric } = world;

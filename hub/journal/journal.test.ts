@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { describe, test } from "node:test";
+import { MIB } from "#proto/kit/units.ts";
 import { START } from "#proto/position.ts";
 import { DEAD_LETTER_STREAM, DOC_STREAM, RAW_STREAM } from "#proto/subjects.ts";
 import { until } from "#test/harness/until.ts";
-import { at, bytes, MIB, range, text, useJournal } from "#test/support/journal/test-journal.ts";
+import { at, bytes, range, text, useJournal } from "#test/support/journal/test-journal.ts";
 
 const world = useJournal();
 const { reopen, newJournal, publishNumbers, readUntil, readNumbers, readAll, removeConsumers, root } = world;

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import type { ArchivedMessage } from "#hub/journal/streams/stream-archive.ts";
 import { DirectoryBlobs } from "#hub/snapshot/blobs/blob-store.ts";
+import { MIB } from "#proto/kit/units.ts";
 import { Workspace } from "#test/harness/workspace.ts";
 import {
   decodeRecords,
@@ -14,8 +15,6 @@ import {
   snapshotNames,
   storePiece,
 } from "./contents.ts";
-
-const MIB = 1_024 ** 2;
 
 async function* parts(...bytes: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
   yield* bytes;

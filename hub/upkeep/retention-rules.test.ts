@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { MemoryBucket } from "#proto/kit/memory-bucket.ts";
+import { DAY_MS } from "#proto/kit/units.ts";
 import { RetentionRules } from "./retention-rules.ts";
-
-const DAY_MS = 86_400_000;
 
 function rulesOver(fixed: readonly string[] = []) {
   const index = (name: string, ageDays: number) => ({

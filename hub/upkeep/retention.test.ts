@@ -3,9 +3,9 @@ import { test } from "node:test";
 import type { Clock } from "#proto/kit/clock.ts";
 import { silentLogger } from "#proto/kit/log.ts";
 import { Metrics } from "#proto/kit/metrics.ts";
+import { DAY_MS } from "#proto/kit/units.ts";
 import { parseRetentionRule, type RetainedIndex, Retention } from "./retention.ts";
 
-const DAY_MS = 86_400_000;
 const NOW_MS = 100 * DAY_MS;
 
 const clock: Clock = { now: () => NOW_MS, monotonic: () => 0, sleep: () => Promise.resolve() };

@@ -193,6 +193,6 @@ function dueOf(rule: RetentionRule, indices: readonly RetainedIndex[], nowMs: nu
 }
 
 function fits(pattern: string, name: string): boolean {
-  const parts = pattern.split("*").map((part) => part.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&"));
+  const parts = pattern.split("*").map((part) => RegExp.escape(part));
   return new RegExp(`^${parts.join(".*")}$`, "u").test(name);
 }

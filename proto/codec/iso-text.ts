@@ -1,6 +1,6 @@
 /** Times as text, fast: the day is remembered, as events that follow one another mostly share it. */
 
-const DAY_MS = 86_400_000;
+import { DAY_MS } from "#proto/kit/units.ts";
 
 const TWO = Array.from({ length: 60 }, (_, number) => String(number).padStart(2, "0"));
 const THREE = Array.from({ length: 1_000 }, (_, number) => String(number).padStart(3, "0"));

@@ -1,10 +1,7 @@
 /** Times as logs write them, read from bytes and written as ISO 8601 bytes. No allocation per line. */
 
 import type { TimeZone } from "#proto/kit/dates/time-zone.ts";
-
-const MINUTE_MS = 60_000;
-const HOUR_MS = 3_600_000;
-const DAY_MS = 86_400_000;
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "#proto/kit/units.ts";
 
 /** A line may be this far ahead of the clock that read it before its year is taken for last year's. */
 const FUTURE_TOLERANCE_MS = 2 * DAY_MS;

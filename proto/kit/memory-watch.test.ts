@@ -8,8 +8,7 @@ import { text } from "node:stream/consumers";
 import { test } from "node:test";
 import { MemoryWatch, readGroupMemory } from "./memory-watch.ts";
 import { Metrics } from "./metrics.ts";
-
-const MIB = 1_024 ** 2;
+import { MIB } from "./units.ts";
 
 const groups: readonly [name: string, files: Record<string, string>, expected: unknown][] = [
   [

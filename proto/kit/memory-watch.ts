@@ -8,6 +8,7 @@ import { readFileSync } from "node:fs";
 import type { Component } from "./lifecycle.ts";
 import type { Logger } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
+import { MIB } from "./units.ts";
 
 export interface MemoryWatchOptions {
   readonly log: Logger;
@@ -28,7 +29,6 @@ const LOOK_EVERY_MS = 2_000;
 /** Said above the first share of the limit, and again only after a fall below the second. */
 const SHORT = 0.9;
 const RELIEVED = 0.8;
-const MIB = 1_024 ** 2;
 /** A group without a limit says a figure near 2^63 (v1) or "max" (v2). */
 const NO_LIMIT = 2 ** 60;
 

@@ -1,15 +1,24 @@
-/** Durations and sizes as people write them. */
+/** Durations and sizes: their constants, and how settings write them. */
 
 import { AppError } from "./errors.ts";
+
+export const SECOND_MS = 1_000;
+export const MINUTE_MS = 60 * SECOND_MS;
+export const HOUR_MS = 60 * MINUTE_MS;
+export const DAY_MS = 24 * HOUR_MS;
+export const WEEK_MS = 7 * DAY_MS;
+
+export const KIB = 1_024;
+export const MIB = 1_024 * KIB;
 
 const DURATION_MS: Readonly<Record<string, number>> = {
   nanos: 1e-6,
   micros: 1e-3,
   ms: 1,
-  s: 1_000,
-  m: 60_000,
-  h: 3_600_000,
-  d: 86_400_000,
+  s: SECOND_MS,
+  m: MINUTE_MS,
+  h: HOUR_MS,
+  d: DAY_MS,
 };
 
 const SIZE_BYTES: Readonly<Record<string, number>> = {

@@ -3,6 +3,7 @@
 import { mkdirSync, readFileSync, renameSync, rmdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { systemClock } from "#proto/kit/clock.ts";
+import { MIB } from "#proto/kit/units.ts";
 import { openRaw } from "#test/harness/agent.ts";
 import { Child } from "#test/harness/child.ts";
 import { readMetric } from "#test/harness/http.ts";
@@ -13,7 +14,6 @@ import type { Workspace } from "#test/harness/workspace.ts";
 
 const LAUNCHER = resolve(import.meta.dirname, "../../agent/bin/tailrace-agent");
 const DEADLINE_MS = 300_000;
-const MIB = 1024 ** 2;
 /** Times the data, so that the stream is never the limit. */
 const STORE_FACTOR = 3;
 const CONTROL_GROUPS = "/sys/fs/cgroup/memory";

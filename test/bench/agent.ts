@@ -3,6 +3,7 @@
 import { closeSync, copyFileSync, mkdirSync, openSync, statSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { systemClock } from "#proto/kit/clock.ts";
+import { MIB } from "#proto/kit/units.ts";
 import type { Workspace } from "#test/harness/workspace.ts";
 import { AgentRun, type AgentRunOptions } from "./agent-run.ts";
 import {
@@ -17,7 +18,6 @@ import { readLinesPerCpuSecond } from "./reference.ts";
 
 const LINES = 1_500_000;
 const LINE_BYTES = 200;
-const MIB = 1024 ** 2;
 /** What a container of 128 MB leaves, and what is aimed at. */
 const MEMORY_MIB = 128;
 const LOAD_MEMORY_MIB = 100;

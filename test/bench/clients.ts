@@ -7,6 +7,7 @@
 import assert from "node:assert/strict";
 import { mkdirSync } from "node:fs";
 import { Agent, request as httpRequest } from "node:http";
+import { HOUR_MS } from "#proto/kit/units.ts";
 import { ask } from "#test/harness/http.ts";
 import { startHub, type TestHub } from "#test/harness/hub.ts";
 import { cpuSeconds } from "#test/harness/processes.ts";
@@ -22,7 +23,6 @@ const WARM_MS = 2_000;
 const CASE_MS = 8_000;
 /** Blocks of documents that stand in memory as bodies at a time. */
 const PART_BLOCKS = 100;
-const HOUR_MS = 3_600_000;
 const SPAN_HOURS = 7 * 24;
 /** What 99 of 100 answers may take. */
 const P99 = { atMost: 100 };

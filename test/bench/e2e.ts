@@ -2,6 +2,7 @@
 
 import { appendFileSync, closeSync, openSync, renameSync, statSync, writeSync } from "node:fs";
 import { systemClock } from "#proto/kit/clock.ts";
+import { MIB } from "#proto/kit/units.ts";
 import { ask } from "#test/harness/http.ts";
 import { cpuSeconds, peakResidentBytes } from "#test/harness/processes.ts";
 import { count, LOGS } from "#test/harness/search.ts";
@@ -20,7 +21,6 @@ const DEADLINE_MS = 600_000;
 /** How long lines are written at half load, ms. */
 const HALF_LOAD_MS = 15_000;
 const BURST_MS = 20;
-const MIB = 1024 ** 2;
 
 /** What was promised of an idle machine: lines per CPU-second by their shape, and the age of the oldest one, ms. */
 const TARGETS = { access: { atLeast: 40_000 }, plain: { atLeast: 100_000 } } as const;

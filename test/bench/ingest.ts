@@ -7,6 +7,7 @@ import { execFile } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { MIB } from "#proto/kit/units.ts";
 import { ask } from "#test/harness/http.ts";
 import { startHub } from "#test/harness/hub.ts";
 import { cpuSeconds, peakResidentBytes } from "#test/harness/processes.ts";
@@ -32,7 +33,6 @@ const PARTS = 2;
 /** The twin is slow: this share of the documents says enough. */
 const TWIN_SHARE = 0.2;
 const MEGABYTE = 1e6;
-const MIB = 1024 ** 2;
 
 /** What was promised of an idle machine. */
 const ENGINE: Target = { atLeast: 180_000 };

@@ -1,6 +1,7 @@
 /** The pages in Chromium: how much Discover loads, how soon its rows are there, how it scrolls, opens a large document. */
 
 import type { Browser, Page } from "playwright-core";
+import { KIB } from "#proto/kit/units.ts";
 import { openShop, type Shop } from "#test/harness/shop.ts";
 import { type Benchmark, percentile, type Result, type Target } from "./benchmark.ts";
 import { countFrames } from "./frames.ts";
@@ -11,7 +12,6 @@ const THROTTLE = 4;
 const SCROLLED_ROWS = 100_000;
 const SCROLL_MS = 5_000;
 const LARGE_FIELDS = 1_000;
-const KIB = 1024;
 /** An expression of the page: its table of lines; undefined until there is one. */
 const TABLE = `(${["tr-app", "tr-page-discover", "tr-discover-results"].reduce((within, tag) => `${within}?.querySelector("${tag}")?.shadowRoot`, "document")}?.querySelector("tr-event-table"))`;
 const FIRST_ROW = "first row, ms";

@@ -1,10 +1,9 @@
 /** What the benchmark `query` asks, as a search and in SQL, and what of the two answers has to be the same. */
 
 import type { SearchResponse } from "#hub/search/search.ts";
+import { DAY_MS, HOUR_MS } from "#proto/kit/units.ts";
 import { CORPUS_START_MS } from "./log-corpus.ts";
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 const FROM_MS = CORPUS_START_MS + 2 * DAY_MS;
 const TO_MS = CORPUS_START_MS + 4 * DAY_MS;
 /** Where the nearest documents are looked for. */

@@ -2,6 +2,7 @@
 
 import { once } from "node:events";
 import { WebSocket } from "ws";
+import { MIB } from "#proto/kit/units.ts";
 import { type HubMessage, LIVE_PATH, LIVE_PROTOCOL, START_CREDIT_ROWS, UsedCredit } from "#proto/live.ts";
 import type { Workspace } from "#test/harness/workspace.ts";
 import { percentile, type Result, type Target } from "./benchmark.ts";
@@ -13,7 +14,6 @@ export const SLOW_VIEWERS = 50;
 const NEARLY_ALL = 0.99;
 /** at most so long. */
 const LAST_ROWS_MS = 5_000;
-const MIB = 1024 ** 2;
 const P99_MS: Target = { atMost: 150 };
 const SLOW_VIEWER_MIB: Target = { atMost: 4 };
 

@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSy
 import { basename, join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { reachable, thirdPartyNotices } from "#deploy/package/packages.ts";
+import { MIB } from "#proto/kit/units.ts";
 import { Child } from "#test/harness/child.ts";
 import { Workspace } from "#test/harness/workspace.ts";
 import { ROOT, run, text, without } from "./tools.ts";
@@ -11,7 +12,6 @@ import { ROOT, run, text, without } from "./tools.ts";
 const { version } = JSON.parse(text("package.json")) as { version: string };
 /** The whole agent and its native parts for three platforms; what is beyond came in by mistake. */
 const SINGLE_FILE_MAX_BYTES = 2.5 * 1_024 ** 2;
-const MIB = 1_024 ** 2;
 const workspace = new Workspace();
 /** Stands for Node in packages that tests make: the real one takes a second to copy. */
 const node = workspace.path("node");

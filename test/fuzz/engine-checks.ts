@@ -2,12 +2,12 @@
 
 import assert from "node:assert/strict";
 import type { Searcher } from "#hub/engine/searcher/searcher.ts";
+import { HOUR_MS } from "#proto/kit/units.ts";
 import type { Random } from "#test/support/engine/random.ts";
 import { type Json, keywords, NUMBER_FIELDS, numbers } from "./engine-model.ts";
 import type { Question } from "./engine-queries.ts";
 import { ask, askSnapshot, type Documents, type Subject } from "./engine-under-test.ts";
 
-const HOUR_MS = 3_600_000;
 const MAX_HITS = 10_000;
 
 /** An old snapshot: whatever is changed, merged and written afterwards, it must answer for the documents of its time. */

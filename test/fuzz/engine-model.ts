@@ -1,5 +1,6 @@
 /** Random documents, and what a field of one means by the plainest reading of its JSON. */
 
+import { HOUR_MS } from "#proto/kit/units.ts";
 import type { Random } from "#test/support/engine/random.ts";
 
 export type Json = Record<string, unknown>;
@@ -41,7 +42,6 @@ export const WORDS: readonly (readonly [word: string, tokens: readonly string[]]
 const KEYWORDS = ["alpha", "beta", "Gamma", "größe", "日本", "", "a b", "x*y", "alphabet"];
 
 export const START_MS = Date.UTC(2025, 2, 28);
-const HOUR_MS = 3_600_000;
 
 export function randomText(random: Random): string {
   const words = Array.from({ length: random.below(9) }, () =>

@@ -1,5 +1,6 @@
 /** Random queries, each with the test that says of a document's JSON whether it fits. */
 
+import { HOUR_MS } from "#proto/kit/units.ts";
 import type { Random } from "#test/support/engine/random.ts";
 import {
   type Json,
@@ -20,7 +21,6 @@ export interface Question {
   readonly fits: (document: Json, id: string) => boolean;
 }
 
-const HOUR_MS = 3_600_000;
 const KEYS = ["alpha", "beta", "Gamma", "größe", "日本", "a b", "alphabet", "nothing"];
 
 /** Returns a random query; `depth`: how many more levels of bool it may have. */

@@ -4,8 +4,8 @@
  * comes from (Fetch Metadata, W3C).
  */
 
-import { isIP } from "node:net";
 import { AppError } from "#proto/kit/errors.ts";
+import { isLoopbackHost } from "#proto/kit/loopback.ts";
 
 /** What the guard looks at. */
 export interface GuardedRequest {
@@ -38,7 +38,7 @@ export class RequestGuard {
 
   constructor(options: RequestGuardOptions) {
     this.#options = options;
-    this.#onLoopback = isLoopback(options.host);
+    this.#onLoopback = isLoopbackName(options.host);
   }
 
   /** Throws forbidden for a foreign Host, Origin or page, request_invalid for two hosts. */
@@ -73,16 +73,15 @@ export class RequestGuard {
     if (header === undefined) return true;
     const name = hostName(header);
     return (
-      isLoopback(name) || this.#options.origins().some((origin) => hostName(new URL(origin).host) === name)
+      isLoopbackName(name) ||
+      this.#options.origins().some((origin) => hostName(new URL(origin).host) === name)
     );
   }
 }
 
-/** Returns true for names and addresses that only this machine reaches. */
-export function isLoopback(host: string): boolean {
-  const name = host.replace(/^\[|\]$/g, "").toLowerCase();
-  if (name === "localhost" || name.endsWith(".localhost")) return true;
-  return isIP(name) === 4 ? name.startsWith("127.") : name === "::1";
+/** Returns true for names and addresses that only this machine reaches; browsers never look up names under `.localhost`. */
+function isLoopbackName(host: string): boolean {
+  return isLoopbackHost(host) || host.toLowerCase().endsWith(".localhost");
 }
 
 function hostName(header: string): string {

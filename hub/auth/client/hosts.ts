@@ -1,9 +1,9 @@
 /** Which hosts may see an access token. */
 
 import { AppError } from "#proto/kit/errors.ts";
+import { isLoopbackHost } from "#proto/kit/loopback.ts";
 
 const PATTERN = /^(\*\.)?([A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*|\[[0-9a-fA-F:]+\])(:\d{1,5})?$/;
-const LOOPBACK: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
 /** Throws request_invalid where `pattern` is no host. "*.example.com" covers the hosts below it, not itself. */
 export function checkHostPattern(pattern: string): void {
@@ -22,7 +22,7 @@ export function checkTokenTarget(url: URL, patterns: readonly string[]): void {
   if (url.username !== "" || url.password !== "") {
     throw new AppError("forbidden", `the address of an API must not name a user: ${url.host}`);
   }
-  const secure = url.protocol === "https:" || (url.protocol === "http:" && LOOPBACK.has(url.hostname));
+  const secure = url.protocol === "https:" || (url.protocol === "http:" && isLoopbackHost(url.hostname));
   if (!secure)
     throw new AppError("forbidden", `no access token goes to ${url.protocol}//${url.host}: it isn't https`);
   checkTokenHost(url.host, patterns);

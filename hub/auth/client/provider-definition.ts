@@ -2,6 +2,7 @@
 
 import type { Static } from "typebox";
 import { AppError } from "#proto/kit/errors.ts";
+import { isLoopbackHost } from "#proto/kit/loopback.ts";
 import { schemaFault, Type } from "#proto/kit/schema.ts";
 import { checkHostPattern } from "./hosts.ts";
 
@@ -61,9 +62,6 @@ const RESERVED: ReadonlySet<string> = new Set([
   "state",
 ]);
 
-/** Hosts to which http is allowed. */
-const LOOPBACK: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::1]"]);
-
 /** Returns `definition` where it makes sense. Throws request_invalid naming the field. */
 export function checkProvider(definition: unknown): ProviderDefinition {
   const fault = schemaFault(ProviderDefinition, definition);
@@ -103,7 +101,7 @@ export function checkProvider(definition: unknown): ProviderDefinition {
 /** Returns true where `url` may be asked without TLS. */
 export function isLoopback(url: string): boolean {
   const parsed = URL.parse(url);
-  return parsed?.protocol === "http:" && LOOPBACK.has(parsed.hostname);
+  return parsed?.protocol === "http:" && isLoopbackHost(parsed.hostname);
 }
 
 function checkEndpoint(field: string, url: string): void {

@@ -5,6 +5,7 @@ import type { AuditSink } from "#hub/auth/audit/audit.ts";
 import { Records, type Store } from "#hub/auth/state/records.ts";
 import { hasHash, hashOf, newId, newSecret } from "#hub/auth/state/secrets.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { isLoopbackHost } from "#proto/kit/loopback.ts";
 import type { TokenFamilies } from "./families.ts";
 
 /** The dashboard itself: signs people in, needs no consent. */
@@ -12,8 +13,6 @@ export const DASHBOARD_CLIENT_ID = "tailrace-dashboard";
 /** Two secrets are good at a time, so that a rotation needs no pause. */
 const MAX_SECRETS = 2;
 const MAX_REDIRECT_URIS = 20;
-/** RFC 8252 section 7.3 and 8.3: loopback redirects of native applications. */
-const LOOPBACK_HOSTS: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
 /**
  * confidential: keeps a secret. public: can't (an application on the user's machine), must use PKCE, is always
@@ -210,7 +209,7 @@ function checkRedirectUri(uri: string, { anyLoopbackPort }: NewClient): void {
   if (uri.includes("#")) throw wrong("must not have a fragment");
   if (parsed.username !== "" || parsed.password !== "") throw wrong("must not name a user");
   if (uri.includes("*")) throw wrong("must not have a wildcard; it is compared character by character");
-  const loopback = LOOPBACK_HOSTS.has(parsed.hostname);
+  const loopback = isLoopbackHost(parsed.hostname);
   if (parsed.protocol !== "https:" && !(parsed.protocol === "http:" && loopback)) {
     throw wrong("must begin with https:// (http:// only for localhost, 127.0.0.1 and [::1])");
   }

@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { silentLogger } from "#proto/kit/log.ts";
 import { MemoryBucket } from "#proto/kit/memory-bucket.ts";
+import { DAY_MS } from "#proto/kit/units.ts";
 import { checkStreamDocument, checkStreamWrite } from "./data-streams.ts";
 import { IndexCatalog } from "./index-catalog.ts";
 
 const EMPTY = { settings: {}, mappings: {}, aliases: {} };
-const DAY_MS = 24 * 3600 * 1000;
 const START_MS = Date.parse("2026-11-21T10:00:00Z");
 
 async function openCatalog(t: TestContext, bucket = new MemoryBucket()) {

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { MINUTE_MS } from "#proto/kit/units.ts";
 import { LogBacklog } from "./log-backlog.ts";
-
-const MINUTE_MS = 60_000;
 
 test("what is committed counts as long as the log keeps it", () => {
   const figures = new LogBacklog();

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { MIB } from "#proto/kit/units.ts";
 import { ShardTurns } from "./shard-rotation.ts";
-
-const MIB = 1024 ** 2;
 
 test("one shard takes all for a while, then the one that got least", () => {
   const turns = new ShardTurns(() => 0);

@@ -26,7 +26,7 @@ export const CHAR_FILTERS: Readonly<Record<string, (options: Options) => CharFil
   html_strip: () => (input) => replaceMatches(input, MARKUP, plainText),
   mapping: (options) => {
     const rules = new Map(readList(options, "mappings", []).map(parseRule));
-    const keys = [...rules.keys()].sort((a, b) => b.length - a.length).map(escapeRegExp);
+    const keys = [...rules.keys()].sort((a, b) => b.length - a.length).map(RegExp.escape);
     if (keys.length === 0) return (input) => input;
     const pattern = new RegExp(keys.join("|"), "g");
     return (input) => replaceMatches(input, pattern, (match) => rules.get(match[0])!);
@@ -58,10 +58,6 @@ function parseRule(rule: string): [string, string] {
       .trim()
       .replace(/\\u([0-9a-fA-F]{4})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
   return [decodeEscapes(rule.slice(0, at)), decodeEscapes(rule.slice(at + 2))];
-}
-
-function escapeRegExp(text: string): string {
-  return text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
 }
 
 /** Replaces matches; a replacement's units lie at the start of what they replace, what is past its length at its end. */

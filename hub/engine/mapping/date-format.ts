@@ -1,11 +1,12 @@
 /** Date formats of mappings and requests: named ones, Joda patterns, and several of them with `||` between. */
 
-import { civilTime, DAY_MS, startOfDay, utcTime } from "#proto/kit/dates/civil-time.ts";
+import { civilTime, startOfDay, utcTime } from "#proto/kit/dates/civil-time.ts";
 import { JODA, JODA_LETTERS, type PatternDialect } from "#proto/kit/dates/date-pattern.ts";
 import { compilePrinter } from "#proto/kit/dates/date-printer.ts";
 import { compileReader } from "#proto/kit/dates/date-reader.ts";
 import { fixedOffset, UTC } from "#proto/kit/dates/time-zone.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { DAY_MS } from "#proto/kit/units.ts";
 
 /** Format of a date field that names none. */
 export const DEFAULT_DATE_FORMAT = "strict_date_optional_time||epoch_millis";

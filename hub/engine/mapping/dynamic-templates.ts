@@ -66,7 +66,7 @@ function compile(pattern: unknown, isRegexp: boolean): RegExp | null {
 
 /** Returns the regular expression of a pattern in which `*` stands for any text. */
 export function wildcard(pattern: string): RegExp {
-  const parts = pattern.split("*").map((part) => part.replace(/[\\^$.+?()[\]{}|]/g, "\\$&"));
+  const parts = pattern.split("*").map((part) => RegExp.escape(part));
   return new RegExp(`^${parts.join(".*")}$`, "s");
 }
 

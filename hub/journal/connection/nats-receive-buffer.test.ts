@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { test } from "node:test";
+import { MIB } from "#proto/kit/units.ts";
 import { DOC_STREAM } from "#proto/subjects.ts";
-import { MIB, useJournal } from "#test/support/journal/test-journal.ts";
+import { useJournal } from "#test/support/journal/test-journal.ts";
 import { receiveRoomily } from "./nats-receive-buffer.ts";
 
 const log = useJournal();

@@ -6,9 +6,11 @@
  */
 
 import { resolve } from "node:path";
-import { checkListeners, isLoopbackHost, type Listener } from "#hub/auth/settings.ts";
+import { checkListeners, type Listener } from "#hub/auth/settings.ts";
 import type { HubSettings } from "#hub/node/settings/hub-settings.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { isLoopbackHost } from "#proto/kit/loopback.ts";
+import { MIB } from "#proto/kit/units.ts";
 
 /** What the machine gives this process. */
 export interface MachineLimits {
@@ -53,8 +55,6 @@ export const MAX_MAP_COUNT_LOWEST = 262_144;
 export const OPEN_FILES_LOWEST = 8_192;
 /** An idle hub takes 150 MiB, nats-server as much, and the rest is what searches and indexing need at the least. */
 export const MEMORY_LOWEST_BYTES = 512 * 1_024 ** 2;
-
-const MIB = 1_024 ** 2;
 
 /** Returns all faults; empty where everything is right. */
 export function bootstrapFindings(settings: CheckedSettings, facts: MachineLimits): CheckFinding[] {

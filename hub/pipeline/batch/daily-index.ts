@@ -1,6 +1,6 @@
 /** Names of daily indices, `<prefix>yyyy.MM.dd` in UTC. */
 
-const DAY_MS = 86_400_000;
+import { DAY_MS } from "#proto/kit/units.ts";
 
 /** Returns names; that of the day asked last is kept. */
 export class DailyIndex {

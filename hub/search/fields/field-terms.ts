@@ -94,7 +94,7 @@ function compileIndexName(pattern: string): RegExp {
   return new RegExp(
     `^${pattern
       .split("*")
-      .map((part) => part.replace(/[\\^$.+?()[\]{}|]/g, "\\$&"))
+      .map((part) => RegExp.escape(part))
       .join(".*")}$`,
   );
 }

@@ -63,7 +63,7 @@ function compile(pattern: string): PathPattern {
   const quote = (text: string): string =>
     text
       .split("*")
-      .map((part) => part.replace(/[\\^$.+?()[\]{}|]/g, "\\$&"))
+      .map((part) => RegExp.escape(part))
       .join(".*");
   const whole = new RegExp(`^${quote(pattern)}(?:\\..*)?$`, "s");
   const steps = pattern.split(".");

@@ -1,11 +1,7 @@
 /** From the fields of a written date to a time. */
 
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "#proto/kit/units.ts";
 import { findTimeZone, type TimeZone } from "./time-zone.ts";
-
-const SECOND_MS = 1_000;
-const MINUTE_MS = 60_000;
-const HOUR_MS = 3_600_000;
-export const DAY_MS = 86_400_000;
 
 /** What a text says. Fields that it leaves out are undefined, or have their first value. */
 export interface DateFields {

@@ -1,6 +1,7 @@
 /** Prints times by date patterns, in UTC. */
 
-import { DAY_MS, isoWeek } from "./civil-time.ts";
+import { DAY_MS } from "#proto/kit/units.ts";
+import { isoWeek } from "./civil-time.ts";
 import { dayNames, monthNames } from "./date-names.ts";
 import { namesIn, type PatternDialect, type PatternToken, parsePattern } from "./date-pattern.ts";
 

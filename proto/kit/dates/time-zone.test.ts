@@ -2,9 +2,8 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { HOUR_MS } from "#proto/kit/units.ts";
 import { findTimeZone, fixedOffset, TimeZone, UTC } from "./time-zone.ts";
-
-const HOUR_MS = 3_600_000;
 
 for (const [local, utc, why] of [
   ["2026-03-29T01:59:59.999Z", "2026-03-29T00:59:59.999Z", "just before summer time"],

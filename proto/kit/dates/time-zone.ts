@@ -1,6 +1,6 @@
 /** Offsets of time zones from UTC, with the hours at which they change. */
 
-const DAY_MS = 86_400_000;
+import { DAY_MS } from "#proto/kit/units.ts";
 
 /** First and last time that a date can be, ms (ECMA-262 section 21.4.1.1). */
 const MAX_TIME_MS = 8.64e15;

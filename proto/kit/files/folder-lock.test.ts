@@ -25,20 +25,22 @@ test("a folder held by a living process is refused with its pid, and free once t
   FolderLock.acquire(folder, "hub").release();
 });
 
-test("a process can't lock a folder twice, by whatever path, until it releases it", (t) => {
-  const folder = mkdtempSync(join(tmpdir(), "lock-"));
-  t.after(() => rmSync(folder, { recursive: true }));
-  symlinkSync(folder, join(folder, "link"));
-  const lock = FolderLock.acquire(folder, "hub");
-  assert.throws(() => FolderLock.acquire(join(folder, "link"), "hub"), { code: "data_locked" });
-  FolderLock.acquire(folder, "other").release();
-  lock.release();
-  FolderLock.acquire(join(folder, "link"), "hub").release();
-});
-
 test("a lock whose content is damaged is taken over", (t) => {
   const folder = mkdtempSync(join(tmpdir(), "lock-"));
   t.after(() => rmSync(folder, { recursive: true }));
   writeFileSync(join(folder, "hub.lock"), "{");
   FolderLock.acquire(folder, "hub").release();
+});
+
+test("a folder that this process holds is refused until it is released, by whatever path it is named", (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "lock-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const first = FolderLock.acquire(folder, "hub");
+  assert.throws(() => FolderLock.acquire(join(folder, "."), "hub"), { code: "data_locked" });
+  FolderLock.acquire(folder, "other").release();
+  first.release();
+  const second = FolderLock.acquire(folder, "hub");
+  first.release();
+  assert.ok(FolderLock.isHeld(folder, "hub"), "a second release leaves the lock of the next holder");
+  second.release();
 });

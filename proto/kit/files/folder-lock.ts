@@ -10,12 +10,13 @@ interface Holder {
   readonly startTicks: string;
 }
 
-/** Paths of the lock files that this process holds. */
+/** Paths of the lock files that this thread holds. */
 const held = new Set<string>();
 
 /** A lock on a folder, held by a file in it until `release`. A dead holder's lock is taken over. */
 export class FolderLock {
   readonly #path: string;
+  #released = false;
 
   private constructor(path: string) {
     this.#path = path;
@@ -50,7 +51,10 @@ export class FolderLock {
 
   /** Gives the lock back. Safe to call twice. */
   release(): void {
-    if (held.delete(this.#path)) rmSync(this.#path, { force: true });
+    if (this.#released) return;
+    this.#released = true;
+    held.delete(this.#path);
+    rmSync(this.#path, { force: true });
   }
 }
 

@@ -11,10 +11,10 @@ import { Journal, type JournalOptions } from "#hub/journal/journal.ts";
 import type { JournalMessage } from "#hub/journal/reading/reader.ts";
 import { silentLogger } from "#proto/kit/log.ts";
 import { Metrics } from "#proto/kit/metrics.ts";
+import { MIB } from "#proto/kit/units.ts";
 import { type Position, START } from "#proto/position.ts";
 import { DOC_STREAM, RAW_STREAM } from "#proto/subjects.ts";
 
-export const MIB = 1024 ** 2;
 export const bytes = (text: string): Uint8Array => Buffer.from(text);
 export const text = (data: Uint8Array): string => Buffer.from(data).toString();
 export const at = (incarnation: number, sequence: number): Position => ({ incarnation, sequence });

@@ -132,7 +132,7 @@ function compileLookup(entries: ReadonlyMap<string, unknown>, { exact, regex }: 
     return (value) => expressions.find(([expression]) => expression.test(value))?.[1];
   }
   const keys = [...entries.keys()].map((key) =>
-    regex ? translateRubyRegexp(key).source : key.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&"),
+    regex ? translateRubyRegexp(key).source : RegExp.escape(key),
   );
   const any = new RegExp(keys.map((key) => `(${key})`).join("|"), "gu");
   return (value) => {

@@ -1,10 +1,8 @@
 /** A service that is asked: its address and how it is spoken to, from one entry of the option `urls`. */
 
 import { isHash, valueText } from "#proto/event.ts";
+import { isLoopbackHost } from "#proto/kit/loopback.ts";
 import type { HttpPollerOptions } from "./options.ts";
-
-/** Hosts that a token may go to without TLS, as it doesn't leave the machine. */
-const LOOPBACK: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
 export interface Target {
   readonly name: string;
@@ -38,5 +36,5 @@ export function targetOf(name: string, value: unknown, values: HttpPollerOptions
 /** Returns whether others can't read what is sent there: over TLS, or on this machine. */
 export function isPrivateWay(address: string): boolean {
   const { protocol, hostname } = new URL(address);
-  return protocol === "https:" || LOOPBACK.has(hostname);
+  return protocol === "https:" || isLoopbackHost(hostname);
 }

@@ -2,6 +2,7 @@
 
 import type { Static } from "typebox";
 import { TLS_CLIENT } from "#hub/pipeline/connections/tls.ts";
+import { isLoopbackHost } from "#proto/kit/loopback.ts";
 import { flag, list, oneOf, optional, options, table, text } from "#proto/kit/options.ts";
 import { Type } from "#proto/kit/schema.ts";
 
@@ -134,9 +135,6 @@ export const ELASTICSEARCH_OPTIONS = options({
 
 export type ElasticsearchOptions = Static<typeof ELASTICSEARCH_OPTIONS>;
 
-/** Hosts of this machine. */
-const LOOPBACK: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "::1", "[::1]"]);
-
 const DEFAULT_PORT = "9200";
 
 /** Returns the addresses of hosts as URLs, http and port 9200 where they don't say. Throws for what is no address. */
@@ -156,6 +154,6 @@ export function isRemote(values: ElasticsearchOptions): boolean {
   return (
     values.hosts.length > 0 &&
     (values.remote ||
-      !hostUrls(values).every(({ hostname, port }) => LOOPBACK.has(hostname) && port === DEFAULT_PORT))
+      !hostUrls(values).every(({ hostname, port }) => isLoopbackHost(hostname) && port === DEFAULT_PORT))
   );
 }
