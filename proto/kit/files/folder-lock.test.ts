@@ -36,7 +36,9 @@ test("a folder that this process holds is refused until it is released, by whate
   const folder = mkdtempSync(join(tmpdir(), "lock-"));
   t.after(() => rmSync(folder, { recursive: true }));
   const first = FolderLock.acquire(folder, "hub");
-  assert.throws(() => FolderLock.acquire(join(folder, "."), "hub"), { code: "data_locked" });
+  symlinkSync(folder, join(folder, "link"));
+  for (const path of [folder, join(folder, "link")])
+    assert.throws(() => FolderLock.acquire(path, "hub"), { code: "data_locked" });
   FolderLock.acquire(folder, "other").release();
   first.release();
   const second = FolderLock.acquire(folder, "hub");
