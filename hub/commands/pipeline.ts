@@ -4,9 +4,9 @@ import { globSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { ownVariables, pipelineVariables } from "#hub/node/settings/keystore.ts";
 import { loadPlacedSettings } from "#hub/node/settings/reach-file.ts";
-import type { PipelineFile } from "#hub/pipeline/batch/worker-protocol.ts";
 import { readConfigs, readText } from "#hub/pipeline/definitions/pipeline-files.ts";
-import type { Variables } from "#hub/pipeline/language/variables.ts";
+import { type PipelineFile } from "#hub/pipeline/language/pipeline-definition.ts";
+import type { Variables } from "#hub/pipeline/language/plugin-options.ts";
 import { AppError, systemCode } from "#proto/kit/errors.ts";
 import { isObject } from "#proto/kit/json.ts";
 import { didYouMean } from "#proto/kit/nearest.ts";
@@ -140,7 +140,7 @@ async function variablesOf(
 }
 
 async function check(files: readonly PipelineFile[], env: Variables): Promise<CommandOutcome> {
-  const { inspectPipeline } = await import("#hub/pipeline/tooling/check.ts");
+  const { inspectPipeline } = await import("#hub/pipeline/tooling/simulate.ts");
   const { formatDiagnostic } = await import("#hub/pipeline/language/diagnostics.ts");
   const diagnostics = await inspectPipeline(files, env);
   const count = (severity: string): number => diagnostics.filter((each) => each.severity === severity).length;

@@ -2,10 +2,9 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { SourceText } from "#hub/pipeline/language/source-text.ts";
+import { SourceText } from "#hub/pipeline/language/syntax-tree.ts";
 import type { FilterDefinition } from "#hub/pipeline/plugins/filter.ts";
-import { compilePipeline, runEvents } from "#hub/pipeline/program/compile.ts";
-import { loadAllPlugins } from "#hub/pipeline/program/load-plugins.ts";
+import { compilePipeline, loadAllPlugins, runEvents } from "#hub/pipeline/program/compile.ts";
 import { RegexpGuard } from "#hub/pipeline/regexp/regexp-guard.ts";
 import { Event } from "#proto/event.ts";
 import { systemClock } from "#proto/kit/clock.ts";

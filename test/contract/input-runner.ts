@@ -2,10 +2,9 @@
 
 import { once } from "node:events";
 import { createServer } from "node:net";
-import { SourceText } from "#hub/pipeline/language/source-text.ts";
+import { SourceText } from "#hub/pipeline/language/syntax-tree.ts";
 import type { FedRecord, InputContext, InputDeadLetter } from "#hub/pipeline/plugins/input.ts";
-import { compilePipeline } from "#hub/pipeline/program/compile.ts";
-import { loadAllPlugins } from "#hub/pipeline/program/load-plugins.ts";
+import { compilePipeline, loadAllPlugins } from "#hub/pipeline/program/compile.ts";
 import { RegexpGuard } from "#hub/pipeline/regexp/regexp-guard.ts";
 import type { Event } from "#proto/event.ts";
 import { systemClock } from "#proto/kit/clock.ts";

@@ -1,9 +1,8 @@
 /** Runs an output by itself: events are shaped, then written. */
 
-import { SourceText } from "#hub/pipeline/language/source-text.ts";
+import { SourceText } from "#hub/pipeline/language/syntax-tree.ts";
 import type { OutputRecord, OutputWriter, WriteRest, WriterContext } from "#hub/pipeline/plugins/output.ts";
-import { compilePipeline } from "#hub/pipeline/program/compile.ts";
-import { loadAllPlugins } from "#hub/pipeline/program/load-plugins.ts";
+import { compilePipeline, loadAllPlugins } from "#hub/pipeline/program/compile.ts";
 import { RegexpGuard } from "#hub/pipeline/regexp/regexp-guard.ts";
 import { Event } from "#proto/event.ts";
 import { systemClock } from "#proto/kit/clock.ts";

@@ -1,7 +1,8 @@
 /** A pipeline over a log in memory, for the tests of the runtime. */
 
 import type { TestContext } from "node:test";
-import { Pipeline, type PipelineOptions } from "#hub/pipeline/runtime/pipeline.ts";
+import { Pipeline } from "#hub/pipeline/runtime/pipeline.ts";
+import { type PipelineOptions } from "#hub/pipeline/runtime/pipeline-options.ts";
 import { silentLogger } from "#proto/kit/log.ts";
 import { MemoryBucket } from "#proto/kit/memory-bucket.ts";
 import { Metrics } from "#proto/kit/metrics.ts";

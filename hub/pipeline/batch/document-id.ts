@@ -1,6 +1,7 @@
 /** Ids of log events' documents: the same event has the same id however often it is processed. */
 
 import { createHash } from "node:crypto";
+import { DAY_MS } from "#proto/kit/units.ts";
 
 /** Bytes of the hash of source and pipeline that an id begins with. */
 const HASH_BYTES = 8;
@@ -59,5 +60,26 @@ export class DocumentIds {
     bytes[ID_BYTES - 1] = LONG_CHILD;
     bytes.writeUIntBE(child, ID_BYTES, 3);
     return bytes.toString("base64url", 0, ID_BYTES + 3);
+  }
+}
+
+/** Returns names; that of the day asked last is kept. */
+export class DailyIndex {
+  readonly #prefix: string;
+  #day = Number.NaN;
+  #name = "";
+
+  constructor(prefix: string) {
+    this.#prefix = prefix;
+  }
+
+  /** Returns the index of an event at `timeMs` since 1970-01-01 UTC. */
+  of(timeMs: number): string {
+    const day = Math.floor(timeMs / DAY_MS);
+    if (day !== this.#day) {
+      this.#day = day;
+      this.#name = this.#prefix + new Date(day * DAY_MS).toISOString().slice(0, 10).replaceAll("-", ".");
+    }
+    return this.#name;
   }
 }

@@ -19,6 +19,12 @@ export interface PluginFigure {
   readonly slowestMs: number;
 }
 
+/** What one pipeline's plugins did. */
+export interface PipelineFigures {
+  readonly pipeline: string;
+  readonly plugins: readonly PluginFigure[];
+}
+
 interface Counts {
   readonly id: string;
   readonly name: string;

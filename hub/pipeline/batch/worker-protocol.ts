@@ -1,9 +1,10 @@
 /** Messages between the main thread and a worker of the pipeline. */
 
-import type { Variables } from "#hub/pipeline/language/variables.ts";
-import type { PipelineFigures } from "#hub/pipeline/program/pipeline-set.ts";
+import { type PipelineDefinition } from "#hub/pipeline/language/pipeline-definition.ts";
+import type { Variables } from "#hub/pipeline/language/plugin-options.ts";
 import type { Interval } from "#proto/kit/interval-set.ts";
 import type { PackedDocuments } from "./packed-documents.ts";
+import { type PipelineFigures } from "./plugin-statistics.ts";
 
 /** What a worker is started with. */
 export interface WorkerSettings {
@@ -13,32 +14,6 @@ export interface WorkerSettings {
   readonly pipelines: readonly PipelineDefinition[];
   /** What `${NAME}` stands for in their texts. */
   readonly variables: Variables;
-}
-
-/** Field names by the Elastic Common Schema, or those of before. */
-export const ECS_COMPATIBILITIES = ["disabled", "v1", "v8"] as const;
-
-export type EcsCompatibility = (typeof ECS_COMPATIBILITIES)[number];
-
-/** A pipeline as it is configured. */
-export interface PipelineDefinition {
-  /** Goes into the documents' ids. */
-  readonly id: string;
-  /** In their order, at least one. */
-  readonly files: readonly PipelineFile[];
-  /** pipeline.workers of its own; the threads are all pipelines', and the largest number counts. */
-  readonly workers?: number;
-  /** What plugins whose text doesn't say name fields by; without it each as it does by itself. */
-  readonly ecsCompatibility?: EcsCompatibility;
-  /** True: made through the hub interface, so that it may connect only where the settings allow. */
-  readonly isManaged?: boolean;
-}
-
-/** A file of a pipeline. */
-export interface PipelineFile {
-  /** Its path, for messages and for paths in its options. */
-  readonly path: string;
-  readonly text: string;
 }
 
 export interface WorkItem {

@@ -5,11 +5,9 @@
  */
 
 import { isUtf8 } from "node:buffer";
-import { DailyIndex } from "#hub/pipeline/batch/daily-index.ts";
-import { DocumentIds } from "#hub/pipeline/batch/document-id.ts";
+import { DailyIndex, DocumentIds } from "#hub/pipeline/batch/document-id.ts";
 import type { DocumentPacker } from "#hub/pipeline/batch/packed-documents.ts";
-import type { MessageProcessor, RawMessage } from "#hub/pipeline/batch/raw-message.ts";
-import { commonFields } from "#hub/pipeline/batch/shared-fields.ts";
+import { commonFields, type MessageProcessor, type RawMessage } from "#hub/pipeline/batch/raw-message.ts";
 import { AccessLogLine } from "#proto/codec/access-log.ts";
 import { parseJsonObject } from "#proto/codec/json.ts";
 import { LineCutter } from "#proto/codec/lines.ts";
@@ -18,11 +16,9 @@ import { SyslogLine } from "#proto/codec/syslog.ts";
 import { IsoTime, LocalTime } from "#proto/codec/time.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import type { tailrace } from "#proto/messages.ts";
-import { writeAccess } from "./access-document.ts";
+import { writeAccess, writeSyslog } from "./access-document.ts";
 import { DocumentWriter, type EventPlace } from "./document-writer.ts";
 import { writeJson } from "./json-document.ts";
-import { levelAt } from "./level.ts";
-import { writeSyslog } from "./syslog-document.ts";
 
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
@@ -159,4 +155,81 @@ export class DefaultPipeline implements MessageProcessor {
     const level = levelAt(bytes, isKnown ? timeEnd : hasTime ? iso.end : start, end);
     writer.plain(bytes, start, end, timeMs, level, place);
   }
+}
+
+/** Looked for in this many bytes behind the time. */
+const WINDOW_BYTES = 64;
+
+const LEVELS = [
+  "trace",
+  "debug",
+  "info",
+  "notice",
+  "warn",
+  "warning",
+  "error",
+  "err",
+  "crit",
+  "critical",
+  "alert",
+  "emerg",
+  "emergency",
+  "fatal",
+  "panic",
+  "severe",
+];
+
+/** Bits that tell the letters of ASCII apart, the same for both cases. */
+const LETTER_BITS = 31;
+
+/** Levels by their first letter's bits. */
+const BY_LETTER: readonly (readonly string[])[] = Array.from({ length: LETTER_BITS + 1 }, (_, bits) =>
+  LEVELS.filter((level) => (level.charCodeAt(0) & LETTER_BITS) === bits),
+);
+
+const MIN_LENGTH = 3;
+const MAX_LENGTH = 9;
+
+/**
+ * Returns the level in lower case, or "" where none is plain: an upper-case word (`ERROR`), or one in brackets or
+ * before a colon (`[error]`, `warning:`).
+ */
+function levelAt(bytes: Uint8Array, start: number, end: number): string {
+  const limit = Math.min(end, start + WINDOW_BYTES);
+  for (let at = start; at < limit; at++) {
+    if (!isLetter(bytes[at]!)) continue;
+    const wordStart = at;
+    let isUpper = true;
+    for (; at < end && isLetter(bytes[at]!) && at - wordStart <= MAX_LENGTH; at++) {
+      isUpper &&= bytes[at]! < 0x61;
+    }
+    const length = at - wordStart;
+    if (length >= MIN_LENGTH && length <= MAX_LENGTH && (isUpper || isMarked(bytes, wordStart, at, end))) {
+      const level = levelOf(bytes, wordStart, length);
+      if (level !== "") return level;
+    }
+    while (at < limit && isLetter(bytes[at]!)) at++;
+  }
+  return "";
+}
+
+/** The level that `length` letters spell, "" for none. */
+function levelOf(bytes: Uint8Array, start: number, length: number): string {
+  for (const level of BY_LETTER[bytes[start]! & LETTER_BITS]!) {
+    let same = level.length === length ? 1 : 0;
+    while (same > 0 && same < length && ((bytes[start + same]! ^ level.charCodeAt(same)) & LETTER_BITS) === 0)
+      same++;
+    if (same === length) return level;
+  }
+  return "";
+}
+
+function isMarked(bytes: Uint8Array, start: number, end: number, limit: number): boolean {
+  const next = end < limit ? bytes[end] : 0;
+  return next === 0x3a || (next === 0x5d && (bytes[start - 1] === 0x5b || bytes[start - 1] === 0x3a));
+}
+
+function isLetter(byte: number): boolean {
+  const lower = byte | 0x20;
+  return lower >= 0x61 && lower <= 0x7a;
 }

@@ -3,12 +3,15 @@
  * checked first; one that can't be used changes nothing, and says so once.
  */
 
-import type { EcsCompatibility, PipelineDefinition } from "#hub/pipeline/batch/worker-protocol.ts";
+import {
+  type EcsCompatibility,
+  type PipelineDefinition,
+} from "#hub/pipeline/language/pipeline-definition.ts";
+import type { Variables } from "#hub/pipeline/language/plugin-options.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
-import type { Variables } from "../language/variables.ts";
 import {
   type ManagedPipeline,
   type ManagedPipelines,

@@ -7,7 +7,7 @@ import {
   ECS_COMPATIBILITIES,
   type PipelineDefinition,
   type PipelineFile,
-} from "#hub/pipeline/batch/worker-protocol.ts";
+} from "#hub/pipeline/language/pipeline-definition.ts";
 import { AppError, systemCode } from "#proto/kit/errors.ts";
 import { isObject } from "#proto/kit/json.ts";
 import { didYouMean } from "#proto/kit/nearest.ts";

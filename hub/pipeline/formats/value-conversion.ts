@@ -1,10 +1,12 @@
-/** Part of mutate that changes the kind of values. */
+/** Conversions of values to other kinds: those of `convert` in mutate and csv. */
 
 import type { FilterContext } from "#hub/pipeline/plugins/filter.ts";
-import type { Mutation } from "#hub/pipeline/plugins/filters/mutate.ts";
-import { isHash, valueText } from "#proto/event.ts";
+import { type Event, isHash, valueText } from "#proto/event.ts";
 import { FieldConflict } from "#proto/event-members.ts";
 import { fieldReference } from "#proto/field-reference.ts";
+
+/** One change of an event. */
+export type Mutation = (event: Event) => void;
 
 /** What text counts as true and false. */
 const TRUE = /^(true|t|yes|y|1|1\.0)$/i;

@@ -1,7 +1,7 @@
 /** The thread of ingest pipelines: compiles definitions and takes documents through them. */
 
 import { parentPort } from "node:worker_threads";
-import { grokPatterns } from "#hub/pipeline/grok/patterns/all.ts";
+import { grokPatterns } from "#hub/pipeline/grok/all.ts";
 import { RegexpGuard } from "#hub/pipeline/regexp/regexp-guard.ts";
 import { parseJsonObject } from "#proto/codec/json.ts";
 import { systemClock } from "#proto/kit/clock.ts";

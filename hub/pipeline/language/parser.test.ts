@@ -2,8 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { formatDiagnostic } from "./diagnostics.ts";
 import { parsePipeline } from "./parser.ts";
-import { SourceText } from "./source-text.ts";
-import type { ConditionNode, OperandNode, ValueNode } from "./syntax-tree.ts";
+import { type ConditionNode, type OperandNode, SourceText, type ValueNode } from "./syntax-tree.ts";
 
 function parse(text: string) {
   return parsePipeline(new SourceText("p.conf", text));

@@ -8,8 +8,14 @@ import { parseCondition } from "./condition-parser.ts";
 import type { Diagnostic } from "./diagnostics.ts";
 import { PluginParser } from "./plugin-parser.ts";
 import { Scanner, SyntaxFault } from "./scanner.ts";
-import type { SourceText } from "./source-text.ts";
-import type { BranchCase, BranchNode, SectionName, SectionNode, StepNode } from "./syntax-tree.ts";
+import type {
+  BranchCase,
+  BranchNode,
+  SectionName,
+  SectionNode,
+  SourceText,
+  StepNode,
+} from "./syntax-tree.ts";
 
 const SECTIONS: readonly SectionName[] = ["input", "filter", "output"];
 

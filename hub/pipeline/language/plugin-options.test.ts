@@ -1,11 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { compilePipeline, loadAllPlugins } from "#hub/pipeline/program/compile.ts";
 import { RegexpGuard } from "#hub/pipeline/regexp/regexp-guard.ts";
 import { systemClock } from "#proto/kit/clock.ts";
-import { compilePipeline } from "../program/compile.ts";
-import { loadAllPlugins } from "../program/load-plugins.ts";
 import { formatDiagnostic } from "./diagnostics.ts";
-import { SourceText } from "./source-text.ts";
+import { SourceText } from "./syntax-tree.ts";
 
 await loadAllPlugins();
 

@@ -6,7 +6,6 @@ import { reasonWithoutEffect } from "#proto/kit/options.ts";
 import { convert, schemaFault } from "#proto/kit/schema.ts";
 import type { Diagnostic } from "./diagnostics.ts";
 import type { AttributeNode, PluginNode, Range, ValueNode } from "./syntax-tree.ts";
-import { expandVariables, type Variables } from "./variables.ts";
 
 /** Values by option; a plugin as a value (`codec => json { … }`) is a PluginNode. */
 export type OptionValues = Record<string, unknown>;
@@ -153,4 +152,25 @@ function pairs(list: readonly unknown[]): unknown {
 
 function describe(schema: TSchema): string {
   return (schema as { description?: string }).description ?? "";
+}
+
+/** Values by name: secrets of the keystore, and the environment. */
+export type Variables = Readonly<Record<string, string | undefined>>;
+
+const VARIABLE = /\$\{([a-zA-Z_.][a-zA-Z0-9_.]*)(?::([^}]*))?\}/g;
+
+/** Returns `text` with its variables replaced; one that isn't set and has no default is reported. */
+export function expandVariables(text: string, range: Range, variables: Variables, report: Report): string {
+  if (!text.includes("${")) return text;
+  return text.replace(VARIABLE, (_, name: string, fallback?: string) => {
+    const value = variables[name] ?? fallback;
+    if (value !== undefined) return value;
+    report(
+      "error",
+      range,
+      `the environment variable ${name} isn't set`,
+      `set it, put it into the keystore (tailrace-hub keystore add ${name}), or give a default: \${${name}:default}`,
+    );
+    return "";
+  });
 }

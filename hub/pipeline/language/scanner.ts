@@ -1,8 +1,7 @@
 /** Reads the small parts of a pipeline's text: blanks and comments, names, strings, numbers, regular expressions. */
 
 import type { Diagnostic } from "./diagnostics.ts";
-import type { SourceText } from "./source-text.ts";
-import type { Range } from "./syntax-tree.ts";
+import type { Range, SourceText } from "./syntax-tree.ts";
 
 /** Ends the reading of a construct; the parser goes on behind it. */
 export class SyntaxFault extends Error {

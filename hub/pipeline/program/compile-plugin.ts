@@ -3,7 +3,15 @@
 import { createHash } from "node:crypto";
 import { dirname, resolve } from "node:path";
 import type { TObject } from "typebox";
-import type { EcsCompatibility } from "#hub/pipeline/batch/worker-protocol.ts";
+import { type EcsCompatibility } from "#hub/pipeline/language/pipeline-definition.ts";
+import {
+  type OptionValues,
+  optionRange,
+  type Report,
+  readOptions,
+  type Variables,
+} from "#hub/pipeline/language/plugin-options.ts";
+import type { PluginNode } from "#hub/pipeline/language/syntax-tree.ts";
 import type { Codec } from "#hub/pipeline/plugins/codec.ts";
 import { codecs } from "#hub/pipeline/plugins/codecs/all.ts";
 import {
@@ -20,9 +28,6 @@ import type { Event } from "#proto/event.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import { anyTable, flag, list, optional, options, text } from "#proto/kit/options.ts";
-import { type OptionValues, optionRange, type Report, readOptions } from "../language/plugin-options.ts";
-import type { PluginNode } from "../language/syntax-tree.ts";
-import type { Variables } from "../language/variables.ts";
 
 const ECS_OPTION = "ecs_compatibility";
 

@@ -1,14 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { formatDiagnostic } from "#hub/pipeline/language/diagnostics.ts";
+import { SourceText } from "#hub/pipeline/language/syntax-tree.ts";
 import { RegexpGuard } from "#hub/pipeline/regexp/regexp-guard.ts";
-import { inspectPipeline } from "#hub/pipeline/tooling/check.ts";
-import { simulate } from "#hub/pipeline/tooling/simulate.ts";
+import { inspectPipeline, simulate } from "#hub/pipeline/tooling/simulate.ts";
 import { Event } from "#proto/event.ts";
 import { systemClock } from "#proto/kit/clock.ts";
-import { formatDiagnostic } from "../language/diagnostics.ts";
-import { SourceText } from "../language/source-text.ts";
-import { compilePipeline, runEvents } from "./compile.ts";
-import { loadAllPlugins } from "./load-plugins.ts";
+import { compilePipeline, loadAllPlugins, runEvents } from "./compile.ts";
 
 await loadAllPlugins();
 

@@ -1,13 +1,12 @@
 /** Conditions compiled to functions, once. */
 
+import { expandVariables, type Report, type Variables } from "#hub/pipeline/language/plugin-options.ts";
+import type { CompareOperator, ConditionNode, OperandNode } from "#hub/pipeline/language/syntax-tree.ts";
 import type { RegexpGuard } from "#hub/pipeline/regexp/regexp-guard.ts";
+import { type RubyRegexp, translateRubyRegexp } from "#hub/pipeline/regexp/ruby-regexp.ts";
 import { isRawJson } from "#proto/codec/json.ts";
 import { type Event, isHash, Timestamp, valueText } from "#proto/event.ts";
 import { type FieldReference, fieldReference } from "#proto/field-reference.ts";
-import type { Report } from "../language/plugin-options.ts";
-import type { CompareOperator, ConditionNode, OperandNode } from "../language/syntax-tree.ts";
-import { expandVariables, type Variables } from "../language/variables.ts";
-import { type RubyRegexp, translateRubyRegexp } from "../regexp/ruby-regexp.ts";
 
 export type Condition = (event: Event) => boolean;
 

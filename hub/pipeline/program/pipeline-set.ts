@@ -1,15 +1,15 @@
 /** All pipelines of a hub in one thread: each message goes through those that it is meant for. */
 
 import type { DocumentPacker } from "#hub/pipeline/batch/packed-documents.ts";
-import type { PluginFigure } from "#hub/pipeline/batch/plugin-statistics.ts";
+import { type PipelineFigures } from "#hub/pipeline/batch/plugin-statistics.ts";
 import type { MessageProcessor, RawMessage } from "#hub/pipeline/batch/raw-message.ts";
-import type { PipelineDefinition } from "#hub/pipeline/batch/worker-protocol.ts";
+import { type PipelineDefinition } from "#hub/pipeline/language/pipeline-definition.ts";
+import type { Variables } from "#hub/pipeline/language/plugin-options.ts";
+import { SourceText } from "#hub/pipeline/language/syntax-tree.ts";
 import type { RegexpGuard } from "#hub/pipeline/regexp/regexp-guard.ts";
 import type { Clock } from "#proto/kit/clock.ts";
-import { SourceText } from "../language/source-text.ts";
-import type { Variables } from "../language/variables.ts";
+import { loadPlugins } from "./compile.ts";
 import { ConfiguredPipeline } from "./configured-pipeline.ts";
-import { loadPlugins } from "./load-plugins.ts";
 
 export interface PipelineSetOptions {
   readonly pipelines: readonly PipelineDefinition[];
@@ -20,12 +20,6 @@ export interface PipelineSetOptions {
   readonly guard: RegexpGuard;
   /** True: the pipelines were compiled without fault before, in another thread. */
   readonly isChecked?: boolean;
-}
-
-/** What one pipeline's plugins did. */
-export interface PipelineFigures {
-  readonly pipeline: string;
-  readonly plugins: readonly PluginFigure[];
 }
 
 export class PipelineSet implements MessageProcessor {

@@ -1,14 +1,13 @@
 /** What the main thread needs to know of the pipelines: their inputs, the writers of their outputs, how they must be run. */
 
-import type { PipelineDefinition } from "#hub/pipeline/batch/worker-protocol.ts";
+import { type Diagnostic, pipelineError } from "#hub/pipeline/language/diagnostics.ts";
+import { type PipelineDefinition } from "#hub/pipeline/language/pipeline-definition.ts";
+import type { Variables } from "#hub/pipeline/language/plugin-options.ts";
+import { SourceText } from "#hub/pipeline/language/syntax-tree.ts";
 import { RegexpGuard } from "#hub/pipeline/regexp/regexp-guard.ts";
 import { systemClock } from "#proto/kit/clock.ts";
-import { type Diagnostic, pipelineError } from "../language/diagnostics.ts";
-import { SourceText } from "../language/source-text.ts";
-import type { Variables } from "../language/variables.ts";
-import { compilePipeline } from "./compile.ts";
+import { compilePipeline, loadPlugins } from "./compile.ts";
 import type { CompiledInput, CompiledOutput } from "./compile-plugin.ts";
-import { loadPlugins } from "./load-plugins.ts";
 
 export interface PlannedInput {
   readonly pipeline: string;

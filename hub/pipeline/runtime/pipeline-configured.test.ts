@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { PipelineFile } from "#hub/pipeline/batch/worker-protocol.ts";
+import { type PipelineFile } from "#hub/pipeline/language/pipeline-definition.ts";
 import { fill, setting, started } from "#test/harness/running-pipeline.ts";
-import type { PipelineSettings } from "./pipeline.ts";
+import { type PipelineSettings } from "./pipeline-options.ts";
 
 const CONFIGURED = [
   {

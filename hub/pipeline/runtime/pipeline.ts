@@ -5,30 +5,18 @@
  */
 
 import { randomBytes } from "node:crypto";
-import type { PipelineDefinition } from "#hub/pipeline/batch/worker-protocol.ts";
+import { type PipelineDefinition } from "#hub/pipeline/language/pipeline-definition.ts";
+import type { Plan } from "#hub/pipeline/program/plan.ts";
 import { type Clock, systemClock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
-import type { Logger } from "#proto/kit/log.ts";
-import type { Metrics } from "#proto/kit/metrics.ts";
 import { Backoff } from "#proto/kit/retry.ts";
-import type { StateBucket } from "#proto/kit/state-bucket.ts";
 import type { Position } from "#proto/position.ts";
-import type { Variables } from "../language/variables.ts";
-import type { Plan } from "../program/plan.ts";
-import { InputHost, type InputReach } from "./input-host.ts";
+import { InputHost } from "./input-host.ts";
 import type { OutputReach } from "./output-host.ts";
-import { type PipelineMetrics, pipelineMetrics } from "./pipeline-metrics.ts";
-import { PluginTotals } from "./plugin-totals.ts";
-import type {
-  DeadLetterSink,
-  DocumentSink,
-  EventListener,
-  PipelineEvents,
-  RawSource,
-  Resumption,
-  StoredCursor,
-} from "./ports.ts";
+import { type PipelineMetrics, PluginTotals, pipelineMetrics } from "./pipeline-metrics.ts";
+import { type PipelineOptions } from "./pipeline-options.ts";
+import type { Resumption, StoredCursor } from "./ports.ts";
 import { Session } from "./session.ts";
 
 /** What is in flight at a stop gets so long: a hub has to end within a time as well. */
@@ -38,47 +26,6 @@ const AT_STOP = { stallMs: 5_000, totalMs: 5_000, writeMs: 3_000 };
 const AT_RELOAD = { stallMs: 5_000, totalMs: 60_000, writeMs: 10_000 };
 
 const BEGIN_RETRY = { firstMs: 100, capMs: 5_000 };
-
-export interface PipelineSettings {
-  /** Name of the default pipeline; goes into the documents' ids. */
-  readonly id: string;
-  /** Empty: the default pipeline alone. */
-  readonly pipelines?: readonly PipelineDefinition[];
-  /** pipeline.workers */
-  readonly workers: number;
-  /** pipeline.bath.size, events. */
-  readonly batchSize: number;
-  /** pipeline.batch.delay, ms. */
-  readonly batchDelayMs: number;
-}
-
-export interface PipelineOptions {
-  readonly settings: PipelineSettings;
-  readonly source: RawSource;
-  readonly sink: DocumentSink;
-  readonly deadLetters: DeadLetterSink;
-  /** Holds the cursors. */
-  readonly cursors: StateBucket;
-  /** Name of this hub, the same after each start. */
-  readonly hub: string;
-  readonly log: Logger;
-  readonly metrics: Metrics;
-  readonly clock?: Clock;
-  readonly listener?: EventListener;
-  readonly events?: PipelineEvents;
-  /** Says how a stored cursor is to be taken after a loss of a log; without it all are taken as they stand. */
-  readonly resume?: (cursor: StoredCursor) => Resumption;
-  /** What inputs work with; without it none is run. */
-  readonly inputs?: InputReach;
-  /** What outputs may reach; without it they reach nothing but the log. */
-  readonly outputs?: Omit<OutputReach, "feed">;
-  /** Returns what `${NAME}` stands for in the pipelines' texts; the environment without it. */
-  readonly variables?: () => Promise<Variables>;
-  /** Script of the workers. */
-  readonly workerScript?: URL;
-  readonly inFlightBytes?: number;
-  readonly workTimeoutMs?: number;
-}
 
 /** What stands when the threads are ready. */
 interface Prepared {

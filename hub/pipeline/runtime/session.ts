@@ -4,23 +4,23 @@
  * next one goes on from the cursors, and what comes once more is dropped by the shards.
  */
 
-import { type RawHeader, readRawHeader } from "#hub/pipeline/batch/raw-header.ts";
-import type { PipelineDefinition, WorkItem, WorkResult } from "#hub/pipeline/batch/worker-protocol.ts";
+import { type PipelineFigures } from "#hub/pipeline/batch/plugin-statistics.ts";
+import { type RawHeader, readRawHeader } from "#hub/pipeline/batch/raw-message.ts";
+import type { WorkItem, WorkResult } from "#hub/pipeline/batch/worker-protocol.ts";
+import { type PipelineDefinition } from "#hub/pipeline/language/pipeline-definition.ts";
+import type { Plan } from "#hub/pipeline/program/plan.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { toAppError } from "#proto/kit/errors.ts";
 import { Backoff } from "#proto/kit/retry.ts";
 import { comparePositions, type Position } from "#proto/position.ts";
-import type { PipelineFigures } from "../program/pipeline-set.ts";
-import type { Plan } from "../program/plan.ts";
 import { Batcher } from "./batcher.ts";
 import { CursorKeeper } from "./cursor-keeper.ts";
-import { HeldMessages } from "./held-messages.ts";
-import { InFlight } from "./in-flight.ts";
+import { HeldMessages, InFlight } from "./in-flight.ts";
 import { Outlet } from "./outlet.ts";
 import { OutputHost, type OutputReach } from "./output-host.ts";
 import type { Partition, PartitionNeighbours } from "./partition.ts";
-import type { PipelineOptions } from "./pipeline.ts";
 import type { PipelineMetrics } from "./pipeline-metrics.ts";
+import { type PipelineOptions } from "./pipeline-options.ts";
 import type { RawEntry, Resumption, StoredCursor } from "./ports.ts";
 import { WorkerPool } from "./worker-pool.ts";
 

@@ -1,6 +1,7 @@
 /** The pipeline's threads. A thread that dies is replaced and what it held is done again. */
 
 import { Worker } from "node:worker_threads";
+import { type PipelineFigures } from "#hub/pipeline/batch/plugin-statistics.ts";
 import {
   FIGURES,
   READY,
@@ -16,7 +17,6 @@ import type { Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { Counter } from "#proto/kit/metrics.ts";
 import { Backoff } from "#proto/kit/retry.ts";
-import type { PipelineFigures } from "../program/pipeline-set.ts";
 
 /** Requests posted to a thread at a time: the second keeps it busy while the first one's answer travels. */
 const POSTED_PER_WORKER = 2;

@@ -1,8 +1,7 @@
 /** Shows what a grok expression does with a text: its fields, or how far the longest beginning of it gets. */
 
+import { grokPatterns, parsePatternFile } from "#hub/pipeline/grok/all.ts";
 import { compileGrok } from "#hub/pipeline/grok/grok-expression.ts";
-import { grokPatterns } from "#hub/pipeline/grok/patterns/all.ts";
-import { parsePatternFile } from "#hub/pipeline/grok/patterns/pattern-file.ts";
 
 export interface GrokQuestion {
   readonly pattern: string;

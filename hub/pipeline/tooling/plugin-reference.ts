@@ -6,8 +6,8 @@ import { decorationOptions } from "#hub/pipeline/plugins/decorations.ts";
 import { filters } from "#hub/pipeline/plugins/filters/all.ts";
 import { inputs } from "#hub/pipeline/plugins/inputs/all.ts";
 import { outputs } from "#hub/pipeline/plugins/outputs/all.ts";
+import { loadAllPlugins } from "#hub/pipeline/program/compile.ts";
 import { CODEC_OPTIONS, INPUT_OPTIONS, OUTPUT_OPTIONS } from "#hub/pipeline/program/compile-plugin.ts";
-import { loadAllPlugins } from "#hub/pipeline/program/load-plugins.ts";
 
 interface Documented {
   readonly name: string;

@@ -1,11 +1,10 @@
 /** Runs sample events through a pipeline's filters and shows what each step made of them. Opens no input and no output. */
 
-import type { PipelineFile } from "#hub/pipeline/batch/worker-protocol.ts";
-import { pipelineError } from "#hub/pipeline/language/diagnostics.ts";
-import { SourceText } from "#hub/pipeline/language/source-text.ts";
-import type { Variables } from "#hub/pipeline/language/variables.ts";
-import { compilePipeline } from "#hub/pipeline/program/compile.ts";
-import { loadPlugins } from "#hub/pipeline/program/load-plugins.ts";
+import { type Diagnostic, pipelineError } from "#hub/pipeline/language/diagnostics.ts";
+import { type PipelineFile } from "#hub/pipeline/language/pipeline-definition.ts";
+import type { Variables } from "#hub/pipeline/language/plugin-options.ts";
+import { SourceText } from "#hub/pipeline/language/syntax-tree.ts";
+import { compilePipeline, loadPlugins } from "#hub/pipeline/program/compile.ts";
 import { RegexpGuard } from "#hub/pipeline/regexp/regexp-guard.ts";
 import { copyValue, Event } from "#proto/event.ts";
 import { systemClock } from "#proto/kit/clock.ts";
@@ -125,4 +124,16 @@ function eventJson(event: Event): EventJson {
   const fields = JSON.parse(event.toJson()) as EventJson;
   if (Object.keys(event.metadata).length === 0) return fields;
   return { ...fields, "@metadata": JSON.parse(JSON.stringify(event.metadata)) as unknown };
+}
+
+/** Returns everything that is wrong or doubtful with the files of one pipeline. No files are the default pipeline: nothing. */
+export async function inspectPipeline(
+  files: readonly PipelineFile[],
+  variables: Variables,
+): Promise<readonly Diagnostic[]> {
+  if (files.length === 0) return [];
+  const sources = files.map(({ path, text }) => new SourceText(path, text));
+  await loadPlugins(sources);
+  const options = { variables, clock: systemClock, random: Math.random, guard: new RegexpGuard() };
+  return compilePipeline(sources, options).diagnostics;
 }

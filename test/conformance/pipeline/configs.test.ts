@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { parsePipeline } from "#hub/pipeline/language/parser.ts";
-import { SourceText } from "#hub/pipeline/language/source-text.ts";
+import { SourceText } from "#hub/pipeline/language/syntax-tree.ts";
 import { readCases } from "./suite.ts";
 
 interface ConfigCase {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import peggy from "peggy";
 import { parsePipeline } from "#hub/pipeline/language/parser.ts";
-import { SourceText } from "#hub/pipeline/language/source-text.ts";
+import { SourceText } from "#hub/pipeline/language/syntax-tree.ts";
 import { randomFrom } from "#test/harness/random.ts";
 
 const GRAMMAR = readFileSync(join(import.meta.dirname, "language.peggy"), "utf8");

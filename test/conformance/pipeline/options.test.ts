@@ -8,8 +8,8 @@ import { decorationOptions } from "#hub/pipeline/plugins/decorations.ts";
 import { filters } from "#hub/pipeline/plugins/filters/all.ts";
 import { inputs } from "#hub/pipeline/plugins/inputs/all.ts";
 import { outputs } from "#hub/pipeline/plugins/outputs/all.ts";
-import { loadAllPlugins } from "#hub/pipeline/program/load-plugins.ts";
-import { referenceFile } from "../shared-suites.ts";
+import { loadAllPlugins } from "#hub/pipeline/program/compile.ts";
+import { referenceFile } from "#test/conformance/shared-suites.ts";
 
 await loadAllPlugins();
 

@@ -1,13 +1,12 @@
 /** The foreign cases that the pipeline is held against. */
 
 import { readFileSync } from "node:fs";
-import { SourceText } from "#hub/pipeline/language/source-text.ts";
+import { SourceText } from "#hub/pipeline/language/syntax-tree.ts";
 import type { NameAnswer, Names } from "#hub/pipeline/plugins/host-names.ts";
-import { type Compiled, compilePipeline } from "#hub/pipeline/program/compile.ts";
-import { loadAllPlugins } from "#hub/pipeline/program/load-plugins.ts";
+import { type Compiled, compilePipeline, loadAllPlugins } from "#hub/pipeline/program/compile.ts";
 import { RegexpGuard } from "#hub/pipeline/regexp/regexp-guard.ts";
 import { systemClock } from "#proto/kit/clock.ts";
-import { suiteFile } from "../shared-suites.ts";
+import { suiteFile } from "#test/conformance/shared-suites.ts";
 
 await loadAllPlugins();
 

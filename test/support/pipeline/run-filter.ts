@@ -1,9 +1,8 @@
 /** Filters as a pipeline has them, for their tests. */
 
 import assert from "node:assert/strict";
-import { SourceText } from "#hub/pipeline/language/source-text.ts";
-import { compilePipeline, runEvents } from "#hub/pipeline/program/compile.ts";
-import { loadAllPlugins } from "#hub/pipeline/program/load-plugins.ts";
+import { SourceText } from "#hub/pipeline/language/syntax-tree.ts";
+import { compilePipeline, loadAllPlugins, runEvents } from "#hub/pipeline/program/compile.ts";
 import { RegexpGuard } from "#hub/pipeline/regexp/regexp-guard.ts";
 import { Event } from "#proto/event.ts";
 

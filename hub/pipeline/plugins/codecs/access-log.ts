@@ -1,15 +1,14 @@
 /** Codecs combined and common: lines of web servers' access logs as fields. */
 
-import { charsetOption, toUtf8 } from "#hub/pipeline/formats/charset.ts";
+import { grokPatterns } from "#hub/pipeline/grok/all.ts";
 import { compileGrok } from "#hub/pipeline/grok/grok-expression.ts";
-import { grokPatterns } from "#hub/pipeline/grok/patterns/all.ts";
 import { type CodecDefinition, defineCodec } from "#hub/pipeline/plugins/codec.ts";
 import { decodeText } from "#proto/codec/plain.ts";
 import { Event } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
 import { oneOf, options } from "#proto/kit/options.ts";
 import { splitPayload } from "./line.ts";
-import { plainCodec } from "./plain.ts";
+import { charsetOption, plainCodec, toUtf8 } from "./plain.ts";
 
 const FAILURE_TAG = "_grokparsefailure";
 const TIME = fieldReference("timestamp");

@@ -1,6 +1,5 @@
 /** Codec csv: lines of separated values. */
 
-import { charsetOption, toUtf8 } from "#hub/pipeline/formats/charset.ts";
 import { parseCsvLine } from "#hub/pipeline/formats/csv-line.ts";
 import { conversions } from "#hub/pipeline/formats/value-conversion.ts";
 import { defineCodec } from "#hub/pipeline/plugins/codec.ts";
@@ -10,6 +9,7 @@ import { fieldReference } from "#proto/field-reference.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { flag, list, optional, options, table, text } from "#proto/kit/options.ts";
 import { splitPayload } from "./line.ts";
+import { charsetOption, toUtf8 } from "./plain.ts";
 
 const FAILURE_TAG = "_csvparsefailure";
 

@@ -1,6 +1,5 @@
 /** Codecs json and json_lines: a payload, or each line of it, is an event as JSON. */
 
-import { charsetOption, toUtf8 } from "#hub/pipeline/formats/charset.ts";
 import { type Codec, defineCodec } from "#hub/pipeline/plugins/codec.ts";
 import { parseJson } from "#proto/codec/json.ts";
 import { decodeText } from "#proto/codec/plain.ts";
@@ -8,7 +7,7 @@ import { Event, isHash } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
 import { number, optional, options, text } from "#proto/kit/options.ts";
 import { splitPayload } from "./line.ts";
-import { plainCodec } from "./plain.ts";
+import { charsetOption, plainCodec, toUtf8 } from "./plain.ts";
 
 /** Tag of events whose payload is no JSON; it is their message then. */
 const FAILURE_TAG = "_jsonparsefailure";

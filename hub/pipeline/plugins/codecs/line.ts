@@ -1,10 +1,9 @@
 /** Codec line: a payload is lines, each the message of an event. */
 
-import { charsetOption, toUtf8 } from "#hub/pipeline/formats/charset.ts";
 import { defineCodec } from "#hub/pipeline/plugins/codec.ts";
 import { compileFormat } from "#proto/format.ts";
 import { optional, options, text } from "#proto/kit/options.ts";
-import { plainCodec } from "./plain.ts";
+import { charsetOption, plainCodec, toUtf8 } from "./plain.ts";
 
 export const lineCodec = defineCodec({
   name: "line",

@@ -3,10 +3,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Static } from "typebox";
-import { charsetOption, toUtf8 } from "#hub/pipeline/formats/charset.ts";
+import { grokPatterns, parsePatternFile } from "#hub/pipeline/grok/all.ts";
 import { compileGrok } from "#hub/pipeline/grok/grok-expression.ts";
-import { grokPatterns } from "#hub/pipeline/grok/patterns/all.ts";
-import { parsePatternFile } from "#hub/pipeline/grok/patterns/pattern-file.ts";
 import { type Codec, defineCodec } from "#hub/pipeline/plugins/codec.ts";
 import type { RubyRegexp } from "#hub/pipeline/regexp/ruby-regexp.ts";
 import { decodeText, INVALID_UTF8_TAG, toValidUtf8 } from "#proto/codec/plain.ts";
@@ -15,6 +13,7 @@ import { flag, list, oneOf, optional, options, text } from "#proto/kit/options.t
 import { Type } from "#proto/kit/schema.ts";
 import { parseSize } from "#proto/kit/units.ts";
 import { splitPayload } from "./line.ts";
+import { charsetOption, toUtf8 } from "./plain.ts";
 
 const LINES_TAG = "multiline_codec_max_lines_reached";
 const BYTES_TAG = "multiline_codec_max_bytes_reached";

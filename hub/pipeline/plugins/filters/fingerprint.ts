@@ -2,7 +2,6 @@
 
 import { createHash, createHmac, randomUUID } from "node:crypto";
 import { defineFilter } from "#hub/pipeline/plugins/filter.ts";
-import { murmur3 } from "#hub/pipeline/plugins/filters/fingerprint/murmur3.ts";
 import { type Event, isHash, valueText } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
 import { flag, list, oneOf, optional, options, text } from "#proto/kit/options.ts";
@@ -99,4 +98,27 @@ function network(address: string, prefix: number): string {
   return octets
     .map((octet, index) => octet & (0xff << Math.max(0, Math.min(8, 8 * (index + 1) - prefix))) & 0xff)
     .join(".");
+}
+
+/** Returns the hash of the UTF-8 bytes of `text`, 0..2^32-1. */
+function murmur3(text: string): number {
+  const bytes = Buffer.from(text);
+  let hash = 0;
+  let at = 0;
+  for (; at + 4 <= bytes.length; at += 4) {
+    hash ^= scramble(bytes.readUInt32LE(at));
+    hash = (hash << 13) | (hash >>> 19);
+    hash = (Math.imul(hash, 5) + 0xe6546b64) | 0;
+  }
+  let tail = 0;
+  for (let place = bytes.length - 1; place >= at; place--) tail = (tail << 8) | bytes[place]!;
+  hash ^= scramble(tail) ^ bytes.length;
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  return (hash ^ (hash >>> 16)) >>> 0;
+}
+
+function scramble(block: number): number {
+  const mixed = Math.imul(block, 0xcc9e2d51);
+  return Math.imul((mixed << 15) | (mixed >>> 17), 0x1b873593);
 }

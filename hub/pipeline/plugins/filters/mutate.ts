@@ -1,16 +1,14 @@
 /** Filter mutate: changes fields. Its parts run in a fixed order, whatever order they are written in. */
 
 import type { Static, Type } from "typebox";
-import { convertParts } from "#hub/pipeline/formats/value-conversion.ts";
+import { convertParts, type Mutation } from "#hub/pipeline/formats/value-conversion.ts";
 import { defineFilter, type FilterContext } from "#hub/pipeline/plugins/filter.ts";
-import { structureParts } from "#hub/pipeline/plugins/filters/mutate/structure.ts";
-import { textParts } from "#hub/pipeline/plugins/filters/mutate/text.ts";
-import type { Event } from "#proto/event.ts";
+import { translateRubyRegexp } from "#hub/pipeline/regexp/ruby-regexp.ts";
+import { copyValue, isHash, valueText } from "#proto/event.ts";
 import { FieldConflict } from "#proto/event-members.ts";
+import { type FieldReference, fieldReference } from "#proto/field-reference.ts";
+import { compileFormat } from "#proto/format.ts";
 import { anyTable, list, options, table, text } from "#proto/kit/options.ts";
-
-/** One change of an event. */
-export type Mutation = (event: Event) => void;
 
 const OPTIONS = options({
   coerce: anyTable("values for fields that are there but null"),
@@ -75,4 +73,228 @@ function compileMutations(values: MutateOptions, context: FilterContext): Mutati
     ...structureParts.merge(values.merge),
     ...structureParts.copy(values.copy),
   ];
+}
+
+type Table = Readonly<Record<string, unknown>>;
+
+/** A field whose name may be a format. */
+function fieldOf(name: string): (event: Parameters<Mutation>[0]) => FieldReference {
+  const format = compileFormat(name);
+  if (format.isConstant) {
+    const reference = fieldReference(name);
+    return () => reference;
+  }
+  return (event) => fieldReference(format(event));
+}
+
+/** Formats in text values, lists included; other values stay as they are. */
+function valueMaker(value: unknown): (event: Parameters<Mutation>[0]) => unknown {
+  if (typeof value === "string") return compileFormat(value);
+  if (Array.isArray(value)) {
+    const items = value.map(valueMaker);
+    return (event) => items.map((item) => item(event));
+  }
+  return () => copyValue(value);
+}
+
+function listOf(value: unknown): string[] {
+  return (Array.isArray(value) ? value : [value]).map(valueText);
+}
+
+const structureParts = {
+  /** Gives fields that are null a value. */
+  coerce: (table: Table): Mutation[] =>
+    Object.entries(table).map(([name, value]) => {
+      const field = fieldOf(name);
+      const make = compileFormat(valueText(value));
+      return (event) => {
+        const reference = field(event);
+        if (event.get(reference) === null) event.set(reference, make(event));
+      };
+    }),
+
+  rename: (table: Table): Mutation[] =>
+    Object.entries(table).map(([from, to]) => {
+      const source = fieldOf(from);
+      const target = fieldOf(valueText(to));
+      return (event) => {
+        const reference = source(event);
+        if (!event.has(reference)) return;
+        event.set(target(event), event.remove(reference));
+      };
+    }),
+
+  update: (table: Table): Mutation[] =>
+    Object.entries(table).map(([name, value]) => {
+      const field = fieldOf(name);
+      const make = valueMaker(value);
+      return (event) => {
+        const reference = field(event);
+        if (event.has(reference)) event.set(reference, make(event));
+      };
+    }),
+
+  replace: (table: Table): Mutation[] =>
+    Object.entries(table).map(([name, value]) => {
+      const field = fieldOf(name);
+      const make = valueMaker(value);
+      return (event) => event.set(field(event), make(event));
+    }),
+
+  /** Text becomes a list; empty parts at the end are dropped, as Ruby does. */
+  split: (table: Table): Mutation[] =>
+    Object.entries(table).map(([name, separator]) => {
+      const field = fieldOf(name);
+      const by = compileFormat(valueText(separator));
+      return (event) => {
+        const reference = field(event);
+        const value = event.get(reference);
+        if (typeof value !== "string") return;
+        const parts = value.split(by(event));
+        while (parts.at(-1) === "") parts.pop();
+        event.set(reference, parts);
+      };
+    }),
+
+  join: (table: Table): Mutation[] =>
+    Object.entries(table).map(([name, separator]) => {
+      const field = fieldOf(name);
+      const by = compileFormat(valueText(separator));
+      return (event) => {
+        const reference = field(event);
+        const value = event.get(reference);
+        if (Array.isArray(value)) event.set(reference, value.map(valueText).join(by(event)));
+      };
+    }),
+
+  /** Appends lists and texts to each other, or members to an object. */
+  merge: (table: Table): Mutation[] =>
+    Object.entries(table).flatMap(([name, added]) =>
+      listOf(added).map((from): Mutation => {
+        const target = fieldOf(name);
+        const source = fieldOf(from);
+        return (event) => mergeInto(event, target(event), event.get(source(event)));
+      }),
+    ),
+
+  copy: (table: Table): Mutation[] =>
+    Object.entries(table).flatMap(([name, targets]) =>
+      listOf(targets).map((to): Mutation => {
+        const source = fieldOf(name);
+        const target = fieldOf(to);
+        return (event) => {
+          const value = event.get(source(event));
+          if (value !== undefined && value !== null) event.set(target(event), copyValue(value));
+        };
+      }),
+    ),
+};
+
+function mergeInto(event: Parameters<Mutation>[0], target: FieldReference, added: unknown): void {
+  if (added === undefined || added === null) return;
+  const before = event.get(target);
+  if (before === undefined || before === null) {
+    event.set(target, isHash(added) ? copyValue(added) : [added].flat());
+  } else if (isHash(before) && isHash(added)) {
+    event.set(target, { ...before, ...(copyValue(added) as object) });
+  } else if (!isHash(before) && !isHash(added)) {
+    event.set(target, [...new Set([before].flat().concat([added].flat()))]);
+  }
+}
+
+/** A replacement takes at most so long, ms; text comes from anywhere. */
+const GSUB_LIMIT_MS = 30_000;
+
+/** Rewrites a field's text or a list's texts; other values stay. */
+function rewriteText(name: string, rewrite: (text: string) => string): Mutation {
+  const reference = fieldReference(name);
+  return (event) => {
+    const value = event.get(reference);
+    if (typeof value === "string") event.set(reference, rewrite(value));
+    else if (Array.isArray(value)) {
+      event.set(
+        reference,
+        value.map((item: unknown) => (typeof item === "string" ? rewrite(item) : item)),
+      );
+    }
+  };
+}
+
+const each = (rewrite: (text: string) => string) => (names: readonly string[]) =>
+  names.map((name) => rewriteText(name, rewrite));
+
+const textParts = {
+  uppercase: each((value) => value.toUpperCase()),
+  lowercase: each((value) => value.toLowerCase()),
+  capitalize: each((value) => value.charAt(0).toUpperCase() + value.slice(1).toLowerCase()),
+  strip: each((value) => value.replace(/^[\s\0]+|[\s\0]+$/g, "")),
+
+  /** `[ field, expression, replacement, … ]` */
+  gsub(triples: readonly string[], { report, guard }: FilterContext): Mutation[] {
+    if (triples.length % 3 !== 0) {
+      report(
+        "error",
+        "gsub",
+        "Invalid gsub configuration: its values come in threes",
+        'write: gsub => [ "field", "expression", "replacement" ]',
+      );
+      return [];
+    }
+    const mutations: Mutation[] = [];
+    for (let at = 0; at < triples.length; at += 3) {
+      const [name = "", expression = "", replacement = ""] = triples.slice(at, at + 3);
+      const pattern = patternOf(expression);
+      const format = compileFormat(replacement);
+      const reference = fieldReference(name);
+      mutations.push((event) => {
+        const replaced = rubyReplacement(format(event));
+        const expressionNow = pattern(event);
+        const rewrite = (value: string): string => value.replace(expressionNow, replaced);
+        const value = event.get(reference);
+        const done = (): unknown =>
+          typeof value === "string"
+            ? rewrite(value)
+            : Array.isArray(value)
+              ? value.map((item: unknown) => (typeof item === "string" ? rewrite(item) : item))
+              : undefined;
+        const subject = typeof value === "string" ? value : Array.isArray(value) ? value.join("\n") : "";
+        const result = guard.run(expressionNow, subject, GSUB_LIMIT_MS, done);
+        if (result !== undefined) event.set(reference, result);
+        else if (value !== undefined && value !== null) throw new FieldConflict(`gsub: ${name} is no text`);
+      });
+    }
+    return mutations;
+  },
+};
+
+/** An expression may hold fields of the event; one without is compiled once. */
+function patternOf(expression: string): (event: Parameters<Mutation>[0]) => RegExp {
+  const format = compileFormat(expression);
+  if (format.isConstant) {
+    const pattern = globalPattern(expression);
+    return () => pattern;
+  }
+  let last = "";
+  let compiled = globalPattern("");
+  return (event) => {
+    const text = format(event);
+    if (text !== last) {
+      compiled = globalPattern(text);
+      last = text;
+    }
+    return compiled;
+  };
+}
+
+function globalPattern(expression: string): RegExp {
+  return new RegExp(translateRubyRegexp(expression).source, "gu");
+}
+
+/** Ruby's `\1` and `\0` as a replacement function's text: `$1`, `$&`; a dollar stands for itself. */
+function rubyReplacement(text: string): string {
+  return text
+    .replaceAll("$", "$$$$")
+    .replace(/\\([0-9\\])/g, (_, digit: string) =>
+      digit === "\\" ? "\\" : digit === "0" ? "$&" : `$${digit}`,
+    );
 }

@@ -1,8 +1,13 @@
 /** Filter xml: makes fields of an XML document, or of what XPath picks out of it. */
 
 import { defineFilter } from "#hub/pipeline/plugins/filter.ts";
-import { parseXml, withoutNamespaces, type XmlElement } from "#hub/pipeline/plugins/filters/xml/tree.ts";
-import { compileXPath, type XPath } from "#hub/pipeline/plugins/filters/xml/xpath.ts";
+import {
+  compileXPath,
+  parseXml,
+  withoutNamespaces,
+  type XmlElement,
+  type XPath,
+} from "#hub/pipeline/plugins/filters/xml/xpath.ts";
 import type { Event } from "#proto/event.ts";
 import { type FieldReference, fieldReference } from "#proto/field-reference.ts";
 import type { JsonObject } from "#proto/kit/json.ts";

@@ -3,8 +3,8 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { type TestContext, test } from "node:test";
 import { deflateSync } from "node:zlib";
-import { LumberjackReader } from "#hub/pipeline/plugins/inputs/stream/lumberjack.ts";
 import { freePort, InputWorld, plain } from "#test/contract/input-runner.ts";
+import { LumberjackReader } from "./beats.ts";
 
 function frame(kind: string, ...numbers: number[]): Buffer {
   const bytes = Buffer.alloc(2 + numbers.length * 4);

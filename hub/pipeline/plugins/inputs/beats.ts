@@ -3,15 +3,17 @@
 import { randomUUID } from "node:crypto";
 import type { Socket } from "node:net";
 import type { TlsOptions } from "node:tls";
+import { promisify } from "node:util";
+import { inflate } from "node:zlib";
 import type { Static } from "typebox";
 import { listenerTls, TLS_LISTENER } from "#hub/pipeline/connections/tls.ts";
 import { defineInput, type InputContext } from "#hub/pipeline/plugins/input.ts";
 import { Listener } from "#hub/pipeline/plugins/inputs/stream/listener.ts";
-import { acknowledgement, LumberjackReader } from "#hub/pipeline/plugins/inputs/stream/lumberjack.ts";
 import { parseJsonObject } from "#proto/codec/json.ts";
 import { decodeText } from "#proto/codec/plain.ts";
 import { Event } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
+import { AppError } from "#proto/kit/errors.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import { flag, optional, options, text } from "#proto/kit/options.ts";
 import { Type } from "#proto/kit/schema.ts";
@@ -103,4 +105,129 @@ class BeatsInput implements Component {
     event.set(fieldReference("[@metadata][input][beats][host][ip]"), address);
     return event;
   }
+}
+
+const unpack = promisify(inflate);
+
+/** Longest frame, packed or not. Bytes. */
+const MAX_FRAME_BYTES = 16 * 1024 * 1024;
+
+/** Events in one window; senders have 2,048 by default. */
+const MAX_WINDOW = 100_000;
+
+const VERSION = 0x32;
+const WINDOW = 0x57;
+const JSON_FRAME = 0x4a;
+const DATA_FRAME = 0x44;
+const COMPRESSED = 0x43;
+
+/** The events of one window, which are acknowledged together. */
+interface LumberjackWindow {
+  /** JSON objects, UTF-8. */
+  readonly payloads: readonly Buffer[];
+  /** Number of the last event; the acknowledgement names it. */
+  readonly sequence: number;
+}
+
+/** Returns the frame that acknowledges all events up to `sequence`. */
+function acknowledgement(sequence: number): Buffer {
+  const frame = Buffer.from([VERSION, 0x41, 0, 0, 0, 0]);
+  frame.writeUInt32BE(sequence, 2);
+  return frame;
+}
+
+/** Gathers frames into windows. */
+export class LumberjackReader {
+  #pending: Buffer = Buffer.alloc(0);
+  #size = 0;
+  #payloads: Buffer[] = [];
+  #sequence = 0;
+
+  /** Takes a chunk; returns the windows that it completed. Throws parsing for what is no lumberjack. */
+  async push(chunk: Buffer): Promise<LumberjackWindow[]> {
+    this.#pending = this.#pending.length === 0 ? chunk : Buffer.concat([this.#pending, chunk]);
+    const windows: LumberjackWindow[] = [];
+    const used = await this.#frames(this.#pending, windows);
+    this.#pending = this.#pending.subarray(used);
+    return windows;
+  }
+
+  /** Reads whole frames; returns how many bytes they took. */
+  async #frames(bytes: Buffer, windows: LumberjackWindow[]): Promise<number> {
+    let at = 0;
+    while (bytes.length - at >= 6) {
+      if (bytes[at] !== VERSION)
+        throw new AppError(
+          "parsing",
+          `version 0x${bytes[at]!.toString(16)} of lumberjack isn't spoken; version 2 is`,
+        );
+      const kind = bytes[at + 1];
+      const first = bytes.readUInt32BE(at + 2);
+      if (kind === WINDOW) {
+        if (first > MAX_WINDOW) throw new AppError("parsing", `a window of ${first} events is too large`);
+        this.#size = first;
+        at += 6;
+      } else if (kind === COMPRESSED) {
+        checkLength(first);
+        if (bytes.length - at < 6 + first) return at;
+        const inner = await unpack(bytes.subarray(at + 6, at + 6 + first), {
+          maxOutputLength: MAX_FRAME_BYTES,
+        });
+        if ((await this.#frames(inner, windows)) !== inner.length)
+          throw new AppError("parsing", "a compressed frame ends in the middle of an event");
+        at += 6 + first;
+      } else if (kind === JSON_FRAME) {
+        if (bytes.length - at < 10) return at;
+        const length = bytes.readUInt32BE(at + 6);
+        checkLength(length);
+        if (bytes.length - at < 10 + length) return at;
+        this.#take(first, Buffer.from(bytes.subarray(at + 10, at + 10 + length)), windows);
+        at += 10 + length;
+      } else if (kind === DATA_FRAME) {
+        const pairs = readPairs(bytes, at + 6);
+        if (pairs === undefined) return at;
+        this.#take(first, Buffer.from(JSON.stringify(pairs.fields)), windows);
+        at = pairs.end;
+      } else {
+        throw new AppError("parsing", `0x${(kind ?? 0).toString(16)} is no frame of lumberjack`);
+      }
+    }
+    return at;
+  }
+
+  #take(sequence: number, payload: Buffer, windows: LumberjackWindow[]): void {
+    this.#payloads.push(payload);
+    this.#sequence = sequence;
+    if (this.#payloads.length < this.#size) return;
+    windows.push({ payloads: this.#payloads, sequence: this.#sequence });
+    this.#payloads = [];
+  }
+}
+
+/** Version 1's events: pairs of texts. Undefined: more is to come. */
+function readPairs(
+  bytes: Buffer,
+  start: number,
+): { fields: Record<string, string>; end: number } | undefined {
+  if (bytes.length - start < 4) return undefined;
+  const count = bytes.readUInt32BE(start);
+  let at = start + 4;
+  const texts: string[] = [];
+  for (let index = 0; index < count * 2; index++) {
+    if (bytes.length - at < 4) return undefined;
+    const length = bytes.readUInt32BE(at);
+    checkLength(length);
+    if (bytes.length - at < 4 + length) return undefined;
+    texts.push(bytes.toString("utf8", at + 4, at + 4 + length));
+    at += 4 + length;
+  }
+  const entries = Array.from({ length: count }, (_, index): [string, string] => [
+    texts[index * 2]!,
+    texts[index * 2 + 1]!,
+  ]);
+  return { fields: Object.fromEntries(entries), end: at };
+}
+
+function checkLength(length: number): void {
+  if (length > MAX_FRAME_BYTES) throw new AppError("parsing", `a frame of ${length} bytes is too long`);
 }

@@ -8,9 +8,11 @@ import { AnswerReader } from "#hub/pipeline/plugins/inputs/http-poller/answer-re
 import {
   HTTP_POLLER_OPTIONS,
   type HttpPollerOptions,
-} from "#hub/pipeline/plugins/inputs/http-poller/options.ts";
-import { Requester } from "#hub/pipeline/plugins/inputs/http-poller/requester.ts";
-import { isPrivateWay, type Target, targetOf } from "#hub/pipeline/plugins/inputs/http-poller/target.ts";
+  isPrivateWay,
+  Requester,
+  type Target,
+  targetOf,
+} from "#hub/pipeline/plugins/inputs/http-poller/requester.ts";
 import { valueText } from "#proto/event.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 

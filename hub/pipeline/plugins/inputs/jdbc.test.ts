@@ -4,8 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { type TestContext, test } from "node:test";
-import { readConnectionString } from "#hub/pipeline/plugins/inputs/jdbc/database.ts";
-import { bindStatement } from "#hub/pipeline/plugins/inputs/jdbc/statement.ts";
+import { bindStatement, readConnectionString } from "#hub/pipeline/plugins/inputs/jdbc/database.ts";
 import { InputWorld, plain } from "#test/contract/input-runner.ts";
 
 /** Runs an input until so many events are in the log in all. */

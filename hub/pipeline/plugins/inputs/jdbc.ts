@@ -6,7 +6,10 @@ import { parseSchedule, runScheduled, type Schedule } from "#hub/pipeline/format
 import { defineInput, type InputChannel, type InputContext } from "#hub/pipeline/plugins/input.ts";
 import {
   type Address,
+  bindStatement,
   type Database,
+  fieldValue,
+  numberOf,
   type Row,
   readConnectionString,
 } from "#hub/pipeline/plugins/inputs/jdbc/database.ts";
@@ -14,8 +17,6 @@ import { openMysql } from "#hub/pipeline/plugins/inputs/jdbc/mysql.ts";
 import { JDBC_OPTIONS, type JdbcOptions } from "#hub/pipeline/plugins/inputs/jdbc/options.ts";
 import { openPostgresql } from "#hub/pipeline/plugins/inputs/jdbc/postgresql.ts";
 import { openSqlite } from "#hub/pipeline/plugins/inputs/jdbc/sqlite.ts";
-import { bindStatement } from "#hub/pipeline/plugins/inputs/jdbc/statement.ts";
-import { fieldValue, numberOf } from "#hub/pipeline/plugins/inputs/jdbc/values.ts";
 import { Event, isHash, valueText } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
 import { AppError } from "#proto/kit/errors.ts";

@@ -4,11 +4,10 @@ import { Readable } from "node:stream";
 import { test } from "node:test";
 import type { Consumer } from "@platformatic/kafka";
 import { jsonCodec } from "#hub/pipeline/plugins/codecs/json.ts";
-import { KafkaSession } from "#hub/pipeline/plugins/inputs/kafka/kafka-session.ts";
 import { defaultsOf } from "#proto/kit/schema.ts";
 import { InputWorld, plain } from "#test/contract/input-runner.ts";
 import { OutputWorld } from "#test/contract/output-runner.ts";
-import { KAFKA_INPUT_OPTIONS, type KafkaInputOptions } from "./kafka.ts";
+import { KAFKA_INPUT_OPTIONS, type KafkaInputOptions, KafkaSession } from "./kafka.ts";
 
 /** Stands for the client: gives these messages, and remembers the offsets it is told. The client itself is tested with a broker. */
 class FakeConsumer extends EventEmitter {

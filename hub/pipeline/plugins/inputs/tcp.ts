@@ -3,14 +3,17 @@
 import { connect, type Socket } from "node:net";
 import { type ConnectionOptions, connect as connectTls, type TlsOptions } from "node:tls";
 import type { Static } from "typebox";
-import { currentTlsNames } from "#hub/pipeline/connections/former-tls-names.ts";
-import { clientTls, listenerTls, TLS_CLIENT, TLS_LISTENER } from "#hub/pipeline/connections/tls.ts";
-import type { Codec } from "#hub/pipeline/plugins/codec.ts";
-import { codecOption } from "#hub/pipeline/plugins/codec.ts";
+import {
+  clientTls,
+  currentTlsNames,
+  listenerTls,
+  TLS_CLIENT,
+  TLS_LISTENER,
+} from "#hub/pipeline/connections/tls.ts";
+import { type Codec, codecOption } from "#hub/pipeline/plugins/codec.ts";
 import { defineInput, type InputContext } from "#hub/pipeline/plugins/input.ts";
 import { Listener } from "#hub/pipeline/plugins/inputs/stream/listener.ts";
-import { ProxyLine, type Sender } from "#hub/pipeline/plugins/inputs/stream/proxy-line.ts";
-import { StreamSession } from "#hub/pipeline/plugins/inputs/stream/stream-session.ts";
+import { ProxyLine, type Sender, StreamSession } from "#hub/pipeline/plugins/inputs/stream/stream-session.ts";
 import type { Event } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";

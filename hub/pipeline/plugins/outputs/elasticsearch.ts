@@ -1,8 +1,9 @@
 /** Output elasticsearch: documents in this installation's search engine, by way of the log, or in another one over HTTP. */
 
 import { defineOutput, type OutputContext, type Shaper } from "#hub/pipeline/plugins/output.ts";
-import { type ActionOf, compileAction } from "#hub/pipeline/plugins/outputs/elasticsearch/action.ts";
 import {
+  type ActionOf,
+  compileAction,
   ELASTICSEARCH_OPTIONS,
   type ElasticsearchOptions,
   isRemote,

@@ -1,13 +1,10 @@
 /** Makes events of an answer, and finds where its next page is. */
 
-import type { Codec } from "#hub/pipeline/plugins/codec.ts";
-import { decodeWhole } from "#hub/pipeline/plugins/codec.ts";
+import { type Codec, decodeWhole } from "#hub/pipeline/plugins/codec.ts";
 import { type Event, valueText } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
 import type { Clock } from "#proto/kit/clock.ts";
-import type { HttpPollerOptions } from "./options.ts";
-import type { Answer } from "./requester.ts";
-import type { Target } from "./target.ts";
+import type { Answer, HttpPollerOptions, Target } from "./requester.ts";
 
 /** Tag of events that tell a request that failed. */
 const FAILURE_TAG = "_http_request_failure";

@@ -1,9 +1,46 @@
 /** Asks services: with what signs in at them, within limits, and not while they want a pause. */
 
+import type { Static } from "typebox";
+import { codecOption } from "#hub/pipeline/plugins/codec.ts";
 import type { InputContext } from "#hub/pipeline/plugins/input.ts";
+import { isHash, valueText } from "#proto/event.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import type { HttpPollerOptions } from "./options.ts";
-import type { Target } from "./target.ts";
+import { isLoopbackHost } from "#proto/kit/loopback.ts";
+import { optional, options, text } from "#proto/kit/options.ts";
+import { Type } from "#proto/kit/schema.ts";
+
+export const HTTP_POLLER_OPTIONS = options({
+  urls: Type.Record(Type.String(), Type.Unknown(), {
+    description:
+      "what is asked, by a name: an address, or a table of url, method, headers, body, user, password, connection",
+  }),
+  schedule: Type.Unknown({
+    description: 'when: { every => "1m" }, { cron => "*/5 * * * *" }, { in => "1s" }, { at => "time" }',
+  }),
+  codec: codecOption("how an answer is read", "json"),
+  target: optional(text("field that takes the answer's fields; without it they are the event's")),
+  metadata_target: text("field that takes what is known of the request and answer", "@metadata"),
+  request_timeout: Type.Number({
+    default: 60,
+    exclusiveMinimum: 0,
+    description: "longest that a request may take, s",
+  }),
+  user: optional(text("name that is sent (Basic)")),
+  password: optional(text("password that is sent")),
+  connection: optional(text("name of a connected account whose access token is sent")),
+  items: optional(
+    text("field of the answer that holds the list whose items become events, e.g. [data][items]"),
+  ),
+  next_page: optional(
+    text("field of the answer that names the next page: an address, or the value of page_parameter"),
+  ),
+  page_parameter: optional(text("parameter of the address that next_page's value goes into")),
+  cursor: optional(text("field of an item whose last value is remembered")),
+  cursor_parameter: optional(text("parameter of the address that the remembered value goes into")),
+  max_content_length: Type.Integer({ default: 67_108_864, minimum: 1, description: "longest answer, bytes" }),
+});
+
+export type HttpPollerOptions = Static<typeof HTTP_POLLER_OPTIONS>;
 
 /** Longest that a service's Retry-After is heeded: longer ones are mistakes more often than wishes. */
 const MAX_RETRY_AFTER_MS = 3_600_000;
@@ -93,4 +130,39 @@ function basic({ user, password }: Target): Record<string, string> {
   return user === undefined
     ? {}
     : { Authorization: `Basic ${Buffer.from(`${user}:${password}`).toString("base64")}` };
+}
+
+export interface Target {
+  readonly name: string;
+  readonly url: string;
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | undefined;
+  readonly user: string | undefined;
+  readonly password: string;
+  readonly connection: string | undefined;
+}
+
+/** Returns the service of an entry; what it doesn't say is as the options of the input say. */
+export function targetOf(name: string, value: unknown, values: HttpPollerOptions): Target {
+  const table = isHash(value) ? value : { url: value };
+  const headers = isHash(table["headers"]) ? table["headers"] : {};
+  const own = (key: string): string | undefined =>
+    table[key] === undefined ? undefined : valueText(table[key]);
+  return {
+    name,
+    url: own("url") ?? "",
+    method: (own("method") ?? "get").toUpperCase(),
+    headers: Object.fromEntries(Object.entries(headers).map(([key, item]) => [key, valueText(item)])),
+    body: own("body"),
+    user: own("user") ?? values.user,
+    password: own("password") ?? values.password ?? "",
+    connection: own("connection") ?? values.connection,
+  };
+}
+
+/** Returns whether others can't read what is sent there: over TLS, or on this machine. */
+export function isPrivateWay(address: string): boolean {
+  const { protocol, hostname } = new URL(address);
+  return protocol === "https:" || isLoopbackHost(hostname);
 }

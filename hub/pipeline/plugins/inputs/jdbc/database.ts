@@ -1,7 +1,6 @@
 /** What the input jdbc asks of a database, and which one a connection string names. */
 
 import { AppError } from "#proto/kit/errors.ts";
-import type { BoundStatement } from "./statement.ts";
 
 /** A row by the names of its columns; times are text in UTC (ISO 8601, as exact as the database has them). */
 export type Row = Readonly<Record<string, unknown>>;
@@ -72,4 +71,49 @@ export function readConnectionString(text: string): Address {
     password: parameter("password") ?? (url.password === "" ? undefined : decodeURIComponent(url.password)),
     tls: TLS_MODES[mode] ?? (isOn ? "on" : "off"),
   };
+}
+
+/** A value as events hold it: bytes as base64, whole numbers as text where they would lose digits. */
+export function fieldValue(value: unknown): unknown {
+  if (typeof value === "bigint") return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
+  if (value instanceof Uint8Array) return Buffer.from(value).toString("base64");
+  return value;
+}
+
+/** A remembered number as a statement takes it, with all of its digits. */
+export function numberOf(text: string, kind: Address["kind"]): unknown {
+  const value = Number(text);
+  if (!/^-?\d+$/.test(text) || Number.isSafeInteger(value)) return Number.isNaN(value) ? 0 : value;
+  return kind === "sqlite" ? BigInt(text) : text;
+}
+
+/** What may hold a colon that names nothing: literals, quoted names, comments, casts; then a place. */
+const PARTS =
+  /'(?:[^']|'')*'|"(?:[^"]|"")*"|`[^`]*`|--[^\n]*|\/\*[\s\S]*?\*\/|\$(\w*)\$[\s\S]*?\$\1\$|::|:(?<name>[A-Za-z_]\w*)|(?<mark>\?)/g;
+
+/** A statement with the values of its places, in their order. */
+export interface BoundStatement {
+  readonly text: string;
+  readonly values: readonly unknown[];
+}
+
+/**
+ * Puts `place(number from 1)` for each `:name` that `named` knows, and for each `?` while `positional` has values; what
+ * else looks like a place stays as it is.
+ */
+export function bindStatement(
+  text: string,
+  named: ReadonlyMap<string, unknown>,
+  positional: readonly unknown[],
+  place: (number: number) => string,
+): BoundStatement {
+  const values: unknown[] = [];
+  let marks = 0;
+  const bound = text.replace(PARTS, (whole, ...rest) => {
+    const { name, mark } = rest.at(-1) as { name?: string; mark?: string };
+    if (name !== undefined && named.has(name)) return place(values.push(named.get(name)));
+    if (mark !== undefined && marks < positional.length) return place(values.push(positional[marks++]));
+    return whole;
+  });
+  return { text: bound.trim().replace(/;$/, ""), values };
 }

@@ -2,8 +2,7 @@
 
 import type { Connection, TypeCastField } from "mysql2";
 import { AppError } from "#proto/kit/errors.ts";
-import type { Address, Database, Row } from "./database.ts";
-import type { BoundStatement } from "./statement.ts";
+import type { Address, BoundStatement, Database, Row } from "./database.ts";
 
 /** Longest that a connection may take to open, ms. */
 const CONNECT_TIMEOUT_MS = 10_000;

@@ -3,8 +3,7 @@
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
 import { setImmediate } from "node:timers/promises";
 import { AppError } from "#proto/kit/errors.ts";
-import type { Database, Row } from "./database.ts";
-import type { BoundStatement } from "./statement.ts";
+import type { BoundStatement, Database, Row } from "./database.ts";
 
 /** Rows read before other work of the thread has its turn. */
 const ROWS_AT_A_TIME = 500;

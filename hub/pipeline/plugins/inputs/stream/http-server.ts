@@ -13,7 +13,7 @@ import type { TlsOptions } from "node:tls";
 import { promisify } from "node:util";
 import { brotliDecompress, gunzip, inflate, zstdDecompress } from "node:zlib";
 import { AppError, systemCode, toAppError } from "#proto/kit/errors.ts";
-import { listen, listenedPort } from "./listen.ts";
+import { listen, listenedPort } from "./listener.ts";
 
 export interface HttpServerOptions {
   readonly host: string;

@@ -2,7 +2,7 @@
 
 import { createServer, type Server, type Socket } from "node:net";
 import { createServer as createTlsServer, type TlsOptions } from "node:tls";
-import { listen, listenedPort } from "./listen.ts";
+import { AppError, systemCode } from "#proto/kit/errors.ts";
 
 /** Connections at a time; further ones are refused. */
 const MAX_CONNECTIONS = 2_000;
@@ -71,4 +71,29 @@ export class Listener {
       });
     this.#serving.add(served);
   }
+}
+
+/** Resolves when `server` listens. Throws port_taken, unavailable. */
+export async function listen(server: Server, host: string, port: number): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  server.once("error", reject);
+  server.listen(port, host, resolve);
+  try {
+    await promise;
+  } catch (error) {
+    const isTaken = systemCode(error) === "EADDRINUSE";
+    throw new AppError(
+      isTaken ? "port_taken" : "unavailable",
+      `${host}:${port} can't be listened at (${isTaken ? "the port is taken" : (error as Error).message})`,
+      { cause: error },
+    );
+  } finally {
+    server.off("error", reject);
+  }
+}
+
+/** Returns the port listened at, where 0 let the system choose; else `port`. */
+export function listenedPort(server: Server | undefined, port: number): number {
+  const address = server?.address();
+  return typeof address === "object" && address !== null ? address.port : port;
 }

@@ -4,15 +4,12 @@
  * holds for one of the two only.
  */
 
-import { applicationPatterns } from "./application.ts";
+import { applicationPatterns, httpdPatterns } from "./application.ts";
 import { backupMailPatterns } from "./backup-mail.ts";
 import { basicPatterns } from "./basic.ts";
 import { firewallPatterns } from "./firewall.ts";
-import { httpdPatterns } from "./httpd.ts";
 import { monitoringPatterns } from "./monitoring.ts";
-import { networkPatterns } from "./network.ts";
-import { parsePatternFile } from "./pattern-file.ts";
-import { syslogPatterns } from "./syslog.ts";
+import { networkPatterns, syslogPatterns } from "./network.ts";
 import { zeekPatterns } from "./zeek.ts";
 
 const SETS = [
@@ -55,4 +52,14 @@ export function grokPatterns(ecs: boolean): ReadonlyMap<string, string> {
     tables.set(ecs, table);
   }
   return table;
+}
+
+/** Returns the patterns of a file's text in its order. */
+export function parsePatternFile(text: string): [name: string, pattern: string][] {
+  const patterns: [string, string][] = [];
+  for (const line of text.split(/\r?\n/)) {
+    const found = /^\s*([A-Za-z0-9_]+)\s+(.*?)\s*$/.exec(line);
+    if (found !== null) patterns.push([found[1]!, found[2]!]);
+  }
+  return patterns;
 }

@@ -1,0 +1,27 @@
+/** A pipeline as it is configured: its files and the settings of its own. */
+
+/** Field names by the Elastic Common Schema, or those of before. */
+export const ECS_COMPATIBILITIES = ["disabled", "v1", "v8"] as const;
+
+export type EcsCompatibility = (typeof ECS_COMPATIBILITIES)[number];
+
+/** A pipeline as it is configured. */
+export interface PipelineDefinition {
+  /** Goes into the documents' ids. */
+  readonly id: string;
+  /** In their order, at least one. */
+  readonly files: readonly PipelineFile[];
+  /** pipeline.workers of its own; the threads are all pipelines', and the largest number counts. */
+  readonly workers?: number;
+  /** What plugins whose text doesn't say name fields by; without it each as it does by itself. */
+  readonly ecsCompatibility?: EcsCompatibility;
+  /** True: made through the hub interface, so that it may connect only where the settings allow. */
+  readonly isManaged?: boolean;
+}
+
+/** A file of a pipeline. */
+export interface PipelineFile {
+  /** Its path, for messages and for paths in its options. */
+  readonly path: string;
+  readonly text: string;
+}

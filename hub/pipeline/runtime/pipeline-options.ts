@@ -1,0 +1,60 @@
+/** What a pipeline is made with. */
+
+import { type PipelineDefinition } from "#hub/pipeline/language/pipeline-definition.ts";
+import type { Variables } from "#hub/pipeline/language/plugin-options.ts";
+import { type Clock } from "#proto/kit/clock.ts";
+import type { Logger } from "#proto/kit/log.ts";
+import type { Metrics } from "#proto/kit/metrics.ts";
+import type { StateBucket } from "#proto/kit/state-bucket.ts";
+import { type InputReach } from "./input-host.ts";
+import type { OutputReach } from "./output-host.ts";
+import type {
+  DeadLetterSink,
+  DocumentSink,
+  EventListener,
+  PipelineEvents,
+  RawSource,
+  Resumption,
+  StoredCursor,
+} from "./ports.ts";
+
+export interface PipelineSettings {
+  /** Name of the default pipeline; goes into the documents' ids. */
+  readonly id: string;
+  /** Empty: the default pipeline alone. */
+  readonly pipelines?: readonly PipelineDefinition[];
+  /** pipeline.workers */
+  readonly workers: number;
+  /** pipeline.bath.size, events. */
+  readonly batchSize: number;
+  /** pipeline.batch.delay, ms. */
+  readonly batchDelayMs: number;
+}
+
+export interface PipelineOptions {
+  readonly settings: PipelineSettings;
+  readonly source: RawSource;
+  readonly sink: DocumentSink;
+  readonly deadLetters: DeadLetterSink;
+  /** Holds the cursors. */
+  readonly cursors: StateBucket;
+  /** Name of this hub, the same after each start. */
+  readonly hub: string;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  readonly clock?: Clock;
+  readonly listener?: EventListener;
+  readonly events?: PipelineEvents;
+  /** Says how a stored cursor is to be taken after a loss of a log; without it all are taken as they stand. */
+  readonly resume?: (cursor: StoredCursor) => Resumption;
+  /** What inputs work with; without it none is run. */
+  readonly inputs?: InputReach;
+  /** What outputs may reach; without it they reach nothing but the log. */
+  readonly outputs?: Omit<OutputReach, "feed">;
+  /** Returns what `${NAME}` stands for in the pipelines' texts; the environment without it. */
+  readonly variables?: () => Promise<Variables>;
+  /** Script of the workers. */
+  readonly workerScript?: URL;
+  readonly inFlightBytes?: number;
+  readonly workTimeoutMs?: number;
+}
