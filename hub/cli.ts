@@ -1,4 +1,4 @@
-/** The hub's command line: what was asked, or what to write instead. */
+/** Parses the hub's command line. */
 
 import {
   type AgentCommand,
@@ -33,7 +33,7 @@ export type HubCommand =
   | { readonly name: "version" | "print-compatibility" | "print-schema" | "print-settings" }
   | {
       readonly name: "help";
-      /** Words of the command that it is about; none: the program. */
+      /** Words of the command; none: the program. */
       readonly words: readonly string[];
     }
   | {
@@ -66,7 +66,7 @@ const PARSERS: Readonly<Record<string, (args: readonly string[]) => HubCommand>>
 };
 const COMMANDS = ["run", ...Object.keys(PARSERS)];
 
-/** Returns the command of `args` (without node and script). Throws usage_invalid. */
+/** Parses `args` (without node and script). Throws usage_invalid. */
 export function parseHubCommand(args: readonly string[]): HubCommand {
   const [first, ...rest] = args;
   if (first === "help") return { name: "help", words: rest.filter(isWord) };

@@ -1,4 +1,4 @@
-/** Entry of the hub process: command line in, exit status out. */
+/** Entry point of the hub process: runs the command line and returns an exit status. */
 
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
@@ -24,9 +24,9 @@ import { type HubCommand, parseHubCommand } from "./cli.ts";
 
 const EXIT_FAILED = 1;
 const EXIT_USAGE = 2;
-/** By then what the start left to others is done. */
+/** Time after which the work that the start left running has ended. */
 const SETTLED_MS = 2_000;
-/** Share of its time that a hub with little to do is at work. */
+/** Load below which a hub counts as idle. */
 const QUIET_SHARE = 0.1;
 
 async function main(): Promise<void> {
@@ -66,7 +66,7 @@ async function search(command: SearchCommand): Promise<void> {
   if (remark !== "") process.stderr.write(`tailrace-hub: ${remark}\n`);
 }
 
-/** Until Ctrl-C, or until nobody reads what is printed. */
+/** Runs until Ctrl-C, or until the reader of the output is gone. */
 async function tail(command: TailCommand): Promise<void> {
   const stopped = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stopped.abort());
@@ -88,7 +88,7 @@ async function snapshot(command: SnapshotCommand): Promise<void> {
   await runSnapshotCommand(command, { log: commandLog(), version: version() });
 }
 
-/** Ends with 1 where a pipeline has faults or a case fails. */
+/** Exits with 1 if a pipeline has errors or a case fails. */
 async function pipeline(command: PipelineCommand): Promise<void> {
   const { output, complaints, isOk } = await runPipelineCommand(command, process.env);
   process.stderr.write(complaints);
@@ -103,7 +103,7 @@ async function run(command: Extract<HubCommand, { name: "run" }>): Promise<void>
     level: settings["logging.level"],
     pretty: process.stderr.isTTY === true,
   });
-  // The whole hub is loaded only where it runs: commands answer at once.
+  // The hub's modules are loaded only here: commands respond at once.
   const { Hub } = await import("#hub/node/hub.ts");
   const hub = new Hub({ settings, log, version: version() });
   const service = new ServiceManager({ env: process.env, log });
@@ -133,7 +133,7 @@ async function run(command: Extract<HubCommand, { name: "run" }>): Promise<void>
   log.info("hub stopped");
 }
 
-/** For programs that start a hub: local addresses, those that people write, and the certificate to trust. */
+/** Returns what programs that start a hub need: local and advertised addresses, and the certificate to trust. */
 function readiness(settings: HubSettings, hub: Hub): object {
   const certificate = settings["tls.certificate"];
   return {
@@ -146,9 +146,9 @@ function readiness(settings: HubSettings, hub: Hub): object {
 }
 
 /**
- * Loading the hub leaves some 40 MB of garbage and of space for young objects, which a hub with little to do would keep
- * for ever. One collection gives them back, some tenths of a second in which nothing is answered: a hub that is busy from
- * the start collects them by itself, and isn't held up.
+ * Returns memory to the system after the start. Loading the hub leaves some 40 MB of garbage and of young generation,
+ * which an idle hub would keep for ever. One collection releases them and blocks for some tenths of a second; a hub
+ * that is busy from the start collects on its own and isn't interrupted.
  */
 function giveBackStartMemory(): NodeJS.Timeout {
   let before = performance.eventLoopUtilization();
@@ -163,7 +163,7 @@ function giveBackStartMemory(): NodeJS.Timeout {
   return timer;
 }
 
-/** Commands say on standard output what they did; the log is for what went wrong meanwhile. */
+/** Logger of commands: they report on standard output; the log is for failures. */
 function commandLog(): Logger {
   return createLogger({ name: "hub", level: "warn", pretty: process.stderr.isTTY === true });
 }

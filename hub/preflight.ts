@@ -1,11 +1,12 @@
 /**
- * `deploy/preflight [-c hub.yml] [-E key=value …] [--path.data DIR]`: runs the hub's bootstrap checks ahead of its
- * start. Exit status: 0 it may start, 1 it would refuse, 2 wrong usage or settings.
+ * `deploy/preflight [-c hub.yml] [-E key=value …] [--path.data DIR]`: runs the hub's bootstrap checks without
+ * starting it. Exit status: 0 it may start, 1 it would refuse, 2 wrong usage or settings.
  */
 
 import { bootstrapFindings, checkedSettings } from "#hub/node/checks/bootstrap-checks.ts";
 import { readMachineLimits } from "#hub/node/checks/machine-limits.ts";
 import { loadHubSettings } from "#hub/node/settings/hub-settings.ts";
+import { unusedSettings } from "#hub/node/settings/unused-settings.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { parseHubCommand } from "./cli.ts";
 
@@ -34,6 +35,8 @@ function preflight(args: readonly string[]): number {
     findings.map(({ refused, message }) => `${refused ? "refused" : "warning"}: ${message}`),
   );
   for (const message of messages) process.stdout.write(`preflight: ${message}\n`);
+  for (const unused of unusedSettings(settings))
+    process.stdout.write(`preflight: warning: setting without effect: ${unused}\n`);
   if (findings.some(({ refused }) => refused)) return REFUSED;
   process.stdout.write("preflight: the hub may start here\n");
   return MAY_START;

@@ -1,12 +1,13 @@
 /** `tailrace-hub --print-compatibility`: what is accepted without effect and what is refused by name, as a page. */
 
+import { hubCompatibility } from "#hub/node/settings/unused-settings.ts";
 import { type CompatibilityRow, compatibilityTable } from "#proto/kit/compatibility.ts";
 
 /** Gives the rows of one part. */
 type Source = () => readonly CompatibilityRow[] | Promise<readonly CompatibilityRow[]>;
 
 /** Every part that accepts or refuses something by name has one function here. */
-const SOURCES: readonly Source[] = [];
+const SOURCES: readonly Source[] = [hubCompatibility];
 
 const INTRODUCTION = `# Compatibility
 

@@ -35,7 +35,7 @@ test("a keystore that others can read, that was changed, or whose key is gone is
   made.set("A", "1");
   made.set("B", "2");
   await assert.rejects(Keystore.create(folder, {}), { code: "name_taken" });
-  assert.throws(() => made.set("1st", "x"), /no digit first/);
+  assert.throws(() => made.set("1st", "x"), /not beginning with a digit/);
   assert.throws(() => made.remove("C"), { code: "not_found" });
   chmodSync(path, 0o644);
   await assert.rejects(Keystore.open(folder, {}), /chmod 600/);

@@ -1,4 +1,7 @@
-/** Reads a password: twice and hidden on a terminal, or the first line of standard input in scripts. */
+/**
+ * Terminal input and output of commands: a password prompt (hidden and twice on a terminal, the first line of
+ * standard input in scripts), and tables.
+ */
 
 import { createInterface } from "node:readline";
 import { Writable } from "node:stream";

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { MIB } from "#proto/kit/units.ts";
@@ -26,6 +27,23 @@ describe("publishing and reading", () => {
     assert.deepEqual(await readNumbers(RAW_STREAM, at(1, 18), 3), [19, 20, 21]);
     assert.equal((await world.journal.message(RAW_STREAM, 21))?.messageId, "m/21");
     assert.equal(await world.journal.message(RAW_STREAM, 22), null);
+  });
+
+  test("messages of all sizes, published concurrently, are stored and read unchanged", async () => {
+    const sizes = [1, 65_535, 65_536, 65_537, 3 * MIB, 10, 10, 0, 7 * MIB, 100_000, 500_000, 12];
+    const messages = sizes.map((size, number) => {
+      const seed = createHash("sha256").update(`message ${number}`).digest();
+      return Buffer.alloc(size, seed);
+    });
+    const subject = "doc.1.0f8fad5bd9cb469fa165708674289590.0";
+    const stored = await Promise.all(messages.map((data) => world.journal.publish(subject, data)));
+    const read = await readUntil(DOC_STREAM, START, ({ length }) => length === sizes.length);
+    for (const [number, { sequence }] of stored.entries()) {
+      const found = await world.journal.message(DOC_STREAM, sequence);
+      assert.ok(Buffer.from(found!.data).equals(messages[number]!), `message ${number}, by sequence`);
+      const { data } = read.find(({ position }) => position.sequence === sequence)!;
+      assert.ok(Buffer.from(data).equals(messages[number]!), `message ${number}, by reading`);
+    }
   });
 
   test("a reader that has everything gets what comes next at once", async () => {

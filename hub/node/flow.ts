@@ -1,4 +1,4 @@
-/** Everything between the log and the listeners: made here, each part with its neighbours, and started by the hub. */
+/** Creates everything between the log and the listeners, each part with its dependencies. The hub starts the parts. */
 
 import { resolve } from "node:path";
 import type { IndexCatalog } from "#hub/cluster/catalog/index-catalog.ts";
@@ -29,7 +29,7 @@ import { comparePositions, START } from "#proto/position.ts";
 import { DOC_STREAM, RAW_STREAM } from "#proto/subjects.ts";
 import { Listeners } from "./listeners.ts";
 
-/** What the flow stands on; journal, catalog and host are started. */
+/** Dependencies of the flow; journal, catalog and host are started. */
 export interface FlowDependencies {
   readonly settings: HubSettings;
   readonly log: Logger;
@@ -49,7 +49,7 @@ export interface Flow {
   readonly parts: readonly (readonly [name: string, part: Component])[];
 }
 
-/** What several parts tell and ask each other. */
+/** State shared by several parts. */
 interface Shared {
   readonly findings: routes.LogFindings;
   readonly watermarks: Watermarks;
@@ -58,7 +58,7 @@ interface Shared {
 
 const now = (): number => systemClock.now();
 
-/** Makes the parts; nothing is started. Compares the log with what the shards remember first. */
+/** Creates the parts without starting them. First compares the log with what the shards remember. */
 export async function makeFlow(ground: FlowDependencies): Promise<Flow> {
   const { log, journal, catalog, host, metrics } = ground;
   const shared: Shared = {
@@ -77,7 +77,7 @@ export async function makeFlow(ground: FlowDependencies): Promise<Flow> {
   const fleet = new Fleet({ log, port, raw: routes.rawPort(journal), watermarks, now });
   servers.fleet = fleet;
   const feeding = { start: async () => documents.start(), stop: async () => documents.stop() };
-  // The pipelines' threads start beside all that follows; `pipelines` waits for them.
+  // The pipelines' threads start concurrently with the parts that follow; `pipelines` awaits them.
   const threads = { start: async () => pipelines.prepare(), stop: () => pipelines.stop() };
   const interfaces = { start: async () => void (await servers.prepare()), stop: () => servers.stop() };
   const parts: readonly (readonly [string, Component])[] = [
@@ -97,7 +97,7 @@ export async function makeFlow(ground: FlowDependencies): Promise<Flow> {
   return { servers, opened, parts };
 }
 
-/** Compares the log with what the shards remember; begins new incarnations where it was lost or rolled back. */
+/** Compares the log with what the shards remember; begins new incarnations if it was lost or rolled back. */
 async function reconcile(journal: Journal, host: ShardHost): Promise<routes.LogFindings> {
   const known = host.known();
   const before = await journal.state(DOC_STREAM);
@@ -195,7 +195,7 @@ function makeFollower(
     read: (after, signal) => routes.readDocs(journal, after, signal),
     oldest: () => routes.oldestDoc(journal),
     reply: (subject, data) => {
-      // This hub's own writes are answered without NATS, which keeps nothing for who reconnects.
+      // This hub's own writes are answered without NATS, which drops messages during a reconnect.
       if (!documents.deliver(subject, data)) port.send(subject, data);
     },
     deadLetter: (message, reason) => routes.keepDocMessage(journal, message, reason),

@@ -1,4 +1,4 @@
-/** A hub: makes its parts, gives each its neighbours, starts them in order and stops them in reverse. */
+/** A hub: creates its parts, gives each its dependencies, starts them in order and stops them in reverse. */
 
 import { resolve } from "node:path";
 import { checkAuthSettings } from "#hub/auth/settings.ts";
@@ -11,6 +11,7 @@ import { advertisedAddresses } from "#hub/node/settings/advertised-addresses.ts"
 import type { HubSettings } from "#hub/node/settings/hub-settings.ts";
 import { writeReach } from "#hub/node/settings/reach-file.ts";
 import { readTlsFiles } from "#hub/node/settings/tls-files.ts";
+import { unusedSettings } from "#hub/node/settings/unused-settings.ts";
 import { journalOptions } from "#hub/node/wiring/journal-adapters.ts";
 import type { Shards } from "#hub/node/wiring/shards.ts";
 import { checkRestored } from "#hub/snapshot/restore.ts";
@@ -29,7 +30,7 @@ export interface HubOptions {
   readonly version: string;
 }
 
-/** Where a running hub is found; `token_file` holds what agents on this machine sign in to NATS with. */
+/** Addresses of a running hub; `token_file` holds the token with which agents on this machine sign in to NATS. */
 export interface HubAddresses {
   readonly http: string;
   readonly dashboard: string;
@@ -39,10 +40,10 @@ export interface HubAddresses {
 
 /** Time to index what arrived, to commit and to end nats-server. */
 const STOP_DEADLINE_MS = 20_000;
-/** Free on the disk of path.data, or there is no start; little, since a hub is also what deletes old indices. */
+/** Free space on the disk of path.data required to start; little, since only a running hub can delete old indices. */
 const START_BYTES = 1 << 16;
 
-/** Where the parts of a hub keep their state. */
+/** State buckets of the hub's parts. */
 const BUCKETS = ["indices", "auth", "cursors", "pipelines", "alerts", "ingest", "saved", "cluster"];
 
 type MakeFlow = typeof import("./flow.ts")["makeFlow"];
@@ -84,7 +85,7 @@ export class Hub implements Component {
     return { ...this.#servers!.addresses, nats: url, token_file: tokenFile };
   }
 
-  /** Returns where people, programs and agents of other machines find the interfaces. Valid after `start`. */
+  /** Returns the addresses of the interfaces for people, programs and agents on other machines. Valid after `start`. */
   advertisedAddresses(): Pick<HubAddresses, "http" | "dashboard" | "nats"> {
     const { settings } = this.#options;
     const { url } = this.#journal!.server.address;
@@ -92,7 +93,9 @@ export class Hub implements Component {
     return { ...advertisedAddresses(settings, this.#servers!.addresses), nats };
   }
 
-  /** Returns the one-time address that makes the first administrator, or null where nobody needs it. Valid after `start`. */
+  /**
+   * Returns the one-time address that creates the first administrator, or null if there is one. Valid after `start`.
+   */
   async setupLink(): Promise<string | null> {
     return (await this.#opened?.setupLink()) ?? null;
   }
@@ -104,7 +107,7 @@ export class Hub implements Component {
     const { log } = this.#options;
     await this.#run("memory", new MemoryWatch({ log, metrics: this.#metrics, part: "hub" }));
     const rest = loadRest();
-    rest.catch(() => undefined); // told below
+    rest.catch(() => undefined); // awaited below
     const journal = new Journal(journalOptions({ ...this.#options, folder, metrics: this.#metrics }));
     this.#journal = journal;
     await this.#run("journal", journal);
@@ -138,13 +141,13 @@ export class Hub implements Component {
     this.#noteReach(servers.addresses);
   }
 
-  /** Commands find the hub without it where they are told its address. */
+  /** Without the file, commands still find the hub if they are given its address. */
   #noteReach(addresses: Listeners["addresses"]): void {
     const { settings, log } = this.#options;
     try {
       writeReach(resolve(settings["path.data"]), settings, addresses);
     } catch (err) {
-      log.warn({ err }, "where the hub is reached can't be noted for commands; name its address to them");
+      log.warn({ err }, "reach.json cannot be written; commands need the hub's address as an option");
     }
   }
 
@@ -153,7 +156,7 @@ export class Hub implements Component {
   }
 }
 
-/** Loads what stands on the log: that takes as long as nats-server needs to start, beside which it is done. */
+/** Loads the modules that need the log; takes as long as nats-server needs to start, and runs concurrently. */
 async function loadRest() {
   const engine = import("#hub/node/wiring/shards.ts").then(({ makeShards, watchEngine }) => ({
     makeShards,
@@ -163,21 +166,22 @@ async function loadRest() {
   return { ...(await engine), makeFlow };
 }
 
-/** Opens all buckets at once: each waits for the disk, and those who use them ask one after the other. */
+/** Opens all buckets concurrently: each waits for the disk, and their users open them one after the other. */
 function openBuckets(journal: Journal): void {
-  for (const name of BUCKETS) journal.bucket(name).catch(() => undefined); // told to who uses it
+  for (const name of BUCKETS) journal.bucket(name).catch(() => undefined); // thrown to the bucket's users
 }
 
-/** Limits of the machine that refuse a hub for others; one that somebody tries out alone seldom reaches them. */
+/** Limits that prevent the start of a hub reachable by others; a hub on loopback seldom reaches them. */
 const LIMITS: ReadonlySet<string> = new Set(["max_map_count", "open_files"]);
 
-/** Returns the data folder. Throws settings_invalid where the hub must not start with these settings on this machine. */
+/** Returns the data folder. Throws settings_invalid if the hub must not start with these settings on this machine. */
 function checkSurroundings({ settings, log }: HubOptions): string {
   checkAuthSettings(settings);
   readTlsFiles(settings);
   const checked = checkedSettings(settings);
   const findings = requireBootstrap(checked, readMachineLimits(checked.dataFolder));
   for (const { check, message } of findings) log[LIMITS.has(check) ? "debug" : "warn"]({ check }, message);
+  for (const unused of unusedSettings(settings)) log.warn(`setting without effect: ${unused}`);
   return checked.dataFolder;
 }
 

@@ -1,4 +1,4 @@
-/** The hub's listeners: gives the HTTP interfaces and the live socket their neighbours. */
+/** The hub's listeners: creates the HTTP interfaces and the live socket with their dependencies. */
 
 import { join, resolve } from "node:path";
 import type { Alerts } from "#hub/alerts/alerts.ts";
@@ -42,7 +42,7 @@ export interface ListenersOptions {
   readonly startedMs: number;
 }
 
-/** What stands when the routes are built. */
+/** What exists once the routes are built. */
 interface Interfaces {
   readonly alerts: Alerts;
   readonly api: ApiServer;
@@ -52,7 +52,7 @@ interface Interfaces {
 const UI_FOLDER = resolve(join(import.meta.dirname, "../../ui/dist"));
 
 export class Listeners implements Component {
-  /** Set by the owner once it has one; until then the hub isn't ready. */
+  /** Set by the owner; until then the hub is not ready. */
   fleet: Fleet | undefined;
   /** Set by the owner before `start`. */
   pipelines: Pipelines | undefined;
@@ -65,11 +65,11 @@ export class Listeners implements Component {
   constructor(options: ListenersOptions) {
     this.#options = options;
     this.#lifecycle = new Lifecycle((part, error) =>
-      options.log.error({ err: error, part }, "a listener didn't stop"),
+      options.log.error({ err: error, part }, "a listener did not stop"),
     );
   }
 
-  /** Takes the pipeline's events for those who watch; may be used before `start`. */
+  /** Forwards the pipeline's events to live viewers; may be used before `start`. */
   readonly tail: EventListener = forwardTo(() => this.#live);
 
   /** Valid after `start`. */
@@ -77,7 +77,7 @@ export class Listeners implements Component {
     return this.#api!.addresses;
   }
 
-  /** Builds everything up to the routes; nobody is listened to yet. `start` does it where it wasn't done. */
+  /** Builds everything up to the routes without listening. `start` calls it if needed. */
   prepare(): Promise<Interfaces> {
     this.#prepared ??= this.#prepare();
     return this.#prepared;
@@ -102,7 +102,7 @@ export class Listeners implements Component {
     return this.#lifecycle.stop();
   }
 
-  /** Shows another certificate to those who come from now on. */
+  /** Uses another certificate for new connections. */
   useCertificate(tls: TlsOptions): void {
     this.#api?.useCertificate(tls);
   }
@@ -219,7 +219,7 @@ function forwardTo(live: () => LiveServer | undefined): EventListener {
   };
 }
 
-/** Host and port of the search interface; `fallback` before it listens. */
+/** Returns host and port of the search interface; `fallback` before it listens. */
 function addressOf(api: ApiServer | undefined, fallback: string): string {
   try {
     return api === undefined ? fallback : new URL(api.addresses.http).host;

@@ -1,7 +1,8 @@
 /**
  * Format of a snapshot. A snapshot is a description (`snapshots/<name>.json`) and the chunks it names by their
  * SHA-256 (`blobs/<first two digits>/<digest>`); a later snapshot stores only chunks that no earlier one has.
- * Grammar: README.md.
+ * Messages of a stream are encoded as a line of JSON each (subject, sequence, headers, length), followed by their
+ * data. Grammar: README.md.
  */
 
 import { createHash } from "node:crypto";

@@ -2,6 +2,9 @@
  * Takes a snapshot of a running hub. The order makes it consistent: the documents that the pipeline's cursors cover
  * are in the DOC messages read after them, and what was purged from DOC is in the shards, which are held last. So the
  * streams come first, then the shards' files; what is in both is deduplicated by position.
+ *
+ * Segments never change, so a hard link holds them even if a merge removes the original. Each shard is held at a
+ * commit point of its own, whose manifest names the position in the log.
  */
 
 import {

@@ -1,4 +1,4 @@
-/** Purges the log below what is committed, with a margin of time while there is space. */
+/** Purges the log below what is processed and committed, with a margin of time while there is space. */
 
 import type { Clock } from "#proto/kit/clock.ts";
 import { toAppError } from "#proto/kit/errors.ts";

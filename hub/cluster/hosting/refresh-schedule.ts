@@ -1,7 +1,8 @@
 /**
- * Schedules refreshes of an index without an explicit interval. While it is searched it is refreshed once a second; a
- * search may bring the next refresh forward, as long as refreshing takes a small share of the time. While nobody
- * searches it, a refresh would only create small segments to merge: it waits for a commit, or for the next search.
+ * When indices are refreshed, and who waits for it. An index with an interval is refreshed at that interval. One
+ * without is refreshed once a second while it is searched; a search may bring the next refresh forward, as long as
+ * refreshing takes a small share of the time. While nobody searches it, a refresh would only create small segments to
+ * merge: it waits for a commit, or for the next search.
  */
 
 import type { IndexMetadata } from "#hub/cluster/catalog/index-metadata.ts";

@@ -14,8 +14,6 @@ import { type Clock, systemClock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
-import { receiveRoomily } from "./nats-receive-buffer.ts";
-import { sendUncopied } from "./nats-zero-copy.ts";
 import { abortable } from "./waits.ts";
 
 /** User name of the hub at its embedded server; the password is the token. */
@@ -185,10 +183,7 @@ export class Connection implements Component {
     this.#awaySince = this.#clock.monotonic();
     for (;;) {
       try {
-        const nats = await connect(options);
-        sendUncopied(nats);
-        receiveRoomily(nats);
-        return nats;
+        return await connect(options);
       } catch (error) {
         const waitedMs = this.#clock.monotonic() - this.#awaySince;
         if (error instanceof errors.AuthorizationError || waitedMs > CONNECT_TIMEOUT_MS)

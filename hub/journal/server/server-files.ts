@@ -1,4 +1,7 @@
-/** Layout of nats-server's store: one folder per account. */
+/**
+ * Files of the embedded nats-server: its store with one folder per account, its token, and the file to which it
+ * writes its port once it accepts connections.
+ */
 
 import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, watch } from "node:fs";

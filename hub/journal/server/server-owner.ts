@@ -1,6 +1,6 @@
 /**
- * Ownership of the server's data folder. A hub that was killed leaves its server running; the next hub must end that
- * server, and no other, before it starts its own on the same files.
+ * Ownership of the server's data folder, and the processes of this machine. A hub that was killed leaves its server
+ * running; the next hub must end that server, and no other, before it starts its own on the same files.
  */
 
 import { execFileSync } from "node:child_process";

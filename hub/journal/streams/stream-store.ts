@@ -1,4 +1,7 @@
-/** JetStream API calls on the log's streams: create, inspect, purge. */
+/**
+ * The log's streams: their definitions with size limits, and the JetStream API calls to create, inspect and purge
+ * them.
+ */
 
 import { randomUUID } from "node:crypto";
 import { mkdirSync } from "node:fs";

@@ -1,4 +1,7 @@
-/** Who may do what at the hub's listeners: joins the room of authentication with the HTTP interfaces and the live socket. */
+/**
+ * Access control of the hub's listeners: connects authentication with the HTTP interfaces and the live socket, and
+ * opens it as one component.
+ */
 
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { IncomingMessage } from "node:http";
@@ -22,7 +25,7 @@ import { AuditLog, type AuditLogOptions } from "./audit-log.ts";
 import { reaches, reachOf } from "./index-access.ts";
 import { GuardedDocuments, GuardedIndices } from "./index-guard.ts";
 
-/** What the routes get of who asks; what they may do stays in here. */
+/** The principal as routes see it; its permissions stay private to this file. */
 class Caller implements Principal {
   readonly name: string;
   readonly roles: Principal["roles"];
@@ -38,18 +41,19 @@ class Caller implements Principal {
 export class Access implements AccessControl {
   readonly #auth: Auth;
   readonly #required: boolean;
-  /** Who sent the request that is being worked on. */
+  /** The sender of the current request. */
   readonly #present = new AsyncLocalStorage<Signed>();
 
-  /** `required`: `auth.mode` isn't off. */
+  /** `required`: `auth.mode` is not off. */
   constructor(auth: Auth, required: boolean) {
     this.#auth = auth;
     this.#required = required;
   }
 
   /**
-   * Returns the routes of sign-in, administration and the identity provider, the way from the page to the sign-in, and
-   * `/health` for probes, which have no credentials. `ready`: whether requests can be served.
+   * Returns the plugins for the dashboard's listener: routes of sign-in, administration and the identity provider,
+   * the redirect to the sign-in, and `/health` for probes without credentials. `ready`: whether requests can be
+   * served.
    */
   plugins(ready: () => boolean): DashboardPlugin[] {
     if (!this.#required) return [this.#auth.plugin];
@@ -61,15 +65,18 @@ export class Access implements AccessControl {
     return new Caller(await this.#auth.authenticator.authenticate({ method, headers, ip }));
   }
 
-  /** Throws forbidden; else the rest of the request is done in the principal's name, see `guard`. */
+  /** Throws forbidden; otherwise the rest of the request runs on behalf of the principal, see `guard`. */
   authorize(principal: Principal, action: Action): void {
     if (!(principal instanceof Caller))
-      throw new AppError("forbidden", "the sender of this request isn't known");
+      throw new AppError("forbidden", "the sender of this request is unknown");
     authorize(principal.signed, action);
     this.#present.enterWith(principal.signed);
   }
 
-  /** Returns indices and documents as each request's sender may see them; the same ones where everybody may everything. */
+  /**
+   * Returns indices and documents restricted to what each request's sender may access; unrestricted without
+   * authentication.
+   */
   guard<I extends Indices, D extends Documents>(
     indices: I,
     documents: D,
@@ -79,7 +86,7 @@ export class Access implements AccessControl {
     return { indices: guarded, documents: new GuardedDocuments(documents, guarded) };
   }
 
-  /** Returns who opens a live socket. Throws unauthenticated, forbidden, request_invalid, overloaded. */
+  /** Returns the viewer of a live socket. Throws unauthenticated, forbidden, request_invalid, overloaded. */
   async viewer({ headers, socket }: IncomingMessage): Promise<Viewer> {
     const { authenticator } = this.#auth;
     const credentials = { method: "GET", headers, ip: socket.remoteAddress ?? "" };
@@ -89,7 +96,7 @@ export class Access implements AccessControl {
       id: `${principal.kind} ${principal.id}`,
       byCookie: principal.sessionKey !== undefined,
       mayRead: (index) => reaches(principal, index),
-      // Asking by the cookie again would count as use and keep the session alive as long as the page is open.
+      // Authenticating by the cookie again would count as use and keep the session alive while the page is open.
       isStillSignedIn: () =>
         principal.sessionKey === undefined
           ? isSignedIn(authenticator.authenticateUpgrade(credentials))
@@ -97,13 +104,12 @@ export class Access implements AccessControl {
     };
   }
 
-  /** Returns which indices the present request's sender reaches; all where everybody may everything. */
+  /** Returns the indices that the current request's sender may access; all without authentication. */
   readonly reach = (): Reach => reachOf(this.#required ? this.#principal() : ANONYMOUS);
 
   #principal(): Signed {
     const principal = this.#present.getStore();
-    if (principal === undefined)
-      throw new AppError("forbidden", "nobody is known in whose name this is done");
+    if (principal === undefined) throw new AppError("forbidden", "the request has no authenticated sender");
     return principal;
   }
 }
@@ -113,13 +119,13 @@ async function isSignedIn(attempt: Promise<Signed>): Promise<boolean> {
     await attempt;
     return true;
   } catch (error) {
-    // A state that can't be read now says nothing of the sign-in.
+    // A temporary failure to read the state doesn't end a session.
     if (toAppError(error).status < 500) return false;
     throw error;
   }
 }
 
-/** Who opens the page without a session is led to the sign-in; the page's files themselves hold no secret. */
+/** Redirects page requests without a session to the sign-in; the page's files contain no secrets. */
 function signInFirst({ authenticator }: Auth): DashboardPlugin {
   return overAllRoutes(async (request, reply) => {
     if (request.method !== "GET" || pathOf(request) !== "/") return;
@@ -129,7 +135,7 @@ function signInFirst({ authenticator }: Auth): DashboardPlugin {
   });
 }
 
-/** Says no more than whether the hub works. */
+/** Reports only whether the hub works. */
 function openHealth(ready: () => boolean): DashboardPlugin {
   return overAllRoutes(async (request, reply) => {
     if ((request.method !== "GET" && request.method !== "HEAD") || pathOf(request) !== "/health") return;
@@ -142,7 +148,7 @@ function pathOf({ url }: FastifyRequest): string {
   return url.split("?", 1)[0] ?? "";
 }
 
-/** Returns a plugin whose hook is for the routes of other plugins too, which fastify would keep apart. */
+/** Returns a plugin whose hook also applies to the routes of other plugins, which fastify would encapsulate. */
 function overAllRoutes(
   hook: (request: FastifyRequest, reply: FastifyReply) => Promise<void>,
 ): DashboardPlugin {
@@ -153,7 +159,7 @@ function overAllRoutes(
   return Object.assign(plugin, { [Symbol.for("skip-override")]: true });
 }
 
-/** Name of the bucket that holds accounts, sessions, keys, clients and tokens. */
+/** Bucket with accounts, sessions, keys, clients and tokens. */
 export const AUTH_BUCKET = "auth";
 
 export interface AccessParts {
@@ -163,23 +169,23 @@ export interface AccessParts {
   /** The hub's data folder, absolute. */
   readonly folder: string;
   readonly bucket: StateBucket;
-  /** Where the audit log goes. */
+  /** Destination of the audit log. */
   readonly documents: AuditLogOptions["documents"];
-  /** The dashboard's own address; asked once it listens. */
+  /** The dashboard's own address; called once it listens. */
   readonly dashboardUrl: () => string;
   readonly natsServer: AgentServer & { readonly embeds: boolean; readonly address: { readonly url: string } };
 }
 
-/** The opened room; to be started before the listeners. */
+/** Authentication as a component; to be started before the listeners. */
 export interface OpenedAccess extends Component {
   readonly access: Access;
-  /** Returns the one-time address that makes the first administrator, or null where nobody needs it. */
+  /** Returns the one-time address that creates the first administrator, or null if there is one. */
   setupLink(): Promise<string | null>;
   /** See Connections.bearer. */
   bearer(connection: string, host: string, rejected?: string): Promise<string>;
 }
 
-/** Throws settings_invalid for settings that contradict each other and for vault keys that are missing or wrong. */
+/** Throws settings_invalid for contradicting settings and for missing or wrong vault keys. */
 export async function openAccess(parts: AccessParts): Promise<OpenedAccess> {
   const { settings, log, metrics, folder, bucket, documents, dashboardUrl, natsServer } = parts;
   const node = settings["node.name"];
@@ -196,7 +202,7 @@ export async function openAccess(parts: AccessParts): Promise<OpenedAccess> {
     agentAccess: () => (natsServer.embeds ? agentAccess(settings, natsServer.address.url) : null),
   });
   const lifecycle = new Lifecycle((part, error) =>
-    log.error({ err: error, part }, "a part of access didn't stop"),
+    log.error({ err: error, part }, "a part of access did not stop"),
   );
   const required = settings["auth.mode"] === "required";
   return {

@@ -1,4 +1,7 @@
-/** How agents get in: tells nats-server whose keys are good, and agents where it is and whom to trust. */
+/**
+ * Access for agents: gives nats-server the keys of enrolled agents, and agents the server's address and certificate
+ * authority.
+ */
 
 import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -13,7 +16,7 @@ import type { Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import { Backoff } from "#proto/kit/retry.ts";
 
-/** What of the log is needed. */
+/** The part of the journal's server that is needed. */
 export interface AgentServer {
   setAgents(agents: readonly { readonly publicKey: string; readonly agentId: string }[]): void;
 }
@@ -25,11 +28,11 @@ export interface AgentGateOptions {
   readonly log: Logger;
 }
 
-/** Changes that come together are told to the server at once. */
+/** Changes within this time are sent to the server together. */
 const GATHER_MS = 50;
 const RETRY = { firstMs: 200, capMs: 10_000 };
 
-/** Keeps nats-server's users equal to the agents that have credentials, whichever hub or command changes them. */
+/** Keeps nats-server's users in sync with the enrolled agents, whichever hub or command changes them. */
 export class AgentGate implements Component {
   readonly #options: AgentGateOptions;
   readonly #stop = new AbortController();
@@ -41,7 +44,7 @@ export class AgentGate implements Component {
     this.#options = options;
   }
 
-  /** Resolves when the server has been told once. Throws where the state can't be read. */
+  /** Resolves when the server was configured once. Throws if the state can't be read. */
   async start(): Promise<void> {
     const { auth } = this.#options;
     this.#unfollow = auth.follower.onChange(AGENT_KIND, () => this.#changed.resolve());
@@ -69,7 +72,7 @@ export class AgentGate implements Component {
         await this.#tell();
         backoff.reset();
       } catch (err) {
-        log.warn({ err }, "the agents' credentials can't be read; trying again");
+        log.warn({ err }, "the agents' credentials cannot be read; retrying");
         this.#changed.resolve();
         await clock.sleep(backoff.next(), signal);
       }
@@ -83,7 +86,10 @@ export class AgentGate implements Component {
   }
 }
 
-/** Returns where agents reach the nats-server that listens at `natsUrl`, and what they need to trust it. */
+/**
+ * Returns the addresses at which agents reach the nats-server that listens at `natsUrl`, and what they need to trust
+ * it.
+ */
 export function agentAccess(settings: HubSettings, natsUrl: string): AgentAccess {
   const chain = chainOf(settings);
   return {
@@ -94,8 +100,8 @@ export function agentAccess(settings: HubSettings, natsUrl: string): AgentAccess
 }
 
 /**
- * Returns the SHA-256, in hexadecimal, of the last certificate that the hub sends along, by which an agent knows the hub
- * before it knows its authority; empty where there is no TLS here, and where machines know the authority anyway.
+ * Returns the SHA-256, in hexadecimal, of the last certificate of the hub's chain, by which an agent recognises the
+ * hub before it knows its authority; empty without TLS, and if machines trust the authority anyway.
  */
 export function certificateFingerprint(settings: HubSettings): string {
   const chain = chainOf(settings);
@@ -108,7 +114,7 @@ function chainOf(settings: HubSettings): X509Certificate[] {
   return path === "" ? [] : certificatesOf(path);
 }
 
-/** Never from a request: whoever sends one could lead agents elsewhere. */
+/** Derived from settings, never from a request, whose sender could redirect agents. */
 function serversOf(
   settings: HubSettings,
   natsUrl: string,
@@ -128,11 +134,11 @@ function serversOf(
 
 function names(certificate: X509Certificate, host: string): boolean {
   const bare = host.replace(/^\[|\]$/g, "");
-  // Either throws for what the other is for.
+  // Each throws for the other's kind of name.
   return (isIP(bare) === 0 ? certificate.checkHost(bare) : certificate.checkIP(bare)) !== undefined;
 }
 
-/** The certificate that ours goes back to, where it is at hand; public authorities are known everywhere. */
+/** Returns the root certificate of the chain, if it is part of it; public authorities are known everywhere. */
 function authorityOf(chain: readonly X509Certificate[], caFile: string): X509Certificate | undefined {
   const last = chain.at(-1);
   if (last === undefined) return undefined;

@@ -1,4 +1,4 @@
-/** The audit log: what happened around access, as documents of an index of its own that only administrators read. */
+/** The audit log: security events as documents of an internal index that only administrators can read. */
 
 import { randomUUID } from "node:crypto";
 import type { WriteItem, WriteOptions, WriteResult } from "#hub/api/ports/indices.ts";
@@ -14,7 +14,7 @@ export interface AuditLogOptions {
   readonly documents: {
     write(items: readonly WriteItem[], options: WriteOptions): Promise<WriteResult[]>;
   };
-  /** Name of the hub, kept with each entry. */
+  /** Name of the hub, stored in each entry. */
   readonly node: string;
   readonly clock: Clock;
   readonly log: Logger;
@@ -23,12 +23,12 @@ export interface AuditLogOptions {
 
 type Waiting = WriteItem & { readonly kind: "create"; readonly id: string };
 
-/** Entries of an hour of guessing; further ones go to the hub's own log. */
+/** An hour of password guessing; further entries go to the hub's own log. */
 const MAX_WAITING = 10_000;
 const MAX_BATCH = 500;
 const WRITE_TIMEOUT_MS = 10_000;
 const RETRY = { firstMs: 100, capMs: 10_000 };
-/** At a stop what waits is tried once more for so long. */
+/** Time for a last attempt to write pending entries at a stop. */
 const LAST_WRITE_MS = 3_000;
 
 export class AuditLog implements Component {
@@ -43,14 +43,14 @@ export class AuditLog implements Component {
     this.#options = options;
     this.#lost = options.metrics.counter(
       "tailrace_auth_audit_lost_total",
-      "Entries of the audit log that stand in the hub's own log only.",
+      "Entries of the audit log that are only in the hub's own log.",
     );
   }
 
-  /** Takes an entry; it is written behind the caller's back. */
+  /** Queues an entry; it is written in the background. */
   readonly record: AuditSink = (event) => {
     if (this.#waiting.length >= MAX_WAITING || this.#stopping.signal.aborted) {
-      this.#giveUp(this.#documentOf(event), "too many entries wait");
+      this.#giveUp(this.#documentOf(event), "too many entries are pending");
       return;
     }
     this.#waiting.push(this.#itemOf(event));
@@ -63,18 +63,18 @@ export class AuditLog implements Component {
     return Promise.resolve();
   }
 
-  /** Writes what waits; what can't be written goes to the hub's own log. */
+  /** Writes pending entries; those that can't be written go to the hub's own log. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await this.#writing;
     const signal = AbortSignal.timeout(LAST_WRITE_MS);
     while (this.#waiting.length > 0 && (await this.#writeSome(signal)));
-    for (const { source } of this.#waiting.splice(0)) this.#giveUp(source, "the hub stops");
+    for (const { source } of this.#waiting.splice(0)) this.#giveUp(source, "the hub is stopping");
   }
 
   async #writeAll(): Promise<void> {
     const { signal } = this.#stopping;
-    // Entries of one deed come together.
+    // Entries of one operation are written together.
     await Promise.resolve();
     while (this.#waiting.length > 0 && !signal.aborted) {
       if (await this.#writeSome(signal)) this.#backoff.reset();
@@ -82,7 +82,7 @@ export class AuditLog implements Component {
     }
   }
 
-  /** Writes the oldest entries; returns false where they must be tried again. */
+  /** Writes the oldest entries; returns false if they must be retried. */
   async #writeSome(signal: AbortSignal): Promise<boolean> {
     const batch = this.#waiting.slice(0, MAX_BATCH);
     let results: WriteResult[];
@@ -93,8 +93,7 @@ export class AuditLog implements Component {
         signal,
       });
     } catch (err) {
-      if (!signal.aborted)
-        this.#options.log.warn({ err }, "the audit log can't be written now; it is tried again");
+      if (!signal.aborted) this.#options.log.warn({ err }, "the audit log cannot be written; retrying");
       return false;
     }
     this.#waiting.splice(0, batch.length);
@@ -102,7 +101,7 @@ export class AuditLog implements Component {
     return true;
   }
 
-  /** A conflict is an entry that an earlier try wrote. */
+  /** A conflict means that an earlier attempt wrote the entry. */
   #settle(item: Waiting, result: WriteResult): void {
     if (!("error" in result) || result.error.code === "version_conflict") return;
     if (result.error.retryable) this.#waiting.push(item);
@@ -112,7 +111,7 @@ export class AuditLog implements Component {
   #giveUp(document: Uint8Array, reason: string): void {
     this.#lost.inc();
     const entry: unknown = JSON.parse(Buffer.from(document).toString());
-    this.#options.log.warn({ audit: entry, reason }, "an entry of the audit log stands here only");
+    this.#options.log.warn({ audit: entry, reason }, "an entry of the audit log is only in this log");
   }
 
   #itemOf(event: AuditEvent): Waiting {

@@ -1,7 +1,7 @@
 /**
- * Indices and documents as the sender of the present request may see them. Routes name indices in many ways
- * (wildcards, aliases, bodies of `_bulk`, `_mget`, `_msearch` …); what all of them go through is checked here, so that
- * no route can forget it.
+ * Restricts indices and documents to what the sender of the current request may access. Routes name indices in many
+ * ways (wildcards, aliases, bodies of `_bulk`, `_mget`, `_msearch` …); the check is in what all of them call, so that
+ * no route can omit it.
  */
 
 import type {
@@ -26,13 +26,13 @@ import type { JsonObject } from "#proto/kit/json.ts";
 import { reaches } from "./index-access.ts";
 import { GuardedTemplates } from "./template-guard.ts";
 
-/** Returns who sent the present request. Throws where there is none. */
+/** Returns the sender of the current request. Throws if there is none. */
 export type CurrentPrincipal = () => Principal;
 
-/** Resolves one name, an alias among them, to what it stands for now; nothing where it isn't there. */
+/** Resolves one name or alias; returns nothing if it doesn't exist. */
 const ONE_NAME: ResolveOptions = { ignoreUnavailable: true, allowNoIndices: true, expandWildcards: "all" };
 
-/** Index metadata; what isn't reached isn't there where it comes of a wildcard, and forbidden where it is named. */
+/** Index metadata. An inaccessible index is left out of wildcards, and forbidden when named. */
 export class GuardedIndices implements Indices {
   readonly #inner: Indices;
   readonly #current: CurrentPrincipal;
@@ -120,7 +120,7 @@ export class GuardedIndices implements Indices {
   }
 
   async updateAliases(actions: readonly AliasAction[]): Promise<void> {
-    // An alias is a name that others may write and read by.
+    // Others may read and write through an alias.
     this.requireAll(
       actions.flatMap((each) => (each.kind === "add" ? [each.index, each.alias] : [each.index])),
     );
@@ -146,19 +146,19 @@ export class GuardedIndices implements Indices {
     return this.#inner.deleteTemplates(names);
   }
 
-  /** Throws forbidden unless everything that `name`, perhaps an alias, stands for is reached. */
+  /** Throws forbidden unless everything that `name` (or alias) stands for is accessible. */
   requireReach(name: string): void {
     const targets = this.#inner.resolve(name, ONE_NAME).map(reachedName);
     this.requireAll(targets.length === 0 ? [name] : targets);
   }
 
-  /** Whether every one of the concrete `names` is reached. */
+  /** Returns true if each of the concrete `names` is accessible. */
   isReached(names: readonly string[]): boolean {
     const principal = this.#current();
     return names.every((name) => reaches(principal, name));
   }
 
-  /** Throws forbidden unless every one of the concrete `names` is reached. */
+  /** Throws forbidden unless each of the concrete `names` is accessible. */
   requireAll(names: readonly string[]): void {
     const principal = this.#current();
     const refused = names.find((name) => !reaches(principal, this.#inner.get(name)?.dataStream ?? name));
@@ -171,7 +171,7 @@ export class GuardedIndices implements Indices {
   }
 }
 
-/** Documents of the indices that are reached; items of others fail one by one. */
+/** Documents of accessible indices; items of others fail individually. */
 export class GuardedDocuments implements Documents {
   readonly #inner: Documents;
   readonly #indices: GuardedIndices;
@@ -190,7 +190,7 @@ export class GuardedDocuments implements Documents {
   }
 
   append(run: AppendRun, options: WriteOptions): Promise<AppendResult | null> {
-    // Refused one by one, by `write`.
+    // `write` refuses the items individually.
     if (this.#refusal({ index: run.index, id: undefined }) !== undefined) return Promise.resolve(null);
     return this.#inner.append(run, options);
   }
@@ -220,12 +220,12 @@ export class GuardedDocuments implements Documents {
   }
 }
 
-/** The name that rights are given by: that of the data stream, for its indices. */
+/** Returns the name to which permissions apply: for backing indices, that of the data stream. */
 function reachedName({ name, dataStream }: IndexInfo): string {
   return dataStream ?? name;
 }
 
-/** Wildcards and what they leave out say nothing of one index. */
+/** Returns true for a name of one index, not a wildcard or exclusion. */
 function isName(part: string): boolean {
   return part !== "" && part !== "_all" && !part.startsWith("-") && !part.includes("*");
 }

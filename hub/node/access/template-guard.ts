@@ -1,4 +1,4 @@
-/** Composable templates as the sender of the present request may see and change them. */
+/** Restricts composable templates to what the sender of the current request may access. */
 
 import type {
   ComponentTemplate,
@@ -7,16 +7,16 @@ import type {
   TemplateSet,
 } from "#hub/api/ports/indices.ts";
 
-/** Says which names the sender of the present request reaches. */
+/** Checks access to names for the sender of the current request. */
 export interface NameReach {
   isReached(names: readonly string[]): boolean;
-  /** Throws forbidden unless all of them are. */
+  /** Throws forbidden unless all are accessible. */
   requireAll(names: readonly string[]): void;
 }
 
 /**
- * A template is seen and changed by who reaches all its patterns. What templates are made of is seen by everybody who
- * sees templates, and changed by who reaches those that are made of it.
+ * A template may be seen and changed by those with access to all its patterns. Component templates may be seen by
+ * everybody who sees templates, and changed by those with access to the templates that use them.
  */
 export class GuardedTemplates implements ComposableTemplates {
   readonly #inner: ComposableTemplates;
@@ -70,7 +70,7 @@ export class GuardedTemplates implements ComposableTemplates {
     this.#reach.requireAll([...template.index_patterns, ...before, ...aliases]);
   }
 
-  /** Throws forbidden unless the patterns of all templates that are made of one of `names` are reached. */
+  /** Throws forbidden unless the patterns of all templates that use one of `names` are accessible. */
   #requireUses(names: readonly string[]): void {
     const users = Object.values(this.#inner.set().templates).filter(({ composed_of: parts }) =>
       parts.some((part) => names.includes(part)),

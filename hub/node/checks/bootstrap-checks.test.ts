@@ -58,12 +58,7 @@ const FAULTS: readonly (readonly [
     /vm\.max_map_count is 65530, at least 262144 is needed; run "sysctl -w vm\.max_map_count=262144"/,
   ],
   ["few open files", { openFilesLimit: 1_024 }, "open_files", /at most 1024 files .* at least 8192/],
-  [
-    "data in memory",
-    { dataFilesystem: "memory" },
-    "data_in_memory",
-    /path\.data .* lies in memory \(tmpfs\)/,
-  ],
+  ["data in memory", { dataFilesystem: "memory" }, "data_in_memory", /path\.data .* is in memory \(tmpfs\)/],
 ];
 
 for (const [what, facts, check, message] of FAULTS) {

@@ -1,8 +1,8 @@
 /**
- * What must be right around a hub before it may start: limits of the machine, access, where the data lies.
+ * Checks before a hub may start: limits of the machine, access control, location of the data.
  *
- * Beyond loopback others rely on the hub, so a fault refuses the start. On loopback somebody tries it out, and the
- * same fault is a warning. Pure functions over given facts; `machine-facts.ts` reads them.
+ * Beyond loopback others rely on the hub, so a fault prevents the start. On loopback the hub is being tried out, and
+ * the same fault is a warning. Pure functions over given limits; `machine-limits.ts` reads them.
  */
 
 import { resolve } from "node:path";
@@ -12,21 +12,21 @@ import { AppError } from "#proto/kit/errors.ts";
 import { isLoopbackHost } from "#proto/kit/loopback.ts";
 import { MIB } from "#proto/kit/units.ts";
 
-/** What the machine gives this process. */
+/** What the machine provides to this process. */
 export interface MachineLimits {
   /** vm.max_map_count; undefined where the system has no such limit. */
   readonly maxMapCount: number | undefined;
-  /** Files the process may hold open; Infinity without a limit, undefined where unknown. */
+  /** Files the process may hold open; Infinity without a limit, undefined if unknown. */
   readonly openFilesLimit: number | undefined;
   /** Bytes of memory of the container or service; undefined without a limit. */
   readonly memoryLimitBytes: number | undefined;
-  /** What the data folder lies on. */
+  /** Where the data folder is stored. */
   readonly dataFilesystem: "disk" | "memory" | "container layer" | "unknown";
 }
 
-/** The settings that the checks look at. */
+/** The settings that are checked. */
 export interface CheckedSettings {
-  /** All listeners, those of an embedded nats-server among them. */
+  /** All listeners, including an embedded nats-server's. */
   readonly listeners: readonly Listener[];
   readonly auth: Parameters<typeof checkListeners>[0];
   /** node.store.allow_mmap */
@@ -49,14 +49,14 @@ export interface CheckFinding {
   readonly message: string;
 }
 
-/** Each segment is mapped several times and merges double that; below it mapping fails in the midst of work. */
+/** Each segment is mapped several times, and merges double that; with less, mapping fails during operation. */
 export const MAX_MAP_COUNT_LOWEST = 262_144;
-/** Segments of some hundred shards, a thousand viewers and as many agents, with room to spare. */
+/** Segments of some hundred shards, a thousand viewers and as many agents, with a margin. */
 export const OPEN_FILES_LOWEST = 8_192;
-/** An idle hub takes 150 MiB, nats-server as much, and the rest is what searches and indexing need at the least. */
+/** An idle hub takes 150 MiB, nats-server as much; searches and indexing need the rest. */
 export const MEMORY_LOWEST_BYTES = 512 * 1_024 ** 2;
 
-/** Returns all faults; empty where everything is right. */
+/** Returns all faults. */
 export function bootstrapFindings(settings: CheckedSettings, facts: MachineLimits): CheckFinding[] {
   const binding = settings.listeners.some(({ host }) => !isLoopbackHost(host));
   return [
@@ -68,7 +68,7 @@ export function bootstrapFindings(settings: CheckedSettings, facts: MachineLimit
   ];
 }
 
-/** Throws settings_invalid with every refusal, one to a line; returns the warnings. */
+/** Throws settings_invalid with every refusal, one per line; returns the warnings. */
 export function requireBootstrap(settings: CheckedSettings, facts: MachineLimits): CheckFinding[] {
   const findings = bootstrapFindings(settings, facts);
   const refusals = findings.filter(({ refused }) => refused);
@@ -104,7 +104,7 @@ function openFilesFault({ openFilesLimit }: MachineLimits, binding: boolean): Ch
   return [{ check: "open_files", refused: binding, message }];
 }
 
-/** The rule itself is the sign-in's own; here each listener that breaks it is told, not only the first. */
+/** Reports each listener that breaks the rule of authentication, not only the first. */
 function accessFaults({ listeners, auth }: CheckedSettings): CheckFinding[] {
   const findings: CheckFinding[] = [];
   for (const listener of listeners) {
@@ -124,17 +124,17 @@ function dataFault(
   binding: boolean,
 ): CheckFinding[] {
   if (dataFilesystem === "memory") {
-    const message = `path.data ${dataFolder} lies in memory (tmpfs) and is lost at the next start of the machine; choose a folder on a disk`;
+    const message = `path.data ${dataFolder} is in memory (tmpfs) and is lost when the machine restarts; choose a folder on a disk`;
     return [{ check: "data_in_memory", refused: binding, message }];
   }
   if (dataFilesystem === "container layer") {
-    const message = `path.data ${dataFolder} lies in the container's own layer and is lost with the container; mount a volume there`;
+    const message = `path.data ${dataFolder} is in the container's own layer and is lost with the container; mount a volume there`;
     return [{ check: "data_in_container", refused: false, message }];
   }
   return [];
 }
 
-/** Said before the kernel ends the process, which it does without a word. Never refused: a small hub may do. */
+/** A warning, since the kernel ends the process without a message. Never refused: a small hub may work. */
 function memoryFault({ memoryLimitBytes }: MachineLimits): CheckFinding[] {
   if (memoryLimitBytes === undefined || memoryLimitBytes >= MEMORY_LOWEST_BYTES) return [];
   const message =
@@ -143,10 +143,10 @@ function memoryFault({ memoryLimitBytes }: MachineLimits): CheckFinding[] {
   return [{ check: "memory_limit", refused: false, message }];
 }
 
-/** Listeners of a hub: their own host's setting, or network.host. */
+/** Settings of the listeners' addresses; empty ones fall back to network.host. */
 const LISTENERS = ["http.host", "transport.host", "dashboard.host", "nats.host"] as const;
 
-/** Returns what the checks look at. */
+/** Returns what the checks need of the settings. */
 export function checkedSettings(settings: HubSettings): CheckedSettings {
   const embedsNats = settings["nats.servers"].length === 0;
   return {

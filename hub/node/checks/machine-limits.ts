@@ -1,15 +1,15 @@
-/** Reads what the machine gives this process, for the bootstrap checks. */
+/** Reads the machine's limits for the bootstrap checks. */
 
 import { readFileSync, statfsSync } from "node:fs";
 import { totalmem } from "node:os";
 import { dirname } from "node:path";
 import type { MachineLimits } from "./bootstrap-checks.ts";
 
-/** Where the facts come from; tests give their own. */
+/** Sources of the limits; replaced in tests. */
 export interface FactSources {
-  /** Text of a file; undefined where it can't be read. */
+  /** Returns the text of a file; undefined if it can't be read. */
   readonly read: (path: string) => string | undefined;
-  /** Magic number of the file system that holds `path` (statfs(2), f_type); undefined where there is no such path. */
+  /** Returns the magic number of the file system of `path` (statfs(2), f_type); undefined if the path doesn't exist. */
   readonly filesystemType: (path: string) => number | undefined;
   /** Bytes the control group allows; 0 or more than the machine has: no limit. */
   readonly constrainedMemoryBytes: () => number;
@@ -27,7 +27,7 @@ const systemSources: FactSources = {
   totalMemoryBytes: totalmem,
 };
 
-/** Returns the facts for a hub whose data goes to `dataFolder` (absolute; it need not be there yet). */
+/** Returns the limits for a hub whose data goes to `dataFolder` (absolute; it may not exist yet). */
 export function readMachineLimits(dataFolder: string, sources: FactSources = systemSources): MachineLimits {
   const limit = sources.constrainedMemoryBytes();
   const limited = limit > 0 && limit < sources.totalMemoryBytes();
@@ -39,7 +39,7 @@ export function readMachineLimits(dataFolder: string, sources: FactSources = sys
   };
 }
 
-/** The soft limit: Node raises it to the hard one when it starts. */
+/** Returns the soft limit, which Node raises to the hard limit at its start. */
 function openFilesLimit(limits: string | undefined): number | undefined {
   const soft = /^Max open files\s+(\S+)/m.exec(limits ?? "")?.[1];
   return soft === "unlimited" ? Number.POSITIVE_INFINITY : wholeNumber(soft);
@@ -49,7 +49,7 @@ function wholeNumber(text: string | undefined): number | undefined {
   return text !== undefined && /^\d+$/.test(text.trim()) ? Number(text) : undefined;
 }
 
-/** Type of the file system of `folder`, or of the nearest folder above that is there. */
+/** Returns the file system type of `folder`, or of its nearest existing parent. */
 function nearestType(folder: string, { filesystemType }: FactSources): number | undefined {
   for (let at = folder; ; at = dirname(at)) {
     const type = filesystemType(at);

@@ -1,19 +1,19 @@
-/** Addresses of a hub as people on other machines write them. */
+/** The addresses of a hub as seen from other machines. */
 
 import { hostname } from "node:os";
 import type { HubSettings } from "./hub-settings.ts";
 
-/** Addresses that mean every address of the machine. */
+/** Wildcard addresses. */
 const EVERYWHERE: ReadonlySet<string> = new Set(["0.0.0.0", "::", "[::]"]);
 
-/** Returns whether a listener on `host` is reached at every address of the machine. */
+/** Returns true if a listener on `host` accepts connections at every address of the machine. */
 export function isEverywhere(host: string): boolean {
   return EVERYWHERE.has(host);
 }
 
 /**
- * Returns where people find the dashboard and programs the search interface of a hub that listens at `local`: by
- * `public.url`, else by the machine's name where it listens at every address.
+ * Returns the addresses of the dashboard and the search interface of a hub that listens at `local`: from
+ * `public.url`, else with the machine's name if it listens at every address.
  */
 export function advertisedAddresses(
   settings: HubSettings,

@@ -1,4 +1,4 @@
-/** Notices that the certificate's files were exchanged, so that listeners take the new one over without a restart. */
+/** Detects replaced certificate files, so that listeners use the new certificate without a restart. */
 
 import type { Clock } from "#proto/kit/clock.ts";
 import { toAppError } from "#proto/kit/errors.ts";
@@ -6,20 +6,20 @@ import type { Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import { readTlsFiles, type TlsOptions, type TlsSettings } from "./tls-files.ts";
 
-/** Programs that renew certificates do it weeks ahead; reading three small files costs nothing. */
+/** Renewal programs act weeks ahead; reading three small files costs nothing. */
 const LOOK_EVERY_MS = 5_000;
 
 export interface CertificateWatchOptions {
   readonly settings: TlsSettings;
-  /** Called with what the files hold now, once they fit each other. Must not throw. */
+  /** Called with the new files once certificate and key match. Must not throw. */
   readonly onChange: (tls: TlsOptions) => void;
   readonly clock: Clock;
   readonly log: Logger;
-  /** ms; 5 s without it. */
+  /** ms; default 5 s. */
   readonly lookEveryMs?: number;
 }
 
-/** Files are looked at rather than watched: links that are switched, as by certbot or Kubernetes, escape a watch. */
+/** Polls the files rather than watching them: switched symbolic links, as of certbot or Kubernetes, escape a watch. */
 export class CertificateWatch implements Component {
   readonly #options: CertificateWatchOptions;
   readonly #stop = new AbortController();
@@ -62,7 +62,7 @@ export class CertificateWatch implements Component {
       onChange(found);
       log.info({ certificate: settings["tls.certificate"] }, "the listeners use the new certificate");
     } catch (error) {
-      // Certificate and key may be written one after the other; the old pair stays in use until they fit.
+      // Certificate and key may be written one after the other; the old pair stays in use until they match.
       const { message } = toAppError(error);
       if (message !== this.#problem) log.warn(`the old certificate stays in use: ${message}`);
       this.#problem = message;

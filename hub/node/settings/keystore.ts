@@ -1,7 +1,7 @@
 /**
- * The keystore: secrets that pipelines name as `${NAME}`. A file of its own in the data folder, which only its owner
- * reads, JSON: { "version": 1, "entries": { NAME: text sealed by the vault for "keystore:NAME" } }. Its key stands in
- * a file beside it, or in TAILRACE_VAULT_KEYS.
+ * The keystore: secrets that pipelines reference as `${NAME}`. A file in the data folder, readable only by its owner,
+ * JSON: { "version": 1, "entries": { NAME: text sealed by the vault for "keystore:NAME" } }. Its key is in a file
+ * beside it, or in TAILRACE_VAULT_KEYS.
  */
 
 import { readFileSync, statSync } from "node:fs";
@@ -18,13 +18,13 @@ const KEY_FILE = "keystore.key";
 const VERSION = 1;
 const MODE = 0o600;
 
-/** No rights for group and others. */
+/** Permission bits of group and others. */
 const FOREIGN_RIGHTS = 0o077;
 
 /** Names as pipelines can write them. */
 const NAME = /^[a-zA-Z_.][a-zA-Z0-9_.]{0,127}$/;
 
-/** Longest secret: a key or certificate in PEM fits. Characters. */
+/** Longest secret, characters: a PEM key or certificate fits. */
 const MAX_LENGTH = 64 * 1024;
 
 type Entries = Readonly<Record<string, string>>;
@@ -40,7 +40,7 @@ export class Keystore {
     this.#entries = entries;
   }
 
-  /** Opens the keystore of a data folder; undefined where there is none. Throws settings_invalid, data_corrupt. */
+  /** Opens the keystore of a data folder; undefined if there is none. Throws settings_invalid, data_corrupt. */
   static async open(folder: string, env: NodeJS.ProcessEnv): Promise<Keystore | undefined> {
     const path = join(folder, FILE);
     const entries = readEntries(path);
@@ -50,14 +50,11 @@ export class Keystore {
     return new Keystore(path, new Vault(keys), entries);
   }
 
-  /** Makes an empty one. Throws name_taken where there is one. */
+  /** Creates an empty one. Throws name_taken if one exists. */
   static async create(folder: string, env: NodeJS.ProcessEnv): Promise<Keystore> {
     const path = join(folder, FILE);
     if (readEntries(path) !== undefined)
-      throw new AppError(
-        "name_taken",
-        `there is a keystore already: ${path}; add to it, or remove the file first`,
-      );
+      throw new AppError("name_taken", `a keystore exists: ${path}; add to it, or remove the file first`);
     openDataFolder(folder, MAX_LENGTH);
     const keys = await loadVaultKeys(join(folder, KEY_FILE), env, async () => true);
     const made = new Keystore(path, new Vault(keys), {});
@@ -65,24 +62,24 @@ export class Keystore {
     return made;
   }
 
-  /** In order. */
+  /** Sorted. */
   get names(): string[] {
     return Object.keys(this.#entries).sort();
   }
 
-  /** Returns the secrets by their names. Throws data_corrupt where one doesn't open. */
+  /** Returns the secrets by name. Throws data_corrupt if one can't be opened. */
   values(): Record<string, string> {
     return Object.fromEntries(
       this.names.map((name) => [name, this.#vault.open(this.#entries[name]!, placeOf(name))]),
     );
   }
 
-  /** Adds a secret, or puts it in place of the one of its name. Throws request_invalid. */
+  /** Adds or replaces a secret. Throws request_invalid. */
   set(name: string, secret: string): void {
     if (!NAME.test(name))
       throw new AppError(
         "request_invalid",
-        `"${name}" can't be a name: use letters, digits, _ and ., no digit first`,
+        `"${name}" is not a valid name: use letters, digits, _ and ., not beginning with a digit`,
       );
     if (secret === "" || secret.length > MAX_LENGTH)
       throw new AppError("request_invalid", `the secret ${name} must have 1 to ${MAX_LENGTH} characters`);
@@ -102,8 +99,8 @@ export class Keystore {
 }
 
 /**
- * Returns what `${NAME}` stands for in pipelines: secrets of the keystore before the environment. What the environment
- * says to the hub itself (TAILRACE_…: keys among it) is no pipeline's business.
+ * Returns the values of `${NAME}` in pipelines: secrets of the keystore take precedence over the environment. The
+ * hub's own variables (TAILRACE_…, keys among them) are excluded.
  */
 export async function pipelineVariables(
   folder: string,
@@ -112,7 +109,7 @@ export async function pipelineVariables(
   return { ...ownVariables(env), ...(await Keystore.open(folder, env))?.values() };
 }
 
-/** The same where nothing may come to light: a secret stands for its name in angle brackets. */
+/** Returns the same with each secret replaced by its name in angle brackets. */
 export async function shownVariables(
   folder: string,
   env: NodeJS.ProcessEnv,
@@ -121,7 +118,7 @@ export async function shownVariables(
   return { ...ownVariables(env), ...Object.fromEntries(names.map((name) => [name, `<${name}>`])) };
 }
 
-/** Returns the variables of the environment that pipelines may name. */
+/** Returns the environment variables that pipelines may reference. */
 export function ownVariables(env: NodeJS.ProcessEnv): Record<string, string> {
   const own = Object.entries(env).filter(
     ([name, value]) => value !== undefined && !name.startsWith("TAILRACE_"),
@@ -139,14 +136,14 @@ function readEntries(path: string): Entries | undefined {
     if ((statSync(path).mode & FOREIGN_RIGHTS) !== 0)
       throw new AppError(
         "settings_invalid",
-        `the keystore ${path} can be read by others; run chmod 600 ${path}`,
+        `the keystore ${path} is readable by others; run chmod 600 ${path}`,
       );
     text = readFileSync(path, "utf8");
   } catch (error) {
     if (systemCode(error) === "ENOENT") return undefined;
     if (systemCode(error) !== "EACCES") throw error;
     const remedy = asOwnerOf(dirname(path), "tailrace-hub");
-    throw new AppError("file_unreadable", `${path} may not be read by this user; ${remedy}`, {
+    throw new AppError("file_unreadable", `this user may not read ${path}; ${remedy}`, {
       cause: error,
     });
   }
@@ -154,10 +151,10 @@ function readEntries(path: string): Entries | undefined {
     const { version, entries } = JSON.parse(text) as { version?: unknown; entries?: unknown };
     if (version === VERSION && typeof entries === "object" && entries !== null) return entries as Entries;
   } catch {
-    // Said below, like any other content.
+    // Reported below, like any other content.
   }
   throw new AppError(
     "data_corrupt",
-    `${path} is no keystore of version ${VERSION}; put back a copy, or make a new one`,
+    `${path} is not a keystore of version ${VERSION}; restore a copy, or create a new one`,
   );
 }

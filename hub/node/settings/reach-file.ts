@@ -1,7 +1,7 @@
 /**
- * Where a hub is reached: commands that are given neither address nor certificate take them from `reach.json` in its data
- * folder, which the hub writes at its start and which stays when it ends. A JSON object of settings: `http.host`,
- * `http.port`, `dashboard.host`, `dashboard.port` (the ports in use), `public.url`, `tls.certificate` and `tls.ca`
+ * The file `reach.json` in the data folder: the addresses of the hub, for commands that are given neither address nor
+ * certificate. The hub writes it at its start; it stays when the hub stops. A JSON object of settings: `http.host`,
+ * `http.port`, `dashboard.host`, `dashboard.port` (the actual ports), `public.url`, `tls.certificate` and `tls.ca`
  * (absolute paths, or empty).
  */
 
@@ -25,7 +25,7 @@ const KEYS = [
 
 type Reach = Pick<HubSettings, (typeof KEYS)[number]>;
 
-/** Notes in `folder` where the hub with these settings listens; the addresses have the ports in use. */
+/** Writes the file into `folder`. `addresses` contain the actual ports. */
 export function writeReach(
   folder: string,
   settings: HubSettings,
@@ -44,12 +44,12 @@ export function writeReach(
   writeFileAtomic(join(folder, FILE), `${JSON.stringify(reach, null, 2)}\n`);
 }
 
-/** Where a hub keeps its data below the folder of `npm start`. */
+/** Subfolder of the hub's data in the folder of `npm start`. */
 const START_PART = "hub";
 
 /**
- * Returns the settings for a command that works on a hub's data, where `path.data` may also be the folder of
- * `npm start`: the hub's is within it then. Throws settings_invalid, usage_invalid.
+ * Returns the settings for a command that works on a hub's data. `path.data` may also be the folder of `npm start`,
+ * which contains the hub's. Throws settings_invalid, usage_invalid.
  */
 export function loadPlacedSettings(given: HubArguments, env: NodeJS.ProcessEnv): HubSettings {
   const settings = loadHubSettings(given, env);
@@ -61,9 +61,9 @@ export function loadPlacedSettings(given: HubArguments, env: NodeJS.ProcessEnv):
 }
 
 /**
- * Returns the settings for a command that asks a hub: what the command line names, then what the hub that runs on the
- * data folder says of itself, then the settings file. Where none runs, the last one's word counts only without a
- * settings file. Throws settings_invalid, usage_invalid.
+ * Returns the settings for a command that queries a hub, by precedence: the command line, the file of the hub running
+ * on the data folder, the settings file. If none is running, the file of the last one is used only without a settings
+ * file. Throws settings_invalid, usage_invalid.
  */
 export function loadCommandSettings(given: HubArguments, env: NodeJS.ProcessEnv): HubSettings {
   const settings = loadPlacedSettings(given, env);
@@ -76,7 +76,10 @@ export function loadCommandSettings(given: HubArguments, env: NodeJS.ProcessEnv)
   return { ...settings, ...Object.fromEntries(taken.map((key) => [key, reach[key]])) };
 }
 
-/** Undefined where no hub has run, this user may not read its folder, or the file is damaged: settings are asked then. */
+/**
+ * Returns undefined if no hub has run, this user may not read its folder, or the file is damaged: then the settings
+ * apply.
+ */
 function readReach(folder: string): Reach | undefined {
   try {
     const reach = JSON.parse(readFileSync(join(folder, FILE), "utf8")) as Readonly<Record<string, unknown>>;
@@ -87,7 +90,7 @@ function readReach(folder: string): Reach | undefined {
   }
 }
 
-/** Whoever names one of the encryption's settings means all of them. */
+/** Naming one TLS setting overrides all of them. */
 function isNamed(key: string, named: readonly string[]): boolean {
   if (key.startsWith("tls.") && named.some((each) => each.startsWith("tls."))) return true;
   return named.includes(key) || (key.endsWith(".host") && named.includes("network.host"));

@@ -24,13 +24,13 @@ test("without a certificate the listeners speak plain HTTP", () => {
 });
 
 for (const [what, given, message] of [
-  ["a certificate without a key", { "tls.certificate": "a.pem" }, /belong together/],
-  ["a key without a certificate", { "tls.key": "a.key" }, /belong together/],
+  ["a certificate without a key", { "tls.certificate": "a.pem" }, /must be set together/],
+  ["a key without a certificate", { "tls.key": "a.key" }, /must be set together/],
   ["client certificates without authorities", { "tls.client_authentication": "required" }, /needs .*tls\.ca/],
   [
     "a file that isn't there",
     { "tls.certificate": "/nonexistent/a.pem", "tls.key": "/nonexistent/a.key" },
-    /tls\.certificate: \/nonexistent\/a\.pem can't be read/,
+    /tls\.certificate: cannot read \/nonexistent\/a\.pem/,
   ],
 ] as const) {
   test(`${what} is refused with the setting`, () => {
@@ -42,6 +42,6 @@ test("a file that holds no certificate is refused before anything listens", (t) 
   const path = file(t, "no certificate");
   assert.throws(() => readTlsFiles(settings({ "tls.certificate": path, "tls.key": path })), {
     code: "settings_invalid",
-    message: /can't be used/,
+    message: /are invalid/,
   });
 });

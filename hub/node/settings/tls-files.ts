@@ -1,4 +1,4 @@
-/** TLS of the HTTP listeners: its settings, and the files they name. */
+/** TLS settings of the listeners, and the files they name. */
 
 import { readFileSync } from "node:fs";
 import { createSecureContext } from "node:tls";
@@ -7,26 +7,29 @@ import { AppError } from "#proto/kit/errors.ts";
 import { Type } from "#proto/kit/schema.ts";
 import { systemReason } from "#proto/kit/system-reason.ts";
 
-/** Properties for the hub's settings schema; the names are the full dotted keys. */
+/** Properties of the hub's settings schema, by full dotted key. */
 export const tlsProperties = {
   "tls.certificate": Type.String({
     default: "",
     description:
-      "PEM file of the certificate, its chain behind it, for all listeners: search interface, dashboard, nats-server; taken over without a restart when it changes",
+      "PEM file with the certificate and its chain, for all listeners: search interface, dashboard and nats-server; reloaded when it changes",
   }),
-  "tls.key": Type.String({ default: "", description: "PEM file of the certificate's key" }),
-  "tls.ca": Type.String({ default: "", description: "PEM file of authorities whose clients are let in" }),
+  "tls.key": Type.String({ default: "", description: "PEM file with the certificate's private key" }),
+  "tls.ca": Type.String({
+    default: "",
+    description: "PEM file with the authorities whose client certificates are accepted",
+  }),
   "tls.client_authentication": Type.Union(
     [Type.Literal("none"), Type.Literal("optional"), Type.Literal("required")],
     {
       default: "none",
       description:
-        "whether HTTP clients show a certificate of tls.ca, on top of signing in; agents show their nkeys instead",
+        "whether HTTP clients must present a certificate of tls.ca, in addition to signing in; agents use their nkeys instead",
     },
   ),
   "tls.terminated_upstream": Type.Boolean({
     default: false,
-    description: "true: a proxy in front does TLS, and nobody reaches the listeners but through it",
+    description: "true: a proxy terminates TLS, and the listeners are reachable only through it",
   }),
 } as const;
 
@@ -34,7 +37,7 @@ const schema = Type.Object(tlsProperties);
 
 export type TlsSettings = Static<typeof schema>;
 
-/** What a listener needs to speak TLS; the names are those of node:tls. */
+/** TLS options of a listener, as in node:tls. */
 export interface TlsOptions {
   readonly cert: Buffer;
   readonly key: Buffer;
@@ -44,12 +47,12 @@ export interface TlsOptions {
   readonly minVersion: "TLSv1.2";
 }
 
-/** Returns the options, or undefined where the listeners speak plain HTTP. Throws settings_invalid. */
+/** Returns the options, or undefined without TLS. Throws settings_invalid. */
 export function readTlsFiles(settings: TlsSettings): TlsOptions | undefined {
   const { "tls.certificate": certificate, "tls.key": key, "tls.ca": ca } = settings;
   const clients = settings["tls.client_authentication"];
   if ((certificate === "") !== (key === "")) {
-    throw new AppError("settings_invalid", "tls.certificate and tls.key belong together; set both or none");
+    throw new AppError("settings_invalid", "tls.certificate and tls.key must be set together");
   }
   if (clients !== "none" && (ca === "" || certificate === "")) {
     throw new AppError(
@@ -74,20 +77,20 @@ function readPem(setting: string, path: string): Buffer {
   try {
     return readFileSync(path);
   } catch (cause) {
-    throw new AppError("settings_invalid", `${setting}: ${path} can't be read: ${systemReason(cause)}`, {
+    throw new AppError("settings_invalid", `${setting}: cannot read ${path}: ${systemReason(cause)}`, {
       cause,
     });
   }
 }
 
-/** A key of another certificate would otherwise show only when the first client comes. */
+/** Detects a key of another certificate before the first client connects. */
 function checkPair(options: TlsOptions, certificate: string, key: string): void {
   try {
     createSecureContext(options);
   } catch (cause) {
     throw new AppError(
       "settings_invalid",
-      `tls.certificate ${certificate} and tls.key ${key} can't be used: ${(cause as Error).message}`,
+      `tls.certificate ${certificate} and tls.key ${key} are invalid: ${(cause as Error).message}`,
       { cause },
     );
   }

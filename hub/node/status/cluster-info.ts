@@ -1,4 +1,7 @@
-/** What the search interface tells of the cluster: its identity and settings, kept in the bucket `cluster`, and its node. */
+/**
+ * The cluster as the search interface reports it: its identity and settings, stored in the bucket `cluster`, and its
+ * node.
+ */
 
 import { createHash, randomBytes } from "node:crypto";
 import type { Cluster, NodeInfo } from "#hub/api/ports/indices.ts";
@@ -6,7 +9,7 @@ import { toAppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import type { StateBucket } from "#proto/kit/state-bucket.ts";
 
-/** Facts of this node that are known once its listeners are. */
+/** Properties of this node. */
 export interface OwnNode {
   readonly name: string;
   /** Settings below `node.attr`. */
@@ -18,7 +21,7 @@ export interface OwnNode {
 
 const IDENTITY_KEY = "identity";
 const SETTINGS_KEY = "settings";
-/** Tries of one change against those of other hubs. */
+/** Attempts of one change against concurrent changes by other hubs. */
 const CHANGE_TRIES = 20;
 
 export class ClusterInfo implements Cluster {
@@ -28,10 +31,10 @@ export class ClusterInfo implements Cluster {
   readonly #node: OwnNode;
   readonly #nodeId: string;
   #persistent: JsonObject;
-  /** Until the hub ends. */
+  /** Kept until the hub stops. */
   #transient: JsonObject = {};
 
-  /** Reads the cluster's identity, or gives it one. */
+  /** Reads the cluster's identity, or creates it. */
   static async open(bucket: StateBucket, name: string, node: OwnNode): Promise<ClusterInfo> {
     const uuid = await identityOf(bucket);
     const entry = await bucket.get(SETTINGS_KEY);
@@ -112,7 +115,7 @@ function decode(bytes: Uint8Array): JsonObject {
   return JSON.parse(Buffer.from(bytes).toString()) as JsonObject;
 }
 
-/** Null takes a setting back; a `*` in its name takes back all that fit. */
+/** Null removes a setting; a `*` in its name removes all that match. */
 function merged(before: JsonObject, changes: JsonObject): JsonObject {
   const result: JsonObject = { ...before };
   for (const [key, value] of Object.entries(changes)) {

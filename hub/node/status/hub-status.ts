@@ -1,4 +1,4 @@
-/** What `/api/status` and `/api/agents` show, gathered from the parts of the hub. */
+/** The content of `/api/status` and `/api/agents`, collected from the parts of the hub. */
 
 import type { HubStatus } from "#hub/api/ports/indices.ts";
 import type { IndexCatalog } from "#hub/cluster/catalog/index-catalog.ts";
@@ -21,11 +21,11 @@ export interface StatusParts {
   readonly host: ShardHost;
   readonly journal: Journal;
   readonly fleet: () => Fleet | undefined;
-  /** All pipelines that are known; none: the built-in one runs. */
+  /** Returns all known pipelines; without any, the built-in one. */
   readonly pipelines: () => Promise<readonly PipelineFacts[]>;
 }
 
-/** What is told of a pipeline. */
+/** What is reported of a pipeline. */
 export interface PipelineFacts {
   readonly id: string;
   readonly origin: "files" | "page" | "built-in";
@@ -33,9 +33,9 @@ export interface PipelineFacts {
 }
 
 const DURABILITY = {
-  "power-loss": "what is acknowledged survives the loss of power",
+  "power-loss": "acknowledged data survives a power loss",
   process:
-    "what is acknowledged survives the end of any process; the last seconds may be lost with the power. A nats-server of 2.10.27 or newer, run by the hub, keeps those too",
+    "acknowledged data survives the crash of any process; a power loss may lose the last seconds. With an embedded nats-server of 2.10.27 or newer it survives that too",
 } as const;
 
 const STREAMS = { raw: RAW_STREAM, doc: DOC_STREAM, dead_letters: DEAD_LETTER_STREAM } as const;
@@ -79,7 +79,7 @@ export class Status implements HubStatus {
     return this.#parts.fleet() !== undefined;
   }
 
-  /** Fill levels, and how many messages the slowest reader has before it; where the log can't be asked now, why. */
+  /** Returns fill levels and the backlog of the slowest reader; the reason if the log can't be queried. */
   async #streams(): Promise<JsonObject> {
     const { journal } = this.#parts;
     const entries = Object.entries(STREAMS).map(async ([name, stream]) => {

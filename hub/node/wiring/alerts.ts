@@ -1,4 +1,4 @@
-/** Gives the room of alerts its neighbours: shards to count in, state, channels. */
+/** Creates the alert evaluator with its dependencies: shards to search, state, notification channels. */
 
 import { AlertSearch } from "#hub/alerts/alert-search.ts";
 import { Alerts, type AlertsOptions } from "#hub/alerts/alerts.ts";

@@ -1,4 +1,7 @@
-/** How the rooms of a hub meet the durable log: narrow views of the journal, in each neighbour's own terms. */
+/**
+ * Adapters between the journal and its users: the journal's options, and narrow views of it with the interfaces that
+ * each part declares.
+ */
 
 import { resolve } from "node:path";
 import type { DocMessage } from "#hub/cluster/hosting/log-follower.ts";
@@ -21,15 +24,15 @@ import { parseSize } from "#proto/kit/units.ts";
 import { comparePositions, type Position, START } from "#proto/position.ts";
 import { DOC_STREAM, RAW_STREAM } from "#proto/subjects.ts";
 
-/** What the log turned out to hold at the start, compared with what this hub remembers. */
+/** The state of the log at the start, compared with what this hub remembers. */
 export interface LogFindings {
   /** DOC was lost or rolled back since the last run. */
   readonly docLost: boolean;
-  /** The furthest place in DOC whose documents still exist, in segments or in the stream. */
+  /** The last position in DOC whose documents still exist, in segments or in the stream. */
   readonly survived: Position;
 }
 
-/** Returns the journal as the cluster sees it. */
+/** Returns the journal as hub/cluster needs it. */
 export function logPort(journal: Journal): LogPort {
   return {
     publish: (subject, data, options) => journal.publish(subject, data, options),
@@ -38,7 +41,7 @@ export function logPort(journal: Journal): LogPort {
   };
 }
 
-/** Returns RAW as the fleet sees it: to verify what an agent says it has sent. */
+/** Returns RAW as the fleet needs it, to verify what an agent claims to have sent. */
 export function rawPort(journal: Journal): RawPort {
   return {
     incarnation: () => journal.incarnation(RAW_STREAM).incarnation,
@@ -63,19 +66,19 @@ export function rawSource(journal: Journal): RawSource {
   };
 }
 
-/** Yields the messages of DOC behind `after`. */
+/** Yields the messages of DOC after `after`. */
 export function readDocs(journal: Journal, after: Position, signal: AbortSignal): AsyncIterable<DocMessage> {
   return journal.read(DOC_STREAM, { after, signal, ownFromMemory: true });
 }
 
-/** Returns the place before the oldest message of DOC that is still there. */
+/** Returns the position before the oldest stored message of DOC. */
 export async function oldestDoc(journal: Journal): Promise<Position> {
   const { firstSequence } = await journal.state(DOC_STREAM);
   const first = journal.positionOf(DOC_STREAM, firstSequence);
   return { ...first, sequence: first.sequence - 1 };
 }
 
-/** Keeps what the pipeline gave up. */
+/** Stores an event that the pipeline rejected. */
 export function keepPipelineLetter(journal: Journal, letter: DeadLetter): Promise<void> {
   const { rawIncarnation, rawSequence } = letter.origin;
   return journal.deadLetter(
@@ -89,7 +92,7 @@ export function keepPipelineLetter(journal: Journal, letter: DeadLetter): Promis
   );
 }
 
-/** Keeps a document that no index takes. */
+/** Stores a document that no index accepts. */
 export function keepRefusedDocument(
   journal: Journal,
   { document, origin, error }: RefusedDocument,
@@ -106,7 +109,7 @@ export function keepRefusedDocument(
   );
 }
 
-/** Keeps a message of DOC that no shard can apply. */
+/** Stores a message of DOC that no shard can apply. */
 export function keepDocMessage(journal: Journal, message: DocMessage, reason: AppError): Promise<void> {
   return journal.deadLetter({
     source: "shard",
@@ -117,8 +120,8 @@ export function keepDocMessage(journal: Journal, message: DocMessage, reason: Ap
 }
 
 /**
- * Returns how a stored cursor is to be taken. Where DOC has lost documents that the cursor counts as written,
- * its partition is processed again from the oldest message of RAW; the shards drop what they have.
+ * Returns how to resume from a stored cursor. If DOC has lost documents that the cursor counts as written, its
+ * partition is processed again from the oldest message of RAW; the shards drop what they already have.
  */
 export function resumption(cursor: StoredCursor, { docLost, survived }: LogFindings): Resumption {
   const lost = docLost && comparePositions(cursor.docPosition, survived) > 0;
@@ -150,7 +153,7 @@ export function journalOptions({ settings, folder, log, metrics }: Given): Journ
   };
 }
 
-/** Returns the files of the embedded nats-server's certificate; undefined where it does no TLS. */
+/** Returns the certificate files of the embedded nats-server; undefined without TLS. */
 export function serverTls(settings: HubSettings): JournalOptions["tls"] {
   const certificate = settings["tls.certificate"];
   if (certificate === "") return undefined;

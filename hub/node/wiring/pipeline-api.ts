@@ -1,4 +1,4 @@
-/** Pipelines and dead letters as the hub interface shows and changes them. */
+/** Pipelines and dead letters for the hub interface. */
 
 import { createHash } from "node:crypto";
 import { hostname } from "node:os";
@@ -19,7 +19,7 @@ import { LogBatch } from "#proto/messages.ts";
 import { partitionOf, rawSubject } from "#proto/subjects.ts";
 import type { Pipelines } from "./pipelines.ts";
 
-/** How long a replay waits for the log. */
+/** Timeout of a replay. */
 const REPLAY_TIMEOUT_MS = 30_000;
 
 export interface PipelineApiOptions {
@@ -76,7 +76,7 @@ export class PipelineApi implements PipelineAdmin, DeadLetterBox {
       text === undefined && id !== undefined
         ? (await this.#options.pipelines.control.get(id)).files
         : [{ path: id ?? "pipeline", text: text ?? "" }];
-    // What is tried out opens nothing, and shows everything.
+    // Test runs open no connections and show everything, so they get no secrets.
     const variables = await this.#options.pipelines.shownVariables();
     return { simulations: await simulateApart({ files, samples: events, withSteps: true, variables }) };
   }
@@ -89,7 +89,7 @@ export class PipelineApi implements PipelineAdmin, DeadLetterBox {
     const { journal } = this.#options;
     const found: KeptDeadLetter[] = [];
     let position = { incarnation: 0, sequence: 0 };
-    // Letters have sequences that people can name; positions behind them are the log's own.
+    // People name letters by sequence; positions include the incarnation.
     while (found.length < limit) {
       const letters = await journal.deadLetters(position, limit);
       found.push(...letters.filter((letter) => letter.position.sequence > after));
@@ -105,7 +105,7 @@ export class PipelineApi implements PipelineAdmin, DeadLetterBox {
     if (letter === undefined || letter["sequence"] !== sequence) {
       throw new AppError(
         "not_found",
-        `there is no dead letter ${sequence}; old ones are removed when there is no room`,
+        `there is no dead letter ${sequence}; the oldest are deleted when the stream is full`,
       );
     }
     const event = changed ?? (letter["event"] as JsonObject | null);
@@ -114,7 +114,7 @@ export class PipelineApi implements PipelineAdmin, DeadLetterBox {
     return { replayed: true, sequence };
   }
 
-  /** The same event of the same letter is taken once, however often it is replayed. */
+  /** Replays an event. The same event of the same letter is processed once, however often it is replayed. */
   async #replayEvent(sequence: number, event: JsonObject, pipeline: string): Promise<void> {
     const { journal, hubName, version, log, clock } = this.#options;
     const hash = createHash("sha256").update(JSON.stringify(event)).digest("hex").slice(0, 16);
@@ -138,7 +138,7 @@ export class PipelineApi implements PipelineAdmin, DeadLetterBox {
     await channel.send([{ event: new Event(event, clock.now()), offset: 0 }]);
   }
 
-  /** A batch that no thread could take comes as a new source: of the old one it counts as done. */
+  /** Replays a batch as a new source: that of the original counts as processed. */
   async #replayBatch(sequence: number, data: Uint8Array): Promise<void> {
     const batch = decodeBatch(sequence, data);
     const { source } = batch.block ?? {};
@@ -163,7 +163,7 @@ function decodeBatch(sequence: number, data: Uint8Array) {
 function unreadable(sequence: number): AppError {
   return new AppError(
     "request_invalid",
-    `dead letter ${sequence} holds no event: send one in the body to replay it`,
+    `dead letter ${sequence} contains no event; send one in the body to replay it`,
   );
 }
 
@@ -205,7 +205,7 @@ function letterJson({
   };
 }
 
-/** Returns the event, or undefined where the letter holds something else or was cut. */
+/** Returns the event, or undefined if the letter holds something else or was truncated. */
 function eventOf(data: Uint8Array): JsonObject | undefined {
   if (data[0] !== 0x7b) return undefined;
   try {

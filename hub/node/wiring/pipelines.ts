@@ -1,4 +1,4 @@
-/** The pipelines of a hub: which there are, what they read, and what their plugins may reach. */
+/** The pipelines of a hub: their definitions, their inputs, and what their plugins may access. */
 
 import { hostname } from "node:os";
 import { join } from "node:path";
@@ -17,11 +17,11 @@ import type { Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import { parseDuration } from "#proto/kit/units.ts";
 
-/** How often a reader of dead letters that has read all looks again, ms. */
+/** Polling interval of a reader of dead letters that has read everything, ms. */
 const DEAD_LETTER_POLL_MS = 1_000;
 const DEAD_LETTERS_AT_ONCE = 100;
 
-/** Id of the pipeline that runs where none is configured. */
+/** Id of the built-in pipeline, which runs if none is configured. */
 const BUILT_IN = "main";
 
 export interface PipelinesOptions
@@ -36,7 +36,7 @@ export interface PipelinesOptions
   readonly folder: string;
   readonly log: Logger;
   readonly clock: Clock;
-  /** Returns a token of a connection that an administrator made. */
+  /** Returns a token of a connection that an administrator created. */
   readonly bearer: (connection: string, host: string, rejected?: string) => Promise<string>;
 }
 
@@ -48,7 +48,10 @@ export class Pipelines implements Component {
   #prepared: Promise<Pipeline> | undefined;
   readonly #onHangup = (): void => {
     this.control.refresh().catch((error: unknown) => {
-      this.#options.log.error({ err: error }, "changed pipelines can't be used; those before run on");
+      this.#options.log.error(
+        { err: error },
+        "the changed pipelines are invalid; the previous ones keep running",
+      );
     });
   };
 
@@ -73,31 +76,31 @@ export class Pipelines implements Component {
     });
   }
 
-  /** What runs; valid after `start`. */
+  /** The running pipelines; valid after `start`. */
   get pipeline(): Pipeline {
-    if (this.#pipeline === undefined) throw new Error("the pipelines aren't started");
+    if (this.#pipeline === undefined) throw new Error("the pipelines are not started");
     return this.#pipeline;
   }
 
-  /** Returns what `${NAME}` stands for where nothing secret may come to light. */
+  /** Returns the values of `${NAME}` with secrets replaced. */
   shownVariables(): Promise<Record<string, string>> {
     return shownVariables(this.#options.folder, process.env);
   }
 
-  /** Returns which pipelines there are; without any, the built-in one takes what agents send. */
+  /** Returns the known pipelines; without any, the built-in one. */
   async facts(): Promise<{ id: string; origin: "files" | "page" | "built-in"; running: boolean }[]> {
     const known = await this.control.list();
     if (known.length === 0) return [{ id: BUILT_IN, origin: "built-in", running: true }];
     return known.map(({ id, origin, isRunning }) => ({ id, origin, running: isRunning }));
   }
 
-  /** Begins to plan the pipelines and to start their threads; `start` waits for that, and throws what is at fault. */
+  /** Starts planning the pipelines and their threads; `start` awaits that and throws its errors. */
   prepare(): void {
     this.#prepared ??= this.#prepare();
     this.#prepared.catch(() => undefined);
   }
 
-  /** Throws settings_invalid where files of pipelines are at fault. */
+  /** Throws settings_invalid for invalid pipeline files. */
   async start(): Promise<void> {
     this.prepare();
     const pipeline = await this.#prepared!;
@@ -131,7 +134,7 @@ export class Pipelines implements Component {
         batchDelayMs: settings["pipeline.batch.delay"],
       },
     });
-    pipeline.prepare().catch(() => undefined); // `start` tells
+    pipeline.prepare().catch(() => undefined); // `start` throws it
     return pipeline;
   }
 
@@ -162,7 +165,7 @@ export class Pipelines implements Component {
   }
 }
 
-/** `*.example.net` stands for all names below, `*` for every host. */
+/** `*.example.net` matches all subdomains, `*` every host. */
 function checkHost(host: string, allowed: readonly string[]): void {
   const isAllowed = allowed.some(
     (each) => each === "*" || each === host || (each.startsWith("*.") && host.endsWith(each.slice(1))),
@@ -170,7 +173,7 @@ function checkHost(host: string, allowed: readonly string[]): void {
   if (isAllowed) return;
   throw new AppError(
     "forbidden",
-    `pipelines of the page may not connect to ${host}: an operator can name it in pipeline.allowed_hosts`,
+    `pipelines of the page may not connect to ${host}; an operator can add it to pipeline.allowed_hosts`,
   );
 }
 

@@ -1,4 +1,4 @@
-/** Gives the engine's upkeep its neighbours: what is deleted when, what is said and counted of kernel and caches. */
+/** Creates the index catalog, the shards and the retention, and exports metrics of the kernel and the caches. */
 
 import { join } from "node:path";
 import { versionProfile } from "#hub/api/compat/version.ts";
@@ -19,7 +19,7 @@ import type { Logger } from "#proto/kit/log.ts";
 import type { Metrics } from "#proto/kit/metrics.ts";
 import type { StateBucket } from "#proto/kit/state-bucket.ts";
 
-/** Field that the pipeline writes the time of a document's arrival to. */
+/** Field with the time at which the pipeline received a document. */
 const INGESTED = "event.ingested";
 
 export interface RetentionWiring {
@@ -30,13 +30,13 @@ export interface RetentionWiring {
   readonly metrics: Metrics;
 }
 
-/** Which indices there are, and their shards on this hub. */
+/** The index catalog, and the shards of this hub. */
 export interface Shards {
   readonly catalog: IndexCatalog;
   readonly host: ShardHost;
 }
 
-/** Makes the catalog of `indices` and the host of the shards below `folder` (path.data); nothing is started. */
+/** Creates the catalog of `indices` and the host of the shards below `folder` (path.data); nothing is started. */
 export function makeShards({
   indices,
   folder,
@@ -59,14 +59,14 @@ export function makeShards({
   return { catalog, host };
 }
 
-/** Returns the rules of what is kept. Throws settings_invalid. */
+/** Returns the retention rules. Throws settings_invalid. */
 export function retentionRules(
   { settings, catalog, host }: Pick<RetentionWiring, "settings" | "catalog" | "host">,
   bucket: StateBucket,
 ): RetentionRules {
   return new RetentionRules({
     bucket,
-    // The hub's own indices come first: "* 30d" means the logs.
+    // Rules of internal indices come first: "* 30d" means logs.
     own: [
       ownRule(settings, "auth.audit.keep", `${INTERNAL_PREFIX}audit-*`),
       ownRule(settings, "monitoring.keep", `${METRICS_PREFIX}*`),
@@ -77,7 +77,10 @@ export function retentionRules(
   });
 }
 
-/** Returns the rule of a setting that names an age, a size or both, for the indices of `pattern`. Throws settings_invalid. */
+/**
+ * Returns the rule of a setting that holds an age, a size or both, for the indices of `pattern`. Throws
+ * settings_invalid.
+ */
 function ownRule(settings: HubSettings, key: "auth.audit.keep" | "monitoring.keep", pattern: string): string {
   const keep = settings[key];
   const rule = `${pattern} ${keep}`;
@@ -90,7 +93,7 @@ function ownRule(settings: HubSettings, key: "auth.audit.keep" | "monitoring.kee
   return rule;
 }
 
-/** Returns what deletes indices by the rules. */
+/** Returns the component that deletes indices by the rules. */
 export function wireRetention(
   { catalog, host, log, metrics }: RetentionWiring,
   rules: RetentionRules,
@@ -113,15 +116,15 @@ export function watchEngine(log: Logger, metrics: Metrics): void {
     );
   }
   const labels = ["cache"] as const;
-  metrics.gauge("tailrace_search_cache_bytes", "bytes that caches of searches hold", labels, (gauge) => {
+  metrics.gauge("tailrace_search_cache_bytes", "bytes held by search caches", labels, (gauge) => {
     gauge.set({ cache: "files" }, extentCache().stats().bytes);
     gauge.set({ cache: "filters" }, filterCache().stats().bytes);
   });
-  metrics.gauge("tailrace_search_cache_hits", "reads that caches of searches answered", labels, (gauge) => {
+  metrics.gauge("tailrace_search_cache_hits", "reads answered by search caches", labels, (gauge) => {
     gauge.set({ cache: "files" }, extentCache().stats().hits);
     gauge.set({ cache: "filters" }, filterCache().stats().hits);
   });
-  metrics.gauge("tailrace_search_cache_misses", "reads that they didn't", labels, (gauge) => {
+  metrics.gauge("tailrace_search_cache_misses", "reads not answered by search caches", labels, (gauge) => {
     gauge.set({ cache: "files" }, extentCache().stats().misses);
     gauge.set({ cache: "filters" }, filterCache().stats().misses);
   });
@@ -130,7 +133,7 @@ export function watchEngine(log: Logger, metrics: Metrics): void {
 function retained(index: IndexMetadata, host: ShardHost): RetainedIndex {
   const stats = host.stats(index);
   const ingestedMs = index.state === "open" ? lastIngestedMs(index, host) : Number.NEGATIVE_INFINITY;
-  // Documents put over HTTP don't say when they came, but no later than their shard was last written.
+  // Documents put over HTTP have no arrival time; it is no later than the last write to their shard.
   const writtenMs = Math.max(index.settings.creationDate, ...stats.map((shard) => shard.writtenMs));
   return {
     name: index.name,

@@ -1,4 +1,7 @@
-/** The hub's state for a command: that of the hub that runs on the data folder, or of a nats-server started for as long. */
+/**
+ * Access to the hub's state for commands: through the running hub's nats-server, or one started for the duration of
+ * the command.
+ */
 
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -26,7 +29,7 @@ export async function withConnection<T>(
   log: Logger,
   use: (connection: Connection) => Promise<T>,
 ): Promise<T> {
-  const lifecycle = new Lifecycle((part, error) => log.error({ err: error, part }, "a part didn't stop"));
+  const lifecycle = new Lifecycle((part, error) => log.error({ err: error, part }, "a part did not stop"));
   try {
     const target = await reachNats(settings, log, lifecycle);
     return await use(await connect(target, log, lifecycle));
@@ -45,7 +48,7 @@ export async function withState<T>(
   return withConnection(settings, log, async (connection) => use(await openBucket(connection, name, log)));
 }
 
-/** An external NATS, the running hub's, or one that lives as long as `lifecycle`. */
+/** Returns an external NATS, the running hub's, or one that lives as long as `lifecycle`. */
 async function reachNats(settings: HubSettings, log: Logger, lifecycle: Lifecycle): Promise<NatsTarget> {
   const servers = settings["nats.servers"];
   const token = settings["nats.token"];
@@ -61,7 +64,7 @@ async function reachNats(settings: HubSettings, log: Logger, lifecycle: Lifecycl
   return ownTarget(server, undefined);
 }
 
-/** Locks the folder as a hub does, so that none starts meanwhile; undefined where one runs. */
+/** Locks the folder as a hub does, so that none starts meanwhile; undefined if one is running. */
 function lockUnlessRunning(folder: string): FolderLock | undefined {
   try {
     return FolderLock.acquire(folder, "hub");
@@ -71,7 +74,7 @@ function lockUnlessRunning(folder: string): FolderLock | undefined {
   }
 }
 
-/** Where the nats-server of the hub that runs on `folder` listens, as its own ports file says. */
+/** Returns where the nats-server of the hub on `folder` listens, from its ports file. */
 function runningServer(folder: string): { readonly url: string; readonly token: string } {
   const nats = join(folder, "nats");
   try {
@@ -103,10 +106,13 @@ function openBucket(connection: Connection, name: string, log: Logger): Promise<
   return NatsBucket.open({ name, connection, publisher, streams, clock: systemClock, log, replicas: 1 });
 }
 
-/** Returns what is said where `path`, in the data folder `folder`, is closed to this user; else `error` itself. */
+/**
+ * Returns an error with the remedy if this user may not read `path` in the data folder `folder`; otherwise `error`
+ * itself.
+ */
 function unreadable(path: string, folder: string, error: unknown): unknown {
   const code = systemCode(error);
   if (code !== "EACCES" && code !== "EPERM") return error;
   const remedy = asOwnerOf(folder, "tailrace-hub");
-  return new AppError("file_unreadable", `${path} may not be read by this user; ${remedy}`, { cause: error });
+  return new AppError("file_unreadable", `this user may not read ${path}; ${remedy}`, { cause: error });
 }
