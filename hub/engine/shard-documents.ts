@@ -3,11 +3,12 @@
  * buffer, which `seal` makes a segment of; those they replace die where they are.
  */
 
-import { newFields } from "#hub/engine/buffer/kernel-fields.ts";
 import { SegmentBuffer } from "#hub/engine/buffer/segment-buffer.ts";
 import { toBytes } from "#hub/engine/bytes/bytes.ts";
 import { ShardSegment } from "#hub/engine/commit/shard-segment.ts";
+import type { Indexing } from "#hub/engine/documents/document-indexer.ts";
 import { DocumentWriter } from "#hub/engine/documents/document-writer.ts";
+import { kernelIndexing } from "#hub/engine/documents/kernel-documents.ts";
 import { mergeSource } from "#hub/engine/documents/merge-source.ts";
 import { MemorySink, SegmentFile } from "#hub/engine/files/segment-file.ts";
 import type { DocBatchView } from "#hub/engine/operations/doc-batch-view.ts";
@@ -17,7 +18,7 @@ import { type DocumentState, nextVersion, PRIMARY_TERM } from "#hub/engine/opera
 import { AppError } from "#proto/kit/errors.ts";
 import { DocOperation, type tailrace } from "#proto/messages.ts";
 import type { Position } from "#proto/position.ts";
-import { type Kernel, threadKernel } from "./kernel/kernel.ts";
+import { threadKernel } from "./kernel/kernel.ts";
 import type { Mapping } from "./mapping/mapping.ts";
 import { Segment } from "./segment/segment.ts";
 
@@ -48,8 +49,8 @@ export interface DocumentsState {
 /** How a shard's documents are read. */
 export interface DocumentsOptions {
   readonly mapping: Mapping;
-  /** Null: everything is done in TypeScript. Default: the kernel of the thread, where it is built. */
-  readonly kernel?: Kernel | null;
+  /** Default: by the kernel of the thread. */
+  readonly indexing?: Indexing;
 }
 
 /** Changed by one thread only. */
@@ -63,7 +64,7 @@ export class ShardDocuments {
   /** Position before the message that is being applied. */
   after: Position;
   #mapping: Mapping;
-  readonly #kernel: Kernel | null;
+  readonly #indexing: Indexing;
   #buffer: SegmentBuffer | null = null;
   #writer: DocumentWriter | null = null;
   /** Position before the first message whose documents are in the buffer. */
@@ -77,7 +78,7 @@ export class ShardDocuments {
     this.after = after;
     this.#bufferAfter = after;
     this.#mapping = options.mapping;
-    this.#kernel = options.kernel === undefined ? threadKernel() : options.kernel;
+    this.#indexing = options.indexing ?? kernelIndexing(threadKernel());
   }
 
   get mapping(): Mapping {
@@ -244,8 +245,8 @@ export class ShardDocuments {
 
   #openBuffer(): SegmentBuffer {
     if (this.#buffer !== null) return this.#buffer;
-    this.#buffer = new SegmentBuffer(newFields(this.#kernel));
-    this.#writer = new DocumentWriter(this.#buffer, this.#mapping);
+    this.#buffer = new SegmentBuffer(this.#indexing.newFields());
+    this.#writer = new DocumentWriter(this.#buffer, this.#mapping, this.#indexing);
     this.#bufferAfter = this.after;
     return this.#buffer;
   }

@@ -81,7 +81,7 @@ export class Shard {
       nextSeqNo: manifest?.nextSeqNo ?? 0,
     };
     this.#documents = new ShardDocuments(state, options, recovered.position);
-    this.#merges = new ShardMerges(folder, this.#documents, options.kernel !== null, (inputs) => {
+    this.#merges = new ShardMerges(folder, this.#documents, (inputs) => {
       for (const entry of inputs) this.#commits.retire(entry);
       this.#changed = true;
     });

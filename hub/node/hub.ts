@@ -113,7 +113,7 @@ export class Hub implements Component {
     await this.#run("journal", journal);
     openBuckets(journal);
     const { watchEngine, makeShards, makeFlow } = await rest;
-    watchEngine(log, this.#metrics);
+    watchEngine(this.#metrics);
     const shards = makeShards({
       folder,
       log,

@@ -7,11 +7,11 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { Analysis } from "#hub/engine/analysis/analysis.ts";
-import { threadKernel } from "#hub/engine/kernel/kernel.ts";
 import { Mapping } from "#hub/engine/mapping/mapping.ts";
 import { DocBatchView } from "#hub/engine/operations/doc-batch-view.ts";
 import { Shard } from "#hub/engine/shard.ts";
 import { silentLogger } from "#proto/kit/log.ts";
+import { plainIndexing } from "#test/oracles/engine/plain-indexing.ts";
 import { CORPUS_MAPPING } from "./log-corpus.ts";
 import { MessageFile } from "./message-file.ts";
 
@@ -21,7 +21,7 @@ export interface IngestPart {
   /** File of messages (message-file.ts), and how many of them are taken, from the first. */
   readonly messages: string;
   readonly count: number;
-  /** False: the TypeScript twin of the kernel. */
+  /** False: the oracle in TypeScript. */
   readonly kernel: boolean;
   /** True: merges are done as they come due. */
   readonly merges: boolean;
@@ -61,8 +61,8 @@ class Stopwatch {
 
 function openShard(folder: string, useKernel: boolean): Shard {
   const mapping = Mapping.parse(CORPUS_MAPPING, { index: "bench", analysis: new Analysis() });
-  const kernel = useKernel ? threadKernel() : null;
-  return Shard.open(folder, { index: "bench", mapping, log: silentLogger(), kernel });
+  const indexing = useKernel ? {} : { indexing: plainIndexing };
+  return Shard.open(folder, { index: "bench", mapping, log: silentLogger(), ...indexing });
 }
 
 /** Indexes messages and commits. */

@@ -13,6 +13,7 @@ import { AppError } from "#proto/kit/errors.ts";
 import { isObject } from "#proto/kit/json.ts";
 import { silentLogger } from "#proto/kit/log.ts";
 import { DocOperation, type tailrace } from "#proto/messages.ts";
+import { plainIndexing } from "#test/oracles/engine/plain-indexing.ts";
 import type { Random } from "#test/support/engine/random.ts";
 import { type Json, PROPERTIES, randomDocument } from "./engine-model.ts";
 import { randomQuestion } from "./engine-queries.ts";
@@ -39,7 +40,7 @@ export class Subject {
       mapping,
       log: silentLogger(),
       bufferDocs: random.pick([7, 300, 100_000]),
-      ...(random.oneIn(4) ? { kernel: null } : {}),
+      ...(random.oneIn(4) ? { indexing: plainIndexing } : {}),
     };
     this.shard = Shard.open(this.folder, this.#options);
   }

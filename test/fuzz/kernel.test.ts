@@ -5,11 +5,11 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { KernelFields } from "#hub/engine/buffer/kernel-fields.ts";
-import { PlainFields } from "#hub/engine/buffer/plain-fields.ts";
 import { Bitset } from "#hub/engine/bytes/bitset.ts";
+import { kernelIndexing } from "#hub/engine/documents/kernel-documents.ts";
 import { Segment } from "#hub/engine/segment/segment.ts";
 import { chooseSeed } from "#test/harness/random.ts";
+import { plainIndexing } from "#test/oracles/engine/plain-indexing.ts";
 import {
   assertSameSegment,
   mergedBoth,
@@ -44,8 +44,8 @@ test("random documents make the same segments by the kernel and by its twin, mer
     const random = new Random(seed);
     const sources = randomDocuments(random, random.below(MAX_DOCUMENTS));
     const lenient = random.oneIn(2);
-    const actual = sealed(new KernelFields(kernel), mapping, sources, lenient);
-    const expected = sealed(new PlainFields(), mapping, sources, lenient);
+    const actual = sealed(kernelIndexing(kernel), mapping, sources, lenient);
+    const expected = sealed(plainIndexing, mapping, sources, lenient);
     assert.deepEqual(actual.outcomes, expected.outcomes, `TAILRACE_SEED=${seed}`);
     assertSameSegment(actual.segment, expected.segment, `TAILRACE_SEED=${seed}`);
     if (sources.length > 0) before.push(new Segment(actual.segment));

@@ -1,4 +1,4 @@
-/** What a segment buffer asks of the holder of its fields. There are two: the kernel's and its twin in TypeScript. */
+/** What a segment buffer needs of the memory of its fields: the kernel's, or in tests the oracle's. */
 
 import type { Token } from "#hub/engine/analysis/token.ts";
 import type { SegmentFileWriter } from "#hub/engine/files/segment-file.ts";

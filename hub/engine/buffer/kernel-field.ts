@@ -1,4 +1,4 @@
-/** One field of a segment buffer in the kernel's memory. The twin is segment/field-buffer.ts. */
+/** One field of a segment buffer in the kernel's memory. */
 
 import { type TermSink, tokenizeAscii } from "#hub/engine/analysis/ascii-tokenizer.ts";
 import type { Token } from "#hub/engine/analysis/token.ts";
@@ -131,7 +131,7 @@ export class KernelField implements BufferedField {
     this.#kernel.memory.release(this.fieldAt, at.FIELD_BYTES);
   }
 
-  /** A value of more bytes than the kernel takes at once: the twin cuts it, the kernel takes the words. */
+  /** A value of more bytes than the kernel takes at once is cut into words here; the kernel takes the words. */
   #addLongText(doc: number, bytes: Uint8Array, from: number, to: number): void {
     const { functions } = this.#kernel;
     const start = functions.startText(this.fieldAt, doc) >>> 0;

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { before, suite, test } from "node:test";
 import { Analysis } from "#hub/engine/analysis/analysis.ts";
+import { kernelIndexing } from "#hub/engine/documents/kernel-documents.ts";
 import type { Kernel } from "#hub/engine/kernel/kernel.ts";
 import { Mapping } from "#hub/engine/mapping/mapping.ts";
+import { plainIndexing } from "#test/oracles/engine/plain-indexing.ts";
 import { assertSameSegment, randomText, sealed, testKernel } from "#test/support/engine/kernel.ts";
 import { Random } from "#test/support/engine/random.ts";
 import { testMapping } from "#test/support/engine/shard.ts";
-import { KernelFields } from "./kernel-fields.ts";
-import { PlainFields } from "./plain-fields.ts";
 
 let kernel: Kernel;
 
@@ -23,11 +23,11 @@ function documents(count: number, make: (number: number) => unknown): Uint8Array
   });
 }
 
-/** Seals the same documents by the kernel and by its twin and compares. */
+/** Seals the same documents by the kernel and by its oracle and compares. */
 function compare(sources: readonly Uint8Array[], mapping: Mapping = testMapping(), what = ""): void {
   const used = kernel.memory.usedBytes;
-  const actual = sealed(new KernelFields(kernel), mapping, sources);
-  const expected = sealed(new PlainFields(), mapping, sources);
+  const actual = sealed(kernelIndexing(kernel), mapping, sources);
+  const expected = sealed(plainIndexing, mapping, sources);
   assert.deepEqual(actual.outcomes, expected.outcomes, what);
   assertSameSegment(actual.segment, expected.segment, what);
   // Scratch buffers stay; all else is given back.
@@ -35,7 +35,7 @@ function compare(sources: readonly Uint8Array[], mapping: Mapping = testMapping(
   if (used > 1e6) assert.ok(kept < 1e6, `${kept} bytes stay in use`);
 }
 
-suite("fields in the kernel make the segment that the twin makes", () => {
+suite("fields in the kernel make the segment that the oracle makes", () => {
   const cases: readonly [name: string, make: (number: number) => unknown, count?: number][] = [
     ["no field", () => ({})],
     ["one word", () => ({ message: "one" })],

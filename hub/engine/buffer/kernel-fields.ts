@@ -1,6 +1,6 @@
 /**
- * The fields of a segment buffer in the kernel's memory. Gives the bytes that PlainFields gives. `release` must be
- * called, as nothing collects this memory.
+ * The fields of a segment buffer in the kernel's memory. `release` must be called, as the garbage collector doesn't know
+ * this memory. Judged byte for byte by test/oracles/engine/plain-fields.ts.
  */
 
 import type { DictionaryEntry } from "#hub/engine/dictionary/dictionary-writer.ts";
@@ -14,7 +14,6 @@ import { writePresence } from "#hub/engine/segment/presence.ts";
 import { type BufferedFields, MAX_FIELDS } from "./buffered-fields.ts";
 import { KernelField } from "./kernel-field.ts";
 import { KernelStored } from "./kernel-stored.ts";
-import { PlainFields } from "./plain-fields.ts";
 
 /** Slots of a new hash table: small, since most buffers of an idle hub stay small. */
 const FIRST_SLOTS = 2048;
@@ -22,20 +21,8 @@ const FIRST_SLOTS = 2048;
 /** Buffers of the pool's structure. */
 const POOL_BUFFERS = [at.POOL_TABLE, at.POOL_TERMS, at.POOL_TEXT];
 
-/** Share of the limit that must be free for a new buffer: those that are open must be able to grow. */
-const FREE_FOR_NEW = 0.5;
-
 /** Share of the limit that must be free for buffers to grow on: it is for one message and for sealing. */
 const FREE_FOR_GROWTH = 0.25;
-
-/** Returns the fields of a new buffer: the kernel's, or the twin's where there is no kernel or its memory is scarce. */
-export function newFields(kernel: Kernel | null): BufferedFields {
-  return kernel === null || isScarce(kernel, FREE_FOR_NEW) ? new PlainFields() : new KernelFields(kernel);
-}
-
-function isScarce({ memory }: Kernel, share: number): boolean {
-  return memory.headroomBytes < share * memory.limitBytes;
-}
 
 /** See BufferedFields. */
 export class KernelFields implements BufferedFields {
@@ -53,7 +40,8 @@ export class KernelFields implements BufferedFields {
   }
 
   get isTight(): boolean {
-    return isScarce(this.kernel, FREE_FOR_GROWTH);
+    const { memory } = this.kernel;
+    return memory.headroomBytes < FREE_FOR_GROWTH * memory.limitBytes;
   }
 
   get sizeBytes(): number {

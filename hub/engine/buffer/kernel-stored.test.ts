@@ -42,7 +42,7 @@ function finished(stored: StoredBuffer): Buffer {
   return Buffer.from(sink.buffer.view());
 }
 
-suite("stored bytes in the kernel are those of the twin", () => {
+suite("stored bytes in the kernel are those of StoredWriter", () => {
   const cases: readonly [name: string, sizes: readonly number[]][] = [
     ["none", []],
     ["an empty one", [0]],
@@ -56,8 +56,8 @@ suite("stored bytes in the kernel are those of the twin", () => {
       const random = new Random(17);
       const documents = sizes.map((size) => text(random, size));
       const run = runOf(documents);
-      const twin = new StoredWriter(BLOCK_BYTES, "lz4");
-      twin.addRun(run, 0, documents.length);
+      const expected = new StoredWriter(BLOCK_BYTES, "lz4");
+      expected.addRun(run, 0, documents.length);
       const used = kernel.memory.usedBytes;
       for (const inRuns of [true, false]) {
         const stored = new KernelStored(kernel, BLOCK_BYTES);
@@ -66,7 +66,7 @@ suite("stored bytes in the kernel are those of the twin", () => {
         for (const [doc, document] of documents.entries())
           if (doc % 37 === 0 || documents.length < 37)
             assert.ok(document.equals(stored.get(doc)), `document ${doc}`);
-        if (!inRuns) assert.ok(finished(stored).equals(finished(twin)));
+        if (!inRuns) assert.ok(finished(stored).equals(finished(expected)));
         stored.release();
       }
       // Scratch stays; what was held is given back.

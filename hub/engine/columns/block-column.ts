@@ -1,12 +1,12 @@
 /**
- * Reads a column (see column-writer.ts): values by document, documents by value, counts by value. Blocks of packed numbers
- * are unpacked, compared and counted by the kernel where there is one.
+ * Reads a column (see column-writer.ts): values by document, documents by value, counts by value. The kernel unpacks,
+ * compares and counts blocks of packed numbers; the few that it leaves are done here.
  */
 
 import type { Bitset } from "#hub/engine/bytes/bitset.ts";
 import type { SegmentFile } from "#hub/engine/files/segment-file.ts";
-import type { ColumnRun } from "#hub/engine/kernel/column-kernel.ts";
-import { type SearchKernel, searchKernel } from "#hub/engine/kernel/search-kernel.ts";
+import type { ColumnFunctions, ColumnRun } from "#hub/engine/kernel/column-kernel.ts";
+import { searchKernel } from "#hub/engine/kernel/search-kernel.ts";
 import { COLUMN_BLOCK, type DocRun, type ValueBlock } from "#hub/engine/searcher/searcher.ts";
 import { ColumnIndex } from "./column-index.ts";
 import type { ColumnEntry } from "./column-writer.ts";
@@ -24,28 +24,24 @@ export class BlockColumn {
   readonly presence: Bitset | null;
   readonly #docCount: number;
   readonly #index: ColumnIndex;
-  readonly #kernel: SearchKernel | null;
+  /** Compares, counts and sums blocks of packed numbers. */
+  readonly kernel: ColumnFunctions;
   readonly #decoded: DecodedBlock;
 
-  /** `presence`: documents with a value, null for all. `kernel`: null does everything here. */
+  /** `presence`: documents with a value, null for all. */
   constructor(
     file: SegmentFile,
     entry: ColumnEntry,
     docCount: number,
     presence: Bitset | null,
-    kernel: SearchKernel | null = searchKernel(),
+    kernel: ColumnFunctions = searchKernel().columns,
   ) {
     this.entry = entry;
     this.presence = presence;
     this.#docCount = docCount;
-    this.#kernel = kernel;
+    this.kernel = kernel;
     this.#index = new ColumnIndex(file, entry, docCount);
     this.#decoded = new DecodedBlock({ file, entry, index: this.#index, docCount, presence, kernel });
-  }
-
-  /** Null: everything is done here. */
-  get kernel(): SearchKernel | null {
-    return this.#kernel;
   }
 
   get blockCount(): number {
@@ -125,10 +121,7 @@ export class BlockColumn {
   }
 
   #matchBlocks(from: number, to: number, bounds: Bounds, narrow: boolean, words: Uint32Array): void {
-    const columns = this.#kernel?.columns;
-    const all = Array.from({ length: to - from }, (_, block) => block);
-    const left = columns?.match(this.runOf(from, to), bounds[0], bounds[1], narrow, words) ?? all;
-    for (const block of left) {
+    for (const block of this.kernel.match(this.runOf(from, to), bounds[0], bounds[1], narrow, words)) {
       const mask = words.subarray(block * MASK_WORDS, (block + 1) * MASK_WORDS);
       const before = narrow ? mask.slice() : null;
       mask.fill(0);
@@ -143,19 +136,17 @@ export class BlockColumn {
    */
   count(run: DocRun, counts: Int32Array, offset: number): boolean {
     if (this.entry.multiValued) return false;
-    const columns = this.#kernel?.columns;
+    const { kernel } = this;
     const values = this.entry.max + 1;
-    columns?.startCount(values);
+    kernel.startCount(values);
     for (let from = run.from; from < run.to; from += RUN_BLOCKS) {
       const to = Math.min(run.to, from + RUN_BLOCKS);
       const at = (from - run.wordsFrom) * MASK_WORDS;
       const words = run.words?.subarray(at, at + (to - from) * MASK_WORDS) ?? null;
-      const left = columns?.count(this.runOf(from, to), words, values);
-      for (let block = from; block < to; block++) {
-        if (left === undefined || left.includes(block - from)) this.#countHere(block, run, counts, offset);
-      }
+      for (const block of kernel.count(this.runOf(from, to), words, values))
+        this.#countHere(from + block, run, counts, offset);
     }
-    columns?.addCounts(values, counts, offset);
+    kernel.addCounts(values, counts, offset);
     return true;
   }
 

@@ -16,26 +16,22 @@ function addValue(sums: Float64Array, from: number, value: number): void {
 
 /**
  * Adds the values of a run's documents to `sums` by their ordinals in `by`. Both columns have one value a document at most,
- * `values` whole numbers. The kernel does what it can.
+ * `values` whole numbers. The few blocks that the kernel leaves are done here.
  */
 export function addSums(values: BlockColumn, by: BlockColumn, run: DocRun, sums: Float64Array): void {
-  const columns = values.kernel?.columns;
-  let twin: SumsHere | undefined;
-  const addHere = (block: number): void => {
-    twin ??= new SumsHere(values, by, run, sums);
-    twin.add(block);
-  };
+  let here: SumsHere | undefined;
   for (let from = run.from; from < run.to; from += RUN_BLOCKS) {
     const to = Math.min(run.to, from + RUN_BLOCKS);
     const at = (from - run.wordsFrom) * MASK_WORDS;
     const words = run.words?.subarray(at, at + (to - from) * MASK_WORDS) ?? null;
-    const left = columns?.sum(by.runOf(from, to), values.runOf(from, to), words, sums);
-    if (left === undefined) for (let block = from; block < to; block++) addHere(block);
-    else for (const block of left) addHere(from + block);
+    for (const block of values.kernel.sum(by.runOf(from, to), values.runOf(from, to), words, sums)) {
+      here ??= new SumsHere(values, by, run, sums);
+      here.add(from + block);
+    }
   }
 }
 
-/** The kernel's twin. */
+/** Sums block by block. */
 class SumsHere {
   readonly #columns: readonly [values: BlockColumn, by: BlockColumn];
   readonly #run: DocRun;

@@ -4,7 +4,7 @@ import { type Bitset, popcount } from "#hub/engine/bytes/bitset.ts";
 import { grown } from "#hub/engine/bytes/byte-buffer.ts";
 import { unpackNumbers } from "#hub/engine/encoding/bit-packing.ts";
 import type { SegmentFile } from "#hub/engine/files/segment-file.ts";
-import type { SearchKernel } from "#hub/engine/kernel/search-kernel.ts";
+import type { ColumnFunctions } from "#hub/engine/kernel/column-kernel.ts";
 import { COLUMN_BLOCK, type ValueBlock } from "#hub/engine/searcher/searcher.ts";
 import type { ColumnIndex } from "./column-index.ts";
 import {
@@ -27,8 +27,7 @@ export interface ColumnParts {
   readonly docCount: number;
   /** Documents with a value, null for all. */
   readonly presence: Bitset | null;
-  /** Null: blocks are unpacked here. */
-  readonly kernel: SearchKernel | null;
+  readonly kernel: ColumnFunctions;
 }
 
 /** The block used last stays decoded. Slots are places of documents within it. */
@@ -38,7 +37,7 @@ export class DecodedBlock {
   readonly #index: ColumnIndex;
   readonly #docCount: number;
   readonly #presence: Bitset | null;
-  readonly #kernel: SearchKernel | null;
+  readonly #kernel: ColumnFunctions;
   #block = -1;
   #length = 0;
   /** Values of the block in the order of its documents; what lies behind them is of others. */
@@ -152,8 +151,8 @@ export class DecodedBlock {
     this.#hasRanks = countBits === 0 && this.#presence !== null;
     if (this.#hasRanks) this.#loadRanks(block, count);
     else if (!this.#isDense) place = this.#loadStarts(block, count, place, countBits);
-    if (this.#kernel !== null && index.isPacked(block)) this.#loadPacked(this.#kernel, block, count);
-    else this.#loadValues(block, place, count);
+    const isDecoded = index.isPacked(block) && this.#loadPacked(block, count);
+    if (!isDecoded) this.#loadValues(block, place, count);
     this.#block = block;
     this.#length = count;
   }
@@ -199,15 +198,21 @@ export class DecodedBlock {
     return owners;
   }
 
-  #loadPacked({ columns }: SearchKernel, block: number, count: number): void {
+  /** Fast path, by the kernel; false where it leaves the block. */
+  #loadPacked(block: number, count: number): boolean {
     const index = this.#index;
     const bits = index.bits(block);
     const from = index.dataAt(block);
     const groups = Math.floor(count / 128);
     const sizeBytes = groups * 16 * bits + (count - 128 * groups) * ((bits + 7) >>> 3);
-    columns.unpack(this.data.subarray(from, from + sizeBytes), count, bits);
     const isDecimal = index.mode(block) === MODE_DECIMAL;
-    columns.floats(count, index.base(block), index.step(block), isDecimal, this.values);
+    const value = { base: index.base(block), step: index.step(block), isDecimal };
+    return this.#kernel.decode(
+      this.data.subarray(from, from + sizeBytes),
+      { count, bits },
+      value,
+      this.values,
+    );
   }
 
   #loadValues(block: number, place: number, count: number): void {

@@ -89,12 +89,10 @@ export class Dictionary implements TermDictionary {
    * found by cursors.
    */
   near(first: string, second: string, distance: number): Bitset | null | undefined {
-    const kernel = searchKernel();
     const [a, b] = [this.#seek(first), this.#seek(second)];
     if (a === null || b === null || a.docFreq === 0 || b.docFreq === 0) return null;
-    if (kernel === null || !this.#entry.positions || Math.min(a.docFreq, b.docFreq) < NEAR_DOCS)
-      return undefined;
-    const words = kernel.near(a.bytes(), b.bytes(), distance, this.#docCount);
+    if (!this.#entry.positions || Math.min(a.docFreq, b.docFreq) < NEAR_DOCS) return undefined;
+    const words = searchKernel().near(a.bytes(), b.bytes(), distance, this.#docCount);
     return words === null ? undefined : new Bitset(this.#docCount, words);
   }
 
@@ -137,26 +135,18 @@ export class Dictionary implements TermDictionary {
 
   /** Ordinals of the terms that hold `needle`, ascending, and undefined after each run of terms. */
   *#scan(needle: Uint8Array): Generator<number | undefined, void> {
-    const kernel = searchKernel();
-    if (kernel === null || needle.length === 0) return yield* this.#scanHere(needle);
+    if (needle.length === 0) {
+      for (let term = 0; term < this.size; term++) yield term;
+      return;
+    }
     for (let first = 0; first < this.size; first += SCAN_TERMS) {
       const terms = Math.min(SCAN_TERMS, this.size - first);
       const from = first / TERMS_PER_BLOCK;
       const blocks = this.#pages.run(from, from + Math.ceil(terms / TERMS_PER_BLOCK));
-      const found = kernel.scan(blocks, terms, this.#entry.positions, needle);
+      const found = searchKernel().scan(blocks, terms, this.#entry.positions, needle);
       if (found === null) throw this.#file.corrupt("a term of its dictionary leads outside");
       for (const term of found.slice()) yield first + term;
       yield undefined;
-    }
-  }
-
-  /** The kernel's twin. */
-  *#scanHere(needle: Uint8Array): Generator<number, void> {
-    const walk = this.#walk(false);
-    const wanted = Buffer.from(needle);
-    while (walk.next()) {
-      const term = walk.view();
-      if (Buffer.from(term.buffer, term.byteOffset, term.length).includes(wanted)) yield walk.ordinal;
     }
   }
 

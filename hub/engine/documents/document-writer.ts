@@ -3,7 +3,6 @@
  * fails the document, or, leniently, is left out and its field named in `_ignored`; the rest of the document is indexed.
  */
 
-import { KernelFields } from "#hub/engine/buffer/kernel-fields.ts";
 import type { SegmentBuffer } from "#hub/engine/buffer/segment-buffer.ts";
 import { toBytes } from "#hub/engine/bytes/bytes.ts";
 import * as json from "#hub/engine/json/scanner.ts";
@@ -14,7 +13,7 @@ import { FIELD_NAMES_FIELD, IGNORED_FIELD, ROUTING_FIELD } from "#hub/engine/seg
 import { AppError } from "#proto/kit/errors.ts";
 import { readCompletion } from "./completions.ts";
 import { strictError, valueError } from "./document-error.ts";
-import { type DocumentHost, KernelDocuments, refuse } from "./kernel-documents.ts";
+import type { DocumentHost, DocumentIndexer, Indexing } from "./document-indexer.ts";
 import { METADATA_NAMES, metadataField } from "./metadata-field.ts";
 import { type Leaf, makePlan, type PlanNode } from "./plan.ts";
 import { readPoints } from "./points.ts";
@@ -37,8 +36,8 @@ export class DocumentWriter implements DocumentHost {
   readonly #scanner = new json.JsonScanner();
   readonly #values: ValueWriter;
   #plan: PlanNode;
-  /** Indexes what it understands without coming back to TypeScript for each value. */
-  #kernel: KernelDocuments | null;
+  readonly #indexing: Indexing;
+  #indexer: DocumentIndexer;
   /** The run at hand, the place in the buffer of its document number 0, why documents of it failed. */
   #run: DocumentRun = EMPTY_RUN;
   #firstDoc = 0;
@@ -49,24 +48,25 @@ export class DocumentWriter implements DocumentHost {
   /** Binary fields of the document. */
   readonly #binary = new Set<string>();
 
-  constructor(buffer: SegmentBuffer, mapping: Mapping) {
+  /** `indexing` made the buffer's fields. */
+  constructor(buffer: SegmentBuffer, mapping: Mapping, indexing: Indexing) {
     this.#buffer = buffer;
+    this.#indexing = indexing;
     this.#values = new ValueWriter(this.#scanner);
     this.#plan = makePlan(mapping, buffer);
-    this.#kernel = kernelDocuments(buffer, this.#plan);
+    this.#indexer = indexing.indexer(buffer.fields, this.#plan);
   }
 
   /** Goes on with another mapping. */
   setMapping(mapping: Mapping): void {
-    this.#kernel?.release();
+    this.#indexer.release();
     this.#plan = makePlan(mapping, this.#buffer);
-    this.#kernel = kernelDocuments(this.#buffer, this.#plan);
+    this.#indexer = this.#indexing.indexer(this.#buffer.fields, this.#plan);
   }
 
-  /** Gives back what isn't the collector's; nothing can be written afterwards. */
+  /** Gives the indexer's memory back; nothing can be written afterwards. */
   release(): void {
-    this.#kernel?.release();
-    this.#kernel = null;
+    this.#indexer.release();
   }
 
   /**
@@ -94,8 +94,7 @@ export class DocumentWriter implements DocumentHost {
     this.#firstDoc = doc - from;
     this.#lenient = lenient;
     this.#failures = null;
-    if (this.#kernel === null) for (let index = from; index < to; index++) refuse(index, this);
-    else this.#kernel.write(run, from, to, doc, this);
+    this.#indexer.write(run, from, to, doc, this);
     this.#run = EMPTY_RUN;
     return this.#failures;
   }
@@ -107,7 +106,7 @@ export class DocumentWriter implements DocumentHost {
     this.#scanner.reset(this.#run.bytes.subarray(this.#run.sourceStart(index), this.#run.sourceStop(index)));
   }
 
-  /** Takes a value that the kernel leaves, where it stands in the document. */
+  /** Takes a value that the indexer leaves, where it stands in the document. */
   value(leaf: Leaf, at: number): void {
     this.#scanner.at = at;
     this.#leafValue(leaf, this.#scanner.value());
@@ -288,8 +287,4 @@ export class DocumentWriter implements DocumentHost {
 function noText(scanner: json.JsonScanner): ValueError {
   scanner.skip(json.OBJECT);
   return new ValueError("Can't get text on a START_OBJECT", "illegal_state_exception");
-}
-
-function kernelDocuments({ fields }: SegmentBuffer, plan: PlanNode): KernelDocuments | null {
-  return fields instanceof KernelFields ? new KernelDocuments(fields, plan) : null;
 }

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { before, suite, test } from "node:test";
 import { Analysis } from "#hub/engine/analysis/analysis.ts";
-import { KernelFields } from "#hub/engine/buffer/kernel-fields.ts";
-import { PlainFields } from "#hub/engine/buffer/plain-fields.ts";
+import { kernelIndexing } from "#hub/engine/documents/kernel-documents.ts";
 import type { Kernel } from "#hub/engine/kernel/kernel.ts";
 import { Mapping } from "#hub/engine/mapping/mapping.ts";
+import { plainIndexing } from "#test/oracles/engine/plain-indexing.ts";
 import { assertSameSegment, randomDocuments, sealed, testKernel } from "#test/support/engine/kernel.ts";
 import { Random } from "#test/support/engine/random.ts";
 
@@ -46,7 +46,7 @@ const MAPPING = mappingOf({
   shut: { dynamic: "false", properties: { z: { type: "long" } } },
 });
 
-/** Indexes the documents by the kernel and by its twin and compares what came of them. */
+/** Indexes the documents by the kernel and by its oracle and compares what came of them. */
 function compare(
   sources: readonly (string | Uint8Array)[],
   lenient = true,
@@ -54,8 +54,8 @@ function compare(
   what = "",
 ): void {
   const bytes = sources.map((source) => (typeof source === "string" ? Buffer.from(source) : source));
-  const actual = sealed(new KernelFields(kernel), mapping, bytes, lenient);
-  const expected = sealed(new PlainFields(), mapping, bytes, lenient);
+  const actual = sealed(kernelIndexing(kernel), mapping, bytes, lenient);
+  const expected = sealed(plainIndexing, mapping, bytes, lenient);
   assert.deepEqual(actual.outcomes, expected.outcomes, what);
   assertSameSegment(actual.segment, expected.segment, what);
 }
@@ -175,7 +175,7 @@ const VALUES = [
   ],
 ].flat();
 
-suite("documents are indexed by the kernel as by its twin", () => {
+suite("documents are indexed by the kernel as by its oracle", () => {
   for (const lenient of [true, false]) {
     test(`every kind of value in every kind of field, ${lenient ? "leniently" : "strictly"}`, () => {
       const names = [...Object.keys(MAPPING.toJSON().properties ?? {}), "o.x", "nobody"];
@@ -307,8 +307,9 @@ suite("documents are indexed by the kernel as by its twin", () => {
   test("a mapping that changes amid the documents", async () => {
     const { DocumentWriter } = await import("./document-writer.ts");
     const { SegmentBuffer } = await import("#hub/engine/buffer/segment-buffer.ts");
-    const buffer = new SegmentBuffer(new KernelFields(kernel));
-    const writer = new DocumentWriter(buffer, mappingOf({ a: { type: "keyword" } }));
+    const indexing = kernelIndexing(kernel);
+    const buffer = new SegmentBuffer(indexing.newFields());
+    const writer = new DocumentWriter(buffer, mappingOf({ a: { type: "keyword" } }), indexing);
     const source = Buffer.from('{"a":"x","b":7}');
     const used = kernel.memory.usedBytes;
     writer.write(buffer.addDocument(Buffer.from("1"), source, 1, 1, ""), source, "", true);

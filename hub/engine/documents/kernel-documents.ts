@@ -4,31 +4,26 @@
  * refused, of which nothing was indexed.
  */
 
-import { KernelField } from "#hub/engine/buffer/kernel-field.ts";
-import type { KernelFields } from "#hub/engine/buffer/kernel-fields.ts";
+import type { KernelField } from "#hub/engine/buffer/kernel-field.ts";
+import { KernelFields } from "#hub/engine/buffer/kernel-fields.ts";
 import { toBytes } from "#hub/engine/bytes/bytes.ts";
 import * as at from "#hub/engine/kernel/assembly/layout.ts";
 import { type DocumentRun, placeRun } from "#hub/engine/kernel/document-run.ts";
 import type { Kernel } from "#hub/engine/kernel/kernel.ts";
 import type { FieldType } from "#hub/engine/mapping/field.ts";
+import { type DocumentHost, type DocumentIndexer, type Indexing, leaveToHost } from "./document-indexer.ts";
 import type { Leaf, PlanNode } from "./plan.ts";
 
-/** What the documents of a run that the kernel doesn't do alone ask of the host. */
-export interface DocumentHost {
-  /** Document `index` of the run goes on here: with values, or with all of it. */
-  begin(index: number): void;
-  /** Takes a value that begins at `at` in the document. */
-  value(leaf: Leaf, at: number): void;
-  /** Takes the whole document. */
-  refused(): void;
-  /** Does what follows the last value. */
-  end(): void;
-  /** Document `index` can't be indexed. Throws where nothing can go on. */
-  failed(index: number, error: unknown): void;
+/** Returns how documents are indexed by `kernel`. */
+export function kernelIndexing(kernel: Kernel): Indexing {
+  return {
+    newFields: () => new KernelFields(kernel),
+    indexer: (fields, plan) => new KernelDocuments(fields as KernelFields, plan),
+  };
 }
 
-/** Documents of one mapping into one buffer. */
-export class KernelDocuments {
+/** See DocumentIndexer. */
+class KernelDocuments implements DocumentIndexer {
   readonly #kernel: Kernel;
   readonly #poolAt: number;
   readonly #planAt: number;
@@ -45,11 +40,10 @@ export class KernelDocuments {
     this.#planAt = image.store();
   }
 
-  /** Indexes documents `from` to `to` of a run, the first of them as `doc`. */
   write(run: DocumentRun, from: number, to: number, doc: number, host: DocumentHost): void {
     for (let first = from; first < to; ) {
       if (run.sourceStop(first) - run.sourceStart(first) > at.MAX_DOCUMENT_BYTES) {
-        refuse(first++, host);
+        leaveToHost(first++, host);
         continue;
       }
       const next = placeRun(this.#kernel, run, first, to);
@@ -91,20 +85,8 @@ export class KernelDocuments {
     }
   }
 
-  /** Gives the tables' memory back. */
   release(): void {
     this.#kernel.memory.release(this.#planAt, this.#planBytes);
-  }
-}
-
-/** Leaves document `index` to the host. */
-export function refuse(index: number, host: DocumentHost): void {
-  try {
-    host.begin(index);
-    host.refused();
-    host.end();
-  } catch (error) {
-    host.failed(index, error);
   }
 }
 
@@ -246,7 +228,7 @@ class PlanImage {
 
 /** Whether the kernel can take all that comes to a field, or at least say what it can't. */
 function isKernelTarget({ field, buffer, analyzer, normalize }: Leaf): boolean {
-  if (!(buffer instanceof KernelField) || TYPES[field.type] === undefined) return false;
+  if (buffer === undefined || TYPES[field.type] === undefined) return false;
   if (field.type === "text") return analyzer?.isStandard === true;
   if (field.type === "keyword") return normalize === null;
   return field.type !== "date" || ISO_FORMATS.has(field.format.split("||")[0]!.trim());

@@ -68,7 +68,7 @@ export function unpackGroup(bytes: Uint8Array, at: number, bits: number, out: Nu
   }
 }
 
-/** Like `unpackGroup`, into whole numbers of 32 bits: by the kernel where there is one. */
+/** Like `unpackGroup`, into whole numbers of 32 bits, by the kernel. */
 export function unpackWords(
   bytes: Uint8Array,
   at: number,
@@ -76,12 +76,11 @@ export function unpackWords(
   out: Int32Array,
   outAt: number,
 ): void {
-  const kernel = bits === 0 ? null : threadKernel();
-  if (kernel === null) unpackGroup(bytes, at, bits, out, outAt);
-  else kernel.unpackGroup(bytes, at, bits, out, outAt);
+  if (bits === 0) out.fill(0, outAt, outAt + GROUP);
+  else threadKernel().unpackGroup(bytes, at, bits, out, outAt);
 }
 
-/** Unpacks 128 gaps less one to numbers that ascend from `before`, in out[0..128): by the kernel where there is one. */
+/** Unpacks 128 gaps less one to numbers that ascend from `before`, in out[0..128), by the kernel. */
 export function unpackAscending(
   bytes: Uint8Array,
   at: number,
@@ -89,25 +88,7 @@ export function unpackAscending(
   before: number,
   out: Int32Array,
 ): void {
-  const kernel = threadKernel();
-  if (kernel === null) unpackAscendingHere(bytes, at, bits, before, out);
-  else kernel.unpackDocs(bytes, at, bits, before, out);
-}
-
-/** The kernel's twin. */
-export function unpackAscendingHere(
-  bytes: Uint8Array,
-  at: number,
-  bits: number,
-  before: number,
-  out: Int32Array,
-): void {
-  unpackGroup(bytes, at, bits, out, 0);
-  let value = before;
-  for (let index = 0; index < GROUP; index++) {
-    value = (value + out[index]! + 1) | 0;
-    out[index] = value;
-  }
+  threadKernel().unpackDocs(bytes, at, bits, before, out);
 }
 
 /** Appends `count` values below 2^bits (bits <= 53): whole groups packed, the rest in whole bytes. */

@@ -24,11 +24,10 @@ const KERNEL_MAX_BYTES = 256 * 1024;
 /** Returns the CRC of bytes[from..to), going on from `crc` (0 at the start), as an unsigned 32-bit number. */
 export function crc32c(bytes: Uint8Array, from = 0, to = bytes.length, crc = 0): number {
   const isKernels = to - from >= KERNEL_MIN_BYTES && to - from <= KERNEL_MAX_BYTES;
-  const kernel = isKernels ? threadKernel() : null;
-  return kernel === null ? crc32cHere(bytes, from, to, crc) : kernel.crc32c(bytes, from, to, crc);
+  return isKernels ? threadKernel().crc32c(bytes, from, to, crc) : crc32cHere(bytes, from, to, crc);
 }
 
-/** The kernel's twin. */
+/** Like `crc32c`, without the kernel. */
 export function crc32cHere(bytes: Uint8Array, from: number, to: number, crc: number): number {
   let c = ~crc;
   let at = from;

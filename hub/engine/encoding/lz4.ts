@@ -1,32 +1,13 @@
-/**
- * LZ4 blocks (github.com/lz4/lz4, doc/lz4_Block_format.md): by the kernel where there is one, else by its twin here,
- * with the same bytes. Quick to pack, quicker to unpack, and needs nothing that must be made and thrown away per block.
- */
+/** LZ4 blocks (github.com/lz4/lz4, doc/lz4_Block_format.md), by the kernel: quick to pack, quicker to unpack. */
 
-import { ByteBuffer } from "#hub/engine/bytes/byte-buffer.ts";
 import { threadKernel } from "#hub/engine/kernel/kernel.ts";
 
 /** Larger inputs would grow the kernel's scratch for good; callers pack them otherwise. */
 export const MAX_LZ4_BYTES = 1024 * 1024;
 
-const SLOTS = 8192;
-const MIN_MATCH = 4;
-/** A match begins at least so many bytes before the end and ends at least so many before it (format, end conditions). */
-const MATCH_START_MARGIN = 12;
-const MATCH_END_MARGIN = 5;
-const MAX_DISTANCE = 65_535;
-/** After 2^5 places without a match the steps get longer. */
-const SKIP_SHIFT = 5;
-const LOW_FACTOR = 2_654_435_761;
-const HIGH_FACTOR = 2_246_822_519;
-const HASH_SHIFT = 19;
-
-/** Lower halves of places; 0 where nothing is known, as everything may begin like the first bytes. */
-const table = new Uint16Array(SLOTS);
-
 /** Returns `bytes` (at most MAX_LZ4_BYTES) packed; valid until the next call. */
 export function packLz4(bytes: Uint8Array): Uint8Array {
-  return threadKernel()?.packLz4(bytes) ?? packLz4Here(bytes);
+  return threadKernel().packLz4(bytes);
 }
 
 /** Returns the `size` bytes that were packed; null where `packed` is damaged. */
@@ -37,110 +18,6 @@ export function unpackLz4(packed: Uint8Array, size: number): Uint8Array | null {
 
 /** Writes the `size` bytes that were packed to `out` from `at` on; false where `packed` is damaged. */
 export function unpackLz4To(packed: Uint8Array, size: number, out: Uint8Array, at: number): boolean {
-  const kernel = packed.length <= MAX_LZ4_BYTES && size <= MAX_LZ4_BYTES ? threadKernel() : null;
-  if (kernel !== null) return kernel.unpackLz4To(packed, size, out, at);
-  const bytes = unpackLz4Here(packed, size);
-  if (bytes !== null) out.set(bytes, at);
-  return bytes !== null;
-}
-
-/** The kernel's twin. */
-export function packLz4Here(bytes: Uint8Array): Uint8Array {
-  const out = new ByteBuffer(bytes.length + Math.ceil(bytes.length / 255) + 32);
-  table.fill(0);
-  const startLimit = bytes.length - MATCH_START_MARGIN;
-  const endLimit = bytes.length - MATCH_END_MARGIN;
-  let anchor = 0;
-  let place = 1;
-  let misses = 1 << SKIP_SHIFT;
-  while (place < startLimit) {
-    const slot = slotOf(bytes, place);
-    // The lower half of a place says enough: what it doesn't lie behind is a block further to the front.
-    const distance = (place - table[slot]!) & MAX_DISTANCE;
-    table[slot] = place;
-    let candidate = place - distance;
-    if (distance === 0 || !startsAlike(bytes, candidate, place)) {
-      place += misses++ >>> SKIP_SHIFT;
-      continue;
-    }
-    let stop = place + MIN_MATCH;
-    while (stop < endLimit && bytes[stop] === bytes[stop - distance]) stop++;
-    while (place > anchor && candidate > 0 && bytes[place - 1] === bytes[candidate - 1]) {
-      place--;
-      candidate--;
-    }
-    const more = stop - place - MIN_MATCH;
-    putLiterals(out, bytes, anchor, place, Math.min(more, 15));
-    out.u8(distance & 0xff);
-    out.u8(distance >>> 8);
-    if (more >= 15) putLength(out, more - 15);
-    place = stop;
-    anchor = stop;
-    misses = 1 << SKIP_SHIFT;
-    if (place < startLimit) table[slotOf(bytes, place - 2)] = place - 2;
-  }
-  putLiterals(out, bytes, anchor, bytes.length, 0);
-  return out.view().slice();
-}
-
-/** Slot of the next six bytes: shorter matches are seldom worth their two bytes and a token. */
-function slotOf(bytes: Uint8Array, at: number): number {
-  const low = bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24);
-  const high = bytes[at + 4]! | (bytes[at + 5]! << 8);
-  return ((Math.imul(low, LOW_FACTOR) + Math.imul(high, HIGH_FACTOR)) | 0) >>> HASH_SHIFT;
-}
-
-function startsAlike(bytes: Uint8Array, a: number, b: number): boolean {
-  for (let index = 0; index < MIN_MATCH; index++) if (bytes[a + index] !== bytes[b + index]) return false;
-  return true;
-}
-
-/** Writes a token and the literals; `low` is the token's lower half. */
-function putLiterals(out: ByteBuffer, bytes: Uint8Array, from: number, to: number, low: number): void {
-  const count = to - from;
-  out.u8((Math.min(count, 15) << 4) | low);
-  if (count >= 15) putLength(out, count - 15);
-  out.append(bytes, from, to);
-}
-
-function putLength(out: ByteBuffer, length: number): void {
-  let rest = length;
-  for (; rest >= 255; rest -= 255) out.u8(255);
-  out.u8(rest);
-}
-
-/** The kernel's twin. */
-export function unpackLz4Here(packed: Uint8Array, size: number): Uint8Array | null {
-  const out = new Uint8Array(size);
-  const end = packed.length;
-  let from = 0;
-  let to = 0;
-  let total = 0;
-  /** Reads the bytes that make a length of 15 longer; false at the end of the input. */
-  const readMore = (): boolean => {
-    for (let byte = 255; byte === 255; total += byte) {
-      if (from >= end) return false;
-      byte = packed[from++]!;
-    }
-    return true;
-  };
-  while (from < end) {
-    const token = packed[from++]!;
-    total = token >>> 4;
-    if (total === 15 && !readMore()) return null;
-    if (total > end - from || total > size - to) return null;
-    out.set(packed.subarray(from, from + total), to);
-    to += total;
-    from += total;
-    if (from === end) return to === size ? out : null;
-    if (end - from < 2) return null;
-    const distance = packed[from]! | (packed[from + 1]! << 8);
-    from += 2;
-    total = token & 15;
-    if (total === 15 && !readMore()) return null;
-    total += MIN_MATCH;
-    if (distance === 0 || distance > to || total > size - to) return null;
-    for (const stop = to + total; to < stop; to++) out[to] = out[to - distance]!;
-  }
-  return null;
+  if (packed.length > 2 * MAX_LZ4_BYTES || size > MAX_LZ4_BYTES) return false;
+  return threadKernel().unpackLz4To(packed, size, out, at);
 }

@@ -54,8 +54,38 @@ function placeOfRun(kernel: Kernel): RunPlace {
   return place;
 }
 
-/** See the file's comment. Belongs to one thread; a result in its memory is good until the next call. */
-export class ColumnKernel {
+/** What columns leave to the kernel. Each function leaves blocks out that it can't handle: their numbers are returned. */
+export interface ColumnFunctions {
+  /**
+   * Writes base + n * step (or (base + n) / step where `isDecimal`) of the `count` numbers packed in `data` by `bits` (at
+   * most 32) to `out`; at most 1024. False: the caller has to do it.
+   */
+  decode(
+    data: Uint8Array,
+    numbers: { readonly count: number; readonly bits: number },
+    value: { readonly base: number; readonly step: number; readonly isDecimal: boolean },
+    out: Float64Array,
+  ): boolean;
+  /**
+   * Writes to `words` (32 words a block, the last one's end may be missing) which documents of a run have a value in
+   * [from, to]; `narrow`: of those in `words` before. The words of blocks left out are as before.
+   */
+  match(run: ColumnRun, from: number, to: number, narrow: boolean, words: Uint32Array): number[];
+  /** Begins to count values from 0 to `values` - 1. */
+  startCount(values: number): void;
+  /** Counts the values of a run's documents: of all, or of those in `words` (32 words a block). */
+  count(run: ColumnRun, words: Uint32Array | null, values: number): number[];
+  /** Adds what was counted since `startCount` to `counts` from `offset` on. */
+  addCounts(values: number, counts: Int32Array, offset: number): void;
+  /**
+   * Adds the values of a run's documents, of all or of those in `words`, to `sums` (SUM_BYTES each) by their ordinals in `by`,
+   * the same blocks of another column.
+   */
+  sum(by: ColumnRun, run: ColumnRun, words: Uint32Array | null, sums: Float64Array): number[];
+}
+
+/** See ColumnFunctions. Belongs to one thread. */
+export class ColumnKernel implements ColumnFunctions {
   readonly #kernel: Kernel;
   /** Growing buffers: bytes of a block, sets of documents, counts or sums. */
   readonly #data: number;
@@ -65,8 +95,7 @@ export class ColumnKernel {
   /** The column that is looked at, and one beside it. */
   readonly #run: RunPlace;
   readonly #beside: RunPlace;
-  /** Views of the numbers of `#run` and of `#floats`; those of shared memory stay good when it grows. */
-  readonly #unpacked: Uint32Array;
+  /** A view of `#floats`; those of shared memory stay good when it grows. */
   readonly #made: Float64Array;
 
   constructor(kernel: Kernel) {
@@ -78,29 +107,24 @@ export class ColumnKernel {
     this.#run = placeOfRun(kernel);
     this.#beside = placeOfRun(kernel);
     const { buffer } = kernel.memory.memory;
-    this.#unpacked = new Uint32Array(buffer, this.#run.numbers, COLUMN_DOCS);
     this.#made = new Float64Array(buffer, this.#floats, COLUMN_DOCS);
   }
 
-  /** Unpacks the numbers of a block, at most 1024 of at most 32 bits, and returns them. */
-  unpack(data: Uint8Array, count: number, bits: number): Uint32Array {
-    const from = this.#kernel.place(this.#data, data);
-    this.#kernel.functions.unpackNumbers(from, count, bits, this.#run.numbers);
-    return this.#unpacked;
-  }
-
-  /** Writes base + n * step (or (base + n) / step) of the `count` numbers unpacked last to `out`. */
-  floats(count: number, base: number, step: number, decimal: boolean, out: Float64Array): void {
+  decode(
+    data: Uint8Array,
+    { count, bits }: { readonly count: number; readonly bits: number },
+    { base, step, isDecimal }: { readonly base: number; readonly step: number; readonly isDecimal: boolean },
+    out: Float64Array,
+  ): boolean {
     const { functions } = this.#kernel;
-    if (decimal) functions.toDecimals(this.#run.numbers, count, base, step, this.#floats);
-    else functions.toFloats(this.#run.numbers, count, base, step, this.#floats);
+    const { numbers } = this.#run;
+    functions.unpackNumbers(this.#kernel.place(this.#data, data), count, bits, numbers);
+    if (isDecimal) functions.toDecimals(numbers, count, base, step, this.#floats);
+    else functions.toFloats(numbers, count, base, step, this.#floats);
     for (let at = 0; at < count; at++) out[at] = this.#made[at]!;
+    return true;
   }
 
-  /**
-   * Writes to `words` (32 words a block, the last one's end may be missing) which documents of a run have a value in
-   * [from, to]; `narrow`: of those in `words` before. Returns the blocks that the twin has to do, whose words are as before.
-   */
   match(run: ColumnRun, from: number, to: number, narrow: boolean, words: Uint32Array): number[] {
     const kernel = this.#kernel;
     this.#open(this.#run, run);
@@ -113,7 +137,6 @@ export class ColumnKernel {
     return left;
   }
 
-  /** Begins to count values from 0 to `values` - 1. */
   startCount(values: number): void {
     const kernel = this.#kernel;
     const tables = values <= SPREAD_VALUES ? 4 : 1;
@@ -121,10 +144,6 @@ export class ColumnKernel {
     kernel.memory.bytes.fill(0, at, at + 4 * values * tables);
   }
 
-  /**
-   * Counts the values of a run's documents: of all, or of those in `words` (32 words a block). Returns the blocks that the
-   * twin has to count.
-   */
   count(run: ColumnRun, words: Uint32Array | null, values: number): number[] {
     const kernel = this.#kernel;
     this.#open(this.#run, run);
@@ -137,7 +156,6 @@ export class ColumnKernel {
     return left;
   }
 
-  /** Adds what was counted since `startCount` to `counts` from `offset` on. */
   addCounts(values: number, counts: Int32Array, offset: number): void {
     const { words } = this.#kernel.memory;
     const from = this.#kernel.start(this.#tables) >>> 2;
@@ -148,10 +166,6 @@ export class ColumnKernel {
     }
   }
 
-  /**
-   * Adds the values of a run's documents, of all or of those in `words`, to `sums` (SUM_BYTES each) by their ordinals in `by`, the
-   * same blocks of another column. Returns the blocks that the twin has to do.
-   */
   sum(by: ColumnRun, run: ColumnRun, words: Uint32Array | null, sums: Float64Array): number[] {
     const kernel = this.#kernel;
     this.#open(this.#beside, by);

@@ -1,18 +1,20 @@
 import assert from "node:assert/strict";
 import { before, suite, test } from "node:test";
-import { KernelFields, newFields } from "#hub/engine/buffer/kernel-fields.ts";
+import { KernelFields } from "#hub/engine/buffer/kernel-fields.ts";
 import { ByteBuffer } from "#hub/engine/bytes/byte-buffer.ts";
-import { packGroup, unpackAscendingHere, unpackGroup } from "#hub/engine/encoding/bit-packing.ts";
+import { kernelIndexing } from "#hub/engine/documents/kernel-documents.ts";
+import { packGroup, unpackGroup } from "#hub/engine/encoding/bit-packing.ts";
 import { crc32cHere } from "#hub/engine/encoding/crc32c.ts";
-import { packLz4Here, unpackLz4Here } from "#hub/engine/encoding/lz4.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { silentLogger } from "#proto/kit/log.ts";
+import { packLz4, unpackLz4 } from "#test/oracles/engine/lz4.ts";
+import { unpackAscending } from "#test/oracles/engine/unpack-ascending.ts";
 import { randomText, sealed, testKernel } from "#test/support/engine/kernel.ts";
 import { Random } from "#test/support/engine/random.ts";
 import { apply, INDEX, operation, testMapping, withFolder } from "#test/support/engine/shard.ts";
 import { Shard } from "../shard.ts";
 import { BUFFER_BYTES, GROUP } from "./assembly/layout.ts";
-import type { Kernel } from "./kernel.ts";
+import { Kernel } from "./kernel.ts";
 import { KernelMemory } from "./memory.ts";
 
 let kernel: Kernel;
@@ -21,7 +23,7 @@ before(async () => {
   kernel = await testKernel();
 });
 
-suite("the kernel's codecs give what their twins give", () => {
+suite("the kernel's codecs give what their oracles give", () => {
   test("CRC-32C of all lengths, going on from another", () => {
     const random = new Random(5);
     const bytes = Uint8Array.from({ length: 5000 }, () => random.below(256));
@@ -60,9 +62,9 @@ suite("the kernel's codecs give what their twins give", () => {
       );
     for (const input of inputs) {
       const packed = kernel.packLz4(input).slice();
-      assert.deepEqual(Buffer.from(packed), Buffer.from(packLz4Here(input)));
+      assert.deepEqual(Buffer.from(packed), Buffer.from(packLz4(input)));
       assert.deepEqual(unpacked(packed, input.length), Buffer.from(input));
-      assert.deepEqual(Buffer.from(unpackLz4Here(packed, input.length)!), Buffer.from(input));
+      assert.deepEqual(Buffer.from(unpackLz4(packed, input.length)!), Buffer.from(input));
     }
   });
 
@@ -70,13 +72,13 @@ suite("the kernel's codecs give what their twins give", () => {
     const random = new Random(9);
     for (let count = 0; count < 2000; count++) {
       const input = Buffer.from(randomText(random, 30));
-      const packed = Buffer.from(packLz4Here(input));
+      const packed = Buffer.from(packLz4(input));
       for (let change = random.below(4); change >= 0; change--)
         packed[random.below(packed.length)] = random.below(256);
       const cut = packed.subarray(0, packed.length - random.below(3));
       const size = input.length + random.below(3) - 1;
       if (size < 0) continue;
-      const theirs = unpackLz4Here(cut, size);
+      const theirs = unpackLz4(cut, size);
       assert.deepEqual(unpacked(cut, size), theirs && Buffer.from(theirs));
     }
   });
@@ -98,9 +100,16 @@ suite("the kernel's codecs give what their twins give", () => {
       unpackGroup(expected.view(), 0, bits, theirs, 0);
       assert.deepEqual(ours, theirs, `${bits} bits`);
       kernel.unpackDocs(expected.view(), 0, bits, 41, ours);
-      unpackAscendingHere(expected.view(), 0, bits, 41, theirs);
+      unpackAscending(expected.view(), 0, bits, 41, theirs);
       assert.deepEqual(ours, theirs, `${bits} bits, ascending`);
     }
+  });
+});
+
+test("without kernel.wasm it is said what to do", () => {
+  assert.throws(() => Kernel.load(2 ** 20, new URL("./no-kernel.wasm", import.meta.url)), {
+    code: "unavailable",
+    message: /no-kernel\.wasm.* run npm run build/,
   });
 });
 
@@ -151,23 +160,23 @@ suite("the kernel's memory", () => {
     assert.ok(small.memory.usedBytes - used < 65_536, "scratch only");
   });
 
-  test("where it is scarce new buffers are made by the twin", async () => {
+  test("where it is scarce open buffers are to be sealed", async () => {
     const small = await testKernel(2 ** 21);
-    assert.ok(newFields(small) instanceof KernelFields);
-    const open = newFields(small);
+    const open = new KernelFields(small);
     assert.equal(open.isTight, false);
-    small.memory.allocate(2 ** 19);
-    small.memory.allocate(2 ** 19);
-    assert.ok(!(newFields(small) instanceof KernelFields));
-    small.memory.allocate(2 ** 19);
-    assert.ok(open.isTight, "those that are open are to be sealed");
-    assert.ok(!(newFields(null) instanceof KernelFields));
+    for (let block = 0; block < 3; block++) small.memory.allocate(2 ** 19);
+    assert.ok(open.isTight);
   });
 
   test("shards that fill it are sealed in time, and no message fails", async () => {
     const small = await testKernel(2 ** 23);
     await withFolder((folder) => {
-      const options = { index: "test", mapping: testMapping(), log: silentLogger(), kernel: small };
+      const options = {
+        index: "test",
+        mapping: testMapping(),
+        log: silentLogger(),
+        indexing: kernelIndexing(small),
+      };
       const shards = Array.from({ length: 10 }, (_, number) => Shard.open(`${folder}/${number}`, options));
       const random = new Random(10);
       let most = 0;
@@ -196,7 +205,7 @@ suite("the kernel's memory", () => {
     const [a, b] = [new Random(1), new Random(2)].map((random) =>
       Array.from({ length: 300 }, () => Buffer.from(JSON.stringify({ message: randomText(random) }))),
     );
-    const alone = sealed(new KernelFields(kernel), mapping, a!);
+    const alone = sealed(kernelIndexing(kernel), mapping, a!);
     const other = new KernelFields(kernel);
     const field = other.open(mapping.field("message")!)!;
     for (const [doc, text] of b!.entries())
@@ -206,7 +215,7 @@ suite("the kernel's memory", () => {
         0,
         text.length,
       );
-    const beside = sealed(new KernelFields(kernel), mapping, a!);
+    const beside = sealed(kernelIndexing(kernel), mapping, a!);
     other.release();
     assert.deepEqual(beside.segment.directory, {
       ...(alone.segment.directory as object),

@@ -1,10 +1,11 @@
 /**
  * The kernel as TypeScript sees it: an instance over its memory, its functions with their types, the growing buffers
- * that both share. Without kernel.wasm (`npm run build` makes it) everything runs by the TypeScript twins.
+ * that both share. The engine needs it: without kernel.wasm, which `npm run build` makes, a hub doesn't start.
  */
 
 import { randomBytes } from "node:crypto";
 import { existsSync, readFileSync, statSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import { copyBytes } from "#hub/engine/bytes/bytes.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import {
@@ -75,14 +76,14 @@ export interface KernelFunctions extends SearchFunctions {
   unpackDocs(packedAt: number, bits: number, before: number, outAt: number): void;
 }
 
-let ofThread: Kernel | null | undefined;
+let ofThread: Kernel | undefined;
 
 /**
- * Returns the kernel of this thread, null where it isn't built. One for all buffers of a thread: a memory reserves four
- * gigabytes of addresses, and free blocks of one buffer are the next one's.
+ * Returns the kernel of this thread. One for all buffers of a thread: a memory reserves four gigabytes of addresses, and
+ * the blocks that one buffer gives back serve the next. Throws unavailable, see Kernel.load.
  */
-export function threadKernel(): Kernel | null {
-  if (ofThread === undefined) ofThread = Kernel.load();
+export function threadKernel(): Kernel {
+  ofThread ??= Kernel.load();
   return ofThread;
 }
 
@@ -109,10 +110,13 @@ export class Kernel {
     this.functions.init(this.scratchAt, random.readBigUInt64LE(0), random.readBigUInt64LE(8));
   }
 
-  /** Returns a new instance, or null where the kernel isn't built. Throws where its sources are other ones. */
-  static load(limitBytes = LIMIT_BYTES): Kernel | null {
-    if (!existsSync(WASM)) return null;
-    const module = new webAssembly.Module(readFileSync(WASM));
+  /** Returns a new instance. Throws unavailable where the kernel isn't built, or was built of other sources. */
+  static load(limitBytes = LIMIT_BYTES, wasm = WASM): Kernel {
+    if (!existsSync(wasm)) {
+      const reason = `the engine's kernel is missing (${fileURLToPath(wasm)}); run npm run build, or install the hub again`;
+      throw new AppError("unavailable", reason);
+    }
+    const module = new webAssembly.Module(readFileSync(wasm));
     refuseStale(module);
     return new Kernel(module, limitBytes);
   }

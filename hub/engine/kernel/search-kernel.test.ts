@@ -1,4 +1,4 @@
-/** What the kernel does for searches, judged by its twins in TypeScript. */
+/** What the kernel does for searches, judged by the same work in TypeScript. */
 
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
@@ -11,6 +11,7 @@ import { MemorySink, SegmentFile, SegmentFileWriter } from "#hub/engine/files/se
 import { PostingsList, writePostings } from "#hub/engine/postings/postings-writer.ts";
 import { COLUMN_BLOCK, type DocRun } from "#hub/engine/searcher/searcher.ts";
 import { SUM_WIDTH, SumPlace } from "#hub/engine/searcher/sum-layout.ts";
+import { plainColumns } from "#test/oracles/engine/plain-columns.ts";
 import { Random } from "#test/support/engine/random.ts";
 import { apply, INDEX, openShard, operation, withFolder } from "#test/support/engine/shard.ts";
 import { ensureKernel } from "./build.ts";
@@ -20,7 +21,7 @@ let kernel: SearchKernel;
 
 before(async () => {
   await ensureKernel();
-  kernel = SearchKernel.load()!;
+  kernel = SearchKernel.load();
 });
 
 /** Values by document, some without, some with several. */
@@ -87,15 +88,15 @@ function build(shape: Shape, docCount: number, seed: number): Built {
   const presence = shape.missing === 0 ? null : new Bitset(docCount);
   for (const doc of docs) presence?.add(doc);
   return {
-    here: new BlockColumn(file, entry, docCount, presence, null),
-    there: new BlockColumn(file, entry, docCount, presence, kernel),
+    here: new BlockColumn(file, entry, docCount, presence, plainColumns),
+    there: new BlockColumn(file, entry, docCount, presence, kernel.columns),
     values,
   };
 }
 
 describe("columns", () => {
   for (const shape of SHAPES) {
-    test(`${shape.name}: the kernel reads, compares and counts as its twin`, () => {
+    test(`${shape.name}: the kernel reads, compares and counts as TypeScript does`, () => {
       const { here, there, values } = build(shape, 2 * COLUMN_BLOCK + 700, 5);
       const random = new Random(6);
       const mine = new Float64Array(COLUMN_BLOCK);
@@ -168,7 +169,7 @@ test("the documents of a term become the set that its cursor walks", () => {
 });
 
 for (const shape of SHAPES) {
-  test(`${shape.name}: runs of blocks are compared and counted as their twin does`, () => {
+  test(`${shape.name}: runs of blocks are compared and counted as TypeScript does`, () => {
     const { here, there } = buildLong(shape, 7);
     const random = new Random(8);
     const span = here.entry.max - here.entry.min;
@@ -194,7 +195,7 @@ for (const shape of SHAPES) {
 }
 
 for (const shape of SHAPES.filter(({ numbers, several }) => numbers === "signed" && several !== true)) {
-  test(`${shape.name}: values of runs are summed by ordinals as their twin does`, () => {
+  test(`${shape.name}: values of runs are summed by ordinals as TypeScript does`, () => {
     const values = buildLong(shape, 7);
     const random = new Random(10);
     for (const by of SHAPES.filter(({ name }) => name.endsWith("ordinals"))) {

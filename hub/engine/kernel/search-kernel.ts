@@ -7,7 +7,7 @@ import { BUFFER_BYTES } from "./assembly/layout.ts";
 import { ColumnKernel } from "./column-kernel.ts";
 import { Kernel } from "./kernel.ts";
 
-/** Memory of all searches of a thread; beyond it they are done by the twins. */
+/** Memory of all searches of a thread. */
 const LIMIT_BYTES = 256 * 1024 * 1024;
 
 /** Terms of a dictionary looked at by one call. */
@@ -16,11 +16,11 @@ export const SCAN_TERMS = 65_536;
 /** Longest term, with room for the vector behind it. */
 const TERM_ROOM_BYTES = 33_024;
 
-let ofThread: SearchKernel | null | undefined;
+let ofThread: SearchKernel | undefined;
 
-/** Returns the search kernel of this thread, null where the kernel isn't built. */
-export function searchKernel(): SearchKernel | null {
-  if (ofThread === undefined) ofThread = SearchKernel.load();
+/** Returns the search kernel of this thread. Throws unavailable where the kernel isn't built. */
+export function searchKernel(): SearchKernel {
+  ofThread ??= SearchKernel.load();
   return ofThread;
 }
 
@@ -42,7 +42,7 @@ interface TermPlace {
 /** Size of a term's state in assembly/phrase.ts. */
 const TERM_STATE_BYTES = 1152;
 
-/** Positions that a block of 128 documents may have there; of more the twin takes care. */
+/** Positions that a block of 128 documents may have there; phrases with more are found by cursors. */
 const POSITION_ROOM = 65_536;
 
 /** See the file's comment. Belongs to one thread; a result in its memory is good until the next call. */
@@ -73,10 +73,9 @@ export class SearchKernel {
     }));
   }
 
-  /** Returns a new instance, null where the kernel isn't built. */
-  static load(limitBytes = LIMIT_BYTES): SearchKernel | null {
-    const kernel = Kernel.load(limitBytes);
-    return kernel === null ? null : new SearchKernel(kernel);
+  /** Returns a new instance. Throws unavailable where the kernel isn't built. */
+  static load(limitBytes = LIMIT_BYTES): SearchKernel {
+    return new SearchKernel(Kernel.load(limitBytes));
   }
 
   /** Adds the documents of a term to `words` (ceil(docCount / 32) of them). False where the bytes are damaged. */
@@ -115,7 +114,7 @@ export class SearchKernel {
   }
 
   /**
-   * Returns the documents in which `second` stands `distance` places (from 1) behind `first`; null where the twin has to
+   * Returns the documents in which `second` stands `distance` places (from 1) behind `first`; null where cursors have to
    * find them, or memory is short.
    */
   near(first: TermBytes, second: TermBytes, distance: number, docCount: number): Uint32Array | null {

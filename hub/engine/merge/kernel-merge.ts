@@ -40,11 +40,11 @@ export interface MergedDictionary {
   readonly ordinals: Int32Array | null;
 }
 
-let ofThread: Kernel | null | undefined;
+let ofThread: Kernel | undefined;
 
-/** Returns the kernel of this thread's merges, null where the kernel isn't built. */
-export function mergeKernel(): Kernel | null {
-  if (ofThread === undefined) ofThread = Kernel.load(LIMIT_BYTES);
+/** Returns the kernel of this thread's merges. Throws unavailable where the kernel isn't built. */
+export function mergeKernel(): Kernel {
+  ofThread ??= Kernel.load(LIMIT_BYTES);
   return ofThread;
 }
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { KernelFields } from "#hub/engine/buffer/kernel-fields.ts";
 import { Bitset } from "#hub/engine/bytes/bitset.ts";
+import { kernelIndexing } from "#hub/engine/documents/kernel-documents.ts";
 import { MemorySink, SegmentFile } from "#hub/engine/files/segment-file.ts";
 import {
   assertSameSegment,
@@ -25,7 +25,7 @@ const mapping = testMapping();
 /** A segment of documents given as objects. */
 function segmentOf(documents: readonly object[]): Segment {
   const sources = documents.map((document) => Buffer.from(JSON.stringify(document)));
-  return new Segment(sealed(new KernelFields(kernel), mapping, sources).segment);
+  return new Segment(sealed(kernelIndexing(kernel), mapping, sources).segment);
 }
 
 /** The terms of a field with their documents and positions, as text. */
@@ -42,7 +42,7 @@ function postingsOf(segment: Segment, field: string): string[] {
   return lines;
 }
 
-/** Merges segments by the kernel, and by its twin to the same bytes. */
+/** Merges segments by the kernel, and without it to the same bytes. */
 function merged(inputs: readonly { segment: Segment; live: Bitset | null }[]): SegmentFile {
   const { byKernel, byTwin } = mergedBoth(inputs);
   assertSameSegment(byKernel, byTwin);
@@ -78,7 +78,7 @@ suite("merged segments", () => {
     assert.equal(Buffer.from(result.source(0)).toString(), '{"message":"here too","k":"kept"}');
   });
 
-  test("terms that fill blocks, and dictionaries longer than a window, merge to the bytes of the twin", () => {
+  test("terms that fill blocks, and dictionaries longer than a window, merge to the bytes of TypeScript", () => {
     const random = new Random(7);
     const inputs = [600, 1, 1500, 300].map((count, number) => {
       const documents = Array.from({ length: count }, (_, doc) => ({
@@ -111,12 +111,12 @@ suite("merged segments", () => {
     }
   });
 
-  test("random documents and deletions merge to the bytes of the twin", () => {
+  test("random documents and deletions merge to the bytes of TypeScript", () => {
     for (let seed = 1; seed <= 6; seed++) {
       const random = new Random(seed);
       const inputs = Array.from({ length: 1 + random.below(5) }, () => {
         const sources = Array.from({ length: 1 + random.below(300) }, () => randomDocument(random));
-        const segment = new Segment(sealed(new KernelFields(kernel), mapping, sources).segment);
+        const segment = new Segment(sealed(kernelIndexing(kernel), mapping, sources).segment);
         const live = random.oneIn(2) ? null : Bitset.full(sources.length);
         for (let doc = 0; doc < sources.length; doc++) if (random.oneIn(3)) live?.remove(doc);
         return { segment, live };
@@ -130,14 +130,14 @@ suite("merged segments", () => {
     const segments = [segmentOf([{ message: "a b", k: "x" }]), segmentOf([{ message: "b c" }])];
     const inputs = segments.map((segment) => ({ segment, live: null }));
     merged(inputs);
-    const before = mergeKernel()!.memory.usedBytes;
+    const before = mergeKernel().memory.usedBytes;
     merged(inputs);
-    assert.equal(mergeKernel()!.memory.usedBytes, before);
+    assert.equal(mergeKernel().memory.usedBytes, before);
     for (let steps = 0; steps < 30; steps++) {
       const work = mergeSegments(numberDocuments(inputs), new MemorySink());
       for (let step = 0; step < steps; step++) work.next();
       work.return();
-      assert.equal(mergeKernel()!.memory.usedBytes, before, `after ${steps} steps`);
+      assert.equal(mergeKernel().memory.usedBytes, before, `after ${steps} steps`);
     }
   });
 
@@ -148,7 +148,7 @@ suite("merged segments", () => {
       k: `k${random.below(9)}`,
     }));
     const sources = documents.map((document) => Buffer.from(JSON.stringify(document)));
-    const whole = sealedImage(new KernelFields(kernel), mapping, sources);
+    const whole = sealedImage(kernelIndexing(kernel), mapping, sources);
     const { fields } = SegmentFile.ofMemory("whole", whole).directory as SegmentDirectory;
     const { blocks, postings } = fields["message"]!.terms!;
     let failed = 0;
@@ -165,7 +165,7 @@ suite("merged segments", () => {
       }
     }
     assert.ok(failed > 12, `${failed} merges failed`);
-    assert.ok(mergeKernel()!.memory.memory.buffer.byteLength < 64 * 1024 * 1024);
+    assert.ok(mergeKernel().memory.memory.buffer.byteLength < 64 * 1024 * 1024);
   });
 
   test("windows of a dictionary are all of it, whatever their size", () => {

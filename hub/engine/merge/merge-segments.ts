@@ -14,7 +14,8 @@ import { mergeTerms } from "./merge-terms.ts";
 
 /**
  * Writes the merged segment to `sink`; yields often, and must be ended by `return` where it isn't run to its end. The bytes
- * are complete when it returns. `usesKernel`: false does everything in TypeScript. Throws data_corrupt.
+ * are complete when it returns. `usesKernel`: false for a merge that the kernel's memory is too
+ * small for. Throws data_corrupt.
  */
 export function* mergeSegments(
   inputs: readonly MergeInput[],

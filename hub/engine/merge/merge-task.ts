@@ -22,7 +22,7 @@ export class MergeTask {
   readonly #merging: readonly MergeInput[];
   readonly #work: Generator<void, void>;
 
-  /** `usesKernel`: false merges in TypeScript. */
+  /** `usesKernel`: false for a merge that the kernel's memory is too small for. */
   constructor(folder: string, name: string, inputs: readonly ShardSegment[], usesKernel: boolean) {
     this.inputs = inputs;
     this.usesKernel = usesKernel;

@@ -1,4 +1,4 @@
-/** Merges the dictionaries of a field term by term: in the kernel where it can, else here by its twin. */
+/** Merges the dictionaries of a field term by term: in the kernel, or here where its memory is too small for them. */
 
 import { Bitset } from "#hub/engine/bytes/bitset.ts";
 import { compareBytes } from "#hub/engine/bytes/bytes.ts";
@@ -25,7 +25,7 @@ export interface TermsMerge {
   /** Of the merged segment; null without. */
   readonly norms: Uint8Array | null;
   readonly file: SegmentFileWriter;
-  /** False: everything is done here. */
+  /** False: the kernel's memory was too small for this merge. */
   readonly usesKernel: boolean;
   /** Whether the field has a column of its terms' numbers. */
   readonly hasOrdinals: boolean;
@@ -46,8 +46,8 @@ export function* mergeTerms(merge: TermsMerge): Generator<void, MergedTerms> {
     merge.hasOrdinals ? new Int32Array(segment.dictionary(name)?.size ?? 0).fill(-1) : null,
   );
   const used = inputs.map((input) => usedOrdinals(name, input));
-  const kernel = merge.usesKernel && suitsKernel(merge) ? mergeKernel() : null;
-  if (kernel === null) return { entry: yield* mergeHere(merge, used, ordinals), ordinals };
+  if (!merge.usesKernel || !suitsKernel(merge))
+    return { entry: yield* mergeHere(merge, used, ordinals), ordinals };
   const dictionaries: MergedDictionary[] = [];
   for (const [index, { segment, live, newDocs, firstDoc }] of inputs.entries()) {
     const windows = segment.dictionary(name)?.windows(WINDOWS_BYTES / inputs.length);
@@ -63,7 +63,7 @@ export function* mergeTerms(merge: TermsMerge): Generator<void, MergedTerms> {
       ordinals: ordinals[index]!,
     });
   }
-  const work = new KernelMerge(kernel, dictionaries, merge.norms, hasPositions(merge));
+  const work = new KernelMerge(mergeKernel(), dictionaries, merge.norms, hasPositions(merge));
   try {
     while (!work.step(merge.file)) yield;
     return { entry: work.finish(merge.file), ordinals };
@@ -109,7 +109,7 @@ interface Walk {
   term: Uint8Array;
 }
 
-/** The kernel's twin. */
+/** Slower than the kernel, and bound by no memory of its own. */
 function* mergeHere(
   merge: TermsMerge,
   used: readonly (Bitset | null)[],

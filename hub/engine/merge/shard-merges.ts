@@ -18,21 +18,14 @@ export interface MergedSegments {
 export class ShardMerges {
   readonly #folder: string;
   readonly #documents: MergedSegments;
-  readonly #usesKernel: boolean;
   readonly #merged: (inputs: readonly ShardSegment[]) => void;
   #task: MergeTask | null = null;
   #isClosed = false;
 
-  /** `usesKernel`: false merges in TypeScript. `merged` takes the segments in whose place another one is now. */
-  constructor(
-    folder: string,
-    documents: MergedSegments,
-    usesKernel: boolean,
-    merged: (inputs: readonly ShardSegment[]) => void,
-  ) {
+  /** `merged` takes the segments in whose place another one is now. */
+  constructor(folder: string, documents: MergedSegments, merged: (inputs: readonly ShardSegment[]) => void) {
     this.#folder = folder;
     this.#documents = documents;
-    this.#usesKernel = usesKernel;
     this.#merged = merged;
   }
 
@@ -65,7 +58,7 @@ export class ShardMerges {
     this.#task = null;
   }
 
-  #start(inputs: readonly ShardSegment[], usesKernel = this.#usesKernel): MergeTask {
+  #start(inputs: readonly ShardSegment[], usesKernel = true): MergeTask {
     this.#task = new MergeTask(this.#folder, this.#documents.newName(), inputs, usesKernel);
     return this.#task;
   }

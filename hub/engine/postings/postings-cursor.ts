@@ -111,9 +111,9 @@ export class BlockPostingsCursor implements PostingsCursor {
   }
 
   addTo(set: Bitset): void {
-    const kernel = this.docFreq >= KERNEL_POSTINGS ? searchKernel() : null;
     const { docFreq } = this;
-    if (kernel?.addPostings(this.#bytes, docFreq, this.#docCount, set.words) === true) return;
+    const isKernels = docFreq >= KERNEL_POSTINGS;
+    if (isKernels && searchKernel().addPostings(this.#bytes, docFreq, this.#docCount, set.words)) return;
     const bytes = { postings: this.#bytes, positions: new Uint8Array(0) };
     const cursor = new BlockPostingsCursor({
       ...bytes,
@@ -128,8 +128,8 @@ export class BlockPostingsCursor implements PostingsCursor {
   }
 
   toSet(): Bitset {
-    const kernel = this.docFreq >= KERNEL_POSTINGS ? searchKernel() : null;
-    const words = kernel?.postings(this.#bytes, this.docFreq, this.#docCount) ?? null;
+    const isKernels = this.docFreq >= KERNEL_POSTINGS;
+    const words = isKernels ? searchKernel().postings(this.#bytes, this.docFreq, this.#docCount) : null;
     if (words !== null) return new Bitset(this.#docCount, words);
     const set = new Bitset(this.#docCount);
     this.addTo(set);

@@ -36,7 +36,10 @@ export interface Shards {
   readonly host: ShardHost;
 }
 
-/** Creates the catalog of `indices` and the host of the shards below `folder` (path.data); nothing is started. */
+/**
+ * Makes the catalog of `indices` and the host of the shards below `folder` (path.data); nothing is started. Throws
+ * unavailable where the engine's kernel is missing.
+ */
 export function makeShards({
   indices,
   folder,
@@ -49,6 +52,7 @@ export function makeShards({
   /** Version told to clients. */
   readonly compatVersion: string;
 }): Shards {
+  threadKernel();
   const catalog = new IndexCatalog({
     bucket: indices,
     log,
@@ -108,13 +112,8 @@ export function wireRetention(
   });
 }
 
-/** Says when the kernel is missing, and counts what the caches hold. */
-export function watchEngine(log: Logger, metrics: Metrics): void {
-  if (threadKernel() === null) {
-    log.warn(
-      "the engine's kernel isn't built: indexing and searching work, but several times slower; run npm run build",
-    );
-  }
+/** Exports the metrics of the engine's caches. */
+export function watchEngine(metrics: Metrics): void {
   const labels = ["cache"] as const;
   metrics.gauge("tailrace_search_cache_bytes", "bytes held by search caches", labels, (gauge) => {
     gauge.set({ cache: "files" }, extentCache().stats().bytes);

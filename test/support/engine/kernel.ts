@@ -1,8 +1,8 @@
 /** What tests of the kernel share: the kernel itself, built where it is missing; segments of two origins side by side. */
 
 import assert from "node:assert/strict";
-import type { BufferedFields } from "#hub/engine/buffer/buffered-fields.ts";
 import { SegmentBuffer } from "#hub/engine/buffer/segment-buffer.ts";
+import type { Indexing } from "#hub/engine/documents/document-indexer.ts";
 import { DocumentWriter } from "#hub/engine/documents/document-writer.ts";
 import type { Extent } from "#hub/engine/files/segment-file.ts";
 import { MemorySink, SegmentFile } from "#hub/engine/files/segment-file.ts";
@@ -17,22 +17,20 @@ import type { Random } from "./random.ts";
 /** Returns an instance of the kernel as its sources are now. */
 export async function testKernel(limitBytes?: number): Promise<Kernel> {
   await ensureKernel();
-  const kernel = Kernel.load(limitBytes);
-  assert.ok(kernel !== null);
-  return kernel;
+  return Kernel.load(limitBytes);
 }
 
 /** What indexing a document gave: nothing, or the message it was refused with. */
 export type Outcome = string | undefined;
 
-/** Indexes `sources` over `fields` and returns the outcomes and the sealed segment. */
+/** Indexes `sources` and returns the outcomes and the sealed segment. */
 export function sealed(
-  fields: BufferedFields,
+  indexing: Indexing,
   mapping: Mapping,
   sources: readonly Uint8Array[],
   lenient = true,
 ): { readonly outcomes: Outcome[]; readonly segment: SegmentFile } {
-  const { outcomes, image } = sealedBytes(fields, mapping, sources, lenient);
+  const { outcomes, image } = sealedBytes(indexing, mapping, sources, lenient);
   return { outcomes, segment: SegmentFile.ofMemory("test", image) };
 }
 
@@ -48,13 +46,13 @@ function runOf(sources: readonly Uint8Array[]): DocumentRun {
 }
 
 function sealedBytes(
-  fields: BufferedFields,
+  indexing: Indexing,
   mapping: Mapping,
   sources: readonly Uint8Array[],
   lenient: boolean,
 ): { readonly outcomes: Outcome[]; readonly image: Uint8Array } {
-  const buffer = new SegmentBuffer(fields);
-  const writer = new DocumentWriter(buffer, mapping);
+  const buffer = new SegmentBuffer(indexing.newFields());
+  const writer = new DocumentWriter(buffer, mapping, indexing);
   const failures = writer.writeRun(runOf(sources), 0, sources.length, 0, lenient);
   const outcomes = sources.map((source, number) => {
     const doc = buffer.addDocument(Buffer.from(`id${number}`), source, 1, number, "");
@@ -66,20 +64,20 @@ function sealedBytes(
   const sink = new MemorySink();
   buffer.seal(sink);
   writer.release();
-  fields.release();
+  buffer.release();
   return { outcomes, image: sink.buffer.view().slice() };
 }
 
-/** Indexes `sources` over `fields` and returns the bytes of the sealed segment. */
+/** Indexes `sources` and returns the bytes of the sealed segment. */
 export function sealedImage(
-  fields: BufferedFields,
+  indexing: Indexing,
   mapping: Mapping,
   sources: readonly Uint8Array[],
 ): Uint8Array {
-  return sealedBytes(fields, mapping, sources, true).image;
+  return sealedBytes(indexing, mapping, sources, true).image;
 }
 
-/** Merges segments to memory, by the kernel and by its twin. */
+/** Merges segments to memory, by the kernel and without it. */
 export function mergedBoth(segments: readonly LiveSegment[]): {
   readonly byKernel: SegmentFile;
   readonly byTwin: SegmentFile;

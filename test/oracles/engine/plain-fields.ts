@@ -1,6 +1,7 @@
 /** The fields of a segment buffer in TypeScript: the twin of the kernel's, and what stands in where there is no kernel. */
 
 import { randomInt } from "node:crypto";
+import { type BufferedFields, MAX_FIELDS } from "#hub/engine/buffer/buffered-fields.ts";
 import { DictionaryWriter } from "#hub/engine/dictionary/dictionary-writer.ts";
 import type { SegmentFileWriter } from "#hub/engine/files/segment-file.ts";
 import type { Field } from "#hub/engine/mapping/field.ts";
@@ -8,7 +9,6 @@ import { PostingsList } from "#hub/engine/postings/postings-writer.ts";
 import type { FieldEntry } from "#hub/engine/segment/directory.ts";
 import { writePresence } from "#hub/engine/segment/presence.ts";
 import { StoredWriter } from "#hub/engine/stored/stored.ts";
-import { type BufferedFields, MAX_FIELDS } from "./buffered-fields.ts";
 import { FieldBuffer } from "./field-buffer.ts";
 import { fieldSeed, TermPool } from "./term-pool.ts";
 

@@ -2,6 +2,7 @@
 
 import { hashTerm, type TermSink, tokenizeAscii } from "#hub/engine/analysis/ascii-tokenizer.ts";
 import type { Token } from "#hub/engine/analysis/token.ts";
+import { type BufferedField, MAX_TEXT_TERM_BYTES } from "#hub/engine/buffer/buffered-fields.ts";
 import { grown } from "#hub/engine/bytes/byte-buffer.ts";
 import { toBytes } from "#hub/engine/bytes/bytes.ts";
 import { FloatList, IntList } from "#hub/engine/bytes/growable-array.ts";
@@ -11,7 +12,6 @@ import { lengthToNorm } from "#hub/engine/searcher/similarity.ts";
 import { LATITUDE_STEP, LONGITUDE_STEP } from "#hub/engine/segment/columns.ts";
 import type { FieldEntry } from "#hub/engine/segment/directory.ts";
 import { writeFieldColumn } from "#hub/engine/segment/field-column.ts";
-import { type BufferedField, MAX_TEXT_TERM_BYTES } from "./buffered-fields.ts";
 import type { TermPool } from "./term-pool.ts";
 
 /** Values of one field in one buffer. */
