@@ -23,8 +23,8 @@ const ROLES = "admin, editor, viewer or ingest";
 export const COMMAND_HELP: Readonly<Record<string, CommandHelp>> = {
   run: {
     usage: ["run"],
-    summary: "work until SIGTERM or Ctrl-C (the default)",
-    text: "A second Ctrl-C ends at once. Nothing is lost either way.",
+    summary: "run the hub until SIGTERM or Ctrl-C (the default)",
+    text: "A second Ctrl-C exits at once. Nothing is lost either way.",
     options: `
   --ready-json        print one line of JSON with all addresses on standard output when ready
 `,
@@ -32,12 +32,12 @@ export const COMMAND_HELP: Readonly<Record<string, CommandHelp>> = {
   },
   search: {
     usage: ["search 'QUERY' [--index PATTERN] [--since TIME] [--until TIME] [--size N] [--json]"],
-    summary: "print the log lines found, oldest first",
-    text: "The query is written as in Discover. Where people sign in, an API key is taken from TAILRACE_API_KEY.",
+    summary: "print matching log lines, oldest first",
+    text: "The query is written as in Discover. If the hub requires authentication, the API key is taken from TAILRACE_API_KEY.",
     options: `
   --index PATTERN     indices to search (logs-*)
-  --since TIME        how far back, such as 15m, 6h or 2d, or from when on: 2026-01-31T12:00 (15m)
-  --until TIME        the end, written in the same ways (now)
+  --since TIME        start: 15m, 6h or 2d ago, or a time: 2026-01-31T12:00 (15m)
+  --until TIME        end, in the same form (now)
   --size N            lines at most, the newest ones, 1 to 10000 (500)
   --json              print each line with all its fields as JSON
 `,
@@ -45,11 +45,11 @@ export const COMMAND_HELP: Readonly<Record<string, CommandHelp>> = {
   },
   tail: {
     usage: ["tail ['QUERY'] [--index PATTERN] [--last N] [--json]"],
-    summary: "print log lines as they come in, until Ctrl-C",
-    text: "Lines that were left out are counted on standard error. Where people sign in, an API key is taken from\nTAILRACE_API_KEY.",
+    summary: "print log lines as they arrive, until Ctrl-C",
+    text: "Skipped lines are counted on standard error. If the hub requires authentication, the API key is taken from\nTAILRACE_API_KEY.",
     options: `
-  --index PATTERN     indices to watch (logs-*)
-  --last N            stored lines to begin with, 0 to 1000 (10)
+  --index PATTERN     indices to follow (logs-*)
+  --last N            number of stored lines printed first, 0 to 1000 (10)
   --json              print JSON
 `,
     example: "tailrace-hub tail 'log.level:error' --last 0",
@@ -57,20 +57,20 @@ export const COMMAND_HELP: Readonly<Record<string, CommandHelp>> = {
   journal: {
     usage: ["journal [--json]"],
     summary: "print how full the log's streams are and how far each agent is behind",
-    text: "Where people sign in, an API key is taken from TAILRACE_API_KEY.",
+    text: "If the hub requires authentication, the API key is taken from TAILRACE_API_KEY.",
     options: JSON_OPTION,
     example: "tailrace-hub journal",
   },
   "pipeline check": {
     usage: ["pipeline check FILE…"],
-    summary: "say what is wrong with the files of a pipeline, where, and what to write instead",
-    text: "Several files are one pipeline, as the hub reads them. No hub is needed. Ends with 1 where there is an error.",
+    summary: "check the files of a pipeline; report each error with its position and a hint",
+    text: "Several files form one pipeline, as the hub reads them. No hub is needed. Exits with 1 if there is an error.",
     example: "tailrace-hub pipeline check pipelines/*.conf",
   },
   "pipeline run": {
     usage: ["pipeline run FILE… --input SAMPLE [--json]"],
-    summary: "print what a pipeline makes of the lines of a file, as JSON lines",
-    text: "Outputs get nothing. No hub is needed.",
+    summary: "run a pipeline on the lines of a file and print the events as JSON lines",
+    text: "Nothing is sent to outputs. No hub is needed.",
     options: `
   --input SAMPLE      file with lines; - reads standard input
   --json              each line is an event as JSON, not a message
@@ -80,15 +80,15 @@ export const COMMAND_HELP: Readonly<Record<string, CommandHelp>> = {
   "pipeline test": {
     usage: ["pipeline test DIR [--update]"],
     summary: "run the cases (*.test.yml) of a folder",
-    text: "No hub is needed. Ends with 1 where a case fails.",
+    text: "No hub is needed. Exits with 1 if a case fails.",
     options: `
-  --update            write down what the cases give now
+  --update            replace the expected results by the current ones
 `,
     example: "tailrace-hub pipeline test pipelines/",
   },
   "pipeline plugins": {
     usage: ["pipeline plugins [NAME]"],
-    summary: "print what plugins there are, with every option, its default and meaning",
+    summary: "print all plugins with every option, its default and meaning",
     example: "tailrace-hub pipeline plugins grok",
   },
   "user add": {
@@ -97,7 +97,7 @@ export const COMMAND_HELP: Readonly<Record<string, CommandHelp>> = {
     text: "Asks for the password; in scripts it is the first line of standard input.",
     options: `
   --role ROLE         ${ROLES} (viewer)
-  --index PATTERN     indices it reaches; may be given several times (*)
+  --index PATTERN     indices it may access; repeatable (*)
   --json              print JSON
 `,
     example: "tailrace-hub user add ada --role editor --index 'logs-*'",
@@ -117,31 +117,31 @@ export const COMMAND_HELP: Readonly<Record<string, CommandHelp>> = {
   },
   "user remove": {
     usage: ["user remove NAME"],
-    summary: "remove an account, its sessions and what was allowed in its name",
+    summary: "remove an account with its sessions and grants",
     options: JSON_OPTION,
     example: "tailrace-hub user remove ada",
   },
   "api-key add": {
     usage: ["api-key add NAME [--role ROLE] [--index PATTERN …] [--expires TIME]"],
-    summary: "make an API key and print it, once",
-    text: "Programs send it as a Bearer token; the commands of a terminal take it from TAILRACE_API_KEY.",
+    summary: "create an API key and print it, once",
+    text: "Programs send it as a Bearer token; commands take it from TAILRACE_API_KEY.",
     options: `
   --role ROLE         ${ROLES} (viewer)
-  --index PATTERN     indices it reaches; may be given several times (*)
-  --expires TIME      its end from now on, such as 12h or 90d (none)
+  --index PATTERN     indices it may access; repeatable (*)
+  --expires TIME      lifetime such as 12h or 90d (unlimited)
   --json              print JSON
 `,
     example: "tailrace-hub api-key add reports --index 'logs-*' --expires 90d",
   },
   "api-key list": {
     usage: ["api-key list"],
-    summary: "print the API keys: ids, names, roles, ends",
+    summary: "print the API keys: ids, names, roles, expiry",
     options: JSON_OPTION,
     example: "tailrace-hub api-key list",
   },
   "api-key revoke": {
     usage: ["api-key revoke ID"],
-    summary: "end an API key at once",
+    summary: "revoke an API key at once",
     options: JSON_OPTION,
     example: "tailrace-hub api-key revoke 0f3a5c7d9e1b2d4f60",
   },
@@ -149,16 +149,16 @@ export const COMMAND_HELP: Readonly<Record<string, CommandHelp>> = {
     usage: ["client add NAME --redirect-uri URI … [--kind KIND] [--scope URL …]"],
     summary: "register an OAuth client and print its client_id and client_secret, once",
     options: `
-  --redirect-uri URI  where its users are sent back to, exactly; may be given several times
+  --redirect-uri URI  exact redirect URI; repeatable
   --kind KIND         confidential, public or resource_server (confidential)
-  --scope URL         a scope that it may ask for; may be given several times
+  --scope URL         a scope that it may request; repeatable
   --json              print JSON
 `,
     example: "tailrace-hub client add wiki --redirect-uri https://wiki.example.net/callback",
   },
   "client rotate": {
     usage: ["client rotate ID"],
-    summary: "make a further client_secret; the one before stays good until the next rotation",
+    summary: "create another client_secret; the previous one stays valid until the next rotation",
     options: JSON_OPTION,
     example: "tailrace-hub client rotate 0f3a5c7d9e1b2d4f60",
   },
@@ -176,18 +176,18 @@ export const COMMAND_HELP: Readonly<Record<string, CommandHelp>> = {
   },
   "agent invite": {
     usage: ["agent invite [--expires 24h]"],
-    summary: "print the one line that is run on another machine to connect its agent; good once",
+    summary: "print the command that connects the agent of another machine; valid once",
     options: `
-  --expires TIME      how long it is good (24h)
+  --expires TIME      validity (24h)
   --json              print JSON
 `,
     example: "tailrace-hub agent invite --expires 1h",
   },
   "agent add": {
     usage: ["agent add NAME [--id UUID]"],
-    summary: "make credentials of an agent by hand: print the seed for its nkey_seed_file, once",
+    summary: "create credentials for an agent manually: print the seed for its nkey_seed_file, once",
     options: `
-  --id UUID           the id that the agent has already
+  --id UUID           id of an existing agent
   --json              print JSON
 `,
     example: "tailrace-hub agent add web-1",
@@ -200,18 +200,18 @@ export const COMMAND_HELP: Readonly<Record<string, CommandHelp>> = {
   },
   "agent revoke": {
     usage: ["agent revoke NAME"],
-    summary: "end an agent's credentials and its connection",
+    summary: "revoke an agent's credentials and close its connection",
     options: JSON_OPTION,
     example: "tailrace-hub agent revoke web-1",
   },
   "keystore create": {
     usage: ["keystore create"],
-    summary: "make the store of secrets that pipelines name",
+    summary: "create the keystore for the secrets of pipelines",
     example: "tailrace-hub keystore create",
   },
   "keystore add": {
     usage: ["keystore add NAME"],
-    summary: "put a secret into it, from the prompt or the first line of standard input",
+    summary: "add a secret, from the prompt or the first line of standard input",
     example: "tailrace-hub keystore add DB_PASSWORD",
   },
   "keystore list": {
@@ -226,8 +226,8 @@ export const COMMAND_HELP: Readonly<Record<string, CommandHelp>> = {
   },
   "snapshot create": {
     usage: ["snapshot create DIR|s3://BUCKET/PREFIX [--name NAME]"],
-    summary: "copy all data of a hub, which may run meanwhile",
-    text: "What an earlier snapshot at the same place holds isn't copied again. A bucket's keys are taken from AWS_ACCESS_KEY_ID,\nAWS_SECRET_ACCESS_KEY and AWS_REGION; AWS_ENDPOINT_URL names another server.",
+    summary: "back up all data of a hub, which may be running",
+    text: "Data of earlier snapshots in the same location is not copied again. Keys for a bucket are taken from AWS_ACCESS_KEY_ID,\nAWS_SECRET_ACCESS_KEY and AWS_REGION; AWS_ENDPOINT_URL names another server.",
     options: `
   --name NAME         name of the snapshot (the time)
 `,
@@ -240,7 +240,7 @@ export const COMMAND_HELP: Readonly<Record<string, CommandHelp>> = {
   },
   "snapshot restore": {
     usage: ["snapshot restore DIR|s3://BUCKET/PREFIX [--name NAME]"],
-    summary: "make an empty data folder of a snapshot; then start the hub on it",
+    summary: "restore a snapshot into an empty data folder",
     options: `
   --name NAME         name of the snapshot (the newest)
 `,

@@ -93,6 +93,6 @@ function groupText(group: readonly CommandHelp[]): string {
     return `  ${action.padEnd(10)}${summary}`;
   });
   const name = usage[0]!.split(" ", 1)[0];
-  const options = `\nOptions\n${PLACE}\ntailrace-hub ${name} ACTION --help tells the options of one, with an example.\n`;
+  const options = `\nOptions\n${PLACE}\ntailrace-hub ${name} ACTION --help shows the options of one, with an example.\n`;
   return `${lines.join("\n")}\n\n${about.join("\n")}\n${options}`;
 }

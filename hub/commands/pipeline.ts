@@ -145,12 +145,12 @@ async function check(files: readonly PipelineFile[], env: Variables): Promise<Co
   const diagnostics = await inspectPipeline(files, env);
   const count = (severity: string): number => diagnostics.filter((each) => each.severity === severity).length;
   const [errors, warnings] = [count("error"), count("warning")];
-  const told = diagnostics.map((each) => `${formatDiagnostic(each)}\n\n`).join("");
+  const report = diagnostics.map((each) => `${formatDiagnostic(each)}\n\n`).join("");
   const summary =
     errors > 0
       ? `${plural(errors, "error")}, ${plural(warnings, "warning")}\n`
       : `${files.map(({ path }) => path).join(", ")}: ok${warnings > 0 ? `, ${plural(warnings, "warning")}` : ""}\n`;
-  return { output: told + summary, complaints: "", isOk: errors === 0 };
+  return { output: report + summary, complaints: "", isOk: errors === 0 };
 }
 
 async function plugins(plugin: string | undefined): Promise<CommandOutcome> {

@@ -36,7 +36,7 @@ const AGENT_LIMIT = 10_000;
 /** Entries per watermark message: 2,000 × ~100 bytes stays far below the payload limit. */
 const ENTRIES_PER_MESSAGE = 2_000;
 
-interface Heard {
+interface KnownAgent {
   readonly atMs: number;
   /** Without its files. */
   readonly status: tailrace.AgentStatus;
@@ -46,7 +46,7 @@ interface Heard {
 
 export class Fleet implements Component {
   readonly #options: FleetOptions;
-  readonly #heard = new Map<string, Heard>();
+  readonly #agents = new Map<string, KnownAgent>();
   readonly #unsubscribe: (() => void)[] = [];
   #timer: NodeJS.Timeout | undefined;
 
@@ -76,18 +76,18 @@ export class Fleet implements Component {
 
   /** Returns every known agent as JSON, sorted by name. */
   agents(): Record<string, unknown>[] {
-    return [...this.#heard.values()]
+    return [...this.#agents.values()]
       .map(({ atMs, status }) => agentJson(status, atMs, this.#options.now()))
       .sort((a, b) => (String(a["name"]) < String(b["name"]) ? -1 : 1));
   }
 
   /** Returns an agent with its files, those that need attention first; undefined if it is unknown. */
   agent(id: string): Record<string, unknown> | undefined {
-    const heard = this.#heard.get(id);
-    if (heard === undefined) return undefined;
-    const { files, filesMore } = AgentStatus.decode(heard.message);
+    const known = this.#agents.get(id);
+    if (known === undefined) return undefined;
+    const { files, filesMore } = AgentStatus.decode(known.message);
     return {
-      ...agentJson(heard.status, heard.atMs, this.#options.now()),
+      ...agentJson(known.status, known.atMs, this.#options.now()),
       files: files.map((file) => ({
         input: file.input,
         path: file.path,
@@ -102,9 +102,9 @@ export class Fleet implements Component {
   }
 
   /** Returns the health and lag of every agent, for monitoring. */
-  figures(): { readonly health: string; readonly lagBytes: number }[] {
+  health(): { readonly health: string; readonly lagBytes: number }[] {
     const nowMs = this.#options.now();
-    return [...this.#heard.values()].map(({ atMs, status }) => ({
+    return [...this.#agents.values()].map(({ atMs, status }) => ({
       health: healthOf(status, atMs, nowMs),
       lagBytes: status.lagBytes,
     }));
@@ -128,12 +128,12 @@ export class Fleet implements Component {
     const status = AgentStatus.decode(message.data);
     if (message.subject !== `agent.${status.agentId}.status`) return;
     const atMs = this.#options.now();
-    this.#heard.delete(status.agentId);
+    this.#agents.delete(status.agentId);
     status.files = [];
-    this.#heard.set(status.agentId, { atMs, status, message: message.data.slice() });
-    for (const [agentId, heard] of this.#heard) {
-      if (this.#heard.size <= AGENT_LIMIT && atMs - heard.atMs < FORGET_AFTER_MS) break;
-      this.#heard.delete(agentId);
+    this.#agents.set(status.agentId, { atMs, status, message: message.data.slice() });
+    for (const [agentId, known] of this.#agents) {
+      if (this.#agents.size <= AGENT_LIMIT && atMs - known.atMs < FORGET_AFTER_MS) break;
+      this.#agents.delete(agentId);
     }
   }
 

@@ -59,8 +59,8 @@ interface Shared {
 const now = (): number => systemClock.now();
 
 /** Creates the parts without starting them. First compares the log with what the shards remember. */
-export async function makeFlow(ground: FlowDependencies): Promise<Flow> {
-  const { log, journal, catalog, host, metrics } = ground;
+export async function makeFlow(dependencies: FlowDependencies): Promise<Flow> {
+  const { log, journal, catalog, host, metrics } = dependencies;
   const shared: Shared = {
     findings: await reconcile(journal, host),
     watermarks: new Watermarks(metrics),
@@ -68,10 +68,10 @@ export async function makeFlow(ground: FlowDependencies): Promise<Flow> {
   };
   const port = routes.logPort(journal);
   const documents = new Documents({ log: port, catalog, shards: host, now });
-  const retention = retentionRules(ground, await journal.bucket("retention"));
-  const { opened, servers } = await makeServers(ground, documents, retention);
-  const sink = makeSink(ground, shared);
-  const pipelines = await openPipelines(ground, shared, sink, { opened, servers });
+  const retention = retentionRules(dependencies, await journal.bucket("retention"));
+  const { opened, servers } = await makeServers(dependencies, documents, retention);
+  const sink = makeSink(dependencies, shared);
+  const pipelines = await openPipelines(dependencies, shared, sink, { opened, servers });
   servers.pipelines = pipelines;
   const { watermarks } = shared;
   const fleet = new Fleet({ log, port, raw: routes.rawPort(journal), watermarks, now });
@@ -82,17 +82,17 @@ export async function makeFlow(ground: FlowDependencies): Promise<Flow> {
   const interfaces = { start: async () => void (await servers.prepare()), stop: () => servers.stop() };
   const parts: readonly (readonly [string, Component])[] = [
     ["pipeline threads", threads],
-    ["shard feeding", makeFollower(ground, shared, documents)],
+    ["shard feeding", makeFollower(dependencies, shared, documents)],
     ["documents", feeding],
     ["access", opened],
     ["interfaces", interfaces],
     ["pipeline", pipelines],
     ["fleet", fleet],
-    ["janitor", makeJanitor(ground, shared, () => pipelines.pipeline.floor, sink)],
-    ["retention", wireRetention(ground, retention)],
-    ["monitoring", await makeMonitoring(ground, documents, fleet)],
+    ["janitor", makeJanitor(dependencies, shared, () => pipelines.pipeline.floor, sink)],
+    ["retention", wireRetention(dependencies, retention)],
+    ["monitoring", await makeMonitoring(dependencies, documents, fleet)],
     ["listeners", servers],
-    ["certificates", makeCertificateWatch(ground, servers)],
+    ["certificates", makeCertificateWatch(dependencies, servers)],
   ];
   return { servers, opened, parts };
 }
@@ -109,20 +109,20 @@ async function reconcile(journal: Journal, host: ShardHost): Promise<routes.LogF
 }
 
 async function makeServers(
-  ground: FlowDependencies,
+  dependencies: FlowDependencies,
   documents: Documents,
   retention: RetentionRules,
 ): Promise<{ opened: OpenedAccess; servers: Listeners }> {
-  const { settings, journal } = ground;
+  const { settings, journal } = dependencies;
   const opened = await openAccess({
-    ...ground,
+    ...dependencies,
     folder: resolve(settings["path.data"]),
     bucket: await journal.bucket(AUTH_BUCKET),
     natsServer: journal.server,
     documents,
     dashboardUrl: () => servers.addresses.dashboard,
   });
-  const servers: Listeners = new Listeners({ ...ground, documents, retention, access: opened.access });
+  const servers: Listeners = new Listeners({ ...dependencies, documents, retention, access: opened.access });
   return { opened, servers };
 }
 
@@ -136,7 +136,7 @@ async function makeMonitoring(
     documents,
     dashboard: HUB_HEALTH,
     saved: new SavedObjects(await journal.bucket("saved"), systemClock),
-    agents: () => fleet.figures(),
+    agents: () => fleet.health(),
     node: settings["node.name"],
     clock: systemClock,
     log,
@@ -167,7 +167,7 @@ async function openPipelines(
     journal,
     version,
     folder: resolve(settings["path.data"]),
-    bearer: (...asked) => opened.bearer(...asked),
+    bearer: (...request) => opened.bearer(...request),
     source: routes.rawSource(journal),
     sink,
     deadLetters: { write: (letter) => routes.keepPipelineLetter(journal, letter) },

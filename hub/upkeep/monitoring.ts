@@ -15,7 +15,7 @@ import type { Metrics } from "#proto/kit/metrics.ts";
 import { heapMemory, residentBytes } from "#proto/kit/process-memory.ts";
 
 /** Health of an agent, as monitoring records it. */
-export interface AgentFigures {
+export interface AgentHealth {
   readonly health: string;
   readonly lagBytes: number;
 }
@@ -29,7 +29,7 @@ export interface MonitoringOptions {
   /** Id of the dashboard without which nothing is recorded. */
   readonly dashboard: string;
   readonly saved: { get(type: "dashboard", id: string): Promise<unknown> };
-  readonly agents: () => readonly AgentFigures[];
+  readonly agents: () => readonly AgentHealth[];
   /** Name of the hub, stored in each document. */
   readonly node: string;
   readonly clock: Clock;
@@ -171,13 +171,13 @@ export class ProcessMetricsReader {
     this.#before = values.sums;
     const growth = (name: string): number =>
       Math.max(0, (values.sums.get(name) ?? 0) - (before.get(name) ?? 0));
-    const figures: Record<string, number> = this.#process();
+    const fields: Record<string, number> = this.#process();
     for (const [field, names] of Object.entries(GROWING))
-      figures[field] = names.reduce((sum, name) => sum + growth(name), 0);
+      fields[field] = names.reduce((sum, name) => sum + growth(name), 0);
     for (const [field, [name, stream]] of Object.entries(STANDING))
-      figures[field] =
+      fields[field] =
         (stream === undefined ? values.sums.get(name) : values.byStream.get(`${name} ${stream}`)) ?? 0;
-    return Object.fromEntries(Object.entries(figures).map(([field, value]) => [field, Math.round(value)]));
+    return Object.fromEntries(Object.entries(fields).map(([field, value]) => [field, Math.round(value)]));
   }
 
   #process(): Record<string, number> {

@@ -62,7 +62,7 @@ function refuse(name: string, why: string): never {
 }
 
 /** Returns the base definition of every backing index: its timestamp is a date. */
-export const STREAM_GROUND: IndexDefinition = {
+export const STREAM_DEFAULTS: IndexDefinition = {
   settings: {},
   mappings: { properties: { [TIMESTAMP_FIELD]: { type: "date" } } },
   aliases: {},

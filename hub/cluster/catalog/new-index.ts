@@ -7,7 +7,7 @@ import {
   type TemplateSet,
   templateFor,
 } from "./composable-templates.ts";
-import { checkTimestamp, STREAM_GROUND } from "./data-streams.ts";
+import { checkTimestamp, STREAM_DEFAULTS } from "./data-streams.ts";
 import { type IndexMetadata, newIndexUuid, parseMapping, wholeNumber } from "./index-metadata.ts";
 import { matchesWildcard } from "./index-names.ts";
 import { checkShardCounts } from "./index-settings.ts";
@@ -77,8 +77,8 @@ export function definitionOf(
   const found = templateFor(name, templates.templates);
   if (found === undefined)
     return applyTemplates(name, [EVENT_TEMPLATE, ...Object.values(templates.older)], own);
-  const ground = dataStream === undefined ? groundOf(name) : overlay(STREAM_GROUND, groundOf(name));
-  return overlay(overlay(ground, compose(found.template, templates.components)), own);
+  const defaults = dataStream === undefined ? defaultsOf(name) : overlay(STREAM_DEFAULTS, defaultsOf(name));
+  return overlay(overlay(defaults, compose(found.template, templates.components)), own);
 }
 
 /** Returns the template that makes `name` a data stream; undefined for an index. */
@@ -91,7 +91,7 @@ export function streamTemplateFor(name: string, { templates }: TemplateSet): Nam
  * The fields of pipeline events, which a composable template needn't define since pages and alerts rely on them. The
  * template's own rules win.
  */
-function groundOf(name: string): IndexDefinition {
+function defaultsOf(name: string): IndexDefinition {
   const { index_patterns: patterns, settings, mappings } = EVENT_TEMPLATE;
   const fits = patterns.some((pattern) => matchesWildcard(pattern, name));
   if (!fits) return { settings: {}, mappings: {}, aliases: {} };

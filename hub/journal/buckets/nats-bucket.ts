@@ -216,11 +216,11 @@ export class NatsBucket implements StateBucket {
 export type SharedBucketOptions = Omit<NatsBucketOptions, "name">;
 
 export class OpenBuckets {
-  readonly #ground: SharedBucketOptions;
+  readonly #shared: SharedBucketOptions;
   readonly #open = new Map<string, Promise<NatsBucket>>();
 
-  constructor(ground: SharedBucketOptions) {
-    this.#ground = ground;
+  constructor(shared: SharedBucketOptions) {
+    this.#shared = shared;
   }
 
   /**
@@ -228,7 +228,7 @@ export class OpenBuckets {
    * call.
    */
   open(name: string): Promise<StateBucket> {
-    const open = this.#open.get(name) ?? NatsBucket.open({ ...this.#ground, name });
+    const open = this.#open.get(name) ?? NatsBucket.open({ ...this.#shared, name });
     this.#open.set(name, open);
     open.catch(() => this.#open.delete(name));
     return open;

@@ -12,7 +12,7 @@ export interface OpenedLog {
   readonly watch: StreamWatch;
 }
 
-export interface ReaderGround
+export interface ReaderParts
   extends OpenedLog,
     Pick<ReaderSource, "connection" | "clock" | "log" | "metrics" | "idleMs"> {
   readonly streams: StreamStore;
@@ -21,8 +21,8 @@ export interface ReaderGround
   readonly tails: PublishedTails;
 }
 
-export function readerSource(ground: ReaderGround): ReaderSource {
-  const { connection, clock, log, metrics, idleMs, history, watch, streams, readers, tails } = ground;
+export function readerSource(parts: ReaderParts): ReaderSource {
+  const { connection, clock, log, metrics, idleMs, history, watch, streams, readers, tails } = parts;
   return {
     connection,
     clock,

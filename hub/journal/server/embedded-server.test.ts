@@ -22,10 +22,9 @@ import { connect, type NatsConnection } from "@nats-io/transport-node";
 import { HUB_USER } from "#hub/journal/connection/connection.ts";
 import { silentLogger } from "#proto/kit/log.ts";
 import { EmbeddedServer, type EmbeddedServerOptions } from "./embedded-server.ts";
-import { findServerBinary } from "./server-binary.ts";
 import { HUB_ACCOUNT } from "./server-config.ts";
 import { isAlive } from "./server-owner.ts";
-import { checkServerVersion, parseServerVersion } from "./server-version.ts";
+import { checkServerVersion, findServerBinary, parseServerVersion } from "./server-program.ts";
 
 const root = mkdtempSync(join(tmpdir(), "tailrace-server-"));
 after(() => rmSync(root, { recursive: true, force: true }));

@@ -12,13 +12,12 @@ import type { FolderLock } from "#proto/kit/files/folder-lock.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import { Backoff } from "#proto/kit/retry.ts";
-import { findServerBinary, type ServerBinary } from "./server-binary.ts";
 import { type AgentUser, type ServerTls, serverConfigText } from "./server-config.ts";
 import { keptToken, moveToAccount, preparePortsFolder, waitForPort } from "./server-files.ts";
 import { ServerLog } from "./server-log.ts";
 import { type ServerFiles, STOP_GRACE_MS, takeOwnership } from "./server-owner.ts";
 import { requireFreePort } from "./server-port.ts";
-import { type Durability, knowsSyncInterval } from "./server-version.ts";
+import { type Durability, findServerBinary, knowsSyncInterval, type ServerBinary } from "./server-program.ts";
 
 /** The server reads its streams before it listens, which takes seconds for 10 GB on a slow disk. */
 const START_TIMEOUT_MS = 60_000;

@@ -7,7 +7,7 @@ import type { Lifecycle } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import { EmbeddedServer, ownTarget } from "./embedded-server.ts";
 import type { AgentUser, ServerTls } from "./server-config.ts";
-import { checkServerVersion, type Durability, parseServerVersion } from "./server-version.ts";
+import { checkServerVersion, type Durability, parseServerVersion } from "./server-program.ts";
 
 export interface JournalServerOptions {
   /** The hub's data folder. */

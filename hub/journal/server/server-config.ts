@@ -11,7 +11,7 @@
 
 import { HUB_USER } from "#hub/journal/connection/connection.ts";
 import { agentPrefix, helloSubject, rawSubject, statusSubject, watermarkSubject } from "#proto/subjects.ts";
-import { knowsSyncInterval, type ServerVersion } from "./server-version.ts";
+import { knowsSyncInterval, type ServerVersion } from "./server-program.ts";
 
 /** Largest message the server accepts. Batches are a fraction of it; above 8 MiB the server warns. */
 export const MAX_PAYLOAD_BYTES = 8 * 1024 ** 2;

@@ -130,7 +130,7 @@ export class LogHistory {
   }
 }
 
-/** Says in what way the stream isn't the remembered one; undefined where it is. */
+/** Returns how the stream differs from the remembered one; undefined if it is the same. */
 function findFault(before: Incarnations, remembered: readonly Position[], end: number): string | undefined {
   const { incarnation } = before.current;
   if (highestIncarnation(remembered) > incarnation) return "is older than positions taken from it";

@@ -214,7 +214,7 @@ export async function openAccess(parts: AccessParts): Promise<OpenedAccess> {
       if (natsServer.embeds) await lifecycle.start("agents' credentials", gate);
     },
     stop: () => lifecycle.stop(),
-    bearer: (...asked) => auth.connections.bearer(...asked),
+    bearer: (...request) => auth.connections.bearer(...request),
     setupLink: () =>
       required && settings["auth.provider.enabled"] ? auth.setupLink() : Promise.resolve(null),
   };

@@ -49,7 +49,7 @@ export function makeShards({
   readonly indices: StateBucket;
   readonly folder: string;
   readonly log: Logger;
-  /** Version told to clients. */
+  /** Version reported to clients. */
   readonly compatVersion: string;
 }): Shards {
   threadKernel();
