@@ -102,7 +102,7 @@ describe("aggregations over shards", () => {
     assert.deepEqual(aggregations, { s: { value: 110 } });
   });
 
-  test("top_hits gives the best documents of each bucket", async () => {
+  test("top_hits sorted by a field gives the first documents of each bucket", async () => {
     const answer = await fixture.aggregate({
       terms: { field: "host", size: 1 },
       aggs: { best: { top_hits: { size: 2, sort: [{ score: "desc" }], _source: ["score"] } } },

@@ -11,7 +11,9 @@ import { collectSetHits } from "#hub/search/execute/hits/set-hits.ts";
 import { type After, type RankedHit, TopHits } from "#hub/search/execute/hits/top-hits.ts";
 import { BooleanNode } from "#hub/search/execute/nodes/boolean.ts";
 import { AllNode } from "#hub/search/execute/nodes/documents.ts";
+import { prepareAll } from "#hub/search/execute/nodes/set-algebra.ts";
 import {
+  type CollectedDocuments,
   NO_MORE_DOCS,
   type Query,
   type Scorer,
@@ -22,7 +24,7 @@ import type { SearchControl } from "#hub/search/query/search-control.ts";
 import type { SearchRequest } from "#hub/search/request/search-request.ts";
 import type { KeySource } from "#hub/search/sort/key.ts";
 import { bindSort } from "#hub/search/sort/shard-sort.ts";
-import type { SortKey } from "#hub/search/sort/sort-request.ts";
+import { BY_SCORE } from "#hub/search/sort/sort-request.ts";
 
 /** What a shard found. */
 export interface ShardResult {
@@ -36,9 +38,6 @@ export interface ShardResult {
   readonly aggregations: TreeState;
   readonly terminatedEarly: boolean;
 }
-
-/** By score, the best first. */
-const BY_SCORE: readonly SortKey[] = [{ kind: "score", descending: true }];
 
 export interface CollectOptions {
   /** Hits to find: from + size. */
@@ -83,6 +82,8 @@ class Collection {
   readonly #batch: Batch;
   /** All documents are the first owner's. */
   readonly #owners: Int32Array;
+  /** Weights that aggregations take scores of documents from. */
+  readonly #scored: Weight[] = [];
   #post: Scorer | null = null;
   /** Blocks of the open segment that were collected before the others. */
   #visited: ReadonlySet<number> = NOTHING;
@@ -110,8 +111,12 @@ class Collection {
     this.#postWeight = request.postFilter?.weight(shard, { scores: false, boost: 1 });
     const [inner, global] = splitGlobal(request.aggregations);
     const budget = new CollectBudget();
-    this.#aggregations = new TreeCollector(inner, shard, budget);
-    this.#global = new TreeCollector(global, shard, budget);
+    this.#aggregations = new TreeCollector(
+      inner,
+      shard.collecting(this.#collected(query, options.boost)),
+      budget,
+    );
+    this.#global = new TreeCollector(global, shard.collecting(this.#collected(new AllNode(), 1)), budget);
     this.#counts = request.trackTotalHits !== false;
     const after = options.after ?? this.#searchAfter();
     this.#top = new TopHits({
@@ -150,6 +155,18 @@ class Collection {
     };
   }
 
+  #collected(query: Query, boost: number): CollectedDocuments {
+    let weight: Weight | undefined;
+    const scored = (): Weight => {
+      if (weight === undefined) {
+        weight = query.weight(this.#shard, { scores: true, boost });
+        this.#scored.push(weight);
+      }
+      return weight;
+    };
+    return { query, boost, scored };
+  }
+
   get #isOver(): boolean {
     return this.#terminated || this.#control.timedOut;
   }
@@ -157,6 +174,7 @@ class Collection {
   async #segment(segment: SegmentReader): Promise<void> {
     await this.#weight.prepare?.(segment, this.#control);
     await this.#postWeight?.prepare?.(segment, this.#control);
+    await prepareAll(this.#scored, segment, this.#control);
     if (this.#isOver) return;
     if (this.#aggregations.isEmpty && this.#top.limit === 0) {
       const known = this.#knownTotal(segment);

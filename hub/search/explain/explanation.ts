@@ -25,8 +25,11 @@ export function describeQuery(query: Query, shard: ShardContext): QueryDescripti
 
 /** Returns how a query scores a document; `boost` is that of everything around it. */
 export function explainQuery(query: Query, place: DocumentPlace): Explanation {
-  const own = query.explain?.(place);
-  if (own !== undefined) return own;
+  return query.explain?.(place) ?? explainByScore(query, place);
+}
+
+/** Explains a score by what the query is, without what the score is made of. */
+export function explainByScore(query: Query, place: DocumentPlace): Explanation {
   const { shard, segment, doc, boost } = place;
   const scorer = query.weight(shard, { scores: true, boost }).scorer(segment);
   const { text } = describeQuery(query, shard);

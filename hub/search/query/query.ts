@@ -67,14 +67,14 @@ export interface Weight {
    * Documents of a segment as a set, deleted ones included, null for none; undefined, or no method, where walking them is
    * cheaper. Must not be changed.
    */
-  set?(segment: SegmentReader): Bitset | null | undefined;
+  readonly set?: ((segment: SegmentReader) => Bitset | null | undefined) | undefined;
   /**
    * Does beforehand, with pauses, what would keep the thread for long in the other calls for a segment. Absent where nothing
    * does. Where the time is over it ends early: the segment is of no use any more.
    */
   prepare?(segment: SegmentReader, control: SearchControl): Promise<void>;
-  /** Documents that a walk would meet, where that is known at once. */
-  cost?(segment: SegmentReader): number;
+  /** Documents that a walk would meet; undefined where that is not known at once. */
+  readonly cost?: ((segment: SegmentReader) => number | undefined) | undefined;
   /** Names the set among those of a segment; undefined where it depends on more than the segment. */
   readonly key?: string | undefined;
 }
@@ -174,6 +174,16 @@ export interface SearchedIndex {
 /** index.max_terms_count unless an index says otherwise. */
 export const DEFAULT_MAX_TERMS_COUNT = 65_536;
 
+/** The documents that aggregations collect. */
+export interface CollectedDocuments {
+  /** The query that matches them. */
+  readonly query: Query;
+  /** Factor of all its scores. */
+  readonly boost: number;
+  /** Returns the query bound for scores. It is prepared for a segment before documents of the segment are collected. */
+  scored(): Weight;
+}
+
 /** A shard as a search sees it. */
 export class ShardContext {
   readonly index: string;
@@ -190,9 +200,20 @@ export class ShardContext {
   readonly maxTermsCount: number;
   /** Characters of a text from which on highlighting it fails; undefined: it is cut. */
   readonly maxAnalyzedOffset: number | undefined;
+  /** What the collectors of aggregations get to see; undefined outside of a collection. */
+  readonly collected: CollectedDocuments | undefined;
+  readonly #searchedIndex: SearchedIndex;
   readonly #fieldStats = new Map<string, ShardFieldStats>();
 
-  constructor(index: SearchedIndex, shard: number, searcher: Searcher, nowMs: number) {
+  constructor(
+    index: SearchedIndex,
+    shard: number,
+    searcher: Searcher,
+    nowMs: number,
+    collected?: CollectedDocuments,
+  ) {
+    this.#searchedIndex = index;
+    this.collected = collected;
     this.index = index.name;
     this.indexUuid = index.uuid;
     this.typeName = index.typeName;
@@ -202,6 +223,11 @@ export class ShardContext {
     this.searcher = searcher;
     this.mapping = searcher.mapping;
     this.nowMs = nowMs;
+  }
+
+  /** Returns the same shard for collectors that see `collected`. */
+  collecting(collected: CollectedDocuments): ShardContext {
+    return new ShardContext(this.#searchedIndex, this.shard, this.searcher, this.nowMs, collected);
   }
 
   /** Returns the statistics of an indexed field over all segments. */

@@ -21,7 +21,7 @@ import { warnDeprecated } from "#hub/search/options/request-version.ts";
 import { QUERIES_BY_NAME } from "#hub/search/parse/queries/all.ts";
 import { QueryParser } from "#hub/search/parse/query-parser.ts";
 import type { Query, SearchLimits } from "#hub/search/query/query.ts";
-import { parseSort, type SortKey } from "#hub/search/sort/sort-request.ts";
+import { isByScore, parseSort, type SortKey } from "#hub/search/sort/sort-request.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import { parseDuration } from "#proto/kit/units.ts";
@@ -117,9 +117,7 @@ export function parseSearchRequest(body: JsonObject, limits: SearchLimits): Sear
   const sort = parseSort(options.sort);
   checkSearchAfter(options.search_after, sort, from);
   const rescore = parseRescore(options.rescore, queries, limits.maxRescoreWindow);
-  const byScore =
-    sort.length === 0 || (sort.length === 1 && sort[0]!.kind === "score" && sort[0]!.descending);
-  if (rescore.length > 0 && (!byScore || options.search_after !== undefined)) {
+  if (rescore.length > 0 && (!isByScore(sort) || options.search_after !== undefined)) {
     throw new AppError("request_invalid", "Cannot use [sort] option in conjunction with [rescore].");
   }
   const query =
@@ -130,7 +128,7 @@ export function parseSearchRequest(body: JsonObject, limits: SearchLimits): Sear
     postFilter: options.post_filter === undefined ? undefined : queries.parse(options.post_filter),
     from,
     size,
-    sort: sort.length === 1 && sort[0]!.kind === "score" && sort[0]!.descending ? [] : sort,
+    sort: isByScore(sort) ? [] : sort,
     trackScores: options.track_scores ?? false,
     searchAfter: options.search_after,
     minScore: options.min_score,

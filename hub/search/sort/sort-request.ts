@@ -52,6 +52,14 @@ const DISTANCE_OPTIONS = {
   validation_method: text("accepted", undefined),
 } as const;
 
+/** By score, the best first. */
+export const BY_SCORE: readonly SortKey[] = [{ kind: "score", descending: true }];
+
+/** Returns true where an order is by score, the best first: hits show their score and no sort values. */
+export function isByScore(sort: readonly SortKey[]): boolean {
+  return sort.length === 0 || (sort.length === 1 && sort[0]!.kind === "score" && sort[0]!.descending);
+}
+
 /** Parses `sort`; an empty list means by score. Throws parsing or request_invalid. */
 export function parseSort(json: unknown): SortKey[] {
   if (json === undefined || json === null) return [];

@@ -5,13 +5,14 @@ import type { Aggregation, CollectBudget, Collector } from "#hub/search/aggregat
 import { type AggregationType, readAggregation } from "#hub/search/aggregations/tree/aggregation-parser.ts";
 import { type Hit, HitFetcher } from "#hub/search/execute/fetch/fetch-hit.ts";
 import { type FetchOptions, parseFetch } from "#hub/search/execute/fetch/fetch-request.ts";
+import { DocumentScores } from "#hub/search/execute/hits/document-scores.ts";
 import { TopHits as HitCollector } from "#hub/search/execute/hits/top-hits.ts";
-import { NoneNode } from "#hub/search/execute/nodes/documents.ts";
+import { AllNode } from "#hub/search/execute/nodes/documents.ts";
 import { anything, flag, integer, object } from "#hub/search/options/options.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
 import { compareRanks, type KeySource, type Rank } from "#hub/search/sort/key.ts";
 import { bindSort } from "#hub/search/sort/shard-sort.ts";
-import { parseSort, type SortKey } from "#hub/search/sort/sort-request.ts";
+import { BY_SCORE, isByScore, parseSort, type SortKey } from "#hub/search/sort/sort-request.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 
@@ -21,21 +22,21 @@ const MAX_HITS = 100;
 const OPTIONS = {
   from: integer("hits to skip", 0),
   size: integer("hits of each bucket", 3),
-  sort: anything("order; without it that of the index"),
+  sort: anything("order; by score without it"),
   _source: anything("which parts of the documents are returned"),
   stored_fields: anything("_none_, or fields"),
   docvalue_fields: anything("fields whose values are returned from columns"),
   fields: anything("fields whose values are returned"),
-  highlight: object("not offered here"),
+  highlight: object("which fields are returned with marks"),
   version: flag("whether hits have versions", false),
   seq_no_primary_term: flag("whether hits have sequence numbers", false),
-  explain: flag("accepted", false),
-  track_scores: flag("accepted", false),
+  explain: flag("whether hits say how their scores were made", false),
+  track_scores: flag("whether hits sorted by fields have scores", false),
 } as const;
 
 export const topHits: AggregationType = {
   name: "top_hits",
-  summary: "The best documents of each bucket by [sort]; without one the first of the index.",
+  summary: "The best documents of each bucket by [sort]; without one by score.",
   options: OPTIONS,
   buckets: false,
   parse(body, { name, queries }) {
@@ -47,62 +48,74 @@ export const topHits: AggregationType = {
         `Top hits result window is too large, the top hits aggregator [${name}]'s from + size must be less than or equal to: [${MAX_HITS}] but was [${from + size}]. This limit can be set by changing the [index.max_inner_result_window] index level setting.`,
       );
     }
-    const sort = parseSort(options.sort).filter((key) => key.kind !== "score");
-    return new TopHits(sort, from, size, parseFetch({ ...options, highlight: undefined }, queries));
+    const sort = parseSort(options.sort);
+    return new TopHits({
+      byScore: isByScore(sort),
+      sort: isByScore(sort) ? BY_SCORE : sort,
+      trackScores: options.track_scores ?? false,
+      from,
+      size,
+      fetch: parseFetch(options, queries),
+    });
   },
 };
+
+interface TopHitsRequest {
+  /** By the score alone: hits show no sort values. */
+  readonly byScore: boolean;
+  readonly sort: readonly SortKey[];
+  readonly trackScores: boolean;
+  readonly from: number;
+  readonly size: number;
+  readonly fetch: FetchOptions;
+}
 
 /** JSON-able but for infinite ranks. */
 interface TopHitsState {
   readonly total: number;
+  /** Null where hits have no scores. */
+  readonly maxScore: number | null;
   readonly hits: readonly { readonly ranks: readonly Rank[]; readonly hit: Hit }[];
 }
 
+const NO_HITS: TopHitsState = { total: 0, maxScore: null, hits: [] };
+
 class TopHits implements Aggregation<TopHitsState> {
-  readonly #sort: readonly SortKey[];
-  readonly #from: number;
-  readonly #size: number;
-  readonly #fetch: FetchOptions;
+  readonly #request: TopHitsRequest;
   #sources: readonly KeySource[] = [];
 
-  constructor(sort: readonly SortKey[], from: number, size: number, fetch: FetchOptions) {
-    this.#sort = sort;
-    this.#from = from;
-    this.#size = size;
-    this.#fetch = fetch;
+  constructor(request: TopHitsRequest) {
+    this.#request = request;
   }
 
   collector(shard: ShardContext, budget: CollectBudget): Collector<TopHitsState> {
-    const keys: readonly SortKey[] =
-      this.#sort.length === 0 ? [{ kind: "doc", descending: false }] : this.#sort;
-    this.#sources = bindSort(keys, shard);
-    const fetcher = new HitFetcher({ options: this.#fetch, query: new NoneNode(), sorted: true }, shard);
-    return new TopHitsCollector(this.#sources, Math.max(1, this.#from + this.#size), fetcher, budget);
+    const { sort, byScore, fetch } = this.#request;
+    this.#sources = bindSort(sort, shard);
+    const { query, boost } = shard.collected ?? { query: new AllNode(), boost: 1 };
+    const fetcher = new HitFetcher({ options: fetch, query, sorted: !byScore, boost }, shard);
+    return new TopHitsCollector(this.#request, this.#sources, fetcher, shard, budget);
   }
 
   merge(states: readonly TopHitsState[]): TopHitsState {
     if (states.length === 1) return states[0]!;
     const hits = states.flatMap((state) => state.hits);
-    if (this.#sort.length > 0) hits.sort((a, b) => compareRanks(this.#sources, a.ranks, b.ranks));
+    hits.sort((a, b) => compareRanks(this.#sources, a.ranks, b.ranks));
+    const scores = states.map(({ maxScore }) => maxScore).filter((score) => score !== null);
     return {
       total: states.reduce((total, state) => total + state.total, 0),
-      hits: hits.slice(0, this.#from + this.#size),
+      maxScore: scores.length === 0 ? null : Math.max(...scores),
+      hits: hits.slice(0, this.#request.from + this.#request.size),
     };
   }
 
-  render({ total, hits }: TopHitsState): JsonObject {
-    const shown = hits.slice(this.#from, this.#from + this.#size).map(({ hit }) => {
-      if (this.#sort.length > 0) return hit;
-      const { sort: _sort, ...rest } = hit;
-      return { ...rest, _score: 1 };
-    });
-    return {
-      hits: { total, max_score: this.#sort.length > 0 || shown.length === 0 ? null : 1, hits: shown },
-    };
+  render({ total, maxScore, hits }: TopHitsState): JsonObject {
+    const { from, size } = this.#request;
+    const shown = hits.slice(from, from + size).map(({ hit }) => hit);
+    return { hits: { total, max_score: maxScore, hits: shown } };
   }
 
   empty(): TopHitsState {
-    return { total: 0, hits: [] };
+    return NO_HITS;
   }
 
   typedName(): string {
@@ -110,45 +123,75 @@ class TopHits implements Aggregation<TopHitsState> {
   }
 }
 
+interface BucketHits {
+  readonly top: HitCollector;
+  /** Position of the segment that `top` has open. */
+  order: number;
+  total: number;
+  maxScore: number;
+}
+
 class TopHitsCollector implements Collector<TopHitsState> {
   readonly #sources: readonly KeySource[];
   readonly #limit: number;
+  readonly #trackScores: boolean;
   readonly #fetcher: HitFetcher;
   readonly #budget: CollectBudget;
-  readonly #buckets: { readonly top: HitCollector; order: number; total: number }[] = [];
-  readonly #one = new Int32Array(1);
+  /** Undefined where neither the order nor the hits need scores. */
+  readonly #scores: DocumentScores | undefined;
+  readonly #buckets: BucketHits[] = [];
+  readonly #doc = new Int32Array(1);
+  readonly #score = new Float32Array(1);
   #segment: SegmentReader | undefined;
   #order = -1;
 
-  constructor(sources: readonly KeySource[], limit: number, fetcher: HitFetcher, budget: CollectBudget) {
+  constructor(
+    { sort, from, size, trackScores }: TopHitsRequest,
+    sources: readonly KeySource[],
+    fetcher: HitFetcher,
+    shard: ShardContext,
+    budget: CollectBudget,
+  ) {
     this.#sources = sources;
-    this.#limit = limit;
+    this.#limit = Math.max(1, from + size);
+    this.#trackScores = trackScores;
     this.#fetcher = fetcher;
     this.#budget = budget;
+    const needsScores = trackScores || sort.some(({ kind }) => kind === "score");
+    if (needsScores && shard.collected !== undefined)
+      this.#scores = new DocumentScores(shard.collected.scored());
   }
 
   segment(segment: SegmentReader): void {
     this.#segment = segment;
     this.#order++;
+    this.#scores?.segment(segment);
   }
 
   collect(docs: Int32Array, buckets: Int32Array, length: number): void {
     for (let at = 0; at < length; at++) {
       const bucket = this.#bucket(buckets[at]!);
       bucket.total++;
-      this.#one[0] = docs[at]!;
-      bucket.top.collect(this.#one, null, 1);
+      this.#doc[0] = docs[at]!;
+      if (this.#scores === undefined) {
+        bucket.top.collect(this.#doc, null, 1);
+        continue;
+      }
+      const score = (this.#score[0] = this.#scores.of(docs[at]!));
+      if (score > bucket.maxScore) bucket.maxScore = score;
+      bucket.top.collect(this.#doc, this.#score, 1);
     }
   }
 
   state(bucket: number): TopHitsState {
     const found = this.#buckets[bucket];
-    if (found === undefined) return { total: 0, hits: [] };
-    const hits = found.top.finish().map((hit) => ({ ranks: hit.ranks, hit: this.#fetcher.fetch(hit) }));
-    return { total: found.total, hits };
+    if (found === undefined) return NO_HITS;
+    const { top, total, maxScore } = found;
+    const hits = top.finish().map((hit) => ({ ranks: hit.ranks, hit: this.#fetcher.fetch(hit) }));
+    return { total, maxScore: Number.isFinite(maxScore) ? maxScore : null, hits };
   }
 
-  #bucket(number: number): { readonly top: HitCollector; order: number; total: number } {
+  #bucket(number: number): BucketHits {
     let bucket = this.#buckets[number];
     if (bucket === undefined) {
       // A queue takes about as much memory as that many buckets.
@@ -157,9 +200,9 @@ class TopHitsCollector implements Collector<TopHitsState> {
         limit: this.#limit,
         sources: this.#sources,
         after: undefined,
-        keepScores: false,
+        keepScores: this.#trackScores,
       });
-      bucket = this.#buckets[number] = { top, order: -1, total: 0 };
+      bucket = this.#buckets[number] = { top, order: -1, total: 0, maxScore: Number.NEGATIVE_INFINITY };
     }
     if (bucket.order !== this.#order) {
       bucket.order = this.#order;

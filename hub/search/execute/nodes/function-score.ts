@@ -5,7 +5,6 @@ import { describeQuery, explainQuery, match, noMatch } from "#hub/search/explain
 import {
   type DocumentPlace,
   type Explanation,
-  type HighlightSink,
   NO_MORE_DOCS,
   type Query,
   type QueryDescription,
@@ -15,7 +14,8 @@ import {
   type Weight,
 } from "#hub/search/query/query.ts";
 import type { ScoreFunction } from "#hub/search/scoring/score-functions.ts";
-import { membership, RescoredScorer } from "./rescored.ts";
+import { prepareAll } from "./set-algebra.ts";
+import { membership, RescoredScorer, RescoredWeight, WrappedQuery } from "./wrapped-query.ts";
 
 export type ScoreJoin = "multiply" | "sum" | "avg" | "first" | "max" | "min";
 export type BoostJoin = "multiply" | "replace" | "sum" | "avg" | "max" | "min";
@@ -45,16 +45,17 @@ interface Term {
   readonly weight: number;
 }
 
-export class FunctionScoreNode implements Query {
+export class FunctionScoreNode extends WrappedQuery {
   readonly #inner: Query;
   readonly #options: FunctionScoreOptions;
 
   constructor(inner: Query, options: FunctionScoreOptions) {
+    super();
     this.#inner = inner;
     this.#options = options;
   }
 
-  weight(shard: ShardContext, mode: ScoreMode): Weight {
+  override weight(shard: ShardContext, mode: ScoreMode): Weight {
     const { minScore } = this.#options;
     const scores = mode.scores || minScore !== undefined;
     const inner = this.#inner.weight(shard, { ...mode, scores });
@@ -64,25 +65,29 @@ export class FunctionScoreNode implements Query {
       weight,
     }));
     if (!scores) return inner;
+    const rescore = (scorer: Scorer, segment: SegmentReader): Scorer => {
+      const terms = functions.map((each): Term => termOf(each, segment));
+      const rescored = new RescoredScorer(scorer, (doc, score) => this.#combine(terms, doc, score));
+      return minScore === undefined ? rescored : new MinScoreScorer(rescored, minScore);
+    };
+    const filters = functions.map(({ filter }) => filter).filter((each) => each !== undefined);
+    if (minScore === undefined) return new RescoredWeight(inner, rescore, filters);
     return {
       scorer: (segment) => {
         const scorer = inner.scorer(segment);
-        if (scorer === null) return null;
-        const terms = functions.map((each): Term => termOf(each, segment));
-        const rescored = new RescoredScorer(scorer, (doc, score) => this.#combine(terms, doc, score));
-        return minScore === undefined ? rescored : new MinScoreScorer(rescored, minScore);
+        return scorer === null ? null : rescore(scorer, segment);
       },
-      count: (segment) => (minScore === undefined ? inner.count(segment) : -1),
-      prepare: async (segment, control) => inner.prepare?.(segment, control),
+      count: () => -1,
+      prepare: (segment, control) => prepareAll([inner, ...filters], segment, control),
     };
   }
 
-  describe(shard: ShardContext): QueryDescription {
+  override describe(shard: ShardContext): QueryDescription {
     const { text } = describeQuery(this.#inner, shard);
     return { type: "FunctionScoreQuery", text: `function score (${text})`, children: [this.#inner] };
   }
 
-  explain(place: DocumentPlace): Explanation {
+  override explain(place: DocumentPlace): Explanation {
     const inner = explainQuery(this.#inner, place);
     const { shard, segment, doc, boost } = place;
     const scorer = this.weight(shard, { scores: true, boost }).scorer(segment);
@@ -92,8 +97,8 @@ export class FunctionScoreNode implements Query {
     return match(scorer.score(), `function score, of the query's score and ${how}:`, [inner]);
   }
 
-  highlight(sink: HighlightSink, shard: ShardContext): void {
-    this.#inner.highlight?.(sink, shard);
+  protected inner(): Query {
+    return this.#inner;
   }
 
   #combine(terms: readonly Term[], doc: number, score: number): number {

@@ -1,19 +1,23 @@
-/** Documents that fit at least as many of several queries as the document itself asks for. */
+/** Documents that match at least as many of several queries as a number in the document says. */
 
 import type { SegmentReader } from "#hub/engine/searcher/searcher.ts";
+import { describeQuery } from "#hub/search/explain/explanation.ts";
 import {
+  type HighlightSink,
   NO_MORE_DOCS,
   type Query,
+  type QueryDescription,
   type ScoreMode,
   Scorer,
   type ShardContext,
   type Weight,
 } from "#hub/search/query/query.ts";
+import { prepareAll } from "./set-algebra.ts";
 
 /** Number of queries that a document has to fit; NaN: it can't. */
 export type Needed = (segment: SegmentReader) => (doc: number) => number;
 
-export class EnoughNode implements Query {
+export class TermsSetNode implements Query {
   readonly #queries: readonly Query[];
   readonly #needed: Needed;
 
@@ -27,14 +31,24 @@ export class EnoughNode implements Query {
     return {
       scorer: (segment) => {
         const scorers = weights.map((weight) => weight.scorer(segment)).filter((each) => each !== null);
-        return scorers.length === 0 ? null : new EnoughScorer(scorers, this.#needed(segment));
+        return scorers.length === 0 ? null : new TermsSetScorer(scorers, this.#needed(segment));
       },
       count: () => -1,
+      prepare: (segment, control) => prepareAll(weights, segment, control),
     };
+  }
+
+  describe(shard: ShardContext): QueryDescription {
+    const texts = this.#queries.map((query) => describeQuery(query, shard).text);
+    return { type: "CoveringQuery", text: `(${texts.join(" ")})`, children: this.#queries };
+  }
+
+  highlight(sink: HighlightSink, shard: ShardContext): void {
+    for (const query of this.#queries) query.highlight?.(sink, shard);
   }
 }
 
-class EnoughScorer extends Scorer {
+class TermsSetScorer extends Scorer {
   readonly cost: number;
   readonly #scorers: readonly Scorer[];
   readonly #needed: (doc: number) => number;

@@ -1,7 +1,7 @@
-/** Queries around another one: a constant score, a boost, a choice by the shard's mapping. */
+/** Queries around another one: a constant score, a boost, a choice by the shard's mapping, lowered scores. */
 
 import type { SegmentReader } from "#hub/engine/searcher/searcher.ts";
-import { describeQuery, explainQuery, printFloat } from "#hub/search/explain/explanation.ts";
+import { describeQuery, explainByScore, explainQuery, printFloat } from "#hub/search/explain/explanation.ts";
 import {
   type DocumentPlace,
   type Explanation,
@@ -14,96 +14,241 @@ import {
   type ShardContext,
   type Weight,
 } from "#hub/search/query/query.ts";
+import type { SearchControl } from "#hub/search/query/search-control.ts";
+import { prepareAll } from "./set-algebra.ts";
 
-/** The documents of a query, each with the score `boost`. */
-export class ConstantNode implements Query {
-  readonly #inner: Query;
+/**
+ * A query around another one, which stands for it unless a method is overridden. `Required` makes the compiler ask for
+ * members that `Query` gets later.
+ */
+export abstract class WrappedQuery implements Required<Query> {
+  /** Returns the query inside. */
+  protected abstract inner(shard: ShardContext): Query;
 
-  constructor(inner: Query) {
-    this.#inner = inner;
-  }
-
-  weight(shard: ShardContext, { boost }: ScoreMode): Weight {
-    const inner = this.#inner.weight(shard, { scores: false, boost: 1 });
-    return {
-      scorer: (segment) => {
-        const scorer = inner.scorer(segment);
-        return scorer === null ? null : new ConstantScorer(scorer, boost);
-      },
-      count: (segment) => inner.count(segment),
-      ...(inner.set === undefined ? {} : { set: (segment: SegmentReader) => inner.set!(segment) }),
-      prepare: async (segment, control) => inner.prepare?.(segment, control),
-      key: inner.key,
-    };
+  weight(shard: ShardContext, mode: ScoreMode): Weight {
+    return this.inner(shard).weight(shard, mode);
   }
 
   highlight(sink: HighlightSink, shard: ShardContext): void {
-    this.#inner.highlight?.(sink, shard);
+    this.inner(shard).highlight?.(sink, shard);
   }
 
   describe(shard: ShardContext): QueryDescription {
+    return describeQuery(this.inner(shard), shard);
+  }
+
+  explain(place: DocumentPlace): Explanation {
+    return explainQuery(this.inner(place.shard), place);
+  }
+}
+
+/** Every member of a weight; those that are optional may be undefined. */
+type AllOfWeight = { readonly [K in keyof Required<Weight>]: Weight[K] };
+
+/** A weight for the documents of another one. The type makes the compiler ask for members that `Weight` gets later. */
+export class WrappedWeight implements AllOfWeight {
+  protected readonly inner: Weight;
+  /** Undefined where the weight inside has no sets: conditions are planned by that. */
+  readonly set: Weight["set"];
+  readonly cost: Weight["cost"];
+
+  constructor(inner: Weight) {
+    this.inner = inner;
+    this.set = inner.set === undefined ? undefined : (segment) => inner.set!(segment);
+    this.cost = inner.cost === undefined ? undefined : (segment) => inner.cost!(segment);
+  }
+
+  get key(): string | undefined {
+    return this.inner.key;
+  }
+
+  scorer(segment: SegmentReader): Scorer | null {
+    return this.inner.scorer(segment);
+  }
+
+  count(segment: SegmentReader): number {
+    return this.inner.count(segment);
+  }
+
+  async prepare(segment: SegmentReader, control: SearchControl): Promise<void> {
+    await this.inner.prepare?.(segment, control);
+  }
+}
+
+/** The documents of a weight with other scores. */
+export class RescoredWeight extends WrappedWeight {
+  readonly #rescore: (scorer: Scorer, segment: SegmentReader) => Scorer;
+  readonly #others: readonly Weight[];
+
+  /** `others`: weights that `rescore` walks as well. */
+  constructor(
+    inner: Weight,
+    rescore: (scorer: Scorer, segment: SegmentReader) => Scorer,
+    others: readonly Weight[] = [],
+  ) {
+    super(inner);
+    this.#rescore = rescore;
+    this.#others = others;
+  }
+
+  override scorer(segment: SegmentReader): Scorer | null {
+    const scorer = this.inner.scorer(segment);
+    return scorer === null ? null : this.#rescore(scorer, segment);
+  }
+
+  override async prepare(segment: SegmentReader, control: SearchControl): Promise<void> {
+    await super.prepare(segment, control);
+    await prepareAll(this.#others, segment, control);
+  }
+}
+
+/** The documents of a query, each with the score `boost`. */
+export class ConstantNode extends WrappedQuery {
+  readonly #inner: Query;
+
+  constructor(inner: Query) {
+    super();
+    this.#inner = inner;
+  }
+
+  override weight(shard: ShardContext, { boost }: ScoreMode): Weight {
+    const inner = this.#inner.weight(shard, { scores: false, boost: 1 });
+    return new RescoredWeight(inner, (scorer) => new ConstantScorer(scorer, boost));
+  }
+
+  override describe(shard: ShardContext): QueryDescription {
     const { text } = describeQuery(this.#inner, shard);
     return { type: "ConstantScoreQuery", text: `ConstantScore(${text})`, children: [this.#inner] };
+  }
+
+  override explain(place: DocumentPlace): Explanation {
+    return explainByScore(this, place);
+  }
+
+  protected inner(): Query {
+    return this.#inner;
   }
 }
 
 /** A query whose scores are multiplied by `boost`. */
-export class BoostNode implements Query {
+export class BoostNode extends WrappedQuery {
   readonly #inner: Query;
   readonly #boost: number;
 
   constructor(inner: Query, boost: number) {
+    super();
     this.#inner = inner;
     this.#boost = boost;
   }
 
-  weight(shard: ShardContext, mode: ScoreMode): Weight {
+  override weight(shard: ShardContext, mode: ScoreMode): Weight {
     return this.#inner.weight(shard, { ...mode, boost: mode.boost * this.#boost });
   }
 
-  highlight(sink: HighlightSink, shard: ShardContext): void {
-    this.#inner.highlight?.(sink, shard);
-  }
-
-  describe(shard: ShardContext): QueryDescription {
+  override describe(shard: ShardContext): QueryDescription {
     const { text } = describeQuery(this.#inner, shard);
     const boost = printFloat(this.#boost);
     return { type: "BoostQuery", text: `(${text})^${boost}`, children: [this.#inner] };
   }
 
-  explain(place: DocumentPlace): Explanation {
+  override explain(place: DocumentPlace): Explanation {
     return explainQuery(this.#inner, { ...place, boost: place.boost * this.#boost });
+  }
+
+  protected inner(): Query {
+    return this.#inner;
   }
 }
 
 /** A query that depends on the mapping of the shard it runs on. */
-export class MappedNode implements Query {
+export class MappedNode extends WrappedQuery {
   readonly #resolve: (shard: ShardContext) => Query;
 
   constructor(resolve: (shard: ShardContext) => Query) {
+    super();
     this.#resolve = resolve;
   }
 
-  weight(shard: ShardContext, mode: ScoreMode): Weight {
-    return this.#resolve(shard).weight(shard, mode);
+  protected inner(shard: ShardContext): Query {
+    return this.#resolve(shard);
+  }
+}
+
+/** A query whose scores are multiplied by `factor` where another query matches as well. */
+export class BoostingNode extends WrappedQuery {
+  readonly #positive: Query;
+  readonly #negative: Query;
+  readonly #factor: number;
+
+  constructor(positive: Query, negative: Query, factor: number) {
+    super();
+    this.#positive = positive;
+    this.#negative = negative;
+    this.#factor = factor;
   }
 
-  describe(shard: ShardContext): QueryDescription {
-    return describeQuery(this.#resolve(shard), shard);
+  override weight(shard: ShardContext, mode: ScoreMode): Weight {
+    const positive = this.#positive.weight(shard, mode);
+    if (!mode.scores) return positive;
+    const negative = this.#negative.weight(shard, { scores: false, boost: 1 });
+    const rescore = (scorer: Scorer, segment: SegmentReader): Scorer => {
+      const isNegative = membership(negative.scorer(segment));
+      return new RescoredScorer(scorer, (doc, score) => (isNegative(doc) ? score * this.#factor : score));
+    };
+    return new RescoredWeight(positive, rescore, [negative]);
   }
 
-  explain(place: DocumentPlace): Explanation {
-    return explainQuery(this.#resolve(place.shard), place);
+  override describe(shard: ShardContext): QueryDescription {
+    const children = [this.#positive, this.#negative];
+    const texts = children.map((query) => describeQuery(query, shard).text);
+    return { type: "BoostingQuery", text: `${texts.join("/")}^${printFloat(this.#factor)}`, children };
   }
 
-  highlight(sink: HighlightSink, shard: ShardContext): void {
-    this.#resolve(shard).highlight?.(sink, shard);
+  override explain(place: DocumentPlace): Explanation {
+    return explainByScore(this, place);
+  }
+
+  protected inner(): Query {
+    return this.#positive;
   }
 }
 
 /** Returns `query` with a boost; itself where it is 1. */
 export function boosted(query: Query, boost: number): Query {
   return boost === 1 ? query : new BoostNode(query, boost);
+}
+
+/** The documents of a scorer with scores that are made of the document and its score. */
+export class RescoredScorer extends Scorer {
+  readonly cost: number;
+  readonly #inner: Scorer;
+  readonly #rescore: (doc: number, score: number) => number;
+
+  /** `rescore` is called with documents in ascending order, at most once for each. */
+  constructor(inner: Scorer, rescore: (doc: number, score: number) => number) {
+    super();
+    this.#inner = inner;
+    this.cost = inner.cost;
+    this.#rescore = rescore;
+  }
+
+  next(): number {
+    return (this.doc = this.#inner.next());
+  }
+
+  advance(target: number): number {
+    return (this.doc = this.#inner.advance(target));
+  }
+
+  score(): number {
+    return Math.fround(this.#rescore(this.doc, this.#inner.score()));
+  }
+}
+
+/** Returns a test of documents in ascending order; null accepts none. */
+export function membership(scorer: Scorer | null): (doc: number) => boolean {
+  if (scorer === null) return () => false;
+  return (doc) => (scorer.doc < doc ? scorer.advance(doc) : scorer.doc) === doc;
 }
 
 class ConstantScorer extends Scorer {

@@ -2,8 +2,7 @@
 
 import { bestOf } from "#hub/search/execute/nodes/best-of.ts";
 import { BooleanNode } from "#hub/search/execute/nodes/boolean.ts";
-import { BoostingNode } from "#hub/search/execute/nodes/boosting.ts";
-import { ConstantNode } from "#hub/search/execute/nodes/wrapped-query.ts";
+import { BoostingNode, ConstantNode } from "#hub/search/execute/nodes/wrapped-query.ts";
 import { minimumShouldMatch } from "#hub/search/fields/minimum-should-match.ts";
 import { parseJson } from "#hub/search/options/json.ts";
 import { anything, flag, number, required, text } from "#hub/search/options/options.ts";

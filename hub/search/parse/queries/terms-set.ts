@@ -2,7 +2,7 @@
 
 import { numericColumn } from "#hub/search/columns/column-values.ts";
 import { NoneNode } from "#hub/search/execute/nodes/documents.ts";
-import { EnoughNode } from "#hub/search/execute/nodes/terms-set.ts";
+import { TermsSetNode } from "#hub/search/execute/nodes/terms-set.ts";
 import { MappedNode } from "#hub/search/execute/nodes/wrapped-query.ts";
 import { exactQuery } from "#hub/search/fields/field-terms.ts";
 import { objectOf, onlyEntry } from "#hub/search/options/json.ts";
@@ -35,7 +35,7 @@ export const termsSet: QueryType = {
     const query = new MappedNode((shard) => {
       const needed = shard.mapping.resolve(counted);
       if (needed === undefined) return new NoneNode();
-      return new EnoughNode(
+      return new TermsSetNode(
         values.map((value) => exactQuery(shard, field, value)),
         (segment) => {
           const column = numericColumn(segment, needed);
