@@ -10,7 +10,7 @@ import { anything, number, oneOf, readOptions, required, text } from "#hub/searc
 import type { ShardContext } from "#hub/search/query/query.ts";
 import { UTC } from "#proto/kit/dates/time-zone.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import { type JsonObject } from "#proto/kit/json.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 import { parseDuration } from "#proto/kit/units.ts";
 
 /** Makes a number of a document. */

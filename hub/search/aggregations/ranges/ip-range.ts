@@ -26,7 +26,7 @@ import { objectOf } from "#hub/search/options/json.ts";
 import { flag, list, readOptions, required, text } from "#hub/search/options/options.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import { type JsonObject } from "#proto/kit/json.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 import { putInRanges, type RangeLimits } from "./range.ts";
 
 const OPTIONS = {

@@ -25,7 +25,7 @@ import { objectOf } from "#hub/search/options/json.ts";
 import { anything, flag, list, readOptions, required, text } from "#hub/search/options/options.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import { type JsonObject } from "#proto/kit/json.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 
 const OPTIONS = {
   field: text("field of numbers", undefined),

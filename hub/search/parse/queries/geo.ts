@@ -26,7 +26,7 @@ import {
 import { COMMON_OPTIONS, type QueryType, withBoost } from "#hub/search/parse/query-parser.ts";
 import type { Query } from "#hub/search/query/query.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import { type JsonObject } from "#proto/kit/json.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 
 /** Options of every query on points. */
 export const GEO_OPTIONS = {
