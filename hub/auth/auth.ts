@@ -1,26 +1,32 @@
-/** The room as one component: builds its parts from the settings and hands out what the rest of the hub uses. */
+/** Authentication as one component: builds its parts from the settings and gives the hub its plugin, authenticator and stores. */
 
 import { join } from "node:path";
 import type { FastifyInstance } from "fastify";
 import { Accounts } from "#hub/auth/accounts/accounts.ts";
 import { AgentCredentials } from "#hub/auth/accounts/agent-credentials.ts";
 import { ApiKeys } from "#hub/auth/accounts/api-keys.ts";
-import { SignIn } from "#hub/auth/accounts/password-sign-in.ts";
+import { PasswordSignIn } from "#hub/auth/accounts/password-sign-in.ts";
 import { Passwords } from "#hub/auth/accounts/passwords.ts";
 import type { Role } from "#hub/auth/accounts/principal.ts";
-import { Sessions } from "#hub/auth/accounts/sessions.ts";
+import { Sessions, Tickets } from "#hub/auth/accounts/sessions.ts";
 import { StateFollower } from "#hub/auth/accounts/state-follower.ts";
-import { Tickets } from "#hub/auth/accounts/tickets.ts";
 import type { AuditSink } from "#hub/auth/audit/audit.ts";
+import { Connections } from "#hub/auth/client/connections.ts";
+import { Endpoints, type Fetch } from "#hub/auth/client/endpoints.ts";
 import { addAdminRoutes } from "#hub/auth/routes/admin-routes.ts";
 import type { AgentAccess } from "#hub/auth/routes/agent-routes.ts";
 import { addConnectionRoutes } from "#hub/auth/routes/connection-routes.ts";
 import { addSessionRoutes, type SessionPluginParts } from "#hub/auth/routes/session-routes.ts";
 import { Authenticator } from "#hub/auth/sign-in/authenticator.ts";
-import { DashboardSignIn } from "#hub/auth/sign-in/dashboard-sign-in.ts";
-import { type InstallationKeys, loadInstallationKeys } from "#hub/auth/state/installation-keys.ts";
+import { DashboardSignIn, embeddedSignIn, upstreamSignIn } from "#hub/auth/sign-in/dashboard-sign-in.ts";
 import type { Store } from "#hub/auth/state/records.ts";
-import { checkVault, hasSealed, Vault } from "#hub/auth/state/vault.ts";
+import {
+  checkVault,
+  hasSealed,
+  type InstallationKeys,
+  loadInstallationKeys,
+  Vault,
+} from "#hub/auth/state/vault.ts";
 import { loadVaultKeys } from "#hub/auth/state/vault-keys.ts";
 import { Cookies } from "#hub/auth/web/cookies.ts";
 import { type Clock, systemClock } from "#proto/kit/clock.ts";
@@ -29,11 +35,8 @@ import type { Logger } from "#proto/kit/log.ts";
 import type { Counter, Metrics } from "#proto/kit/metrics.ts";
 import type { StateBucket } from "#proto/kit/state-bucket.ts";
 import { parseDuration } from "#proto/kit/units.ts";
-import { Connections } from "./client/connections.ts";
-import { Endpoints, type Fetch } from "./client/endpoints.ts";
 import { IdentityProvider } from "./identity-provider.ts";
 import { type AuthSettings, checkAuthSettings } from "./settings.ts";
-import { embeddedSignIn, upstreamSignIn } from "./sign-in-provider.ts";
 
 /** Name of the vault's key file in the data directory. */
 const KEY_FILE = "vault.keys";
@@ -46,18 +49,18 @@ export interface AuthParts {
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly audit: AuditSink;
-  /** The dashboard's address where `public.url` is empty, without a slash at the end; asked once it listens. */
+  /** Returns the dashboard's address where `public.url` is empty, without a slash at the end. Called once it listens. */
   readonly dashboardUrl: () => string;
   readonly env: NodeJS.ProcessEnv;
   readonly clock?: Clock;
   readonly passwords?: Passwords;
   /** `fetch`, or another for tests. */
   readonly fetch?: Fetch;
-  /** How agents reach NATS; absent or null: not by credentials of this hub. */
+  /** How agents reach NATS. Absent or null: the hub issues no credentials to agents. */
   readonly agentAccess?: () => AgentAccess | null;
 }
 
-/** What most parts of the room are made of. */
+/** Dependencies that most parts share. */
 interface Shared {
   readonly settings: AuthSettings;
   readonly store: Store;
@@ -72,7 +75,7 @@ interface Shared {
   readonly agentAccess: () => AgentAccess | null;
 }
 
-/** What stands once the vault is open. */
+/** The open component: exists once the vault is open. */
 export class Auth implements Component {
   readonly accounts: Accounts;
   readonly apiKeys: ApiKeys;
@@ -85,8 +88,8 @@ export class Auth implements Component {
   readonly #shared: Shared;
 
   /**
-   * Opens the vault and builds the room. Throws settings_invalid for settings that contradict each other and for
-   * vault keys that lack or are wrong.
+   * Opens the vault and builds the parts. Throws settings_invalid for settings that contradict each other and for
+   * vault keys that are missing or wrong.
    */
   static async open(parts: AuthParts): Promise<Auth> {
     const { settings, bucket, clock = systemClock, log, audit, dashboardUrl } = parts;
@@ -127,7 +130,7 @@ export class Auth implements Component {
       idleMs: parseDuration(settings["auth.session.idle"]),
       absoluteMs: parseDuration(settings["auth.session.absolute"]),
     });
-    const signIn = new SignIn(accounts, clock, audit, keys.device);
+    const signIn = new PasswordSignIn(accounts, clock, audit, keys.device);
     const { requests, refreshes, swept } = metricsOf(metrics);
     this.accounts = accounts;
     this.apiKeys = apiKeys;
@@ -164,7 +167,7 @@ export class Auth implements Component {
       endProviderSession: (header) => provider.endBrowserSession(header),
     };
     const administration = { ...this.#shared, authenticator, accounts, apiKeys, agents, sessions, provider };
-    // Each in a scope of its own: they differ in how they parse bodies and answer errors.
+    // Each has a scope of its own, as they parse bodies and answer errors differently.
     void app.register((scope) => Promise.resolve(addSessionRoutes(scope, session)));
     void app.register((scope) => Promise.resolve(addAdminRoutes(scope, administration)));
     const connected = { ...this.#shared, connections: this.connections, authenticator };
@@ -187,7 +190,7 @@ export class Auth implements Component {
     await this.follower.stop();
   }
 
-  /** Returns the one-time address at which the first administrator is made, or null where there are accounts. */
+  /** Returns the one-time address for creating the first administrator, or null where there are accounts. */
   async setupLink(): Promise<string | null> {
     const token = await this.accounts.newSetupToken();
     return token === null ? null : `${this.#shared.publicUrl()}/api/auth/setup/${token}`;

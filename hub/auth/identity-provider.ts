@@ -1,33 +1,32 @@
-/** The embedded identity provider with everything it consists of. */
+/** The embedded identity provider: its clients, consents, tokens and routes. */
 
 import type { FastifyInstance } from "fastify";
 import type { Provider } from "oidc-provider";
 import type { Accounts } from "#hub/auth/accounts/accounts.ts";
-import type { SignIn } from "#hub/auth/accounts/password-sign-in.ts";
+import type { PasswordSignIn } from "#hub/auth/accounts/password-sign-in.ts";
 import type { AuditSink } from "#hub/auth/audit/audit.ts";
-import { PROVIDER_COOKIE } from "#hub/auth/provider/paths.ts";
-import { addProviderRoutes, tell } from "#hub/auth/provider/provider-routes.ts";
+import { Clients } from "#hub/auth/provider/clients.ts";
+import { Consents } from "#hub/auth/provider/consents.ts";
+import { PROVIDER_COOKIE } from "#hub/auth/provider/endpoints.ts";
+import { addProviderRoutes, logProviderEvents } from "#hub/auth/provider/provider-routes.ts";
+import { type Scope, scopesOf, signInScope } from "#hub/auth/provider/scopes.ts";
+import { AccessTokens, TokenFamilies } from "#hub/auth/provider/tokens.ts";
 import { SIGN_IN_CALLBACK } from "#hub/auth/sign-in/dashboard-sign-in.ts";
-import type { InstallationKeys } from "#hub/auth/state/installation-keys.ts";
 import { Records, type Store } from "#hub/auth/state/records.ts";
 import { hashOf } from "#hub/auth/state/secrets.ts";
+import type { InstallationKeys } from "#hub/auth/state/vault.ts";
 import type { Cookies } from "#hub/auth/web/cookies.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { Counter } from "#proto/kit/metrics.ts";
 import { parseDuration } from "#proto/kit/units.ts";
-import { AccessTokens } from "./provider/access-tokens.ts";
-import { Clients } from "./provider/clients.ts";
-import { Consents } from "./provider/consents.ts";
-import { TokenFamilies } from "./provider/families.ts";
-import { type Scope, scopesOf, signInScope } from "./provider/scopes.ts";
 import type { AuthSettings } from "./settings.ts";
 
 export interface IdentityProviderParts {
   readonly settings: AuthSettings;
   readonly store: Store;
   readonly accounts: Accounts;
-  readonly signIn: SignIn;
+  readonly signIn: PasswordSignIn;
   readonly keys: InstallationKeys;
   readonly cookies: () => Cookies;
   readonly publicUrl: () => string;
@@ -86,7 +85,7 @@ export class IdentityProvider {
     return [cookies.clear(PROVIDER_COOKIE), cookies.clear(`${PROVIDER_COOKIE}.sig`)];
   }
 
-  /** Made at the first request: the address is known only once the dashboard listens, and the library is large. */
+  /** Created by the first request: the address is known only once the dashboard listens, and the library is large. */
   #authorizationServer(): Promise<Provider> {
     this.#server ??= this.#makeServer();
     return this.#server;
@@ -109,7 +108,7 @@ export class IdentityProvider {
       },
       cookieKey: keys.cookie,
     });
-    tell(server, { audit, log });
+    logProviderEvents(server, { audit, log });
     return server;
   }
 }

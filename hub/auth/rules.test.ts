@@ -5,7 +5,7 @@ import { actionsOf, authorize, matches, type Principal, type Role } from "#hub/a
 import { networkOf, RateLimit, Throttle } from "#hub/auth/accounts/throttle.ts";
 import { redactUrl } from "#hub/auth/audit/redaction.ts";
 import { Cookies } from "#hub/auth/web/cookies.ts";
-import { html } from "#hub/auth/web/html.ts";
+import { html } from "#hub/auth/web/page.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { settingsWith } from "#test/conformance/oauth/settings.ts";
 import { checkAuthSettings, checkListeners } from "./settings.ts";

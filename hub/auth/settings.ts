@@ -1,4 +1,4 @@
-/** Settings of the room: `auth.*` and `public.url`, and what they demand of the listeners. */
+/** The settings `auth.*` and `public.url`, and what they require of the listeners. */
 
 import type { Static } from "typebox";
 import { AppError } from "#proto/kit/errors.ts";
@@ -19,7 +19,7 @@ export const authProperties = {
   "auth.mode": Type.Union([Type.Literal("off"), Type.Literal("required")], {
     default: "off",
     description:
-      "off: everybody may do everything, on loopback only. required: sign-in, API keys or access tokens.",
+      "off: no authentication, which is allowed on loopback only. required: sign-in, API keys or access tokens.",
   }),
   "auth.session.idle": Duration("12h", "A dashboard session ends this long after its last use."),
   "auth.session.absolute": Duration("7d", "A dashboard session ends this long after sign-in in any case."),
@@ -31,7 +31,7 @@ export const authProperties = {
   "auth.roles.editor.indices": Type.Array(Type.String(), {
     default: ["*"],
     description:
-      "Index patterns that editors reach, unless the account says otherwise. Likewise viewer and ingest.",
+      "Index patterns that editors reach, unless the account has its own. Viewer and ingest alike.",
   }),
   "auth.roles.viewer.indices": Type.Array(Type.String(), {
     default: ["*"],
@@ -44,7 +44,7 @@ export const authProperties = {
   "auth.vault.key_file": Type.String({
     default: "",
     description:
-      "File of the keys that seal secrets, mode 0600. Empty: vault.keys in path.data. TAILRACE_VAULT_KEYS in the environment goes first. Every hub needs the same keys.",
+      "File of the keys that seal secrets, mode 0600. Empty: vault.keys in path.data. TAILRACE_VAULT_KEYS in the environment takes precedence. Every hub needs the same keys.",
   }),
   "auth.provider.enabled": Type.Boolean({
     default: true,
@@ -66,7 +66,7 @@ export const authProperties = {
   "auth.provider.access_token_ttl": Duration("1h", "Life of an access token."),
   "auth.provider.refresh_token_ttl": Duration(
     "180d",
-    "Life of a refresh token and of all that comes from one consent.",
+    "Life of a refresh token and of every token that comes from one consent.",
   ),
   "auth.upstream.issuer": Type.String({
     default: "",
@@ -75,7 +75,7 @@ export const authProperties = {
   "auth.upstream.client_id": Type.String({ default: "", description: "This hub's registration there." }),
   "auth.upstream.client_secret": Type.String({
     default: "",
-    description: "Its secret; taken from the environment, it stays out of the file.",
+    description: "The secret of that registration. Take it from the environment to keep it out of the file.",
   }),
   "auth.upstream.scope": Type.String({
     default: "openid profile email",
@@ -89,7 +89,7 @@ export const authProperties = {
   "auth.upstream.roles": Type.Record(Type.String(), Type.String(), {
     default: {},
     description:
-      "Claim value or person's name → admin, editor, viewer or ingest. Who isn't named can't sign in.",
+      "Claim value or person's name → admin, editor, viewer or ingest. A person without an entry can't sign in.",
   }),
 } as const;
 
@@ -97,21 +97,21 @@ const schema = Type.Object(authProperties);
 
 export type AuthSettings = Static<typeof schema>;
 
-/** A listener that people or machines reach. */
+/** A listener of the hub. */
 export interface Listener {
   /** Setting it comes from: "http.host". */
   readonly setting: string;
   /** Address or name it binds. */
   readonly host: string;
-  /** TLS here, or in front of it (`tls.terminated_upstream`). */
+  /** TLS ends here, or at a proxy in front (`tls.terminated_upstream`). */
   readonly encrypted: boolean;
 }
 
-/** How listeners are encrypted. */
+/** The ways to encrypt a listener, for error messages. */
 const TLS_REMEDY =
   "set tls.certificate and tls.key, or tls.terminated_upstream: true behind a proxy that does TLS";
 
-/** Throws settings_invalid where a listener beyond loopback lacks authentication or TLS, saying what to do. */
+/** Throws settings_invalid where a listener beyond loopback lacks authentication or TLS; the message says what to do. */
 export function checkListeners(settings: AuthSettings, listeners: readonly Listener[]): void {
   for (const { setting, host, encrypted } of listeners) {
     if (isLoopbackHost(host)) continue;

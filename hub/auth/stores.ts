@@ -1,4 +1,4 @@
-/** Accounts, API keys, clients and agents straight on the state, for the command line: no vault is opened and nothing runs. */
+/** Stores for the command line: accounts, API keys, clients and agents in the state bucket, without a vault or background tasks. */
 
 import { Accounts } from "#hub/auth/accounts/accounts.ts";
 import { AgentCredentials } from "#hub/auth/accounts/agent-credentials.ts";
@@ -9,14 +9,14 @@ import type { Clock } from "#proto/kit/clock.ts";
 import type { StateBucket } from "#proto/kit/state-bucket.ts";
 import { Clients } from "./provider/clients.ts";
 import { Consents } from "./provider/consents.ts";
-import { TokenFamilies } from "./provider/families.ts";
+import { TokenFamilies } from "./provider/tokens.ts";
 
 export interface Stores {
   readonly accounts: Accounts;
   readonly apiKeys: ApiKeys;
   readonly clients: Clients;
   readonly agents: AgentCredentials;
-  /** Removes an account and what was allowed in its name; its sessions end with it. Throws not_found, request_invalid. */
+  /** Removes an account with its consents; its sessions end. Throws not_found, request_invalid. */
   readonly removeAccount: (name: string, actor: string) => Promise<void>;
 }
 
@@ -26,7 +26,7 @@ export function openStores(bucket: StateBucket, clock: Clock, audit: AuditSink):
   const families = new TokenFamilies(store);
   const accounts = new Accounts(store, new Passwords(), audit);
   const consents = new Consents(store, families, audit);
-  // The dashboard's own client isn't stored, and a command line never asks for it.
+  // The dashboard's own client is not stored, and no command uses it.
   const clients = new Clients(store, families, audit, () => ({ redirectUri: "", scope: "", secret: "" }));
   return {
     accounts,

@@ -13,3 +13,9 @@ export function isLoopbackHost(host: string): boolean {
   const family = isIP(bare);
   return family !== 0 && LOOPBACK.check(bare, family === 4 ? "ipv4" : "ipv6");
 }
+
+/** Returns true where `url` is an http address of this machine, which may be called without TLS. */
+export function isLoopbackHttp(url: string | URL): boolean {
+  const parsed = typeof url === "string" ? URL.parse(url) : url;
+  return parsed?.protocol === "http:" && isLoopbackHost(parsed.hostname);
+}

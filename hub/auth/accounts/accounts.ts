@@ -1,4 +1,4 @@
-/** Accounts of people: name, password hash, role, index patterns; the first administrator by a one-time link. */
+/** Accounts of people: name, password hash, role, index patterns. A one-time link creates the first administrator. */
 
 import type { AuditSink } from "#hub/auth/audit/audit.ts";
 import { Records, type Store, won } from "#hub/auth/state/records.ts";
@@ -7,22 +7,22 @@ import { AppError } from "#proto/kit/errors.ts";
 import type { Passwords } from "./passwords.ts";
 import type { Role } from "./principal.ts";
 
-/** Life of the link for the first administrator: a working day. */
+/** Life of the link for the first administrator: a day. */
 const SETUP_LINK_MS = 24 * 3_600_000;
-/** Letters, digits and what addresses are made of. */
+/** Letters, digits and the characters of mail addresses. */
 const NAME = /^[\p{L}\p{N}][\p{L}\p{N}._@+-]{0,99}$/u;
 
 /** An account as it is stored, under its id. */
 export interface Account {
   readonly name: string;
-  /** Absent: signs in elsewhere only (`auth.upstream`). */
+  /** Absent: the person signs in at another provider only (`auth.upstream`). */
   readonly passwordHash?: string;
   readonly role: Role;
   /** Patterns of index names. */
   readonly indices: readonly string[];
   /** ms since 1970. */
   readonly createdAt: number;
-  /** Grows when the password or the role changes; sessions of an older one are over. */
+  /** Rises when the password or the role changes; sessions with a lower epoch are over. */
   readonly epoch: number;
 }
 
@@ -37,7 +37,7 @@ export interface AccountView {
 
 export interface NewAccount {
   readonly name: string;
-  /** Absent for accounts that sign in elsewhere. */
+  /** Absent for accounts that sign in at another provider. */
   readonly password?: string;
   readonly role: Role;
   readonly indices?: readonly string[];
@@ -67,7 +67,7 @@ export class Accounts {
     this.#audit = audit;
   }
 
-  /** Adds an account. Throws request_invalid where the name is taken or unfit or the password too short. */
+  /** Adds an account. Throws request_invalid where the name is taken or invalid, or the password is too short. */
   async add(account: NewAccount, actor: string): Promise<AccountView> {
     if (!NAME.test(account.name)) {
       throw new AppError(
@@ -112,7 +112,7 @@ export class Accounts {
     return id === undefined || account === null ? null : { id, account };
   }
 
-  /** Returns id and account where name and password fit, else null; takes the same time for unknown names. */
+  /** Returns id and account where name and password are right, else null. An unknown name takes the same time. */
   async verify(name: string, password: string): Promise<{ id: string; account: Account } | null> {
     const found = await this.find(name);
     const right = await this.#passwords.verify(password, found?.account.passwordHash);
@@ -120,9 +120,9 @@ export class Accounts {
   }
 
   /**
-   * Returns the account of a person who signed in at another provider: `subject` is what names them there for ever
-   * (issuer and sub), `name` what they are called. Made at the first time; a new role ends the sessions of the old one.
-   * Throws forbidden where the name is somebody else's here.
+   * Returns the account of a person who signed in at another provider; creates it the first time. `subject` identifies the
+   * person there permanently (issuer and sub), `name` is for display. A new role ends the sessions with the old one.
+   * Throws forbidden where another account here has the name.
    */
   async ofUpstream(subject: string, name: string, role: Role): Promise<{ id: string; account: Account }> {
     const key = hashOf(subject);
@@ -174,14 +174,14 @@ export class Accounts {
     return { id: found.id };
   }
 
-  /** Returns true where nobody can sign in yet. */
+  /** Returns true where there is no account. */
   async empty(): Promise<boolean> {
     return (await this.#names.ids()).length === 0;
   }
 
   /**
-   * Returns a new secret for the page that makes the first administrator, good once and for a day, or null where
-   * there are accounts. Each call makes the links before it useless.
+   * Returns a new secret for the page that creates the first administrator, valid once and for a day, or null where there
+   * are accounts. Each call invalidates earlier links.
    */
   async newSetupToken(): Promise<string | null> {
     if (!(await this.empty())) return null;
@@ -191,12 +191,12 @@ export class Accounts {
     return token;
   }
 
-  /** Returns true where `token` is the one of the present link. */
+  /** Returns true where `token` belongs to the current link. */
   async knowsSetupToken(token: string): Promise<boolean> {
     return (await this.#setup.get("link"))?.data.tokenHash === hashOf(token);
   }
 
-  /** Makes the first administrator. Of many at once one wins. Throws forbidden for a link that is used or old, request_invalid. */
+  /** Creates the first administrator. Of concurrent calls one wins. Throws forbidden for a used or expired link, request_invalid. */
   async setUp(token: string, name: string, password: string): Promise<AccountView> {
     const link = await this.#setup.get("link");
     const refused = new AppError(
@@ -204,7 +204,7 @@ export class Accounts {
       "this link was used or is too old; restart the hub, or run tailrace-hub user add, for another way in",
     );
     if (link?.data.tokenHash !== hashOf(token)) throw refused;
-    // A password that is refused must leave the link as it is.
+    // A refused password must not use up the link.
     await this.#passwords.hash(password);
     if (!NAME.test(name)) throw new AppError("request_invalid", `"${name}" is no account name`);
     if (!(await won(this.#setup.delete("link", link.revision))) || !(await this.empty())) throw refused;

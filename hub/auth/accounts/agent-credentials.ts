@@ -1,6 +1,6 @@
 /**
- * Credentials of agents: NATS nkeys, of which the hub keeps the public half, each bound to the UUID of its agent's
- * subjects; enrolment by a one-time token.
+ * Credentials of agents: NATS nkeys, of which the hub stores the public half, each bound to the UUID in its agent's
+ * subjects. Enrolment by a one-time token.
  */
 
 import { randomUUID } from "node:crypto";
@@ -10,50 +10,50 @@ import { Records, type Store, won } from "#hub/auth/state/records.ts";
 import { hashOf, newSecret } from "#hub/auth/state/secrets.ts";
 import { AppError } from "#proto/kit/errors.ts";
 
-/** Life of an enrolment token: a day, enough to paste it into a set-up script. */
+/** Life of an enrolment token: a day. */
 export const ENROLMENT_MS = 24 * 3_600_000;
-/** Start of the keys of agents in the state, which `StateFollower.onChange` is asked for. */
+/** Prefix of agents' records in the state, for `StateFollower.onChange`. */
 export const AGENT_KIND = "agent";
-/** A claim that a hub which died has left behind ends after this. */
+/** Life of a claim, so that one left by a crashed hub ends. */
 const CLAIM_MS = 60_000;
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-/** Characters of a token's hash by which people tell tokens apart. */
+/** Characters of a token's hash that identify it in lists. */
 const SHOWN_ID_LENGTH = 12;
 
 /** An agent that may publish. */
 export interface AgentCredential {
-  /** nkey of kind user: 56 characters, "U…". What NATS is told to accept. */
+  /** nkey of kind user: 56 characters, "U…". nats-server is configured to accept it. */
   readonly publicKey: string;
   readonly name: string;
-  /** UUID in the agent's subjects; nobody else may use them. */
+  /** UUID in the agent's subjects, which no other agent may use. */
   readonly agentId: string;
   /** ms since 1970. */
   readonly issuedAt: number;
-  /** Account that let it in. */
+  /** Account that issued it. */
   readonly issuedBy: string;
 }
 
-/** An enrolment token that can still be used. */
+/** An unused enrolment token. */
 export interface OpenEnrolment {
-  /** Not the token. */
+  /** Identifies the token in lists; it is not the token. */
   readonly id: string;
   readonly createdBy: string;
   /** ms since 1970. */
   readonly expiresAt: number;
 }
 
-/** What an agent asks for with an enrolment token. */
+/** An agent's request for enrolment. */
 export interface EnrolmentRequest {
   readonly token: string;
   readonly name: string;
   readonly publicKey: string;
-  /** UUID the agent has already; absent: it gets one. */
+  /** UUID that the agent has already; absent: the hub assigns one. */
   readonly agentId?: string;
 }
 
 type AgentRecord = Omit<AgentCredential, "publicKey">;
-/** Whose a name or a UUID is. */
+/** The owner of a name or a UUID. */
 interface Claim {
   readonly publicKey: string;
 }
@@ -77,7 +77,7 @@ export class AgentCredentials {
   }
 
   /**
-   * Makes a pair; `seed` is shown this once and goes into the agent's `nkey_seed_file`, `agentId` into its `id`.
+   * Generates a key pair. `seed` is returned only here and goes into the agent's `nkey_seed_file`, `agentId` into its `id`.
    * Throws request_invalid, name_taken.
    */
   async issue(
@@ -97,7 +97,7 @@ export class AgentCredentials {
     return { seed, credential };
   }
 
-  /** Returns a new enrolment token with the id it is listed by, good once until `expiresAt` (ms since 1970). */
+  /** Returns a new enrolment token with its id in lists, valid once until `expiresAt` (ms since 1970). */
   async newEnrolmentToken(
     actor: string,
     lifeMs: number = ENROLMENT_MS,
@@ -110,7 +110,7 @@ export class AgentCredentials {
     return { id, token, expiresAt };
   }
 
-  /** Returns the tokens that can still be used, those that end first first. */
+  /** Returns the unused tokens, ordered by their end. */
   async openEnrolments(): Promise<OpenEnrolment[]> {
     const now = this.#store.clock.now();
     return (await this.#tokens.list())
@@ -118,7 +118,7 @@ export class AgentCredentials {
       .sort((a, b) => a.expiresAt - b.expiresAt);
   }
 
-  /** Ends a token that nobody used. Throws not_found. */
+  /** Withdraws an unused token. Throws not_found. */
   async withdrawEnrolment(id: string, actor: string): Promise<void> {
     const whole = id.length < SHOWN_ID_LENGTH ? undefined : (await this.#tokens.ids(id))[0];
     if (whole === undefined || (await this.#tokens.take(whole)) === null) {
@@ -128,8 +128,8 @@ export class AgentCredentials {
   }
 
   /**
-   * Takes the public half of a pair that the agent made itself. A token that isn't good is told first, and what is
-   * wrong with the request leaves it good. Throws unauthenticated, request_invalid, name_taken.
+   * Stores the public half of a key pair that the agent generated. The token is checked first, and an invalid request
+   * doesn't use it up. Throws unauthenticated, request_invalid, name_taken.
    */
   async enrol({
     token,
@@ -161,7 +161,7 @@ export class AgentCredentials {
       .sort((a, b) => a.name.localeCompare(b.name));
   }
 
-  /** Ends a credential, named by its public key or its agent's name. Throws not_found. */
+  /** Revokes a credential, given its public key or its agent's name. Throws not_found. */
   async revoke(keyOrName: string, actor: string): Promise<void> {
     const named = NAME.test(keyOrName) ? await this.#names.get(nameKey(keyOrName)) : null;
     const publicKey = named?.data.publicKey ?? keyOrName;
@@ -172,7 +172,7 @@ export class AgentCredentials {
     this.#audit({ action: "agent_revoked", outcome: "ok", actor, subject: `${agent.name} ${publicKey}` });
   }
 
-  /** Takes name and UUID for a key; of many at once one wins. Throws name_taken. */
+  /** Reserves name and UUID for a key. Of concurrent calls one wins. Throws name_taken. */
   async #claim(publicKey: string, name: string, agentId: string): Promise<void> {
     if ((await this.#agents.get(publicKey)) !== null) {
       throw new AppError("name_taken", `an agent with key ${publicKey} is enrolled already`);
@@ -207,7 +207,7 @@ export class AgentCredentials {
     this.#audit({ action: "request_refused", outcome: "refused", actor: name.slice(0, 100), reason });
     return new AppError(
       "unauthenticated",
-      "this enrolment token isn't known, was used or is too old; ask for another one",
+      "this enrolment token is unknown, used or expired; request a new one",
     );
   }
 }
@@ -231,7 +231,7 @@ function checkPublicKey(publicKey: string): void {
   }
 }
 
-/** Names that differ in case alone would confuse people. */
+/** Names that differ only in case are the same. */
 function nameKey(name: string): string {
   return hashOf(name.toLowerCase());
 }

@@ -1,4 +1,4 @@
-/** API keys: `tlr_<id>_<secret>`, shown once, kept as a hash, with role, index patterns and an end. */
+/** API keys: `tlr_<id>_<secret>`, shown once, stored as a hash, with role, index patterns and expiry. */
 
 import type { AuditSink } from "#hub/auth/audit/audit.ts";
 import { Records, type Store } from "#hub/auth/state/records.ts";
@@ -6,7 +6,7 @@ import { hasHash, hashOf, newId, newSecret } from "#hub/auth/state/secrets.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { Role } from "./principal.ts";
 
-/** What a key begins with, so that secret scanners and people know it. */
+/** Prefix of every key, by which people and secret scanners recognise one. */
 export const API_KEY_PREFIX = "tlr_";
 const KEY = /^tlr_([0-9a-f]{18})_([A-Za-z0-9_-]{43})$/;
 
@@ -37,7 +37,7 @@ export interface NewApiKey {
   readonly name: string;
   readonly role: Role;
   readonly indices?: readonly string[];
-  /** ms since 1970; absent: no end. */
+  /** ms since 1970; absent: never expires. */
   readonly expiresAt?: number;
 }
 
@@ -52,7 +52,7 @@ export class ApiKeys {
     this.#audit = audit;
   }
 
-  /** Makes a key; `key` is shown this once. Throws request_invalid. */
+  /** Issues a key. `key` is returned only here. Throws request_invalid. */
   async issue(wanted: NewApiKey, actor: string): Promise<{ key: string; view: ApiKeyView }> {
     const now = this.#store.clock.now();
     if (wanted.name.trim() === "" || wanted.name.length > 100) {
@@ -78,7 +78,7 @@ export class ApiKeys {
     return { key: `${API_KEY_PREFIX}${id}_${secret}`, view: view(id, record, expiresAt) };
   }
 
-  /** Returns id and key where `text` is a living key, else null. */
+  /** Returns id and key where `text` is a valid key, else null. */
   async verify(text: string): Promise<{ id: string; key: ApiKey } | null> {
     const [, id, secret] = KEY.exec(text) ?? [];
     if (id === undefined || secret === undefined) return null;
@@ -95,7 +95,7 @@ export class ApiKeys {
       .sort((a, b) => a.name.localeCompare(b.name));
   }
 
-  /** Ends a key at once. Throws not_found. */
+  /** Revokes a key, effective at once. Throws not_found. */
   async revoke(id: string, actor: string): Promise<void> {
     const key = await this.#keys.take(id);
     if (key === null) throw new AppError("not_found", `there is no API key ${id}`);

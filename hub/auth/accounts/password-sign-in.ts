@@ -1,4 +1,4 @@
-/** Checking name and password, with brakes that slow guessing and can't lock the owner out. */
+/** Checks name and password, with limits that slow guessing without locking the owner out. */
 
 import type { AuditSink } from "#hub/auth/audit/audit.ts";
 import { newId, sameText, signed } from "#hub/auth/state/secrets.ts";
@@ -6,9 +6,9 @@ import type { Clock } from "#proto/kit/clock.ts";
 import type { Account, Accounts } from "./accounts.ts";
 import { networkOf, RateLimit, Throttle } from "./throttle.ts";
 
-/** Failures of one name from one network: five, then 1 s, 2 s, 4 s … 15 min. */
+/** Failures of one name from one network: four without a wait, then 1 s, 2 s, 4 s … 15 min. */
 const NEAR = { free: 4, firstMs: 1_000, capMs: 15 * 60_000 };
-/** Failures of one name from everywhere: guessing spread over many addresses costs a minute per try at last. */
+/** Failures of one name from all networks: guessing from many addresses costs up to a minute per attempt. */
 const FAR = { free: 49, firstMs: 1_000, capMs: 60_000 };
 /** Failures of one network per minute, whatever the names. */
 const FAILURES_PER_MINUTE = 30;
@@ -18,7 +18,7 @@ export const DEVICE_COOKIE = "tailrace_device";
 /** Life of a device mark: half a year, s. */
 export const DEVICE_SECONDS = 180 * 86_400;
 
-/** A person and the mark of the browser, see `SignIn`. */
+/** An account and the mark of the browser, see `PasswordSignIn`. */
 export interface SignedIn {
   readonly id: string;
   readonly account: Account;
@@ -27,10 +27,10 @@ export interface SignedIn {
 }
 
 /**
- * Checks passwords. A browser that signed in before carries a signed device mark: its failures are counted by
- * themselves, so somebody else's guesses never slow it down. Counts are per hub.
+ * Checks passwords. A browser that signed in before has a signed device mark: its failures are counted separately, so
+ * somebody else's guesses never slow it down. Counts are per hub.
  */
-export class SignIn {
+export class PasswordSignIn {
   readonly #accounts: Accounts;
   readonly #audit: AuditSink;
   readonly #deviceKey: Uint8Array;
@@ -59,7 +59,7 @@ export class SignIn {
     this.#networks.check(network);
     this.#near.check(near);
     if (mark === undefined) this.#far.check(lower);
-    // Counted before the slow hash and taken back after: parallel guesses must not all slip through.
+    // Counted before the slow hash and subtracted after a success, so that parallel guesses are all counted.
     this.#networks.count(network);
     this.#near.failed(near);
     if (mark === undefined) this.#far.failed(lower);

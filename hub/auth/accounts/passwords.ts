@@ -1,4 +1,4 @@
-/** Hashes of passwords: scrypt, slow by intent, a bounded number at a time. */
+/** Password hashes: scrypt, deliberately slow, a bounded number at a time. */
 
 import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from "node:crypto";
 import { AppError } from "#proto/kit/errors.ts";
@@ -9,11 +9,11 @@ const KEY_BYTES = 32;
 const SALT_BYTES = 16;
 /** Hashes computed at the same time: each takes a core and 128 MiB. */
 const PARALLEL = 2;
-/** Waiting calls; more means somebody floods the sign-in page. */
+/** Most waiting calls; more of them are a flood of the sign-in page. */
 const MAX_WAITING = 64;
 /** NIST SP 800-63B section 3.1.1.2: at least 8, here 10 as there is no second factor. */
 const MIN_LENGTH = 10;
-/** Longer ones cost nothing more but serve nobody. */
+/** Longest password accepted, characters. */
 const MAX_LENGTH = 256;
 
 /** Parameters of scrypt (RFC 7914). */
@@ -50,8 +50,8 @@ export class Passwords {
   }
 
   /**
-   * Returns true where `password` has the hash. Without a hash (no such account) the same work is done and the
-   * answer is false. Throws overloaded where too many wait.
+   * Returns true where `password` has the hash. Without a hash (no such account) the same work is done and false is
+   * returned. Throws overloaded where too many calls wait.
    */
   async verify(password: string, hash: string | undefined): Promise<boolean> {
     const given = password.slice(0, MAX_LENGTH * 4);
@@ -77,7 +77,7 @@ export class Passwords {
     }
   }
 
-  /** Waits for a slot; who leaves hands its own to the first that waits. */
+  /** Waits for a slot. A call that ends passes its slot to the first waiting one. */
   async #enter(): Promise<void> {
     if (this.#running < PARALLEL) {
       this.#running++;
@@ -93,7 +93,7 @@ export class Passwords {
 }
 
 function derive(password: string, salt: Buffer, { N, r, p }: ScryptCost): Promise<Buffer> {
-  // Node refuses more than 32 MiB unless told; scrypt needs 128 * N * r bytes.
+  // Node's default limit is 32 MiB; scrypt needs 128 * N * r bytes.
   const options: ScryptOptions = { N, r, p, maxmem: 128 * N * r + 1024 * 1024 };
   return new Promise((resolve, reject) => {
     scrypt(password, salt, KEY_BYTES, options, (error, key) =>

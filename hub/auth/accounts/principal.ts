@@ -1,8 +1,8 @@
-/** Who asks, and what they may do: roles, index patterns, actions. */
+/** The authenticated caller and its rights: roles, index patterns, actions. */
 
 import { AppError } from "#proto/kit/errors.ts";
 
-/** Kinds of deeds that routes ask for. */
+/** Actions that routes require. */
 export const ACTIONS = [
   "monitor",
   "search",
@@ -17,7 +17,7 @@ export const ACTIONS = [
 
 export type Action = (typeof ACTIONS)[number];
 
-/** Deeds of each role. Deleting an index destroys logs, so an editor may not. */
+/** Actions of each role. Deleting an index destroys logs, so an editor may not. */
 const ROLE_ACTIONS = {
   admin: ACTIONS,
   editor: ["monitor", "search", "ingest", "index_manage", "save", "pipeline", "alert"],
@@ -30,10 +30,10 @@ export type Role = keyof typeof ROLE_ACTIONS;
 /** All roles, most powerful first. */
 export const ROLES = Object.keys(ROLE_ACTIONS) as readonly Role[];
 
-/** Deeds that concern one index, so that index patterns apply. */
+/** Actions on one index, to which index patterns apply. */
 const INDEX_ACTIONS: ReadonlySet<Action> = new Set(["search", "ingest", "index_manage", "index_delete"]);
 
-/** Scopes of access tokens (the last part of their URL) and what they allow; administering isn't delegated. */
+/** Scopes of access tokens (the last part of their URL) and the actions they allow. Administration can't be delegated. */
 export const SCOPE_ACTIONS: Readonly<Record<string, readonly Action[]>> = {
   "logs.read": ["monitor", "search"],
   "logs.write": ["monitor", "ingest"],
@@ -51,13 +51,13 @@ export interface Principal {
   readonly actions: ReadonlySet<Action>;
   /** Patterns of index names, `*` for any characters. */
   readonly indices: readonly string[];
-  /** The dashboard session it came by, as a key that may be shown (see Sessions). */
+  /** Key of the dashboard session, which is not secret (see Sessions). */
   readonly sessionKey?: string;
-  /** What all scope URLs of this hub begin with; present on access tokens, for the answer to a scope that is missing. */
+  /** Common prefix of this hub's scope URLs; set for access tokens, to name a missing scope in the answer. */
   readonly scopeBase?: string;
 }
 
-/** Everything, where `auth.mode` is off. */
+/** The principal with all rights, where `auth.mode` is off. */
 export const ANONYMOUS: Principal = {
   kind: "anonymous",
   id: "anonymous",
@@ -72,12 +72,12 @@ export function isRole(text: string): text is Role {
   return Object.hasOwn(ROLE_ACTIONS, text);
 }
 
-/** Returns the deeds of a role. */
+/** Returns the actions of a role. */
 export function actionsOf(role: Role): ReadonlySet<Action> {
   return new Set(ROLE_ACTIONS[role]);
 }
 
-/** Returns the deeds of a role that the given scopes (last parts of their URLs) leave. */
+/** Returns the actions of a role that the given scopes (last parts of their URLs) allow. */
 export function actionsOfScopes(role: Role, scopes: Iterable<string>): ReadonlySet<Action> {
   const allowed = new Set<Action>();
   const mine = actionsOf(role);
@@ -88,8 +88,8 @@ export function actionsOfScopes(role: Role, scopes: Iterable<string>): ReadonlyS
 }
 
 /**
- * Lets `principal` do `action` (on `index`, a concrete name, where it concerns one).
- * Throws forbidden; for access tokens with `data.wwwAuthenticate` as RFC 6750 section 3.1 wants it.
+ * Checks that `principal` may do `action` (on `index`, a concrete name, where the action concerns one). Throws forbidden;
+ * for access tokens with `data.wwwAuthenticate` as RFC 6750 section 3.1 specifies.
  */
 export function authorize(principal: Principal, action: Action, index?: string): void {
   if (!principal.actions.has(action)) {
@@ -107,12 +107,12 @@ export function authorize(principal: Principal, action: Action, index?: string):
   );
 }
 
-/** Throws forbidden where it isn't a person who is signed in: a key or token has no sessions and consents of its own. */
+/** Throws forbidden unless `principal` is a signed-in person: keys and tokens have no sessions and consents of their own. */
 export function requirePerson(principal: Principal): void {
   if (principal.kind === "user") return;
   throw new AppError(
     "forbidden",
-    `${principal.name} is no person who is signed in; sign in on the dashboard for this`,
+    `${principal.name} is not a signed-in person; sign in on the dashboard for this`,
   );
 }
 
@@ -121,7 +121,7 @@ export function mayReach(principal: Pick<Principal, "indices">, index: string): 
   return principal.indices.some((pattern) => matches(pattern, index));
 }
 
-/** Returns true where `text` fits `pattern`; `*` stands for any characters. Linear but for the number of stars. */
+/** Returns true where `text` matches `pattern`; `*` matches any characters. Time: text length × number of stars. */
 export function matches(pattern: string, text: string): boolean {
   const [first = "", ...rest] = pattern.split("*");
   if (rest.length === 0) return pattern === text;

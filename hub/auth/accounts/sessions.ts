@@ -1,13 +1,14 @@
-/** Dashboard sessions: an opaque secret in a cookie, its hash in the state; idle and absolute end; list and end. */
+/** Dashboard sessions: an opaque secret in a cookie, its hash in the state, an idle and an absolute end. One-time tickets for sockets. */
 
 import { Records, type Store, won } from "#hub/auth/state/records.ts";
 import { hashOf, newSecret } from "#hub/auth/state/secrets.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { Account, Accounts } from "./accounts.ts";
+import type { Action, Principal } from "./principal.ts";
 
-/** A session's last use is written down at most this often: a write per request would be too many. */
+/** Shortest time between two writes of a session's last use; one write per request would be too many. */
 const TOUCH_MS = 5 * 60_000;
-/** Sessions of one account; opening more ends the oldest. */
+/** Most sessions of one account; opening another one ends the oldest. */
 const MAX_PER_ACCOUNT = 50;
 
 export interface SessionLife {
@@ -20,7 +21,7 @@ export interface SessionLife {
 /** A session as it is stored, under the hash of its secret. */
 export interface Session {
   readonly accountId: string;
-  /** The account's at sign-in; an account with another one has changed its password or role. */
+  /** The account's epoch at sign-in. It differs after a change of password or role, which ends the session. */
   readonly epoch: number;
   readonly createdAt: number;
   readonly seenAt: number;
@@ -28,7 +29,7 @@ export interface Session {
   readonly userAgent: string;
 }
 
-/** A living session: `key` names it in lists and may be shown, it opens nothing. */
+/** A living session. `key` names it in lists; it is not secret. */
 export interface LivingSession {
   readonly key: string;
   readonly session: Session;
@@ -50,7 +51,7 @@ export class Sessions {
     this.#life = life;
   }
 
-  /** Opens a session; the secret goes into the cookie. A new one at each sign-in, so a planted one is worth nothing. */
+  /** Opens a session and returns the secret for the cookie. Each sign-in gets a new one, so a planted cookie is worthless. */
   async open(accountId: string, epoch: number, ip: string, userAgent: string): Promise<string> {
     await this.#dropOldest(accountId);
     const secret = newSecret();
@@ -68,12 +69,12 @@ export class Sessions {
     return secret;
   }
 
-  /** Returns the session of a cookie's secret and moves its idle end, or null. */
+  /** Returns the session of a cookie's secret and extends its idle end, or null. */
   async find(secret: string): Promise<LivingSession | null> {
     return this.get(hashOf(secret), true);
   }
 
-  /** Returns the session named `key`, or null; for sockets that ask from time to time whether they may go on. */
+  /** Returns the session named `key`, or null. Open sockets call it from time to time to check that they may continue. */
   async get(key: string, touch = false): Promise<LivingSession | null> {
     const read = await this.#sessions.get(key);
     if (read === null) return null;
@@ -85,7 +86,7 @@ export class Sessions {
     const now = this.#store.clock.now();
     if (touch && now - read.data.seenAt >= TOUCH_MS) {
       const seen = { ...read.data, seenAt: now };
-      // Another request may have been first, or ended it; both are fine.
+      // Losing is fine: another request was first, or the session ended.
       await won(this.#sessions.update(read, seen, this.#endOf(seen)));
     }
     return { key, session: read.data, account };
@@ -102,7 +103,7 @@ export class Sessions {
     return found.sort((a, b) => b.session.seenAt - a.session.seenAt);
   }
 
-  /** Ends a session at once; one that is over is no error. */
+  /** Ends a session. One that is over already is no error. */
   async end(key: string): Promise<void> {
     const session = await this.#sessions.take(key);
     if (session !== null) await this.#byAccount.delete(`${session.accountId}.${key}`);
@@ -129,5 +130,35 @@ export class Sessions {
   }
 }
 
-/** Prefix of the sessions' keys in the bucket, for who watches for their end. */
+/** Prefix of the sessions' keys in the bucket, for followers of their end. */
 export const SESSION_KIND = "session";
+
+/** Life of a ticket, which is used right after it was issued. */
+const TICKET_MS = 30_000;
+
+type TicketRecord = Omit<Principal, "actions"> & { readonly actions: readonly Action[] };
+
+export class Tickets {
+  readonly #tickets: Records<TicketRecord>;
+  readonly #store: Store;
+
+  constructor(store: Store) {
+    this.#tickets = new Records(store, "ticket");
+    this.#store = store;
+  }
+
+  /** Issues a ticket for the principal: valid once within 30 s, sent in the socket's first message. */
+  async issue(principal: Principal): Promise<string> {
+    const ticket = newSecret();
+    const record: TicketRecord = { ...principal, actions: [...principal.actions] };
+    await this.#tickets.create(hashOf(ticket), record, this.#store.clock.now() + TICKET_MS);
+    return ticket;
+  }
+
+  /** Returns the ticket's principal and invalidates the ticket, or null. */
+  async redeem(ticket: string): Promise<Principal | null> {
+    const record = await this.#tickets.take(hashOf(ticket));
+    if (record === null) return null;
+    return { ...record, actions: new Set(record.actions) };
+  }
+}

@@ -1,4 +1,4 @@
-/** Follows the room's state: deletes what has expired, and tells who listens what changes. */
+/** Follows the records of authentication: deletes expired ones and notifies listeners of changes. */
 
 import { expiryOf, type Store, won } from "#hub/auth/state/records.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
@@ -7,13 +7,13 @@ import type { Counter } from "#proto/kit/metrics.ts";
 import { Backoff } from "#proto/kit/retry.ts";
 import { SESSION_KIND } from "./sessions.ts";
 
-/** Time between two sweeps. Readers look at the end themselves; sweeping only frees the space. */
+/** Mean time between two sweeps. Readers check the expiry themselves; sweeping only frees space. */
 const SWEEP_MS = 60_000;
-/** Kept this long after the end, for hubs whose clocks differ. */
+/** Records are kept this long after their expiry, for hubs whose clocks differ. */
 const GRACE_MS = 60_000;
-/** Deletions of one sweep; what is left waits for the next. */
+/** Most deletions of one sweep; the rest waits for the next. */
 const MAX_PER_SWEEP = 5_000;
-/** Records whose end is remembered; further ones are found by the next start. */
+/** Most records whose expiry is remembered; the next start finds further ones. */
 const MAX_FOLLOWED = 1_000_000;
 
 interface Followed {
@@ -37,7 +37,7 @@ export class StateFollower implements Component {
   }
 
   start(): Promise<void> {
-    this.#tasks = Promise.all([this.#follow(), this.#sweepForEver()]);
+    this.#tasks = Promise.all([this.#follow(), this.#sweepRepeatedly()]);
     return Promise.resolve();
   }
 
@@ -46,12 +46,12 @@ export class StateFollower implements Component {
     await this.#tasks;
   }
 
-  /** Calls `listener` with the key of each session that ends on any hub. Returns how to stop that. */
+  /** Calls `listener` with the key of each session that ends on any hub. Returns a function that unsubscribes. */
   onSessionEnd(listener: (sessionKey: string) => void): () => void {
     return this.onChange(SESSION_KIND, (id, gone) => gone && listener(id));
   }
 
-  /** Calls `listener` with the id of each record of `kind` that changes on any hub. Returns how to stop that. */
+  /** Calls `listener` with the id of each record of `kind` that changes on any hub. Returns a function that unsubscribes. */
   onChange(kind: string, listener: (id: string, gone: boolean) => void): () => void {
     const prefix = `${kind}.`;
     const listen = (key: string, gone: boolean): void => {
@@ -61,14 +61,14 @@ export class StateFollower implements Component {
     return () => this.#listeners.delete(listen);
   }
 
-  /** Deletes what ended more than a minute ago. */
+  /** Deletes records that expired more than a minute ago. Returns how many. */
   async sweep(): Promise<number> {
     const before = this.#store.clock.now() - GRACE_MS;
     let count = 0;
     for (const [key, { expiresAt, revision }] of this.#ends) {
       if (count >= MAX_PER_SWEEP || this.#stop.signal.aborted) break;
       if (expiresAt > before) continue;
-      // Lost: somebody renewed it, or another hub was first; the follower hears of both.
+      // Losing means that the record was renewed or another hub was first; the watch reports both.
       await won(this.#store.bucket.delete(key, revision));
       this.#ends.delete(key);
       count++;
@@ -100,10 +100,10 @@ export class StateFollower implements Component {
     for (const listener of this.#listeners) listener(key, value === null);
   }
 
-  async #sweepForEver(): Promise<void> {
+  async #sweepRepeatedly(): Promise<void> {
     const { signal } = this.#stop;
     while (!signal.aborted) {
-      // Spread over the hubs, so that they don't all delete the same records at the same time.
+      // Randomised, so that the hubs don't all delete the same records at the same time.
       await this.#store.clock.sleep(SWEEP_MS * (0.5 + Math.random()), signal);
       if (signal.aborted) return;
       try {

@@ -1,9 +1,9 @@
-/** Brakes against guessing: waits that double with each failure, and limits per minute. Kept in memory, bounded. */
+/** Limits against guessing: waits that double with each failure, and counts per minute. In memory, bounded. */
 
 import type { Clock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 
-/** Names remembered; the one unused for longest goes first. */
+/** Most names remembered; the least recently used is dropped first. */
 const MAX_NAMES = 20_000;
 
 export interface ThrottleOptions {
@@ -11,17 +11,17 @@ export interface ThrottleOptions {
   readonly free: number;
   /** Wait after the first failure beyond them; doubles, ms. */
   readonly firstMs: number;
-  /** Longest wait, ms. Never for ever: a lock would be a weapon against the owner. */
+  /** Longest wait, ms. It is finite, as a lock-out could be used against the owner. */
   readonly capMs: number;
 }
 
 interface Failures {
   count: number;
-  /** No try before, ms since 1970. */
+  /** Earliest time of the next attempt, ms since 1970. */
   notBefore: number;
 }
 
-/** Makes each further failure of a name cost more time; a success forgets them. */
+/** Doubles the wait with each failure of a name; a success resets it. */
 export class Throttle {
   readonly #clock: Clock;
   readonly #options: ThrottleOptions;
@@ -70,7 +70,7 @@ export class RateLimit {
     this.#windowMs = windowMs;
   }
 
-  /** Throws overloaded with `data.retryAfterSeconds` where the name has used its window up. */
+  /** Throws overloaded with `data.retryAfterSeconds` where the name has reached the limit of its window. */
   check(name: string): void {
     const window = this.#names.get(name);
     if (window === undefined || window.count < this.#limit) return;
@@ -90,13 +90,13 @@ export class RateLimit {
     );
   }
 
-  /** Takes one event of the name back. */
+  /** Subtracts one event of the name. */
   forgive(name: string): void {
     const window = this.#names.get(name);
     if (window !== undefined && window.count > 0) window.count--;
   }
 
-  /** Returns true the first `limit` times of a window and counts; for things to be said now and then. */
+  /** Counts an event and returns true the first `limit` times of a window; for messages that repeat. */
   allows(name: string): boolean {
     const window = this.#names.get(name);
     this.count(name);
@@ -105,7 +105,7 @@ export class RateLimit {
   }
 }
 
-/** Returns the network an address stands for: itself, or the /64 of an IPv6 address, which one person can fill. */
+/** Returns the network of an address: the IPv4 address itself, or the /64 of an IPv6 address, which one user controls. */
 export function networkOf(ip: string): string {
   const address = ip.replace(/^::ffff:(?=\d+\.)/, "");
   if (!address.includes(":")) return address;
@@ -127,7 +127,7 @@ function remember<T>(names: Map<string, T>, name: string, value: T): void {
 
 function tooMany(waitMs: number): AppError {
   const retryAfterSeconds = Math.ceil(waitMs / 1_000);
-  return new AppError("overloaded", `too many failed tries; try again in ${retryAfterSeconds} s`, {
+  return new AppError("overloaded", `too many failed attempts; try again in ${retryAfterSeconds} s`, {
     data: { retryAfterSeconds },
   });
 }

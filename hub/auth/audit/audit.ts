@@ -1,4 +1,4 @@
-/** What happened around access, for the audit log. Never a secret: a credential stands as the first 8 characters of its hash. */
+/** Events of the audit log. None holds a secret: a credential is shown as the first 8 characters of its hash. */
 
 export type AuditAction =
   | "sign_in"
@@ -36,19 +36,19 @@ export type AuditAction =
   | "connection_removed"
   | "vault_key_changed";
 
-/** One entry. */
+/** One event. */
 export interface AuditEvent {
   readonly action: AuditAction;
   readonly outcome: "ok" | "refused";
-  /** Who did it: an account's name, a client, "system". */
+  /** Who acted: an account's name, a client, "system". */
   readonly actor: string;
-  /** Address the request came from; absent where it came from the machine itself. */
+  /** Address of the request; absent for commands on the machine itself. */
   readonly ip?: string;
-  /** What it was done to. */
+  /** The object of the action. */
   readonly subject?: string;
-  /** Why it was refused, or what changed. */
+  /** Why the action was refused, or what changed. */
   readonly reason?: string;
 }
 
-/** Takes entries; must not throw or wait. */
+/** Receives events; must not throw or wait. */
 export type AuditSink = (event: AuditEvent) => void;

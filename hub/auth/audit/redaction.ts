@@ -1,4 +1,4 @@
-/** Keeping credentials out of the request log: query strings of sign-in and token routes never reach it. */
+/** Keeps credentials out of the request log: query strings of sign-in and token routes never reach it. */
 
 import type { FastifyRequest, RouteShorthandOptions } from "fastify";
 
@@ -15,7 +15,7 @@ const SECRET_PARAMETERS: ReadonlySet<string> = new Set([
   "ticket",
   "token",
 ]);
-/** One-time links and prompts carry their secret in the path. */
+/** Paths of one-time links and prompts contain their secret. */
 const SECRET_PATH = /^(\/api\/auth\/setup\/|\/o\/oauth2\/v2\/(?:auth|prompt)\/)[^/?]+/;
 
 /** Returns `url` with the values of credentials replaced; for logs. */
@@ -31,12 +31,12 @@ export function redactUrl(url: string): string {
   return `${shown}?${kept.join("&")}`;
 }
 
-/** Returns what the request log may show of a request; servers use it as fastify's serializer of `req`. */
+/** Returns the loggable part of a request; servers use it as fastify's serializer of `req`. */
 export function requestForLog(request: FastifyRequest): Record<string, unknown> {
   return { method: request.method, url: redactUrl(request.url), host: request.host, ip: request.ip };
 }
 
-/** Options of routes whose URLs may hold credentials: not logged at info, and redacted above. */
+/** Options of routes whose URLs may hold credentials: logged from warn on, redacted. */
 export const quietRoute: Pick<RouteShorthandOptions, "logLevel" | "logSerializers"> = {
   logLevel: "warn",
   logSerializers: { req: (request: FastifyRequest) => requestForLog(request) },

@@ -1,13 +1,13 @@
-/** Calls of an API with a Bearer token (RFC 6750): to allowed hosts only, with one more try on 401. */
+/** Calls an API with a Bearer token (RFC 6750): allowed hosts only, one repetition after 401. */
 
 import { AppError } from "#proto/kit/errors.ts";
 import type { Fetch } from "./endpoints.ts";
-import { checkTokenTarget } from "./hosts.ts";
+import { checkTokenTarget } from "./provider-definition.ts";
 
-/** Redirects followed, as browsers limit them too. */
+/** Most redirects followed. */
 const MAX_REDIRECTS = 5;
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
-/** Longest wait for an answer's head. */
+/** Longest wait for the head of an answer. */
 const DEADLINE_MS = 60_000;
 
 export interface ApiRequest {
@@ -23,11 +23,11 @@ export interface ApiCaller {
   /** See `checkTokenTarget`. */
   readonly hosts: readonly string[];
   readonly fetch: Fetch;
-  /** Returns a token; `rejected`: the one that the API has just refused. */
+  /** Returns a token. `rejected`: the token that the API has just refused. */
   readonly accessToken: (rejected?: string) => Promise<string>;
 }
 
-/** Sends a request and returns the answer, whatever its status. Throws forbidden, unavailable, and what `accessToken` throws. */
+/** Sends a request and returns the answer with any status. Throws forbidden, unavailable, and what `accessToken` throws. */
 export async function callApi(request: ApiRequest, caller: ApiCaller): Promise<Response> {
   checkTokenTarget(new URL(request.url), caller.hosts);
   const token = await caller.accessToken();
@@ -37,7 +37,7 @@ export async function callApi(request: ApiRequest, caller: ApiCaller): Promise<R
   return followed(request, caller, await caller.accessToken(token));
 }
 
-/** Follows redirects: with the token within one origin, without it to other allowed hosts, not at all elsewhere. */
+/** Follows redirects: with the token within one origin, without it to other allowed hosts, nowhere else. */
 async function followed(request: ApiRequest, caller: ApiCaller, token: string): Promise<Response> {
   const { headers = {}, signal } = request;
   let { url, method = "GET", body } = request;
@@ -63,7 +63,7 @@ async function followed(request: ApiRequest, caller: ApiCaller, token: string): 
     const target = URL.parse(location, url);
     if (target === null) throw new AppError("unavailable", `${new URL(url).host} redirects to no address`);
     checkTokenTarget(target, caller.hosts);
-    // Once off the origin the token stays home, even if the way leads back.
+    // After leaving the origin no request gets the token, even where a redirect leads back.
     authorized &&= target.origin === new URL(url).origin;
     url = target.href;
     if (answer.status === 303 || (answer.status < 303 && method === "POST")) {

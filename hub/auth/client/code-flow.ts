@@ -1,4 +1,4 @@
-/** The authorization code flow from the client's side: PKCE, `state` and `iss` (RFC 6749 section 4.1, 7636, 9207, 9700). */
+/** The client side of the authorization code flow: PKCE, `state` and `iss` (RFC 6749 section 4.1, 7636, 9207, 9700). */
 
 import * as oauth from "oauth4webapi";
 import { Records, type Store } from "#hub/auth/state/records.ts";
@@ -11,21 +11,21 @@ import { exchangeCode, type TokenCaller, type TokenSet } from "./token-endpoint.
 /** Time to sign in at the provider and come back. */
 const FLOW_MS = 15 * 60_000;
 
-/** What is remembered between leaving and coming back. */
+/** State of a flow between its start and its callback. */
 interface Flow<T> {
   readonly verifier: string;
-  /** Hash of what ties the flow to the browser that began it. */
+  /** Hash of the secret that binds the flow to the browser that began it. */
   readonly bindingHash: string;
   readonly purpose: T;
 }
 
-/** Asks where the browser goes. */
+/** Parameters of a new flow. */
 export interface FlowStart<T> {
   readonly definition: ProviderDefinition;
   readonly redirectUri: string;
   /** A secret of the browser, from a cookie. */
   readonly binding: string;
-  /** Given back at the end. */
+  /** Returned at the end. */
   readonly purpose: T;
 }
 
@@ -68,7 +68,7 @@ export class CodeFlow<T> {
   }
 
   /**
-   * Returns what the flow of a callback was begun for. Each `state` counts once and only in the browser that began it.
+   * Returns the purpose of a callback's flow. Each `state` is valid once and only in the browser that began it.
    * Throws request_invalid.
    */
   async recall(
@@ -105,7 +105,7 @@ export class CodeFlow<T> {
         const reason = cause.error_description ?? cause.error;
         throw new AppError("forbidden", `${definition.name} refused: ${reason.slice(0, 300)}`, { cause });
       }
-      const message = `the answer isn't one of ${definition.name}: ${(cause as Error).message}`;
+      const message = `the answer is not from ${definition.name}: ${(cause as Error).message}`;
       throw new AppError("request_invalid", message, { cause });
     }
     return exchangeCode(caller, checked, redirectUri, verifier);

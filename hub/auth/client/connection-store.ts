@@ -1,21 +1,21 @@
-/** Connected accounts as they are stored: tokens sealed for their account, a state, and a lease of who refreshes. */
+/** Stored connected accounts: tokens sealed for their account, a state, and the lease of the refreshing process. */
 
 import { Records, type Store, type Stored, won } from "#hub/auth/state/records.ts";
 import type { Vault } from "#hub/auth/state/vault.ts";
 import type { TokenSet } from "./token-endpoint.ts";
 
-/** Refresh this long before the end, at most, ms … */
+/** Longest time before the expiry at which a token is refreshed, ms … */
 const MAX_AHEAD_MS = 60_000;
-/** … and this part of the token's life, so that short lives aren't refreshed all the time. */
+/** … and its share of the token's life, so that short-lived tokens are not refreshed continuously. */
 const AHEAD_SHARE = 0.1;
 
-/** Tokens in the clear: in memory only. */
+/** Unsealed tokens, in memory only. */
 export interface HeldTokens {
   readonly accessToken: string;
   readonly refreshToken?: string;
 }
 
-/** Who refreshes now. One that is past its end was left by a process that died. */
+/** The process that refreshes now. A lease past its end was left by a crashed process. */
 export interface Lease {
   readonly holder: string;
   /** ms since 1970. */
@@ -28,19 +28,19 @@ export interface ConnectionRecord {
   readonly name: string;
   /** reconnect: the provider refuses; a person must go through the prompt again. */
   readonly state: "connected" | "reconnect";
-  /** Why it must be reconnected. */
+  /** Why the account must be reconnected. */
   readonly reason?: string;
   /** {accessToken, refreshToken} sealed for "account:<id>". */
   readonly sealed: string;
-  /** ms since 1970; null: the provider doesn't say, so the token is used until it is refused. */
+  /** ms since 1970; null: the provider gave no expiry, so the token is used until it is refused. */
   readonly expiresAt: number | null;
-  /** From when on it is refreshed, ms since 1970; null as `expiresAt`. */
+  /** Time of the next refresh, ms since 1970; null as `expiresAt`. */
   readonly refreshAt: number | null;
   readonly scope: string;
   readonly connectedAt: number;
   readonly refreshedAt?: number;
   readonly lease: Lease | null;
-  /** A refresh was sent whose answer never came: a provider that changes refresh tokens may refuse the old one now. */
+  /** True where the answer to a refresh was lost: a provider that rotates refresh tokens may refuse the old one now. */
   readonly answerLost: boolean;
 }
 
@@ -73,7 +73,7 @@ export class ConnectionStore {
     return this.#records.put(id, record);
   }
 
-  /** Replaces what was read; false where it has changed since. */
+  /** Replaces the record that was read; false where it has changed since. */
   replace(read: StoredConnection, record: ConnectionRecord): Promise<boolean> {
     return won(this.#records.update(read, record));
   }
@@ -90,7 +90,7 @@ export class ConnectionStore {
     return JSON.parse(this.#vault.open(record.sealed, placeOf(id))) as HeldTokens;
   }
 
-  /** Returns what a token response changes in a record; a refresh token that isn't replaced is kept. */
+  /** Returns the fields that a token response changes in a record. A refresh token that isn't replaced is kept. */
   sealed(
     id: string,
     set: TokenSet,
@@ -108,7 +108,7 @@ export class ConnectionStore {
     return { sealed, expiresAt, refreshAt: expiresAt - Math.min(MAX_AHEAD_MS, lifeMs * AHEAD_SHARE) };
   }
 
-  /** Seals tokens anew that are sealed with an older key. Returns how many. */
+  /** Seals tokens again that are sealed with an older key. Returns how many. */
   async reseal(): Promise<number> {
     let count = 0;
     for (const { id, data } of await this.list()) {

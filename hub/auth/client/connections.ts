@@ -1,4 +1,4 @@
-/** Accounts of people at other providers: connected through the provider's prompt, used by inputs, removed with revocation. */
+/** People's accounts at other providers: connected through the provider's prompt, used by pipeline inputs, revoked on removal. */
 
 import type { AuditSink } from "#hub/auth/audit/audit.ts";
 import type { Store } from "#hub/auth/state/records.ts";
@@ -12,7 +12,7 @@ import { type ApiRequest, callApi } from "./api-call.ts";
 import { CodeFlow } from "./code-flow.ts";
 import { type ConnectionRecord, ConnectionStore } from "./connection-store.ts";
 import { Endpoints, type Fetch } from "./endpoints.ts";
-import { checkTokenHost } from "./hosts.ts";
+import { checkTokenHost } from "./provider-definition.ts";
 import { Providers } from "./providers.ts";
 import { Refresher } from "./refresher.ts";
 import { refreshTokens, revokeToken, type TokenCaller, TokenRefused } from "./token-endpoint.ts";
@@ -20,7 +20,7 @@ import { refreshTokens, revokeToken, type TokenCaller, TokenRefused } from "./to
 /** Path of the callback below the hub's address. */
 export const CONNECTIONS_CALLBACK = "/api/connections/callback";
 
-/** A connected account for people, without its tokens. */
+/** A connected account without its tokens. */
 export interface ConnectionView {
   readonly id: string;
   readonly name: string;
@@ -34,10 +34,10 @@ export interface ConnectionView {
   readonly expiresAt: number | null;
 }
 
-/** What a flow was begun for. */
+/** The purpose of a flow. */
 interface Purpose {
   readonly providerId: string;
-  /** The account that is connected, a new or a present one. */
+  /** Id of the account: a new or an existing one. */
   readonly id: string;
   readonly name: string;
   readonly actor: string;
@@ -135,7 +135,7 @@ export class Connections {
   }
 
   /**
-   * Returns an access token of the account with this name, for requests to `host`; `rejected`: the one that the host has
+   * Returns an access token of the account with this name, for requests to `host`. `rejected`: the token that the host has
    * just refused. Throws not_found, forbidden for hosts beyond the provider's `api_hosts`, and as `accessToken`.
    */
   async bearer(name: string, host: string, rejected?: string): Promise<string> {
@@ -153,8 +153,8 @@ export class Connections {
   }
 
   /**
-   * Calls an API with the account's token and returns its answer. A 401 is tried once more with a new token. The token
-   * goes to hosts of the provider's `api_hosts` only. Throws as `accessToken`, forbidden for other hosts, unavailable.
+   * Calls an API with the account's token and returns its answer. After a 401 the call is repeated once with a new token.
+   * The token goes to hosts of the provider's `api_hosts` only. Throws as `accessToken`, forbidden for other hosts, unavailable.
    */
   async call(id: string, request: ApiRequest): Promise<Response> {
     const read = await this.#store.get(id);
@@ -167,7 +167,7 @@ export class Connections {
     });
   }
 
-  /** Removes an account; the provider is told so where it has an address for that, but isn't waited for in vain. Throws not_found. */
+  /** Removes an account and revokes its token at the provider where it has a revocation endpoint; a failure there is logged. Throws not_found. */
   async remove(id: string, actor: string): Promise<void> {
     const record = await this.#store.take(id);
     if (record === null) throw new AppError("not_found", `there is no connected account ${id}`);
@@ -177,7 +177,10 @@ export class Connections {
       await revokeToken(await this.#caller(record.providerId), refreshToken ?? accessToken);
     } catch (error) {
       reason = `not revoked at the provider: ${(error as Error).message}`;
-      this.#parts.log.warn({ account: id, reason }, "removed account may still be valid at its provider");
+      this.#parts.log.warn(
+        { account: id, reason },
+        "token of a removed account may still be valid at its provider",
+      );
     }
     this.#parts.audit({
       action: "connection_removed",
@@ -201,7 +204,7 @@ export class Connections {
     await this.providers.remove(id, actor);
   }
 
-  /** Seals everything anew that is sealed with an older key of the vault. Returns how many. */
+  /** Seals all records again that are sealed with an older key of the vault. Returns how many. */
   async reseal(): Promise<number> {
     return (await this.#store.reseal()) + (await this.providers.reseal());
   }

@@ -1,13 +1,14 @@
-/** Where a provider's endpoints are: from its definition, or from its metadata (RFC 8414), kept for an hour. */
+/** Endpoints of a provider: from its definition, or from its metadata (RFC 8414), which are cached for an hour. */
 
 import * as oauth from "oauth4webapi";
 import type { Clock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import { isLoopback, type ProviderDefinition } from "./provider-definition.ts";
+import { isLoopbackHttp } from "#proto/kit/loopback.ts";
+import type { ProviderDefinition } from "./provider-definition.ts";
 
-/** Metadata change rarely; an hour bounds how long an old endpoint is asked. */
+/** Life of cached metadata, which bounds how long an old endpoint is used. */
 const KEEP_MS = 3_600_000;
-/** Providers whose metadata are kept. */
+/** Most providers whose metadata are cached. */
 const MAX_KEPT = 200;
 const DEADLINE_MS = 10_000;
 
@@ -29,7 +30,7 @@ export class Endpoints {
     this.#fetch = fetch;
   }
 
-  /** Returns the endpoints of a provider. Throws unavailable where its metadata can't be had, settings_invalid where they are wrong. */
+  /** Returns the endpoints of a provider. Throws unavailable where its metadata can't be fetched, settings_invalid where they are invalid. */
   async of(definition: ProviderDefinition): Promise<oauth.AuthorizationServer> {
     const given = givenEndpoints(definition);
     if (definition.issuer === undefined) return given;
@@ -51,7 +52,7 @@ export class Endpoints {
       try {
         return await oauth.processDiscoveryResponse(url, response);
       } catch (cause) {
-        const message = `metadata of provider ${issuer} are wrong: ${(cause as Error).message}`;
+        const message = `metadata of provider ${issuer} are invalid: ${(cause as Error).message}`;
         throw new AppError("settings_invalid", message, { cause });
       }
     }
@@ -66,7 +67,7 @@ export class Endpoints {
       return await oauth.discoveryRequest(url, {
         algorithm,
         signal: AbortSignal.timeout(DEADLINE_MS),
-        [oauth.allowInsecureRequests]: isLoopback(url.href),
+        [oauth.allowInsecureRequests]: isLoopbackHttp(url.href),
         [oauth.customFetch]: (address, { method, headers, redirect, signal }) =>
           this.#fetch(address, { method, headers, redirect, ...(signal === undefined ? {} : { signal }) }),
       });
@@ -77,7 +78,7 @@ export class Endpoints {
   }
 }
 
-/** The specification's paths stand below `auth_url` and `token_url`. */
+/** Returns the endpoints given by the definition; fixed paths are appended to `auth_url` and `token_url`. */
 function givenEndpoints(definition: ProviderDefinition): oauth.AuthorizationServer {
   const { auth_url, token_url, revocation_endpoint } = definition;
   const below = (base: string, path: string): string => base.replace(/\/+$/, "") + path;

@@ -1,17 +1,16 @@
-/** A provider at which accounts are connected: its endpoints, our registration there, and the hosts its tokens may go to. */
+/** A provider at which accounts are connected: its endpoints, this hub's registration, and the hosts its tokens may go to. */
 
 import type { Static } from "typebox";
 import { AppError } from "#proto/kit/errors.ts";
-import { isLoopbackHost } from "#proto/kit/loopback.ts";
+import { isLoopbackHttp } from "#proto/kit/loopback.ts";
 import { schemaFault, Type } from "#proto/kit/schema.ts";
-import { checkHostPattern } from "./hosts.ts";
 
 const Text = Type.String({ minLength: 1, maxLength: 2_000 });
 
-/** What an administrator fills in. Endpoints come from `issuer` (RFC 8414 metadata), `auth_url` + `token_url`, or are given whole. */
+/** The fields an administrator fills in. Endpoints come from `issuer` (RFC 8414 metadata), `auth_url` + `token_url`, or are given whole. */
 export const ProviderDefinition = Type.Object(
   {
-    name: Type.String({ minLength: 1, maxLength: 100, description: "For people." }),
+    name: Type.String({ minLength: 1, maxLength: 100, description: "Name shown to people." }),
     issuer: Type.Optional(
       Type.String({ maxLength: 500, description: "Address whose metadata name the endpoints." }),
     ),
@@ -24,7 +23,7 @@ export const ProviderDefinition = Type.Object(
     ),
     token_endpoint: Type.Optional(Type.String({ description: "Whole address, instead of token_url." })),
     revocation_endpoint: Type.Optional(
-      Type.String({ description: "Whole address; told when an account is removed." }),
+      Type.String({ description: "Whole address; called when an account is removed." }),
     ),
     client_id: Text,
     client_secret: Type.Optional(Text),
@@ -51,7 +50,7 @@ export const ProviderDefinition = Type.Object(
 
 export type ProviderDefinition = Static<typeof ProviderDefinition>;
 
-/** Parameters that belong to the flow itself and can't be overridden. */
+/** Parameters that the flow sets itself. */
 const RESERVED: ReadonlySet<string> = new Set([
   "client_id",
   "code_challenge",
@@ -62,7 +61,7 @@ const RESERVED: ReadonlySet<string> = new Set([
   "state",
 ]);
 
-/** Returns `definition` where it makes sense. Throws request_invalid naming the field. */
+/** Returns `definition` where it is valid. Throws request_invalid naming the field. */
 export function checkProvider(definition: unknown): ProviderDefinition {
   const fault = schemaFault(ProviderDefinition, definition);
   if (fault !== undefined) {
@@ -98,17 +97,49 @@ export function checkProvider(definition: unknown): ProviderDefinition {
   return checked;
 }
 
-/** Returns true where `url` may be asked without TLS. */
-export function isLoopback(url: string): boolean {
-  const parsed = URL.parse(url);
-  return parsed?.protocol === "http:" && isLoopbackHost(parsed.hostname);
-}
-
 function checkEndpoint(field: string, url: string): void {
-  const parsed = URL.parse(url);
-  if (parsed?.protocol === "https:" || isLoopback(url)) return;
+  if (URL.parse(url)?.protocol === "https:" || isLoopbackHttp(url)) return;
   throw new AppError(
     "request_invalid",
     `${field}: ${url} must be an https:// address (http:// only on loopback)`,
   );
+}
+
+/** A host, "*.host" for those below it, each with or without a port. */
+const HOST_PATTERN = /^(\*\.)?([A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*|\[[0-9a-fA-F:]+\])(:\d{1,5})?$/;
+
+/** Throws request_invalid where `pattern` is no host. "*.example.com" covers the hosts below it, not itself. */
+export function checkHostPattern(pattern: string): void {
+  if (HOST_PATTERN.test(pattern) && pattern !== "*") return;
+  throw new AppError(
+    "request_invalid",
+    `api_hosts: "${pattern}" is no host; write api.example.com or *.example.com`,
+  );
+}
+
+/**
+ * Throws forbidden where a token must not be sent to `url`: the host isn't in `patterns` (the port counts; without one
+ * it is the scheme's own), or it isn't https (http only on loopback).
+ */
+export function checkTokenTarget(url: URL, patterns: readonly string[]): void {
+  if (url.username !== "" || url.password !== "") {
+    throw new AppError("forbidden", `the address of an API must not name a user: ${url.host}`);
+  }
+  if (url.protocol !== "https:" && !isLoopbackHttp(url))
+    throw new AppError("forbidden", `no access token goes to ${url.protocol}//${url.host}: it isn't https`);
+  checkTokenHost(url.host, patterns);
+}
+
+/** Throws forbidden where `host`, with its port unless that is the scheme's own, isn't in `patterns`. */
+export function checkTokenHost(host: string, patterns: readonly string[]): void {
+  if (patterns.some((pattern) => covers(pattern.toLowerCase(), host.toLowerCase()))) return;
+  throw new AppError(
+    "forbidden",
+    `no access token goes to ${host.slice(0, 200)}; allowed are ${patterns.join(", ")} (api_hosts of the provider)`,
+  );
+}
+
+function covers(pattern: string, host: string): boolean {
+  if (!pattern.startsWith("*.")) return pattern === host;
+  return host.endsWith(pattern.slice(1)) && host.length > pattern.length - 1;
 }

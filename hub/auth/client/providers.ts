@@ -1,4 +1,4 @@
-/** The providers at which accounts may be connected; their client secrets are sealed. */
+/** Stored providers at which accounts may be connected; their client secrets are sealed. */
 
 import type { AuditSink } from "#hub/auth/audit/audit.ts";
 import { Records, type Store } from "#hub/auth/state/records.ts";
@@ -35,7 +35,7 @@ export class Providers {
     return id;
   }
 
-  /** Changes a provider; without a `client_secret` the present one is kept. Throws not_found, request_invalid. */
+  /** Changes a provider. Without a `client_secret` the stored one is kept. Throws not_found, request_invalid. */
   async change(id: string, definition: unknown, actor: string): Promise<void> {
     const checked = checkProvider(definition);
     const sealed = this.#sealed(id, checked);
@@ -72,7 +72,7 @@ export class Providers {
     this.#audit({ action: "provider_removed", outcome: "ok", actor, subject: `${provider.name} ${id}` });
   }
 
-  /** Seals secrets anew that are sealed with an older key. Returns how many. */
+  /** Seals secrets again that are sealed with an older key. Returns how many. */
   async reseal(): Promise<number> {
     let count = 0;
     for (const { id, data } of await this.#providers.list()) {

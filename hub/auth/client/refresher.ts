@@ -1,6 +1,6 @@
 /**
- * Keeps access tokens fresh: one refresh at a time per account, over callers (a shared promise), and over processes (a
- * lease taken by compare-and-set). New tokens are stored before anybody gets them.
+ * Refreshes access tokens: one refresh at a time per account, across callers (a shared promise) and across processes (a
+ * lease taken by compare-and-set). New tokens are stored before a caller gets them.
  */
 
 import type { AuditSink } from "#hub/auth/audit/audit.ts";
@@ -13,16 +13,16 @@ import { Backoff } from "#proto/kit/retry.ts";
 import type { ConnectionRecord, ConnectionStore, HeldTokens } from "./connection-store.ts";
 import { TokenRefused, type TokenSet } from "./token-endpoint.ts";
 
-/** Longer than all tries of one refresh together, so that a lease that ends was left by a dead process. */
+/** Longer than all attempts of one refresh together, so that an expired lease was left by a crashed process. */
 const LEASE_MS = 90_000;
-/** Tries of one refresh; each has a deadline of its own at the token endpoint. */
-const TRIES = 3;
+/** Attempts of one refresh; each has a deadline of its own at the token endpoint. */
+const ATTEMPTS = 3;
 const RETRY = { firstMs: 500, capMs: 5_000 };
-/** Waits for another process's refresh. */
+/** Waits between looks at another process's refresh. */
 const LOOK_AGAIN = { firstMs: 50, capMs: 1_000 };
-/** A provider may ask for a longer wait than a caller can have. */
+/** Longest wait that a provider may ask for before the refresh fails. */
 const MAX_RETRY_AFTER_MS = 10_000;
-/** Answers that only a person can put right (RFC 6749 sections 4.1.2.1 and 5.2). */
+/** Error codes that only a person can resolve (RFC 6749 sections 4.1.2.1 and 5.2). */
 const NEEDS_PERSON: ReadonlySet<string> = new Set([
   "invalid_grant",
   "unauthorized_client",
@@ -32,7 +32,7 @@ const NEEDS_PERSON: ReadonlySet<string> = new Set([
 
 export interface RefresherParts {
   readonly store: ConnectionStore;
-  /** Asks the provider of `record` with the refresh token. Throws TokenRefused, unavailable. */
+  /** Refreshes at the provider of `record`. Throws TokenRefused, unavailable. */
   readonly refresh: (record: ConnectionRecord, refreshToken: string) => Promise<TokenSet>;
   readonly clock: Clock;
   readonly log: Logger;
@@ -51,7 +51,7 @@ export class Refresher {
   }
 
   /**
-   * Returns an access token of the account. `rejected`: one that an API has just refused, so that it isn't given again.
+   * Returns an access token of the account. `rejected`: one that an API has just refused, which is not returned again.
    * Throws not_found, forbidden where the account must be reconnected, unavailable, settings_invalid.
    */
   async accessToken(id: string, rejected?: string): Promise<string> {
@@ -66,7 +66,7 @@ export class Refresher {
     } catch (error) {
       const usable =
         held.accessToken !== rejected && (read.data.expiresAt ?? Infinity) > this.#parts.clock.now();
-      // Refreshing ahead has failed, but the token at hand is still good.
+      // Refreshing ahead has failed, but the current token is still valid.
       if (usable && error instanceof AppError && error.retryable) return held.accessToken;
       throw error;
     }
@@ -82,7 +82,7 @@ export class Refresher {
     return accessToken === rejected || (refreshAt !== null && refreshAt <= this.#parts.clock.now());
   }
 
-  /** Callers share one refresh; nobody's giving up ends it, for the provider may have changed the refresh token already. */
+  /** Callers share one refresh. It continues when a caller gives up, as the provider may have rotated the refresh token already. */
   #shared(id: string, rejected: string | undefined): Promise<string> {
     const running = this.#running.get(id);
     if (running !== undefined) return running;
@@ -137,7 +137,7 @@ export class Refresher {
     }
     const sealed = this.#parts.store.sealed(id, set, held);
     const kept = await this.#parts.store.change(id, (record) => {
-      // Reconnected by a person meanwhile: those tokens are newer.
+      // Another holder: a person has reconnected the account, and those tokens are newer.
       if (record.lease?.holder !== this.#holder) return null;
       const refreshedAt = this.#parts.clock.now();
       return { ...record, ...sealed, refreshedAt, lease: null, answerLost: false };
@@ -160,7 +160,7 @@ export class Refresher {
           );
           const asked = Number(error.data["retryAfterSeconds"] ?? 0) * 1_000;
           const waitMs = Math.max(asked, backoff.next());
-          if (backoff.tries < TRIES && waitMs <= MAX_RETRY_AFTER_MS && !this.#stop.signal.aborted) {
+          if (backoff.tries < ATTEMPTS && waitMs <= MAX_RETRY_AFTER_MS && !this.#stop.signal.aborted) {
             await this.#parts.clock.sleep(waitMs, this.#stop.signal);
             continue;
           }
@@ -170,7 +170,7 @@ export class Refresher {
     }
   }
 
-  /** Writes down why a refresh failed and returns what the caller is told. */
+  /** Stores why a refresh failed and returns the error for the caller. */
   async #failed(id: string, leased: ConnectionRecord, error: unknown): Promise<unknown> {
     if (error instanceof TokenRefused && NEEDS_PERSON.has(error.error)) {
       const lost = (await this.#parts.store.get(id))?.data.answerLost === true;

@@ -1,24 +1,25 @@
-/** Requests to a provider's token and revocation endpoints, with what providers do besides the RFCs put right. */
+/** Requests to a provider's token and revocation endpoints. Answers that deviate from the RFCs are normalised. */
 
 import * as oauth from "oauth4webapi";
 import { AppError } from "#proto/kit/errors.ts";
+import { isLoopbackHttp } from "#proto/kit/loopback.ts";
 import type { Fetch } from "./endpoints.ts";
-import { isLoopback, type ProviderDefinition } from "./provider-definition.ts";
+import type { ProviderDefinition } from "./provider-definition.ts";
 
 /** Longest wait for a provider's answer. */
 const DEADLINE_MS = 20_000;
 /** Largest answer read, bytes. */
 const MAX_ANSWER_BYTES = 256 * 1024;
 
-/** What a token request gave. */
+/** Result of a token request. */
 export interface TokenSet {
   readonly accessToken: string;
   readonly refreshToken?: string;
-  /** Seconds; absent: the provider doesn't say. */
+  /** Seconds; absent: the provider gave none. */
   readonly expiresInSeconds?: number;
-  /** Scopes granted, where they differ from those asked for. */
+  /** Granted scopes, where they differ from the requested ones. */
   readonly scope?: string;
-  /** Claims of the ID token, where one was asked for (OpenID Connect). */
+  /** Claims of the ID token, where one was requested (OpenID Connect). */
   readonly claims?: Readonly<Record<string, unknown>>;
 }
 
@@ -34,7 +35,7 @@ export class TokenRefused extends Error {
   }
 }
 
-/** Who asks, where and how. */
+/** The provider of a token request and the way to reach it. */
 export interface TokenCaller {
   readonly server: oauth.AuthorizationServer;
   readonly definition: ProviderDefinition;
@@ -65,7 +66,7 @@ export function exchangeCode(
   });
 }
 
-/** Asks for a new access token. Throws TokenRefused, unavailable. */
+/** Requests a new access token. Throws TokenRefused, unavailable. */
 export function refreshTokens(caller: TokenCaller, refreshToken: string): Promise<TokenSet> {
   const { server, definition } = caller;
   const client: oauth.Client = { client_id: definition.client_id };
@@ -81,7 +82,7 @@ export function refreshTokens(caller: TokenCaller, refreshToken: string): Promis
   });
 }
 
-/** Tells the provider that a token is no longer needed (RFC 7009). Throws TokenRefused, unavailable. */
+/** Revokes a token at the provider (RFC 7009). Throws TokenRefused, unavailable. */
 export async function revokeToken(caller: TokenCaller, token: string): Promise<void> {
   const { server, definition } = caller;
   if (server.revocation_endpoint === undefined) return;
@@ -120,7 +121,7 @@ function optionsFor({ definition, fetch }: TokenCaller, endpoint: string): Optio
   const identity = definition.scope.split(" ").includes("openid");
   return {
     signal: AbortSignal.timeout(DEADLINE_MS),
-    [oauth.allowInsecureRequests]: isLoopback(endpoint),
+    [oauth.allowInsecureRequests]: isLoopbackHttp(endpoint),
     [oauth.customFetch]: (url: string, init: oauth.CustomFetchOptions<"POST", URLSearchParams>) =>
       send(fetch, definition, url, init, identity),
   };
@@ -154,8 +155,8 @@ async function send(
 }
 
 /**
- * Returns the answer as RFC 6749 section 5 wants it: form-encoded bodies become JSON, an error sent with 200 becomes
- * 400, a missing token_type is Bearer, and an ID token that nobody asked for is left out.
+ * Returns the answer as RFC 6749 section 5 specifies: form-encoded bodies become JSON, an error sent with 200 becomes 400,
+ * a missing token_type becomes Bearer, and an unrequested ID token is dropped.
  */
 async function conforming(response: Response, identity: boolean): Promise<Response> {
   const text = await readBounded(response);

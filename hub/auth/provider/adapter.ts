@@ -1,18 +1,18 @@
 /**
- * Where oidc-provider keeps its state: records in the hub's state, under the hash of the credential, so that the
- * store never holds one. One-time use is a compare-and-set: of many at once exactly one wins, on whichever hub.
+ * The storage adapter of oidc-provider: records in the hub's state under the hash of the credential, so that the store
+ * never holds one. One-time use is a compare-and-set: of concurrent uses exactly one wins, on whichever hub.
  */
 
 import { type Adapter, type AdapterPayload, errors } from "oidc-provider";
 import type { AuditSink } from "#hub/auth/audit/audit.ts";
 import { Records, type Store, won } from "#hub/auth/state/records.ts";
 import { fingerprint, hashOf } from "#hub/auth/state/secrets.ts";
-import { FAMILY_MODELS, type TokenFamilies } from "./families.ts";
+import { FAMILY_MODELS, type TokenFamilies } from "./tokens.ts";
 
-/** Stands for the id of an interaction inside its own record. */
+/** Placeholder for the id of an interaction inside its own record. */
 const SELF = "{self}";
 
-/** What the adapters of all models share. */
+/** Dependencies of the adapters of all models. */
 export interface AdapterParts {
   readonly store: Store;
   readonly families: TokenFamilies;
@@ -58,18 +58,18 @@ export class StateAdapter implements Adapter {
     return payload === undefined ? undefined : withSecrets(id, payload);
   }
 
-  /** Returns the session of a uid; without its id, which nobody knows but the browser. */
+  /** Returns the session of a uid, without its id, which only the browser has. */
   async findByUid(uid: string): Promise<AdapterPayload | undefined> {
     const key = (await this.#byUid.get(hashOf(uid)))?.data.key;
     return key === undefined ? undefined : this.#read(key);
   }
 
-  /** The device flow isn't offered. */
+  /** The device flow is not offered. */
   findByUserCode(): Promise<undefined> {
     return Promise.resolve(undefined);
   }
 
-  /** Uses a credential up. Who comes second gets invalid_grant and ends the family (RFC 6749 section 10.5). */
+  /** Consumes a credential. A second use gets invalid_grant and ends the family (RFC 6749 section 10.5). */
   async consume(id: string): Promise<void> {
     const read = await this.#records.get(hashOf(id));
     if (read !== null && read.data.consumed === undefined) {
@@ -104,7 +104,7 @@ export class StateAdapter implements Adapter {
   }
 }
 
-/** Returns the payload without what opens something: its own id, and the session's id within an interaction. */
+/** Returns the payload without secrets: its own id, and the session's id within an interaction. */
 function withoutSecrets(id: string, payload: AdapterPayload): AdapterPayload {
   const { jti: _, ...kept } = payload;
   if (payload.kind !== "Interaction") return kept;

@@ -1,15 +1,14 @@
-/** Our rules where oidc-provider leaves a choice: scopes, consent, introspection, the page of an error. */
+/** Rules where oidc-provider leaves a choice: scopes, consent, introspection, the error page. */
 
 import { errors, interactionPolicy, type KoaContextWithOIDC, type Provider } from "oidc-provider";
 import type { Accounts } from "#hub/auth/accounts/accounts.ts";
-import { type Html, html } from "#hub/auth/web/html.ts";
-import { page } from "#hub/auth/web/page.ts";
-import { textOf } from "./checked-parameter.ts";
+import { type Html, html, page } from "#hub/auth/web/page.ts";
 import { DASHBOARD_CLIENT_ID } from "./clients.ts";
 import type { Consents } from "./consents.ts";
+import { textOf } from "./prompts.ts";
 import { type Scope, signInScope } from "./scopes.ts";
 
-/** What the rules look at. */
+/** Dependencies of the rules. */
 export interface RuleParts {
   readonly publicUrl: string;
   readonly consents: Consents;
@@ -17,8 +16,8 @@ export interface RuleParts {
 }
 
 /**
- * Returns the check of the scope as it came (RFC 6749 section 3.3): oidc-provider leaves unknown ones out without a
- * word, and the specification calls the parameter required.
+ * Returns a check of the requested scope (RFC 6749 section 3.3): oidc-provider drops unknown scopes silently, and the
+ * parameter is required here.
  */
 export function scopeCheck({ scopes, publicUrl }: RuleParts): (context: KoaContextWithOIDC) => void {
   const known = new Set(scopes.map(({ url }) => url));
@@ -33,7 +32,7 @@ export function scopeCheck({ scopes, publicUrl }: RuleParts): (context: KoaConte
   };
 }
 
-/** A client may ask about its own tokens, a resource server about all (RFC 7662 section 2.1). */
+/** A client may introspect its own tokens, a resource server all (RFC 7662 section 2.1). */
 export function mayIntrospect(
   _context: KoaContextWithOIDC,
   client: { clientId: string; [key: string]: unknown },
@@ -42,7 +41,7 @@ export function mayIntrospect(
   return client["client_kind"] === "resource_server" || client.clientId === token.clientId;
 }
 
-/** Returns the account as oidc-provider wants it, or undefined where it is gone. */
+/** Returns the account in the form of oidc-provider, or undefined where it is gone. */
 export async function findAccount(
   accounts: Accounts,
   id: string,
@@ -52,8 +51,8 @@ export async function findAccount(
 }
 
 /**
- * Returns a new grant where the person has allowed all that is asked for: each code gets a grant of its own, so that
- * a code used twice ends what came from it and nothing else. Undefined: the prompt is needed.
+ * Returns a new grant where the person has allowed all requested scopes. Each code gets a grant of its own, so that a code
+ * used twice ends only what came from it. Undefined: the prompt is needed.
  */
 export async function loadGrant(
   context: KoaContextWithOIDC,
@@ -75,7 +74,7 @@ export async function loadGrant(
   return grant;
 }
 
-/** The library's policy, and: a public client, which anybody can pretend to be, always asks (RFC 6749 section 10.2). */
+/** The library's policy, extended: a public client, which anybody can impersonate, always asks (RFC 6749 section 10.2). */
 export function consentPolicy(): interactionPolicy.DefaultPolicy {
   const policy = interactionPolicy.base();
   const always = new interactionPolicy.Check(
@@ -88,7 +87,7 @@ export function consentPolicy(): interactionPolicy.DefaultPolicy {
   return policy;
 }
 
-/** Shows an error that can't go back to the client: a page, or JSON for who asks for it. */
+/** Answers an error that can't go back to the client: with a page, or with JSON where it is accepted. */
 export function renderError(
   context: KoaContextWithOIDC,
   out: { error: string; error_description?: string | undefined },
@@ -103,7 +102,7 @@ export function renderError(
 
 function errorBody(error: string, description: string): Html {
   return html`<h1>This request can't go on</h1>
-<p>The application that sent you here made a mistake, or the page was open for too long. Go back and start again; if it
-happens again, show this to whoever runs the application.</p>
+<p>The application that sent you here made a mistake, or the page was open for too long. Go back and start again. If it
+happens again, show this to the operator of the application.</p>
 <dl><dt>Error</dt><dd>${error}</dd><dt>Reason</dt><dd>${description}</dd></dl>`;
 }

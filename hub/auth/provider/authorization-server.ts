@@ -17,16 +17,16 @@ import {
   scopeCheck,
 } from "./authorization-rules.ts";
 import { type Clients, DASHBOARD_CLIENT_ID } from "./clients.ts";
-import type { TokenFamilies } from "./families.ts";
-import { PATHS, PROVIDER_COOKIE } from "./paths.ts";
+import { PATHS, PROVIDER_COOKIE } from "./endpoints.ts";
 import { signInScope } from "./scopes.ts";
+import type { TokenFamilies } from "./tokens.ts";
 
 /** RFC 6749 section 4.1.2 allows 10 minutes; a client exchanges at once. */
 const CODE_SECONDS = 60;
 /** Time to read, sign in and decide. */
 const INTERACTION_SECONDS = 15 * 60;
 
-/** Features that oidc-provider has on by default and this server hasn't. */
+/** Features that are on by default in oidc-provider and off here. */
 const NOT_OFFERED = {
   devInteractions: { enabled: false },
   userinfo: { enabled: false },
@@ -36,12 +36,12 @@ const NOT_OFFERED = {
   dPoP: { enabled: false },
 } as const;
 
-/** Lives, in seconds. */
+/** Lifetimes, in seconds. */
 export interface ProviderLives {
   readonly accessTokenSeconds: number;
   /** Also the longest life of a whole family. */
   readonly refreshTokenSeconds: number;
-  /** How long the provider remembers who is signed in. */
+  /** How long a browser stays signed in at the provider. */
   readonly sessionSeconds: number;
 }
 
@@ -56,7 +56,7 @@ export interface AuthorizationServerParts extends RuleParts {
   readonly audit: AuditSink;
 }
 
-/** Returns the server; its requests must come with the public address in X-Forwarded-Proto and -Host (see the plugin). */
+/** Returns the server. Its requests must have the public address in X-Forwarded-Proto and -Host (see library-requests.ts). */
 export function createAuthorizationServer(parts: AuthorizationServerParts): Provider {
   const { publicUrl, clients } = parts;
   const provider = new Provider(publicUrl, configurationOf(parts));
@@ -96,7 +96,7 @@ function configurationOf(parts: AuthorizationServerParts): Configuration {
     features: {
       ...NOT_OFFERED,
       introspection: { enabled: true, allowedPolicy: mayIntrospect },
-      // RFC 7009 section 2.1: a foreign token is left alone.
+      // RFC 7009 section 2.1: another client's token is not revoked.
       revocation: {
         enabled: true,
         allowedPolicy: (_context, client, token) => token.clientId === client.clientId,
@@ -131,7 +131,7 @@ function lives(of: ProviderLives): NonNullable<Configuration["ttl"]> {
   };
 }
 
-/** Names as `Cookies` makes them: bound to host and https where there is https. */
+/** Cookie names as in `Cookies`: bound to host and https where there is https. */
 function cookiesOf({
   publicUrl,
   cookieKey,
@@ -151,8 +151,8 @@ function cookiesOf({
 }
 
 /**
- * RFC 6749 section 5.2 has a word of its own for a grant that this client may not use; section 5.1 wants Pragma; and no
- * page of another origin is to read what clients are told.
+ * Corrects an answer: RFC 6749 section 5.2 has its own error code for a grant that this client may not use, section 5.1
+ * requires Pragma, and no page of another origin may read the answer.
  */
 function correctAnswer(context: {
   path: string;
@@ -162,7 +162,7 @@ function correctAnswer(context: {
 }): void {
   context.remove("access-control-allow-origin");
   context.remove("access-control-expose-headers");
-  // RFC 7009 section 2.2 leaves the body open; some clients read nothing but JSON.
+  // RFC 7009 section 2.2 leaves the body open; some clients only accept JSON.
   if (context.path === PATHS.revocation && context.body === "") context.body = {};
   if (context.path !== PATHS.token) return;
   context.set("pragma", "no-cache");
@@ -172,7 +172,7 @@ function correctAnswer(context: {
   }
 }
 
-/** oidc-provider wants a key for ID tokens, which this server never issues. */
+/** oidc-provider requires a key for ID tokens, which this server never issues. */
 function unusedSigningKey(): Record<string, unknown> {
   const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
   return { ...privateKey.export({ format: "jwk" }), alg: "ES256", use: "sig" };

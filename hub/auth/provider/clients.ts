@@ -5,18 +5,18 @@ import type { AuditSink } from "#hub/auth/audit/audit.ts";
 import { Records, type Store } from "#hub/auth/state/records.ts";
 import { hasHash, hashOf, newId, newSecret } from "#hub/auth/state/secrets.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import { isLoopbackHost } from "#proto/kit/loopback.ts";
-import type { TokenFamilies } from "./families.ts";
+import { isLoopbackHttp } from "#proto/kit/loopback.ts";
+import type { TokenFamilies } from "./tokens.ts";
 
 /** The dashboard itself: signs people in, needs no consent. */
 export const DASHBOARD_CLIENT_ID = "tailrace-dashboard";
-/** Two secrets are good at a time, so that a rotation needs no pause. */
+/** Two secrets are valid at a time, so that a rotation needs no pause. */
 const MAX_SECRETS = 2;
 const MAX_REDIRECT_URIS = 20;
 
 /**
- * confidential: keeps a secret. public: can't (an application on the user's machine), must use PKCE, is always
- * asked for consent. resource_server: never asks for tokens, may introspect those of others.
+ * confidential: has a secret. public: has none (an application on the user's machine), must use PKCE, and always shows the
+ * consent page. resource_server: requests no tokens, may introspect those of others.
  */
 export type ClientKind = "confidential" | "public" | "resource_server";
 
@@ -27,9 +27,9 @@ export interface NewClient {
   readonly redirectUris: readonly string[];
   /** Scope URLs it may ask for; absent: all. */
   readonly scopes?: readonly string[];
-  /** Changes the refresh token at each use; public clients always do. */
+  /** Replaces the refresh token at each use; always on for public clients. */
   readonly rotateRefreshTokens?: boolean;
-  /** Lets the port of loopback redirect URIs differ (RFC 8252 section 7.3). */
+  /** Accepts any port in loopback redirect URIs (RFC 8252 section 7.3). */
   readonly anyLoopbackPort?: boolean;
 }
 
@@ -42,11 +42,11 @@ interface ClientRecord extends NewClient {
 export interface ClientView extends NewClient {
   readonly clientId: string;
   readonly createdAt: number;
-  /** How many secrets are good now: 0, 1 or, during a rotation, 2. */
+  /** Number of valid secrets: 0, 1 or, during a rotation, 2. */
   readonly secrets: number;
 }
 
-/** What is shown once. */
+/** Credentials that are shown once. */
 export interface ClientCredentials {
   readonly clientId: string;
   /** Absent for public clients. */
@@ -60,7 +60,7 @@ export class Clients {
   readonly #audit: AuditSink;
   readonly #dashboard: () => DashboardClient;
 
-  /** `dashboard` gives the built-in client's data, which depend on the hub's address. */
+  /** `dashboard` returns the built-in client's data, which depend on the hub's address. */
   constructor(store: Store, families: TokenFamilies, audit: AuditSink, dashboard: () => DashboardClient) {
     this.#clients = new Records(store, "oauth-client");
     this.#store = store;
@@ -69,7 +69,7 @@ export class Clients {
     this.#dashboard = dashboard;
   }
 
-  /** Registers a client. Throws request_invalid naming what is wrong with it. */
+  /** Registers a client. Throws request_invalid naming the fault. */
   async register(client: NewClient, actor: string): Promise<ClientCredentials> {
     checkClient(client);
     const clientId = newId();
@@ -84,7 +84,7 @@ export class Clients {
     return { clientId, ...(clientSecret === undefined ? {} : { clientSecret }) };
   }
 
-  /** Makes a further secret; the one before stays good until `retireOldSecret` or the next rotation. Throws not_found, request_invalid. */
+  /** Adds a secret; the previous one stays valid until `retireOldSecret` or the next rotation. Throws not_found, request_invalid. */
   async rotate(clientId: string, actor: string): Promise<Required<ClientCredentials>> {
     const clientSecret = newSecret();
     const changed = await this.#clients.change(clientId, (client) => {
@@ -100,7 +100,7 @@ export class Clients {
     return { clientId, clientSecret };
   }
 
-  /** Ends all secrets but the newest. Throws not_found. */
+  /** Invalidates all secrets but the newest. Throws not_found. */
   async retireOldSecret(clientId: string, actor: string): Promise<void> {
     const changed = await this.#clients.change(clientId, (client) => ({
       ...client,
@@ -111,7 +111,7 @@ export class Clients {
     this.#audit({ action: "client_rotated", outcome: "ok", actor, subject, reason: "old secret retired" });
   }
 
-  /** Removes a client with everything issued to it. Throws not_found. */
+  /** Removes a client and revokes everything issued to it. Throws not_found. */
   async remove(clientId: string, actor: string): Promise<void> {
     const client = await this.#clients.take(clientId);
     if (client === null) throw unknownClient(clientId);
@@ -130,10 +130,10 @@ export class Clients {
     return all.map(({ id, data }) => view(id, data)).sort((a, b) => a.name.localeCompare(b.name));
   }
 
-  /** Returns true where `secret` is one of the client's. */
+  /** Returns true where `secret` is a valid secret of the client. */
   async checkSecret(clientId: string, secret: string): Promise<boolean> {
     const client = await this.#record(clientId);
-    // All are compared, so that the time doesn't tell which one it was.
+    // All are compared, so that the time doesn't depend on which one matches.
     const hits = client?.secretHashes.filter((hash) => hasHash(secret, hash)) ?? [];
     return hits.length > 0;
   }
@@ -151,7 +151,7 @@ export class Clients {
       grant_types: asks ? ["authorization_code", "refresh_token"] : [],
       response_types: asks ? ["code"] : [],
       token_endpoint_auth_method: client.kind === "public" ? "none" : "client_secret_post",
-      // oidc-provider wants some text here; what counts is `checkSecret`.
+      // oidc-provider requires a text here; `checkSecret` decides.
       ...(client.kind === "public" ? {} : { client_secret: "compared by hash" }),
       ...(client.scopes === undefined ? {} : { scope: client.scopes.join(" ") }),
       client_kind: client.kind,
@@ -166,7 +166,7 @@ export class Clients {
   }
 }
 
-/** What the built-in client depends on. */
+/** The data of the built-in client. */
 export interface DashboardClient {
   readonly redirectUri: string;
   readonly scope: string;
@@ -209,11 +209,12 @@ function checkRedirectUri(uri: string, { anyLoopbackPort }: NewClient): void {
   if (uri.includes("#")) throw wrong("must not have a fragment");
   if (parsed.username !== "" || parsed.password !== "") throw wrong("must not name a user");
   if (uri.includes("*")) throw wrong("must not have a wildcard; it is compared character by character");
-  const loopback = isLoopbackHost(parsed.hostname);
-  if (parsed.protocol !== "https:" && !(parsed.protocol === "http:" && loopback)) {
+  // RFC 8252 section 7.3 and 8.3: loopback redirects of native applications.
+  const loopback = isLoopbackHttp(parsed);
+  if (parsed.protocol !== "https:" && !loopback) {
     throw wrong("must begin with https:// (http:// only for localhost, 127.0.0.1 and [::1])");
   }
-  if (anyLoopbackPort === true && !(loopback && parsed.protocol === "http:")) {
+  if (anyLoopbackPort === true && !loopback) {
     throw wrong("has no free port; anyLoopbackPort is for http on loopback only");
   }
 }

@@ -1,8 +1,8 @@
-/** What people allowed which client: remembered per person, not per browser, listed and withdrawn. */
+/** Consents: which scopes a person allowed which client. Stored per person, not per browser. */
 
 import type { AuditSink } from "#hub/auth/audit/audit.ts";
 import { Records, type Store, won } from "#hub/auth/state/records.ts";
-import type { TokenFamilies } from "./families.ts";
+import type { TokenFamilies } from "./tokens.ts";
 
 interface ConsentRecord {
   readonly scopes: readonly string[];
@@ -32,7 +32,7 @@ export class Consents {
     return (await this.#consents.get(`${accountId}.${clientId}`))?.data.scopes ?? [];
   }
 
-  /** Adds scopes to what is allowed. */
+  /** Adds scopes to the consent. */
   async add(accountId: string, clientId: string, scopes: readonly string[]): Promise<void> {
     const id = `${accountId}.${clientId}`;
     const grantedAt = this.#store.clock.now();
@@ -48,14 +48,14 @@ export class Consents {
     return all.map(({ id, data }) => ({ clientId: id.slice(accountId.length + 1), ...data }));
   }
 
-  /** Withdraws a consent: every code and token of it is worthless from now on. */
+  /** Withdraws a consent and invalidates every code and token of it. */
   async withdraw(accountId: string, clientId: string, actor: string): Promise<void> {
     await this.#consents.delete(`${accountId}.${clientId}`);
     await this.#families.revokeOf(accountId, clientId);
     this.#audit({ action: "consent_withdrawn", outcome: "ok", actor, subject: clientId });
   }
 
-  /** Forgets everything of an account that is removed. */
+  /** Removes all consents and tokens of a removed account. */
   async forget(accountId: string): Promise<void> {
     for (const id of await this.#consents.ids(`${accountId}.`)) await this.#consents.delete(id);
     await this.#families.revokeOf(accountId);

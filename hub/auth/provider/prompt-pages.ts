@@ -1,10 +1,10 @@
-/** The provider's own prompt: sign-in and consent, as pages that work with the keyboard, a screen reader and no script. */
+/** Pages of the provider's prompt: sign-in and consent. They work with a keyboard, a screen reader and without scripts. */
 
-import { type Html, html, NOTHING } from "#hub/auth/web/html.ts";
+import { type Html, html, NOTHING } from "#hub/auth/web/page.ts";
 import type { Say } from "#hub/auth/web/page-language.ts";
 import type { Scope } from "./scopes.ts";
 
-/** What all forms of one prompt share. */
+/** Common data of the forms of one prompt. */
 export interface PromptForm {
   /** Path of the prompt; forms post to `<path>/sign-in`, `/consent`, `/cancel`. */
   readonly path: string;
@@ -17,11 +17,11 @@ export interface PromptForm {
 
 const FOCUS = html` autofocus`;
 
-/** Returns the sign-in page's body. `problem`: why the last try failed; `name`: to fill in. */
+/** Returns the sign-in page's body. `problem`: why the last attempt failed; `name`: the prefilled name. */
 export function signInBody(form: PromptForm, name: string, problem: string): Html {
   const alert = problem === "" ? NOTHING : html`<p class="bad" role="alert" id="problem">${problem}</p>`;
   const { say } = form;
-  // Whoever mistyped a password goes on there.
+  // After a wrong password the focus is on the password.
   const [nameFocus, passwordFocus] = name === "" ? [FOCUS, NOTHING] : [NOTHING, FOCUS];
   return html`<h1>${say("Sign in")}</h1>
 <p class="soft">${say("to go on to {0}", form.clientName)}</p>
@@ -37,19 +37,21 @@ ${alert}
 ${cancelForm(form, say("Cancel"))}`;
 }
 
-/** Returns the consent page's body. `redirectHost`: where the browser goes then; `accountName`: who decides. */
+/** Returns the consent page's body. `redirectHost`: where the browser goes next; `accountName`: who decides. */
 export function consentBody(
   form: PromptForm,
   scopes: readonly Scope[],
   redirectHost: string,
   accountName: string,
 ): Html {
-  const wishes = scopes.map(({ url, title }) => html`<li>${title}<br><span class="soft">${url}</span></li>`);
+  const requested = scopes.map(
+    ({ url, title }) => html`<li>${title}<br><span class="soft">${url}</span></li>`,
+  );
   const { say } = form;
   return html`<h1>${say("Allow {0}?", form.clientName)}</h1>
 <p class="soft">${say("You are signed in as {0}. If you allow it, your browser goes back to {1}.", accountName, redirectHost)}</p>
 <p><strong>${form.clientName}</strong> ${say("wants to do this for you, until you withdraw it:")}</p>
-<ul>${wishes}</ul>
+<ul>${requested}</ul>
 <form method="post" action="${form.path}/consent">
 <input type="hidden" name="token" value="${form.token}">
 <button>${say("Allow")}</button>

@@ -1,30 +1,28 @@
-/** Routes of the provider's own prompt: sign-in, consent, refusal; bound to the browser by a cookie and to the page by a token. */
+/** Routes of the provider's prompt: sign-in, consent, refusal. A cookie binds them to the browser, a token to the page. */
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Provider } from "oidc-provider";
 import type { Accounts } from "#hub/auth/accounts/accounts.ts";
-import { DEVICE_COOKIE, DEVICE_SECONDS, type SignIn } from "#hub/auth/accounts/password-sign-in.ts";
+import { DEVICE_COOKIE, DEVICE_SECONDS, type PasswordSignIn } from "#hub/auth/accounts/password-sign-in.ts";
 import type { AuditSink } from "#hub/auth/audit/audit.ts";
 import { quietRoute } from "#hub/auth/audit/redaction.ts";
 import type { Cookies } from "#hub/auth/web/cookies.ts";
 import { checkFormToken, field, formToken, readForm } from "#hub/auth/web/forms.ts";
-import { html } from "#hub/auth/web/html.ts";
 import { headersOf } from "#hub/auth/web/json-routes.ts";
-import { sendPage } from "#hub/auth/web/page.ts";
+import { html, sendPage } from "#hub/auth/web/page.ts";
 import { languageOf, sayIn } from "#hub/auth/web/page-language.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import { textOf } from "./checked-parameter.ts";
 import type { Consents } from "./consents.ts";
-import { PATHS } from "./paths.ts";
+import { PATHS } from "./endpoints.ts";
 import { consentBody, type PromptForm, signInBody } from "./prompt-pages.ts";
 import type { Scope } from "./scopes.ts";
 
-/** What the prompt needs of the room. */
+/** Dependencies of the prompt. */
 export interface PromptParts {
   readonly provider: () => Promise<Provider>;
   readonly accounts: Accounts;
   readonly consents: Consents;
-  readonly signIn: SignIn;
+  readonly signIn: PasswordSignIn;
   readonly cookies: () => Cookies;
   readonly formKey: Uint8Array;
   readonly scopes: () => readonly Scope[];
@@ -44,7 +42,7 @@ interface PromptRequest {
 export function promptRoutes(app: FastifyInstance, parts: PromptParts): void {
   const path = `${PATHS.prompt}/:uid`;
   const answer =
-    (deed: (parts: PromptParts, prompt: PromptRequest) => Promise<FastifyReply>, posted: boolean) =>
+    (handle: (parts: PromptParts, prompt: PromptRequest) => Promise<FastifyReply>, posted: boolean) =>
     async (
       request: FastifyRequest<{ Params: { uid: string } }>,
       reply: FastifyReply,
@@ -52,7 +50,7 @@ export function promptRoutes(app: FastifyInstance, parts: PromptParts): void {
       try {
         const prompt = await openPrompt(parts, request, reply);
         if (posted) await checkForm(parts, request);
-        return await deed(parts, prompt);
+        return await handle(parts, prompt);
       } catch (error) {
         return refuse(reply, error);
       }
@@ -136,7 +134,7 @@ async function signIn(parts: PromptParts, prompt: PromptRequest): Promise<Fastif
   }
 }
 
-/** Ends the provider's session of somebody else in this browser, so that the new one starts clean. */
+/** Ends another person's session at the provider in this browser, so that the new session starts clean. */
 async function forgetOtherAccount(
   parts: PromptParts,
   prompt: PromptRequest,
@@ -206,4 +204,9 @@ async function refuse(reply: FastifyReply, error: unknown): Promise<FastifyReply
   const say = sayIn(languageOf(reply.request.headers["accept-language"]));
   const body = html`<h1>${say("This page can't go on")}</h1><p>${reason}.</p><p class="soft">${say("Go back to the application and start again.")}</p>`;
   return sendPage(reply, error instanceof AppError ? error.status : 400, say("Request refused"), body);
+}
+
+/** Returns a parameter that oidc-provider has checked, as text; empty where it is absent. */
+export function textOf(parameter: unknown): string {
+  return typeof parameter === "string" ? parameter : "";
 }

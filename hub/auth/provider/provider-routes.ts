@@ -1,30 +1,33 @@
-/** The identity provider as a fastify plugin: the specification's routes, revocation, introspection, metadata, prompt. */
+/** Routes of the identity provider: authorization, token, revocation, introspection, metadata, prompt. */
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Provider } from "oidc-provider";
 import { networkOf, RateLimit } from "#hub/auth/accounts/throttle.ts";
 import { quietRoute } from "#hub/auth/audit/redaction.ts";
 import { FORM_LIMIT_BYTES } from "#hub/auth/web/forms.ts";
-import { html } from "#hub/auth/web/html.ts";
 import { headersOf } from "#hub/auth/web/json-routes.ts";
-import { PAGE_HEADERS, sendPage } from "#hub/auth/web/page.ts";
+import { html, PAGE_HEADERS, sendPage } from "#hub/auth/web/page.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { Counter } from "#proto/kit/metrics.ts";
-import { answerBrowser, answerClient } from "./library-bridge.ts";
-import { metadataOf } from "./metadata.ts";
-import { PATHS } from "./paths.ts";
+import { metadataOf, PATHS } from "./endpoints.ts";
+import {
+  answerBrowser,
+  answerClient,
+  clientIdOf,
+  type QueryCredentials,
+  readTokenParameters,
+} from "./library-requests.ts";
 import { type PromptParts, promptRoutes } from "./prompts.ts";
-import { clientIdOf, type QueryCredentials, readTokenParameters } from "./token-parameters.ts";
 
-/** Authorization requests of one network per minute: each leaves a record for a quarter of an hour. */
+/** Authorization requests of one network per minute: each stores a record for a quarter of an hour. */
 const AUTHORIZATIONS_PER_MINUTE = 300;
 /** Wrong client secrets of one client from one network per minute. */
 const WRONG_SECRETS_PER_MINUTE = 20;
-/** Other refusals likewise. Codes and tokens can't be guessed; this only keeps a client in an endless loop off the state. */
+/** Other refusals likewise. Codes and tokens can't be guessed; this limit protects the state from a client in an endless loop. */
 const REFUSALS_PER_MINUTE = 300;
-/** A client that puts credentials into URLs is named once an hour. */
+/** A client that sends credentials in URLs is logged once an hour. */
 const WARNING_WINDOW_MS = 3_600_000;
 
 export interface ProviderPluginParts extends PromptParts {
@@ -43,7 +46,7 @@ interface Limits {
   readonly warnings: RateLimit;
 }
 
-/** Adds the provider's routes to `app`. It must be registered as a plugin: it changes how bodies are parsed in its scope. */
+/** Adds the provider's routes to `app`, a plugin's own scope: it changes how bodies are parsed there. */
 export function addProviderRoutes(app: FastifyInstance, parts: ProviderPluginParts): void {
   const limits: Limits = {
     authorizations: new RateLimit(parts.clock, AUTHORIZATIONS_PER_MINUTE),
@@ -104,7 +107,7 @@ async function authorization(
   reply: FastifyReply,
 ): Promise<unknown> {
   const publicUrl = parts.publicUrl();
-  // Cookies belong to one host: whoever came by another name of this one starts at the public address.
+  // Cookies belong to one host: a request by another name is redirected to the public address.
   if (request.headers.host !== new URL(publicUrl).host) {
     return reply.header("cache-control", "no-store").redirect(publicUrl + request.url, 303);
   }
@@ -134,7 +137,7 @@ async function client(
       "client sends credentials in the query string, where proxies and logs may keep them; let it send them in the body",
     );
   }
-  // By client and network: nobody can use up a client's limit from elsewhere.
+  // Counted by client and network, so that nobody can use up a client's limit from elsewhere.
   const name = `${clientId}|${networkOf(request.ip)}`;
   limits.secrets.check(name);
   limits.refusals.check(name);
@@ -147,7 +150,7 @@ async function client(
   parts.requests.inc({ endpoint, status: String(status) });
 }
 
-/** Answers a fault found before the library saw the request, in the form of RFC 6749 section 5.2. */
+/** Answers an error found before the library saw the request, in the form of RFC 6749 section 5.2. */
 function sendOAuthError(reply: FastifyReply, error: unknown, log: Logger): FastifyReply {
   const tooLarge = (error as { code?: string }).code === "FST_ERR_CTP_BODY_TOO_LARGE";
   const fault = tooLarge ? new AppError("request_too_large", "the body is too large") : toAppError(error);
@@ -161,8 +164,11 @@ function wordOf(fault: AppError): string {
   return fault.retryable ? "temporarily_unavailable" : "server_error";
 }
 
-/** Makes the provider tell the log, the audit log and, where the state can't be reached, the client what happened. */
-export function tell(provider: Provider, { audit, log }: Pick<ProviderPluginParts, "audit" | "log">): void {
+/** Logs and audits the provider's events; where the state can't be reached, its answer becomes a 503. */
+export function logProviderEvents(
+  provider: Provider,
+  { audit, log }: Pick<ProviderPluginParts, "audit" | "log">,
+): void {
   provider.on("authorization.success", ({ oidc, ip }) => {
     const actor = oidc.account?.accountId ?? "unknown";
     audit({ action: "code_issued", outcome: "ok", actor, ip, subject: oidc.client?.clientId ?? "" });

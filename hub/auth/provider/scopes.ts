@@ -1,10 +1,10 @@
-/** Scopes: resource URLs under the hub's address, and further ones that the settings name. */
+/** Scopes: resource URLs under the hub's address, and further ones from the settings. */
 
-/** A permission area that a client may ask for. */
+/** A permission area that a client may request. */
 export interface Scope {
   /** "https://logs.example.com/auth/logs.read". */
   readonly url: string;
-  /** What the consent page says. */
+  /** Text on the consent page. */
   readonly title: string;
 }
 
@@ -14,17 +14,17 @@ const OWN: Readonly<Record<string, string>> = {
   manage: "Change indices, dashboards, pipelines and alerts",
 };
 
-/** Returns what all scopes of the hub at `publicUrl` begin with. */
+/** Returns the common prefix of the scopes of the hub at `publicUrl`. */
 export function scopeBaseOf(publicUrl: string): string {
   return `${publicUrl}/auth/`;
 }
 
-/** Returns the scope of the dashboard's own sign-in, which allows nothing else. */
+/** Returns the scope of the dashboard's sign-in, which allows nothing else. */
 export function signInScope(publicUrl: string): string {
   return `${scopeBaseOf(publicUrl)}sign-in`;
 }
 
-/** Returns all scopes that clients may ask for: the hub's own ones, then `further` (`auth.provider.scopes`). */
+/** Returns all scopes that clients may request: the hub's own, then `further` (`auth.provider.scopes`). */
 export function scopesOf(publicUrl: string, further: readonly string[]): Scope[] {
   const own = Object.entries(OWN).map(([name, title]) => ({ url: scopeBaseOf(publicUrl) + name, title }));
   return [...own, ...further.map((url) => ({ url, title: `Access ${url}` }))];

@@ -8,9 +8,8 @@ import { CONNECTIONS_CALLBACK, type Connections } from "#hub/auth/client/connect
 import type { Authenticator } from "#hub/auth/sign-in/authenticator.ts";
 import { bindingFrom } from "#hub/auth/state/secrets.ts";
 import type { Cookies } from "#hub/auth/web/cookies.ts";
-import { html } from "#hub/auth/web/html.ts";
 import { sendError } from "#hub/auth/web/json-routes.ts";
-import { sendPage } from "#hub/auth/web/page.ts";
+import { html, sendPage } from "#hub/auth/web/page.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import { schemaFault, Type } from "#proto/kit/schema.ts";

@@ -1,6 +1,6 @@
 /** The page that makes the first administrator, and the page of a sign-in that failed. */
 
-import { type Html, html, NOTHING } from "#hub/auth/web/html.ts";
+import { type Html, html, NOTHING } from "#hub/auth/web/page.ts";
 import type { Say } from "#hub/auth/web/page-language.ts";
 
 /** Returns the body of the set-up page; `problem`: why the last try failed. */

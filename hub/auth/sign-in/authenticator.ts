@@ -1,10 +1,10 @@
-/** Who sends a request: a dashboard session, an access token, an API key or name and password. */
+/** Authenticates requests: by dashboard session, access token, API key, or name and password. */
 
 import { createHmac, randomBytes } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import type { Account } from "#hub/auth/accounts/accounts.ts";
 import { API_KEY_PREFIX, type ApiKeys } from "#hub/auth/accounts/api-keys.ts";
-import type { SignIn } from "#hub/auth/accounts/password-sign-in.ts";
+import type { PasswordSignIn } from "#hub/auth/accounts/password-sign-in.ts";
 import {
   ANONYMOUS,
   actionsOf,
@@ -12,12 +12,11 @@ import {
   type Principal,
   type Role,
 } from "#hub/auth/accounts/principal.ts";
-import type { Sessions } from "#hub/auth/accounts/sessions.ts";
+import type { Sessions, Tickets } from "#hub/auth/accounts/sessions.ts";
 import { networkOf, RateLimit } from "#hub/auth/accounts/throttle.ts";
-import type { Tickets } from "#hub/auth/accounts/tickets.ts";
 import type { AuditSink } from "#hub/auth/audit/audit.ts";
-import type { AccessTokens } from "#hub/auth/provider/access-tokens.ts";
 import { ownScopeNames, scopeBaseOf } from "#hub/auth/provider/scopes.ts";
+import type { AccessTokens } from "#hub/auth/provider/tokens.ts";
 import { fingerprint } from "#hub/auth/state/secrets.ts";
 import type { Cookies } from "#hub/auth/web/cookies.ts";
 import type { Clock } from "#proto/kit/clock.ts";
@@ -27,13 +26,13 @@ import { AppError } from "#proto/kit/errors.ts";
 export const SESSION_COOKIE = "tailrace_session";
 /** Methods that change nothing (RFC 9110 section 9.2.1). */
 const SAFE: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
-/** A password that was right is right for this long: clients send it with each request, and checking it costs 0.4 s. */
+/** A verified password is remembered this long: clients send it with each request, and checking it costs 0.4 s. */
 const PASSWORD_KEPT_MS = 60_000;
 const MAX_PASSWORDS_KEPT = 1_000;
-/** Refusals of one network that the audit log gets per minute. */
+/** Refusals of one network per minute that go into the audit log. */
 const AUDITED_REFUSALS = 10;
 
-/** What authentication looks at. */
+/** The parts of a request that authentication reads. */
 export interface Credentials {
   readonly method: string;
   readonly headers: IncomingHttpHeaders;
@@ -47,10 +46,10 @@ export interface AuthenticatorParts {
   readonly sessions: Sessions;
   readonly apiKeys: ApiKeys;
   readonly accessTokens: AccessTokens;
-  readonly signIn: SignIn;
+  readonly signIn: PasswordSignIn;
   readonly tickets: Tickets;
   readonly accounts: { get(id: string): Promise<Account | null> };
-  /** Index patterns of a role by the settings. */
+  /** Index patterns of each role, from the settings. */
   readonly roleIndices: Readonly<Record<Role, readonly string[]>>;
   readonly clock: Clock;
   readonly audit: AuditSink;
@@ -74,8 +73,8 @@ export class Authenticator {
   }
 
   /**
-   * Returns who sends a request. Throws unauthenticated with `data.wwwAuthenticate` for the header of that name,
-   * request_invalid for a malformed one, forbidden where a cookie comes with a foreign Origin, overloaded.
+   * Returns the principal of a request. Throws unauthenticated with `data.wwwAuthenticate` for the header of that name,
+   * request_invalid for a malformed Authorization header, forbidden for a cookie with a foreign Origin, overloaded.
    */
   async authenticate(credentials: Credentials): Promise<Principal> {
     if (this.#parts.mode === "off") return ANONYMOUS;
@@ -89,10 +88,10 @@ export class Authenticator {
     }
   }
 
-  /** Returns who opens a WebSocket: a header, or the cookie together with our own Origin. Throws as `authenticate`. */
+  /** Returns the principal that opens a WebSocket: by a header, or by the cookie with the dashboard's Origin. Throws as `authenticate`. */
   async authenticateUpgrade(credentials: Credentials): Promise<Principal> {
     if (this.#parts.mode === "off") return ANONYMOUS;
-    // A socket is opened by GET, but it can do what POST can.
+    // A socket is opened by GET but can change state, so the Origin is checked as for POST.
     return this.authenticate({ ...credentials, method: "POST" });
   }
 
@@ -101,14 +100,14 @@ export class Authenticator {
     return this.#parts.tickets.issue(principal);
   }
 
-  /** Returns whose ticket it is, once. Throws unauthenticated. */
+  /** Returns the principal of a ticket, once. Throws unauthenticated. */
   async redeemTicket(ticket: string): Promise<Principal> {
     const principal = await this.#parts.tickets.redeem(ticket);
     if (principal === null) throw unauthenticated("the ticket was used already or is too old");
     return principal;
   }
 
-  /** Returns true while a principal's session goes on; true for those that came without one. */
+  /** Returns true while a principal's session is valid; always true for a principal without a session. */
   async stillValid({ sessionKey }: Principal): Promise<boolean> {
     return sessionKey === undefined || (await this.#parts.sessions.get(sessionKey)) !== null;
   }
@@ -122,7 +121,7 @@ export class Authenticator {
     return { ...this.#userOf(found.session.accountId, found.account), sessionKey: found.key };
   }
 
-  /** A browser sends the cookie whoever's page asks; Origin tells whose it is. No Origin: not from a browser's page. */
+  /** Browsers send the cookie with requests of any page; the Origin names the page. A missing Origin is refused too. */
   #checkOrigin(headers: IncomingHttpHeaders): void {
     if (headers.origin === this.#parts.publicUrl()) return;
     const shown = headers.origin ?? "missing";
@@ -211,14 +210,14 @@ export class Authenticator {
   }
 }
 
-/** Elasticsearch clients send base64 of "id:secret"; ours may send the key as it is. */
+/** Elasticsearch clients send base64 of "id:secret"; others may send the key as it is. */
 function joinedKey(value: string): string {
   if (value.startsWith(API_KEY_PREFIX)) return value;
   const [id = "", secret = ""] = Buffer.from(value, "base64").toString().split(":");
   return secret.startsWith(API_KEY_PREFIX) ? secret : `${API_KEY_PREFIX}${id}_${secret}`;
 }
 
-/** RFC 6750 section 3.1: without credentials no error code. */
+/** RFC 6750 section 3.1: the challenge has no error code where the request has no credentials. */
 function unauthenticated(message: string, wwwAuthenticate = 'Bearer realm="tailrace"'): AppError {
   return new AppError("unauthenticated", message, { data: { wwwAuthenticate } });
 }

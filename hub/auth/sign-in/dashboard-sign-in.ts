@@ -1,34 +1,37 @@
-/** The dashboard's sign-in: the code flow at the embedded provider or at another one, and whose account it ends in. */
+/** The dashboard's sign-in: the code flow at the embedded provider or at another one, and the account it leads to. */
 
+import type { FastifyInstance } from "fastify";
 import type { Account, Accounts } from "#hub/auth/accounts/accounts.ts";
 import { isRole, type Role } from "#hub/auth/accounts/principal.ts";
 import { CodeFlow } from "#hub/auth/client/code-flow.ts";
 import type { Endpoints, Fetch } from "#hub/auth/client/endpoints.ts";
 import type { ProviderDefinition } from "#hub/auth/client/provider-definition.ts";
 import { TokenRefused, type TokenSet } from "#hub/auth/client/token-endpoint.ts";
-import type { AccessTokens } from "#hub/auth/provider/access-tokens.ts";
+import { DASHBOARD_CLIENT_ID } from "#hub/auth/provider/clients.ts";
+import { signInScope } from "#hub/auth/provider/scopes.ts";
+import type { AccessTokens } from "#hub/auth/provider/tokens.ts";
 import type { Store } from "#hub/auth/state/records.ts";
 import { AppError } from "#proto/kit/errors.ts";
 
 /** Path of the callback below the hub's address. */
 export const SIGN_IN_CALLBACK = "/api/auth/callback";
 
-/** How a person of another provider becomes an account here. */
+/** How a person of another provider maps to an account here. */
 export interface UpstreamMapping {
   /** Claim that names the person. */
   readonly nameClaim: string;
-  /** Claim that `roles` looks at; empty: the name only. */
+  /** Claim that `roles` is applied to; empty: the name only. */
   readonly roleClaim: string;
   /** Claim value or name → role. */
   readonly roles: Readonly<Record<string, string>>;
 }
 
-/** Where people sign in. */
+/** The provider where people sign in. */
 export interface SignInProvider {
   readonly definition: ProviderDefinition;
-  /** Absent: the embedded provider, whose accounts are ours. */
+  /** Absent: the embedded provider, whose accounts are the hub's. */
   readonly upstream?: UpstreamMapping;
-  /** How the token endpoint is asked: over the network, or within the process for the embedded one. */
+  /** Calls the token endpoint: over the network, or within the process for the embedded provider. */
   readonly fetch: Fetch;
 }
 
@@ -41,7 +44,7 @@ export interface DashboardSignInParts {
   readonly endpoints: Endpoints;
 }
 
-/** Who signed in, and where they wanted to go. */
+/** The account that signed in, and its destination. */
 export interface SignInResult {
   readonly id: string;
   readonly account: Account;
@@ -91,7 +94,7 @@ export class DashboardSignIn {
     return { ...found, returnTo: flow.purpose.returnTo };
   }
 
-  /** The embedded provider's token says whose it is; it has no further use. */
+  /** Returns the account of the embedded provider's token, and revokes the token, which has no further use. */
   async #own({ accessToken }: TokenSet): Promise<{ id: string; account: Account }> {
     const found = await this.#parts.accessTokens.verify(accessToken);
     await this.#parts.accessTokens.revoke(accessToken);
@@ -113,7 +116,7 @@ export class DashboardSignIn {
       );
     }
     if (nameClaim === "email" && claims?.["email_verified"] === false) {
-      throw new AppError("forbidden", `${issuer} hasn't verified the address ${name}`);
+      throw new AppError("forbidden", `${issuer} has not verified the address ${name}`);
     }
     const role = roleOf([name, ...valuesOf(claims?.[roleClaim])], roles);
     if (role === undefined) {
@@ -126,7 +129,7 @@ export class DashboardSignIn {
   }
 }
 
-/** Returns `path` where it leads to this hub, else "/": an address to go back to must not lead elsewhere (RFC 9700 section 4.11). */
+/** Returns `path` where it leads to this hub, else "/": a return address must not be an open redirect (RFC 9700 section 4.11). */
 export function localPath(path: string, publicUrl: string): string {
   if (!path.startsWith("/")) return "/";
   const url = URL.parse(path, publicUrl);
@@ -144,4 +147,72 @@ function roleOf(values: readonly string[], roles: Readonly<Record<string, string
 function valuesOf(claim: unknown): string[] {
   const list = Array.isArray(claim) ? claim : [claim];
   return list.filter((value): value is string => typeof value === "string");
+}
+
+/** The settings of another provider, as in `settings.ts`. */
+export interface UpstreamSettings {
+  readonly "auth.upstream.issuer": string;
+  readonly "auth.upstream.client_id": string;
+  readonly "auth.upstream.client_secret": string;
+  readonly "auth.upstream.scope": string;
+  readonly "auth.upstream.name_claim": string;
+  readonly "auth.upstream.role_claim": string;
+  readonly "auth.upstream.roles": Readonly<Record<string, string>>;
+}
+
+/** Returns the provider of `auth.upstream`, or null where none is set. */
+export function upstreamSignIn(settings: UpstreamSettings, fetch: Fetch): SignInProvider | null {
+  const issuer = settings["auth.upstream.issuer"];
+  if (issuer === "") return null;
+  const secret = settings["auth.upstream.client_secret"];
+  return {
+    definition: {
+      name: new URL(issuer).host,
+      issuer,
+      client_id: settings["auth.upstream.client_id"],
+      ...(secret === "" ? {} : { client_secret: secret }),
+      scope: settings["auth.upstream.scope"],
+      api_hosts: [],
+    },
+    upstream: {
+      nameClaim: settings["auth.upstream.name_claim"],
+      roleClaim: settings["auth.upstream.role_claim"],
+      roles: settings["auth.upstream.roles"],
+    },
+    fetch,
+  };
+}
+
+/** Returns the embedded provider. Its token endpoint is called within the process, as the public address may be a proxy's. */
+export function embeddedSignIn(
+  app: FastifyInstance,
+  publicUrl: string,
+  clientSecret: string,
+): SignInProvider {
+  return {
+    definition: {
+      name: "Tailrace",
+      auth_url: publicUrl,
+      token_url: publicUrl,
+      client_id: DASHBOARD_CLIENT_ID,
+      client_secret: clientSecret,
+      scope: signInScope(publicUrl),
+      api_hosts: [],
+    },
+    fetch: (url, init) => askWithin(app, url, init),
+  };
+}
+
+async function askWithin(app: FastifyInstance, url: string, init: RequestInit): Promise<Response> {
+  const answer = await app.inject({
+    method: "POST",
+    url: new URL(url).pathname,
+    headers: Object.fromEntries(new Headers(init.headers)),
+    payload: init.body instanceof URLSearchParams ? init.body.toString() : "",
+  });
+  const contentType = answer.headers["content-type"];
+  return new Response(answer.body, {
+    status: answer.statusCode,
+    headers: contentType === undefined ? {} : { "content-type": String(contentType) },
+  });
 }

@@ -9,10 +9,10 @@ import type { StateBucket } from "#proto/kit/state-bucket.ts";
 
 /** Version of the stored form. */
 const VERSION = 1;
-/** Tries of a compare-and-set before the record counts as too contended. Each try lost means another one won. */
-const TRIES = 32;
+/** Attempts of a compare-and-set before the record counts as too contended. Each lost attempt means that another writer won. */
+const ATTEMPTS = 32;
 
-/** What every store of the room works on. */
+/** What every store needs. */
 export interface Store {
   readonly bucket: StateBucket;
   readonly clock: Clock;
@@ -46,7 +46,7 @@ export class Records<T> {
     this.#prefix = `${prefix}.`;
   }
 
-  /** Returns the record, or null where there is none or its time is over. */
+  /** Returns the record, or null where it is missing or expired. */
   async get(id: string): Promise<Stored<T> | null> {
     const entry = await this.#bucket.get(this.#prefix + id);
     if (entry === null) return null;
@@ -55,27 +55,27 @@ export class Records<T> {
     return { id, data: envelope.data as T, expiresAt: envelope.exp, revision: entry.revision };
   }
 
-  /** Stores a new record. Throws journal_conflict where there is one. */
+  /** Stores a new record. Throws journal_conflict where one exists. */
   create(id: string, data: T, expiresAt: number | null = null): Promise<number> {
     return this.#bucket.create(this.#prefix + id, writeEnvelope(data, expiresAt));
   }
 
-  /** Stores the record whatever is there. */
+  /** Stores the record, whether or not one exists. */
   put(id: string, data: T, expiresAt: number | null = null): Promise<number> {
     return this.#bucket.put(this.#prefix + id, writeEnvelope(data, expiresAt));
   }
 
-  /** Replaces what was read. Throws journal_conflict where it has changed since. */
+  /** Replaces the record that was read. Throws journal_conflict where it has changed since. */
   update(read: Stored<T>, data: T, expiresAt: number | null = read.expiresAt): Promise<number> {
     return this.#bucket.update(this.#prefix + read.id, writeEnvelope(data, expiresAt), read.revision);
   }
 
   /**
-   * Changes a record by compare-and-set until it wins; `change` may be called again with a newer record and
-   * returns null to leave it. Returns the record after it, or null where there is none. Throws unavailable.
+   * Changes a record by compare-and-set, repeatedly until it wins. `change` may be called again with a newer record and
+   * returns null to leave it unchanged. Returns the resulting record, or null where it is missing. Throws unavailable.
    */
   async change(id: string, change: (data: T) => T | null): Promise<T | null> {
-    for (let tries = 0; tries < TRIES; tries++) {
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       const read = await this.get(id);
       if (read === null) return null;
       const data = change(read.data);
@@ -85,25 +85,25 @@ export class Records<T> {
     throw new AppError("unavailable", `record ${this.#prefix}${id} changes too often; try again`);
   }
 
-  /** Removes a record and returns it; of many callers at once exactly one gets it. */
+  /** Removes a record and returns it. Of several concurrent callers exactly one gets it. */
   async take(id: string): Promise<T | null> {
     const read = await this.get(id);
     if (read === null) return null;
     return (await won(this.delete(id, read.revision))) ? read.data : null;
   }
 
-  /** Deletes; with `revision` only where it is the newest, else throws journal_conflict. */
+  /** Deletes a record. With `revision`: only where it is the newest, else throws journal_conflict. */
   delete(id: string, revision?: number): Promise<void> {
     return this.#bucket.delete(this.#prefix + id, revision);
   }
 
-  /** Returns the ids that start with `start`, in no order; some of them may have expired. */
+  /** Returns the ids that start with `start`, in no particular order. Some of them may have expired. */
   async ids(start = ""): Promise<string[]> {
     const keys = await this.#bucket.keys(this.#prefix + start);
     return keys.map((key) => key.slice(this.#prefix.length));
   }
 
-  /** Returns the living records whose ids start with `start`. */
+  /** Returns the unexpired records whose ids start with `start`. */
   async list(start = ""): Promise<Stored<T>[]> {
     const found: Stored<T>[] = [];
     for (const id of await this.ids(start)) {
@@ -114,7 +114,7 @@ export class Records<T> {
   }
 }
 
-/** Returns true where the compare-and-set won, false where somebody else was first; other errors are thrown. */
+/** Returns true where the compare-and-set won, false where another writer was first. Rethrows other errors. */
 export async function won(attempt: Promise<unknown>): Promise<boolean> {
   try {
     await attempt;
@@ -125,7 +125,7 @@ export async function won(attempt: Promise<unknown>): Promise<boolean> {
   }
 }
 
-/** Returns when a stored record ends, ms since 1970; null where never or where the value is no record. */
+/** Returns the expiry of a stored record, ms since 1970; null where it has none or the value is no record. */
 export function expiryOf(value: Uint8Array): number | null {
   try {
     const { exp } = JSON.parse(Buffer.from(value).toString()) as Partial<Envelope>;

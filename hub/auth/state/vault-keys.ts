@@ -1,4 +1,4 @@
-/** Where the vault's keys come from: the environment, or a file that only its owner reads. */
+/** Loads the vault's keys from the environment or from a file that only its owner can read. */
 
 import { randomBytes } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
@@ -19,7 +19,7 @@ export interface VaultKey {
 
 /**
  * Returns the key ring: `TAILRACE_VAULT_KEYS` ("id:base64 id:base64 …", the first one seals) or the lines of `path`.
- * A missing file is made with a new key, but only where `mayCreate` says that nothing is sealed yet.
+ * A missing file is created with a new key, but only where `mayCreate` returns true: nothing is sealed yet.
  * Throws settings_invalid.
  */
 export async function loadVaultKeys(

@@ -5,9 +5,8 @@ import { join } from "node:path";
 import { after, suite, test } from "node:test";
 import { systemClock } from "#proto/kit/clock.ts";
 import { MemoryBucket } from "#proto/kit/memory-bucket.ts";
-import { loadInstallationKeys } from "./installation-keys.ts";
 import type { Store } from "./records.ts";
-import { checkVault, hasSealed, Vault } from "./vault.ts";
+import { checkVault, hasSealed, loadInstallationKeys, Vault } from "./vault.ts";
 import { loadVaultKeys, parseVaultKeys } from "./vault-keys.ts";
 
 const K1 = { id: "k1", secret: Buffer.alloc(32, 1) };

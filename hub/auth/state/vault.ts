@@ -1,6 +1,6 @@
 /**
  * The vault: seals secrets with AES-256-GCM. A sealed text is `v1.<key id>.<iv>.<ciphertext>.<tag>` (base64url); the
- * place it belongs to is authenticated with it, so a sealed text moved elsewhere doesn't open.
+ * name of the record it belongs to is authenticated with it, so a sealed text can't be moved to another record.
  */
 
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
@@ -13,11 +13,11 @@ const VERSION = "v1";
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 const CIPHER = "aes-256-gcm";
-/** What the check record seals. */
+/** Content of the check record. */
 const CHECK_TEXT = "tailrace vault";
 const CHECK_PLACE = "vault-check";
 
-/** Seals and opens with a ring of keys: the first seals, all open. */
+/** Seals with the first key of a ring and opens with all of them. */
 export class Vault {
   readonly #keys = new Map<string, Buffer>();
   readonly #activeId: string;
@@ -55,7 +55,7 @@ export class Vault {
     if (version !== VERSION || key === undefined) {
       throw new AppError(
         "data_corrupt",
-        `a secret of ${place} is sealed with vault key "${id}", which isn't known here`,
+        `a secret of ${place} is sealed with vault key "${id}", which is not known here`,
       );
     }
     try {
@@ -89,8 +89,8 @@ interface Check {
 }
 
 /**
- * Proves that the vault opens what was sealed before, so that a wrong key is found at the start and not at night.
- * The first hub writes the proof; a new active key renews it. Throws settings_invalid naming the key that lacks.
+ * Proves that the vault opens what was sealed before, so that a wrong key is found when the hub starts. The first hub
+ * writes the proof; a new active key renews it. Throws settings_invalid naming the missing key.
  */
 export async function checkVault(store: Store, vault: Vault): Promise<"first" | "known" | "renewed"> {
   const records = new Records<Check>(store, "vault");
@@ -105,7 +105,7 @@ export async function checkVault(store: Store, vault: Vault): Promise<"first" | 
     const id = found.data.sealed.split(".")[1];
     throw new AppError(
       "settings_invalid",
-      `the vault's key "${id}" lacks or is another one than the state was sealed with; give it back in TAILRACE_VAULT_KEYS or in the key file (auth.vault.key_file)`,
+      `the vault's key "${id}" is missing, or differs from the one the state was sealed with; restore it in TAILRACE_VAULT_KEYS or in the key file (auth.vault.key_file)`,
       { cause },
     );
   }
@@ -114,7 +114,42 @@ export async function checkVault(store: Store, vault: Vault): Promise<"first" | 
   return "renewed";
 }
 
-/** Returns true where something was sealed in this state before, so that no new key may be made. */
+/** Returns true where this state holds a sealed text, so that no new key may be generated. */
 export async function hasSealed(store: Store): Promise<boolean> {
   return (await new Records<Check>(store, "vault").get("check")) !== null;
+}
+
+const KEY_BYTES = 32;
+const PLACE = "installation-key";
+
+export interface InstallationKeys {
+  /** Signs the provider's cookies. */
+  readonly cookie: Uint8Array;
+  /** Signs forms. */
+  readonly form: Uint8Array;
+  /** Signs the marks of browsers that signed in before. */
+  readonly device: Uint8Array;
+  /** The dashboard's `client_secret` at the embedded provider. */
+  readonly dashboardSecret: string;
+}
+
+/** Returns the installation's keys, which the first hub generates. Throws data_corrupt where the vault doesn't open them. */
+export async function loadInstallationKeys(store: Store, vault: Vault): Promise<InstallationKeys> {
+  const records = new Records<{ sealed: string }>(store, "installation");
+  const made = vault.seal(randomBytes(KEY_BYTES).toString("base64"), PLACE);
+  await won(records.create("key", { sealed: made }));
+  const read = await records.get("key");
+  const sealed = read?.data.sealed ?? made;
+  const secret = Buffer.from(vault.open(sealed, PLACE), "base64");
+  if (read !== null && vault.isOld(sealed)) {
+    await won(records.update(read, { sealed: vault.seal(secret.toString("base64"), PLACE) }));
+  }
+  const derive = (purpose: string): Buffer =>
+    Buffer.from(hkdfSync("sha256", secret, Buffer.alloc(0), `tailrace ${purpose} v1`, KEY_BYTES));
+  return {
+    cookie: derive("cookie"),
+    form: derive("form"),
+    device: derive("device"),
+    dashboardSecret: derive("dashboard client").toString("base64url"),
+  };
 }

@@ -1,6 +1,6 @@
-/** Cookies: names by transport, reading and writing (RFC 6265bis). */
+/** Reads and writes cookies; their names depend on the transport (RFC 6265bis). */
 
-/** Attributes besides HttpOnly and SameSite=Lax, which all of ours have. */
+/** Attributes besides HttpOnly and SameSite=Lax, which all cookies here have. */
 export interface CookieOptions {
   readonly path?: string;
   /** Absent: until the browser closes. 0: delete. */
@@ -24,7 +24,7 @@ export class Cookies {
     return `${pathBound ? "__Secure-" : "__Host-"}${name}`;
   }
 
-  /** Returns the value of a cookie in a Cookie header, or undefined. The first one counts where there are several. */
+  /** Returns the value of a cookie in a Cookie header, or undefined. Of several the first one counts. */
   read(header: string | undefined, name: string, pathBound = false): string | undefined {
     const wanted = `${this.nameOf(name, pathBound)}=`;
     const pair = header?.split(";").find((each) => each.trim().startsWith(wanted));

@@ -1,9 +1,9 @@
-/** Bodies of forms, urlencoded or multipart, and the proof that a form is ours. */
+/** Bodies of forms, urlencoded or multipart, and the token that proves a form's origin. */
 
 import { sameText, signed } from "#hub/auth/state/secrets.ts";
 import { AppError } from "#proto/kit/errors.ts";
 
-/** Largest body of a form or a token request, bytes: a hundred times what one needs. */
+/** Largest body of a form or a token request, bytes: a hundred times the usual size. */
 export const FORM_LIMIT_BYTES = 64 * 1024;
 const URLENCODED = "application/x-www-form-urlencoded";
 const MULTIPART = "multipart/form-data";
@@ -44,7 +44,7 @@ export function field(fields: readonly [string, string][], name: string): string
   return fields.find(([each]) => each === name)?.[1] ?? "";
 }
 
-/** Returns the token that a form for `purpose` must bring back: only who was sent the page knows it. */
+/** Returns the token that a form for `purpose` must return: only the recipient of the page has it. */
 export function formToken(key: Uint8Array, purpose: string): string {
   return signed(key, `form:${purpose}`);
 }

@@ -1,8 +1,8 @@
-/** The language of the pages that work without a script: English, or German where the browser asks for it first. */
+/** The language of pages that work without a script: English, or German where the browser prefers it. */
 
 export type PageLanguage = "en" | "de";
 
-/** Returns a text in the page's language; `{0}`, `{1}` … stand for the values. */
+/** Returns a text in the page's language; `{0}`, `{1}` … are replaced by the values. */
 export type Say = (english: string, ...values: readonly string[]) => string;
 
 const GERMAN: Readonly<Record<string, string>> = {
@@ -35,7 +35,7 @@ const GERMAN: Readonly<Record<string, string>> = {
   "You aren't signed in": "Sie sind nicht angemeldet",
 };
 
-/** Returns the language an Accept-Language header wants most (RFC 9110 §12.5.4); English where it names neither. */
+/** Returns the preferred language of an Accept-Language header (RFC 9110 section 12.5.4); English where it names neither. */
 export function languageOf(header: string | undefined): PageLanguage {
   const wanted = (header ?? "")
     .split(",")
@@ -55,7 +55,7 @@ export function languageOf(header: string | undefined): PageLanguage {
   return wanted[0]?.language === "de" ? "de" : "en";
 }
 
-/** Returns how a page says its texts; one that isn't translated stays English. */
+/** Returns the translation into `language`; a text without one stays English. */
 export function sayIn(language: PageLanguage): Say {
   return (english, ...values) => {
     const text = language === "de" ? (GERMAN[english] ?? english) : english;

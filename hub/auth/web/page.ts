@@ -1,9 +1,47 @@
-/** The frame of the pages that work without a script: sign-in, consent, set-up, errors. */
+/** The frame of pages that work without a script (sign-in, consent, set-up, errors), and HTML as tagged templates. */
 
 import { createHash } from "node:crypto";
 import type { FastifyReply } from "fastify";
-import { type Html, html } from "./html.ts";
 import { languageOf, type PageLanguage } from "./page-language.ts";
+
+/** HTML that is safe to send. */
+export class Html {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;",
+};
+
+/** Returns the template as HTML. Texts and numbers are escaped, HTML and lists of it are inserted as they are. */
+export function html(
+  parts: TemplateStringsArray,
+  ...values: (Html | readonly Html[] | string | number)[]
+): Html {
+  let text = parts[0] ?? "";
+  values.forEach((value, index) => {
+    text += render(value) + (parts[index + 1] ?? "");
+  });
+  return new Html(text);
+}
+
+/** Empty HTML, for branches of a template. */
+export const NOTHING = new Html("");
+
+function render(value: Html | readonly Html[] | string | number): string {
+  if (value instanceof Html) return value.text;
+  if (Array.isArray(value)) return value.map((each: Html) => each.text).join("");
+  const text = typeof value === "number" ? String(value) : (value as string);
+  return text.replace(/[&<>"']/g, (character) => ESCAPES[character] ?? "");
+}
 
 const STYLE = `
 :root{color-scheme:light dark;--ground:#eef3f2;--panel:#fff;--ink:#12201f;--soft:#475957;--line:#d7e1e0;--control:#7d918f;--accent:#0a6a63;--on-accent:#fff;--focus:#0b7f96;--bad:#bb2a1b;--head:#0d2a2a;--head-mark:#5fd6c6}
@@ -29,7 +67,7 @@ a{color:var(--accent)}
 dl{margin:0 0 16px}dt{color:var(--soft);font-size:14px}dd{margin:0 0 8px;font-family:ui-monospace,monospace;font-size:14px;overflow-wrap:anywhere}
 `;
 
-/** The product's sign, as the dashboard has it. */
+/** The product's logo, as on the dashboard. */
 const MARK = html`<svg viewBox="0 0 24 24" aria-hidden="true">
     <path d="M3 7.2c3 0 3-2.2 6-2.2s3 2.2 6 2.2 3-2.2 6-2.2" />
     <path d="M3 12.6c3 0 3-2.2 6-2.2s3 2.2 6 2.2 3-2.2 6-2.2" opacity=".72" />
@@ -39,8 +77,8 @@ const MARK = html`<svg viewBox="0 0 24 24" aria-hidden="true">
 const STYLE_HASH = createHash("sha256").update(STYLE).digest("base64");
 
 /**
- * Headers of every page and redirect here. No form-action: browsers apply it to the redirects after a form too, and
- * the way back to a client may lead over hosts that nobody knows here; what pages show is escaped instead.
+ * Headers of every page and redirect here. There is no form-action: browsers apply it to the redirects after a form too,
+ * and those may lead to a client over unknown hosts. All content of the pages is escaped instead.
  */
 export const PAGE_HEADERS: Readonly<Record<string, string>> = {
   "cache-control": "no-store",

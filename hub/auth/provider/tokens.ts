@@ -1,8 +1,11 @@
 /**
- * Families of credentials: everything that came from one consent and one code. The grant is the head: where it is
- * gone, every code and token of the family is worthless, at once and on every hub, even one that is stored later.
+ * Token families: all credentials that came from one consent and one code. A family ends with its grant: then every code
+ * and token of it is invalid, at once and on every hub, even one that is stored later. Access tokens are checked in the
+ * state, so that a revocation counts at once.
  */
 
+import type { AdapterPayload } from "oidc-provider";
+import type { Account, Accounts } from "#hub/auth/accounts/accounts.ts";
 import { Records, type Store } from "#hub/auth/state/records.ts";
 import { hashOf } from "#hub/auth/state/secrets.ts";
 
@@ -13,7 +16,7 @@ export const FAMILY_MODELS: ReadonlySet<string> = new Set([
   "RefreshToken",
 ]);
 
-/** What a stored grant says about itself. */
+/** The fields of a stored grant that are read here. */
 interface GrantRecord {
   readonly accountId?: string;
   readonly clientId?: string;
@@ -32,27 +35,27 @@ export class TokenFamilies {
     this.#owners = new Records(store, "oauth-grant-of");
   }
 
-  /** Returns true while the family's grant is there. */
+  /** Returns true while the family's grant exists. */
   async lives(grantId: string): Promise<boolean> {
     return (await this.#grants.get(hashOf(grantId))) !== null;
   }
 
-  /** Notes that the record `<model>.<key>` belongs to the family. */
+  /** Records that `<model>.<key>` belongs to the family. */
   async join(grantId: string, model: string, key: string, expiresAt: number | null): Promise<void> {
     await this.#members.put(`${hashOf(grantId)}.${model}.${key}`, null, expiresAt);
   }
 
-  /** Notes whose grant it is, for lists of what somebody has allowed. */
+  /** Records the owner of a grant, for the list of a person's consents. */
   async own(grantId: string, accountId: string, clientId: string, expiresAt: number | null): Promise<void> {
     await this.#owners.put(`${accountId}.${clientId}.${hashOf(grantId)}`, null, expiresAt);
   }
 
-  /** Ends a family: the grant first, which counts, then what belongs to it. */
+  /** Revokes a family: first the grant, which decides, then its members. */
   revoke(grantId: string): Promise<void> {
     return this.#revokeKey(hashOf(grantId));
   }
 
-  /** Ends all families of an account, or of an account with one client. */
+  /** Revokes all families of an account, or of an account with one client. */
   async revokeOf(accountId: string, clientId?: string): Promise<void> {
     const start = clientId === undefined ? `${accountId}.` : `${accountId}.${clientId}.`;
     for (const id of await this.#owners.ids(start)) {
@@ -61,7 +64,7 @@ export class TokenFamilies {
     }
   }
 
-  /** Ends all families of a client. */
+  /** Revokes all families of a client. */
   async revokeClient(clientId: string): Promise<void> {
     for (const id of await this.#owners.ids()) {
       const [accountId = "", client] = id.split(".");
@@ -80,5 +83,42 @@ export class TokenFamilies {
       await new Records(this.#store, `oauth.${model}`).delete(key);
       await this.#members.delete(id);
     }
+  }
+}
+
+/** A valid access token. */
+export interface AccessToken {
+  readonly accountId: string;
+  readonly account: Account;
+  readonly clientId: string;
+  /** Scope URLs, separated by blanks. */
+  readonly scope: string;
+}
+
+export class AccessTokens {
+  readonly #tokens: Records<AdapterPayload>;
+  readonly #families: TokenFamilies;
+  readonly #accounts: Accounts;
+
+  constructor(store: Store, families: TokenFamilies, accounts: Accounts) {
+    this.#tokens = new Records(store, "oauth.AccessToken");
+    this.#families = families;
+    this.#accounts = accounts;
+  }
+
+  /** Returns the record of `token`, or null where it is unknown, expired, revoked or its account is gone. */
+  async verify(token: string): Promise<AccessToken | null> {
+    const found = (await this.#tokens.get(hashOf(token)))?.data;
+    const { accountId, clientId, grantId, scope } = found ?? {};
+    if (accountId === undefined || clientId === undefined || grantId === undefined) return null;
+    if (!(await this.#families.lives(grantId))) return null;
+    const account = await this.#accounts.get(accountId);
+    return account === null ? null : { accountId, account, clientId, scope: scope ?? "" };
+  }
+
+  /** Revokes a token with all of its family. */
+  async revoke(token: string): Promise<void> {
+    const grantId = (await this.#tokens.get(hashOf(token)))?.data.grantId;
+    if (grantId !== undefined) await this.#families.revoke(grantId);
   }
 }

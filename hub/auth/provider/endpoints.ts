@@ -1,9 +1,20 @@
-/** The server's metadata (RFC 8414): what a client needs to know to find its way. */
+/** Names of the identity provider that browsers and clients see: paths, the cookie, the metadata. */
 
-import { PATHS } from "./paths.ts";
 import type { Scope } from "./scopes.ts";
+/** Paths below the hub's address; the first two are the specification's. */
+export const PATHS = {
+  authorization: "/o/oauth2/v2/auth",
+  token: "/token",
+  prompt: "/o/oauth2/v2/prompt",
+  revocation: "/revoke",
+  introspection: "/introspect",
+  metadata: "/.well-known/oauth-authorization-server",
+} as const;
 
-/** Returns the metadata document of the server at `publicUrl`. */
+/** Base name of the cookie of the provider's session; see Cookies. */
+export const PROVIDER_COOKIE = "tailrace_provider";
+
+/** Returns the metadata document of the server at `publicUrl` (RFC 8414). */
 export function metadataOf(publicUrl: string, scopes: readonly Scope[]): Record<string, unknown> {
   const authentication = ["client_secret_basic", "client_secret_post", "none"];
   const confidential = ["client_secret_basic", "client_secret_post"];

@@ -1,0 +1,168 @@
+/** Passes fastify's requests to oidc-provider: with the public address, and with the parameters of token requests already read. */
+
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { Readable } from "node:stream";
+import type { FastifyReply, FastifyRequest } from "fastify";
+import type { Provider } from "oidc-provider";
+import { readForm } from "#hub/auth/web/forms.ts";
+import { AppError } from "#proto/kit/errors.ts";
+
+/** Known parameters of an authorization request; others are ignored (RFC 6749 section 3.1). */
+const AUTHORIZATION_PARAMETERS: ReadonlySet<string> = new Set([
+  "client_id",
+  "redirect_uri",
+  "response_type",
+  "scope",
+  "state",
+  "code_challenge",
+  "code_challenge_method",
+  "prompt",
+  "login_hint",
+  "request",
+  "request_uri",
+]);
+/** Known values of `prompt`. */
+const PROMPTS: ReadonlySet<string> = new Set(["none", "login", "consent"]);
+
+/** Answers a browser's request by the library. */
+export async function answerBrowser(
+  provider: Provider,
+  publicUrl: string,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<void> {
+  reply.hijack();
+  const { raw } = request;
+  Object.assign(raw.headers, forwardedHeaders(publicUrl, request.ip));
+  raw.url = understoodUrl(raw.url ?? "/");
+  await provider.callback()(raw, reply.raw);
+}
+
+/** Answers a client's request with the parameters `values` by the library. Returns the status of the answer. */
+export async function answerClient(
+  provider: Provider,
+  publicUrl: string,
+  request: FastifyRequest,
+  response: ServerResponse,
+  values: URLSearchParams,
+): Promise<number> {
+  const body = Buffer.from(values.toString());
+  const { authorization } = request.headers;
+  const read: ReadRequest = Object.assign(Readable.from([body], { objectMode: false }), {
+    method: "POST",
+    url: request.url.split("?")[0] ?? "/",
+    httpVersion: request.raw.httpVersion,
+    socket: request.raw.socket,
+    headers: {
+      ...forwardedHeaders(publicUrl, request.ip),
+      ...(authorization === undefined ? {} : { authorization }),
+      accept: "application/json",
+      "content-type": "application/x-www-form-urlencoded",
+      "content-length": String(body.length),
+    },
+  });
+  // Koa reads only the fields of ReadRequest.
+  await provider.callback()(read as unknown as IncomingMessage, response);
+  return response.statusCode;
+}
+
+type ReadRequest = Readable & Pick<IncomingMessage, "method" | "url" | "httpVersion" | "socket" | "headers">;
+
+/** Returns headers with the configured address; the request's own is never used (RFC 9700 section 4.12 on proxies and Host). */
+function forwardedHeaders(publicUrl: string, ip: string): Record<string, string> {
+  const { protocol, host } = new URL(publicUrl);
+  return {
+    host,
+    "x-forwarded-proto": protocol.slice(0, -1),
+    "x-forwarded-host": host,
+    "x-forwarded-for": ip,
+  };
+}
+
+function understoodUrl(url: string): string {
+  const at = url.indexOf("?");
+  if (at < 0) return url;
+  const understood = new URLSearchParams();
+  for (const [name, value] of new URLSearchParams(url.slice(at + 1))) {
+    if (!AUTHORIZATION_PARAMETERS.has(name)) continue;
+    understood.append(name, understoodValue(name, value));
+  }
+  return `${url.slice(0, at)}?${understood.toString()}`;
+}
+
+function understoodValue(name: string, value: string): string {
+  // For other types the library would send its error in the fragment, which no server sees.
+  if (name === "response_type") return value === "code" || value === "" ? value : "unsupported";
+  if (name !== "prompt") return value;
+  return value
+    .split(" ")
+    .filter((prompt) => PROMPTS.has(prompt))
+    .join(" ");
+}
+
+/** Secret parameters, which should not be in a URL (RFC 6749 section 2.3.1, RFC 9700 section 4.3.2). */
+const CREDENTIALS: ReadonlySet<string> = new Set([
+  "client_secret",
+  "code",
+  "code_verifier",
+  "refresh_token",
+  "token",
+]);
+
+/** Treatment of credentials in the query string. */
+export type QueryCredentials = "accept" | "warn" | "refuse";
+
+export interface TokenParameters {
+  /** Each name once, values not empty. */
+  readonly values: URLSearchParams;
+  /** Names of credentials found in the query string. */
+  readonly inQuery: readonly string[];
+}
+
+/**
+ * Collects the parameters of a token, revocation or introspection request from its query string and its body, urlencoded
+ * or multipart. Throws request_invalid where a name occurs twice, where the body is malformed, or where credentials in the
+ * URL are refused.
+ */
+export async function readTokenParameters(
+  url: string,
+  contentType: string | undefined,
+  body: unknown,
+  queryCredentials: QueryCredentials,
+): Promise<TokenParameters> {
+  const query = [...new URLSearchParams(queryOf(url))];
+  const form = await readForm(contentType, body);
+  const values = new URLSearchParams();
+  const seen = new Set<string>();
+  for (const [name, value] of [...query, ...form]) {
+    if (seen.has(name)) {
+      throw new AppError("request_invalid", `parameter "${name.slice(0, 50)}" is given more than once`);
+    }
+    seen.add(name);
+    // RFC 6749 section 3.2: a parameter without a value counts as left out.
+    if (value !== "") values.append(name, value);
+  }
+  const inQuery = query.map(([name]) => name).filter((name) => CREDENTIALS.has(name));
+  if (queryCredentials === "refuse" && inQuery.length > 0) {
+    throw new AppError(
+      "request_invalid",
+      `send ${inQuery.join(", ")} in the body: credentials in the query string are refused here`,
+    );
+  }
+  return { values, inQuery };
+}
+
+/** Returns the part of a URL behind the first "?", or an empty text. */
+export function queryOf(url: string): string {
+  const at = url.indexOf("?");
+  return at < 0 ? "" : url.slice(at + 1);
+}
+
+/** Returns the client id of a request: the parameter, or the user name of HTTP Basic. For limits and the audit log only. */
+export function clientIdOf(values: URLSearchParams, authorization: string | undefined): string {
+  const named = values.get("client_id");
+  if (named !== null) return named.slice(0, 100);
+  const [, encoded = ""] = /^basic +([A-Za-z0-9+/=]+)$/i.exec(authorization ?? "") ?? [];
+  const [name = ""] = Buffer.from(encoded, "base64").toString().split(":");
+  return name.slice(0, 100);
+}
