@@ -4,7 +4,7 @@ import { hostname } from "node:os";
 import type { InputContext } from "#agent/contract/input.ts";
 import { type InputMetrics, inputMetrics } from "#agent/contract/input-metrics.ts";
 import type { Output } from "#agent/contract/output.ts";
-import type { AgentSettings } from "#agent/settings/config.ts";
+import { type AgentSettings, connectionSettings } from "#agent/settings/config.ts";
 import type { InputSettings } from "#agent/settings/input-settings.ts";
 import { type Clock, systemClock } from "#proto/kit/clock.ts";
 import { type Component, Lifecycle, withDeadline } from "#proto/kit/lifecycle.ts";
@@ -16,7 +16,7 @@ import { inboxPrefix } from "#proto/subjects.ts";
 import { createDirectOutput } from "./create-output.ts";
 import { isNear } from "./harvester/descriptor-reader.ts";
 import { findOutBirth, ownFiles } from "./machine.ts";
-import { Connection, connectionSettings } from "./outputs/connection.ts";
+import { Connection } from "./outputs/connection.ts";
 import { type AgentNames, PipelineOutput } from "./outputs/pipeline.ts";
 import { Registry } from "./registry/registry.ts";
 import { type NamedInput, Status } from "./status.ts";
@@ -107,6 +107,7 @@ export class Agent implements Component {
     };
     const connection = await this.#startOutput(names, registry);
     const output = this.#output!;
+    void output.slots.memory.kernel; // throws where the machine can't run it
     this.#tellsBirth = findOutBirth(this.#settings.pathData, this.#log);
     for (const each of this.#settings.inputs) this.#inputs.push(this.#createInput(each, registry, output));
     const status = new Status({

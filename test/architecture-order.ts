@@ -49,9 +49,10 @@ export const FOLDERS: Readonly<Record<string, readonly (string | readonly string
   "proto/kit": ["settings", "files", "dates", "."],
   proto: [".", "codec", "gen"],
   agent: [
-    ["commands", "."],
-    "outputs",
+    ".",
+    "commands",
     "settings",
+    "outputs",
     "inputs",
     "inputs/redis",
     "inputs/streams",

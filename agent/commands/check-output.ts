@@ -3,8 +3,8 @@
 import { connect as openSocket } from "node:net";
 import { jetstreamManager } from "@nats-io/jetstream";
 import { connect, errors } from "@nats-io/transport-node";
-import { connectionOptions, connectionSettings, explainRefusal } from "#agent/outputs/connection.ts";
-import type { AgentSettings } from "#agent/settings/config.ts";
+import { connectionOptions, explainRefusal } from "#agent/outputs/connection.ts";
+import { type AgentSettings, connectionSettings } from "#agent/settings/config.ts";
 import { systemReason } from "#proto/kit/system-reason.ts";
 import { RAW_STREAM } from "#proto/subjects.ts";
 import { HubClient } from "./hub-client.ts";

@@ -1,12 +1,12 @@
 /** What `tailrace-agent registry` does: show, export, import and reset. All but the first two need the agent stopped. */
 
-import { readFileSync, statSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { cpSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join, resolve } from "node:path";
+import { Level } from "level";
 import { systemTellsBirth } from "#agent/harvester/identity.ts";
-import { readLiveEntries } from "#agent/registry/live-copy.ts";
 import { type FileRow, newerRow, parseRow } from "#agent/registry/row.ts";
-import { readSnapshot } from "#agent/registry/snapshot.ts";
-import { type Database, openStore } from "#agent/registry/store.ts";
+import { type Database, openStore, readSnapshot } from "#agent/registry/store.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { checkFolderOwner } from "#proto/kit/files/folder-owner.ts";
 import type { Logger } from "#proto/kit/log.ts";
@@ -135,4 +135,37 @@ function readExport(path: string): Map<string, FileRow> | null {
     rows.set(key, row);
   }
   return rows;
+}
+
+/** A copy taken while files come and go may lack one; the next one has it. */
+const TRIES = 3;
+/** Of the agent that runs; the copy is nobody's. */
+const LOCK = "LOCK";
+
+/** Resolves with all entries of the database at `path` as of now, or with null where no copy of it can be read. */
+async function readLiveEntries(path: string): Promise<Map<string, string> | null> {
+  for (let tries = 0; tries < TRIES; tries++) {
+    let folder = "";
+    try {
+      folder = mkdtempSync(join(tmpdir(), "tailrace-registry-"));
+      cpSync(path, folder, { recursive: true, filter: (source) => basename(source) !== LOCK });
+      const entries = await readEntries(folder);
+      if (entries.has("m/agent")) return entries;
+    } catch {
+      // Taken in the middle of a change: once more. Where there is no room for it the snapshot is shown.
+    } finally {
+      if (folder !== "") rmSync(folder, { recursive: true, force: true });
+    }
+  }
+  return null;
+}
+
+async function readEntries(path: string): Promise<Map<string, string>> {
+  const database = new Level<string, string>(path, { keyEncoding: "utf8", valueEncoding: "utf8" });
+  try {
+    await database.open({ createIfMissing: false });
+    return new Map(await database.iterator().all());
+  } finally {
+    await database.close();
+  }
 }

@@ -1,6 +1,5 @@
 /** `tailrace-agent registry`: looks at what the agent remembers, carries it elsewhere, or forgets a file. */
 
-import type { Options } from "#agent/command-line.ts";
 import type { AgentSettings } from "#agent/settings/config.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { createLogger } from "#proto/kit/log.ts";
@@ -8,10 +7,17 @@ import { printable, printableJson } from "#proto/kit/printable.ts";
 import { exportRows, importRows, type Rows, readRows, resetFile } from "./registry-transfer.ts";
 import type { Terminal } from "./terminal.ts";
 
+/** The words behind `registry` on the command line, and its option `--json`. */
+export interface RegistryArguments {
+  readonly argument: string;
+  readonly operand: string;
+  readonly json: boolean;
+}
+
 /** Does it and resolves with true where there was something to do. Throws usage_invalid and what the registry throws. */
 export async function registryCommand(
   settings: AgentSettings,
-  { argument, operand, json }: Pick<Options, "argument" | "operand" | "json">,
+  { argument, operand, json }: RegistryArguments,
   terminal: Terminal,
 ): Promise<boolean> {
   const { pathData, inputs } = settings;

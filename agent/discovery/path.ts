@@ -1,5 +1,7 @@
 /** Paths as the file system has them: bytes, which need not be UTF-8. */
 
+import { lstatSync, type Stats, statSync } from "node:fs";
+
 /** What file system calls take: text where the bytes are UTF-8, else the bytes. */
 export type RawPath = string | Buffer;
 
@@ -32,4 +34,22 @@ function characterLength(bytes: Buffer, at: number): number {
   const length = first < 0x80 ? 1 : first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : first >= 0xc0 ? 2 : 0;
   if (length === 0 || at + length > bytes.length) return 0;
   return bytes.toString("utf8", at, at + length).includes("\ufffd") ? 0 : length;
+}
+
+/** Returns the stat of what `path` leads to, or null where nothing can be seen there. */
+export function statOrNull(path: RawPath): Stats | null {
+  try {
+    return statSync(path, { throwIfNoEntry: false }) ?? null;
+  } catch {
+    return null;
+  }
+}
+
+/** As `statOrNull`, but of a symbolic link itself. */
+export function lstatOrNull(path: string): Stats | null {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) ?? null;
+  } catch {
+    return null;
+  }
 }

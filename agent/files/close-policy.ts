@@ -1,6 +1,6 @@
 /** When an open file may be closed, or deleted. */
 
-import { lstatOrNull } from "#agent/discovery/stats.ts";
+import { lstatOrNull } from "#agent/discovery/path.ts";
 import type { Harvester } from "#agent/harvester/harvester.ts";
 import { fileInode } from "#agent/harvester/identity.ts";
 

@@ -1,20 +1,20 @@
 /** Opens files: decides whether one is to be read at all and where reading begins. */
 
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
+import { Scratch } from "#agent/contract/block-memory.ts";
 import type { InputContext } from "#agent/contract/input.ts";
 import type { Found } from "#agent/discovery/scanner.ts";
 import { Archives, isArchive, type Unpacked } from "#agent/harvester/archives.ts";
 import { Harvester } from "#agent/harvester/harvester.ts";
 import type { EventCutting } from "#agent/harvester/harvester-options.ts";
 import { ANCHOR_BYTES, fileKey, HEAD_BYTES, inodeKey, inodeOf } from "#agent/harvester/identity.ts";
-import { Scratch } from "#agent/harvester/scratch.ts";
 import type { EventFormat } from "#agent/lines/event-format.ts";
 import { type FileRow, newRow } from "#agent/registry/row.ts";
 import type { Candidate } from "./copy-finder.ts";
 import { CopyJudge } from "./copy-judge.ts";
 import type { Entry, FileIndex } from "./file-index.ts";
+import type { Notices } from "./file-report.ts";
 import { HeldFiles } from "./held-files.ts";
-import type { Notices } from "./notices.ts";
 import type { Succession } from "./succession.ts";
 import { binaryKind } from "./text-probe.ts";
 

@@ -1,10 +1,10 @@
 /** What is told of the files of one input: its state, its metrics, and lines of the agent's log. */
 
-import type { InputContext, InputState } from "#agent/contract/input.ts";
+import type { FileState, InputContext, InputState } from "#agent/contract/input.ts";
 import type { Harvester } from "#agent/harvester/harvester.ts";
 import { systemCode } from "#proto/kit/errors.ts";
+import type { Logger } from "#proto/kit/log.ts";
 import { systemReason } from "#proto/kit/system-reason.ts";
-import type { Notices } from "./notices.ts";
 
 /** Files whose last failure is remembered. */
 const FAILURES_MAX = 100;
@@ -118,4 +118,58 @@ export class FileReport {
 function reasonOf(error: unknown): string {
   const reason = systemReason(error);
   return systemCode(error) === "EACCES" ? `${reason}; give the agent's user the right to read it` : reason;
+}
+
+/** Notices remembered as told. */
+const REMEMBERED_MAX = 1_000;
+
+export class Notices {
+  readonly #log: Logger;
+  readonly #told = new Set<string>();
+
+  constructor(log: Logger) {
+    this.#log = log;
+  }
+
+  /** Logs that `path` is not read and why, unless it was logged before. */
+  notRead(path: string, reason: string, level: "info" | "warn" = "info"): void {
+    const what = `${path}: ${reason}`;
+    if (this.#told.has(what)) return;
+    if (this.#told.size >= REMEMBERED_MAX) this.#told.clear();
+    this.#told.add(what);
+    this.#log[level]({ path }, `file is not read: ${reason}`);
+  }
+}
+
+/**
+ * Yields the files of an input that the registry knows, and those that couldn't even be opened; `failures`: why files
+ * couldn't be read of late, by their path.
+ */
+export function* fileStates(
+  { id, registry }: Pick<InputContext, "id" | "registry">,
+  open: Iterable<Harvester>,
+  failures: ReadonlyMap<string, string>,
+): Generator<FileState> {
+  const harvesters = new Map([...open].map((harvester) => [harvester.key, harvester]));
+  const unknown = new Map(failures);
+  for (const [key, row] of registry.rows()) {
+    if (row.input !== id) continue;
+    const harvester = harvesters.get(key);
+    unknown.delete(row.path);
+    yield {
+      path: row.path,
+      place: harvester === undefined ? "closed" : placeOf(harvester),
+      sizeBytes: Math.max(row.known, row.sent),
+      sentBytes: row.sent,
+      committedBytes: row.committed,
+      lastError: failures.get(row.path) ?? "",
+    };
+  }
+  for (const [path, lastError] of unknown)
+    yield { path, place: "closed", sizeBytes: 0, sentBytes: 0, committedBytes: 0, lastError };
+}
+
+function placeOf({ deleted, movedAway }: Harvester): FileState["place"] {
+  if (deleted) return "deleted";
+  return movedAway ? "moved" : "open";
 }

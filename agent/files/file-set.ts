@@ -4,16 +4,13 @@
  */
 
 import type { FileState, InputContext, InputState } from "#agent/contract/input.ts";
-import { displayPath, type RawPath } from "#agent/discovery/path.ts";
+import { displayPath, lstatOrNull, type RawPath, statOrNull } from "#agent/discovery/path.ts";
 import { type Found, isExhaustion, type ScanResult } from "#agent/discovery/scanner.ts";
-import { lstatOrNull, statOrNull } from "#agent/discovery/stats.ts";
 import { inodeKey, inodeOf } from "#agent/harvester/identity.ts";
 import { systemCode } from "#proto/kit/errors.ts";
 import { type Entry, FileIndex, isFile, newEntry } from "./file-index.ts";
 import { FileOpener, type FileOpenerOptions } from "./file-opener.ts";
-import { FileReport } from "./file-report.ts";
-import { fileStates } from "./file-states.ts";
-import { Notices } from "./notices.ts";
+import { FileReport, fileStates, Notices } from "./file-report.ts";
 import { OpenFiles, type OpenFilesOptions } from "./open-files.ts";
 import { adoptOrphans } from "./orphans.ts";
 import { Oblivion } from "./registry-cleanup.ts";

@@ -3,10 +3,10 @@
 import { unlinkSync } from "node:fs";
 import type { InputContext, InputState } from "#agent/contract/input.ts";
 import type { Harvester } from "#agent/harvester/harvester.ts";
+import type { Clock } from "#proto/kit/clock.ts";
 import { type CloseOptions, closeReason, mayDelete } from "./close-policy.ts";
 import type { Entry } from "./file-index.ts";
 import type { FileReport } from "./file-report.ts";
-import { OpenLimit } from "./open-limit.ts";
 import { Pump } from "./pump.ts";
 
 export interface OpenFilesOptions extends CloseOptions {
@@ -165,5 +165,48 @@ export class OpenFiles {
     const quietMs = this.#context.clock.monotonic() - harvester.activeMs;
     const isRotated = harvester.deleted || harvester.movedAway;
     return harvester.isArchive || (isRotated && quietMs > this.#options.quietMs);
+  }
+}
+
+/**
+ * Each open file takes some 9 kB, and the agent has 128 MB. Further ones take turns: inactive ones are closed although
+ * they aren't committed yet.
+ */
+const OPEN_FILES_MAX = 2_000;
+/** Where the system gives no more descriptors, so many are left to searches, the registry and connections. */
+const DESCRIPTORS_SPARED = 32;
+/** The system may give more again: files of other programs count too. */
+const DESCRIPTORS_AGAIN_MS = 60_000;
+
+class OpenLimit {
+  readonly #settingsFiles: number;
+  readonly #clock: Clock;
+  /** What the system was found to allow, and until when that counts, on the monotonic clock. */
+  #allowed = { files: OPEN_FILES_MAX, untilMs: Number.NEGATIVE_INFINITY };
+
+  /** `settingsFiles`: 0 for no limit of the settings. */
+  constructor(settingsFiles: number, clock: Clock) {
+    this.#settingsFiles = settingsFiles === 0 ? OPEN_FILES_MAX : settingsFiles;
+    this.#clock = clock;
+  }
+
+  /** Files that may be open: one at least, or none would ever be read. */
+  get files(): number {
+    return Math.max(1, Math.min(this.#settingsFiles, this.systemFiles));
+  }
+
+  /** Files that the system allows, whatever the settings say; 0 where it has no descriptor to spare. */
+  get systemFiles(): number {
+    const { files, untilMs } = this.#allowed;
+    return this.#clock.monotonic() < untilMs ? files : OPEN_FILES_MAX;
+  }
+
+  /**
+   * Notes that the system gave no descriptor with `open` files open: without descriptors folders can't be listed
+   * either, and no file would ever make room for another.
+   */
+  lower(open: number): void {
+    const files = Math.max(0, open - DESCRIPTORS_SPARED);
+    this.#allowed = { files, untilMs: this.#clock.monotonic() + DESCRIPTORS_AGAIN_MS };
   }
 }

@@ -2,8 +2,8 @@
 
 import { readdirSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { statOrNull } from "#agent/discovery/path.ts";
 import type { Found } from "#agent/discovery/scanner.ts";
-import { statOrNull } from "#agent/discovery/stats.ts";
 import { inodeKey, inodeOf } from "#agent/harvester/identity.ts";
 import type { Registry } from "#agent/registry/registry.ts";
 import { bornAt, type Entry, type FileIndex, isFile, newEntry } from "./file-index.ts";

@@ -6,7 +6,7 @@
 import { setImmediate as rest } from "node:timers/promises";
 import type { Slot, SlotPool } from "#agent/contract/slot-pool.ts";
 import type { Harvester } from "#agent/harvester/harvester.ts";
-import { tookSlot } from "#agent/harvester/read-outcome.ts";
+import { tookSlot } from "#agent/harvester/harvester-options.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 
 export interface PumpOptions {

@@ -1,11 +1,9 @@
 /** Sends a file's bytes as they are, in blocks that end at line ends. */
 
 import type { Slot } from "#agent/contract/slot-pool.ts";
-import { countLines, cut } from "./cut.ts";
-import type { FileReading } from "./file-reading.ts";
+import { type FileReading, holeBytes, MARK, markBytes } from "./file-reading.ts";
+import type { ReadOutcome } from "./harvester-options.ts";
 import { ANCHOR_BYTES } from "./identity.ts";
-import { holeBytes, MARK, markBytes } from "./leading-bytes.ts";
-import type { ReadOutcome } from "./read-outcome.ts";
 
 const NEWLINE = 0x0a;
 
@@ -55,9 +53,73 @@ export class BlockReader {
     this.#reading.send(buffer, start, end, {
       slot,
       body: { buffer, start, end, events: false },
-      lines: countLines(this.#reading.options.output.slots.memory, buffer, start, end),
+      lines: this.#reading.options.output.slots.memory.kernel.count(buffer, start, end),
       open,
       continued: !atStart && buffer[start - 1] !== NEWLINE && buffer[start - 1] !== 0,
     });
   }
+}
+
+/** UTF-8: bytes 10xxxxxx continue a character; a character has at most three of them. */
+const CONTINUATION_MASK = 0xc0;
+const CONTINUATION = 0x80;
+const CONTINUATIONS_MAX = 3;
+
+export interface CutOptions {
+  /** Longest line that is kept whole, bytes with its line end. */
+  readonly maxLineBytes: number;
+  /** True where the bytes fill the room there was: more may follow. */
+  readonly full: boolean;
+  /** True where the last line won't grow any more. */
+  readonly final: boolean;
+}
+
+/**
+ * `block`: send up to `end`; `open`: the last line has no end.
+ * `wait`: no line is complete yet. `grow`: a line is longer than the room but may still be kept whole.
+ */
+export type Cut =
+  | { readonly kind: "block"; readonly end: number; readonly open: boolean }
+  | { readonly kind: "wait" }
+  | { readonly kind: "grow" };
+
+const WAIT: Cut = { kind: "wait" };
+const GROW: Cut = { kind: "grow" };
+
+/** Decides about bytes `start` to `end` of `buffer`; `start` is where a line, or the rest of one, begins. */
+export function cut(buffer: Buffer, start: number, end: number, options: CutOptions): Cut {
+  const { maxLineBytes, full, final } = options;
+  if (end <= start) return WAIT;
+  const last = buffer.lastIndexOf(NEWLINE, end - 1);
+  // Slow path: only where lines must be shorter than the room, each has to be looked at.
+  if (maxLineBytes < end - start) {
+    const long = firstLongLine(buffer, start, end, maxLineBytes);
+    if (long > start) return { kind: "block", end: long, open: false };
+    if (long === start)
+      return { kind: "block", end: characterEnd(buffer, start, start + maxLineBytes), open: true };
+  }
+  if (last >= start) return { kind: "block", end: last + 1, open: false };
+  if (end - start >= maxLineBytes)
+    return { kind: "block", end: characterEnd(buffer, start, end), open: true };
+  if (full) return GROW;
+  return final ? { kind: "block", end, open: true } : WAIT;
+}
+
+/** Returns where the first line longer than `maxLineBytes` begins, or -1. An unfinished last line counts once it is too long. */
+function firstLongLine(buffer: Buffer, start: number, end: number, maxLineBytes: number): number {
+  for (let line = start; line < end; ) {
+    const newline = buffer.indexOf(NEWLINE, line);
+    const next = newline < 0 || newline >= end ? end : newline + 1;
+    if (next - line > maxLineBytes) return line;
+    line = next;
+  }
+  return -1;
+}
+
+/** Returns the last place at or before `end` where no UTF-8 character is cut. */
+function characterEnd(buffer: Buffer, start: number, end: number): number {
+  for (let at = end; at > start && at >= end - CONTINUATIONS_MAX; at--) {
+    if ((buffer[at]! & CONTINUATION_MASK) !== CONTINUATION) return at;
+  }
+  return end;
 }

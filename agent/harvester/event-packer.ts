@@ -4,7 +4,7 @@ import type { BlockMemory } from "#agent/contract/block-memory.ts";
 import type { Slot } from "#agent/contract/slot-pool.ts";
 import { type CutEvent, type EventFormat, type FileView, flagFields } from "#agent/lines/event-format.ts";
 import { appendEvent, type EventFields, eventSize } from "#proto/raw-encoder.ts";
-import { beginsPlain, packLines } from "./line-packer.ts";
+import { beginsPlain, type Packed, packLines } from "./line-packer.ts";
 
 export interface PackOptions {
   readonly slot: Slot;
@@ -20,19 +20,6 @@ export interface PackOptions {
   readonly stopAt: number;
   /** Told of bytes of an event that no message can carry. */
   readonly onTruncated: (bytes: number) => void;
-}
-
-/** What was packed. */
-export interface Packed {
-  /** Everything of the view before it is packed or needs no event. */
-  readonly end: number;
-  /** End of the events in the slot's buffer. */
-  readonly bodyEnd: number;
-  readonly events: number;
-  /** Places of the view where time ended an event. */
-  readonly cuts: readonly number[];
-  /** True where the slot was full before the view was at its end. */
-  readonly full: boolean;
 }
 
 /** Numbers of an event and the tags of its parts. */

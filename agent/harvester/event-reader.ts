@@ -4,11 +4,9 @@ import { readSync } from "node:fs";
 import type { Slot } from "#agent/contract/slot-pool.ts";
 import type { FileView } from "#agent/lines/event-format.ts";
 import { packEvents } from "./event-packer.ts";
-import type { FileReading } from "./file-reading.ts";
-import type { EventCutting, Successor } from "./harvester-options.ts";
+import { type FileReading, holeBytes, MARK } from "./file-reading.ts";
+import type { EventCutting, ReadOutcome, Successor } from "./harvester-options.ts";
 import { ANCHOR_BYTES } from "./identity.ts";
-import { holeBytes, MARK } from "./leading-bytes.ts";
-import type { ReadOutcome } from "./read-outcome.ts";
 
 /** Cuts remembered of one file; the oldest are forgotten, which matters only if the hub's log is lost. */
 const CUTS_MAX = 1_000;

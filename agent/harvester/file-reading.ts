@@ -5,6 +5,7 @@
 
 import { readSync } from "node:fs";
 import type { Batch, Channel } from "#agent/contract/output.ts";
+import { BYTE_ORDER_MARKS } from "#agent/lines/encoding.ts";
 import type { SourceId } from "#agent/registry/row.ts";
 import { DescriptorReader } from "./descriptor-reader.ts";
 import type { HarvesterOptions } from "./harvester-options.ts";
@@ -151,4 +152,26 @@ export class FileReading {
     row.head = offset === 0 ? anchorOf(buffer, start, start + bytes) : readHead(this.options.fd, bytes);
     this.options.onChange();
   }
+}
+
+/** The byte order mark of UTF-8. */
+export const MARK = BYTE_ORDER_MARKS["utf-8"]!;
+/** Shorter runs of NULs go to the hub as they are; longer ones are holes, maybe of gigabytes. */
+const HOLE_BYTES_MIN = 4_096;
+const ZEROS = Buffer.alloc(HOLE_BYTES_MIN);
+
+/** Returns the length of the byte order mark of UTF-8 at `start`, 0 without one. */
+export function markBytes(buffer: Buffer, start: number, end: number): number {
+  if (end - start < MARK.length || buffer[start] !== MARK[0]) return 0;
+  return MARK.compare(buffer, start, start + MARK.length) === 0 ? MARK.length : 0;
+}
+
+/** Returns the length of a long run of NULs at `start`, 0 where there is none. */
+export function holeBytes(buffer: Buffer, start: number, end: number): number {
+  if (buffer[start] !== 0 || end - start < HOLE_BYTES_MIN) return 0;
+  let at = start;
+  while (at + HOLE_BYTES_MIN <= end && ZEROS.compare(buffer, at, at + HOLE_BYTES_MIN) === 0)
+    at += HOLE_BYTES_MIN;
+  // Whole pieces only: what is left of the run goes with the line behind it.
+  return at - start;
 }

@@ -1,10 +1,10 @@
 /** What a harvester is given: the file, its row, where its blocks go, and how events are cut. */
 
+import type { Scratch } from "#agent/contract/block-memory.ts";
 import type { Channel, Output } from "#agent/contract/output.ts";
 import type { EventFormat } from "#agent/lines/event-format.ts";
 import type { FileRow, SourceId } from "#agent/registry/row.ts";
 import type { ArchiveStat } from "./archives.ts";
-import type { Scratch } from "./scratch.ts";
 
 /** The file in which an event goes on that begins at the end of a rotated one. */
 export interface Successor {
@@ -46,4 +46,17 @@ export interface HarvesterOptions {
   readonly onChange: () => void;
   readonly nowMs: () => number;
   readonly monotonicMs: () => number;
+}
+
+/**
+ * `more`: a block was sent and more may follow at once. `end`: a block was sent, the file has no more.
+ * `nothing`: no complete line. `pending`: an event that time may end, see `pendingMs`.
+ * `rewritten`: the content was replaced, reading goes on at 0. `unrecorded`: the registry must know the content
+ * before it is sent, see `Harvester.record`.
+ */
+export type ReadOutcome = "more" | "end" | "nothing" | "pending" | "rewritten" | "unrecorded";
+
+/** True where a slot was handed over with a block in it. */
+export function tookSlot(outcome: ReadOutcome): boolean {
+  return outcome === "more" || outcome === "end";
 }

@@ -10,10 +10,9 @@ import type { FileRow } from "#agent/registry/row.ts";
 import { BlockReader } from "./block-reader.ts";
 import { EventReader } from "./event-reader.ts";
 import { FileReading } from "./file-reading.ts";
-import type { HarvesterOptions, Successor } from "./harvester-options.ts";
+import { type HarvesterOptions, type ReadOutcome, type Successor, tookSlot } from "./harvester-options.ts";
 import { sameBefore, sameHead } from "./identity.ts";
 import { Progress } from "./progress.ts";
-import { type ReadOutcome, tookSlot } from "./read-outcome.ts";
 
 export class Harvester {
   readonly key: string;

@@ -8,7 +8,19 @@ import type { FileView, PlainLines } from "#agent/lines/event-format.ts";
 import type { PackedRun } from "#agent/lines/kernel/line-kernel.ts";
 import type { RangeFilter } from "#agent/lines/line-filter.ts";
 import { appendLine, lineSize } from "#proto/raw-encoder.ts";
-import type { Packed } from "./event-packer.ts";
+
+/** What was packed. */
+export interface Packed {
+  /** Everything of the view before it is packed or needs no event. */
+  readonly end: number;
+  /** End of the events in the slot's buffer. */
+  readonly bodyEnd: number;
+  readonly events: number;
+  /** Places of the view where time ended an event. */
+  readonly cuts: readonly number[];
+  /** True where the slot was full before the view was at its end. */
+  readonly full: boolean;
+}
 
 /** Where events are written. */
 interface Target {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
 import type { FileInput } from "#agent/inputs/files/file-input.ts";
-import { containerFields, podOfPath } from "#agent/inputs/kubernetes/pod-metadata.ts";
+import { containerFields, podOfPath } from "#agent/inputs/kubernetes/kubernetes-api.ts";
 import { convert } from "#proto/kit/schema.ts";
 import { eventsOf, type TestContext, testContext } from "#test/support/agent/recording-output.ts";
 import { containerInput } from "./container.ts";

@@ -5,9 +5,14 @@ import { createServer, type Server, type Socket } from "node:net";
 import { createServer as createSecureServer } from "node:tls";
 import type { Static } from "typebox";
 import { defineInput, type Input, type InputContext, type InputState } from "#agent/contract/input.ts";
-import { addressSetting, parseAddress } from "#agent/inputs/streams/address.ts";
 import { Framer } from "#agent/inputs/streams/framing.ts";
-import { peerFields, StreamSink, spoolProperties } from "#agent/inputs/streams/stream-sink.ts";
+import {
+  addressSetting,
+  parseAddress,
+  peerFields,
+  StreamSink,
+  spoolProperties,
+} from "#agent/inputs/streams/stream-sink.ts";
 import { AppError, systemCode } from "#proto/kit/errors.ts";
 import { Type } from "#proto/kit/schema.ts";
 import { durationSetting, sizeSetting } from "#proto/kit/settings/kinds.ts";

@@ -4,8 +4,13 @@ import { createSocket, type Socket } from "node:dgram";
 import { isIPv6 } from "node:net";
 import type { Static } from "typebox";
 import { defineInput, type Input, type InputContext, type InputState } from "#agent/contract/input.ts";
-import { addressSetting, parseAddress } from "#agent/inputs/streams/address.ts";
-import { peerFields, StreamSink, spoolProperties } from "#agent/inputs/streams/stream-sink.ts";
+import {
+  addressSetting,
+  parseAddress,
+  peerFields,
+  StreamSink,
+  spoolProperties,
+} from "#agent/inputs/streams/stream-sink.ts";
 import { AppError, systemCode } from "#proto/kit/errors.ts";
 import { Type } from "#proto/kit/schema.ts";
 import { sizeSetting } from "#proto/kit/settings/kinds.ts";

@@ -14,8 +14,6 @@ import {
   tokenAuthenticator,
   usernamePasswordAuthenticator,
 } from "@nats-io/transport-node";
-import type { Static } from "typebox";
-import type { SETTINGS_SCHEMA } from "#agent/settings/schema.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
@@ -247,20 +245,6 @@ function checkIdentity(
   const addresses = servers.map((server) => new URL(server).hostname.replace(/^\[|\]$/g, ""));
   const fits = addresses.some((address) => isIP(address) !== 0 && !checkServerIdentity(address, certificate));
   return fits ? undefined : fault;
-}
-
-/** Returns the settings of the connection that agent.yml holds. */
-export function connectionSettings(file: Static<typeof SETTINGS_SCHEMA>): ConnectionSettings {
-  return {
-    servers: file["output.pipeline.servers"],
-    token: file["output.pipeline.token"],
-    user: file["output.pipeline.username"],
-    tokenFile: file["output.pipeline.token_file"],
-    nkeySeedFile: file["output.pipeline.nkey_seed_file"],
-    tlsCa: file["output.pipeline.tls.ca"],
-    tlsCertificate: file["output.pipeline.tls.certificate"],
-    tlsKey: file["output.pipeline.tls.key"],
-  };
 }
 
 /** Returns a sentence for people on why there is no connection with these settings. */

@@ -14,11 +14,24 @@ import type { Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { Counter, Metrics } from "#proto/kit/metrics.ts";
 import { Checkpoints } from "./checkpoints.ts";
-import { ContentHolders } from "./content-holders.ts";
-import { nextEpoch } from "./epoch.ts";
-import { type FileRow, newerRow, parseRow, type SourceId, type StreamPosition, sourceOf } from "./row.ts";
-import { readSnapshot, writeSnapshot } from "./snapshot.ts";
-import { FORMAT_VERSION, type OpenedStore, openStore, writeMarker } from "./store.ts";
+import {
+  ContentHolders,
+  type FileRow,
+  newerRow,
+  parseRow,
+  type SourceId,
+  type StreamPosition,
+  sourceOf,
+} from "./row.ts";
+import {
+  FORMAT_VERSION,
+  nextEpoch,
+  type OpenedStore,
+  openStore,
+  readSnapshot,
+  writeMarker,
+  writeSnapshot,
+} from "./store.ts";
 
 export interface RegistryOptions {
   /** `path.data`. */

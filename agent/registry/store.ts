@@ -11,6 +11,7 @@ import { AppError, systemCode } from "#proto/kit/errors.ts";
 import { openDataFolder } from "#proto/kit/files/data-folder.ts";
 import { writeFileAtomic } from "#proto/kit/files/files.ts";
 import type { Logger } from "#proto/kit/log.ts";
+import { type FileRow, parseRow } from "./row.ts";
 
 export const FORMAT_VERSION = 1;
 
@@ -161,4 +162,55 @@ function unreadable(path: string, error: unknown): AppError {
 function reasonOf(error: unknown): string {
   const { message, cause } = error as Error;
   return cause instanceof Error ? `${message}: ${cause.message}` : message;
+}
+
+export interface Snapshot {
+  readonly agentId: string;
+  readonly rows: Map<string, FileRow>;
+}
+
+const NAME = "registry.snapshot.json";
+
+/** Replaces the snapshot in `folder`. */
+export function writeSnapshot(folder: string, agentId: string, rows: ReadonlyMap<string, FileRow>): void {
+  const files = Object.fromEntries(rows);
+  writeFileAtomic(join(folder, NAME), `${JSON.stringify({ format: 1, agentId, files })}\n`);
+}
+
+/** Returns the snapshot in `folder`, or null where there is none or it can't be read. */
+export function readSnapshot(folder: string): Snapshot | null {
+  const path = join(folder, NAME);
+  if (!existsSync(path)) return null;
+  try {
+    const { agentId, files } = JSON.parse(readFileSync(path, "utf8")) as { agentId: string; files: object };
+    const rows = new Map<string, FileRow>();
+    for (const [key, value] of Object.entries(files)) {
+      const row = parseRow(JSON.stringify(value));
+      if (row !== null) rows.set(key, row);
+    }
+    return { agentId, rows };
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Returns the epoch after `known` and writes it down. The epoch is part of message ids, which the hub's log takes for
+ * repetitions when it has seen them. So it is also kept outside the database, and where both may be old the clock makes
+ * the step: `nowMs`, null where they aren't. Throws file_unreadable, and the system's error where it can't be written.
+ */
+export function nextEpoch(folder: string, known: number, nowMs: number | null): number {
+  const path = join(folder, "epoch");
+  let kept = 0;
+  try {
+    if (existsSync(path)) kept = Number(readFileSync(path, "utf8")) || 0;
+  } catch (error) {
+    throw new AppError("file_unreadable", `cannot read ${path}: ${(error as Error).message}`, {
+      cause: error,
+    });
+  }
+  const last = Math.max(known, kept);
+  const next = nowMs === null ? last + 1 : Math.max(last + 1, Math.floor(nowMs / 1_000));
+  writeFileAtomic(path, `${next}\n`);
+  return next;
 }

@@ -4,6 +4,7 @@ import { type Stats, statSync } from "node:fs";
 import { hostname } from "node:os";
 import { resolve } from "node:path";
 import type { Static } from "typebox";
+import type { ConnectionSettings } from "#agent/outputs/connection.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import {
   checkSettings,
@@ -15,7 +16,6 @@ import {
 import { parseDuration, parseSize } from "#proto/kit/units.ts";
 import { checkInputs, type InputSettings } from "./input-settings.ts";
 import { SETTINGS_SCHEMA } from "./schema.ts";
-import { checkAddresses } from "./server-addresses.ts";
 
 /** Kinds of outputs. */
 export type OutputType = "pipeline" | "search" | "file" | "console";
@@ -188,4 +188,58 @@ function chooseOutput(file: Static<typeof SETTINGS_SCHEMA>, entries: Entries): O
   if (key !== undefined && (file[key] ?? "").length === 0)
     throw new AppError("settings_invalid", `${place}: ${key} is missing, for example ${example}`);
   return output;
+}
+
+/** Settings that hold addresses, and where their credentials go. */
+const CREDENTIALS = {
+  "output.pipeline.servers": "output.pipeline.username and output.pipeline.token",
+  "output.search.hosts": "output.search.username and output.search.password",
+  "setup.dashboard.host": "setup.dashboard.username and setup.dashboard.password, or setup.dashboard.api_key",
+} as const;
+
+type Key = keyof typeof CREDENTIALS;
+
+/** What a connection to NATS is made by; without a scheme it is nats://. */
+const NATS_SCHEMES = ["nats", "tls"];
+
+/** Throws settings_invalid, with the place, for an address with credentials and for one of NATS with another scheme. */
+function checkAddresses(file: Static<typeof SETTINGS_SCHEMA>, entries: Entries): void {
+  for (const key of Object.keys(CREDENTIALS) as Key[]) {
+    for (const [index, address] of addressesOf(file[key]).entries()) {
+      const fault = faultOf(key, address);
+      if (fault === undefined) continue;
+      const entry = entries.get(key);
+      const place =
+        entry === undefined ? key : placesOf(entry)(Array.isArray(entry.value) ? [String(index)] : []);
+      throw new AppError("settings_invalid", `${place}: ${key}: ${fault}`);
+    }
+  }
+}
+
+function addressesOf(value: string | readonly string[] | undefined): readonly string[] {
+  return typeof value === "string" ? [value] : (value ?? []);
+}
+
+/** The address itself isn't told: it may hold a password. */
+function faultOf(key: Key, address: string): string | undefined {
+  if (address.includes("@"))
+    return `an address names a user or password, which would be shown wherever the address is; put them into ${CREDENTIALS[key]}`;
+  const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(address)?.[1]?.toLowerCase();
+  if (key !== "output.pipeline.servers" || scheme === undefined || NATS_SCHEMES.includes(scheme))
+    return undefined;
+  return `"${address}" is no address of NATS; write nats://host:4222 or tls://host:4222`;
+}
+
+/** Returns the settings of the connection that agent.yml holds. */
+export function connectionSettings(file: Static<typeof SETTINGS_SCHEMA>): ConnectionSettings {
+  return {
+    servers: file["output.pipeline.servers"],
+    token: file["output.pipeline.token"],
+    user: file["output.pipeline.username"],
+    tokenFile: file["output.pipeline.token_file"],
+    nkeySeedFile: file["output.pipeline.nkey_seed_file"],
+    tlsCa: file["output.pipeline.tls.ca"],
+    tlsCertificate: file["output.pipeline.tls.certificate"],
+    tlsKey: file["output.pipeline.tls.key"],
+  };
 }

@@ -3,6 +3,8 @@
 import { EventBatcher, type StreamEvent } from "#agent/contract/batcher.ts";
 import type { InputContext, InputState } from "#agent/contract/input.ts";
 import { Spool } from "#agent/spool/spool.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import { Type } from "#proto/kit/schema.ts";
 import { sizeSetting } from "#proto/kit/settings/kinds.ts";
 
 /** The setting of inputs that nobody would send their data again. */
@@ -126,4 +128,55 @@ export class StreamSink {
 export function peerFields(address: string | undefined, port: number | undefined): Uint8Array {
   if (address === undefined) return new Uint8Array();
   return Buffer.from(JSON.stringify({ log: { source: { address: `${address}:${port ?? 0}` } } }));
+}
+
+/** The setting `host`. */
+export function addressSetting() {
+  return Type.String({ description: "host:port to listen on; [::]:port for IPv6." });
+}
+
+/** Returns the parts of "host:port". Throws settings_invalid. */
+export function parseAddress(text: string): { host: string; port: number } {
+  const match = /^(?:\[([0-9a-fA-F:.]+)\]|([^:]+)):(\d{1,5})$/.exec(text);
+  const port = Number(match?.[3]);
+  if (match === null || port > 65_535) {
+    throw new AppError(
+      "settings_invalid",
+      `host: "${text}" is no address; write host:port, for example 127.0.0.1:9000`,
+    );
+  }
+  return { host: match[1] ?? match[2]!, port };
+}
+
+interface Receipt<T> {
+  /** Sequence behind the last event of it. */
+  readonly upTo: number;
+  readonly token: T;
+}
+
+export class Receipts<T> {
+  readonly #waiting: Receipt<T>[] = [];
+
+  /** Events of which nothing is confirmed yet. */
+  get size(): number {
+    return this.#waiting.length;
+  }
+
+  /** Notes that `token` may be confirmed once all events below `upTo` are acknowledged. Ascending. */
+  add(upTo: number, token: T): void {
+    this.#waiting.push({ upTo, token });
+  }
+
+  /** Returns, in order, what may be confirmed now that all events below `acknowledged` are. */
+  take(acknowledged: number): T[] {
+    let count = 0;
+    while ((this.#waiting[count]?.upTo ?? Number.POSITIVE_INFINITY) <= acknowledged) count++;
+    if (count === 0) return [];
+    return this.#waiting.splice(0, count).map(({ token }) => token);
+  }
+
+  /** Forgets all, as the origin gives everything again. */
+  clear(): void {
+    this.#waiting.length = 0;
+  }
 }

@@ -1,8 +1,10 @@
-/** Calls the kernel that finds line ends and packs plain lines, in memory of its own that buffers are parts of. */
+/** Runs the WebAssembly kernel that counts line ends and packs plain lines, in memory that the blocks of files share. */
 
+import { AppError } from "#proto/kit/errors.ts";
+import { MIB } from "#proto/kit/units.ts";
 import { LINE_KERNEL } from "./module.ts";
 
-/** What `pack` is told; places count in the buffers. */
+/** Arguments of `pack`; positions count in the buffers. */
 export interface PackTask {
   readonly source: Buffer;
   readonly start: number;
@@ -17,18 +19,18 @@ export interface PackTask {
   readonly stripsReturn: boolean;
   /** Longest line with its end. */
   readonly maxBytes: number;
-  /** The line that holds this place must be looked at; Infinity: none. */
+  /** Position of a byte whose line the caller must check itself; Infinity: none. */
   readonly suspect: number;
 }
 
-/** What `pack` did. */
+/** Result of `pack`. */
 export interface PackedRun {
-  /** Everything of the source before it is packed. */
+  /** Position in the source; everything before it is packed. */
   readonly place: number;
   /** End of what was written. */
   readonly at: number;
   readonly events: number;
-  /** `stopped`: the next line is long, begins with NUL or has no room. `suspect`: it must be looked at. */
+  /** `stopped`: the next line is too long, begins with NUL or doesn't fit. `suspect`: the caller must check the next line. */
   readonly why: "end" | "stopped" | "suspect";
 }
 
@@ -53,7 +55,7 @@ interface KernelExports {
   ): number;
 }
 
-/** The part of WebAssembly's interface that is used here; the types of Node have its names only. */
+/** The part of WebAssembly's interface that is used here: Node's types declare only its names. */
 interface WebAssemblyInterface {
   readonly Memory: new (pages: {
     readonly initial: number;
@@ -66,30 +68,43 @@ interface WebAssemblyInterface {
 const PAGE_BYTES = 65_536;
 /** Addresses are unsigned numbers of 32 bits. */
 const ADDRESS_MAX = 2 ** 32 - 1;
-/** Numbers of the kernel, in their order. */
+/** Reasons in the order of the kernel's numbers. */
 const WHY = ["end", "stopped", "suspect"] as const;
+
+/** Part of the memory behind the blocks: bytes from elsewhere are copied there to be counted. */
+const WINDOW_BYTES = PAGE_BYTES;
 
 export class LineKernel {
   /** All that buffers may be parts of. The system gives memory to what is written only. */
   readonly memory: ArrayBuffer;
   readonly #exports: KernelExports;
+  readonly #window: Uint8Array;
 
   private constructor(memory: ArrayBuffer, exports: KernelExports) {
     this.memory = memory;
     this.#exports = exports;
+    this.#window = new Uint8Array(memory, memory.byteLength - WINDOW_BYTES);
   }
 
-  /** Returns a kernel with `sizeBytes` of memory; null where the processor lacks its instructions or the system the space. */
-  static create(sizeBytes: number): LineKernel | null {
-    const { WebAssembly: wasm } = globalThis as unknown as { WebAssembly: WebAssemblyInterface };
-    const pages = Math.ceil(sizeBytes / PAGE_BYTES);
+  /**
+   * Returns a kernel with `sizeBytes` of memory for blocks. Throws unavailable where the process may run no WebAssembly,
+   * the processor lacks its vector instructions, or the system refuses the address space.
+   */
+  static create(sizeBytes: number): LineKernel {
+    const { WebAssembly: wasm } = globalThis as unknown as { WebAssembly?: WebAssemblyInterface };
+    if (wasm === undefined) throw unavailable("this process has no WebAssembly; start it without --jitless");
+    const pages = Math.ceil((sizeBytes + WINDOW_BYTES) / PAGE_BYTES);
     try {
       const module = new wasm.Module(Buffer.from(LINE_KERNEL, "base64"));
       const memory = new wasm.Memory({ initial: pages, maximum: pages });
       const { exports } = new wasm.Instance(module, { env: { memory } });
       return new LineKernel(memory.buffer, exports as KernelExports);
-    } catch {
-      return null;
+    } catch (error) {
+      const need = `${Math.ceil((pages * PAGE_BYTES) / MIB)} MB of memory`;
+      throw unavailable(
+        `${(error as Error).message}; it needs ${need}, address space without a limit (ulimit -v unlimited) and a processor with vector instructions (SSE4.1, NEON)`,
+        error,
+      );
     }
   }
 
@@ -98,12 +113,20 @@ export class LineKernel {
     return buffer.buffer === this.memory;
   }
 
-  /** Returns the number of line feeds in bytes `start` to `end`. */
+  /** Returns the number of line feeds in bytes `start` to `end`. Slow path: bytes outside of its memory are copied. */
   count(buffer: Buffer, start: number, end: number): number {
-    return this.#exports.count(buffer.byteOffset + start, buffer.byteOffset + end);
+    if (this.holds(buffer)) return this.#exports.count(buffer.byteOffset + start, buffer.byteOffset + end);
+    const { byteOffset } = this.#window;
+    let count = 0;
+    for (let at = start; at < end; at += WINDOW_BYTES) {
+      const part = buffer.subarray(at, Math.min(end, at + WINDOW_BYTES));
+      this.#window.set(part);
+      count += this.#exports.count(byteOffset, byteOffset + part.length);
+    }
+    return count;
   }
 
-  /** Packs whole lines as events without time and fields, as many as have room. */
+  /** Packs whole lines as events without time and fields, as many as fit. */
   pack(task: PackTask): PackedRun {
     const { source, target, offset, stripsReturn, maxBytes } = task;
     const { byteOffset } = source;
@@ -125,4 +148,8 @@ export class LineKernel {
       why: WHY[why]!,
     };
   }
+}
+
+function unavailable(reason: string, cause?: unknown): AppError {
+  return new AppError("unavailable", `the agent's line kernel can't start: ${reason}`, { cause });
 }

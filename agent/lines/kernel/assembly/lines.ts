@@ -1,6 +1,6 @@
 /**
- * Line ends and plain lines, sixteen bytes at a time. Written in AssemblyScript; `build.ts` compiles it. Its twin that
- * tells what is right is in TypeScript: countLines (agent/harvester/cut.ts) and packLines (agent/harvester/line-packer.ts).
+ * Counts line ends and packs plain lines, sixteen bytes at a time. Written in AssemblyScript; `build.ts` compiles it. Its
+ * oracle in tests is test/oracles/line-kernel.ts.
  */
 
 const LINE_FEED: u8 = 0x0a;

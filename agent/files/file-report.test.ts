@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { appendFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
 import { bench } from "#test/support/agent/file-set-bench.ts";
-import { fileStates } from "./file-states.ts";
+import { fileStates } from "./file-report.ts";
 
 test("of each file it is told how far it is, and whether a path leads to it", async (t) => {
   const b = await bench(t, {}, { confirmsCommits: true }, "*.log");
