@@ -1,17 +1,16 @@
 /** Every route of the search interface. */
 
-import type { ApiParts } from "#hub/api/context/api-context.ts";
+import type { ApiContext } from "#hub/api/context/api-context.ts";
 import type { Route } from "#hub/api/http/route.ts";
 import { byQueryRoutes } from "#hub/api/routes/by-query/by-query.ts";
 import { reindexRoutes } from "#hub/api/routes/by-query/reindex.ts";
-import { catRoutes } from "#hub/api/routes/cat/all.ts";
+import { catRoutes } from "#hub/api/routes/cat/cat.ts";
 import { allocationRoutes } from "#hub/api/routes/cluster/allocation.ts";
 import { clusterHealthRoutes } from "#hub/api/routes/cluster/cluster-health.ts";
 import { clusterSettingsRoutes } from "#hub/api/routes/cluster/cluster-settings.ts";
 import { clusterStateRoutes } from "#hub/api/routes/cluster/cluster-state.ts";
-import { infoRoutes } from "#hub/api/routes/cluster/info.ts";
+import { infoRoutes, licenceRoutes } from "#hub/api/routes/cluster/info.ts";
 import { ingestRoutes } from "#hub/api/routes/cluster/ingest-pipelines.ts";
-import { licenceRoutes } from "#hub/api/routes/cluster/licence.ts";
 import { nodeStatsRoutes } from "#hub/api/routes/cluster/node-stats.ts";
 import { nodeRoutes } from "#hub/api/routes/cluster/nodes.ts";
 import { notOfferedRoutes } from "#hub/api/routes/cluster/not-offered.ts";
@@ -34,12 +33,11 @@ import { settingsRoutes } from "#hub/api/routes/indices/settings.ts";
 import { statsRoutes } from "#hub/api/routes/indices/stats.ts";
 import { allSearchRoutes } from "#hub/api/routes/search/all.ts";
 import type { ScrollContexts } from "#hub/api/routes/search/scroll-contexts.ts";
-import { componentTemplateRoutes } from "#hub/api/routes/templates/component-templates.ts";
-import { indexTemplateRoutes } from "#hub/api/routes/templates/index-templates.ts";
+import { componentTemplateRoutes, indexTemplateRoutes } from "#hub/api/routes/templates/index-templates.ts";
 import { templateRoutes } from "#hub/api/routes/templates/legacy-templates.ts";
 
 /** `scrolls` is stopped by its owner. */
-export function searchInterface(parts: ApiParts, scrolls: ScrollContexts): Route[] {
+export function searchInterface(parts: ApiContext, scrolls: ScrollContexts): Route[] {
   return [
     ...infoRoutes(parts),
     ...licenceRoutes(parts),

@@ -4,7 +4,7 @@
  */
 
 import type { FastifyInstance } from "fastify";
-import { type ApiNeighbours, type ApiParts, apiParts } from "#hub/api/context/api-context.ts";
+import { type ApiContext, type ApiDependencies, apiContext } from "#hub/api/context/api-context.ts";
 import { apiMetrics } from "#hub/api/http/api-metrics.ts";
 import { Dispatcher } from "#hub/api/http/dispatcher.ts";
 import { errorBody, hubErrorBody } from "#hub/api/http/error-body.ts";
@@ -38,7 +38,7 @@ export interface Bind {
 export type DashboardPlugin = (app: FastifyInstance) => Promise<void>;
 
 export interface ApiServerOptions {
-  readonly parts: ApiNeighbours;
+  readonly parts: ApiDependencies;
   readonly status: HubStatus;
   /** Absent: nothing can be saved. */
   readonly saved?: SavedObjects;
@@ -77,7 +77,7 @@ export class ApiServer implements Component {
   readonly #search: Listener;
   readonly #dashboard: Listener;
   readonly #scrolls: ScrollContexts;
-  readonly #parts: ApiParts;
+  readonly #parts: ApiContext;
   #prepared: Promise<void> | undefined;
 
   constructor(options: ApiServerOptions) {
@@ -109,7 +109,7 @@ export class ApiServer implements Component {
       onRefused: () => refused.inc({ listener: "dashboard" }),
     });
     this.#scrolls = new ScrollContexts(metrics);
-    this.#parts = apiParts(options.parts, log);
+    this.#parts = apiContext(options.parts, log);
   }
 
   /** Addresses with the real ports. Valid after `start`. */

@@ -15,7 +15,6 @@ import { CLOSE, DEFAULT_LIMITS, LIVE_PROTOCOL, type LiveLimits } from "#proto/li
 import { Connection, type Viewer } from "./connection.ts";
 import { type LiveMetrics, liveMetrics } from "./live-metrics.ts";
 import { LiveTail } from "./live-tail.ts";
-import { compileOrigins } from "./origin.ts";
 
 export type { Viewer } from "./connection.ts";
 
@@ -189,4 +188,23 @@ export class LiveServer implements Component {
 
 function printable(origin: string): string {
   return origin.slice(0, 100).replaceAll(/[^\x20-\x7e]/g, "?");
+}
+
+/** Returns the origin of an address with its default port left out; undefined where it has none. */
+export function normaliseOrigin(address: string): string | undefined {
+  try {
+    const { origin } = new URL(address);
+    return origin === "null" ? undefined : origin;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Returns a test of Origin headers against `allowed` addresses; never against what the request says of its host. */
+export function compileOrigins(allowed: readonly string[]): (origin: string) => boolean {
+  const origins = new Set(allowed.map(normaliseOrigin).filter((origin) => origin !== undefined));
+  return (origin) => {
+    const normal = normaliseOrigin(origin);
+    return normal !== undefined && origins.has(normal);
+  };
 }

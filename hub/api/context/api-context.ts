@@ -12,7 +12,7 @@ import { SlowQueries } from "./slow-queries.ts";
 import { Tasks } from "./tasks.ts";
 import { blockDocuments } from "./write-blocks.ts";
 
-export interface ApiNeighbours {
+export interface ApiDependencies {
   readonly indices: Indices;
   readonly documents: Documents;
   readonly shards: Shards;
@@ -32,7 +32,7 @@ export interface ApiNeighbours {
 }
 
 /** The neighbours, with what is done through them counted. */
-export interface ApiParts extends ApiNeighbours {
+export interface ApiContext extends ApiDependencies {
   readonly counters: IndexCounters;
   readonly remoteHosts: readonly string[];
   /** Stopped by its owner. */
@@ -43,7 +43,7 @@ export interface ApiParts extends ApiNeighbours {
 }
 
 /** Returns the parts of the routes over the rest of the hub. */
-export function apiParts(neighbours: ApiNeighbours, log: Logger): ApiParts {
+export function apiContext(neighbours: ApiDependencies, log: Logger): ApiContext {
   const { documents, indices, shards, clock } = neighbours;
   const counters = new IndexCounters(clock);
   return {

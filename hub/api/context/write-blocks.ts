@@ -52,3 +52,16 @@ function writeIndex(indices: Indices, name: string): IndexInfo | undefined {
   const behind = all.filter(({ aliases }) => Object.hasOwn(aliases, name));
   return behind.find(({ aliases }) => aliases[name]?.is_write_index === true) ?? behind[0];
 }
+
+/** Returns why a write to `name` is refused that wants an alias or a data stream; undefined where it is one. */
+export function aliasFault(indices: Pick<Indices, "all">, name: string): AppError | undefined {
+  const isThere = indices
+    .all()
+    .some(({ aliases, dataStream }) => Object.hasOwn(aliases, name) || dataStream === name);
+  if (isThere) return undefined;
+  return new AppError(
+    "index_missing",
+    `no such index [${name}] and [require_alias] request flag is [true] and [${name}] is not an alias`,
+    { data: { index: name } },
+  );
+}

@@ -13,9 +13,9 @@ import type { ApiMetrics } from "./api-metrics.ts";
 import { plainErrorBody } from "./error-body.ts";
 import { answerFormat, checkBodyType } from "./media-type.ts";
 import { checkParameters, parseQuery } from "./query-string.ts";
-import { ApiRequest } from "./request.ts";
+import { ApiRequest, type Method } from "./request.ts";
 import type { BodyReader, ReadBody } from "./request-body.ts";
-import type { AccessControl, ApiResponse, Method, Route } from "./route.ts";
+import type { AccessControl, ApiResponse, Route } from "./route.ts";
 import { type Match, Router } from "./router.ts";
 
 export interface DispatcherOptions {

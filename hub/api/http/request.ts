@@ -7,7 +7,8 @@ import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import { parseDuration } from "#proto/kit/units.ts";
 import { validationError } from "./error-body.ts";
-import type { Method } from "./route.ts";
+
+export type Method = "GET" | "HEAD" | "POST" | "PUT" | "DELETE";
 
 export interface ApiRequestParts {
   readonly method: Method;

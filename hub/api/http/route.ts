@@ -4,9 +4,7 @@
  */
 
 import type { Principal } from "#hub/api/ports/indices.ts";
-import type { ApiRequest } from "./request.ts";
-
-export type Method = "GET" | "HEAD" | "POST" | "PUT" | "DELETE";
+import type { ApiRequest, Method } from "./request.ts";
 
 /** What a caller needs the right to do. */
 export type Action =

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { empty, type Method, type Route } from "./route.ts";
+import type { Method } from "./request.ts";
+import { empty, type Route } from "./route.ts";
 import { Router } from "./router.ts";
 
 function route(methods: readonly Method[], ...paths: string[]): Route {

@@ -1,7 +1,8 @@
 /** Finds the route of a path: plain segments go before named ones, segment by segment. */
 
 import { AppError } from "#proto/kit/errors.ts";
-import type { Method, Route } from "./route.ts";
+import type { Method } from "./request.ts";
+import type { Route } from "./route.ts";
 
 /** A route with the segments that its path took. */
 export interface Match {

@@ -64,6 +64,12 @@ export function printSettings(raw: Readonly<JsonObject>): JsonObject {
   return Object.fromEntries(shown.map(([key, value]) => [`index.${key}`, printSetting(value)]));
 }
 
+/** Returns a setting of an index as a whole number of at least 1; `fallback` where it has none, or another value. */
+export function numberSetting({ settings }: IndexInfo, name: string, fallback: number): number {
+  const value = Number(settings.raw[name] ?? fallback);
+  return Number.isInteger(value) && value > 0 ? value : fallback;
+}
+
 function flattenInto(flat: JsonObject, prefix: string, value: JsonObject, depth: number): void {
   if (depth > MAX_DEPTH)
     throw new AppError("settings_invalid", `the settings below [${prefix}] are nested too deeply`);

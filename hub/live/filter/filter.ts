@@ -2,9 +2,8 @@
 
 import type { EventDocument } from "./event-document.ts";
 import { gramsOf } from "./grams.ts";
-import { parseFilter } from "./parser.ts";
+import { parseFilter, type Bound, type FilterNode, type Pattern } from "./parser.ts";
 import { compileContains, compileValue, wordsOf } from "./pattern.ts";
-import type { Bound, FilterNode, Pattern } from "./syntax.ts";
 
 type Predicate = (document: EventDocument) => boolean;
 

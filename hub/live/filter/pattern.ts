@@ -1,7 +1,6 @@
 /** Matching of wildcard patterns in time linear in the text for each piece, so that no filter can stall the hub. */
 
-import { LITERAL_QUESTION_MARK } from "./parser.ts";
-import type { Pattern } from "./syntax.ts";
+import { LITERAL_QUESTION_MARK, type Pattern } from "./parser.ts";
 
 /** Returns a test for: `pattern` is found anywhere in a lower-case text. */
 export function compileContains(pattern: Pattern): (text: string) => boolean {

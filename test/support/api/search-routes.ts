@@ -2,15 +2,15 @@
 
 import assert from "node:assert/strict";
 import { versionNumber } from "#hub/api/compat/version.ts";
-import type { ApiParts } from "#hub/api/context/api-context.ts";
+import type { ApiContext } from "#hub/api/context/api-context.ts";
 import { IndexCounters } from "#hub/api/context/index-counters.ts";
 import { SlowQueries } from "#hub/api/context/slow-queries.ts";
 import { Tasks } from "#hub/api/context/tasks.ts";
 import { errorBody } from "#hub/api/http/error-body.ts";
 import { writeJson } from "#hub/api/http/json-writer.ts";
 import { checkParameters, parseQuery } from "#hub/api/http/query-string.ts";
-import { ApiRequest } from "#hub/api/http/request.ts";
-import type { ApiResponse, Method } from "#hub/api/http/route.ts";
+import { ApiRequest, type Method } from "#hub/api/http/request.ts";
+import type { ApiResponse } from "#hub/api/http/route.ts";
 import { Router } from "#hub/api/http/router.ts";
 import type { AliasInfo, IndexInfo } from "#hub/api/ports/indices.ts";
 import { allSearchRoutes } from "#hub/api/routes/search/all.ts";
@@ -96,7 +96,7 @@ export class SearchRoutesFixture {
     this.other.close();
   }
 
-  #partsOf(compatVersion: string): ApiParts {
+  #partsOf(compatVersion: string): ApiContext {
     const indices = new Map([
       [
         "logs",
@@ -112,8 +112,8 @@ export class SearchRoutesFixture {
       indices: {
         resolve: (expression: string | undefined, options: object) =>
           resolveIndices(indices, expression, options),
-      } as unknown as ApiParts["indices"],
-      documents: {} as ApiParts["documents"],
+      } as unknown as ApiContext["indices"],
+      documents: {} as ApiContext["documents"],
       counters: new IndexCounters(systemClock),
       results: new ResultCache(),
       shards: {
@@ -134,7 +134,7 @@ export class SearchRoutesFixture {
             }),
           );
         },
-      } as unknown as ApiParts["shards"],
+      } as unknown as ApiContext["shards"],
       cluster: {
         nodes: () => [
           {
@@ -148,7 +148,7 @@ export class SearchRoutesFixture {
           },
         ],
         settings: () => ({ persistent: this.settings, transient: {} }),
-      } as unknown as ApiParts["cluster"],
+      } as unknown as ApiContext["cluster"],
       dataFolder: ".",
       clock: systemClock,
       compatVersion,

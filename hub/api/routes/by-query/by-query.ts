@@ -1,6 +1,6 @@
 /** `_update_by_query`, `_delete_by_query`: the documents of a query, written anew or deleted. */
 
-import type { ApiParts } from "#hub/api/context/api-context.ts";
+import type { ApiContext } from "#hub/api/context/api-context.ts";
 import { checkPipeline, pipelineOf } from "#hub/api/context/ingest-documents.ts";
 import { type ApiRequest, checkValid } from "#hub/api/http/request.ts";
 import type { ApiResponse, Route } from "#hub/api/http/route.ts";
@@ -27,7 +27,7 @@ const BODY_KEYS: readonly string[] = [
   "slice",
 ];
 
-export function byQueryRoutes(parts: ApiParts): Route[] {
+export function byQueryRoutes(parts: ApiContext): Route[] {
   return [
     {
       methods: ["POST"],
@@ -48,7 +48,7 @@ export function byQueryRoutes(parts: ApiParts): Route[] {
   ];
 }
 
-function updateByQuery(parts: ApiParts, request: ApiRequest): Promise<ApiResponse> {
+function updateByQuery(parts: ApiContext, request: ApiRequest): Promise<ApiResponse> {
   const pipeline = request.query["pipeline"];
   checkPipeline(parts.ingest, pipeline);
   return change(parts, request, "update", (found) => ({
@@ -59,14 +59,14 @@ function updateByQuery(parts: ApiParts, request: ApiRequest): Promise<ApiRespons
   }));
 }
 
-function deleteByQuery(parts: ApiParts, request: ApiRequest): Promise<ApiResponse> {
+function deleteByQuery(parts: ApiContext, request: ApiRequest): Promise<ApiResponse> {
   const body = request.object();
   checkValid(body["query"] === undefined && request.query["q"] === undefined && "query is missing");
   return change(parts, request, "delete", (found) => ({ kind: "delete", ...unchanged(found) }));
 }
 
 function change(
-  parts: ApiParts,
+  parts: ApiContext,
   request: ApiRequest,
   verb: "update" | "delete",
   make: (found: FoundDocument) => WriteItem,

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { ApiParts } from "#hub/api/context/api-context.ts";
+import type { ApiContext } from "#hub/api/context/api-context.ts";
 import type { WriteResult } from "#hub/api/ports/indices.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { ChangeProgress, changeByQuery, type FoundDocument } from "./change-by-query.ts";
@@ -42,7 +42,7 @@ test("writes that a cancelled task doesn't wait for are no failures", async () =
     timeoutMs: 1_000,
     make: ({ index, id, source }: FoundDocument) => ({ kind: "index" as const, index, id, source }),
   };
-  const parts = { documents: { write } } as unknown as ApiParts;
+  const parts = { documents: { write } } as unknown as ApiContext;
   await assert.rejects(changeByQuery(parts, pages, options, progress, control.signal), {
     code: "cancelled",
     message: "by user request",

@@ -1,7 +1,7 @@
 /** Walks the documents of a query, page by page over one source, and writes what is made of each. */
 
 import { setTimeout as delay } from "node:timers/promises";
-import type { ApiParts } from "#hub/api/context/api-context.ts";
+import type { ApiContext } from "#hub/api/context/api-context.ts";
 import { itemError } from "#hub/api/http/error-body.ts";
 import { isFailure, typeName } from "#hub/api/parameters/write-options.ts";
 import type { RefreshPolicy, WriteItem, WriteResult } from "#hub/api/ports/indices.ts";
@@ -89,7 +89,7 @@ export class ChangeProgress {
 
 /** Changes documents until there are no more, a failure, or the signal. Throws what reading refuses, cancelled. */
 export async function changeByQuery(
-  parts: ApiParts,
+  parts: ApiContext,
   pages: DocumentPages,
   options: ChangeOptions,
   progress: ChangeProgress,
@@ -131,7 +131,7 @@ function isGivenUp(result: WriteResult, signal: AbortSignal): boolean {
 }
 
 function count(
-  { indices }: ApiParts,
+  { indices }: ApiContext,
   result: WriteResult,
   item: WriteItem,
   { proceedOnConflict }: ChangeOptions,

@@ -1,10 +1,9 @@
 /** Pages of documents of this hub's own indices, over one snapshot. */
 
-import type { ApiParts } from "#hub/api/context/api-context.ts";
+import type { ApiContext } from "#hub/api/context/api-context.ts";
 import { writeJson } from "#hub/api/http/json-writer.ts";
 import { optionalText } from "#hub/api/parameters/scalars.ts";
-import { openShards, type SearchTarget } from "#hub/api/routes/search/open-shards.ts";
-import { searchLimits } from "#hub/api/routes/search/search-limits.ts";
+import { openShards, type SearchTarget, searchLimits } from "#hub/api/routes/search/open-shards.ts";
 import { RawJson } from "#hub/search/options/raw-json.ts";
 import { parseSearchRequest } from "#hub/search/request/search-request.ts";
 import { type SearchCursor, searchShards } from "#hub/search/search.ts";
@@ -16,7 +15,7 @@ export const DEFAULT_PAGE = 1000;
 
 /** Opens the documents of `body` (query, sort, _source). Throws index_missing, parsing. */
 export async function openIndexPages(
-  parts: ApiParts,
+  parts: ApiContext,
   target: SearchTarget,
   body: JsonObject,
   pageSize: number,

@@ -1,7 +1,7 @@
 /** `_reindex`: documents of indices, here or elsewhere, copied into another index. */
 
 import { adoptType } from "#hub/api/compat/mapping-types.ts";
-import type { ApiParts } from "#hub/api/context/api-context.ts";
+import type { ApiContext } from "#hub/api/context/api-context.ts";
 import { checkPipeline, pipelineOf } from "#hub/api/context/ingest-documents.ts";
 import { type ApiRequest, checkValid } from "#hub/api/http/request.ts";
 import type { ApiResponse, Route } from "#hub/api/http/route.ts";
@@ -20,7 +20,7 @@ import { CHANGE_PARAMS, changeOptions, startChange } from "./start-change.ts";
 /** Largest page: search's window. */
 const MAX_PAGE = 10_000;
 
-export function reindexRoutes(parts: ApiParts): Route[] {
+export function reindexRoutes(parts: ApiContext): Route[] {
   return [
     {
       methods: ["POST"],
@@ -44,7 +44,7 @@ interface Destination {
   readonly routing: string;
 }
 
-async function reindex(parts: ApiParts, request: ApiRequest): Promise<ApiResponse> {
+async function reindex(parts: ApiContext, request: ApiRequest): Promise<ApiResponse> {
   const body = request.requiredObject();
   checkKeys(body, ["source", "dest", "conflicts", "size", "max_docs", "script"], "reindex");
   if (body["script"] !== undefined)
@@ -83,7 +83,7 @@ async function reindex(parts: ApiParts, request: ApiRequest): Promise<ApiRespons
 }
 
 /** A destination that is made by the copying has the type of what is copied, unless the request names one. */
-async function takeType({ indices }: ApiParts, dest: Destination, type: string | undefined): Promise<void> {
+async function takeType({ indices }: ApiContext, dest: Destination, type: string | undefined): Promise<void> {
   if (dest.type === undefined && !isKnown(indices, dest.index)) await adoptType(indices, dest.index, type);
 }
 
@@ -92,7 +92,7 @@ function isKnown(indices: Indices, name: string): boolean {
 }
 
 function opener(
-  parts: ApiParts,
+  parts: ApiContext,
   source: JsonObject,
   from: readonly string[],
   to: string,

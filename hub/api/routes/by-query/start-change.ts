@@ -1,6 +1,6 @@
 /** Runs a change by query as a task: answers its outcome, or its number where nobody waits. */
 
-import type { ApiParts } from "#hub/api/context/api-context.ts";
+import type { ApiContext } from "#hub/api/context/api-context.ts";
 import { taskHeaders } from "#hub/api/context/tasks.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import { type ApiResponse, json } from "#hub/api/http/route.ts";
@@ -31,7 +31,7 @@ export interface Change {
 
 /** Answers when the change is done, or at once with the task. Throws overloaded, what the change refuses. */
 export async function startChange(
-  parts: ApiParts,
+  parts: ApiContext,
   request: ApiRequest,
   change: Change,
 ): Promise<ApiResponse> {

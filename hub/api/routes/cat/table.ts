@@ -1,6 +1,6 @@
 /** Tables of `_cat`: columns that may be chosen, sorted, printed as text or JSON. */
 
-import type { ApiParts } from "#hub/api/context/api-context.ts";
+import type { ApiContext } from "#hub/api/context/api-context.ts";
 import { answerFormat } from "#hub/api/http/media-type.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
@@ -37,13 +37,36 @@ export interface Column {
 export type Row = Readonly<Record<string, Cell>>;
 
 export interface CatTable {
-  /** Path below /_cat: "indices". */
-  readonly name: string;
   readonly paths: readonly string[];
   readonly params?: readonly string[];
   readonly columns: readonly Column[];
   readonly summary: string;
-  rows(parts: ApiParts, request: ApiRequest): Row[] | Promise<Row[]>;
+  rows(api: ApiContext, request: ApiRequest): Row[] | Promise<Row[]>;
+}
+
+/** Returns a column. `aliases`: apart by commas, the first being the one of the help. */
+export function column(
+  name: string,
+  aliases: string,
+  help: string,
+  options: Omit<Column, "name" | "aliases" | "help"> = {},
+): Column {
+  return { name, ...(aliases !== "" && { aliases: aliases.split(",") }), help, ...options };
+}
+
+export const RIGHT = { right: true } as const;
+export const HIDDEN = { hidden: true } as const;
+export const HIDDEN_RIGHT = { hidden: true, right: true } as const;
+
+/** The columns that some tables begin with. */
+export const CLOCK_COLUMNS: readonly Column[] = [
+  column("epoch", "t,time", "seconds since 1970-01-01 00:00:00", { shownBy: "ts" }),
+  column("timestamp", "ts,hms,hhmmss", "time in HH:MM:SS", { shownBy: "ts" }),
+];
+
+/** Returns the cells of CLOCK_COLUMNS. `nowMs`: ms since 1970-01-01 UTC. */
+export function clockCells(nowMs: number): Row {
+  return { epoch: Math.floor(nowMs / 1_000), timestamp: new Date(nowMs).toISOString().slice(11, 19) };
 }
 
 const TABLE_PARAMS = [
@@ -61,7 +84,7 @@ const TABLE_PARAMS = [
 ];
 
 /** Returns the route of a table. */
-export function catRoute(table: CatTable, parts: ApiParts): Route {
+export function catRoute(table: CatTable, parts: ApiContext): Route {
   return {
     methods: ["GET"],
     paths: table.paths,
@@ -72,7 +95,7 @@ export function catRoute(table: CatTable, parts: ApiParts): Route {
   };
 }
 
-async function answer(table: CatTable, parts: ApiParts, request: ApiRequest): Promise<ApiResponse> {
+async function answer(table: CatTable, parts: ApiContext, request: ApiRequest): Promise<ApiResponse> {
   const known = table.columns.filter(
     ({ from = 0, until = Infinity }) => answersAs(from) && !answersAs(until),
   );

@@ -3,19 +3,19 @@
  * has nothing to do. A shard is on the node that owns it; further copies wait for further nodes. Nothing is moved by hand.
  */
 
-import type { ApiParts } from "#hub/api/context/api-context.ts";
+import type { ApiContext } from "#hub/api/context/api-context.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
 import { RESOLVE_PARAMS, resolveOptions } from "#hub/api/parameters/resolve-options.ts";
 import type { IndexInfo, NodeInfo } from "#hub/api/ports/indices.ts";
 import { shardCounts } from "#hub/api/routes/indices/maintenance.ts";
 import { SEGMENT_VERSION } from "#hub/api/routes/indices/segments.ts";
-import { diskFigures } from "#hub/api/stats/disk-usage.ts";
+import { diskUsage } from "#hub/api/stats/machine.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import { clusterState, STATE_METRICS } from "./cluster-state.ts";
 
-export function allocationRoutes(parts: ApiParts): Route[] {
+export function allocationRoutes(parts: ApiContext): Route[] {
   return [
     {
       methods: ["GET", "POST"],
@@ -59,7 +59,7 @@ interface Copy {
   readonly primary: boolean;
 }
 
-function explain(parts: ApiParts, request: ApiRequest): ApiResponse {
+function explain(parts: ApiContext, request: ApiRequest): ApiResponse {
   const body = request.object();
   const copy = Object.keys(body).length === 0 ? firstUnassigned(parts) : namedCopy(parts, body);
   const [node] = parts.cluster.nodes();
@@ -74,7 +74,7 @@ function explain(parts: ApiParts, request: ApiRequest): ApiResponse {
 }
 
 /** Throws request_invalid where every copy has its node. */
-function firstUnassigned({ indices }: ApiParts): Copy {
+function firstUnassigned({ indices }: ApiContext): Copy {
   const waiting = indices
     .all()
     .find(({ state, settings }) => state === "open" && settings.numberOfReplicas > 0);
@@ -86,7 +86,7 @@ function firstUnassigned({ indices }: ApiParts): Copy {
 }
 
 /** Throws request_invalid, index_missing. */
-function namedCopy({ indices }: ApiParts, body: JsonObject): Copy {
+function namedCopy({ indices }: ApiContext, body: JsonObject): Copy {
   const { index: name, shard, primary } = body;
   if (typeof name !== "string" || typeof shard !== "number" || typeof primary !== "boolean")
     throw new AppError(
@@ -134,9 +134,9 @@ function unassigned({ settings }: IndexInfo): JsonObject {
   };
 }
 
-function clusterInfo({ dataFolder }: ApiParts, node: NodeInfo | undefined): JsonObject {
+function clusterInfo({ dataFolder }: ApiContext, node: NodeInfo | undefined): JsonObject {
   if (node === undefined) return { nodes: {} };
-  const { total_in_bytes: total, available_in_bytes: free } = diskFigures(dataFolder);
+  const { total_in_bytes: total, available_in_bytes: free } = diskUsage(dataFolder);
   const used = total - free;
   const disk = {
     path: dataFolder,
@@ -149,7 +149,7 @@ function clusterInfo({ dataFolder }: ApiParts, node: NodeInfo | undefined): Json
   return { nodes: { [node.id]: { node_name: node.name, least_available: disk, most_available: disk } } };
 }
 
-function reroute(parts: ApiParts, request: ApiRequest): ApiResponse {
+function reroute(parts: ApiContext, request: ApiRequest): ApiResponse {
   const { commands = [] } = request.object();
   if (!Array.isArray(commands)) throw new AppError("parsing", "[commands] must be a list");
   const explains = request.flag("explain") ?? false;
@@ -184,7 +184,7 @@ function refusal(command: string, given: unknown): JsonObject {
 /** Status of shards that are shown unless the request says otherwise: those that lack a copy. */
 const DEFAULT_STATUS = ["yellow", "red"];
 
-function shardStores(parts: ApiParts, request: ApiRequest): ApiResponse {
+function shardStores(parts: ApiContext, request: ApiRequest): ApiResponse {
   const wanted = request.list("status") ?? DEFAULT_STATUS;
   const found = parts.indices
     .resolve(request.path["index"], resolveOptions(request))
@@ -219,7 +219,7 @@ function shardStores(parts: ApiParts, request: ApiRequest): ApiResponse {
   });
 }
 
-function upgrade(parts: ApiParts, request: ApiRequest): ApiResponse {
+function upgrade(parts: ApiContext, request: ApiRequest): ApiResponse {
   const found = parts.indices.resolve(request.path["index"], resolveOptions(request));
   const _shards = shardCounts(found);
   if (request.method === "GET") {

@@ -1,6 +1,6 @@
 /** How well the cluster is off. */
 
-import type { ApiParts } from "#hub/api/context/api-context.ts";
+import type { ApiContext } from "#hub/api/context/api-context.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
 import { RESOLVE_PARAMS, resolveOptions } from "#hub/api/parameters/resolve-options.ts";
@@ -15,7 +15,7 @@ const DEFAULT_TIMEOUT_MS = 30_000;
 const POLL_MS = 100;
 const HEALTH_ORDER: readonly Health[] = ["red", "yellow", "green"];
 
-export function clusterHealthRoutes(parts: ApiParts): Route[] {
+export function clusterHealthRoutes(parts: ApiContext): Route[] {
   return [
     {
       methods: ["GET"],
@@ -48,7 +48,7 @@ export function clusterHealthRoutes(parts: ApiParts): Route[] {
   ];
 }
 
-async function health(parts: ApiParts, request: ApiRequest): Promise<ApiResponse> {
+async function health(parts: ApiContext, request: ApiRequest): Promise<ApiResponse> {
   const deadlineMs = parts.clock.monotonic() + (request.duration("timeout") ?? DEFAULT_TIMEOUT_MS);
   for (;;) {
     const found = healthTargets(parts, request);
@@ -62,7 +62,7 @@ async function health(parts: ApiParts, request: ApiRequest): Promise<ApiResponse
 }
 
 /** Undefined where an index isn't there, or not yet. */
-function healthTargets(parts: ApiParts, request: ApiRequest): IndexInfo[] | undefined {
+function healthTargets(parts: ApiContext, request: ApiRequest): IndexInfo[] | undefined {
   // From 7.2 on the shards of closed indices count.
   const expandWildcards = answersAs(700) ? "all" : "open";
   try {
@@ -73,7 +73,7 @@ function healthTargets(parts: ApiParts, request: ApiRequest): IndexInfo[] | unde
   }
 }
 
-function isHealthy({ cluster }: ApiParts, request: ApiRequest, found: readonly IndexInfo[]): boolean {
+function isHealthy({ cluster }: ApiContext, request: ApiRequest, found: readonly IndexInfo[]): boolean {
   const { status, active, unassigned } = clusterHealth(found);
   const wanted = request.query["wait_for_status"]?.toLowerCase();
   if (wanted !== undefined && !HEALTH_ORDER.includes(wanted as Health))
@@ -103,7 +103,7 @@ function fitsCount(wanted: string | undefined, count: number): boolean {
 }
 
 function healthBody(
-  parts: ApiParts,
+  parts: ApiContext,
   request: ApiRequest,
   found: readonly IndexInfo[],
   timedOut: boolean,

@@ -1,6 +1,6 @@
 /** Settings of the cluster. */
 
-import type { ApiParts } from "#hub/api/context/api-context.ts";
+import type { ApiContext } from "#hub/api/context/api-context.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
 import { flattenSettings, nestSettings } from "#hub/api/parameters/index-settings.ts";
@@ -9,7 +9,7 @@ import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { attributeSettings } from "./nodes.ts";
 
-export function clusterSettingsRoutes(parts: ApiParts): Route[] {
+export function clusterSettingsRoutes(parts: ApiContext): Route[] {
   return [
     {
       methods: ["GET"],
@@ -30,7 +30,7 @@ export function clusterSettingsRoutes(parts: ApiParts): Route[] {
   ];
 }
 
-function getSettings({ cluster }: ApiParts, request: ApiRequest): ApiResponse {
+function getSettings({ cluster }: ApiContext, request: ApiRequest): ApiResponse {
   const isFlat = request.flag("flat_settings") ?? false;
   const shape = isFlat ? (all: JsonObject) => all : nestSettings;
   const { persistent, transient } = cluster.settings();
@@ -44,7 +44,7 @@ function getSettings({ cluster }: ApiParts, request: ApiRequest): ApiResponse {
   });
 }
 
-async function putSettings({ cluster }: ApiParts, request: ApiRequest): Promise<ApiResponse> {
+async function putSettings({ cluster }: ApiContext, request: ApiRequest): Promise<ApiResponse> {
   const body = request.metadata();
   request.requireBody();
   const unknown = Object.keys(body).find((key) => key !== "persistent" && key !== "transient");

@@ -3,7 +3,7 @@
 import { promisify } from "node:util";
 import { constants, deflate } from "node:zlib";
 import { printMapping } from "#hub/api/compat/mapping-types.ts";
-import type { ApiParts } from "#hub/api/context/api-context.ts";
+import type { ApiContext } from "#hub/api/context/api-context.ts";
 import { writeJson } from "#hub/api/http/json-writer.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
@@ -18,7 +18,7 @@ import type { JsonObject } from "#proto/kit/json.ts";
 
 const pack = promisify(deflate);
 
-export function clusterStateRoutes(parts: ApiParts): Route[] {
+export function clusterStateRoutes(parts: ApiContext): Route[] {
   return [
     {
       methods: ["GET"],
@@ -43,7 +43,7 @@ export const STATE_METRICS: readonly string[] = [
   "customs",
 ];
 
-async function state(parts: ApiParts, request: ApiRequest): Promise<ApiResponse> {
+async function state(parts: ApiContext, request: ApiRequest): Promise<ApiResponse> {
   const { cluster, indices } = parts;
   const found = indices.resolve(request.path["index"], resolveOptions(request, { expandWildcards: "all" }));
   const state = clusterState(parts, request.list("metric") ?? ["_all"], found);
@@ -66,7 +66,7 @@ async function packedSize(state: JsonObject, human: boolean): Promise<JsonObject
 
 /** Returns the parts of the state that `asked` names, with `found` of its indices. Throws request_invalid. */
 export function clusterState(
-  parts: ApiParts,
+  parts: ApiContext,
   asked: readonly string[],
   found: readonly IndexInfo[],
 ): JsonObject {
@@ -129,7 +129,7 @@ const BLOCKS = [
   ["blocks.metadata", "9", ["metadata_read", "metadata_write"]],
 ] as const;
 
-function metadataOf({ cluster, compatVersion }: ApiParts, found: readonly IndexInfo[]): JsonObject {
+function metadataOf({ cluster, compatVersion }: ApiContext, found: readonly IndexInfo[]): JsonObject {
   const bodies = found.map((index) => [
     index.name,
     {

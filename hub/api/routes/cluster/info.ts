@@ -1,10 +1,10 @@
 /** `/`: what answers here. */
 
 import { BUILD, versionProfile } from "#hub/api/compat/version.ts";
-import type { ApiParts } from "#hub/api/context/api-context.ts";
+import type { ApiContext } from "#hub/api/context/api-context.ts";
 import { empty, json, type Route } from "#hub/api/http/route.ts";
 
-export function infoRoutes({ cluster, compatVersion }: ApiParts): Route[] {
+export function infoRoutes({ cluster, compatVersion }: ApiContext): Route[] {
   const profile = versionProfile(compatVersion);
   return [
     {
@@ -31,4 +31,65 @@ export function infoRoutes({ cluster, compatVersion }: ApiParts): Route[] {
             }),
     },
   ];
+}
+
+/** Parts that clients of 6.5 and 7.x look for, with what they call them. */
+const FEATURES: Readonly<Record<string, string>> = {
+  graph: "Graph Data Exploration for the Elastic Stack",
+  ilm: "Index lifecycle management for the Elastic Stack",
+  logstash: "Logstash management component for X-Pack",
+  ml: "Machine Learning for the Elastic Stack",
+  monitoring: "Monitoring for the Elastic Stack",
+  rollup: "Time series pre-aggregation and rollup",
+  security: "Security for the Elastic Stack",
+  upgrade: "Upgrade API for X-Pack",
+  watcher: "Alerting, Notification and Automation for the Elastic Stack",
+};
+
+const ABSENT = { available: false, enabled: false };
+
+export function licenceRoutes({ cluster }: ApiContext): Route[] {
+  const licence = { uid: cluster.uuid, type: "basic", mode: "basic", status: "active" };
+  return [
+    {
+      methods: ["GET"],
+      paths: ["/_license", "/_xpack/license"],
+      params: ["local", "accept_enterprise"],
+      action: "monitor",
+      summary: "Says that nothing here needs a licence that could run out.",
+      handle() {
+        const { status, uid, type } = licence;
+        return json({ license: { status, uid, type, issued_to: cluster.name, issuer: "tailrace" } });
+      },
+    },
+    {
+      methods: ["GET"],
+      paths: ["/_xpack"],
+      params: ["categories", "accept_enterprise"],
+      action: "monitor",
+      summary: "Says which paid parts of the other product work here: none.",
+      handle(request) {
+        const isHuman = request.flag("human") ?? true;
+        const answer: Record<string, unknown> = {
+          build: { hash: BUILD.build_hash, date: BUILD.build_date },
+          license: licence,
+          features: features((description) => ({ ...(isHuman && { description }), ...ABSENT })),
+        };
+        const wanted = request.list("categories") ?? Object.keys(answer);
+        return json(Object.fromEntries(Object.entries(answer).filter(([name]) => wanted.includes(name))));
+      },
+    },
+    {
+      methods: ["GET"],
+      paths: ["/_xpack/usage"],
+      params: ["master_timeout"],
+      action: "monitor",
+      summary: "Says how much the paid parts of the other product are used: none is there.",
+      handle: () => json(features(() => ABSENT)),
+    },
+  ];
+}
+
+function features(describe: (description: string) => object): Record<string, object> {
+  return Object.fromEntries(Object.entries(FEATURES).map(([name, text]) => [name, describe(text)]));
 }

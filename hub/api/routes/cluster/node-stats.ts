@@ -1,21 +1,22 @@
 /** `_nodes/stats` and `_cluster/stats`: how this node and its process are doing. */
 
 import { arch, availableParallelism, platform, uptime } from "node:os";
-import type { ApiParts } from "#hub/api/context/api-context.ts";
+import type { ApiContext } from "#hub/api/context/api-context.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
 import type { IndexInfo, NodeInfo } from "#hub/api/ports/indices.ts";
-import { wantedMetrics } from "#hub/api/routes/indices/stats.ts";
-import { diskFigures, mountOf } from "#hub/api/stats/disk-usage.ts";
+import { statsOptions } from "#hub/api/routes/indices/stats.ts";
 import { clusterHealth } from "#hub/api/stats/index-health.ts";
-import { figureSource, printFigures } from "#hub/api/stats/index-stats.ts";
 import {
-  memoryFigures,
-  osFigures,
-  processFigures,
-  runtimeFigures,
+  diskUsage,
+  memoryStats,
+  mountOf,
+  osStats,
+  processStats,
+  runtimeStats,
   threadCount,
-} from "#hub/api/stats/process-stats.ts";
+} from "#hub/api/stats/machine.ts";
+import { printSections, statsSource } from "#hub/api/stats/statistics.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { nearestName } from "#proto/kit/nearest.ts";
@@ -47,7 +48,7 @@ const PARAMS = [
   "timeout",
 ];
 
-export function nodeStatsRoutes(parts: ApiParts): Route[] {
+export function nodeStatsRoutes(api: ApiContext): Route[] {
   return [
     {
       methods: ["GET"],
@@ -61,29 +62,29 @@ export function nodeStatsRoutes(parts: ApiParts): Route[] {
       ],
       params: PARAMS,
       action: "monitor",
-      summary: "Shows figures of the nodes: indices, process, machine.",
-      handle: (request) => nodeStats(parts, request),
+      summary: "Shows statistics of the nodes: indices, process, machine.",
+      handle: (request) => nodeStats(api, request),
     },
     {
       methods: ["GET"],
       paths: ["/_cluster/stats", "/_cluster/stats/nodes/{nodes}"],
       params: ["flat_settings", "timeout"],
       action: "monitor",
-      summary: "Shows figures of the whole cluster.",
-      handle: (request) => clusterStats(parts, request),
+      summary: "Shows statistics of the whole cluster.",
+      handle: (request) => clusterStats(api, request),
     },
   ];
 }
 
-function nodeStats(parts: ApiParts, request: ApiRequest): ApiResponse {
+function nodeStats(api: ApiContext, request: ApiRequest): ApiResponse {
   const wanted = nodeMetrics(request);
-  const [self] = parts.cluster.nodes();
-  // Figures of another node are in its own answers.
-  const found = meantNodes(parts.cluster.nodes(), request.path["nodes"]).filter(({ id }) => id === self?.id);
+  const [self] = api.cluster.nodes();
+  // Statistics of another node are in its own answers.
+  const found = meantNodes(api.cluster.nodes(), request.path["nodes"]).filter(({ id }) => id === self?.id);
   return json({
     _nodes: { total: found.length, successful: found.length, failed: 0 },
-    cluster_name: parts.cluster.name,
-    nodes: Object.fromEntries(found.map((node) => [node.id, nodeFigures(parts, node, wanted, request)])),
+    cluster_name: api.cluster.name,
+    nodes: Object.fromEntries(found.map((node) => [node.id, nodeSections(api, node, wanted, request)])),
   });
 }
 
@@ -103,42 +104,42 @@ function nodeMetrics(request: ApiRequest): (metric: string) => boolean {
   return (metric) => asked.includes(metric);
 }
 
-function nodeFigures(
-  parts: ApiParts,
+function nodeSections(
+  api: ApiContext,
   node: NodeInfo,
   wanted: (metric: string) => boolean,
   request: ApiRequest,
 ): JsonObject {
-  const figures: Readonly<Record<string, () => JsonObject>> = {
-    indices: () => indexFigures(parts, request),
-    os: () => osFigures(),
-    process: () => processFigures(),
-    jvm: () => runtimeFigures(),
+  const sections: Readonly<Record<string, () => JsonObject>> = {
+    indices: () => indexSections(api, request),
+    os: () => osStats(),
+    process: () => processStats(),
+    jvm: () => runtimeStats(),
     thread_pool: () => ({}),
-    fs: () => fsFigures(parts),
+    fs: () => diskSection(api),
     transport: () => ({ server_open: 0, rx_count: 0, rx_size_in_bytes: 0, tx_count: 0, tx_size_in_bytes: 0 }),
     http: () => ({ current_open: 0, total_opened: 0 }),
     breakers: () => ({}),
     script: () => ({ compilations: 0, cache_evictions: 0 }),
-    discovery: () => discoveryFigures(),
+    discovery: () => discoverySection(),
     ingest: () => ({ total: { count: 0, time_in_millis: 0, current: 0, failed: 0 }, pipelines: {} }),
   };
   return {
-    timestamp: parts.clock.now(),
+    timestamp: api.clock.now(),
     name: node.name,
     transport_address: node.transportAddress,
     host: node.host,
     ip: node.transportAddress,
     roles: ["master", "data", "ingest"],
     ...Object.fromEntries(
-      Object.entries(figures)
+      Object.entries(sections)
         .filter(([metric]) => wanted(metric === "breakers" ? "breaker" : metric))
         .map(([metric, make]) => [metric, make()]),
     ),
   };
 }
 
-function indexFigures(parts: ApiParts, request: ApiRequest): JsonObject {
+function indexSections(api: ApiContext, request: ApiRequest): JsonObject {
   const level = request.query["level"] ?? "node";
   if (!["node", "indices", "shards"].includes(level)) {
     throw new AppError(
@@ -146,30 +147,23 @@ function indexFigures(parts: ApiParts, request: ApiRequest): JsonObject {
       `level parameter must be one of [indices] or [node] or [shards] but was [${level}]`,
     );
   }
-  const options = {
-    wanted: wantedMetrics(request, "index_metric"),
-    groups: request.list("groups") ?? [],
-    types: request.list("types") ?? [],
-    fieldDataOf: [...(request.list("fields") ?? []), ...(request.list("fielddata_fields") ?? [])],
-    completionsOf: [...(request.list("fields") ?? []), ...(request.list("completion_fields") ?? [])],
-    fileSizes: request.flag("include_segment_file_sizes") ?? false,
-  };
-  const open = parts.indices.all().filter(({ state }) => state === "open");
-  const of = (found: readonly IndexInfo[]): JsonObject => printFigures(figureSource(parts, found), options);
+  const options = statsOptions(request, "index_metric");
+  const open = api.indices.all().filter(({ state }) => state === "open");
+  const of = (found: readonly IndexInfo[]): JsonObject => printSections(statsSource(api, found), options);
   const each = open.map((index) => [index.name, of([index])]);
   return { ...of(open), ...(level !== "node" && { indices: Object.fromEntries(each) as JsonObject }) };
 }
 
 /** Each node reads the cluster's state from the journal by itself: nothing waits in a queue or is sent out. */
-function discoveryFigures(): JsonObject {
+function discoverySection(): JsonObject {
   return {
     cluster_state_queue: { total: 0, pending: 0, committed: 0 },
     published_cluster_states: { full_states: 0, incompatible_diffs: 0, compatible_diffs: 0 },
   };
 }
 
-function fsFigures({ clock, dataFolder }: ApiParts): JsonObject {
-  const disk = diskFigures(dataFolder);
+function diskSection({ clock, dataFolder }: ApiContext): JsonObject {
+  const disk = diskUsage(dataFolder);
   return {
     timestamp: clock.now(),
     total: disk,
@@ -177,8 +171,8 @@ function fsFigures({ clock, dataFolder }: ApiParts): JsonObject {
   };
 }
 
-function clusterStats(parts: ApiParts, request: ApiRequest): ApiResponse {
-  const { cluster, indices, clock, compatVersion } = parts;
+function clusterStats(api: ApiContext, request: ApiRequest): ApiResponse {
+  const { cluster, indices, clock, compatVersion } = api;
   const nodes = meantNodes(cluster.nodes(), request.path["nodes"]);
   const open = indices.all().filter(({ state }) => state === "open");
   const health = clusterHealth(open);
@@ -188,7 +182,7 @@ function clusterStats(parts: ApiParts, request: ApiRequest): ApiResponse {
     cluster_uuid: cluster.uuid,
     timestamp: clock.now(),
     status: health.status,
-    indices: { count: open.length, shards: shardFigures(open), ...clusterIndexFigures(parts, open) },
+    indices: { count: open.length, shards: shardTotals(open), ...clusterIndexSections(api, open) },
     nodes: {
       count: {
         total: nodes.length,
@@ -202,18 +196,18 @@ function clusterStats(parts: ApiParts, request: ApiRequest): ApiResponse {
         available_processors: availableParallelism(),
         allocated_processors: availableParallelism(),
         names: [{ name: platform(), count: nodes.length }],
-        mem: memoryFigures(),
+        mem: memoryStats(),
       },
-      process: processFigures(),
+      process: processStats(),
       jvm: {
         max_uptime_in_millis: Math.round(uptime() * 1_000),
         versions: [
           { version: process.versions.node, vm_name: "V8", vm_version: arch(), count: nodes.length },
         ],
-        mem: runtimeFigures()["mem"],
+        mem: runtimeStats()["mem"],
         threads: threadCount(),
       },
-      fs: diskFigures(parts.dataFolder),
+      fs: diskUsage(api.dataFolder),
       plugins: [],
       discovery_types: { [nodes.length > 1 ? "zen" : "single-node"]: nodes.length },
       packaging_types: [{ flavor: "default", type: "tar", count: nodes.length }],
@@ -222,14 +216,14 @@ function clusterStats(parts: ApiParts, request: ApiRequest): ApiResponse {
   });
 }
 
-function shardFigures(open: readonly IndexInfo[]): JsonObject {
+function shardTotals(open: readonly IndexInfo[]): JsonObject {
   const primaries = open.reduce((sum, { settings }) => sum + settings.numberOfShards, 0);
   return open.length === 0 ? {} : { total: primaries, primaries, replication: 0 };
 }
 
-function clusterIndexFigures(parts: ApiParts, open: readonly IndexInfo[]): JsonObject {
+function clusterIndexSections(api: ApiContext, open: readonly IndexInfo[]): JsonObject {
   const shown = ["docs", "store", "fielddata", "query_cache", "completion", "segments"];
-  return printFigures(figureSource(parts, open), {
+  return printSections(statsSource(api, open), {
     wanted: (metric) => shown.includes(metric),
     groups: [],
     types: [],

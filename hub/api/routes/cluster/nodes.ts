@@ -1,7 +1,7 @@
 /** The nodes of the cluster. */
 
 import { BUILD } from "#hub/api/compat/version.ts";
-import type { ApiParts } from "#hub/api/context/api-context.ts";
+import type { ApiContext } from "#hub/api/context/api-context.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import { MAX_BODY_BYTES } from "#hub/api/http/request-body.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
@@ -10,7 +10,7 @@ import type { NodeInfo } from "#hub/api/ports/indices.ts";
 import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 
-export function nodeRoutes(parts: ApiParts): Route[] {
+export function nodeRoutes(parts: ApiContext): Route[] {
   return [
     {
       methods: ["GET"],
@@ -52,7 +52,7 @@ const METRICS: ReadonlySet<string> = new Set([
 /** Those that are there. */
 const PRINTED_METRICS = ["settings", "transport", "http"] as const;
 
-function nodes({ cluster, compatVersion }: ApiParts, request: ApiRequest): ApiResponse {
+function nodes({ cluster, compatVersion }: ApiContext, request: ApiRequest): ApiResponse {
   const { expression, metrics } = askedOf(request);
   const found = meantNodes(cluster.nodes(), expression);
   const bodies = found.map((node) => {
@@ -81,7 +81,7 @@ function askedOf({ path }: ApiRequest): { expression: string | undefined; metric
   };
 }
 
-function reloadSecrets({ cluster }: ApiParts, request: ApiRequest): ApiResponse {
+function reloadSecrets({ cluster }: ApiContext, request: ApiRequest): ApiResponse {
   const found = meantNodes(cluster.nodes(), request.path["nodes"]);
   return json({
     _nodes: { total: found.length, successful: found.length, failed: 0 },

@@ -1,6 +1,7 @@
 /** Operations that clients of 6.5 know and that aren't offered: each says why, and what to use. */
 
-import type { Method, Route } from "#hub/api/http/route.ts";
+import type { Method } from "#hub/api/http/request.ts";
+import type { Route } from "#hub/api/http/route.ts";
 import { AppError } from "#proto/kit/errors.ts";
 
 interface NotOffered {

@@ -1,6 +1,6 @@
 /** `_tasks` and `_remote/info`: the list holds changes by query and the request that asks. */
 
-import type { ApiParts } from "#hub/api/context/api-context.ts";
+import type { ApiContext } from "#hub/api/context/api-context.ts";
 import { printOutcome, printTask, type Task, taskHeaders } from "#hub/api/context/tasks.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
@@ -26,7 +26,7 @@ const LIST_PARAMS = [
   "timeout",
 ];
 
-export function taskRoutes(parts: ApiParts): Route[] {
+export function taskRoutes(parts: ApiContext): Route[] {
   return [
     {
       methods: ["GET"],
@@ -63,7 +63,7 @@ export function taskRoutes(parts: ApiParts): Route[] {
   ];
 }
 
-function listTasks(parts: ApiParts, request: ApiRequest): ApiResponse {
+function listTasks(parts: ApiContext, request: ApiRequest): ApiResponse {
   const { cluster, clock, tasks } = parts;
   const [node] = meantNodes(cluster.nodes(), request.query["nodes"]);
   const detailed = request.flag("detailed") ?? false;
@@ -112,7 +112,7 @@ function grouped(
   });
 }
 
-async function getTask(parts: ApiParts, request: ApiRequest): Promise<ApiResponse> {
+async function getTask(parts: ApiContext, request: ApiRequest): Promise<ApiResponse> {
   const { task, node } = findTask(parts, request.segment("task_id"));
   if (request.flag("wait_for_completion") === true) {
     const timeoutMs = Math.min(MAX_WAIT_MS, request.duration("timeout") ?? MAX_WAIT_MS);
@@ -127,7 +127,7 @@ async function getTask(parts: ApiParts, request: ApiRequest): Promise<ApiRespons
 }
 
 /** Throws request_invalid for what is no number of a task, not_found. */
-function findTask({ cluster, tasks }: ApiParts, given: string): { task: Task; node: NodeInfo } {
+function findTask({ cluster, tasks }: ApiContext, given: string): { task: Task; node: NodeInfo } {
   const match = /^(.+):(\d{1,15})$/.exec(given);
   if (match === null) throw new AppError("request_invalid", `malformed task id ${given}`);
   const node = cluster.nodes()[0]!;
@@ -142,7 +142,7 @@ function findTask({ cluster, tasks }: ApiParts, given: string): { task: Task; no
   });
 }
 
-function cancelTasks(parts: ApiParts, request: ApiRequest): ApiResponse {
+function cancelTasks(parts: ApiContext, request: ApiRequest): ApiResponse {
   const { tasks, cluster } = parts;
   const given = request.path["task_id"];
   const wanted = actionTest(request);

@@ -2,12 +2,12 @@
 
 import { setImmediate } from "node:timers/promises";
 import { adoptType, typeOf } from "#hub/api/compat/mapping-types.ts";
-import type { ApiParts } from "#hub/api/context/api-context.ts";
+import type { ApiContext } from "#hub/api/context/api-context.ts";
 import { itemError, validationError } from "#hub/api/http/error-body.ts";
 import { writeJson } from "#hub/api/http/json-writer.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
-import { SOURCE_PARAMS, sourceParams } from "#hub/api/parameters/source-params.ts";
+import { SOURCE_PARAMS, sourceParams } from "#hub/api/parameters/resolve-options.ts";
 import {
   isFailure,
   routingOf,
@@ -25,14 +25,14 @@ import type { JsonObject } from "#proto/kit/json.ts";
 import { BulkAnswer } from "./bulk-answer.ts";
 import { type BulkDefaults, type BulkItem, checkEnd, parseBulk } from "./bulk-parser.ts";
 import { type BulkRun, itemsOf, partOf, readBulkRun } from "./bulk-run.ts";
-import { aliasFault } from "./require-alias.ts";
+import { aliasFault } from "#hub/api/context/write-blocks.ts";
 
 /** Items written at a time, so that others get their turn between the parts of a large request. */
 const ITEMS_AT_A_TIME = 10_000;
 /** The same of new documents, which take a fraction of the time. */
 const APPENDS_AT_A_TIME = 25_000;
 
-export function bulkRoutes(parts: ApiParts): Route[] {
+export function bulkRoutes(parts: ApiContext): Route[] {
   return [
     {
       methods: ["POST", "PUT"],
@@ -46,7 +46,7 @@ export function bulkRoutes(parts: ApiParts): Route[] {
   ];
 }
 
-async function bulk(parts: ApiParts, request: ApiRequest): Promise<ApiResponse> {
+async function bulk(parts: ApiContext, request: ApiRequest): Promise<ApiResponse> {
   request.requireBody();
   const startMs = parts.clock.monotonic();
   const options = writeOptions(request);
@@ -60,7 +60,7 @@ async function bulk(parts: ApiParts, request: ApiRequest): Promise<ApiResponse> 
 }
 
 async function writeItems(
-  parts: ApiParts,
+  parts: ApiContext,
   items: readonly BulkItem[],
   options: WriteOptions,
   answer: BulkAnswer,
@@ -74,7 +74,7 @@ async function writeItems(
 
 /** Writes documents that are nothing but new. */
 async function appendAll(
-  parts: ApiParts,
+  parts: ApiContext,
   simple: BulkRun,
   options: WriteOptions,
   answer: BulkAnswer,
@@ -111,7 +111,7 @@ function defaultsOf(request: ApiRequest): BulkDefaults {
 }
 
 async function writePart(
-  parts: ApiParts,
+  parts: ApiContext,
   items: readonly BulkItem[],
   options: WriteOptions,
   answer: BulkAnswer,
@@ -149,7 +149,7 @@ async function writePart(
 
 /** Writes; updates that met another one are tried again as often as they ask for. */
 async function writeAll(
-  { documents }: ApiParts,
+  { documents }: ApiContext,
   writes: readonly WriteItem[],
   items: readonly BulkItem[],
   places: readonly number[],
@@ -170,7 +170,7 @@ async function writeAll(
 
 /** Sees to the types of all indices; returns the error of each pair that can't be, or isn't the alias that it must be. */
 async function refusedPairs(
-  { indices }: ApiParts,
+  { indices }: ApiContext,
   items: readonly BulkItem[],
 ): Promise<Map<string, AppError>> {
   const refused = new Map<string, AppError>();
@@ -197,7 +197,7 @@ function pairKey({ index, type, requiresAlias }: BulkItem): string {
   return `${index}/${type ?? ""}${requiresAlias ? "/alias" : ""}`;
 }
 
-async function newSource({ documents }: ApiParts, item: BulkItem, id: string): Promise<JsonObject> {
+async function newSource({ documents }: ApiContext, item: BulkItem, id: string): Promise<JsonObject> {
   if (item.source === undefined || item.source === false) return {};
   const routing = item.write instanceof AppError ? undefined : item.write.routing;
   const document = await documents.get(item.index, id, routing === undefined ? {} : { routing });
@@ -205,7 +205,7 @@ async function newSource({ documents }: ApiParts, item: BulkItem, id: string): P
   return { get: { found: true, _source: filterSource(document.source, item.source) } };
 }
 
-function failureBody({ indices }: ApiParts, item: BulkItem, error: AppError): JsonObject {
+function failureBody({ indices }: ApiContext, item: BulkItem, error: AppError): JsonObject {
   const index = indices.get(item.index);
   return {
     _index: item.index,

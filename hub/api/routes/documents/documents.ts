@@ -1,12 +1,12 @@
 /** One document: written, read, deleted by its id. */
 
 import { adoptType, documentType, fitsType } from "#hub/api/compat/mapping-types.ts";
-import type { ApiParts } from "#hub/api/context/api-context.ts";
+import type { ApiContext } from "#hub/api/context/api-context.ts";
 import { checkPipeline, pipelineOf } from "#hub/api/context/ingest-documents.ts";
 import { errorBody } from "#hub/api/http/error-body.ts";
 import { type ApiRequest, checkValid } from "#hub/api/http/request.ts";
 import { type ApiResponse, empty, json, type Route } from "#hub/api/http/route.ts";
-import { SOURCE_PARAMS, sourceParams } from "#hub/api/parameters/source-params.ts";
+import { SOURCE_PARAMS, sourceParams } from "#hub/api/parameters/resolve-options.ts";
 import {
   CONDITION_PARAMS,
   checkId,
@@ -23,7 +23,7 @@ import { filterSource } from "#hub/search/source/source-filter.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { applySettings, splitSettings } from "./body-settings.ts";
 import { getDocument } from "./get-result.ts";
-import { aliasFault } from "./require-alias.ts";
+import { aliasFault } from "#hub/api/context/write-blocks.ts";
 
 const READ_PARAMS = [
   ...SOURCE_PARAMS,
@@ -38,7 +38,7 @@ const READ_PARAMS = [
 ];
 const INDEX_PARAMS = [...WRITE_PARAMS, ...CONDITION_PARAMS, "op_type", "pipeline", "require_alias"];
 
-export function documentRoutes(parts: ApiParts): Route[] {
+export function documentRoutes(parts: ApiContext): Route[] {
   return [
     {
       methods: ["POST"],
@@ -92,7 +92,7 @@ export function documentRoutes(parts: ApiParts): Route[] {
 }
 
 async function indexDocument(
-  parts: ApiParts,
+  parts: ApiContext,
   request: ApiRequest,
   kind: "index" | "create",
 ): Promise<ApiResponse> {
@@ -130,7 +130,7 @@ function checkCreate({ version, versionType = "internal" }: WriteConditions): vo
   );
 }
 
-async function writeOne(parts: ApiParts, request: ApiRequest, item: WriteItem): Promise<ApiResponse> {
+async function writeOne(parts: ApiContext, request: ApiRequest, item: WriteItem): Promise<ApiResponse> {
   const options = writeOptions(request);
   const [result] = await parts.documents.write([item], options);
   if (result === undefined) throw new AppError("internal", "a write gave no result");
@@ -143,13 +143,13 @@ async function writeOne(parts: ApiParts, request: ApiRequest, item: WriteItem): 
   return { status, json: body, ...(status === 201 && { headers: { location } }) };
 }
 
-async function readDocument(parts: ApiParts, request: ApiRequest): Promise<ApiResponse> {
+async function readDocument(parts: ApiContext, request: ApiRequest): Promise<ApiResponse> {
   const { found, body } = await getDocument(parts, await specOf(parts, request));
   const status = found ? 200 : 404;
   return request.method === "HEAD" ? empty(status) : json(body, status);
 }
 
-async function readSource(parts: ApiParts, request: ApiRequest): Promise<ApiResponse> {
+async function readSource(parts: ApiContext, request: ApiRequest): Promise<ApiResponse> {
   const spec = await specOf(parts, request);
   if (spec.source === false)
     throw new AppError("request_invalid", "Validation Failed: 1: fetching source can not be disabled;", {
@@ -165,7 +165,7 @@ async function readSource(parts: ApiParts, request: ApiRequest): Promise<ApiResp
   return json(filterSource(document.source, spec.source ?? { includes: [], excludes: [] }));
 }
 
-async function specOf(parts: ApiParts, request: ApiRequest): Promise<Parameters<typeof getDocument>[1]> {
+async function specOf(parts: ApiContext, request: ApiRequest): Promise<Parameters<typeof getDocument>[1]> {
   const index = request.segment("index");
   if (request.flag("refresh") === true) await parts.shards.refresh(parts.indices.resolve(index, {}));
   return {
@@ -180,7 +180,7 @@ async function specOf(parts: ApiParts, request: ApiRequest): Promise<Parameters<
   };
 }
 
-async function deleteDocument(parts: ApiParts, request: ApiRequest): Promise<ApiResponse> {
+async function deleteDocument(parts: ApiContext, request: ApiRequest): Promise<ApiResponse> {
   const name = request.segment("index");
   const id = request.segment("id");
   const type = request.path["type"];

@@ -1,7 +1,7 @@
 /** What a read of one document answers, in `_doc`, `_mget` and `_update`. */
 
 import { documentType, fitsType, indexType } from "#hub/api/compat/mapping-types.ts";
-import type { ApiParts } from "#hub/api/context/api-context.ts";
+import type { ApiContext } from "#hub/api/context/api-context.ts";
 import { isTrue } from "#hub/api/parameters/scalars.ts";
 import type { IndexInfo, StoredDocument } from "#hub/api/ports/indices.ts";
 import { parseJson } from "#hub/search/options/json.ts";
@@ -31,7 +31,7 @@ export interface GetSpec {
 
 /** Reads a document; its body says `found: false` where there is none. Throws index_missing, version_conflict, request_invalid. */
 export async function getDocument(
-  parts: ApiParts,
+  parts: ApiContext,
   spec: GetSpec,
 ): Promise<{ found: boolean; body: JsonObject; document: StoredDocument | null }> {
   const routing = spec.routing === undefined ? {} : { routing: spec.routing };
@@ -81,7 +81,7 @@ function isUntyped(index: IndexInfo | undefined): boolean {
 
 /** Looks a document up in the segments that searches see. */
 function refreshedDocument(
-  { indices, shards }: ApiParts,
+  { indices, shards }: ApiContext,
   { index: name, id }: GetSpec,
 ): StoredDocument | null {
   const searchers = shards.searchers(indices.resolve(name, {}));

@@ -1,11 +1,11 @@
 /** `_mget`: several documents by their ids. */
 
-import type { ApiParts } from "#hub/api/context/api-context.ts";
+import type { ApiContext } from "#hub/api/context/api-context.ts";
 import { errorDetail, validationError } from "#hub/api/http/error-body.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
 import { optionalText, texts } from "#hub/api/parameters/scalars.ts";
-import { SOURCE_PARAMS, sourceParams } from "#hub/api/parameters/source-params.ts";
+import { SOURCE_PARAMS, sourceParams } from "#hub/api/parameters/resolve-options.ts";
 import { routingOf } from "#hub/api/parameters/write-options.ts";
 import { answersAs, warnDeprecated } from "#hub/search/options/request-version.ts";
 import { parseSourceFilter, type SourceFilter } from "#hub/search/source/source-filter.ts";
@@ -31,7 +31,7 @@ const KEYS = [
   "_version_type",
 ];
 
-export function mgetRoutes(parts: ApiParts): Route[] {
+export function mgetRoutes(parts: ApiContext): Route[] {
   return [
     {
       methods: ["GET", "POST"],
@@ -44,7 +44,7 @@ export function mgetRoutes(parts: ApiParts): Route[] {
   ];
 }
 
-async function mget(parts: ApiParts, request: ApiRequest): Promise<ApiResponse> {
+async function mget(parts: ApiContext, request: ApiRequest): Promise<ApiResponse> {
   const specs = readSpecs(request);
   if (request.flag("refresh") === true)
     await parts.shards.refresh(parts.indices.resolve(request.path["index"], {}));
@@ -53,7 +53,7 @@ async function mget(parts: ApiParts, request: ApiRequest): Promise<ApiResponse> 
   return json({ docs });
 }
 
-async function readOne(parts: ApiParts, spec: GetSpec): Promise<JsonObject> {
+async function readOne(parts: ApiContext, spec: GetSpec): Promise<JsonObject> {
   try {
     return (await getDocument(parts, spec)).body;
   } catch (error) {

@@ -1,7 +1,7 @@
 /** `_termvectors` and `_mtermvectors`: the terms of documents, stored or sent. */
 
 import { typeOf } from "#hub/api/compat/mapping-types.ts";
-import type { ApiParts } from "#hub/api/context/api-context.ts";
+import type { ApiContext } from "#hub/api/context/api-context.ts";
 import { errorDetail, validationError } from "#hub/api/http/error-body.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
@@ -63,7 +63,7 @@ const OLD_KEYS: Readonly<Record<string, string>> = {
   versionType: "version_type",
 };
 
-export function termVectorRoutes(parts: ApiParts): Route[] {
+export function termVectorRoutes(parts: ApiContext): Route[] {
   return [
     {
       methods: ["GET", "POST"],
@@ -89,7 +89,7 @@ export function termVectorRoutes(parts: ApiParts): Route[] {
   ];
 }
 
-async function several(parts: ApiParts, request: ApiRequest): Promise<ApiResponse> {
+async function several(parts: ApiContext, request: ApiRequest): Promise<ApiResponse> {
   const { docs, ids, parameters = {} } = request.object();
   const shared = objectOf(parameters, "parameters");
   const named = Array.isArray(ids) ? ids : request.list("ids");
@@ -112,7 +112,7 @@ async function several(parts: ApiParts, request: ApiRequest): Promise<ApiRespons
   return json({ docs: answers });
 }
 
-async function oneOfSeveral(parts: ApiParts, request: ApiRequest, item: JsonObject): Promise<JsonObject> {
+async function oneOfSeveral(parts: ApiContext, request: ApiRequest, item: JsonObject): Promise<JsonObject> {
   try {
     return await vectorsOf(parts, request, item, false);
   } catch (error) {
@@ -125,7 +125,7 @@ async function oneOfSeveral(parts: ApiParts, request: ApiRequest, item: JsonObje
 
 /** `alone`: the document that the path names. Throws request_invalid, index_missing. */
 async function vectorsOf(
-  parts: ApiParts,
+  parts: ApiContext,
   request: ApiRequest,
   body: JsonObject,
   alone: boolean,
@@ -160,7 +160,7 @@ async function vectorsOf(
   return { ...place, took: tookOf(parts, startMs), term_vectors };
 }
 
-function tookOf({ clock }: ApiParts, startMs: number): number {
+function tookOf({ clock }: ApiContext, startMs: number): number {
   return Math.round(clock.monotonic() - startMs);
 }
 
@@ -203,7 +203,7 @@ function readAnalyzers(given: unknown): ReadonlyMap<string, string> {
 
 /** Frequencies are those of the shard that has the document, or of the first one. */
 function inShard(
-  parts: ApiParts,
+  parts: ApiContext,
   name: string,
   id: string | undefined,
   source: JsonObject,

@@ -1,10 +1,10 @@
 /** `_update`: changes fields of a stored document. */
 
 import { adoptType, documentType } from "#hub/api/compat/mapping-types.ts";
-import type { ApiParts } from "#hub/api/context/api-context.ts";
+import type { ApiContext } from "#hub/api/context/api-context.ts";
 import { type ApiRequest, checkValid } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
-import { SOURCE_PARAMS, sourceParams } from "#hub/api/parameters/source-params.ts";
+import { SOURCE_PARAMS, sourceParams } from "#hub/api/parameters/resolve-options.ts";
 import {
   CONDITION_PARAMS,
   conditionsOf,
@@ -21,8 +21,7 @@ import { filterSource, parseSourceFilter, type SourceFilter } from "#hub/search/
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { nearestName } from "#proto/kit/nearest.ts";
-import { applySettings, splitSettings } from "./body-settings.ts";
-import { jsonMembers } from "./json-members.ts";
+import { applySettings, splitSettings, jsonMembers } from "./body-settings.ts";
 
 /** Keys of the body; one that has none of them is the partial document itself. */
 const KEYS: readonly string[] = [
@@ -51,7 +50,7 @@ export interface UpdateBody {
   readonly source: SourceFilter | false | undefined;
 }
 
-export function updateRoutes(parts: ApiParts): Route[] {
+export function updateRoutes(parts: ApiContext): Route[] {
   return [
     {
       methods: ["POST"],
@@ -88,7 +87,7 @@ export function readUpdateBody(bytes: Uint8Array): UpdateBody {
   };
 }
 
-async function update(parts: ApiParts, request: ApiRequest): Promise<ApiResponse> {
+async function update(parts: ApiContext, request: ApiRequest): Promise<ApiResponse> {
   request.requireBody();
   checkVersioning(request);
   const name = request.segment("index");
@@ -156,7 +155,7 @@ function checkVersioning(request: ApiRequest): void {
 }
 
 async function newSource(
-  parts: ApiParts,
+  parts: ApiContext,
   request: ApiRequest,
   filter: SourceFilter | false | undefined,
 ): Promise<JsonObject> {

@@ -1,6 +1,6 @@
 /** Aliases: other names of indices. */
 
-import type { ApiParts } from "#hub/api/context/api-context.ts";
+import type { ApiContext } from "#hub/api/context/api-context.ts";
 import { errorDetail, plainErrorBody, validationError } from "#hub/api/http/error-body.ts";
 import { type ApiRequest, checkValid } from "#hub/api/http/request.ts";
 import { type ApiResponse, empty, json, type Route } from "#hub/api/http/route.ts";
@@ -16,7 +16,7 @@ import type { JsonObject } from "#proto/kit/json.ts";
 const TIMEOUT_PARAMS = ["timeout", "master_timeout"];
 const OPTION_KEYS = ["filter", "routing", "index_routing", "search_routing", "is_write_index"];
 
-export function aliasRoutes(parts: ApiParts): Route[] {
+export function aliasRoutes(parts: ApiContext): Route[] {
   return [
     {
       methods: ["POST"],
@@ -60,7 +60,7 @@ export function aliasRoutes(parts: ApiParts): Route[] {
   ];
 }
 
-async function updateAliases({ indices }: ApiParts, request: ApiRequest): Promise<ApiResponse> {
+async function updateAliases({ indices }: ApiContext, request: ApiRequest): Promise<ApiResponse> {
   const body = request.metadata();
   request.requireBody();
   const { actions } = body;
@@ -133,7 +133,7 @@ function removals(found: readonly IndexInfo[], patterns: readonly string[]): Ali
   });
 }
 
-async function putAlias({ indices }: ApiParts, request: ApiRequest): Promise<ApiResponse> {
+async function putAlias({ indices }: ApiContext, request: ApiRequest): Promise<ApiResponse> {
   const body = request.metadata();
   const alias = request.path["name"] ?? (typeof body["alias"] === "string" ? body["alias"] : undefined);
   const expression = request.path["index"] ?? (typeof body["index"] === "string" ? body["index"] : undefined);
@@ -151,7 +151,7 @@ async function putAlias({ indices }: ApiParts, request: ApiRequest): Promise<Api
   return json({ acknowledged: true });
 }
 
-function getAliases(parts: ApiParts, request: ApiRequest): ApiResponse {
+function getAliases(parts: ApiContext, request: ApiRequest): ApiResponse {
   const names = request.list("name");
   const defaults: ResolveOptions = { expandWildcards: "all" };
   let found: IndexInfo[];
@@ -214,7 +214,7 @@ function isTakenOut(name: string, later: readonly string[]): boolean {
   return later.some((pattern) => pattern.startsWith("-") && compileWildcard(pattern.slice(1)).matches(name));
 }
 
-async function deleteAlias({ indices }: ApiParts, request: ApiRequest): Promise<ApiResponse> {
+async function deleteAlias({ indices }: ApiContext, request: ApiRequest): Promise<ApiResponse> {
   const found = indices.resolve(request.segment("index"), {
     ...resolveOptions(request),
     allowNoIndices: false,

@@ -1,12 +1,12 @@
 /** `_analyze`: the tokens that an analyzer makes of a text. */
 
-import type { ApiParts } from "#hub/api/context/api-context.ts";
+import type { ApiContext } from "#hub/api/context/api-context.ts";
 import { validationError } from "#hub/api/http/error-body.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
 import { isTrue } from "#hub/api/parameters/scalars.ts";
 import type { IndexInfo } from "#hub/api/ports/indices.ts";
-import { numberSetting } from "#hub/api/routes/search/search-limits.ts";
+import { numberSetting } from "#hub/api/parameters/index-settings.ts";
 import { Analysis, type Analyzer, type PartSpec, type Token } from "#hub/engine/analysis/analysis.ts";
 import { scalarText } from "#hub/search/options/json.ts";
 import { AppError } from "#proto/kit/errors.ts";
@@ -28,7 +28,7 @@ const KEYS = [
   "attributes",
 ];
 
-export function analyzeRoutes(parts: ApiParts): Route[] {
+export function analyzeRoutes(parts: ApiContext): Route[] {
   return [
     {
       methods: ["GET", "POST"],
@@ -41,7 +41,7 @@ export function analyzeRoutes(parts: ApiParts): Route[] {
   ];
 }
 
-function analyze({ indices }: ApiParts, request: ApiRequest): ApiResponse {
+function analyze({ indices }: ApiContext, request: ApiRequest): ApiResponse {
   const name = request.text("index");
   const index = name === undefined ? undefined : indices.resolve(name, {})[0];
   const body = { ...parameters(request), ...request.object() };

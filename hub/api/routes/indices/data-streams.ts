@@ -1,6 +1,6 @@
 /** `_data_stream`: names for indices that come after each other, to which documents are only added. */
 
-import type { ApiParts } from "#hub/api/context/api-context.ts";
+import type { ApiContext } from "#hub/api/context/api-context.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
 import type { IndexInfo } from "#hub/api/ports/indices.ts";
@@ -13,7 +13,7 @@ import type { JsonObject } from "#proto/kit/json.ts";
 
 const NANOS_PER_MS = 1_000_000;
 
-export function dataStreamRoutes(parts: ApiParts): Route[] {
+export function dataStreamRoutes(parts: ApiContext): Route[] {
   return [
     {
       methods: ["PUT"],
@@ -60,7 +60,7 @@ interface Stream {
 }
 
 /** The streams that a request means. Throws index_missing for a name that none has. */
-function meant({ indices }: ApiParts, request: ApiRequest): Stream[] {
+function meant({ indices }: ApiContext, request: ApiRequest): Stream[] {
   const all = indices.all();
   const names = [...new Set(all.flatMap(({ dataStream }) => dataStream ?? []))].sort();
   const wanted = request.list("name") ?? ["*"];
@@ -73,7 +73,7 @@ function meant({ indices }: ApiParts, request: ApiRequest): Stream[] {
     .map((name) => ({ name, indices: backingIndices(all, name) }));
 }
 
-function describe(parts: ApiParts, { name, indices }: Stream): JsonObject {
+function describe(parts: ApiContext, { name, indices }: Stream): JsonObject {
   const found = templateFor(name, parts.indices.templateCatalog.set().templates);
   const options = found?.template.data_stream;
   return {
@@ -91,14 +91,14 @@ function describe(parts: ApiParts, { name, indices }: Stream): JsonObject {
   };
 }
 
-async function deleteStreams(parts: ApiParts, request: ApiRequest): Promise<ApiResponse> {
+async function deleteStreams(parts: ApiContext, request: ApiRequest): Promise<ApiResponse> {
   // The newest goes last: what is left of an attempt that failed is a stream still.
   const names = meant(parts, request).flatMap(({ indices }) => indices.map(({ name }) => name));
   await parts.indices.delete(names);
   return json({ acknowledged: true });
 }
 
-function showStats(parts: ApiParts, request: ApiRequest): ApiResponse {
+function showStats(parts: ApiContext, request: ApiRequest): ApiResponse {
   const streams = meant(parts, request).map((stream) => statsOf(parts, stream));
   const shards = streams.reduce((sum, each) => sum + each.shards, 0);
   return json({
@@ -110,7 +110,7 @@ function showStats(parts: ApiParts, request: ApiRequest): ApiResponse {
   });
 }
 
-function statsOf({ shards }: ApiParts, { name, indices }: Stream) {
+function statsOf({ shards }: ApiContext, { name, indices }: Stream) {
   const open = indices.filter(({ state }) => state === "open");
   const stats = indices.flatMap((index) => shards.stats(index));
   let newestMs = 0;

@@ -3,7 +3,7 @@
 import { checkTypeless, ownType, printMapping, splitType } from "#hub/api/compat/mapping-types.ts";
 import { warnOfUnused } from "#hub/api/compat/unused-settings.ts";
 import { showsTypes } from "#hub/api/compat/version.ts";
-import type { ApiParts } from "#hub/api/context/api-context.ts";
+import type { ApiContext } from "#hub/api/context/api-context.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import { type ApiResponse, empty, json, type Route } from "#hub/api/http/route.ts";
 import { parseAliases } from "#hub/api/parameters/alias-definition.ts";
@@ -18,7 +18,7 @@ import type { JsonObject } from "#proto/kit/json.ts";
 
 const TIMEOUT_PARAMS = ["timeout", "master_timeout"];
 
-export function indexRoutes(parts: ApiParts): Route[] {
+export function indexRoutes(parts: ApiContext): Route[] {
   return [
     {
       methods: ["PUT"],
@@ -78,7 +78,7 @@ export function indexRoutes(parts: ApiParts): Route[] {
   ];
 }
 
-async function createIndex({ indices }: ApiParts, request: ApiRequest): Promise<ApiResponse> {
+async function createIndex({ indices }: ApiContext, request: ApiRequest): Promise<ApiResponse> {
   const name = request.segment("index");
   const body = request.metadata();
   checkKeys(body);
@@ -113,7 +113,7 @@ function checkKeys(body: JsonObject): void {
   });
 }
 
-function getIndices(parts: ApiParts, request: ApiRequest): ApiResponse {
+function getIndices(parts: ApiContext, request: ApiRequest): ApiResponse {
   const includeType = request.flag("include_type_name") ?? showsTypes();
   const flat = request.flag("flat_settings") ?? false;
   const human = request.flag("human") ?? false;
@@ -135,7 +135,7 @@ function shownSettings(index: IndexInfo, compatVersion: string, flat: boolean, h
   return flat ? settings : nestSettings(settings);
 }
 
-function existsIndex({ indices }: ApiParts, request: ApiRequest): ApiResponse {
+function existsIndex({ indices }: ApiContext, request: ApiRequest): ApiResponse {
   try {
     const options = resolveOptions(request, { allowNoIndices: false });
     return empty(indices.resolve(request.segment("index"), options).length > 0 ? 200 : 404);
@@ -145,7 +145,7 @@ function existsIndex({ indices }: ApiParts, request: ApiRequest): ApiResponse {
   }
 }
 
-async function deleteIndices({ indices }: ApiParts, request: ApiRequest): Promise<ApiResponse> {
+async function deleteIndices({ indices }: ApiContext, request: ApiRequest): Promise<ApiResponse> {
   const expression = request.path["index"];
   if (expression === undefined)
     throw new AppError("request_invalid", "Validation Failed: 1: index / indices is missing;", {
@@ -162,7 +162,7 @@ async function deleteIndices({ indices }: ApiParts, request: ApiRequest): Promis
 }
 
 /** Throws request_invalid for the index that a data stream is written to: with it the stream would go. */
-function refuseWritten(indices: ApiParts["indices"], { name, dataStream }: IndexInfo): void {
+function refuseWritten(indices: ApiContext["indices"], { name, dataStream }: IndexInfo): void {
   if (dataStream === undefined || backingIndices(indices.all(), dataStream).at(-1)?.name !== name) return;
   throw new AppError(
     "request_invalid",
@@ -170,7 +170,11 @@ function refuseWritten(indices: ApiParts["indices"], { name, dataStream }: Index
   );
 }
 
-async function setState(parts: ApiParts, request: ApiRequest, state: "open" | "close"): Promise<ApiResponse> {
+async function setState(
+  parts: ApiContext,
+  request: ApiRequest,
+  state: "open" | "close",
+): Promise<ApiResponse> {
   const expression = request.path["index"];
   if (expression === undefined)
     throw new AppError("request_invalid", "Validation Failed: 1: index is missing;", {

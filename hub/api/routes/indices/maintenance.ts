@@ -1,6 +1,6 @@
 /** What is done to indices as they are: refresh, flush, merge, and their figures. */
 
-import type { ApiParts } from "#hub/api/context/api-context.ts";
+import type { ApiContext } from "#hub/api/context/api-context.ts";
 import { type ApiRequest, checkValid } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
 import { RESOLVE_PARAMS, resolveOptions } from "#hub/api/parameters/resolve-options.ts";
@@ -9,7 +9,7 @@ import { answersAs, warnDeprecated } from "#hub/search/options/request-version.t
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 
-export function maintenanceRoutes(parts: ApiParts): Route[] {
+export function maintenanceRoutes(parts: ApiContext): Route[] {
   const { shards } = parts;
   return [
     {
@@ -68,7 +68,7 @@ export function shardCounts(indices: readonly IndexInfo[]): JsonObject {
 }
 
 async function onIndices(
-  parts: ApiParts,
+  parts: ApiContext,
   request: ApiRequest,
   run: (indices: readonly IndexInfo[]) => Promise<void>,
 ): Promise<ApiResponse> {
@@ -78,7 +78,7 @@ async function onIndices(
   return json({ _shards: shardCounts(found) });
 }
 
-function flush(parts: ApiParts, request: ApiRequest): Promise<ApiResponse> {
+function flush(parts: ApiContext, request: ApiRequest): Promise<ApiResponse> {
   const isForced = request.flag("force") ?? false;
   checkValid(
     answersAs(700) &&
@@ -98,7 +98,7 @@ function flush(parts: ApiParts, request: ApiRequest): Promise<ApiResponse> {
 /** Old names of parameters, with what 6.5 calls them. */
 const OLD_PARAMS = { request_cache: "request", field_data: "fielddata" } as const;
 
-function clearCaches(parts: ApiParts, request: ApiRequest): Promise<ApiResponse> {
+function clearCaches(parts: ApiContext, request: ApiRequest): Promise<ApiResponse> {
   for (const [old, name] of Object.entries(OLD_PARAMS)) {
     if (request.query[old] !== undefined)
       warnDeprecated(`Deprecated field [${old}] used, expected [${name}] instead`);
@@ -108,7 +108,7 @@ function clearCaches(parts: ApiParts, request: ApiRequest): Promise<ApiResponse>
   });
 }
 
-async function forceMerge(parts: ApiParts, request: ApiRequest): Promise<ApiResponse> {
+async function forceMerge(parts: ApiContext, request: ApiRequest): Promise<ApiResponse> {
   const maxSegments = request.integer("max_num_segments") ?? 1;
   const onlyDeletes = request.flag("only_expunge_deletes") ?? false;
   if (maxSegments < 1 && request.query["max_num_segments"] !== "-1") {

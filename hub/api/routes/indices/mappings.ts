@@ -12,7 +12,7 @@ import {
   typeOf,
 } from "#hub/api/compat/mapping-types.ts";
 import { showsTypes } from "#hub/api/compat/version.ts";
-import type { ApiParts } from "#hub/api/context/api-context.ts";
+import type { ApiContext } from "#hub/api/context/api-context.ts";
 import { plainErrorBody } from "#hub/api/http/error-body.ts";
 import { type ApiRequest, checkValid } from "#hub/api/http/request.ts";
 import { type ApiResponse, empty, json, type Route } from "#hub/api/http/route.ts";
@@ -35,7 +35,7 @@ const PUT_PARAMS = [
   "write_index_only",
 ];
 
-export function mappingRoutes(parts: ApiParts): Route[] {
+export function mappingRoutes(parts: ApiContext): Route[] {
   return [
     {
       methods: ["GET"],
@@ -93,7 +93,7 @@ function bothNames(...paths: string[]): string[] {
   return paths.flatMap((path) => [path, path.replace("_mapping", "_mappings")]);
 }
 
-function getMapping(parts: ApiParts, request: ApiRequest): ApiResponse {
+function getMapping(parts: ApiContext, request: ApiRequest): ApiResponse {
   const { indices } = parts;
   const includeType = request.flag("include_type_name") ?? showsTypes();
   const types = request.list("type");
@@ -125,7 +125,7 @@ function hasType(index: IndexInfo, pattern: string): boolean {
   );
 }
 
-function existsType({ indices }: ApiParts, request: ApiRequest): ApiResponse {
+function existsType({ indices }: ApiContext, request: ApiRequest): ApiResponse {
   try {
     const found = indices.resolve(
       request.segment("index"),
@@ -139,7 +139,7 @@ function existsType({ indices }: ApiParts, request: ApiRequest): ApiResponse {
   }
 }
 
-async function putMapping({ indices }: ApiParts, request: ApiRequest): Promise<ApiResponse> {
+async function putMapping({ indices }: ApiContext, request: ApiRequest): Promise<ApiResponse> {
   const body = request.metadata();
   checkValid(Object.keys(body).length === 0 && request.body.length === 0 && "mapping source is empty");
   const given = request.path["type"];
@@ -163,7 +163,7 @@ async function putMapping({ indices }: ApiParts, request: ApiRequest): Promise<A
   return json({ acknowledged: true });
 }
 
-function getFieldMapping(parts: ApiParts, request: ApiRequest): ApiResponse {
+function getFieldMapping(parts: ApiContext, request: ApiRequest): ApiResponse {
   const { indices } = parts;
   const patterns = (request.list("fields") ?? []).map((pattern) => compileWildcard(pattern));
   const types = request.list("type");

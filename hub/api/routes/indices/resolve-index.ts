@@ -1,6 +1,6 @@
 /** `/_resolve/index`: what names and patterns stand for, as dashboards of 7.x ask when somebody types one. */
 
-import type { ApiParts } from "#hub/api/context/api-context.ts";
+import type { ApiContext } from "#hub/api/context/api-context.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
 import { resolveOptions } from "#hub/api/parameters/resolve-options.ts";
@@ -8,7 +8,7 @@ import type { IndexInfo } from "#hub/api/ports/indices.ts";
 import { backingIndices, TIMESTAMP_FIELD } from "#hub/cluster/catalog/data-streams.ts";
 import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
 
-export function resolveIndexRoutes({ indices }: ApiParts): Route[] {
+export function resolveIndexRoutes({ indices }: ApiContext): Route[] {
   return [
     {
       methods: ["GET"],
@@ -21,7 +21,7 @@ export function resolveIndexRoutes({ indices }: ApiParts): Route[] {
   ];
 }
 
-function resolveNames(indices: ApiParts["indices"], request: ApiRequest): ApiResponse {
+function resolveNames(indices: ApiContext["indices"], request: ApiRequest): ApiResponse {
   const expression = request.segment("name");
   const options = resolveOptions(request, { expandWildcards: "open" });
   const patterns = expression.split(",").map((each) => compileWildcard(each === "_all" ? "*" : each));

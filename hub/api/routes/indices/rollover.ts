@@ -1,7 +1,7 @@
 /** `_rollover`: gives an alias or a data stream a new index to write to when the present one is old or large enough. */
 
 import { checkTypeless, splitType, TYPE_SETTING } from "#hub/api/compat/mapping-types.ts";
-import type { ApiParts } from "#hub/api/context/api-context.ts";
+import type { ApiContext } from "#hub/api/context/api-context.ts";
 import { type ApiRequest, checkValid } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
 import { parseAliases } from "#hub/api/parameters/alias-definition.ts";
@@ -16,7 +16,7 @@ import { parseDuration, parseSize } from "#proto/kit/units.ts";
 /** Digits that made numbers of indices have. */
 const DIGITS = 6;
 
-export function rolloverRoutes(parts: ApiParts): Route[] {
+export function rolloverRoutes(parts: ApiContext): Route[] {
   return [
     {
       methods: ["POST"],
@@ -29,7 +29,7 @@ export function rolloverRoutes(parts: ApiParts): Route[] {
   ];
 }
 
-async function rollOver(parts: ApiParts, request: ApiRequest): Promise<ApiResponse> {
+async function rollOver(parts: ApiContext, request: ApiRequest): Promise<ApiResponse> {
   const body = request.metadata();
   const unknown = Object.keys(body).find(
     (key) => !["conditions", "settings", "mappings", "aliases"].includes(key),
@@ -75,7 +75,7 @@ function checkMappings(mappings: unknown, target: string, request: ApiRequest): 
 }
 
 /** The index that an alias writes to. Throws request_invalid. */
-function writeIndexOf({ indices }: ApiParts, alias: string): IndexInfo {
+function writeIndexOf({ indices }: ApiContext, alias: string): IndexInfo {
   const meant = indices.all().filter(({ aliases }) => Object.hasOwn(aliases, alias));
   checkValid(
     meant.length === 0 &&
@@ -91,7 +91,7 @@ function writeIndexOf({ indices }: ApiParts, alias: string): IndexInfo {
 }
 
 /** The following index of the stream that a request names. Throws request_invalid where it names the index too. */
-function nextOf({ indices }: ApiParts, request: ApiRequest): string {
+function nextOf({ indices }: ApiContext, request: ApiRequest): string {
   checkValid(
     request.path["new_index"] !== undefined &&
       "new index name may not be specified when rolling over a data stream",
@@ -122,13 +122,13 @@ function definitionOf(body: JsonObject, target: string): IndexDefinition {
 interface Condition {
   /** As answers name it. */
   readonly label: string;
-  isMet(parts: ApiParts, index: IndexInfo): boolean;
+  isMet(parts: ApiContext, index: IndexInfo): boolean;
 }
 
 function readConditions(json: unknown): Condition[] {
   return Object.entries(objectOf(json, "conditions")).map(([name, value]): Condition => {
     const label = `[${name}: ${String(value)}]`;
-    const total = (parts: ApiParts, index: IndexInfo, figure: "docs" | "bytes"): number =>
+    const total = (parts: ApiContext, index: IndexInfo, figure: "docs" | "bytes"): number =>
       parts.shards.stats(index).reduce((sum, shard) => sum + shard[figure], 0);
     switch (name) {
       case "max_docs": {
@@ -154,9 +154,9 @@ function readConditions(json: unknown): Condition[] {
 
 /** An index without documents has no size, whatever its files take. */
 function sizeOf(
-  parts: ApiParts,
+  parts: ApiContext,
   index: IndexInfo,
-  total: (parts: ApiParts, index: IndexInfo, figure: "docs" | "bytes") => number,
+  total: (parts: ApiContext, index: IndexInfo, figure: "docs" | "bytes") => number,
 ): number {
   const docs = total(parts, index, "docs");
   // What isn't committed yet has no files; a document takes at least a byte.
@@ -172,7 +172,7 @@ function read<T>(parse: () => T, label: string): T {
 }
 
 async function makeTarget(
-  parts: ApiParts,
+  parts: ApiContext,
   alias: string,
   source: IndexInfo,
   target: string,

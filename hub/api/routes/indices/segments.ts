@@ -1,6 +1,6 @@
 /** `_segments` and `_recovery`: what shards are made of and how they came to be. */
 
-import type { ApiParts } from "#hub/api/context/api-context.ts";
+import type { ApiContext } from "#hub/api/context/api-context.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
 import { RESOLVE_PARAMS, resolveOptions } from "#hub/api/parameters/resolve-options.ts";
@@ -14,7 +14,7 @@ import { shardCounts } from "./maintenance.ts";
 /** Lucene version that segments are told to be of. */
 export const SEGMENT_VERSION = "7.5.0";
 
-export function segmentRoutes(parts: ApiParts): Route[] {
+export function segmentRoutes(parts: ApiContext): Route[] {
   return [
     {
       methods: ["GET"],
@@ -35,7 +35,7 @@ export function segmentRoutes(parts: ApiParts): Route[] {
   ];
 }
 
-function segments(parts: ApiParts, request: ApiRequest): ApiResponse {
+function segments(parts: ApiContext, request: ApiRequest): ApiResponse {
   const node = parts.cluster.nodes()[0]!;
   const options = resolveOptions(request);
   const resolved = parts.indices.resolve(request.path["index"], options);
@@ -51,7 +51,7 @@ function segments(parts: ApiParts, request: ApiRequest): ApiResponse {
   });
 }
 
-function shardSegments({ shards }: ApiParts, index: IndexInfo, node: NodeInfo): JsonObject {
+function shardSegments({ shards }: ApiContext, index: IndexInfo, node: NodeInfo): JsonObject {
   const each = shards.stats(index).map((stats) => [
     String(stats.shard),
     [
@@ -84,7 +84,7 @@ function segmentBodies({ segments: count, docs, deleted, bytes }: HostedShardSta
   };
 }
 
-function recovery(parts: ApiParts, request: ApiRequest): ApiResponse {
+function recovery(parts: ApiContext, request: ApiRequest): ApiResponse {
   // From 7.2 on closed indices have copies, which were there.
   const found = parts.indices
     .resolve(request.path["index"], resolveOptions(request))

@@ -1,7 +1,7 @@
 /** Settings of indices. */
 
 import { warnOfUnused } from "#hub/api/compat/unused-settings.ts";
-import type { ApiParts } from "#hub/api/context/api-context.ts";
+import type { ApiContext } from "#hub/api/context/api-context.ts";
 import { type ApiRequest, checkValid } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
 import { flatSettings, flattenSettings, nestSettings } from "#hub/api/parameters/index-settings.ts";
@@ -9,7 +9,7 @@ import { RESOLVE_PARAMS, resolveOptions } from "#hub/api/parameters/resolve-opti
 import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
 
-export function settingsRoutes(parts: ApiParts): Route[] {
+export function settingsRoutes(parts: ApiContext): Route[] {
   return [
     {
       methods: ["GET"],
@@ -43,7 +43,7 @@ const DEFAULTS: JsonObject = {
   "index.mapping.total_fields.limit": "1000",
 };
 
-function getSettings({ indices, compatVersion }: ApiParts, request: ApiRequest): ApiResponse {
+function getSettings({ indices, compatVersion }: ApiContext, request: ApiRequest): ApiResponse {
   const names = request.list("name")?.filter((name) => name !== "_all");
   const patterns =
     names === undefined || names.length === 0 ? undefined : names.map((name) => compileWildcard(name));
@@ -70,7 +70,10 @@ function getSettings({ indices, compatVersion }: ApiParts, request: ApiRequest):
   return json(answer);
 }
 
-async function putSettings({ indices, compatVersion }: ApiParts, request: ApiRequest): Promise<ApiResponse> {
+async function putSettings(
+  { indices, compatVersion }: ApiContext,
+  request: ApiRequest,
+): Promise<ApiResponse> {
   const body = request.metadata();
   request.requireBody();
   const given = isObject(body["settings"]) && Object.keys(body).length === 1 ? body["settings"] : body;

@@ -1,18 +1,24 @@
-/** `_stats`: figures of indices, of their shards, and their sums. */
+/** `_stats`: statistics of indices, of their shards, and their sums. */
 
-import type { ApiParts } from "#hub/api/context/api-context.ts";
+import type { ApiContext } from "#hub/api/context/api-context.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
-import { RESOLVE_PARAMS, resolveOptions } from "#hub/api/parameters/resolve-options.ts";
+import { RESOLVE_PARAMS, resolveOptions } from "#hub/api/parameters/shared-parameters.ts";
 import type { IndexInfo } from "#hub/api/ports/indices.ts";
-import { type FigureOptions, figureSource, METRIC_NAMES, printFigures } from "#hub/api/stats/index-stats.ts";
+import {
+  printSections,
+  SECTION_NAMES,
+  type StatsOptions,
+  shardSource,
+  statsSource,
+} from "#hub/api/stats/statistics.ts";
 import type { HostedShardStats } from "#hub/cluster/hosting/hosted-index.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { nearestName } from "#proto/kit/nearest.ts";
 import { shardCounts } from "./maintenance.ts";
 
-export function statsRoutes(parts: ApiParts): Route[] {
+export function statsRoutes(parts: ApiContext): Route[] {
   return [
     {
       methods: ["GET"],
@@ -36,15 +42,8 @@ export function statsRoutes(parts: ApiParts): Route[] {
   ];
 }
 
-function stats(parts: ApiParts, request: ApiRequest): ApiResponse {
-  const options: FigureOptions = {
-    wanted: wantedMetrics(request, "metric"),
-    groups: request.list("groups") ?? [],
-    types: request.list("types") ?? [],
-    fieldDataOf: [...(request.list("fields") ?? []), ...(request.list("fielddata_fields") ?? [])],
-    completionsOf: [...(request.list("fields") ?? []), ...(request.list("completion_fields") ?? [])],
-    fileSizes: request.flag("include_segment_file_sizes") ?? false,
-  };
+function stats(parts: ApiContext, request: ApiRequest): ApiResponse {
+  const options = statsOptions(request, "metric");
   const level = request.query["level"] ?? "indices";
   if (!["cluster", "indices", "shards"].includes(level))
     throw new AppError(
@@ -54,7 +53,7 @@ function stats(parts: ApiParts, request: ApiRequest): ApiResponse {
   const found = parts.indices
     .resolve(request.path["index"], resolveOptions(request, { expandWildcards: "open" }))
     .filter(({ state }) => state === "open");
-  const all = printFigures(figureSource(parts, found), options);
+  const all = printSections(statsSource(parts, found), options);
   return json({
     _shards: shardCounts(found),
     _all: { primaries: all, total: all },
@@ -67,19 +66,19 @@ function stats(parts: ApiParts, request: ApiRequest): ApiResponse {
 }
 
 function indexBody(
-  parts: ApiParts,
+  parts: ApiContext,
   index: IndexInfo,
-  options: FigureOptions,
+  options: StatsOptions,
   withShards: boolean,
 ): JsonObject {
-  const source = figureSource(parts, [index]);
-  const sum = printFigures(source, options);
+  const source = statsSource(parts, [index]);
+  const sum = printSections(source, options);
   const shards = source.shards.map((one) => [
     String(one.shard),
     [
       {
         routing: { state: "STARTED", primary: true },
-        ...printFigures({ shards: [one], counts: [], results: [], types: [] }, options),
+        ...printSections(shardSource(one), options),
         commit: commitOf(index, one),
       },
     ],
@@ -98,13 +97,25 @@ function commitOf({ uuid }: IndexInfo, { shard, generation, docs }: HostedShardS
   return { id, generation, user_data: {}, num_docs: docs };
 }
 
-/** Throws request_invalid for metrics that there aren't. */
-export function wantedMetrics(request: ApiRequest, parameter: string): (metric: string) => boolean {
+/** Reads what a request wants; `parameter`: names the sections. Throws request_invalid for unknown sections. */
+export function statsOptions(request: ApiRequest, parameter: string): StatsOptions {
+  const fields = request.list("fields") ?? [];
+  return {
+    wanted: wantedSections(request, parameter),
+    groups: request.list("groups") ?? [],
+    types: request.list("types") ?? [],
+    fieldDataOf: [...fields, ...(request.list("fielddata_fields") ?? [])],
+    completionsOf: [...fields, ...(request.list("completion_fields") ?? [])],
+    fileSizes: request.flag("include_segment_file_sizes") ?? false,
+  };
+}
+
+function wantedSections(request: ApiRequest, parameter: string): (metric: string) => boolean {
   const asked = request.list(parameter);
   if (asked === undefined || asked.includes("_all")) return () => true;
-  const unknown = asked.find((metric) => !METRIC_NAMES.includes(metric));
+  const unknown = asked.find((metric) => !SECTION_NAMES.includes(metric));
   if (unknown !== undefined) {
-    const nearest = nearestName(unknown, METRIC_NAMES);
+    const nearest = nearestName(unknown, SECTION_NAMES);
     throw new AppError(
       "request_invalid",
       `request [${request.uri.split("?", 1)[0]}] contains unrecognized metric: [${unknown}]${nearest === undefined ? "" : ` -> did you mean [${nearest}]?`}`,

@@ -1,6 +1,6 @@
 /** Every route that searches. */
 
-import type { ApiParts } from "#hub/api/context/api-context.ts";
+import type { ApiContext } from "#hub/api/context/api-context.ts";
 import type { Route } from "#hub/api/http/route.ts";
 import { countRoutes } from "./count.ts";
 import { fieldCapsRoutes } from "./field-caps.ts";
@@ -12,7 +12,7 @@ import { searchShardsRoutes } from "./search-shards.ts";
 import { validateRoutes } from "./validate.ts";
 
 /** `scrolls` is stopped by its owner. */
-export function allSearchRoutes(parts: ApiParts, scrolls: ScrollContexts): Route[] {
+export function allSearchRoutes(parts: ApiContext, scrolls: ScrollContexts): Route[] {
   return [
     ...searchRoutes(parts, scrolls),
     ...scrollRoutes(parts, scrolls),

@@ -1,6 +1,6 @@
 /** `_count`: how many documents match. */
 
-import type { ApiParts } from "#hub/api/context/api-context.ts";
+import type { ApiContext } from "#hub/api/context/api-context.ts";
 import { shardFailureBodies } from "#hub/api/http/error-body.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
@@ -8,12 +8,11 @@ import { countShards } from "#hub/search/count.ts";
 import { parseQueryBody, parseSearchRequest } from "#hub/search/request/search-request.ts";
 import { searchShards } from "#hub/search/search.ts";
 import { resolveLookups } from "./lookups.ts";
-import { openShards } from "./open-shards.ts";
+import { openShards, searchLimits } from "./open-shards.ts";
 import { targetOf } from "./search.ts";
-import { searchLimits } from "./search-limits.ts";
 import { QUERY_PARAMS, queryOfParams } from "./search-params.ts";
 
-export function countRoutes(parts: ApiParts): Route[] {
+export function countRoutes(parts: ApiContext): Route[] {
   return [
     {
       methods: ["GET", "POST"],
@@ -26,7 +25,7 @@ export function countRoutes(parts: ApiParts): Route[] {
   ];
 }
 
-async function count(parts: ApiParts, request: ApiRequest): Promise<ApiResponse> {
+async function count(parts: ApiContext, request: ApiRequest): Promise<ApiResponse> {
   const body = request.object();
   const params = queryOfParams(request);
   const query = params === undefined ? body : { ...body, query: params };
@@ -54,7 +53,7 @@ async function count(parts: ApiParts, request: ApiRequest): Promise<ApiResponse>
 
 /** Counts; with limits on score or number through a search without hits. */
 async function countIn(
-  parts: ApiParts,
+  parts: ApiContext,
   request: ApiRequest,
   { shards }: ReturnType<typeof openShards>,
   body: Readonly<Record<string, unknown>>,

@@ -1,6 +1,6 @@
 /** `_field_caps`: what can be done with fields, over indices. */
 
-import type { ApiParts } from "#hub/api/context/api-context.ts";
+import type { ApiContext } from "#hub/api/context/api-context.ts";
 import { type ApiRequest, checkValid } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
 import { RESOLVE_PARAMS, resolveOptions } from "#hub/api/parameters/resolve-options.ts";
@@ -32,7 +32,7 @@ const META: Readonly<Record<string, Capability>> = {
 /** Of an index that doesn't have a field. */
 const UNMAPPED: Capability = { type: "unmapped", searchable: false, aggregatable: false };
 
-export function fieldCapsRoutes(parts: ApiParts): Route[] {
+export function fieldCapsRoutes(parts: ApiContext): Route[] {
   return [
     {
       methods: ["GET", "POST"],
@@ -45,7 +45,7 @@ export function fieldCapsRoutes(parts: ApiParts): Route[] {
   ];
 }
 
-function fieldCaps(parts: ApiParts, request: ApiRequest): ApiResponse {
+function fieldCaps(parts: ApiContext, request: ApiRequest): ApiResponse {
   const { indices } = parts;
   const patterns = patternsOf(request);
   checkValid(patterns.length === 0 && "no fields specified");

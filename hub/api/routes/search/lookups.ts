@@ -3,7 +3,7 @@
  * documents that `more_like_this` compares with.
  */
 
-import type { ApiParts } from "#hub/api/context/api-context.ts";
+import type { ApiContext } from "#hub/api/context/api-context.ts";
 import { parseJson } from "#hub/search/options/json.ts";
 import { valuesAt } from "#hub/search/source/source-values.ts";
 import { valueText } from "#proto/event.ts";
@@ -18,7 +18,7 @@ const MAX_LOOKUPS = 100;
  * documents are that name none. Throws index_missing, request_invalid.
  */
 export async function resolveLookups(
-  parts: ApiParts,
+  parts: ApiContext,
   body: JsonObject,
   index: string | undefined,
 ): Promise<JsonObject> {
@@ -51,7 +51,11 @@ function* findLikes(value: unknown): Iterable<JsonObject> {
 }
 
 /** The item with its document, {} for one that isn't there. */
-async function likeOf(parts: ApiParts, item: JsonObject, searched: string | undefined): Promise<JsonObject> {
+async function likeOf(
+  parts: ApiContext,
+  item: JsonObject,
+  searched: string | undefined,
+): Promise<JsonObject> {
   const { _index: index = searched, _id: id, routing = item["_routing"] } = item;
   if (typeof index !== "string" || /[*,]/.test(index))
     throw new AppError(
@@ -80,7 +84,7 @@ function isLookup(value: unknown): value is JsonObject {
 }
 
 /** A document that isn't there has no values. */
-async function lookUp(parts: ApiParts, { index, id, path, routing }: JsonObject): Promise<unknown[]> {
+async function lookUp(parts: ApiContext, { index, id, path, routing }: JsonObject): Promise<unknown[]> {
   if (typeof index !== "string")
     throw new AppError("request_invalid", "[terms] query lookup element requires specifying the index.");
   const options = routing === undefined ? {} : { routing: valueText(routing) };

@@ -1,6 +1,6 @@
 /** `_msearch`: several searches in one request, each with a header line and a body line. */
 
-import type { ApiParts } from "#hub/api/context/api-context.ts";
+import type { ApiContext } from "#hub/api/context/api-context.ts";
 import { errorDetail } from "#hub/api/http/error-body.ts";
 import { type ApiRequest, checkValid } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
@@ -24,7 +24,7 @@ interface Item {
   readonly body: JsonObject;
 }
 
-export function msearchRoutes(parts: ApiParts): Route[] {
+export function msearchRoutes(parts: ApiContext): Route[] {
   return [
     {
       methods: ["GET", "POST"],
@@ -51,7 +51,7 @@ export function msearchRoutes(parts: ApiParts): Route[] {
   ];
 }
 
-async function multiSearch(parts: ApiParts, request: ApiRequest): Promise<ApiResponse> {
+async function multiSearch(parts: ApiContext, request: ApiRequest): Promise<ApiResponse> {
   request.requireBody();
   const startMs = parts.clock.monotonic();
   const items = readItems(request.body);
@@ -62,7 +62,11 @@ async function multiSearch(parts: ApiParts, request: ApiRequest): Promise<ApiRes
   return json({ took: Math.round(parts.clock.monotonic() - startMs), responses });
 }
 
-async function searchOne(parts: ApiParts, request: ApiRequest, { header, body }: Item): Promise<JsonObject> {
+async function searchOne(
+  parts: ApiContext,
+  request: ApiRequest,
+  { header, body }: Item,
+): Promise<JsonObject> {
   try {
     const response = await runSearch(parts, {
       target: targetOf(header, request),

@@ -1,8 +1,8 @@
 /** One search from its body to its answer, for _search and _msearch. */
 
-import type { ApiParts } from "#hub/api/context/api-context.ts";
+import type { ApiContext } from "#hub/api/context/api-context.ts";
 import { writeJson } from "#hub/api/http/json-writer.ts";
-import type { IndexInfo } from "#hub/api/ports/indices.ts";
+import type { IndexInfo, ResolveOptions } from "#hub/api/ports/indices.ts";
 import { parseCollapse, searchCollapsed } from "#hub/search/collapse.ts";
 import { warnDeprecated } from "#hub/search/options/request-version.ts";
 import { parseSearchRequest } from "#hub/search/request/search-request.ts";
@@ -10,10 +10,8 @@ import { type SearchResponse, type ShardFailure, searchShards } from "#hub/searc
 import { parseSuggest, type Suggestions, suggest } from "#hub/search/suggest.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
-import { withBoostedIndices } from "./boosted-indices.ts";
 import { resolveLookups } from "./lookups.ts";
-import { openShards, type SearchTarget } from "./open-shards.ts";
-import { searchLimits } from "./search-limits.ts";
+import { openShards, type SearchTarget, searchLimits } from "./open-shards.ts";
 
 export interface SearchRun {
   readonly target: SearchTarget;
@@ -27,7 +25,7 @@ export interface SearchRun {
 }
 
 /** Searches. Throws what parsing and shards refuse, cancelled. */
-export async function runSearch(parts: ApiParts, given: SearchRun): Promise<SearchResponse> {
+export async function runSearch(parts: ApiContext, given: SearchRun): Promise<SearchResponse> {
   const limits = searchLimits(parts, given.target);
   if (given.body["slice"] !== undefined)
     throw new AppError("request_invalid", "`slice` cannot be used outside of a scroll context");
@@ -124,7 +122,7 @@ function warnColumns({ docvalue_fields: given }: JsonObject): void {
 
 /** Runs a search and counts it for its indices, in the groups that `stats` of its body names; a slow one is noted. */
 export async function countedSearch(
-  { counters, slowQueries }: ApiParts,
+  { counters, slowQueries }: ApiContext,
   indices: readonly IndexInfo[],
   body: JsonObject,
   search: () => Promise<SearchResponse>,
@@ -154,4 +152,23 @@ export function checkPartial({ shards, timedOut }: SearchResponse, allowPartial:
     });
   }
   if (timedOut) throw new AppError("timeout", "Time exceeded");
+}
+
+/** Returns `body` with each name of `indices_boost` replaced by those of its indices. Throws index_missing. */
+function withBoostedIndices(
+  { indices }: ApiContext,
+  body: JsonObject,
+  options: ResolveOptions,
+): JsonObject {
+  const given = body["indices_boost"];
+  if (given === undefined) return body;
+  const expand = (part: unknown): unknown => {
+    if (!isObject(part)) return part;
+    return Object.fromEntries(
+      Object.entries(part).flatMap(([name, boost]) =>
+        indices.resolve(name, options).map((index) => [index.name, boost] as const),
+      ),
+    );
+  };
+  return { ...body, indices_boost: Array.isArray(given) ? given.map(expand) : expand(given) };
 }

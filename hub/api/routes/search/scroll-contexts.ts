@@ -6,13 +6,15 @@ import type { SearchRequest } from "#hub/search/request/search-request.ts";
 import type { SearchCursor } from "#hub/search/search.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { Gauge, Metrics } from "#proto/kit/metrics.ts";
-import type { OpenShards } from "./open-shards.ts";
+import { clusterSetting, type OpenShards } from "./open-shards.ts";
+import type { ApiContext } from "#hub/api/context/api-context.ts";
+import { parseDuration } from "#proto/kit/units.ts";
 
 /** Contexts at a time: each keeps the files of its segments. search.max_open_scroll_context of ES 7 is 500 too. */
 const MAX_CONTEXTS = 500;
 
 /** Longest time between two pages. */
-export const MAX_KEEP_ALIVE_MS = 24 * 3_600_000;
+const MAX_KEEP_ALIVE_MS = 24 * 3_600_000;
 
 /** How often contexts are looked at. */
 const SWEEP_MS = 5_000;
@@ -51,7 +53,7 @@ export class ScrollContexts {
   ): string {
     try {
       checkKeepAlive(keepAliveMs, limitMs);
-      this.#checkRoom();
+      this.#checkCapacity();
     } catch (error) {
       opened.close();
       throw error;
@@ -104,7 +106,7 @@ export class ScrollContexts {
     this.#gauge.set(0);
   }
 
-  #checkRoom(): void {
+  #checkCapacity(): void {
     this.#sweep();
     if (this.#contexts.size < MAX_CONTEXTS) return;
     throw new AppError(
@@ -131,6 +133,18 @@ function checkKeepAlive(keepAliveMs: number, limitMs: number): void {
     "request_invalid",
     `Keep alive for scroll (${printTime(keepAliveMs, undefined)}) is too large. It must be less than (${printTime(limitMs, undefined)}). This limit can be set by changing the [search.max_keep_alive] cluster level setting.`,
   );
+}
+
+/** Returns the longest time between two pages of a scroll, ms; `search.max_keep_alive` of the cluster's settings counts. */
+export function keepAliveLimitMs({ cluster }: ApiContext): number {
+  const given = clusterSetting(cluster, "search.max_keep_alive");
+  if (typeof given !== "string") return MAX_KEEP_ALIVE_MS;
+  try {
+    return Math.min(MAX_KEEP_ALIVE_MS, parseDuration(given, 1));
+  } catch {
+    // A setting that can't be read limits nothing, as any other.
+    return MAX_KEEP_ALIVE_MS;
+  }
 }
 
 function missing(id: string): AppError {

@@ -1,20 +1,20 @@
 /** `_search/scroll`: the following pages of a search over one snapshot, and giving it back. */
 
-import type { ApiParts } from "#hub/api/context/api-context.ts";
+import type { ApiContext } from "#hub/api/context/api-context.ts";
 import { type ApiRequest, checkValid } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
 import { searchShards } from "#hub/search/search.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject } from "#proto/kit/json.ts";
 import { parseDuration } from "#proto/kit/units.ts";
-import type { ScrollContexts } from "./scroll-contexts.ts";
+import { keepAliveLimitMs, type ScrollContexts } from "./scroll-contexts.ts";
 import { answerOptions } from "./search.ts";
 import { searchAnswer } from "./search-answer.ts";
-import { keepAliveLimitMs, searchLimits } from "./search-limits.ts";
+import {  searchLimits } from "./open-shards.ts";
 
 const PATHS = ["/_search/scroll", "/_search/scroll/{scroll_id}"];
 
-export function scrollRoutes(parts: ApiParts, scrolls: ScrollContexts): Route[] {
+export function scrollRoutes(parts: ApiContext, scrolls: ScrollContexts): Route[] {
   return [
     {
       methods: ["GET", "POST"],
@@ -37,7 +37,11 @@ export function scrollRoutes(parts: ApiParts, scrolls: ScrollContexts): Route[] 
   ];
 }
 
-async function nextPage(parts: ApiParts, scrolls: ScrollContexts, request: ApiRequest): Promise<ApiResponse> {
+async function nextPage(
+  parts: ApiContext,
+  scrolls: ScrollContexts,
+  request: ApiRequest,
+): Promise<ApiResponse> {
   const { ids, keepAlive } = readScroll(request);
   const id = ids[0];
   checkValid(id === undefined && "scrollId is missing");

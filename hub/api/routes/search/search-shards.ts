@@ -1,15 +1,15 @@
 /** `_search_shards`: where a search would run. */
 
-import type { ApiParts } from "#hub/api/context/api-context.ts";
+import type { ApiContext } from "#hub/api/context/api-context.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
 import { RESOLVE_PARAMS, resolveOptions } from "#hub/api/parameters/resolve-options.ts";
 import type { IndexInfo } from "#hub/api/ports/indices.ts";
 import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
 import { meantAliases } from "./open-shards.ts";
-import { printedFilter } from "./printed-filter.ts";
+import { isObject, type JsonObject } from "#proto/kit/json.ts";
 
-export function searchShardsRoutes(parts: ApiParts): Route[] {
+export function searchShardsRoutes(parts: ApiContext): Route[] {
   return [
     {
       methods: ["GET", "POST"],
@@ -22,7 +22,7 @@ export function searchShardsRoutes(parts: ApiParts): Route[] {
   ];
 }
 
-function searchShards({ indices, cluster }: ApiParts, request: ApiRequest): ApiResponse {
+function searchShards({ indices, cluster }: ApiContext, request: ApiRequest): ApiResponse {
   const expression = request.path["index"];
   const found = indices.resolve(expression, resolveOptions(request));
   const nodes = cluster.nodes();
@@ -66,4 +66,35 @@ function namedAliases(index: IndexInfo, expression: string | undefined): string[
 
 function byText(a: unknown, b: unknown): number {
   return JSON.stringify(a) < JSON.stringify(b) ? -1 : 1;
+}
+
+/** Returns a query with what its short form leaves out; queries that have no short form as they are. */
+function printedFilter(query: JsonObject): JsonObject {
+  const [entry] = Object.entries(query);
+  if (entry === undefined) return query;
+  const [type, body] = entry;
+  if (!isObject(body)) return query;
+  if (type === "term" || type === "prefix" || type === "wildcard")
+    return { [type]: fieldValues(body, "value") };
+  if (type === "match") return { [type]: fieldValues(body, "query") };
+  if (type === "terms" || type === "match_all" || type === "exists") return { [type]: { ...body, boost: 1 } };
+  if (type !== "bool") return query;
+  const clauses = Object.entries(body).map(([name, clause]) => [
+    name,
+    ["must", "filter", "should", "must_not"].includes(name) ? listed(clause).map(printedFilter) : clause,
+  ]);
+  return { bool: { ...(Object.fromEntries(clauses) as JsonObject), adjust_pure_negative: true, boost: 1 } };
+}
+
+function fieldValues(body: JsonObject, key: string): JsonObject {
+  return Object.fromEntries(
+    Object.entries(body).map(([field, value]) => [
+      field,
+      isObject(value) ? { ...value, boost: value["boost"] ?? 1 } : { [key]: value, boost: 1 },
+    ]),
+  );
+}
+
+function listed(clause: unknown): JsonObject[] {
+  return (Array.isArray(clause) ? clause : [clause]).filter(isObject);
 }

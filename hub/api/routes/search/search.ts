@@ -1,6 +1,6 @@
 /** `_search`: find documents. */
 
-import type { ApiParts } from "#hub/api/context/api-context.ts";
+import type { ApiContext } from "#hub/api/context/api-context.ts";
 import { type ApiRequest, checkValid } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
 import { resolveOptions } from "#hub/api/parameters/resolve-options.ts";
@@ -10,15 +10,14 @@ import { searchShards } from "#hub/search/search.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import { resolveLookups } from "./lookups.ts";
-import { openShards, type SearchTarget } from "./open-shards.ts";
+import { openShards, type SearchTarget,  maxSlicesOf, searchLimits } from "./open-shards.ts";
 import { checkPartial, countedSearch, runSearch } from "./run-search.ts";
-import type { ScrollContexts } from "./scroll-contexts.ts";
+import { keepAliveLimitMs, type ScrollContexts } from "./scroll-contexts.ts";
 import { type SearchAnswerOptions, searchAnswer } from "./search-answer.ts";
-import { keepAliveLimitMs, maxSlicesOf, searchLimits } from "./search-limits.ts";
 import { bodyWithParams, SEARCH_PARAMS } from "./search-params.ts";
 import { parseSlice, slicedShards } from "./slice.ts";
 
-export function searchRoutes(parts: ApiParts, scrolls: ScrollContexts): Route[] {
+export function searchRoutes(parts: ApiContext, scrolls: ScrollContexts): Route[] {
   return [
     {
       methods: ["GET", "POST"],
@@ -31,7 +30,7 @@ export function searchRoutes(parts: ApiParts, scrolls: ScrollContexts): Route[] 
   ];
 }
 
-async function search(parts: ApiParts, scrolls: ScrollContexts, request: ApiRequest): Promise<ApiResponse> {
+async function search(parts: ApiContext, scrolls: ScrollContexts, request: ApiRequest): Promise<ApiResponse> {
   const body = bodyWithParams(request.object(), request);
   checkCounted(body, request);
   const scroll = scrollOf(body, request);
@@ -73,7 +72,7 @@ function warnPreference(preference: string | undefined): void {
 }
 
 /** How a request wants its answer. */
-export function answerOptions(parts: ApiParts, request: ApiRequest): SearchAnswerOptions {
+export function answerOptions(parts: ApiContext, request: ApiRequest): SearchAnswerOptions {
   return {
     errors: parts.errors,
     totalAsInt: request.flag("rest_total_hits_as_int") ?? false,
@@ -94,7 +93,7 @@ function scrollOf(body: JsonObject, request: ApiRequest): Scroll | undefined {
 
 /** Answers the first page of a scroll. */
 async function openScroll(
-  parts: ApiParts,
+  parts: ApiContext,
   scrolls: ScrollContexts,
   { body, keepAliveMs }: Scroll,
   request: ApiRequest,

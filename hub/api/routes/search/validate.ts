@@ -1,11 +1,10 @@
 /** `_validate/query` and `_explain`: whether a query is right, and what it makes of one document. */
 
 import { documentType, fitsType } from "#hub/api/compat/mapping-types.ts";
-import type { ApiParts } from "#hub/api/context/api-context.ts";
+import type { ApiContext } from "#hub/api/context/api-context.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
-import { resolveOptions } from "#hub/api/parameters/resolve-options.ts";
-import { SOURCE_PARAMS, sourceParams } from "#hub/api/parameters/source-params.ts";
+import { resolveOptions, SOURCE_PARAMS, sourceParams } from "#hub/api/parameters/resolve-options.ts";
 import type { SegmentReader } from "#hub/engine/searcher/searcher.ts";
 import { BooleanNode } from "#hub/search/execute/nodes/boolean.ts";
 import { describeQuery, explainQuery, printExplanation } from "#hub/search/explain/explanation.ts";
@@ -19,7 +18,7 @@ import { openShards } from "./open-shards.ts";
 import { targetOf } from "./search.ts";
 import { QUERY_PARAMS, queryOfParams } from "./search-params.ts";
 
-export function validateRoutes(parts: ApiParts): Route[] {
+export function validateRoutes(parts: ApiContext): Route[] {
   return [
     {
       methods: ["GET", "POST"],
@@ -45,7 +44,7 @@ function bodyOf(request: ApiRequest): JsonObject {
   return query === undefined ? request.object() : { query };
 }
 
-function validate(parts: ApiParts, request: ApiRequest): ApiResponse {
+function validate(parts: ApiContext, request: ApiRequest): ApiResponse {
   const wantsReasons = request.flag("explain") === true;
   const opened = openShards(parts, targetOf(request));
   try {
@@ -86,7 +85,7 @@ function textOrFault(query: Query, shard: ShardContext): AppError | string {
   }
 }
 
-function explain(parts: ApiParts, request: ApiRequest): ApiResponse {
+function explain(parts: ApiContext, request: ApiRequest): ApiResponse {
   const id = request.segment("id");
   const name = request.segment("index");
   const query = parseQueryBody(bodyOf(request));

@@ -3,7 +3,7 @@
 import { checkTypeless, givenType, splitType, TYPE_SETTING } from "#hub/api/compat/mapping-types.ts";
 import { warnOfUnused } from "#hub/api/compat/unused-settings.ts";
 import { showsTypes } from "#hub/api/compat/version.ts";
-import type { ApiParts } from "#hub/api/context/api-context.ts";
+import type { ApiContext } from "#hub/api/context/api-context.ts";
 import { type ApiRequest, checkValid } from "#hub/api/http/request.ts";
 import { type ApiResponse, empty, json, type Route } from "#hub/api/http/route.ts";
 import { parseAliases } from "#hub/api/parameters/alias-definition.ts";
@@ -14,9 +14,9 @@ import { describePatterns, patternsOverlap } from "#hub/cluster/catalog/composab
 import { warnDeprecated } from "#hub/search/options/request-version.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
-import { namesMatching, requireNew } from "./named-templates.ts";
+import { namesMatching, requireNew } from "./template-body.ts";
 
-export function templateRoutes(parts: ApiParts): Route[] {
+export function templateRoutes(parts: ApiContext): Route[] {
   return [
     {
       methods: ["PUT", "POST"],
@@ -53,7 +53,7 @@ export function templateRoutes(parts: ApiParts): Route[] {
   ];
 }
 
-async function putTemplate({ indices }: ApiParts, request: ApiRequest): Promise<ApiResponse> {
+async function putTemplate({ indices }: ApiContext, request: ApiRequest): Promise<ApiResponse> {
   const name = request.segment("name");
   const body = request.metadata();
   request.requireBody();
@@ -79,7 +79,11 @@ async function putTemplate({ indices }: ApiParts, request: ApiRequest): Promise<
 }
 
 /** Says which composable templates leave this one out. */
-function warnOfNewer({ templateCatalog }: ApiParts["indices"], name: string, template: IndexTemplate): void {
+function warnOfNewer(
+  { templateCatalog }: ApiContext["indices"],
+  name: string,
+  template: IndexTemplate,
+): void {
   const { index_patterns: patterns } = template;
   const newer = Object.entries(templateCatalog.set().templates).filter(([, each]) =>
     patternsOverlap(patterns, each.index_patterns),
@@ -106,7 +110,7 @@ function checkKeys(body: JsonObject): void {
   });
 }
 
-function getTemplates(parts: ApiParts, request: ApiRequest): ApiResponse {
+function getTemplates(parts: ApiContext, request: ApiRequest): ApiResponse {
   const templates = parts.indices.templates();
   const isFlat = request.flag("flat_settings") ?? false;
   const includeType = request.flag("include_type_name") ?? showsTypes();
@@ -134,7 +138,7 @@ function printTemplate(template: IndexTemplate, isFlat: boolean, includeType: bo
   };
 }
 
-async function deleteTemplates(parts: ApiParts, request: ApiRequest): Promise<ApiResponse> {
+async function deleteTemplates(parts: ApiContext, request: ApiRequest): Promise<ApiResponse> {
   const names = namesOf(parts, request);
   const wanted = request.segment("name");
   if (names.length === 0 && wanted !== "*") {
@@ -146,6 +150,6 @@ async function deleteTemplates(parts: ApiParts, request: ApiRequest): Promise<Ap
   return json({ acknowledged: true });
 }
 
-function namesOf({ indices }: ApiParts, request: ApiRequest): string[] {
+function namesOf({ indices }: ApiContext, request: ApiRequest): string[] {
   return namesMatching(indices.templates(), request.list("name"));
 }

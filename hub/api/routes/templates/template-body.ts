@@ -8,6 +8,7 @@ import { isTrue, optionalInteger, texts } from "#hub/api/parameters/scalars.ts";
 import type { ComponentTemplate, ComposableTemplate, PartialDefinition } from "#hub/api/ports/indices.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
+import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
 
 const TEMPLATE_KEYS = [
   "index_patterns",
@@ -159,4 +160,52 @@ function invalid(name: string, why: string): AppError {
       data: { type: "invalid_index_template_exception" },
     },
   );
+}
+
+/** Returns the names, in order, that one of `patterns` fits; all without patterns. */
+export function namesMatching(
+  templates: Readonly<Record<string, unknown>>,
+  patterns: readonly string[] | undefined,
+): string[] {
+  const all = Object.keys(templates).sort();
+  if (patterns === undefined) return all;
+  const tests = patterns.map((pattern) => compileWildcard(pattern));
+  return all.filter((name) => tests.some((test) => test.matches(name)));
+}
+
+/** Returns the names that `patterns` fit; throws not_found for a name, in distinction from a pattern, that isn't there. */
+export function namesAsked(
+  templates: Readonly<Record<string, unknown>>,
+  patterns: readonly string[] | undefined,
+  what: string,
+): string[] {
+  const names = namesMatching(templates, patterns);
+  const missing = missingOf(names, patterns);
+  if (missing === undefined) return names;
+  throw new AppError("not_found", `${what} matching [${missing}] not found`);
+}
+
+/** Returns the names to delete; throws not_found for a name that isn't there and where nothing fits, but for `*`. */
+export function namesToDelete(
+  templates: Readonly<Record<string, unknown>>,
+  patterns: readonly string[],
+  what: string,
+): string[] {
+  const names = namesMatching(templates, patterns);
+  const asked = patterns.join(",");
+  const missing = missingOf(names, patterns);
+  if (missing === undefined && (names.length > 0 || asked === "*")) return names;
+  throw new AppError("not_found", `${what} [${missing ?? asked}] missing`, {
+    data: { type: "index_template_missing_exception" },
+  });
+}
+
+function missingOf(names: readonly string[], patterns: readonly string[] | undefined): string | undefined {
+  return patterns?.find((name) => !name.includes("*") && !names.includes(name));
+}
+
+/** Throws request_invalid where there is one of this name. */
+export function requireNew(templates: Readonly<Record<string, unknown>>, name: string, what: string): void {
+  if (Object.hasOwn(templates, name))
+    throw new AppError("request_invalid", `${what} [${name}] already exists`);
 }

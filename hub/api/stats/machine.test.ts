@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { tmpdir } from "node:os";
 import { test } from "node:test";
-import { diskFigures, mountOf } from "./disk-usage.ts";
+import { diskUsage, mountOf } from "./machine.ts";
 
-test("a folder's disk has room, and is somewhere in the tree", () => {
-  const disk = diskFigures(tmpdir());
+test("the usage and the mount of a folder's disk are read", () => {
+  const disk = diskUsage(tmpdir());
   assert.ok(disk.total_in_bytes >= disk.free_in_bytes && disk.free_in_bytes >= disk.available_in_bytes);
   const { mount = "/", type = "?" } = mountOf(tmpdir());
   assert.ok(tmpdir().startsWith(mount) && type !== "");

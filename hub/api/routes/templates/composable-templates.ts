@@ -1,32 +1,25 @@
 /** Composable templates (`_index_template`) and what they give new indices. */
 
-import type { ApiParts } from "#hub/api/context/api-context.ts";
+import type { ApiContext } from "#hub/api/context/api-context.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import { type ApiResponse, empty, json, type Route } from "#hub/api/http/route.ts";
 import type { ComposableTemplate, IndexTemplate } from "#hub/api/ports/indices.ts";
-import {
-  describePatterns,
-  type NamedTemplate,
-  patternsOverlap,
-  templateFor,
-  templatesFor,
-} from "#hub/cluster/catalog/composable-templates.ts";
+import { describePatterns, type NamedTemplate, patternsOverlap, templateFor, templatesFor } from "#hub/cluster/catalog/composable-templates.ts";
 import { matchesWildcard } from "#hub/cluster/catalog/index-names.ts";
 import { definitionOf } from "#hub/cluster/catalog/new-index.ts";
 import { warnDeprecated } from "#hub/search/options/request-version.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
-import { namesAsked, namesMatching, namesToDelete, requireNew } from "./named-templates.ts";
-import { checkTemplateName, printComposable, printDefinition, readComposable } from "./template-body.ts";
+import { namesAsked, namesMatching, namesToDelete, requireNew, checkTemplateName, printComposable, printDefinition, readComposable, printComponent, readComponent } from "./template-body.ts";
 
 /** Name of the template that a simulation is given. */
 const SIMULATED = "simulated_template";
 
-export function indexTemplateRoutes(parts: ApiParts): Route[] {
+export function indexTemplateRoutes(parts: ApiContext): Route[] {
   return [...keepingRoutes(parts), ...simulationRoutes(parts)];
 }
 
-function keepingRoutes(parts: ApiParts): Route[] {
+function keepingRoutes(parts: ApiContext): Route[] {
   return [
     {
       methods: ["PUT", "POST"],
@@ -66,7 +59,7 @@ function keepingRoutes(parts: ApiParts): Route[] {
   ];
 }
 
-function simulationRoutes(parts: ApiParts): Route[] {
+function simulationRoutes(parts: ApiContext): Route[] {
   return [
     {
       methods: ["POST"],
@@ -87,7 +80,7 @@ function simulationRoutes(parts: ApiParts): Route[] {
   ];
 }
 
-async function putTemplate({ indices }: ApiParts, request: ApiRequest): Promise<ApiResponse> {
+async function putTemplate({ indices }: ApiContext, request: ApiRequest): Promise<ApiResponse> {
   const name = request.segment("name");
   request.requireBody();
   checkTemplateName(name);
@@ -106,7 +99,7 @@ async function putTemplate({ indices }: ApiParts, request: ApiRequest): Promise<
   return json({ acknowledged: true });
 }
 
-function getTemplates({ indices }: ApiParts, request: ApiRequest): ApiResponse {
+function getTemplates({ indices }: ApiContext, request: ApiRequest): ApiResponse {
   const { templates } = indices.templateCatalog.set();
   const names = namesAsked(templates, request.list("name"), "index template");
   const isFlat = request.flag("flat_settings") ?? false;
@@ -118,7 +111,7 @@ function getTemplates({ indices }: ApiParts, request: ApiRequest): ApiResponse {
   });
 }
 
-async function deleteTemplates({ indices }: ApiParts, request: ApiRequest): Promise<ApiResponse> {
+async function deleteTemplates({ indices }: ApiContext, request: ApiRequest): Promise<ApiResponse> {
   const { templates } = indices.templateCatalog.set();
   const names = namesToDelete(templates, request.list("name") ?? [], "index_template");
   const streams = new Set(indices.all().flatMap(({ dataStream }) => dataStream ?? []));
@@ -133,7 +126,7 @@ async function deleteTemplates({ indices }: ApiParts, request: ApiRequest): Prom
   return json({ acknowledged: true });
 }
 
-function simulateIndex(parts: ApiParts, request: ApiRequest): ApiResponse {
+function simulateIndex(parts: ApiContext, request: ApiRequest): ApiResponse {
   const index = request.segment("name");
   const { components, ...known } = knownWith(parts, request, SIMULATED);
   const found = templatesFor(index, known.templates);
@@ -149,7 +142,7 @@ function simulateIndex(parts: ApiParts, request: ApiRequest): ApiResponse {
   );
 }
 
-function simulateTemplate(parts: ApiParts, request: ApiRequest): ApiResponse {
+function simulateTemplate(parts: ApiContext, request: ApiRequest): ApiResponse {
   const name = request.path["name"];
   const { components, ...known } = knownWith(parts, request, name ?? SIMULATED);
   const template = known.templates[name ?? SIMULATED];
@@ -190,7 +183,7 @@ function simulation(
 }
 
 /** All templates, with the one of the body as it would be under `name`. Throws what storing it throws. */
-function knownWith({ indices }: ApiParts, request: ApiRequest, name: string) {
+function knownWith({ indices }: ApiContext, request: ApiRequest, name: string) {
   const { templates, components } = indices.templateCatalog.set();
   const older = indices.templates();
   if (request.body.length === 0) return { templates, components, older };
@@ -208,4 +201,74 @@ function overlaps(
 
 function asEntry({ name, template }: NamedTemplate): readonly [string, ComposableTemplate] {
   return [name, template];
+}
+
+export function componentTemplateRoutes(parts: ApiContext): Route[] {
+  return [
+    {
+      methods: ["PUT", "POST"],
+      paths: ["/_component_template/{name}"],
+      params: ["create", "cause", "master_timeout", "timeout"],
+      action: "index_manage",
+      summary: "Stores a part of composable templates.",
+      handle: (request) => putComponent(parts, request),
+    },
+    {
+      methods: ["GET"],
+      paths: ["/_component_template", "/_component_template/{name}"],
+      params: ["flat_settings", "master_timeout", "local", "include_defaults"],
+      action: "monitor",
+      summary: "Shows parts of composable templates.",
+      handle: (request) => getComponents(parts, request),
+    },
+    {
+      methods: ["HEAD"],
+      paths: ["/_component_template/{name}"],
+      params: ["master_timeout", "local"],
+      action: "monitor",
+      summary: "Says whether a part of composable templates exists.",
+      handle: (request) => {
+        const { components } = parts.indices.templateCatalog.set();
+        return empty(namesMatching(components, request.list("name")).length > 0 ? 200 : 404);
+      },
+    },
+    {
+      methods: ["DELETE"],
+      paths: ["/_component_template/{name}"],
+      params: ["master_timeout", "timeout"],
+      action: "index_manage",
+      summary: "Deletes parts of composable templates.",
+      handle: (request) => deleteComponents(parts, request),
+    },
+  ];
+}
+
+async function putComponent({ indices }: ApiContext, request: ApiRequest): Promise<ApiResponse> {
+  const name = request.segment("name");
+  request.requireBody();
+  checkTemplateName(name);
+  const component = readComponent(request.metadata());
+  const { components } = indices.templateCatalog.set();
+  if (request.flag("create") === true) requireNew(components, name, "component template");
+  await indices.templateCatalog.putComponent(name, component);
+  return json({ acknowledged: true });
+}
+
+function getComponents({ indices }: ApiContext, request: ApiRequest): ApiResponse {
+  const { components } = indices.templateCatalog.set();
+  const names = namesAsked(components, request.list("name"), "component template");
+  const isFlat = request.flag("flat_settings") ?? false;
+  return json({
+    component_templates: names.map((name) => ({
+      name,
+      component_template: printComponent(components[name]!, isFlat),
+    })),
+  });
+}
+
+async function deleteComponents({ indices }: ApiContext, request: ApiRequest): Promise<ApiResponse> {
+  const { components } = indices.templateCatalog.set();
+  const names = namesToDelete(components, request.list("name") ?? [], "component_template");
+  await indices.templateCatalog.deleteComponents(names);
+  return json({ acknowledged: true });
 }

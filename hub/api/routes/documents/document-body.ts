@@ -8,7 +8,7 @@ import type { Indices } from "#hub/api/ports/indices.ts";
 import { parseJson } from "#hub/search/options/json.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
-import { joinMembers, jsonMembers } from "./json-members.ts";
+import { JsonScanner, OBJECT } from "#hub/engine/json/scanner.ts";
 
 const SETTINGS_KEY = Buffer.from('"settings"');
 /** Settings that may be given beside a document. */
@@ -67,4 +67,33 @@ function isKnown(indices: Indices, name: string): boolean {
     if (error instanceof AppError && error.code === "index_missing") return false;
     throw error;
   }
+}
+
+/** Returns the raw values of an object's members by key; the last of a key counts. Throws parsing, mapping_parse (no JSON). */
+export function jsonMembers(bytes: Uint8Array): Map<string, Uint8Array> {
+  const scanner = new JsonScanner();
+  scanner.reset(bytes);
+  if (scanner.value() !== OBJECT) {
+    throw new AppError("parsing", "the body must be a JSON object", { data: { type: "parse_exception" } });
+  }
+  const members = new Map<string, Uint8Array>();
+  for (let first = true; scanner.key(first); first = false) {
+    const key = scanner.text();
+    const from = scanner.at;
+    scanner.skip(scanner.value());
+    members.set(key, bytes.subarray(from, scanner.at));
+  }
+  scanner.finish();
+  return members;
+}
+
+/** Returns an object of members with raw values. */
+export function joinMembers(members: ReadonlyMap<string, Uint8Array>): Uint8Array {
+  const parts: Uint8Array[] = [];
+  for (const [key, value] of members) {
+    parts.push(Buffer.from(`${parts.length === 0 ? "{" : ","}${JSON.stringify(key)}:`), value);
+  }
+  if (parts.length === 0) parts.push(Buffer.from("{"));
+  parts.push(Buffer.from("}"));
+  return Buffer.concat(parts);
 }

@@ -1,18 +1,21 @@
-/** The shards that a search means: those of its indices, restricted by aliases and types. */
+/**
+ * The target of a search: the shards of its indices, restricted by aliases and types, and the limits that settings of the
+ * cluster and of these indices give it.
+ */
 
 import { fitsType, typeOf } from "#hub/api/compat/mapping-types.ts";
-import type { ApiParts } from "#hub/api/context/api-context.ts";
+import type { ApiContext } from "#hub/api/context/api-context.ts";
+import { numberSetting } from "#hub/api/parameters/index-settings.ts";
 import { isTrue } from "#hub/api/parameters/scalars.ts";
-import type { IndexInfo, ResolveOptions } from "#hub/api/ports/indices.ts";
+import type { IndexInfo, ResolveOptions, Cluster } from "#hub/api/ports/indices.ts";
 import { anyOf } from "#hub/search/execute/nodes/boolean.ts";
 import { NoneNode } from "#hub/search/execute/nodes/documents.ts";
 import { QUERIES_BY_NAME } from "#hub/search/parse/queries/all.ts";
 import { QueryParser } from "#hub/search/parse/query-parser.ts";
 import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
-import { DEFAULT_MAX_TERMS_COUNT, type Query } from "#hub/search/query/query.ts";
-import type { SearchShard } from "#hub/search/search.ts";
+import { DEFAULT_MAX_TERMS_COUNT, type Query, type SearchLimits } from "#hub/search/query/query.ts";
+import { type SearchShard, DEFAULT_LIMITS } from "#hub/search/search.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import { numberSetting } from "./search-limits.ts";
 
 /** Which shards. */
 export interface SearchTarget {
@@ -32,7 +35,7 @@ export interface OpenShards {
 
 /** Opens the shards of a target. Throws index_missing, index_closed. */
 export function openShards(
-  { indices, shards }: ApiParts,
+  { indices, shards }: ApiContext,
   { expression, types, options }: SearchTarget,
 ): OpenShards {
   const resolved = indices.resolve(expression, options);
@@ -87,4 +90,48 @@ export function meantAliases(index: IndexInfo, expression: string | undefined): 
   const own = index.dataStream === undefined ? [index.name] : [index.name, index.dataStream];
   if (tests.length === 0 || tests.some((test) => own.some((name) => test.matches(name)))) return undefined;
   return Object.keys(index.aliases).filter((name) => tests.some((test) => test.matches(name)));
+}
+
+/** index.max_slices_per_scroll unless an index says otherwise. */
+const DEFAULT_MAX_SLICES = 1024;
+
+/** Returns the limits of a search of `target`; `search.max_buckets` of the cluster's settings counts. */
+export function searchLimits({ cluster, indices }: ApiContext, target?: SearchTarget): SearchLimits {
+  const given = clusterSetting(cluster, "search.max_buckets");
+  const maxBuckets = given === undefined ? DEFAULT_LIMITS.maxBuckets : Number(given);
+  const meant = target === undefined ? [] : indices.resolve(target.expression, quietly(target));
+  return {
+    ...DEFAULT_LIMITS,
+    ...(maxBuckets >= 0 && { maxBuckets }),
+    maxResultWindow: strictest(meant, "max_result_window", DEFAULT_LIMITS.maxResultWindow),
+    maxRescoreWindow: strictest(meant, "max_rescore_window", DEFAULT_LIMITS.maxRescoreWindow),
+    maxColumnFields: strictest(meant, "max_docvalue_fields_search", DEFAULT_LIMITS.maxColumnFields),
+    maxScriptFields: strictest(meant, "max_script_fields", DEFAULT_LIMITS.maxScriptFields),
+    maxRegexLength: strictest(meant, "max_regex_length", DEFAULT_LIMITS.maxRegexLength),
+  };
+}
+
+/** Returns a setting of the cluster; transient ones win. */
+export function clusterSetting(cluster: Cluster, name: string): unknown {
+  const { persistent, transient } = cluster.settings();
+  return transient[name] ?? persistent[name];
+}
+
+/** Returns how many parts a scroll of `target` may have. */
+export function maxSlicesOf({ indices }: ApiContext, target: SearchTarget): number {
+  return strictest(
+    indices.resolve(target.expression, quietly(target)),
+    "max_slices_per_scroll",
+    DEFAULT_MAX_SLICES,
+  );
+}
+
+function strictest(indices: readonly IndexInfo[], name: string, fallback: number): number {
+  const values = indices.map((index) => numberSetting(index, name, fallback));
+  return values.length === 0 ? fallback : Math.min(...values);
+}
+
+/** What isn't there is told by the search itself, after its body was checked. */
+function quietly({ options }: SearchTarget): SearchTarget["options"] {
+  return { ...options, ignoreUnavailable: true, allowNoIndices: true };
 }

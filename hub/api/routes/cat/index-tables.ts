@@ -1,0 +1,192 @@
+/** Tables of `_cat` with a row for each index, alias or template, or for all of them. */
+
+import type { ApiContext } from "#hub/api/context/api-context.ts";
+import { resolveOptions } from "#hub/api/parameters/shared-parameters.ts";
+import type { IndexInfo } from "#hub/api/ports/indices.ts";
+import { clusterHealth, indexHealth } from "#hub/api/stats/index-health.ts";
+import { statCell, statsSource } from "#hub/api/stats/statistics.ts";
+import { answersAs } from "#hub/search/options/request-version.ts";
+import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
+import {
+  type CatTable,
+  CLOCK_COLUMNS,
+  clockCells,
+  column,
+  HIDDEN,
+  HIDDEN_RIGHT,
+  RIGHT,
+  type Row,
+} from "./table.ts";
+
+export const indicesTable: CatTable = {
+  paths: ["/_cat/indices", "/_cat/indices/{index}"],
+  params: ["health", "pri", "ignore_unavailable", "expand_wildcards", "allow_no_indices"],
+  summary: "Lists indices with their health and size.",
+  columns: [
+    column("health", "h", "current health status"),
+    column("status", "s", "open/close status"),
+    column("index", "i,idx", "index name"),
+    column("uuid", "id", "index uuid"),
+    column("pri", "p,shards.primary,shardsPrimary", "number of primary shards", RIGHT),
+    column("rep", "r,shards.replica,shardsReplica", "number of replica shards", RIGHT),
+    column("docs.count", "dc,docsCount", "available docs", RIGHT),
+    column("docs.deleted", "dd,docsDeleted", "deleted docs", RIGHT),
+    column("creation.date", "cd", "index creation date (millisecond value)", HIDDEN),
+    column("creation.date.string", "cds", "index creation date (as string)", HIDDEN),
+    column("store.size", "ss,storeSize", "store size of primaries & replicas", RIGHT),
+    column("pri.store.size", "", "store size of primaries", RIGHT),
+    column("segments.count", "sc,segmentsCount", "number of segments", HIDDEN_RIGHT),
+  ],
+  rows(api, request) {
+    const wanted = request.query["health"];
+    return api.indices
+      .resolve(request.path["index"], resolveOptions(request, { expandWildcards: "all" }))
+      .map((index) => indexRow(api, index))
+      .filter((row) => wanted === undefined || row["health"] === wanted);
+  },
+};
+
+function indexRow(api: ApiContext, index: IndexInfo): Row {
+  const { settings } = index;
+  const isOpen = index.state === "open";
+  const stats = isOpen ? statsSource(api, [index]) : undefined;
+  const cell = (name: string): Row[string] => (stats === undefined ? null : statCell(stats, name));
+  // From 7.2 on the copies of a closed index are counted too.
+  const isCounted = isOpen || answersAs(702);
+  return {
+    health: isCounted ? indexHealth(index).status : null,
+    status: index.state,
+    index: index.name,
+    uuid: index.uuid,
+    pri: isCounted ? settings.numberOfShards : null,
+    rep: isCounted ? settings.numberOfReplicas : null,
+    "docs.count": cell("docs.count"),
+    "docs.deleted": cell("docs.deleted"),
+    "creation.date": settings.creationDate,
+    "creation.date.string": new Date(settings.creationDate).toISOString(),
+    "store.size": cell("store.size"),
+    "pri.store.size": cell("store.size"),
+    "segments.count": cell("segments.count"),
+  };
+}
+
+export const healthTable: CatTable = {
+  paths: ["/_cat/health"],
+  summary: "Shows the health of the cluster in one line.",
+  columns: [
+    ...CLOCK_COLUMNS,
+    column("cluster", "cl", "cluster name"),
+    column("status", "st", "health status"),
+    column("node.total", "nt,nodeTotal", "total number of nodes", RIGHT),
+    column("node.data", "nd,nodeData", "number of nodes that can store data", RIGHT),
+    column("shards", "t,sh,shards.total,shardsTotal", "total number of shards", RIGHT),
+    column("pri", "p,shards.primary,shardsPrimary", "number of primary shards", RIGHT),
+    column("relo", "r,shards.relocating,shardsRelocating", "number of relocating nodes", RIGHT),
+    column("init", "i,shards.initializing,shardsInitializing", "number of initializing nodes", RIGHT),
+    column("unassign", "u,shards.unassigned,shardsUnassigned", "number of unassigned shards", RIGHT),
+    column("pending_tasks", "pt,pendingTasks", "number of pending tasks", RIGHT),
+    column("max_task_wait_time", "mtwt,maxTaskWaitTime", "wait time of longest task pending", RIGHT),
+    column("active_shards_percent", "asp,activeShardsPercent", "active number of shards in percent", RIGHT),
+  ],
+  rows({ indices, cluster, clock }) {
+    const { status, primaries, active, unassigned } = clusterHealth(
+      indices.all().filter(({ state }) => state === "open"),
+    );
+    const total = active + unassigned;
+    return [
+      {
+        ...clockCells(clock.now()),
+        cluster: cluster.name,
+        status,
+        "node.total": cluster.nodes().length,
+        "node.data": cluster.nodes().length,
+        shards: active,
+        pri: primaries,
+        relo: 0,
+        init: 0,
+        unassign: unassigned,
+        pending_tasks: 0,
+        max_task_wait_time: "-",
+        active_shards_percent: `${(total === 0 ? 100 : (active * 100) / total).toFixed(1)}%`,
+      },
+    ];
+  },
+};
+
+export const countTable: CatTable = {
+  paths: ["/_cat/count", "/_cat/count/{index}"],
+  params: ["ignore_unavailable"],
+  summary: "Counts documents.",
+  columns: [...CLOCK_COLUMNS, column("count", "dc,docs.count,docsCount", "the document count")],
+  rows({ indices, shards, clock }, request) {
+    const searchers = shards.searchers(indices.resolve(request.path["index"], resolveOptions(request)));
+    try {
+      const count = searchers.reduce((sum, { searcher }) => sum + searcher.totalDocs, 0);
+      return [{ ...clockCells(clock.now()), count }];
+    } finally {
+      for (const { searcher } of searchers) searcher.close();
+    }
+  },
+};
+
+export const aliasesTable: CatTable = {
+  paths: ["/_cat/aliases", "/_cat/aliases/{name}"],
+  summary: "Lists aliases with their indices.",
+  columns: [
+    column("alias", "a", "alias name"),
+    column("index", "i,idx", "index alias points to"),
+    column("filter", "f,fi", "filter"),
+    column("routing.index", "ri,routingIndex", "index routing"),
+    column("routing.search", "rs,routingSearch", "search routing"),
+    column("is_write_index", "w,isWriteIndex", "write index", { from: 704 }),
+  ],
+  rows({ indices }, request) {
+    const patterns = (request.list("name") ?? ["*"]).map((pattern) => compileWildcard(pattern));
+    return indices.all().flatMap((index) =>
+      Object.entries(index.aliases)
+        .filter(([alias]) => patterns.some((pattern) => pattern.matches(alias)))
+        .map(([alias, info]) => ({
+          alias,
+          index: index.name,
+          filter: info.filter === undefined ? "-" : "*",
+          "routing.index": info.index_routing ?? "-",
+          "routing.search": info.search_routing ?? "-",
+          is_write_index: info.is_write_index ?? "-",
+        })),
+    );
+  },
+};
+
+export const templatesTable: CatTable = {
+  paths: ["/_cat/templates", "/_cat/templates/{name}"],
+  summary: "Lists templates with the patterns of their indices.",
+  columns: [
+    column("name", "n", "template name"),
+    column("index_patterns", "t", "template index patterns"),
+    column("order", "o", "template application order number"),
+    column("version", "v", "version"),
+    column("composed_of", "c", "component templates comprising index template", { from: 800 }),
+  ],
+  rows({ indices }, request) {
+    const pattern = compileWildcard(request.path["name"] ?? "*");
+    const legacy = Object.entries(indices.templates()).map(([name, template]) => ({
+      name,
+      index_patterns: printList(template.index_patterns),
+      order: template.order,
+      version: template.version,
+      composed_of: "",
+    }));
+    const composable = Object.entries(indices.templateCatalog.set().templates).map(([name, template]) => ({
+      name,
+      index_patterns: printList(template.index_patterns),
+      order: template.priority,
+      version: template.version,
+      composed_of: printList(template.composed_of),
+    }));
+    return [...legacy, ...composable].filter(({ name }) => pattern.matches(name));
+  },
+};
+
+function printList(names: readonly string[]): string {
+  return `[${names.join(", ")}]`;
+}

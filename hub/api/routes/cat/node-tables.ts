@@ -1,0 +1,310 @@
+/** Tables of `_cat` with rows for nodes, and for what nodes do. */
+
+import { freemem, loadavg, totalmem } from "node:os";
+import type { ApiContext } from "#hub/api/context/api-context.ts";
+import { meantNodes } from "#hub/api/routes/cluster/nodes.ts";
+import { LIST_ACTION } from "#hub/api/routes/cluster/tasks.ts";
+import { diskCells, fileDescriptors } from "#hub/api/stats/machine.ts";
+import { statCell, statsSource } from "#hub/api/stats/statistics.ts";
+import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
+import { heapMemory } from "#proto/kit/process-memory.ts";
+import { type CatTable, column, HIDDEN, HIDDEN_RIGHT, RIGHT, type Row } from "./table.ts";
+
+export const nodesTable: CatTable = {
+  paths: ["/_cat/nodes"],
+  params: ["full_id"],
+  summary: "Lists the nodes of the cluster.",
+  columns: [
+    column("id", "id,nodeId", "unique node id", HIDDEN),
+    column("pid", "p", "process id", HIDDEN),
+    column("ip", "i", "ip address"),
+    column("port", "po", "bound transport port", HIDDEN),
+    column("http_address", "http", "bound http address", HIDDEN),
+    column("file_desc.current", "fdc,fileDescriptorCurrent", "used file descriptors", HIDDEN_RIGHT),
+    column("file_desc.percent", "fdp,fileDescriptorPercent", "used file descriptor ratio", HIDDEN_RIGHT),
+    column("file_desc.max", "fdm,fileDescriptorMax", "max file descriptors", HIDDEN_RIGHT),
+    column("disk.total", "dt,diskTotal", "total disk space", HIDDEN_RIGHT),
+    column("disk.used", "du,diskUsed", "used disk space", HIDDEN_RIGHT),
+    column("disk.avail", "d,disk,diskAvail", "available disk space", HIDDEN_RIGHT),
+    column("disk.used_percent", "dup,diskUsedPercent", "used disk space percentage", HIDDEN_RIGHT),
+    column("heap.current", "hc,heapCurrent", "used heap", HIDDEN_RIGHT),
+    column("heap.percent", "hp,heapPercent", "used heap ratio", RIGHT),
+    column("heap.max", "hm,heapMax", "max configured heap", HIDDEN_RIGHT),
+    column("ram.percent", "rp,ramPercent", "used machine memory ratio", RIGHT),
+    column("cpu", "", "recent cpu usage", RIGHT),
+    column("load_1m", "l", "1m load avg", RIGHT),
+    column("load_5m", "l", "5m load avg", RIGHT),
+    column("load_15m", "l", "15m load avg", RIGHT),
+    column("node.role", "r,role,nodeRole", "m:master eligible node, d:data node, i:ingest node"),
+    column("master", "m", "*:current master"),
+    column("name", "n", "node name"),
+  ],
+  rows(api, request) {
+    const isFull = request.flag("full_id") ?? false;
+    return api.cluster.nodes().map((node, at) => ({
+      id: isFull ? node.id : node.id.slice(0, 4),
+      ip: node.host,
+      port: node.transportAddress.slice(node.transportAddress.lastIndexOf(":") + 1),
+      http_address: node.httpAddress,
+      // Only of this node; another one's load is in its own metrics.
+      ...(at === 0 && ownLoad(api)),
+      "node.role": "mdi",
+      master: node.master ? "*" : "-",
+      name: node.name,
+    }));
+  },
+};
+
+function ownLoad({ dataFolder }: ApiContext): Row {
+  const heap = heapMemory();
+  const [one = 0, five = 0, fifteen = 0] = loadavg();
+  const { usedShare, ...disk } = diskCells(dataFolder);
+  const files = fileDescriptors();
+  return {
+    pid: process.pid,
+    "file_desc.current": files.current,
+    "file_desc.percent": Math.max(0, Math.round((files.current / files.max) * 100)),
+    "file_desc.max": files.max,
+    ...disk,
+    "disk.used_percent": (usedShare * 100).toFixed(2),
+    "heap.current": { bytes: heap.usedBytes },
+    "heap.max": { bytes: heap.totalBytes },
+    "heap.percent": Math.round((heap.usedBytes / heap.totalBytes) * 100),
+    "ram.percent": Math.round((1 - freemem() / totalmem()) * 100),
+    cpu: Math.min(100, Math.round(one * 100)),
+    load_1m: one.toFixed(2),
+    load_5m: five.toFixed(2),
+    load_15m: fifteen.toFixed(2),
+  };
+}
+
+export const masterTable: CatTable = {
+  paths: ["/_cat/master"],
+  summary: "Shows the master node.",
+  columns: [
+    column("id", "", "node id"),
+    column("host", "h", "host name"),
+    column("ip", "", "ip address "),
+    column("node", "n", "node name"),
+  ],
+  rows: ({ cluster }) =>
+    cluster
+      .nodes()
+      .filter(({ master }) => master)
+      .map(({ id, host, name }) => ({ id, host, ip: host, node: name })),
+};
+
+export const nodeAttributesTable: CatTable = {
+  paths: ["/_cat/nodeattrs"],
+  summary: "Lists the attributes of each node: its settings node.attr.<name>.",
+  columns: [
+    column("node", "name", "node name"),
+    column("id", "nodeId", "unique node id", HIDDEN),
+    column("pid", "p", "process id", HIDDEN),
+    column("host", "h", "host name"),
+    column("ip", "i", "ip address"),
+    column("port", "po", "bound transport port", HIDDEN),
+    column("attr", "attr.name", "attribute description"),
+    column("value", "attr.value", "attribute value"),
+  ],
+  rows: ({ cluster }) =>
+    cluster.nodes().flatMap((node, at) =>
+      Object.entries(node.attributes).map(([attr, value]) => ({
+        node: node.name,
+        id: node.id,
+        pid: at === 0 ? process.pid : null,
+        host: node.host,
+        ip: node.host,
+        port: node.transportAddress.split(":").at(-1),
+        attr,
+        value,
+      })),
+    ),
+};
+
+export const allocationTable: CatTable = {
+  paths: ["/_cat/allocation", "/_cat/allocation/{nodes}"],
+  summary: "Shows shards and disk space by node.",
+  columns: [
+    column("shards", "s", "number of shards on node", RIGHT),
+    column("disk.indices", "di,diskIndices", "disk used by the indices", RIGHT),
+    column("disk.used", "du,diskUsed", "disk used, not just by indices", RIGHT),
+    column("disk.avail", "da,diskAvail", "disk available", RIGHT),
+    column("disk.total", "dt,diskTotal", "total capacity", RIGHT),
+    column("disk.percent", "dp,diskPercent", "percent disk used", RIGHT),
+    column("host", "h", "host of node"),
+    column("ip", "", "ip of node"),
+    column("node", "n", "name of node"),
+  ],
+  rows(api, request) {
+    const { cluster, indices, dataFolder } = api;
+    const [self] = cluster.nodes();
+    const open = indices.all().filter(({ state }) => state === "open");
+    const stats = statsSource(api, open);
+    const { usedShare, ...disk } = diskCells(dataFolder);
+    const rows = meantNodes(cluster.nodes(), request.path["nodes"]).map((node): Row => {
+      const named = { host: node.host, ip: node.host, node: node.name };
+      // Only of this node; another one's disk is in its own answers.
+      if (node.id !== self?.id) return { shards: 0, ...named };
+      return {
+        shards: stats.shards.length,
+        "disk.indices": statCell(stats, "store.size"),
+        ...disk,
+        "disk.percent": Math.round(usedShare * 100),
+        ...named,
+      };
+    });
+    const unassigned = open.reduce(
+      (sum, { settings }) => sum + settings.numberOfShards * settings.numberOfReplicas,
+      0,
+    );
+    const isAll = request.path["nodes"] === undefined || request.path["nodes"] === "*";
+    return unassigned > 0 && isAll ? [...rows, { shards: unassigned, node: "UNASSIGNED" }] : rows;
+  },
+};
+
+export const tasksTable: CatTable = {
+  paths: ["/_cat/tasks"],
+  params: ["detailed", "nodes", "actions", "parent_task_id", "node_id", "parent_task"],
+  summary: "Lists the running tasks and this request.",
+  columns: [
+    column("id", "", "id of the task with the node", HIDDEN),
+    column("action", "ac", "task action"),
+    column("task_id", "ti", "unique task id"),
+    column("parent_task_id", "pti", "parent task id"),
+    column("type", "ty", "task type"),
+    column("start_time", "start", "start time in ms"),
+    column("timestamp", "ts,hms,hhmmss", "start time in HH:MM:SS"),
+    column("running_time", "time", "running time"),
+    column("ip", "i", "ip address"),
+    column("node", "n", "node name"),
+    column("description", "desc", "task action description", { shownBy: "detailed" }),
+  ],
+  rows({ cluster, clock, tasks }) {
+    const node = cluster.nodes()[0]!;
+    const row = (id: number, action: string, startMs: number, runningMs: number, description: string) => ({
+      id,
+      action,
+      task_id: `${node.id}:${id}`,
+      parent_task_id: "-",
+      type: "transport",
+      start_time: startMs,
+      timestamp: new Date(startMs).toISOString().slice(11, 19),
+      running_time: { ms: runningMs },
+      ip: node.host,
+      node: node.name,
+      description,
+    });
+    return [
+      row(tasks.nextId(), LIST_ACTION, clock.now(), 0, ""),
+      ...tasks
+        .running()
+        .map((task) => row(task.id, task.work.action, task.startMs, task.runningMs(), task.work.description)),
+    ];
+  },
+};
+
+/** Changes of the cluster's state are made at once: none waits. */
+export const pendingTasksTable: CatTable = {
+  paths: ["/_cat/pending_tasks"],
+  summary: "Lists changes of the cluster's state that wait, of which there are none.",
+  columns: [
+    column("insertOrder", "o", "task insertion order", RIGHT),
+    column("timeInQueue", "t", "how long task has been in queue", RIGHT),
+    column("priority", "p", "task priority"),
+    column("source", "s", "task source"),
+  ],
+  rows: () => [],
+};
+
+export const pluginsTable: CatTable = {
+  paths: ["/_cat/plugins"],
+  summary: "Lists plugins of nodes, of which there are none: everything is built in.",
+  columns: [
+    column("id", "", "unique node id", HIDDEN),
+    column("name", "n", "node name"),
+    column("component", "c", "component"),
+    column("version", "v", "component version"),
+    column("description", "d", "plugin details", HIDDEN),
+  ],
+  rows: () => [],
+};
+
+/** Pools with their kind, as 6.5 has them. */
+const POOLS: readonly (readonly [name: string, type: "fixed" | "scaling" | "fixed_auto_queue_size"])[] = [
+  ["analyze", "fixed"],
+  ["fetch_shard_started", "scaling"],
+  ["fetch_shard_store", "scaling"],
+  ["flush", "scaling"],
+  ["force_merge", "fixed"],
+  ["generic", "scaling"],
+  ["get", "fixed"],
+  ["index", "fixed"],
+  ["listener", "fixed"],
+  ["management", "scaling"],
+  ["refresh", "scaling"],
+  ["search", "fixed_auto_queue_size"],
+  ["search_throttled", "fixed_auto_queue_size"],
+  ["snapshot", "scaling"],
+  ["warmer", "scaling"],
+  ["write", "fixed"],
+];
+
+/** No pool of threads runs requests here: `generic` counts the tasks that run, the others have no statistics. */
+export const threadPoolTable: CatTable = {
+  paths: ["/_cat/thread_pool", "/_cat/thread_pool/{thread_pool_patterns}"],
+  params: ["size", "thread_pool_patterns"],
+  summary: "Lists the thread pools that clients know by name.",
+  columns: [
+    column("node_name", "nn", "node name"),
+    column("node_id", "id", "persistent node id", HIDDEN),
+    column("ephemeral_node_id", "eid", "ephemeral node id", HIDDEN),
+    column("pid", "p", "process id", HIDDEN),
+    column("host", "h", "host name", HIDDEN),
+    column("ip", "i", "ip address", HIDDEN),
+    column("port", "po", "bound transport port", HIDDEN),
+    column("name", "n", "thread pool name"),
+    column("type", "t", "thread pool type", HIDDEN),
+    column("active", "a", "number of active threads", RIGHT),
+    column("size", "s", "number of threads", HIDDEN_RIGHT),
+    column("queue", "q", "number of tasks currently in queue", RIGHT),
+    column("queue_size", "qs", "maximum number of tasks permitted in queue", HIDDEN_RIGHT),
+    column("rejected", "r", "number of rejected tasks", RIGHT),
+    column("largest", "l", "highest number of seen active threads", HIDDEN_RIGHT),
+    column("completed", "c", "number of completed tasks", HIDDEN_RIGHT),
+    column("min", "mi", "minimum number of threads", { hidden: true, right: true, until: 700 }),
+    column("core", "cr", "core number of threads", { hidden: true, right: true, from: 700 }),
+    column("max", "ma", "maximum number of threads", HIDDEN_RIGHT),
+    column("keep_alive", "ka", "thread keep alive time", HIDDEN_RIGHT),
+  ],
+  rows({ cluster, tasks }, request) {
+    const node = cluster.nodes()[0]!;
+    const patterns = (request.list("thread_pool_patterns") ?? ["*"]).map((pattern) =>
+      compileWildcard(pattern),
+    );
+    return POOLS.filter(([name]) => patterns.some((pattern) => pattern.matches(name))).map(
+      ([name, type]) => ({
+        node_name: node.name,
+        node_id: node.id,
+        ephemeral_node_id: node.id,
+        pid: process.pid,
+        host: node.host,
+        ip: node.host,
+        port: node.transportAddress.split(":").at(-1) ?? "-",
+        name,
+        type,
+        active: name === "management" ? 1 : name === "generic" ? tasks.running().length : 0,
+        size: 1,
+        queue: 0,
+        queue_size: -1,
+        rejected: 0,
+        largest: 1,
+        completed: 0,
+        min: 1,
+        core: 1,
+        max: 1,
+        keep_alive: "-",
+      }),
+    );
+  },
+};

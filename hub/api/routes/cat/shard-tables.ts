@@ -1,0 +1,311 @@
+/** Tables of `_cat` with a row for each shard or segment. */
+
+import type { ApiContext } from "#hub/api/context/api-context.ts";
+import { resolveOptions } from "#hub/api/parameters/shared-parameters.ts";
+import type { IndexInfo } from "#hub/api/ports/indices.ts";
+import { SEGMENT_VERSION } from "#hub/api/routes/indices/segments.ts";
+import { fieldBytes, shardSource, statCell } from "#hub/api/stats/statistics.ts";
+import { answersAs } from "#hub/search/options/request-version.ts";
+import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import { type CatTable, column, HIDDEN, RIGHT, type Row } from "./table.ts";
+
+/** Hidden columns of `_cat/shards` in the order of its help. Those that are no statistic of a shard stay empty. */
+const HIDDEN_COLUMNS: readonly (readonly [name: string, help: string])[] = [
+  ["sync_id", "sync id; segments are the same on all copies without one"],
+  ["unassigned.reason", "reason shard is unassigned"],
+  ["unassigned.at", "time shard became unassigned (UTC)"],
+  ["unassigned.for", "time has been unassigned"],
+  ["unassigned.details", "additional details as to why the shard became unassigned"],
+  ["recoverysource.type", "recovery source type"],
+  ["completion.size", "size of completion"],
+  ["fielddata.memory_size", "used fielddata cache"],
+  ["fielddata.evictions", "fielddata evictions"],
+  ["query_cache.memory_size", "used query cache"],
+  ["query_cache.evictions", "query cache evictions"],
+  ["flush.total", "number of flushes"],
+  ["flush.total_time", "time spent in flush"],
+  ["get.current", "number of current get ops"],
+  ["get.time", "time spent in get"],
+  ["get.total", "number of get ops"],
+  ["get.exists_time", "time spent in successful gets"],
+  ["get.exists_total", "number of successful gets"],
+  ["get.missing_time", "time spent in failed gets"],
+  ["get.missing_total", "number of failed gets"],
+  ["indexing.delete_current", "number of current deletions"],
+  ["indexing.delete_time", "time spent in deletions"],
+  ["indexing.delete_total", "number of delete ops"],
+  ["indexing.index_current", "number of current indexing ops"],
+  ["indexing.index_time", "time spent in indexing"],
+  ["indexing.index_total", "number of indexing ops"],
+  ["indexing.index_failed", "number of failed indexing ops"],
+  ["merges.current", "number of current merges"],
+  ["merges.current_docs", "number of current merging docs"],
+  ["merges.current_size", "size of current merges"],
+  ["merges.total", "number of completed merge ops"],
+  ["merges.total_docs", "docs merged"],
+  ["merges.total_size", "size merged"],
+  ["merges.total_time", "time spent in merges"],
+  ["refresh.total", "total refreshes"],
+  ["refresh.time", "time spent in refreshes"],
+  ["refresh.external_total", "total external refreshes"],
+  ["refresh.external_time", "time spent in external refreshes"],
+  ["refresh.listeners", "number of pending refresh listeners"],
+  ["search.fetch_current", "current fetch phase ops"],
+  ["search.fetch_time", "time spent in fetch phase"],
+  ["search.fetch_total", "total fetch ops"],
+  ["search.open_contexts", "open search contexts"],
+  ["search.query_current", "current query phase ops"],
+  ["search.query_time", "time spent in query phase"],
+  ["search.query_total", "total query phase ops"],
+  ["search.scroll_current", "open scroll contexts"],
+  ["search.scroll_time", "time scroll contexts held open"],
+  ["search.scroll_total", "completed scroll contexts"],
+  ["segments.count", "number of segments"],
+  ["segments.memory", "memory used by segments"],
+  ["segments.index_writer_memory", "memory used by index writer"],
+  ["segments.version_map_memory", "memory used by version map"],
+  ["segments.fixed_bitset_memory", "memory used by fixed bit sets"],
+  ["seq_no.max", "max sequence number"],
+  ["seq_no.local_checkpoint", "local checkpoint"],
+  ["seq_no.global_checkpoint", "global checkpoint"],
+  ["warmer.current", "current warmer ops"],
+  ["warmer.total", "total warmer ops"],
+  ["warmer.total_time", "time spent in warmers"],
+];
+
+const COLUMN_ALIASES: Readonly<Record<string, string>> = {
+  "segments.count": "sc,segmentsCount",
+  "unassigned.reason": "ur",
+  "unassigned.at": "ua",
+  "unassigned.for": "uf",
+  "unassigned.details": "ud",
+};
+
+export const shardsTable: CatTable = {
+  paths: ["/_cat/shards", "/_cat/shards/{index}"],
+  params: ["ignore_unavailable"],
+  summary: "Lists shards with their nodes.",
+  columns: [
+    column("index", "i,idx", "index name"),
+    column("shard", "s,sh", "shard name"),
+    column("prirep", "p,pr,primaryOrReplica", "primary or replica"),
+    column("state", "st", "shard state"),
+    column("docs", "d,dc", "number of docs in shard", RIGHT),
+    column("store", "sto", "store size of shard (how much disk it uses)", RIGHT),
+    column("ip", "", "ip of node where it lives"),
+    column("id", "", "unique id of node where it lives", HIDDEN),
+    column("node", "n", "name of node where it lives"),
+    ...HIDDEN_COLUMNS.map(([name, help]) =>
+      column(name, COLUMN_ALIASES[name] ?? "", help, {
+        hidden: true,
+        ...(name.startsWith("refresh.external") && { from: 702 }),
+        right: !name.startsWith("unassigned") && name !== "sync_id",
+      }),
+    ),
+  ],
+  rows: (api, request) =>
+    api.indices
+      .resolve(request.path["index"], resolveOptions(request, { expandWildcards: "open" }))
+      .flatMap((index) => shardRows(api, index)),
+};
+
+function shardRows({ shards, cluster }: ApiContext, index: IndexInfo): Row[] {
+  const [node] = cluster.nodes();
+  const since = new Date(index.settings.creationDate).toISOString();
+  return shards.stats(index).flatMap((stats) => {
+    const source = shardSource(stats);
+    return [
+      {
+        ...Object.fromEntries(HIDDEN_COLUMNS.map(([name]) => [name, statCell(source, name)])),
+        index: index.name,
+        shard: stats.shard,
+        prirep: "p",
+        state: "STARTED",
+        docs: statCell(source, "docs.count"),
+        store: statCell(source, "store.size"),
+        ip: node?.host,
+        id: node?.id,
+        node: node?.name,
+        "recoverysource.type": "EXISTING_STORE",
+      },
+      ...Array.from({ length: index.settings.numberOfReplicas }, () => ({
+        index: index.name,
+        shard: stats.shard,
+        prirep: "r",
+        state: "UNASSIGNED",
+        "unassigned.reason": "INDEX_CREATED",
+        "unassigned.at": since,
+      })),
+    ];
+  });
+}
+
+export const segmentsTable: CatTable = {
+  paths: ["/_cat/segments", "/_cat/segments/{index}"],
+  summary: "Lists segments of shards; a size is the segment's share of the shard by documents.",
+  columns: [
+    column("index", "i,idx", "index name"),
+    column("shard", "s,sh", "shard name"),
+    column("prirep", "p,pr,primaryOrReplica", "primary or replica"),
+    column("ip", "", "ip of node where it lives"),
+    column("id", "", "unique id of node where it lives", HIDDEN),
+    column("segment", "seg", "segment name"),
+    column("generation", "g,gen", "segment generation", RIGHT),
+    column("docs.count", "dc,docsCount", "number of docs in segment", RIGHT),
+    column("docs.deleted", "dd,docsDeleted", "number of deleted docs", RIGHT),
+    column("size", "si", "segment size in bytes", RIGHT),
+    column("size.memory", "sm,sizeMemory", "segment memory in bytes", RIGHT),
+    column("committed", "ic,isCommitted", "is segment committed"),
+    column("searchable", "is,isSearchable", "is segment searched"),
+    column("version", "v,ver", "version"),
+    column("compound", "ico,isCompound", "is segment compound"),
+  ],
+  rows(api, request) {
+    const found = api.indices.resolve(request.path["index"], resolveOptions(request));
+    const closed = found.find(({ state }) => state === "close");
+    if (closed !== undefined)
+      throw new AppError("index_closed", "closed", { data: { index: closed.name, index_uuid: closed.uuid } });
+    return found.flatMap((index) => segmentRows(api, index));
+  },
+};
+
+function segmentRows({ shards, cluster }: ApiContext, index: IndexInfo): Row[] {
+  const [node] = cluster.nodes();
+  const stats = new Map(shards.stats(index).map((each) => [each.shard, each]));
+  const opened = shards.searchers([index]);
+  try {
+    return opened.flatMap(({ shard, searcher }) => {
+      const docs = searcher.segments.reduce((sum, { docCount }) => sum + docCount, 0);
+      const bytes = stats.get(shard)?.bytes ?? 0;
+      return searcher.segments.map(
+        ({ docCount, liveCount }, at): Row => ({
+          index: index.name,
+          shard,
+          prirep: "p",
+          ip: node?.host,
+          id: node?.id,
+          segment: `_${at.toString(36)}`,
+          generation: at,
+          "docs.count": liveCount,
+          "docs.deleted": docCount - liveCount,
+          size: { bytes: Math.round((bytes * docCount) / docs) },
+          "size.memory": 0,
+          committed: bytes > 0,
+          searchable: true,
+          version: SEGMENT_VERSION,
+          compound: true,
+        }),
+      );
+    });
+  } finally {
+    for (const { searcher } of opened) searcher.close();
+  }
+}
+
+/** Shards recover before the hub answers, so every recovery is done. */
+export const recoveryTable: CatTable = {
+  paths: ["/_cat/recovery", "/_cat/recovery/{index}"],
+  summary: "Shows how shards were recovered.",
+  columns: [
+    column("index", "i,idx", "index name"),
+    column("shard", "s,sh", "shard name"),
+    column("start_time", "start", "recovery start time", HIDDEN),
+    column("start_time_millis", "start_millis", "start time, epoch ms", HIDDEN),
+    column("stop_time", "stop", "recovery stop time", HIDDEN),
+    column("stop_time_millis", "stop_millis", "stop time, epoch ms", HIDDEN),
+    column("time", "t,ti", "recovery time"),
+    column("type", "ty", "recovery type"),
+    column("stage", "st", "recovery stage"),
+    column("source_host", "shost", "source host"),
+    column("source_node", "snode", "source node name"),
+    column("target_host", "thost", "target host"),
+    column("target_node", "tnode", "target node name"),
+    column("repository", "rep", "repository"),
+    column("snapshot", "snap", "snapshot"),
+    column("files", "f", "number of files to recover", RIGHT),
+    column("files_recovered", "fr", "files recovered", RIGHT),
+    column("files_percent", "fp", "percent of files recovered", RIGHT),
+    column("files_total", "tf", "total number of files", RIGHT),
+    column("bytes", "b", "number of bytes to recover", RIGHT),
+    column("bytes_recovered", "br", "bytes recovered", RIGHT),
+    column("bytes_percent", "bp", "percent of bytes recovered", RIGHT),
+    column("bytes_total", "tb", "total number of bytes", RIGHT),
+    column("translog_ops", "to", "number of translog ops to recover", RIGHT),
+    column("translog_ops_recovered", "tor", "translog ops recovered", RIGHT),
+    column("translog_ops_percent", "top", "percent of translog ops recovered", RIGHT),
+  ],
+  params: ["active_only", "detailed"],
+  rows({ indices, shards, cluster }, request) {
+    if (request.flag("active_only") === true) return [];
+    const [node] = cluster.nodes();
+    const found = indices.resolve(request.path["index"], resolveOptions(request));
+    const open = found.filter(({ state }) => state === "open" || answersAs(702));
+    return open.flatMap((index) =>
+      shards.stats(index).map(({ shard, docs, segments, bytes }): Row => {
+        const isNew = docs === 0 && segments === 0 && index.state === "open";
+        const { creationDate } = index.settings;
+        return {
+          index: index.name,
+          shard,
+          start_time: new Date(creationDate).toISOString(),
+          start_time_millis: creationDate,
+          stop_time: new Date(creationDate).toISOString(),
+          stop_time_millis: creationDate,
+          time: { ms: 0 },
+          type: isNew ? "empty_store" : "existing_store",
+          stage: "done",
+          source_host: isNew ? "n/a" : node?.host,
+          source_node: isNew ? "n/a" : node?.name,
+          target_host: node?.host,
+          target_node: node?.name,
+          repository: "n/a",
+          snapshot: "n/a",
+          ...doneCells("files", segments),
+          ...doneCells("bytes", bytes),
+          ...doneCells("translog_ops", 0),
+        };
+      }),
+    );
+  },
+};
+
+/** The cells of a progress that is at its end. */
+function doneCells(prefix: string, count: number): Row {
+  return {
+    [prefix]: count,
+    [`${prefix}_recovered`]: 0,
+    [`${prefix}_percent`]: "100.0%",
+    [`${prefix}_total`]: count,
+  };
+}
+
+export const fielddataTable: CatTable = {
+  paths: ["/_cat/fielddata", "/_cat/fielddata/{fields}"],
+  params: ["fields"],
+  summary:
+    "Shows the memory of text fields that were sorted by; values of other fields are read from columns, which take none.",
+  columns: [
+    column("id", "", "node id"),
+    column("host", "h", "host name"),
+    column("ip", "", "ip address"),
+    column("node", "n", "node name"),
+    column("field", "f", "field name"),
+    column("size", "", "field data usage", RIGHT),
+  ],
+  rows({ cluster, indices, shards }, request) {
+    const [node] = cluster.nodes();
+    const patterns = (request.path["fields"]?.split(",") ?? request.list("fields"))?.map(compileWildcard);
+    const stats = indices.all().flatMap((index) => shards.stats(index));
+    return [...fieldBytes(stats, "fieldData")]
+      .filter(([field]) => patterns?.some((pattern) => pattern.matches(field)) ?? true)
+      .map(([field, bytes]) => ({
+        id: node?.id,
+        host: node?.host,
+        ip: node?.host,
+        node: node?.name,
+        field,
+        size: { bytes },
+      }));
+  },
+};

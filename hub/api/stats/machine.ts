@@ -1,0 +1,134 @@
+/** The machine, the disk of the data folder and this process, as `_nodes/stats` and `_cat` show them. */
+
+import { readdirSync, readFileSync, realpathSync, statfsSync } from "node:fs";
+import { availableParallelism, freemem, loadavg, totalmem } from "node:os";
+import type { JsonObject } from "#proto/kit/json.ts";
+import { bufferBytes, heapMemory, residentBytes } from "#proto/kit/process-memory.ts";
+
+/** Sizes of a file system, bytes, by the names that answers have. */
+export interface DiskUsage {
+  readonly total_in_bytes: number;
+  readonly free_in_bytes: number;
+  /** Without what is reserved for root. */
+  readonly available_in_bytes: number;
+}
+
+/** Returns the usage of the file system that `folder` lies in. */
+export function diskUsage(folder: string): DiskUsage {
+  const { bsize, blocks, bfree, bavail } = statfsSync(folder);
+  return { total_in_bytes: blocks * bsize, free_in_bytes: bfree * bsize, available_in_bytes: bavail * bsize };
+}
+
+/** Returns the columns of the disk that tables share. */
+export function diskCells(folder: string): Record<`disk.${string}`, { readonly bytes: number }> & {
+  readonly usedShare: number;
+} {
+  const { total_in_bytes: total, free_in_bytes: free, available_in_bytes: available } = diskUsage(folder);
+  return {
+    "disk.used": { bytes: total - free },
+    "disk.avail": { bytes: available },
+    "disk.total": { bytes: total },
+    usedShare: (total - free) / total,
+  };
+}
+
+/** Where a file system is mounted, and its type ("ext4"); empty where the system has no list of mounts. */
+export interface Mount {
+  readonly mount?: string;
+  readonly type?: string;
+}
+
+/** Returns the mount that `folder` lies in. */
+export function mountOf(folder: string): Mount {
+  try {
+    const path = `${realpathSync(folder)}/`;
+    const mounts = readFileSync("/proc/self/mounts", "utf8").split("\n");
+    const within = mounts
+      .map((line) => line.split(" "))
+      .filter(([, mount = ""]) => path.startsWith(mount === "/" ? mount : `${mount}/`))
+      .map(([, mount = "", type = ""]) => ({ mount, type }));
+    return within.reduce((best, each) => (each.mount.length >= best.mount.length ? each : best), {
+      mount: "",
+      type: "",
+    });
+  } catch {
+    return {};
+  }
+}
+
+/** File descriptors of this process; -1 where the system doesn't list them. */
+export function fileDescriptors(): { readonly current: number; readonly max: number } {
+  try {
+    const [, max] = /Max open files\s+(\d+)/.exec(readFileSync("/proc/self/limits", "utf8")) ?? [];
+    return { current: readdirSync("/proc/self/fd").length, max: Number(max ?? -1) };
+  } catch {
+    return { current: -1, max: -1 };
+  }
+}
+
+/** Returns the threads of this process; 1 where the system doesn't list them. */
+export function threadCount(): number {
+  try {
+    return readdirSync("/proc/self/task").length;
+  } catch {
+    return 1;
+  }
+}
+
+export function osStats(): JsonObject {
+  const [one = 0, five = 0, fifteen = 0] = loadavg();
+  return {
+    timestamp: Date.now(),
+    cpu: {
+      percent: Math.min(100, Math.round((one / availableParallelism()) * 100)),
+      load_average: { "1m": one, "5m": five, "15m": fifteen },
+    },
+    mem: memoryStats(),
+  };
+}
+
+export function memoryStats(): JsonObject {
+  const [total, free] = [totalmem(), freemem()];
+  const freePercent = Math.round((free / total) * 100);
+  return {
+    total_in_bytes: total,
+    free_in_bytes: free,
+    used_in_bytes: total - free,
+    free_percent: freePercent,
+    used_percent: 100 - freePercent,
+  };
+}
+
+export function processStats(): JsonObject {
+  const { user, system } = process.cpuUsage();
+  return {
+    timestamp: Date.now(),
+    cpu: { total_in_millis: Math.round((user + system) / 1_000) },
+    mem: { total_virtual_in_bytes: residentBytes() },
+  };
+}
+
+/** Returns the statistics of the runtime by the names of 6.5's Java machine: the heap is V8's, direct buffers are array buffers. */
+export function runtimeStats(): JsonObject {
+  const { usedBytes, totalBytes, externalBytes } = heapMemory();
+  const buffers = bufferBytes();
+  const noBuffers = { count: 0, used_in_bytes: 0, total_capacity_in_bytes: 0 };
+  return {
+    timestamp: Date.now(),
+    uptime_in_millis: Math.round(process.uptime() * 1_000),
+    mem: {
+      heap_used_in_bytes: usedBytes,
+      heap_used_percent: Math.round((usedBytes / totalBytes) * 100),
+      heap_committed_in_bytes: totalBytes,
+      heap_max_in_bytes: totalBytes,
+      non_heap_used_in_bytes: externalBytes,
+      non_heap_committed_in_bytes: externalBytes,
+    },
+    threads: { count: threadCount(), peak_count: threadCount() },
+    buffer_pools: {
+      // Buffers aren't counted one by one.
+      direct: { count: 0, used_in_bytes: buffers, total_capacity_in_bytes: buffers },
+      mapped: noBuffers,
+    },
+  };
+}

@@ -1,0 +1,338 @@
+/**
+ * The statistics of indices: one table, from which `_stats`, `_nodes/stats` and `_cluster/stats` print sections of JSON
+ * and `_cat` prints columns.
+ */
+
+import { typeOf } from "#hub/api/compat/mapping-types.ts";
+import type { ApiContext } from "#hub/api/context/api-context.ts";
+import type { IndexCounts, OperationCount } from "#hub/api/context/index-counters.ts";
+import type { IndexInfo } from "#hub/api/ports/indices.ts";
+import type { HostedShardStats } from "#hub/cluster/hosting/hosted-index.ts";
+import type { ResultCacheStats } from "#hub/search/execute/result-cache.ts";
+import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
+
+/** What statistics are computed from: shards and counters, of one shard or of several indices. */
+export interface StatsSource {
+  readonly shards: readonly HostedShardStats[];
+  /** One for each index; empty for single shards, as operations are counted by index. */
+  readonly counts: readonly IndexCounts[];
+  /** Likewise. */
+  readonly results: readonly ResultCacheStats[];
+  /** Mapping type of each of `counts`. */
+  readonly types: readonly string[];
+}
+
+/** What a request wants of the sections. */
+export interface StatsOptions {
+  /** Returns whether a section is asked for. */
+  readonly wanted: (section: string) => boolean;
+  /** Patterns of the search groups to show. */
+  readonly groups: readonly string[];
+  /** Patterns of the mapping types to show. */
+  readonly types: readonly string[];
+  /** Patterns of the fields whose field data and completions are shown one by one. */
+  readonly fieldDataOf: readonly string[];
+  readonly completionsOf: readonly string[];
+  /** Whether sizes of segment files are asked for. */
+  readonly fileSizes: boolean;
+}
+
+/** A cell of a table: printed in the unit that the request asks for. */
+export type StatCell = number | boolean | { readonly bytes: number } | { readonly ms: number };
+
+interface Statistic {
+  /** Key in the section's JSON. */
+  readonly key: string;
+  /** Name of the column in `_cat`, without the section. */
+  readonly column: string;
+  readonly unit: "plain" | "bytes" | "ms";
+  readonly value: (source: StatsSource) => number | boolean;
+}
+
+type Value = (source: StatsSource) => number;
+
+/** A statistic whose unit stands in its key: `…_in_bytes`, `…_in_millis`. */
+function stat(key: string, value: Value | number | boolean, column?: string): Statistic {
+  const unit = key.endsWith("_in_bytes") ? "bytes" : key.endsWith("_in_millis") ? "ms" : "plain";
+  return {
+    key,
+    column: column ?? key.replace(/_in_(bytes|millis)$/, ""),
+    unit,
+    value: typeof value === "function" ? value : () => value,
+  };
+}
+
+/** Sections by the name that answers have, in their order. */
+const SECTIONS: Readonly<Record<string, readonly Statistic[]>> = {
+  docs: [stat("count", ofShards("docs")), stat("deleted", ofShards("deleted"))],
+  store: [stat("size_in_bytes", ofShards("bytes"))],
+  indexing: indexing(),
+  get: [
+    stat("total", ({ counts }) => operations(counts, "getting").total),
+    stat("time_in_millis", ({ counts }) => operations(counts, "getting").timeMs),
+    stat("exists_total", ({ counts }) =>
+      Math.max(0, operations(counts, "getting").total - count(counts, "missing")),
+    ),
+    stat("exists_time_in_millis", ({ counts }) => operations(counts, "getting").timeMs),
+    stat("missing_total", ({ counts }) => count(counts, "missing")),
+    stat("missing_time_in_millis", 0),
+    stat("current", ({ counts }) => operations(counts, "getting").current),
+  ],
+  search: [stat("open_contexts", 0), ...searching((source) => operations(source.counts, "searching"))],
+  merges: [
+    stat("current", ({ counts }) => operations(counts, "merging").current),
+    stat("current_docs", 0),
+    stat("current_size_in_bytes", 0),
+    stat("total", ({ counts }) => operations(counts, "merging").total),
+    stat("total_time_in_millis", ({ counts }) => operations(counts, "merging").timeMs),
+    stat("total_docs", 0),
+    stat("total_size_in_bytes", 0),
+  ],
+  refresh: [
+    stat("total", ({ counts }) => operations(counts, "refreshing").total),
+    stat("total_time_in_millis", ({ counts }) => operations(counts, "refreshing").timeMs, "time"),
+    stat("listeners", 0),
+  ],
+  flush: [
+    stat("total", ({ counts }) => operations(counts, "flushing").total),
+    stat("total_time_in_millis", ({ counts }) => operations(counts, "flushing").timeMs),
+    stat("periodic", 0),
+  ],
+  // Searchers are opened on segments as they are.
+  warmer: [stat("current", 0), stat("total", 0), stat("total_time_in_millis", 0)],
+  // Sets of documents that a condition gave are kept by segment and aren't counted by index.
+  query_cache: [...cache(() => 0), stat("total_count", 0), stat("cache_size", 0), stat("cache_count", 0)],
+  fielddata: [
+    stat("memory_size_in_bytes", ({ shards }) => sum(fieldBytes(shards, "fieldData").values())),
+    stat("evictions", 0),
+  ],
+  completion: [stat("size_in_bytes", ({ shards }) => sum(fieldBytes(shards, "completions").values()))],
+  segments: [
+    stat("count", ofShards("segments")),
+    // Segments are read through the block cache, which isn't counted by index.
+    stat("memory_in_bytes", 0),
+    stat("terms_memory_in_bytes", 0),
+    stat("stored_fields_memory_in_bytes", 0),
+    stat("norms_memory_in_bytes", 0),
+    stat("points_memory_in_bytes", 0),
+    stat("doc_values_memory_in_bytes", 0),
+    stat("index_writer_memory_in_bytes", ofLog("uncommittedBytes")),
+    stat("version_map_memory_in_bytes", 0),
+    stat("fixed_bit_set_memory_in_bytes", 0, "fixed_bitset_memory"),
+    stat("max_unsafe_auto_id_timestamp", -1),
+  ],
+  // The journal is the log before segments: the messages that an index would be read again from.
+  translog: [
+    stat("operations", ofLog("operations")),
+    stat("size_in_bytes", ofLog("bytes")),
+    stat("uncommitted_operations", ofLog("uncommittedOperations")),
+    stat("uncommitted_size_in_bytes", ofLog("uncommittedBytes")),
+    stat("earliest_last_modified_age", 0),
+  ],
+  request_cache: cache((source, key) => sum(source.results.map((each) => each[key]))),
+  recovery: [stat("current_as_source", 0), stat("current_as_target", 0), stat("throttle_time_in_millis", 0)],
+};
+
+/** Names that requests have for sections, where they aren't those of answers. */
+const REQUEST_NAMES: Readonly<Record<string, string>> = { merges: "merge" };
+
+/** Names of sections that requests may ask for; `suggest` has no statistics. */
+export const SECTION_NAMES: readonly string[] = [
+  ...Object.keys(SECTIONS).map((name) => REQUEST_NAMES[name] ?? name),
+  "suggest",
+];
+
+/** What a section has beside its statistics where a request asks for it. */
+const DETAILS: Readonly<Record<string, (source: StatsSource, options: StatsOptions) => JsonObject>> = {
+  indexing: ({ shards: _, counts, types, ...rest }, options) =>
+    named("types", types, options.types, (type) =>
+      printAll(indexing(), {
+        ...rest,
+        shards: [],
+        types: [],
+        counts: counts.filter((_counts, at) => types[at] === type),
+      }),
+    ),
+  search: (source, options) =>
+    named(
+      "groups",
+      source.counts.flatMap(({ groups }) => [...groups.keys()]),
+      options.groups,
+      (name) =>
+        printAll(
+          searching(({ counts }) => add(counts.flatMap((each) => each.groups.get(name) ?? []))),
+          source,
+        ),
+    ),
+  fielddata: ({ shards }, { fieldDataOf }) =>
+    byField(shards, "fieldData", fieldDataOf, "memory_size_in_bytes"),
+  completion: ({ shards }, { completionsOf }) =>
+    byField(shards, "completions", completionsOf, "size_in_bytes"),
+  segments: (source, { fileSizes }) => {
+    const segment = {
+      size_in_bytes: ofShards("bytes")(source),
+      description: "Segment: all parts in one file",
+    };
+    return { file_sizes: fileSizes ? { seg: segment } : {} };
+  },
+};
+
+/** Returns the source of the statistics of `indices` together. */
+export function statsSource(
+  { shards, counters, results }: Pick<ApiContext, "shards" | "counters" | "results">,
+  indices: readonly IndexInfo[],
+): StatsSource {
+  return {
+    shards: indices.flatMap((index) => shards.stats(index)),
+    counts: indices.map(({ uuid }) => counters.of(uuid)),
+    results: indices.map(({ uuid }) => results.stats(uuid)),
+    types: indices.map(typeOf),
+  };
+}
+
+/** Returns the source of the statistics of one shard. */
+export function shardSource(shard: HostedShardStats): StatsSource {
+  return { shards: [shard], counts: [], results: [], types: [] };
+}
+
+/** Returns the sections that are asked for, as JSON. */
+export function printSections(source: StatsSource, options: StatsOptions): JsonObject {
+  return Object.fromEntries(
+    Object.entries(SECTIONS)
+      .filter(([name]) => options.wanted(REQUEST_NAMES[name] ?? name))
+      .map(([name, statistics]) => [
+        name,
+        { ...printAll(statistics, source), ...DETAILS[name]?.(source, options) },
+      ]),
+  );
+}
+
+/** Returns the cell of a column, e.g. "store.size"; undefined where there is no such statistic. */
+export function statCell(source: StatsSource, column: string): StatCell | undefined {
+  const statistic = BY_COLUMN.get(column);
+  if (statistic === undefined) return undefined;
+  const value = statistic.value(source);
+  if (typeof value === "boolean" || statistic.unit === "plain") return value;
+  return statistic.unit === "bytes" ? { bytes: value } : { ms: value };
+}
+
+const BY_COLUMN: ReadonlyMap<string, Statistic> = new Map(
+  Object.entries(SECTIONS).flatMap(([section, statistics]) =>
+    statistics.map((statistic) => [`${section}.${statistic.column}`, statistic] as const),
+  ),
+);
+
+/** Returns the bytes that each text field's field data takes in the shards, or each completion field. */
+export function fieldBytes(
+  shards: readonly HostedShardStats[],
+  kind: "fieldData" | "completions",
+): ReadonlyMap<string, number> {
+  const sums = new Map<string, number>();
+  for (const shard of shards)
+    for (const [field, bytes] of shard[kind]) sums.set(field, (sums.get(field) ?? 0) + bytes);
+  return sums;
+}
+
+function indexing(): Statistic[] {
+  return [
+    // Operations of a single shard are known by its log only.
+    stat("index_total", (source) =>
+      source.counts.length > 0 ? count(source.counts, "indexed") : ofLog("operations")(source),
+    ),
+    stat("index_time_in_millis", ({ counts }) => operations(counts, "writing").timeMs),
+    stat("index_current", ({ counts }) => operations(counts, "writing").current),
+    stat("index_failed", ({ counts }) => count(counts, "failed")),
+    stat("delete_total", ({ counts }) => count(counts, "deleted")),
+    stat("delete_time_in_millis", 0),
+    stat("delete_current", 0),
+    stat("noop_update_total", ({ counts }) => count(counts, "noops")),
+    stat("is_throttled", false),
+    stat("throttle_time_in_millis", 0),
+  ];
+}
+
+/** Query and fetch are one operation here. */
+function searching(of: (source: StatsSource) => OperationCount): Statistic[] {
+  return [
+    stat("query_total", (source) => of(source).total),
+    stat("query_time_in_millis", (source) => of(source).timeMs),
+    stat("query_current", (source) => of(source).current),
+    stat("fetch_total", (source) => of(source).total),
+    ...["fetch_time_in_millis", "fetch_current"].map((key) => stat(key, 0)),
+    ...["scroll_total", "scroll_time_in_millis", "scroll_current"].map((key) => stat(key, 0)),
+    ...["suggest_total", "suggest_time_in_millis", "suggest_current"].map((key) => stat(key, 0)),
+  ];
+}
+
+function cache(of: (source: StatsSource, key: keyof ResultCacheStats) => number): Statistic[] {
+  return [
+    stat("memory_size_in_bytes", (source) => of(source, "bytes")),
+    stat("evictions", (source) => of(source, "evictions")),
+    stat("hit_count", (source) => of(source, "hits")),
+    stat("miss_count", (source) => of(source, "misses")),
+  ];
+}
+
+function printAll(statistics: readonly Statistic[], source: StatsSource): JsonObject {
+  return Object.fromEntries(statistics.map(({ key, value }) => [key, value(source)]));
+}
+
+function ofShards(key: "docs" | "deleted" | "bytes" | "segments"): Value {
+  return ({ shards }) => sum(shards.map((shard) => shard[key]));
+}
+
+function ofLog(key: keyof HostedShardStats["log"]): Value {
+  return ({ shards }) => sum(shards.map(({ log }) => log[key]));
+}
+
+type CountName = "writing" | "getting" | "searching" | "refreshing" | "flushing" | "merging";
+
+function operations(counts: readonly IndexCounts[], name: CountName): OperationCount {
+  return add(counts.map((each) => each[name]));
+}
+
+/** The sum; the time in whole ms. */
+function add(counts: readonly OperationCount[]): OperationCount {
+  return {
+    total: sum(counts.map(({ total }) => total)),
+    timeMs: Math.round(sum(counts.map(({ timeMs }) => timeMs))),
+    current: sum(counts.map(({ current }) => current)),
+  };
+}
+
+function count(
+  counts: readonly IndexCounts[],
+  name: "indexed" | "deleted" | "missing" | "failed" | "noops",
+): number {
+  return sum(counts.map((each) => each[name]));
+}
+
+function sum(values: Iterable<number>): number {
+  let total = 0;
+  for (const value of values) total += value;
+  return total;
+}
+
+/** Returns {[key]: {name: …}} of the names that a pattern fits; nothing where none does. */
+function named(
+  key: string,
+  names: readonly string[],
+  patterns: readonly string[],
+  print: (name: string) => JsonObject,
+): JsonObject {
+  const tests = patterns.map((pattern) => compileWildcard(pattern === "_all" ? "*" : pattern));
+  const found = [...new Set(names)].filter((name) => tests.some((test) => test.matches(name))).sort();
+  if (found.length === 0) return {};
+  return { [key]: Object.fromEntries(found.map((name) => [name, print(name)])) };
+}
+
+function byField(
+  shards: readonly HostedShardStats[],
+  kind: "fieldData" | "completions",
+  patterns: readonly string[],
+  key: string,
+): JsonObject {
+  const bytes = fieldBytes(shards, kind);
+  return named("fields", [...bytes.keys()], patterns, (field) => ({ [key]: bytes.get(field)! }));
+}
