@@ -33,7 +33,10 @@ import { settingsRoutes } from "#hub/api/routes/indices/settings.ts";
 import { statsRoutes } from "#hub/api/routes/indices/stats.ts";
 import { allSearchRoutes } from "#hub/api/routes/search/all.ts";
 import type { ScrollContexts } from "#hub/api/routes/search/scroll-contexts.ts";
-import { componentTemplateRoutes, indexTemplateRoutes } from "#hub/api/routes/templates/index-templates.ts";
+import {
+  componentTemplateRoutes,
+  indexTemplateRoutes,
+} from "#hub/api/routes/templates/composable-templates.ts";
 import { templateRoutes } from "#hub/api/routes/templates/legacy-templates.ts";
 
 /** `scrolls` is stopped by its owner. */

@@ -1,11 +1,11 @@
-/** Blocks of an index (`index.blocks.*` of 6.5): documents of one that is blocked can't be changed. */
+/** Writes that an index refuses: `index.blocks.*`, and `require_alias`, by which a mistaken name makes no index. */
 
 import { isTrue } from "#hub/api/parameters/scalars.ts";
 import type { Documents, IndexInfo, Indices, WriteResult } from "#hub/api/ports/indices.ts";
 import { backingIndices } from "#hub/cluster/catalog/data-streams.ts";
 import { AppError } from "#proto/kit/errors.ts";
 
-/** Settings that keep documents from being changed, with what clients are told. */
+/** Settings that block writes, with the reasons that clients get. */
 const BLOCKS: Readonly<Record<string, string>> = {
   "blocks.read_only": "FORBIDDEN/5/index read-only (api)",
   "blocks.read_only_allow_delete": "FORBIDDEN/12/index read-only / allow delete (api)",

@@ -1,10 +1,10 @@
-/** The parameters that say how an index expression is resolved, common to many routes. */
+/** Parameters that many routes share: how an index expression is resolved, and which parts of documents are shown. */
 
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import type { ResolveOptions } from "#hub/api/ports/indices.ts";
-import { AppError } from "#proto/kit/errors.ts";
 import { warnDeprecated } from "#hub/search/options/request-version.ts";
 import { parseSourceFilter, type SourceFilter } from "#hub/search/source/source-filter.ts";
+import { AppError } from "#proto/kit/errors.ts";
 
 export const RESOLVE_PARAMS: readonly string[] = [
   "ignore_unavailable",
@@ -12,7 +12,7 @@ export const RESOLVE_PARAMS: readonly string[] = [
   "expand_wildcards",
 ];
 
-/** Reads them over `defaults`. Throws request_invalid. */
+/** Returns the options of RESOLVE_PARAMS over `defaults`. Throws request_invalid. */
 export function resolveOptions(request: ApiRequest, defaults: ResolveOptions = {}): ResolveOptions {
   const ignoreUnavailable = request.flag("ignore_unavailable");
   const allowNoIndices = request.flag("allow_no_indices");

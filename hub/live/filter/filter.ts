@@ -2,7 +2,7 @@
 
 import type { EventDocument } from "./event-document.ts";
 import { gramsOf } from "./grams.ts";
-import { parseFilter, type Bound, type FilterNode, type Pattern } from "./parser.ts";
+import { type Bound, type FilterNode, type Pattern, parseFilter } from "./parser.ts";
 import { compileContains, compileValue, wordsOf } from "./pattern.ts";
 
 type Predicate = (document: EventDocument) => boolean;

@@ -3,7 +3,7 @@
 import type { ApiContext } from "#hub/api/context/api-context.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
-import { RESOLVE_PARAMS, resolveOptions } from "#hub/api/parameters/resolve-options.ts";
+import { RESOLVE_PARAMS, resolveOptions } from "#hub/api/parameters/shared-parameters.ts";
 import type { IndexInfo } from "#hub/api/ports/indices.ts";
 import { clusterHealth, type Health, indexHealth } from "#hub/api/stats/index-health.ts";
 import { answersAs } from "#hub/search/options/request-version.ts";

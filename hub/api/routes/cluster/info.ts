@@ -1,4 +1,7 @@
-/** `/`: what answers here. */
+/**
+ * `/`, `_license` and `_xpack`: what clients ask before they do anything. This is free software, so nothing that "basic"
+ * has elsewhere needs a licence here; of the features that only the other product has there are none.
+ */
 
 import { BUILD, versionProfile } from "#hub/api/compat/version.ts";
 import type { ApiContext } from "#hub/api/context/api-context.ts";

@@ -3,11 +3,12 @@
 import { setImmediate } from "node:timers/promises";
 import { adoptType, typeOf } from "#hub/api/compat/mapping-types.ts";
 import type { ApiContext } from "#hub/api/context/api-context.ts";
+import { aliasFault } from "#hub/api/context/write-blocks.ts";
 import { itemError, validationError } from "#hub/api/http/error-body.ts";
 import { writeJson } from "#hub/api/http/json-writer.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
-import { SOURCE_PARAMS, sourceParams } from "#hub/api/parameters/resolve-options.ts";
+import { SOURCE_PARAMS, sourceParams } from "#hub/api/parameters/shared-parameters.ts";
 import {
   isFailure,
   routingOf,
@@ -25,7 +26,6 @@ import type { JsonObject } from "#proto/kit/json.ts";
 import { BulkAnswer } from "./bulk-answer.ts";
 import { type BulkDefaults, type BulkItem, checkEnd, parseBulk } from "./bulk-parser.ts";
 import { type BulkRun, itemsOf, partOf, readBulkRun } from "./bulk-run.ts";
-import { aliasFault } from "#hub/api/context/write-blocks.ts";
 
 /** Items written at a time, so that others get their turn between the parts of a large request. */
 const ITEMS_AT_A_TIME = 10_000;

@@ -1,14 +1,14 @@
 /**
- * `settings` within the body of a document: where it holds nothing but the numbers of shards and replicas it is meant
- * for the index and not stored; any other `settings` is a part of the document.
+ * Members of a body as byte ranges, so that documents stay as they were sent. A member `settings` that holds nothing but
+ * the numbers of shards and replicas is meant for the index and isn't stored; any other is a part of the document.
  */
 
 import { flattenSettings } from "#hub/api/parameters/index-settings.ts";
 import type { Indices } from "#hub/api/ports/indices.ts";
+import { JsonScanner, OBJECT } from "#hub/engine/json/scanner.ts";
 import { parseJson } from "#hub/search/options/json.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
-import { JsonScanner, OBJECT } from "#hub/engine/json/scanner.ts";
 
 const SETTINGS_KEY = Buffer.from('"settings"');
 /** Settings that may be given beside a document. */

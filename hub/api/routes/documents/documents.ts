@@ -3,10 +3,11 @@
 import { adoptType, documentType, fitsType } from "#hub/api/compat/mapping-types.ts";
 import type { ApiContext } from "#hub/api/context/api-context.ts";
 import { checkPipeline, pipelineOf } from "#hub/api/context/ingest-documents.ts";
+import { aliasFault } from "#hub/api/context/write-blocks.ts";
 import { errorBody } from "#hub/api/http/error-body.ts";
 import { type ApiRequest, checkValid } from "#hub/api/http/request.ts";
 import { type ApiResponse, empty, json, type Route } from "#hub/api/http/route.ts";
-import { SOURCE_PARAMS, sourceParams } from "#hub/api/parameters/resolve-options.ts";
+import { SOURCE_PARAMS, sourceParams } from "#hub/api/parameters/shared-parameters.ts";
 import {
   CONDITION_PARAMS,
   checkId,
@@ -21,9 +22,8 @@ import {
 import type { WriteConditions, WriteItem } from "#hub/api/ports/indices.ts";
 import { filterSource } from "#hub/search/source/source-filter.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import { applySettings, splitSettings } from "./body-settings.ts";
+import { applySettings, splitSettings } from "./document-body.ts";
 import { getDocument } from "./get-result.ts";
-import { aliasFault } from "#hub/api/context/write-blocks.ts";
 
 const READ_PARAMS = [
   ...SOURCE_PARAMS,

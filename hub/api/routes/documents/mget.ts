@@ -5,7 +5,7 @@ import { errorDetail, validationError } from "#hub/api/http/error-body.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
 import { optionalText, texts } from "#hub/api/parameters/scalars.ts";
-import { SOURCE_PARAMS, sourceParams } from "#hub/api/parameters/resolve-options.ts";
+import { SOURCE_PARAMS, sourceParams } from "#hub/api/parameters/shared-parameters.ts";
 import { routingOf } from "#hub/api/parameters/write-options.ts";
 import { answersAs, warnDeprecated } from "#hub/search/options/request-version.ts";
 import { parseSourceFilter, type SourceFilter } from "#hub/search/source/source-filter.ts";

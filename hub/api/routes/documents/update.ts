@@ -4,7 +4,7 @@ import { adoptType, documentType } from "#hub/api/compat/mapping-types.ts";
 import type { ApiContext } from "#hub/api/context/api-context.ts";
 import { type ApiRequest, checkValid } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
-import { SOURCE_PARAMS, sourceParams } from "#hub/api/parameters/resolve-options.ts";
+import { SOURCE_PARAMS, sourceParams } from "#hub/api/parameters/shared-parameters.ts";
 import {
   CONDITION_PARAMS,
   conditionsOf,
@@ -21,7 +21,7 @@ import { filterSource, parseSourceFilter, type SourceFilter } from "#hub/search/
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { nearestName } from "#proto/kit/nearest.ts";
-import { applySettings, splitSettings, jsonMembers } from "./body-settings.ts";
+import { applySettings, jsonMembers, splitSettings } from "./document-body.ts";
 
 /** Keys of the body; one that has none of them is the partial document itself. */
 const KEYS: readonly string[] = [

@@ -3,7 +3,7 @@
 import type { ApiContext } from "#hub/api/context/api-context.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
-import { resolveOptions } from "#hub/api/parameters/resolve-options.ts";
+import { resolveOptions } from "#hub/api/parameters/shared-parameters.ts";
 import type { IndexInfo } from "#hub/api/ports/indices.ts";
 import { backingIndices, TIMESTAMP_FIELD } from "#hub/cluster/catalog/data-streams.ts";
 import { compileWildcard } from "#hub/search/patterns/wildcard.ts";

@@ -5,7 +5,7 @@ import type { ApiContext } from "#hub/api/context/api-context.ts";
 import { type ApiRequest, checkValid } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
 import { flatSettings, flattenSettings, nestSettings } from "#hub/api/parameters/index-settings.ts";
-import { RESOLVE_PARAMS, resolveOptions } from "#hub/api/parameters/resolve-options.ts";
+import { RESOLVE_PARAMS, resolveOptions } from "#hub/api/parameters/shared-parameters.ts";
 import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
 

@@ -8,9 +8,9 @@ import { countShards } from "#hub/search/count.ts";
 import { parseQueryBody, parseSearchRequest } from "#hub/search/request/search-request.ts";
 import { searchShards } from "#hub/search/search.ts";
 import { resolveLookups } from "./lookups.ts";
-import { openShards, searchLimits } from "./open-shards.ts";
 import { targetOf } from "./search.ts";
 import { QUERY_PARAMS, queryOfParams } from "./search-params.ts";
+import { openShards, searchLimits } from "./search-target.ts";
 
 export function countRoutes(parts: ApiContext): Route[] {
   return [

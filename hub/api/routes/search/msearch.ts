@@ -4,15 +4,15 @@ import type { ApiContext } from "#hub/api/context/api-context.ts";
 import { errorDetail } from "#hub/api/http/error-body.ts";
 import { type ApiRequest, checkValid } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
-import { resolveOptions } from "#hub/api/parameters/resolve-options.ts";
+import { resolveOptions } from "#hub/api/parameters/shared-parameters.ts";
 import type { ResolveOptions } from "#hub/api/ports/indices.ts";
 import { parseJson } from "#hub/search/options/json.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
-import type { SearchTarget } from "./open-shards.ts";
 import { runSearch } from "./run-search.ts";
 import { answerOptions, checkCounted } from "./search.ts";
 import { searchAnswer } from "./search-answer.ts";
+import type { SearchTarget } from "./search-target.ts";
 
 /** Searches of a request: their answers are held together in memory. */
 const MAX_SEARCHES = 1000;

@@ -11,7 +11,7 @@ import { parseSuggest, type Suggestions, suggest } from "#hub/search/suggest.ts"
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import { resolveLookups } from "./lookups.ts";
-import { openShards, type SearchTarget, searchLimits } from "./open-shards.ts";
+import { openShards, type SearchTarget, searchLimits } from "./search-target.ts";
 
 export interface SearchRun {
   readonly target: SearchTarget;
@@ -155,11 +155,7 @@ export function checkPartial({ shards, timedOut }: SearchResponse, allowPartial:
 }
 
 /** Returns `body` with each name of `indices_boost` replaced by those of its indices. Throws index_missing. */
-function withBoostedIndices(
-  { indices }: ApiContext,
-  body: JsonObject,
-  options: ResolveOptions,
-): JsonObject {
+function withBoostedIndices({ indices }: ApiContext, body: JsonObject, options: ResolveOptions): JsonObject {
   const given = body["indices_boost"];
   if (given === undefined) return body;
   const expand = (part: unknown): unknown => {

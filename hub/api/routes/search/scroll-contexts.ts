@@ -1,14 +1,14 @@
 /** Snapshots that scrolls page through: bounded in number, closed when their time is over. */
 
 import { randomBytes } from "node:crypto";
+import type { ApiContext } from "#hub/api/context/api-context.ts";
 import { printTime } from "#hub/api/parameters/units.ts";
 import type { SearchRequest } from "#hub/search/request/search-request.ts";
 import type { SearchCursor } from "#hub/search/search.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { Gauge, Metrics } from "#proto/kit/metrics.ts";
-import { clusterSetting, type OpenShards } from "./open-shards.ts";
-import type { ApiContext } from "#hub/api/context/api-context.ts";
 import { parseDuration } from "#proto/kit/units.ts";
+import { clusterSetting, type OpenShards } from "./search-target.ts";
 
 /** Contexts at a time: each keeps the files of its segments. search.max_open_scroll_context of ES 7 is 500 too. */
 const MAX_CONTEXTS = 500;

@@ -10,7 +10,7 @@ import { parseDuration } from "#proto/kit/units.ts";
 import { keepAliveLimitMs, type ScrollContexts } from "./scroll-contexts.ts";
 import { answerOptions } from "./search.ts";
 import { searchAnswer } from "./search-answer.ts";
-import {  searchLimits } from "./open-shards.ts";
+import { searchLimits } from "./search-target.ts";
 
 const PATHS = ["/_search/scroll", "/_search/scroll/{scroll_id}"];
 

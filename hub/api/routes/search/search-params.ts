@@ -1,7 +1,7 @@
 /** Searches written into the address: `?q=status:404&sort=at:desc&size=5`. They come on top of the body. */
 
 import type { ApiRequest } from "#hub/api/http/request.ts";
-import { RESOLVE_PARAMS, SOURCE_PARAMS, sourceParams } from "#hub/api/parameters/resolve-options.ts";
+import { RESOLVE_PARAMS, SOURCE_PARAMS, sourceParams } from "#hub/api/parameters/shared-parameters.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 

@@ -3,11 +3,11 @@
 import type { ApiContext } from "#hub/api/context/api-context.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
-import { RESOLVE_PARAMS, resolveOptions } from "#hub/api/parameters/resolve-options.ts";
+import { RESOLVE_PARAMS, resolveOptions } from "#hub/api/parameters/shared-parameters.ts";
 import type { IndexInfo } from "#hub/api/ports/indices.ts";
 import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
-import { meantAliases } from "./open-shards.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
+import { meantAliases } from "./search-target.ts";
 
 export function searchShardsRoutes(parts: ApiContext): Route[] {
   return [

@@ -7,14 +7,14 @@ import { fitsType, typeOf } from "#hub/api/compat/mapping-types.ts";
 import type { ApiContext } from "#hub/api/context/api-context.ts";
 import { numberSetting } from "#hub/api/parameters/index-settings.ts";
 import { isTrue } from "#hub/api/parameters/scalars.ts";
-import type { IndexInfo, ResolveOptions, Cluster } from "#hub/api/ports/indices.ts";
+import type { Cluster, IndexInfo, ResolveOptions } from "#hub/api/ports/indices.ts";
 import { anyOf } from "#hub/search/execute/nodes/boolean.ts";
 import { NoneNode } from "#hub/search/execute/nodes/documents.ts";
 import { QUERIES_BY_NAME } from "#hub/search/parse/queries/all.ts";
 import { QueryParser } from "#hub/search/parse/query-parser.ts";
 import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
 import { DEFAULT_MAX_TERMS_COUNT, type Query, type SearchLimits } from "#hub/search/query/query.ts";
-import { type SearchShard, DEFAULT_LIMITS } from "#hub/search/search.ts";
+import { DEFAULT_LIMITS, type SearchShard } from "#hub/search/search.ts";
 import { AppError } from "#proto/kit/errors.ts";
 
 /** Which shards. */

@@ -3,18 +3,18 @@
 import type { ApiContext } from "#hub/api/context/api-context.ts";
 import { type ApiRequest, checkValid } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
-import { resolveOptions } from "#hub/api/parameters/resolve-options.ts";
+import { resolveOptions } from "#hub/api/parameters/shared-parameters.ts";
 import { answersAs, warnDeprecated } from "#hub/search/options/request-version.ts";
 import { parseSearchRequest } from "#hub/search/request/search-request.ts";
 import { searchShards } from "#hub/search/search.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import { resolveLookups } from "./lookups.ts";
-import { openShards, type SearchTarget,  maxSlicesOf, searchLimits } from "./open-shards.ts";
 import { checkPartial, countedSearch, runSearch } from "./run-search.ts";
 import { keepAliveLimitMs, type ScrollContexts } from "./scroll-contexts.ts";
 import { type SearchAnswerOptions, searchAnswer } from "./search-answer.ts";
 import { bodyWithParams, SEARCH_PARAMS } from "./search-params.ts";
+import { maxSlicesOf, openShards, type SearchTarget, searchLimits } from "./search-target.ts";
 import { parseSlice, slicedShards } from "./slice.ts";
 
 export function searchRoutes(parts: ApiContext, scrolls: ScrollContexts): Route[] {

@@ -4,7 +4,7 @@ import { documentType, fitsType } from "#hub/api/compat/mapping-types.ts";
 import type { ApiContext } from "#hub/api/context/api-context.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
-import { resolveOptions, SOURCE_PARAMS, sourceParams } from "#hub/api/parameters/resolve-options.ts";
+import { resolveOptions, SOURCE_PARAMS, sourceParams } from "#hub/api/parameters/shared-parameters.ts";
 import type { SegmentReader } from "#hub/engine/searcher/searcher.ts";
 import { BooleanNode } from "#hub/search/execute/nodes/boolean.ts";
 import { describeQuery, explainQuery, printExplanation } from "#hub/search/explain/explanation.ts";
@@ -14,9 +14,9 @@ import type { SearchShard } from "#hub/search/search.ts";
 import { filterSource } from "#hub/search/source/source-filter.ts";
 import { type AppError, toAppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
-import { openShards } from "./open-shards.ts";
 import { targetOf } from "./search.ts";
 import { QUERY_PARAMS, queryOfParams } from "./search-params.ts";
+import { openShards } from "./search-target.ts";
 
 export function validateRoutes(parts: ApiContext): Route[] {
   return [

@@ -1,16 +1,33 @@
-/** Composable templates (`_index_template`) and what they give new indices. */
+/** Composable templates (`_index_template`), their components (`_component_template`) and what they give new indices. */
 
 import type { ApiContext } from "#hub/api/context/api-context.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import { type ApiResponse, empty, json, type Route } from "#hub/api/http/route.ts";
 import type { ComposableTemplate, IndexTemplate } from "#hub/api/ports/indices.ts";
-import { describePatterns, type NamedTemplate, patternsOverlap, templateFor, templatesFor } from "#hub/cluster/catalog/composable-templates.ts";
+import {
+  describePatterns,
+  type NamedTemplate,
+  patternsOverlap,
+  templateFor,
+  templatesFor,
+} from "#hub/cluster/catalog/composable-templates.ts";
 import { matchesWildcard } from "#hub/cluster/catalog/index-names.ts";
 import { definitionOf } from "#hub/cluster/catalog/new-index.ts";
 import { warnDeprecated } from "#hub/search/options/request-version.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
-import { namesAsked, namesMatching, namesToDelete, requireNew, checkTemplateName, printComposable, printDefinition, readComposable, printComponent, readComponent } from "./template-body.ts";
+import {
+  checkTemplateName,
+  namesAsked,
+  namesMatching,
+  namesToDelete,
+  printComponent,
+  printComposable,
+  printDefinition,
+  readComponent,
+  readComposable,
+  requireNew,
+} from "./template-body.ts";
 
 /** Name of the template that a simulation is given. */
 const SIMULATED = "simulated_template";

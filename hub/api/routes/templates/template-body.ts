@@ -1,4 +1,4 @@
-/** Bodies of composable templates and their components: read, checked, printed. */
+/** Composable templates and their components: their bodies are read, checked and printed, their names matched. */
 
 import { DEFAULT_TYPE, splitType } from "#hub/api/compat/mapping-types.ts";
 import { warnOfUnused } from "#hub/api/compat/unused-settings.ts";
@@ -6,9 +6,9 @@ import { parseAliases } from "#hub/api/parameters/alias-definition.ts";
 import { flattenSettings, nestSettings, printSettings } from "#hub/api/parameters/index-settings.ts";
 import { isTrue, optionalInteger, texts } from "#hub/api/parameters/scalars.ts";
 import type { ComponentTemplate, ComposableTemplate, PartialDefinition } from "#hub/api/ports/indices.ts";
+import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
-import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
 
 const TEMPLATE_KEYS = [
   "index_patterns",
