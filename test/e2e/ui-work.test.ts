@@ -23,6 +23,10 @@ async function write(page: Page, text: string): Promise<void> {
   await editor.press("Control+Home");
 }
 
+/** Returns the console's text. */
+const written = (page: Page): Promise<string> =>
+  page.locator("tr-code-editor").evaluate<string, { value: string }>((editor) => editor.value);
+
 const answer = (page: Page) => page.locator("article");
 
 const REQUESTS: readonly (readonly [string, RegExp])[] = [
@@ -70,25 +74,34 @@ test("the console completes paths and bodies, formats, and remembers", () =>
   pages.visit("#/console", async (page) => {
     await write(page, "");
     await page.keyboard.type("g");
+    await page.getByRole("option", { name: /^GET/ }).waitFor();
     await page.keyboard.press("Tab");
     await page.keyboard.type("logs-s");
     await page.getByRole("option", { name: /logs-shop/ }).waitFor();
     await page.keyboard.press("Enter");
     await page.keyboard.type("/_sear");
+    await page
+      .getByRole("option", { name: /^_search/ })
+      .first()
+      .waitFor();
     await page.keyboard.press("Tab");
     await page.keyboard.press("Escape");
     await page.keyboard.press("Enter");
     await page.keyboard.type('{"que');
+    await page
+      .getByRole("option", { name: /^query/ })
+      .first()
+      .waitFor();
     await page.keyboard.press("Tab");
     await page.keyboard.type('"term');
+    await page.getByRole("option", { name: /^term/ }).first().waitFor();
     await page.keyboard.press("Tab");
     await page.keyboard.type('"stat');
     await page.getByRole("option", { name: /^status/ }).click();
     await page.keyboard.type("500");
-    const editor = page.getByRole("textbox", { name: "Requests" });
-    assert.equal(await editor.inputValue(), 'GET logs-shop/_search\n{"query": {"term": {"status": "500"}}}');
+    assert.equal(await written(page), 'GET logs-shop/_search\n{"query": {"term": {"status": "500"}}}');
     await page.getByRole("button", { name: "Format" }).click();
-    assert.match(await editor.inputValue(), /\n {6}"status": "500"\n/);
+    assert.match(await written(page), /\n {6}"status": "500"\n/);
     await page.keyboard.press("Control+Enter");
     await answer(page).getByText("200 OK").waitFor();
     await answer(page)
@@ -98,9 +111,47 @@ test("the console completes paths and bodies, formats, and remembers", () =>
     await page.getByRole("button", { name: "History" }).click();
     await page.getByRole("complementary", { name: "History" }).getByText("GET logs-shop/_search").waitFor();
     await page.reload();
-    await page.locator("tr-code-editor .line").nth(1).waitFor();
-    assert.match(await editor.inputValue(), /status/);
+    await page.locator("tr-code-editor .cm-line").nth(1).waitFor();
+    assert.match(await written(page), /status/);
   }));
+
+test("the console marks what keeps a body from being JSON", () =>
+  pages.visit("#/console", async (page) => {
+    await write(page, 'GET logs-shop/_search\n{"size": 1 "from": 2}\n\nGET _cat/indices');
+    const mark = page.locator("tr-code-editor .cm-lintRange-error");
+    await mark.waitFor();
+    assert.equal(await mark.textContent(), '"from"');
+    await mark.hover();
+    await page.getByText("A comma is missing before this.").waitFor();
+    await page.locator("tr-code-editor .cm-line").nth(1).click();
+    await page.keyboard.press("Control+f");
+    await page.keyboard.type("size");
+    await page.locator("tr-code-editor .cm-searchMatch").waitFor();
+  }));
+
+test("a pipeline's mistake is marked where it stands, and its old trial goes", () =>
+  pages.visit(
+    "#/pipelines?new",
+    async (page) => {
+      const editor = page.getByRole("textbox", { name: "Pipeline" });
+      await page.getByText("The pipeline is right.").waitFor();
+      await editor.fill("input { shipper {} }\nfilter {\n  gork { }\n}");
+      const mark = page.locator("tr-code-editor .cm-lintRange-error");
+      await mark.waitFor();
+      assert.equal(await mark.textContent(), "gork");
+      assert.equal(await page.getByText("The pipeline is right.").count(), 0);
+      assert.equal(await page.locator(".trial").count(), 0);
+      await editor.press("Escape");
+      await editor.press("Tab");
+      assert.equal(
+        await page
+          .locator("tr-code-editor")
+          .evaluate<boolean, { matches(selector: string): boolean }>((host) => host.matches(":focus-within")),
+        false,
+      );
+    },
+    /400/,
+  ));
 
 test("the console asks before it deletes, and says what that would be", () =>
   pages.visit("#/console", async (page) => {

@@ -1,8 +1,6 @@
 /** German texts of the pages of access: users, keys, OAuth clients, connections, enrolment. */
 
-import type { Catalogue } from "#ui/services/browser/language.ts";
-
-export const GERMAN_ACCESS: Catalogue = {
+export const GERMAN_ACCESS: Readonly<Record<string, string>> = {
   Accounts: "Konten",
   Since: "Seit",
   "There is no account yet. Accounts are asked for where the hub's setting auth.mode is required.":

@@ -1,8 +1,6 @@
 /** German texts of the pages of administration and of alerts, by the English ones. */
 
-import type { Catalogue } from "#ui/services/browser/language.ts";
-
-export const GERMAN_ADMINISTRATION: Catalogue = {
+export const GERMAN_ADMINISTRATION: Readonly<Record<string, string>> = {
   "Lines that match": "Zeilen, die passen",
   "In the index": "Im Index",
   "Fire when there are": "Auslösen bei",

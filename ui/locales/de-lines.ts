@@ -1,8 +1,6 @@
 /** German texts of Discover's and Live's tools, by the English ones. */
 
-import type { Catalogue } from "#ui/services/browser/language.ts";
-
-export const GERMAN_LINES: Catalogue = {
+export const GERMAN_LINES: Readonly<Record<string, string>> = {
   "Sort by time": "Nach Zeit ordnen",
   "Sort upwards": "Aufsteigend ordnen",
   "Sort downwards": "Absteigend ordnen",

@@ -1,8 +1,6 @@
 /** German texts of Visualise, the dashboards and the console, by the English ones. */
 
-import type { Catalogue } from "#ui/services/browser/language.ts";
-
-export const GERMAN_WORK: Catalogue = {
+export const GERMAN_WORK: Readonly<Record<string, string>> = {
   "The file isn't JSON. Export a dashboard to see how one looks.":
     "Die Datei ist kein JSON. Exportieren Sie eine Übersicht, um zu sehen, wie eine aussieht.",
   "The file holds no dashboard. Export a dashboard to see how one looks.":
@@ -25,6 +23,35 @@ export const GERMAN_WORK: Catalogue = {
     "Nichts gefunden: versuchen Sie es mit einem längeren Zeitraum.",
   "Control and Enter runs the request. Escape, then Tab leaves the editor.":
     "Strg und Eingabe führt die Anfrage aus. Escape, dann Tab verlässt den Editor.",
+  "Escape, then Tab leaves the editor.": "Escape, dann Tab verlässt den Editor.",
+  "This bracket is never closed.": "Diese Klammer wird nie geschlossen.",
+  "This belongs to no object and no list.": "Dies gehört zu keinem Objekt und keiner Liste.",
+  "A key is missing before this.": "Davor fehlt ein Schlüssel.",
+  "A value is missing before this.": "Davor fehlt ein Wert.",
+  "Another bracket is open here.": "Hier ist eine andere Klammer offen.",
+  "This text is never closed.": "Dieser Text wird nie geschlossen.",
+  "A colon and a value are missing behind this.": "Dahinter fehlen ein Doppelpunkt und ein Wert.",
+  "Put this text in quotes.": "Setzen Sie diesen Text in Anführungszeichen.",
+  "A comma is missing before this.": "Davor fehlt ein Komma.",
+  "A colon is missing before this.": "Davor fehlt ein Doppelpunkt.",
+  Find: "Suchen",
+  Replace: "Ersetzen",
+  next: "nächster",
+  previous: "voriger",
+  all: "alle",
+  "match case": "Groß/klein",
+  "regular expression": "regulärer Ausdruck",
+  "whole words": "ganze Wörter",
+  replace: "ersetzen",
+  "replace all": "alle ersetzen",
+  close: "schließen",
+  "current match": "aktueller Treffer",
+  "on line": "in Zeile",
+  "replaced the match on line $": "Treffer in Zeile $ ersetzt",
+  "replaced $ matches": "$ Treffer ersetzt",
+  "Go to line": "Gehe zu Zeile",
+  go: "los",
+  "Selection deleted": "Auswahl gelöscht",
   Save: "Speichern",
   "Save as a new one, keep the old": "Neu speichern, das alte behalten",
   Area: "Fläche",

@@ -1,12 +1,11 @@
 /** German texts of the pages, by the English ones: what all pages say, Discover and Live; the others are files of their own. */
 
-import type { Catalogue } from "#ui/services/browser/language.ts";
 import { GERMAN_ACCESS } from "./de-access.ts";
 import { GERMAN_ADMINISTRATION } from "./de-administration.ts";
 import { GERMAN_LINES } from "./de-lines.ts";
 import { GERMAN_WORK } from "./de-work.ts";
 
-export const GERMAN: Catalogue = {
+export const GERMAN: Readonly<Record<string, string>> = {
   ...GERMAN_ACCESS,
   ...GERMAN_ADMINISTRATION,
   ...GERMAN_LINES,
@@ -64,7 +63,6 @@ export const GERMAN: Catalogue = {
     "Der Hub ist noch nicht bereit: versuchen Sie es gleich noch einmal.",
   "The hub can't be reached.": "Der Hub ist nicht erreichbar.",
   "Is it running?": "Läuft er?",
-  "{0} answered with status {1}.": "{0} antwortete mit Status {1}.",
   "Make it smaller.": "Machen Sie es kleiner.",
   "The hub answered with status {0}.": "Der Hub antwortete mit Status {0}.",
   "Choose another index at the left of the query, or wait until its first line is stored.":

@@ -179,7 +179,8 @@ function inIndex(error: AppError, index: string, indexUuid: string): AppError {
   });
 }
 
-/** Returns the body of an error of the hub interface (`/api`): {error: {code, message}}. */
-export function hubErrorBody({ code, message }: AppError): JsonObject {
-  return { error: { code, message } };
+/** Returns the body of an error of the hub interface (`/api`): {error: {code, message}}, with the diagnostics of a text. */
+export function hubErrorBody({ code, message, data }: AppError): JsonObject {
+  const { diagnostics } = data;
+  return { error: { code, message, ...(diagnostics !== undefined && { diagnostics }) } };
 }

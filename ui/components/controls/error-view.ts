@@ -1,10 +1,10 @@
 /** What went wrong, in words and with what to do. */
 
 import { html, type TemplateResult } from "lit";
-import type { SearchError } from "#ui/services/search/search-client.ts";
+import type { HubError } from "#ui/services/hub/json-call.ts";
 
 /** Returns the box of a failed call; its styles are `notices`. */
-export function faultView(fault: SearchError): TemplateResult {
+export function errorView(fault: HubError): TemplateResult {
   return html`<div class="notice fault" role="alert">
     <p><strong>${sentence(fault.message)}</strong> ${fault.hint}</p>
   </div>`;

@@ -1,8 +1,7 @@
 /** What a page shows of the hub: asked for at once and again while somebody looks, and what went wrong with it. */
 
 import type { ReactiveController, ReactiveControllerHost } from "lit";
-import { toSearchError } from "#ui/services/hub/hub-client.ts";
-import type { SearchError } from "#ui/services/search/search-client.ts";
+import { type HubError, toHubError } from "#ui/services/hub/json-call.ts";
 
 export class Refreshing<T> implements ReactiveController {
   readonly #host: ReactiveControllerHost;
@@ -11,8 +10,8 @@ export class Refreshing<T> implements ReactiveController {
   #abort = new AbortController();
   #timer: ReturnType<typeof setInterval> | undefined;
   #value: T | undefined;
-  #askFault: SearchError | undefined;
-  #workFault: SearchError | undefined;
+  #askFault: HubError | undefined;
+  #workFault: HubError | undefined;
 
   /** `ask` is called each `intervalMs` while the page is in sight. */
   constructor(host: ReactiveControllerHost, ask: (signal: AbortSignal) => Promise<T>, intervalMs: number) {
@@ -28,7 +27,7 @@ export class Refreshing<T> implements ReactiveController {
   }
 
   /** Why the last work failed, else why the last answer is missing. */
-  get fault(): SearchError | undefined {
+  get fault(): HubError | undefined {
     return this.#workFault ?? this.#askFault;
   }
 
@@ -55,7 +54,7 @@ export class Refreshing<T> implements ReactiveController {
       this.#askFault = undefined;
     } catch (error) {
       if (signal.aborted) return;
-      this.#askFault = toSearchError(error);
+      this.#askFault = toHubError(error);
     }
     this.#host.requestUpdate();
   }
@@ -67,7 +66,7 @@ export class Refreshing<T> implements ReactiveController {
     try {
       await work(signal);
     } catch (error) {
-      if (!signal.aborted) this.#workFault = toSearchError(error);
+      if (!signal.aborted) this.#workFault = toHubError(error);
       this.#host.requestUpdate();
       return false;
     }

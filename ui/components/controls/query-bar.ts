@@ -90,13 +90,13 @@ export class QueryBar extends LitElement {
               html`<li id="s${number}" role="option" aria-selected=${number === this._chosen} @pointerdown=${(event: Event) => this.#accept(number, event)}>${text}<span>${detail}</span></li>`,
           )}
         </ul>
-        ${this.#faultView()}
+        ${this.#errorView()}
       </div>
       <button class="primary" aria-busy=${this.isBusy}>${icon("search")}<span>${this.action}</span></button>
     </form>`;
   }
 
-  #faultView(): TemplateResult | typeof nothing {
+  #errorView(): TemplateResult | typeof nothing {
     const fault = this._fault;
     if (fault === undefined || this._suggestions.length > 0) return nothing;
     const { query, from, to, message, hint, isAdvice, isHubs } = fault;

@@ -35,10 +35,7 @@ export const codeColours = css`
   }
 `;
 
-/** Height of a line, px; the cursor's place is counted with it. */
-export const LINE_PX = 20;
-export const PADDING_PX = 10;
-
+/** The editor's own looks over those of CodeMirror, which knows nothing of the pages' themes. */
 export const codeEditorStyles = css`
   :host {
     display: block;
@@ -47,82 +44,12 @@ export const codeEditorStyles = css`
     overflow: hidden;
     background: var(--surface);
   }
-  .scroll {
+  .view,
+  .cm-editor {
     height: 100%;
-    overflow: auto;
-    scroll-padding: 24px 24px 24px 64px;
-    background: linear-gradient(var(--line), var(--line)) 45px 0 / 1px 100% no-repeat;
   }
-  .sheet {
-    position: relative;
-    width: max-content;
-    min-width: 100%;
-    min-height: 100%;
-    counter-reset: line;
-  }
-  .mirror,
-  textarea {
-    margin: 0;
-    padding: 10px 24px 48px 56px;
-    font: 0.8125rem / 20px var(--font-mono);
-    font-variant-ligatures: none;
-    tab-size: 2;
-    white-space: pre;
-    letter-spacing: 0;
-  }
-  .mirror {
-    min-height: 20px;
-    pointer-events: none;
-  }
-  .line {
-    position: relative;
-    height: 20px;
-    margin: 0 -24px 0 -56px;
-    padding: 0 24px 0 0;
-  }
-  .line::before {
-    counter-increment: line;
-    content: counter(line);
-    position: sticky;
-    z-index: 1;
-    left: 0;
-    display: inline-block;
-    width: 46px;
-    height: 20px;
-    margin-right: 10px;
-    padding-right: 10px;
-    background: var(--surface);
-    border-right: 1px solid var(--line);
-    color: var(--ink-faint);
-    font-weight: 400;
-    text-align: right;
-    user-select: none;
-  }
-  .line.active {
-    background: var(--surface-sunken);
-  }
-  .line.active::before {
-    background: var(--surface-sunken);
-    border-right-color: var(--accent);
-    color: var(--accent);
-    box-shadow: inset -1px 0 var(--accent);
-  }
-  textarea {
-    position: absolute;
-    inset: 0;
-    width: 100%;
-    height: 100%;
-    border: 0;
-    outline: 0;
-    resize: none;
-    overflow: hidden;
-    background: none;
-    color: transparent;
-    caret-color: var(--ink);
-  }
-  textarea::selection {
-    background: var(--selection);
-    color: transparent;
+  .cm-editor.cm-focused {
+    outline: none;
   }
   :host(:focus-within)::after {
     content: "";
@@ -132,53 +59,153 @@ export const codeEditorStyles = css`
     box-shadow: inset 2px 0 var(--focus);
     pointer-events: none;
   }
-  .popup {
-    position: absolute;
-    z-index: 5;
-    min-width: 16rem;
-    max-width: min(34rem, 90%);
-    max-height: 14.5rem;
+  .cm-editor .cm-scroller {
+    font: 0.8125rem / 20px var(--font-mono);
+    font-variant-ligatures: none;
+  }
+  .cm-editor .cm-content {
+    padding: 10px 0 48px;
+    color: var(--ink);
+    caret-color: var(--ink);
+  }
+  .cm-editor .cm-line {
+    padding: 0 24px 0 10px;
+  }
+  .cm-editor .cm-gutters {
+    border-right: 1px solid var(--line);
+    background: var(--surface);
+    color: var(--ink-faint);
+  }
+  .cm-editor .cm-lineNumbers .cm-gutterElement {
+    min-width: 46px;
+    padding: 0 10px 0 5px;
+  }
+  .cm-editor .cm-line.active {
+    background: var(--surface-sunken);
+  }
+  .cm-editor .cm-gutterElement.active {
+    background: var(--surface-sunken);
+    box-shadow: inset -2px 0 var(--accent);
+    color: var(--accent);
+  }
+  .cm-editor .cm-line ::selection,
+  .cm-editor .cm-line::selection {
+    background: var(--selection);
+  }
+  .cm-editor .cm-matchingBracket,
+  .cm-editor.cm-focused .cm-matchingBracket {
+    background: var(--accent-soft);
+    outline: 1px solid var(--line-strong);
+  }
+  .cm-editor .cm-nonmatchingBracket,
+  .cm-editor.cm-focused .cm-nonmatchingBracket {
+    background: none;
+    color: var(--level-error);
+  }
+  .cm-editor .cm-searchMatch {
+    background: var(--mark);
+    color: var(--mark-ink);
+  }
+  .cm-editor .cm-searchMatch-selected {
+    background: var(--find);
+    color: var(--find-ink);
+  }
+  .cm-editor .cm-panels {
+    border-bottom: 1px solid var(--line);
+    background: var(--surface-sunken);
+    color: var(--ink);
+  }
+  .cm-editor .cm-panel.cm-search {
+    display: flex;
+    flex-wrap: wrap;
+    align-items: center;
+    gap: 4px 6px;
+    padding: 6px 40px 6px 12px;
+  }
+  .cm-editor .cm-panel.cm-search br {
+    flex-basis: 100%;
+    content: "";
+  }
+  .cm-editor .cm-panel.cm-search :is(input, button, label) {
     margin: 0;
-    padding: 4px;
-    overflow: auto;
+    font: inherit;
+    font-size: var(--text-small);
+  }
+  .cm-editor .cm-panel.cm-search :is(.cm-textfield, .cm-button) {
+    height: 26px;
+    border: 1px solid var(--control-line);
+    border-radius: var(--radius);
+    background: var(--surface);
+    color: var(--ink);
+  }
+  .cm-editor .cm-panel.cm-search [type="checkbox"] {
+    width: 16px;
+    height: 16px;
+    margin-right: 4px;
+    vertical-align: -3px;
+  }
+  .cm-editor .cm-panel.cm-search [name="close"] {
+    top: 6px;
+    right: 8px;
+    width: 24px;
+    min-width: 24px;
+    height: 24px;
+    color: var(--ink);
+  }
+  .cm-editor .cm-tooltip {
     border: 1px solid var(--line-strong);
     border-radius: 6px;
     background: var(--surface);
     box-shadow: 0 10px 28px var(--shadow);
-    list-style: none;
+    color: var(--ink);
+  }
+  .cm-editor .cm-tooltip.cm-tooltip-autocomplete > ul {
+    min-width: 16rem;
+    max-width: min(34rem, 90vw);
+    max-height: 14.5rem;
+    padding: 4px;
     font: var(--text-small) / 24px var(--font-mono);
   }
-  .popup li {
+  .cm-editor .cm-tooltip.cm-tooltip-autocomplete > ul > li {
     display: flex;
     gap: 16px;
     padding: 0 8px;
     border-radius: 4px;
-    cursor: pointer;
-    white-space: nowrap;
+    line-height: 24px;
   }
-  .popup li[aria-selected="true"] {
+  .cm-editor .cm-tooltip-autocomplete ul li[aria-selected] {
     background: var(--surface-selected);
+    color: var(--ink);
   }
-  .popup li span {
+  .cm-editor .cm-completionMatchedText {
+    text-decoration: none;
+  }
+  .cm-editor .cm-completionDetail {
     flex: 1;
+    margin: 0;
     overflow: hidden;
     color: var(--ink-muted);
     font-family: var(--font);
+    font-style: normal;
     text-align: right;
     text-overflow: ellipsis;
+  }
+  .cm-editor .cm-diagnostic {
+    padding: 4px 10px;
+    border-left: 3px solid var(--level-error);
+    font: var(--text-small) / 1.5 var(--font);
+    white-space: pre-wrap;
+  }
+  .cm-editor .cm-lintRange-error {
+    background: none;
+    text-decoration: underline wavy var(--level-error);
+    text-decoration-skip-ink: none;
+    text-underline-offset: 3px;
   }
   .actions {
     position: absolute;
     z-index: 4;
     top: 0;
     right: 14px;
-  }
-  @media (forced-colors: active) {
-    textarea {
-      color: CanvasText;
-    }
-    .mirror {
-      visibility: hidden;
-    }
   }
 `;

@@ -3,14 +3,13 @@
 import { msg, str } from "@lit/localize";
 import { css, html, LitElement, nothing, type TemplateResult } from "lit";
 import { state } from "lit/decorators.js";
+import { type HubError, toHubError } from "#ui/services/hub/json-call.ts";
 import "#ui/components/controls/confirm-dialog.ts";
 import type { Question } from "#ui/components/controls/confirm-dialog.ts";
-import { faultView } from "#ui/components/controls/error-view.ts";
+import { errorView } from "#ui/components/controls/error-view.ts";
 import { icon } from "#ui/components/style/icons.ts";
 import { pageStyles } from "#ui/components/style/page-styles.ts";
 import { controls, notices } from "#ui/components/style/styles.ts";
-import { toSearchError } from "#ui/services/hub/hub-client.ts";
-import type { SearchError } from "#ui/services/search/search-client.ts";
 
 /** Something the hub says once and never again. */
 export interface Secret {
@@ -20,7 +19,7 @@ export interface Secret {
 }
 
 export abstract class AccessPage extends LitElement {
-  @state() accessor _fault: SearchError | undefined;
+  @state() accessor _fault: HubError | undefined;
   @state() accessor _said = "";
   @state() accessor _secret: Secret | undefined;
 
@@ -97,7 +96,7 @@ export abstract class AccessPage extends LitElement {
   override render(): TemplateResult {
     return html`<div class="page">
       <div class="title"><h1>${this.heading}</h1></div>
-      ${this._fault === undefined ? nothing : faultView(this._fault)}
+      ${this._fault === undefined ? nothing : errorView(this._fault)}
       <p role="status" class="muted">${this._said}</p>
       ${this._secret === undefined ? nothing : this.#secretView(this._secret)}
       ${this.content()}
@@ -134,7 +133,7 @@ export abstract class AccessPage extends LitElement {
     } catch (error) {
       if (signal.aborted) return;
       this._said = "";
-      this._fault = toSearchError(error);
+      this._fault = toHubError(error);
     }
   }
 

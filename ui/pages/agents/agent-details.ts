@@ -3,7 +3,7 @@
 import { msg, str } from "@lit/localize";
 import { css, html, LitElement, nothing, type TemplateResult } from "lit";
 import { property, state } from "lit/decorators.js";
-import { faultView } from "#ui/components/controls/error-view.ts";
+import { errorView } from "#ui/components/controls/error-view.ts";
 import { HotkeyController } from "#ui/components/controls/hotkeys.ts";
 import { Refreshing } from "#ui/components/controls/polling-controller.ts";
 import { icon } from "#ui/components/style/icons.ts";
@@ -78,7 +78,7 @@ export class AgentDetails extends LitElement {
         <h1>${agent?.name ?? this.agent}</h1><span class="space"></span>
         <button @click=${() => void this.#found.refresh()} title=${msg("Ask again (r)")}>${icon("refresh")}${msg("Refresh")}</button>
       </div>
-      ${fault === undefined ? nothing : faultView(fault)}
+      ${fault === undefined ? nothing : errorView(fault)}
       ${agent === null ? html`<div class="notice"><p>${msg("The hub hasn't heard of this agent in the last week.")}</p></div>` : nothing}
       ${agent == null ? nothing : html`${this.#state(agent)}${inputsView(agent.inputs)}${this.#files(agent)}`}
     </div>`;

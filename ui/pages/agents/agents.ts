@@ -5,7 +5,7 @@ import { css, html, LitElement, nothing, type TemplateResult } from "lit";
 import { property, state } from "lit/decorators.js";
 import { keyed } from "lit/directives/keyed.js";
 import "./agent-details.ts";
-import { faultView } from "#ui/components/controls/error-view.ts";
+import { errorView } from "#ui/components/controls/error-view.ts";
 import { HotkeyController } from "#ui/components/controls/hotkeys.ts";
 import { Refreshing } from "#ui/components/controls/polling-controller.ts";
 import { icon } from "#ui/components/style/icons.ts";
@@ -90,7 +90,7 @@ export class AgentsPage extends LitElement {
         <a class="button" href="#/enrolment">${icon("plus")}${msg("Connect a server")}</a>
         <button @click=${() => void this.#agents.refresh()} title=${msg("Ask again (r)")}>${icon("refresh")}${msg("Refresh")}</button>
       </div>
-      ${fault === undefined ? nothing : faultView(fault)}
+      ${fault === undefined ? nothing : errorView(fault)}
       ${agents === undefined ? nothing : this.#fleet(agents)}
     </div>`;
   }

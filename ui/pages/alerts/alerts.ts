@@ -3,9 +3,10 @@
 import { msg, str } from "@lit/localize";
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
 import { property, state } from "lit/decorators.js";
+import { type HubError, toHubError } from "#ui/services/hub/json-call.ts";
 import "./alert-form.ts";
 import "#ui/components/controls/confirm-dialog.ts";
-import { faultView } from "#ui/components/controls/error-view.ts";
+import { errorView } from "#ui/components/controls/error-view.ts";
 import { HotkeyController } from "#ui/components/controls/hotkeys.ts";
 import { icon } from "#ui/components/style/icons.ts";
 import { pageStyles } from "#ui/components/style/page-styles.ts";
@@ -24,8 +25,6 @@ import {
   testChannel,
 } from "#ui/services/administration/alert-client.ts";
 import { navigate } from "#ui/services/browser/router.ts";
-import { toSearchError } from "#ui/services/hub/hub-client.ts";
-import type { SearchError } from "#ui/services/search/search-client.ts";
 import { emptyAlertsView, eventsView, stateBadge } from "./alert-views.ts";
 
 const REFRESH_MS = 5_000;
@@ -36,7 +35,7 @@ export class AlertsPage extends LitElement {
   /** Of the address: `id` of a rule, `new` with the `q` and `index` of a search. */
   @property({ attribute: false }) accessor parameters = new URLSearchParams();
   /** Why the rule in the form can't be previewed. */
-  @state() accessor _previewFault: SearchError | undefined;
+  @state() accessor _previewFault: HubError | undefined;
   @state() accessor _said = "";
   @state() accessor _points: readonly PreviewPoint[] = [];
   /** What the form began with. */
@@ -79,7 +78,7 @@ export class AlertsPage extends LitElement {
         ${alert === undefined ? nothing : stateBadge(alert)}<span class="space"></span>
         ${isList ? html`<a class="button" href="#/alerts?new=1">${icon("plus")}${msg("New alert")}</a>` : nothing}
       </div>
-      ${fault === undefined ? nothing : faultView(fault)}
+      ${fault === undefined ? nothing : errorView(fault)}
       <p role="status" class="muted">${this._said}</p>
       ${isList ? this.#list() : this.#rule(alert)}
       <tr-confirm-dialog></tr-confirm-dialog>
@@ -165,7 +164,7 @@ export class AlertsPage extends LitElement {
       this._points = points;
       this._previewFault = undefined;
     } catch (error) {
-      if (!signal.aborted) this._previewFault = toSearchError(error);
+      if (!signal.aborted) this._previewFault = toHubError(error);
     }
   }
 

@@ -3,7 +3,7 @@
 import { msg, str } from "@lit/localize";
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
 import { property, state } from "lit/decorators.js";
-import type { CaretDetail, CodeEditor } from "#ui/components/editor/code-editor.ts";
+import type { CodeEditor, LineRange } from "#ui/components/editor/code-editor.ts";
 import "#ui/components/editor/code-editor.ts";
 import "#ui/components/controls/confirm-dialog.ts";
 import { HotkeyController } from "#ui/components/controls/hotkeys.ts";
@@ -12,6 +12,7 @@ import { controls } from "#ui/components/style/styles.ts";
 import { readPreference, writePreference } from "#ui/services/browser/preferences.ts";
 import { navigate } from "#ui/services/browser/router.ts";
 import { saveFile } from "#ui/services/browser/save-file.ts";
+import { bodyProblems, type TextProblem } from "#ui/services/console/body-problems.ts";
 import { complete } from "#ui/services/console/completion.ts";
 import { type ConsoleAnswer, ConsoleClient } from "#ui/services/console/console-client.ts";
 import { fromCurl, toCurl } from "#ui/services/console/curl.ts";
@@ -29,6 +30,8 @@ import { consoleStyles } from "./console-styles.ts";
 import { historyView, introductionView, resultView } from "./console-views.ts";
 
 const COPIED_MS = 1_500;
+/** After the last key: half a body is no mistake while it is typed. */
+const CHECK_AFTER_MS = 600;
 const TABLE_KEY = "console.table";
 
 export class ConsolePage extends LitElement {
@@ -38,6 +41,7 @@ export class ConsolePage extends LitElement {
   @state() accessor _hasHistory = false;
   @state() accessor _search = "";
   @state() accessor _said = "";
+  @state() accessor _problems: readonly TextProblem[] = [];
   /** Answers that hold rows are shown as tables. */
   @state() accessor _isTable: boolean = readPreference(TABLE_KEY) === "on";
 
@@ -50,6 +54,7 @@ export class ConsolePage extends LitElement {
     () => this.#editor?.refreshSuggestions(),
   );
   #saidTimer: ReturnType<typeof setTimeout> | undefined;
+  #checkTimer: ReturnType<typeof setTimeout> | undefined;
 
   constructor() {
     super();
@@ -68,6 +73,7 @@ export class ConsolePage extends LitElement {
   override disconnectedCallback(): void {
     super.disconnectedCallback();
     clearTimeout(this.#saidTimer);
+    clearTimeout(this.#checkTimer);
     this.#model.stop();
   }
 
@@ -91,7 +97,7 @@ export class ConsolePage extends LitElement {
         <button aria-pressed=${this._hasHistory} @click=${this.#toggleHistory} title=${msg("History (h)")}>${icon("clock")}<span>${msg("History")}</span></button>
       </div>
       <div class="panes ${this._hasHistory ? "with-history" : ""}">
-        <tr-code-editor label=${msg("Requests")} .active=${active} .complete=${(text: string, caret: number) => complete(text, caret, this.#model)}
+        <tr-code-editor label=${msg("Requests")} .active=${active} .problems=${this._problems} .complete=${(text: string, caret: number) => complete(text, caret, this.#model)}
           .convertPaste=${fromCurl} @tr-edit=${this.#onEdit} @tr-caret=${this.#onCaret} @tr-run=${() => void this.#run()}>
           <div slot="actions" class="actions">
             <button class="small primary icon" aria-label=${this._chosen.length > 1 ? msg(str`Run ${this._chosen.length} requests`) : msg("Run this request")} title=${msg("Run (Ctrl+Enter)")} @click=${() => void this.#run()}>${icon("play")}</button>
@@ -222,9 +228,13 @@ export class ConsolePage extends LitElement {
 
   #onEdit({ detail }: CustomEvent<string>): void {
     this.#model.writeText(detail);
+    clearTimeout(this.#checkTimer);
+    this.#checkTimer = setTimeout(() => {
+      this._problems = bodyProblems(this.#editor?.value ?? "");
+    }, CHECK_AFTER_MS);
   }
 
-  #onCaret({ detail }: CustomEvent<CaretDetail>): void {
+  #onCaret({ detail }: CustomEvent<LineRange>): void {
     const requests = parseRequests(this.#editor!.value);
     this._chosen = requestsAt(requests, detail.firstLine, detail.lastLine);
   }

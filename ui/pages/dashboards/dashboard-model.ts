@@ -7,10 +7,10 @@ import {
   readDashboard,
   type Variable,
 } from "#ui/services/dashboards/dashboard.ts";
-import { toSearchError } from "#ui/services/hub/hub-client.ts";
+import { type HubError, toHubError } from "#ui/services/hub/json-call.ts";
 import { parametersOf, SavedClient, type SavedObject } from "#ui/services/hub/saved-client.ts";
 import { type Field, readFields } from "#ui/services/search/fields.ts";
-import { SearchClient, type SearchError } from "#ui/services/search/search-client.ts";
+import { SearchClient } from "#ui/services/search/search-client.ts";
 import { buildQuery } from "#ui/services/search/search-request.ts";
 import { resolveRange, type TimeRange } from "#ui/services/search/time-range.ts";
 import { readVisualisation, type Visualisation } from "#ui/services/visualise/visualisation.ts";
@@ -27,7 +27,7 @@ export class DashboardModel {
   values: ReadonlyMap<string, readonly string[]> = new Map();
   /** Fields a variable may have. */
   fields: readonly Field[] = [];
-  fault: SearchError | undefined;
+  fault: HubError | undefined;
   isSaving = false;
 
   readonly #store = new SavedClient();
@@ -52,7 +52,7 @@ export class DashboardModel {
       this.visualisations = new Map(visualisations.map((one) => [one.id, one]));
       this.fault = undefined;
     } catch (error) {
-      this.fault = toSearchError(error);
+      this.fault = toHubError(error);
     }
     this.#onChange();
   }
@@ -68,7 +68,7 @@ export class DashboardModel {
       this.saved = await this.#store.put("dashboard", saved.id, saved.title, dashboard, saved.revision);
       this.fault = undefined;
     } catch (error) {
-      this.fault = toSearchError(error);
+      this.fault = toHubError(error);
     }
     this.isSaving = false;
     this.#onChange();

@@ -7,7 +7,7 @@ import { msg, str } from "@lit/localize";
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
 import { property, state } from "lit/decorators.js";
 import { repeat } from "lit/directives/repeat.js";
-import { faultView } from "#ui/components/controls/error-view.ts";
+import { errorView } from "#ui/components/controls/error-view.ts";
 import { HotkeyController } from "#ui/components/controls/hotkeys.ts";
 import { type IconName, icon } from "#ui/components/style/icons.ts";
 import { controls, notices } from "#ui/components/style/styles.ts";
@@ -116,7 +116,7 @@ export class DashboardView extends LitElement {
       ${this.#look.isEditing || dashboard.variables.length > 0 ? html`<tr-variable-bar .variables=${this.#look.variables} .values=${values} .fields=${fields} .isEditing=${this.#look.isEditing} @tr-choose=${({ detail }: CustomEvent<Variable>) => this.#go({ variable: detail })} @tr-variables=${({ detail }: CustomEvent<readonly Variable[]>) => this.#model.setVariables(detail)}></tr-variable-bar>` : nothing}
       ${newestView(this.#newest.outside(this.#range), this.#range, (range) => this.#go({ range }))}
       <div class="grid" @tr-found=${this.#onFound}>
-        ${fault === undefined ? nothing : faultView(fault)}
+        ${fault === undefined ? nothing : errorView(fault)}
         ${repeat(
           panels,
           (_, at) => keys[at]!,

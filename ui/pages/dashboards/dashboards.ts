@@ -3,8 +3,9 @@
 import { msg, str } from "@lit/localize";
 import { css, html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
 import { property, state } from "lit/decorators.js";
+import { type HubError, toHubError } from "#ui/services/hub/json-call.ts";
 import "#ui/components/controls/confirm-dialog.ts";
-import { faultView } from "#ui/components/controls/error-view.ts";
+import { errorView } from "#ui/components/controls/error-view.ts";
 import { icon } from "#ui/components/style/icons.ts";
 import { pageStyles } from "#ui/components/style/page-styles.ts";
 import { controls, notices } from "#ui/components/style/styles.ts";
@@ -16,14 +17,12 @@ import {
   readDashboard,
   withIds,
 } from "#ui/services/dashboards/dashboard.ts";
-import { toSearchError } from "#ui/services/hub/hub-client.ts";
 import {
   parametersOf,
   SavedClient,
   type SavedObject,
   type SavedType,
 } from "#ui/services/hub/saved-client.ts";
-import type { SearchError } from "#ui/services/search/search-client.ts";
 import { formatAgo } from "#ui/services/text/format.ts";
 import "./dashboard-view.ts";
 
@@ -40,7 +39,7 @@ export class DashboardsPage extends LitElement {
   /** Of the address: `id` shows one. */
   @property({ attribute: false }) accessor parameters = new URLSearchParams();
   @state() accessor _saved: Readonly<Record<SavedType, readonly SavedObject[]>> | undefined;
-  @state() accessor _fault: SearchError | undefined;
+  @state() accessor _fault: HubError | undefined;
 
   static override styles = [
     controls,
@@ -78,7 +77,7 @@ export class DashboardsPage extends LitElement {
         <input type="file" accept=".json,application/json" @change=${this.#importFile} />
         <button @click=${() => this.renderRoot.querySelector<HTMLInputElement>("input[type=file]")?.click()}>${icon("upload")}${msg("Import")}</button>
         <button class="primary" @click=${() => void this.#create()}>${icon("plus")}${msg("New dashboard")}</button></div>
-      ${this._fault === undefined ? nothing : faultView(this._fault)}
+      ${this._fault === undefined ? nothing : errorView(this._fault)}
       ${this._saved === undefined ? nothing : TYPES.map((type) => this.#list(type, this._saved![type]))}
       <tr-title-dialog></tr-title-dialog><tr-confirm-dialog></tr-confirm-dialog>
     </div>`;
@@ -185,7 +184,7 @@ export class DashboardsPage extends LitElement {
   }
 
   #fail(error: unknown): void {
-    this._fault = toSearchError(error);
+    this._fault = toHubError(error);
   }
 }
 

@@ -3,6 +3,7 @@
 import { msg } from "@lit/localize";
 import { nextFrame } from "#ui/components/controls/next-frame.ts";
 import type { TopValues } from "#ui/components/table/field-list.ts";
+import { HubError, toHubError } from "#ui/services/hub/json-call.ts";
 import type { DiscoverState } from "#ui/services/search/discover-state.ts";
 import { countValues, type Field, type FieldCatalogue, readFields } from "#ui/services/search/fields.ts";
 import { type Histogram, readHistogram } from "#ui/services/search/histogram.ts";
@@ -11,7 +12,6 @@ import { filterValues, LogDocument } from "#ui/services/search/log-document.ts";
 import type { QueryFault } from "#ui/services/search/query-check.ts";
 import {
   type SearchClient,
-  SearchError,
   type SearchResponse,
   shardFailureOf,
   totalOf,
@@ -43,7 +43,7 @@ export class DiscoverModel {
   histogram: Histogram | undefined;
   fields: FieldCatalogue | undefined;
   indexNames: readonly string[] = [];
-  fault: SearchError | undefined;
+  fault: HubError | undefined;
   /** Where in the query the fault is, as far as the hub says. */
   queryFault: QueryFault | undefined;
   warning: string | undefined;
@@ -80,7 +80,7 @@ export class DiscoverModel {
     this.fault = undefined;
     this.queryFault = undefined;
     if (range === undefined) {
-      this.fault = new SearchError(
+      this.fault = new HubError(
         400,
         "range",
         msg("The time range can't be read."),
@@ -253,17 +253,14 @@ export class DiscoverModel {
       await work;
     } catch (error) {
       if (signal.aborted) return;
-      this.fault ??=
-        error instanceof SearchError
-          ? error
-          : new SearchError(0, "internal", String(error), msg("Load the page anew."), error);
+      this.fault ??= toHubError(error);
       this.queryFault ??= queryFaultOf(this.fault, this.#state?.query ?? "");
     }
   }
 }
 
 /** Returns the place of a query's fault where the hub names one: `… at character 15`. */
-function queryFaultOf({ message, hint }: SearchError, query: string): QueryFault | undefined {
+function queryFaultOf({ message, hint }: HubError, query: string): QueryFault | undefined {
   const found = /^Failed to parse query \[.*\]: (.*) at character (\d+)/s.exec(message);
   if (found === null) return undefined;
   const from = Math.min(query.length, Number(found[2]) - 1);

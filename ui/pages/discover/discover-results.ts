@@ -7,7 +7,7 @@ import { msg } from "@lit/localize";
 import { html, LitElement, nothing, type TemplateResult } from "lit";
 import { property, state } from "lit/decorators.js";
 import "#ui/components/table/event-table.ts";
-import { faultView } from "#ui/components/controls/error-view.ts";
+import { errorView } from "#ui/components/controls/error-view.ts";
 import type { TopValues } from "#ui/components/table/field-list.ts";
 import "#ui/components/table/field-list.ts";
 import type { FilterDetail } from "#ui/components/controls/field-events.ts";
@@ -127,7 +127,7 @@ export class DiscoverResults extends LitElement {
       model.total === 0 && model.range !== undefined && !model.isLoading && model.fault === undefined;
     return html`
       <div class="progress" ?hidden=${!model.isLoading} role="presentation"></div>
-      ${model.fault === undefined ? nothing : faultView(model.fault)}
+      ${model.fault === undefined ? nothing : errorView(model.fault)}
       ${model.warning === undefined ? nothing : html`<div class="notice warning" role="alert"><p>${model.warning}</p></div>`}
       <div class="chart">
         <tr-histogram .histogram=${model.histogram} .isUtc=${this.state.isUtc} @tr-zoom=${this.#onZoom}></tr-histogram>

@@ -3,12 +3,12 @@
 import { msg, str } from "@lit/localize";
 import { css, html, LitElement, nothing, type TemplateResult } from "lit";
 import { property, state } from "lit/decorators.js";
-import { faultView } from "#ui/components/controls/error-view.ts";
+import { errorView } from "#ui/components/controls/error-view.ts";
 import { formText } from "#ui/components/controls/form-text.ts";
 import { pageStyles } from "#ui/components/style/page-styles.ts";
 import { controls, notices } from "#ui/components/style/styles.ts";
 import type { AnalysedToken, IndexAdmin } from "#ui/services/administration/index-admin.ts";
-import { SearchError } from "#ui/services/search/search-client.ts";
+import { type HubError, toHubError } from "#ui/services/hub/json-call.ts";
 
 type Way = "analyzer" | "field" | "parts";
 
@@ -23,7 +23,7 @@ export class AnalyseForm extends LitElement {
   @property({ attribute: false }) accessor fieldNames: readonly string[] = [];
   @state() accessor _way: Way = "analyzer";
   @state() accessor _tokens: readonly AnalysedToken[] | undefined;
-  @state() accessor _fault: SearchError | undefined;
+  @state() accessor _fault: HubError | undefined;
 
   static override styles = [
     controls,
@@ -79,7 +79,7 @@ export class AnalyseForm extends LitElement {
         <label class="form"><span>${msg("Text")}</span><textarea name="text" required>${DEFAULT_TEXT}</textarea></label>
         <div><button class="primary">${msg("Analyse")}</button></div>
       </form>
-      ${this._fault === undefined ? nothing : faultView(this._fault)}
+      ${this._fault === undefined ? nothing : errorView(this._fault)}
       ${this._tokens === undefined ? nothing : this.#result(this._tokens)}`;
   }
 
@@ -123,7 +123,7 @@ export class AnalyseForm extends LitElement {
       this._fault = undefined;
     } catch (error) {
       this._tokens = undefined;
-      this._fault = error instanceof SearchError ? error : new SearchError(0, "internal", String(error), "");
+      this._fault = toHubError(error);
     }
   }
 }

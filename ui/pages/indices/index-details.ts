@@ -3,9 +3,10 @@
 import { msg, str } from "@lit/localize";
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
 import { property, state } from "lit/decorators.js";
+import { HubError, toHubError } from "#ui/services/hub/json-call.ts";
 import "./analyse-form.ts";
 import "#ui/components/controls/confirm-dialog.ts";
-import { faultView } from "#ui/components/controls/error-view.ts";
+import { errorView } from "#ui/components/controls/error-view.ts";
 import { formText } from "#ui/components/controls/form-text.ts";
 import { icon } from "#ui/components/style/icons.ts";
 import "./mapping-tree.ts";
@@ -13,7 +14,6 @@ import { pageStyles } from "#ui/components/style/page-styles.ts";
 import { controls, notices } from "#ui/components/style/styles.ts";
 import type { FieldNode, IndexAdmin, IndexAlias, IndexRow } from "#ui/services/administration/index-admin.ts";
 import { navigate } from "#ui/services/browser/router.ts";
-import { SearchError } from "#ui/services/search/search-client.ts";
 import { formatBytes, formatCount, formatMoment } from "#ui/services/text/format.ts";
 import { aliasesView, settingsView } from "./index-views.ts";
 
@@ -38,7 +38,7 @@ export class IndexDetails extends LitElement {
   @state() accessor _fields: readonly FieldNode[] = [];
   @state() accessor _settings: ReadonlyMap<string, string> = new Map();
   @state() accessor _aliases: readonly IndexAlias[] = [];
-  @state() accessor _fault: SearchError | undefined;
+  @state() accessor _fault: HubError | undefined;
   /** What is being done now. */
   @state() accessor _doing = "";
   @state() accessor _done = "";
@@ -67,7 +67,7 @@ export class IndexDetails extends LitElement {
         <a class="button" href="#/discover?${new URLSearchParams({ index: this.name, from: "now-1y" })}">${icon("search")}${msg("Discover")}</a>
         <a class="button" href="#/console?${new URLSearchParams({ request: `GET ${this.name}/_search` })}">${icon("terminal")}${msg("Console")}</a>
       </div>
-      ${this._fault === undefined ? nothing : faultView(this._fault)}
+      ${this._fault === undefined ? nothing : errorView(this._fault)}
       ${row === undefined ? this.#missing() : this.#content(row)}
       <tr-confirm-dialog></tr-confirm-dialog>
     </div>`;
@@ -130,7 +130,7 @@ export class IndexDetails extends LitElement {
       this._aliases = aliases;
       this._fault = undefined;
     } catch (error) {
-      if (!signal.aborted && !(error instanceof SearchError && error.status === 404)) this.#fail(error);
+      if (!signal.aborted && !(error instanceof HubError && error.status === 404)) this.#fail(error);
     }
   }
 
@@ -154,7 +154,7 @@ export class IndexDetails extends LitElement {
   }
 
   #fail(error: unknown): void {
-    this._fault = error instanceof SearchError ? error : new SearchError(0, "internal", String(error), "");
+    this._fault = toHubError(error);
   }
 
   async #merge({ segments, shards }: IndexRow): Promise<void> {

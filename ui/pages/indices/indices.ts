@@ -3,7 +3,7 @@
 import { msg, str } from "@lit/localize";
 import { css, html, LitElement, nothing, type TemplateResult } from "lit";
 import { property, state } from "lit/decorators.js";
-import { faultView } from "#ui/components/controls/error-view.ts";
+import { errorView } from "#ui/components/controls/error-view.ts";
 import { HotkeyController } from "#ui/components/controls/hotkeys.ts";
 import { icon } from "#ui/components/style/icons.ts";
 import { pageStyles } from "#ui/components/style/page-styles.ts";
@@ -15,7 +15,8 @@ import {
   type SortKey,
   selectRows,
 } from "#ui/services/administration/index-admin.ts";
-import { SearchClient, SearchError } from "#ui/services/search/search-client.ts";
+import { type HubError, toHubError } from "#ui/services/hub/json-call.ts";
+import { SearchClient } from "#ui/services/search/search-client.ts";
 import { formatBytes, formatCount, formatMoment } from "#ui/services/text/format.ts";
 import "./index-details.ts";
 import "./retention.ts";
@@ -39,7 +40,7 @@ export class IndicesPage extends LitElement {
   /** Of the address: `index` shows one, `view=retention` what is kept. */
   @property({ attribute: false }) accessor parameters = new URLSearchParams();
   @state() accessor _rows: readonly IndexRow[] | undefined;
-  @state() accessor _fault: SearchError | undefined;
+  @state() accessor _fault: HubError | undefined;
   @state() accessor _search = "";
   @state() accessor _sort: SortKey = "name";
   @state() accessor _isDescending = false;
@@ -97,7 +98,7 @@ export class IndicesPage extends LitElement {
       <div class="title"><h1>${msg("Indices")}</h1><span class="space"></span>
         <a class="button" href="#/indices?view=retention">${icon("clock")}${msg("What is kept")}</a>
         <button @click=${() => void this.#load()} title=${msg("Ask again (r)")}>${icon("refresh")}${msg("Refresh")}</button></div>
-      ${this._fault === undefined ? nothing : faultView(this._fault)}
+      ${this._fault === undefined ? nothing : errorView(this._fault)}
       ${this._rows === undefined ? nothing : this.#list(this._rows)}
     </div>`;
   }
@@ -162,7 +163,7 @@ export class IndicesPage extends LitElement {
       this._fault = undefined;
     } catch (error) {
       if (signal.aborted) return;
-      this._fault = error instanceof SearchError ? error : new SearchError(0, "internal", String(error), "");
+      this._fault = toHubError(error);
     }
   }
 }

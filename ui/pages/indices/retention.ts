@@ -3,7 +3,7 @@
 import { msg, str } from "@lit/localize";
 import { html, LitElement, nothing, type TemplateResult } from "lit";
 import "#ui/components/controls/confirm-dialog.ts";
-import { faultView } from "#ui/components/controls/error-view.ts";
+import { errorView } from "#ui/components/controls/error-view.ts";
 import { formText } from "#ui/components/controls/form-text.ts";
 import { Refreshing } from "#ui/components/controls/polling-controller.ts";
 import { icon } from "#ui/components/style/icons.ts";
@@ -36,7 +36,7 @@ export class RetentionPanel extends LitElement {
         <h1>${msg("What is kept")}</h1>
       </div>
       <p class="muted">${msg("An index is deleted when its last line came longer ago than its rule allows, or as the oldest when the indices of the pattern take more than allowed. The first rule that fits an index counts; without one it is kept for ever.")}</p>
-      ${fault === undefined ? nothing : faultView(fault)}
+      ${fault === undefined ? nothing : errorView(fault)}
       ${value === undefined ? nothing : html`${rulesView(value, (rule) => void this.#remove(value, rule))}${this.#form(value)}`}
       <tr-confirm-dialog></tr-confirm-dialog>
     </div>`;

@@ -3,18 +3,17 @@
 import { msg } from "@lit/localize";
 import { css, html, LitElement, nothing, type TemplateResult } from "lit";
 import { state } from "lit/decorators.js";
-import { faultView } from "#ui/components/controls/error-view.ts";
+import { errorView } from "#ui/components/controls/error-view.ts";
 import { pageStyles } from "#ui/components/style/page-styles.ts";
 import { controls, notices } from "#ui/components/style/styles.ts";
 import { type GrokAnswer, tryGrok } from "#ui/services/administration/pipeline-client.ts";
-import { toSearchError } from "#ui/services/hub/hub-client.ts";
-import type { SearchError } from "#ui/services/search/search-client.ts";
+import { type HubError, toHubError } from "#ui/services/hub/json-call.ts";
 
 const TRY_AFTER_MS = 300;
 
 export class GrokDebugger extends LitElement {
   @state() accessor _answer: GrokAnswer | undefined;
-  @state() accessor _fault: SearchError | undefined;
+  @state() accessor _fault: HubError | undefined;
   @state() accessor _text = "55.3.244.1 GET /index.html 15824 0.043";
 
   static override styles = [
@@ -66,7 +65,7 @@ export class GrokDebugger extends LitElement {
         <label class="block">${msg("Expression")}<textarea name="pattern" spellcheck="false">${"%{IP:client} %{WORD:method} %{URIPATHPARAM:request} %{NUMBER:bytes} %{NUMBER:duration}"}</textarea></label>
         <label class="block">${msg("Own patterns, a name and an expression a line")}<textarea name="definitions" spellcheck="false"></textarea></label>
       </form>
-      ${this._fault === undefined ? nothing : faultView(this._fault)}
+      ${this._fault === undefined ? nothing : errorView(this._fault)}
       <div role="status">${this._answer === undefined ? nothing : this.#answer(this._answer)}</div>`;
   }
 
@@ -107,7 +106,7 @@ export class GrokDebugger extends LitElement {
       this._answer = answer;
       this._fault = undefined;
     } catch (error) {
-      if (!signal.aborted) this._fault = toSearchError(error);
+      if (!signal.aborted) this._fault = toHubError(error);
     }
   }
 }

@@ -3,7 +3,8 @@
 import { msg, str } from "@lit/localize";
 import { css, html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
 import { property, state } from "lit/decorators.js";
-import { faultView } from "#ui/components/controls/error-view.ts";
+import "#ui/components/editor/code-editor.ts";
+import { errorView } from "#ui/components/controls/error-view.ts";
 import { formText } from "#ui/components/controls/form-text.ts";
 import { icon } from "#ui/components/style/icons.ts";
 import { pageStyles } from "#ui/components/style/page-styles.ts";
@@ -11,14 +12,16 @@ import { controls, notices } from "#ui/components/style/styles.ts";
 import {
   getPipeline,
   type PipelineText,
+  problemsOf,
   putPipeline,
   type Trial,
   tryPipeline,
 } from "#ui/services/administration/pipeline-client.ts";
 import { navigate } from "#ui/services/browser/router.ts";
-import { toSearchError } from "#ui/services/hub/hub-client.ts";
+import type { TextProblem } from "#ui/services/console/body-problems.ts";
+import { HubError, toHubError } from "#ui/services/hub/json-call.ts";
 import { LogDocument } from "#ui/services/search/log-document.ts";
-import { SearchClient, SearchError } from "#ui/services/search/search-client.ts";
+import { SearchClient } from "#ui/services/search/search-client.ts";
 import { rowsRequest } from "#ui/services/search/search-request.ts";
 import { trialStyles, trialView } from "./trial-view.ts";
 
@@ -51,9 +54,11 @@ export class PipelineEditor extends LitElement {
   @state() accessor _text: string = FIRST_TEXT;
   @state() accessor _lines: string = FIRST_LINE;
   @state() accessor _trials: readonly Trial[] = [];
-  /** What is wrong with the text, with its place. */
+  /** What is wrong with the text, in the hub's words. */
   @state() accessor _problem = "";
-  @state() accessor _fault: SearchError | undefined;
+  /** The same, at its position in the text. */
+  @state() accessor _problems: readonly TextProblem[] = [];
+  @state() accessor _fault: HubError | undefined;
   @state() accessor _said = "";
 
   static override styles = [
@@ -70,9 +75,15 @@ export class PipelineEditor extends LitElement {
         grid-template-columns: repeat(auto-fit, minmax(min(28rem, 100%), 1fr));
         gap: 16px;
       }
-      textarea.text {
-        min-height: 26rem;
-        tab-size: 2;
+      h2 {
+        margin: 0 0 5px;
+        font-size: inherit;
+        font-weight: 600;
+      }
+      tr-code-editor {
+        height: 34rem;
+        border: 1px solid var(--control-line);
+        border-radius: var(--radius);
       }
       label.block {
         display: grid;
@@ -107,6 +118,10 @@ export class PipelineEditor extends LitElement {
     this.#trial.abort();
   }
 
+  protected override firstUpdated(): void {
+    this.renderRoot.querySelector("tr-code-editor")!.value = this._text;
+  }
+
   protected override willUpdate(changed: PropertyValues<this>): void {
     if (changed.has("sample") && this.sample !== "") this._lines = this.sample;
     if (changed.has("name")) void this.#load();
@@ -122,12 +137,13 @@ export class PipelineEditor extends LitElement {
           <label>${msg("Description")}<input name="description" maxlength="300" autocomplete="off" .value=${this._stored?.description ?? ""} /></label>
           <button class="primary" ?disabled=${isFile || this._problem !== ""}>${icon("save")}${msg("Save and run")}</button>
         </form></div>
-      ${this._fault === undefined ? nothing : faultView(this._fault)}
+      ${this._fault === undefined ? nothing : errorView(this._fault)}
       ${isFile ? html`<div class="notice"><p>${msg("This pipeline comes from files of the hub; it can be tried here, and changed there.")}</p></div>` : nothing}
       <p role="status">${this._said}</p>
       <div class="halves">
         <div>
-          <label class="block">${msg("Pipeline")}<textarea class="text" spellcheck="false" wrap="off" .value=${this._text} @input=${this.#onText}></textarea></label>
+          <h2>${msg("Pipeline")}</h2>
+          <tr-code-editor label=${msg("Pipeline")} syntax="pipeline" .problems=${this._problems} @tr-edit=${this.#onText}></tr-code-editor>
         </div>
         <div>
           <label class="block">${msg("Lines to try it on")}<textarea spellcheck="false" wrap="off" .value=${this._lines} @input=${this.#onLines}></textarea></label>
@@ -153,15 +169,16 @@ export class PipelineEditor extends LitElement {
       if (this.name !== "") {
         this._stored = await getPipeline(this.name, signal);
         this._text = this._stored.text;
+        this.renderRoot.querySelector("tr-code-editor")!.value = this._text;
       }
       await this.#try();
     } catch (error) {
-      if (!signal.aborted) this._fault = toSearchError(error);
+      if (!signal.aborted) this._fault = toHubError(error);
     }
   }
 
-  #onText(event: Event): void {
-    this._text = (event.currentTarget as HTMLTextAreaElement).value;
+  #onText({ detail }: CustomEvent<string>): void {
+    this._text = detail;
     this.#trySoon();
   }
 
@@ -184,11 +201,15 @@ export class PipelineEditor extends LitElement {
       if (signal.aborted) return;
       this._trials = trials;
       this._problem = "";
+      this._problems = [];
       this._fault = undefined;
     } catch (error) {
       if (signal.aborted) return;
-      if (error instanceof SearchError && error.status === 400) this._problem = error.message;
-      else this._fault = toSearchError(error);
+      if (error instanceof HubError && error.status === 400) {
+        this._problem = error.message;
+        this._problems = problemsOf(error, this._text);
+        this._trials = [];
+      } else this._fault = toHubError(error);
     }
   }
 
@@ -203,7 +224,7 @@ export class PipelineEditor extends LitElement {
       if (lines.length > 0) this._lines = lines.join("\n");
       await this.#try();
     } catch (error) {
-      this._fault = toSearchError(error);
+      this._fault = toHubError(error);
     }
   }
 
@@ -219,7 +240,7 @@ export class PipelineEditor extends LitElement {
         else this._stored = await getPipeline(name, this.#abort.signal);
       },
       (error: unknown) => {
-        this._fault = toSearchError(error);
+        this._fault = toHubError(error);
       },
     );
   }

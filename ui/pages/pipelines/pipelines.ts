@@ -3,8 +3,9 @@
 import { msg, str } from "@lit/localize";
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
 import { property, state } from "lit/decorators.js";
+import type { Facts } from "#ui/services/hub/json-call.ts";
 import "#ui/components/controls/confirm-dialog.ts";
-import { faultView } from "#ui/components/controls/error-view.ts";
+import { errorView } from "#ui/components/controls/error-view.ts";
 import { icon } from "#ui/components/style/icons.ts";
 import { pageStyles } from "#ui/components/style/page-styles.ts";
 import { controls, notices } from "#ui/components/style/styles.ts";
@@ -16,7 +17,6 @@ import {
 } from "#ui/services/administration/pipeline-client.ts";
 import { PipelineFlow } from "#ui/services/administration/pipeline-flow.ts";
 import { navigate } from "#ui/services/browser/router.ts";
-import type { Facts } from "#ui/services/hub/hub-client.ts";
 import { valueText } from "#ui/services/search/log-document.ts";
 import "./grok-debugger.ts";
 import "./pipeline-editor.ts";
@@ -66,7 +66,7 @@ export class PipelinesPage extends LitElement {
         ([name, title]) =>
           html`<button role="tab" aria-selected=${name === view} @click=${() => navigate({ page: "pipelines", parameters: new URLSearchParams({ view: name }) })}>${title}</button>`,
       )}</div>
-      ${fault === undefined ? nothing : faultView(fault)}
+      ${fault === undefined ? nothing : errorView(fault)}
       <p role="status" class="muted">${this._said}</p>
       ${view === "grok" ? html`<tr-grok-debugger></tr-grok-debugger>` : view === "letters" ? this.#letters() : this.#list()}
       <tr-confirm-dialog></tr-confirm-dialog>

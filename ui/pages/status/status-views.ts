@@ -3,7 +3,7 @@
 import { msg, str } from "@lit/localize";
 import { html, nothing, type TemplateResult } from "lit";
 import { healthLook, healthText } from "#ui/services/administration/fleet.ts";
-import type { Facts } from "#ui/services/hub/hub-client.ts";
+import type { Facts } from "#ui/services/hub/json-call.ts";
 import { valueText } from "#ui/services/search/log-document.ts";
 import {
   formatAgo,

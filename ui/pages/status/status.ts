@@ -2,7 +2,7 @@
 
 import { msg } from "@lit/localize";
 import { html, LitElement, nothing, type TemplateResult } from "lit";
-import { faultView } from "#ui/components/controls/error-view.ts";
+import { errorView } from "#ui/components/controls/error-view.ts";
 import { HotkeyController } from "#ui/components/controls/hotkeys.ts";
 import { Refreshing } from "#ui/components/controls/polling-controller.ts";
 import { icon } from "#ui/components/style/icons.ts";
@@ -10,7 +10,8 @@ import { pageStyles } from "#ui/components/style/page-styles.ts";
 import { controls, notices } from "#ui/components/style/styles.ts";
 import { cardTableStyles } from "#ui/components/table/card-table.ts";
 import { fetchSlowQueries, type SlowQueries } from "#ui/services/administration/slow-queries.ts";
-import { type Facts, fetchAgents, fetchStatus } from "#ui/services/hub/hub-client.ts";
+import { fetchAgents, fetchStatus } from "#ui/services/hub/hub-client.ts";
+import type { Facts } from "#ui/services/hub/json-call.ts";
 import { slowQueriesView } from "./slow-queries-view.ts";
 import { statusStyles } from "./status-styles.ts";
 import { agentsView, factsView, identityView, pipelinesView, streamsView } from "./status-views.ts";
@@ -32,7 +33,7 @@ export class StatusPage extends LitElement {
     return html`<div class="page">
       <div class="title"><h1>${msg("Health")}</h1><span class="space"></span>
         <button @click=${() => void this.#facts.refresh()} title=${msg("Ask again (r)")}>${icon("refresh")}${msg("Refresh")}</button></div>
-      ${fault === undefined ? nothing : faultView(fault)}
+      ${fault === undefined ? nothing : errorView(fault)}
       ${value === undefined ? nothing : factsView(value.status)}
       <h2>${msg("Agents")}</h2>
       ${agentsView(value?.agents, fault !== undefined)}

@@ -7,14 +7,13 @@
 import { msg } from "@lit/localize";
 import { css, html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
 import { property, state } from "lit/decorators.js";
+import { HubError, toHubError } from "#ui/services/hub/json-call.ts";
 import "#ui/components/chart/chart.ts";
-import { faultView } from "#ui/components/controls/error-view.ts";
+import { errorView } from "#ui/components/controls/error-view.ts";
 import { controls, notices } from "#ui/components/style/styles.ts";
-import { toSearchError } from "#ui/services/hub/hub-client.ts";
 import { chooseInterval } from "#ui/services/search/interval.ts";
 import {
   SearchClient,
-  SearchError,
   type SearchResponse,
   shardFailureOf,
   totalOf,
@@ -56,7 +55,7 @@ export class VisualisationPanel extends LitElement {
   /** The numbers instead of the chart. */
   @property({ type: Boolean }) accessor isTable = false;
   @state() accessor _data: ChartData | PlaceData | undefined;
-  @state() accessor _fault: SearchError | undefined;
+  @state() accessor _fault: HubError | undefined;
   @state() accessor _warning: string | undefined;
   @state() accessor _isLoading = false;
   /** What `_data` belong to. */
@@ -115,7 +114,7 @@ export class VisualisationPanel extends LitElement {
   override render(): TemplateResult {
     const missing = missingChoice(this.shown);
     if (missing !== undefined) return html`<p class="choice">${missing}</p>`;
-    if (this._fault !== undefined) return faultView(this._fault);
+    if (this._fault !== undefined) return errorView(this._fault);
     return html`${this._warning === undefined ? nothing : html`<div class="notice warning" role="alert"><p>${this._warning}</p></div>`}
       ${this.#chart()}`;
   }
@@ -157,7 +156,7 @@ export class VisualisationPanel extends LitElement {
       );
     } catch (error) {
       if (signal.aborted) return;
-      this._fault = toSearchError(error);
+      this._fault = toHubError(error);
     }
     this._isLoading = false;
   }
@@ -175,7 +174,7 @@ export class VisualisationPanel extends LitElement {
     const { isUtc, filter } = this;
     const range = resolveRange(this.range, Date.now());
     if (range === undefined)
-      throw new SearchError(400, "range", msg("The time range can't be read."), msg("Choose another one."));
+      throw new HubError(400, "range", msg("The time range can't be read."), msg("Choose another one."));
     const interval = chooseInterval(range, shown.chart === "heat" ? MAX_HEAT_TIMES : MAX_TIMES);
     const timeZone = isUtc ? "UTC" : Intl.DateTimeFormat().resolvedOptions().timeZone;
     const asked = { ...drawnPart(shown), view: shown.view ?? this._mapView };

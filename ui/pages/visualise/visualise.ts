@@ -3,9 +3,10 @@
 import { msg } from "@lit/localize";
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
 import { property, state } from "lit/decorators.js";
-import { faultView } from "#ui/components/controls/error-view.ts";
+import { errorView } from "#ui/components/controls/error-view.ts";
 import { HotkeyController } from "#ui/components/controls/hotkeys.ts";
 import { icon } from "#ui/components/style/icons.ts";
+import { type HubError, toHubError } from "#ui/services/hub/json-call.ts";
 import "#ui/components/editor/json-view.ts";
 import "#ui/components/controls/query-bar.ts";
 import type { SearchDetail } from "#ui/components/controls/query-bar.ts";
@@ -23,7 +24,7 @@ import {
   writeState,
 } from "#ui/services/search/discover-state.ts";
 import { type Field, readFields } from "#ui/services/search/fields.ts";
-import { SearchClient, SearchError } from "#ui/services/search/search-client.ts";
+import { SearchClient } from "#ui/services/search/search-client.ts";
 import type { TimeRange } from "#ui/services/search/time-range.ts";
 import type { MapView } from "#ui/services/visualise/map-view.ts";
 import { toCsv } from "#ui/services/visualise/series.ts";
@@ -48,7 +49,7 @@ export class VisualisePage extends LitElement {
   @state() accessor _loaded: LoadedDetail | undefined;
   /** What it was saved as. */
   @state() accessor _saved: SavedObject | undefined;
-  @state() accessor _fault: SearchError | undefined;
+  @state() accessor _fault: HubError | undefined;
   @state() accessor _round = 0;
   @state() accessor _hasRequest = false;
   /** The numbers are shown in the chart's place. */
@@ -118,7 +119,7 @@ export class VisualisePage extends LitElement {
         </aside>
         <section class="main">
           ${this.#head()}
-          ${this._fault === undefined ? nothing : faultView(this._fault)}
+          ${this._fault === undefined ? nothing : errorView(this._fault)}
           ${newestView(this.#newest.outside(range), range, (found) => this.#go({}, { range: found }))}
           <tr-visualisation-panel .shown=${this.#shown} .range=${range} .isUtc=${isUtc} .round=${this._round} .isTable=${this._isTable} @tr-loaded=${this.#onLoaded} @tr-view=${this.#onView} @tr-found=${this.#onFound}></tr-visualisation-panel>
           ${this._hasRequest && this._loaded !== undefined ? html`<tr-json-view .text=${JSON.stringify(this._loaded.request)}></tr-json-view>` : nothing}
@@ -250,7 +251,7 @@ export class VisualisePage extends LitElement {
   }
 
   #fail(error: unknown): void {
-    this._fault = error instanceof SearchError ? error : new SearchError(0, "internal", String(error), "");
+    this._fault = toHubError(error);
   }
 }
 

@@ -1,4 +1,4 @@
-/** Who may do what: accounts, keys, clients, agents' credentials and connected accounts at the hub. All calls throw SearchError. */
+/** Who may do what: accounts, keys, clients, agents' credentials and connected accounts at the hub. All calls throw HubError. */
 
 import { callHub } from "#ui/services/hub/hub-client.ts";
 

@@ -1,4 +1,4 @@
-/** Alert rules at the hub. All calls throw SearchError. */
+/** Alert rules at the hub. All calls throw HubError. */
 
 import { callHub } from "#ui/services/hub/hub-client.ts";
 

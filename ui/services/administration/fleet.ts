@@ -1,7 +1,7 @@
 /** Agents as the pages show them, read from whatever the hub's version tells of them, and their rates. */
 
 import { msg } from "@lit/localize";
-import { asFacts, type Facts } from "#ui/services/hub/hub-client.ts";
+import { asFacts, type Facts } from "#ui/services/hub/json-call.ts";
 
 export interface FleetInput {
   readonly id: string;

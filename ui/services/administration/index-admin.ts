@@ -55,7 +55,7 @@ export interface AnalysedToken {
 const COLUMNS = "health,status,index,pri,rep,docs.count,docs.deleted,store.size,creation.date,segments.count";
 const HEALTH_ORDER: Readonly<Record<string, number>> = { red: 0, yellow: 1, green: 2 };
 
-/** All calls throw SearchError. */
+/** All calls throw HubError. */
 export class IndexAdmin {
   readonly #client: SearchClient;
 

@@ -1,6 +1,8 @@
-/** Pipelines, trials of them, and dead letters at the hub. All calls throw SearchError. */
+/** Pipelines, trials of them, and dead letters at the hub. All calls throw HubError. */
 
-import { asFacts, callHub, type Facts } from "#ui/services/hub/hub-client.ts";
+import type { TextProblem } from "#ui/services/console/body-problems.ts";
+import { callHub } from "#ui/services/hub/hub-client.ts";
+import { asFacts, type Facts, type HubError } from "#ui/services/hub/json-call.ts";
 import { valueText } from "#ui/services/search/log-document.ts";
 
 export interface PipelineText {
@@ -79,6 +81,21 @@ export async function tryPipeline(
   const events = lines.length === 0 ? [""] : lines;
   const answer = await callHub("POST", "/api/pipelines/_try/simulate", { text, events }, signal);
   return (asFacts(answer)["simulations"] as readonly Trial[] | undefined) ?? [];
+}
+
+/** Returns what the hub found wrong with a text: up to the end of the word that begins at its line and column. */
+export function problemsOf({ details }: HubError, text: string): TextProblem[] {
+  const { diagnostics } = details;
+  if (!Array.isArray(diagnostics)) return [];
+  const lines = text.split("\n");
+  return diagnostics.map(asFacts).map(({ line, column, message, hint }) => {
+    const row = Math.min(Math.max(Number(line) || 1, 1), lines.length) - 1;
+    const before = lines.slice(0, row).reduce((sum, one) => sum + one.length + 1, 0);
+    const at = Math.min((Number(column) || 1) - 1, lines[row]!.length);
+    const [word] = /^[\w@-]+|^.?/.exec(lines[row]!.slice(at))!;
+    const from = before + at;
+    return { from, to: from + word.length, message: [message, hint].filter(Boolean).join("\n") };
+  });
 }
 
 export async function tryGrok(

@@ -1,6 +1,6 @@
 /** What goes through a pipeline: its steps with their counts, and how fast that was between two looks. */
 
-import { asFacts, type Facts } from "#ui/services/hub/hub-client.ts";
+import { asFacts, type Facts } from "#ui/services/hub/json-call.ts";
 import { valueText } from "#ui/services/search/log-document.ts";
 
 /** A plugin of a pipeline, or the events that enter it. */

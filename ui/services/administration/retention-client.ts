@@ -1,6 +1,7 @@
 /** Rules of what is kept of indices, as the hub keeps them: texts such as `logs-* 30d 50gb`. */
 
-import { asFacts, callHub } from "#ui/services/hub/hub-client.ts";
+import { callHub } from "#ui/services/hub/hub-client.ts";
+import { asFacts } from "#ui/services/hub/json-call.ts";
 
 export interface Retention {
   /** Of the hub's settings; the page can't change them. */
@@ -20,17 +21,17 @@ export interface RetentionRule {
 
 const PATH = "/api/retention";
 
-/** Throws SearchError. */
+/** Throws HubError. */
 export async function fetchRetention(signal: AbortSignal): Promise<Retention> {
   return asFacts(await callHub("GET", PATH, undefined, signal)) as unknown as Retention;
 }
 
-/** Replaces the rules; throws SearchError where they were changed meanwhile, or one can't be read. */
+/** Replaces the rules; throws HubError where they were changed meanwhile, or one can't be read. */
 export async function putRetention(rules: readonly string[], revision: number): Promise<void> {
   await callHub("PUT", PATH, { rules, revision });
 }
 
-/** Returns the indices that these rules would delete at once; throws SearchError. */
+/** Returns the indices that these rules would delete at once; throws HubError. */
 export async function previewRetention(rules: readonly string[]): Promise<string[]> {
   const { indices } = asFacts(await callHub("POST", `${PATH}/_preview`, { rules }));
   return indices as string[];

@@ -1,7 +1,8 @@
 /** Searches that took long, as the hub keeps them, and what in a search is known to cost time. */
 
 import { msg, str } from "@lit/localize";
-import { asFacts, callHub } from "#ui/services/hub/hub-client.ts";
+import { callHub } from "#ui/services/hub/hub-client.ts";
+import { asFacts } from "#ui/services/hub/json-call.ts";
 
 export interface SlowQuery {
   /** ms since 1970; 0: unknown. */
@@ -28,7 +29,7 @@ const DEEP_HITS = 5_000;
 const MANY = 1_000;
 const MAX_DEPTH = 60;
 
-/** Returns the searches the hub keeps as slow; throws SearchError. */
+/** Returns the searches the hub keeps as slow; throws HubError. */
 export async function fetchSlowQueries(signal: AbortSignal): Promise<SlowQueries> {
   const answer = asFacts(await callHub("GET", "/api/slow-queries", undefined, signal));
   const { threshold_ms: threshold, queries } = answer;

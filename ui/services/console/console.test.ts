@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { forBrowser } from "./console-client.ts";
 import { fromCurl, toCurl } from "./curl.ts";
-import { highlightConsole } from "./highlight.ts";
 import { addToHistory } from "./history.ts";
 import { compactJson, indentJson, lex, splitValues, toPlainJson } from "./loose-json.ts";
 import { formatRequest, indexOf, isDestructive, parseRequests, requestsAt, toCall } from "./requests.ts";
@@ -94,12 +93,6 @@ test("tokens leave no character out, whatever the text", () => {
         .join(""),
       text,
     );
-  assert.equal(
-    highlightConsole(TEXT)
-      .map((line) => line.map(({ text }) => text).join(""))
-      .join("\n"),
-    TEXT,
-  );
 });
 
 test("a formatted request keeps its lines of JSON", () => {

@@ -1,7 +1,11 @@
 /** An answer as lines that can be folded; numbers and texts stay as the hub wrote them. */
 
-import type { Span } from "./highlight.ts";
-import { lex, type Token } from "./loose-json.ts";
+import { lex, type Token, type TokenKind } from "./loose-json.ts";
+
+export interface Span {
+  readonly kind: TokenKind;
+  readonly text: string;
+}
 
 export interface JsonLine {
   readonly depth: number;

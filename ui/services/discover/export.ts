@@ -38,7 +38,7 @@ const PAGE_LINES = 5_000;
 const MAX_CHARACTERS = 400_000_000;
 const SNAPSHOT = "2m";
 
-/** Returns the file's parts. Throws SearchError, and what `signal` was aborted with. */
+/** Returns the file's parts. Throws HubError, and what `signal` was aborted with. */
 export async function exportLines(options: ExportOptions): Promise<Exported> {
   const { client, state, range, signal } = options;
   const body = {

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { Fetcher } from "#ui/services/hub/json-call.ts";
 import { readState } from "#ui/services/search/discover-state.ts";
-import { type Fetcher, SearchClient } from "#ui/services/search/search-client.ts";
+import { SearchClient } from "#ui/services/search/search-client.ts";
 import { rowsRequest } from "#ui/services/search/search-request.ts";
 import { resolveRange } from "#ui/services/search/time-range.ts";
 import { firstAnswers, startFirstSearch, takeFirstSearch } from "./first-search.ts";

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { Fetcher } from "#ui/services/hub/json-call.ts";
 import { LogDocument } from "#ui/services/search/log-document.ts";
-import { type Fetcher, SearchClient } from "#ui/services/search/search-client.ts";
+import { SearchClient } from "#ui/services/search/search-client.ts";
 import { SurroundingLines } from "./surrounding-lines.ts";
 
 type Body = {

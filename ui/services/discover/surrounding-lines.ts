@@ -37,7 +37,7 @@ export class SurroundingLines {
     this.#index = index;
   }
 
-  /** Loads some more lines on one side. Throws SearchError. */
+  /** Loads some more lines on one side. Throws HubError. */
   async load(side: "before" | "after", signal: AbortSignal): Promise<void> {
     const known = side === "before" ? this.before : this.after;
     const size = known.length + SURROUNDING_LINES;

@@ -22,7 +22,7 @@ export function parametersOf({ attributes }: SavedObject): string {
 
 const BASE = "/api/saved";
 
-/** All calls throw SearchError. */
+/** All calls throw HubError. */
 export class SavedClient {
   async list(type: SavedType, signal?: AbortSignal): Promise<SavedObject[]> {
     const { objects } = (await callHub("GET", `${BASE}/${type}`, undefined, signal)) as {

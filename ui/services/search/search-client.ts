@@ -1,28 +1,10 @@
 /** The search interface under the page's own origin. */
 
 import { msg, str } from "@lit/localize";
-import { leaveIfSignedOut } from "#ui/services/browser/sign-in.ts";
+import { callJson, type Fetcher, type Hints } from "#ui/services/hub/json-call.ts";
 import type { FieldCapabilities } from "./fields.ts";
 import type { Hit } from "./log-document.ts";
 import { encodeIndex, fieldsPath, searchPath } from "./search-paths.ts";
-
-/** A failed call, in words for the reader: what failed and what to do. */
-export class SearchError extends Error {
-  /** HTTP status; 0 where the hub couldn't be reached. */
-  readonly status: number;
-  /** The interface's own words for it: `query_shard_exception` … */
-  readonly type: string;
-  /** What to do; "" where nothing is known. */
-  readonly hint: string;
-
-  constructor(status: number, type: string, message: string, hint: string, cause?: unknown) {
-    super(message, { cause });
-    this.name = "SearchError";
-    this.status = status;
-    this.type = type;
-    this.hint = hint;
-  }
-}
 
 export interface Bucket {
   readonly key: number | string;
@@ -54,46 +36,31 @@ export interface SearchResponse {
   };
 }
 
-interface ErrorCause {
-  readonly type?: string;
-  readonly reason?: string;
-  readonly caused_by?: ErrorCause;
-  readonly root_cause?: readonly ErrorCause[];
-}
-
-const HINTS: Readonly<Record<string, string>> = {
-  index_not_found_exception: msg(
-    "Choose another index at the left of the query, or wait until its first line is stored.",
-  ),
-  query_shard_exception: msg(
-    "Look at the query's quotes, parentheses and field:value pairs; ? shows the language.",
-  ),
-  parsing_exception: msg(
-    "Look at the query's quotes, parentheses and field:value pairs; ? shows the language.",
-  ),
-  parse_exception: msg(
-    "Look at the query's quotes, parentheses and field:value pairs; ? shows the language.",
-  ),
-  too_many_buckets_exception: msg("Choose a shorter time range."),
-  circuit_breaking_exception: msg(
-    "The hub is short of memory: choose a shorter time range or a narrower query.",
-  ),
+const CHECK_QUERY = msg(
+  "Look at the query's quotes, parentheses and field:value pairs; ? shows the language.",
+);
+const HINTS: Hints = {
+  types: {
+    index_not_found_exception: msg(
+      "Choose another index at the left of the query, or wait until its first line is stored.",
+    ),
+    query_shard_exception: CHECK_QUERY,
+    parsing_exception: CHECK_QUERY,
+    parse_exception: CHECK_QUERY,
+    too_many_buckets_exception: msg("Choose a shorter time range."),
+    circuit_breaking_exception: msg(
+      "The hub is short of memory: choose a shorter time range or a narrower query.",
+    ),
+  },
+  statuses: {
+    0: msg("Is the hub running? The page tries again as soon as it answers."),
+    401: msg("Sign in again."),
+    403: msg("Ask an administrator for the right to read this index."),
+    429: msg("The hub is busy: try again in a moment."),
+    503: msg("The hub isn't ready: try again in a moment."),
+    504: msg("The search took too long: choose a shorter time range or a narrower query."),
+  },
 };
-
-const STATUS_HINTS: Readonly<Record<number, string>> = {
-  0: msg("Is the hub running? The page tries again as soon as it answers."),
-  401: msg("Sign in again."),
-  403: msg("Ask an administrator for the right to read this index."),
-  429: msg("The hub is busy: try again in a moment."),
-  503: msg("The hub isn't ready: try again in a moment."),
-  504: msg("The search took too long: choose a shorter time range or a narrower query."),
-};
-
-/** What the client needs of an answer. */
-export type Answer = Pick<Response, "ok" | "status" | "text">;
-
-/** What the client needs of a browser's fetch. */
-export type Fetcher = (address: string, init: RequestInit) => Promise<Answer>;
 
 export class SearchClient {
   readonly #fetch: Fetcher;
@@ -104,7 +71,7 @@ export class SearchClient {
     this.#base = base;
   }
 
-  /** Searches an index expression; no index at all is no error but an empty answer. Throws SearchError. */
+  /** Searches an index expression; no index at all is no error but an empty answer. Throws HubError. */
   search(index: string, body: unknown, signal?: AbortSignal): Promise<SearchResponse> {
     return this.call("POST", searchPath(index), body, signal) as Promise<SearchResponse>;
   }
@@ -132,29 +99,9 @@ export class SearchClient {
       .toSorted();
   }
 
-  /** Sends any request of the search interface and returns its answer as JSON. Throws SearchError. */
-  async call(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<unknown> {
-    const init: RequestInit = { method, headers: { accept: "application/json" } };
-    if (signal !== undefined) init.signal = signal;
-    if (body !== undefined) {
-      init.body = JSON.stringify(body);
-      init.headers = { accept: "application/json", "content-type": "application/json" };
-    }
-    let response: Answer;
-    try {
-      response = await this.#fetch(`${this.#base}${path}`, init);
-    } catch (cause) {
-      if (signal?.aborted) throw cause;
-      throw new SearchError(0, "unreachable", msg("The hub can't be reached."), STATUS_HINTS[0]!, cause);
-    }
-    const text = await response.text();
-    // An answer to a request sent by others can't be aborted on its way.
-    signal?.throwIfAborted();
-    if (!response.ok) {
-      leaveIfSignedOut(response.status);
-      throw toSearchError(response.status, text);
-    }
-    return JSON.parse(text) as unknown;
+  /** Sends any request of the search interface and returns its answer as JSON. Throws HubError. */
+  call(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<unknown> {
+    return callJson(this.#fetch, { method, address: `${this.#base}${path}`, body, signal }, HINTS);
   }
 }
 
@@ -173,29 +120,4 @@ export function shardFailureOf({ _shards: shards, timed_out: timedOut }: SearchR
   return timedOut
     ? msg("The search took too long and was cut: lines are missing. Choose a shorter time range.")
     : undefined;
-}
-
-function toSearchError(status: number, text: string): SearchError {
-  let cause: ErrorCause | undefined;
-  try {
-    const { error } = JSON.parse(text) as { error?: ErrorCause | string };
-    cause = typeof error === "string" ? { reason: error } : error;
-  } catch {
-    // A proxy's page, say: the status has to do.
-  }
-  const root = deepestCause(cause?.root_cause?.[0] ?? cause);
-  const type = root?.type ?? `status_${status}`;
-  const hint = HINTS[type] ?? STATUS_HINTS[status] ?? "";
-  return new SearchError(
-    status,
-    type,
-    root?.reason ?? msg(str`The hub answered with status ${status}.`),
-    hint,
-  );
-}
-
-function deepestCause(cause: ErrorCause | undefined): ErrorCause | undefined {
-  let deepest = cause;
-  while (deepest?.caused_by?.reason !== undefined) deepest = deepest.caused_by;
-  return deepest;
 }

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { HubError } from "#ui/services/hub/json-call.ts";
 import { filterValues, LogDocument, linesWith, valueText } from "#ui/services/search/log-document.ts";
-import { SearchClient, SearchError, shardFailureOf } from "#ui/services/search/search-client.ts";
+import { SearchClient, shardFailureOf } from "#ui/services/search/search-client.ts";
 import { formatAgo, formatBytes, formatDuration, formatTick, formatTime, formatZone } from "./format.ts";
 import { compileHighlight, highlightWords, pieceAround, splitMatches } from "./highlight.ts";
 
@@ -95,7 +96,7 @@ test("a failed search says what failed and what to do", async () => {
   ];
   for (const [client, status, message, hint] of rows)
     await assert.rejects(client.search("logs-*", {}), (thrown) => {
-      assert.ok(thrown instanceof SearchError);
+      assert.ok(thrown instanceof HubError);
       assert.equal(thrown.status, status);
       assert.match(thrown.message, message);
       assert.match(thrown.hint, hint);

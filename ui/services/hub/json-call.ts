@@ -1,0 +1,127 @@
+/** Calls that answer with JSON, and what a failed one says. */
+
+import { msg, str } from "@lit/localize";
+import { leaveIfSignedOut } from "#ui/services/browser/sign-in.ts";
+
+/** Parts of an answer that are shown as they are, whatever the hub's version puts into them. */
+export type Facts = Readonly<Record<string, unknown>>;
+
+/** A failed call, in words for the reader: what failed and what to do. */
+export class HubError extends Error {
+  /** HTTP status; 0 where the hub couldn't be reached. */
+  readonly status: number;
+  /** The interface's own name of the error: `query_shard_exception` … */
+  readonly type: string;
+  /** What to do; "" where nothing is known. */
+  readonly hint: string;
+  /** Members of the error in the answer. */
+  readonly details: Facts;
+
+  constructor(
+    status: number,
+    type: string,
+    message: string,
+    hint: string,
+    options: { readonly cause?: unknown; readonly details?: Facts } = {},
+  ) {
+    super(message, { cause: options.cause });
+    this.name = "HubError";
+    this.status = status;
+    this.type = type;
+    this.hint = hint;
+    this.details = options.details ?? {};
+  }
+}
+
+/** What to do about an error, by its type where that is known, else by its status. */
+export interface Hints {
+  readonly types?: Readonly<Record<string, string>>;
+  readonly statuses: Readonly<Record<number, string>>;
+}
+
+/** What a call needs of an answer. */
+export type Answer = Pick<Response, "ok" | "status" | "text">;
+
+/** What a call needs of a browser's fetch. */
+export type Fetcher = (address: string, init: RequestInit) => Promise<Answer>;
+
+export interface JsonCall {
+  readonly method: string;
+  readonly address: string;
+  readonly body?: unknown;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Sends a call; returns its answer, undefined for an empty one. Throws HubError. */
+export async function callJson(fetcher: Fetcher, call: JsonCall, hints: Hints): Promise<unknown> {
+  const { method, address, body, signal } = call;
+  const headers: Record<string, string> = { accept: "application/json" };
+  if (body !== undefined) headers["content-type"] = "application/json";
+  let response: Answer;
+  try {
+    response = await fetcher(address, {
+      method,
+      headers,
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+      ...(signal !== undefined && { signal }),
+    });
+  } catch (cause) {
+    if (signal?.aborted) throw cause;
+    throw new HubError(0, "unreachable", msg("The hub can't be reached."), hints.statuses[0] ?? "", {
+      cause,
+    });
+  }
+  const text = await response.text();
+  // An answer to a request that was sent before the page was loaded can't be aborted on its way.
+  signal?.throwIfAborted();
+  if (!response.ok) {
+    leaveIfSignedOut(response.status);
+    throw errorOf(response.status, text, hints);
+  }
+  return text === "" ? undefined : (JSON.parse(text) as unknown);
+}
+
+/** Returns what a page shows of anything thrown. */
+export function toHubError(error: unknown): HubError {
+  if (error instanceof HubError) return error;
+  const message = error instanceof Error ? error.message : String(error);
+  return new HubError(0, "internal", message, msg("Load the page anew."), { cause: error });
+}
+
+/** Returns an object as facts; anything else as none. */
+export function asFacts(value: unknown): Facts {
+  return typeof value === "object" && value !== null ? (value as Facts) : {};
+}
+
+interface ErrorCause {
+  readonly type?: string;
+  readonly reason?: string;
+  readonly message?: string;
+  readonly caused_by?: ErrorCause;
+  readonly root_cause?: readonly ErrorCause[];
+}
+
+function errorOf(status: number, text: string, hints: Hints): HubError {
+  const { error, message } = bodyOf(text);
+  const cause = typeof error === "string" ? { reason: message ?? error } : (error ?? {});
+  const root = deepestCause(cause.root_cause?.[0] ?? cause);
+  const type = root.type ?? `status_${status}`;
+  const hint = hints.types?.[type] ?? hints.statuses[status] ?? "";
+  const reason = cause.message ?? root.reason ?? message ?? msg(str`The hub answered with status ${status}.`);
+  return new HubError(status, type, reason, hint, { details: asFacts(cause) });
+}
+
+function bodyOf(text: string): { readonly error?: ErrorCause | string; readonly message?: string } {
+  try {
+    return asFacts(JSON.parse(text) as unknown);
+  } catch {
+    // The page of a proxy: the status has to do.
+    return {};
+  }
+}
+
+function deepestCause(cause: ErrorCause): ErrorCause {
+  let deepest = cause;
+  while (deepest.caused_by?.reason !== undefined) deepest = deepest.caused_by;
+  return deepest;
+}
