@@ -1,5 +1,7 @@
 /** Entry of the agent's process. */
 
+import { StandardOutput } from "#proto/kit/standard-output.ts";
 import { main } from "./cli.ts";
 
-process.exitCode = await main(process.argv.slice(2), process.env);
+const output = new StandardOutput("tailrace-agent");
+process.exitCode = await output.finish(await main(process.argv.slice(2), process.env));

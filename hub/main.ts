@@ -20,6 +20,7 @@ import {
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import { createLogger, type Logger } from "#proto/kit/log.ts";
 import { ServiceManager } from "#proto/kit/sd-notify.ts";
+import { StandardOutput } from "#proto/kit/standard-output.ts";
 import { type HubCommand, parseHubCommand } from "./cli.ts";
 
 const EXIT_FAILED = 1;
@@ -173,15 +174,15 @@ function version(): string {
   return (JSON.parse(text) as { version: string }).version;
 }
 
-function fail(error: unknown): never {
+/** Reports what a command failed of and returns the exit status. */
+function report(error: unknown): number {
   const { code, message, detail, cause } = toAppError(error);
   process.stderr.write(`tailrace-hub: ${message}${detail === undefined ? "" : ` (${detail})`}\n`);
   if (code === "internal" && cause instanceof Error) process.stderr.write(`${cause.stack}\n`);
-  process.exit(
-    error instanceof AppError && ["settings_invalid", "usage_invalid"].includes(code)
-      ? EXIT_USAGE
-      : EXIT_FAILED,
-  );
+  const isUsage = error instanceof AppError && ["settings_invalid", "usage_invalid"].includes(code);
+  return isUsage ? EXIT_USAGE : EXIT_FAILED;
 }
 
-main().then(() => process.exit(), fail);
+const output = new StandardOutput("tailrace-hub");
+const status = await main().then(() => Number(process.exitCode ?? 0), report);
+process.exit(await output.finish(status));

@@ -8,6 +8,7 @@ import { readMachineLimits } from "#hub/node/checks/machine-limits.ts";
 import { loadHubSettings } from "#hub/node/settings/hub-settings.ts";
 import { unusedSettings } from "#hub/node/settings/unused-settings.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { StandardOutput } from "#proto/kit/standard-output.ts";
 import { parseHubCommand } from "./cli.ts";
 
 const MAY_START = 0;
@@ -43,11 +44,13 @@ function preflight(args: readonly string[]): number {
 }
 
 if (import.meta.main) {
+  const output = new StandardOutput("preflight");
+  let status = WRONG_SETTINGS;
   try {
-    process.exitCode = preflight(process.argv.slice(2));
+    status = preflight(process.argv.slice(2));
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     process.stderr.write(`preflight: ${error.message}\n`);
-    process.exitCode = WRONG_SETTINGS;
   }
+  process.exitCode = await output.finish(status);
 }

@@ -8,6 +8,7 @@ const REASONS: Readonly<Record<string, string>> = {
   ENOENT: "there is no such file",
   EISDIR: "it is a folder",
   ENOTDIR: "a part of that path is a file",
+  ENOSPC: "no space is left on the device",
   EMFILE: "too many files are open",
   ECONNREFUSED: "nothing listens there",
   ECONNRESET: "the connection was cut",

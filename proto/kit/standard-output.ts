@@ -1,0 +1,45 @@
+/**
+ * Standard output of commands. A pipe may take output later than the command writes it, so a process that ends by
+ * `process.exit` loses what is still queued; and a write that fails is an `error` event, which ends a process that
+ * doesn't listen for it.
+ */
+
+import type { Writable } from "node:stream";
+import { setImmediate } from "node:timers/promises";
+import { systemCode } from "./errors.ts";
+import { systemReason } from "./system-reason.ts";
+
+const FAILED = 1;
+
+/** Watches standard output from its construction on; one per process. */
+export class StandardOutput {
+  readonly #program: string;
+  #failure: Error | undefined;
+
+  /** `program`: its name in messages. */
+  constructor(program: string) {
+    this.#program = program;
+    process.stdout.on("error", (error) => {
+      this.#failure ??= error;
+    });
+    process.stderr.on("error", () => undefined); // there is nowhere left to report it
+  }
+
+  /**
+   * Resolves once all output is written, with the exit status: `status`, or 1 if output was lost, which is reported on
+   * standard error. A reader that closed its end of a pipe, as `head` does, has what it wants: that is no failure.
+   */
+  async finish(status: number): Promise<number> {
+    await flushed(process.stdout);
+    await setImmediate(); // error events come after the callbacks of writes
+    const lost = this.#failure !== undefined && systemCode(this.#failure) !== "EPIPE";
+    if (lost)
+      process.stderr.write(`${this.#program}: cannot write the output: ${systemReason(this.#failure)}\n`);
+    await flushed(process.stderr);
+    return lost && status === 0 ? FAILED : status;
+  }
+}
+
+function flushed(stream: Writable): Promise<void> {
+  return new Promise((resolve) => stream.write("", () => resolve()));
+}
