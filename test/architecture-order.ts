@@ -5,7 +5,7 @@
 
 const KIT = "proto/kit";
 const PROTO = ["proto", KIT];
-const STORES = ["hub/engine", "hub/journal", ...PROTO];
+const STORES = ["hub/engine", "hub/journal", "hub/scripts", ...PROTO];
 const SEARCH = ["hub/search", "hub/cluster", ...STORES];
 const SERVICES = [
   "hub/api",
@@ -24,7 +24,8 @@ export const PARTS: Readonly<Record<string, readonly string[]>> = {
   agent: PROTO,
   "hub/engine": PROTO,
   "hub/journal": PROTO,
-  "hub/pipeline": PROTO,
+  "hub/pipeline": ["hub/scripts", ...PROTO],
+  "hub/scripts": [KIT],
   "hub/auth": [KIT],
   "hub/search": STORES,
   "hub/cluster": STORES,
@@ -120,6 +121,7 @@ export const FOLDERS: Readonly<Record<string, readonly (string | readonly string
     "language",
   ],
   "hub/auth": [".", "routes", "sign-in", "client", "provider", "web", "accounts", "state", "audit"],
+  "hub/scripts": [".", "painless", "library", "values"],
   "hub/search": [
     ".",
     "suggest",

@@ -55,6 +55,7 @@ const CATALOGUE = {
   mapping_parse: { status: 400, retryable: false },
   mapping_conflict: { status: 400, retryable: false },
   mapping_strict: { status: 400, retryable: false },
+  script_failed: { status: 400, retryable: false },
   query_shard: { status: 400, retryable: false },
   window_too_large: { status: 400, retryable: false },
   aggregation_failed: { status: 500, retryable: false },

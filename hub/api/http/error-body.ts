@@ -45,6 +45,7 @@ const TYPES: Readonly<Record<ErrorCode, string>> = {
   mapping_parse: "mapper_parsing_exception",
   mapping_conflict: "illegal_argument_exception",
   mapping_strict: "strict_dynamic_mapping_exception",
+  script_failed: "script_exception",
   query_shard: "query_shard_exception",
   window_too_large: "query_phase_execution_exception",
   aggregation_failed: "aggregation_execution_exception",

@@ -1,0 +1,303 @@
+/** Methods of lists, sets, maps, their entries and iterators. Documents' objects are maps with texts as keys. */
+
+import { equals, toDouble, toInteger } from "#hub/scripts/values/operators.ts";
+import { ScriptException } from "#hub/scripts/values/script-error.ts";
+import {
+  Callable,
+  type CallContext,
+  Decimal,
+  isMap,
+  type Method,
+  type Methods,
+  print,
+  ScriptObject,
+} from "#hub/scripts/values/values.ts";
+import { bounded, equalsMethod, orderOf } from "./strings.ts";
+
+/** Lists and maps that scripts make may have so many members. */
+export const MAX_MEMBERS = 100_000;
+
+/** Any map of the language. */
+export type AnyMap = Map<unknown, unknown> | Record<string, unknown>;
+
+/** Refuses one member more where a collection is full, and counts it. */
+export function grow(size: number, context: CallContext): void {
+  context.spend(1);
+  if (size < MAX_MEMBERS) return;
+  throw new ScriptException(
+    "IllegalArgumentException",
+    `a collection may have at most ${MAX_MEMBERS} members`,
+  );
+}
+
+function call(callable: unknown, ...values: unknown[]): unknown {
+  if (callable instanceof Callable) return callable.call(...values);
+  throw new ScriptException("ClassCastException", "a function was expected");
+}
+
+/** Returns the members of anything that can be walked through. Throws where it can't. */
+export function membersOf(value: unknown): unknown[] {
+  if (Array.isArray(value)) return value;
+  if (value instanceof Set) return [...value];
+  if (value instanceof ScriptObject && Symbol.iterator in value)
+    return [...(value as unknown as Iterable<unknown>)];
+  if ((value ?? null) === null) throw new ScriptException("NullPointerException", null);
+  throw new ScriptException("IllegalArgumentException", `Cannot iterate over [${typeName(value)}]`);
+}
+
+function typeName(value: unknown): string {
+  return isMap(value) ? "HashMap" : typeof value;
+}
+
+/** The position of a list that `index` means; a negative one counts from the end. Throws IndexOutOfBoundsException. */
+export function positionIn(list: readonly unknown[], index: unknown): number {
+  const given = toInteger(index);
+  const at = given < 0 ? given + list.length : given;
+  if (at >= 0 && at < list.length) return at;
+  throw new ScriptException("IndexOutOfBoundsException", `Index: ${given}, Size: ${list.length}`);
+}
+
+const has = (list: readonly unknown[], value: unknown): boolean => list.some((each) => equals(each, value));
+
+function walk<T>(self: unknown, context: CallContext, use: (members: unknown[]) => T): T {
+  const members = membersOf(self);
+  context.spend(members.length);
+  return use(members);
+}
+
+function callEach(self: unknown, callable: unknown, context: CallContext, result: unknown): unknown {
+  return walk(self, context, (members) => {
+    for (const one of members) call(callable, one);
+    return result;
+  });
+}
+
+/** What lists and sets share. */
+const COLLECTION: { [name: string]: Method; toString: Method } = {
+  size: (self) => membersOf(self).length,
+  isEmpty: (self) => membersOf(self).length === 0,
+  iterator: (self) => new ScriptIterator(membersOf(self)),
+  stream: (self) => [...membersOf(self)],
+  asList: (self) => [...membersOf(self)],
+  toArray: (self) => [...membersOf(self)],
+  contains: (self, [value], context) => walk(self, context, (members) => has(members, value)),
+  containsAll: (self, [other], context) =>
+    walk(self, context, (members) => membersOf(other).every((each) => has(members, each))),
+  forEach: (self, [each], context) => callEach(self, each, context, null),
+  each: (self, [each], context) => callEach(self, each, context, self),
+  map: (self, [change], context) => walk(self, context, (members) => members.map((one) => call(change, one))),
+  mapToInt: (self, [change], context) =>
+    walk(self, context, (members) => members.map((one) => call(change, one))),
+  mapToLong: (self, [change], context) =>
+    walk(self, context, (members) => members.map((one) => call(change, one))),
+  mapToDouble: (self, [change], context) =>
+    walk(self, context, (members) => members.map((one) => new Decimal(toDouble(call(change, one))))),
+  flatMap: (self, [change], context) =>
+    walk(self, context, (members) => members.flatMap((one) => membersOf(call(change, one)))),
+  filter: (self, [test], context) =>
+    walk(self, context, (members) => members.filter((one) => call(test, one) === true)),
+  findAll: (self, [test], context) =>
+    walk(self, context, (members) => members.filter((one) => call(test, one) === true)),
+  find: (self, [test], context) =>
+    walk(self, context, (members) => members.find((one) => call(test, one) === true) ?? null),
+  collect: (self, [change], context) =>
+    walk(self, context, (members) =>
+      change instanceof Collector ? change.finish(members) : members.map((one) => call(change, one)),
+    ),
+  any: (self, [test], context) =>
+    walk(self, context, (members) => members.some((one) => call(test, one) === true)),
+  anyMatch: (self, [test], context) =>
+    walk(self, context, (members) => members.some((one) => call(test, one) === true)),
+  every: (self, [test], context) =>
+    walk(self, context, (members) => members.every((one) => call(test, one) === true)),
+  allMatch: (self, [test], context) =>
+    walk(self, context, (members) => members.every((one) => call(test, one) === true)),
+  noneMatch: (self, [test], context) =>
+    walk(self, context, (members) => !members.some((one) => call(test, one) === true)),
+  count: (self, [test], context) =>
+    walk(self, context, (members) =>
+      test === undefined ? members.length : members.filter((one) => call(test, one) === true).length,
+    ),
+  sum: (self, _, context) => walk(self, context, sum),
+  average: (self, _, context) =>
+    walk(self, context, (members) => new Decimal(toDouble(sum(members)) / members.length)),
+  distinct: (self, _, context) =>
+    walk(self, context, (members) =>
+      members.filter((one, at) => members.findIndex((each) => equals(each, one)) === at),
+    ),
+  sorted: (self, [comparator], context) =>
+    walk(self, context, (members) => [...members].sort(orderOf(comparator))),
+  limit: (self, [count]) => membersOf(self).slice(0, toInteger(count)),
+  skip: (self, [count]) => membersOf(self).slice(toInteger(count)),
+  reduce: (self, [start, join], context) =>
+    walk(self, context, (members) => members.reduce((all, one) => call(join, all, one), start)),
+  join: (self, [separator], context) =>
+    walk(self, context, (members) =>
+      bounded(members.map((one) => print(one)).join(String(separator)), context),
+    ),
+  max: (self, [order], context) =>
+    walk(self, context, (members) => [...members].sort(orderOf(order)).at(-1) ?? null),
+  min: (self, [order], context) =>
+    walk(self, context, (members) => [...members].sort(orderOf(order))[0] ?? null),
+  groupBy: (self, [change], context) =>
+    walk(self, context, (members) => grouped(members, (one) => call(change, one))),
+  toString: (self) => print(self),
+  hashCode: (self) => membersOf(self).length,
+  equals: equalsMethod,
+};
+
+function sum(members: readonly unknown[]): unknown {
+  const total = members.reduce<number>((all, one) => all + toDouble(one), 0);
+  return members.some((one) => one instanceof Decimal) ? new Decimal(total) : total;
+}
+
+/** Groups members in a map of lists. */
+export function grouped(
+  members: readonly unknown[],
+  keyOf: (one: unknown) => unknown,
+): Map<unknown, unknown[]> {
+  const groups = new Map<unknown, unknown[]>();
+  for (const one of members) {
+    const key = keyOf(one);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [one]);
+    else group.push(one);
+  }
+  return groups;
+}
+
+/** What `stream.collect(…)` takes. */
+export class Collector extends ScriptObject {
+  readonly type = "Collector";
+  readonly methods: Methods = new Map();
+  readonly finish: (members: readonly unknown[]) => unknown;
+
+  constructor(finish: (members: readonly unknown[]) => unknown) {
+    super();
+    this.finish = finish;
+  }
+}
+
+export const LIST_METHODS: Methods = new Map(
+  Object.entries({
+    ...COLLECTION,
+    get: (self: unknown[], [index]: readonly unknown[]) => self[strictPosition(self, index)],
+    getLength: (self: unknown[]) => self.length,
+    set: (self: unknown[], [index, value]: readonly unknown[]) => {
+      const at = strictPosition(self, index);
+      const before = self[at];
+      self[at] = value;
+      return before;
+    },
+    add: (self: unknown[], values: readonly unknown[], context: CallContext) => {
+      grow(self.length, context);
+      if (values.length === 1) return self.push(values[0]) > 0;
+      self.splice(toInteger(values[0]), 0, values[1]);
+      return null;
+    },
+    addAll: (self: unknown[], [other]: readonly unknown[], context: CallContext) => {
+      for (const each of [...membersOf(other)]) {
+        grow(self.length, context);
+        self.push(each);
+      }
+      return true;
+    },
+    remove: (self: unknown[], [what]: readonly unknown[], context: CallContext) => {
+      context.spend(self.length >> 4);
+      if (typeof what === "number") return self.splice(strictPosition(self, what), 1)[0];
+      const at = self.findIndex((each) => equals(each, what));
+      if (at >= 0) self.splice(at, 1);
+      return at >= 0;
+    },
+    removeIf: (self: unknown[], [test]: readonly unknown[], context: CallContext) =>
+      keepOnly(self, (each) => call(test, each) !== true, context),
+    removeAll: (self: unknown[], [other]: readonly unknown[], context: CallContext) =>
+      keepOnly(self, (each) => !has(membersOf(other), each), context),
+    retainAll: (self: unknown[], [other]: readonly unknown[], context: CallContext) =>
+      keepOnly(self, (each) => has(membersOf(other), each), context),
+    replaceAll: (self: unknown[], [change]: readonly unknown[], context: CallContext) => {
+      context.spend(self.length);
+      for (let at = 0; at < self.length; at++) self[at] = call(change, self[at]);
+      return null;
+    },
+    clear: (self: unknown[]) => {
+      self.length = 0;
+      return null;
+    },
+    indexOf: (self: unknown[], [value]: readonly unknown[]) => self.findIndex((each) => equals(each, value)),
+    lastIndexOf: (self: unknown[], [value]: readonly unknown[]) =>
+      self.findLastIndex((each) => equals(each, value)),
+    subList: (self: unknown[], [from, to]: readonly unknown[]) => self.slice(toInteger(from), toInteger(to)),
+    sort: (self: unknown[], [comparator]: readonly unknown[], context: CallContext) => {
+      context.spend(self.length);
+      self.sort(orderOf(comparator));
+      return null;
+    },
+    getFirst: (self: unknown[]) => self[strictPosition(self, 0)],
+    getLast: (self: unknown[]) => self[strictPosition(self, self.length - 1)],
+  }),
+);
+
+/** get() and set() take no negative index. */
+function strictPosition(list: readonly unknown[], index: unknown): number {
+  const at = toInteger(index);
+  if (at < 0) throw new ScriptException("IndexOutOfBoundsException", `Index: ${at}, Size: ${list.length}`);
+  return positionIn(list, at);
+}
+
+function keepOnly(list: unknown[], test: (value: unknown) => boolean, context: CallContext): boolean {
+  context.spend(list.length);
+  const kept = list.filter(test);
+  const isChanged = kept.length < list.length;
+  list.splice(0, list.length, ...kept);
+  return isChanged;
+}
+
+export const SET_METHODS: Methods = new Map(
+  Object.entries({
+    ...COLLECTION,
+    contains: (self: Set<unknown>, [value]: readonly unknown[]) => self.has(value) || has([...self], value),
+    add: (self: Set<unknown>, [value]: readonly unknown[], context: CallContext) => {
+      grow(self.size, context);
+      const isNew = !self.has(value);
+      self.add(value);
+      return isNew;
+    },
+    addAll: (self: Set<unknown>, [other]: readonly unknown[], context: CallContext) => {
+      const before = self.size;
+      for (const each of membersOf(other)) {
+        grow(self.size, context);
+        self.add(each);
+      }
+      return self.size > before;
+    },
+    remove: (self: Set<unknown>, [value]: readonly unknown[]) => self.delete(value),
+    clear: (self: Set<unknown>) => {
+      self.clear();
+      return null;
+    },
+  }),
+);
+
+/** Walks through members; `remove` isn't offered. */
+export class ScriptIterator extends ScriptObject {
+  readonly type = "Iterator";
+  readonly methods = ITERATOR_METHODS;
+  readonly members: readonly unknown[];
+  at = 0;
+
+  constructor(members: readonly unknown[]) {
+    super();
+    this.members = members;
+  }
+}
+
+const ITERATOR_METHODS: Methods = new Map(
+  Object.entries({
+    hasNext: (self: ScriptIterator) => self.at < self.members.length,
+    next: (self: ScriptIterator) => {
+      if (self.at >= self.members.length) throw new ScriptException("NoSuchElementException", null);
+      return self.members[self.at++];
+    },
+  }),
+);

@@ -1,0 +1,345 @@
+/** Dates of scripts: ZonedDateTime (and the class of 6.5 that dates of documents have), Duration, DayOfWeek, formatters. */
+
+import { toInteger } from "#hub/scripts/values/operators.ts";
+import { ScriptException } from "#hub/scripts/values/script-error.ts";
+import { type CallContext, type Method, type Methods, ScriptObject } from "#hub/scripts/values/values.ts";
+import { isoWeek } from "#proto/kit/dates/civil-time.ts";
+import { JODA } from "#proto/kit/dates/date-pattern.ts";
+import { compilePrinter } from "#proto/kit/dates/date-printer.ts";
+import { findTimeZone, TimeZone, UTC } from "#proto/kit/dates/time-zone.ts";
+import { DAY_MS } from "#proto/kit/units.ts";
+
+const DAYS = ["MONDAY", "TUESDAY", "WEDNESDAY", "THURSDAY", "FRIDAY", "SATURDAY", "SUNDAY"];
+const MONTHS = "JANUARY FEBRUARY MARCH APRIL MAY JUNE JULY AUGUST SEPTEMBER OCTOBER NOVEMBER DECEMBER".split(
+  " ",
+);
+/** Milliseconds of units that always take the same time. */
+const UNITS: Readonly<Record<string, number>> = {
+  MILLIS: 1,
+  SECONDS: 1000,
+  MINUTES: 60_000,
+  HOURS: 3_600_000,
+  HALF_DAYS: DAY_MS / 2,
+  DAYS: DAY_MS,
+  WEEKS: 7 * DAY_MS,
+}; // prettier-ignore
+const MONTHS_OF: Readonly<Record<string, number>> = { MONTHS: 1, YEARS: 12, DECADES: 120, CENTURIES: 1200 };
+
+/** A constant of the language: DayOfWeek.MONDAY, ChronoUnit.DAYS, a zone. Its `value` prints as the constant. */
+export class Constant extends ScriptObject {
+  readonly type: string;
+  readonly methods: Methods;
+  readonly name: string;
+  readonly ordinal: number;
+
+  constructor(type: string, name: string, ordinal: number, methods: Methods = CONSTANT_METHODS) {
+    super();
+    this.type = type;
+    this.name = name;
+    this.ordinal = ordinal;
+    this.methods = methods;
+  }
+
+  override toString(): string {
+    return this.name;
+  }
+
+  override valueOf(): number {
+    return this.ordinal;
+  }
+}
+
+const CONSTANT_METHODS: Methods = new Map(
+  Object.entries({
+    getValue: (self: Constant) => self.ordinal,
+    ordinal: (self: Constant) => self.ordinal - (self.type === "DayOfWeek" || self.type === "Month" ? 1 : 0),
+    name: (self: Constant) => self.name,
+    getId: (self: Constant) => self.name,
+    toString: (self: Constant) => self.name,
+    equals: (self: Constant, [other]: readonly unknown[]) =>
+      other instanceof Constant && other.name === self.name,
+    between: (self: Constant, [from, to]: readonly unknown[]) =>
+      unitsBetween(self.name, moment(from), moment(to)),
+    getDisplayName: (self: Constant) => self.name.charAt(0) + self.name.slice(1).toLowerCase(),
+  }),
+);
+
+/** Returns the constant DayOfWeek, 1 (Monday) to 7. */
+export function dayOfWeek(day: number): Constant {
+  return new Constant("DayOfWeek", DAYS[day - 1]!, day);
+}
+
+export const CHRONO_UNITS: ReadonlyMap<string, Constant> = new Map(
+  [...Object.keys(UNITS), ...Object.keys(MONTHS_OF)].map((name, at) => [
+    name,
+    new Constant("ChronoUnit", name, at),
+  ]),
+);
+
+/** A moment in a zone. */
+export class DateTime extends ScriptObject {
+  readonly type: string = "ZonedDateTime";
+  readonly methods = DATE_METHODS;
+  /** ms since 1970-01-01 UTC. */
+  readonly timeMs: number;
+  readonly zone: TimeZone;
+
+  constructor(timeMs: number, zone: TimeZone = UTC) {
+    super();
+    this.timeMs = timeMs;
+    this.zone = zone;
+  }
+
+  /** The wall clock's time as a UTC date. */
+  get local(): Date {
+    return new Date(this.timeMs + this.zone.offsetAt(this.timeMs));
+  }
+
+  override isA(name: string): boolean {
+    return name === "JodaCompatibleZonedDateTime" || name === "Instant";
+  }
+
+  override valueOf(): number {
+    return this.timeMs;
+  }
+
+  /** ISO 8601 with milliseconds, as dates of documents print. */
+  override toString(): string {
+    const text = this.local.toISOString();
+    return this.zone === UTC ? text : text.slice(0, -1) + this.zone.suffix(this.timeMs);
+  }
+}
+
+/** Returns the moment of a value. Throws ClassCastException. */
+function moment(value: unknown): number {
+  if (value instanceof DateTime) return value.timeMs;
+  throw new ScriptException("ClassCastException", "a date was expected");
+}
+
+function unitsBetween(unit: string, fromMs: number, toMs: number): number {
+  const length = UNITS[unit];
+  if (length !== undefined) return Math.trunc((toMs - fromMs) / length);
+  const [from, to] = [new Date(fromMs), new Date(toMs)];
+  const months = (to.getUTCFullYear() - from.getUTCFullYear()) * 12 + to.getUTCMonth() - from.getUTCMonth();
+  const full =
+    shiftMonths(fromMs, months) > toMs === months > 0 && shiftMonths(fromMs, months) !== toMs
+      ? months - Math.sign(months)
+      : months;
+  return Math.trunc(full / (MONTHS_OF[unit] ?? 1));
+}
+
+function shiftMonths(timeMs: number, months: number): number {
+  const date = new Date(timeMs);
+  const day = date.getUTCDate();
+  date.setUTCDate(1);
+  date.setUTCMonth(date.getUTCMonth() + months);
+  const last = new Date(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 0)).getUTCDate();
+  date.setUTCDate(Math.min(day, last));
+  return date.getTime();
+}
+
+/** Moves by calendar months, keeping the wall clock's time. */
+function plusMonths(self: DateTime, months: number): DateTime {
+  const local = shiftMonths(self.local.getTime(), months);
+  return new DateTime(self.zone.toUtc(local), self.zone);
+}
+
+function plusMs(self: DateTime, ms: number): DateTime {
+  return new DateTime(self.timeMs + ms, self.zone);
+}
+
+function withLocal(self: DateTime, change: (local: Date) => void): DateTime {
+  const { local } = self;
+  change(local);
+  return new DateTime(self.zone.toUtc(local.getTime()), self.zone);
+}
+
+/** Returns the zone of a name or constant. Throws DateTimeException. */
+export function zoneOf(value: unknown): TimeZone {
+  const name = String(value);
+  const zone = name === "Z" ? UTC : findTimeZone(name);
+  if (zone === undefined) throw new ScriptException("DateTimeException", `Unknown time-zone ID: ${name}`);
+  return zone;
+}
+
+/** Prints a date by a pattern of Joda's letters. */
+function format(self: DateTime, pattern: string): string {
+  return printerOf(pattern)(self.local.getTime());
+}
+
+/** Compiled patterns; a script has few. */
+const printers = new Map<string, (timeMs: number) => string>();
+const MAX_PRINTERS = 100;
+
+function printerOf(pattern: string): (timeMs: number) => string {
+  const known = printers.get(pattern);
+  if (known !== undefined) return known;
+  if (printers.size >= MAX_PRINTERS) printers.clear();
+  const printer = compilePrinter(pattern, JODA);
+  printers.set(pattern, printer);
+  return printer;
+}
+
+/** Formats dates: DateTimeFormatter.ofPattern(…). */
+export class Formatter extends ScriptObject {
+  readonly type = "DateTimeFormatter";
+  readonly methods = FORMATTER_METHODS;
+  readonly pattern: string;
+  readonly zone: TimeZone | undefined;
+
+  constructor(pattern: string, zone?: TimeZone) {
+    super();
+    this.pattern = pattern;
+    this.zone = zone;
+    printerOf(pattern);
+  }
+
+  print(date: DateTime): string {
+    return format(this.zone === undefined ? date : new DateTime(date.timeMs, this.zone), this.pattern);
+  }
+}
+
+const FORMATTER_METHODS: Methods = new Map(
+  Object.entries({
+    format: (self: Formatter, [date]: readonly unknown[]) =>
+      self.print(new DateTime(moment(date), zoneIn(date))),
+    withZone: (self: Formatter, [zone]: readonly unknown[]) => new Formatter(self.pattern, zoneOf(zone)),
+  }),
+);
+
+function zoneIn(date: unknown): TimeZone {
+  return date instanceof DateTime ? date.zone : UTC;
+}
+
+const getter =
+  (read: (local: Date, self: DateTime) => unknown): Method =>
+  (self: DateTime) =>
+    read(self.local, self);
+
+function dayOfYear(local: Date): number {
+  return Math.floor((local.getTime() - Date.UTC(local.getUTCFullYear(), 0, 1)) / DAY_MS) + 1;
+}
+
+const PLUS: Readonly<Record<string, (self: DateTime, count: number) => DateTime>> = {
+  Years: (self, count) => plusMonths(self, count * 12),
+  Months: (self, count) => plusMonths(self, count),
+  Weeks: (self, count) => withLocal(self, (local) => local.setUTCDate(local.getUTCDate() + 7 * count)),
+  Days: (self, count) => withLocal(self, (local) => local.setUTCDate(local.getUTCDate() + count)),
+  Hours: (self, count) => plusMs(self, count * 3_600_000),
+  Minutes: (self, count) => plusMs(self, count * 60_000),
+  Seconds: (self, count) => plusMs(self, count * 1000),
+  Millis: (self, count) => plusMs(self, count),
+};
+
+function plusUnit(self: DateTime, [count, unit]: readonly unknown[], sign: number): DateTime {
+  const name = String(unit);
+  const by = toInteger(count) * sign;
+  const months = MONTHS_OF[name];
+  if (months !== undefined) return plusMonths(self, by * months);
+  return plusMs(self, by * (UNITS[name] ?? 0));
+}
+
+function truncated(self: DateTime, unit: string): DateTime {
+  const length = UNITS[unit];
+  if (length === undefined || length > DAY_MS)
+    throw new ScriptException("UnsupportedOperationException", "Unit is too large to be used for truncation");
+  const local = self.local.getTime();
+  return new DateTime(self.zone.toUtc(Math.floor(local / length) * length), self.zone);
+}
+
+const DATE_METHODS: Methods = new Map<string, Method>([
+  ...Object.entries({
+    getYear: getter((local) => local.getUTCFullYear()),
+    getMonth: getter((local) => new Constant("Month", MONTHS[local.getUTCMonth()]!, local.getUTCMonth() + 1)),
+    getMonthValue: getter((local) => local.getUTCMonth() + 1),
+    getMonthOfYear: getter((local) => local.getUTCMonth() + 1),
+    getDayOfMonth: getter((local) => local.getUTCDate()),
+    getDayOfYear: getter(dayOfYear),
+    getDayOfWeek: getter((local) => local.getUTCDay() || 7),
+    getDayOfWeekEnum: getter((local) => dayOfWeek(local.getUTCDay() || 7)),
+    getHour: getter((local) => local.getUTCHours()),
+    getHourOfDay: getter((local) => local.getUTCHours()),
+    getMinute: getter((local) => local.getUTCMinutes()),
+    getMinuteOfHour: getter((local) => local.getUTCMinutes()),
+    getMinuteOfDay: getter((local) => local.getUTCHours() * 60 + local.getUTCMinutes()),
+    getSecond: getter((local) => local.getUTCSeconds()),
+    getSecondOfMinute: getter((local) => local.getUTCSeconds()),
+    getSecondOfDay: getter((local) => Math.floor((local.getTime() % DAY_MS) / 1000)),
+    getMillisOfSecond: getter((local) => local.getUTCMilliseconds()),
+    getMillisOfDay: getter((local) => local.getTime() % DAY_MS),
+    getNano: getter((local) => local.getUTCMilliseconds() * 1_000_000),
+    getWeekyear: getter((local) => isoWeek(local.getTime()).year),
+    getWeekOfWeekyear: getter((local) => isoWeek(local.getTime()).week),
+    getCenturyOfEra: getter((local) => Math.floor(local.getUTCFullYear() / 100)),
+    getYearOfEra: getter((local) => local.getUTCFullYear()),
+    getYearOfCentury: getter((local) => local.getUTCFullYear() % 100),
+    getEra: getter(() => 1),
+    getMillis: (self: DateTime) => self.timeMs,
+    toEpochMilli: (self: DateTime) => self.timeMs,
+    getTime: (self: DateTime) => self.timeMs,
+    toEpochSecond: (self: DateTime) => Math.floor(self.timeMs / 1000),
+    getEpochSecond: (self: DateTime) => Math.floor(self.timeMs / 1000),
+    toEpochDay: getter((local) => Math.floor(local.getTime() / DAY_MS)),
+    toInstant: (self: DateTime) => new DateTime(self.timeMs),
+    toLocalDate: (self: DateTime) => truncated(self, "DAYS"),
+    toLocalDateTime: (self: DateTime) => self,
+    atZone: (self: DateTime, [zone]: readonly unknown[]) => new DateTime(self.timeMs, zoneOf(zone)),
+    withZoneSameInstant: (self: DateTime, [zone]: readonly unknown[]) =>
+      new DateTime(self.timeMs, zoneOf(zone)),
+    withZoneSameLocal: (self: DateTime, [zone]: readonly unknown[]) =>
+      new DateTime(zoneOf(zone).toUtc(self.local.getTime()), zoneOf(zone)),
+    getZone: (self: DateTime) => new Constant("ZoneId", self.zone === UTC ? "Z" : self.zone.name, 0),
+    isBefore: (self: DateTime, [other]: readonly unknown[]) => self.timeMs < moment(other),
+    isAfter: (self: DateTime, [other]: readonly unknown[]) => self.timeMs > moment(other),
+    isEqual: (self: DateTime, [other]: readonly unknown[]) => self.timeMs === moment(other),
+    equals: (self: DateTime, [other]: readonly unknown[]) =>
+      other instanceof DateTime && other.timeMs === self.timeMs,
+    compareTo: (self: DateTime, [other]: readonly unknown[]) => Math.sign(self.timeMs - moment(other)),
+    truncatedTo: (self: DateTime, [unit]: readonly unknown[]) => truncated(self, String(unit)),
+    plus: (self: DateTime, values: readonly unknown[]) => plusUnit(self, values, 1),
+    minus: (self: DateTime, values: readonly unknown[]) => plusUnit(self, values, -1),
+    until: (self: DateTime, [other, unit]: readonly unknown[]) =>
+      unitsBetween(String(unit), self.timeMs, moment(other)),
+    withYear: (self: DateTime, [year]: readonly unknown[]) =>
+      withLocal(self, (local) => local.setUTCFullYear(toInteger(year))),
+    withDayOfMonth: (self: DateTime, [day]: readonly unknown[]) =>
+      withLocal(self, (local) => local.setUTCDate(toInteger(day))),
+    withHour: (self: DateTime, [hour]: readonly unknown[]) =>
+      withLocal(self, (local) => local.setUTCHours(toInteger(hour))),
+    withMinute: (self: DateTime, [minute]: readonly unknown[]) =>
+      withLocal(self, (local) => local.setUTCMinutes(toInteger(minute))),
+    withSecond: (self: DateTime, [second]: readonly unknown[]) =>
+      withLocal(self, (local) => local.setUTCSeconds(toInteger(second))),
+    format: (self: DateTime, [formatter]: readonly unknown[]) => formatted(self, formatter),
+    toString: (self: DateTime, [pattern]: readonly unknown[], context: CallContext) => {
+      context.spend(1);
+      return pattern === undefined ? String(self) : format(self, String(pattern));
+    },
+    hashCode: (self: DateTime) => self.timeMs | 0,
+  }),
+  ...Object.entries(PLUS).flatMap(([unit, plus]): [string, Method][] => [
+    [`plus${unit}`, (self: DateTime, [count]) => plus(self, toInteger(count))],
+    [`minus${unit}`, (self: DateTime, [count]) => plus(self, -toInteger(count))],
+  ]),
+]);
+
+function formatted(self: DateTime, formatter: unknown): string {
+  if (formatter instanceof Formatter) return formatter.print(self);
+  throw new ScriptException("ClassCastException", "a DateTimeFormatter was expected");
+}
+
+const ISO_ZONE = /(?:Z|[+-]\d{2}:?\d{2})(?:\[[^\]]+\])?$/;
+
+/** Reads ISO 8601. Throws DateTimeParseException. */
+export function parseDate(value: unknown, zone: TimeZone = UTC): DateTime {
+  const text = String(value);
+  const found = ISO_ZONE.exec(text);
+  const timeMs = Date.parse(
+    found === null ? `${text.includes("T") ? text : `${text}T00:00:00`}Z` : text.replace(/\[.*$/, ""),
+  );
+  if (Number.isNaN(timeMs))
+    throw new ScriptException("DateTimeParseException", `Text '${text}' could not be parsed at index 0`);
+  if (found === null) return new DateTime(zone.toUtc(timeMs), zone);
+  const offset = found[0].replace(/\[.*$/, "");
+  return new DateTime(timeMs, offset === "Z" || offset === "+00:00" ? UTC : zoneOf(offset));
+}

@@ -1,0 +1,220 @@
+/** Methods of maps: `Map`s that scripts made, and the objects of documents, whose keys are texts. */
+
+import { compare, equals } from "#hub/scripts/values/operators.ts";
+import { ScriptException } from "#hub/scripts/values/script-error.ts";
+import {
+  Callable,
+  type CallContext,
+  fromJson,
+  type Methods,
+  print,
+  ScriptObject,
+} from "#hub/scripts/values/values.ts";
+import { type AnyMap, grouped, grow, ScriptIterator } from "./collections.ts";
+import { equalsMethod } from "./strings.ts";
+
+/** Returns a member of a map; undefined where there is none. */
+export function read(map: AnyMap, key: unknown): unknown {
+  if (map instanceof Map) return map.get(key);
+  const name = keyText(key);
+  return Object.hasOwn(map, name) ? fromJson(map[name]) : undefined;
+}
+
+/** Puts a member into a map, and returns what was there. */
+export function write(map: AnyMap, key: unknown, value: unknown, context: CallContext): unknown {
+  const before = read(map, key) ?? null;
+  if (map instanceof Map) {
+    grow(map.size, context);
+    map.set(key, value);
+    return before;
+  }
+  context.spend(1);
+  // Defined, not assigned: a key such as "__proto__" is data like any other.
+  Object.defineProperty(map, keyText(key), { value, writable: true, enumerable: true, configurable: true });
+  return before;
+}
+
+function remove(map: AnyMap, key: unknown): unknown {
+  const before = read(map, key) ?? null;
+  if (map instanceof Map) map.delete(key);
+  else delete map[keyText(key)];
+  return before;
+}
+
+/** Keys of documents are texts; other keys are printed. */
+function keyText(key: unknown): string {
+  return typeof key === "string" ? key : print(key);
+}
+
+export function hasKey(map: AnyMap, key: unknown): boolean {
+  return map instanceof Map ? map.has(key) : Object.hasOwn(map, keyText(key));
+}
+
+/** Returns the entries of a map as pairs. */
+export function entriesOf(map: AnyMap): [unknown, unknown][] {
+  if (map instanceof Map) return [...map];
+  return Object.entries(map).map(([key, value]) => [key, fromJson(value)]);
+}
+
+function sizeOf(map: AnyMap): number {
+  return map instanceof Map ? map.size : Object.keys(map).length;
+}
+
+/** One member of a map. */
+class Entry extends ScriptObject {
+  readonly type = "Entry";
+  readonly methods = ENTRY_METHODS;
+  readonly map: AnyMap;
+  readonly key: unknown;
+  value: unknown;
+
+  constructor(map: AnyMap, key: unknown, value: unknown) {
+    super();
+    this.map = map;
+    this.key = key;
+    this.value = value;
+  }
+
+  override toString(): string {
+    return `${print(this.key)}=${print(this.value)}`;
+  }
+}
+
+const ENTRY_METHODS: Methods = new Map(
+  Object.entries({
+    getKey: (self: Entry) => self.key,
+    getValue: (self: Entry) => self.value,
+    setValue: (self: Entry, [value]: readonly unknown[], context: CallContext) => {
+      const before = self.value;
+      write(self.map, self.key, value, context);
+      self.value = value;
+      return before;
+    },
+  }),
+);
+
+function entries(map: AnyMap, context: CallContext): Entry[] {
+  const pairs = entriesOf(map);
+  context.spend(pairs.length);
+  return pairs.map(([key, value]) => new Entry(map, key, value));
+}
+
+function call(callable: unknown, ...values: unknown[]): unknown {
+  if (callable instanceof Callable) return callable.call(...values);
+  throw new ScriptException("ClassCastException", "a function was expected");
+}
+
+/** Calls a function with an entry: two parameters get key and value, one gets the entry. */
+function withEntry(callable: unknown, entry: Entry): unknown {
+  if (callable instanceof Callable && callable.call.length === 1) return call(callable, entry);
+  return call(callable, entry.key, entry.value);
+}
+
+export const MAP_METHODS: Methods = new Map(
+  Object.entries({
+    get: (self: AnyMap, [key]: readonly unknown[]) => read(self, key) ?? null,
+    getOrDefault: (self: AnyMap, [key, fallback]: readonly unknown[]) =>
+      hasKey(self, key) ? read(self, key) : fallback,
+    put: (self: AnyMap, [key, value]: readonly unknown[], context: CallContext) =>
+      write(self, key, value, context),
+    putIfAbsent: (self: AnyMap, [key, value]: readonly unknown[], context: CallContext) => {
+      const before = read(self, key) ?? null;
+      if (before === null) write(self, key, value, context);
+      return before;
+    },
+    putAll: (self: AnyMap, [other]: readonly unknown[], context: CallContext) => {
+      for (const [key, value] of entriesOf(other as AnyMap)) write(self, key, value, context);
+      return null;
+    },
+    computeIfAbsent: (self: AnyMap, [key, make]: readonly unknown[], context: CallContext) => {
+      const before = read(self, key) ?? null;
+      if (before !== null) return before;
+      const made = call(make, key);
+      if (made !== null) write(self, key, made, context);
+      return made;
+    },
+    computeIfPresent: (self: AnyMap, [key, change]: readonly unknown[], context: CallContext) => {
+      const before = read(self, key) ?? null;
+      return before === null ? null : store(self, key, call(change, key, before), context);
+    },
+    compute: (self: AnyMap, [key, change]: readonly unknown[], context: CallContext) =>
+      store(self, key, call(change, key, read(self, key) ?? null), context),
+    merge: (self: AnyMap, [key, value, join]: readonly unknown[], context: CallContext) => {
+      const before = read(self, key) ?? null;
+      return store(self, key, before === null ? value : call(join, before, value), context);
+    },
+    replace: (self: AnyMap, [key, value]: readonly unknown[], context: CallContext) =>
+      hasKey(self, key) ? write(self, key, value, context) : null,
+    remove: (self: AnyMap, [key]: readonly unknown[]) => remove(self, key),
+    containsKey: (self: AnyMap, [key]: readonly unknown[]) => hasKey(self, key),
+    containsValue: (self: AnyMap, [value]: readonly unknown[], context: CallContext) =>
+      entries(self, context).some((entry) => equals(entry.value, value)),
+    size: (self: AnyMap) => sizeOf(self),
+    isEmpty: (self: AnyMap) => sizeOf(self) === 0,
+    keySet: (self: AnyMap, _: readonly unknown[], context: CallContext) =>
+      new Set(entries(self, context).map(({ key }) => key)),
+    values: (self: AnyMap, _: readonly unknown[], context: CallContext) =>
+      entries(self, context).map(({ value }) => value),
+    entrySet: (self: AnyMap, _: readonly unknown[], context: CallContext) => entries(self, context),
+    iterator: (self: AnyMap, _: readonly unknown[], context: CallContext) =>
+      new ScriptIterator(entries(self, context)),
+    forEach: (self: AnyMap, [each]: readonly unknown[], context: CallContext) => {
+      for (const entry of entries(self, context)) call(each, entry.key, entry.value);
+      return null;
+    },
+    each: (self: AnyMap, [each]: readonly unknown[], context: CallContext) => {
+      for (const entry of entries(self, context)) withEntry(each, entry);
+      return self;
+    },
+    find: (self: AnyMap, [test]: readonly unknown[], context: CallContext) =>
+      entries(self, context).find((entry) => withEntry(test, entry) === true) ?? null,
+    findAll: (self: AnyMap, [test]: readonly unknown[], context: CallContext) =>
+      new Map(
+        entries(self, context)
+          .filter((entry) => withEntry(test, entry) === true)
+          .map(({ key, value }) => [key, value]),
+      ),
+    every: (self: AnyMap, [test]: readonly unknown[], context: CallContext) =>
+      entries(self, context).every((entry) => withEntry(test, entry) === true),
+    any: (self: AnyMap, [test]: readonly unknown[], context: CallContext) =>
+      entries(self, context).some((entry) => withEntry(test, entry) === true),
+    collect: (self: AnyMap, [change]: readonly unknown[], context: CallContext) =>
+      entries(self, context).map((entry) => withEntry(change, entry)),
+    count: (self: AnyMap, [test]: readonly unknown[], context: CallContext) =>
+      entries(self, context).filter((entry) => withEntry(test, entry) === true).length,
+    groupBy: (self: AnyMap, [change]: readonly unknown[], context: CallContext) =>
+      grouped(entries(self, context), (entry) => withEntry(change, entry as Entry)),
+    replaceAll: (self: AnyMap, [change]: readonly unknown[], context: CallContext) => {
+      for (const entry of entries(self, context))
+        write(self, entry.key, call(change, entry.key, entry.value), context);
+      return null;
+    },
+    removeIf: (self: AnyMap, [test]: readonly unknown[], context: CallContext) => {
+      const gone = entries(self, context).filter((entry) => withEntry(test, entry) === true);
+      for (const { key } of gone) remove(self, key);
+      return gone.length > 0;
+    },
+    clear: (self: AnyMap) => {
+      for (const [key] of entriesOf(self)) remove(self, key);
+      return null;
+    },
+    firstKey: (self: AnyMap) =>
+      entriesOf(self)
+        .map(([key]) => key)
+        .sort(compare)[0] ?? null,
+    lastKey: (self: AnyMap) =>
+      entriesOf(self)
+        .map(([key]) => key)
+        .sort(compare)
+        .at(-1) ?? null,
+    toString: (self: AnyMap) => print(self),
+    hashCode: (self: AnyMap) => sizeOf(self),
+    equals: equalsMethod,
+  }),
+);
+
+function store(map: AnyMap, key: unknown, value: unknown, context: CallContext): unknown {
+  if ((value ?? null) === null) remove(map, key);
+  else write(map, key, value, context);
+  return value;
+}

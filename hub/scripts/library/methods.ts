@@ -1,0 +1,99 @@
+/** Finds the method or field of a value by its name. What isn't listed can't be called or read. */
+
+import { cast } from "#hub/scripts/values/casts.ts";
+import { compare, equals, toDouble, toInteger } from "#hub/scripts/values/operators.ts";
+import { ScriptException } from "#hub/scripts/values/script-error.ts";
+import {
+  Callable,
+  Char,
+  Decimal,
+  isMap,
+  isNumber,
+  type Method,
+  type Methods,
+  print,
+  ScriptObject,
+  typeOf,
+} from "#hub/scripts/values/values.ts";
+import { LIST_METHODS, SET_METHODS } from "./collections.ts";
+import { MAP_METHODS } from "./maps.ts";
+import { equalsMethod, STRING_METHODS } from "./strings.ts";
+
+const NUMBER_METHODS: Methods = new Map<string, Method>(
+  Object.entries({
+    intValue: (self: unknown) => cast(self, "int", true),
+    longValue: (self: unknown) => cast(self, "long", true),
+    shortValue: (self: unknown) => cast(self, "short", true),
+    byteValue: (self: unknown) => cast(self, "byte", true),
+    doubleValue: (self: unknown) => new Decimal(toDouble(self)),
+    floatValue: (self: unknown) => new Decimal(Math.fround(toDouble(self))),
+    isNaN: (self: unknown) => Number.isNaN(toDouble(self)),
+    isInfinite: (self: unknown) => Math.abs(toDouble(self)) === Number.POSITIVE_INFINITY,
+    compareTo: (self: unknown, [other]: readonly unknown[]) => Math.sign(compare(self, other)),
+    equals: equalsMethod,
+    hashCode: (self: unknown) => toInteger(self) | 0,
+    toString: (self: unknown) => print(self),
+  }),
+);
+
+/** Of booleans and chars. */
+const PLAIN_METHODS: Methods = new Map<string, Method>(
+  Object.entries({
+    booleanValue: (self: unknown) => self === true,
+    charValue: (self: unknown) => self,
+    compareTo: (self: unknown, [other]: readonly unknown[]) => Math.sign(compare(self, other)),
+    equals: (self: unknown, [other]: readonly unknown[]) => equals(self, other),
+    hashCode: (self: unknown) => (self instanceof Char ? self.code : Number(self)),
+    toString: (self: unknown) => print(self),
+  }),
+);
+
+/** Every functional interface's method calls the function. */
+const FUNCTION_METHODS: ReadonlySet<string> = new Set(
+  "get apply test accept compare run call applyAsInt applyAsLong applyAsDouble".split(" "),
+);
+
+/** Returns the method of a value. Throws NullPointerException, IllegalArgumentException. */
+export function methodOf(value: unknown, name: string, count: number): Method {
+  const found = value instanceof Callable ? functionMethod(name) : methodsOf(value).get(name);
+  if (found !== undefined) return found;
+  const message = `dynamic method [java.${owner(value)}, ${name}/${count}] not found`;
+  throw new ScriptException("IllegalArgumentException", message);
+}
+
+function functionMethod(name: string): Method | undefined {
+  if (!FUNCTION_METHODS.has(name)) return undefined;
+  return (self: Callable, values) => self.call(...values);
+}
+
+function methodsOf(value: unknown): Methods {
+  if (typeof value === "string") return STRING_METHODS;
+  if (isNumber(value)) return NUMBER_METHODS;
+  if (typeof value === "boolean" || value instanceof Char) return PLAIN_METHODS;
+  if (value instanceof ScriptObject) return value.methods;
+  if (Array.isArray(value)) return LIST_METHODS;
+  if (value instanceof Set) return SET_METHODS;
+  if (isMap(value)) return MAP_METHODS;
+  if ((value ?? null) === null) throw new ScriptException("NullPointerException", null);
+  throw new ScriptException("IllegalArgumentException", `[${typeOf(value)}] has no methods`);
+}
+
+/** Returns what reads a field of a value that is no map: `length` of arrays, or getName() and isName(). */
+export function fieldReader(value: unknown, name: string): Method | undefined {
+  if (Array.isArray(value) && name === "length") return (self: readonly unknown[]) => self.length;
+  if (value instanceof Callable) return undefined;
+  const methods = methodsOf(value);
+  const capital = name.charAt(0).toUpperCase() + name.slice(1);
+  return methods.get(`get${capital}`) ?? methods.get(`is${capital}`);
+}
+
+/** The class of a value with its package, as messages name it. */
+function owner(value: unknown): string {
+  const type = typeOf(value);
+  return /^(?:String|Boolean|Integer|Long|Double|Character)$/.test(type) ? `lang.${type}` : `util.${type}`;
+}
+
+/** The class of a value as messages name it. */
+export function className(value: unknown): string {
+  return `java.${owner(value)}`;
+}

@@ -1,0 +1,439 @@
+/** Static methods and fields, and constructors. What isn't listed can't be reached. */
+
+import { cast } from "#hub/scripts/values/casts.ts";
+import { binary, compare, equals, toDouble, toInteger } from "#hub/scripts/values/operators.ts";
+import { ScriptException } from "#hub/scripts/values/script-error.ts";
+import {
+  Callable,
+  type CallContext,
+  Char,
+  Decimal,
+  isNumber,
+  isWhole,
+  print,
+  whole,
+} from "#hub/scripts/values/values.ts";
+import { findTimeZone } from "#proto/kit/dates/time-zone.ts";
+import { type AnyMap, Collector, grouped, grow, membersOf } from "./collections.ts";
+import { CHRONO_UNITS, Constant, DateTime, dayOfWeek, Formatter, parseDate, zoneOf } from "./dates.ts";
+import { entriesOf } from "./maps.ts";
+import { bounded, orderOf, StringBuilder, StringTokenizer } from "./strings.ts";
+
+type Static = (values: readonly unknown[], context: CallContext) => unknown;
+/** Every name is a method's, those of the host's objects too ("toString"). */
+type Statics = { [name: string]: Static; toString?: Static; valueOf?: Static };
+
+const decimal = (value: number): Decimal => new Decimal(value);
+const real =
+  (compute: (value: number) => number): Static =>
+  ([value]) =>
+    decimal(compute(toDouble(value)));
+
+/** Math.round: half up; whole. */
+function round(value: number): number | bigint {
+  if (Number.isNaN(value)) return 0;
+  const rounded = Math.floor(value + 0.5);
+  return Number.isSafeInteger(rounded)
+    ? rounded
+    : whole(BigInt(Math.trunc(Math.max(-(2 ** 63), Math.min(2 ** 63 - 1024, rounded)))));
+}
+
+function absolute(value: unknown): unknown {
+  if (value instanceof Decimal) return decimal(Math.abs(value.value));
+  return compare(value, 0) < 0 ? binary("-", 0, value) : value;
+}
+
+/** The larger or smaller of two numbers; with a fraction where one of them has one. */
+function extreme(values: readonly unknown[], sign: number): unknown {
+  const [a, b] = [values[0], values[1]];
+  if (a instanceof Decimal || b instanceof Decimal) {
+    const [x, y] = [toDouble(a), toDouble(b)];
+    return decimal(sign > 0 ? Math.max(x, y) : Math.min(x, y));
+  }
+  return compare(a, b) * sign >= 0 ? a : b;
+}
+
+function parseWhole(text: unknown, radix: unknown, bits: 32 | 64): number | bigint {
+  const source = String(text);
+  const number = radix === undefined ? 10 : toInteger(radix);
+  const digits = /^[+-]?[0-9a-z]+$/i.test(source) && text !== null;
+  const value =
+    digits && number === 10 && /^[+-]?\d+$/.test(source) ? BigInt(source.replace("+", "")) : undefined;
+  const parsed =
+    value ?? (digits && number !== 10 ? BigInt(Number.parseInt(source, number) || 0) : undefined);
+  const isExact = parsed !== undefined && BigInt.asIntN(bits, parsed) === parsed;
+  if (!isExact || (number !== 10 && Number.isNaN(Number.parseInt(source, number))))
+    throw new ScriptException(
+      "NumberFormatException",
+      `For input string: "${text === null ? "null" : source}"`,
+    );
+  return whole(parsed);
+}
+
+function parseDecimal(text: unknown): Decimal {
+  const source = String(text).trim();
+  if (!/^[+-]?(?:NaN|Infinity|(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?[fd]?)$/i.test(source))
+    throw new ScriptException(
+      "NumberFormatException",
+      source === "" ? "empty String" : `For input string: "${source}"`,
+    );
+  return decimal(Number(source.replace(/[fd]$/i, "")));
+}
+
+const MATH: Statics = {
+  abs: ([value]) => absolute(value),
+  max: (values) => extreme(values, 1),
+  min: (values) => extreme(values, -1),
+  round: ([value]) => round(toDouble(value)),
+  floorDiv: ([a, b]) => Math.floor(toInteger(a) / toInteger(b)),
+  floorMod: ([a, b]) => ((toInteger(a) % toInteger(b)) + toInteger(b)) % toInteger(b),
+  pow: ([a, b]) => decimal(toDouble(a) ** toDouble(b)),
+  atan2: ([a, b]) => decimal(Math.atan2(toDouble(a), toDouble(b))),
+  hypot: ([a, b]) => decimal(Math.hypot(toDouble(a), toDouble(b))),
+  signum: real(Math.sign),
+  toRadians: real((value) => (value * Math.PI) / 180),
+  toDegrees: real((value) => (value * 180) / Math.PI),
+  rint: real((value) => (Math.abs(value % 1) === 0.5 ? 2 * Math.round(value / 2) : Math.round(value))),
+  random: () => decimal(Math.random()),
+  ...Object.fromEntries(
+    (
+      [
+        "acos",
+        "asin",
+        "atan",
+        "cbrt",
+        "ceil",
+        "cos",
+        "cosh",
+        "exp",
+        "expm1",
+        "floor",
+        "log",
+        "log10",
+        "log1p",
+        "sin",
+        "sinh",
+        "sqrt",
+        "tan",
+        "tanh",
+      ] as const
+    ).map((name) => [name, real(Math[name])]),
+  ),
+}; // prettier-ignore
+
+const wholeClass = (bits: 32 | 64, type: string): Statics => ({
+  valueOf: ([value, radix]) => (typeof value === "string" ? parseWhole(value, radix, bits) : value),
+  compare: ([a, b]) => compare(a, b),
+  toString: ([value, radix]) =>
+    radix === undefined ? print(value) : BigInt(value as number).toString(toInteger(radix)),
+  toHexString: ([value]) => BigInt.asUintN(bits, BigInt(value as number)).toString(16),
+  toBinaryString: ([value]) => BigInt.asUintN(bits, BigInt(value as number)).toString(2),
+  max: (values) => extreme(values, 1),
+  min: (values) => extreme(values, -1),
+  sum: ([a, b]) => cast(binary("+", a, b), type, true),
+  signum: ([value]) => Math.sign(toDouble(value)),
+  bitCount: ([value]) =>
+    BigInt.asUintN(bits, BigInt(value as number))
+      .toString(2)
+      .replaceAll("0", "").length,
+});
+
+const decimalClass: Statics = {
+  valueOf: ([value]) => (typeof value === "string" ? parseDecimal(value) : decimal(toDouble(value))),
+  compare: ([a, b]) => compare(a, b),
+  toString: ([value]) => print(decimal(toDouble(value))),
+  isNaN: ([value]) => Number.isNaN(toDouble(value)),
+  isInfinite: ([value]) => Math.abs(toDouble(value)) === Number.POSITIVE_INFINITY,
+  isFinite: ([value]) => Number.isFinite(toDouble(value)),
+  max: (values) => decimal(Math.max(toDouble(values[0]), toDouble(values[1]))),
+  min: (values) => decimal(Math.min(toDouble(values[0]), toDouble(values[1]))),
+  sum: ([a, b]) => decimal(toDouble(a) + toDouble(b)),
+};
+
+const isClass =
+  (pattern: RegExp): Static =>
+  ([value]) =>
+    pattern.test(value instanceof Char ? String(value) : String.fromCodePoint(toInteger(value)));
+
+/** The result of what changes its first value and returns nothing. */
+function nothing(_changed: unknown): null {
+  return null;
+}
+
+/** Reduces members, e.g. Collections.max. */
+function extremeOf(values: readonly unknown[], sign: number): unknown {
+  const order = orderOf(values[1]);
+  const members = membersOf(values[0]);
+  if (members.length === 0) throw new ScriptException("NoSuchElementException", null);
+  return members.reduce((best, one) => (order(one, best) * sign > 0 ? one : best));
+}
+
+function shown(template: string, values: readonly unknown[]): string {
+  let next = 0;
+  return template.replace(
+    /%(-?)(0?)(\d*)(?:\.(\d+))?([sdfxXcbn%])/g,
+    (_, left, zero, width, digits, kind) => {
+      if (kind === "%" || kind === "n") return kind === "n" ? "\n" : "%";
+      const value = values[next++];
+      let text = kind === "f" ? toDouble(value).toFixed(Number(digits ?? 6)) : print(value);
+      if (kind === "x" || kind === "X") text = toInteger(value).toString(16);
+      if (kind === "X") text = text.toUpperCase();
+      const size = Math.min(Number(width), 1000);
+      return left === "-" ? text.padEnd(size) : text.padStart(size, zero === "0" ? "0" : " ");
+    },
+  );
+}
+
+const call = (callable: unknown, ...values: unknown[]): unknown => {
+  if (callable instanceof Callable) return callable.call(...values);
+  throw new ScriptException("ClassCastException", "a function was expected");
+};
+
+const COLLECTORS: Statics = {
+  toList: () => new Collector((members) => [...members]),
+  toSet: () => new Collector((members) => new Set(members)),
+  joining: ([separator = "", before = "", after = ""]) =>
+    new Collector(
+      (members) =>
+        `${print(before)}${members.map((one) => print(one)).join(print(separator))}${print(after)}`,
+    ),
+  counting: () => new Collector((members) => members.length),
+  groupingBy: ([keyOf]) => new Collector((members) => grouped(members, (one) => call(keyOf, one))),
+  toMap: ([keyOf, readValue]) =>
+    new Collector((members) => new Map(members.map((one) => [call(keyOf, one), call(readValue, one)]))),
+};
+
+/** Static methods by class. */
+const STATICS: Readonly<Record<string, Statics>> = {
+  Math: MATH,
+  Integer: { ...wholeClass(32, "int"), parseInt: ([text, radix]) => parseWhole(text, radix, 32) },
+  Long: { ...wholeClass(64, "long"), parseLong: ([text, radix]) => parseWhole(text, radix, 64) },
+  Short: { ...wholeClass(32, "short"), parseShort: ([text]) => parseWhole(text, undefined, 32) },
+  Byte: { ...wholeClass(32, "byte"), parseByte: ([text]) => parseWhole(text, undefined, 32) },
+  Double: { ...decimalClass, parseDouble: ([text]) => parseDecimal(text) },
+  Float: { ...decimalClass, parseFloat: ([text]) => parseDecimal(text) },
+  Boolean: {
+    parseBoolean: ([text]) => typeof text === "string" && text.toLowerCase() === "true",
+    valueOf: ([value]) => (typeof value === "string" ? value.toLowerCase() === "true" : value),
+    toString: ([value]) => print(value),
+    logicalAnd: ([a, b]) => a === true && b === true,
+    logicalOr: ([a, b]) => a === true || b === true,
+  },
+  Character: {
+    isDigit: isClass(/^\p{Nd}$/u),
+    isLetter: isClass(/^\p{L}$/u),
+    isLetterOrDigit: isClass(/^[\p{L}\p{Nd}]$/u),
+    isAlphabetic: isClass(/^\p{Alphabetic}$/u),
+    isUpperCase: isClass(/^\p{Lu}$/u),
+    isLowerCase: isClass(/^\p{Ll}$/u),
+    isWhitespace: isClass(/^\s$/u),
+    toUpperCase: ([value]) => new Char(String(value).toUpperCase().charCodeAt(0)),
+    toLowerCase: ([value]) => new Char(String(value).toLowerCase().charCodeAt(0)),
+    getNumericValue: ([value]) => Number.parseInt(String(value), 36),
+    toString: ([value]) => print(value),
+    valueOf: ([value]) => value,
+  },
+  String: {
+    valueOf: ([value]) => (Array.isArray(value) ? value.map(String).join("") : print(value)),
+    copyValueOf: ([value]) => membersOf(value).map(String).join(""),
+    join: ([separator, ...parts], context) => {
+      const members = parts.length === 1 && typeof parts[0] !== "string" ? membersOf(parts[0]) : parts;
+      return bounded(members.map((one) => print(one)).join(print(separator)), context);
+    },
+    format: ([template, ...values], context) =>
+      bounded(
+        shown(String(template), values.length === 1 && Array.isArray(values[0]) ? values[0] : values),
+        context,
+      ),
+  },
+  Objects: {
+    equals: ([a, b]) => equals(a, b),
+    isNull: ([value]) => (value ?? null) === null,
+    nonNull: ([value]) => (value ?? null) !== null,
+    toString: ([value, fallback]) =>
+      (value ?? null) === null && fallback !== undefined ? fallback : print(value),
+    requireNonNull: ([value]) => {
+      if ((value ?? null) === null) throw new ScriptException("NullPointerException", null);
+      return value;
+    },
+    hash: (values) => values.length,
+  },
+  Collections: {
+    emptyList: () => [],
+    emptyMap: () => new Map(),
+    emptySet: () => new Set(),
+    singletonList: ([value]) => [value],
+    singleton: ([value]) => new Set([value]),
+    singletonMap: ([key, value]) => new Map([[key, value]]),
+    unmodifiableList: ([list]) => list,
+    unmodifiableMap: ([map]) => map,
+    sort: ([list, comparator], context) => {
+      const members = membersOf(list);
+      context.spend(members.length);
+      members.sort(orderOf(comparator));
+      return null;
+    },
+    reverse: ([list]) => nothing(membersOf(list).reverse()),
+    max: (values) => extremeOf(values, 1),
+    min: (values) => extremeOf(values, -1),
+    addAll: ([list, ...values], context) => {
+      const members = membersOf(list);
+      for (const value of values) {
+        grow(members.length, context);
+        members.push(value);
+      }
+      return values.length > 0;
+    },
+    frequency: ([list, value]) => membersOf(list).filter((each) => equals(each, value)).length,
+    reverseOrder: () => new Callable((a, b) => compare(b, a)),
+  },
+  Arrays: {
+    asList: (values) =>
+      values.length === 1 && Array.isArray(values[0]) ? [...(values[0] as unknown[])] : [...values],
+    stream: ([values]) => membersOf(values),
+    toString: ([values]) => print(membersOf(values)),
+    sort: ([values]) => nothing(membersOf(values).sort(compare)),
+    equals: ([a, b]) => equals(a, b),
+  },
+  Comparator: {
+    naturalOrder: () => new Callable(compare),
+    reverseOrder: () => new Callable((a, b) => compare(b, a)),
+    comparing: ([keyOf]) => new Callable((a, b) => compare(call(keyOf, a), call(keyOf, b))),
+  },
+  Collectors: COLLECTORS,
+  Stream: { of: (values) => [...values] },
+  IntStream: {
+    range: ([from, to], context) => rangeOf(toInteger(from), toInteger(to), context),
+    rangeClosed: ([from, to], context) => rangeOf(toInteger(from), toInteger(to) + 1, context),
+  },
+  ZonedDateTime: {
+    parse: ([text]) => parseDate(text),
+    ofInstant: ([instant, zone]) => new DateTime((instant as DateTime).timeMs, zoneOf(zone)),
+    of: (values) => {
+      const [year, month = 1, day = 1, hour = 0, minute = 0, second = 0, nano = 0] = values
+        .slice(0, 7)
+        .map(toInteger);
+      const zone = zoneOf(values[7] ?? "Z");
+      return new DateTime(
+        zone.toUtc(Date.UTC(year!, month - 1, day, hour, minute, second, nano / 1e6)),
+        zone,
+      );
+    },
+  },
+  LocalDate: { parse: ([text]) => parseDate(text) },
+  LocalDateTime: { parse: ([text]) => parseDate(text) },
+  Instant: {
+    ofEpochMilli: ([ms]) => new DateTime(toInteger(ms)),
+    ofEpochSecond: ([seconds]) => new DateTime(toInteger(seconds) * 1000),
+    parse: ([text]) => parseDate(text),
+  },
+  ZoneId: { of: ([name]) => new Constant("ZoneId", zoneName(name), 0) },
+  ZoneOffset: { of: ([name]) => new Constant("ZoneId", zoneName(name), 0) },
+  DayOfWeek: {
+    of: ([day]) => dayOfWeek(toInteger(day)),
+    valueOf: ([name]) => constantField("DayOfWeek", String(name)),
+  },
+  ChronoUnit: { valueOf: ([name]) => constantField("ChronoUnit", String(name)) },
+  DateTimeFormatter: { ofPattern: ([pattern]) => new Formatter(String(pattern)) },
+  Processors: {
+    bytes: ([text]) => parseBytes(String(text)),
+    lowercase: ([text]) => String(text).toLowerCase(),
+    uppercase: ([text]) => String(text).toUpperCase(),
+    urlDecode: ([text]) => decodeURIComponent(String(text).replaceAll("+", " ")),
+  },
+};
+
+function parseBytes(text: string): number {
+  const [, amount, unit = "b"] = /^\s*([\d.]+)\s*([kmgtp]?b)\s*$/i.exec(text) ?? [];
+  if (amount === undefined)
+    throw new ScriptException("IllegalArgumentException", `failed to parse [${text}] as a size in bytes`);
+  return Math.round(Number(amount) * 1024 ** Math.max(0, "bkmgtp".indexOf(unit.toLowerCase()[0]!)));
+}
+
+function zoneName(name: unknown): string {
+  if (name !== "Z" && findTimeZone(String(name)) === undefined) zoneOf(name);
+  return String(name);
+}
+
+function rangeOf(from: number, to: number, context: CallContext): number[] {
+  const count = Math.max(0, to - from);
+  grow(count, context);
+  context.spend(count);
+  return Array.from({ length: count }, (_, at) => from + at);
+}
+
+const FIELDS: Readonly<Record<string, unknown>> = {
+  "Math.PI": decimal(Math.PI),
+  "Math.E": decimal(Math.E),
+  "Integer.MAX_VALUE": 2 ** 31 - 1,
+  "Integer.MIN_VALUE": -(2 ** 31),
+  "Long.MAX_VALUE": 2n ** 63n - 1n,
+  "Long.MIN_VALUE": -(2n ** 63n),
+  "Double.MAX_VALUE": decimal(Number.MAX_VALUE),
+  "Double.MIN_VALUE": decimal(Number.MIN_VALUE),
+  "Double.NaN": decimal(Number.NaN),
+  "Double.POSITIVE_INFINITY": decimal(Number.POSITIVE_INFINITY),
+  "Double.NEGATIVE_INFINITY": decimal(Number.NEGATIVE_INFINITY),
+  "Boolean.TRUE": true,
+  "Boolean.FALSE": false,
+  "ZoneOffset.UTC": new Constant("ZoneId", "Z", 0),
+  "Locale.ROOT": new Constant("Locale", "", 0),
+  "Locale.ENGLISH": new Constant("Locale", "en", 0),
+  "Locale.US": new Constant("Locale", "en_US", 0),
+  "DateTimeFormatter.ISO_DATE_TIME": new Formatter("yyyy-MM-dd'T'HH:mm:ss.SSSZZ"),
+  "DateTimeFormatter.ISO_INSTANT": new Formatter("yyyy-MM-dd'T'HH:mm:ss.SSS'Z'"),
+  "DateTimeFormatter.ISO_LOCAL_DATE": new Formatter("yyyy-MM-dd"),
+};
+
+/** Returns a static method; undefined where there is none. */
+export function staticMethod(type: string, name: string): Static | undefined {
+  const methods = Object.hasOwn(STATICS, type) ? STATICS[type] : undefined;
+  return methods !== undefined && Object.hasOwn(methods, name) ? methods[name] : undefined;
+}
+
+/** Returns a static field's value; undefined where there is none. */
+export function staticField(type: string, name: string): unknown {
+  if (Object.hasOwn(FIELDS, `${type}.${name}`)) return FIELDS[`${type}.${name}`];
+  return constantField(type, name);
+}
+
+function constantField(type: string, name: string): unknown {
+  if (type === "ChronoUnit") return CHRONO_UNITS.get(name);
+  if (type !== "DayOfWeek") return undefined;
+  for (let day = 1; day <= 7; day++) if (String(dayOfWeek(day)) === name) return dayOfWeek(day);
+  return undefined;
+}
+
+const list: Static = ([from], context) => {
+  const members = from === undefined || typeof from === "number" ? [] : membersOf(from);
+  context.spend(members.length);
+  return [...members];
+};
+const map: Static = ([from]) =>
+  new Map(from === undefined || isNumber(from) ? [] : entriesOf(from as AnyMap));
+const set: Static = ([from]) => new Set(from === undefined || isNumber(from) ? [] : membersOf(from));
+
+const CONSTRUCTORS: Readonly<Statics> = {
+  ArrayList: list,
+  LinkedList: list,
+  HashMap: map,
+  LinkedHashMap: map,
+  TreeMap: ([from]) =>
+    new Map(from === undefined ? [] : entriesOf(from as AnyMap).sort(([a], [b]) => compare(a, b))),
+  HashSet: set,
+  LinkedHashSet: set,
+  TreeSet: ([from]) => new Set(from === undefined ? [] : [...membersOf(from)].sort(compare)),
+  StringBuilder: ([start]) => new StringBuilder(start === undefined || isWhole(start) ? "" : print(start)),
+  StringTokenizer: ([text, delimiters]) =>
+    new StringTokenizer(String(text), delimiters === undefined ? undefined : String(delimiters)),
+  Date: ([ms]) => new DateTime(toInteger(ms ?? 0)),
+  SimpleDateFormat: ([pattern]) => new Formatter(String(pattern)),
+  String: ([value]) =>
+    value === undefined ? "" : Array.isArray(value) ? value.map(String).join("") : print(value),
+  Object: () => new Map(),
+};
+
+/** Returns what makes an object of a class; undefined where scripts can't make one. Exceptions are made elsewhere. */
+export function constructorOf(type: string): Static | undefined {
+  return Object.hasOwn(CONSTRUCTORS, type) ? CONSTRUCTORS[type] : undefined;
+}

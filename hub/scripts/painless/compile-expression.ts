@@ -1,0 +1,136 @@
+/** Compiles expressions to closures over frames. */
+
+import { cast, isInstance } from "#hub/scripts/values/casts.ts";
+import { type BinaryOperator, binary, truth, unary } from "#hub/scripts/values/operators.ts";
+import { ScriptException } from "#hub/scripts/values/script-error.ts";
+import { simpleName } from "../library/type-names.ts";
+import { compileCall, isCall } from "./compile-call.ts";
+import { compileRead, compileWrite, variableIn } from "./compile-target.ts";
+import { type Evaluate, placed, type Scope } from "./scope.ts";
+import type { Expression } from "./syntax.ts";
+
+/** Returns what an expression evaluates to. Throws ScriptException for what can't be compiled. */
+export function compileExpression(scope: Scope, expression: Expression): Evaluate {
+  if (isCall(expression)) return compileCall(scope, expression);
+  const compile = (each: Expression): Evaluate => scope.compiler.expression(scope, each);
+  switch (expression.kind) {
+    case "constant": {
+      const { value } = expression;
+      return () => value;
+    }
+    case "regex":
+      throw regexDisabled(expression.offset);
+    case "variable":
+      return variableIn(scope, expression.name, expression.offset).read;
+    case "member":
+    case "brace":
+      return compileRead(scope, expression);
+    case "unary": {
+      const { operator, offset } = expression;
+      const operand = compile(expression.operand);
+      return guarded(offset, (frame) => unary(operator, operand(frame)));
+    }
+    case "binary":
+      return compileBinary(
+        expression.operator,
+        compile(expression.left),
+        compile(expression.right),
+        expression.offset,
+      );
+    case "logical":
+      return compileLogical(scope, expression);
+    case "elvis": {
+      const [left, right] = [compile(expression.left), compile(expression.right)];
+      return (frame) => left(frame) ?? right(frame);
+    }
+    case "condition": {
+      const [test, yes, no] = [compile(expression.test), compile(expression.yes), compile(expression.no)];
+      return (frame) => (truth(test(frame)) ? yes(frame) : no(frame));
+    }
+    case "cast": {
+      const operand = compile(expression.operand);
+      const type = expression.type.dimensions > 0 ? "def" : simpleName(expression.type.name);
+      return guarded(expression.offset, (frame) => cast(operand(frame), type, true));
+    }
+    case "instanceof": {
+      const operand = compile(expression.operand);
+      const type = expression.type.dimensions > 0 ? "List" : simpleName(expression.type.name);
+      return (frame) => isInstance(operand(frame), type);
+    }
+    case "assignment":
+      return compileAssignment(scope, expression);
+    case "step":
+      return compileStep(scope, expression);
+    case "list": {
+      const values = expression.values.map(compile);
+      return (frame) => {
+        frame.budget.spend(values.length + 1);
+        return values.map((value) => value(frame));
+      };
+    }
+    case "map": {
+      const entries = expression.entries.map(([key, value]) => [compile(key), compile(value)] as const);
+      return (frame) => {
+        frame.budget.spend(entries.length + 1);
+        return new Map(entries.map(([key, value]) => [key(frame), value(frame)]));
+      };
+    }
+  }
+}
+
+/** Gives exceptions of an expression its position. */
+function guarded(offset: number, evaluate: Evaluate): Evaluate {
+  return (frame) => {
+    try {
+      return evaluate(frame);
+    } catch (error) {
+      throw placed(error, offset);
+    }
+  };
+}
+
+function compileBinary(operator: BinaryOperator, left: Evaluate, right: Evaluate, offset: number): Evaluate {
+  if (operator === "=~" || operator === "==~") throw regexDisabled(offset);
+  return guarded(offset, (frame) => binary(operator, left(frame), right(frame)));
+}
+
+function compileLogical(scope: Scope, expression: Extract<Expression, { kind: "logical" }>): Evaluate {
+  const left = scope.compiler.expression(scope, expression.left);
+  const right = scope.compiler.expression(scope, expression.right);
+  const isAnd = expression.operator === "&&";
+  return guarded(expression.offset, (frame) =>
+    isAnd ? truth(left(frame)) && truth(right(frame)) : truth(left(frame)) || truth(right(frame)),
+  );
+}
+
+function compileAssignment(scope: Scope, expression: Extract<Expression, { kind: "assignment" }>): Evaluate {
+  const { target, operator, offset } = expression;
+  const value = scope.compiler.expression(scope, expression.value);
+  if (operator === undefined) return compileWrite(scope, target, value, false);
+  const before = scope.compiler.expression(scope, target);
+  return compileWrite(scope, target, compileBinary(operator, before, value, offset), true);
+}
+
+/** `x++` and `--x`. */
+function compileStep(scope: Scope, expression: Extract<Expression, { kind: "step" }>): Evaluate {
+  const { target, by, isPrefix, offset } = expression;
+  const before = scope.compiler.expression(scope, target);
+  const write = compileWrite(
+    scope,
+    target,
+    guarded(offset, (frame) => binary("+", before(frame), by)),
+    true,
+  );
+  if (isPrefix) return write;
+  return (frame) => {
+    const value = before(frame);
+    write(frame);
+    return value;
+  };
+}
+
+function regexDisabled(offset: number): ScriptException {
+  const message =
+    "Regexes are disabled. Set [script.painless.regex.enabled] to [true] in elasticsearch.yaml to allow them. Be careful though, regexes break out of Painless's protection against deep recursion and long loops.";
+  return new ScriptException("IllegalStateException", message, offset);
+}

@@ -1,0 +1,217 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { toJson } from "#hub/scripts/values/json.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import { compilePainless } from "./painless.ts";
+
+type Variables = Readonly<Record<string, unknown>>;
+
+/** Runs a script and returns its value as JSON. */
+function run(source: string, variables: Variables = {}): unknown {
+  const script = compilePainless(source, Object.keys(variables));
+  return toJson(script.run(Object.values(variables)));
+}
+
+/** What clients get for a script that fails. */
+function failure(source: string, variables: Variables = {}): { reason: string; cause: unknown; at: number } {
+  try {
+    run(source, variables);
+  } catch (error) {
+    assert.ok(error instanceof AppError, String(error));
+    const [, pointer] = error.data["script_stack"] as [string, string];
+    return { reason: error.message, cause: error.data["caused_by"], at: pointer.indexOf("^") };
+  }
+  assert.fail(`${source} doesn't fail`);
+}
+
+const EVALUATED: readonly (readonly [source: string, value: unknown, variables?: Variables])[] = [
+  // Numbers: whole ones divide to whole ones, and wrap around in their type.
+  ["7 / 2", 3],
+  ["7.0 / 2", 3.5],
+  ["-7 % 3", -1],
+  ["1 + 2 * 3 - 4", 3],
+  ["0x1F + 010", 39],
+  ["int x = 2147483647; x += 1; x", -2147483648],
+  [
+    "long h = 1125899906842597L; for (int i = 0; i < 3; i++) { h = 31 * h + i } h == 33541683858332567L * 1000L / 1000L",
+    false,
+  ],
+  ["Long.MAX_VALUE + 1 == Long.MIN_VALUE", true],
+  ["1 << 4 | 3 ^ 1", 18],
+  ["-16 >>> 28", 15],
+  ["(int) 3.99 + (int) -3.99", 0],
+  ["1 == 1.0 && 1 == 1L && 1 != 2", true],
+  ["Math.max(1, 2.5) + Math.round(2.5) + Math.floor(1.9)", 6.5],
+  ["Integer.parseInt('-12') + Long.parseLong('5')", -7],
+  // Texts.
+  ["'a' + 1 + 2.0 + null + true", "a12.0nulltrue"],
+  ["'Ab,cd'.toLowerCase().splitOnToken(',')[1].charAt(0) == (char) 'c'", true],
+  ["def s = new StringBuilder(); s.append('x').append(1); s.toString()", "x1"],
+  [
+    "StringTokenizer t = new StringTokenizer('a,b,,c', ','); int n = 0; while (t.hasMoreTokens()) { t.nextToken(); n++ } n",
+    3,
+  ],
+  ["String.join('-', ['a', 'b'])", "a-b"],
+  // Lists and maps, of scripts and of documents.
+  ["def m = ['a': 1, 'b': [1, 2]]; m.a + m.b[1] + m.b.0 + m.b[-1]", 6],
+  ["def l = [3, 1, 2]; l.sort((a, b) -> b - a); l", [3, 2, 1]],
+  ["l.stream().map(x -> x * 2).filter(x -> x > 2).collect(Collectors.toList())", [4, 6], { l: [1, 2, 3] }],
+  ["for (e in m.entrySet()) { if (e.value > 1) return e.getKey() } return null", "b", { m: { a: 1, b: 2 } }],
+  ["ctx.a = ctx.remove('b'); ctx.l.add(3); ctx", { a: 1, l: [1, 3] }, { ctx: { b: 1, l: [1] } }],
+  ["ctx.list.removeIf(x -> x == 'no'); ctx.list.size()", 1, { ctx: { list: ["no", "yes", "no"] } }],
+  ["int[] a = new int[3]; a[1] = 4; a[1] + a.length", 7],
+  // Null-safe access.
+  ["ctx.a?.b?.c ?: 'none'", "none", { ctx: {} }],
+  ["ctx.a?.length() == null", true, { ctx: { a: null } }],
+  // Control.
+  [
+    "int s = 0; for (int i = 0; i < 10; i++) { if (i == 3) continue; if (i == 6) break; s += i } return s",
+    12,
+  ],
+  ["int i = 0; do { i++ } while (i < 5); i", 5],
+  ["def r = []; for (def x : [1, 2]) { r.add(x) } for (x in [3]) { r.add(x) } r", [1, 2, 3]],
+  ["if (x > 1) { 'big' } else { 'small' }", "small", { x: 1 }],
+  ["try { null.foo } catch (NullPointerException e) { 'npe' }", "npe"],
+  ["try { throw new IllegalArgumentException('x') } catch (Exception e) { e.getMessage() }", "x"],
+  // Functions, lambdas, references.
+  ["int f(int n) { return n < 2 ? n : f(n - 1) + f(n - 2) } f(15)", 610],
+  ["boolean eq(Supplier s, def v) { return s.get() == v } eq(() -> { return d }, 'a')", true, { d: "a" }],
+  ["['b', 'a'].stream().map(String::toUpperCase).sorted().collect(Collectors.joining(','))", "A,B"],
+  // Types.
+  ["'x' instanceof String && !(1 instanceof List) && ['a': 1] instanceof Map", true],
+  // Dates.
+  ["ZonedDateTime.parse('2020-01-31T10:00:00Z').plusMonths(1).toString()", "2020-02-29T10:00:00.000Z"],
+  ["ZonedDateTime.parse('2020-01-31T23:30:00-02:00').toInstant().toEpochMilli()", 1580520600000],
+  [
+    "ChronoUnit.DAYS.between(ZonedDateTime.parse('2020-01-01T00:00:00Z'), ZonedDateTime.parse('2020-03-01T00:00:00Z'))",
+    60,
+  ],
+  ["ZonedDateTime.parse('2020-01-31T10:00:00Z').getDayOfWeekEnum() == DayOfWeek.FRIDAY", true],
+];
+
+for (const [source, value, variables] of EVALUATED) {
+  test(`${source} is ${JSON.stringify(value)}`, () => {
+    assert.deepEqual(run(source, structuredClone(variables ?? {})), value);
+  });
+}
+
+const FAILING: readonly (readonly [
+  source: string,
+  reason: string,
+  type: string,
+  message: string | RegExp,
+  at: number,
+])[] = [
+  ["while (true) {}", "compile error", "illegal_argument_exception", "While loop has no escape.", 0],
+  ["x = 1", "compile error", "illegal_argument_exception", "Variable [x] is not defined.", 0],
+  [
+    "_score * foo bar",
+    "compile error",
+    "illegal_argument_exception",
+    "invalid sequence of tokens near ['bar'].",
+    13,
+  ],
+  [
+    "def a = 1; def a = 2",
+    "compile error",
+    "illegal_argument_exception",
+    "Variable [a] is already defined.",
+    15,
+  ],
+  [
+    "Foo x = null",
+    "compile error",
+    "illegal_argument_exception",
+    /invalid sequence of tokens near \['x'\]/,
+    4,
+  ],
+  [
+    "'a' =~ /b/",
+    "compile error",
+    "illegal_state_exception",
+    /^Regexes are disabled\. Set \[script\.painless\.regex\.enabled\]/,
+    7,
+  ],
+  ["System.exit(1)", "compile error", "illegal_argument_exception", "Variable [System] is not defined.", 0],
+  ["Math.class", "compile error", "illegal_argument_exception", /static field \[Math, class\] not found/, 0],
+  ["1 / 0", "runtime error", "arithmetic_exception", "/ by zero", 2],
+  ["def x = null; x.y", "runtime error", "null_pointer_exception", null as unknown as string, 15],
+  ["[1][3]", "runtime error", "index_out_of_bounds_exception", "Index: 3, Size: 1", 3],
+  ["throw new IllegalArgumentException('Cats!')", "runtime error", "illegal_argument_exception", "Cats!", 0],
+  ["Integer.parseInt('x')", "runtime error", "number_format_exception", 'For input string: "x"', 0],
+  [
+    "int i = 0; while (i < 9) {} i",
+    "runtime error",
+    "painless_error",
+    /^The maximum number of statements/,
+    11,
+  ],
+  ["int f(int n) { f(n + 1) } f(1)", "runtime error", "stack_overflow_error", null as unknown as string, 15],
+];
+
+for (const [source, reason, type, message, at] of FAILING) {
+  test(`${source} is a ${reason} that points at character ${at}`, () => {
+    const found = failure(source);
+    const cause = found.cause as { type: string; reason: string };
+    assert.deepEqual([found.reason, cause.type, found.at], [reason, type, at]);
+    if (message instanceof RegExp) assert.match(cause.reason, message);
+    else assert.equal(cause.reason, message);
+  });
+}
+
+const ESCAPES: readonly string[] = [
+  "''.constructor",
+  "''.getClass()",
+  "[].__proto__",
+  "(x -> x).constructor",
+  "(x -> x).bind(1)",
+  "this.process",
+  "process.exit()",
+  "globalThis",
+  "Function('return 1')",
+  "eval('1')",
+  "import('fs')",
+  "''.class.forName('java.lang.System')",
+  "new Thread()",
+  "Math.constructor",
+  "String.fromCharCode(1)",
+  "[].constructor",
+  "new StringBuilder().text",
+  "new StringTokenizer('a').tokens",
+  "(1).toFixed(2)",
+  "''.at(0)",
+  "[:].constructor()",
+]; // prettier-ignore
+
+for (const source of ESCAPES) {
+  test(`nothing of the host is reached by ${source}`, () => {
+    assert.ok(failure(source).reason.endsWith("error"));
+  });
+}
+
+test("names of the host's prototypes are data in documents, and change nothing else", () => {
+  const document = run("ctx['__proto__'] = ['polluted': true]; ctx['constructor'] = 1; ctx", {
+    ctx: {},
+  }) as object;
+  assert.deepEqual(Object.keys(document), ["__proto__", "constructor"]);
+  assert.equal(({} as Record<string, unknown>)["polluted"], undefined);
+  assert.equal(run("ctx.toString == null && ctx.hasOwnProperty == null", { ctx: {} }), true);
+});
+
+test("a map that holds itself is refused when it becomes JSON", () => {
+  assert.throws(
+    () => run("def x = [:]; def y = ['x': x]; x.y = y; return x"),
+    /^AppError: Iterable object is self-referencing itself/,
+  );
+});
+
+test("loops, texts and lists of a run share one budget", () => {
+  for (const source of [
+    "def l = []; for (int i = 0; i < 10; i = i) { l.add(1) }",
+    "String s = 'x'; for (int i = 0; i < 40; i++) { s = s.concat(s) } s.length()",
+    "for (int i = 0; i < 100000; i++) { for (int j = 0; j < 100000; j++) { } } return 1",
+    "new int[100000000].length",
+  ]) {
+    assert.equal(failure(source).reason, "runtime error", source);
+  }
+});

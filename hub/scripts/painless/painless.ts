@@ -1,0 +1,117 @@
+/**
+ * Painless, the scripting language of the 6.5 server, compiled to closures. Nothing of the host language can be reached:
+ * values have only the methods that the library lists, and a run ends when its budget of steps is spent.
+ */
+
+import { cast } from "#hub/scripts/values/casts.ts";
+import { compileError, runtimeError, ScriptException } from "#hub/scripts/values/script-error.ts";
+import { Callable } from "#hub/scripts/values/values.ts";
+import { simpleName } from "../library/type-names.ts";
+import { compileExpression } from "./compile-expression.ts";
+import { compileBlock, compileStatements } from "./compile-statement.ts";
+import { Budget, type Compiler, type Evaluate, type Execute, type Frame, RETURN, Scope } from "./scope.ts";
+import { parseScript } from "./statement-parser.ts";
+import type { Block, FunctionDeclaration, Statement } from "./syntax.ts";
+
+const COMPILER: Compiler = { expression: compileExpression, block: compileBlock };
+
+/** A compiled script. */
+export interface PainlessScript {
+  readonly source: string;
+  /**
+   * Runs the script with the values of its context's variables, in their order, and returns its value; null without one.
+   * Throws script_failed with the position in the script.
+   */
+  run(values: readonly unknown[]): unknown;
+}
+
+/** Compiles a script that may use the variables `names`. Throws script_failed with the position in the script. */
+export function compilePainless(source: string, names: readonly string[]): PainlessScript {
+  try {
+    return compiled(source, names);
+  } catch (error) {
+    if (error instanceof ScriptException) throw compileError(source, error);
+    throw error;
+  }
+}
+
+function compiled(source: string, names: readonly string[]): PainlessScript {
+  const { functions, statements } = parseScript(source);
+  const numbers = new Map(functions.map(({ name, parameters }, at) => [`${name}/${parameters.length}`, at]));
+  const scope = Scope.of(COMPILER, numbers);
+  for (const name of names) scope.declare(name, "def", 0);
+  const makers = functions.map((each) => compileFunction(each, numbers));
+  const body = compileStatements(scope, withResult(statements));
+  return {
+    source,
+    run: (values) => {
+      const budget = new Budget();
+      const callables: readonly Callable[] = makers.map((make) => make(() => callables));
+      const frame: Frame = {
+        slots: [...values],
+        parent: undefined,
+        budget,
+        functions: callables,
+        result: null,
+      };
+      try {
+        return body(frame) === RETURN ? (frame.result ?? null) : null;
+      } catch (error) {
+        if (error instanceof ScriptException) throw runtimeError(source, error);
+        throw error;
+      }
+    },
+  };
+}
+
+/** The last expression is the value of a script, also at the end of its last `if` or `try`. */
+function withResult(statements: readonly Statement[]): readonly Statement[] {
+  const last = statements.at(-1);
+  if (last === undefined) return statements;
+  const block = (of: Block): Block => ({ ...of, statements: withResult(of.statements) });
+  const before = statements.slice(0, -1);
+  switch (last.kind) {
+    case "expression":
+      return [...before, { kind: "return", value: last.expression, offset: last.offset }];
+    case "if":
+      return [
+        ...before,
+        { ...last, yes: block(last.yes), no: last.no === undefined ? undefined : block(last.no) },
+      ];
+    case "try":
+      return [
+        ...before,
+        {
+          ...last,
+          body: block(last.body),
+          catches: last.catches.map((each) => ({ ...each, body: block(each.body) })),
+        },
+      ];
+    default:
+      return statements;
+  }
+}
+
+type MakeFunction = (functions: () => readonly Callable[]) => Callable;
+
+/** A function is called with the budget of the run before its values. */
+function compileFunction(
+  { parameters, body, returns }: FunctionDeclaration,
+  numbers: ReadonlyMap<string, number>,
+): MakeFunction {
+  const scope = Scope.of(COMPILER, numbers);
+  const types = parameters.map(({ type }) => (type!.dimensions > 0 ? "def" : simpleName(type!.name)));
+  for (const { name, type } of parameters) scope.declare(name, type!.name, type!.offset);
+  const execute: Execute = compileBlock(scope, body);
+  const result = returns.dimensions > 0 || returns.name === "void" ? "def" : simpleName(returns.name);
+  const run: Evaluate = (frame) =>
+    execute(frame) === RETURN ? cast(frame.result ?? null, result, false) : null;
+  return (functions) =>
+    new Callable((given, ...values) => {
+      const budget = given as Budget;
+      const slots = values.map((value, at) => cast(value ?? null, types[at] ?? "def", false));
+      return budget.call(() =>
+        run({ slots, parent: undefined, budget, functions: functions(), result: null }),
+      );
+    });
+}

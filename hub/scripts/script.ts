@@ -1,0 +1,64 @@
+/** Scripts as requests give them: {source, lang, params} or the id of a stored one, compiled once for each context. */
+
+import { AppError } from "#proto/kit/errors.ts";
+import { isObject, type JsonObject } from "#proto/kit/json.ts";
+import { compilePainless, type PainlessScript } from "./painless/painless.ts";
+
+/** A script of a request that is ready to run. */
+export interface Script {
+  readonly compiled: PainlessScript;
+  readonly params: JsonObject;
+}
+
+/** Returns a stored script's body; undefined where there is none of that id. */
+export type FindStored = (id: string) => { readonly lang: string; readonly source: string } | undefined;
+
+/** Compiled scripts that are kept; more are compiled again. */
+const CACHE_LIMIT = 500;
+
+const cache = new Map<string, PainlessScript>();
+
+/**
+ * Returns the script of a request that may use the variables `names`. A text is a script of its own.
+ * Throws script_failed where it doesn't compile, request_invalid where it isn't a script, not_found for an unknown id.
+ */
+export function readScript(given: unknown, names: readonly string[], find?: FindStored): Script {
+  if (typeof given === "string") return { compiled: compile(given, names), params: {} };
+  if (!isObject(given)) throw new AppError("parsing", "a script must be a text or an object");
+  const { source, inline, id, stored, lang = "painless", params = {} } = given;
+  const unknown = Object.keys(given).find((key) => !KNOWN.has(key));
+  if (unknown !== undefined)
+    throw new AppError("request_invalid", `[script] unknown field [${unknown}], parser not found`);
+  if (!isObject(params)) throw new AppError("parsing", "[script] params must be an object");
+  const wanted = id ?? stored;
+  if (typeof wanted === "string") {
+    const found = find?.(wanted);
+    if (found === undefined) throw new AppError("not_found", `unable to find script [${wanted}]`);
+    return { compiled: compileIn(found.lang, found.source, names), params };
+  }
+  const text = source ?? inline;
+  if (typeof text !== "string")
+    throw new AppError(
+      "request_invalid",
+      "must specify either [source] for an inline script or [id] for a stored script",
+    );
+  return { compiled: compileIn(String(lang), text, names), params };
+}
+
+const KNOWN: ReadonlySet<string> = new Set(["source", "inline", "id", "stored", "lang", "params", "options"]);
+
+function compileIn(lang: string, source: string, names: readonly string[]): PainlessScript {
+  if (lang === "painless") return compile(source, names);
+  throw new AppError("request_invalid", `script_lang not supported [${lang}]`);
+}
+
+function compile(source: string, names: readonly string[]): PainlessScript {
+  const key = `${names.join(",")}\n${source}`;
+  let script = cache.get(key);
+  if (script === undefined) {
+    script = compilePainless(source, names);
+    if (cache.size >= CACHE_LIMIT) cache.delete(cache.keys().next().value!);
+    cache.set(key, script);
+  }
+  return script;
+}

@@ -1,0 +1,43 @@
+/** Values of scripts as JSON: what a script puts into a document, or returns to a client. */
+
+import { AppError } from "#proto/kit/errors.ts";
+import { Callable, Char, Decimal, isMap, print, ScriptObject } from "./values.ts";
+
+/** Deeper values are refused. */
+const MAX_DEPTH = 100;
+
+/**
+ * Returns a value as JSON holds it. Whole numbers beyond 2^53 become the nearest number, dates and other objects their
+ * text. Throws request_invalid where a map or list holds itself, as the 6.5 server does.
+ */
+export function toJson(value: unknown): unknown {
+  return convert(value, []);
+}
+
+function convert(value: unknown, around: readonly object[]): unknown {
+  if (typeof value !== "object" || value === null)
+    return typeof value === "bigint" ? Number(value) : (value ?? null);
+  if (value instanceof Decimal) return Number.isFinite(value.value) ? value.value : null;
+  if (value instanceof Char || value instanceof Callable) return print(value);
+  if (value instanceof ScriptObject && !(Symbol.iterator in value)) return String(value);
+  if (around.includes(value))
+    throw new AppError("request_invalid", "Iterable object is self-referencing itself");
+  if (around.length > MAX_DEPTH)
+    throw new AppError("request_invalid", `a value is nested deeper than ${MAX_DEPTH}`);
+  const inner = [...around, value];
+  if (Array.isArray(value) || value instanceof Set || value instanceof ScriptObject)
+    return [...(value as Iterable<unknown>)].map((each) => convert(each, inner));
+  if (!isMap(value)) return String(value);
+  const object: Record<string, unknown> = {};
+  for (const [key, each] of value instanceof Map ? value : Object.entries(value)) {
+    const name = typeof key === "string" ? key : print(key);
+    // Defined, not assigned: "__proto__" is a name like any other.
+    Object.defineProperty(object, name, {
+      value: convert(each, inner),
+      writable: true,
+      enumerable: true,
+      configurable: true,
+    });
+  }
+  return object;
+}

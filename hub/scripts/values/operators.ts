@@ -1,0 +1,270 @@
+/** Operators of the language on values: arithmetic with whole numbers and fractions, comparison, equality, casts. */
+
+import { ScriptException } from "./script-error.ts";
+import { Char, Decimal, isNumber, isWhole, print, ScriptObject, typeOf, whole } from "./values.ts";
+
+/** Operators with two operands, but those that may leave out the second. */
+export type BinaryOperator =
+  | "+"
+  | "-"
+  | "*"
+  | "/"
+  | "%"
+  | "<<"
+  | ">>"
+  | ">>>"
+  | "&"
+  | "|"
+  | "^"
+  | "=="
+  | "!="
+  | "==="
+  | "!=="
+  | "<"
+  | "<="
+  | ">"
+  | ">="
+  | "=~"
+  | "==~"; // prettier-ignore
+
+type Whole = number | bigint;
+
+/** Returns left `operator` right. Throws ClassCastException, ArithmeticException. */
+export function binary(operator: BinaryOperator, left: unknown, right: unknown): unknown {
+  switch (operator) {
+    case "+":
+      return add(left, right);
+    case "-":
+      // Fast path: most numbers are whole and small.
+      if (typeof left === "number" && typeof right === "number")
+        return exact(left - right, left, right, operator);
+      return arithmetic(operator, left, right);
+    case "*":
+      if (typeof left === "number" && typeof right === "number")
+        return exact(left * right, left, right, operator);
+      return arithmetic(operator, left, right);
+    case "/":
+    case "%":
+      return arithmetic(operator, left, right);
+    case "<":
+    case "<=":
+    case ">":
+    case ">=":
+      return compareBy(operator, left, right);
+    case "==":
+      return equals(left, right);
+    case "!=":
+      return !equals(left, right);
+    case "===":
+      return left === right || (isNumber(left) && equals(left, right));
+    case "!==":
+      return !(left === right || (isNumber(left) && equals(left, right)));
+    case "&":
+    case "|":
+    case "^":
+      return bits(operator, left, right);
+    default:
+      return shift(operator, left, right);
+  }
+}
+
+function add(left: unknown, right: unknown): unknown {
+  if (typeof left === "number" && typeof right === "number") return exact(left + right, left, right, "+");
+  if (typeof left === "string" || typeof right === "string") return print(left) + print(right);
+  return arithmetic("+", left, right);
+}
+
+/** Results beyond what a number holds exactly are computed again with 64 bits. */
+function exact(result: number, left: number, right: number, operator: "+" | "-" | "*"): Whole | Decimal {
+  if (Number.isSafeInteger(result) && Number.isInteger(left)) return result === 0 ? 0 : result;
+  // Numbers in lists of documents may have fractions.
+  if (!Number.isInteger(left) || !Number.isInteger(right)) return new Decimal(result);
+  const [a, b] = [BigInt(left), BigInt(right)];
+  return whole(operator === "+" ? a + b : operator === "-" ? a - b : a * b);
+}
+
+function arithmetic(operator: "+" | "-" | "*" | "/" | "%", left: unknown, right: unknown): unknown {
+  const a = numeric(left, operator, right);
+  const b = numeric(right, operator, left);
+  if (a instanceof Decimal || b instanceof Decimal)
+    return new Decimal(fractions(operator, toDouble(a), toDouble(b)));
+  if (operator === "/" || operator === "%") return divide(operator, a, b);
+  if (typeof a === "number" && typeof b === "number")
+    return exact(operator === "+" ? a + b : operator === "-" ? a - b : a * b, a, b, operator);
+  const [x, y] = [BigInt(a), BigInt(b)];
+  return whole(operator === "+" ? x + y : operator === "-" ? x - y : x * y);
+}
+
+function fractions(operator: "+" | "-" | "*" | "/" | "%", a: number, b: number): number {
+  switch (operator) {
+    case "+":
+      return a + b;
+    case "-":
+      return a - b;
+    case "*":
+      return a * b;
+    case "/":
+      return a / b;
+    case "%":
+      return a % b;
+  }
+}
+
+function divide(operator: "/" | "%", a: Whole, b: Whole): Whole {
+  if (Number(b) === 0) throw new ScriptException("ArithmeticException", "/ by zero");
+  if (typeof a === "number" && typeof b === "number") {
+    const result = operator === "/" ? Math.trunc(a / b) : a % b;
+    return result === 0 ? 0 : result;
+  }
+  return whole(operator === "/" ? BigInt(a) / BigInt(b) : BigInt(a) % BigInt(b));
+}
+
+function bits(operator: "&" | "|" | "^", left: unknown, right: unknown): unknown {
+  if (typeof left === "boolean" && typeof right === "boolean") {
+    if (operator === "&") return left && right;
+    return operator === "|" ? left || right : left !== right;
+  }
+  const [a, b] = [BigInt(integral(left, operator, right)), BigInt(integral(right, operator, left))];
+  return whole(operator === "&" ? a & b : operator === "|" ? a | b : a ^ b);
+}
+
+function shift(operator: string, left: unknown, right: unknown): unknown {
+  const value = integral(left, operator, right);
+  const by = Number(integral(right, operator, left));
+  // An int shifts within 32 bits, a long within 64.
+  if (typeof value === "number" && value === (value | 0)) {
+    if (operator === ">>") return value >> by;
+    if (operator === ">>>") return (value >>> by) | 0;
+    return value << by;
+  }
+  const places = BigInt(by & 63);
+  if (operator === "<<") return whole(BigInt(value) << places);
+  return whole((operator === ">>" ? BigInt(value) : BigInt.asUintN(64, BigInt(value))) >> places);
+}
+
+/** Returns -value, +value, !value or ~value. */
+export function unary(operator: "-" | "+" | "!" | "~", value: unknown): unknown {
+  if (operator === "!") return !truth(value);
+  if (operator === "~") return whole(~BigInt(integral(value, operator, value)));
+  const number = numeric(value, operator, value);
+  if (operator === "+") return number;
+  if (number instanceof Decimal) return new Decimal(-number.value);
+  return number === 0 ? 0 : typeof number === "number" ? -number : whole(-number);
+}
+
+/** Returns a boolean. Throws ClassCastException for all else. */
+export function truth(value: unknown): boolean {
+  if (typeof value === "boolean") return value;
+  if (value === null || value === undefined) throw new ScriptException("NullPointerException", null);
+  throw castError(value, "boolean");
+}
+
+/** `==` of the language: numbers by value, all else by equals(). */
+export function equals(left: unknown, right: unknown): boolean {
+  const [a, b] = [left ?? null, right ?? null];
+  if (a === b) return true;
+  if (a === null || b === null) return false;
+  if (isNumber(a) || isNumber(b)) {
+    const [x, y] = [charCode(a), charCode(b)];
+    if (!isNumber(x) || !isNumber(y)) return false;
+    return compareNumbers(x, y) === 0;
+  }
+  if (a instanceof Char || b instanceof Char) return String(a) === String(b);
+  if (typeof a !== "object" || typeof b !== "object") return false;
+  return sameContent(a, b);
+}
+
+function sameContent(a: object, b: object): boolean {
+  if (Array.isArray(a))
+    return Array.isArray(b) && a.length === b.length && a.every((each, at) => equals(each, b[at]));
+  if (a instanceof Set) return b instanceof Set && a.size === b.size && [...a].every((each) => b.has(each));
+  if (a instanceof ScriptObject)
+    return b instanceof ScriptObject && a.type === b.type && String(a) === String(b);
+  if (b instanceof ScriptObject || Array.isArray(b) || b instanceof Set) return false;
+  const [x, y] = [entriesOf(a), entriesOf(b)];
+  return x.size === y.size && [...x].every(([key, value]) => y.has(key) && equals(value, y.get(key)));
+}
+
+function entriesOf(map: object): Map<unknown, unknown> {
+  return map instanceof Map ? map : new Map(Object.entries(map));
+}
+
+/** Returns < 0, 0 or > 0, as compareTo() does. Throws ClassCastException where there is no order. */
+export function compare(left: unknown, right: unknown): number {
+  const [a, b] = [charCode(left), charCode(right)];
+  if (isNumber(a) && isNumber(b)) return compareNumbers(a, b);
+  if (typeof a === "string" && typeof b === "string") return a < b ? -1 : Number(a > b);
+  if (typeof a === "boolean" && typeof b === "boolean") return Number(a) - Number(b);
+  if (a === null || a === undefined || b === null || b === undefined)
+    throw new ScriptException("NullPointerException", null);
+  if (a instanceof ScriptObject && b instanceof ScriptObject) {
+    const [x, y] = [a.valueOf(), b.valueOf()];
+    if (typeof x === "number" && typeof y === "number") return x - y;
+  }
+  throw new ScriptException("ClassCastException", `Cannot compare [${typeOf(a)}] with [${typeOf(b)}]`);
+}
+
+function compareNumbers(a: Whole | Decimal, b: Whole | Decimal): number {
+  const [x, y] = [a instanceof Decimal ? a.value : a, b instanceof Decimal ? b.value : b];
+  if (Number.isNaN(x) || Number.isNaN(y)) return Number.NaN;
+  return x < y ? -1 : Number(x > y);
+}
+
+function compareBy(operator: "<" | "<=" | ">" | ">=", left: unknown, right: unknown): boolean {
+  if (typeof left !== "number" || typeof right !== "number") {
+    const [a, b] = [charCode(left), charCode(right)];
+    if (!isNumber(a) || !isNumber(b)) throw operandError(operator, left, right);
+    const order = compareNumbers(a, b);
+    if (operator === "<") return order < 0;
+    if (operator === "<=") return order <= 0;
+    return operator === ">" ? order > 0 : order >= 0;
+  }
+  if (operator === "<") return left < right;
+  if (operator === "<=") return left <= right;
+  return operator === ">" ? left > right : left >= right;
+}
+
+/** Returns a number of any kind as a double. Throws ClassCastException. */
+export function toDouble(value: unknown): number {
+  if (value instanceof Decimal) return value.value;
+  if (typeof value === "number") return value;
+  if (typeof value === "bigint") return Number(value);
+  if (value instanceof Char) return value.code;
+  if (value === null || value === undefined) throw new ScriptException("NullPointerException", null);
+  throw castError(value, "double");
+}
+
+/** Returns a number as a whole one within the safe integers, fractions cut. Throws ClassCastException. */
+export function toInteger(value: unknown): number {
+  const number = Math.trunc(toDouble(value));
+  return Number.isNaN(number) ? 0 : number === 0 ? 0 : number;
+}
+
+function charCode(value: unknown): unknown {
+  return value instanceof Char ? value.code : value;
+}
+
+function numeric(value: unknown, operator: string, other: unknown): Whole | Decimal {
+  const number = charCode(value);
+  if (typeof number === "number" && !Number.isInteger(number)) return new Decimal(number);
+  if (isNumber(number)) return number;
+  throw operandError(operator, value, other);
+}
+
+function integral(value: unknown, operator: string, other: unknown): Whole {
+  const number = charCode(value);
+  if (isWhole(number)) return number;
+  throw operandError(operator, value, other);
+}
+
+function operandError(operator: string, left: unknown, right: unknown): ScriptException {
+  if ((left ?? null) === null || (right ?? null) === null)
+    return new ScriptException("NullPointerException", null);
+  const message = `Cannot apply [${operator}] operation to types [${typeOf(left)}] and [${typeOf(right)}].`;
+  return new ScriptException("ClassCastException", message);
+}
+
+/** The error of a value that isn't of the type it is used as. */
+export function castError(value: unknown, type: string): ScriptException {
+  return new ScriptException("ClassCastException", `Cannot cast from [${typeOf(value)}] to [${type}].`);
+}

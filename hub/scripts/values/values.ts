@@ -1,0 +1,146 @@
+/**
+ * Values of scripts. Whole numbers are JavaScript numbers where these are exact, else bigints of 64 bits; `Decimal` marks
+ * a number with a fraction, so that 7 / 2 is 3 and 7.0 / 2 is 3.5. Texts, booleans and null are themselves. Lists are
+ * arrays, maps are `Map`s or plain objects (documents), sets are `Set`s. All else is an instance of a class of the library.
+ */
+
+/** A float or double. */
+export class Decimal {
+  readonly value: number;
+
+  constructor(value: number) {
+    this.value = value;
+  }
+
+  /** As the language prints it: 1.0, 1.0E10, NaN. */
+  toString(): string {
+    return printDecimal(this.value);
+  }
+}
+
+/** A char: one UTF-16 unit. */
+export class Char {
+  readonly code: number;
+
+  constructor(code: number) {
+    this.code = code & 0xffff;
+  }
+
+  toString(): string {
+    return String.fromCharCode(this.code);
+  }
+}
+
+/** A lambda, a method reference or a function of the script, as a value. */
+export class Callable {
+  readonly call: (...values: unknown[]) => unknown;
+
+  constructor(call: (...values: unknown[]) => unknown) {
+    this.call = call;
+  }
+}
+
+/** A value of the library with methods of its own: a date, a builder, a matcher, what a context gives. */
+export abstract class ScriptObject {
+  /** Simple name of its class, e.g. "StringBuilder". */
+  abstract readonly type: string;
+  /** Methods by name; what isn't here can't be called. */
+  abstract readonly methods: Methods;
+
+  /** Returns true where the class extends or implements the class of that simple name. */
+  isA(_name: string): boolean {
+    return false;
+  }
+  /** Reads a member by name or key, where the class has members instead of fields. */
+  lookup?(key: unknown): unknown;
+  /** Assigns a member. */
+  assign?(key: unknown, value: unknown): void;
+}
+
+/** What a call of a method may use besides its values. */
+export interface CallContext {
+  /** Counts work; throws ScriptLimit where the budget is spent. */
+  spend(units: number): void;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: each method knows the class of its own values.
+export type Method = (self: any, values: readonly unknown[], context: CallContext) => unknown;
+export type Methods = ReadonlyMap<string, Method>;
+
+/** Whether a value is a number without fraction. */
+export function isWhole(value: unknown): value is number | bigint {
+  return typeof value === "number" || typeof value === "bigint";
+}
+
+/** Whether a value is a number, chars not counted. */
+export function isNumber(value: unknown): value is number | bigint | Decimal {
+  return isWhole(value) || value instanceof Decimal;
+}
+
+/** Whether a value is a map: a `Map` or an object of a document. */
+export function isMap(value: unknown): value is Map<unknown, unknown> | Record<string, unknown> {
+  if (value instanceof Map) return true;
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || prototype === Object.prototype;
+}
+
+/** Returns a whole number of 64 bits: as a number where that is exact. Wraps around as the language's long does. */
+export function whole(value: bigint): number | bigint {
+  const wrapped = BigInt.asIntN(64, value);
+  const short = Number(wrapped);
+  return Number.isSafeInteger(short) ? short : wrapped;
+}
+
+/** Returns a number of a document or column as a value: with a fraction where it isn't whole. */
+export function fromJson(value: unknown): unknown {
+  if (typeof value === "number" && !Number.isSafeInteger(value)) return new Decimal(value);
+  return value;
+}
+
+/** Simple name of a value's class, as errors of the language print it. */
+export function typeOf(value: unknown): string {
+  if (value === null || value === undefined) return "null";
+  if (typeof value === "string") return "String";
+  if (typeof value === "boolean") return "Boolean";
+  if (typeof value === "bigint") return "Long";
+  if (typeof value === "number") return value === (value | 0) ? "Integer" : "Long";
+  if (value instanceof Decimal) return "Double";
+  if (value instanceof Char) return "Character";
+  if (Array.isArray(value)) return "ArrayList";
+  if (value instanceof Set) return "HashSet";
+  if (value instanceof Callable) return "Function";
+  if (value instanceof ScriptObject) return value.type;
+  return "HashMap";
+}
+
+/** Returns a value as the language prints it in a text. */
+export function print(value: unknown, depth = 0): string {
+  if (value === null || value === undefined) return "null";
+  if (typeof value !== "object" || value instanceof Decimal || value instanceof Char) return String(value);
+  if (depth > MAX_PRINT_DEPTH) return "…";
+  if (Array.isArray(value) || value instanceof Set)
+    return `[${[...value].map((each) => print(each, depth + 1)).join(", ")}]`;
+  if (isMap(value)) {
+    const entries = value instanceof Map ? [...value] : Object.entries(value);
+    return `{${entries.map(([key, each]) => `${print(key, depth + 1)}=${print(each, depth + 1)}`).join(", ")}}`;
+  }
+  return String(value);
+}
+
+/** Deeper values are cut when they are printed: a map may hold itself. */
+const MAX_PRINT_DEPTH = 20;
+
+/** `Double.toString` of the language: at least one decimal, exponents from 1e7 on and below 1e-3. */
+function printDecimal(value: number): string {
+  if (Number.isNaN(value)) return "NaN";
+  if (!Number.isFinite(value)) return value > 0 ? "Infinity" : "-Infinity";
+  if (value === 0) return Object.is(value, -0) ? "-0.0" : "0.0";
+  const size = Math.abs(value);
+  if (size >= 1e-3 && size < 1e7) {
+    const text = String(value);
+    return text.includes(".") ? text : `${text}.0`;
+  }
+  const [digits = "", exponent = ""] = value.toExponential().split("e");
+  return `${digits.includes(".") ? digits : `${digits}.0`}E${exponent.replace("+", "")}`;
+}
