@@ -10,7 +10,8 @@ export type Destination = Partial<Record<"_index" | "_type" | "_id" | "_routing"
 /** A processor can't do its work on this document. */
 export class ProcessorFault extends Error {}
 
-const DESTINATION = ["_index", "_type", "_id", "_routing"] as const;
+/** Names that stand for where a document is to go. */
+export const DESTINATION = ["_index", "_type", "_id", "_routing"] as const;
 
 export class IngestDocument {
   destination: Destination;

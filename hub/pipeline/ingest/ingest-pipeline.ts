@@ -8,6 +8,7 @@ import { FIELD_PROCESSORS } from "./field-processors.ts";
 import { FILTER_PROCESSORS } from "./filter-processors.ts";
 import { type IngestDocument, ProcessorFault } from "./ingest-document.ts";
 import { type ProcessorContext, type ProcessorKind, ProcessorSettings } from "./processor.ts";
+import { type Condition, script, takeCondition } from "./script-processor.ts";
 import { TEXT_PROCESSORS } from "./text-processors.ts";
 
 /** Processors of one pipeline, those for failures too. */
@@ -16,7 +17,7 @@ const MAX_PROCESSORS = 1_000;
 const MAX_DEPTH = 16;
 
 const KINDS = new Map<string, ProcessorKind>(
-  Object.entries({ ...FIELD_PROCESSORS, ...TEXT_PROCESSORS, ...FILTER_PROCESSORS }),
+  Object.entries({ ...FIELD_PROCESSORS, ...TEXT_PROCESSORS, ...FILTER_PROCESSORS, script }),
 );
 
 /** Hears of each processor of the first level that has run. */
@@ -32,6 +33,8 @@ interface Step {
   readonly tag: string | undefined;
   readonly ignoresFailure: boolean;
   readonly onFailure: readonly Step[];
+  /** Undefined: it runs on every document. */
+  readonly condition: Condition | undefined;
   work(document: IngestDocument): void;
 }
 
@@ -92,7 +95,7 @@ class Compiler {
     const kind = KINDS.get(type);
     if (kind === undefined) throw unknownType(type);
     const settings = new ProcessorSettings(type, given as JsonObject);
-    refuseScript(settings);
+    const condition = takeCondition(settings);
     const tag = settings.optionalText("tag");
     settings.optionalText("description");
     const ignoresFailure = settings.flag("ignore_failure");
@@ -109,6 +112,7 @@ class Compiler {
       type,
       tag,
       ignoresFailure,
+      condition,
       onFailure: failures === undefined ? [] : this.failureSteps(failures, depth + 1),
       work,
     };
@@ -137,6 +141,7 @@ function runSteps(
 
 function runStep(step: Step, document: IngestDocument): void {
   try {
+    if (step.condition?.(document) === false) return;
     step.work(document);
   } catch (error) {
     const fault =
@@ -164,20 +169,9 @@ function withFailure(step: Step, fault: Error, document: IngestDocument, work: (
   }
 }
 
-function refuseScript(settings: ProcessorSettings): void {
-  if (settings.take("if") === undefined) return;
-  throw settings.fault(
-    "if",
-    "conditions are scripts (painless), which aren't offered: leave it out, or use a pipeline of the hub (path.config), whose language has conditions",
-  );
-}
-
 function unknownType(type: string): AppError {
   const nearest = nearestName(type, [...KINDS.keys()]);
-  const message =
-    type === "script"
-      ? "processor [script] isn't offered: use other processors, or filter js in a pipeline of the hub (path.config)"
-      : `No processor type exists with name [${type}]${nearest === undefined ? "" : `; did you mean [${nearest}]?`}`;
+  const message = `No processor type exists with name [${type}]${nearest === undefined ? "" : `; did you mean [${nearest}]?`}`;
   return new AppError("request_invalid", message, {
     data: { type: "parse_exception", processor_type: type },
   });

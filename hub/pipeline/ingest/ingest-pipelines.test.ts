@@ -6,7 +6,7 @@ import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { silentLogger } from "#proto/kit/log.ts";
 import { MemoryBucket } from "#proto/kit/memory-bucket.ts";
-import { IngestDocument } from "./ingest-document.ts";
+import { IngestDocument, ProcessorFault } from "./ingest-document.ts";
 import { IngestPipeline } from "./ingest-pipeline.ts";
 import { IngestPipelines } from "./ingest-pipelines.ts";
 
@@ -151,11 +151,59 @@ test("an expression that never ends fails its document in time", () => {
   });
 });
 
+test("a condition decides whether a processor runs, on fields and on where the document goes", () => {
+  const set = (condition: string): object => ({ set: { field: "hit", value: true, if: condition } });
+  const rows: [condition: string, source: JsonObject, hit: boolean][] = [
+    ["ctx.a == 1", { a: 1 }, true],
+    ["ctx.a == 1", { a: 2 }, false],
+    ["ctx.user?.name != null", {}, false],
+    ["ctx.user?.name != null && ctx.user.name.startsWith('a')", { user: { name: "ada" } }, true],
+    ["ctx._index == 'logs'", {}, true],
+    ["ctx.containsKey('a') && !ctx.containsKey('b')", { a: null }, true],
+    ["ctx.tags instanceof List && ctx.tags.contains('x')", { tags: ["x"] }, true],
+    ["ctx.n > 1.25", { n: 1.5 }, true],
+  ];
+  for (const [condition, source, hit] of rows)
+    assert.equal(run([set(condition)], source).source["hit"] === true, hit, condition);
+  assert.throws(() => run([set("ctx.a.b.c == 1")], {}), ProcessorFault);
+});
+
+test("a script changes fields and where the document goes", () => {
+  const script = (source: string, params = {}): object => ({ script: { source, params } });
+  const changed = run(
+    [
+      script(
+        "for (f in params.fields) { def v = ctx.log.get(f); if (v != null) { ctx.log.put(f, params.map.get(v)) } }",
+        {
+          fields: ["full", "none"],
+          map: { Yes: true },
+        },
+      ),
+      script("ctx.event = ['duration': Math.round(ctx.seconds * 1000000) * 1000]; ctx.remove('seconds')"),
+      script("ctx._index = ctx._index + '-x'; ctx.ratio = 1 / 4.0; ctx.list.add('b')"),
+    ],
+    { log: { full: "Yes" }, seconds: 1.5, list: ["a"] },
+  );
+  assert.deepEqual(changed.source, {
+    log: { full: true },
+    event: { duration: 1_500_000_000 },
+    ratio: 0.25,
+    list: ["a", "b"],
+  });
+  assert.equal(changed.destination._index, "logs-x");
+  assert.throws(() => run([script("throw new IllegalArgumentException('no ' + ctx.a)")], { a: 1 }), {
+    message: "no 1",
+  });
+  assert.throws(() => run([script("def x = [:]; x.x = x; ctx.x = x")], {}), /self-referencing/);
+});
+
 test("what can't be a definition is refused with its place", () => {
   const rows: [unknown, RegExp, string | undefined][] = [
-    [{ set: { field: "a", value: 1, if: "ctx.a == 1" } }, /\[if\] conditions are scripts \(painless\)/, "if"],
+    [{ set: { field: "a", value: 1, if: "ctx.a ==" } }, /compile error/, undefined],
     [{ sett: {} }, /No processor type exists with name \[sett\]; did you mean \[set\]/, undefined],
-    [{ script: { source: "" } }, /processor \[script\] isn't offered/, undefined],
+    [{ script: { source: "x = 1" } }, /compile error/, undefined],
+    [{ script: {} }, /must specify either \[source\] for an inline script or \[id\]/, undefined],
+    [{ script: { lang: "expression", source: "1" } }, /script_lang not supported \[expression\]/, undefined],
     [{ set: { value: 1 } }, /\[field\] required property is missing/, "field"],
     [{ set: { field: "a", value: 1, colour: 2 } }, /\[colour\] processor \[set\] doesn't support/, "colour"],
     [{ grok: { field: "a", patterns: ["%{NOPE:x}"] } }, /\[patterns\].*NOPE/, "patterns"],
