@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { before, suite, test } from "node:test";
 import { Analysis } from "#hub/engine/analysis/analysis.ts";
-import { kernelIndexing } from "./kernel-documents.ts";
 import type { Kernel } from "#hub/engine/kernel/kernel.ts";
 import { Mapping } from "#hub/engine/mapping/mapping.ts";
 import { plainIndexing } from "#test/oracles/engine/plain-indexing.ts";
 import { assertSameSegment, randomDocuments, sealed, testKernel } from "#test/support/engine/kernel.ts";
 import { Random } from "#test/support/engine/random.ts";
+import { kernelIndexing } from "./kernel-documents.ts";
 
 let kernel: Kernel;
 
