@@ -1,5 +1,6 @@
 /** `tailrace-hub --print-compatibility`: what is accepted without effect and what is refused by name, as a page. */
 
+import { apiCompatibility } from "#hub/api/compat/compatibility.ts";
 import { hubCompatibility } from "#hub/node/settings/unused-settings.ts";
 import { type CompatibilityRow, compatibilityTable } from "#proto/kit/compatibility.ts";
 
@@ -7,14 +8,14 @@ import { type CompatibilityRow, compatibilityTable } from "#proto/kit/compatibil
 type Source = () => readonly CompatibilityRow[] | Promise<readonly CompatibilityRow[]>;
 
 /** Every part that accepts or refuses something by name has one function here. */
-const SOURCES: readonly Source[] = [hubCompatibility];
+const SOURCES: readonly Source[] = [hubCompatibility, apiCompatibility];
 
 const INTRODUCTION = `# Compatibility
 
 Tailrace runs existing pipeline files and answers clients of a 6.5 search engine. This page lists what differs by name:
 
 - **no effect**: the option is accepted and changes nothing. \`pipeline check\` warns of it; answers of the search
-  interface carry a \`Warning\` header.
+  interface carry a \`Warning\` header where they could be expected to differ.
 - **refused**: the request or file is refused with an error that names the option.
 
 Everything else that is accepted works. Unknown names are errors.

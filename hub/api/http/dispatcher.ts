@@ -4,6 +4,7 @@ import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeader, ServerRe
 import { promisify } from "node:util";
 import { constants, gzip } from "node:zlib";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { warnOfParameters } from "#hub/api/compat/compatibility.ts";
 import { requestedVersion, versionNumber } from "#hub/api/compat/version.ts";
 import { gatherWarnings } from "#hub/search/options/request-version.ts";
 import { AppError, type ErrorCode, toAppError } from "#proto/kit/errors.ts";
@@ -126,7 +127,10 @@ export class Dispatcher {
       signal,
     });
     const version = requestedVersion(this.#configured, raw.headers);
-    return gatherWarnings(turn.warnings, version, () => route.handle(request));
+    return gatherWarnings(turn.warnings, version, () => {
+      warnOfParameters(turn.path, query);
+      return route.handle(request);
+    });
   }
 
   #errorAnswer(error: AppError, turn: Turn): RenderedAnswer {

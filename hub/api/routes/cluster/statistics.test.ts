@@ -12,6 +12,7 @@ before(async () => {
   await send("GET", "/a/_doc/1");
   await send("GET", "/a/_doc/9");
   await send("POST", "/a/_search", { stats: ["dashboards"] });
+  await send("GET", "/a/_search?stats=scripts,pages");
 });
 after(() => hub.stop());
 
@@ -64,9 +65,10 @@ const FIGURES: readonly (readonly [string, string, string | number | undefined])
   ["/_nodes/stats/discovery", "nodes.node-id.discovery.cluster_state_queue.total", 0],
   ["/_stats/get", "_all.total.get.total", 2],
   ["/_stats/get", "_all.total.get.missing_total", 1],
-  ["/_stats/search", "_all.total.search.query_total", 1],
+  ["/_stats/search", "_all.total.search.query_total", 2],
   ["/_stats/search", "_all.total.search.groups", undefined],
   ["/_stats/search?groups=dash*", "_all.total.search.groups.dashboards.query_total", 1],
+  ["/_stats/search?groups=pages", "_all.total.search.groups.pages.query_total", 1],
   ["/_stats/store", "_all.total.store.size_in_bytes", 1536],
   ["/_stats/segments?include_segment_file_sizes", "_all.total.segments.file_sizes.seg.size_in_bytes", 1536],
   ["/_nodes/stats/indices/docs", "nodes.node-id.indices.docs.count", 3],
@@ -109,6 +111,15 @@ test("tables of shards' places, tasks and attributes have their columns", async 
   assert.equal((await send("GET", "/_cat/fielddata?h=node,field,size")).text, "hub-1 message 24b\n");
   assert.equal((await send("GET", "/_cat/fielddata/other")).text, "");
   assert.match((await send("GET", "/_cat/health?ts=false")).text, /^test +green/);
+});
+
+test("columns of shards show the statistics that _stats shows by index", async () => {
+  const names =
+    "docs,store,completion.size,fielddata.memory_size,segments.count,segments.index_writer_memory";
+  assert.equal((await send("GET", `/_cat/shards/a?h=${names}`)).text, "3 1.5kb 48b 24b 1 100b\n");
+  const { body } = await send("GET", "/a/_stats?level=shards");
+  assert.equal(at(body, "indices.a.shards.0.0.segments.index_writer_memory_in_bytes"), 100);
+  assert.equal(at(body, "indices.a.shards.0.0.completion.size_in_bytes"), 48);
 });
 
 test("what later versions won't take is warned of, each text once", async () => {

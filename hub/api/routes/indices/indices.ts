@@ -1,7 +1,7 @@
 /** Indices as a whole: made, shown, deleted, opened, closed. */
 
+import { warnOfSettings } from "#hub/api/compat/compatibility.ts";
 import { checkTypeless, ownType, printMapping, splitType } from "#hub/api/compat/mapping-types.ts";
-import { warnOfUnused } from "#hub/api/compat/unused-settings.ts";
 import { showsTypes } from "#hub/api/compat/version.ts";
 import type { ApiContext } from "#hub/api/context/api-context.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
@@ -93,7 +93,7 @@ async function createIndex({ indices }: ApiContext, request: ApiRequest): Promis
       { from: 706 },
     );
   }
-  warnOfUnused(settings);
+  warnOfSettings(settings);
   const index = await indices.create(name, {
     settings: { ...settings, ...ownType(typed) },
     mappings: typed.mapping,

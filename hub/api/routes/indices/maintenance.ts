@@ -103,8 +103,11 @@ function clearCaches(parts: ApiContext, request: ApiRequest): Promise<ApiRespons
     if (request.query[old] !== undefined)
       warnDeprecated(`Deprecated field [${old}] used, expected [${name}] instead`);
   }
+  // Who names other caches alone keeps the answers.
+  const names = ["query", "fielddata", "field_data", "recycler"].some((name) => name in request.query);
+  const clears = request.flag("request") ?? request.flag("request_cache") ?? !names;
   return onIndices(parts, request, async (indices) => {
-    for (const { uuid } of indices) parts.results.clear(uuid);
+    if (clears) for (const { uuid } of indices) parts.results.clear(uuid);
   });
 }
 

@@ -1,6 +1,6 @@
 /** Settings of indices. */
 
-import { warnOfUnused } from "#hub/api/compat/unused-settings.ts";
+import { warnOfSettings } from "#hub/api/compat/compatibility.ts";
 import type { ApiContext } from "#hub/api/context/api-context.ts";
 import { type ApiRequest, checkValid } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
@@ -79,7 +79,7 @@ async function putSettings(
   const given = isObject(body["settings"]) && Object.keys(body).length === 1 ? body["settings"] : body;
   const changes = flattenSettings(given);
   checkValid(Object.keys(changes).length === 0 && "no settings to update");
-  warnOfUnused(changes);
+  warnOfSettings(changes);
   const keepsExisting = request.flag("preserve_existing") ?? false;
   for (const index of indices.resolve(
     request.path["index"],

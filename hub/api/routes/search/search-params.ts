@@ -93,11 +93,25 @@ export function bodyWithParams(body: JsonObject, request: ApiRequest): JsonObjec
     version: request.flag("version"),
     seq_no_primary_term: request.flag("seq_no_primary_term"),
     explain: request.flag("explain"),
+    stats: request.list("stats"),
+    suggest: suggestionOf(request) ?? body["suggest"],
   };
   return {
     ...body,
     ...Object.fromEntries(Object.entries(merged).filter(([, value]) => value !== undefined)),
   };
+}
+
+/** `suggest_field` with its relatives as a term suggestion of the body; undefined without it. Throws request_invalid. */
+function suggestionOf({ query }: ApiRequest): JsonObject | undefined {
+  const { suggest_field: field, suggest_text: text, suggest_mode: mode, suggest_size: size } = query;
+  if (field === undefined) return undefined;
+  const term = {
+    field,
+    ...(mode !== undefined && { suggest_mode: mode }),
+    ...(size !== undefined && { size: Number(size) }),
+  };
+  return { [field]: { text: text ?? query["q"] ?? "", term } };
 }
 
 /** "field:desc" as a key of an order. */

@@ -23,6 +23,16 @@ describe("_search", () => {
     assert.ok((score as number) > 0);
   });
 
+  test("suggests terms that the parameters ask for", async () => {
+    const path =
+      "/logs/_search?size=0&suggest_field=message&suggest_text=timeuot&suggest_mode=always&suggest_size=1";
+    const { status, body } = await fixture.send("GET", path);
+    assert.equal(status, 200);
+    const [entry] = body["suggest"]!["message"]! as unknown as { text: string; options: object[] }[];
+    assert.equal(entry!.text, "timeuot");
+    assert.ok(entry!.options.length <= 1);
+  });
+
   test("answers in the shape of 7 where that version is told", async () => {
     const { body } = await fixture.send("GET", "/logs/_search", {}, "7.10.2");
     assert.deepEqual(body["hits"]!["total"], { value: 3, relation: "eq" });

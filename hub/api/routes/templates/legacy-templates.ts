@@ -1,7 +1,7 @@
 /** Templates of before 7.8: what new indices get by their names, all that fit together. */
 
+import { warnOfSettings } from "#hub/api/compat/compatibility.ts";
 import { checkTypeless, givenType, splitType, TYPE_SETTING } from "#hub/api/compat/mapping-types.ts";
-import { warnOfUnused } from "#hub/api/compat/unused-settings.ts";
 import { showsTypes } from "#hub/api/compat/version.ts";
 import type { ApiContext } from "#hub/api/context/api-context.ts";
 import { type ApiRequest, checkValid } from "#hub/api/http/request.ts";
@@ -73,7 +73,7 @@ async function putTemplate({ indices }: ApiContext, request: ApiRequest): Promis
     aliases: parseAliases(body["aliases"]),
   };
   await indices.putTemplate(name, template);
-  warnOfUnused(template.settings);
+  warnOfSettings(template.settings);
   warnOfNewer(indices, name, template);
   return json({ acknowledged: true });
 }

@@ -1,7 +1,7 @@
 /** Composable templates and their components: their bodies are read, checked and printed, their names matched. */
 
+import { warnOfSettings } from "#hub/api/compat/compatibility.ts";
 import { DEFAULT_TYPE, splitType } from "#hub/api/compat/mapping-types.ts";
-import { warnOfUnused } from "#hub/api/compat/unused-settings.ts";
 import { parseAliases } from "#hub/api/parameters/alias-definition.ts";
 import { flattenSettings, nestSettings, printSettings } from "#hub/api/parameters/index-settings.ts";
 import { isTrue, optionalInteger, texts } from "#hub/api/parameters/scalars.ts";
@@ -109,7 +109,7 @@ function readDefinition(place: string, value: unknown): PartialDefinition {
   checkKeys(place, value, DEFINITION_KEYS);
   const { settings, mappings, aliases, lifecycle } = value;
   const flat = flattenSettings(settings);
-  warnOfUnused(isGiven(lifecycle) ? { ...flat, "lifecycle.data_retention": true } : flat);
+  warnOfSettings(isGiven(lifecycle) ? { ...flat, "lifecycle.data_retention": true } : flat);
   return {
     ...(isGiven(settings) && { settings: flat }),
     ...(isGiven(mappings) && { mappings: readMapping(mappings) }),

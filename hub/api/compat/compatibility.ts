@@ -1,0 +1,208 @@
+/**
+ * What the search interface accepts without effect, and what it refuses by name: one list, by which requests are warned
+ * and from which `docs/compatibility.md` is made.
+ */
+
+import { warnDeprecated } from "#hub/search/options/request-version.ts";
+import type { CompatibilityRow } from "#proto/kit/compatibility.ts";
+
+/** Settings of indices by the beginning of their names, without the leading "index.", with what to use instead. */
+const SETTINGS: readonly (readonly [prefix: string, instead: string])[] = [
+  ["sort.", "documents are kept in the order in which they came; name the order in the search"],
+  ["lifecycle.", "there are no lifecycles; retention.rules say when indices are deleted"],
+  [
+    "plugins.index_state_management.",
+    "there are no lifecycles; retention.rules say when indices are deleted",
+  ],
+  ["routing.allocation.", "a shard is on the node that made it"],
+  ["routing_partition_size", "documents with a routing are in one shard"],
+  ["search.slowlog.", "the hub's own setting search.slowlog.threshold says which searches are logged"],
+  ["indexing.slowlog.", "slow writes aren't logged"],
+  ["similarity.", "scores are BM25's, with k1 1.2 and b 0.75"],
+];
+
+/** A query parameter that is accepted and has no effect. */
+interface IgnoredParameter {
+  readonly name: string;
+  /** Path of the routes, with `*` for any; undefined: all that take it. */
+  readonly path?: string;
+  readonly why: string;
+  /** The answer could be another one if it had an effect: a Warning header says so. */
+  readonly warns?: true;
+}
+
+const PARAMETERS: readonly IgnoredParameter[] = [
+  { name: "master_timeout", why: "changes of the cluster's state wait for no master" },
+  { name: "local", why: "every hub reads the state from its own copy" },
+  { name: "wait_for_active_shards", why: "a write is durable in the log before it is answered" },
+  { name: "preference", why: "all copies of a shard answer alike" },
+  { name: "ignore_throttled", why: "no index is throttled" },
+  { name: "max_concurrent_searches", why: "the searches of a request run one after another" },
+  {
+    name: "max_concurrent_shard_requests",
+    why: "checked; the hub decides how many shards it searches at once",
+  },
+  { name: "pre_filter_shard_size", why: "checked; shards that can't match end their search at once" },
+  { name: "ccs_minimize_roundtrips", why: "there are no remote clusters" },
+  { name: "operation_threading", why: "it chose the server's threads, which are others here" },
+  { name: "slices", why: "a change by query runs in one part" },
+  { name: "accept_enterprise", why: "there are no licences" },
+  { name: "update_all_types", why: "an index has one type" },
+  { name: "cause", why: "it was text for the server's log" },
+  { name: "payloads", why: "documents have no payloads" },
+  { name: "lang", why: "scripts aren't offered" },
+  { name: "flush", path: "_forcemerge", why: "a merge is committed in any case" },
+  { name: "recycler", path: "_cache/clear", why: "there is no such cache" },
+  { name: "prefer_local", path: "_analyze", why: "the hub that is asked answers" },
+  { name: "attributes", path: "_analyze", why: "all attributes are shown" },
+  { name: "wait_for_events", path: "_cluster/health", why: "no change of the cluster's state waits" },
+  { name: "wait_for_no_relocating_shards", path: "_cluster/health", why: "no shard is moved" },
+  {
+    name: "wait_for_no_initializing_shards",
+    path: "_cluster/health",
+    why: "shards are open before the hub answers",
+  },
+  { name: "retry_failed", path: "_cluster/reroute", why: "a shard that failed is opened again by itself" },
+  { name: "only_ancient_segments", path: "_upgrade", why: "no segment has to be rewritten" },
+  { name: "include_unloaded_segments", path: "_stats", why: "all segments are loaded" },
+  { name: "pri", path: "_cat/indices", why: "sizes are those of primaries" },
+  { name: "search_timeout", why: "a change by query reads until it is done or cancelled", warns: true },
+  {
+    name: "rewrite",
+    path: "_validate/query",
+    why: "explanations show the query as it was written",
+    warns: true,
+  },
+  {
+    name: "all_shards",
+    path: "_validate/query",
+    why: "one shard of each index validates the query",
+    warns: true,
+  },
+  {
+    name: "write_index_only",
+    path: "_mapping",
+    why: "the mapping of every index that the name means is changed",
+    warns: true,
+  },
+  { name: "forbid_closed_indices", why: "closed indices are left out", warns: true },
+  { name: "parent_task_id", why: "tasks have no parents", warns: true },
+  { name: "parent_task", why: "tasks have no parents", warns: true },
+  { name: "node_id", path: "_cat/tasks", why: "the tasks of this node are listed", warns: true },
+  {
+    name: "include_yes_decisions",
+    path: "_cluster/allocation/explain",
+    why: "all decisions are listed",
+    warns: true,
+  },
+];
+
+const WARNING: ReadonlyMap<string, IgnoredParameter> = new Map(
+  PARAMETERS.filter(({ warns }) => warns).map((parameter) => [parameter.name, parameter]),
+);
+
+/** Warns of those of `settings` (dotted, without "index.") that have no effect. */
+export function warnOfSettings(settings: Readonly<Record<string, unknown>>): void {
+  for (const [prefix, instead] of SETTINGS) {
+    const given = Object.keys(settings).filter((key) => key.startsWith(prefix) && settings[key] !== null);
+    if (given.length === 0) continue;
+    const names = given.map((key) => `[index.${key}]`).join(", ");
+    warnDeprecated(`${names} is accepted and does nothing: ${instead}`);
+  }
+}
+
+/** Warns of parameters of the request under way without which its answer might be expected to be another one. */
+export function warnOfParameters(path: string, query: Readonly<Record<string, string>>): void {
+  for (const name of Object.keys(query)) {
+    const ignored = WARNING.get(name);
+    if (ignored === undefined || (ignored.path !== undefined && !path.includes(`/${ignored.path}`))) continue;
+    warnDeprecated(`parameter [${name}] is accepted and does nothing: ${ignored.why}`);
+  }
+}
+
+/** Returns the rows of the interface for `docs/compatibility.md`. */
+export function apiCompatibility(): CompatibilityRow[] {
+  return [
+    ...SETTINGS.map(([prefix, note]) => ({
+      where: "index settings",
+      name: `index.${prefix}${prefix.endsWith(".") ? "*" : ""}`,
+      treatment: "no effect" as const,
+      note,
+    })),
+    ...PARAMETERS.map(({ name, path, why, warns }) => ({
+      where: path === undefined ? "search interface" : `search interface, \`${path}\``,
+      name: `?${name}`,
+      treatment: "no effect" as const,
+      note: warns ? `${why}; the answer has a Warning header` : why,
+    })),
+    ...NOT_OFFERED.map(({ paths, what, instead }) => ({
+      where: `search interface, ${what}`,
+      name: paths[0]!,
+      treatment: "refused" as const,
+      note: instead,
+    })),
+  ];
+}
+
+/** Operations that clients know and that aren't offered. */
+export interface NotOffered {
+  readonly paths: readonly string[];
+  readonly what: string;
+  readonly instead: string;
+}
+
+export const NOT_OFFERED: readonly NotOffered[] = [
+  {
+    paths: ["/_scripts/{id}", "/_scripts/{id}/{context}", "/_scripts/painless/_execute"],
+    what: "scripts",
+    instead: "use filters of the hub's pipelines",
+  },
+  {
+    paths: [
+      "/_search/template",
+      "/{index}/_search/template",
+      "/{index}/{type}/_search/template",
+      "/_msearch/template",
+      "/_render/template",
+      "/_render/template/{id}",
+    ],
+    what: "search templates",
+    instead: "send the search itself",
+  },
+  {
+    paths: [
+      "/_snapshot",
+      "/_snapshot/{repository}",
+      "/_snapshot/{repository}/{snapshot}",
+      "/_snapshot/{repository}/{snapshot}/_status",
+      "/_snapshot/{repository}/{snapshot}/_restore",
+      "/_snapshot/{repository}/_verify",
+      "/_snapshot/_status",
+      "/_cat/repositories",
+      "/_cat/snapshots",
+      "/_cat/snapshots/{repository}",
+    ],
+    what: "snapshot repositories",
+    instead: "use tailrace-hub snapshot",
+  },
+  {
+    paths: ["/{index}/_shrink/{target}", "/{index}/_split/{target}"],
+    what: "changing the number of shards",
+    instead: "make an index with the number wanted and write to it through an alias",
+  },
+  {
+    paths: ["/{index}/_clone/{target}"],
+    what: "clones of indices",
+    instead: "make an index and copy into it with _reindex",
+  },
+  {
+    paths: ["/_data_stream/_migrate/{alias}", "/_data_stream/_modify", "/_data_stream/_promote/{name}"],
+    what: "changing which indices a data stream has",
+    instead: 'make a stream and copy into it with _reindex and "op_type": "create"',
+  },
+  {
+    paths: ["/_rank_eval", "/{index}/_rank_eval"],
+    what: "rating of rankings",
+    instead: "compare searches outside",
+  },
+];

@@ -1,0 +1,45 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { apiCompatibility } from "#hub/api/compat/compatibility.ts";
+import { FakeHub } from "#test/support/api/fake-hub.ts";
+import { clientOf } from "#test/support/api/http-client.ts";
+
+const hub = new FakeHub();
+const send = clientOf(() => hub.server.addresses.http);
+const api = clientOf(() => hub.server.addresses.dashboard);
+
+before(async () => {
+  await hub.start();
+  await send("PUT", "/logs", { mappings: { properties: { host: { type: "keyword" } } } });
+});
+after(() => hub.stop());
+
+test("every parameter of the list is taken by a route", async () => {
+  const { paths } = (await api("GET", "/api/openapi.json")).body;
+  const taken = new Set<string>();
+  for (const operations of Object.values(paths!)) {
+    for (const operation of Object.values(operations) as { parameters: { name?: string }[] }[])
+      for (const { name = "" } of operation.parameters) taken.add(name);
+  }
+  const rows = apiCompatibility().filter(({ name }) => name.startsWith("?"));
+  assert.deepEqual(
+    rows.filter(({ name }) => !taken.has(name.slice(1))),
+    [],
+  );
+  assert.ok(rows.length > 30);
+});
+
+for (const [method, path, pattern] of [
+  ["GET", "/_validate/query?rewrite=true", /parameter \[rewrite\] is accepted and does nothing/],
+  ["GET", "/_tasks?parent_task_id=a:1", /parameter \[parent_task_id\] is accepted and does nothing/],
+  ["GET", "/logs/_stats?forbid_closed_indices=true", /closed indices are left out/],
+  ["GET", "/_cluster/health?wait_for_events=languid", undefined],
+  ["GET", "/logs/_mapping?master_timeout=1s", undefined],
+] as const) {
+  test(`${method} ${path} ${pattern === undefined ? "has no warning" : "is warned of"}`, async () => {
+    const { status, headers } = await send(method, path);
+    assert.equal(status, 200);
+    if (pattern === undefined) assert.equal(headers["warning"], undefined);
+    else assert.match(String(headers["warning"]), pattern);
+  });
+}
