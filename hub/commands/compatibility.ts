@@ -8,7 +8,11 @@ import { type CompatibilityRow, compatibilityTable } from "#proto/kit/compatibil
 type Source = () => readonly CompatibilityRow[] | Promise<readonly CompatibilityRow[]>;
 
 /** Every part that accepts or refuses something by name has one function here. */
-const SOURCES: readonly Source[] = [hubCompatibility, apiCompatibility];
+const SOURCES: readonly Source[] = [
+  hubCompatibility,
+  apiCompatibility,
+  async () => (await import("#hub/pipeline/tooling/compatibility.ts")).pipelineCompatibility(),
+];
 
 const INTRODUCTION = `# Compatibility
 

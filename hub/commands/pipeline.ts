@@ -5,7 +5,7 @@ import { join, relative, resolve } from "node:path";
 import { ownVariables, pipelineVariables } from "#hub/node/settings/keystore.ts";
 import { loadPlacedSettings } from "#hub/node/settings/reach-file.ts";
 import { readConfigs, readText } from "#hub/pipeline/definitions/pipeline-files.ts";
-import { type PipelineFile } from "#hub/pipeline/language/pipeline-definition.ts";
+import type { PipelineFile } from "#hub/pipeline/language/pipeline-definition.ts";
 import type { Variables } from "#hub/pipeline/language/plugin-options.ts";
 import { AppError, systemCode } from "#proto/kit/errors.ts";
 import { isObject } from "#proto/kit/json.ts";

@@ -53,9 +53,18 @@ export function withoutEffect(reason: string, schema: TSchema = Type.Unknown()) 
   return Type.Optional({ ...schema, description: `no effect: ${reason}`, withoutEffect: reason });
 }
 
-/** Returns why an option has no effect; undefined: it has one. */
-export function reasonWithoutEffect(schema: TSchema): string | undefined {
-  return (schema as { readonly withoutEffect?: string }).withoutEffect;
+/** An option that existing configurations set and that can't be used: setting it is an error. `remedy`: what to write instead. */
+export function refused(remedy: string) {
+  return Type.Optional(Type.Unknown({ description: `refused: ${remedy}`, refused: remedy }));
+}
+
+/** How an option is treated that doesn't do what its name says; undefined: it works. */
+export function treatmentOf(
+  schema: TSchema,
+): { readonly treatment: "no effect" | "refused"; readonly note: string } | undefined {
+  const { withoutEffect: reason, refused: remedy } = schema as { withoutEffect?: string; refused?: string };
+  if (remedy !== undefined) return { treatment: "refused", note: remedy };
+  return reason === undefined ? undefined : { treatment: "no effect", note: reason };
 }
 
 export function optional<T extends TSchema>(schema: T) {

@@ -6,7 +6,7 @@ import type { DeadLetterBox, PipelineAdmin, PipelineSamples } from "#hub/api/por
 import type { KeptDeadLetter } from "#hub/journal/dead-letters.ts";
 import type { Journal } from "#hub/journal/journal.ts";
 import type { KnownPipeline } from "#hub/pipeline/definitions/pipeline-control.ts";
-import { type PipelineFile } from "#hub/pipeline/language/pipeline-definition.ts";
+import type { PipelineFile } from "#hub/pipeline/language/pipeline-definition.ts";
 import { RawChannel } from "#hub/pipeline/runtime/input-channel.ts";
 import type { GrokAnswer } from "#hub/pipeline/tooling/grok-debug.ts";
 import { debugGrokApart, simulateApart } from "#hub/pipeline/tooling/isolated-run.ts";

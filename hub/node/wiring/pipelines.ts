@@ -10,7 +10,7 @@ import { PipelineControl } from "#hub/pipeline/definitions/pipeline-control.ts";
 import type { InputDeadLetter } from "#hub/pipeline/plugins/input.ts";
 import { type InputReach, InputStates } from "#hub/pipeline/runtime/input-host.ts";
 import { Pipeline } from "#hub/pipeline/runtime/pipeline.ts";
-import { type PipelineOptions } from "#hub/pipeline/runtime/pipeline-options.ts";
+import type { PipelineOptions } from "#hub/pipeline/runtime/pipeline-options.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";

@@ -1,10 +1,10 @@
 /** Messages between the main thread and a worker of the pipeline. */
 
-import { type PipelineDefinition } from "#hub/pipeline/language/pipeline-definition.ts";
+import type { PipelineDefinition } from "#hub/pipeline/language/pipeline-definition.ts";
 import type { Variables } from "#hub/pipeline/language/plugin-options.ts";
 import type { Interval } from "#proto/kit/interval-set.ts";
 import type { PackedDocuments } from "./packed-documents.ts";
-import { type PipelineFigures } from "./plugin-statistics.ts";
+import type { PipelineFigures } from "./plugin-statistics.ts";
 
 /** What a worker is started with. */
 export interface WorkerSettings {

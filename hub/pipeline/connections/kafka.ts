@@ -4,18 +4,13 @@ import { readFileSync } from "node:fs";
 import type { BaseOptions, SASLOptions } from "@platformatic/kafka";
 import type { Static } from "typebox";
 import { AppError } from "#proto/kit/errors.ts";
-import { oneOf, optional, options, text } from "#proto/kit/options.ts";
+import { oneOf, optional, options, text, withoutEffect } from "#proto/kit/options.ts";
 import { Type } from "#proto/kit/schema.ts";
 
 const MECHANISMS = ["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER"] as const;
 
 /** How often a request is tried by itself before its failure shows, and with what waits, ms. */
 const RETRIES = { retries: 3, retryDelay: 250 };
-
-/** An option that existing pipelines set and that means nothing here. */
-export function accepted() {
-  return optional(Type.Unknown({ description: "accepted for compatibility" }));
-}
 
 const MILLISECONDS = { minimum: 1 };
 
@@ -32,7 +27,7 @@ export const KAFKA_OPTIONS = {
   connection: optional(text("name of a connected account whose access token is sent, with OAUTHBEARER")),
   ssl_truststore_location: optional(text("file of the authorities that are trusted, PEM")),
   ssl_truststore_type: oneOf(["PEM", "pem", "jks", "JKS", "PKCS12"], "kind of that file; PEM is read", "PEM"),
-  ssl_truststore_password: accepted(),
+  ssl_truststore_password: withoutEffect("a PEM file has no password"),
   ssl_keystore_location: optional(text("file of the own certificate and its key, PEM or PKCS12")),
   ssl_keystore_type: oneOf(["PEM", "pem", "PKCS12", "pkcs12", "jks", "JKS"], "kind of that file", "PEM"),
   ssl_keystore_password: optional(text("password of that file")),
@@ -53,25 +48,37 @@ export const KAFKA_OPTIONS = {
     ...MILLISECONDS,
     description: "longest that a connection may take to open",
   }),
-  client_dns_lookup: accepted(),
-  connections_max_idle_ms: accepted(),
-  jaas_path: accepted(),
-  kerberos_config: accepted(),
-  receive_buffer_bytes: accepted(),
-  reconnect_backoff_max_ms: accepted(),
-  reconnect_backoff_ms: accepted(),
-  retry_backoff_ms: accepted(),
-  sasl_client_callback_handler_class: accepted(),
-  sasl_iam_jar_paths: accepted(),
-  sasl_kerberos_service_name: accepted(),
-  sasl_login_callback_handler_class: accepted(),
-  sasl_login_connect_timeout_ms: accepted(),
-  sasl_login_read_timeout_ms: accepted(),
-  sasl_login_retry_backoff_max_ms: accepted(),
-  sasl_login_retry_backoff_ms: accepted(),
-  sasl_oauthbearer_scope_claim_name: accepted(),
-  sasl_oauthbearer_token_endpoint_url: accepted(),
-  send_buffer_bytes: accepted(),
+  client_dns_lookup: withoutEffect("all addresses of a name are tried"),
+  connections_max_idle_ms: withoutEffect("connections stay open until the pipeline stops"),
+  jaas_path: withoutEffect("write sasl_jaas_config"),
+  kerberos_config: withoutEffect(
+    "Kerberos isn't spoken: use PLAIN, SCRAM-SHA-256, SCRAM-SHA-512 or OAUTHBEARER",
+  ),
+  receive_buffer_bytes: withoutEffect("the operating system sizes the buffers"),
+  reconnect_backoff_max_ms: withoutEffect("waits between attempts grow by themselves"),
+  reconnect_backoff_ms: withoutEffect("waits between attempts grow by themselves"),
+  retry_backoff_ms: withoutEffect("waits between attempts grow by themselves"),
+  sasl_client_callback_handler_class: withoutEffect("classes of Java aren't loaded"),
+  sasl_iam_jar_paths: withoutEffect("classes of Java aren't loaded"),
+  sasl_kerberos_service_name: withoutEffect(
+    "Kerberos isn't spoken: use PLAIN, SCRAM-SHA-256, SCRAM-SHA-512 or OAUTHBEARER",
+  ),
+  sasl_login_callback_handler_class: withoutEffect("classes of Java aren't loaded"),
+  sasl_login_connect_timeout_ms: withoutEffect(
+    "tokens come from the account that the option connection names",
+  ),
+  sasl_login_read_timeout_ms: withoutEffect("tokens come from the account that the option connection names"),
+  sasl_login_retry_backoff_max_ms: withoutEffect(
+    "tokens come from the account that the option connection names",
+  ),
+  sasl_login_retry_backoff_ms: withoutEffect("tokens come from the account that the option connection names"),
+  sasl_oauthbearer_scope_claim_name: withoutEffect(
+    "tokens come from the account that the option connection names",
+  ),
+  sasl_oauthbearer_token_endpoint_url: withoutEffect(
+    "tokens come from the account that the option connection names",
+  ),
+  send_buffer_bytes: withoutEffect("the operating system sizes the buffers"),
 };
 
 const OPTIONS = options(KAFKA_OPTIONS);

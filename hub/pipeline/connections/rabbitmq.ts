@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Channel, ChannelModel } from "amqplib";
 import type { Static } from "typebox";
 import { AppError } from "#proto/kit/errors.ts";
-import { anyTable, flag, list, oneOf, optional, options, text } from "#proto/kit/options.ts";
+import { anyTable, flag, list, oneOf, optional, options, text, withoutEffect } from "#proto/kit/options.ts";
 import { Type } from "#proto/kit/schema.ts";
 
 /** Longest that a connection may take to open where `connection_timeout` doesn't say. ms */
@@ -25,13 +25,16 @@ export const RABBITMQ_OPTIONS = {
   password: text("password", "guest"),
   vhost: text("virtual host", "/"),
   ssl: optional(flag("speaks TLS", false)),
-  ssl_version: optional(text("accepted for compatibility: TLS 1.2 and newer are spoken")),
+  ssl_version: withoutEffect("TLS 1.2 and newer are spoken"),
   ssl_certificate_path: optional(text("file of the own certificate with its key, PKCS12")),
   ssl_certificate_password: optional(text("password of that file")),
   ssl_certificate_authorities: list("files of the authorities whose certificates are trusted, PEM"),
   ssl_verification_mode: oneOf(["full", "none"], "none takes any certificate", "full"),
-  automatic_recovery: flag("accepted for compatibility: a lost connection is always opened again", true),
-  connect_retry_interval: optional(Type.Number({ description: "accepted for compatibility: waits grow" })),
+  automatic_recovery: withoutEffect(
+    "a lost connection is always opened again",
+    Type.Boolean({ default: true }),
+  ),
+  connect_retry_interval: withoutEffect("waits between attempts grow by themselves"),
   connection_timeout: optional(
     Type.Integer({ minimum: 1, description: "longest that a connection may take to open, ms" }),
   ),

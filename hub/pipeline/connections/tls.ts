@@ -3,7 +3,7 @@
 import { readFileSync } from "node:fs";
 import type { ConnectionOptions, SecureContextOptions, SecureVersion, TlsOptions } from "node:tls";
 import type { Static } from "typebox";
-import { flag, list, oneOf, optional, options, text } from "#proto/kit/options.ts";
+import { flag, list, oneOf, optional, options, refused, text, withoutEffect } from "#proto/kit/options.ts";
 import { Type } from "#proto/kit/schema.ts";
 
 function formerly(name: string) {
@@ -40,7 +40,7 @@ const FORMER_TLS_NAMES = {
   ),
   keystore: optional(text(formerly("ssl_keystore_path"))),
   keystore_password: optional(text(formerly("ssl_keystore_password"))),
-  ssl_peer_metadata: optional(Type.Boolean({ description: "accepted for compatibility" })),
+  ssl_peer_metadata: withoutEffect("certificates of clients aren't put into events"),
 };
 
 const OPTIONS = options(FORMER_TLS_NAMES);
@@ -104,9 +104,9 @@ const STORES = {
   ssl_keystore_path: optional(text("file of the own certificate and its key, PKCS12")),
   ssl_keystore_password: optional(text("password of that file")),
   ssl_keystore_type: optional(oneOf(["pkcs12", "jks"], "kind of that file; jks isn't read")),
-  ssl_truststore_path: optional(text("refused: write ssl_certificate_authorities with PEM files")),
-  ssl_truststore_password: optional(text("refused with ssl_truststore_path")),
-  ssl_truststore_type: optional(text("refused with ssl_truststore_path")),
+  ssl_truststore_path: refused("write ssl_certificate_authorities => with PEM files"),
+  ssl_truststore_password: refused("write ssl_certificate_authorities => with PEM files"),
+  ssl_truststore_type: refused("write ssl_certificate_authorities => with PEM files"),
 };
 
 /** Options of a listener. */
@@ -142,8 +142,6 @@ export function listenerTls(written: Static<typeof LISTENER>, resolvePath: Paths
   const values = currentTlsNames(written);
   if (!values.ssl_enabled) return undefined;
   const { ssl_keystore_path: store, ssl_keystore_password: password, ssl_keystore_type } = values;
-  if (values.ssl_truststore_path !== undefined)
-    throw new Error("ssl_truststore_path isn't read; write ssl_certificate_authorities with PEM files");
   if (store !== undefined && (ssl_keystore_type === "jks" || store.endsWith(".jks")))
     throw new Error(
       "a keystore of kind jks isn't read; make PKCS12 of it: keytool -importkeystore -deststoretype PKCS12",

@@ -1,6 +1,6 @@
 /** Pipelines that administrators made through the hub interface, in a bucket all hubs see. */
 
-import { type PipelineDefinition } from "#hub/pipeline/language/pipeline-definition.ts";
+import type { PipelineDefinition } from "#hub/pipeline/language/pipeline-definition.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { StateBucket, StateEntry } from "#proto/kit/state-bucket.ts";
 import { PIPELINE_ID } from "./pipeline-files.ts";

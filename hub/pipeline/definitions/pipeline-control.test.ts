@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { type PipelineDefinition } from "#hub/pipeline/language/pipeline-definition.ts";
+import type { PipelineDefinition } from "#hub/pipeline/language/pipeline-definition.ts";
 import { systemClock } from "#proto/kit/clock.ts";
 import { silentLogger } from "#proto/kit/log.ts";
 import { MemoryBucket } from "#proto/kit/memory-bucket.ts";

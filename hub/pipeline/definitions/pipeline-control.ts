@@ -3,10 +3,7 @@
  * checked first; one that can't be used changes nothing, and says so once.
  */
 
-import {
-  type EcsCompatibility,
-  type PipelineDefinition,
-} from "#hub/pipeline/language/pipeline-definition.ts";
+import type { EcsCompatibility, PipelineDefinition } from "#hub/pipeline/language/pipeline-definition.ts";
 import type { Variables } from "#hub/pipeline/language/plugin-options.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";

@@ -21,6 +21,8 @@ test("who writes an option that changes nothing is told so, and what does the sa
       "   = both forms of syslog are read without it; read others with input tcp or udp and filter grok",
   ]);
   assert.deepEqual(said('input { syslog { } } filter { useragent { source => "a" } }'), []);
+  assert.deepEqual(said("input { heartbeat { threads => 1 } }"), []);
+  assert.match(said("input { heartbeat { threads => 2 } }")[0] ?? "", /warning: .*"threads" has no effect/);
 });
 
 test("an option whose other value would lose something is refused with what to write instead", () => {
@@ -28,6 +30,8 @@ test("an option whose other value would lose something is refused with what to w
     ['output { file { path => "a" write_behavior => overwrite } }', /files are only appended to/],
     ['output { file { path => "a" create_if_deleted => false } }', /always made anew/],
     ['output { email { to => "a@b" via => sendmail } }', /"via" must be one of|smtp/],
+    ['input { tcp { port => 1 ssl_truststore_path => "x" } }', /can't be used\n.*PEM files/],
+    ['output { elasticsearch { cloud_id => "x" } }', /can't be used\n.*hosts =>/],
     ['input { syslog { timezone => "Middle/Earth" } }', /is no time zone/],
   ] as const;
   for (const [text, reason] of refused) {

@@ -2,7 +2,7 @@
 
 import type { TObject, TSchema } from "typebox";
 import { nearestName } from "#proto/kit/nearest.ts";
-import { reasonWithoutEffect } from "#proto/kit/options.ts";
+import { treatmentOf } from "#proto/kit/options.ts";
 import { convert, schemaFault } from "#proto/kit/schema.ts";
 import type { Diagnostic } from "./diagnostics.ts";
 import type { AttributeNode, PluginNode, Range, ValueNode } from "./syntax-tree.ts";
@@ -42,10 +42,7 @@ export function readOptions(
     if (Object.hasOwn(values, name)) {
       const range = ranges.get(name)!;
       values[name] = checkOption(name, values[name], property, range, title, report);
-      const reason = reasonWithoutEffect(property);
-      const usual = (property as { default?: unknown }).default;
-      if (reason !== undefined && values[name] !== usual)
-        report("warning", range, `${title}: "${name}" has no effect`, reason);
+      reportTreatment(name, values[name], property, range, title, report);
     } else if ("default" in property) {
       values[name] = structuredClone(property.default);
     } else if (schema.required?.includes(name)) {
@@ -130,6 +127,23 @@ function checkOption(
   const where = fault.path.length === 0 ? "" : ` (at ${fault.path.join(".")})`;
   report("error", range, `${title}: "${name}" ${fault.message}${fault.hint}${where}`, describe(schema));
   return converted;
+}
+
+/** Reports an option that has no effect, unless its value is the default, and one that can't be used. */
+function reportTreatment(
+  name: string,
+  value: unknown,
+  schema: TSchema,
+  range: Range,
+  title: string,
+  report: Report,
+): void {
+  const treated = treatmentOf(schema);
+  if (treated === undefined) return;
+  const { treatment, note } = treated;
+  if (treatment === "refused") report("error", range, `${title}: "${name}" can't be used`, note);
+  else if (value !== (schema as { default?: unknown }).default)
+    report("warning", range, `${title}: "${name}" has no effect`, note);
 }
 
 /** Reads a list of pairs as a table, and a list of one text as that text. */

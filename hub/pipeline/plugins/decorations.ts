@@ -3,7 +3,7 @@
 import { type Event, valueText } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
 import { compileFormat, type Format } from "#proto/format.ts";
-import { flag, list, optional, options, text } from "#proto/kit/options.ts";
+import { list, optional, options, text, withoutEffect } from "#proto/kit/options.ts";
 import { Type } from "#proto/kit/schema.ts";
 
 /** Options of every filter. */
@@ -16,8 +16,11 @@ export const decorationOptions = options({
   remove_field: list("fields to remove, as formats"),
   remove_tag: list("tags to remove, as formats"),
   id: optional(text("name of this filter in metrics and messages")),
-  enable_metric: flag("accepted for compatibility; filters are always measured", true),
-  periodic_flush: flag("accepted for compatibility", false),
+  enable_metric: withoutEffect("filters are always measured", Type.Boolean({ default: true })),
+  periodic_flush: withoutEffect(
+    "filters that keep events flush by themselves",
+    Type.Boolean({ default: false }),
+  ),
   ecs_compatibility: Type.Enum(["disabled", "v1", "v8"], {
     description: "v1 and v8 name fields by the Elastic Common Schema",
     default: "disabled",

@@ -3,7 +3,7 @@
 import { createHash } from "node:crypto";
 import { dirname, resolve } from "node:path";
 import type { TObject } from "typebox";
-import { type EcsCompatibility } from "#hub/pipeline/language/pipeline-definition.ts";
+import type { EcsCompatibility } from "#hub/pipeline/language/pipeline-definition.ts";
 import {
   type OptionValues,
   optionRange,
@@ -27,7 +27,8 @@ import type { RegexpGuard } from "#hub/pipeline/regexp/regexp-guard.ts";
 import type { Event } from "#proto/event.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
-import { anyTable, flag, list, optional, options, text } from "#proto/kit/options.ts";
+import { anyTable, list, optional, options, text, withoutEffect } from "#proto/kit/options.ts";
+import { Type } from "#proto/kit/schema.ts";
 
 const ECS_OPTION = "ecs_compatibility";
 
@@ -71,13 +72,13 @@ export const INPUT_OPTIONS = options({
   tags: list("tags to add to each event"),
   type: optional(text("what the field type of each event is set to, unless it has one")),
   id: optional(text("name of this input in metrics and messages")),
-  enable_metric: flag("accepted for compatibility; inputs are always measured", true),
+  enable_metric: withoutEffect("inputs are always measured", Type.Boolean({ default: true })),
 });
 
 /** Options of every output. */
 export const OUTPUT_OPTIONS = options({
   id: optional(text("name of this output in metrics and messages")),
-  enable_metric: flag("accepted for compatibility; outputs are always measured", true),
+  enable_metric: withoutEffect("outputs are always measured", Type.Boolean({ default: true })),
 });
 
 /** Makes plugins; each method returns undefined where it reported an error. */
@@ -241,7 +242,7 @@ export class PluginMaker {
 /** Options of every codec. */
 export const CODEC_OPTIONS = options({
   id: optional(text("name of this codec in messages")),
-  enable_metric: flag("accepted for compatibility", true),
+  enable_metric: withoutEffect("codecs are measured with their plugin", Type.Boolean({ default: true })),
   ecs_compatibility: decorationOptions.properties.ecs_compatibility,
 });
 

@@ -14,7 +14,7 @@ import {
   type RawMessage,
 } from "#hub/pipeline/batch/raw-message.ts";
 import { pipelineError } from "#hub/pipeline/language/diagnostics.ts";
-import { type EcsCompatibility } from "#hub/pipeline/language/pipeline-definition.ts";
+import type { EcsCompatibility } from "#hub/pipeline/language/pipeline-definition.ts";
 import type { Variables } from "#hub/pipeline/language/plugin-options.ts";
 import type { SourceText } from "#hub/pipeline/language/syntax-tree.ts";
 import type { DocumentTarget } from "#hub/pipeline/plugins/output.ts";

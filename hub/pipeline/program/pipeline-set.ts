@@ -1,9 +1,9 @@
 /** All pipelines of a hub in one thread: each message goes through those that it is meant for. */
 
 import type { DocumentPacker } from "#hub/pipeline/batch/packed-documents.ts";
-import { type PipelineFigures } from "#hub/pipeline/batch/plugin-statistics.ts";
+import type { PipelineFigures } from "#hub/pipeline/batch/plugin-statistics.ts";
 import type { MessageProcessor, RawMessage } from "#hub/pipeline/batch/raw-message.ts";
-import { type PipelineDefinition } from "#hub/pipeline/language/pipeline-definition.ts";
+import type { PipelineDefinition } from "#hub/pipeline/language/pipeline-definition.ts";
 import type { Variables } from "#hub/pipeline/language/plugin-options.ts";
 import { SourceText } from "#hub/pipeline/language/syntax-tree.ts";
 import type { RegexpGuard } from "#hub/pipeline/regexp/regexp-guard.ts";

@@ -1,7 +1,7 @@
 /** What the main thread needs to know of the pipelines: their inputs, the writers of their outputs, how they must be run. */
 
-import { type Diagnostic, pipelineError } from "#hub/pipeline/language/diagnostics.ts";
-import { type PipelineDefinition } from "#hub/pipeline/language/pipeline-definition.ts";
+import { type DiagnosticPlace, diagnosticPlace, pipelineError } from "#hub/pipeline/language/diagnostics.ts";
+import type { PipelineDefinition } from "#hub/pipeline/language/pipeline-definition.ts";
 import type { Variables } from "#hub/pipeline/language/plugin-options.ts";
 import { SourceText } from "#hub/pipeline/language/syntax-tree.ts";
 import { RegexpGuard } from "#hub/pipeline/regexp/regexp-guard.ts";
@@ -21,13 +21,21 @@ export interface PlannedOutput {
   readonly isManaged: boolean;
 }
 
+/** A doubtful place of a pipeline's text. */
+interface PlanWarning extends DiagnosticPlace {
+  readonly message: string;
+  /** What to do, or empty. */
+  readonly hint: string;
+}
+
 export interface Plan {
   readonly inputs: readonly PlannedInput[];
   /** By their numbers over all pipelines. */
   readonly outputs: readonly PlannedOutput[];
   /** True where one thread must see all events. */
   readonly stateful: boolean;
-  readonly warnings: readonly Diagnostic[];
+  /** For the log. */
+  readonly warnings: readonly PlanWarning[];
   /** What the texts were read with. */
   readonly variables: Variables;
 }
@@ -61,7 +69,11 @@ export async function planPipelines(
       outputs.map((output) => ({ pipeline: id, output, isManaged })),
     ),
     stateful: compiled.some(({ stateful }) => stateful),
-    warnings: diagnostics,
+    warnings: diagnostics.map((each) => ({
+      ...diagnosticPlace(each),
+      message: each.message,
+      hint: each.hint,
+    })),
     variables,
   };
 }

@@ -10,7 +10,7 @@ import { type TestContext, test } from "node:test";
 import { gunzipSync } from "node:zlib";
 import { systemClock } from "#proto/kit/clock.ts";
 import { fill, setting as logSetting, messages, started } from "#test/harness/running-pipeline.ts";
-import { type PipelineOptions } from "./pipeline-options.ts";
+import type { PipelineOptions } from "./pipeline-options.ts";
 
 const DYING_WORKER = new URL("../../../test/fixtures/exiting-pipeline-worker.ts", import.meta.url);
 const LINES = 400;

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type PipelineFile } from "#hub/pipeline/language/pipeline-definition.ts";
+import type { PipelineFile } from "#hub/pipeline/language/pipeline-definition.ts";
+import { silentLogger } from "#proto/kit/log.ts";
 import { fill, setting, started } from "#test/harness/running-pipeline.ts";
-import { type PipelineSettings } from "./pipeline-options.ts";
+import type { PipelineSettings } from "./pipeline-options.ts";
 
 const CONFIGURED = [
   {
@@ -62,4 +63,17 @@ test("an expression that doesn't end costs one event a tag, not the pipeline its
     at.sink.documents.map(({ source }) => source["tags"]),
     [undefined, ["_groktimeout"], undefined],
   );
+});
+
+test("an option without effect is logged once at the start, with file, line and reason", async (t) => {
+  const logged: unknown[] = [];
+  const log = Object.assign(silentLogger(), {
+    warn: (_: unknown, message: unknown) => void logged.push(message),
+  });
+  const text = 'filter {\n  useragent { source => "a" regexes => "/x" }\n}';
+  const settings = settingsOf([{ path: "a.conf", text }], 1);
+  await started(t, setting(), { settings, log });
+  assert.deepEqual(logged, [
+    'a.conf:2: filter useragent: "regexes" has no effect: what is known is built in; filter grok reads others',
+  ]);
 });

@@ -1,6 +1,6 @@
 /** Metrics of the pipeline, all in one place. */
 
-import { type PipelineFigures } from "#hub/pipeline/batch/plugin-statistics.ts";
+import type { PipelineFigures } from "#hub/pipeline/batch/plugin-statistics.ts";
 import type { Counter, Gauge, Histogram, Metrics } from "#proto/kit/metrics.ts";
 
 export interface PipelineMetrics {

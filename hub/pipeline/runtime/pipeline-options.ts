@@ -1,12 +1,12 @@
 /** What a pipeline is made with. */
 
-import { type PipelineDefinition } from "#hub/pipeline/language/pipeline-definition.ts";
+import type { PipelineDefinition } from "#hub/pipeline/language/pipeline-definition.ts";
 import type { Variables } from "#hub/pipeline/language/plugin-options.ts";
-import { type Clock } from "#proto/kit/clock.ts";
+import type { Clock } from "#proto/kit/clock.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { Metrics } from "#proto/kit/metrics.ts";
 import type { StateBucket } from "#proto/kit/state-bucket.ts";
-import { type InputReach } from "./input-host.ts";
+import type { InputReach } from "./input-host.ts";
 import type { OutputReach } from "./output-host.ts";
 import type {
   DeadLetterSink,

@@ -17,7 +17,7 @@ import {
   setting,
   started,
 } from "#test/harness/running-pipeline.ts";
-import { type PipelineOptions } from "./pipeline-options.ts";
+import type { PipelineOptions } from "./pipeline-options.ts";
 import type { CursorEvent } from "./ports.ts";
 
 const FRAIL_WORKER = new URL("../../../test/fixtures/failing-pipeline-worker.ts", import.meta.url);

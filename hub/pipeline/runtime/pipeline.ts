@@ -5,7 +5,7 @@
  */
 
 import { randomBytes } from "node:crypto";
-import { type PipelineDefinition } from "#hub/pipeline/language/pipeline-definition.ts";
+import type { PipelineDefinition } from "#hub/pipeline/language/pipeline-definition.ts";
 import type { Plan } from "#hub/pipeline/program/plan.ts";
 import { type Clock, systemClock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
@@ -15,7 +15,7 @@ import type { Position } from "#proto/position.ts";
 import { InputHost } from "./input-host.ts";
 import type { OutputReach } from "./output-host.ts";
 import { type PipelineMetrics, PluginTotals, pipelineMetrics } from "./pipeline-metrics.ts";
-import { type PipelineOptions } from "./pipeline-options.ts";
+import type { PipelineOptions } from "./pipeline-options.ts";
 import type { Resumption, StoredCursor } from "./ports.ts";
 import { Session } from "./session.ts";
 
@@ -199,7 +199,13 @@ export class Pipeline implements Component {
   async #plan(definitions: readonly PipelineDefinition[]): Promise<Plan | undefined> {
     if (definitions.length === 0) return undefined;
     const { planPipelines } = await import("../program/plan.ts");
-    return planPipelines(definitions, (await this.#options.variables?.()) ?? { ...process.env });
+    const plan = await planPipelines(definitions, (await this.#options.variables?.()) ?? { ...process.env });
+    for (const { file, line, message, hint } of plan.warnings)
+      this.#options.log.warn(
+        { file, line, hint },
+        `${file}:${line}: ${message}${hint === "" ? "" : `: ${hint}`}`,
+      );
+    return plan;
   }
 }
 

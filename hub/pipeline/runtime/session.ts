@@ -4,10 +4,10 @@
  * next one goes on from the cursors, and what comes once more is dropped by the shards.
  */
 
-import { type PipelineFigures } from "#hub/pipeline/batch/plugin-statistics.ts";
+import type { PipelineFigures } from "#hub/pipeline/batch/plugin-statistics.ts";
 import { type RawHeader, readRawHeader } from "#hub/pipeline/batch/raw-message.ts";
 import type { WorkItem, WorkResult } from "#hub/pipeline/batch/worker-protocol.ts";
-import { type PipelineDefinition } from "#hub/pipeline/language/pipeline-definition.ts";
+import type { PipelineDefinition } from "#hub/pipeline/language/pipeline-definition.ts";
 import type { Plan } from "#hub/pipeline/program/plan.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { toAppError } from "#proto/kit/errors.ts";
@@ -20,7 +20,7 @@ import { Outlet } from "./outlet.ts";
 import { OutputHost, type OutputReach } from "./output-host.ts";
 import type { Partition, PartitionNeighbours } from "./partition.ts";
 import type { PipelineMetrics } from "./pipeline-metrics.ts";
-import { type PipelineOptions } from "./pipeline-options.ts";
+import type { PipelineOptions } from "./pipeline-options.ts";
 import type { RawEntry, Resumption, StoredCursor } from "./ports.ts";
 import { WorkerPool } from "./worker-pool.ts";
 

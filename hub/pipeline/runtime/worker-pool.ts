@@ -1,7 +1,7 @@
 /** The pipeline's threads. A thread that dies is replaced and what it held is done again. */
 
 import { Worker } from "node:worker_threads";
-import { type PipelineFigures } from "#hub/pipeline/batch/plugin-statistics.ts";
+import type { PipelineFigures } from "#hub/pipeline/batch/plugin-statistics.ts";
 import {
   FIGURES,
   READY,

@@ -6,7 +6,7 @@
 import { dirname, resolve } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { type Document, isMap, parseDocument, type YAMLMap } from "yaml";
-import { type PipelineFile } from "#hub/pipeline/language/pipeline-definition.ts";
+import type { PipelineFile } from "#hub/pipeline/language/pipeline-definition.ts";
 import type { Variables } from "#hub/pipeline/language/plugin-options.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject } from "#proto/kit/json.ts";

@@ -16,7 +16,8 @@ interface Documented {
 }
 
 interface Kind {
-  readonly title: string;
+  /** "input", "filter", "output" or "codec". */
+  readonly kind: string;
   readonly plugins: readonly Documented[];
   /** Options of all plugins of the kind. */
   readonly common: TObject;
@@ -24,15 +25,15 @@ interface Kind {
 
 /** Returns the reference as Markdown; `name`: only of plugins of this name. */
 export async function pluginReference(name?: string): Promise<string> {
-  const kinds = (await allKinds())
+  const kinds = (await pluginKinds())
     .map((kind) => ({
       ...kind,
       plugins: kind.plugins.filter((plugin) => name === undefined || plugin.name === name),
     }))
     .filter(({ plugins }) => plugins.length > 0);
-  const sections = kinds.map(({ title, plugins, common }) =>
+  const sections = kinds.map(({ kind, plugins, common }) =>
     [
-      `## ${title}`,
+      `## ${kind.charAt(0).toUpperCase()}${kind.slice(1)}s`,
       ...(name === undefined ? [`Every one of them has:\n\n${optionTable(common)}`] : []),
       ...plugins
         .toSorted((a, b) => (a.name < b.name ? -1 : 1))
@@ -47,17 +48,18 @@ export async function pluginReference(name?: string): Promise<string> {
 
 /** Returns the names of all plugins. */
 export async function pluginNames(): Promise<string[]> {
-  const kinds = await allKinds();
+  const kinds = await pluginKinds();
   return [...new Set(kinds.flatMap(({ plugins }) => plugins.map(({ name }) => name)))];
 }
 
-async function allKinds(): Promise<Kind[]> {
+/** Loads all plugins and returns them by kind. */
+export async function pluginKinds(): Promise<Kind[]> {
   await loadAllPlugins();
   return [
-    { title: "Inputs", plugins: inputs.all, common: INPUT_OPTIONS },
-    { title: "Filters", plugins: filters.all, common: decorationOptions },
-    { title: "Outputs", plugins: outputs.all, common: OUTPUT_OPTIONS },
-    { title: "Codecs", plugins: codecs.all, common: CODEC_OPTIONS },
+    { kind: "input", plugins: inputs.all, common: INPUT_OPTIONS },
+    { kind: "filter", plugins: filters.all, common: decorationOptions },
+    { kind: "output", plugins: outputs.all, common: OUTPUT_OPTIONS },
+    { kind: "codec", plugins: codecs.all, common: CODEC_OPTIONS },
   ];
 }
 

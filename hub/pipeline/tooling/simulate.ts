@@ -1,7 +1,7 @@
 /** Runs sample events through a pipeline's filters and shows what each step made of them. Opens no input and no output. */
 
 import { type Diagnostic, pipelineError } from "#hub/pipeline/language/diagnostics.ts";
-import { type PipelineFile } from "#hub/pipeline/language/pipeline-definition.ts";
+import type { PipelineFile } from "#hub/pipeline/language/pipeline-definition.ts";
 import type { Variables } from "#hub/pipeline/language/plugin-options.ts";
 import { SourceText } from "#hub/pipeline/language/syntax-tree.ts";
 import { compilePipeline, loadPlugins } from "#hub/pipeline/program/compile.ts";

@@ -80,9 +80,9 @@ test("an option that isn't written means what existing pipelines count on, or so
       const theirs = literal(option.fallback);
       if (theirs === undefined || own.length === 0 || OTHER_DEFAULTS[`${name}.${option.name}`] !== undefined)
         return [];
-      // What is accepted only for compatibility, or has an empty default, needs none.
+      // What has no effect, or has an empty default, needs none.
       const isSame = own.some(({ default: value, description = "" }) =>
-        /^(?:accepted for compat|refused|formerly)/.test(description) || value === undefined
+        /^(?:no effect|refused|formerly)/.test(description) || value === undefined
           ? true
           : plain(value) === plain(theirs),
       );

@@ -7,7 +7,7 @@ import { Event, Timestamp } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
 import { compileFormat, type Format } from "#proto/format.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
-import { flag, list, oneOf, optional, options, text } from "#proto/kit/options.ts";
+import { flag, list, oneOf, optional, options, text, withoutEffect } from "#proto/kit/options.ts";
 import { Type } from "#proto/kit/schema.ts";
 
 const EXCEPTION_TAG = "_aggregateexception";
@@ -42,9 +42,7 @@ const OPTIONS = options({
     "create_or_update",
   ),
   end_of_task: flag("ends the task after this event", false),
-  aggregate_maps_path: optional(
-    text("accepted for compatibility: what a task holds is read again from the log after a restart"),
-  ),
+  aggregate_maps_path: withoutEffect("the events of open tasks are read again from the log after a restart"),
   timeout: Type.Optional(
     Type.Number({
       exclusiveMinimum: 0,
@@ -70,10 +68,10 @@ const OPTIONS = options({
   ),
   timeout_task_id_field: optional(text("field of the new event that takes the id of the task")),
   timeout_tags: list("tags of the new event"),
-  map_count_warning_threshold: Type.Integer({
-    default: 5000,
-    description: "accepted for compatibility; the number of tasks is a metric",
-  }),
+  map_count_warning_threshold: withoutEffect(
+    "the number of tasks is a metric",
+    Type.Integer({ default: 5000 }),
+  ),
 });
 
 type Options = Static<typeof OPTIONS>;

@@ -1,7 +1,7 @@
 /** Filter ruby: refused with what to write instead. Code of another language doesn't run here. */
 
 import { defineFilter } from "#hub/pipeline/plugins/filter.ts";
-import { anyTable, optional, options, text } from "#proto/kit/options.ts";
+import { anyTable, optional, options, text, withoutEffect } from "#proto/kit/options.ts";
 
 export const rubyFilter = defineFilter({
   name: "ruby",
@@ -11,8 +11,8 @@ export const rubyFilter = defineFilter({
     init: optional(text("Ruby code, which doesn't run here")),
     path: optional(text("file of Ruby code, which doesn't run here")),
     script_params: anyTable("values for the script"),
-    tag_on_exception: optional(text("accepted, so that the one message is about the code")),
-    tag_with_exception_message: optional(text("accepted, so that the one message is about the code")),
+    tag_on_exception: withoutEffect("the filter is refused as a whole"),
+    tag_with_exception_message: withoutEffect("the filter is refused as a whole"),
   }),
   create(_values, { report }) {
     report(

@@ -11,7 +11,7 @@ import { isHash, valueText } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
 import { compileFormat } from "#proto/format.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import { anyTable, flag, oneOf, optional, options, text } from "#proto/kit/options.ts";
+import { anyTable, flag, oneOf, optional, options, text, withoutEffect } from "#proto/kit/options.ts";
 import { Type } from "#proto/kit/schema.ts";
 
 const OPTIONS = options({
@@ -26,8 +26,11 @@ const OPTIONS = options({
   ),
   dictionary: anyTable("results by value"),
   dictionary_path: optional(text("file of the dictionary: .json, .yml or .csv")),
-  yaml_dictionary_code_point_limit: optional(Type.Integer({ description: "accepted for compatibility" })),
-  yaml_load_strategy: oneOf(["streaming", "one_shot"], "accepted for compatibility", "one_shot"),
+  yaml_dictionary_code_point_limit: withoutEffect("dictionaries of any size are read"),
+  yaml_load_strategy: withoutEffect(
+    "a dictionary is always read whole",
+    Type.Enum(["streaming", "one_shot"], { default: "one_shot" }),
+  ),
   refresh_interval: Type.Number({
     default: 300,
     description: "how often the file is looked at, s; 0: never",

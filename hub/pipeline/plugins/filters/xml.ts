@@ -11,7 +11,7 @@ import {
 import type { Event } from "#proto/event.ts";
 import { type FieldReference, fieldReference } from "#proto/field-reference.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
-import { anyTable, flag, list, optional, options, table, text } from "#proto/kit/options.ts";
+import { anyTable, flag, list, optional, options, table, text, withoutEffect } from "#proto/kit/options.ts";
 
 /** Longest document looked at, characters. */
 const MAX_LENGTH = 8 * 1024 * 1024;
@@ -36,7 +36,7 @@ export const xmlFilter = defineFilter({
     force_array: flag("every element becomes a list, as it may stand several times", true),
     force_content: flag("text stands under content even where an element has nothing else", false),
     suppress_empty: flag("elements without anything are left out", true),
-    namespaces: anyTable("accepted for compatibility: prefixes are those of the document"),
+    namespaces: withoutEffect("prefixes are those of the document", anyTable("")),
     remove_namespaces: flag("prefixes and declarations of namespaces are taken off first", false),
     parse_options: optional(text("strict refuses for xpath too what isn't well-formed")),
     tag_on_failure: list("tags of events whose document can't be read", ["_xmlparsefailure"]),

@@ -1,18 +1,11 @@
 /** Inputs agent and shipper: what this installation's agents send. */
 
 import { defineInput } from "#hub/pipeline/plugins/input.ts";
-import { optional, options } from "#proto/kit/options.ts";
-import { Type } from "#proto/kit/schema.ts";
+import { options, withoutEffect } from "#proto/kit/options.ts";
 
 const OPTIONS = options({
-  host: optional(Type.String({ description: "accepted for compatibility: agents send to the hub's log" })),
-  port: optional(
-    Type.Integer({
-      minimum: 0,
-      maximum: 65535,
-      description: "accepted for compatibility: agents send to the hub's log",
-    }),
-  ),
+  host: withoutEffect("agents send to the hub's log, not to a port of the pipeline"),
+  port: withoutEffect("agents send to the hub's log, not to a port of the pipeline"),
 });
 
 /** The agents of this installation. */

@@ -15,7 +15,7 @@ import { Event } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
-import { flag, optional, options, text } from "#proto/kit/options.ts";
+import { optional, options, text, withoutEffect } from "#proto/kit/options.ts";
 import { Type } from "#proto/kit/schema.ts";
 
 const OPTIONS = options({
@@ -32,11 +32,11 @@ const OPTIONS = options({
     minimum: 0,
     description: "how long a client may say nothing, s; 0: any time",
   }),
-  include_codec_tag: flag("accepted for compatibility", true),
-  add_hostname: flag("accepted for compatibility", false),
-  enrich: Type.Unknown({ description: "accepted for compatibility", default: "none" }),
-  executor_threads: optional(Type.Integer({ description: "accepted for compatibility" })),
-  event_loop_threads: optional(Type.Integer({ description: "accepted for compatibility" })),
+  include_codec_tag: withoutEffect("events aren't tagged with the codec", Type.Boolean({ default: true })),
+  add_hostname: withoutEffect("the shipper names the host in host.name", Type.Boolean({ default: false })),
+  enrich: withoutEffect("events are kept as the shipper sent them", Type.Unknown({ default: "none" })),
+  executor_threads: withoutEffect("one thread reads all connections"),
+  event_loop_threads: withoutEffect("one thread reads all connections"),
   ...TLS_LISTENER,
 });
 

@@ -7,7 +7,8 @@ import { decodeText } from "#proto/codec/plain.ts";
 import { Event, Timestamp } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
-import { flag, optional, options, text } from "#proto/kit/options.ts";
+import { flag, optional, options, text, withoutEffect } from "#proto/kit/options.ts";
+import { Type } from "#proto/kit/schema.ts";
 
 const POSITION = "sequence";
 const REASON = fieldReference("[@metadata][dead_letter_queue]");
@@ -16,11 +17,11 @@ const REASON = fieldReference("[@metadata][dead_letter_queue]");
 const STORE_EVERY = 100;
 
 const OPTIONS = options({
-  path: optional(text("accepted for compatibility: dead letters are in the log")),
-  pipeline_id: optional(text("accepted for compatibility")),
-  sincedb_path: optional(text("accepted for compatibility")),
+  path: withoutEffect("dead letters are in the log"),
+  pipeline_id: withoutEffect("dead letters of all pipelines are read"),
+  sincedb_path: withoutEffect("the hub keeps the position in its state"),
   commit_offsets: flag("goes on behind the last letter after a restart; false: begins anew", true),
-  clean_consumed: flag("accepted for compatibility: letters go by the log's limits", false),
+  clean_consumed: withoutEffect("letters are removed by the log's limits", Type.Boolean({ default: false })),
   start_timestamp: optional(text("letters from before this time are passed over, ISO 8601")),
 });
 

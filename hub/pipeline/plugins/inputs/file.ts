@@ -23,8 +23,6 @@ const duration = (description: string, fallback?: number | string) =>
     ...(fallback !== undefined && { default: fallback }),
   });
 
-const ACCEPTED = "accepted for compatibility";
-
 const OPTIONS = options({
   path: list("paths of files, absolute, with * ? ** [abc] {a,b}"),
   exclude: list("names of files that are left out, with the same signs"),
@@ -52,18 +50,15 @@ const OPTIONS = options({
   file_sort_by: oneOf(["last_modified", "path"], "order in which new files are taken up", "last_modified"),
   file_sort_direction: oneOf(["asc", "desc"], "direction of that order", "asc"),
   sincedb_clean_after: duration("positions of files not read for so long are forgotten, days", 14),
-  file_completed_action: oneOf(
-    ["delete", "log", "log_and_delete"],
-    "accepted for compatibility; a file that was read is remembered and kept",
-    "log",
+  file_completed_action: withoutEffect(
+    "a file that was read is remembered and kept",
+    Type.Enum(["delete", "log", "log_and_delete"], { default: "log" }),
   ),
   file_completed_log_path: withoutEffect("the hub remembers which files were read"),
-  sincedb_path: optional(text("accepted for compatibility; the hub remembers positions in its state")),
-  sincedb_write_interval: optional(
-    Type.Unknown({ description: "accepted for compatibility; positions are always written at once" }),
-  ),
-  file_chunk_size: optional(Type.Integer({ description: ACCEPTED })),
-  file_chunk_count: optional(Type.Integer({ description: ACCEPTED })),
+  sincedb_path: withoutEffect("the hub keeps positions in its state"),
+  sincedb_write_interval: withoutEffect("positions are stored at once"),
+  file_chunk_size: withoutEffect("files are read in blocks of a fixed size"),
+  file_chunk_count: withoutEffect("files are read in turn"),
   exit_after_read: withoutEffect("a hub goes on; `pipeline run` reads from standard input and ends"),
   check_archive_validity: withoutEffect("an archive is checked as it is read"),
 });
@@ -80,8 +75,6 @@ export const fileInput = defineInput({
       report("error", "path", "there is no file to read", 'write: path => "/var/log/*.log"');
     if (relative !== undefined)
       report("error", "path", `"${relative}" isn't absolute`, "begin it with a slash");
-    if (values.file_completed_action.includes("delete"))
-      report("warning", "file_completed_action", "files that were read are kept, never deleted");
     const makeCodec = codec(values.codec);
     return (context) => new FileInput(context, values, makeCodec);
   },

@@ -4,7 +4,8 @@ import type { Codec } from "#hub/pipeline/plugins/codec.ts";
 import { codecOption } from "#hub/pipeline/plugins/codec.ts";
 import { defineInput, type InputContext } from "#hub/pipeline/plugins/input.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
-import { list, number, optional, options, text } from "#proto/kit/options.ts";
+import { list, number, optional, options, text, withoutEffect } from "#proto/kit/options.ts";
+import { Type } from "#proto/kit/schema.ts";
 
 /** Events sent at a time. */
 const BATCH = 125;
@@ -17,7 +18,7 @@ export const generatorInput = defineInput({
     lines: optional(list("lines to take in turn; instead of message")),
     count: number("times that the lines are made; 0 makes them without end", 0),
     codec: codecOption("how a line is read", "plain"),
-    threads: number("accepted for compatibility", 1),
+    threads: withoutEffect("one thread is enough", Type.Integer({ default: 1 })),
     id: optional(text("name of this input in metrics and messages")),
   }),
   create({ message, lines, count, codec }, context) {

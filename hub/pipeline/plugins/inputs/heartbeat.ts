@@ -5,7 +5,7 @@ import type { Static } from "typebox";
 import { defineInput, type InputContext } from "#hub/pipeline/plugins/input.ts";
 import { Event } from "#proto/event.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
-import { oneOf, options, text } from "#proto/kit/options.ts";
+import { oneOf, options, text, withoutEffect } from "#proto/kit/options.ts";
 import { Type } from "#proto/kit/schema.ts";
 
 const OPTIONS = options({
@@ -13,7 +13,7 @@ const OPTIONS = options({
   interval: Type.Number({ default: 60, exclusiveMinimum: 0, description: "how often an event is made, s" }),
   count: Type.Integer({ default: -1, description: "events in all; -1: without end" }),
   sequence: oneOf(["none", "epoch", "sequence"], "what the field clock says", "none"),
-  threads: Type.Integer({ default: 1, description: "accepted for compatibility" }),
+  threads: withoutEffect("one thread is enough", Type.Integer({ default: 1 })),
 });
 
 type Options = Static<typeof OPTIONS>;

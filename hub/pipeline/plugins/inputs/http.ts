@@ -15,7 +15,7 @@ import {
 import type { Event } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
-import { oneOf, optional, options, text } from "#proto/kit/options.ts";
+import { oneOf, optional, options, text, withoutEffect } from "#proto/kit/options.ts";
 import { Type } from "#proto/kit/schema.ts";
 
 const OPTIONS = options({
@@ -48,7 +48,7 @@ const OPTIONS = options({
   request_headers_target_field: optional(
     text("field that takes the request's headers; without it under @metadata"),
   ),
-  threads: optional(Type.Integer({ description: "accepted for compatibility" })),
+  threads: withoutEffect("one thread reads all connections"),
   ecs_compatibility: oneOf(
     ["disabled", "v1", "v8"],
     "v1 and v8 name fields by the Elastic Common Schema",

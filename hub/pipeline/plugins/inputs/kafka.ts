@@ -4,7 +4,6 @@ import type { Consumer, Message, MessagesStream } from "@platformatic/kafka";
 import type { Static } from "typebox";
 import { Arrivals, type OffsetMessage, OffsetSource } from "#hub/pipeline/connections/arrivals.ts";
 import {
-  accepted,
   checkKafkaOptions,
   KAFKA_OPTIONS,
   kafkaClientOptions,
@@ -17,7 +16,7 @@ import { defineInput, type InputContext } from "#hub/pipeline/plugins/input.ts";
 import { Timestamp } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import { flag, list, oneOf, optional, options, text } from "#proto/kit/options.ts";
+import { flag, list, oneOf, optional, options, refused, text, withoutEffect } from "#proto/kit/options.ts";
 import { Type } from "#proto/kit/schema.ts";
 
 const STRINGS = /^org\.apache\.kafka\.common\.serialization\.(String|ByteArray)Deserializer$/;
@@ -44,9 +43,9 @@ export const KAFKA_INPUT_OPTIONS = options({
     "latest",
   ),
   auto_commit_interval_ms: count("how often offsets are stored, ms", 5_000),
-  enable_auto_commit: flag(
-    "accepted for compatibility: offsets are stored when the log has the events",
-    true,
+  enable_auto_commit: withoutEffect(
+    "offsets are stored when the log has the events",
+    Type.Boolean({ default: true }),
   ),
   auto_create_topics: flag("topics that aren't there are made", true),
   decorate_events: oneOf(
@@ -71,24 +70,24 @@ export const KAFKA_INPUT_OPTIONS = options({
     "read_uncommitted",
   ),
   client_rack: optional(text("rack of this machine: the nearest copy is read")),
-  key_deserializer_class: text("accepted for compatibility: keys are text", STRING_DESERIALIZER),
+  key_deserializer_class: withoutEffect("keys are text", Type.String({ default: STRING_DESERIALIZER })),
   value_deserializer_class: text("messages are read by the codec", STRING_DESERIALIZER),
-  schema_registry_url: optional(text("refused: Avro isn't read")),
-  consumer_threads: accepted(),
-  check_crcs: accepted(),
-  exclude_internal_topics: accepted(),
-  partition_assignment_strategy: accepted(),
-  poll_timeout_ms: accepted(),
-  schema_registry_key: accepted(),
-  schema_registry_proxy: accepted(),
-  schema_registry_secret: accepted(),
-  schema_registry_ssl_keystore_location: accepted(),
-  schema_registry_ssl_keystore_password: accepted(),
-  schema_registry_ssl_keystore_type: accepted(),
-  schema_registry_ssl_truststore_location: accepted(),
-  schema_registry_ssl_truststore_password: accepted(),
-  schema_registry_ssl_truststore_type: accepted(),
-  schema_registry_validation: accepted(),
+  schema_registry_url: refused("Avro isn't read: write JSON, and codec => json"),
+  consumer_threads: withoutEffect("one consumer reads all partitions"),
+  check_crcs: withoutEffect("checksums are always verified"),
+  exclude_internal_topics: withoutEffect("internal topics are read only where topics names them"),
+  partition_assignment_strategy: withoutEffect("partitions are assigned by the client's own strategy"),
+  poll_timeout_ms: withoutEffect("fetch_max_wait_ms says how long a server waits"),
+  schema_registry_key: withoutEffect("Avro isn't read: there is no schema registry"),
+  schema_registry_proxy: withoutEffect("Avro isn't read: there is no schema registry"),
+  schema_registry_secret: withoutEffect("Avro isn't read: there is no schema registry"),
+  schema_registry_ssl_keystore_location: withoutEffect("Avro isn't read: there is no schema registry"),
+  schema_registry_ssl_keystore_password: withoutEffect("Avro isn't read: there is no schema registry"),
+  schema_registry_ssl_keystore_type: withoutEffect("Avro isn't read: there is no schema registry"),
+  schema_registry_ssl_truststore_location: withoutEffect("Avro isn't read: there is no schema registry"),
+  schema_registry_ssl_truststore_password: withoutEffect("Avro isn't read: there is no schema registry"),
+  schema_registry_ssl_truststore_type: withoutEffect("Avro isn't read: there is no schema registry"),
+  schema_registry_validation: withoutEffect("Avro isn't read: there is no schema registry"),
   codec: codecOption("how a message is read", "plain"),
 });
 

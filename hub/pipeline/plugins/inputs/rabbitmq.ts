@@ -16,7 +16,7 @@ import {
 import { isHash } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
-import { flag, oneOf, optional, options, text } from "#proto/kit/options.ts";
+import { flag, oneOf, optional, options, text, withoutEffect } from "#proto/kit/options.ts";
 import { Type } from "#proto/kit/schema.ts";
 
 const HEADERS = fieldReference("[@metadata][rabbitmq_headers]");
@@ -39,9 +39,7 @@ const OPTIONS = options({
     description: "messages under way that aren't acknowledged yet",
   }),
   ack: flag("false: messages are let go of before the log has them, and may be lost", true),
-  subscription_retry_interval_seconds: optional(
-    Type.Number({ description: "accepted for compatibility: waits grow" }),
-  ),
+  subscription_retry_interval_seconds: withoutEffect("waits between attempts grow by themselves"),
   metadata_enabled: oneOf(
     ["none", "basic", "extended", "false", "true"],
     "basic: headers and properties under [@metadata]; extended: the payload too",

@@ -7,7 +7,7 @@ import { type Attempt, Reconnecting } from "#hub/pipeline/connections/reconnecti
 import type { Codec } from "#hub/pipeline/plugins/codec.ts";
 import { codecOption } from "#hub/pipeline/plugins/codec.ts";
 import { defineInput, type InputChannel, type InputContext } from "#hub/pipeline/plugins/input.ts";
-import { anyTable, flag, oneOf, optional, options, text } from "#proto/kit/options.ts";
+import { anyTable, flag, oneOf, optional, options, text, withoutEffect } from "#proto/kit/options.ts";
 import { Type } from "#proto/kit/schema.ts";
 
 /** How long an empty list is waited at before it is asked again: so long a stop takes at most. s */
@@ -29,8 +29,8 @@ const OPTIONS = options({
   data_type: oneOf(["list", "channel", "pattern_channel"], "what key names"),
   batch_count: Type.Integer({ default: 125, minimum: 1, description: "events taken from a list at a time" }),
   codec: codecOption("how an element is read", "json"),
-  command_map: anyTable("accepted for compatibility"),
-  threads: optional(Type.Integer({ description: "accepted for compatibility" })),
+  command_map: withoutEffect("commands have their own names", anyTable("")),
+  threads: withoutEffect("one thread reads all elements"),
 });
 
 type Options = Static<typeof OPTIONS>;

@@ -17,7 +17,7 @@ import { ProxyLine, type Sender, StreamSession } from "#hub/pipeline/plugins/inp
 import type { Event } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
-import { flag, oneOf, optional, options, text } from "#proto/kit/options.ts";
+import { flag, oneOf, options, text, withoutEffect } from "#proto/kit/options.ts";
 import { Backoff } from "#proto/kit/retry.ts";
 import { Type } from "#proto/kit/schema.ts";
 
@@ -35,9 +35,7 @@ const OPTIONS = options({
   delimiter: text("what ends a line", "\n"),
   proxy_protocol: flag("connections begin with a line of the PROXY protocol, version 1", false),
   tcp_keep_alive: flag("asks peers that say nothing whether they are there", false),
-  dns_reverse_lookup_enabled: optional(
-    Type.Boolean({ description: "accepted for compatibility; the filter dns looks names up" }),
-  ),
+  dns_reverse_lookup_enabled: withoutEffect("the filter dns looks names up"),
   ecs_compatibility: oneOf(
     ["disabled", "v1", "v8"],
     "disabled sets host and port, v1 and v8 source.ip and source.port",

@@ -11,7 +11,7 @@ import type { Event } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
 import { AppError, systemCode } from "#proto/kit/errors.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
-import { oneOf, optional, options, text } from "#proto/kit/options.ts";
+import { oneOf, optional, options, text, withoutEffect } from "#proto/kit/options.ts";
 import { Type } from "#proto/kit/schema.ts";
 
 /** How often it is said that datagrams were dropped. */
@@ -37,7 +37,7 @@ const OPTIONS = options({
     text("field that takes the sender's address; without it host.ip, or host where ECS is off"),
   ),
   ecs_compatibility: oneOf(["disabled", "v1", "v8"], "disabled sets host, v1 and v8 host.ip", "v8"),
-  workers: optional(Type.Integer({ description: "accepted for compatibility" })),
+  workers: withoutEffect("one thread receives the datagrams"),
 });
 
 type Options = Static<typeof OPTIONS>;

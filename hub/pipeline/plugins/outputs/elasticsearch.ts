@@ -7,7 +7,6 @@ import {
   ELASTICSEARCH_OPTIONS,
   type ElasticsearchOptions,
   isRemote,
-  REFUSED,
 } from "#hub/pipeline/plugins/outputs/elasticsearch/options.ts";
 import { RemoteWriter } from "#hub/pipeline/plugins/outputs/elasticsearch/remote-writer.ts";
 import type { Event } from "#proto/event.ts";
@@ -15,6 +14,8 @@ import { compileFormat } from "#proto/format.ts";
 
 /** Letters that no index has in its name. */
 const NO_INDEX = /[A-Z\\/*?"<>| ,#]/;
+
+const NO_LIFECYCLES = "write index => with the date in its name, and retention for it";
 
 /** Options that only another installation heeds. */
 const REMOTE_ONLY = [
@@ -93,12 +94,8 @@ function compileUpdate(values: ElasticsearchOptions): (event: Event) => string {
 }
 
 function checkOptions(values: ElasticsearchOptions, { report }: OutputContext): void {
-  for (const [name, hint] of Object.entries(REFUSED)) {
-    if (values[name as keyof typeof REFUSED] !== undefined)
-      report("error", name, `${name} can't be used here`, hint);
-  }
   if (values.ilm_enabled === "true")
-    report("error", "ilm_enabled", "there are no lifecycle policies here", REFUSED.ilm_rollover_alias);
+    report("error", "ilm_enabled", "there are no lifecycle policies", NO_LIFECYCLES);
   const { action } = values;
   if (compileFormat(action).isConstant && !/^(?:index|create|update|delete)$/.test(action))
     report("error", "action", `"${action}" is no action`, "write index, create, update or delete");

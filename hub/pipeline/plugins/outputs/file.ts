@@ -13,7 +13,8 @@ import {
 } from "#hub/pipeline/plugins/output.ts";
 import { compileFormat } from "#proto/format.ts";
 import { AppError, systemCode } from "#proto/kit/errors.ts";
-import { flag, number, optional, options, text } from "#proto/kit/options.ts";
+import { flag, number, optional, options, text, withoutEffect } from "#proto/kit/options.ts";
+import { Type } from "#proto/kit/schema.ts";
 
 const compress = promisify(gzip);
 
@@ -33,15 +34,18 @@ export const fileOutput = defineOutput({
     dir_mode: number("permissions of folders that are made, as a number; -1: the system's own", -1),
     file_mode: number("permissions of files that are made, as a number; -1: the system's own", -1),
     filename_failure: text("file of events whose path would lead elsewhere", "_filepath_failures"),
-    flush_interval: number(
-      "accepted for compatibility; what is written is flushed before the log moves on",
-      2,
+    flush_interval: withoutEffect(
+      "what is written is flushed before the log moves on",
+      Type.Number({ default: 2 }),
     ),
     gzip: flag(
       "writes compressed files: each write is a member of its own, which readers of gzip join",
       false,
     ),
-    stale_cleanup_interval: number("accepted for compatibility", 10),
+    stale_cleanup_interval: withoutEffect(
+      "at most 64 files are open, the one untouched longest is closed",
+      Type.Number({ default: 10 }),
+    ),
     write_behavior: text("append: what a file held before stays; overwrite is refused", "append"),
     id: optional(text("name of this output in metrics and messages")),
   }),

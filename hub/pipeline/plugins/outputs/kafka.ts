@@ -3,7 +3,6 @@
 import type { MessageToProduce, Producer } from "@platformatic/kafka";
 import type { Static } from "typebox";
 import {
-  accepted,
   checkKafkaOptions,
   KAFKA_OPTIONS,
   kafkaClientOptions,
@@ -20,7 +19,7 @@ import {
 } from "#hub/pipeline/plugins/output.ts";
 import { compileFormat } from "#proto/format.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import { oneOf, optional, options, table, text } from "#proto/kit/options.ts";
+import { oneOf, optional, options, table, text, withoutEffect } from "#proto/kit/options.ts";
 import { Type } from "#proto/kit/schema.ts";
 
 const ACKS = { "0": 0, "1": 1, all: -1 } as const;
@@ -49,14 +48,17 @@ const OPTIONS = options({
   ),
   compression_type: oneOf(["none", "gzip", "snappy", "lz4", "zstd"], "how messages are packed", "none"),
   max_request_size: Type.Integer({ default: 1_048_576, minimum: 1, description: "longest message, bytes" }),
-  key_serializer: text("accepted for compatibility", STRING_SERIALIZER),
-  value_serializer: text("accepted for compatibility", STRING_SERIALIZER),
-  batch_size: accepted(),
-  buffer_memory: accepted(),
-  linger_ms: accepted(),
-  metadata_fetch_timeout_ms: accepted(),
-  partitioner: accepted(),
-  retries: accepted(),
+  key_serializer: withoutEffect("keys are text", Type.String({ default: STRING_SERIALIZER })),
+  value_serializer: withoutEffect(
+    "the codec writes the message",
+    Type.String({ default: STRING_SERIALIZER }),
+  ),
+  batch_size: withoutEffect("the events of a batch are sent together"),
+  buffer_memory: withoutEffect("the output's queue is bounded by itself"),
+  linger_ms: withoutEffect("the events of a batch are sent together"),
+  metadata_fetch_timeout_ms: withoutEffect("request_timeout_ms bounds each request"),
+  partitioner: withoutEffect("the key's hash chooses the partition, without a key all take turns"),
+  retries: withoutEffect("an event is tried until it is delivered"),
   codec: codecOption("how an event is written", "plain"),
 });
 

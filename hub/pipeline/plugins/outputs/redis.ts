@@ -11,7 +11,7 @@ import {
 } from "#hub/pipeline/plugins/output.ts";
 import { compileFormat } from "#proto/format.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import { flag, list, oneOf, optional, options, text } from "#proto/kit/options.ts";
+import { flag, list, oneOf, optional, options, text, withoutEffect } from "#proto/kit/options.ts";
 import { Type } from "#proto/kit/schema.ts";
 
 const OPTIONS = options({
@@ -28,16 +28,16 @@ const OPTIONS = options({
   key: text("list or channel, a format"),
   data_type: oneOf(["list", "channel"], "list appends (RPUSH), channel publishes to who listens", "list"),
   codec: codecOption("how an event is written", "json"),
-  batch: flag("accepted for compatibility; events are always sent many at a time", true),
-  batch_events: optional(Type.Integer({ description: "accepted for compatibility" })),
-  batch_timeout: optional(Type.Number({ description: "accepted for compatibility" })),
+  batch: withoutEffect("events are always sent many at a time", Type.Boolean({ default: true })),
+  batch_events: withoutEffect("the events of a batch are sent together"),
+  batch_timeout: withoutEffect("pipeline.batch.delay says how long a batch waits"),
   congestion_threshold: Type.Integer({
     default: 0,
     minimum: 0,
     description: "longest list that is appended to; 0: any",
   }),
-  congestion_interval: optional(Type.Number({ description: "accepted for compatibility" })),
-  shuffle_hosts: flag("accepted for compatibility", true),
+  congestion_interval: withoutEffect("the list's length is checked with each batch"),
+  shuffle_hosts: withoutEffect("hosts are tried in their order", Type.Boolean({ default: true })),
 });
 
 type Options = Static<typeof OPTIONS>;

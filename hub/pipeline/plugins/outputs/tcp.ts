@@ -14,7 +14,7 @@ import {
   type WriterContext,
 } from "#hub/pipeline/plugins/output.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import { oneOf, optional, options, text } from "#proto/kit/options.ts";
+import { oneOf, options, text, withoutEffect } from "#proto/kit/options.ts";
 import { Type } from "#proto/kit/schema.ts";
 
 /** Longest that a connection may take to open. ms */
@@ -25,9 +25,7 @@ const OPTIONS = options({
   port: Type.Integer({ minimum: 1, maximum: 65535, description: "port that is connected to" }),
   codec: codecOption("how an event is written", "json_lines"),
   mode: oneOf(["client"], "connections are made; the input tcp takes them", "client"),
-  reconnect_interval: optional(
-    Type.Number({ description: "accepted for compatibility; tries are made with growing waits" }),
-  ),
+  reconnect_interval: withoutEffect("waits between attempts grow by themselves"),
   ...TLS_CLIENT,
 });
 

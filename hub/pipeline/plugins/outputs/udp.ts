@@ -10,15 +10,15 @@ import {
   type WriteRest,
 } from "#hub/pipeline/plugins/output.ts";
 import { AppError, systemCode } from "#proto/kit/errors.ts";
-import { optional, options, text } from "#proto/kit/options.ts";
+import { options, text, withoutEffect } from "#proto/kit/options.ts";
 import { Type } from "#proto/kit/schema.ts";
 
 const OPTIONS = options({
   host: text("host that datagrams go to"),
   port: Type.Integer({ minimum: 1, maximum: 65535, description: "port that datagrams go to" }),
   codec: codecOption("how an event is written", "json"),
-  retry_count: optional(Type.Integer({ description: "accepted for compatibility" })),
-  retry_backoff_ms: optional(Type.Integer({ description: "accepted for compatibility" })),
+  retry_count: withoutEffect("a datagram that can't be sent is tried until it is"),
+  retry_backoff_ms: withoutEffect("waits between attempts grow by themselves"),
 });
 
 export const udpOutput = defineOutput({

@@ -7,9 +7,6 @@ import { Type } from "#proto/kit/schema.ts";
 /** Rows held at a time, unless jdbc_fetch_size says otherwise. */
 const PORTION_ROWS = 1_000;
 
-const compatible = (schema: ReturnType<typeof Type.Unknown>) => optional(schema);
-const ACCEPTED = "accepted for compatibility";
-
 export const JDBC_OPTIONS = options({
   jdbc_connection_string: text(
     "the database: jdbc:postgresql://host:port/name, jdbc:mysql://host:port/name (MariaDB too), jdbc:sqlite:/path",
@@ -17,8 +14,8 @@ export const JDBC_OPTIONS = options({
   jdbc_user: optional(text("name at the database")),
   jdbc_password: optional(text("password")),
   jdbc_password_filepath: optional(text("file that holds the password")),
-  jdbc_driver_class: optional(text("accepted for compatibility; drivers are built in")),
-  jdbc_driver_library: optional(text("accepted for compatibility; drivers are built in")),
+  jdbc_driver_class: withoutEffect("drivers are built in"),
+  jdbc_driver_library: withoutEffect("drivers are built in"),
   statement: optional(
     text("SQL whose rows become events; :sql_last_value and :names of parameters stand for values"),
   ),
@@ -28,7 +25,7 @@ export const JDBC_OPTIONS = options({
     "the statement's places are ?, in the order of prepared_statement_bind_values",
     false,
   ),
-  prepared_statement_name: optional(text(ACCEPTED)),
+  prepared_statement_name: withoutEffect("statements have no names"),
   prepared_statement_bind_values: Type.Array(Type.Unknown(), {
     default: [],
     description: 'values of the places ?; ":sql_last_value" stands for that',
@@ -46,9 +43,7 @@ export const JDBC_OPTIONS = options({
   tracking_column_type: oneOf(["numeric", "timestamp"], "kind of the tracking column", "numeric"),
   record_last_run: flag("remembers sql_last_value", true),
   clean_run: flag("begins as if nothing were remembered", false),
-  last_run_metadata_path: optional(
-    text("accepted for compatibility; the hub remembers sql_last_value in its state"),
-  ),
+  last_run_metadata_path: withoutEffect("the hub keeps sql_last_value in its state"),
   lowercase_column_names: flag("writes names of columns in lower case", true),
   target: optional(text("field that takes the columns; without it they are the event's fields")),
   jdbc_paging_enabled: flag("runs the statement page by page where jdbc_paging_mode is explicit", false),
@@ -68,21 +63,17 @@ export const JDBC_OPTIONS = options({
     "times without a zone are taken for UTC; write AT TIME ZONE or CONVERT_TZ in the statement",
   ),
   plugin_timezone: withoutEffect("sql_last_value is in UTC"),
-  jdbc_validate_connection: compatible(
-    Type.Unknown({ description: "accepted for compatibility; each run connects" }),
-  ),
-  jdbc_validation_timeout: compatible(Type.Unknown({ description: ACCEPTED })),
-  jdbc_pool_timeout: compatible(Type.Unknown({ description: ACCEPTED })),
+  jdbc_validate_connection: withoutEffect("each run connects"),
+  jdbc_validation_timeout: withoutEffect("each run connects"),
+  jdbc_pool_timeout: withoutEffect("each run has one connection"),
   sequel_opts: withoutEffect("write what the driver is to know into jdbc_connection_string"),
-  sql_log_level: compatible(Type.Unknown({ description: ACCEPTED })),
+  sql_log_level: withoutEffect("statements aren't logged"),
   charset: withoutEffect("the database is asked for UTF-8"),
   columns_charset: withoutEffect("the database is asked for UTF-8"),
-  connection_retry_attempts: compatible(
-    Type.Unknown({ description: "accepted for compatibility; the next run connects anew" }),
-  ),
-  connection_retry_attempts_wait_time: compatible(Type.Unknown({ description: ACCEPTED })),
-  statement_retry_attempts: compatible(Type.Unknown({ description: ACCEPTED })),
-  statement_retry_attempts_wait_time: compatible(Type.Unknown({ description: ACCEPTED })),
+  connection_retry_attempts: withoutEffect("the next run connects anew"),
+  connection_retry_attempts_wait_time: withoutEffect("the next run connects anew"),
+  statement_retry_attempts: withoutEffect("the next run tries the statement anew"),
+  statement_retry_attempts_wait_time: withoutEffect("the next run tries the statement anew"),
 });
 
 export type JdbcOptions = Static<typeof JDBC_OPTIONS>;

@@ -1,44 +1,54 @@
 /** Options of output elasticsearch, by the names that existing pipelines use. */
 
-import type { Static } from "typebox";
+import type { Static, TSchema } from "typebox";
 import { TLS_CLIENT } from "#hub/pipeline/connections/tls.ts";
 import type { Refusal } from "#hub/pipeline/plugins/output.ts";
 import { type Event, isHash, valueText } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
 import { compileFormat } from "#proto/format.ts";
 import { isLoopbackHost } from "#proto/kit/loopback.ts";
-import { flag, list, oneOf, optional, options, table, text } from "#proto/kit/options.ts";
+import {
+  flag,
+  list,
+  oneOf,
+  optional,
+  options,
+  refused,
+  table,
+  text,
+  withoutEffect,
+} from "#proto/kit/options.ts";
 import { Type } from "#proto/kit/schema.ts";
 
-/** Options that mean nothing here: connections are made as needed and tries go on with growing waits. */
-const ACCEPTED = [
-  "absolute_healthcheck_path",
-  "dlq_on_failed_indexname_interpolation",
-  "document_type",
-  "failure_type_logging_whitelist",
-  "healthcheck_path",
-  "ilm_pattern",
-  "ilm_policy",
-  "parent",
-  "join_field",
-  "pool_max",
-  "pool_max_per_route",
-  "resurrect_delay",
-  "retry_initial_interval",
-  "retry_max_interval",
-  "script_type",
-  "silence_errors_in_log",
-  "sniffing",
-  "sniffing_delay",
-  "sniffing_path",
-  "ssl_keystore_type",
-  "ssl_truststore_type",
-  "data_stream_sync_fields",
-  "validate_after_inactivity",
-] as const;
+/** Options that change nothing, with the reason. */
+const WITHOUT_EFFECT = {
+  absolute_healthcheck_path: "unreachable hosts are tried again, with waits that grow",
+  dlq_on_failed_indexname_interpolation: "an event without a usable index name goes to the dead letters",
+  document_type: "documents have one type",
+  failure_type_logging_whitelist: "refused documents are counted and kept as dead letters",
+  healthcheck_path: "unreachable hosts are tried again, with waits that grow",
+  ilm_pattern: "there are no lifecycle policies",
+  ilm_policy: "there are no lifecycle policies",
+  parent: "join fields aren't written",
+  join_field: "join fields aren't written",
+  pool_max: "connections are opened as needed",
+  pool_max_per_route: "connections are opened as needed",
+  resurrect_delay: "unreachable hosts are tried again, with waits that grow",
+  retry_initial_interval: "unreachable hosts are tried again, with waits that grow",
+  retry_max_interval: "unreachable hosts are tried again, with waits that grow",
+  script_type: "scripts are sent inline",
+  silence_errors_in_log: "refused documents are counted and kept as dead letters",
+  sniffing: "only the hosts that are named are used",
+  sniffing_delay: "only the hosts that are named are used",
+  sniffing_path: "only the hosts that are named are used",
+  ssl_keystore_type: "write ssl_certificate => and ssl_key => with PEM files",
+  ssl_truststore_type: "write ssl_certificate_authorities => with PEM files",
+  data_stream_sync_fields: "the event's fields data_stream.* are kept as they are",
+  validate_after_inactivity: "connections are opened as needed",
+} as const;
 
-/** Options that can't be done, with what to write instead. */
-export const REFUSED = {
+/** Options that can't be used, with what to write instead. */
+const REFUSED = {
   cloud_id: "name the addresses: hosts => [...]",
   cloud_auth: "write user => and password =>, or api_key =>",
   proxy: "set HTTPS_PROXY and NODE_USE_ENV_PROXY=1 for the hub, or name the addresses behind it",
@@ -51,12 +61,9 @@ export const REFUSED = {
     "there are no lifecycle policies: write index => with the date in its name, and retention for it",
 } as const;
 
-function anything(description: string) {
-  return optional(Type.Unknown({ description }));
-}
-
-function each<K extends string, V>(names: readonly K[], make: (name: K) => V): Record<K, V> {
-  return Object.fromEntries(names.map((name) => [name, make(name)])) as Record<K, V>;
+function each<K extends string>(table: Readonly<Record<K, string>>, make: (reason: string) => TSchema) {
+  const rows = Object.entries<string>(table).map(([name, reason]) => [name, make(reason)]);
+  return Object.fromEntries(rows) as Record<K, ReturnType<typeof withoutEffect>>;
 }
 
 export const ELASTICSEARCH_OPTIONS = options({
@@ -130,10 +137,8 @@ export const ELASTICSEARCH_OPTIONS = options({
   ssl: optional(flag("the same as ssl_enabled", false)),
   cacert: optional(text("the same as ssl_certificate_authorities with one file")),
   ssl_certificate_verification: optional(flag("false is ssl_verification_mode none", true)),
-  ...each(Object.keys(REFUSED) as (keyof typeof REFUSED)[], () =>
-    anything("refused, with what to write instead"),
-  ),
-  ...each(ACCEPTED, () => anything("accepted for compatibility")),
+  ...each(REFUSED, refused),
+  ...each(WITHOUT_EFFECT, (reason) => withoutEffect(reason)),
   ...TLS_CLIENT,
 });
 
