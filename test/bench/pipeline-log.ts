@@ -40,15 +40,7 @@ export class CountingSink implements DocumentSink {
 
   async write(...[origin, sources, documents]: Parameters<DocumentSink["write"]>): Promise<Position> {
     const position = await this.#next?.write(origin, sources, documents);
-    return this.#counted(documents.length, position);
-  }
-
-  /** The quick way, as a hub has it. */
-  async append(
-    ...[origin, sources, documents]: Parameters<NonNullable<DocumentSink["append"]>>
-  ): Promise<Position | null> {
-    const position = await this.#next?.append?.(origin, sources, documents);
-    return position === null ? null : this.#counted(documents.ends.length, position);
+    return this.#counted(documents.ends.length, position);
   }
 
   /** Resolves when so many documents were written. */

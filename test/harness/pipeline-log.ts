@@ -3,13 +3,17 @@
 import type {
   DeadLetter,
   DeadLetterSink,
-  DocumentOrigin,
   DocumentSink,
-  ProcessedDocument,
   RawEntry,
   RawSource,
-  SourceRange,
 } from "#hub/pipeline/runtime/ports.ts";
+import {
+  type BatchDocument,
+  type DocumentBatch,
+  type DocumentOrigin,
+  documentsOf,
+  type SourceRange,
+} from "#proto/document-batch.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { IntervalSet } from "#proto/kit/interval-set.ts";
 import { LogBatch, type tailrace } from "#proto/messages.ts";
@@ -111,10 +115,10 @@ export class FoldingSink implements DocumentSink {
   async write(
     origin: DocumentOrigin,
     sources: readonly SourceRange[],
-    documents: readonly ProcessedDocument[],
+    documents: DocumentBatch,
   ): Promise<Position> {
     await this.before(origin);
-    this.#fold(origin, sources, documents);
+    this.#fold(origin, sources, documentsOf(documents, sources));
     this.#tell();
     return { incarnation: 1, sequence: ++this.#sequence };
   }
@@ -127,11 +131,7 @@ export class FoldingSink implements DocumentSink {
     });
   }
 
-  #fold(
-    origin: DocumentOrigin,
-    sources: readonly SourceRange[],
-    documents: readonly ProcessedDocument[],
-  ): void {
+  #fold(origin: DocumentOrigin, sources: readonly SourceRange[], documents: readonly BatchDocument[]): void {
     this.writes.push({ origin, sources, count: documents.length });
     const next = this.#next.get(origin.partition) ?? { sequence: 0, ordinal: 0 };
     if (origin.rawSequence < next.sequence) return;

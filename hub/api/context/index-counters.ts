@@ -119,7 +119,7 @@ export function countDocuments(documents: Documents, indices: Indices, counters:
       return results;
     },
     async append(run, options) {
-      const found = resolved(run.index);
+      const found = resolved(run.indexNames[0]!);
       const result = await counters.during(
         found,
         ({ writing }) => [writing],

@@ -32,7 +32,7 @@ export function ingestDocuments(
   return {
     get: (index, id, options) => documents.get(index, id, options),
     append: (run, options) => {
-      const own = ownPipelines(indices, run.index);
+      const own = ownPipelines(indices, run.indexNames[0]!);
       const isPlain = own.first === undefined && own.last === undefined;
       return isPlain ? documents.append(run, options) : Promise.resolve(null);
     },

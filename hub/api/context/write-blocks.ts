@@ -17,7 +17,9 @@ export function blockDocuments(documents: Documents, indices: Indices): Document
   return {
     get: (index, id, options) => documents.get(index, id, options),
     append: (run, options) =>
-      blockOf(indices, run.index) === undefined ? documents.append(run, options) : Promise.resolve(null),
+      blockOf(indices, run.indexNames[0]!) === undefined
+        ? documents.append(run, options)
+        : Promise.resolve(null),
     async write(items, options) {
       const blocks = new Map<string, AppError | undefined>();
       for (const { index } of items) if (!blocks.has(index)) blocks.set(index, blockOf(indices, index));

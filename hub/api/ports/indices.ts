@@ -11,7 +11,6 @@ import type {
 import type { HostedShardStats } from "#hub/cluster/hosting/hosted-index.ts";
 import type {
   AppendResult,
-  AppendRun,
   WriteItem as ClusterWriteItem,
   StoredDocument,
   WriteOptions,
@@ -19,6 +18,7 @@ import type {
 } from "#hub/cluster/writes/writes.ts";
 import type { Mapping } from "#hub/engine/mapping/mapping.ts";
 import type { Searcher } from "#hub/engine/searcher/searcher.ts";
+import type { DocumentBatch } from "#proto/document-batch.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 
 export type {
@@ -29,7 +29,6 @@ export type {
 } from "#hub/cluster/catalog/composable-templates.ts";
 export type {
   AppendResult,
-  AppendRun,
   RefreshPolicy,
   StoredDocument,
   VersionType,
@@ -173,8 +172,8 @@ type NewVersion = Extract<ClusterWriteItem, { kind: "index" | "create" }>;
 export interface Documents {
   /** Resolves with one result per item, in order; items fail one by one. Throws only where nothing was tried (overloaded, journal_full, unavailable). */
   write(items: readonly WriteItem[], options: WriteOptions): Promise<WriteResult[]>;
-  /** Writes new documents, the quick way. Null where they aren't as simple as that: nothing was tried, `write` takes them. */
-  append(run: AppendRun, options: WriteOptions): Promise<AppendResult | null>;
+  /** Writes new documents of one index without ids, the quick way; the action is index or create. Null where they aren't as simple as that: nothing was tried, `write` takes them. */
+  append(run: DocumentBatch, options: WriteOptions): Promise<AppendResult | null>;
   /** Reads in real time. `index`: a name or an alias of one index. Null: no such document. Throws index_missing. */
   get(index: string, id: string, options: { readonly routing?: string }): Promise<StoredDocument | null>;
 }

@@ -1,29 +1,26 @@
 /**
- * New documents as the columns of a DocBatch (DocAppends in proto/log.proto), written into the message at once: nothing is
- * made for each document. Documents and ids are packed together where that makes them smaller. The reader is the engine's
- * DocBatchView.
+ * New documents as the columns of a DocBatch (DocAppends in proto/log.proto), written into the message in one go: no object is
+ * made for a document. Documents and ids are packed together where that makes them smaller. DocBatchView of the engine
+ * reads them.
  */
 
 import { packParts } from "#hub/engine/operations/packed-appends.ts";
+import { type DocumentBatch, documentStart } from "#proto/document-batch.ts";
 import { freeBytes } from "#proto/kit/free-bytes.ts";
 
-/** Documents with their ids, one entry each, in order. */
-export interface DocumentColumns {
-  /** Bytes that `put` writes. */
+const NOTHING = new Uint8Array(0);
+
+/** The columns of a message, cut to its documents. */
+interface MessageColumns {
+  readonly ends: Uint32Array;
+  readonly gap: number;
+  readonly ids: Uint8Array;
+  readonly ordinals: Uint32Array | undefined;
+  readonly sourceIndices: Uint32Array | undefined;
+  readonly offsets: Float64Array | undefined;
   readonly documentBytes: number;
   /** Writes the documents at `at`, behind each other with `gap` bytes between two. */
   readonly put: (out: Uint8Array, at: number) => void;
-  /** Where each ends in what `put` writes. */
-  readonly ends: Uint32Array;
-  readonly gap: number;
-  /** Ids behind each other, all of one length. */
-  readonly ids: Uint8Array;
-  /** See DocOperation; without them 0, 1, 2 … */
-  readonly ordinals?: Uint32Array;
-  /** Without them 0 each. */
-  readonly sourceIndices?: Uint32Array;
-  /** Without them 0 each. */
-  readonly offsets?: Float64Array;
 }
 
 /** Tags: number << 3 | wire type. */
@@ -38,11 +35,15 @@ const OFFSETS = 0x3a;
 const PACKED = 0x42;
 const PACKED_BYTES = 0x48;
 
-/** Room for documents that are packed; a request's message may be larger, a pipeline's seldom is. */
+/** Memory that is kept for packing; a request's message may be larger, a pipeline's seldom is. */
 const KEPT_BYTES = 2 * 1024 ** 2;
 
-/** Returns a DocBatch of `head`, an encoded one without operations, and the documents. */
-export function encodeAppends(head: Uint8Array, columns: DocumentColumns): Buffer {
+/**
+ * Returns a DocBatch of `head`, an encoded one without operations, and the documents at `places`, ascending; without places
+ * all. They have ids of one length.
+ */
+export function encodeAppends(head: Uint8Array, documents: DocumentBatch, places?: Uint32Array): Buffer {
+  const columns = columnsOf(documents, places);
   const { put, ends, gap, ids, ordinals, sourceIndices, offsets } = columns;
   const packed = packedTexts(columns);
   const documentBytes = packed === null ? columns.documentBytes : 0;
@@ -76,14 +77,69 @@ export function encodeAppends(head: Uint8Array, columns: DocumentColumns): Buffe
   return out;
 }
 
-/** Where documents and ids stand while they are packed: made anew for each message, each page would be touched once more. */
-let room = new Uint8Array(0);
+/** Returns the columns of the documents at `places`. */
+function columnsOf(documents: DocumentBatch, places?: Uint32Array): MessageColumns {
+  const { bytes, ends, gap, ids = NOTHING, ordinals, sourceIndices, offsets } = documents;
+  const first = places?.[0] ?? 0;
+  const count = places?.length ?? ends.length;
+  const last = first + count;
+  if (count > 0 && places !== undefined && places[count - 1] !== last - 1) return gathered(documents, places);
+  // Neighbours: their bytes are copied in one go, with what is between them.
+  const idBytes = ids.length / Math.max(1, ends.length);
+  const start = documentStart(documents, first);
+  const stop = count === 0 ? start : ends[last - 1]!;
+  return {
+    documentBytes: stop - start,
+    put: (out, at) => out.set(bytes.subarray(start, stop), at),
+    ends: ends.subarray(first, last).map((end) => end - start),
+    gap,
+    ids: ids.subarray(first * idBytes, last * idBytes),
+    ordinals: ordinals?.slice(first, last),
+    sourceIndices: sourceIndices?.slice(first, last),
+    offsets: offsets?.slice(first, last),
+  };
+}
 
-/** Documents and ids packed together; null where that brings nothing. */
-function packedTexts({ documentBytes, put, ids }: DocumentColumns): Uint8Array[] | null {
+/** Documents with others between them. */
+function gathered(documents: DocumentBatch, places: Uint32Array): MessageColumns {
+  const { bytes, ids = NOTHING, ordinals, sourceIndices, offsets } = documents;
+  const idBytes = ids.length / documents.ends.length;
+  const ends = new Uint32Array(places.length);
+  const someIds = new Uint8Array(places.length * idBytes);
+  let documentBytes = 0;
+  for (let nth = 0; nth < places.length; nth++) {
+    const place = places[nth]!;
+    documentBytes += documents.ends[place]! - documentStart(documents, place);
+    ends[nth] = documentBytes;
+    const from = place * idBytes;
+    for (let at = 0; at < idBytes; at++) someIds[nth * idBytes + at] = ids[from + at]!;
+  }
+  const put = (out: Uint8Array, at: number): void => {
+    const source = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    let to = at;
+    for (const place of places)
+      to += source.copy(out, to, documentStart(documents, place), documents.ends[place]);
+  };
+  return {
+    documentBytes,
+    put,
+    ends,
+    gap: 0,
+    ids: someIds,
+    ordinals: ordinals && places.map((place) => ordinals[place]!),
+    sourceIndices: sourceIndices && places.map((place) => sourceIndices[place]!),
+    offsets: offsets && Float64Array.from(places, (place) => offsets[place]!),
+  };
+}
+
+/** Memory in which documents and ids are packed: new memory for each message would touch each page once more. */
+let scratch = new Uint8Array(0);
+
+/** Documents and ids packed together; null where that makes them hardly smaller. */
+function packedTexts({ documentBytes, put, ids }: MessageColumns): Uint8Array[] | null {
   const size = documentBytes + ids.length;
-  if (size <= KEPT_BYTES && size > room.length) room = new Uint8Array(Math.min(KEPT_BYTES, 2 * size));
-  const plain = size > KEPT_BYTES ? new Uint8Array(size) : room.subarray(0, size);
+  if (size <= KEPT_BYTES && size > scratch.length) scratch = new Uint8Array(Math.min(KEPT_BYTES, 2 * size));
+  const plain = size > KEPT_BYTES ? new Uint8Array(size) : scratch.subarray(0, size);
   put(plain, 0);
   plain.set(ids, documentBytes);
   const parts = packParts(plain);
@@ -96,8 +152,6 @@ function bytesOf(column: Uint32Array | Float64Array | undefined): Uint8Array {
   if (column === undefined) return NOTHING;
   return new Uint8Array(column.buffer, column.byteOffset, column.byteLength);
 }
-
-const NOTHING = new Uint8Array(0);
 
 function fieldBytes(length: number): number {
   return length === 0 ? 0 : 1 + varintBytes(length) + length;

@@ -4,8 +4,9 @@ import { readFileSync } from "node:fs";
 import { suite, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { DocBatchView } from "#hub/engine/operations/doc-batch-view.ts";
+import type { DocumentBatch } from "#proto/document-batch.ts";
 import { DocBatch, type tailrace } from "#proto/messages.ts";
-import { type DocumentColumns, encodeAppends } from "./append-encoder.ts";
+import { encodeAppends } from "./append-encoder.ts";
 
 /** Messages of new documents as logs hold them since columns came: such a log is read on after an upgrade. */
 const sampleOf = (name: string, version = 1): Buffer =>
@@ -23,7 +24,7 @@ interface Sample {
   readonly head: tailrace.DocBatch.$Properties;
   readonly text: string;
   /** Places in `text` where documents end. */
-  readonly columns: Omit<DocumentColumns, "put" | "documentBytes" | "ids"> & { readonly ids: string };
+  readonly columns: Omit<DocumentBatch, "bytes" | "start" | "indexNames" | "ids"> & { readonly ids: string };
   readonly documents: readonly string[];
 }
 
@@ -64,13 +65,9 @@ const SAMPLES: Readonly<Record<string, Sample>> = {
 };
 
 function written({ head, text, columns }: Sample): Buffer {
-  const bytes = Buffer.from(text);
-  return encodeAppends(DocBatch.encode(head).finish(), {
-    ...columns,
-    ids: Buffer.from(columns.ids),
-    documentBytes: bytes.length,
-    put: (out, at) => out.set(bytes, at),
-  });
+  const ids = Buffer.from(columns.ids);
+  const batch = { ...columns, ids, bytes: Buffer.from(text), start: 0, indexNames: [] };
+  return encodeAppends(DocBatch.encode(head).finish(), batch);
 }
 
 for (const [name, sample] of Object.entries(SAMPLES)) {
@@ -107,9 +104,10 @@ const MANY = Array.from(
 suite("many documents alike are packed", () => {
   const bytes = Buffer.from(MANY.join(""));
   let end = 0;
-  const columns: DocumentColumns = {
-    documentBytes: bytes.length,
-    put: (out, at) => out.set(bytes, at),
+  const columns: DocumentBatch = {
+    bytes,
+    start: 0,
+    indexNames: [],
     ends: Uint32Array.from(MANY, (document) => (end += Buffer.byteLength(document))),
     gap: 0,
     ids: Buffer.from(MANY.map((_, nth) => `id-${String(nth).padStart(6, "0")}`).join("")),
@@ -137,8 +135,7 @@ suite("many documents alike are packed", () => {
     const noise = randomBytes(8_000);
     const plain = encodeAppends(head, {
       ...columns,
-      documentBytes: noise.length,
-      put: (out, at) => out.set(noise, at),
+      bytes: noise,
       ends: Uint32Array.of(noise.length),
       ids: Buffer.from("a"),
     });

@@ -3,39 +3,27 @@
 import { checkStreamWrite } from "#hub/cluster/catalog/data-streams.ts";
 import type { IndexCatalog } from "#hub/cluster/catalog/index-catalog.ts";
 import type { IndexMetadata } from "#hub/cluster/catalog/index-metadata.ts";
+import type { DocumentBatch } from "#proto/document-batch.ts";
 import { toAppError } from "#proto/kit/errors.ts";
 import type { KnownShapes } from "./known-shapes.ts";
 
-/** Documents for one index, behind each other with `gap` bytes between two. */
-export interface Appended {
-  /** Name, alias or data stream. */
-  readonly index: string;
-  /** What clients call it; the pipeline's documents are new by construction. */
-  readonly kind?: "index" | "create";
-  readonly bytes: Uint8Array;
-  readonly start: number;
-  readonly ends: Uint32Array;
-  readonly gap: number;
-  /** The shape of each, see jsonShape (#proto/codec/json-shape.ts). */
-  readonly shapes: Float64Array;
-}
-
 /**
- * Returns the index; null where it can't take all of them, as one is no document, has a field that can't be, or the
- * index is closed: who writes them one by one finds out which. Throws what may pass, and internal.
+ * Returns the index of new documents that all go to one; null where it can't take all of them, as one is no document, has a
+ * field that can't be, or the index is closed: writing them one by one finds out which. Throws what may pass, and internal.
+ * `kind`: what clients call the operation; a pipeline's documents are new by construction.
  */
 export async function appendTarget(
-  documents: Appended,
+  documents: DocumentBatch & { readonly shapes: Float64Array },
   catalog: IndexCatalog,
   known: KnownShapes,
-  lenient: boolean,
+  { lenient, kind }: { readonly lenient: boolean; readonly kind?: "index" | "create" },
 ): Promise<IndexMetadata | null> {
   const { bytes, start, ends, gap, shapes } = documents;
+  const name = documents.indexNames[0]!;
   try {
-    let index = await catalog.ensure(documents.index);
+    let index = await catalog.ensure(name);
     if (index.state === "close") return null;
-    if (documents.kind !== undefined)
-      checkStreamWrite(index, { index: documents.index, kind: documents.kind });
+    if (kind !== undefined) checkStreamWrite(index, { index: name, kind });
     let last = Number.NaN;
     for (let place = 0, from = start; place < ends.length; from = ends[place++]! + gap) {
       const shape = shapes[place]!;

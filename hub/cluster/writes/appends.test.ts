@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { actionCode, type DocumentBatch } from "#proto/document-batch.ts";
 import {
   count,
   MemoryLog,
@@ -8,19 +9,20 @@ import {
   put,
   temporaryFolder,
 } from "#test/support/cluster/shard-feeding.ts";
-import type { AppendResult, AppendRun } from "./writes.ts";
+import type { AppendResult } from "./writes.ts";
 
 const ACTION = '{"index":{}}\n';
 
 /** The documents of a bulk request, with action lines between them. */
-function runOf(index: string, documents: readonly string[]): AppendRun {
+function runOf(index: string, documents: readonly string[]): DocumentBatch {
   const bytes = Buffer.from(documents.map((document) => `${ACTION}${document}\n`).join(""));
   let end = -1;
   const ends = Uint32Array.from(documents, (document) => {
     end += 1 + ACTION.length + Buffer.byteLength(document);
     return end;
   });
-  return { index, kind: "index", bytes, start: ACTION.length, ends, gap: 1 + ACTION.length };
+  const actions = new Uint8Array(documents.length).fill(actionCode("index"));
+  return { bytes, start: ACTION.length, ends, gap: 1 + ACTION.length, indexNames: [index], actions };
 }
 
 function idsOf({ ids, idBytes }: AppendResult): string[] {

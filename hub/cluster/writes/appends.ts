@@ -10,17 +10,18 @@ import type { DocumentRun } from "#hub/engine/kernel/document-run.ts";
 import { documentShapes } from "#hub/engine/kernel/document-shapes.ts";
 import { threadKernel } from "#hub/engine/kernel/kernel.ts";
 import { resultError } from "#hub/engine/operations/item-result.ts";
+import { DOCUMENT_ACTIONS, type DocumentBatch, documentStart } from "#proto/document-batch.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import type { tailrace } from "#proto/messages.ts";
-import { type AppendMessage, appendMessages } from "./append-messages.ts";
+import { appendMessages } from "./append-messages.ts";
 import { appendTarget } from "./append-target.ts";
-import type { BatchHeader } from "./doc-batches.ts";
+import type { BatchHeader, EncodedBatch } from "./doc-batches.ts";
 import { type DocumentIds, ID_CHARACTERS } from "./document-ids.ts";
 import { KnownShapes } from "./known-shapes.ts";
 import type { LogPort } from "./log-port.ts";
 import type { Reply, ReplyInbox } from "./reply-inbox.ts";
 import { ShardTurns } from "./shard-rotation.ts";
-import type { AppendResult, AppendRun } from "./writes.ts";
+import type { AppendResult } from "./writes.ts";
 
 export interface AppendsOptions {
   readonly log: LogPort;
@@ -41,14 +42,15 @@ export class Appends {
   }
 
   /** The index of a run, once all fields of its documents are in the mapping; null where not all is simple. */
-  prepare(run: AppendRun): Promise<IndexMetadata | null> {
+  prepare(run: DocumentBatch): Promise<IndexMetadata | null> {
     const shapes = documentShapes(extentsOf(run), run.ends.length, threadKernel());
-    return appendTarget({ ...run, shapes }, this.#options.catalog, this.#shapes, false);
+    const kind = DOCUMENT_ACTIONS[run.actions?.[0] ?? 0] === "create" ? "create" : "index";
+    return appendTarget({ ...run, shapes }, this.#options.catalog, this.#shapes, { lenient: false, kind });
   }
 
   /** Writes a run into the index that `prepare` gave. */
   async write(
-    run: AppendRun,
+    run: DocumentBatch,
     index: IndexMetadata,
     header: BatchHeader,
     timeoutMs: number,
@@ -59,12 +61,12 @@ export class Appends {
     const shard = this.#turns.take(index.uuid, index.settings.numberOfShards, bytesOf(run));
     const ids = this.#options.ids.take(run.ends.length, shard, index.settings.numberOfShards);
     const outcomes: Outcomes = { seqNos: new Float64Array(run.ends.length), failures: new Map() };
-    const documents = { ...run, ids, idBytes: ID_CHARACTERS, shard };
-    const messages = appendMessages(documents, index, header, () => {
-      const reply = inbox.open();
-      replies.push(reply);
-      return reply.subject;
-    });
+    const reply = (): string => {
+      const opened = inbox.open();
+      replies.push(opened);
+      return opened.subject;
+    };
+    const messages = appendMessages({ ...run, ids }, { index, header, shard, reply });
     const write = { index, timeoutMs, signal, outcomes };
     try {
       // All at once: the order of documents that nobody has named yet is nobody's.
@@ -77,7 +79,7 @@ export class Appends {
   }
 
   /** Publishes a message and writes what became of its documents to their places. */
-  async #write(message: AppendMessage, reply: Reply, write: RunWrite): Promise<void> {
+  async #write(message: EncodedBatch, reply: Reply, write: RunWrite): Promise<void> {
     const { subject, data, places, shard } = message;
     const { index, timeoutMs, signal, outcomes } = write;
     try {
@@ -101,16 +103,16 @@ interface RunWrite {
 }
 
 /** Where the documents of a run are. */
-function extentsOf({ bytes, start, ends, gap }: AppendRun): DocumentRun {
+function extentsOf(run: DocumentBatch): DocumentRun {
   return {
-    bytes,
-    sourceStart: (index) => (index === 0 ? start : ends[index - 1]! + gap),
-    sourceStop: (index) => ends[index]!,
+    bytes: run.bytes,
+    sourceStart: (index) => documentStart(run, index),
+    sourceStop: (index) => run.ends[index]!,
   };
 }
 
 /** Bytes of a run's documents, and of what is between them. */
-function bytesOf({ start, ends }: AppendRun): number {
+function bytesOf({ start, ends }: DocumentBatch): number {
   return (ends.at(-1) ?? start) - start;
 }
 

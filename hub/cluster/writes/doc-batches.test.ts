@@ -2,8 +2,9 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { newIndex } from "#hub/cluster/catalog/new-index.ts";
 import { DocBatchView } from "#hub/engine/operations/doc-batch-view.ts";
+import type { DocumentBatch } from "#proto/document-batch.ts";
 import { DocBatch, DocOperation, type tailrace } from "#proto/messages.ts";
-import { appendMessages, type NewDocuments } from "./append-messages.ts";
+import { appendMessages } from "./append-messages.ts";
 import { DocBatches } from "./doc-batches.ts";
 import { shardOf } from "./routing.ts";
 
@@ -74,7 +75,7 @@ function plainOf(operation: tailrace.DocOperation): unknown {
 }
 
 /** Documents with something between them that belongs to neither. */
-function newDocuments(count: number): NewDocuments & { readonly texts: readonly string[] } {
+function newDocuments(count: number): DocumentBatch & { readonly texts: readonly string[] } {
   const texts = Array.from({ length: count }, (_, at) => JSON.stringify({ at, text: "é".repeat(at % 9) }));
   const between = "\n--\n";
   let end = 2 - between.length;
@@ -86,7 +87,7 @@ function newDocuments(count: number): NewDocuments & { readonly texts: readonly 
     ends,
     gap: between.length,
     ids: Buffer.from(texts.map((_, at) => String(at).padStart(20, "i")).join("")),
-    idBytes: 20,
+    indexNames: ["logs"],
     ordinals: Uint32Array.from(texts, (_, at) => 256 * at),
     sourceIndices: new Uint32Array(count).fill(1),
     offsets: Float64Array.from(texts, (_, at) => at * 2 ** 33),
@@ -97,7 +98,7 @@ for (const shards of [1, 3]) {
   test(`new documents arrive whole at ${shards} shards, in messages of bounded size`, () => {
     const documents = newDocuments(12_000);
     const index = indexOf(shards);
-    const messages = appendMessages(documents, index, HEADER, () => "reply");
+    const messages = appendMessages(documents, { index, header: HEADER, reply: () => "reply" });
     assert.ok(messages.length >= 3);
     const found = new Set<number>();
     for (const { data, places, shard } of messages) {
@@ -122,8 +123,5 @@ for (const shards of [1, 3]) {
 }
 
 test("no documents are no messages", () => {
-  assert.deepEqual(
-    appendMessages(newDocuments(0), indexOf(1), HEADER, () => ""),
-    [],
-  );
+  assert.deepEqual(appendMessages(newDocuments(0), { index: indexOf(1), header: HEADER }), []);
 });

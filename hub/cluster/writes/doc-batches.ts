@@ -1,9 +1,10 @@
 /** Operations on documents, sorted into messages of the DOC stream: one index and shard each, in order, bounded. */
 
 import type { IndexMetadata } from "#hub/cluster/catalog/index-metadata.ts";
+import type { DocumentBatch } from "#proto/document-batch.ts";
 import { DocBatch, DocOperation, type tailrace } from "#proto/messages.ts";
 import { docSubject } from "#proto/subjects.ts";
-import { type DocumentColumns, encodeAppends } from "./append-encoder.ts";
+import { encodeAppends } from "./append-encoder.ts";
 import { shardOf } from "./routing.ts";
 
 /** What all messages of one write have in common. */
@@ -25,8 +26,8 @@ export interface EncodedBatch {
   readonly shard: number;
   /** Number of this message among those of the same write, index and shard, from 0. */
   readonly part: number;
-  /** Places of its operations in the order they were added to the write. */
-  readonly places: readonly number[];
+  /** Places of its operations among those of the write, in order. */
+  readonly places: Uint32Array;
 }
 
 /** Document bytes of a message; leaves room below the 8 MiB payload limit for everything else. */
@@ -98,7 +99,14 @@ export class DocBatches {
       reply: this.#reply?.(index, shard, part) ?? "",
     };
     const data = encodeBatch(head, operations);
-    this.#done.push({ subject: docSubject(index.uuid, shard), data, index, shard, part, places });
+    this.#done.push({
+      subject: docSubject(index.uuid, shard),
+      data,
+      index,
+      shard,
+      part,
+      places: Uint32Array.from(places),
+    });
     Object.assign(batch, { part: part + 1, bytes: 0, places: [], operations: [] });
   }
 }
@@ -114,25 +122,18 @@ function encodeBatch(
 }
 
 /** Operations that only add documents, as columns; null where one says more, or their ids are of several lengths. */
-function columnsOf(operations: readonly tailrace.DocOperation.$Properties[]): DocumentColumns | null {
+function columnsOf(operations: readonly tailrace.DocOperation.$Properties[]): DocumentBatch | null {
   if (!operations.every(isAppend)) return null;
-  const ids = Buffer.from(operations.map(({ id }) => id).join(""));
-  const idBytes = Buffer.byteLength(operations[0]?.id ?? "");
-  if (!operations.every(({ id }) => Buffer.byteLength(id!) === idBytes)) return null;
-  let documentBytes = 0;
-  const ends = Uint32Array.from(operations, ({ source }) => (documentBytes += source!.length));
+  const ids = operations.map(({ id }) => Buffer.from(id!));
+  if (!ids.every(({ length }) => length === ids[0]!.length)) return null;
+  let end = 0;
   return {
-    documentBytes,
-    put(out, from) {
-      let at = from;
-      for (const { source } of operations) {
-        out.set(source!, at);
-        at += source!.length;
-      }
-    },
-    ends,
+    bytes: Buffer.concat(operations.map(({ source }) => source!)),
+    start: 0,
+    ends: Uint32Array.from(operations, ({ source }) => (end += source!.length)),
     gap: 0,
-    ids,
+    indexNames: [],
+    ids: Buffer.concat(ids),
     ordinals: Uint32Array.from(operations, ({ ordinal }) => ordinal ?? 0),
     sourceIndices: Uint32Array.from(operations, ({ sourceIndex }) => sourceIndex ?? 0),
     offsets: Float64Array.from(operations, ({ offset }) => offset ?? 0),

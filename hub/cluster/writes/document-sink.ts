@@ -1,65 +1,33 @@
 /** Where the pipeline's documents go: indices by name, new fields resolved, messages in DOC. */
 
+import { isAscii } from "node:buffer";
 import { randomUUID } from "node:crypto";
 import { checkStreamWrite } from "#hub/cluster/catalog/data-streams.ts";
 import type { IndexCatalog } from "#hub/cluster/catalog/index-catalog.ts";
 import type { IndexMetadata } from "#hub/cluster/catalog/index-metadata.ts";
+import {
+  actionCode,
+  type BatchDocument,
+  type DocumentBatch,
+  type DocumentOrigin,
+  documentsOf,
+  type SourceRange,
+  sourceIndicesOf,
+} from "#proto/document-batch.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import type { Counter, Metrics } from "#proto/kit/metrics.ts";
 import { DocOperation } from "#proto/messages.ts";
 import { comparePositions, type Position } from "#proto/position.ts";
-import { appendMessages, type NewDocuments } from "./append-messages.ts";
+import { appendMessages } from "./append-messages.ts";
 import { appendTarget } from "./append-target.ts";
 import { type BatchHeader, DocBatches, type EncodedBatch } from "./doc-batches.ts";
-import { checkText } from "./doc-operation.ts";
 import { KnownShapes } from "./known-shapes.ts";
 import type { LogPort } from "./log-port.ts";
 
-/** The RAW message that documents were made of. */
-export interface Origin {
-  readonly rawIncarnation: number;
-  readonly partition: number;
-  readonly rawSequence: number;
-}
-
-/** A range of a source that the message carried. `to` is exclusive. */
-export interface SourceRange {
-  /** `<agent id>/<file key>/<generation>`. */
-  readonly key: string;
-  readonly from: number;
-  readonly to: number;
-}
-
-export interface ProcessedDocument {
-  readonly index: string;
-  readonly id: string;
-  /** JSON object, UTF-8. */
-  readonly source: Uint8Array;
-  /** Place among the results of the RAW message; ascending. */
-  readonly ordinal: number;
-  /** 1-based place in the sources, 0 for none. */
-  readonly sourceIndex: number;
-  readonly offset: number;
-  /** What jsonShape (#proto/codec/json-shape.ts) says of `source`, where a worker has asked it. */
-  readonly shape?: number;
-  /** Default "append": there is no document of that id yet, by construction. */
-  readonly action?: "append" | "index" | "create" | "update" | "upsert" | "delete";
-}
-
-/** New documents of one index, behind each other. */
-export interface PipelineDocuments extends Omit<NewDocuments, "start" | "gap"> {
-  /** Name or alias. */
-  readonly index: string;
-  /** What jsonShape says of each. */
-  readonly shapes: Float64Array;
-}
-
-type Published = Pick<EncodedBatch, "subject" | "data" | "index" | "shard" | "part">;
-
 /** A document that no index will ever take. */
 export interface RefusedDocument {
-  readonly document: ProcessedDocument;
-  readonly origin: Origin;
+  readonly document: BatchDocument;
+  readonly origin: DocumentOrigin;
   readonly error: AppError;
 }
 
@@ -96,13 +64,43 @@ export class DocumentSink {
     return this.#last;
   }
 
-  /** Publishes the documents of one RAW message and returns the position of the last message in DOC so far. */
+  /**
+   * Publishes the documents of one RAW message and returns the position of the last message in DOC so far. Throws what may
+   * pass; called again with the same arguments it publishes the same messages.
+   */
   async write(
-    origin: Origin,
+    origin: DocumentOrigin,
     sources: readonly SourceRange[],
-    documents: readonly ProcessedDocument[],
+    documents: DocumentBatch,
     signal?: AbortSignal,
   ): Promise<Position> {
+    const isAppended = isAppend(documents) && (await this.#append(origin, sources, documents, signal));
+    if (!isAppended) await this.#writeEach(origin, sources, documentsOf(documents, sources), signal);
+    this.#documents.inc(documents.ends.length);
+    return this.#last;
+  }
+
+  /** Fast path: columns, without a look at each document. False where one of them has to be looked at; nothing was done. */
+  async #append(
+    origin: DocumentOrigin,
+    sources: readonly SourceRange[],
+    documents: DocumentBatch & { readonly shapes: Float64Array },
+    signal: AbortSignal | undefined,
+  ): Promise<boolean> {
+    const index = await appendTarget(documents, this.#options.catalog, this.#shapes, { lenient: true });
+    if (index === null) return false;
+    const batch = { ...documents, sourceIndices: sourceIndicesOf(documents, sources) };
+    for (const message of appendMessages(batch, { index, header: this.#header(origin, sources) }))
+      await this.#publish(origin, message, signal);
+    return true;
+  }
+
+  async #writeEach(
+    origin: DocumentOrigin,
+    sources: readonly SourceRange[],
+    documents: readonly BatchDocument[],
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
     const batches = new DocBatches(this.#header(origin, sources));
     const indices = new Map<string, IndexMetadata | AppError>();
     for (const document of documents) {
@@ -111,28 +109,12 @@ export class DocumentSink {
       else batches.add(index, operationOf(document), document.ordinal);
     }
     for (const batch of batches.take()) await this.#publish(origin, batch, signal);
-    this.#documents.inc(documents.length);
-    return this.#last;
   }
 
-  /** The same of new documents of one index, without a look at each. Null: `write` must take them; nothing was done. */
-  async append(
-    origin: Origin,
+  #header(
+    { rawIncarnation, partition, rawSequence }: DocumentOrigin,
     sources: readonly SourceRange[],
-    documents: PipelineDocuments,
-    signal?: AbortSignal,
-  ): Promise<Position | null> {
-    const { catalog } = this.#options;
-    const placed = { ...documents, start: 0, gap: 0 };
-    const index = await appendTarget(placed, catalog, this.#shapes, true);
-    if (index === null) return null;
-    for (const message of appendMessages(placed, index, this.#header(origin, sources), () => ""))
-      await this.#publish(origin, { ...message, index }, signal);
-    this.#documents.inc(documents.ends.length);
-    return this.#last;
-  }
-
-  #header({ rawIncarnation, partition, rawSequence }: Origin, sources: readonly SourceRange[]): BatchHeader {
+  ): BatchHeader {
     return {
       lenient: true,
       timeMs: this.#options.now(),
@@ -145,7 +127,7 @@ export class DocumentSink {
 
   /** Fast path: the index of a document of a known shape, where one before it went there. */
   #knownPlace(
-    document: ProcessedDocument,
+    document: BatchDocument,
     indices: ReadonlyMap<string, IndexMetadata | AppError>,
   ): IndexMetadata | undefined {
     const { index, shape } = document;
@@ -155,23 +137,21 @@ export class DocumentSink {
       !(known instanceof AppError) &&
       known.dataStream === undefined &&
       shape !== undefined &&
-      this.#shapes.has(known, shape) &&
-      document.id.isWellFormed();
+      this.#shapes.has(known, shape);
     return isKnown ? known : undefined;
   }
 
   /** Returns the index of a document with all its fields in the mapping, or why there will never be one. */
   async #place(
-    document: ProcessedDocument,
+    document: BatchDocument,
     indices: Map<string, IndexMetadata | AppError>,
   ): Promise<IndexMetadata | AppError> {
     const { catalog } = this.#options;
     try {
-      checkText(document.id, "_id");
       const known = indices.get(document.index) ?? (await catalog.ensure(document.index));
       if (known instanceof AppError) return known;
       if (known.state === "close") throw new AppError("index_closed", `index [${known.name}] is closed`);
-      checkStreamWrite(known, { index: document.index, kind: STREAM_KINDS[document.action ?? "append"] });
+      checkStreamWrite(known, { index: document.index, kind: STREAM_KINDS[document.action] });
       const fields = this.#shapes.missing(known, document.source, true, document.shape);
       if (fields !== null) await catalog.putMapping(known.name, fields);
       const index = fields === null ? known : (catalog.get(known.name) ?? known);
@@ -184,7 +164,11 @@ export class DocumentSink {
     }
   }
 
-  async #publish(origin: Origin, batch: Published, signal: AbortSignal | undefined): Promise<void> {
+  async #publish(
+    origin: DocumentOrigin,
+    batch: EncodedBatch,
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
     const messageId = messageIdOf(origin, batch);
     const { sequence } = await this.#options.log.publish(batch.subject, batch.data, {
       messageId,
@@ -195,10 +179,23 @@ export class DocumentSink {
   }
 }
 
+/** Whether a batch holds nothing but new documents of one index with ids of one length, which is nearly always. */
+function isAppend(documents: DocumentBatch): documents is DocumentBatch & { readonly shapes: Float64Array } {
+  const { ids, idEnds, indexNames, actions, shapes } = documents;
+  const idBytes = idEnds?.[0] ?? 0;
+  if (ids === undefined || shapes === undefined || indexNames.length !== 1 || idBytes === 0) return false;
+  for (let at = 0; at < documents.ends.length; at++)
+    if (actions?.[at] !== APPEND || idEnds![at] !== (at + 1) * idBytes) return false;
+  // Ids that a user chose may be more than ASCII.
+  return isAscii(ids);
+}
+
+const APPEND = actionCode("append");
+
 /** The same when a RAW message is written once more; what was made of no message has one of its own. */
 function messageIdOf(
-  { rawIncarnation, partition, rawSequence }: Origin,
-  { index, shard, part }: Published,
+  { rawIncarnation, partition, rawSequence }: DocumentOrigin,
+  { index, shard, part }: EncodedBatch,
 ): string {
   if (rawSequence === 0) return `p/${randomUUID()}`;
   return ["p", rawIncarnation, partition, rawSequence, index.uuid, shard, part].join("/");
@@ -223,8 +220,8 @@ const STREAM_KINDS = {
   delete: "delete",
 } as const;
 
-function operationOf(document: ProcessedDocument) {
-  const { action = "append" } = document;
+function operationOf(document: BatchDocument) {
+  const { action } = document;
   return {
     kind: KINDS[action],
     id: document.id,

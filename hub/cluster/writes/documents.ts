@@ -5,6 +5,7 @@ import { checkStreamWrite } from "#hub/cluster/catalog/data-streams.ts";
 import type { IndexCatalog } from "#hub/cluster/catalog/index-catalog.ts";
 import type { IndexMetadata } from "#hub/cluster/catalog/index-metadata.ts";
 import { jsonShape } from "#proto/codec/json-shape.ts";
+import type { DocumentBatch } from "#proto/document-batch.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import type { tailrace } from "#proto/messages.ts";
 import { Appends } from "./appends.ts";
@@ -17,14 +18,7 @@ import { type Reply, ReplyInbox } from "./reply-inbox.ts";
 import { shardOf } from "./routing.ts";
 import { WriteDeadline, withinReason } from "./write-deadline.ts";
 import { fill, type Prepared } from "./write-results.ts";
-import type {
-  AppendResult,
-  AppendRun,
-  StoredDocument,
-  WriteItem,
-  WriteOptions,
-  WriteResult,
-} from "./writes.ts";
+import type { AppendResult, StoredDocument, WriteItem, WriteOptions, WriteResult } from "./writes.ts";
 
 /** The shards of this node, as far as writes and reads by id need them. */
 export interface ShardPort {
@@ -91,7 +85,7 @@ export class Documents {
    * Writes new documents, the quick way. Null where they aren't as simple as that: nothing was tried, and `write` takes
    * them. Throws as `write` does.
    */
-  async append(run: AppendRun, given: WriteOptions): Promise<AppendResult | null> {
+  async append(run: DocumentBatch, given: WriteOptions): Promise<AppendResult | null> {
     const options = withinReason(given);
     const deadline = new WriteDeadline(options);
     try {

@@ -69,21 +69,7 @@ export interface WriteFailure {
 
 export type WriteResult = WriteSuccess | WriteFailure;
 
-/** New documents without ids for one index, with the same bytes between all of them. */
-export interface AppendRun {
-  /** Name, alias or data stream. */
-  readonly index: string;
-  readonly kind: "index" | "create";
-  readonly bytes: Uint8Array;
-  /** Where the first document begins. */
-  readonly start: number;
-  /** Where each one ends. */
-  readonly ends: Uint32Array;
-  /** Bytes between two documents. */
-  readonly gap: number;
-}
-
-/** What became of the documents of a run, by their place in it. */
+/** What became of the documents of a batch, by their place in it. */
 export interface AppendResult {
   /** Concrete index. */
   readonly index: string;

@@ -7,7 +7,6 @@
 import type {
   AliasAction,
   AppendResult,
-  AppendRun,
   ComposableTemplates,
   Documents,
   IndexDefinition,
@@ -21,6 +20,7 @@ import type {
   WriteResult,
 } from "#hub/api/ports/indices.ts";
 import type { Principal } from "#hub/auth/accounts/principal.ts";
+import type { DocumentBatch } from "#proto/document-batch.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { reaches } from "./index-access.ts";
@@ -189,9 +189,10 @@ export class GuardedDocuments implements Documents {
     return refusals.map((refusal) => refusal ?? written.next().value!);
   }
 
-  append(run: AppendRun, options: WriteOptions): Promise<AppendResult | null> {
+  append(run: DocumentBatch, options: WriteOptions): Promise<AppendResult | null> {
     // `write` refuses the items individually.
-    if (this.#refusal({ index: run.index, id: undefined }) !== undefined) return Promise.resolve(null);
+    if (this.#refusal({ index: run.indexNames[0]!, id: undefined }) !== undefined)
+      return Promise.resolve(null);
     return this.#inner.append(run, options);
   }
 

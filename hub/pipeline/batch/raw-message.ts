@@ -8,7 +8,7 @@ import { AppError } from "#proto/kit/errors.ts";
 import type { Interval } from "#proto/kit/interval-set.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { Compression, LogBatch, type tailrace } from "#proto/messages.ts";
-import type { DocumentPacker } from "./packed-documents.ts";
+import type { DocumentPacker } from "./document-packer.ts";
 
 /** A block holds at most this much uncompressed (log.proto, LogBlock.data_bytes). */
 const MAX_DATA_BYTES = 8 * 1024 * 1024;

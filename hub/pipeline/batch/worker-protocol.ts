@@ -3,7 +3,7 @@
 import type { PipelineDefinition } from "#hub/pipeline/language/pipeline-definition.ts";
 import type { Variables } from "#hub/pipeline/language/plugin-options.ts";
 import type { Interval } from "#proto/kit/interval-set.ts";
-import type { PackedDocuments } from "./packed-documents.ts";
+import type { MessageOutput } from "./document-packer.ts";
 import type { PipelineFigures } from "./plugin-statistics.ts";
 
 /** What a worker is started with. */
@@ -31,7 +31,7 @@ export interface WorkRequest {
   readonly items: readonly WorkItem[];
 }
 
-export type WorkResult = { readonly documents: PackedDocuments } | { readonly failure: WorkFailure };
+export type WorkResult = { readonly output: MessageOutput } | { readonly failure: WorkFailure };
 
 /** Why a message gave no documents. */
 export interface WorkFailure {

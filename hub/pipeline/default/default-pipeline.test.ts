@@ -11,7 +11,7 @@ test("a carriage return is cut before a newline only, an empty line makes no eve
     documents.map(({ message }) => message),
     ["a", "b\rc", "d"],
   );
-  assert.deepEqual([...packed.offsets], [0, 6, 13]);
+  assert.deepEqual([...packed.documents.offsets!], [0, 6, 13]);
   assert.deepEqual(packed.counts, { events: 3, emptyLines: 2, nulBytes: 3, invalidUtf8: 0, dropped: 0 });
 });
 
@@ -39,8 +39,8 @@ test("only the ranges asked for are read, and a line's ordinal is its place in t
     documents.map(({ message }) => message),
     ["l1", "l3"],
   );
-  assert.deepEqual([...packed.offsets], [103, 109]);
-  assert.deepEqual([...packed.ordinals], [256, 768]);
+  assert.deepEqual([...packed.documents.offsets!], [103, 109]);
+  assert.deepEqual([...packed.documents.ordinals!], [256, 768]);
 });
 
 test("ranges that tile a block yield each byte once, wherever they are cut", () => {
@@ -75,10 +75,10 @@ test("events that the agent has cut bring their time and fields along", () => {
   ];
   const { packed, documents } = run("", { events, ranges: [[0, 2]], path: "" });
   assert.equal(documents.length, 2);
-  assert.deepEqual([...packed.timesMs], [Date.UTC(2020, 0, 1), Date.UTC(2026, 2, 27, 13, 6, 56)]);
+  assert.deepEqual([...packed.documents.timesMs!], [Date.UTC(2020, 0, 1), Date.UTC(2026, 2, 27, 13, 6, 56)]);
   const { message, k, log } = documents[0]!;
   assert.deepEqual([message, k, log], ["m1", 2, { offset: 0, x: 1 }]);
-  assert.deepEqual(packed.indexNames, ["logs-2020.01.01", "logs-2026.03.27"]);
+  assert.deepEqual(packed.documents.indexNames, ["logs-2020.01.01", "logs-2026.03.27"]);
 });
 
 test("random bytes never break a document", () => {

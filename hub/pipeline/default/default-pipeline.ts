@@ -6,7 +6,7 @@
 
 import { isUtf8 } from "node:buffer";
 import { DailyIndex, DocumentIds } from "#hub/pipeline/batch/document-id.ts";
-import type { DocumentPacker } from "#hub/pipeline/batch/packed-documents.ts";
+import type { DocumentPacker } from "#hub/pipeline/batch/document-packer.ts";
 import { commonFields, type MessageProcessor, type RawMessage } from "#hub/pipeline/batch/raw-message.ts";
 import { AccessLogLine } from "#proto/codec/access-log.ts";
 import { parseJsonObject } from "#proto/codec/json.ts";

@@ -1,8 +1,8 @@
 /** Writes the documents of one RAW message: the line's own members first, then `log`, then what all have in common. */
 
 import type { DailyIndex, DocumentIds } from "#hub/pipeline/batch/document-id.ts";
+import type { DocumentPacker } from "#hub/pipeline/batch/document-packer.ts";
 import { type JsonWriter, MAX_ESCAPED_BYTES, piece } from "#hub/pipeline/batch/json-writer.ts";
-import type { DocumentPacker } from "#hub/pipeline/batch/packed-documents.ts";
 import type { CommonFields } from "#hub/pipeline/batch/raw-message.ts";
 import type { Span } from "#proto/codec/access-log.ts";
 import { parseJsonObject } from "#proto/codec/json.ts";

@@ -3,8 +3,8 @@
 import { isAscii } from "node:buffer";
 import { createHash } from "node:crypto";
 import { DailyIndex, DocumentIds } from "#hub/pipeline/batch/document-id.ts";
+import type { DocumentPacker, PackCounts } from "#hub/pipeline/batch/document-packer.ts";
 import { EventJson, type Line } from "#hub/pipeline/batch/event-json.ts";
-import type { DocumentPacker, PackCounts } from "#hub/pipeline/batch/packed-documents.ts";
 import { RECORDS_PER_OFFSET } from "#hub/pipeline/batch/packed-records.ts";
 import type { PluginFigure } from "#hub/pipeline/batch/plugin-statistics.ts";
 import {
@@ -187,6 +187,7 @@ export class ConfiguredPipeline implements MessageProcessor {
         const target = shaper.route(each);
         if (target === undefined) return;
         if ("refused" in target) reject(each, offset, name, target.refused, out);
+        else if (!target.id.isWellFormed()) reject(each, offset, name, illFormedId(target.id), out);
         else keep(each, target);
       },
       refused: (each, fault) => {
@@ -214,6 +215,11 @@ export class ConfiguredPipeline implements MessageProcessor {
       timeMs: event.timeMs,
     });
   }
+}
+
+/** A message of DOC that holds such an id could never be read. */
+function illFormedId(id: string): string {
+  return `[_id] holds half a surrogate pair, which no UTF-8 can hold: [${id.toWellFormed()}]; send well-formed Unicode`;
 }
 
 function reject(event: Event, offset: number, plugin: string, reason: string, out: DocumentPacker): void {

@@ -1,6 +1,6 @@
 /** All pipelines of a hub in one thread: each message goes through those that it is meant for. */
 
-import type { DocumentPacker } from "#hub/pipeline/batch/packed-documents.ts";
+import type { DocumentPacker } from "#hub/pipeline/batch/document-packer.ts";
 import type { PipelineFigures } from "#hub/pipeline/batch/plugin-statistics.ts";
 import type { MessageProcessor, RawMessage } from "#hub/pipeline/batch/raw-message.ts";
 import type { PipelineDefinition } from "#hub/pipeline/language/pipeline-definition.ts";

@@ -1,27 +1,28 @@
 /** The way out of a partition: writes that are tried until they work, and dead letters for what never will. */
 
-import type { PackedDocuments } from "#hub/pipeline/batch/packed-documents.ts";
+import type { MessageOutput } from "#hub/pipeline/batch/document-packer.ts";
 import { type PackedRecords, RECORDS_PER_OFFSET, unpackRecords } from "#hub/pipeline/batch/packed-records.ts";
+import {
+  type BatchDocument,
+  type DocumentBatch,
+  type DocumentOrigin,
+  documentsOf,
+  type SourceRange,
+  selectDocuments,
+} from "#proto/document-batch.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
+import { freeBytes } from "#proto/kit/free-bytes.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import { Backoff } from "#proto/kit/retry.ts";
-import type { Position } from "#proto/position.ts";
-import { deliverDocuments } from "./delivery.ts";
+import { comparePositions, type Position } from "#proto/position.ts";
 import type { OutputHost } from "./output-host.ts";
 import type { PipelineMetrics } from "./pipeline-metrics.ts";
-import type {
-  DeadLetter,
-  DeadLetterSink,
-  DocumentOrigin,
-  DocumentSink,
-  EventListener,
-  SourceRange,
-} from "./ports.ts";
+import type { DeadLetter, DeadLetterSink, DocumentSink, EventListener } from "./ports.ts";
 
 const RETRY = { firstMs: 50, capMs: 5_000 };
 
-export interface OutletNeighbours {
+export interface OutletDeps {
   readonly sink: DocumentSink;
   readonly deadLetters: DeadLetterSink;
   readonly listener: EventListener | undefined;
@@ -33,51 +34,89 @@ export interface OutletNeighbours {
 }
 
 export class Outlet {
-  readonly #neighbours: OutletNeighbours;
+  readonly #deps: OutletDeps;
   readonly #abort: AbortSignal;
 
   /** `abort` ends all tries; they throw then. */
-  constructor(neighbours: OutletNeighbours, abort: AbortSignal) {
-    this.#neighbours = neighbours;
+  constructor(deps: OutletDeps, abort: AbortSignal) {
+    this.#deps = deps;
     this.#abort = abort;
   }
 
   /** Writes what a message became; returns the position of its last DOC message, or undefined without one. */
   async deliver(
-    documents: PackedDocuments,
+    output: MessageOutput,
     origin: DocumentOrigin,
-    ranges: readonly SourceRange[],
+    sources: readonly SourceRange[],
   ): Promise<Position | undefined> {
-    const { sink, listener, metrics } = this.#neighbours;
-    const sourceKey = ranges[0]?.key ?? "";
-    this.#count(documents);
-    for (const { reason, plugin, offset, event } of documents.rejected) {
-      await this.bury({ reason, plugin, origin, sourceKey, offset, kind: "event", data: event });
+    const sourceKey = sources[0]?.key ?? "";
+    this.#count(output);
+    for (const { reason, plugin, offset, event } of output.rejected) {
+      await this.deadLetter({ reason, plugin, origin, sourceKey, offset, kind: "event", data: event });
     }
     const [position] = await Promise.all([
-      deliverDocuments({
-        documents,
-        origin,
-        ranges,
-        append: (sources, columns) =>
-          this.#insist(() => sink.append?.(origin, sources, columns) ?? Promise.resolve(null)),
-        write: (sources, list) => this.#insist(() => sink.write(origin, sources, list)),
-        reject: ({ offset, source }, reason) =>
-          this.bury({ reason, plugin: "sink", origin, sourceKey, offset, kind: "event", data: source }),
-        listener,
-      }),
-      ...documents.records.map((records) => this.#deliverRecords(records, origin, sourceKey)),
+      this.#deliverDocuments(output.documents, origin, sources),
+      ...output.records.map((records) => this.#deliverRecords(records, origin, sourceKey)),
     ]);
-    metrics.documents.inc(documents.ends.length);
+    this.#deps.metrics.documents.inc(output.documents.ends.length);
     return position;
   }
 
-  /** Writes a dead letter. One that is refused is told in the log: there is no further place for it. */
-  async bury(letter: DeadLetter): Promise<void> {
-    const { metrics, deadLetters, log } = this.#neighbours;
+  async #deliverDocuments(
+    documents: DocumentBatch,
+    origin: DocumentOrigin,
+    sources: readonly SourceRange[],
+  ): Promise<Position | undefined> {
+    const { listener } = this.#deps;
+    if (documents.ends.length === 0) return undefined;
+    const position = await this.#write(documents, origin, sources);
+    if (listener?.listening === true) listener.offer(documentsOf(documents, sources));
+    else freeBytes(documents.bytes); // The log has a copy.
+    return position;
+  }
+
+  /** Where the sink refuses the documents together, each index is tried by itself; what is refused then is a dead letter. */
+  async #write(
+    documents: DocumentBatch,
+    origin: DocumentOrigin,
+    sources: readonly SourceRange[],
+  ): Promise<Position | undefined> {
+    const { sink } = this.#deps;
+    try {
+      return await this.#retry(() => sink.write(origin, sources, documents));
+    } catch (error) {
+      if (!isRefusal(error)) throw error;
+    }
+    let last: Position | undefined;
+    for (const group of groupsByIndex(documents)) {
+      try {
+        const position = await this.#retry(() => sink.write(origin, sources, group));
+        if (last === undefined || comparePositions(position, last) > 0) last = position;
+      } catch (error) {
+        if (!isRefusal(error)) throw error;
+        for (const document of documentsOf(group, sources))
+          await this.#reject(document, error.message, origin, sources);
+      }
+    }
+    return last;
+  }
+
+  async #reject(
+    { offset, source }: BatchDocument,
+    reason: string,
+    origin: DocumentOrigin,
+    sources: readonly SourceRange[],
+  ): Promise<void> {
+    const sourceKey = sources[0]?.key ?? "";
+    await this.deadLetter({ reason, plugin: "sink", origin, sourceKey, offset, kind: "event", data: source });
+  }
+
+  /** Writes a dead letter. One that is refused is logged, since nothing else could take it. */
+  async deadLetter(letter: DeadLetter): Promise<void> {
+    const { metrics, deadLetters, log } = this.#deps;
     metrics.deadLetters.inc({ plugin: letter.plugin });
     try {
-      await this.#insist(() => deadLetters.write(letter));
+      await this.#retry(() => deadLetters.write(letter));
     } catch (error) {
       if (this.#abort.aborted) throw error;
       const { reason, sourceKey, offset } = letter;
@@ -90,19 +129,19 @@ export class Outlet {
 
   /** Resolves when an output has its records, or the dead letters those it refused. */
   async #deliverRecords(packed: PackedRecords, origin: DocumentOrigin, sourceKey: string): Promise<void> {
-    const { outputs } = this.#neighbours;
+    const { outputs } = this.#deps;
     if (outputs === undefined) return;
     const records = unpackRecords(packed, sourceKey);
     const plugin = outputs.nameOf(packed.output);
     for (const { place, reason } of await outputs.write(packed.output, records)) {
       const { place: placeInSource, body } = records[place]!;
       const offset = Math.floor(placeInSource / RECORDS_PER_OFFSET);
-      await this.bury({ reason, plugin, origin, sourceKey, offset, kind: "event", data: body });
+      await this.deadLetter({ reason, plugin, origin, sourceKey, offset, kind: "event", data: body });
     }
   }
 
-  #count({ counts }: PackedDocuments): void {
-    const { metrics } = this.#neighbours;
+  #count({ counts }: MessageOutput): void {
+    const { metrics } = this.#deps;
     metrics.events.inc(counts.events);
     metrics.dropped.inc(counts.dropped);
     metrics.emptyLines.inc(counts.emptyLines);
@@ -111,8 +150,8 @@ export class Outlet {
   }
 
   /** Tries until it works, the failure can't pass, or the pipeline stops. */
-  async #insist<T>(attempt: () => Promise<T>): Promise<T> {
-    const { clock, log, metrics } = this.#neighbours;
+  async #retry<T>(attempt: () => Promise<T>): Promise<T> {
+    const { clock, log, metrics } = this.#deps;
     const backoff = new Backoff(RETRY);
     for (;;) {
       try {
@@ -127,4 +166,18 @@ export class Outlet {
       }
     }
   }
+}
+
+/** Returns the documents of each index. */
+function groupsByIndex(documents: DocumentBatch): DocumentBatch[] {
+  const { ends, indices } = documents;
+  const places = Array.from(ends, (_, at) => at);
+  const groups = Map.groupBy(places, (at) => indices?.[at] ?? 0);
+  return Array.from(groups.values(), (group) => selectDocuments(documents, Uint32Array.from(group)));
+}
+
+function isRefusal(error: unknown): error is AppError {
+  return (
+    error instanceof AppError && !error.retryable && error.code !== "cancelled" && error.code !== "internal"
+  );
 }

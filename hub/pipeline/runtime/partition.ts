@@ -5,15 +5,16 @@
 
 import type { RawHeader } from "#hub/pipeline/batch/raw-message.ts";
 import type { WorkItem, WorkResult } from "#hub/pipeline/batch/worker-protocol.ts";
+import type { DocumentOrigin, SourceRange } from "#proto/document-batch.ts";
 import { type AppError, toAppError } from "#proto/kit/errors.ts";
 import type { Interval } from "#proto/kit/interval-set.ts";
 import { comparePositions, type Position, START } from "#proto/position.ts";
 import type { CursorStore } from "./cursor.ts";
-import { Outlet, type OutletNeighbours } from "./outlet.ts";
-import type { CursorEvent, DocumentOrigin, RawEntry, SourceRange } from "./ports.ts";
+import { Outlet, type OutletDeps } from "./outlet.ts";
+import type { CursorEvent, RawEntry } from "./ports.ts";
 import { SourceRanges, type StoredSource } from "./source-ranges.ts";
 
-export interface PartitionNeighbours extends OutletNeighbours {
+export interface PartitionNeighbours extends OutletDeps {
   /** Hands a message to the workers. */
   readonly process: (item: WorkItem, events: number) => Promise<WorkResult>;
   /** Hears that a message taken up is finished, or given back unfinished at the stop. */
@@ -222,7 +223,7 @@ export class Partition {
   ): Promise<void> {
     if ("failure" in result) return this.#giveUp(entry, sourceKey, from, result.failure.reason);
     const sources = ranges.map(([start, end]): SourceRange => ({ key: sourceKey, from: start, to: end }));
-    const position = (await this.#outlet.deliver(result.documents, originOf(entry), sources)) ?? START;
+    const position = (await this.#outlet.deliver(result.output, originOf(entry), sources)) ?? START;
     if (comparePositions(position, this.#docPosition) > 0) this.#docPosition = position;
   }
 
@@ -233,7 +234,7 @@ export class Partition {
       "a message is given up; see the dead letters",
     );
     const origin = originOf(entry);
-    return this.#outlet.bury({
+    return this.#outlet.deadLetter({
       reason,
       plugin: "worker",
       origin,

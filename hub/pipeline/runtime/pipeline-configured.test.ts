@@ -77,3 +77,16 @@ test("an option without effect is logged once at the start, with file, line and 
     'a.conf:2: filter useragent: "regexes" has no effect: what is known is built in; filter grok reads others',
   ]);
 });
+
+test("an id that no UTF-8 can hold makes a dead letter of its event, and the rest goes on", async (t) => {
+  const at = setting();
+  at.raw.append({ text: '{"id":"half-\\ud800"}\n{"id":"whole"}\n' });
+  const text = 'filter { json { source => "message" } } output { elasticsearch { document_id => "%{id}" } }';
+  await started(t, at, { settings: settingsOf([{ path: "a.conf", text }], 1) });
+  await at.sink.reached(2);
+  assert.deepEqual(
+    at.sink.documents.map(({ id }) => id),
+    ["whole"],
+  );
+  assert.match(at.sink.letters[0]!.reason, /half a surrogate pair/);
+});

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
 import { zstdCompressSync } from "node:zlib";
+import { documentsOf } from "#proto/document-batch.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { MemoryBucket } from "#proto/kit/memory-bucket.ts";
 import { Compression } from "#proto/messages.ts";
@@ -149,7 +150,7 @@ test("a document that the sink refuses for good becomes a dead letter and the re
   const write = sink.write.bind(sink) as FoldingSink["write"];
   const refusing: PipelineOptions["sink"] = {
     write(origin, sources, documents) {
-      if (documents.some(({ index }) => index === "logs-2023.05.05")) {
+      if (documentsOf(documents, sources).some(({ index }) => index === "logs-2023.05.05")) {
         return Promise.reject(new AppError("index_closed", "the index is closed"));
       }
       return write(origin, sources, documents);

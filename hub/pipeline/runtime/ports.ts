@@ -1,5 +1,6 @@
 /** What the pipeline needs of its neighbours: the log it reads, the place documents go to, those who look on. */
 
+import type { DocumentBatch, DocumentOrigin, SourceRange } from "#proto/document-batch.ts";
 import type { AppError } from "#proto/kit/errors.ts";
 import type { Position } from "#proto/position.ts";
 
@@ -21,74 +22,13 @@ export interface RawSource {
   read(options: { after: Position; signal: AbortSignal }): AsyncIterable<RawEntry>;
 }
 
-/** Where the documents of a message come from. */
-export interface DocumentOrigin {
-  readonly rawIncarnation: number;
-  readonly partition: number;
-  readonly rawSequence: number;
-}
-
-/** A range of a source that a message brought and that hadn't been processed before. */
-export interface SourceRange {
-  /** `<agent id>/<file key>/<generation>`. */
-  readonly key: string;
-  readonly from: number;
-  /** Exclusive. */
-  readonly to: number;
-}
-
-export interface ProcessedDocument {
-  readonly index: string;
-  readonly id: string;
-  /** The document as JSON, UTF-8. */
-  readonly source: Uint8Array;
-  /** Ascends within a message; the same in each redo. */
-  readonly ordinal: number;
-  /** 1-based index into the sources, as DocOperation.source_index. */
-  readonly sourceIndex: number;
-  readonly offset: number;
-  /** ms since 1970-01-01 UTC. */
-  readonly timestampMs: number;
-  /** What jsonShape (#proto/codec/json-shape.ts) says of `source`. */
-  readonly shape: number;
-  /** "append": the id is this event's own, there is no document of that id yet. */
-  readonly action: "append" | "index" | "create" | "update" | "upsert" | "delete";
-}
-
-/** New documents of one index with ids of their own, ascending ordinals; one entry each in all columns. */
-export interface NewDocuments {
-  readonly index: string;
-  /** JSON, behind each other. */
-  readonly bytes: Uint8Array;
-  /** Where each one ends in `bytes`. */
-  readonly ends: Uint32Array;
-  /** ASCII, behind each other, `idBytes` each. */
-  readonly ids: Uint8Array;
-  readonly idBytes: number;
-  /** See ProcessedDocument for these. */
-  readonly ordinals: Uint32Array;
-  readonly sourceIndices: Uint32Array;
-  readonly offsets: Float64Array;
-  readonly shapes: Float64Array;
-}
-
-/** Takes documents into the log DOC. */
+/** Writes documents to the log DOC. */
 export interface DocumentSink {
   /**
    * Stores the documents of one RAW message (at least one, ascending ordinals) and returns the position of the last
    * DOC message written, when it is durable. Called again with the same arguments after a retryable error.
    */
-  write(
-    origin: DocumentOrigin,
-    sources: readonly SourceRange[],
-    documents: readonly ProcessedDocument[],
-  ): Promise<Position>;
-  /** The same of new documents, the quick way. Null: they must be written one by one, and nothing was done. */
-  append?(
-    origin: DocumentOrigin,
-    sources: readonly SourceRange[],
-    documents: NewDocuments,
-  ): Promise<Position | null>;
+  write(origin: DocumentOrigin, sources: readonly SourceRange[], documents: DocumentBatch): Promise<Position>;
 }
 
 /** What no output will ever take, with the reason. */

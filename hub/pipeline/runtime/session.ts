@@ -237,7 +237,7 @@ export class Session {
     const result = results[0];
     if (result === undefined || "failure" in result) return;
     const origin = { rawIncarnation: 0, partition: 0, rawSequence: 0 };
-    await this.#outlet.deliver(result.documents, origin, []);
+    await this.#outlet.deliver(result.output, origin, []);
     this.#held!.finished(flush);
   }
 

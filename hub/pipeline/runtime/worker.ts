@@ -1,8 +1,8 @@
 /** A thread of the pipeline: takes RAW messages, gives documents back. */
 
 import { parentPort, workerData } from "node:worker_threads";
+import { DocumentPacker, transferList } from "#hub/pipeline/batch/document-packer.ts";
 import { JsonWriter } from "#hub/pipeline/batch/json-writer.ts";
-import { DocumentPacker, transferList } from "#hub/pipeline/batch/packed-documents.ts";
 import { decodeRawMessage, type MessageProcessor } from "#hub/pipeline/batch/raw-message.ts";
 import {
   FIGURES,
@@ -49,9 +49,7 @@ async function serve(port: NonNullable<typeof parentPort>, settings: WorkerSetti
     if (json.bytes.length > KEPT_BYTES) json = new JsonWriter(FIRST_BYTES);
     // Filters may keep events; the default pipeline keeps nothing of a message.
     if (set === undefined) for (const { data } of items) freeBytes(data);
-    const handedOver = results.flatMap((result) =>
-      "documents" in result ? transferList(result.documents) : [],
-    );
+    const handedOver = results.flatMap((result) => ("output" in result ? transferList(result.output) : []));
     const response = { id, results, heldSequence: set?.heldSequence() };
     port.postMessage(response satisfies WorkResponse, handedOver);
   });
@@ -85,7 +83,7 @@ function work(
     const message = decodeRawMessage(data, ranges, sequence);
     const out = new DocumentPacker(json);
     processor.process(message, out);
-    return { documents: out.pack() };
+    return { output: out.pack() };
   } catch (error) {
     // The limit of the batch is the caller's.
     if (error instanceof RegexpTimeout) throw error;
@@ -98,5 +96,5 @@ function work(
 function flush(set: PipelineSet | undefined): WorkResult {
   const out = new DocumentPacker(4096);
   set?.flush(out);
-  return { documents: out.pack() };
+  return { output: out.pack() };
 }

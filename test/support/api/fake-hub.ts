@@ -6,7 +6,6 @@ import { join } from "node:path";
 import type { AccessControl } from "#hub/api/http/route.ts";
 import type {
   AppendResult,
-  AppendRun,
   Cluster,
   Documents,
   IndexInfo,
@@ -20,6 +19,7 @@ import type { IngestPipelines } from "#hub/api/ports/pipelines.ts";
 import { sourcesOf } from "#hub/api/routes/documents/bulk-run.ts";
 import { ApiServer, type ApiServerOptions } from "#hub/api/server.ts";
 import { IndexCatalog } from "#hub/cluster/catalog/index-catalog.ts";
+import { actionCode, type DocumentBatch } from "#proto/document-batch.ts";
 import { systemClock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { silentLogger } from "#proto/kit/log.ts";
@@ -52,8 +52,9 @@ class FakeDocuments implements Documents {
     return results;
   }
 
-  async append(run: AppendRun, options: WriteOptions): Promise<AppendResult> {
-    const { index, kind } = run;
+  async append(run: DocumentBatch, options: WriteOptions): Promise<AppendResult> {
+    const index = run.indexNames[0]!;
+    const kind = run.actions?.[0] === actionCode("create") ? "create" : "index";
     const results = await this.write(
       sourcesOf(run).map((source) => ({ kind, index, source })),
       options,

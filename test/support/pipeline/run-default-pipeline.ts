@@ -1,7 +1,7 @@
 /** Runs the default pipeline over lines, for its tests. */
 
 import assert from "node:assert/strict";
-import { DocumentPacker } from "#hub/pipeline/batch/packed-documents.ts";
+import { DocumentPacker } from "#hub/pipeline/batch/document-packer.ts";
 import type { RawMessage } from "#hub/pipeline/batch/raw-message.ts";
 import { DefaultPipeline } from "#hub/pipeline/default/default-pipeline.ts";
 import { jsonShape } from "#proto/codec/json-shape.ts";
@@ -44,10 +44,11 @@ export function run(data: Buffer | string, changes: Partial<RawMessage> = {}) {
   const packed = out.pack();
   const documents: Record<string, unknown>[] = [];
   let start = 0;
-  for (const [at, end] of packed.ends.entries()) {
-    documents.push(JSON.parse(Buffer.from(packed.bytes.subarray(start, end)).toString()));
+  const { bytes, ends, shapes } = packed.documents;
+  for (const [at, end] of ends.entries()) {
+    documents.push(JSON.parse(Buffer.from(bytes.subarray(start, end)).toString()));
     // Shapes that are told by the line's form are those that a look at the document gives.
-    assert.equal(packed.shapes[at], jsonShape(packed.bytes, start, end));
+    assert.equal(shapes![at], jsonShape(bytes, start, end));
     start = end;
   }
   return { packed, documents };

@@ -3,7 +3,7 @@
  * Only where lines begin is looked at.
  */
 
-import type { AppendRun } from "#hub/api/ports/indices.ts";
+import { actionCode, type DocumentBatch, documentStart as startOf } from "#proto/document-batch.ts";
 import { type BulkDefaults, type BulkItem, firstItem } from "./bulk-parser.ts";
 
 const NEWLINE = 0x0a;
@@ -16,7 +16,7 @@ export interface BulkRun {
   readonly kind: "index" | "create";
   /** Of the first document. */
   readonly item: BulkItem;
-  readonly run: AppendRun;
+  readonly run: DocumentBatch;
 }
 
 /** Returns the documents of a body that is as simple, else null. Throws what parseBulk throws of the first two lines. */
@@ -38,29 +38,31 @@ export function readBulkRun(body: Buffer, defaults: BulkDefaults): BulkRun | nul
   }
   const { index } = item;
   const gap = 1 + action.length;
-  const run = { index, kind, bytes: body, start: documentStart, ends: Uint32Array.from(ends), gap };
+  const run = {
+    bytes: body,
+    start: documentStart,
+    ends: Uint32Array.from(ends),
+    gap,
+    indexNames: [index],
+    actions: new Uint8Array(ends.length).fill(actionCode(kind)),
+  };
   return { kind, item, run };
 }
 
 /** Documents `from` to `to` of a run. */
-export function partOf(run: AppendRun, from: number, to: number): AppendRun {
-  const start = from === 0 ? run.start : run.ends[from - 1]! + run.gap;
-  return { ...run, start, ends: run.ends.subarray(from, to) };
+export function partOf(run: DocumentBatch, from: number, to: number): DocumentBatch {
+  const actions = run.actions!.subarray(from, to);
+  return { ...run, start: startOf(run, from), ends: run.ends.subarray(from, to), actions };
 }
 
 /** The documents of a run one by one, for the way that others go. */
-export function itemsOf({ kind, item }: BulkRun, run: AppendRun): BulkItem[] {
+export function itemsOf({ kind, item }: BulkRun, run: DocumentBatch): BulkItem[] {
   return sourcesOf(run).map((source) => ({ ...item, write: { kind, index: item.index, source } }));
 }
 
 /** The documents of a run. */
-export function sourcesOf({ bytes, start, ends, gap }: AppendRun): Uint8Array[] {
-  let from = start;
-  return Array.from(ends, (end) => {
-    const source = bytes.subarray(from, end);
-    from = end + gap;
-    return source;
-  });
+export function sourcesOf(run: DocumentBatch): Uint8Array[] {
+  return Array.from(run.ends, (end, at) => run.bytes.subarray(startOf(run, at), end));
 }
 
 function startsWith(body: Buffer, at: number, action: Buffer): boolean {

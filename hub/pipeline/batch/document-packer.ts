@@ -1,10 +1,7 @@
-/**
- * Documents on their way from a worker to the main thread: columns over a few buffers that are handed over, not
- * copied, and one string for all ids.
- */
+/** Packs what a worker makes of a RAW message: a DocumentBatch over buffers that are transferred to the main thread, not copied. */
 
-import type { DocumentAction } from "#hub/pipeline/plugins/output.ts";
 import { jsonShape } from "#proto/codec/json-shape.ts";
+import { actionCode, type DocumentAction, type DocumentBatch } from "#proto/document-batch.ts";
 import { JsonWriter } from "./json-writer.ts";
 import { type PackedRecords, RecordPacker } from "./packed-records.ts";
 
@@ -19,26 +16,10 @@ export interface RejectedEvent {
   readonly event: Uint8Array;
 }
 
-/** What one RAW message became. Columns run in parallel, one entry a document. */
-export interface PackedDocuments {
-  /** All documents' JSON, one behind the other. */
-  readonly bytes: Uint8Array<ArrayBuffer>;
-  /** Where each document ends in `bytes`. */
-  readonly ends: Uint32Array<ArrayBuffer>;
-  readonly ids: string;
-  /** Where each id ends in `ids`. */
-  readonly idEnds: Uint32Array<ArrayBuffer>;
-  readonly indexNames: readonly string[];
-  /** Place of each document's index in `indexNames`. */
-  readonly indices: Uint32Array<ArrayBuffer>;
-  readonly ordinals: Uint32Array<ArrayBuffer>;
-  readonly offsets: Float64Array<ArrayBuffer>;
-  /** Places in DOCUMENT_ACTIONS. */
-  readonly actions: Uint8Array<ArrayBuffer>;
-  /** `@timestamp` of each, ms since 1970-01-01 UTC. */
-  readonly timesMs: Float64Array<ArrayBuffer>;
-  /** Shape of each, as jsonShape or EventJson gives it: asked here, the main thread needn't look into documents it knows. */
-  readonly shapes: Float64Array<ArrayBuffer>;
+/** What one RAW message became. */
+export interface MessageOutput {
+  /** Every column but `sourceIndices` is there. */
+  readonly documents: DocumentBatch;
   readonly rejected: readonly RejectedEvent[];
   /** What the writers of outputs get. */
   readonly records: readonly PackedRecords[];
@@ -55,25 +36,23 @@ export interface PackCounts {
   dropped: number;
 }
 
-/** "append": the id is the document's own by construction, so there is nothing to look up. */
-export const DOCUMENT_ACTIONS = ["append", "index", "create", "update", "upsert", "delete"] as const;
-
-type PackedAction = (typeof DOCUMENT_ACTIONS)[number] & ("append" | DocumentAction);
-
-const ACTION_PLACES: Readonly<Record<PackedAction, number>> = {
-  append: 0,
-  index: 1,
-  create: 2,
-  update: 3,
-  upsert: 4,
-  delete: 5,
-};
-
-/** Room for the first document's columns; they double. */
+/** Documents that the columns have capacity for at first; they double. */
 const FIRST_CAPACITY = 256;
 
-/** Characters of most ids (DocumentIds). */
-const ID_CHARACTERS = 20;
+/** Bytes of most ids (DocumentIds). */
+const ID_BYTES = 20;
+
+/** Bytes of UTF-8 that a UTF-16 unit takes at most. */
+const MAX_UTF8_BYTES = 3;
+
+const ACTION_CODES: Readonly<Record<DocumentAction, number>> = {
+  append: actionCode("append"),
+  index: actionCode("index"),
+  create: actionCode("create"),
+  update: actionCode("update"),
+  upsert: actionCode("upsert"),
+  delete: actionCode("delete"),
+};
 
 /** A million events with room for 256 children each; 16 pipelines fit into the 32 bits of an ordinal. */
 const ORDINALS_PER_PIPELINE = 2 ** 28;
@@ -101,10 +80,8 @@ export class DocumentPacker {
   #actions = new Uint8Array(FIRST_CAPACITY);
   /** -1: not known yet. */
   #shapes = new Float64Array(FIRST_CAPACITY);
-  #ids = "";
-  /** Ids in ASCII that follow those. */
-  #asciiIds = Buffer.allocUnsafeSlow(FIRST_CAPACITY * ID_CHARACTERS);
-  #asciiIdBytes = 0;
+  #ids = Buffer.allocUnsafeSlow(FIRST_CAPACITY * ID_BYTES);
+  #idBytes = 0;
   readonly #indexNames: string[] = [];
   #lastIndex = -1;
   #nextOrdinal = 0;
@@ -123,7 +100,8 @@ export class DocumentPacker {
   /**
    * Ends the document whose JSON was written since the last call. `eventNumber` is the place of its line in the
    * message: ordinals follow it with room for children, so that a redo that drops other lines keeps them. `shape`: of
-   * the document, by jsonShape or EventJson, where it is known. `id`: bytes are ASCII, and copied.
+   * the document, by jsonShape or EventJson, where it is known. `id`: well-formed text, or its bytes,
+   * which are copied.
    */
   add(
     index: string,
@@ -131,7 +109,7 @@ export class DocumentPacker {
     eventNumber: number,
     offset: number,
     timeMs: number,
-    action: PackedAction = "append",
+    action: DocumentAction = "append",
     shape = -1,
   ): void {
     const at = this.#count;
@@ -139,15 +117,15 @@ export class DocumentPacker {
     this.#count++;
     const ordinal = Math.max(this.#nextOrdinal, this.#firstOrdinal + eventNumber * 256);
     this.#nextOrdinal = ordinal + 1;
-    if (typeof id === "string") this.#takeIds(id);
-    else this.#takeAsciiId(id);
+    if (typeof id === "string") this.#takeText(id);
+    else this.#takeBytes(id);
     this.#ends[at] = this.json.at;
-    this.#idEnds[at] = this.#ids.length + this.#asciiIdBytes;
+    this.#idEnds[at] = this.#idBytes;
     this.#indices[at] = this.#indexPlace(index);
     this.#ordinals[at] = ordinal;
     this.#offsets[at] = offset;
     this.#timesMs[at] = timeMs;
-    this.#actions[at] = ACTION_PLACES[action];
+    this.#actions[at] = ACTION_CODES[action];
     this.#shapes[at] = this.form === 0 ? shape : this.#formed(at);
     this.form = 0;
   }
@@ -162,43 +140,48 @@ export class DocumentPacker {
   }
 
   /** Returns what was gathered, a copy; the packer is used up. */
-  pack(): PackedDocuments {
+  pack(): MessageOutput {
     const count = this.#count;
     this.#findShapes();
-    this.#takeIds("");
     const bytes = Buffer.allocUnsafeSlow(this.json.at);
     this.json.bytes.copy(bytes, 0, 0, this.json.at);
     return {
-      bytes,
-      ends: this.#ends.slice(0, count),
-      ids: this.#ids,
-      idEnds: this.#idEnds.slice(0, count),
-      indexNames: this.#indexNames,
-      indices: this.#indices.slice(0, count),
-      ordinals: this.#ordinals.slice(0, count),
-      offsets: this.#offsets.slice(0, count),
-      timesMs: this.#timesMs.slice(0, count),
-      actions: this.#actions.slice(0, count),
-      shapes: this.#shapes.slice(0, count),
+      documents: {
+        bytes,
+        start: 0,
+        ends: this.#ends.slice(0, count),
+        gap: 0,
+        indexNames: this.#indexNames,
+        indices: this.#indices.slice(0, count),
+        ids: new Uint8Array(this.#ids.subarray(0, this.#idBytes)),
+        idEnds: this.#idEnds.slice(0, count),
+        actions: this.#actions.slice(0, count),
+        ordinals: this.#ordinals.slice(0, count),
+        offsets: this.#offsets.slice(0, count),
+        timesMs: this.#timesMs.slice(0, count),
+        shapes: this.#shapes.slice(0, count),
+      },
       rejected: this.rejected,
       records: this.records.pack(),
       counts: this.counts,
     };
   }
 
-  #takeAsciiId(id: Uint8Array): void {
-    const from = this.#asciiIdBytes;
-    this.#asciiIdBytes += id.length;
-    if (this.#asciiIdBytes > this.#asciiIds.length) {
-      this.#asciiIds = enlarged(this.#asciiIds, Buffer.allocUnsafeSlow(2 * this.#asciiIdBytes));
-    }
-    for (let at = 0; at < id.length; at++) this.#asciiIds[from + at] = id[at]!;
+  #takeBytes(id: Uint8Array): void {
+    const from = this.#idBytes;
+    this.#reserveIds(id.length);
+    for (let at = 0; at < id.length; at++) this.#ids[from + at] = id[at]!;
+    this.#idBytes += id.length;
   }
 
-  /** Makes text of the ids in ASCII and puts `id` behind them. */
-  #takeIds(id: string): void {
-    this.#ids += this.#asciiIds.toString("latin1", 0, this.#asciiIdBytes) + id;
-    this.#asciiIdBytes = 0;
+  #takeText(id: string): void {
+    this.#reserveIds(MAX_UTF8_BYTES * id.length);
+    this.#idBytes += this.#ids.write(id, this.#idBytes);
+  }
+
+  #reserveIds(bytes: number): void {
+    const needed = this.#idBytes + bytes;
+    if (needed > this.#ids.length) this.#ids = enlarged(this.#ids, Buffer.allocUnsafeSlow(2 * needed));
   }
 
   /** The shape of a document whose form is given. */
@@ -239,19 +222,12 @@ export class DocumentPacker {
   }
 }
 
-/** Returns the buffers of `packed` that are handed over. */
-export function transferList(packed: PackedDocuments): ArrayBuffer[] {
+/** Returns the buffers of `output` that are transferred. */
+export function transferList({ documents, records }: MessageOutput): ArrayBuffer[] {
+  const columns = Object.values(documents).filter((column) => ArrayBuffer.isView(column));
   return [
-    packed.bytes.buffer,
-    packed.ends.buffer,
-    packed.idEnds.buffer,
-    packed.indices.buffer,
-    packed.ordinals.buffer,
-    packed.offsets.buffer,
-    packed.timesMs.buffer,
-    packed.actions.buffer,
-    packed.shapes.buffer,
-    ...packed.records.flatMap(({ bytes, ends, targetPlaces, places, timesMs }) => [
+    ...columns.map(({ buffer }) => buffer as ArrayBuffer),
+    ...records.flatMap(({ bytes, ends, targetPlaces, places, timesMs }) => [
       bytes.buffer,
       ends.buffer,
       targetPlaces.buffer,
