@@ -2,17 +2,22 @@
 
 import { apiCompatibility } from "#hub/api/compat/compatibility.ts";
 import { hubCompatibility } from "#hub/node/settings/unused-settings.ts";
+import { searchCompatibility } from "#hub/search/compatibility.ts";
 import { type CompatibilityRow, compatibilityTable } from "#proto/kit/compatibility.ts";
 
 /** Gives the rows of one part. */
 type Source = () => readonly CompatibilityRow[] | Promise<readonly CompatibilityRow[]>;
 
 /** Every part that accepts or refuses something by name has one function here. */
+<<<<<<< HEAD
 const SOURCES: readonly Source[] = [
   hubCompatibility,
   apiCompatibility,
   async () => (await import("#hub/pipeline/tooling/compatibility.ts")).pipelineCompatibility(),
 ];
+=======
+const SOURCES: readonly Source[] = [hubCompatibility, apiCompatibility, searchCompatibility];
+>>>>>>> 03a442d (search: warn of options without effect, refuse the phrase suggester)
 
 const INTRODUCTION = `# Compatibility
 

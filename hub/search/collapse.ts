@@ -22,7 +22,11 @@ export interface Collapse {
 const OPTIONS = {
   field: required(text("keyword or number field with one value for each document", undefined)),
   inner_hits: list("searches among the hits of a value, each with a name"),
-  max_concurrent_group_searches: integer("accepted; they run one after the other", undefined, 1),
+  max_concurrent_group_searches: integer(
+    "hint without influence on the answer: groups are searched one after the other",
+    undefined,
+    1,
+  ),
 } as const;
 
 /** Reads the option of a search. Throws parsing; request_invalid where it can't be combined with what else is there. */

@@ -11,7 +11,7 @@ import { compareHits, type RankedHit } from "#hub/search/execute/hits/top-hits.t
 import { profileShard } from "#hub/search/execute/profile.ts";
 import { rescored } from "#hub/search/execute/rescore.ts";
 import type { ResultCache } from "#hub/search/execute/result-cache.ts";
-import { hasWarnings } from "#hub/search/options/request-version.ts";
+import { warningCount } from "#hub/search/options/request-version.ts";
 import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
 import { type Query, type SearchedIndex, type SearchLimits, ShardContext } from "#hub/search/query/query.ts";
 import { SearchControl } from "#hub/search/query/search-control.ts";
@@ -204,9 +204,10 @@ async function cached(
   if (cache === undefined) return collect();
   const known = cache.results.get(shard, cache.key);
   if (known !== undefined) return { ...known, shard, sources: [], hits: [] };
+  const warningsBefore = warningCount();
   const result = await collect();
-  // What is found without a walk raises no warnings.
-  if (!control.timedOut && !hasWarnings()) cache.results.put(shard, cache.key, result);
+  // A kept result would be returned without the warnings that the walk raised.
+  if (!control.timedOut && warningCount() === warningsBefore) cache.results.put(shard, cache.key, result);
   return result;
 }
 

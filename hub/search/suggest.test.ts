@@ -73,8 +73,6 @@ const CASES: readonly (readonly [body: JsonObject, expected: readonly string[]])
   [{ text: "amsterdam", term: { field: "body", suggest_mode: "popular" } }, [""]],
   [{ text: "amsterdam", term: { field: "body", suggest_mode: "always", max_edits: 1 } }, ["amsterdum 0.89"]],
   [{ text: "met", term: { field: "body" } }, [""]],
-  [{ text: "amsterdma meetup", phrase: { field: "body" } }, ["amsterdam meetup 0.89"]],
-  [{ text: "amsterdam meetup", phrase: { field: "body" } }, [""]],
 ];
 
 suite("suggestions", () => {
@@ -105,11 +103,10 @@ suite("suggestions", () => {
     );
   });
 
-  test("mark words that were replaced, and have their kind before their names where that is wanted", async () => {
-    const phrase = { field: "body", highlight: { pre_tag: "<b>", post_tag: "</b>" } };
-    const answer = await ask({ p: { text: "amsterdma meetup", phrase } }, fixture.shards, true);
-    const [{ options }] = answer["phrase#p"] as [{ options: JsonObject[] }];
-    assert.equal(options[0]!["highlighted"], "<b>amsterdam</b> meetup");
+  test("have their kind before their names with typed_keys", async () => {
+    const answer = await ask({ t: { text: "amsterdma", term: { field: "body" } } }, fixture.shards, true);
+    const [{ options }] = answer["term#t"] as [{ options: JsonObject[] }];
+    assert.equal(options[0]!["text"], "amsterdam");
   });
 
   test("come only of documents that exist for the request", async () => {
@@ -120,6 +117,10 @@ suite("suggestions", () => {
   });
 
   const REFUSED: readonly (readonly [body: JsonObject, message: RegExp])[] = [
+    [
+      { s: { text: "amsterdma meetup", phrase: { field: "body", confidence: 0.5 } } },
+      /^suggestion \[s\]: \[phrase\] can't be used: .*; use \[term\]/,
+    ],
     [{ s: { prefix: "a", completion: { field: "none" } } }, /no mapping found for field \[none\]/],
     [{ s: { prefix: "a", completion: { field: "body" } } }, /all shards failed/],
     [{ s: { completion: { field: "name" } } }, /required text option is missing/],

@@ -7,7 +7,7 @@ import { type SearchLimits, ShardContext } from "#hub/search/query/query.ts";
 import { SearchControl } from "#hub/search/query/search-control.ts";
 import { completionSuggester } from "#hub/search/suggest/completion.ts";
 import type { Suggester, SuggestNotes, SuggestShard } from "#hub/search/suggest/suggester.ts";
-import { phraseSuggester, termSuggester } from "#hub/search/suggest/words.ts";
+import { termSuggester } from "#hub/search/suggest/term.ts";
 import { systemClock } from "#proto/kit/clock.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
@@ -17,7 +17,11 @@ import { allFailed, type SearchOptions, type SearchShard, type ShardFailure } fr
 /** Suggestions of one request. */
 const MAX_SUGGESTIONS = 100;
 
-const KINDS = ["term", "phrase", "completion"] as const;
+const KINDS = ["term", "completion"] as const;
+
+/** Why [phrase] is refused, and what to use. */
+export const PHRASE_REFUSED =
+  "[phrase] can't be used: there is no language model of the words that follow one another; use [term], which suggests words for each word of the text";
 
 /** A suggestion with its name in the answer. */
 export interface NamedSuggester {
@@ -109,7 +113,7 @@ function parseOne(
     return completionSuggester({ text: wanted, isRegexp, maxRegexLength }, options);
   }
   if (kind === "term") return termSuggester(wanted, options);
-  if (kind === "phrase") return phraseSuggester(wanted, options);
+  if (kind === "phrase") throw new AppError("request_invalid", `suggestion [${name}]: ${PHRASE_REFUSED}`);
   throw new AppError("parsing", `suggestion [${name}]: there is no [${kind}]${didYouMean(kind, KINDS)}`);
 }
 

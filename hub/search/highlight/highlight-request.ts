@@ -1,7 +1,16 @@
 /** The option `highlight` of a request. */
 
 import { objectOf } from "#hub/search/options/json.ts";
-import { anything, flag, integer, oneOf, readOptions, text, texts } from "#hub/search/options/options.ts";
+import {
+  anything,
+  flag,
+  integer,
+  oneOf,
+  readOptions,
+  text,
+  texts,
+  withoutEffect,
+} from "#hub/search/options/options.ts";
 import type { QueryParser } from "#hub/search/parse/query-parser.ts";
 import type { Query } from "#hub/search/query/query.ts";
 import { AppError } from "#proto/kit/errors.ts";
@@ -31,7 +40,8 @@ export interface HighlightRequest {
   readonly fields: readonly HighlightField[];
 }
 
-const OPTIONS = {
+/** Options of `highlight` and of each field of it. */
+export const HIGHLIGHT_OPTIONS = {
   pre_tags: texts("text before a mark"),
   post_tags: texts("text behind a mark"),
   tags_schema: text('styled: <em class="hlt1">', undefined),
@@ -47,22 +57,25 @@ const OPTIONS = {
     ["unified", "plain", "fvh"],
     undefined,
   ),
-  boundary_scanner: text("accepted", undefined),
-  boundary_chars: text("accepted", undefined),
-  boundary_max_scan: integer("accepted", undefined),
-  boundary_scanner_locale: text("accepted", undefined),
-  force_source: flag("accepted", undefined),
-  fragmenter: text("accepted", undefined),
-  fragment_offset: integer("accepted", undefined),
-  matched_fields: texts("accepted"),
-  phrase_limit: integer("accepted", undefined),
-  max_fragment_length: integer("accepted", undefined),
+  boundary_scanner: withoutEffect(text("fragments end at words", undefined)),
+  boundary_chars: withoutEffect(text("fragments end at words", undefined)),
+  boundary_max_scan: withoutEffect(integer("fragments end at words", undefined)),
+  boundary_scanner_locale: withoutEffect(text("fragments end at words", undefined)),
+  force_source: flag(
+    "hint without influence on the answer: texts are always read from the source",
+    undefined,
+  ),
+  fragmenter: withoutEffect(text("fragments end at words", undefined)),
+  fragment_offset: withoutEffect(integer("fragments begin at words", undefined)),
+  matched_fields: withoutEffect(texts("marks of each field stand by themselves")),
+  phrase_limit: integer("hint without influence on the answer: every phrase is looked at", undefined),
+  max_fragment_length: withoutEffect(integer("use fragment_size", undefined)),
 } as const;
 
 /** Parses the option. Throws parsing. */
 export function parseHighlight(json: JsonObject, queries: QueryParser): HighlightRequest {
   const { fields, use_explicit_field_order: _explicit, ...shared } = json;
-  readOptions("highlight", shared, OPTIONS, "option");
+  readOptions("highlight", shared, HIGHLIGHT_OPTIONS, "option");
   const parts = Array.isArray(fields)
     ? fields.map((each: unknown) => objectOf(each, "highlight] [fields"))
     : [objectOf(fields ?? {}, "highlight] [fields")];
@@ -75,7 +88,7 @@ export function parseHighlight(json: JsonObject, queries: QueryParser): Highligh
 
 function parseField(name: string, shared: JsonObject, own: unknown, queries: QueryParser): HighlightField {
   if (!isObject(own)) throw new AppError("parsing", `[highlight] [fields] [${name}] must be an object`);
-  const options = readOptions("highlight", { ...shared, ...own }, OPTIONS, "option");
+  const options = readOptions("highlight", { ...shared, ...own }, HIGHLIGHT_OPTIONS, "option");
   const styled = options.tags_schema === "styled";
   return {
     name,

@@ -14,6 +14,7 @@ import {
   required,
   text,
   type Values,
+  withoutEffect,
 } from "#hub/search/options/options.ts";
 import type { QueryParser } from "#hub/search/parse/query-parser.ts";
 import { withinEdits } from "#hub/search/patterns/edit-distance.ts";
@@ -63,11 +64,12 @@ const WILDCARD = {
   analyzer: ANALYZER,
   use_field: USE_FIELD,
 } as const;
-const FUZZY = {
+/** Options of the rule `fuzzy`. */
+export const FUZZY_RULE_OPTIONS = {
   term: required(text("word that may be misspelled", undefined)),
   fuzziness: text("edits: AUTO, 0, 1 or 2", "AUTO"),
   prefix_length: integer("leading characters without edits", 0),
-  transpositions: flag("accepted", true),
+  transpositions: withoutEffect(flag("two letters that changed places are always one edit", true)),
   analyzer: ANALYZER,
   use_field: USE_FIELD,
 } as const;
@@ -110,7 +112,7 @@ const READERS: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   ["match", matchRule],
   ["prefix", (body) => prefixRule(optionsOf("prefix", body, PREFIX))],
   ["wildcard", (body) => wildcardRule(optionsOf("wildcard", body, WILDCARD))],
-  ["fuzzy", (body) => fuzzyRule(optionsOf("fuzzy", body, FUZZY))],
+  ["fuzzy", (body) => fuzzyRule(optionsOf("fuzzy", body, FUZZY_RULE_OPTIONS))],
   ["all_of", allOfRule],
   ["any_of", anyOfRule],
 ]);
@@ -168,7 +170,7 @@ function wildcardRule({ pattern, use_field: other }: Values<typeof WILDCARD>): R
   });
 }
 
-function fuzzyRule(options: Values<typeof FUZZY>): Rule {
+function fuzzyRule(options: Values<typeof FUZZY_RULE_OPTIONS>): Rule {
   const { term, analyzer, use_field: other, fuzziness, prefix_length: length } = options;
   return expanded("fuzzy", other, (shard, field) => {
     const plain = normalized(shard, field, term, analyzer);

@@ -4,6 +4,7 @@ import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import { didYouMean } from "#proto/kit/nearest.ts";
 import { describe } from "./json.ts";
+import { warnDeprecated } from "./request-version.ts";
 
 /** One option: `read` checks and converts what was given. */
 export interface Option<T> {
@@ -11,6 +12,10 @@ export interface Option<T> {
   readonly summary: string;
   readonly fallback: T;
   readonly required: boolean;
+  /** Why it changes nothing; undefined for options that do. */
+  readonly noEffect?: string;
+  /** Why every value is refused; undefined for options that may be given. */
+  readonly refused?: string;
   /** Throws parsing; `where` is "[query] [option]". */
   read(value: unknown, where: string): T;
 }
@@ -40,7 +45,10 @@ export function readOptions<O extends Options>(
         throw new AppError("parsing", `Required [${key}] is missing in [${owner}]: ${option.summary}`);
       values[key] = option.fallback;
     } else {
-      values[key] = option.read(value, `[${owner}] [${key}]`);
+      const read = option.read(value, `[${owner}] [${key}]`);
+      values[key] = read;
+      if (option.noEffect !== undefined && read !== option.fallback)
+        warnDeprecated(`[${owner}] [${key}] has no effect here: ${option.noEffect}`);
     }
   }
   return values as Values<O>;
@@ -54,6 +62,22 @@ export function required<T>(option: Option<T | undefined>): Option<T> {
     fallback: undefined as T,
     read: (value, where) => option.read(value, where) as T,
   };
+}
+
+/**
+ * An option that is checked and changes nothing; its summary is the reason. A request that sets it to something else than the
+ * default is answered with a warning.
+ */
+export function withoutEffect<T>(option: Option<T>): Option<T> {
+  return { ...option, noEffect: option.summary };
+}
+
+/** An option that is refused wherever it is given, with the reason. */
+export function refused(reason: string): Option<undefined> {
+  const read = (_value: unknown, where: string): never => {
+    throw new AppError("request_invalid", `${where} can't be used: ${reason}`);
+  };
+  return { summary: reason, fallback: undefined, required: false, refused: reason, read };
 }
 
 /** Text; numbers and booleans are taken as their text. */

@@ -32,9 +32,9 @@ export function gatherWarnings<T>(warnings: Set<string>, version: VersionNumber,
   return underWay.run({ warnings, version }, run);
 }
 
-/** Returns true where the request under way has a warning already. */
-export function hasWarnings(): boolean {
-  return (underWay.getStore()?.warnings.size ?? 0) > 0;
+/** Returns the number of warnings that the request under way has so far. */
+export function warningCount(): number {
+  return underWay.getStore()?.warnings.size ?? 0;
 }
 
 /** Returns true where the request under way is answered as `version` or a later one. */

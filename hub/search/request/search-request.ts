@@ -16,6 +16,7 @@ import {
   object,
   readOptions,
   text,
+  withoutEffect,
 } from "#hub/search/options/options.ts";
 import { warnDeprecated } from "#hub/search/options/request-version.ts";
 import { QUERIES_BY_NAME } from "#hub/search/parse/queries/all.ts";
@@ -59,7 +60,8 @@ export interface SearchRequest {
 /** Hits of an answer unless the request says otherwise. */
 const DEFAULT_SIZE = 10;
 
-const OPTIONS = {
+/** Options of the body of a search. */
+export const SEARCH_OPTIONS = {
   query: anything("which documents"),
   post_filter: anything("which hits of them; aggregations see all"),
   from: integer("hits to skip", 0, Number.MIN_SAFE_INTEGER),
@@ -83,17 +85,17 @@ const OPTIONS = {
   indices_boost: anything("factors of scores by index"),
   explain: flag("whether hits say how their scores were made", false),
   profile: flag("whether the answer says where the time went", false),
-  script_fields: object("not offered"),
+  script_fields: object("refused"),
   suggest: object("texts that begin like others, or are written like them"),
   rescore: anything("queries that score the best hits again"),
   collapse: object("field of whose values only the best hit is returned"),
-  slice: object("not offered"),
-  stats: anything("accepted"),
-  ext: anything("accepted"),
+  slice: object("refused"),
+  stats: anything("hint without influence on the answer: names of groups for statistics"),
+  ext: withoutEffect(anything("there are no extensions")),
 } as const;
 
 /** Options that are refused where they are used, with the reason. */
-const REFUSED: Readonly<Record<string, string>> = {
+export const REFUSED_OPTIONS: Readonly<Record<string, string>> = {
   script_fields: "scripts aren't offered",
   suggest: "here only plain searches are run",
   collapse: "here only plain searches are run",
@@ -103,9 +105,9 @@ const REFUSED: Readonly<Record<string, string>> = {
 /** Parses the body of a search; {} means all documents. Throws parsing, request_invalid, window_too_large, not_offered. */
 export function parseSearchRequest(body: JsonObject, limits: SearchLimits): SearchRequest {
   checkKeys(body);
-  const options = readOptions("search", body, OPTIONS, "option");
+  const options = readOptions("search", body, SEARCH_OPTIONS, "option");
   checkScriptFields(options.script_fields, limits);
-  for (const [name, reason] of Object.entries(REFUSED)) {
+  for (const [name, reason] of Object.entries(REFUSED_OPTIONS)) {
     const value = body[name];
     if (value === undefined || (isObject(value) && Object.keys(value).length === 0)) continue;
     throw new AppError("not_offered", `[${name}] can't be used: ${reason}`);
@@ -159,7 +161,7 @@ export function parseQueryBody(body: JsonObject): Query {
 
 function checkKeys(body: JsonObject): void {
   for (const [key, value] of Object.entries(objectOf(body, "search"))) {
-    if (Object.hasOwn(OPTIONS, key)) continue;
+    if (Object.hasOwn(SEARCH_OPTIONS, key)) continue;
     const token = Array.isArray(value)
       ? "START_ARRAY"
       : isObject(value)

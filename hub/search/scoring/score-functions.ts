@@ -6,7 +6,15 @@ import { columnField, isNumeric, numericColumn } from "#hub/search/columns/colum
 import { parseDateMath } from "#hub/search/dates/date-math.ts";
 import { distanceMetres, type GeoPoint, parseDistance, parsePoint } from "#hub/search/geo/point.ts";
 import { describe, objectOf, scalarText } from "#hub/search/options/json.ts";
-import { anything, number, oneOf, readOptions, required, text } from "#hub/search/options/options.ts";
+import {
+  anything,
+  number,
+  oneOf,
+  readOptions,
+  required,
+  text,
+  withoutEffect,
+} from "#hub/search/options/options.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
 import { UTC } from "#proto/kit/dates/time-zone.ts";
 import { AppError } from "#proto/kit/errors.ts";
@@ -105,9 +113,10 @@ function checked(score: number, field: string): number {
   );
 }
 
-const RANDOM_OPTIONS = {
+/** Options of `random_score`. */
+export const RANDOM_OPTIONS = {
   seed: text("the same seed gives the same scores", undefined),
-  field: text("accepted; scores are made of the documents' ids", undefined),
+  field: withoutEffect(text("numbers are made of the ids of documents", undefined)),
 } as const;
 
 function randomScore(json: JsonObject): ScoreFunction {

@@ -2,7 +2,7 @@
 
 import { type GeoPoint, parsePoints, unitMetres } from "#hub/search/geo/point.ts";
 import { objectOf } from "#hub/search/options/json.ts";
-import { anything, flag, oneOf, readOptions, text } from "#hub/search/options/options.ts";
+import { anything, flag, oneOf, readOptions, text, withoutEffect } from "#hub/search/options/options.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
 
@@ -34,22 +34,26 @@ export type SortKey = { readonly descending: boolean } & (
 /** Keys of one request. */
 const MAX_KEYS = 32;
 
-const FIELD_OPTIONS = {
+/** Options of a sort key. */
+export const SORT_OPTIONS = {
   order: oneOf("direction", ["asc", "desc"], undefined),
   missing: anything("_first, _last or a value"),
   mode: oneOf("which of several values counts", ["min", "max", "avg", "sum", "median"], undefined),
   unmapped_type: text("type of the field where it isn't mapped", undefined),
-  numeric_type: text("accepted", undefined),
-  format: text("accepted", undefined),
+  numeric_type: withoutEffect(text("values are compared as the field has them", undefined)),
+  format: withoutEffect(text("sort values are those of the field", undefined)),
 } as const;
 
-const DISTANCE_OPTIONS = {
+/** Options of `_geo_distance`. */
+export const DISTANCE_SORT_OPTIONS = {
   order: oneOf("direction", ["asc", "desc"], undefined),
   unit: text("unit of the distance: m, km, mi …", "m"),
   mode: oneOf("which of several distances counts", ["min", "max", "avg", "median"], undefined),
-  distance_type: oneOf("accepted; distances are along the great circle", ["arc", "plane"], "arc"),
+  distance_type: withoutEffect(oneOf("distances are those along the great circle", ["arc", "plane"], "arc")),
   ignore_unmapped: flag("whether an unmapped field counts as missing", false),
-  validation_method: text("accepted", undefined),
+  validation_method: withoutEffect(
+    oneOf("points out of bounds are refused", ["STRICT", "COERCE", "IGNORE_MALFORMED"], "STRICT"),
+  ),
 } as const;
 
 /** By score, the best first. */
@@ -93,7 +97,7 @@ function namedKey(name: string, given: unknown): SortKey {
   if (isObject(given) && ("nested" in given || "nested_path" in given)) {
     throw new AppError("not_offered", `[sort] [nested] isn't offered: arrays of objects are kept flat`);
   }
-  const options = readOptions("sort", json, FIELD_OPTIONS, "option");
+  const options = readOptions("sort", json, SORT_OPTIONS, "option");
   if (name === "_score") return { kind: "score", descending: options.order !== "asc" };
   const descending = options.order === "desc";
   if (name === "_doc") return { kind: "doc", descending };
@@ -111,7 +115,7 @@ function distanceKey(json: JsonObject): SortKey {
   const known: JsonObject = {};
   const fields: [string, unknown][] = [];
   for (const [name, value] of Object.entries(json)) {
-    if (Object.hasOwn(DISTANCE_OPTIONS, name)) known[name] = value;
+    if (Object.hasOwn(DISTANCE_SORT_OPTIONS, name)) known[name] = value;
     else fields.push([name, value]);
   }
   const [field, second] = fields;
@@ -122,7 +126,7 @@ function distanceKey(json: JsonObject): SortKey {
       `Trying to reset fieldName to [${second[0]}], already set to [${field[0]}].`,
     );
   }
-  const options = readOptions("_geo_distance", known, DISTANCE_OPTIONS, "option");
+  const options = readOptions("_geo_distance", known, DISTANCE_SORT_OPTIONS, "option");
   return {
     kind: "distance",
     field: field[0],

@@ -4,7 +4,16 @@ import { completionTerm } from "#hub/engine/documents/completions.ts";
 import type { Field } from "#hub/engine/mapping/field.ts";
 import { NO_MORE_DOCS, type SegmentReader } from "#hub/engine/searcher/searcher.ts";
 import { checkRegexpLength } from "#hub/search/fields/pattern-query.ts";
-import { anything, flag, integer, object, readOptions, required, text } from "#hub/search/options/options.ts";
+import {
+  anything,
+  flag,
+  integer,
+  object,
+  readOptions,
+  required,
+  text,
+  withoutEffect,
+} from "#hub/search/options/options.ts";
 import { RawJson } from "#hub/search/options/raw-json.ts";
 import { compileRegexp } from "#hub/search/patterns/automaton.ts";
 import { automaticEdits, beginsWithinEdits } from "#hub/search/patterns/edit-distance.ts";
@@ -18,24 +27,32 @@ import type { Suggested, Suggester, SuggestNotes, SuggestShard } from "./suggest
 /** Documents of a shard whose weights are looked at; those behind them, in the order of their inputs, are passed over. */
 const MAX_CANDIDATES = 10_000;
 
-const OPTIONS = {
+/** Options of a completion suggestion. */
+export const COMPLETION_OPTIONS = {
   field: required(text("a field of type completion", undefined)),
   size: integer("suggestions to return", 5, 1),
   skip_duplicates: flag("whether a text is suggested once only", false),
   fuzzy: anything("true, or an object: also what begins similarly"),
-  regex: object("accepted; how [regex] is read"),
-  analyzer: text("accepted", undefined),
-  shard_size: integer("accepted; shards are looked at whole", undefined),
+  regex: object("hint without influence on the answer: [regex] is read with all its operators"),
+  analyzer: withoutEffect(text("the analyzer of the field is taken", undefined)),
+  shard_size: integer(
+    "hint without influence on the answer: each shard returns as many as an exact answer needs",
+    undefined,
+  ),
   contexts: object("categories or places, by the name of the context"),
 } as const;
 
-const FUZZY = {
+/** Options of [fuzzy] in a completion suggestion. */
+export const FUZZY_COMPLETION_OPTIONS = {
   fuzziness: text("edits: AUTO, 0, 1 or 2", "AUTO"),
-  transpositions: flag("accepted; two letters that changed places are one edit", true),
+  transpositions: withoutEffect(flag("two letters that changed places are always one edit", true)),
   min_length: integer("length of a text from which on it is fuzzy", 3),
   prefix_length: integer("letters at the beginning that must be as given", 1),
-  unicode_aware: flag("accepted; letters are compared", true),
-  max_determinized_states: integer("accepted", 10_000),
+  unicode_aware: withoutEffect(flag("letters are compared, not bytes", true)),
+  max_determinized_states: integer(
+    "hint without influence on the answer: the size of an automaton is bounded in any case",
+    10_000,
+  ),
 } as const;
 
 /** What of an input counts. */
@@ -71,7 +88,7 @@ export interface CompletionText {
 
 /** Reads a completion suggestion. Throws parsing, request_invalid, not_offered. */
 export function completionSuggester(given: CompletionText, body: JsonObject): Suggester {
-  const options = readOptions("completion", body, OPTIONS, "option");
+  const options = readOptions("completion", body, COMPLETION_OPTIONS, "option");
   const asked = readAsked(options.contexts);
   const wanted = wantedOf(given, options.fuzzy);
   const { field, size, skip_duplicates: once } = options;
@@ -111,7 +128,7 @@ function wantedOf({ text: given, isRegexp, maxRegexLength }: CompletionText, fuz
   }
   const prefix = completionTerm(given, Number.POSITIVE_INFINITY);
   if (fuzzy === undefined || fuzzy === false) return { prefix, accepts: () => true };
-  const options = readOptions("fuzzy", isObject(fuzzy) ? fuzzy : {}, FUZZY, "option");
+  const options = readOptions("fuzzy", isObject(fuzzy) ? fuzzy : {}, FUZZY_COMPLETION_OPTIONS, "option");
   const { fuzziness, min_length: minLength, prefix_length: kept } = options;
   const edits = /^auto/i.test(fuzziness) ? automaticEdits(prefix) : Math.min(2, Number(fuzziness));
   if (!(edits >= 0)) throw new AppError("parsing", `[fuzzy] [fuzziness] must be AUTO, 0, 1 or 2`);

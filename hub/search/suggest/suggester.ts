@@ -30,7 +30,7 @@ export interface SuggestNotes {
 
 /** A parsed suggestion. */
 export interface Suggester {
-  /** Name of its kind: term, phrase, completion. */
+  /** Name of its kind: term, completion. */
   readonly kind: string;
   /** Throws request_invalid where a shard can't be asked: the others still can. */
   check?(shard: SuggestShard): void;

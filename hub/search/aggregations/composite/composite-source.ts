@@ -23,8 +23,10 @@ import {
   number,
   oneOf,
   readOptions,
+  refused,
   required,
   text,
+  withoutEffect,
 } from "#hub/search/options/options.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
 import { AppError } from "#proto/kit/errors.ts";
@@ -48,17 +50,18 @@ export interface CompositeSource {
   readonly zoom?: number;
 }
 
-const SHARED = {
+/** Options that all sources of `composite` have. */
+export const SOURCE_OPTIONS = {
   field: required(text("field of the values", undefined)),
   order: oneOf("order of the keys", ["asc", "desc"], "asc"),
   missing_bucket: flag("whether documents without a value have the key null", false),
-  missing: anything("not offered; use missing_bucket"),
-  value_type: text("accepted", undefined),
+  missing: refused("use missing_bucket, which gives them the key null"),
+  value_type: withoutEffect(text("the type of the field counts", undefined)),
 } as const;
-const TERMS = SHARED;
-const HISTOGRAM = { ...SHARED, interval: required(number("width of a bucket", undefined)) } as const;
+const TERMS = SOURCE_OPTIONS;
+const HISTOGRAM = { ...SOURCE_OPTIONS, interval: required(number("width of a bucket", undefined)) } as const;
 const DATES = {
-  ...SHARED,
+  ...SOURCE_OPTIONS,
   interval: anything("calendar unit or fixed time"),
   calendar_interval: text("calendar unit", undefined),
   fixed_interval: text("fixed time", undefined),
@@ -67,7 +70,7 @@ const DATES = {
   format: text("format of the keys", undefined),
 } as const;
 const TILES = {
-  ...SHARED,
+  ...SOURCE_OPTIONS,
   precision: integer("zoom of the tiles, 0..29", DEFAULT_ZOOM, Number.MIN_SAFE_INTEGER),
 } as const;
 

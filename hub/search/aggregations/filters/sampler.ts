@@ -14,7 +14,7 @@ const DIVERSIFIED = {
   ...OPTIONS,
   field: text("field of which no value may come too often", undefined),
   max_docs_per_value: integer("documents with the same value", 1, 1),
-  execution_hint: text("accepted", undefined),
+  execution_hint: text("hint without influence on the answer: how other engines compute it", undefined),
 } as const;
 
 export const sampler: AggregationType = {

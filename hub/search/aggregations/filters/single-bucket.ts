@@ -21,7 +21,7 @@ import { type AggregationType, readAggregation } from "#hub/search/aggregations/
 import { requireField } from "#hub/search/aggregations/tree/field-option.ts";
 import { BooleanNode } from "#hub/search/execute/nodes/boolean.ts";
 import { ExistsNode } from "#hub/search/execute/nodes/documents.ts";
-import { anything, text } from "#hub/search/options/options.ts";
+import { anything, text, withoutEffect } from "#hub/search/options/options.ts";
 import {
   NO_MORE_DOCS,
   type Query,
@@ -122,7 +122,10 @@ export const filter: AggregationType = {
   parse: (body, { below, queries }) => new SingleBucket("filter", below, collectQuery(queries.parse(body))),
 };
 
-const OPTIONS = { field: text("field", undefined), missing: anything("accepted") } as const;
+const OPTIONS = {
+  field: text("field", undefined),
+  missing: withoutEffect(anything("every document without the field counts")),
+} as const;
 
 export const missing: AggregationType = {
   name: "missing",

@@ -40,7 +40,10 @@ const DEFAULT_SIZE = 10_000;
 export const GRID_OPTIONS = {
   field: text("field of points", undefined),
   size: integer("buckets of the answer", DEFAULT_SIZE, 1),
-  shard_size: integer("accepted; shards hand on enough", undefined),
+  shard_size: integer(
+    "hint without influence on the answer: each shard returns as many as an exact answer needs",
+    undefined,
+  ),
   bounds: object("box that points must lie in: {top_left, bottom_right}"),
 } as const;
 

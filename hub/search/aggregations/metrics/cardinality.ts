@@ -34,7 +34,7 @@ const OPTIONS = {
     Number.MIN_SAFE_INTEGER,
   ),
   missing: anything("value of documents without one"),
-  rehash: anything("accepted"),
+  rehash: anything("hint without influence on the answer: how other engines compute it"),
 } as const;
 
 export const cardinality: AggregationType = {

@@ -13,7 +13,7 @@ import { fieldTypeFault, missingNumber, requireField } from "#hub/search/aggrega
 import { columnField, isNumeric, NumericValues, numericColumn } from "#hub/search/columns/column-values.ts";
 import type { SegmentRun } from "#hub/search/columns/set-blocks.ts";
 import { formatOf, printValue, RAW, type ValueFormat } from "#hub/search/columns/value-format.ts";
-import { anything, text } from "#hub/search/options/options.ts";
+import { anything, text, withoutEffect } from "#hub/search/options/options.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { type BucketNumbers, BucketStats } from "./bucket-stats.ts";
@@ -43,7 +43,7 @@ const OPTIONS = {
   field: text("field of numbers, dates or booleans", undefined),
   missing: anything("value of documents without one"),
   format: text("format of the printed values", undefined),
-  value_type: text("accepted", undefined),
+  value_type: withoutEffect(text("the type of the field counts", undefined)),
 } as const;
 
 /** Makes the type of a metric. */

@@ -5,13 +5,13 @@ import type { Aggregation, Collector } from "#hub/search/aggregations/tree/aggre
 import { type AggregationType, readAggregation } from "#hub/search/aggregations/tree/aggregation-parser.ts";
 import { requireField } from "#hub/search/aggregations/tree/field-option.ts";
 import { columnField, isNumeric, KeywordValues, NumericValues } from "#hub/search/columns/column-values.ts";
-import { anything, text } from "#hub/search/options/options.ts";
+import { anything, text, withoutEffect } from "#hub/search/options/options.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
 
 const OPTIONS = {
   field: text("field", undefined),
   missing: anything("anything here counts documents without a value as one"),
-  value_type: text("accepted", undefined),
+  value_type: withoutEffect(text("the type of the field counts", undefined)),
 } as const;
 
 export const valueCount: AggregationType = {

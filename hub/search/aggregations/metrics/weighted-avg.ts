@@ -7,7 +7,7 @@ import { type AggregationType, readAggregation } from "#hub/search/aggregations/
 import { fieldTypeFault, missingNumber, requireField } from "#hub/search/aggregations/tree/field-option.ts";
 import { columnField, isNumeric, numericColumn } from "#hub/search/columns/column-values.ts";
 import { printValue, type ValueFormat } from "#hub/search/columns/value-format.ts";
-import { anything, object, readOptions, required, text } from "#hub/search/options/options.ts";
+import { anything, object, readOptions, required, text, withoutEffect } from "#hub/search/options/options.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
@@ -16,7 +16,7 @@ const OPTIONS = {
   value: required(object("field of the values: {field, missing}")),
   weight: required(object("field of the weights, one for each document: {field, missing}")),
   format: text("format of the printed value", undefined),
-  value_type: text("accepted", undefined),
+  value_type: withoutEffect(text("the type of the field counts", undefined)),
 } as const;
 const PART_OPTIONS = {
   field: text("field of numbers", undefined),

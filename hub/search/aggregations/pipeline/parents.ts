@@ -12,7 +12,17 @@ import {
   valueAt,
 } from "#hub/search/aggregations/tree/pipeline.ts";
 import { formatOf, printValue } from "#hub/search/columns/value-format.ts";
-import { anything, flag, integer, object, oneOf, required, text } from "#hub/search/options/options.ts";
+import {
+  anything,
+  flag,
+  integer,
+  object,
+  oneOf,
+  refused,
+  required,
+  text,
+  withoutEffect,
+} from "#hub/search/options/options.ts";
 import { warnDeprecated } from "#hub/search/options/request-version.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { parseDuration } from "#proto/kit/units.ts";
@@ -34,8 +44,8 @@ const MOVING_AVG = {
   window: integer("buckets that are averaged", 5, 1),
   model: oneOf("how", ["simple", "linear", "ewma", "holt", "holt_winters"], "simple"),
   settings: object("alpha, beta, gamma, period, type of the model"),
-  minimize: flag("accepted; the settings are taken as they are", undefined),
-  predict: integer("not offered", undefined),
+  minimize: withoutEffect(flag("the settings are taken as they are", undefined)),
+  predict: refused("only buckets that are there get values"),
 } as const;
 const MOVING_FN = {
   ...PIPELINE_OPTIONS,
@@ -145,11 +155,6 @@ const movingAvg: PipelineType = {
   parse(body, name) {
     warnDeprecated("The moving_avg aggregation has been deprecated in favor of the moving_fn aggregation.");
     const read = readAggregation("moving_avg", body, MOVING_AVG);
-    if (read.predict !== undefined)
-      throw new AppError(
-        "request_invalid",
-        `[predict] of [${name}] isn't offered: only buckets that are there get values`,
-      );
     const window = checkWindow(read.window ?? 5, name);
     const model: MovingModel = movingModel(read.model ?? "simple", read.settings ?? {}, window, name);
     return walking(read, name, "simple_value", () => {

@@ -6,7 +6,7 @@ import { requireField } from "#hub/search/aggregations/tree/field-option.ts";
 import { PointValues } from "#hub/search/columns/point-values.ts";
 import { RAW } from "#hub/search/columns/value-format.ts";
 import { distanceMetres, type GeoPoint, parsePoints, unitMetres } from "#hub/search/geo/point.ts";
-import { anything, flag, list, oneOf, required, text } from "#hub/search/options/options.ts";
+import { anything, flag, list, oneOf, required, text, withoutEffect } from "#hub/search/options/options.ts";
 import { inRange, type RangeLimits, Ranges, readBound, readRanges } from "./range.ts";
 
 const OPTIONS = {
@@ -14,7 +14,9 @@ const OPTIONS = {
   origin: required(anything("the point")),
   ranges: required(list("intervals {key, from, to} of distances; from inclusive, to exclusive")),
   unit: text("unit of the distances", "m"),
-  distance_type: oneOf("accepted; distances are those of the arc", ["arc", "plane", "sloppy_arc"], undefined),
+  distance_type: withoutEffect(
+    oneOf("distances are those along the great circle", ["arc", "plane", "sloppy_arc"], "arc"),
+  ),
   keyed: flag("whether buckets are an object by key", false),
 } as const;
 

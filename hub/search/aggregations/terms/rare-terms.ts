@@ -25,7 +25,7 @@ import { requireField } from "#hub/search/aggregations/tree/field-option.ts";
 import type { Steps } from "#hub/search/aggregations/tree/steps.ts";
 import { isNumeric, termsField } from "#hub/search/columns/column-values.ts";
 import { isWholeType } from "#hub/search/fields/field-terms.ts";
-import { anything, integer, number, text } from "#hub/search/options/options.ts";
+import { anything, integer, number, text, withoutEffect } from "#hub/search/options/options.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
@@ -40,12 +40,12 @@ const STEP_VALUES = 512;
 const OPTIONS = {
   field: text("field of keywords, whole numbers, dates, booleans or addresses", undefined),
   max_doc_count: integer("documents that a rare value has at most, 1..100", 1),
-  precision: number("accepted; counts are exact", undefined),
+  precision: number("hint without influence on the answer: counts are exact", undefined),
   include: anything("regular expression or list of the values that get buckets"),
   exclude: anything("regular expression or list of the values that get none"),
   missing: anything("value of documents without one"),
   format: text("format of printed keys", undefined),
-  value_type: text("accepted", undefined),
+  value_type: withoutEffect(text("the type of the field counts", undefined)),
 } as const;
 
 export const rareTerms: AggregationType = {

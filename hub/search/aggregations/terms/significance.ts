@@ -30,8 +30,6 @@ export const HEURISTIC_NAMES: readonly string[] = Object.keys(HEURISTICS);
 
 /** Returns the heuristic that an aggregation's options name; jlh without one. Throws parsing. */
 export function heuristicOf(given: JsonObject): Heuristic {
-  if (given["script_heuristic"] !== undefined)
-    throw new AppError("request_invalid", "[script_heuristic] can't be used: scripts aren't offered");
   const name = HEURISTIC_NAMES.find((each) => given[each] !== undefined);
   if (name === undefined) return jlh;
   const options = given[name];

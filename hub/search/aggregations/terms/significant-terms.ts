@@ -28,7 +28,15 @@ import { formatOf, printValue } from "#hub/search/columns/value-format.ts";
 import { BooleanNode } from "#hub/search/execute/nodes/boolean.ts";
 import { AllNode } from "#hub/search/execute/nodes/documents.ts";
 import { exactQuery } from "#hub/search/fields/field-terms.ts";
-import { anything, flag, integer, object, text } from "#hub/search/options/options.ts";
+import {
+  anything,
+  flag,
+  integer,
+  object,
+  refused,
+  text,
+  withoutEffect,
+} from "#hub/search/options/options.ts";
 import { NO_MORE_DOCS, type Query, type ShardContext } from "#hub/search/query/query.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
@@ -43,14 +51,14 @@ const OPTIONS = {
   size: integer("buckets of the answer", 10, 1),
   shard_size: integer("buckets a shard hands on at least", undefined),
   min_doc_count: integer("buckets with fewer documents are left out", 3, 1),
-  shard_min_doc_count: integer("accepted", 0),
+  shard_min_doc_count: withoutEffect(integer("each shard returns all its terms", 0)),
   include: anything("regular expression or list of the values that get buckets"),
   exclude: anything("regular expression or list of the values that get none"),
   background_filter: anything("query of the documents that are compared with; all without it"),
-  execution_hint: text("accepted", undefined),
+  execution_hint: text("hint without influence on the answer: how other engines compute it", undefined),
   filter_duplicate_text: flag("whether words of passages that were there before don't count", false),
-  source_fields: anything("accepted; the field's own values are read"),
-  script_heuristic: object("not offered"),
+  source_fields: withoutEffect(anything("values are read from the field itself")),
+  script_heuristic: refused("scripts aren't offered"),
   ...Object.fromEntries(HEURISTIC_NAMES.map((name) => [name, object("this heuristic, with its options")])),
 } as const;
 

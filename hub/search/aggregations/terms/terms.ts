@@ -16,7 +16,7 @@ import type {
 import { type AggregationType, readAggregation } from "#hub/search/aggregations/tree/aggregation-parser.ts";
 import { checkOrder, readOrder } from "#hub/search/aggregations/tree/bucket-order.ts";
 import { requireField } from "#hub/search/aggregations/tree/field-option.ts";
-import { anything, flag, integer, oneOf, text } from "#hub/search/options/options.ts";
+import { anything, flag, integer, oneOf, text, withoutEffect } from "#hub/search/options/options.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { type TermsSource, termsCollector } from "./terms-source.ts";
@@ -26,16 +26,20 @@ const OPTIONS = {
   size: integer("buckets of the answer", 10, 1),
   shard_size: integer("buckets a shard hands on at least", undefined),
   min_doc_count: integer("buckets with fewer documents are left out", 1),
-  shard_min_doc_count: integer("accepted; shards hand on all", 0),
+  shard_min_doc_count: withoutEffect(integer("each shard returns all its terms", 0)),
   order: anything('order of the buckets: {"_count": "desc"}, {"_key": "asc"}, {"<metric below>": "desc"}'),
   include: anything("regular expression or list of the values that get buckets, or a partition"),
   exclude: anything("regular expression or list of the values that get none"),
   missing: anything("value of documents without one"),
   format: text("format of printed keys", undefined),
   show_term_doc_count_error: flag("whether buckets say how far off they may be", false),
-  execution_hint: text("accepted", undefined),
-  collect_mode: oneOf("accepted", ["depth_first", "breadth_first"], undefined),
-  value_type: text("accepted", undefined),
+  execution_hint: text("hint without influence on the answer: how other engines compute it", undefined),
+  collect_mode: oneOf(
+    "hint without influence on the answer: how other engines compute it",
+    ["depth_first", "breadth_first"],
+    undefined,
+  ),
+  value_type: withoutEffect(text("the type of the field counts", undefined)),
 } as const;
 
 export const terms: AggregationType = {

@@ -138,7 +138,7 @@ export class AggregationParser {
   }
 
   #unknown(name: string, type: string): AppError {
-    const reason = REFUSED.get(type);
+    const reason = REFUSED_AGGREGATIONS.get(type);
     if (reason !== undefined) {
       return new AppError(
         "request_invalid",
@@ -162,7 +162,7 @@ export class AggregationParser {
 }
 
 /** Aggregations that are known elsewhere and not offered, with the reason. */
-const REFUSED: ReadonlyMap<string, string> = new Map([
+export const REFUSED_AGGREGATIONS: ReadonlyMap<string, string> = new Map([
   ["scripted_metric", "scripts aren't offered"],
   ["bucket_script", "scripts aren't offered; compute it from the buckets of the answer"],
   ["bucket_selector", "scripts aren't offered; use min_doc_count, bucket_sort with size, or a filter"],

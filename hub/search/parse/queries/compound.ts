@@ -5,7 +5,7 @@ import { BooleanNode } from "#hub/search/execute/nodes/boolean.ts";
 import { BoostingNode, ConstantNode } from "#hub/search/execute/nodes/wrapped-query.ts";
 import { minimumShouldMatch } from "#hub/search/fields/minimum-should-match.ts";
 import { parseJson } from "#hub/search/options/json.ts";
-import { anything, flag, number, required, text } from "#hub/search/options/options.ts";
+import { anything, flag, number, required, text, withoutEffect } from "#hub/search/options/options.ts";
 import { type QueryType, readBody, withBoost } from "#hub/search/parse/query-parser.ts";
 import { AppError } from "#proto/kit/errors.ts";
 
@@ -16,7 +16,9 @@ const BOOL_OPTIONS = {
   must_not: anything("queries that mustn't match"),
   mustNot: anything("must_not"),
   minimum_should_match: text("how many of [should] have to match", undefined),
-  adjust_pure_negative: flag("accepted", true),
+  adjust_pure_negative: withoutEffect(
+    flag("a query of must_not alone always matches all other documents", true),
+  ),
 } as const;
 
 export const bool: QueryType = {

@@ -8,7 +8,7 @@ import { type QueryType, readBody, withBoost } from "#hub/search/parse/query-par
 
 const IDS_OPTIONS = {
   values: required(texts("ids")),
-  type: texts("accepted; an index has one type"),
+  type: texts("hint without influence on the answer: an index has one type"),
 } as const;
 
 export const ids: QueryType = {

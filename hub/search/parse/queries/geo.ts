@@ -22,6 +22,7 @@ import {
   required,
   text,
   type Values,
+  withoutEffect,
 } from "#hub/search/options/options.ts";
 import { COMMON_OPTIONS, type QueryType, withBoost } from "#hub/search/parse/query-parser.ts";
 import type { Query } from "#hub/search/query/query.ts";
@@ -30,13 +31,11 @@ import type { JsonObject } from "#proto/kit/json.ts";
 
 /** Options of every query on points. */
 export const GEO_OPTIONS = {
-  validation_method: oneOf(
-    "accepted; points out of bounds are refused",
-    ["STRICT", "COERCE", "IGNORE_MALFORMED"],
-    undefined,
+  validation_method: withoutEffect(
+    oneOf("points out of bounds are refused", ["STRICT", "COERCE", "IGNORE_MALFORMED"], "STRICT"),
   ),
-  ignore_malformed: flag("accepted", false),
-  coerce: flag("accepted", false),
+  ignore_malformed: withoutEffect(flag("points out of bounds are refused", false)),
+  coerce: withoutEffect(flag("points out of bounds are refused", false)),
   ignore_unmapped: flag("whether an index without the field has no hits instead of failing", false),
 } as const;
 
@@ -81,7 +80,11 @@ export function geoQuery(name: string, test: GeoTest, ignoreUnmapped: boolean): 
 }
 
 const BOX_OPTIONS = {
-  type: oneOf("accepted", ["memory", "indexed"], undefined),
+  type: oneOf(
+    "hint without influence on the answer: how other engines compute it",
+    ["memory", "indexed"],
+    undefined,
+  ),
 } as const;
 
 export const geoBoundingBox: QueryType = {
@@ -99,7 +102,9 @@ export const geoBoundingBox: QueryType = {
 const DISTANCE_OPTIONS = {
   distance: required(anything('largest distance: "12km"')),
   unit: text("unit of a distance without one", "m"),
-  distance_type: oneOf("accepted; distances are those of the arc", ["arc", "plane", "sloppy_arc"], undefined),
+  distance_type: withoutEffect(
+    oneOf("distances are those along the great circle", ["arc", "plane", "sloppy_arc"], "arc"),
+  ),
 } as const;
 
 export const geoDistance: QueryType = {

@@ -4,7 +4,7 @@ import { AllNode, NoneNode } from "#hub/search/execute/nodes/documents.ts";
 import { MappedNode } from "#hub/search/execute/nodes/wrapped-query.ts";
 import { minimumShouldMatch } from "#hub/search/fields/minimum-should-match.ts";
 import { boolPrefixQuery, matchQuery, phraseQuery } from "#hub/search/fields/text-query.ts";
-import { anything, flag, integer, number, oneOf, text } from "#hub/search/options/options.ts";
+import { anything, flag, integer, number, oneOf, text, withoutEffect } from "#hub/search/options/options.ts";
 import { type QueryType, readFieldBody, withBoost } from "#hub/search/parse/query-parser.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject } from "#proto/kit/json.ts";
@@ -16,13 +16,15 @@ export const MATCH_OPTIONS = {
   analyzer: text("analyzer instead of the field's", undefined),
   fuzziness: text("edits that words may differ by: AUTO, 0, 1 or 2", undefined),
   prefix_length: integer("leading characters without edits", 0),
-  max_expansions: integer("accepted; every similar term is found", 50),
-  fuzzy_transpositions: flag("accepted; swapped neighbours count one edit", true),
-  fuzzy_rewrite: text("accepted; similar terms score alike", undefined),
+  max_expansions: withoutEffect(integer("every similar term is found", 50)),
+  fuzzy_transpositions: withoutEffect(flag("two letters that changed places are always one edit", true)),
+  fuzzy_rewrite: withoutEffect(text("similar terms score alike", undefined)),
   lenient: flag("whether values of the wrong kind match nothing instead of failing", false),
   zero_terms_query: oneOf("what a text without words matches", ["none", "all"], "none"),
-  cutoff_frequency: number("accepted; all words count alike", undefined),
-  auto_generate_synonyms_phrase_query: flag("accepted", true),
+  cutoff_frequency: withoutEffect(number("all words count alike; rare words score higher anyway", undefined)),
+  auto_generate_synonyms_phrase_query: withoutEffect(
+    flag("synonyms of several words are always phrases", true),
+  ),
 } as const;
 
 export const match: QueryType = {
@@ -104,9 +106,9 @@ const BOOL_PREFIX_OPTIONS = {
   analyzer: text("analyzer instead of the field's", undefined),
   fuzziness: text("edits that words but the last may differ by", undefined),
   prefix_length: integer("leading characters without edits", 0),
-  max_expansions: integer("accepted; every term that fits counts", undefined, 1),
-  fuzzy_transpositions: flag("accepted", true),
-  fuzzy_rewrite: text("accepted", undefined),
+  max_expansions: withoutEffect(integer("every term that fits counts", undefined, 1)),
+  fuzzy_transpositions: withoutEffect(flag("two letters that changed places are always one edit", true)),
+  fuzzy_rewrite: withoutEffect(text("similar terms score alike", undefined)),
 } as const;
 
 export const matchBoolPrefix: QueryType = {
@@ -132,9 +134,11 @@ export const matchBoolPrefix: QueryType = {
 };
 
 const COMMON_TERMS_OPTIONS = {
-  cutoff_frequency: number("accepted; all words count alike", undefined),
+  cutoff_frequency: withoutEffect(number("all words count alike; rare words score higher anyway", undefined)),
   low_freq_operator: oneOf("whether any or all words have to be found", ["or", "and"], "or"),
-  high_freq_operator: oneOf("accepted", ["or", "and"], "or"),
+  high_freq_operator: withoutEffect(
+    oneOf("all words count alike; use low_freq_operator", ["or", "and"], "or"),
+  ),
   minimum_should_match: anything("how many words have to be found, or {low_freq, high_freq}"),
   analyzer: text("analyzer instead of the field's", undefined),
 } as const;

@@ -15,6 +15,7 @@ import {
   required,
   text,
   texts,
+  withoutEffect,
 } from "#hub/search/options/options.ts";
 import { type QueryType, readBody, withBoost } from "#hub/search/parse/query-parser.ts";
 import type { Query, ShardContext } from "#hub/search/query/query.ts";
@@ -38,9 +39,11 @@ const OPTIONS = {
   slop: integer("places that words of a phrase may be moved", 0),
   tie_breaker: number("share of the other fields' scores", undefined),
   lenient: flag("whether values of the wrong kind match nothing instead of failing", undefined),
-  zero_terms_query: oneOf("accepted", ["none", "all"], "none"),
-  cutoff_frequency: number("accepted", undefined),
-  auto_generate_synonyms_phrase_query: flag("accepted", true),
+  zero_terms_query: withoutEffect(oneOf("a text without words matches nothing", ["none", "all"], "none")),
+  cutoff_frequency: withoutEffect(number("all words count alike; rare words score higher anyway", undefined)),
+  auto_generate_synonyms_phrase_query: withoutEffect(
+    flag("synonyms of several words are always phrases", true),
+  ),
 } as const;
 
 export const multiMatch: QueryType = {

@@ -3,10 +3,10 @@
 import { patternQuery, regexpQuery, wildcardQuery } from "#hub/search/fields/pattern-query.ts";
 import { editsOf, fuzzyQuery, prefixQuery } from "#hub/search/fields/text-query.ts";
 import { scalarText } from "#hub/search/options/json.ts";
-import { flag, integer, text } from "#hub/search/options/options.ts";
+import { flag, integer, text, withoutEffect } from "#hub/search/options/options.ts";
 import { type QueryType, readFieldBody, withBoost } from "#hub/search/parse/query-parser.ts";
 
-const PREFIX_OPTIONS = { rewrite: text("accepted; all matches score alike", undefined) } as const;
+const PREFIX_OPTIONS = { rewrite: withoutEffect(text("all matches score alike", undefined)) } as const;
 
 export const prefix: QueryType = {
   name: "prefix",
@@ -22,7 +22,7 @@ export const prefix: QueryType = {
   },
 };
 
-const WILDCARD_OPTIONS = { rewrite: text("accepted; all matches score alike", undefined) } as const;
+const WILDCARD_OPTIONS = { rewrite: withoutEffect(text("all matches score alike", undefined)) } as const;
 
 export const wildcard: QueryType = {
   name: "wildcard",
@@ -42,10 +42,13 @@ export const wildcard: QueryType = {
 };
 
 const REGEXP_OPTIONS = {
-  flags: text("accepted; the optional operators of Lucene aren't offered", undefined),
-  flags_value: integer("accepted", undefined),
-  max_determinized_states: integer("accepted; states are bounded anyway", 10_000),
-  rewrite: text("accepted; all matches score alike", undefined),
+  flags: withoutEffect(text("the optional operators of Lucene are not there", undefined)),
+  flags_value: withoutEffect(integer("the optional operators of Lucene are not there", undefined)),
+  max_determinized_states: integer(
+    "hint without influence on the answer: the size of an automaton is bounded in any case",
+    10_000,
+  ),
+  rewrite: withoutEffect(text("all matches score alike", undefined)),
 } as const;
 
 export const regexp: QueryType = {
@@ -62,9 +65,9 @@ export const regexp: QueryType = {
 const FUZZY_OPTIONS = {
   fuzziness: text("edits: AUTO, 0, 1 or 2", "AUTO"),
   prefix_length: integer("leading characters without edits", 0),
-  max_expansions: integer("accepted; every similar term is found", 50),
-  transpositions: flag("accepted; swapped neighbours count one edit", true),
-  rewrite: text("accepted; all matches score alike", undefined),
+  max_expansions: withoutEffect(integer("every similar term is found", 50)),
+  transpositions: withoutEffect(flag("two letters that changed places are always one edit", true)),
+  rewrite: withoutEffect(text("all matches score alike", undefined)),
 } as const;
 
 export const fuzzy: QueryType = {

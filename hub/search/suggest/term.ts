@@ -1,17 +1,16 @@
-/** `term` and `phrase`: words of a field that are written like those of a text. */
+/** `term`: words of a field that are spelt like those of a text. */
 
 import type { Analyzer } from "#hub/engine/analysis/analysis.ts";
 import type { Token } from "#hub/engine/analysis/token.ts";
 import {
-  anything,
   flag,
   integer,
   number,
-  object,
   oneOf,
   readOptions,
   required,
   text,
+  withoutEffect,
 } from "#hub/search/options/options.ts";
 import { editsFrom } from "#hub/search/patterns/edit-distance.ts";
 import type { SearchControl } from "#hub/search/query/search-control.ts";
@@ -25,40 +24,25 @@ const MAX_WORDS = 100;
 /** Terms of a shard that are compared with a word. */
 const MAX_INSPECTED = 200_000;
 
-const SHARED = {
+/** Options of a term suggestion. */
+export const TERM_SUGGESTION_OPTIONS = {
   field: required(text("field whose words are suggested", undefined)),
   analyzer: text("analyzer of the text instead of the field's", undefined),
   size: integer("suggestions of each", 5, 1),
-  shard_size: integer("accepted; shards are looked at whole", undefined),
-} as const;
-
-const TERM = {
-  ...SHARED,
+  shard_size: integer(
+    "hint without influence on the answer: each shard returns as many as an exact answer needs",
+    undefined,
+  ),
   sort: oneOf("what comes first", ["score", "frequency"], "score"),
   suggest_mode: oneOf("which words get suggestions", ["missing", "popular", "always"], "missing"),
   max_edits: integer("letters that may differ, 1 or 2", 2, 1),
   prefix_length: integer("letters at the beginning that must be as given", 1),
   min_word_length: integer("length of a word from which on it gets suggestions", 4, 1),
   min_doc_freq: number("documents that a suggestion is in at least", 0),
-  max_term_freq: number("accepted", 0.01),
-  max_inspections: integer("accepted", 5),
-  string_distance: text("accepted; edits count", "internal"),
-  lowercase_terms: flag("accepted", true),
-} as const;
-
-const PHRASE = {
-  ...SHARED,
-  max_errors: number("accepted; words that no document has are replaced", 1),
-  confidence: number("accepted", 1),
-  real_word_error_likelihood: number("accepted", 0.95),
-  gram_size: integer("accepted; words are replaced each by itself", undefined),
-  separator: text("accepted", " "),
-  token_limit: integer("accepted", 10),
-  force_unigrams: flag("accepted", true),
-  direct_generator: anything("accepted; how candidates are found"),
-  smoothing: object("accepted"),
-  highlight: object("pre_tag and post_tag around words that were replaced"),
-  collate: object("not offered"),
+  max_term_freq: withoutEffect(number("frequent words get suggestions by suggest_mode", 0.01)),
+  max_inspections: integer("hint without influence on the answer: all terms of a shard are compared", 5),
+  string_distance: withoutEffect(text("the number of edits counts", "internal")),
+  lowercase_terms: withoutEffect(flag("words are as the analyzer makes them", true)),
 } as const;
 
 interface WordRules {
@@ -80,7 +64,7 @@ interface Candidate extends JsonObject {
 
 /** Reads a term suggestion for `given`. Throws parsing. */
 export function termSuggester(given: string, body: JsonObject): Suggester {
-  const options = readOptions("term", body, TERM, "option");
+  const options = readOptions("term", body, TERM_SUGGESTION_OPTIONS, "option");
   const { size, sort, min_doc_freq: minDocs } = options;
   const rules: WordRules = {
     maxEdits: Math.min(2, options.max_edits),
@@ -99,34 +83,6 @@ export function termSuggester(given: string, body: JsonObject): Suggester {
         found.push(entryOf(token, ordered.slice(0, size)));
       }
       return found;
-    },
-  };
-}
-
-/** Reads a phrase suggestion for `given`: the text with each word that no document has replaced by the likeliest. Throws parsing, not_offered. */
-export function phraseSuggester(given: string, body: JsonObject): Suggester {
-  const options = readOptions("phrase", body, PHRASE, "option");
-  if (options.collate !== undefined)
-    throw new AppError("not_offered", "[collate] can't be used: suggestions aren't checked by queries");
-  const rules: WordRules = { maxEdits: 2, prefixLength: 1, minLength: 3, minDocs: 0, mode: "missing" };
-  const { pre_tag: before = "", post_tag: behind = "" } = options.highlight ?? {};
-  return {
-    kind: "phrase",
-    async run(shards, control) {
-      const words: { readonly plain: string; readonly marked: string; readonly score: number }[] = [];
-      for (const token of wordsOf(shards, given, options)) {
-        const [best] = await similar(shards, options.field, token.text, rules, control);
-        const plain = best?.text ?? token.text;
-        const marked = best === undefined ? plain : `${String(before)}${plain}${String(behind)}`;
-        words.push({ plain, marked, score: best?.score ?? 1 });
-      }
-      const isBetter = words.some(({ score }) => score < 1);
-      const option = {
-        text: words.map(({ plain }) => plain).join(" "),
-        ...(options.highlight !== undefined && { highlighted: words.map(({ marked }) => marked).join(" ") }),
-        score: words.reduce((product, { score }) => product * score, 1),
-      };
-      return [{ text: given, offset: 0, length: given.length, options: isBetter ? [option] : [] }];
     },
   };
 }

@@ -1,0 +1,42 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { flag, integer, readOptions, refused, text, withoutEffect } from "./options.ts";
+import { gatherWarnings } from "./request-version.ts";
+
+const OPTIONS = {
+  size: integer("how many", 10),
+  swapped: withoutEffect(flag("they always count", true)),
+  rewrite: withoutEffect(text("all score alike", undefined)),
+  script: refused("use a filter"),
+} as const;
+
+/** Reads options of a request and returns its warnings. */
+function warningsOf(given: Record<string, unknown>): string[] {
+  const warnings = new Set<string>();
+  gatherWarnings(warnings, 605, () => readOptions("match", given, OPTIONS));
+  return [...warnings];
+}
+
+describe("an option without effect", () => {
+  test("is answered with a warning that says why", () => {
+    assert.deepEqual(warningsOf({ size: 1, rewrite: "scoring_boolean", swapped: false }), [
+      "[match] [swapped] has no effect here: they always count",
+      "[match] [rewrite] has no effect here: all score alike",
+    ]);
+  });
+
+  test("is taken without a warning where it is set to what is done anyway", () => {
+    assert.deepEqual(warningsOf({ swapped: true, rewrite: null }), []);
+  });
+
+  test("is checked like any other", () => {
+    assert.throws(() => warningsOf({ swapped: "perhaps" }), { code: "parsing" });
+  });
+});
+
+test("an option that is refused is refused by name, with the reason", () => {
+  assert.throws(() => warningsOf({ script: "x" }), {
+    code: "request_invalid",
+    message: "[match] [script] can't be used: use a filter",
+  });
+});
