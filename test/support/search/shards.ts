@@ -109,8 +109,8 @@ export class IndexFixture {
   #apply(): void {
     for (const [shard, operations] of this.#waiting) {
       const results = shard.apply({ operations }, { incarnation: 1, sequence: ++this.#sequence });
-      const error = results?.find(({ errorReason }) => errorReason)?.errorReason;
-      if (error) throw new Error(error);
+      const failed = results?.find(({ errorReason }) => errorReason);
+      if (failed) throw new Error(failed.errorReason!, { cause: failed.causeReason });
     }
     this.#waiting.clear();
   }
