@@ -9,15 +9,12 @@ import { type CompatibilityRow, compatibilityTable } from "#proto/kit/compatibil
 type Source = () => readonly CompatibilityRow[] | Promise<readonly CompatibilityRow[]>;
 
 /** Every part that accepts or refuses something by name has one function here. */
-<<<<<<< HEAD
 const SOURCES: readonly Source[] = [
   hubCompatibility,
   apiCompatibility,
+  searchCompatibility,
   async () => (await import("#hub/pipeline/tooling/compatibility.ts")).pipelineCompatibility(),
 ];
-=======
-const SOURCES: readonly Source[] = [hubCompatibility, apiCompatibility, searchCompatibility];
->>>>>>> 03a442d (search: warn of options without effect, refuse the phrase suggester)
 
 const INTRODUCTION = `# Compatibility
 
