@@ -3,7 +3,6 @@
 import { msg, str } from "@lit/localize";
 import { html, LitElement, nothing, type TemplateResult } from "lit";
 import { state } from "lit/decorators.js";
-import "#ui/components/shell/connection-badge.ts";
 import { HotkeyController } from "#ui/components/controls/hotkeys.ts";
 import { nextFrame } from "#ui/components/controls/next-frame.ts";
 import { type IconName, icon, logo } from "#ui/components/style/icons.ts";
@@ -14,6 +13,7 @@ import { LOOK_TEXTS } from "#ui/services/browser/theme-labels.ts";
 import { fetchViewer, signOut, type Viewer } from "#ui/services/hub/session-client.ts";
 import { appStyles } from "./app-styles.ts";
 import { NOT_FOUND, PAGES, type Page } from "./page-list.ts";
+import "#ui/components/shell/connection-badge.ts";
 
 const THEME_ICONS: Readonly<Record<Theme, IconName>> = {
   system: "system",
@@ -172,9 +172,9 @@ export class App extends LitElement {
     await this.renderRoot.querySelector("tr-command-palette")?.show(first, moreCommands());
   }
 
-  async #overlays(): Promise<typeof import("./overlays.ts") | undefined> {
+  async #overlays(): Promise<typeof import("./commands.ts") | undefined> {
     try {
-      return await import("./overlays.ts");
+      return await import("./commands.ts");
     } catch {
       this._failed = true;
       return undefined;

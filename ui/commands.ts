@@ -9,6 +9,8 @@ import { LOOK_TEXTS } from "#ui/services/browser/theme-labels.ts";
 import { parametersOf, SavedClient, type SavedType } from "#ui/services/hub/saved-client.ts";
 import { SearchClient } from "#ui/services/search/search-client.ts";
 import { PAGES } from "./page-list.ts";
+import "#ui/components/shell/command-palette.ts";
+import "#ui/components/shell/help-dialog.ts";
 
 const SAVED: readonly (readonly [type: SavedType, kind: string])[] = [
   ["dashboard", msg("Dashboard")],

@@ -1,9 +1,15 @@
 /** Drawing of charts as SVG: lines, areas and bars over groups, bars beside names. */
 
+import { msg } from "@lit/localize";
 import { nothing, type SVGTemplateResult, svg } from "lit";
 import { formatShort, formatTick } from "#ui/services/text/format.ts";
-import { labelledGroups, niceTicks, shorten } from "#ui/services/visualise/scale.ts";
-import type { ChartData } from "#ui/services/visualise/series.ts";
+import {
+  type ChartData,
+  type Group,
+  labelledGroups,
+  niceTicks,
+  shorten,
+} from "#ui/services/visualise/series.ts";
 
 /** Colours there are (`--series-1` …); further series use them again. */
 export const SERIES_COLOURS = 10;
@@ -210,4 +216,91 @@ export function rowAt(groups: number, y: number): number {
 /** Returns a length with as much of it as a screen shows. */
 export function round(value: number): number {
   return Math.round(value * 10) / 10;
+}
+
+/** Squares, groups across and series down, the darker the more. */
+export function plotHeat(data: ChartData, size: PlotSize, cursor: number | undefined): SVGTemplateResult {
+  const longest = Math.max(...data.series.map(({ name }) => name.length), 4);
+  const left = heatLeft(data, size);
+  const frame = { ...frameOf(size), left };
+  const largest = Math.max(
+    Number.EPSILON,
+    ...data.series.flatMap(({ values }) => values.map((value) => value ?? 0)),
+  );
+  const band = (frame.right - left) / Math.max(1, data.groups.length);
+  const row = (frame.bottom - frame.top) / Math.max(1, data.series.length);
+  const x = (at: number): number => left + (at + 0.5) * band;
+  const labels = labelledGroups(data.groups.length, frame.right - left, LABEL_PX);
+  return svg`${data.series.map(({ name, values }, at) => {
+    const y = frame.top + at * row;
+    return svg`<text class="label" x=${left - 8} y=${y + row / 2 + 4} text-anchor="end">${shorten(name, Math.min(longest, Math.floor((left - 14) / LETTER_PX)))}</text>
+      ${values.map((value, group) =>
+        value === undefined || value === 0
+          ? nothing
+          : svg`<rect class="heat" x=${round(x(group) - band / 2)} y=${round(y)} width=${round(Math.max(1, band - 1))} height=${round(Math.max(1, row - 1))} fill-opacity=${(0.12 + 0.88 * Math.sqrt(Math.max(0, value) / largest)).toFixed(3)} />`,
+      )}`;
+  })}
+  ${cursor === undefined ? nothing : svg`<rect class="cursor" x=${x(cursor) - band / 2} y=${frame.top} width=${Math.max(1, band)} height=${frame.bottom - frame.top} />`}
+  ${labels.map((at) => svg`<text class="tick" x=${round(x(at))} y=${frame.bottom + 17} text-anchor="middle">${axisLabel(data, at)}</text>`)}`;
+}
+
+/** Returns where the squares begin, px: right of their names. */
+export function heatLeft(data: ChartData, { width }: PlotSize): number {
+  const longest = Math.max(...data.series.map(({ name }) => name.length), 4);
+  return Math.min(width * 0.35, longest * LETTER_PX + 16);
+}
+
+/** A part of a ring. */
+export interface Share {
+  readonly label: string;
+  readonly value: number;
+  /** 0…1 of the whole. */
+  readonly part: number;
+}
+
+/** Returns the largest `limit` shares and the others as one. */
+export function sharesOf(groups: readonly Group[], sums: readonly number[], limit: number): Share[] {
+  const whole = sums.reduce((sum, value) => sum + Math.max(0, value), 0) || 1;
+  const all = groups
+    .map(({ label }, at) => ({ label, value: Math.max(0, sums[at]!) }))
+    .filter(({ value }) => value > 0)
+    .toSorted((a, b) => b.value - a.value);
+  const rest = all.slice(limit).reduce((sum, { value }) => sum + value, 0);
+  const shown = all.slice(0, limit);
+  if (rest > 0) shown.push({ label: msg("Others"), value: rest });
+  return shown.map(({ label, value }) => ({ label, value, part: value / whole }));
+}
+
+/** A ring of shares. */
+export function plotRing(
+  shares: readonly Share[],
+  { width, height }: PlotSize,
+  cursor: number | undefined,
+): SVGTemplateResult {
+  const radius = Math.max(20, Math.min(width, height) / 2 - 10);
+  const middle = { x: width / 2, y: height / 2 };
+  let turn = 0;
+  return svg`${shares.map(({ part }, at) => {
+    const from = turn;
+    turn += part;
+    const size = at === cursor ? radius + 5 : radius;
+    return svg`<path class="fill slice ${colourClass(at)}" d=${ringPath(middle, size, radius * 0.58, from, turn)} />`;
+  })}`;
+}
+
+interface Point {
+  readonly x: number;
+  readonly y: number;
+}
+
+/** A full ring is two halves: an arc can't end where it begins. */
+function ringPath(middle: Point, outer: number, inner: number, from: number, to: number): string {
+  if (to - from > 0.9999)
+    return `${ringPath(middle, outer, inner, 0, 0.5)}${ringPath(middle, outer, inner, 0.5, 0.9999)}`;
+  const point = (radius: number, turn: number): string => {
+    const angle = turn * 2 * Math.PI - Math.PI / 2;
+    return `${round(middle.x + radius * Math.cos(angle))} ${round(middle.y + radius * Math.sin(angle))}`;
+  };
+  const large = to - from > 0.5 ? 1 : 0;
+  return `M${point(outer, from)}A${outer} ${outer} 0 ${large} 1 ${point(outer, to)}L${point(inner, to)}A${inner} ${inner} 0 ${large} 0 ${point(inner, from)}z`;
 }

@@ -10,18 +10,21 @@ import { controls } from "#ui/components/style/styles.ts";
 import { formatMeasure, formatShare } from "#ui/services/text/format.ts";
 import { type ChartData, groupSums } from "#ui/services/visualise/series.ts";
 import type { Chart } from "#ui/services/visualise/visualisation.ts";
-import { heatLeft, plotHeat } from "./chart-heat.ts";
 import {
   colourClass,
   frameOf,
   groupAt,
+  heatLeft,
   type PlotSize,
   plotGroups,
+  plotHeat,
+  plotRing,
   plotRows,
   rowAt,
   rowsHeight,
+  type Share,
+  sharesOf,
 } from "./chart-plots.ts";
-import { plotRing, type Share, sharesOf } from "./chart-ring.ts";
 import { chartStyles } from "./chart-styles.ts";
 
 /** Further values are "Others". */

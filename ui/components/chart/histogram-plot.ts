@@ -3,7 +3,7 @@
 import { unsafeCSS } from "lit";
 import uPlot from "uplot";
 import plotText from "uplot/dist/uPlot.min.css";
-import { colourReader } from "#ui/components/style/theme-colour.ts";
+import { colourReader } from "#ui/services/browser/theme.ts";
 import type { Histogram } from "#ui/services/search/histogram.ts";
 import { formatShort, formatTick } from "#ui/services/text/format.ts";
 

@@ -4,6 +4,7 @@
  */
 
 import { msg, str } from "@lit/localize";
+import { type GeoPath, type GeoProjection, geoCircle, geoGraticule10, geoMercator, geoPath } from "d3-geo";
 import {
   html,
   LitElement,
@@ -14,6 +15,8 @@ import {
   type TemplateResult,
 } from "lit";
 import { property, state } from "lit/decorators.js";
+import { feature, mesh } from "topojson-client";
+import world from "world-atlas/countries-110m.json" with { type: "json" };
 import { icon } from "#ui/components/style/icons.ts";
 import { controls } from "#ui/components/style/styles.ts";
 import { formatCount, formatMeasure, formatShort } from "#ui/services/text/format.ts";
@@ -21,7 +24,53 @@ import { type MapView, moveView, pointName, type Ring, WORLD } from "#ui/service
 import { type Cluster, joinPlaces, type PlaceData } from "#ui/services/visualise/places.ts";
 import type { Metric } from "#ui/services/visualise/visualisation.ts";
 import { worldMapStyles } from "./world-map-styles.ts";
-import { WorldPlot } from "./world-outline.ts";
+
+type Topology = Parameters<typeof feature>[0];
+type Countries = Parameters<typeof feature>[1];
+
+const TOPOLOGY = world as unknown as Topology;
+const COUNTRIES = TOPOLOGY.objects["countries"] as Countries;
+const LAND = feature(TOPOLOGY, TOPOLOGY.objects["land"]!);
+const BORDERS = mesh(TOPOLOGY, COUNTRIES as Parameters<typeof mesh>[1], (a, b) => a !== b);
+const GRATICULE = geoGraticule10();
+/** Mean radius. */
+const EARTH_KM = 6_371;
+
+/** What is drawn behind the places, as SVG paths. */
+interface Outline {
+  readonly land: string;
+  readonly borders: string;
+  readonly graticule: string;
+}
+
+/** A part of the world on a plot. */
+class WorldPlot {
+  readonly projection: GeoProjection;
+  readonly #path: GeoPath;
+
+  constructor({ lat, lon, zoom }: MapView, width: number, height: number) {
+    this.projection = geoMercator()
+      .scale((width * zoom) / (2 * Math.PI))
+      .center([lon, lat])
+      .translate([width / 2, height / 2])
+      .clipExtent([
+        [-8, -8],
+        [width + 8, height + 8],
+      ]);
+    this.#path = geoPath(this.projection).digits(1);
+  }
+
+  outline(): Outline {
+    const draw = (shape: Parameters<GeoPath>[0]): string => this.#path(shape) ?? "";
+    return { land: draw(LAND), borders: draw(BORDERS), graticule: draw(GRATICULE) };
+  }
+
+  /** Returns the line of all points at a distance: a circle on the globe, whatever the projection makes of it. */
+  ring({ lat, lon, km }: Ring): string {
+    const degrees = ((km / EARTH_KM) * 180) / Math.PI;
+    return this.#path(geoCircle().center([lon, lat]).radius(degrees).precision(2)()) ?? "";
+  }
+}
 
 /** Circles nearer than this are one. */
 const REACH_PX = 26;

@@ -1,14 +1,120 @@
 /** The time range, its steps, the automatic refresh and the zone. Fires `tr-range`, `tr-refresh` and `tr-zone`. */
 
 import { msg, str } from "@lit/localize";
-import { html, LitElement, nothing, type TemplateResult } from "lit";
+import { css, html, LitElement, nothing, type TemplateResult } from "lit";
 import { property, state } from "lit/decorators.js";
 import { icon } from "#ui/components/style/icons.ts";
 import { controls } from "#ui/components/style/styles.ts";
 import { describeRange, QUICK_RANGES, rangeFault } from "#ui/services/search/range-labels.ts";
 import { DEFAULT_RANGE, moveRange, resolveRange, type TimeRange } from "#ui/services/search/time-range.ts";
 import { formatTime, formatZone } from "#ui/services/text/format.ts";
-import { timeRangePickerStyles } from "./time-range-picker-styles.ts";
+
+const timeRangePickerStyles = css`
+  :host {
+    display: flex;
+    position: relative;
+    min-width: 0;
+  }
+  .ends {
+    min-width: 0;
+    border-radius: 0;
+    margin: 0 -1px;
+  }
+  .ends span {
+    overflow: hidden;
+    text-overflow: ellipsis;
+  }
+  .every {
+    display: inline-flex;
+    align-items: center;
+    gap: 4px;
+    color: var(--accent);
+  }
+  .zone {
+    color: var(--ink-muted);
+    font-weight: 400;
+  }
+  .back {
+    border-radius: var(--radius) 0 0 var(--radius);
+  }
+  .ahead {
+    border-radius: 0 var(--radius) var(--radius) 0;
+  }
+  .panel {
+    position: absolute;
+    z-index: 20;
+    top: calc(100% + 5px);
+    right: 0;
+    display: grid;
+    grid-template-columns: 11rem 17rem;
+    max-width: calc(100vw - 20px);
+    border: 1px solid var(--line-strong);
+    border-radius: 8px;
+    background: var(--surface);
+    box-shadow: 0 12px 32px var(--shadow);
+  }
+  .quick {
+    display: flex;
+    flex-direction: column;
+    padding: 8px;
+    border-right: 1px solid var(--line);
+  }
+  .quick button {
+    justify-content: flex-start;
+    font-weight: 400;
+  }
+  form {
+    display: grid;
+    align-content: start;
+    gap: 10px;
+    padding: 14px;
+  }
+  label {
+    display: grid;
+    gap: 3px;
+    color: var(--ink-muted);
+    font-size: var(--text-small);
+  }
+  .line {
+    display: flex;
+    gap: 6px;
+    align-items: end;
+  }
+  .line label {
+    flex: 1;
+  }
+  p {
+    margin: 0;
+    font-size: var(--text-small);
+    color: var(--ink-muted);
+  }
+  p.fault {
+    color: var(--level-error);
+  }
+  @media (width < 700px) {
+    :host {
+      flex: 1;
+    }
+    .ends {
+      flex: 1;
+    }
+    .zone {
+      display: none;
+    }
+    .panel {
+      left: 0;
+      right: auto;
+      grid-template-columns: 1fr;
+      width: calc(100vw - 20px);
+    }
+    .quick {
+      display: grid;
+      grid-template-columns: 1fr 1fr;
+      border-right: 0;
+      border-bottom: 1px solid var(--line);
+    }
+  }
+`;
 
 const REFRESH_SECONDS = [0, 5, 10, 30, 60, 300] as const;
 

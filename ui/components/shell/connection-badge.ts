@@ -7,8 +7,12 @@ import { msg } from "@lit/localize";
 import { css, html, LitElement, nothing, type TemplateResult } from "lit";
 import { state } from "lit/decorators.js";
 import { controls } from "#ui/components/style/styles.ts";
-import { HUB_BACK_EVENT, HUB_MISSED_EVENT } from "#ui/services/hub/hub-events.ts";
-import { fetchHubState, type HubState } from "#ui/services/hub/session-client.ts";
+import {
+  fetchHubState,
+  HUB_BACK_EVENT,
+  HUB_MISSED_EVENT,
+  type HubState,
+} from "#ui/services/hub/session-client.ts";
 
 const ASK_MS = 15_000;
 /** A hub that restarts is back after about so long. */

@@ -2,7 +2,6 @@
 
 import { msg } from "@lit/localize";
 import { LEVEL_NAMES } from "#proto/live.ts";
-import { patchText } from "#ui/components/controls/patch-text.ts";
 import type { LogDocument } from "#ui/services/search/log-document.ts";
 import { formatTime } from "#ui/services/text/format.ts";
 import { pieceAround, splitMatches } from "#ui/services/text/highlight.ts";
@@ -149,4 +148,11 @@ function marked(text: string, name: string): HTMLElement {
   mark.className = name;
   mark.textContent = text;
   return mark;
+}
+
+/** Makes a text an element's only content. A text node that is there is kept: to make another one costs a layout box. */
+export function patchText(element: HTMLElement, text: string): void {
+  const node = element.firstChild;
+  if (!(node instanceof Text) || node !== element.lastChild) element.textContent = text;
+  else if (node.data !== text) node.data = text;
 }

@@ -5,7 +5,7 @@
  */
 
 import { msg } from "@lit/localize";
-import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
+import { css, html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
 import { property } from "lit/decorators.js";
 import { controls, logRows } from "#ui/components/style/styles.ts";
 import type { Sort } from "#ui/services/search/discover-state.ts";
@@ -13,10 +13,123 @@ import type { FieldCatalogue } from "#ui/services/search/fields.ts";
 import { isContinued, type LogDocument } from "#ui/services/search/log-document.ts";
 import { scrollToPlace } from "#ui/services/table/row-window.ts";
 import { hasOtherWords } from "#ui/services/text/highlight.ts";
-import { columnTracks, tableWidth } from "./column-tracks.ts";
-import { eventTableStyles } from "./event-table-styles.ts";
 import { type BodyView, TableBody } from "./table-body.ts";
 import "./table-head.ts";
+
+const eventTableStyles = css`
+  :host {
+    display: block;
+    min-height: 0;
+    position: relative;
+  }
+  .scroll {
+    position: absolute;
+    inset: 0;
+    overflow: auto;
+    scrollbar-gutter: stable;
+    contain: strict;
+    outline-offset: -2px;
+  }
+  .body {
+    position: relative;
+  }
+  .row {
+    position: absolute;
+    top: 0;
+    left: 0;
+    right: 0;
+    display: grid;
+    grid-template-columns: var(--columns);
+    gap: 0 12px;
+    min-width: var(--table-width, 0);
+    height: var(--row-height);
+    padding: 0 12px;
+    cursor: pointer;
+    contain: layout style;
+  }
+  :host([iswrapped]) .row {
+    height: auto;
+    min-height: var(--row-height);
+  }
+  :host([iswrapped]) .row .cell {
+    overflow: visible;
+    overflow-wrap: anywhere;
+    white-space: pre-wrap;
+    line-height: max(1.35em, calc(var(--row-height) - 4px));
+  }
+  .row:hover {
+    background: var(--surface-hover);
+  }
+  .row[aria-selected="true"] {
+    background: var(--surface-selected);
+  }
+  .cell {
+    min-width: 0;
+    overflow: hidden;
+    text-overflow: ellipsis;
+    white-space: nowrap;
+  }
+  mark.find {
+    background: var(--find);
+    color: var(--find-ink);
+  }
+  .time button {
+    display: inline;
+    height: auto;
+    min-width: 0;
+    padding: 0;
+    font: inherit;
+    color: inherit;
+  }
+  .time button:hover {
+    color: var(--accent);
+    background: none;
+    text-decoration: underline;
+  }
+  .label {
+    display: none;
+    color: var(--ink-faint);
+  }
+  .foot {
+    padding: 8px 12px 14px;
+    color: var(--ink-muted);
+    font-size: var(--text-small);
+  }
+  @media (width < 700px) {
+    .row {
+      display: block;
+      height: 44px;
+      min-width: 0;
+      padding: 1px 10px 1px 12px;
+      border-bottom: 1px solid var(--line);
+      white-space: nowrap;
+      overflow: hidden;
+      text-overflow: ellipsis;
+      line-height: 20px;
+    }
+    :host([iswrapped]) .row {
+      height: auto;
+      white-space: pre-wrap;
+    }
+    .cell {
+      display: inline;
+      margin-right: 8px;
+    }
+    .level::after {
+      content: "\\a";
+      white-space: pre;
+    }
+    mark {
+      /* A ground would be painted behind the ellipsis too. */
+      background: none;
+      color: inherit;
+      text-decoration: underline 2px var(--level-warn);
+    }
+    .label {
+      display: inline;
+    }
+  }
+`;
 
 /** The next page is asked for when so few rows are left below. */
 const ROWS_BEFORE_END = 40;
@@ -192,6 +305,33 @@ export class EventTable extends LitElement {
     if (scroller === null || body === null) return undefined;
     return { rows: this.rows, selected: this.selected, scroller, body };
   }
+}
+
+/** Widths of 23 and 5 letters of the rows' type: the head has another one. */
+const TIME_AND_LEVEL = "172px 44px";
+/** Of both and the space around them, px. */
+const TIME_AND_LEVEL_PX = 270;
+const GAP_PX = 12;
+const FIELD = "minmax(7rem, 1fr)";
+const FIELD_PX = 132;
+const MESSAGE = "minmax(16rem, 3fr)";
+/** More columns without a chosen width need more than a screen. */
+const MAX_FITTING = 4;
+
+type Widths = Readonly<Record<string, number>>;
+
+/** Returns the tracks of a grid: time, level and the columns, by their chosen widths in px where they have one. */
+function columnTracks(columns: readonly string[], widths: Widths): string {
+  const track = (column: string): string =>
+    widths[column] === undefined ? (column === "message" ? MESSAGE : FIELD) : `${widths[column]}px`;
+  return `${TIME_AND_LEVEL} ${columns.length === 0 ? "1fr" : columns.map(track).join(" ")}`;
+}
+
+/** Returns the least width of the table: where it is more than there is, it scrolls sideways. */
+function tableWidth(columns: readonly string[], widths: Widths): string {
+  if (columns.length <= MAX_FITTING && Object.keys(widths).length === 0) return "0";
+  const widthOf = (column: string): number => (widths[column] ?? FIELD_PX) + GAP_PX;
+  return `${columns.reduce((sum, column) => sum + widthOf(column), TIME_AND_LEVEL_PX)}px`;
 }
 
 customElements.define("tr-event-table", EventTable);

@@ -1,12 +1,76 @@
 /** A rule in a form. Fires `tr-save` with the rule, `tr-edit` with it after each change, `tr-test` with a channel. */
 
-import { msg } from "@lit/localize";
-import { css, html, LitElement, nothing, type TemplateResult } from "lit";
+import { msg, str } from "@lit/localize";
+import { css, html, LitElement, nothing, svg, type TemplateResult } from "lit";
 import { property } from "lit/decorators.js";
 import { formText } from "#ui/components/controls/form-text.ts";
 import { icon } from "#ui/components/style/icons.ts";
 import { controls } from "#ui/components/style/styles.ts";
-import type { AlertRule, Channel } from "#ui/services/administration/alert-client.ts";
+import type { AlertRule, Channel, PreviewPoint } from "#ui/services/administration/alert-client.ts";
+import { formatCount, formatMoment } from "#ui/services/text/format.ts";
+
+const WIDTH = 600;
+const HEIGHT = 110;
+
+class PreviewBars extends LitElement {
+  @property({ attribute: false }) accessor points: readonly PreviewPoint[] = [];
+  @property({ type: Number }) accessor threshold = 0;
+
+  static override styles = css`
+    svg {
+      display: block;
+      width: 100%;
+      height: 110px;
+    }
+    .bar {
+      fill: var(--bar);
+    }
+    .bar.firing {
+      fill: var(--level-error);
+    }
+    line {
+      stroke: var(--ink);
+      stroke-width: 1.5;
+      stroke-dasharray: 5 4;
+      vector-effect: non-scaling-stroke;
+    }
+    p {
+      display: flex;
+      justify-content: space-between;
+      gap: 12px;
+      margin: 6px 0 0;
+      color: var(--ink-muted);
+      font-size: var(--text-small);
+    }
+  `;
+
+  override render(): TemplateResult | typeof nothing {
+    const { points, threshold } = this;
+    const first = points[0];
+    const last = points.at(-1);
+    if (first === undefined || last === undefined) return nothing;
+    const most = Math.max(1, threshold, ...points.map(({ count }) => count));
+    const firings = points.filter(({ firing }, at) => firing && points[at - 1]?.firing !== true).length;
+    const step = WIDTH / points.length;
+    const y = (count: number): number => HEIGHT - (count / most) * (HEIGHT - 6);
+    const text = msg(
+      str`Would have fired ${formatCount(firings)} times; most lines in a window: ${formatCount(Math.max(...points.map(({ count }) => count)))}.`,
+    );
+    return html`<svg viewBox="0 0 ${WIDTH} ${HEIGHT}" preserveAspectRatio="none" role="img" aria-label=${text}>
+        ${points.map(({ count, firing }, at) => svg`<rect class="bar ${firing ? "firing" : ""}" x=${at * step} y=${y(count)} width=${Math.max(0.5, step - 0.6)} height=${HEIGHT - y(count)}></rect>`)}
+        <line x1="0" x2=${WIDTH} y1=${y(threshold)} y2=${y(threshold)}></line>
+      </svg>
+      <p><span>${formatMoment(Date.parse(first.at))}</span><strong>${text}</strong><span>${formatMoment(Date.parse(last.at))}</span></p>`;
+  }
+}
+
+customElements.define("tr-preview-bars", PreviewBars);
+
+declare global {
+  interface HTMLElementTagNameMap {
+    "tr-preview-bars": PreviewBars;
+  }
+}
 
 const WINDOWS = ["1m", "5m", "15m", "30m", "1h", "6h", "24h"];
 const INTERVALS = ["10s", "30s", "1m", "5m", "15m", "1h"];

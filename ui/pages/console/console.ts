@@ -3,10 +3,8 @@
 import { msg, str } from "@lit/localize";
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
 import { property, state } from "lit/decorators.js";
-import type { CodeEditor, LineRange } from "#ui/components/editor/code-editor.ts";
-import "#ui/components/editor/code-editor.ts";
-import "#ui/components/controls/confirm-dialog.ts";
 import { HotkeyController } from "#ui/components/controls/hotkeys.ts";
+import type { CodeEditor, LineRange } from "#ui/components/editor/code-editor.ts";
 import { icon } from "#ui/components/style/icons.ts";
 import { controls } from "#ui/components/style/styles.ts";
 import { readPreference, writePreference } from "#ui/services/browser/preferences.ts";
@@ -15,19 +13,22 @@ import { saveFile } from "#ui/services/browser/save-file.ts";
 import { bodyProblems, type TextProblem } from "#ui/services/console/body-problems.ts";
 import { complete } from "#ui/services/console/completion.ts";
 import { type ConsoleAnswer, ConsoleClient } from "#ui/services/console/console-client.ts";
-import { fromCurl, toCurl } from "#ui/services/console/curl.ts";
 import type { PastRequest } from "#ui/services/console/history.ts";
 import {
   type ConsoleRequest,
   formatRequest,
+  fromCurl,
   isDestructive,
   parseRequests,
   requestsAt,
   toCall,
+  toCurl,
 } from "#ui/services/console/requests.ts";
 import { ConsoleModel, destroyedIndex, type Result } from "./console-model.ts";
 import { consoleStyles } from "./console-styles.ts";
 import { historyView, introductionView, resultView } from "./console-views.ts";
+import "#ui/components/editor/code-editor.ts";
+import "#ui/components/controls/confirm-dialog.ts";
 
 const COPIED_MS = 1_500;
 /** After the last key: half a body is no mistake while it is typed. */

@@ -11,37 +11,35 @@ import { errorView } from "#ui/components/controls/error-view.ts";
 import { HotkeyController } from "#ui/components/controls/hotkeys.ts";
 import { type IconName, icon } from "#ui/components/style/icons.ts";
 import { controls, notices } from "#ui/components/style/styles.ts";
-import { PanelDrag } from "./panel-drag.ts";
-import "#ui/components/controls/time-range-picker.ts";
-import "./variable-bar.ts";
 import { type FoundDetail, NewestLines, newestView } from "#ui/pages/visualise/newest-lines.ts";
 import { isUtcPreferred } from "#ui/services/browser/preferences.ts";
 import { navigate } from "#ui/services/browser/router.ts";
 import { saveFile } from "#ui/services/browser/save-file.ts";
 import {
+  changeLook,
   type Dashboard,
+  type DashboardLook,
   dashboardFilter,
   EMPTY_DASHBOARD,
   exportDashboard,
   heightenPanel,
+  type LookChange,
   MAX_PANELS,
   movePanel,
   type Panel,
   placePanel,
+  readLook,
   resizePanel,
   type Variable,
   widenPanel,
 } from "#ui/services/dashboards/dashboard.ts";
-import {
-  changeLook,
-  type DashboardLook,
-  type LookChange,
-  readLook,
-} from "#ui/services/dashboards/dashboard-address.ts";
 import type { TimeRange } from "#ui/services/search/time-range.ts";
 import { DashboardModel } from "./dashboard-model.ts";
 import { panelView } from "./dashboard-panels.ts";
 import { dashboardStyles } from "./dashboard-styles.ts";
+import { PanelDrag } from "./panel-drag.ts";
+import "#ui/components/controls/time-range-picker.ts";
+import "./variable-bar.ts";
 
 export class DashboardView extends LitElement {
   /** Of the address. */

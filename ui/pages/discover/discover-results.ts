@@ -6,18 +6,15 @@
 import { msg } from "@lit/localize";
 import { html, LitElement, nothing, type TemplateResult } from "lit";
 import { property, state } from "lit/decorators.js";
-import "#ui/components/table/event-table.ts";
 import { errorView } from "#ui/components/controls/error-view.ts";
-import type { TopValues } from "#ui/components/table/field-list.ts";
-import "#ui/components/table/field-list.ts";
 import type { FilterDetail } from "#ui/components/controls/field-events.ts";
-import "#ui/components/chart/histogram.ts";
 import { HotkeyController } from "#ui/components/controls/hotkeys.ts";
 import { nextFrame } from "#ui/components/controls/next-frame.ts";
 import { controls, notices } from "#ui/components/style/styles.ts";
+import type { TopValues } from "#ui/components/table/field-list.ts";
 import type { WidthDetail } from "#ui/components/table/table-head.ts";
 import { readPreference, writePreference } from "#ui/services/browser/preferences.ts";
-import { SurroundingLines } from "#ui/services/discover/surrounding-lines.ts";
+import { SurroundingLines, surroundingsOf } from "#ui/services/discover/surrounding-lines.ts";
 import {
   addFilter,
   DEFAULT_STATE,
@@ -32,9 +29,11 @@ import { absoluteRange, moveRange, type ResolvedRange } from "#ui/services/searc
 import { highlightWords } from "#ui/services/text/highlight.ts";
 import type { DiscoverModel } from "./discover-model.ts";
 import { resultsStyles } from "./discover-styles.ts";
-import "./discover-tools.ts";
-import { surroundingsOf } from "#ui/services/discover/surroundings.ts";
 import { emptyView, footerText, statusView } from "./discover-views.ts";
+import "#ui/components/table/event-table.ts";
+import "#ui/components/table/field-list.ts";
+import "#ui/components/chart/histogram.ts";
+import "./discover-tools.ts";
 
 export class DiscoverResults extends LitElement {
   @property({ attribute: false }) accessor state: DiscoverState = DEFAULT_STATE;

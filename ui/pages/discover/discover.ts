@@ -4,14 +4,12 @@ import { msg } from "@lit/localize";
 import { html, LitElement, type PropertyValues, type TemplateResult } from "lit";
 import { property } from "lit/decorators.js";
 import { HotkeyController } from "#ui/components/controls/hotkeys.ts";
-import { icon } from "#ui/components/style/icons.ts";
-import "#ui/components/controls/query-bar.ts";
 import type { SearchDetail } from "#ui/components/controls/query-bar.ts";
+import { icon } from "#ui/components/style/icons.ts";
 import { controls } from "#ui/components/style/styles.ts";
-import "#ui/components/controls/time-range-picker.ts";
 import { navigate } from "#ui/services/browser/router.ts";
 import { takeFirstSearch } from "#ui/services/discover/first-search.ts";
-import { HUB_BACK_EVENT, HUB_MISSED_EVENT } from "#ui/services/hub/hub-events.ts";
+import { HUB_BACK_EVENT, HUB_MISSED_EVENT } from "#ui/services/hub/session-client.ts";
 import {
   DEFAULT_INDEX,
   type DiscoverState,
@@ -24,9 +22,11 @@ import {
 import { SearchClient } from "#ui/services/search/search-client.ts";
 import { isRelative, type TimeRange } from "#ui/services/search/time-range.ts";
 import { DiscoverModel } from "./discover-model.ts";
-import "./discover-results.ts";
 import { discoverStyles } from "./discover-styles.ts";
 import { pillsView } from "./discover-views.ts";
+import "#ui/components/controls/query-bar.ts";
+import "#ui/components/controls/time-range-picker.ts";
+import "./discover-results.ts";
 
 /** Statuses of failures that pass when the hub is back. */
 const UNREACHED = 0;

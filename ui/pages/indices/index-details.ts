@@ -3,19 +3,18 @@
 import { msg, str } from "@lit/localize";
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
 import { property, state } from "lit/decorators.js";
-import { HubError, toHubError } from "#ui/services/hub/json-call.ts";
-import "./analyse-form.ts";
-import "#ui/components/controls/confirm-dialog.ts";
 import { errorView } from "#ui/components/controls/error-view.ts";
 import { formText } from "#ui/components/controls/form-text.ts";
 import { icon } from "#ui/components/style/icons.ts";
-import "./mapping-tree.ts";
 import { pageStyles } from "#ui/components/style/page-styles.ts";
 import { controls, notices } from "#ui/components/style/styles.ts";
 import type { FieldNode, IndexAdmin, IndexAlias, IndexRow } from "#ui/services/administration/index-admin.ts";
 import { navigate } from "#ui/services/browser/router.ts";
+import { HubError, toHubError } from "#ui/services/hub/json-call.ts";
 import { formatBytes, formatCount, formatMoment } from "#ui/services/text/format.ts";
-import { aliasesView, settingsView } from "./index-views.ts";
+import "./analyse-form.ts";
+import "#ui/components/controls/confirm-dialog.ts";
+import "./mapping-tree.ts";
 
 type Tab = "mapping" | "settings" | "aliases" | "analyse";
 
@@ -254,6 +253,58 @@ function analysedFields(nodes: readonly FieldNode[]): string[] {
     ...(type === "text" ? [path] : []),
     ...analysedFields(children),
   ]);
+}
+
+/** Settings that are changed most. */
+const FREQUENT_SETTINGS = [
+  "index.refresh_interval",
+  "index.number_of_replicas",
+  "index.max_result_window",
+  "index.mapping.total_fields.limit",
+];
+
+/** Returns the settings that were given, and a form to set one; it is submitted with `key` and `value`. */
+function settingsView(
+  settings: ReadonlyMap<string, string>,
+  onSet: (event: SubmitEvent) => void,
+): TemplateResult {
+  return html`<form class="form tools" @submit=${onSet}>
+      <label>${msg("Setting")}<input name="key" class="mono" size="30" required autocomplete="off" placeholder="index.refresh_interval" list="settings" /></label>
+      <datalist id="settings">${FREQUENT_SETTINGS.map((key) => html`<option value=${key}></option>`)}</datalist>
+      <label>${msg("Value, empty for the default")}<input name="value" class="mono" autocomplete="off" placeholder="5s" /></label>
+      <button>${msg("Set")}</button>
+    </form>
+    <div class="table" tabindex="0" role="region" aria-label=${msg("Settings")}><table>
+      <thead><tr><th scope="col">${msg("Setting")}</th><th scope="col">${msg("Value")}</th></tr></thead>
+      <tbody>${[...settings].map(([key, value]) => html`<tr><td class="mono">${key}</td><td class="mono">${value}</td></tr>`)}</tbody>
+    </table></div>`;
+}
+
+/** Returns the aliases, and a form for another one; it is submitted with `alias`. */
+function aliasesView(
+  aliases: readonly IndexAlias[],
+  onAdd: (event: SubmitEvent) => void,
+  onRemove: (alias: string) => void,
+): TemplateResult {
+  return html`<form class="form tools" @submit=${onAdd}>
+      <label>${msg("Another name for this index")}<input name="alias" class="mono" required autocomplete="off" /></label><button>${msg("Add alias")}</button>
+    </form>
+    ${aliases.length === 0 ? html`<p class="muted">${msg("This index has no alias.")}</p>` : aliasTable(aliases, onRemove)}`;
+}
+
+function aliasTable(aliases: readonly IndexAlias[], onRemove: (alias: string) => void): TemplateResult {
+  return html`<div class="table" tabindex="0" role="region" aria-label=${msg("Aliases")}><table>
+    <thead><tr><th scope="col">${msg("Alias")}</th><th scope="col">${msg("Role")}</th><th scope="col"><span class="hidden-text">${msg("Remove")}</span></th></tr></thead>
+    <tbody>${aliases.map(
+      (alias) => html`<tr><td class="name">${alias.name}</td><td>${roleText(alias)}</td>
+        <td class="number"><button class="plain small icon" aria-label=${msg(str`Remove alias ${alias.name}`)} title=${msg("Remove")}
+          @click=${() => onRemove(alias.name)}>${icon("close")}</button></td></tr>`,
+    )}</tbody></table></div>`;
+}
+
+function roleText({ isWriteIndex, hasFilter }: IndexAlias): string {
+  const roles = [isWriteIndex ? msg("takes what is written") : "", hasFilter ? msg("with a filter") : ""];
+  return roles.filter((role) => role !== "").join(", ") || "–";
 }
 
 customElements.define("tr-index-details", IndexDetails);

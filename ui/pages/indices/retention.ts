@@ -2,7 +2,6 @@
 
 import { msg, str } from "@lit/localize";
 import { html, LitElement, nothing, type TemplateResult } from "lit";
-import "#ui/components/controls/confirm-dialog.ts";
 import { errorView } from "#ui/components/controls/error-view.ts";
 import { formText } from "#ui/components/controls/form-text.ts";
 import { Refreshing } from "#ui/components/controls/polling-controller.ts";
@@ -17,7 +16,8 @@ import {
   type RetentionRule,
   readRule,
   writeRule,
-} from "#ui/services/administration/retention-client.ts";
+} from "#ui/services/administration/index-admin.ts";
+import "#ui/components/controls/confirm-dialog.ts";
 
 const REFRESH_MS = 30_000;
 /** Names shown of what would be deleted. */

@@ -4,9 +4,10 @@ import { msg, str } from "@lit/localize";
 import type { LiveError, TailGap, TailStats } from "#proto/live.ts";
 import { TailClient, type TailLine, type TailState } from "#ui/services/live/tail-client.ts";
 import { RING_ENTRIES, TailLog } from "#ui/services/live/tail-log.ts";
+import { type FieldCatalogue, readFields, type TopValue } from "#ui/services/search/fields.ts";
 import { LogDocument, valueText } from "#ui/services/search/log-document.ts";
 import type { SearchClient } from "#ui/services/search/search-client.ts";
-import { rowsRequest } from "#ui/services/search/search-request.ts";
+import { rowsRequest, topValuesRequest } from "#ui/services/search/search-request.ts";
 import { formatCount } from "#ui/services/text/format.ts";
 import { stateText } from "./live-views.ts";
 
@@ -176,4 +177,56 @@ export function toDocument({ row, source }: TailLine): LogDocument {
   const time = new Date(atMs).toISOString();
   const known = { message, host: { name: host }, log: { file: { path } }, "@timestamp": time };
   return new LogDocument({ _index: index, _id: id, _source: known, sort: [atMs, 0] });
+}
+
+/** Values are those of so long. */
+const VALUES_OF_MS = 3_600_000;
+
+export class FieldSource {
+  readonly #client: SearchClient;
+  #index: string | undefined;
+  #fields: FieldCatalogue | undefined;
+
+  constructor(client: SearchClient) {
+    this.#client = client;
+  }
+
+  /** Undefined until they are known. */
+  get fields(): FieldCatalogue | undefined {
+    return this.#fields;
+  }
+
+  /** Learns the fields of an index expression; without them nothing is suggested. */
+  async load(index: string): Promise<void> {
+    if (index === this.#index) return;
+    this.#index = index;
+    try {
+      const fields = readFields(await this.#client.fieldCapabilities(index));
+      if (this.#index === index) this.#fields = fields;
+    } catch {
+      // A filter is written without suggestions, too.
+      this.#index = undefined;
+    }
+  }
+
+  /** Returns the most frequent values of a field; none where they can't be counted. */
+  async valuesOf(name: string): Promise<readonly TopValue[]> {
+    const countable = this.#fields?.get(name)?.aggregatableName;
+    if (countable === undefined || this.#index === undefined) return [];
+    const toMs = Date.now();
+    const body = topValuesRequest(
+      { query: "", filters: [] },
+      { fromMs: toMs - VALUES_OF_MS, toMs },
+      countable,
+    );
+    try {
+      const { aggregations } = await this.#client.search(this.#index, body);
+      return (aggregations?.values?.buckets ?? []).map((bucket) => ({
+        value: bucket.key_as_string ?? String(bucket.key),
+        count: bucket.doc_count,
+      }));
+    } catch {
+      return [];
+    }
+  }
 }

@@ -2,7 +2,7 @@
 
 import { msg, str } from "@lit/localize";
 import { LEVEL_NAMES, ROW_TRUNCATED } from "#proto/live.ts";
-import { patchText } from "#ui/components/controls/patch-text.ts";
+import { patchText } from "#ui/components/table/event-row.ts";
 import type { TailLine } from "#ui/services/live/tail-client.ts";
 import type { GapEntry, TailEntry } from "#ui/services/live/tail-log.ts";
 import { formatCount, formatTime } from "#ui/services/text/format.ts";

@@ -3,13 +3,14 @@
 import { msg, str } from "@lit/localize";
 import { css, html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
 import { property, state } from "lit/decorators.js";
-import "#ui/components/editor/code-editor.ts";
 import { errorView } from "#ui/components/controls/error-view.ts";
 import { formText } from "#ui/components/controls/form-text.ts";
 import { icon } from "#ui/components/style/icons.ts";
 import { pageStyles } from "#ui/components/style/page-styles.ts";
 import { controls, notices } from "#ui/components/style/styles.ts";
 import {
+  type Change,
+  changesOf,
   getPipeline,
   type PipelineText,
   problemsOf,
@@ -20,10 +21,86 @@ import {
 import { navigate } from "#ui/services/browser/router.ts";
 import type { TextProblem } from "#ui/services/console/body-problems.ts";
 import { HubError, toHubError } from "#ui/services/hub/json-call.ts";
-import { LogDocument } from "#ui/services/search/log-document.ts";
+import { LogDocument, valueText } from "#ui/services/search/log-document.ts";
 import { SearchClient } from "#ui/services/search/search-client.ts";
 import { rowsRequest } from "#ui/services/search/search-request.ts";
-import { trialStyles, trialView } from "./trial-view.ts";
+import "#ui/components/editor/code-editor.ts";
+
+const SIGNS: Readonly<Record<Change["kind"], string>> = { added: "+", changed: "~", removed: "−" };
+
+/** Looks of `trialView`. */
+const trialStyles = css`
+  .trial {
+    margin: 0 0 12px;
+    padding: 10px 12px;
+    border: 1px solid var(--line);
+    border-radius: 8px;
+    background: var(--surface);
+  }
+  .trial code {
+    display: block;
+    margin-bottom: 8px;
+    font: var(--text-small) / 1.5 var(--font-mono);
+    overflow-wrap: anywhere;
+  }
+  .trial ol {
+    margin: 0;
+    padding: 0;
+    list-style: none;
+  }
+  .trial li {
+    padding: 6px 0 6px 12px;
+    border-left: 3px solid var(--accent);
+  }
+  .trial li + li {
+    margin-top: 4px;
+  }
+  .trial li.idle {
+    border-left-color: var(--line-strong);
+  }
+  .trial li.dropped {
+    border-left-color: var(--level-error);
+  }
+  .trial table {
+    width: 100%;
+    margin-top: 4px;
+    border-collapse: collapse;
+    font: var(--text-small) / 1.5 var(--font-mono);
+  }
+  .trial td {
+    padding: 1px 8px 1px 0;
+    border: 0;
+    white-space: normal;
+    overflow-wrap: anywhere;
+    vertical-align: top;
+  }
+  .trial .added td:first-child {
+    color: var(--code-string);
+  }
+  .trial .changed td:first-child {
+    color: var(--code-key);
+  }
+  .trial .removed td {
+    color: var(--level-error);
+    text-decoration: line-through;
+  }
+`;
+
+/** Returns one line's way. */
+function trialView({ input, steps, refused }: Trial): TemplateResult {
+  let before = input;
+  return html`<section class="trial"><code>${valueText(input["message"])}</code>
+    ${steps.length === 0 ? html`<p class="muted">${msg("No filter does anything.")}</p>` : nothing}
+    <ol>${steps.map(({ name, matched, event }) => {
+      const changes = event === null ? [] : changesOf(before, event);
+      if (event !== null) before = event;
+      const look = event === null ? "dropped" : matched ? "" : "idle";
+      return html`<li class=${look}><b>${name}</b> <span class="muted">${event === null ? msg("drops the event") : matched ? nothing : msg("does nothing: it didn't match")}</span>
+        ${changes.length === 0 ? nothing : html`<table><tbody>${changes.map(({ field, kind, value }) => html`<tr class=${kind}><td>${SIGNS[kind]} ${field}</td><td>${value}</td></tr>`)}</tbody></table>`}</li>`;
+    })}</ol>
+    ${refused.map((reason) => html`<p role="alert">${reason}</p>`)}
+  </section>`;
+}
 
 /** After the last key. */
 const TRY_AFTER_MS = 350;

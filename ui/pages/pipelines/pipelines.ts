@@ -1,11 +1,10 @@
 /** Pipelines: which run, one in an editor with a trial as you type, dead letters, a grok debugger. The address says which. */
 
 import { msg, str } from "@lit/localize";
-import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
+import { css, html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
 import { property, state } from "lit/decorators.js";
-import type { Facts } from "#ui/services/hub/json-call.ts";
-import "#ui/components/controls/confirm-dialog.ts";
 import { errorView } from "#ui/components/controls/error-view.ts";
+import { Refreshing } from "#ui/components/controls/polling-controller.ts";
 import { icon } from "#ui/components/style/icons.ts";
 import { pageStyles } from "#ui/components/style/page-styles.ts";
 import { controls, notices } from "#ui/components/style/styles.ts";
@@ -15,13 +14,69 @@ import {
   listPipelines,
   replayLetter,
 } from "#ui/services/administration/pipeline-client.ts";
-import { PipelineFlow } from "#ui/services/administration/pipeline-flow.ts";
+import { type FlowStep, PipelineFlow } from "#ui/services/administration/pipeline-flow.ts";
 import { navigate } from "#ui/services/browser/router.ts";
+import type { Facts } from "#ui/services/hub/json-call.ts";
 import { valueText } from "#ui/services/search/log-document.ts";
+import { formatCount, formatShort } from "#ui/services/text/format.ts";
+import "#ui/components/controls/confirm-dialog.ts";
 import "./grok-debugger.ts";
 import "./pipeline-editor.ts";
-import { Refreshing } from "#ui/components/controls/polling-controller.ts";
-import { flowStyles, flowView } from "./pipeline-flow-view.ts";
+
+const flowStyles = css`
+  .flow {
+    display: flex;
+    flex-wrap: wrap;
+    gap: 10px 26px;
+    margin: 0;
+    padding: 0;
+    list-style: none;
+  }
+  .flow li {
+    position: relative;
+    min-width: 8.5rem;
+    padding: 8px 12px;
+    border: 1px solid var(--line);
+    border-radius: 8px;
+    background: var(--surface);
+  }
+  .flow li:not(:last-child)::after {
+    content: "→";
+    position: absolute;
+    top: 50%;
+    right: -20px;
+    color: var(--ink-muted);
+    transform: translateY(-50%);
+  }
+  .flow strong,
+  .flow span {
+    display: block;
+  }
+  .flow span {
+    color: var(--ink-muted);
+    font-size: var(--text-small);
+    font-variant-numeric: tabular-nums;
+  }
+  .flow .wrong {
+    color: var(--level-error);
+  }
+`;
+
+/** Returns a pipeline's steps under its name; nothing where it tells of none. */
+function flowView(id: string, steps: readonly FlowStep[]): TemplateResult | typeof nothing {
+  if (steps.length === 0) return nothing;
+  return html`<h2>${msg(str`Flow of ${id}`)}</h2>
+    <ol class="flow" aria-label=${msg(str`Flow of ${id}`)}>${steps.map(stepView)}</ol>`;
+}
+
+function stepView({ name, count, dropped, failures, perSecond, eventMs }: FlowStep): TemplateResult {
+  return html`<li><strong>${name}</strong>
+    <span>${perSecond === undefined ? "–" : msg(str`${formatShort(perSecond)} per second`)}</span>
+    <span>${msg(str`${formatCount(count)} events`)}</span>
+    ${eventMs === undefined ? nothing : html`<span>${msg(str`${eventMs.toPrecision(2)} ms each`)}</span>`}
+    ${dropped === 0 ? nothing : html`<span>${msg(str`${formatCount(dropped)} dropped`)}</span>`}
+    ${failures === 0 ? nothing : html`<span class="wrong">${msg(str`${formatCount(failures)} failed`)}</span>`}</li>`;
+}
 
 const REFRESH_MS = 5_000;
 

@@ -1,7 +1,7 @@
 /** Health: the hub, what waits in its streams, its pipelines, slow searches, and the agents that send it lines. */
 
 import { msg } from "@lit/localize";
-import { html, LitElement, nothing, type TemplateResult } from "lit";
+import { css, html, LitElement, nothing, type TemplateResult } from "lit";
 import { errorView } from "#ui/components/controls/error-view.ts";
 import { HotkeyController } from "#ui/components/controls/hotkeys.ts";
 import { Refreshing } from "#ui/components/controls/polling-controller.ts";
@@ -12,9 +12,91 @@ import { cardTableStyles } from "#ui/components/table/card-table.ts";
 import { fetchSlowQueries, type SlowQueries } from "#ui/services/administration/slow-queries.ts";
 import { fetchAgents, fetchStatus } from "#ui/services/hub/hub-client.ts";
 import type { Facts } from "#ui/services/hub/json-call.ts";
-import { slowQueriesView } from "./slow-queries-view.ts";
-import { statusStyles } from "./status-styles.ts";
-import { agentsView, factsView, identityView, pipelinesView, streamsView } from "./status-views.ts";
+import {
+  agentsView,
+  factsView,
+  identityView,
+  pipelinesView,
+  slowQueriesView,
+  streamsView,
+} from "./status-views.ts";
+
+const statusStyles = css`
+  .facets {
+    display: grid;
+    grid-template-columns: repeat(auto-fill, minmax(min(20rem, 100%), 1fr));
+    gap: 12px;
+  }
+  .card h3 {
+    margin: 0 0 8px;
+    color: var(--ink-muted);
+    font-size: var(--text);
+    font-weight: 600;
+  }
+  .card p {
+    margin: 0 0 4px;
+  }
+  .card dl {
+    display: grid;
+    grid-template-columns: minmax(5rem, max-content) minmax(0, 1fr);
+    gap: 5px 16px;
+    margin: 0;
+  }
+  .card dt {
+    color: var(--ink-muted);
+  }
+  .card dd {
+    margin: 0;
+    overflow-wrap: anywhere;
+    font-variant-numeric: tabular-nums;
+  }
+  .facts dd a {
+    color: inherit;
+  }
+  .fill {
+    display: inline-block;
+    vertical-align: middle;
+    width: 9rem;
+    height: 8px;
+    margin-right: 10px;
+    border-radius: 4px;
+    background: var(--surface-selected);
+    overflow: hidden;
+  }
+  .fill i {
+    display: block;
+    height: 100%;
+    background: var(--accent);
+  }
+  .fill.warning i {
+    background: var(--level-warn);
+  }
+  .fill.failed i {
+    background: var(--level-error);
+  }
+  td.why {
+    min-width: 16rem;
+    white-space: normal;
+  }
+  .why p {
+    margin: 0;
+  }
+  td.search {
+    min-width: 12rem;
+  }
+  .search pre {
+    max-width: 60ch;
+    max-height: 20rem;
+    margin: 4px 0;
+    overflow: auto;
+    overflow-wrap: anywhere;
+    white-space: pre-wrap;
+  }
+  .search summary {
+    min-height: 24px;
+    cursor: pointer;
+  }
+`;
 
 const REFRESH_MS = 5_000;
 

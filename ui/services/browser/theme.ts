@@ -61,3 +61,13 @@ export function applyLooks(): void {
   rowHeight = ROW_HEIGHTS[currentDensity()];
   dispatchEvent(new Event(THEME_EVENT));
 }
+
+/** Returns a reader of custom properties as colours a canvas knows. */
+export function colourReader(element: HTMLElement): (property: string) => string {
+  return (property) => {
+    element.style.color = `var(${property})`;
+    const colour = getComputedStyle(element).color;
+    element.style.color = "";
+    return colour;
+  };
+}

@@ -1,10 +1,18 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { forBrowser } from "./console-client.ts";
-import { fromCurl, toCurl } from "./curl.ts";
 import { addToHistory } from "./history.ts";
 import { compactJson, indentJson, lex, splitValues, toPlainJson } from "./loose-json.ts";
-import { formatRequest, indexOf, isDestructive, parseRequests, requestsAt, toCall } from "./requests.ts";
+import {
+  formatRequest,
+  fromCurl,
+  indexOf,
+  isDestructive,
+  parseRequests,
+  requestsAt,
+  toCall,
+  toCurl,
+} from "./requests.ts";
 
 const TEXT = `# first
 GET _search

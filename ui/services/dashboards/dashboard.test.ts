@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
+  changeLook,
   chooseVariables,
   type Dashboard,
   dashboardFilter,
@@ -11,12 +12,11 @@ import {
   movePanel,
   placePanel,
   readDashboard,
+  readLook,
   resizePanel,
   widenPanel,
   withIds,
 } from "./dashboard.ts";
-
-import { changeLook, readLook } from "./dashboard-address.ts";
 
 const DASHBOARD: Dashboard = {
   ...EMPTY_DASHBOARD,

@@ -3,8 +3,7 @@
 import type { DiscoverState } from "#ui/services/search/discover-state.ts";
 import { type Hit, LogDocument, valueText } from "#ui/services/search/log-document.ts";
 import { type SearchClient, type SearchResponse, totalOf } from "#ui/services/search/search-client.ts";
-import { encodeIndex } from "#ui/services/search/search-paths.ts";
-import { buildQuery, TIME_FIELD, timeOrder } from "#ui/services/search/search-request.ts";
+import { buildQuery, encodeIndex, TIME_FIELD, timeOrder } from "#ui/services/search/search-request.ts";
 import type { ResolvedRange } from "#ui/services/search/time-range.ts";
 import { csvLine } from "#ui/services/text/csv.ts";
 

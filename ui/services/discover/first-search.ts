@@ -6,8 +6,7 @@
 import { HOME_PAGE, parseRoute } from "#ui/services/browser/router.ts";
 import type { Answer, Fetcher } from "#ui/services/hub/json-call.ts";
 import { readState } from "#ui/services/search/discover-state.ts";
-import { fieldsPath, searchPath } from "#ui/services/search/search-paths.ts";
-import { rowsRequest } from "#ui/services/search/search-request.ts";
+import { fieldsPath, rowsRequest, searchPath } from "#ui/services/search/search-request.ts";
 import { resolveRange } from "#ui/services/search/time-range.ts";
 
 /** Requests that are under way. */

@@ -1,9 +1,11 @@
 /** The lines of the same host and file before and behind a line, whatever the query of the page was. */
 
-import type { FieldFilter } from "#ui/services/search/discover-state.ts";
+import { formatRoute } from "#ui/services/browser/router.ts";
+import { type DiscoverState, type FieldFilter, writeState } from "#ui/services/search/discover-state.ts";
 import { LogDocument } from "#ui/services/search/log-document.ts";
 import type { SearchClient } from "#ui/services/search/search-client.ts";
 import { buildQuery, OFFSET_FIELD, timeOrder } from "#ui/services/search/search-request.ts";
+import { absoluteRange } from "#ui/services/search/time-range.ts";
 
 /** What ties lines to their place. */
 const PLACE_FIELDS = ["host.name", "log.file.path"];
@@ -62,4 +64,14 @@ export class SurroundingLines {
         : [this.line.timestampMs + (side === "before" ? 1 : -1), 0];
     return { size: size + 1, query, sort, search_after: after };
   }
+}
+
+const MARGIN_MS = 30_000;
+
+/** Returns the address; "" for a line without a time. */
+export function surroundingsOf(document: LogDocument, state: DiscoverState): string {
+  if (document.timestampMs === 0) return "";
+  const filters = placeFilters(document);
+  const range = absoluteRange(document.timestampMs - MARGIN_MS, document.timestampMs + MARGIN_MS);
+  return formatRoute({ page: "discover", parameters: writeState({ ...state, query: "", filters, range }) });
 }

@@ -39,3 +39,9 @@ export async function signOut(): Promise<void> {
   await fetch("/api/auth/logout", { method: "POST" });
   location.assign("/api/auth/login");
 }
+
+/** Somebody's call found no hub: the badge asks it until it answers. */
+export const HUB_MISSED_EVENT = "tailrace-hub-missed";
+
+/** The hub answers again: what failed for want of it is worth another try. */
+export const HUB_BACK_EVENT = "tailrace-hub-back";

@@ -4,7 +4,7 @@ import { msg, str } from "@lit/localize";
 import { callJson, type Fetcher, type Hints } from "#ui/services/hub/json-call.ts";
 import type { FieldCapabilities } from "./fields.ts";
 import type { Hit } from "./log-document.ts";
-import { encodeIndex, fieldsPath, searchPath } from "./search-paths.ts";
+import { encodeIndex, fieldsPath, searchPath } from "./search-request.ts";
 
 export interface Bucket {
   readonly key: number | string;

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { visualisationRequest } from "./request.ts";
-import { labelledGroups, niceTicks, shorten } from "./scale.ts";
-import { groupSums, readSeries, toCsv } from "./series.ts";
+import { groupSums, labelledGroups, niceTicks, readSeries, shorten, toCsv } from "./series.ts";
 import {
   DEFAULT_VISUALISATION,
   drawnPart,
