@@ -16,9 +16,8 @@ import { SyslogLine } from "#proto/codec/syslog.ts";
 import { IsoTime, LocalTime } from "#proto/codec/time.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import type { tailrace } from "#proto/messages.ts";
-import { writeAccess, writeSyslog } from "./access-document.ts";
 import { DocumentWriter, type EventPlace } from "./document-writer.ts";
-import { writeJson } from "./json-document.ts";
+import { writeAccess, writeJson, writeSyslog } from "./line-documents.ts";
 
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;

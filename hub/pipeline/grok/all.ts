@@ -4,12 +4,10 @@
  * holds for one of the two only.
  */
 
-import { applicationPatterns, httpdPatterns } from "./application.ts";
-import { backupMailPatterns } from "./backup-mail.ts";
-import { basicPatterns } from "./basic.ts";
+import { applicationPatterns, backupMailPatterns, httpdPatterns } from "./application.ts";
+import { basicPatterns, networkPatterns, syslogPatterns } from "./basic.ts";
 import { firewallPatterns } from "./firewall.ts";
 import { monitoringPatterns } from "./monitoring.ts";
-import { networkPatterns, syslogPatterns } from "./network.ts";
 import { zeekPatterns } from "./zeek.ts";
 
 const SETS = [

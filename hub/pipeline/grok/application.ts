@@ -75,3 +75,90 @@ HTTPD_ERRORLOG %{HTTPD20_ERRORLOG}|%{HTTPD24_ERRORLOG}
 COMMONAPACHELOG %{HTTPD_COMMONLOG}
 COMBINEDAPACHELOG %{HTTPD_COMBINEDLOG}
 `;
+
+const LOG_KINDS = [
+  "NEW_VOLUME NEW_LABEL WROTE_LABEL NEW_MOUNT NOOPEN NOOPENDIR NOSTAT ALL_RECORDS_PRUNED PRUNED_JOBS PRUNED_FILES",
+  "BEGIN_PRUNE_JOBS BEGIN_PRUNE_FILES ENDPRUNE STARTJOB STARTRESTORE USEDEVICE DIFF_FS JOBEND NOPRUNE_JOBS NOPRUNE_FILES",
+  "VOLUME_PREVWRITTEN READYAPPEND CANCELLING MARKCANCEL CLIENT_RBJ VSS MAXSTART DUPLICATE NOJOBS NOJOBSTAT FATAL_CONN",
+  "NO_CONNECT NO_AUTH END_VOLUME MAX_CAPACITY",
+].join(" ");
+
+const baculaPatterns = String.raw`
+BACULA_TIMESTAMP %{MONTHDAY}-%{MONTH}(?:-%{YEAR})? %{HOUR}:%{MINUTE}
+BACULA_HOST %{HOSTNAME}
+BACULA_VOLUME %{USER}
+BACULA_DEVICE %{USER}
+BACULA_DEVICEPATH %{UNIXPATH}
+BACULA_CAPACITY %{INT}{1,3}(?:,%{INT}{3})*
+BACULA_VERSION %{USER}
+BACULA_JOB %{USER}
+BACULA_VOLUME_NAME %{BACULA_VOLUME:volume|[bacula][volume][name]}
+legacy BACULA_ON_DEVICE on device "%{BACULA_DEVICE:device}" \(%{BACULA_DEVICEPATH}\)
+ecs BACULA_ON_DEVICE on device "%{BACULA_DEVICE:[bacula][volume][device]}" \(%{BACULA_DEVICEPATH:[bacula][volume][path]}\)
+
+BACULA_LOG_MAX_CAPACITY User defined maximum volume capacity %{BACULA_CAPACITY:|[bacula][volume][max_capacity]} exceeded %{BACULA_ON_DEVICE}\.?
+BACULA_LOG_END_VOLUME End of medium on Volume "%{BACULA_VOLUME_NAME}" Bytes=%{BACULA_CAPACITY:|[bacula][volume][bytes]} Blocks=%{BACULA_CAPACITY:|[bacula][volume][blocks]} at %{BACULA_TIMESTAMP:|[bacula][timestamp]}\.?
+BACULA_LOG_NEW_VOLUME Created new Volume "%{BACULA_VOLUME_NAME}" in catalog\.?
+BACULA_LOG_NEW_LABEL Labeled new Volume "%{BACULA_VOLUME_NAME}" %{BACULA_ON_DEVICE}\.?
+BACULA_LOG_WROTE_LABEL Wrote label to prelabeled Volume "%{BACULA_VOLUME_NAME}" on device "%{BACULA_DEVICE:|[bacula][volume][device]}" \(%{BACULA_DEVICEPATH:|[bacula][volume][path]}\)
+BACULA_LOG_NEW_MOUNT New volume "%{BACULA_VOLUME_NAME}" mounted %{BACULA_ON_DEVICE} at %{BACULA_TIMESTAMP:|[bacula][timestamp]}\.?
+BACULA_LOG_NOOPEN \s*Cannot open %{DATA:|[file][path]}: ERR=%{GREEDYDATA:berror|[error][message]}
+BACULA_LOG_NOOPENDIR \s*Could not open directory "?%{DATA:|[file][path]}"?: ERR=%{GREEDYDATA:berror|[error][message]}
+BACULA_LOG_NOSTAT \s*Could not stat %{DATA:|[file][path]}: ERR=%{GREEDYDATA:berror|[error][message]}
+BACULA_LOG_NOJOBS There are no more Jobs associated with Volume "%{BACULA_VOLUME_NAME}"\. Marking it purged\.?
+BACULA_LOG_ALL_RECORDS_PRUNED All records pruned from Volume "%{BACULA_VOLUME_NAME}"; marking it "Purged"
+BACULA_LOG_BEGIN_PRUNE_JOBS Begin pruning Jobs older than %{INT} month %{INT} days \.
+BACULA_LOG_BEGIN_PRUNE_FILES Begin pruning Files\.
+BACULA_LOG_PRUNED_JOBS Pruned %{INT} Jobs* for client %{BACULA_HOST:client|[bacula][client][name]} from catalog\.
+BACULA_LOG_PRUNED_FILES Pruned Files from %{INT} Jobs* for client %{BACULA_HOST:client|[bacula][client][name]} from catalog\.
+BACULA_LOG_ENDPRUNE End auto prune\.
+BACULA_LOG_STARTJOB Start Backup JobId %{INT}, Job=%{BACULA_JOB:job|[bacula][job][name]}
+BACULA_LOG_STARTRESTORE Start Restore Job %{BACULA_JOB:job|[bacula][job][name]}
+BACULA_LOG_USEDEVICE Using Device "%{BACULA_DEVICE:device|[bacula][volume][device]}"
+BACULA_LOG_DIFF_FS \s*%{UNIXPATH} is a different filesystem\. Will not descend from %{UNIXPATH} into it\.
+BACULA_LOG_JOBEND Job write elapsed time = %{DATA:elapsed|[bacula][job][elapsed_time]}, Transfer rate = %{NUMBER} (?:K|M|G)? ?Bytes/second
+BACULA_LOG_NOPRUNE_JOBS No Jobs found to prune\.
+BACULA_LOG_NOPRUNE_FILES No Files found to prune\.
+BACULA_LOG_VOLUME_PREVWRITTEN Volume "?%{BACULA_VOLUME_NAME}"? previously written, moving to end of data\.
+BACULA_LOG_READYAPPEND Ready to append to end of Volume "%{BACULA_VOLUME_NAME}" size=%{INT:|[bacula][volume][size]:int}
+BACULA_LOG_CANCELLING Cancelling duplicate JobId=%{INT:|[bacula][job][other_id]}\.
+BACULA_LOG_MARKCANCEL JobId %{INT:|[bacula][job][id]}, Job %{BACULA_JOB:job|[bacula][job][name]} marked to be canceled\.
+BACULA_LOG_CLIENT_RBJ shell command: run ClientRunBeforeJob "%{GREEDYDATA:runjob|[bacula][job][client_run_before_command]}"
+BACULA_LOG_VSS (?:Generate )?VSS (?:Writer)?
+BACULA_LOG_MAXSTART Fatal [eE]rror: Job canceled because max start delay time exceeded\.
+BACULA_LOG_DUPLICATE Fatal [eE]rror: JobId %{INT:duplicate|[bacula][job][other_id]} already running\. Duplicate job not allowed\.
+BACULA_LOG_NOJOBSTAT Fatal [eE]rror: No Job status returned from FD\.
+BACULA_LOG_FATAL_CONN Fatal [eE]rror: bsock\.c:133 Unable to connect to (?:Client: %{BACULA_HOST:client|[bacula][client][name]}|Storage daemon) on %{IPORHOST:|[client][address]}:%{POSINT:|[client][port]:int}\. ERR=%{GREEDYDATA:berror|[error][message]}
+BACULA_LOG_NO_CONNECT Warning: bsock\.c:127 Could not connect to (?:Client: %{BACULA_HOST:client|[bacula][client][name]}|Storage daemon) on %{IPORHOST:|[client][address]}:%{POSINT:|[client][port]:int}\. ERR=%{GREEDYDATA:berror|[error][message]}
+BACULA_LOG_NO_AUTH Fatal [eE]rror: Unable to authenticate with File daemon at "?%{IPORHOST:|[client][address]}(?::%{POSINT:|[client][port]})?"?\. Possible causes:
+BACULA_LOG (?:${LOG_KINDS.split(" ")
+  .map((kind) => `%{BACULA_LOG_${kind}}`)
+  .join("|")})
+BACULA_LOGLINE %{BACULA_TIMESTAMP:bts|timestamp} %{BACULA_HOST:hostname|[host][hostname]}(?: JobId %{INT:jobid|[bacula][job][id]}:|:?) %{BACULA_LOG}
+`;
+
+const eximPatterns = String.raw`
+EXIM_MSGID [0-9A-Za-z]{6}-[0-9A-Za-z]{6}-[0-9A-Za-z]{2}
+EXIM_FLAGS (?:<=|=>|->|\*>|\*\*|==|<>|>>)
+legacy EXIM_DATE %{YEAR:exim_year}-%{MONTHNUM:exim_month}-%{MONTHDAY:exim_day} %{TIME:exim_time}
+ecs EXIM_DATE (?:%{YEAR}-%{MONTHNUM}-%{MONTHDAY} %{TIME})
+EXIM_PID \[%{POSINT:pid|[process][pid]:int}\]
+EXIM_QT (?:(?:\d+y)?(?:\d+w)?(?:\d+d)?(?:\d+h)?(?:\d+m)?(?:\d+s)?)
+EXIM_EXCLUDE_TERMS (?:Message is frozen|(?:Start|End) queue run| Warning: | retry time not reached | no (?:IP address|host name) found for (?:IP address|host) | unexpected disconnection while reading SMTP command | no immediate delivery: |another process is handling this message)
+EXIM_REMOTE_HOST H=(?:%{NOTSPACE:remote_hostname|[source][address]} )?(?:\(%{NOTSPACE:remote_heloname|[exim][log][remote_address]}\) )?\[%{IP:remote_host|[source][ip]}\](?::%{POSINT:remote_port|[source][port]:int})?
+EXIM_INTERFACE I=\[%{IP:exim_interface|[destination][ip]}\](?::%{NUMBER:exim_interface_port|[destination][port]:int})?
+EXIM_PROTOCOL P=%{NOTSPACE:protocol|[network][protocol]}
+EXIM_MSG_SIZE S=%{NUMBER:exim_msg_size|[exim][log][message][size]:int}
+EXIM_HEADER_ID id=%{NOTSPACE:exim_header_id|[exim][log][header_id]}
+EXIM_QUOTED_CONTENT (?:\\.|[^\\"])*
+legacy EXIM_SUBJECT T=%{QS:exim_subject}
+ecs EXIM_SUBJECT T="%{EXIM_QUOTED_CONTENT:[exim][log][message][subject]}"
+EXIM_UNKNOWN_FIELD (?:[A-Za-z0-9]{1,4}=(?:%{QUOTEDSTRING}|%{NOTSPACE}))
+EXIM_NAMED_FIELDS (?: (?:%{EXIM_REMOTE_HOST}|%{EXIM_INTERFACE}|%{EXIM_PROTOCOL}|%{EXIM_MSG_SIZE}|%{EXIM_HEADER_ID}|%{EXIM_SUBJECT}|%{EXIM_UNKNOWN_FIELD}))*
+legacy EXIM_FOR (?: for %{EMAILADDRESS:exim_recipient_email})?
+ecs EXIM_FOR (?:(?: from <?%{DATA:[exim][log][sender][original]}>?)? for %{EMAILADDRESS:[exim][log][recipient][email]})?
+EXIM_MESSAGE_ARRIVAL %{EXIM_DATE:timestamp} (?:%{EXIM_PID} )?%{EXIM_MSGID:exim_msgid|[exim][log][message][id]} (?<exim_flags|[exim][log][flags]><=) (?:%{EMAILADDRESS:exim_sender_email|[exim][log][sender][email]}|%{NOTSPACE})%{EXIM_NAMED_FIELDS}%{EXIM_FOR}
+EXIM %{EXIM_MESSAGE_ARRIVAL}
+`;
+
+export const backupMailPatterns = baculaPatterns + eximPatterns;

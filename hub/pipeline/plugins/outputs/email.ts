@@ -35,23 +35,34 @@ const OPTIONS = options({
 
 type Options = Static<typeof OPTIONS>;
 
+/** A record's target. Its body is the mail's text, followed by the HTML where there is one. */
+interface Envelope {
+  readonly headers: Readonly<Record<string, string>>;
+  /** Bytes of the text; undefined: there is no HTML behind it. */
+  readonly textBytes?: number;
+}
+
 export const emailOutput = defineOutput({
   name: "email",
   description: "sends a mail for each event",
   options: OPTIONS,
   create(values) {
-    const { to, from, subject, body, cc, bcc, replyto, htmlbody } = values;
-    const parts = { to, from, subject, text: body, cc, bcc, replyTo: replyto, html: htmlbody };
-    const formats = Object.entries(parts).flatMap(([name, part]) =>
-      part === undefined ? [] : [[name, compileFormat(part)] as const],
+    const { to, from, subject, cc, bcc, replyto, body, htmlbody } = values;
+    const headers = Object.entries({ to, from, subject, cc, bcc, replyTo: replyto }).flatMap(
+      ([name, value]) => (value === undefined ? [] : [[name, compileFormat(value)] as const]),
     );
+    const text = compileFormat(body);
+    const html = htmlbody === undefined ? undefined : compileFormat(htmlbody);
     return {
-      shape: (event) => ({
-        target: "",
-        body: Buffer.from(
-          JSON.stringify(Object.fromEntries(formats.map(([name, format]) => [name, format(event)]))),
-        ),
-      }),
+      shape(event) {
+        const plain = Buffer.from(text(event));
+        const envelope: Envelope = {
+          headers: Object.fromEntries(headers.map(([name, format]) => [name, format(event)])),
+          ...(html !== undefined && { textBytes: plain.length }),
+        };
+        const parts = html === undefined ? plain : Buffer.concat([plain, Buffer.from(html(event))]);
+        return { target: JSON.stringify(envelope), body: parts };
+      },
     };
   },
   writer: (values, context) => new MailWriter(values, context),
@@ -69,13 +80,16 @@ class MailWriter implements OutputWriter {
 
   async write(records: readonly OutputRecord[], signal: AbortSignal): Promise<WriteRest | undefined> {
     const refused: { place: number; reason: string }[] = [];
-    for (const [place, { id, body }] of records.entries()) {
+    for (const [place, { id, target, body }] of records.entries()) {
       if (signal.aborted) return { again: [...records.keys()].slice(place), refused };
-      const mail = JSON.parse(Buffer.from(body).toString()) as Record<string, string>;
+      const { headers, textBytes = body.length } = JSON.parse(target) as Envelope;
+      const mail = Buffer.from(body.buffer, body.byteOffset, body.length);
       try {
         // A mail that goes out once more has the same id, by which mail programs drop it.
         await this.#open().sendMail({
-          ...mail,
+          ...headers,
+          text: mail.subarray(0, textBytes),
+          ...(textBytes < mail.length && { html: mail.subarray(textBytes) }),
           messageId: `<${id}@tailrace>`,
           disableFileAccess: true,
           disableUrlAccess: true,

@@ -175,7 +175,7 @@ test("email sends a mail per event, the same id at each try, and refuses what th
     });
   });
   const world = new OutputWorld(
-    `email { to => "%{to}" subject => "about %{m}" body => "text %{m}" address => "127.0.0.1" port => ${port} }`,
+    `email { to => "%{to}" subject => "about %{m}" body => "text %{m}" htmlbody => "<b>%{m}</b>" address => "127.0.0.1" port => ${port} }`,
   );
   t.after(() => world.writer.stop());
   const rest = await world.write([
@@ -186,7 +186,11 @@ test("email sends a mail per event, the same id at each try, and refuses what th
     rest?.refused?.map(({ place }) => place),
     [0],
   );
-  assert.match(mails[0] ?? "", /Subject: about two\nMessage-ID: <id-1@tailrace>\n[\s\S]*\n\ntext two\n$/);
+  assert.match(mails[0] ?? "", /Subject: about two\nMessage-ID: <id-1@tailrace>\n/);
+  assert.match(
+    mails[0] ?? "",
+    /Content-Type: text\/plain[\s\S]*?\n\ntext two\n[\s\S]*?text\/html[\s\S]*?\n\n<b>two<\/b>\n/,
+  );
 });
 
 const REDIS = ["/usr/bin/redis-server", "/usr/local/bin/redis-server"].find((path) => existsSync(path));
