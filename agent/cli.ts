@@ -73,6 +73,7 @@ async function run(options: Options, load: () => AgentSettings, terminal: Termin
   const { file } = settings;
   const pretty = !(file["logging.json"] ?? !process.stderr.isTTY);
   const log = createLogger({ name: "agent", level: file["logging.level"], pretty });
+  for (const warning of settings.warnings) log.warn(warning);
   const agent = new Agent(settings, log);
   const manager = new ServiceManager({ env: process.env, log });
   const signalled = Promise.withResolvers<void>();
@@ -114,6 +115,7 @@ async function run(options: Options, load: () => AgentSettings, terminal: Termin
 async function test(what: string, settings: AgentSettings, terminal: Terminal): Promise<boolean> {
   if (what === "config") {
     const inputs = settings.inputs.map(({ id, plugin }) => `  input ${id}: ${plugin.type}\n`).join("");
+    for (const warning of settings.warnings) terminal.warn(`warning: ${warning}\n`);
     const { length } = settings.inputs;
     terminal.print(
       `settings are right: ${length === 1 ? "1 input" : `${length} inputs`}, output ${settings.output}\n${inputs}`,

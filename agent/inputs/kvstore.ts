@@ -3,6 +3,7 @@
 import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import type { Static } from "typebox";
+import { onlyWith } from "#agent/contract/idle-settings.ts";
 import { defineInput, type Input, type InputContext, type InputState } from "#agent/contract/input.ts";
 import { parseAddress, Receipts, StreamSink } from "#agent/inputs/streams/stream-sink.ts";
 import { AppError } from "#proto/kit/errors.ts";
@@ -37,36 +38,68 @@ const schema = Type.Object(
       default: "",
       description: "Name of the list, stream or channel; several channels with commas.",
     }),
-    in_progress_key: text(
-      "List for entries on their way to the hub. Default: <key>:in-progress:<host name>:<input id>.",
+    in_progress_key: onlyWith(
+      text("List for entries on their way to the hub. Default: <key>:in-progress:<host name>:<input id>."),
+      "data_type",
+      "list",
     ),
-    group: Type.String({ default: "tailrace", minLength: 1, description: "Consumer group of a stream." }),
-    consumer: text(
-      "Name within the group; stable, so that a restart finds its entries. Default: host name and input id.",
+    group: onlyWith(
+      Type.String({ default: "tailrace", minLength: 1, description: "Consumer group of a stream." }),
+      "data_type",
+      "stream",
     ),
-    start: Type.Union([Type.Literal("beginning"), Type.Literal("end")], {
-      default: "beginning",
-      description: "Where a consumer group that is made now begins.",
-    }),
-    claim_idle: durationSetting({
-      default: "5m",
-      description:
-        "Entries that another consumer has not acknowledged for this time are taken over; 0: never.",
-    }),
-    message_field: Type.String({
-      default: "message",
-      description: "Field of a stream's entries that becomes the message; without it all fields as JSON.",
-    }),
-    batch: Type.Integer({
-      minimum: 1,
-      maximum: 10_000,
-      default: 125,
-      description: "Entries asked for at a time.",
-    }),
-    interval: durationSetting({
-      default: "10s",
-      description: "Time between looks at the slow log.",
-    }),
+    consumer: onlyWith(
+      text(
+        "Name within the group; stable, so that a restart finds its entries. Default: host name and input id.",
+      ),
+      "data_type",
+      "stream",
+    ),
+    start: onlyWith(
+      Type.Union([Type.Literal("beginning"), Type.Literal("end")], {
+        default: "beginning",
+        description: "Where a consumer group that is made now begins.",
+      }),
+      "data_type",
+      "stream",
+    ),
+    claim_idle: onlyWith(
+      durationSetting({
+        default: "5m",
+        description:
+          "Entries that another consumer has not acknowledged for this time are taken over; 0: never.",
+      }),
+      "data_type",
+      "stream",
+    ),
+    message_field: onlyWith(
+      Type.String({
+        default: "message",
+        description: "Field of a stream's entries that becomes the message; without it all fields as JSON.",
+      }),
+      "data_type",
+      "stream",
+    ),
+    batch: onlyWith(
+      Type.Integer({
+        minimum: 1,
+        maximum: 10_000,
+        default: 125,
+        description: "Entries asked for at a time.",
+      }),
+      "data_type",
+      "list",
+      "stream",
+      "slowlog",
+    ),
+    interval: onlyWith(
+      durationSetting({
+        default: "10s",
+        description: "Time between looks at the slow log.",
+      }),
+      "data_type",
+      "slowlog",
+    ),
     database: Type.Integer({ minimum: 0, default: 0, description: "Number of the database." }),
     username: Type.String({ default: "", description: "User, for servers with several." }),
     password: Type.String({ default: "", description: "Password." }),

@@ -1,6 +1,7 @@
 /** Which lines belong together: stack traces, statements over several lines, blocks of a fixed length. */
 
 import type { Static } from "typebox";
+import { onlyWith } from "#agent/contract/idle-settings.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { Type } from "#proto/kit/schema.ts";
 import { durationSetting } from "#proto/kit/settings/kinds.ts";
@@ -16,17 +17,22 @@ export const multilineProperties = {
     }),
   ),
   "multiline.pattern": Type.Optional(Type.String({ description: "Regular expression for lines." })),
-  "multiline.negate": Type.Optional(
-    Type.Boolean({ description: "The lines meant are those that don't match." }),
+  "multiline.negate": onlyWith(
+    Type.Optional(Type.Boolean({ description: "The lines meant are those that don't match." })),
+    "multiline.pattern",
   ),
-  "multiline.match": Type.Optional(
-    Type.Union([Type.Literal("after"), Type.Literal("before")], {
-      description:
-        "after: a line meant continues the one before; before: it belongs to the one behind. Default: after.",
-    }),
+  "multiline.match": onlyWith(
+    Type.Optional(
+      Type.Union([Type.Literal("after"), Type.Literal("before")], {
+        description:
+          "after: a line meant continues the one before; before: it belongs to the one behind. Default: after.",
+      }),
+    ),
+    "multiline.pattern",
   ),
-  "multiline.flush_pattern": Type.Optional(
-    Type.String({ description: "A line that matches this ends its event." }),
+  "multiline.flush_pattern": onlyWith(
+    Type.Optional(Type.String({ description: "A line that matches this ends its event." })),
+    "multiline.pattern",
   ),
   "multiline.count_lines": Type.Optional(
     Type.Integer({ minimum: 1, maximum: 10_000, description: "Lines of an event with type count." }),

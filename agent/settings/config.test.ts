@@ -161,3 +161,47 @@ test("the command line overrides the file", () => {
   });
   assert.deepEqual([settings.file.name, settings.file["status.port"]], ["line", 0]);
 });
+
+test("a setting that has no effect is a warning with its place and the reason", () => {
+  for (const [text, expected] of [
+    [
+      `${INPUT}config.reload.interval: 2s`,
+      /^agent\.yml:2:1: config\.reload\.interval has no effect: .*automatic/,
+    ],
+    [
+      `${INPUT}output.pipeline: {token: a, nkey_seed_file: /k}`,
+      /output\.pipeline\.token has no effect: .*nkey_seed_file is used/,
+    ],
+    [
+      `${INPUT}output.search: {hosts: [h], api_key: k, username: u}`,
+      /output\.search\.username has no effect/,
+    ],
+    [
+      `shipper.inputs: [{type: log, paths: [/a], delete_grace: 5m}]`,
+      /shipper\.inputs\.0: delete_grace has no effect: .*delete_after_read/,
+    ],
+    [
+      `shipper.inputs: [{type: log, paths: [/a], multiline: {type: count, count_lines: 2, negate: true}}]`,
+      /multiline\.negate has no effect: .*multiline\.pattern/,
+    ],
+    [
+      `shipper.inputs: [{type: kvstore, key: k, interval: 5s}]`,
+      /^agent\.yml:1:\d+: .*interval has no effect: it works only with data_type: slowlog\.$/,
+    ],
+  ] as const) {
+    const { warnings } = check(text);
+    assert.equal(warnings.length, 1, text);
+    assert.match(warnings[0]!, expected);
+  }
+});
+
+test("settings that work together are no warnings, nor are those that are not given", () => {
+  for (const text of [
+    INPUT,
+    `${INPUT}config.reload: {automatic: true, interval: 2s}`,
+    `${INPUT}output.search: {hosts: [h], username: u, password: p}`,
+    `shipper.inputs: [{type: log, paths: [/a], delete_after_read: true, delete_grace: 5m}]`,
+    `shipper.inputs: [{type: kvstore, data_type: stream, key: k, group: g, batch: 5}]`,
+  ])
+    assert.deepEqual(check(text).warnings, [], text);
+});

@@ -4,6 +4,7 @@ import { type Stats, statSync } from "node:fs";
 import { hostname } from "node:os";
 import { resolve } from "node:path";
 import type { Static } from "typebox";
+import { idleSettings } from "#agent/contract/idle-settings.ts";
 import type { ConnectionSettings } from "#agent/outputs/connection.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import {
@@ -37,6 +38,8 @@ export interface AgentSettings {
   /** Of the output to a file. */
   readonly rotateBytes: number;
   readonly reloadIntervalMs: number;
+  /** A sentence for each setting that is given and has no effect. */
+  readonly warnings: readonly string[];
 }
 
 export interface ConfigOptions {
@@ -94,11 +97,13 @@ export function checkAgentSettings(entries: Entries): AgentSettings {
     "output.pipeline.batch_bytes",
     parseSize(file["output.pipeline.batch_bytes"]),
   );
+  const inputs = checkInputs(file["shipper.inputs"], placesOf(entries.get("shipper.inputs")!));
   return {
     file,
     agentName: file.name === "" ? hostname() : file.name,
     output,
-    inputs: checkInputs(file["shipper.inputs"], placesOf(entries.get("shipper.inputs")!)),
+    inputs,
+    warnings: [...warningsOf(file, entries), ...inputs.flatMap(({ warnings }) => warnings)],
     pathData: resolve(file["path.data"]),
     shutdownTimeoutMs: parseDuration(file["shutdown_timeout"]),
     lingerMs: parseDuration(file["output.pipeline.linger"]),
@@ -108,6 +113,21 @@ export function checkAgentSettings(entries: Entries): AgentSettings {
     rotateBytes: parseSize(file["output.file.rotate_every"]),
     reloadIntervalMs: parseDuration(file["config.reload.interval"]),
   };
+}
+
+/** Credentials by rank: one that is given makes those behind it idle. */
+const RANKED_CREDENTIALS = [
+  ["output.pipeline.nkey_seed_file", "output.pipeline.token_file", "output.pipeline.token"],
+  ["output.search.api_key", "output.search.bearer_token", "output.search.username"],
+] as const;
+
+function warningsOf(file: Static<typeof SETTINGS_SCHEMA>, entries: Entries): string[] {
+  const idle = idleSettings(SETTINGS_SCHEMA, entries.keys(), file);
+  for (const credentials of RANKED_CREDENTIALS) {
+    const [used, ...others] = credentials.filter((setting) => (file[setting] ?? "") !== "");
+    for (const other of others) idle.push([other, `${other} has no effect: ${used} is used`]);
+  }
+  return idle.map(([setting, reason]) => `${entries.get(setting)?.place ?? setting}: ${reason}`);
 }
 
 function at(entries: Entries, key: string, batchBytes: number): number {

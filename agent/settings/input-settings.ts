@@ -2,6 +2,7 @@
 
 import { createHash } from "node:crypto";
 import type { Static, TObject } from "typebox";
+import { idleSettings } from "#agent/contract/idle-settings.ts";
 import type { InputPlugin } from "#agent/contract/input.ts";
 import { INPUTS } from "#agent/inputs/all.ts";
 import { AppError } from "#proto/kit/errors.ts";
@@ -19,6 +20,8 @@ export interface InputSettings {
   readonly options: Static<TObject>;
   /** {"fields": {}, "tags": []} as UTF-8; empty for none. */
   readonly fieldsJson: Uint8Array;
+  /** A sentence for each setting that is given and has no effect. */
+  readonly warnings: readonly string[];
 }
 
 /** The fields go into each batch. */
@@ -74,7 +77,8 @@ function checkInput(
   placeOf: PlaceOf,
 ): InputSettings | null {
   const schema = inputSchema(plugin);
-  const all = checkValue(schema, dotted(input, schema), key, placeOf) as Record<string, unknown>;
+  const given = dotted(input, schema);
+  const all = checkValue(schema, given, key, placeOf) as Record<string, unknown>;
   const { type, id, enabled, fields, tags, ...options } = all;
   try {
     plugin.validate(options);
@@ -94,7 +98,16 @@ function checkInput(
     );
   }
   const made = createHash("sha256").update(JSON.stringify(options)).digest("hex").slice(0, 8);
-  return { id: typeof id === "string" ? id : `${String(type)}-${made}`, plugin, options, fieldsJson };
+  const warnings = idleSettings(schema, Object.keys(given), all).map(
+    ([setting, reason]) => `${placeOf([setting])}: ${key}: ${reason}`,
+  );
+  return {
+    id: typeof id === "string" ? id : `${String(type)}-${made}`,
+    plugin,
+    options,
+    fieldsJson,
+    warnings,
+  };
 }
 
 /** Returns the path of the setting that a message begins with; of the input where it begins with none. */

@@ -1,5 +1,6 @@
 /** The schema of agent.yml, without the inputs' own settings. */
 
+import { onlyWith } from "#agent/contract/idle-settings.ts";
 import { Type } from "#proto/kit/schema.ts";
 import { durationSetting, sizeSetting } from "#proto/kit/settings/kinds.ts";
 
@@ -76,7 +77,7 @@ export const SETTINGS_SCHEMA = Type.Object(
       description: "Index for the lines.",
     }),
     "output.search.username": text("User of the search engine."),
-    "output.search.password": text("Password of that user."),
+    "output.search.password": onlyWith(text("Password of that user."), "output.search.username"),
     "output.search.api_key": text("API key instead of user and password."),
     "output.search.bearer_token": text("Access token instead of user and password."),
     "output.search.compression": Type.Union([Type.Literal("none"), Type.Literal("gzip")], {
@@ -108,9 +109,12 @@ export const SETTINGS_SCHEMA = Type.Object(
       default: false,
       description: "Take over changed inputs of this file while running; SIGHUP does it at once.",
     }),
-    "config.reload.interval": duration("5s", "Time between looks at this file."),
+    "config.reload.interval": onlyWith(
+      duration("5s", "Time between looks at this file."),
+      "config.reload.automatic",
+    ),
     "setup.dashboard.username": text("User of the dashboard, for `setup`."),
-    "setup.dashboard.password": text("Password of that user."),
+    "setup.dashboard.password": onlyWith(text("Password of that user."), "setup.dashboard.username"),
     "setup.dashboard.api_key": text("API key instead of user and password."),
     "setup.dashboard.tls.ca": text("File with the certificates of authorities to trust, PEM."),
     "setup.dashboard.host": Type.String({

@@ -109,7 +109,7 @@ export const AGENT_CASES: readonly (readonly [number: number, name: string, proo
   [
     86,
     "D-clean_inactive validation",
-    { file: "agent/settings/config.test.ts", test: "clean_inactive must be longer than ignore_older" },
+    { file: "agent/inputs/files/file-settings.test.ts", test: "forgotten only after they can't be read" },
   ],
   [87, "D-clean_removed", "here"],
   [88, "D-registry-size", { reason: "a day of work; a row is removed a minute after its file" }],

@@ -32,11 +32,19 @@ for (const [number, name, proof] of AGENT_CASES) {
   } else if ("reason" in proof) {
     test(`${number} ${name}`, { skip: proof.reason }, () => undefined);
   } else {
-    test(`${number} ${name} is shown by a test of ${proof.file}`, () => {
+    test(`${number} ${name}: ${proof.file} has the test "${proof.test}"`, () => {
       const source = readFileSync(`${ROOT}${proof.file}`, "utf8").replaceAll(/\s+/g, " ");
-      assert.ok(source.includes(proof.test), `${proof.file} has no test "${proof.test}"`);
+      const found = testTitled(proof.test).exec(source);
+      assert.ok(found !== null, `${proof.file} has no test "${proof.test}"`);
+      assert.doesNotMatch(found.groups!["options"] ?? "", /\b(?:skip|todo)\b/, `${proof.file} skips it`);
     });
   }
+}
+
+/** Matches a test whose title holds `text`, or the row of a table that tests are made of: no comment, no other text. */
+function testTitled(text: string): RegExp {
+  const title = `(["'\`])(?:(?!\\1).)*${RegExp.escape(text)}(?:(?!\\1).)*\\1`;
+  return new RegExp(`(?:\\b(?:test|it)\\( ?|\\[ ?)${title}, ?(?<options>\\{[^}]*\\})?`);
 }
 
 test("each of the 101 cases stands in the table once", () => {

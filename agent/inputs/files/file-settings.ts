@@ -2,6 +2,7 @@
 
 import { resolve } from "node:path";
 import type { Static, TObject } from "typebox";
+import { onlyWith } from "#agent/contract/idle-settings.ts";
 import { compilePattern, type Pattern } from "#agent/discovery/pattern.ts";
 import type { FileSetOptions } from "#agent/files/file-set.ts";
 import { compileExpression } from "#agent/lines/expression.ts";
@@ -81,7 +82,10 @@ export const fileProperties = {
     description:
       "Delete a file once all of it is committed and it was not changed for delete_grace. For files that nobody writes to again.",
   }),
-  delete_grace: duration("1m", "Time without change before delete_after_read deletes a file."),
+  delete_grace: onlyWith(
+    duration("1m", "Time without change before delete_after_read deletes a file."),
+    "delete_after_read",
+  ),
   clean_removed: Type.Boolean({ default: true, description: "Forget files a minute after they are gone." }),
   harvester_limit: Type.Integer({
     minimum: 0,
