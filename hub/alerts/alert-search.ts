@@ -1,4 +1,4 @@
-/** Counts the lines a rule is about: now, or for each interval of the past. */
+/** Counts the lines that match a rule: now, or in each interval of the past. */
 
 import { QUERIES_BY_NAME } from "#hub/search/parse/queries/all.ts";
 import { QueryParser } from "#hub/search/parse/query-parser.ts";
@@ -17,7 +17,7 @@ export interface OpenedShards {
 /** Opens the shards within reach that an expression means now; none where there is no such index. */
 export type OpenShards = (expression: string, reach: Reach) => OpenedShards;
 
-/** What a rule would have counted at a time. */
+/** The count of a rule at a time in the past. */
 export interface PreviewPoint {
   /** ISO time at the end of the window. */
   readonly at: string;
@@ -27,7 +27,7 @@ export interface PreviewPoint {
 
 /** Points of a preview at most; with longer ranges not every interval is one. */
 const MAX_POINTS = 240;
-/** A count that takes longer is given up: the next interval's comes. */
+/** Deadline of a count; the next interval counts again. */
 const TIMEOUT_MS = 20_000;
 
 export class AlertSearch {

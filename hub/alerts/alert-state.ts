@@ -1,4 +1,4 @@
-/** What is known of a rule's evaluations: a JSON record beside it, changed by compare-and-set by whichever hub works on it. */
+/** The state of a rule: a JSON record beside it. The hub that evaluates the rule changes it by compare-and-set. */
 
 import type { Channel } from "./rule.ts";
 
@@ -16,7 +16,7 @@ export interface Delivery {
   /** ISO time of the evaluation. */
   readonly at: string;
   readonly attempts: number;
-  /** Not before, ms since 1970. */
+  /** Earliest time of the next attempt, ms since 1970. */
   readonly notBeforeMs: number;
   /** Why the attempt before failed; "" before the first. */
   readonly fault: string;
@@ -65,13 +65,13 @@ export const FIRST_STATE: AlertState = {
   events: [],
 };
 
-/** What an evaluation found. */
+/** The result of one evaluation. */
 export interface Finding {
   readonly slot: number;
   readonly nowMs: number;
   readonly count: number;
   readonly isBroken: boolean;
-  /** Who is to be told of a change; none while muted. */
+  /** Channels that get a message about a change; none while the rule is muted. */
   readonly channels: readonly Channel[];
 }
 
@@ -105,7 +105,7 @@ export function withFinding(state: AlertState, finding: Finding): AlertState {
   return withEvent(changed, { at, event, count, note: "" });
 }
 
-/** Returns the state after an evaluation that couldn't be made; what was known of the condition stays. */
+/** Returns the state after an evaluation that failed. The condition stays as it was. */
 export function withFault(state: AlertState, slot: number, nowMs: number, fault: string): AlertState {
   const at = new Date(nowMs).toISOString();
   const next = { ...state, slot, evaluated: at, fault };
@@ -119,7 +119,7 @@ export function withEvent(state: AlertState, event: AlertEvent): AlertState {
   return { ...state, events: [event, ...state.events].slice(0, MAX_EVENTS) };
 }
 
-/** A failed evaluation in between ends no firing. */
+/** A failed evaluation doesn't end a firing. */
 function isFiring({ condition }: AlertState): boolean {
   return condition === "firing";
 }

@@ -1,7 +1,7 @@
 /**
- * Alerts: evaluates rules, remembers what they found, tells people. Every hub tries each interval of each rule; the
- * compare-and-set that raises the state's slot lets one of them do it. Messages wait in that state, so a hub that
- * dies after a change was found loses none, and lease and removal let one hub send each.
+ * Alerts: evaluates rules, keeps their states and sends messages. Every hub tries each interval of each rule; the
+ * compare-and-set that raises the state's slot lets one of them evaluate it. Messages wait in that state, so a hub that
+ * dies after an evaluation loses none. A lease lets one hub send each.
  */
 
 import type { Clock } from "#proto/kit/clock.ts";
@@ -32,7 +32,7 @@ export interface AlertsOptions {
   readonly metrics: Metrics;
 }
 
-/** A rule as its readers get it. */
+/** A rule with its state, as the interface shows it. */
 export interface Alert {
   readonly id: string;
   readonly revision: number;
@@ -40,7 +40,7 @@ export interface Alert {
   readonly state: AlertState;
 }
 
-/** Between two looks at which rules are due. */
+/** Time between two checks for due rules. */
 const TICK_MS = 1_000;
 const MAX_PREVIEW_MS = 31 * 86_400_000;
 
@@ -115,7 +115,7 @@ export class Alerts implements Component {
     return this.#options.search.preview(checked(body), this.#options.writer(), nowMs - spanMs, nowMs);
   }
 
-  /** Sends a test over a channel. Throws what keeps it from being taken. */
+  /** Sends a test over a channel. Throws the error of a failed delivery. */
   async test(body: unknown): Promise<void> {
     const at = new Date(this.#options.clock.now()).toISOString();
     await this.#options.notifier.send(checkChannel(body), {
@@ -130,7 +130,7 @@ export class Alerts implements Component {
     });
   }
 
-  /** Evaluates what is due and sends what waits, once. */
+  /** Evaluates the rules that are due and sends the messages that wait, once. */
   async tick(): Promise<void> {
     const { rules, unreadable } = await this.#store.list();
     this.#warnOf(unreadable);
@@ -148,7 +148,7 @@ export class Alerts implements Component {
     }
   }
 
-  /** Says once of each write of a rule that it can't be read. */
+  /** Logs each unreadable rule once per revision. */
   #warnOf(unreadable: readonly UnreadableRule[]): void {
     for (const { id, revision, fault } of unreadable) {
       if (this.#warned.get(id) === revision) continue;
@@ -160,7 +160,7 @@ export class Alerts implements Component {
     this.#warned = new Map(unreadable.map(({ id, revision }) => [id, revision]));
   }
 
-  /** Who may not see a rule isn't told that it is there. */
+  /** Throws not_found for a rule that the sender may not see, as for one that doesn't exist. */
   async #visible(id: string): Promise<StoredRule> {
     const stored = await this.#store.get(id);
     if (!this.#options.maySee(stored))
@@ -168,7 +168,7 @@ export class Alerts implements Component {
     return stored;
   }
 
-  /** An administrator may replace and delete what can't be read, too. */
+  /** Administrators may also replace and delete rules that can't be read. */
   async #mustSee(id: string): Promise<void> {
     if (!this.#options.writer().internal) await this.#visible(id);
   }
@@ -222,7 +222,7 @@ export class Alerts implements Component {
   }
 }
 
-/** A rule that can't be read, as far as it can be shown: so that it is found, and can be deleted. */
+/** Returns a stand-in for a rule that can't be read, so that it can be found and deleted. */
 function unreadableAlert({ id, revision, fault }: UnreadableRule): Alert {
   const rule = checkRule({ title: `${id} (can't be read)`, enabled: false });
   return { id, revision, rule, state: { ...FIRST_STATE, fault } };

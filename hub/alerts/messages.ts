@@ -1,6 +1,6 @@
 /**
- * Messages of alerts: they wait in a rule's state, are leased, sent and removed, so that of many hubs one sends each
- * and none is lost with a hub.
+ * Messages of alerts. They wait in a rule's state, are leased, sent and removed: one of many hubs sends each, and none is
+ * lost when a hub dies.
  */
 
 import type { Clock } from "#proto/kit/clock.ts";
@@ -22,11 +22,11 @@ export interface MessagesOptions {
   readonly metrics: Metrics;
 }
 
-/** A hub that took a message has so long to send it before another one may. */
+/** Lease of a message: time that a hub has to send it before another one may. */
 const LEASE_MS = 30_000;
 const FIRST_RETRY_MS = 5_000;
 const MAX_RETRY_MS = 10 * 60_000;
-/** Then a message is given up, and that is an event: 5 s, 10 s, … 10 min, some 40 min in all. */
+/** Attempts before a message is given up, which is recorded as an event: after 5 s, 10 s, … 10 min, about 40 min in all. */
 const MAX_ATTEMPTS = 11;
 
 export class Messages {
@@ -40,7 +40,7 @@ export class Messages {
     ]);
   }
 
-  /** Sends what waits of a rule, until nothing is due or `signal` is aborted. */
+  /** Sends the due messages of a rule until none is left or `signal` is aborted. */
   async deliver({ id, rule }: StoredRule, signal: AbortSignal): Promise<void> {
     for (;;) {
       const nowMs = this.#options.clock.now();
@@ -54,7 +54,7 @@ export class Messages {
     }
   }
 
-  /** Sends a leased message; afterwards it is gone, or waits for the next attempt. */
+  /** Sends a leased message, and removes it or schedules the next attempt. */
   async #attempt(id: string, rule: AlertRule, claimed: StoredState, leased: Delivery): Promise<void> {
     const { notifier, clock, log } = this.#options;
     let change = (state: AlertState): AlertState => replaced(state, leased, undefined);
@@ -67,7 +67,7 @@ export class Messages {
       this.#outcomes.inc({ outcome: isGivenUp ? "given_up" : "failed" });
       log.warn(
         { alert: rule.title, attempt: leased.attempts, reason: fault },
-        "an alert's message isn't taken",
+        "an alert's message was not delivered",
       );
       const nowMs = clock.now();
       const waitMs = Math.min(MAX_RETRY_MS, FIRST_RETRY_MS * 2 ** (leased.attempts - 1));
@@ -98,7 +98,7 @@ export class Messages {
   }
 }
 
-/** Returns the state with one message replaced, or gone. */
+/** Returns the state with one message replaced, or removed where `next` is undefined. */
 function replaced(state: AlertState, old: Delivery, next: Delivery | undefined): AlertState {
   const name = nameOf(old);
   const deliveries = state.deliveries.flatMap((one) =>
@@ -107,7 +107,7 @@ function replaced(state: AlertState, old: Delivery, next: Delivery | undefined):
   return { ...state, deliveries };
 }
 
-/** What tells messages of a rule apart. */
+/** Returns the identity of a message within its rule. */
 function nameOf({ firing, event, channel }: Delivery): string {
   return JSON.stringify([firing, event, channel]);
 }

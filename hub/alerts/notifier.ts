@@ -7,17 +7,17 @@ import { AppError } from "#proto/kit/errors.ts";
 import { checkHost, publicLookup } from "./private-addresses.ts";
 import type { Channel } from "./rule.ts";
 
-/** What is told. */
+/** The content of a message. */
 export interface Notice {
   readonly id: string;
   readonly title: string;
   readonly event: "firing" | "resolved" | "test";
-  /** The same for each attempt to tell it: a receiver can leave out what it has. */
+  /** Identity of the message, the same in each attempt: a receiver can drop repeats. */
   readonly key: string;
   readonly count: number;
   readonly condition: string;
   readonly at: string;
-  /** The lines it is about, in Discover. */
+  /** Address of the lines in Discover. */
   readonly link: string;
 }
 
@@ -40,7 +40,7 @@ export class Notifier {
     this.#options = options;
   }
 
-  /** Resolves when the receiver took it. Throws forbidden, not_offered, unavailable. */
+  /** Resolves when the receiver has accepted the message. Throws forbidden, not_offered, unavailable. */
   async send(channel: Channel, notice: Notice): Promise<void> {
     if (channel.type === "webhook") await this.#post(channel.url, notice);
     else await this.#write(channel.to, notice);
@@ -104,7 +104,7 @@ export class Notifier {
         messageId: `<${notice.key.replaceAll("/", ".")}@tailrace>`,
       });
     } catch (error) {
-      throw failure(`the mail server didn't take it: ${(error as Error).message}`, error);
+      throw failure(`the mail server refused the message: ${(error as Error).message}`, error);
     }
   }
 }
@@ -121,7 +121,7 @@ function failure(message: string, cause?: unknown): AppError {
   return new AppError("unavailable", message, { cause });
 }
 
-/** Few hubs send mail; its library is loaded by those. */
+/** The mail library is loaded with the first mail, as few hubs send any. */
 async function openMail(smtpUrl: string): Promise<Transporter> {
   const { createTransport } = await import("nodemailer");
   const timeouts = { connectionTimeout: TIMEOUT_MS, socketTimeout: TIMEOUT_MS };

@@ -1,6 +1,6 @@
 /**
- * Addresses a webhook must not reach unless settings allow it: the hub's own machine, its network, and what clouds
- * answer metadata on. Whoever may write a rule could else ask services that trust the hub's place (SSRF).
+ * Addresses that a webhook must not reach unless settings allow it: the hub's own machine, its network, and the metadata
+ * services of clouds. Otherwise a rule could send requests to services that trust the hub's network (SSRF).
  */
 
 import { type LookupAddress, lookup } from "node:dns";

@@ -10,11 +10,11 @@ import { type AlertRule, checkRule } from "./rule.ts";
 
 /** Each rule costs a search per interval. */
 const MAX_RULES = 500;
-/** Hubs that work on one rule at once are few. */
+/** Attempts of a change: few hubs work on one rule at once. */
 const MAX_CHANGE_TRIES = 10;
 const ID = /^[A-Za-z0-9_-]{1,100}$/;
 
-/** Which indices who wrote a rule may read: a rule must tell nobody of others. */
+/** Indices that the writer of a rule may read: the rule must count in no others. */
 export interface Reach {
   /** Patterns of index names, `*` for any characters. */
   readonly indices: readonly string[];
@@ -27,7 +27,7 @@ export interface StoredRule {
   /** Changes with each write of the rule. */
   readonly revision: number;
   readonly rule: AlertRule;
-  /** Of who wrote the rule last. */
+  /** Of the rule's last writer. */
   readonly reach: Reach;
 }
 
@@ -51,7 +51,7 @@ export class RuleStore {
     this.#bucket = bucket;
   }
 
-  /** Returns all rules, by title; one that can't be read is told of and keeps none from the others. */
+  /** Returns all rules, by title. Rules that can't be read are listed apart. */
   async list(): Promise<{ readonly rules: StoredRule[]; readonly unreadable: UnreadableRule[] }> {
     const keys = await this.#bucket.keys("rule/");
     const entries = await Promise.all(keys.map((key) => this.#bucket.get(key)));
@@ -107,7 +107,7 @@ export class RuleStore {
     return { revision: entry.revision, state: { ...FIRST_STATE, ...state } };
   }
 
-  /** Replaces a state as it was read; returns it as stored, or undefined where another hub was quicker. */
+  /** Replaces the state that was read; returns the stored one, or undefined where another hub changed it first. */
   async replaceState(
     id: string,
     { revision }: StoredState,
@@ -125,7 +125,7 @@ export class RuleStore {
     }
   }
 
-  /** Changes a state, begun from what is known of it, again on what is there as long as another hub is quicker. */
+  /** Changes a state, starting from `known`; tries again on the stored state when another hub has changed it. */
   async changeState(
     id: string,
     change: (state: AlertState) => AlertState,

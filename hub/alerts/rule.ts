@@ -1,4 +1,4 @@
-/** What an alert rule is: a search, a number of lines in a window, and who is told. */
+/** An alert rule: a search, a number of lines in a window, and the channels of its messages. */
 
 import type { Static } from "typebox";
 import { AppError } from "#proto/kit/errors.ts";
@@ -8,7 +8,7 @@ import { parseDuration } from "#proto/kit/units.ts";
 
 const MAX_CHANNELS = 10;
 const MAX_RECIPIENTS = 20;
-/** Shorter ones cost more than they tell. */
+/** Shorter intervals cost more than they show. */
 const MIN_EVERY_MS = 5_000;
 const MIN_WINDOW_MS = 5_000;
 const MAX_WINDOW_MS = 7 * 86_400_000;
@@ -47,7 +47,7 @@ const ruleSchema = Type.Object(
     channels: Type.Array(channelSchema, { maxItems: MAX_CHANNELS, default: [] }),
     muted_until: Type.Union([Type.Null(), Type.String({ maxLength: 40 })], {
       default: null,
-      description: "ISO time; until then nobody is told",
+      description: "ISO time; no messages are sent until then",
     }),
   },
   { additionalProperties: false },
@@ -89,12 +89,12 @@ export function everyOf({ every }: AlertRule): number {
   return durationIn("every", every, MIN_EVERY_MS, MAX_EVERY_MS);
 }
 
-/** Returns true where `count` lines mean that something is wrong. */
+/** Returns true where `count` lines break the rule. */
 export function isBroken({ condition, threshold }: AlertRule, count: number): boolean {
   return condition === "above" ? count > threshold : count < threshold;
 }
 
-/** Returns true where nobody is to be told at `nowMs`. */
+/** Returns true where no messages are to be sent at `nowMs`. */
 export function isMuted({ muted_until: mutedUntil }: AlertRule, nowMs: number): boolean {
   return mutedUntil !== null && Date.parse(mutedUntil) > nowMs;
 }

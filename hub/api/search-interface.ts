@@ -1,6 +1,8 @@
 /** Every route of the search interface. */
 
+import { NOT_OFFERED } from "#hub/api/compat/compatibility.ts";
 import type { ApiContext } from "#hub/api/context/api-context.ts";
+import type { Method } from "#hub/api/http/request.ts";
 import type { Route } from "#hub/api/http/route.ts";
 import { byQueryRoutes } from "#hub/api/routes/by-query/by-query.ts";
 import { reindexRoutes } from "#hub/api/routes/by-query/reindex.ts";
@@ -13,7 +15,6 @@ import { infoRoutes, licenceRoutes } from "#hub/api/routes/cluster/info.ts";
 import { ingestRoutes } from "#hub/api/routes/cluster/ingest-pipelines.ts";
 import { nodeStatsRoutes } from "#hub/api/routes/cluster/node-stats.ts";
 import { nodeRoutes } from "#hub/api/routes/cluster/nodes.ts";
-import { notOfferedRoutes } from "#hub/api/routes/cluster/not-offered.ts";
 import { taskRoutes } from "#hub/api/routes/cluster/tasks.ts";
 import { bulkRoutes } from "#hub/api/routes/documents/bulk.ts";
 import { documentRoutes } from "#hub/api/routes/documents/documents.ts";
@@ -38,6 +39,7 @@ import {
   indexTemplateRoutes,
 } from "#hub/api/routes/templates/composable-templates.ts";
 import { templateRoutes } from "#hub/api/routes/templates/legacy-templates.ts";
+import { AppError } from "#proto/kit/errors.ts";
 
 /** `scrolls` is stopped by its owner. */
 export function searchInterface(parts: ApiContext, scrolls: ScrollContexts): Route[] {
@@ -77,4 +79,22 @@ export function searchInterface(parts: ApiContext, scrolls: ScrollContexts): Rou
     ...statsRoutes(parts),
     ...notOfferedRoutes(),
   ];
+}
+
+const METHODS: readonly Method[] = ["GET", "HEAD", "POST", "PUT", "DELETE"];
+
+function notOfferedRoutes(): Route[] {
+  return NOT_OFFERED.map(({ paths, what, instead }) => ({
+    methods: METHODS,
+    paths,
+    params: [],
+    // Whatever a client sends, the answer is the same.
+    takesAnyParams: true,
+    action: "monitor",
+    body: "any",
+    summary: `Not offered: ${what}; ${instead}.`,
+    handle() {
+      throw new AppError("not_offered", `${what}: not offered; ${instead}`);
+    },
+  }));
 }

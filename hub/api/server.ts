@@ -34,7 +34,7 @@ export interface Bind {
   readonly port: number;
 }
 
-/** A fastify plugin of another room, with routes of its own. */
+/** A fastify plugin of another part, with its own routes. */
 export type DashboardPlugin = (app: FastifyInstance) => Promise<void>;
 
 export interface ApiServerOptions {
@@ -44,9 +44,9 @@ export interface ApiServerOptions {
   readonly saved?: SavedObjects;
   /** Absent: there are no alerts. */
   readonly alerts?: Alerts;
-  /** Absent: what is kept can't be changed here. */
+  /** Absent: retention rules can't be changed here. */
   readonly retention?: RetentionRules;
-  /** Absent: pipelines can't be seen nor changed. */
+  /** Absent: pipelines can't be shown or changed. */
   readonly pipelines?: PipelineAdmin & DeadLetterBox;
   readonly access: AccessControl;
   readonly search: Bind;
@@ -57,9 +57,9 @@ export interface ApiServerOptions {
   readonly publicUrl: string;
   /** Folder of the built dashboard. */
   readonly uiFolder: string;
-  /** Of this program, for the interface's description. */
+  /** Version of this program, for the interface's description. */
   readonly version: string;
-  /** Whether answers name the product as newer clients want it. */
+  /** Whether answers have the product header that newer clients check. */
   readonly productHeader: boolean;
   readonly plugins?: readonly DashboardPlugin[];
   /** WebSocket paths of the dashboard. */
@@ -132,7 +132,7 @@ export class ApiServer implements Component {
     for (const listener of [this.#search, this.#dashboard]) listener.useCertificate(tls);
   }
 
-  /** Builds all routes; nobody is listened to yet. `start` does it where it wasn't done. */
+  /** Builds all routes without listening. `start` does it if it wasn't done. */
   prepare(): Promise<void> {
     this.#prepared ??= this.#prepare();
     return this.#prepared;

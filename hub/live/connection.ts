@@ -1,4 +1,4 @@
-/** One viewer's socket: reads messages, opens tails, and ends what breaks the rules with a code and a sentence. */
+/** One viewer's socket: reads messages, opens tails, and closes with a code and a reason when a rule is broken. */
 
 import type { WebSocket } from "ws";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
@@ -9,7 +9,7 @@ import type { LiveMetrics } from "./live-metrics.ts";
 import type { LiveTail } from "./live-tail.ts";
 import type { Subscription, TailSink } from "./subscription.ts";
 
-/** Who looks. */
+/** The user of a socket. */
 export interface Viewer {
   /** Tells viewers apart where sockets are counted. */
   readonly id: string;

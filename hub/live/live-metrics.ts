@@ -1,4 +1,4 @@
-/** What the hub counts about live viewers. */
+/** Metrics of live viewers. */
 
 import type { Counter, Gauge, Metrics } from "#proto/kit/metrics.ts";
 

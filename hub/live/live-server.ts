@@ -21,18 +21,18 @@ export type { Viewer } from "./connection.ts";
 export interface LiveServerOptions {
   /** The dashboard's addresses as browsers see them. */
   readonly allowedOrigins: readonly string[];
-  /** Resolves to who looks, or undefined where nobody is signed in. Throws unauthenticated, forbidden, overloaded. */
+  /** Resolves to the viewer, or undefined without a sign-in. Throws unauthenticated, forbidden, overloaded. */
   readonly authenticate: (request: IncomingMessage) => Promise<Viewer | undefined>;
   readonly metrics: Metrics;
   readonly log: Logger;
   readonly limits?: Partial<LiveLimits>;
 }
 
-/** How often sign-ins are looked at again. */
+/** Interval of the checks whether viewers are still signed in. */
 const SIGN_IN_CHECK_MS = 60_000;
-/** Viewers come back to a hub that restarts after so long. */
+/** Delay after which viewers reconnect to a hub that restarts. */
 const RETRY_AFTER_MS = 2_000;
-/** At a stop a viewer has so long to answer the close frame. */
+/** Time that a viewer gets at a stop to answer the close frame. */
 const CLOSE_DEADLINE_MS = 1_000;
 
 const REASONS: Readonly<Record<number, string>> = {

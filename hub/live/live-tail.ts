@@ -1,6 +1,6 @@
 /**
- * Fans processed events out to the tails that viewers have open. Must never hold the pipeline up: what a viewer
- * can't take is dropped and counted.
+ * Fans processed events out to the open tails of viewers. It must never block the pipeline: rows that a viewer can't
+ * receive are dropped and counted.
  */
 
 import { randomBytes } from "node:crypto";
@@ -17,13 +17,13 @@ import { Subscription, type TailSink } from "./subscription.ts";
 
 export type { LiveEvent } from "./filter/event-document.ts";
 
-/** After the last viewer the hub listens on, so that one who comes back soon has missed nothing. */
+/** Time that events are kept after the last viewer has left, for one that reconnects. */
 const LINGER_MS = 30_000;
 const STATS_INTERVAL_MS = 1_000;
 /** Tails that are due within so long are served together. */
 const MIN_FLUSH_MS = 5;
 
-/** Tails with the same filter: it is asked once for all of them. */
+/** Tails with the same filter, which is evaluated once for all of them. */
 interface FilterGroup {
   readonly key: string;
   readonly filter: Filter;

@@ -1,4 +1,4 @@
-/** What a tail has yet to send: rows and counted gaps in order. Full, it drops its oldest rows and counts them. */
+/** The rows and counted gaps that a tail has to send, in order. A full ring drops its oldest rows and counts them. */
 
 import type { GapReason } from "#proto/live.ts";
 import type { RenderedRow } from "./rendered-row.ts";

@@ -1,4 +1,4 @@
-/** The events a hub has just seen, so that a viewer whose connection broke misses none. */
+/** The newest events of a hub, for viewers whose connection broke. */
 
 import type { LiveEvent } from "./filter/event-document.ts";
 

@@ -3,7 +3,7 @@
 import { type Level, levelOf, ROW_TRUNCATED } from "#proto/live.ts";
 import type { EventDocument } from "./filter/event-document.ts";
 
-/** Where applications put their level, the most usual first. */
+/** Fields that hold the level, the most common first. */
 const LEVEL_FIELDS = ["log.level", "level", "severity", "loglevel"];
 
 const BEYOND_LATIN1 = /[\u0100-\uffff]/;

@@ -1,6 +1,6 @@
 /**
- * The one mapping type of an index, which clients of 6.x put into paths and read in answers. It is kept as a setting
- * that is never shown. `_doc` in a path means whatever type the index has.
+ * The one mapping type of an index, which clients of 6.x put into paths and read in answers. It is stored as a setting
+ * that is never shown. `_doc` in a path stands for any type.
  */
 
 import type { IndexInfo, Indices } from "#hub/api/ports/indices.ts";
@@ -39,12 +39,12 @@ export interface TypedMapping {
   readonly mapping: JsonObject;
 }
 
-/** What knows the type of an index or a template. */
+/** Settings of an index or a template, which hold its type. */
 interface Typed {
   readonly [key: string]: unknown;
 }
 
-/** Returns the name of an index's type; undefined where nothing has been said or stored yet. */
+/** Returns the name of an index's type; undefined while it has none. */
 export function givenType(settings: Typed): string | undefined {
   const type = settings[TYPE_SETTING];
   return typeof type === "string" ? type : undefined;
@@ -107,8 +107,8 @@ export function checkTypeName(type: string): void {
 }
 
 /**
- * Sees to it that `index` (made where it is missing) has `type`. Throws request_invalid where it has another one,
- * and what making an index throws.
+ * Gives the index `name` (created if it is missing) the type `type`. Throws request_invalid where it has another one, and
+ * the errors of creating an index.
  */
 export async function adoptType(indices: Indices, name: string, type: string | undefined): Promise<void> {
   if (type === undefined || type === DEFAULT_TYPE) return;

@@ -1,4 +1,4 @@
-/** What the routes of the search interface are made of. */
+/** The dependencies of the routes of the search interface. */
 
 import type { ErrorContext } from "#hub/api/http/error-body.ts";
 import type { Cluster, Documents, Indices, Shards } from "#hub/api/ports/indices.ts";
@@ -20,7 +20,7 @@ export interface ApiDependencies {
   /** Folder of everything the hub keeps, absolute. */
   readonly dataFolder: string;
   readonly clock: Clock;
-  /** Version told to clients, e.g. "6.5.4". */
+  /** Version that answers name unless a request asks for another, e.g. "6.5.4". */
   readonly compatVersion: string;
   readonly errors: ErrorContext;
   /** ms from which on a search is logged as slow; never without it. */
@@ -31,33 +31,33 @@ export interface ApiDependencies {
   readonly ingest?: IngestPipelines;
 }
 
-/** The neighbours, with what is done through them counted. */
+/** The dependencies, with their operations counted, and the state that routes share. */
 export interface ApiContext extends ApiDependencies {
   readonly counters: IndexCounters;
   readonly remoteHosts: readonly string[];
   /** Stopped by its owner. */
   readonly tasks: Tasks;
   readonly slowQueries: SlowQueries;
-  /** What shards gave for requests without hits. */
+  /** Cached results of shards for requests without hits. */
   readonly results: ResultCache;
 }
 
-/** Returns the parts of the routes over the rest of the hub. */
-export function apiContext(neighbours: ApiDependencies, log: Logger): ApiContext {
-  const { documents, indices, shards, clock } = neighbours;
+/** Returns the context of the routes over the rest of the hub. */
+export function apiContext(dependencies: ApiDependencies, log: Logger): ApiContext {
+  const { documents, indices, shards, clock } = dependencies;
   const counters = new IndexCounters(clock);
   return {
-    ...neighbours,
+    ...dependencies,
     documents: ingestDocuments(
       blockDocuments(countDocuments(documents, indices, counters), indices),
-      neighbours.ingest,
+      dependencies.ingest,
       indices,
     ),
     shards: countShards(shards, counters),
     counters,
-    remoteHosts: neighbours.remoteHosts ?? [],
+    remoteHosts: dependencies.remoteHosts ?? [],
     tasks: new Tasks(clock),
     results: new ResultCache(),
-    slowQueries: new SlowQueries(clock, log, neighbours.slowQueryMs ?? Number.POSITIVE_INFINITY),
+    slowQueries: new SlowQueries(clock, log, dependencies.slowQueryMs ?? Number.POSITIVE_INFINITY),
   };
 }

@@ -1,6 +1,6 @@
 /**
- * What this hub's search interface has done with each index since the hub started: writes, reads, searches and
- * maintenance. Figures of `_stats` and `_nodes/stats`; events of pipelines go past the interface and aren't in them.
+ * Counters of the operations that this hub's search interface did on each index since the hub started: writes, reads,
+ * searches and maintenance. Events of pipelines don't pass the interface and aren't counted.
  */
 
 import type {
@@ -43,7 +43,7 @@ export interface IndexCounts {
   readonly merging: OperationCount;
 }
 
-/** Indices that are remembered; the ones longest without an operation go first. */
+/** Indices with counters; the least recently used ones are dropped first. */
 const MAX_INDICES = 20_000;
 /** Groups of one index; further ones are counted in the sum only. */
 const MAX_GROUPS = 100;

@@ -5,10 +5,10 @@ import type { Documents, Indices, WriteItem, WriteResult } from "#hub/api/ports/
 import type { IngestOutcome, IngestPipelines } from "#hub/api/ports/pipelines.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 
-/** How clients and settings say that no pipeline is wanted, the index's own one neither. */
+/** Name by which clients and settings ask for no pipeline, not even the index's own one. */
 const NONE = "_none";
 
-/** Says of a client's `pipeline` whether it names one. */
+/** Returns the pipeline that a client names; nothing where it names none. */
 export function pipelineOf(name: string | undefined): { pipeline?: string } {
   return name === undefined || name === "" ? {} : { pipeline: name };
 }

@@ -1,4 +1,4 @@
-/** Searches that took long: the newest are kept for `/api/slow-queries`, each is told in the log. */
+/** Slow searches: each is logged, the newest are kept for `/api/slow-queries`. */
 
 import type { Clock } from "#proto/kit/clock.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
@@ -44,7 +44,7 @@ export class SlowQueries {
     return this.#kept.toReversed();
   }
 
-  /** Looks at a search that was done. */
+  /** Keeps and logs a search if it was slow. */
   note(
     tookMs: number,
     indices: readonly string[],

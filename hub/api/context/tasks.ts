@@ -1,4 +1,4 @@
-/** Long work that a request began: listed, asked for its progress and its answer, cancelled. */
+/** Tasks: long operations that outlive their request. They are listed, report progress and a result, and can be cancelled. */
 
 import type { IncomingHttpHeaders } from "node:http";
 import { itemError } from "#hub/api/http/error-body.ts";
@@ -12,13 +12,13 @@ const MAX_RUNNING = 20;
 /** Ended tasks whose answers are kept, the newest. */
 const MAX_ENDED = 1000;
 
-/** What a task is told and tells. */
+/** The operation of a task. */
 export interface TaskWork {
   readonly action: string;
   readonly description: string;
-  /** What the client said of itself; see taskHeaders. */
+  /** Headers by which the client names itself; see taskHeaders. */
   readonly headers?: JsonObject;
-  /** What it has done so far, as the list shows it. */
+  /** Progress, as the list shows it. */
   status(): JsonObject;
   run(signal: AbortSignal): Promise<JsonObject>;
 }
@@ -47,7 +47,7 @@ export class Tasks {
     this.#clock = clock;
   }
 
-  /** A number for a request that is listed as a task but isn't one. */
+  /** Returns a number for a request that is listed as a task without being one. */
   nextId(): number {
     return this.#next++;
   }

@@ -1,6 +1,6 @@
 /** Writes that an index refuses: `index.blocks.*`, and `require_alias`, by which a mistaken name makes no index. */
 
-import { isTrue } from "#hub/api/parameters/scalars.ts";
+import { isTrue } from "#hub/api/parameters/values.ts";
 import type { Documents, IndexInfo, Indices, WriteResult } from "#hub/api/ports/indices.ts";
 import { backingIndices } from "#hub/cluster/catalog/data-streams.ts";
 import { AppError } from "#proto/kit/errors.ts";

@@ -1,11 +1,11 @@
-/** Turns what a route answers into status, headers and bytes, in the format that was asked for. */
+/** Content types of bodies and answers, and the bytes of an answer in the requested format. */
 
 import { stringify } from "yaml";
 import { RawJson } from "#hub/search/options/raw-json.ts";
+import { AppError } from "#proto/kit/errors.ts";
 import { filterPath } from "./filter-path.ts";
 import { plainValue, writeJson } from "./json-writer.ts";
-import type { AnswerFormat } from "./media-type.ts";
-import type { ApiResponse } from "./route.ts";
+import type { ApiResponse, BodyKind } from "./route.ts";
 
 /** An answer ready to be sent. */
 export interface RenderedAnswer {
@@ -20,7 +20,7 @@ export interface AnswerOptions {
   readonly format: AnswerFormat | undefined;
 }
 
-/** Options of an answer that nothing is known of. */
+/** Options of an answer before its request is parsed. */
 export const PLAIN_ANSWER: AnswerOptions = { pretty: false, filterPath: undefined, format: undefined };
 
 const JSON_TYPE = "application/json; charset=UTF-8";
@@ -46,4 +46,39 @@ export function renderAnswer(response: ApiResponse, options: AnswerOptions): Ren
     headers: { "content-type": JSON_TYPE, ...headers },
     body: writeJson(value, options.pretty),
   };
+}
+
+const JSON_TYPES = ["application/json", "application/vnd.elasticsearch+json"];
+const LINE_TYPES = ["application/x-ndjson", "application/vnd.elasticsearch+x-ndjson"];
+const YAML_TYPES = ["application/yaml", "text/yaml"];
+
+/** How an answer is written. */
+export type AnswerFormat = "json" | "yaml" | "text";
+
+/** Throws media_type unless a body of `header` fits the route. */
+export function checkBodyType(header: string | undefined, kind: BodyKind): void {
+  if (kind === "any") return;
+  const type = mediaType(header);
+  if (JSON_TYPES.includes(type)) return;
+  if (kind === "ndjson" && LINE_TYPES.includes(type)) return;
+  throw new AppError("media_type", `Content-Type header [${header ?? ""}] is not supported`);
+}
+
+/** Returns the format asked for by `format=` or the Accept header; undefined: the route's own. Throws request_invalid. */
+export function answerFormat(
+  format: string | undefined,
+  accept: string | undefined,
+): AnswerFormat | undefined {
+  if (format === "json" || format === "yaml" || format === "text") return format;
+  if (format !== undefined && format !== "") {
+    throw new AppError("request_invalid", `format [${format}] is not offered; use json, yaml or text`);
+  }
+  const types = (accept ?? "").split(",").map(mediaType);
+  if (types.some((type) => YAML_TYPES.includes(type))) return "yaml";
+  if (types.some((type) => JSON_TYPES.includes(type))) return "json";
+  return types.includes("text/plain") ? "text" : undefined;
+}
+
+function mediaType(header: string | undefined): string {
+  return (header ?? "").split(";", 1)[0]!.trim().toLowerCase();
 }

@@ -32,7 +32,7 @@ export function apiMetrics(metrics: Metrics): ApiMetrics {
   };
 }
 
-/** Requests answered since somebody asked: to find a counter by its labels each time would cost more than this. */
+/** Requests answered since the last scrape. Finding a counter by its labels for each request would cost more. */
 class Answered {
   readonly #byRoute = new Map<string, Map<number, number>>();
 

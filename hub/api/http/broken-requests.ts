@@ -1,4 +1,4 @@
-/** Answers what is no HTTP: a head that can't be parsed or is too long, a request that doesn't come to its end. */
+/** Answers requests that aren't valid HTTP: a head that can't be parsed or is too long, a request that isn't completed. */
 
 import { STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";

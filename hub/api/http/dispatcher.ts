@@ -1,4 +1,4 @@
-/** The way of each request: route, caller, body, handler, answer. Errors of any of them become an error body. */
+/** Dispatches requests: route, principal, body, handler, answer. An error of any step becomes an error body. */
 
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeader, ServerResponse } from "node:http";
 import { promisify } from "node:util";
@@ -9,10 +9,16 @@ import { requestedVersion, versionNumber } from "#hub/api/compat/version.ts";
 import { gatherWarnings } from "#hub/search/options/request-version.ts";
 import { AppError, type ErrorCode, toAppError } from "#proto/kit/errors.ts";
 import type { Logger } from "#proto/kit/log.ts";
-import { type AnswerOptions, PLAIN_ANSWER, type RenderedAnswer, renderAnswer } from "./answer.ts";
+import {
+  type AnswerOptions,
+  answerFormat,
+  checkBodyType,
+  PLAIN_ANSWER,
+  type RenderedAnswer,
+  renderAnswer,
+} from "./answer.ts";
 import type { ApiMetrics } from "./api-metrics.ts";
 import { plainErrorBody } from "./error-body.ts";
-import { answerFormat, checkBodyType } from "./media-type.ts";
 import { checkParameters, parseQuery } from "./query-string.ts";
 import { ApiRequest, type Method } from "./request.ts";
 import type { BodyReader, ReadBody } from "./request-body.ts";
@@ -27,21 +33,21 @@ export interface DispatcherOptions {
   readonly log: Logger;
   /** Makes the body of an error's answer. */
   readonly errorBody: (error: AppError) => unknown;
-  /** Version told to clients unless a request asks for another. */
+  /** Version to answer in unless a request asks for another. */
   readonly compatVersion: string;
   /** Sent with every answer. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Status for a client that is gone; nobody reads it, logs show it. */
+/** Status of a request whose client is gone, in metrics. */
 const CLIENT_GONE = 499;
-/** What people wrote is never anything but what it says it is. */
+/** Browsers must not guess another content type. */
 const HEADERS: Readonly<Record<string, string>> = { "x-content-type-options": "nosniff" };
-/** Codes with a status of failures that are the client's to change. */
+/** Codes with a status of 500 and above that clients cause; they aren't logged as failures. */
 const REFUSALS: ReadonlySet<ErrorCode> = new Set(["not_offered", "too_many_buckets"]);
-/** Answers below aren't worth packing. */
+/** Smallest answer that is compressed. */
 const MIN_PACKED_BYTES = 4_096;
-/** A body that nobody wants is read to its end up to here, so that its connection can be used on; beyond it is closed. */
+/** Longest unread body that is skipped to keep its connection; a connection with a longer one is closed. */
 const MAX_SKIPPED_BYTES = 1024 * 1024;
 
 const pack = promisify(gzip);
@@ -58,8 +64,8 @@ export class Dispatcher {
   }
 
   /**
-   * Returns a fastify plugin that answers everything below `prefix` ("" or "/es"). fastify's way of a request ends where
-   * its route is found: bodies are read and answers sent here, as its steps in between cost more than most requests.
+   * Returns a fastify plugin that answers everything below `prefix` ("" or "/es"). fastify handles a request up to
+   * here; see docs/decisions/0011-own-dispatcher.md.
    */
   plugin(
     prefix: string,
@@ -174,7 +180,7 @@ export class Dispatcher {
   }
 }
 
-/** Whether an answer should be packed: who has sent more than it has needn't save on what comes back. */
+/** Returns whether an answer is compressed: not where the request was larger than the answer. */
 function isWorthPacking(sizeBytes: number, headers: IncomingHttpHeaders): boolean {
   const isAccepted = /\bgzip\b/.test(String(headers["accept-encoding"]));
   return isAccepted && sizeBytes >= Math.max(MIN_PACKED_BYTES, Number(headers["content-length"] ?? 0));
@@ -185,7 +191,7 @@ function originForm(url: string): string {
   return url.startsWith("/") ? url : url.replace(/^https?:\/\/[^/?]*/i, "");
 }
 
-/** Throws away what comes yet of a short body, as a request is refused before its body is read; false: it may be long. */
+/** Skips the rest of a body that was refused unread; returns false where it may be long. */
 function skipsRest(message: IncomingMessage): boolean {
   if (message.complete) return true;
   if (!(Number(message.headers["content-length"]) <= MAX_SKIPPED_BYTES)) return false;
@@ -193,14 +199,14 @@ function skipsRest(message: IncomingMessage): boolean {
   return true;
 }
 
-/** What is known of a request so far, so that an error is answered in the format that was asked for. */
+/** A request under way: what is parsed of it so far, so that errors are answered in the requested format. */
 class Turn {
   readonly uri: string;
   readonly path: string;
   answer: AnswerOptions = PLAIN_ANSWER;
   match: Match | undefined;
   body: ReadBody | undefined;
-  /** What the request uses that later versions won't take. */
+  /** Texts of the Warning headers. */
   readonly warnings = new Set<string>();
 
   constructor(uri: string) {

@@ -1,9 +1,9 @@
-/** The only place that makes error bodies of the search interface, from the error catalogue. */
+/** Error bodies of both interfaces, made of the error catalogue. */
 
 import { AppError, type ErrorCode } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 
-/** Names of the catalogue's codes towards clients; `data.type` of an error goes before. */
+/** Types that clients get for the catalogue's codes; `data.type` of an error overrides it. */
 const TYPES: Readonly<Record<ErrorCode, string>> = {
   internal: "exception",
   unavailable: "unavailable_shards_exception",
@@ -52,7 +52,7 @@ const TYPES: Readonly<Record<ErrorCode, string>> = {
   too_many_buckets: "too_many_buckets_exception",
 };
 
-/** Facts of an error that clients get beside type and reason, in this order. */
+/** Keys of an error's data that clients get beside type and reason, in this order. */
 const FACTS = ["resource.type", "resource.id", "index_uuid", "shard", "index", "line", "col"];
 /** Errors about a document's content or a request's; they don't say where the document was to go. */
 const PLACELESS: ReadonlySet<ErrorCode> = new Set(["mapping_parse", "mapping_conflict", "mapping_strict"]);
@@ -65,7 +65,7 @@ interface ShardFailure {
   readonly error: AppError;
 }
 
-/** How the node is called that shards of an answer are on. */
+/** The node that the shards of an answer are on. */
 export interface ErrorContext {
   readonly nodeId: string;
 }

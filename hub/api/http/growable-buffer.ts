@@ -1,8 +1,8 @@
-/** The bytes of a body as they come, in one piece: what they came in is freed at once. */
+/** A buffer that grows with the chunks of a body. Memory of the chunks is freed at once. */
 
 import { freeBytes } from "#proto/kit/free-bytes.ts";
 
-/** A length that was announced is no promise: memory is taken for so much, or for so many times what is there. */
+/** An announced length may be false: memory is allocated for this many bytes, or this multiple of what has arrived. */
 const TRUSTED_BYTES = 1024 * 1024;
 const TRUSTED_TIMES = 8;
 
@@ -13,12 +13,12 @@ export class GrowingBytes {
   #bytes: Buffer = NOTHING;
   readonly #announced: number;
 
-  /** `announced`: how many bytes will come, as far as somebody has said it; else 0. */
+  /** `announced`: Content-Length; 0 where there is none. */
   constructor(announced: number) {
     this.#announced = announced;
   }
 
-  /** All bytes so far; until the next are taken. */
+  /** All bytes so far. Valid until the next `take`. */
   get view(): Buffer {
     return this.#bytes.subarray(0, this.length);
   }

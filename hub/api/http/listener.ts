@@ -23,7 +23,7 @@ export interface ListenerOptions {
   readonly tls?: SecureContextOptions & TlsOptions;
   /** Origins whose pages may change things. */
   readonly origins: () => readonly string[];
-  /** Makes the body of what is refused before a route is looked for. */
+  /** Makes the body of requests refused before routing. */
   readonly errorBody: (error: AppError) => unknown;
   /** Called for each connection that is closed because too many are open. */
   readonly onRefused: () => void;
@@ -32,26 +32,26 @@ export interface ListenerOptions {
   readonly log: Logger;
 }
 
-/** What one client, or all together, may hold of a listener. */
+/** Limits of a listener's connections. */
 export interface ListenerLimits {
-  /** The head of a request must be here by then: whoever sends a byte now and then holds no connection for long. */
+  /** Time that the head of a request may take, which bounds clients that send byte by byte. */
   readonly headTimeoutMs: number;
-  /** How often it is looked for requests whose time is over. */
+  /** Interval of the checks for overdue requests. */
   readonly checkMs: number;
-  /** Open at a time; what comes beyond is closed at once. */
+  /** Open connections; further ones are closed at once. */
   readonly connections: number;
 }
 
 /** Takes over an HTTP connection. */
 export type UpgradeHandler = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
 
-/** A whole request, its body included, must be here by then. */
+/** Time that a whole request may take, its body included. */
 const REQUEST_TIMEOUT_MS = 300_000;
 /** Connections: eight times the viewers of live lines that one hub serves; more would take descriptors from files. */
 const USUAL_LIMITS: ListenerLimits = { headTimeoutMs: 20_000, checkMs: 5_000, connections: 8_192 };
 /** Longer than proxies keep idle connections, so that they close first. */
 const KEEP_ALIVE_MS = 72_000;
-/** At a stop requests in work have so long to end. */
+/** Time that running requests get at a stop. */
 const STOP_DEADLINE_MS = 5_000;
 /** Longest path segment. */
 const MAX_SEGMENT_LENGTH = 16_384;

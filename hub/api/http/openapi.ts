@@ -1,4 +1,4 @@
-/** The description of the interfaces (OpenAPI 3.1), made of the routes. */
+/** The OpenAPI 3.1 description of the interfaces, generated from the routes. */
 
 import type { JsonObject } from "#proto/kit/json.ts";
 import { COMMON_PARAMS } from "./query-string.ts";

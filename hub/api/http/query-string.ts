@@ -1,4 +1,4 @@
-/** Query parameters of a request: decoded, and none that the route doesn't know. */
+/** Query parameters of a request: decoded, and checked against those of the route. */
 
 import { AppError } from "#proto/kit/errors.ts";
 import { nearestName } from "#proto/kit/nearest.ts";

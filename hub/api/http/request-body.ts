@@ -1,4 +1,4 @@
-/** Reads bodies within bounds: one body, and all bodies that are in work at a time. */
+/** Reads request bodies within limits for one body and for all bodies in memory. */
 
 import type { IncomingMessage } from "node:http";
 import { promisify } from "node:util";
@@ -10,7 +10,7 @@ import { GrowingBytes } from "./growable-buffer.ts";
 
 /** Largest body, packed and unpacked: http.max_content_length of 6.5. */
 export const MAX_BODY_BYTES = 100 * 1024 * 1024;
-/** All bodies in work; what comes beyond is told to come later. */
+/** Limit of all bodies in memory; a request beyond it is refused with a retryable error. */
 const MAX_BODIES_BYTES = 256 * 1024 * 1024;
 
 const UNPACK: Readonly<
@@ -83,7 +83,7 @@ export class BodyReader {
   }
 }
 
-/** Reads to the end. Fast path: a body that is here already, as small ones come with their head, is taken at once. */
+/** Reads to the end. Fast path: a small body usually arrives with its head and is taken at once. */
 function receive(message: IncomingMessage, held: Held, length: number): Buffer | Promise<Buffer> {
   if (message.readableLength !== length || length === 0) return receiveRest(message, held);
   held.take(length);
@@ -117,7 +117,7 @@ function receiveRest(message: IncomingMessage, held: Held): Promise<Buffer> {
   });
 }
 
-/** What one body holds of the budget. */
+/** The share of one body in the budget. */
 class Held {
   #bytes = 0;
   readonly #change: (bytes: number) => void;

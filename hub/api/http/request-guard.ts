@@ -1,7 +1,6 @@
 /**
- * Keeps other sites' pages away from a listener: a name that was pointed at 127.0.0.1 (DNS rebinding) is seen by the
- * Host header, a form or fetch from elsewhere by its Origin, a picture or script by what browsers say of where a request
- * comes from (Fetch Metadata, W3C).
+ * Refuses requests of other sites' pages. The Host header shows a name that was pointed at 127.0.0.1 (DNS rebinding), the
+ * Origin a form or fetch of another site, Fetch Metadata (W3C) an embedded image or script.
  */
 
 import { AppError } from "#proto/kit/errors.ts";
@@ -29,7 +28,7 @@ export interface RequestGuardOptions {
 
 /** Methods that change nothing (RFC 9110 section 9.2.1). */
 const SAFE: ReadonlySet<string | undefined> = new Set(["GET", "HEAD", "OPTIONS"]);
-/** From a page of another origin. "none" is a person's own doing: an address typed, a bookmark. */
+/** Values of Sec-Fetch-Site for pages of other origins. "none" is a typed address or a bookmark. */
 const FOREIGN: ReadonlySet<unknown> = new Set(["cross-site", "same-site"]);
 
 export class RequestGuard {
@@ -59,11 +58,11 @@ export class RequestGuard {
         `pages of the origin [${printable(origin)}] may change nothing here; set public.url to the dashboard's address`,
       );
     }
-    // A link may be followed to here; nothing of here may be a part of other pages.
+    // Links from other pages are allowed, embedding isn't.
     if (FOREIGN.has(headers["sec-fetch-site"]) && headers["sec-fetch-dest"] !== "document") {
       throw new AppError(
         "forbidden",
-        "pages of other origins may not ask here; set public.url to the dashboard's address",
+        "pages of other origins may not send requests here; set public.url to the dashboard's address",
       );
     }
   }

@@ -1,4 +1,4 @@
-/** A request as routes see it: parameters checked for their kind, the body parsed when asked for. */
+/** A request as routes get it. Accessors check the kind of a parameter and parse the body. */
 
 import type { IncomingHttpHeaders } from "node:http";
 import type { Principal } from "#hub/api/ports/indices.ts";

@@ -1,12 +1,12 @@
 /**
- * What a route is. Each file of `routes/` exports functions that return lists of routes, `routes/all.ts` joins them;
- * parsing, limits, errors and formats are the dispatcher's.
+ * Routes. Each file of `routes/` exports functions that return lists of routes, which `search-interface.ts` and `server.ts`
+ * join. The dispatcher does parsing, limits, errors and formats.
  */
 
 import type { Principal } from "#hub/api/ports/indices.ts";
 import type { ApiRequest, Method } from "./request.ts";
 
-/** What a caller needs the right to do. */
+/** The right that a principal needs. */
 export type Action =
   | "monitor"
   | "search"
@@ -25,9 +25,9 @@ export interface Route {
   readonly methods: readonly Method[];
   /** Each with leading slash; `{name}` stands for one segment: "/{index}/_doc/{id}". */
   readonly paths: readonly string[];
-  /** Query parameters of its own; those that every route takes come on top. */
+  /** Query parameters, without those that every route takes. */
   readonly params: readonly string[];
-  /** True: parameters aren't looked at. */
+  /** True: parameters aren't checked. */
   readonly takesAnyParams?: boolean;
   readonly action: Action;
   /** One sentence for the interface's description. */
@@ -48,14 +48,14 @@ export interface ApiResponse {
   readonly bytes?: Uint8Array;
 }
 
-/** Resolves who sends a request. Throws unauthenticated or forbidden. */
+/** Resolves the principal of a request. Throws unauthenticated or forbidden. */
 export interface AccessControl {
   authenticate(request: IncomingCredentials): Promise<Principal>;
   /** Throws forbidden where `principal` may not do `action`. */
   authorize(principal: Principal, action: Action): void;
 }
 
-/** What authentication looks at. */
+/** The parts of a request that authentication uses. */
 export interface IncomingCredentials {
   readonly method: string;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;

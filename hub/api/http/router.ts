@@ -10,7 +10,7 @@ export interface Match {
   readonly path: Readonly<Record<string, string>>;
 }
 
-/** What a path leads to with a method. */
+/** The result of a look-up by method and path. */
 export type Found =
   | ({ readonly kind: "route" } & Match)
   | { readonly kind: "other_methods"; readonly allowed: readonly Method[] }

@@ -1,11 +1,11 @@
-/** The dashboard's files: names with a hash are kept for ever, the page itself is asked for anew each time. */
+/** Serves the dashboard's files. Browsers cache names with a hash for ever and revalidate the page itself each time. */
 
 import { existsSync } from "node:fs";
 import { basename, join } from "node:path";
 import fastifyStatic from "@fastify/static";
 import type { FastifyInstance, FastifyReply } from "fastify";
 
-/** Only what comes from here; no frames, no other bases. Icons are data URLs that components fetch. */
+/** Allows resources of this origin only, no frames and no other base. Icons are data URLs that components fetch. */
 export const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",

@@ -1,10 +1,10 @@
-/** Aliases as requests give them. */
+/** Parses the aliases of requests. */
 
 import type { AliasInfo } from "#hub/api/ports/indices.ts";
 import { scalarText } from "#hub/search/options/json.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
-import { isTrue } from "./scalars.ts";
+import { isTrue } from "./values.ts";
 
 /** Reads {"name": {filter, routing, …}, …}. Throws parsing, request_invalid. */
 export function parseAliases(value: unknown): Record<string, AliasInfo> {

@@ -1,10 +1,10 @@
-/** Settings of an index as requests give them and answers print them. */
+/** Parses the settings of an index in requests and prints them in answers. */
 
 import { TYPE_SETTING } from "#hub/api/compat/mapping-types.ts";
 import type { IndexInfo } from "#hub/api/ports/indices.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
-import { optionalText } from "./scalars.ts";
+import { optionalText } from "./values.ts";
 
 /** Objects within each other that are followed. */
 const MAX_DEPTH = 20;
@@ -80,7 +80,7 @@ function flattenInto(flat: JsonObject, prefix: string, value: JsonObject, depth:
   }
 }
 
-/** Clients get every value as text. */
+/** Every value is printed as text. */
 function printSetting(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(printSetting);
   return optionalText(value, "settings") ?? null;

@@ -1,4 +1,4 @@
-/** What the document routes share: parameters of a write, and the body that says what became of it. */
+/** Parameters of writes and the body of a write's result. */
 
 import { DEFAULT_TYPE, typeOf } from "#hub/api/compat/mapping-types.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
@@ -76,7 +76,7 @@ export function conditionsOf(request: ApiRequest): WriteConditions {
   });
 }
 
-/** What orders writes by versions of the engine's own is told to use sequence numbers. */
+/** Warns that internal versions give way to sequence numbers. */
 export function warnOfVersion(index: string, type: string): void {
   warnDeprecated(
     "Usage of internal versioning for optimistic concurrency control is deprecated and will be removed. Please use the " +

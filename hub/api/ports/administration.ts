@@ -1,8 +1,8 @@
-/** What the hub interface needs of what people keep there: saved pages, rules of alerts, rules of what is kept. */
+/** Ports of the hub interface: saved objects, alert rules and retention rules. */
 
 import type { JsonObject } from "#proto/kit/json.ts";
 
-/** What is saved of a page: a title, and what the page makes of the rest. */
+/** The content of a saved object: a title, and attributes that the page defines. */
 export interface SavedContent {
   readonly title: string;
   readonly attributes: JsonObject;
@@ -44,11 +44,11 @@ export interface Alerts {
   delete(id: string, revision?: number): Promise<void>;
   /** Returns what a rule would have counted in the last `spanMs`. */
   preview(body: unknown, spanMs: number): Promise<object[]>;
-  /** Sends a test over a channel; throws what keeps it from being taken. */
+  /** Sends a test over a channel. Throws the error of a failed delivery. */
   test(channel: unknown): Promise<void>;
 }
 
-/** The rules of what is kept of indices. */
+/** The retention rules of indices. */
 export interface RetentionRules {
   /** Rules of the settings, those made here, and the revision that a change needs. */
   view(): Promise<RetentionView>;

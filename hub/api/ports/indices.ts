@@ -1,6 +1,6 @@
 /**
- * What the HTTP interfaces need from the rest of the hub. The hub gives implementations to the servers'
- * constructors; tests give fakes that live in memory.
+ * Ports of the HTTP interfaces to the rest of the hub. The hub passes implementations to the server's constructor, tests
+ * pass fakes in memory.
  */
 
 import type {
@@ -48,7 +48,7 @@ export interface AliasInfo {
   readonly is_write_index?: boolean;
 }
 
-/** What the cluster knows of one index. A snapshot: changes make a new object. */
+/** The metadata of one index. A snapshot: changes make a new object. */
 export interface IndexInfo {
   readonly name: string;
   /** 22 characters base64url. */
@@ -82,7 +82,7 @@ export interface ResolveOptions {
   readonly concreteOnly?: boolean;
 }
 
-/** What an index is made of. Settings are dotted keys without the leading "index.". */
+/** The definition of an index. Settings are dotted keys without the leading "index.". */
 export interface IndexDefinition {
   readonly settings: Readonly<Record<string, unknown>>;
   /** Without a type level: {properties, dynamic, …}. */
@@ -202,7 +202,7 @@ export interface NodeInfo {
   /** 22 characters base64url. */
   readonly id: string;
   readonly name: string;
-  /** What its settings tell of it, by name. */
+  /** Its settings node.attr.<name>, by name. */
   readonly attributes: Readonly<Record<string, string>>;
   readonly host: string;
   readonly httpAddress: string;
@@ -223,19 +223,19 @@ export interface Cluster {
   putSettings(changes: { readonly persistent: JsonObject; readonly transient: JsonObject }): Promise<void>;
 }
 
-/** What the hub interface (`/api`) shows. */
+/** State of the hub for the hub interface (`/api`). */
 export interface HubStatus {
   /** JSON of `/api/status`. */
   status(): Promise<JsonObject>;
   /** JSON of `/api/agents`. */
   agents(): JsonObject[];
-  /** JSON of `/api/agents/ID`, with its files; undefined where none was heard of. */
+  /** JSON of `/api/agents/ID`, with its files; undefined for an unknown agent. */
   agent(id: string): JsonObject | undefined;
   /** True when requests can be served; `/health` answers 503 else. */
   ready(): boolean;
 }
 
-/** Who a request comes from. */
+/** The sender of a request. */
 export interface Principal {
   readonly name: string;
   readonly roles: readonly ("admin" | "editor" | "viewer" | "ingest")[];

@@ -1,4 +1,4 @@
-/** What the HTTP interfaces need of the pipelines: those of documents, those of events, and what no output took. */
+/** Ports of the HTTP interfaces to pipelines: ingest pipelines of documents, pipelines of events, dead letters. */
 
 import type { JsonObject } from "#proto/kit/json.ts";
 
@@ -29,7 +29,7 @@ export type IngestOutcome =
   | { readonly kind: "dropped" }
   | { readonly kind: "failed"; readonly message: string };
 
-/** Pipelines that documents sent over HTTP go through where their sender asks for it. */
+/** Ingest pipelines: documents sent over HTTP pass through those that the request or the index names. */
 export interface IngestPipelines {
   /** Definitions by id, in their order. */
   all(): ReadonlyMap<string, JsonObject>;
@@ -79,7 +79,7 @@ export interface PipelineAdmin {
   }): Promise<GrokOutcome>;
 }
 
-/** What no output took. */
+/** The dead letters: events that no output accepted. */
 export interface DeadLetterBox {
   /** Returns letters behind a sequence, oldest first. */
   letters(after: number, limit: number): Promise<JsonObject[]>;

@@ -1,4 +1,4 @@
-/** How well indices are off: green where every copy is there, yellow where replicas wait for a node. */
+/** Health of indices: green where every copy is assigned, yellow where replicas wait for a node. */
 
 import type { IndexInfo } from "#hub/api/ports/indices.ts";
 

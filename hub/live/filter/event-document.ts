@@ -1,4 +1,4 @@
-/** One processed event as filters and rows see it: decoded at most once, however many viewers look at it. */
+/** One processed event for filters and rows: decoded at most once for all viewers. */
 
 import { isObject } from "#proto/kit/json.ts";
 import { wordsOf } from "./pattern.ts";

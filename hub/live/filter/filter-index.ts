@@ -1,9 +1,9 @@
 /**
- * Finds, of the filters of a thousand viewers, the few that an event may match, so that an event costs about what it
- * matches and not what there are viewers. Never leaves out one that matches.
+ * Finds the few filters of all viewers that an event may match, so that the cost of an event grows with its matches and
+ * not with the number of viewers. Never leaves out a filter that matches.
  *
- * Three ways, the best a filter has: by a word of a field that each match has (`level:error`); by a run of three
- * bytes of a text that each match holds; or it is asked for each event.
+ * A filter is found by the best of three ways: by a word of a field that each match has (`level:error`), by a run of three
+ * bytes that each match contains, or by evaluating it for each event.
  */
 
 import type { EventDocument } from "./event-document.ts";

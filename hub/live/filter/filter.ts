@@ -1,4 +1,4 @@
-/** A live filter: parsed once, then asked for every event. */
+/** A live filter: parsed once, evaluated for every event. */
 
 import type { EventDocument } from "./event-document.ts";
 import { gramsOf } from "./grams.ts";
@@ -32,7 +32,7 @@ export function compileFilter(query: string, indexPatterns: readonly string[]): 
     grams: gramsOf(literal),
     matches(document) {
       if (!takesIndex(document.event.index)) return false;
-      // Fast path: most events fall here, before anybody had to decode them.
+      // Fast path: most events are rejected here, before they are decoded.
       if (literal !== "" && !document.isDecoded && !document.mayContain(literal)) return false;
       return predicate(document);
     },

@@ -1,4 +1,4 @@
-/** Grams: runs of three bytes, by which it is told cheaply that a text isn't in an event. */
+/** Grams: runs of three bytes. An event without a gram of a text can't contain the text, which is cheap to test. */
 
 /** Slots grams are hashed to; a line of 500 bytes fills an eighth. */
 export const GRAM_SLOTS = 4_096;

@@ -1,4 +1,4 @@
-/** `_update_by_query`, `_delete_by_query`: the documents of a query, written anew or deleted. */
+/** `_update_by_query` and `_delete_by_query`: rewrite or delete the documents of a query. */
 
 import type { ApiContext } from "#hub/api/context/api-context.ts";
 import { checkPipeline, pipelineOf } from "#hub/api/context/ingest-documents.ts";

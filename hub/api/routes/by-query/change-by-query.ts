@@ -1,4 +1,4 @@
-/** Walks the documents of a query, page by page over one source, and writes what is made of each. */
+/** Reads the documents of a query page by page and writes the change of each. */
 
 import { setTimeout as delay } from "node:timers/promises";
 import type { ApiContext } from "#hub/api/context/api-context.ts";
@@ -22,7 +22,7 @@ export interface FoundDocument {
   readonly source: Uint8Array;
 }
 
-/** Where documents come from; closed by who walks them. */
+/** The source of the documents. `changeByQuery` closes it. */
 export interface DocumentPages {
   /** Documents of the query, where that is known before the first page. */
   readonly total: number;
@@ -125,7 +125,7 @@ export async function changeByQuery(
   await parts.shards.refresh(indices);
 }
 
-/** A write that wasn't waited for as the task was cancelled; it says nothing of the document. */
+/** Returns true for a write that was abandoned when the task was cancelled: its outcome is unknown. */
 function isGivenUp(result: WriteResult, signal: AbortSignal): boolean {
   return signal.aborted && isFailure(result) && result.error.code === "cancelled";
 }

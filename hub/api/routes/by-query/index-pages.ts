@@ -2,7 +2,7 @@
 
 import type { ApiContext } from "#hub/api/context/api-context.ts";
 import { writeJson } from "#hub/api/http/json-writer.ts";
-import { optionalText } from "#hub/api/parameters/scalars.ts";
+import { optionalText } from "#hub/api/parameters/values.ts";
 import { openShards, type SearchTarget, searchLimits } from "#hub/api/routes/search/search-target.ts";
 import { RawJson } from "#hub/search/options/raw-json.ts";
 import { parseSearchRequest } from "#hub/search/request/search-request.ts";

@@ -5,7 +5,7 @@ import type { ApiContext } from "#hub/api/context/api-context.ts";
 import { checkPipeline, pipelineOf } from "#hub/api/context/ingest-documents.ts";
 import { type ApiRequest, checkValid } from "#hub/api/http/request.ts";
 import type { ApiResponse, Route } from "#hub/api/http/route.ts";
-import { optionalText } from "#hub/api/parameters/scalars.ts";
+import { optionalText } from "#hub/api/parameters/values.ts";
 import { makeConditions } from "#hub/api/parameters/write-options.ts";
 import type { Indices, WriteItem } from "#hub/api/ports/indices.ts";
 import { objectOf } from "#hub/search/options/json.ts";

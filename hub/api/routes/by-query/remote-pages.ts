@@ -1,7 +1,7 @@
 /** Pages of documents of another search engine (5.x to 8.x, or another hub), by its scroll interface. */
 
 import { writeJson } from "#hub/api/http/json-writer.ts";
-import { optionalText } from "#hub/api/parameters/scalars.ts";
+import { optionalText } from "#hub/api/parameters/values.ts";
 import { objectOf, parseJson } from "#hub/search/options/json.ts";
 import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
 import { valueText } from "#proto/event.ts";

@@ -1,4 +1,4 @@
-/** Runs a change by query as a task: answers its outcome, or its number where nobody waits. */
+/** Runs a change by query as a task; answers its outcome, or its id where the client doesn't wait. */
 
 import type { ApiContext } from "#hub/api/context/api-context.ts";
 import { taskHeaders } from "#hub/api/context/tasks.ts";
@@ -44,7 +44,7 @@ export async function startChange(
     failures: progress.failures,
   });
   const waits = request.flag("wait_for_completion") ?? true;
-  // What can't be read at all is told to who asks, not only to who looks for the task.
+  // A source that can't be opened fails this request, not only the task.
   const pages = waits ? undefined : await change.open(request.signal);
   const task = parts.tasks.start({
     action: change.action,

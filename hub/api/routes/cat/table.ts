@@ -1,10 +1,10 @@
 /** Tables of `_cat`: columns that may be chosen, sorted, printed as text or JSON. */
 
 import type { ApiContext } from "#hub/api/context/api-context.ts";
-import { answerFormat } from "#hub/api/http/media-type.ts";
+import { answerFormat } from "#hub/api/http/answer.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
-import { printSize, printTime } from "#hub/api/parameters/units.ts";
+import { printSize, printTime } from "#hub/api/parameters/values.ts";
 import { answersAs } from "#hub/search/options/request-version.ts";
 import { AppError } from "#proto/kit/errors.ts";
 

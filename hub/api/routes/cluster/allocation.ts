@@ -22,7 +22,7 @@ export function allocationRoutes(parts: ApiContext): Route[] {
       paths: ["/_cluster/allocation/explain"],
       params: ["include_yes_decisions", "include_disk_info"],
       action: "monitor",
-      summary: "Says why a copy of a shard is where it is, or isn't anywhere.",
+      summary: "Explains why a copy of a shard is on its node, or on none.",
       handle: (request) => explain(parts, request),
     },
     {
@@ -227,14 +227,14 @@ function upgrade(parts: ApiContext, request: ApiRequest): ApiResponse {
       index.name,
       parts.shards.stats(index).reduce((sum, { bytes }) => sum + bytes, 0),
     ]);
-    const figures = (size: number): JsonObject => ({
+    const sizeBody = (size: number): JsonObject => ({
       size_in_bytes: size,
       size_to_upgrade_in_bytes: 0,
       size_to_upgrade_ancient_in_bytes: 0,
     });
     return json({
-      ...figures(sizes.reduce((sum, [, size]) => sum + size, 0)),
-      indices: Object.fromEntries(sizes.map(([name, size]) => [name, figures(size)])),
+      ...sizeBody(sizes.reduce((sum, [, size]) => sum + size, 0)),
+      indices: Object.fromEntries(sizes.map(([name, size]) => [name, sizeBody(size)])),
     });
   }
   const versions = {

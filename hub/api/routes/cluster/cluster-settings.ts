@@ -4,7 +4,7 @@ import type { ApiContext } from "#hub/api/context/api-context.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
 import { flattenSettings, nestSettings } from "#hub/api/parameters/index-settings.ts";
-import { optionalText } from "#hub/api/parameters/scalars.ts";
+import { optionalText } from "#hub/api/parameters/values.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { attributeSettings } from "./nodes.ts";

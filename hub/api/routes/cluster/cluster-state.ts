@@ -1,4 +1,4 @@
-/** What the cluster knows of its nodes and indices. */
+/** `_cluster/state`: the nodes and indices of the cluster. */
 
 import { promisify } from "node:util";
 import { constants, deflate } from "node:zlib";
@@ -8,9 +8,8 @@ import { writeJson } from "#hub/api/http/json-writer.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
 import { flatSettings, nestSettings } from "#hub/api/parameters/index-settings.ts";
-import { isTrue } from "#hub/api/parameters/scalars.ts";
 import { RESOLVE_PARAMS, resolveOptions } from "#hub/api/parameters/shared-parameters.ts";
-import { printSize } from "#hub/api/parameters/units.ts";
+import { isTrue, printSize } from "#hub/api/parameters/values.ts";
 import type { IndexInfo, NodeInfo } from "#hub/api/ports/indices.ts";
 import { answersAs } from "#hub/search/options/request-version.ts";
 import { AppError } from "#proto/kit/errors.ts";
@@ -25,7 +24,7 @@ export function clusterStateRoutes(parts: ApiContext): Route[] {
       paths: ["/_cluster/state", "/_cluster/state/{metric}", "/_cluster/state/{metric}/{index}"],
       params: [...RESOLVE_PARAMS, "local", "master_timeout", "flat_settings"],
       action: "monitor",
-      summary: "Shows what the cluster knows of its nodes and indices.",
+      summary: "Shows the state of the cluster: its nodes and indices.",
       handle: (request) => state(parts, request),
     },
   ];
@@ -55,7 +54,7 @@ async function state(parts: ApiContext, request: ApiRequest): Promise<ApiRespons
   });
 }
 
-/** What the state takes packed, which later versions don't say. */
+/** Returns the size of the compressed state, which later versions don't print. */
 async function packedSize(state: JsonObject, human: boolean): Promise<JsonObject> {
   const { length } = await pack(writeJson(state), { level: constants.Z_BEST_SPEED });
   return {

@@ -1,4 +1,4 @@
-/** `_nodes/stats` and `_cluster/stats`: how this node and its process are doing. */
+/** `_nodes/stats` and `_cluster/stats`: statistics of the indices, this process and its machine. */
 
 import { arch, availableParallelism, platform, uptime } from "node:os";
 import type { ApiContext } from "#hub/api/context/api-context.ts";

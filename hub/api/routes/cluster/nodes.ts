@@ -25,13 +25,13 @@ export function nodeRoutes(parts: ApiContext): Route[] {
       paths: ["/_nodes/reload_secure_settings", "/_nodes/{nodes}/reload_secure_settings"],
       params: ["timeout"],
       action: "administer",
-      summary: "Answers for the nodes; secrets are read from the keystore each time that they are needed.",
+      summary: "Does nothing: secrets are read from the keystore whenever they are needed.",
       handle: (request) => reloadSecrets(parts, request),
     },
   ];
 }
 
-/** What every hub does. */
+/** Roles of every hub. */
 const ROLES: readonly string[] = ["master", "data", "ingest"];
 
 /** Parts of a node's body that may be asked for alone; those that aren't here have nothing in them. */

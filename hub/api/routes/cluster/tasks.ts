@@ -1,4 +1,4 @@
-/** `_tasks` and `_remote/info`: the list holds changes by query and the request that asks. */
+/** `_tasks` and `_remote/info`. The list holds changes by query and the listing request itself. */
 
 import type { ApiContext } from "#hub/api/context/api-context.ts";
 import { printOutcome, printTask, type Task, taskHeaders } from "#hub/api/context/tasks.ts";
@@ -33,7 +33,7 @@ export function taskRoutes(parts: ApiContext): Route[] {
       paths: ["/_tasks"],
       params: LIST_PARAMS,
       action: "monitor",
-      summary: "Lists what the nodes are doing.",
+      summary: "Lists the running tasks.",
       handle: (request) => listTasks(parts, request),
     },
     {

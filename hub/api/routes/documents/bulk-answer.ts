@@ -1,5 +1,5 @@
 /**
- * The answer of a `_bulk` request, written as bytes: a request may have very many items, and those of new documents
+ * The answer of a `_bulk` request, written as bytes: a request may have very many items, and items of new documents
  * differ in an id and a number only.
  */
 
@@ -10,11 +10,11 @@ import { freeBytes } from "#proto/kit/free-bytes.ts";
 
 const COMMA = 0x2c;
 const END = Buffer.from("]}");
-/** Room for what stands before the items, whose length isn't known before they are. */
+/** Capacity for the head, whose length isn't known before the items are. */
 const HEAD_BYTES = 64;
 const FIRST_BYTES = 16 * 1024;
 
-/** What the documents of a run are answered with. */
+/** The results of a run of documents. */
 export interface RunAnswer {
   readonly kind: "index" | "create";
   readonly result: AppendResult;

@@ -1,11 +1,11 @@
 /**
- * The lines of `_bulk`: an action, then its document unless it deletes. Documents are slices of the body. A line that
- * isn't an action ends the request before anything is written, as nobody could say which line belongs to which.
+ * Parses the lines of `_bulk`: an action, then its document unless it deletes. Documents are slices of the body. A line
+ * that isn't an action fails the request before anything is written, as the lines after it can't be paired.
  */
 
 import { DEFAULT_TYPE } from "#hub/api/compat/mapping-types.ts";
 import { pipelineOf } from "#hub/api/context/ingest-documents.ts";
-import { isTrue, optionalInteger, optionalText } from "#hub/api/parameters/scalars.ts";
+import { isTrue, optionalInteger, optionalText } from "#hub/api/parameters/values.ts";
 import { checkId, makeConditions, warnOfVersion } from "#hub/api/parameters/write-options.ts";
 import type { WriteItem } from "#hub/api/ports/indices.ts";
 import { answersAs, warnDeprecated } from "#hub/search/options/request-version.ts";
@@ -16,7 +16,7 @@ import { readUpdateBody } from "./update.ts";
 
 export type BulkKind = "index" | "create" | "update" | "delete";
 
-/** One action with what it needs; `error` where it can't be done. */
+/** One action with its document; `write` is an error where it can't be done. */
 export interface BulkItem {
   readonly kind: BulkKind;
   readonly index: string;
@@ -30,7 +30,7 @@ export interface BulkItem {
   readonly write: WriteItem | AppError;
 }
 
-/** What items have where their action lines say nothing else. */
+/** Defaults of items, from the request's path and parameters. */
 export interface BulkDefaults {
   readonly index: string | undefined;
   readonly type: string | undefined;
@@ -40,7 +40,7 @@ export interface BulkDefaults {
   readonly requiresAlias?: boolean;
 }
 
-/** What an action line says. */
+/** A parsed action line. */
 interface Action {
   readonly kind: BulkKind;
   readonly fields: JsonObject;

@@ -1,4 +1,4 @@
-/** One document: written, read, deleted by its id. */
+/** Routes of single documents: write, read, delete. */
 
 import { adoptType, documentType, fitsType } from "#hub/api/compat/mapping-types.ts";
 import type { ApiContext } from "#hub/api/context/api-context.ts";
@@ -45,7 +45,7 @@ export function documentRoutes(parts: ApiContext): Route[] {
       paths: ["/{index}/{type}"],
       params: INDEX_PARAMS,
       action: "ingest",
-      summary: "Stores a document under an id that is made.",
+      summary: "Stores a document under a generated id.",
       handle: (request) => indexDocument(parts, request, opTypeOf(request)),
     },
     {
@@ -77,7 +77,7 @@ export function documentRoutes(parts: ApiContext): Route[] {
       paths: ["/{index}/{type}/{id}/_source", "/{index}/_source/{id}"],
       params: READ_PARAMS,
       action: "search",
-      summary: "Reads what was stored, without anything around it.",
+      summary: "Reads the source of a document.",
       handle: (request) => readSource(parts, request),
     },
     {

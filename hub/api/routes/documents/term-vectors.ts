@@ -5,7 +5,7 @@ import type { ApiContext } from "#hub/api/context/api-context.ts";
 import { errorDetail, validationError } from "#hub/api/http/error-body.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
-import { isTrue, optionalText, texts } from "#hub/api/parameters/scalars.ts";
+import { isTrue, optionalText, texts } from "#hub/api/parameters/values.ts";
 import { routingOf } from "#hub/api/parameters/write-options.ts";
 import { objectOf, scalarText } from "#hub/search/options/json.ts";
 import { RawJson } from "#hub/search/options/raw-json.ts";
@@ -34,7 +34,7 @@ const PARAMS = [
   "version_type",
 ];
 
-/** What a body says of one document; further keys are refused. */
+/** Keys of the body for one document; others are refused. */
 const KEYS = [
   "_index",
   "_type",

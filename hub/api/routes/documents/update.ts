@@ -41,7 +41,7 @@ const KEYS: readonly string[] = [
 /** Tries of one update against others of the same document at most. */
 const MAX_RETRIES = 100;
 
-/** What an update's body says. */
+/** A parsed body of an update. */
 export interface UpdateBody {
   readonly doc: Uint8Array;
   readonly upsert: Uint8Array | undefined;

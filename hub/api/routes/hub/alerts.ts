@@ -1,4 +1,4 @@
-/** Alert rules: what is watched, what was found, who is told. */
+/** `/api/alerts`: alert rules and their states. */
 
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import { empty, json, type Route } from "#hub/api/http/route.ts";
@@ -19,7 +19,7 @@ export function alertRoutes(alerts: Alerts, indices: Pick<Indices, "resolve">): 
       paths: [LIST],
       params: [],
       action: "search",
-      summary: "Lists the alert rules with what they found.",
+      summary: "Lists the alert rules with their states.",
       handle: async () => json({ alerts: await alerts.list() }),
     },
     {
@@ -27,7 +27,7 @@ export function alertRoutes(alerts: Alerts, indices: Pick<Indices, "resolve">): 
       paths: [LIST],
       params: [],
       action: "alert",
-      summary: "Makes an alert rule.",
+      summary: "Creates an alert rule.",
       handle: async (request) => json(await alerts.create(readable(request, indices)), 201),
     },
     {
@@ -35,7 +35,7 @@ export function alertRoutes(alerts: Alerts, indices: Pick<Indices, "resolve">): 
       paths: ["/api/alerts/_preview"],
       params: ["span"],
       action: "alert",
-      summary: "Says what a rule would have counted.",
+      summary: "Shows what a rule would have counted.",
       handle: async (request) => {
         const spanMs = parseDuration(request.text("span") ?? DEFAULT_SPAN);
         return json({ points: await alerts.preview(readable(request, indices), spanMs) });
@@ -57,7 +57,7 @@ export function alertRoutes(alerts: Alerts, indices: Pick<Indices, "resolve">): 
       paths: [ONE],
       params: [],
       action: "search",
-      summary: "Shows an alert rule with what it found.",
+      summary: "Shows an alert rule with its state.",
       handle: async (request) => json(await alerts.get(request.segment("id"))),
     },
     {
@@ -85,7 +85,7 @@ export function alertRoutes(alerts: Alerts, indices: Pick<Indices, "resolve">): 
   ];
 }
 
-/** Returns the body; a rule is no way to count lines its writer may not read. Throws forbidden, request_invalid. */
+/** Returns the body of a rule whose indices its writer may read. Throws forbidden, request_invalid. */
 function readable(request: ApiRequest, indices: Pick<Indices, "resolve">): unknown {
   const body = request.requiredObject();
   const index = body["index"];

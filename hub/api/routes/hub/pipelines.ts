@@ -1,4 +1,4 @@
-/** Pipelines and dead letters: seen, tried out and changed by administrators. */
+/** `/api/pipelines`, `/api/grok` and `/api/dead-letters`, for administrators. */
 
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import { empty, json, type Route } from "#hub/api/http/route.ts";
@@ -26,7 +26,7 @@ function definitionRoutes(pipelines: PipelineAdmin): Route[] {
       paths: [LIST],
       params: [],
       action: "monitor",
-      summary: "Lists the pipelines with what their plugins did.",
+      summary: "Lists the pipelines with the statistics of their plugins.",
       handle: async () => json(await pipelines.list()),
     },
     {
@@ -83,7 +83,7 @@ function trialRoutes(pipelines: PipelineAdmin): Route[] {
       paths: ["/api/grok"],
       params: [],
       action: "administer",
-      summary: "Shows what a grok expression reads out of a text, or how far its longest beginning gets.",
+      summary: "Shows what a grok expression extracts from a text, or how far its longest prefix matches.",
       handle: async (request) => {
         const { pattern, text, definitions = "", ecs = false } = request.requiredObject();
         if (typeof pattern !== "string" || typeof text !== "string" || typeof definitions !== "string") {
@@ -104,7 +104,7 @@ function letterRoutes(letters: DeadLetterBox): Route[] {
       paths: [LETTERS],
       params: ["after", "size"],
       action: "administer",
-      summary: "Lists what no output took, with the reason, oldest first; `after` goes on behind a sequence.",
+      summary: "Lists dead letters with their reasons, oldest first; `after` continues after a sequence.",
       handle: async (request) => {
         const size = Math.min(request.integer("size") ?? LETTERS_SHOWN, MAX_LETTERS);
         return json({ letters: await letters.letters(request.integer("after") ?? 0, size) });
@@ -115,7 +115,7 @@ function letterRoutes(letters: DeadLetterBox): Route[] {
       paths: [`${LETTERS}/{sequence}/replay`, `${LETTERS}/{sequence}/_replay`],
       params: ["pipeline"],
       action: "administer",
-      summary: "Sends a dead letter through the pipelines once more, changed where the body holds an event.",
+      summary: "Sends a dead letter, or the event of the body in its place, through the pipelines again.",
       handle: async (request) => {
         const sequence = Number(request.segment("sequence"));
         if (!Number.isSafeInteger(sequence) || sequence < 1) {

@@ -1,4 +1,4 @@
-/** What is kept of indices: the rules that administrators make, and what they would delete. */
+/** `/api/retention`: retention rules of indices, for administrators. */
 
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import { json, type Route } from "#hub/api/http/route.ts";
@@ -14,7 +14,7 @@ export function retentionRoutes(retention: RetentionRules): Route[] {
       paths: [PATH],
       params: [],
       action: "administer",
-      summary: "Shows the rules of what is kept.",
+      summary: "Shows the retention rules.",
       handle: async () => json(await retention.view()),
     },
     {
@@ -22,7 +22,7 @@ export function retentionRoutes(retention: RetentionRules): Route[] {
       paths: [PATH],
       params: [],
       action: "administer",
-      summary: "Replaces the rules that were made here.",
+      summary: "Replaces the retention rules that were made here.",
       handle: async (request) => {
         const { revision = 0 } = request.requiredObject();
         if (!Number.isSafeInteger(revision))
@@ -35,7 +35,7 @@ export function retentionRoutes(retention: RetentionRules): Route[] {
       paths: [`${PATH}/_preview`],
       params: [],
       action: "administer",
-      summary: "Says which indices rules would delete at once.",
+      summary: "Lists the indices that rules would delete at once.",
       handle: (request) => json({ indices: retention.due(rulesOf(request)) }),
     },
   ];

@@ -1,4 +1,4 @@
-/** The hub interface: what the dashboard and those who watch the hub ask. */
+/** The hub interface: status, agents, slow searches, health and metrics. */
 
 import type { SlowQueries } from "#hub/api/context/slow-queries.ts";
 import { json, type Route } from "#hub/api/http/route.ts";
@@ -25,7 +25,7 @@ export function hubRoutes({ status, metrics, slowQueries, describe }: HubParts):
       paths: ["/api/status"],
       params: [],
       action: "monitor",
-      summary: "Shows how the hub is doing.",
+      summary: "Shows the status of the hub.",
       handle: async () => json(await status.status()),
     },
     {
@@ -33,7 +33,7 @@ export function hubRoutes({ status, metrics, slowQueries, describe }: HubParts):
       paths: ["/api/agents"],
       params: [],
       action: "monitor",
-      summary: "Lists the agents that were heard of.",
+      summary: "Lists the known agents.",
       handle: () => json(status.agents()),
     },
     {
@@ -41,7 +41,7 @@ export function hubRoutes({ status, metrics, slowQueries, describe }: HubParts):
       paths: ["/api/agents/{id}"],
       params: [],
       action: "monitor",
-      summary: "Shows one agent with its files, those first that somebody should look at.",
+      summary: "Shows one agent with its files, those with problems first.",
       handle: (request) => {
         const agent = status.agent(request.segment("id"));
         if (agent === undefined)
@@ -54,7 +54,7 @@ export function hubRoutes({ status, metrics, slowQueries, describe }: HubParts):
       paths: ["/api/slow-queries"],
       params: [],
       action: "search",
-      summary: "Lists searches that took long, the newest first.",
+      summary: "Lists slow searches, the newest first.",
       handle: () =>
         json({
           threshold_ms: Number.isFinite(slowQueries.thresholdMs) ? slowQueries.thresholdMs : null,
@@ -74,7 +74,7 @@ export function hubRoutes({ status, metrics, slowQueries, describe }: HubParts):
       paths: ["/health"],
       params: [],
       action: "monitor",
-      summary: "Says whether requests can be served.",
+      summary: "Shows whether requests can be served.",
       handle: () => (status.ready() ? json({ status: "ok" }) : json({ status: "starting" }, 503)),
     },
     {

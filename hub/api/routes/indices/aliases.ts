@@ -5,8 +5,8 @@ import { errorDetail, plainErrorBody, validationError } from "#hub/api/http/erro
 import { type ApiRequest, checkValid } from "#hub/api/http/request.ts";
 import { type ApiResponse, empty, json, type Route } from "#hub/api/http/route.ts";
 import { checkAliasName, parseAlias } from "#hub/api/parameters/alias-definition.ts";
-import { texts } from "#hub/api/parameters/scalars.ts";
 import { RESOLVE_PARAMS, resolveOptions } from "#hub/api/parameters/shared-parameters.ts";
+import { texts } from "#hub/api/parameters/values.ts";
 import type { AliasAction, IndexInfo, Indices, ResolveOptions } from "#hub/api/ports/indices.ts";
 import { objectOf } from "#hub/search/options/json.ts";
 import { compileWildcard } from "#hub/search/patterns/wildcard.ts";

@@ -5,7 +5,7 @@ import { validationError } from "#hub/api/http/error-body.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
 import { numberSetting } from "#hub/api/parameters/index-settings.ts";
-import { isTrue } from "#hub/api/parameters/scalars.ts";
+import { isTrue } from "#hub/api/parameters/values.ts";
 import type { IndexInfo } from "#hub/api/ports/indices.ts";
 import { Analysis, type Analyzer, type PartSpec, type Token } from "#hub/engine/analysis/analysis.ts";
 import { scalarText } from "#hub/search/options/json.ts";

@@ -1,4 +1,4 @@
-/** `_data_stream`: names for indices that come after each other, to which documents are only added. */
+/** `_data_stream`: a name for a sequence of indices to which documents are only added. */
 
 import type { ApiContext } from "#hub/api/context/api-context.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
@@ -20,7 +20,7 @@ export function dataStreamRoutes(parts: ApiContext): Route[] {
       paths: ["/_data_stream/{name}"],
       params: ["master_timeout", "timeout"],
       action: "index_manage",
-      summary: "Makes a data stream by the template that fits its name.",
+      summary: "Creates a data stream from the template that matches its name.",
       handle: async (request) => {
         await parts.indices.createDataStream(request.segment("name"));
         return json({ acknowledged: true });
@@ -47,7 +47,7 @@ export function dataStreamRoutes(parts: ApiContext): Route[] {
       paths: ["/_data_stream/_stats", "/_data_stream/{name}/_stats"],
       params: ["expand_wildcards", "forbid_closed_indices"],
       action: "monitor",
-      summary: "Shows how much data streams hold, and how new it is.",
+      summary: "Shows the size and the newest timestamp of data streams.",
       handle: (request) => showStats(parts, request),
     },
   ];
@@ -92,7 +92,7 @@ function describe(parts: ApiContext, { name, indices }: Stream): JsonObject {
 }
 
 async function deleteStreams(parts: ApiContext, request: ApiRequest): Promise<ApiResponse> {
-  // The newest goes last: what is left of an attempt that failed is a stream still.
+  // The newest goes last, so that an attempt that failed leaves a valid stream.
   const names = meant(parts, request).flatMap(({ indices }) => indices.map(({ name }) => name));
   await parts.indices.delete(names);
   return json({ acknowledged: true });

@@ -1,4 +1,4 @@
-/** Indices as a whole: made, shown, deleted, opened, closed. */
+/** Indices: create, show, delete, open, close. */
 
 import { warnOfSettings } from "#hub/api/compat/compatibility.ts";
 import { checkTypeless, ownType, printMapping, splitType } from "#hub/api/compat/mapping-types.ts";
@@ -8,8 +8,8 @@ import type { ApiRequest } from "#hub/api/http/request.ts";
 import { type ApiResponse, empty, json, type Route } from "#hub/api/http/route.ts";
 import { parseAliases } from "#hub/api/parameters/alias-definition.ts";
 import { flatSettings, flattenSettings, nestSettings } from "#hub/api/parameters/index-settings.ts";
-import { isTrue } from "#hub/api/parameters/scalars.ts";
 import { RESOLVE_PARAMS, resolveOptions } from "#hub/api/parameters/shared-parameters.ts";
+import { isTrue } from "#hub/api/parameters/values.ts";
 import type { IndexInfo } from "#hub/api/ports/indices.ts";
 import { backingIndices } from "#hub/cluster/catalog/data-streams.ts";
 import { answersAs, warnDeprecated } from "#hub/search/options/request-version.ts";
@@ -25,7 +25,7 @@ export function indexRoutes(parts: ApiContext): Route[] {
       paths: ["/{index}"],
       params: [...TIMEOUT_PARAMS, "wait_for_active_shards", "update_all_types", "include_type_name"],
       action: "index_manage",
-      summary: "Makes an index.",
+      summary: "Creates an index.",
       handle: (request) => createIndex(parts, request),
     },
     {
@@ -48,7 +48,7 @@ export function indexRoutes(parts: ApiContext): Route[] {
       paths: ["/{index}"],
       params: [...RESOLVE_PARAMS, "local", "flat_settings", "include_defaults"],
       action: "monitor",
-      summary: "Says whether indices exist.",
+      summary: "Checks whether indices exist.",
       handle: (request) => existsIndex(parts, request),
     },
     {
@@ -72,7 +72,7 @@ export function indexRoutes(parts: ApiContext): Route[] {
       paths: ["/{index}/_close", "/_close"],
       params: [...RESOLVE_PARAMS, ...TIMEOUT_PARAMS, "wait_for_active_shards"],
       action: "index_manage",
-      summary: "Closes indices: they keep their documents and answer nothing.",
+      summary: "Closes indices: they keep their documents and can't be read or written.",
       handle: (request) => setState(parts, request, "close"),
     },
   ];

@@ -1,4 +1,4 @@
-/** What is done to indices as they are: refresh, flush, merge, and their figures. */
+/** Maintenance of indices: refresh, flush, merge, caches. */
 
 import type { ApiContext } from "#hub/api/context/api-context.ts";
 import { type ApiRequest, checkValid } from "#hub/api/http/request.ts";
@@ -17,7 +17,7 @@ export function maintenanceRoutes(parts: ApiContext): Route[] {
       paths: ["/_refresh", "/{index}/_refresh"],
       params: RESOLVE_PARAMS,
       action: "ingest",
-      summary: "Makes everything written until now findable.",
+      summary: "Makes everything written so far searchable.",
       handle: (request) => onIndices(parts, request, (indices) => shards.refresh(indices)),
     },
     {
@@ -25,7 +25,7 @@ export function maintenanceRoutes(parts: ApiContext): Route[] {
       paths: ["/_flush", "/{index}/_flush", "/_flush/synced", "/{index}/_flush/synced"],
       params: [...RESOLVE_PARAMS, "force", "wait_if_ongoing"],
       action: "index_manage",
-      summary: "Makes everything written until now a part of segments on disk.",
+      summary: "Commits everything written so far to segments on disk.",
       handle: (request) => flush(parts, request),
     },
     {
@@ -50,7 +50,7 @@ export function maintenanceRoutes(parts: ApiContext): Route[] {
         "recycler",
       ],
       action: "index_manage",
-      summary: "Lets go of the answers that are kept of requests without hits.",
+      summary: "Clears the cached answers of requests without hits.",
       handle: (request) => clearCaches(parts, request),
     },
   ];
@@ -103,7 +103,7 @@ function clearCaches(parts: ApiContext, request: ApiRequest): Promise<ApiRespons
     if (request.query[old] !== undefined)
       warnDeprecated(`Deprecated field [${old}] used, expected [${name}] instead`);
   }
-  // Who names other caches alone keeps the answers.
+  // A request that names other caches only keeps the answers.
   const names = ["query", "fielddata", "field_data", "recycler"].some((name) => name in request.query);
   const clears = request.flag("request") ?? request.flag("request_cache") ?? !names;
   return onIndices(parts, request, async (indices) => {

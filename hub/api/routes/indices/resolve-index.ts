@@ -1,4 +1,4 @@
-/** `/_resolve/index`: what names and patterns stand for, as dashboards of 7.x ask when somebody types one. */
+/** `/_resolve/index`: the indices of names and patterns. Dashboards of 7.x request it while a pattern is typed. */
 
 import type { ApiContext } from "#hub/api/context/api-context.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";

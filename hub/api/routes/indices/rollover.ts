@@ -128,8 +128,8 @@ interface Condition {
 function readConditions(json: unknown): Condition[] {
   return Object.entries(objectOf(json, "conditions")).map(([name, value]): Condition => {
     const label = `[${name}: ${String(value)}]`;
-    const total = (parts: ApiContext, index: IndexInfo, figure: "docs" | "bytes"): number =>
-      parts.shards.stats(index).reduce((sum, shard) => sum + shard[figure], 0);
+    const total = (parts: ApiContext, index: IndexInfo, key: "docs" | "bytes"): number =>
+      parts.shards.stats(index).reduce((sum, shard) => sum + shard[key], 0);
     switch (name) {
       case "max_docs": {
         const docs = Number(value);
@@ -156,7 +156,7 @@ function readConditions(json: unknown): Condition[] {
 function sizeOf(
   parts: ApiContext,
   index: IndexInfo,
-  total: (parts: ApiContext, index: IndexInfo, figure: "docs" | "bytes") => number,
+  total: (parts: ApiContext, index: IndexInfo, key: "docs" | "bytes") => number,
 ): number {
   const docs = total(parts, index, "docs");
   // What isn't committed yet has no files; a document takes at least a byte.

@@ -1,4 +1,4 @@
-/** `_segments` and `_recovery`: what shards are made of and how they came to be. */
+/** `_segments` and `_recovery`: segments of shards and how shards were recovered. */
 
 import type { ApiContext } from "#hub/api/context/api-context.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
@@ -11,7 +11,7 @@ import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { shardCounts } from "./maintenance.ts";
 
-/** Lucene version that segments are told to be of. */
+/** Lucene version that clients get for segments. */
 export const SEGMENT_VERSION = "7.5.0";
 
 export function segmentRoutes(parts: ApiContext): Route[] {
@@ -66,7 +66,7 @@ function shardSegments({ shards }: ApiContext, index: IndexInfo, node: NodeInfo)
   return Object.fromEntries(each) as JsonObject;
 }
 
-/** Figures are kept by shard: they are shown as those of one segment, named as the first one is. */
+/** Statistics are kept by shard: they are shown as those of one segment with the first one's name. */
 function segmentBodies({ segments: count, docs, deleted, bytes }: HostedShardStats): JsonObject {
   if (count === 0) return {};
   return {

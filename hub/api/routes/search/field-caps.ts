@@ -1,4 +1,4 @@
-/** `_field_caps`: what can be done with fields, over indices. */
+/** `_field_caps`: types and capabilities of fields over several indices. */
 
 import type { ApiContext } from "#hub/api/context/api-context.ts";
 import { type ApiRequest, checkValid } from "#hub/api/http/request.ts";
@@ -39,7 +39,7 @@ export function fieldCapsRoutes(parts: ApiContext): Route[] {
       paths: ["/_field_caps", "/{index}/_field_caps"],
       params: ["fields", "include_unmapped", "ignore_throttled", ...RESOLVE_PARAMS],
       action: "search",
-      summary: "Says which fields there are and what can be done with them.",
+      summary: "Lists fields with their types and capabilities.",
       handle: (request) => fieldCaps(parts, request),
     },
   ];

@@ -1,5 +1,5 @@
 /**
- * What a query takes from other documents, looked up before the search, once for all shards: values of `terms`, and the
+ * Look-ups of a query in other documents, done before the search, once for all shards: values of `terms`, and the
  * documents that `more_like_this` compares with.
  */
 

@@ -1,8 +1,8 @@
-/** Snapshots that scrolls page through: bounded in number, closed when their time is over. */
+/** Contexts of scrolls, each over a snapshot: bounded in number, closed when they expire. */
 
 import { randomBytes } from "node:crypto";
 import type { ApiContext } from "#hub/api/context/api-context.ts";
-import { printTime } from "#hub/api/parameters/units.ts";
+import { printTime } from "#hub/api/parameters/values.ts";
 import type { SearchRequest } from "#hub/search/request/search-request.ts";
 import type { SearchCursor } from "#hub/search/search.ts";
 import { AppError } from "#proto/kit/errors.ts";

@@ -1,4 +1,4 @@
-/** `_search/scroll`: the following pages of a search over one snapshot, and giving it back. */
+/** `_search/scroll`: the following pages of a search over one snapshot, and closing the snapshot. */
 
 import type { ApiContext } from "#hub/api/context/api-context.ts";
 import { type ApiRequest, checkValid } from "#hub/api/http/request.ts";

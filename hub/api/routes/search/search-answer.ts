@@ -1,4 +1,4 @@
-/** What a search found, in the words of the version that clients expect. */
+/** Prints the result of a search in the format of the request's version. */
 
 import { type ErrorContext, shardFailureBodies } from "#hub/api/http/error-body.ts";
 import { RawJson } from "#hub/search/options/raw-json.ts";

@@ -1,4 +1,4 @@
-/** Searches written into the address: `?q=status:404&sort=at:desc&size=5`. They come on top of the body. */
+/** Searches in query parameters (`?q=status:404&sort=at:desc&size=5`), which override the body. */
 
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import { RESOLVE_PARAMS, SOURCE_PARAMS, sourceParams } from "#hub/api/parameters/shared-parameters.ts";

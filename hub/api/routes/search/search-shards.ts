@@ -1,4 +1,4 @@
-/** `_search_shards`: where a search would run. */
+/** `_search_shards`: the nodes and shards that a search would run on. */
 
 import type { ApiContext } from "#hub/api/context/api-context.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
@@ -16,7 +16,7 @@ export function searchShardsRoutes(parts: ApiContext): Route[] {
       paths: ["/_search_shards", "/{index}/_search_shards", "/{index}/{type}/_search_shards"],
       params: ["preference", "routing", "local", ...RESOLVE_PARAMS],
       action: "search",
-      summary: "Says on which nodes and shards a search would run.",
+      summary: "Lists the nodes and shards that a search would run on.",
       handle: (request) => searchShards(parts, request),
     },
   ];
@@ -39,7 +39,7 @@ function searchShards({ indices, cluster }: ApiContext, request: ApiRequest): Ap
     indices: Object.fromEntries(
       found.map((index) => {
         const aliases = namedAliases(index, expression);
-        // Who names the index itself, or an alias without a filter, sees all of it.
+        // A request that names the index itself, or an alias without a filter, searches all of it.
         const filters = (meantAliases(index, expression) ?? []).map((name) => index.aliases[name]?.filter);
         const [first] = filters;
         const filter =

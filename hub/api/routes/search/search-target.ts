@@ -6,7 +6,7 @@
 import { fitsType, typeOf } from "#hub/api/compat/mapping-types.ts";
 import type { ApiContext } from "#hub/api/context/api-context.ts";
 import { numberSetting } from "#hub/api/parameters/index-settings.ts";
-import { isTrue } from "#hub/api/parameters/scalars.ts";
+import { isTrue } from "#hub/api/parameters/values.ts";
 import type { Cluster, IndexInfo, ResolveOptions } from "#hub/api/ports/indices.ts";
 import { anyOf } from "#hub/search/execute/nodes/boolean.ts";
 import { NoneNode } from "#hub/search/execute/nodes/documents.ts";
@@ -69,7 +69,7 @@ export function openShards(
   };
 }
 
-/** What of an index is seen; undefined: all of it. */
+/** Returns the filter of the aliases and types by which an index is searched; undefined: none. */
 function filterOf(
   index: IndexInfo,
   expression: string | undefined,
@@ -131,7 +131,7 @@ function strictest(indices: readonly IndexInfo[], name: string, fallback: number
   return values.length === 0 ? fallback : Math.min(...values);
 }
 
-/** What isn't there is told by the search itself, after its body was checked. */
+/** Missing indices are reported by the search itself, after its body was checked. */
 function quietly({ options }: SearchTarget): SearchTarget["options"] {
   return { ...options, ignoreUnavailable: true, allowNoIndices: true };
 }

@@ -1,4 +1,4 @@
-/** `_validate/query` and `_explain`: whether a query is right, and what it makes of one document. */
+/** `_validate/query` and `_explain`: whether a query is valid, and how it scores one document. */
 
 import { documentType, fitsType } from "#hub/api/compat/mapping-types.ts";
 import type { ApiContext } from "#hub/api/context/api-context.ts";
@@ -25,7 +25,7 @@ export function validateRoutes(parts: ApiContext): Route[] {
       paths: ["/_validate/query", "/{index}/_validate/query", "/{index}/{type}/_validate/query"],
       params: [...QUERY_PARAMS, "explain", "rewrite", "all_shards", "operation_threading"],
       action: "search",
-      summary: "Says whether a query is right.",
+      summary: "Validates a query.",
       handle: (request) => validate(parts, request),
     },
     {
@@ -33,7 +33,7 @@ export function validateRoutes(parts: ApiContext): Route[] {
       paths: ["/{index}/{type}/{id}/_explain", "/{index}/_explain/{id}"],
       params: [...QUERY_PARAMS, ...SOURCE_PARAMS, "parent", "stored_fields"],
       action: "search",
-      summary: "Says whether and with what score a document matches.",
+      summary: "Explains whether a document matches, and its score.",
       handle: (request) => explain(parts, request),
     },
   ];
@@ -65,7 +65,7 @@ function validate(parts: ApiContext, request: ApiRequest): ApiResponse {
   } catch (error) {
     const fault = toAppError(error);
     if (fault.status >= 500) throw fault;
-    // Clients compare this text: a hint of ours doesn't belong into it.
+    // Clients compare this text, so it has no hint.
     const { text } = fault.data;
     const reason = typeof text === "string" ? text : fault.message;
     const exception = `org.elasticsearch.common.ParsingException: ${reason}`;

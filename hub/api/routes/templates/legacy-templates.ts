@@ -1,4 +1,4 @@
-/** Templates of before 7.8: what new indices get by their names, all that fit together. */
+/** Legacy templates (`_template`, before 7.8): a new index gets the definitions of all that match its name, merged. */
 
 import { warnOfSettings } from "#hub/api/compat/compatibility.ts";
 import { checkTypeless, givenType, splitType, TYPE_SETTING } from "#hub/api/compat/mapping-types.ts";
@@ -8,7 +8,7 @@ import { type ApiRequest, checkValid } from "#hub/api/http/request.ts";
 import { type ApiResponse, empty, json, type Route } from "#hub/api/http/route.ts";
 import { parseAliases } from "#hub/api/parameters/alias-definition.ts";
 import { flattenSettings, nestSettings, printSettings } from "#hub/api/parameters/index-settings.ts";
-import { optionalInteger, texts } from "#hub/api/parameters/scalars.ts";
+import { optionalInteger, texts } from "#hub/api/parameters/values.ts";
 import type { IndexTemplate } from "#hub/api/ports/indices.ts";
 import { describePatterns, patternsOverlap } from "#hub/cluster/catalog/composable-templates.ts";
 import { warnDeprecated } from "#hub/search/options/request-version.ts";
@@ -39,7 +39,7 @@ export function templateRoutes(parts: ApiContext): Route[] {
       paths: ["/_template/{name}"],
       params: ["flat_settings", "master_timeout", "local"],
       action: "monitor",
-      summary: "Says whether a template exists.",
+      summary: "Checks whether a template exists.",
       handle: (request) => empty(namesOf(parts, request).length > 0 ? 200 : 404),
     },
     {
@@ -78,7 +78,7 @@ async function putTemplate({ indices }: ApiContext, request: ApiRequest): Promis
   return json({ acknowledged: true });
 }
 
-/** Says which composable templates leave this one out. */
+/** Warns of composable templates that take precedence over this one. */
 function warnOfNewer(
   { templateCatalog }: ApiContext["indices"],
   name: string,

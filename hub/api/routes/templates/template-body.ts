@@ -4,7 +4,7 @@ import { warnOfSettings } from "#hub/api/compat/compatibility.ts";
 import { DEFAULT_TYPE, splitType } from "#hub/api/compat/mapping-types.ts";
 import { parseAliases } from "#hub/api/parameters/alias-definition.ts";
 import { flattenSettings, nestSettings, printSettings } from "#hub/api/parameters/index-settings.ts";
-import { isTrue, optionalInteger, texts } from "#hub/api/parameters/scalars.ts";
+import { isTrue, optionalInteger, texts } from "#hub/api/parameters/values.ts";
 import type { ComponentTemplate, ComposableTemplate, PartialDefinition } from "#hub/api/ports/indices.ts";
 import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
 import { AppError } from "#proto/kit/errors.ts";
