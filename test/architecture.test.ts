@@ -30,7 +30,7 @@ test("inside a part every import leads downward", () => {
   assert.deepEqual(folderFaults(sources), []);
 });
 
-test("no file loads itself in a circle", () => {
+test("no file imports itself through others", () => {
   assert.deepEqual(cycles(sources), []);
 });
 
@@ -55,7 +55,7 @@ test("ARCHITECTURE.md names every part, and no path that is missing", () => {
   const named = namedPaths(page);
   const parts = new Set([...sources.keys()].map((path) => `${partOf(path)}/`));
   assert.deepEqual(
-    [...parts].filter((room) => !named.includes(room)),
+    [...parts].filter((part) => !named.includes(part)),
     [],
     "parts without a section",
   );
@@ -167,7 +167,7 @@ test("the checker sees through quotes in code", () => {
   assert.deepEqual(importsOf("agent/a.ts", 'export const text = `from "./b.ts"`;\n// import "./c.ts"\n'), []);
 });
 
-test("the checker finds names that say nothing", () => {
+test("the checker finds meaningless names", () => {
   assert.deepEqual(emptyNames(["hub/utils.ts", "hub/base64.ts", "hub/file-manager.ts", "common/x.ts"]), [
     "hub/utils.ts",
     "hub/file-manager.ts",

@@ -30,7 +30,7 @@ interface Seen {
 for (const launcher of ["hub/bin/tailrace-hub", "agent/bin/tailrace-agent"]) {
   const name = basename(launcher);
 
-  test(`${name} finds the bundled Node through a link, and becomes it`, (t) => {
+  test(`${name} finds the bundled Node through a link and replaces itself by it`, (t) => {
     const { link, home } = install(t, launcher, { bundled: true });
     const { status, stdout, stderr } = start(link, home);
     assert.equal(status, 3, stderr);
@@ -42,13 +42,13 @@ for (const launcher of ["hub/bin/tailrace-hub", "agent/bin/tailrace-agent"]) {
     assert.ok(seen.cache.startsWith(home), `compile cache in ${seen.cache}`);
   });
 
-  test(`${name} takes a Node of the system that is new enough`, (t) => {
+  test(`${name} uses a new enough Node of the system`, (t) => {
     const { link, home, folder } = install(t, launcher, { bundled: false });
     symlinkSync(process.execPath, join(folder, "node"));
     assert.equal(start(link, home, folder).status, 3);
   });
 
-  test(`${name} says what is missing where there is only an older Node`, (t) => {
+  test(`${name} reports what is missing where there is only an older Node`, (t) => {
     const { link, home, folder } = install(t, launcher, { bundled: false });
     writeFileSync(join(folder, "node"), "#!/bin/sh\necho 20\n", { mode: 0o755 });
     const { status, stderr } = start(link, home, folder);
@@ -56,7 +56,7 @@ for (const launcher of ["hub/bin/tailrace-hub", "agent/bin/tailrace-agent"]) {
     assert.match(stderr, /Node (≥ )?24/);
   });
 
-  test(`${name} takes the bundle while no source is newer`, (t) => {
+  test(`${name} uses the bundle while no source is newer`, (t) => {
     const { link, home, part } = install(t, launcher, { bundled: true });
     const bundle = join(part, "dist/main.mjs");
     mkdirSync(dirname(bundle));

@@ -15,7 +15,7 @@ function run(...commands: string[]) {
   return { status, stdout, stderr };
 }
 
-test("what commands print on both outputs is printed in their order, whichever ends first", (t) => {
+test("the output of commands is printed in their order, whichever ends first", (t) => {
   const folder = mkdtempSync(join(tmpdir(), "tailrace-beside-"));
   t.after(() => rmSync(folder, { recursive: true }));
   const pipe = join(folder, "pipe");
@@ -32,11 +32,11 @@ test("a command that fails is named at the end, and the others still run", () =>
   assert.equal(stdout, "broken\nfine\n✖ failed (3): echo broken; exit 3\n✖ failed (SIGKILL): kill -9 $$\n");
 });
 
-test("a command is told how many run beside it", () => {
+test("a command gets the number of parallel commands", () => {
   assert.equal(run('echo "$TAILRACE_BESIDE"', "true", "true").stdout, "2\n");
 });
 
-test("a signal ends all that the commands started", async (t) => {
+test("a signal ends all processes that the commands started", async (t) => {
   const folder = mkdtempSync(join(tmpdir(), "tailrace-beside-"));
   t.after(() => rmSync(folder, { recursive: true }));
   const pipe = join(folder, "pipe");

@@ -4,8 +4,8 @@
  * A WORD has neither slash nor star: of the globs' files those are run whose path holds one (`npm run conformance -- oauth`).
  *
  * Each file has its own process, so that a leaked handle or a changed global of one can't hide in another. With
- * `--together` the files of a room share one, and small rooms beside each other too, which spares starting Node and loading
- * the room's modules for each file: more than half of the time of small tests. `--servers` takes only the files that start
+ * `--together` the files of a part share one, and small parts share one too, which saves starting Node and loading the
+ * part's modules for each file: more than half of the time of small tests. `--servers` takes only the files that start
  * a nats-server or the threads of a whole pipeline, or none of them: those want seconds where others want milliseconds. Prints failures and the counts. Exit status 1 where a test failed, where a
  * pattern matches no file, where a file holds no test and where a process doesn't end by itself: what didn't run, or
  * didn't stop, must not look like success.
@@ -26,11 +26,11 @@ const ROOT = resolve(import.meta.dirname, "..");
 /** Files that start a nats-server, or a pipeline with its threads. */
 const SERVERS = /\b(?:startNats|EmbeddedServer|useJournal|running-pipeline)\b|new Pipeline\(/;
 
-/** Files with hooks at their top level, which would run for the tests of their neighbours too. */
+/** Files with hooks at their top level, which would also run for the tests of other files in the same process. */
 const HOOKED = /^(?:beforeEach|afterEach)\(/m;
 
-/** Rooms whose tests are shorter than this share a process: it takes as long to start as they do. Bytes. */
-const SMALL_ROOM_BYTES = 32 * 1024;
+/** Parts whose tests are smaller than this share a process, whose start takes as long as they do. Bytes. */
+const SMALL_PART_BYTES = 32 * 1024;
 
 /** A process that has told its result has this long to end; what still runs then is a leak. */
 const LINGER_MS = 5_000;
@@ -59,7 +59,7 @@ const files = patterns
   .filter((each) => !words.includes(each))
   .flatMap(filesOf)
   .filter(isMeant);
-const groups = options.together ? byRoom(files) : files.map((file) => [file]);
+const groups = options.together ? byPart(files) : files.map((file) => [file]);
 const counts: TestCounts = { ...NO_TESTS };
 const waiting = options.together ? groups.toSorted((left, right) => sizeOf(right) - sizeOf(left)) : groups;
 
@@ -92,16 +92,16 @@ function filesOf(pattern: string): string[] {
 }
 
 /**
- * Returns the files that may share a process: those of one room, which is a folder's first two names, and of the small
- * rooms below one folder. Who starts servers is alone: a process that has grown takes long to start others.
+ * Returns groups of files that may share a process: those of one part (the first two folder names), and those of the small
+ * parts below one folder. A file that starts servers is alone, as a large process takes long to start others.
  */
-function byRoom(paths: readonly string[]): string[][] {
+function byPart(paths: readonly string[]): string[][] {
   const [alone, others] = [true, false].map((wanted) => paths.filter((path) => isAlone(path) === wanted));
-  const rooms = [...Map.groupBy(others!, roomOf).values()];
+  const parts = [...Map.groupBy(others!, partOf).values()];
   const [small, large] = [true, false].map((wanted) =>
-    rooms.filter((room) => sizeOf(room) < SMALL_ROOM_BYTES === wanted),
+    parts.filter((part) => sizeOf(part) < SMALL_PART_BYTES === wanted),
   );
-  const shared = Map.groupBy(small!.flat(), (path) => roomOf(path).split(sep, 1)[0]);
+  const shared = Map.groupBy(small!.flat(), (path) => partOf(path).split(sep, 1)[0]);
   return [...alone!.map((path) => [path]), ...large!, ...shared.values()];
 }
 
@@ -110,7 +110,7 @@ function isAlone(path: string): boolean {
   return HOOKED.test(text) || SERVERS.test(text);
 }
 
-function roomOf(path: string): string {
+function partOf(path: string): string {
   return relative(ROOT, dirname(path)).split(sep, 2).join(sep);
 }
 

@@ -68,7 +68,7 @@ class BareMachine {
   }
 }
 
-test("where everything is there, packages are installed and the build runs, without root", (t) => {
+test("where everything is installed, packages are installed and the build runs, without root", (t) => {
   const machine = new BareMachine(t);
   machine.stand("node", NODE_20);
   machine.stand("npm", NPM);
@@ -88,7 +88,7 @@ test("a second run installs nothing again, a changed lockfile does", (t) => {
   assert.deepEqual(machine.run().calls, [INSTALL, "npm run -s build"]);
 });
 
-test("without Node the distribution's packages are asked for, lists refreshed first", (t) => {
+test("without Node the distribution's packages are installed, after refreshing the lists", (t) => {
   const machine = new BareMachine(t);
   const node = join(machine.checkout, "..", "bin", "node");
   machine.stand("npm", NPM);
@@ -104,7 +104,7 @@ test("without Node the distribution's packages are asked for, lists refreshed fi
   assert.match(apt[1] ?? "", /DPkg::Lock::Timeout=\d+ .*install nodejs npm$/);
 });
 
-test("a distribution whose Node is too old ends with what to do", (t) => {
+test("a distribution with an old Node ends with instructions", (t) => {
   const machine = new BareMachine(t);
   machine.stand("node", 'case "$1" in --version) echo v16.1.0 ;; *) echo 16 ;; esac');
   machine.stand("npm", NPM);
@@ -140,7 +140,7 @@ test("an install that fails once is tried again; one that fails twice ends with 
   assert.equal(calls.length, 2);
 });
 
-test("another system is told what to install", (t) => {
+test("on another system the needed packages are printed", (t) => {
   const { status, said } = new BareMachine(t).run([], { FAKE_SYSTEM: "Darwin" });
   assert.equal(status, 1);
   assert.match(said, /brew install node@24 nats-server/);

@@ -29,7 +29,7 @@ const PLANTED: [fault: string, code: string, found: RegExp][] = [
   ],
 ];
 
-test("types are checked where lint is: each planted fault is found, and nothing where there is none", (t) => {
+test("lint checks types: each planted fault is found, and correct code has none", (t) => {
   const folder = mkdtempSync(join(tmpdir(), "tailrace-types-"));
   t.after(() => rmSync(folder, { recursive: true }));
   const project = {

@@ -7,13 +7,13 @@ import { Workspace } from "#test/harness/workspace.ts";
 import { type BenchmarkContext, keeps, measureCases, percentile } from "./benchmark.ts";
 import { fts5LinesPerCpuSecond, readLinesPerCpuSecond } from "./reference.ts";
 
-test("a value keeps its target or it doesn't", () => {
+test("a value meets its target or misses it", () => {
   assert.equal(keeps(150, { atMost: 150 }), true);
   assert.equal(keeps(151, { atMost: 150 }), false);
   assert.equal(keeps(54.9, { atLeast: 55 }), false);
 });
 
-test("a case that fails says so beside the results of the others", async (t) => {
+test("a failing case is reported beside the results of the others", async (t) => {
   const context: BenchmarkContext = {
     workspace: new Workspace(t),
     scale: 1,

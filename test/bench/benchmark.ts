@@ -1,4 +1,4 @@
-/** What a benchmark is, and what it says. */
+/** The types of a benchmark and its results. */
 
 import type { Workspace } from "#test/harness/workspace.ts";
 

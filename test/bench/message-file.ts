@@ -44,7 +44,7 @@ export class MessageFileWriter {
 /** Reads the messages of a file in their order. */
 export class MessageFile {
   readonly #fd: number;
-  #room = Buffer.alloc(LENGTH_BYTES);
+  #buffer = Buffer.alloc(LENGTH_BYTES);
 
   constructor(path: string) {
     this.#fd = openSync(path, "r");
@@ -61,13 +61,13 @@ export class MessageFile {
   }
 
   #read(count: number): Buffer {
-    if (this.#room.length < count) this.#room = Buffer.alloc(2 * count);
+    if (this.#buffer.length < count) this.#buffer = Buffer.alloc(2 * count);
     let done = 0;
     while (done < count) {
-      const more = readSync(this.#fd, this.#room, done, count - done, null);
+      const more = readSync(this.#fd, this.#buffer, done, count - done, null);
       if (more === 0) throw new Error("the file of messages ends too early");
       done += more;
     }
-    return this.#room.subarray(0, count);
+    return this.#buffer.subarray(0, count);
   }
 }

@@ -1,4 +1,4 @@
-/** What the figures are compared with: measured on the same machine, with the same data, in the same run. */
+/** References of the benchmarks: measured on the same machine, with the same data, in the same run. */
 
 import { readFileSync } from "node:fs";
 import { DatabaseSync, type StatementSync } from "node:sqlite";

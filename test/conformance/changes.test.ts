@@ -59,7 +59,7 @@ suite("changes by query", () => {
     assert.match((await ask("GET", "/moved/_doc/7")).text, /"big":9{18}/);
   });
 
-  test("_reindex gives an index that it makes the type of what it copies", async () => {
+  test("_reindex gives a created index the type of its source", async () => {
     await ask("PUT", "/old-types/line/1?refresh=true", { n: 1 });
     for (const [to, remote] of [
       ["new-here", undefined],
@@ -71,7 +71,7 @@ suite("changes by query", () => {
     }
   });
 
-  test("_reindex tells of documents that are there, or passes over them", async () => {
+  test("_reindex reports existing documents, or skips them", async () => {
     const request = { source: { index: "copy" }, dest: { index: "moved", op_type: "create" } };
     const refused = await ask("POST", "/_reindex", request);
     assert.equal(refused.status, 409);
@@ -79,7 +79,7 @@ suite("changes by query", () => {
     assert.deepEqual([passed.status, passed.body["version_conflicts"]], [200, 150]);
   });
 
-  test("_reindex refuses a name that no index can have before it reads anything", async () => {
+  test("_reindex refuses an invalid index name before it reads anything", async () => {
     for (const index of ["half-\ud800", "Upper", "a b", "_x"]) {
       const { status, text } = await ask("POST", "/_reindex", {
         source: { index: "source" },
@@ -90,7 +90,7 @@ suite("changes by query", () => {
     }
   });
 
-  test("_reindex ends at the page of which documents were refused, and lists them", async () => {
+  test("_reindex ends at the page with refused documents, and lists them", async () => {
     await ask("PUT", "/typed", {
       mappings: { _doc: { properties: { n: { type: "date", format: "yyyy" } } } },
     });
@@ -119,7 +119,7 @@ suite("changes by query", () => {
     assert.equal((await ask("POST", "/unmarked/_update_by_query?pipeline=none-such", {})).status, 400);
   });
 
-  test("a value that doesn't fit is told with its cause apart", async () => {
+  test("a value that doesn't fit is reported with a separate cause", async () => {
     await ask("PUT", "/typed-n", { mappings: { _doc: { properties: { n: { type: "long" } } } } });
     const { status, body } = await ask("PUT", "/typed-n/_doc/1", { n: "abc" });
     assert.equal(status, 400);
@@ -128,14 +128,14 @@ suite("changes by query", () => {
     assert.deepEqual(error.caused_by, { type: "number_format_exception", reason: 'For input string: "abc"' });
   });
 
-  test("_reindex reads from no place that the settings don't name", async () => {
+  test("_reindex reads from no host that the settings don't allow", async () => {
     const source = { index: "x", remote: { host: "http://example.com:9200" } };
     const { status, text } = await ask("POST", "/_reindex", { source, dest: { index: "y" } });
     assert.equal(status, 400);
     assert.match(text, /not whitelisted in reindex.remote.whitelist/);
   });
 
-  test("_delete_by_query and _update_by_query say what they did", async () => {
+  test("_delete_by_query and _update_by_query report their counts", async () => {
     const query = { range: { n: { lt: 50 } } };
     const { body } = await ask("POST", "/source/_delete_by_query?refresh=true", { query });
     assert.equal(body["deleted"], 50);
@@ -154,7 +154,7 @@ suite("changes by query", () => {
     assert.equal((await ask("GET", "/_tasks/nothing:1")).status, 404);
   });
 
-  test("_rollover gives an alias the following index", async () => {
+  test("_rollover gives an alias the next index", async () => {
     await ask("PUT", "/app-000001", { aliases: { app: {} } });
     await ask("PUT", "/app/_doc/1?refresh=true", { n: 1 });
     const waits = await ask("POST", "/app/_rollover", { conditions: { max_docs: 2 } });

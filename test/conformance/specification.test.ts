@@ -95,7 +95,7 @@ suite("specification: search interface", () => {
     assert.deepEqual([status, body.hits.total], [200, 3]);
   });
 
-  test("query.range, match, match_phrase and bool find what they mean", async () => {
+  test("query.range, match, match_phrase and bool find the right documents", async () => {
     assert.deepEqual(await found({ range: { score: { gte: 50 } } }), ["2", "3"]);
     assert.deepEqual(await found({ match: { business_address: "street" } }), ["1", "2"]);
     assert.deepEqual(await found({ match_phrase: { business_address: "River Street" } }), ["2"]);
@@ -134,7 +134,7 @@ suite("specification: search interface", () => {
     assert.deepEqual(distances, [0, 27, 325]);
   });
 
-  test("highlight marks what was found", async () => {
+  test("highlight marks the matches", async () => {
     const query = { match: { business_address: "market" } };
     const { hits } = await search({ query, highlight: { fields: { business_address: {} } } });
     assert.deepEqual(hits.hits[0]!.highlight, { business_address: ["99 Old <em>Market</em>, Incheon"] });
@@ -166,7 +166,7 @@ suite("specification: search interface", () => {
     assert.deepEqual((await send<Hit>("GET", "/sized/_doc/7")).body._source, { text: "changed", more: true });
   });
 
-  test("the sub-field keyword leaves out what is longer than ignore_above 256, and the document stays whole", async () => {
+  test("the sub-field keyword omits values longer than ignore_above 256, and the document is stored whole", async () => {
     const long = `${"x".repeat(256)}y`;
     const short = "z".repeat(256);
     for (const [id, address] of [

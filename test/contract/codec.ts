@@ -1,4 +1,4 @@
-/** What every codec that cuts bytes into lines must hold to. */
+/** Contract of codecs that cut bytes into lines. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

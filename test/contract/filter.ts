@@ -1,4 +1,4 @@
-/** What every filter must hold to; run over all of them. */
+/** Contract of filters; run over all of them. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

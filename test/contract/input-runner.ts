@@ -1,4 +1,4 @@
-/** Runs an input by itself: what it sends is gathered, what it remembers is kept in memory. */
+/** Runs one input: collects its events and keeps its state in memory. */
 
 import { once } from "node:events";
 import { createServer } from "node:net";
@@ -32,7 +32,7 @@ export class InputWorld {
   /** Set: sends fail with it, as while the input is stopped. */
   refusal: AppError | undefined;
   #waiting: (() => void)[] = [];
-  #room = Number.POSITIVE_INFINITY;
+  #capacity = Number.POSITIVE_INFINITY;
 
   /** Returns the messages sent, or the whole events as JSON where there is no message. */
   get messages(): unknown[] {
@@ -65,13 +65,13 @@ export class InputWorld {
 
   /** The log takes so many events more and then no longer answers, as while it is full; undefined: it takes all. */
   refuseAfter(count: number | undefined): void {
-    this.#room = count ?? Number.POSITIVE_INFINITY;
+    this.#capacity = count ?? Number.POSITIVE_INFINITY;
   }
 
-  /** Resolves when a send found no room. */
+  /** Resolves when a send found no capacity. */
   untilRefused(): Promise<void> {
     return this.#until(
-      () => this.#room < 0,
+      () => this.#capacity < 0,
       () => "no send was refused",
     );
   }
@@ -123,8 +123,8 @@ export class InputWorld {
       open: ({ key, generation = 0 }) => ({
         send: async (events) => {
           if (this.refusal !== undefined) throw this.refusal;
-          this.#room -= events.length;
-          if (this.#room < 0) {
+          this.#capacity -= events.length;
+          if (this.#capacity < 0) {
             this.#changed();
             throw new AppError("cancelled", "the input is stopped");
           }

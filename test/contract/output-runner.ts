@@ -1,4 +1,4 @@
-/** Runs an output by itself: events are shaped, then written. */
+/** Runs one output: events are shaped, then written. */
 
 import { SourceText } from "#hub/pipeline/language/syntax-tree.ts";
 import type { OutputRecord, OutputWriter, WriteRest, WriterContext } from "#hub/pipeline/plugins/output.ts";

@@ -1,4 +1,4 @@
-/** What every StateBucket must do. Run over the one in memory and the one on NATS. */
+/** Contract of StateBucket, run over the one in memory and the one on NATS. */
 
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
@@ -15,7 +15,7 @@ export interface OpenedBucket {
   close(): Promise<void>;
 }
 
-/** Declares the suite `name`; `open` makes an empty bucket, asked once. */
+/** Declares the suite `name`; `open` creates an empty bucket and is called once. */
 export function stateBucketContract(name: string, open: () => Promise<OpenedBucket>): void {
   describe(`${name} as a state bucket`, () => {
     let opened: OpenedBucket;

@@ -1,4 +1,4 @@
-/** What the registry knows of weaknesses in the packages that are shipped. */
+/** Known vulnerabilities of the shipped packages, from the registry. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -11,7 +11,7 @@ interface Audit {
   readonly vulnerabilities?: Readonly<Record<string, { readonly severity: string }>>;
 }
 
-test("no shipped package has a known weakness that counts as high", (t) => {
+test("no shipped package has a known vulnerability of high severity", (t) => {
   const { stdout } = run("npm", ["audit", "--omit=dev", "--json"]);
   const audit = JSON.parse(stdout || '{"message":"npm printed nothing"}') as Audit;
   if (audit.vulnerabilities === undefined) {

@@ -32,7 +32,7 @@ const skip = without("docker-compose");
 const TOKEN = { TAILRACE_NATS_TOKEN: "secret-token", TAILRACE_AGENT_TOKEN: "other-token" };
 
 for (const file of FILES) {
-  test(`${file} is taken by the composition tool`, { skip }, (t) => {
+  test(`${file} is accepted by the composition tool`, { skip }, (t) => {
     const { status, said } = config(t, file);
     assert.equal(status, 0, said);
   });
@@ -71,7 +71,7 @@ for (const file of FILES) {
     for (const image of images) assert.match(image, /^tailrace-[a-z-]+:9\.8\.7$/);
   });
 
-  test(`no service of ${file} may more than it needs`, () => {
+  test(`no service of ${file} has more rights than it needs`, () => {
     const { services } = parse(text(`deploy/compose/${file}`)) as Composition;
     for (const [name, { cap_drop: dropped, cap_add: added, read_only: fixed, networks }] of Object.entries(
       services,
@@ -83,7 +83,7 @@ for (const file of FILES) {
     }
   });
 
-  test(`${file} holds the figures of the specification`, () => {
+  test(`${file} has the values of the specification`, () => {
     const { app, agent } = (parse(text(`deploy/compose/${file}`)) as Composition).services;
     assert.ok(app !== undefined && agent !== undefined);
     assert.ok(app.ports?.includes("3001:3001"), "the application listens on 3001");

@@ -69,7 +69,7 @@ for (const [what, from, to, fault] of PLANTED) {
   });
 }
 
-test("the containers' health check tells 200 from anything else", { skip: without("bash") }, async () => {
+test("the containers' health check succeeds on 200 only", { skip: without("bash") }, async () => {
   let status = 200;
   const server = createServer((_, response) => response.writeHead(status).end("x")).listen(0, "127.0.0.1");
   await once(server, "listening");

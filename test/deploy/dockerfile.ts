@@ -1,4 +1,4 @@
-/** Checks a Dockerfile: what a linter finds, and the house's rules for images. Works on texts. */
+/** Checks a Dockerfile: what a linter finds, and the project's rules for images. Works on texts. */
 
 interface Instruction {
   readonly name: string;

@@ -1,4 +1,4 @@
-/** What the documents say is true: their commands run, their links lead somewhere, their names exist. */
+/** Checks the documents: commands run, links resolve, names exist. */
 
 import assert from "node:assert/strict";
 import { copyFileSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";

@@ -77,7 +77,7 @@ test("the descriptor has the platform's form", () => {
   assert.deepEqual(descriptorFaults(text(FILE)), []);
 });
 
-test("the descriptor holds the figures of the specification", () => {
+test("the descriptor has the values of the specification", () => {
   const { AWSEBDockerrunVersion, containerDefinitions } = JSON.parse(text(FILE)) as Descriptor;
   const app = containerDefinitions.find((each) => each.name === "app");
   const agent = containerDefinitions.find((each) => each.name === "agent");

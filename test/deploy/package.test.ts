@@ -79,7 +79,7 @@ for (const part of ["agent", "hub"] as const) {
       assert.ok(said.startsWith(`${name} ${version}`), said);
     });
 
-    test("works with the settings and data of its service, unless told otherwise", () => {
+    test("uses the settings and data of its service by default", () => {
       const program = join(tree, "usr/bin", name);
       const help = run(program, ["--help"], { cwd: "/", env: environment() }).said;
       assert.ok(help.includes(`/etc/tailrace/${part}.yml`) && help.includes(`/var/lib/${name})`), help);

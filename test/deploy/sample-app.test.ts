@@ -13,7 +13,7 @@ import { ROOT, text } from "./tools.ts";
 const COMBINED =
   /^(\S+) - - \[\d{2}\/[A-Z][a-z]{2}\/\d{4}:\d{2}:\d{2}:\d{2} \+0000\] "(GET|POST) (\S+) HTTP\/1\.1" (\d{3}) (\d+|-) "((?:[^"\\]|\\.)*)" "((?:[^"\\]|\\.)*)"$/;
 
-test("the sample application listens on 3001 unless told otherwise", () => {
+test("the sample application listens on 3001 by default", () => {
   assert.match(text("deploy/sample-app/server.ts"), /process\.env\["PORT"\] \?\? 3001/);
 });
 

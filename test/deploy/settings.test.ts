@@ -49,7 +49,7 @@ for (const [name, settings] of Object.entries(HUBS)) {
   });
 }
 
-test("a container's hub expects TLS in front of it only where it is told so", () => {
+test("a container's hub expects TLS in front of it only where that is configured", () => {
   const name = "deploy/images/hub.yml" as const;
   assert.equal(hubSettings(HUBS[name])["tls.terminated_upstream"], false);
   const upstream = hubSettings(HUBS[name], { ...ENV, TAILRACE_TLS_UPSTREAM: "true" });

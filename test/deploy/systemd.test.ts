@@ -53,7 +53,7 @@ for (const part of PARTS) {
     assert.equal(unit["MemoryDenyWriteExecute"], undefined, "the JavaScript engine compiles while it runs");
   });
 
-  test(`${name}.service waits for a message of readiness exactly where the program sends one`, () => {
+  test(`${name}.service waits for a readiness message exactly where the program sends one`, () => {
     const program = text(part === "agent" ? "agent/cli.ts" : "hub/main.ts");
     const notifies = program.includes("sd-notify.ts");
     const unit = settings(text(`deploy/systemd/${name}.service`));
@@ -70,7 +70,7 @@ test("systemd waits longer than the agent waits for acknowledgements", () => {
   assert.match(text("deploy/examples/agent.yml"), /shutdown_timeout: 5s/);
 });
 
-test("systemd waits longer than each part of the hub may take to stop", () => {
+test("systemd waits longer than the stop of each part of the hub may take", () => {
   const deadlineMs = /STOP_DEADLINE_MS = ([\d_]+)/.exec(text("hub/node/hub.ts"))?.[1]?.replaceAll("_", "");
   const unit = settings(text("deploy/systemd/tailrace-hub.service"));
   assert.ok(Number(unit["TimeoutStopSec"]) * 1_000 > 3 * Number(deadlineMs));
@@ -96,7 +96,7 @@ for (const part of PARTS) {
   });
 }
 
-test("vm.max_map_count is set to what the hub asks for, and nowhere lowered", () => {
+test("vm.max_map_count is set to what the hub asks for, and never lowered", () => {
   const [, figure] = /^vm\.max_map_count = (\d+)$/m.exec(text("deploy/systemd/tailrace-hub.sysctl")) ?? [];
   assert.ok(Number(figure) >= 1_048_576, "newer distributions have as much by themselves");
   for (const script of ["deploy/package/debian/postinst", "deploy/systemd/install.sh"])

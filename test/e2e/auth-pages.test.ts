@@ -82,7 +82,7 @@ suite("the pages of access in a browser", () => {
     assert.equal(((await me.json()) as { name: string }).name, "ada");
   });
 
-  test("an account and a key are made, the key is shown once and works, and both end when they are removed", async () => {
+  test("an account and a key are created, the key is shown once and works, and both end when removed", async () => {
     await goto("users");
     const form = formOf("Add account");
     await form.getByLabel("Name").fill("vic");
@@ -132,7 +132,7 @@ suite("the pages of access in a browser", () => {
     await page.getByText(/No application is registered/).waitFor();
   });
 
-  test("a line for another server is made and withdrawn", async () => {
+  test("an enrolment line is created and withdrawn", async () => {
     await goto("enrolment");
     await page.getByRole("button", { name: "Make a line" }).click();
     const line = (await page.locator(".secret code").first().textContent()) ?? "";
@@ -168,7 +168,7 @@ suite("the pages of access in a browser", () => {
     return answer.ok() ? ((await answer.json()) as { count: number }).count : 0;
   };
 
-  test("a pipeline polls with the account's token, and goes on without a question when the token is over", async () => {
+  test("a pipeline polls with the account's token, and continues without a prompt when the token expires", async () => {
     provider.expiresIn = 2;
     provider.forgetAccessTokens();
     const text = `input {
@@ -192,7 +192,7 @@ suite("the pages of access in a browser", () => {
     await page.getByText("connected", { exact: true }).waitFor();
   });
 
-  test("a grant that was revoked there reads reconnect, all else goes on, and connecting again is enough", async () => {
+  test("a grant revoked at the provider shows reconnect, everything else continues, and connecting again heals it", async () => {
     provider.forgetRefreshToken();
     provider.forgetAccessTokens();
     await goto("connections");
@@ -230,7 +230,7 @@ suite("the pages of access in a browser", () => {
     assert.equal(refused.status(), 401);
   });
 
-  test("no secret of all this stands in an address or in what the hub printed, but the link that it is to print", () => {
+  test("no secret of all this is in an address or in the hub's output, except the set-up link", () => {
     for (const secret of provider.secrets) keepSecret(secret);
     assert.ok(asked.length > 100, `${asked.length} requests`);
     for (const url of asked) {

@@ -81,7 +81,7 @@ suite("a hub with auth.mode: required", () => {
     ];
   }
 
-  test("each interface refuses missing, wrong and expired credentials and tells nothing", async () => {
+  test("each interface refuses missing, wrong and expired credentials and reveals nothing", async () => {
     await until("the end of a key", async () => {
       return (await ask("GET", `${hub.searchUrl}/`, keys.expiring)).status === 401;
     });
@@ -130,7 +130,7 @@ suite("a hub with auth.mode: required", () => {
     }
   });
 
-  test("the agents' entrance refuses missing, wrong and unknown credentials, and those of the other interfaces", async () => {
+  test("the agents' listener refuses missing, wrong and unknown credentials, and those of the other interfaces", async () => {
     const stranger = nkeys.createUser();
     const [, key = ""] = keys.viewer.split(" ");
     for (const [what, credentials] of [
@@ -150,7 +150,7 @@ suite("a hub with auth.mode: required", () => {
     await own.close();
   });
 
-  test("an agent's key opens the agents' entrance only, and until it is revoked", async () => {
+  test("an agent's key opens the agents' listener only, until it is revoked", async () => {
     const issued = await ask("POST", `${hub.dashboardUrl}/api/auth/agents`, BASIC, { name: "web-1" });
     assert.equal(issued.status, 201, issued.body);
     const { seed, public_key: id } = JSON.parse(issued.body) as { seed: string; public_key: string };
@@ -218,7 +218,7 @@ suite("a hub with auth.mode: required", () => {
     );
   });
 
-  test("what happened around access stands in an index that only administrators read", async () => {
+  test("audit events are in an index that only administrators can read", async () => {
     const url = `${hub.searchUrl}/.tailrace-audit-*/_search?q=event.action:api_key_issued`;
     await until("the entries", async () => (await ask("GET", url, BASIC)).body.includes("narrow-ingest"));
     assert.doesNotMatch((await ask("GET", url, keys.viewer)).body, /narrow-ingest/);
@@ -239,7 +239,7 @@ suite("a hub with auth.mode: required", () => {
     assert.equal(await openSocket(live, { cookie }), 403, "a cookie without an origin may be anybody's page");
   });
 
-  test("a password that is changed on the command line beside the running hub counts at once", async () => {
+  test("a password changed on the command line of a running hub takes effect at once", async () => {
     await command(["user", "add", "vic", "--path.data", hub.dataDir], "first horse battery");
     const url = `${hub.searchUrl}/public-1/_search`;
     assert.equal((await ask("GET", url, basic("vic", "first horse battery"))).status, 200);

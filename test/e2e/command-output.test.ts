@@ -133,7 +133,7 @@ for (const { name, program, args, isLong } of COMMANDS) {
     assert.equal(status, 0, complaints);
   });
 
-  test(`${name}: a closed pipe ends it quietly`, async () => {
+  test(`${name}: a closed pipe ends it without an error`, async () => {
     const { child, ended } = start(program, args(), "pipe");
     child.stdout!.destroy();
     assert.deepEqual(await ended, { status: 0, complaints: "" }, name);

@@ -170,7 +170,7 @@ const TASKS = `
   }
   output { elasticsearch { index => "tasks" } }`;
 
-test("what aggregate and multiline hold survives the hub's sudden end", async (t) => {
+test("events held by aggregate and multiline survive kill -9 of the hub", async (t) => {
   const workspace = new Workspace(t);
   const path = workspace.path("logs", "tasks.log");
   writeFileSync(workspace.path("pipelines", "tasks.conf"), TASKS.replace("TASKS_LOG", path));

@@ -33,7 +33,7 @@ after(async () => {
   await (await kafka)?.stop();
 });
 
-test("what output rabbitmq publishes comes out of input rabbitmq, with its headers and properties", {
+test("input rabbitmq receives what output rabbitmq publishes, with headers and properties", {
   skip: noRabbitmq,
 }, async (t) => {
   const port = await rabbitmqPort();
@@ -63,7 +63,7 @@ test("what output rabbitmq publishes comes out of input rabbitmq, with its heade
   assert.deepEqual(lost, { refused: [{ place: 0, reason: "no queue takes the message" }] });
 });
 
-test("a message that the log didn't take stays in its queue, and none is lost when the input stops meanwhile", {
+test("a message that the log refused stays in its queue, and none is lost when the input stops meanwhile", {
   skip: noRabbitmq,
 }, async (t) => {
   const port = await rabbitmqPort();
@@ -91,7 +91,7 @@ test("a message that the log didn't take stays in its queue, and none is lost wh
   assert.equal(new Set(world.sent.map(({ event }) => plain(event)["n"])).size, 500);
 });
 
-test("input rabbitmq says what is wrong and goes on when it is mended", { skip: noRabbitmq }, async (t) => {
+test("input rabbitmq reports a fault and continues once it is fixed", { skip: noRabbitmq }, async (t) => {
   const port = await rabbitmqPort();
   const connection = await connect(`amqp://127.0.0.1:${port}`);
   t.after(() => connection.close());
@@ -111,7 +111,7 @@ test("input rabbitmq says what is wrong and goes on when it is mended", { skip: 
   await world.untilFailing(/gives nothing more of the queue third/);
 });
 
-test("what output kafka publishes comes out of input kafka, however it is packed, and a message that is too long is refused", {
+test("input kafka receives what output kafka publishes with any compression, and an oversized message is refused", {
   skip: noKafka,
 }, async (t) => {
   const { address } = await kafkaBroker();
@@ -200,7 +200,7 @@ async function runUntil(world: InputWorld, text: string, count: number): Promise
   await input.stop();
 }
 
-test("rows of PostgreSQL come portion by portion, times with their microseconds", {
+test("rows of PostgreSQL are read page by page, times with microseconds", {
   skip: noPostgresql,
 }, async (t) => {
   const { url, stop } = await startPostgresql();

@@ -52,7 +52,7 @@ interface Answer {
   readonly hits: { readonly total: number };
 }
 
-test("a search whose time is over answers with what it found until then", async () => {
+test("a search that times out answers with what it has found", async () => {
   const late = await ask<Answer>("POST", `${url}/_search`, { ...slow(40), timeout: "1ms" });
   assert.equal(late.timed_out, true);
   assert.ok(late.hits.total > 0 && late.hits.total < DOCS, String(late.hits.total));
@@ -60,7 +60,7 @@ test("a search whose time is over answers with what it found until then", async 
   assert.deepEqual([whole.timed_out, whole.hits.total], [false, DOCS]);
 });
 
-test("a search that would need too much memory is refused with the reason, and the hub goes on", async () => {
+test("a search that needs too much memory is refused with the reason, and the hub keeps working", async () => {
   const ranges = Array.from({ length: 300 }, (_, at) => ({ from: at, to: at + 5 }));
   const aggs = {
     ids: { terms: { field: "id.keyword", size: 10 }, aggs: { parts: { range: { field: "n", ranges } } } },
@@ -77,7 +77,7 @@ test("a search that would need too much memory is refused with the reason, and t
   assert.equal((await ask<Answer>("POST", `${url}/_search`, { size: 0 })).hits.total, DOCS);
 });
 
-test("names that every object has are names like any other, and what was asked with them harms nobody", async () => {
+test("names of built-in properties are ordinary names, and requests with them do no harm", async () => {
   const names = ["__proto__", "constructor", "toString", "hasOwnProperty"];
   const fields = Object.fromEntries(names.map((name) => [name, { polluted: 7 }]));
   const settings = Object.fromEntries(names.map((name) => [`${name}.polluted`, "7"]));
@@ -102,7 +102,7 @@ test("names that every object has are names like any other, and what was asked w
   assert.deepEqual(Object.keys(await ask<object>("GET", `${index}/_mapping`)), ["names"]);
 });
 
-test("a search ends when its client goes away", async () => {
+test("a search ends when its client disconnects", async () => {
   const gone = new AbortController();
   const asked = fetch(`${url}/_search`, {
     method: "POST",

@@ -20,7 +20,7 @@ const LINES = 6_000;
 const LAUNCHER = resolve(import.meta.dirname, "../../hub/bin/tailrace-hub");
 const run = promisify(execFile);
 
-test("a hub whose data is lost comes back from a snapshot taken under load, and agents fill up the rest", async (t) => {
+test("a hub that lost its data is restored from a snapshot taken under load, and agents resend the rest", async (t) => {
   const seed = chooseSeed();
   const random = randomFrom(seed);
   const workspace = new Workspace(t);

@@ -13,7 +13,7 @@ import { Workspace } from "#test/harness/workspace.ts";
 /** The least a stream may be limited to. */
 const SMALLEST_LOG_BYTES = 16 * 1024 ** 2;
 
-test("lines of every shape become documents with fields, once each", async (t) => {
+test("lines of every kind become documents with fields, once each", async (t) => {
   const workspace = new Workspace(t);
   const path = workspace.path("logs", "app.log");
   const log = new SequenceLog("shapes");

@@ -17,7 +17,7 @@ const START = resolve(import.meta.dirname, "../../deploy/start/main.ts");
 const FREE_PORTS = ["http", "dashboard", "transport", "nats"].map((part) => `${part}.port: 0\n`).join("");
 const LINE = '192.0.2.7 - - [17/May/2015:10:05:03 +0000] "GET /a HTTP/1.1" 200 12 "-" "curl/7.1"\n';
 
-test("npm start reads the file named, says where to look, and goes on there the next time", async (t) => {
+test("npm start reads the named file, prints the address, and continues there the next time", async (t) => {
   const workspace = new Workspace(t);
   const file = workspace.path("logs", "access.log");
   writeFileSync(workspace.path("data", "hub.yml"), FREE_PORTS);
@@ -40,7 +40,7 @@ test("npm start reads the file named, says where to look, and goes on there the 
   assert.equal(await second.interrupt(), 0);
 });
 
-test("npm start says where to look although the file is written all the time", async (t) => {
+test("npm start prints the address although the file is written continuously", async (t) => {
   const workspace = new Workspace(t);
   const file = workspace.path("logs", "access.log");
   writeFileSync(workspace.path("data", "hub.yml"), FREE_PORTS);
@@ -53,7 +53,7 @@ test("npm start says where to look although the file is written all the time", a
   assert.equal(await started.interrupt(), 0);
 });
 
-test("npm start prints the link for the first administrator where people must sign in", async (t) => {
+test("npm start prints the link for the first administrator where sign-in is required", async (t) => {
   const workspace = new Workspace(t);
   const file = workspace.path("logs", "access.log");
   writeFileSync(workspace.path("data", "hub.yml"), `${FREE_PORTS}auth.mode: required\n`);
@@ -65,7 +65,7 @@ test("npm start prints the link for the first administrator where people must si
   assert.equal(await started.interrupt(), 0);
 });
 
-test("npm start counts the lines of the files named alone, over TLS too", async (t) => {
+test("npm start counts only the lines of the named files, over TLS too", async (t) => {
   const workspace = new Workspace(t);
   const { certificate, key } = issueOwnCertificate(workspace.folder, "hub", ["localhost", "127.0.0.1"]);
   writeFileSync(
@@ -84,7 +84,7 @@ test("npm start counts the lines of the files named alone, over TLS too", async 
   assert.equal(await second.interrupt(), 0);
 });
 
-test("npm start names a file that isn't there", async (t) => {
+test("npm start reports a missing file", async (t) => {
   const workspace = new Workspace(t);
   const missing = start(workspace, workspace.path("no.log"));
   assert.match(await missing.said(/(there is no file .*no\.log)/), /no\.log$/);

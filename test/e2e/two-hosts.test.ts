@@ -167,7 +167,7 @@ suite("an agent on another host", { skip: missing ?? false }, () => {
     writeFileSync(config, text, { mode: 0o600 });
   }
 
-  test("enrolled by its one line it ships over TLS; revoked it says why, and enrolled again it has lost nothing", async () => {
+  test("an enrolled agent ships over TLS, logs its revocation, and has lost nothing after enrolling again", async () => {
     const log = workspace.path("app", "app.log");
     const config = workspace.path("agent", "agent.yml");
     writeFileSync(log, "line 1\nline 2\n");

@@ -1,4 +1,4 @@
-/** Cases of the agent's table about its end, its output's absence and what it tells. */
+/** Cases of the agent's table about stopping, an unreachable output, and logging. */
 
 import assert from "node:assert/strict";
 import { once } from "node:events";

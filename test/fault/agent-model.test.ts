@@ -170,7 +170,7 @@ class Scene {
   }
 }
 
-test(`every line that could be kept is indexed once after ${SECONDS} s of random deeds`, async (t) => {
+test(`every line that could be kept is indexed once after ${SECONDS} s of random operations`, async (t) => {
   const seed = chooseSeed();
   const random = randomFrom(seed);
   const scene = await setTheScene(t, random);

@@ -11,7 +11,7 @@ const LINES = 20_000;
 const LINES_PER_WRITE = 50;
 const FILES = 3;
 
-test("no byte is missing in RAW after agent and nats-server were killed again and again during 20,000 lines", async (t) => {
+test("no byte is missing in RAW after repeated kills of agent and nats-server during 20,000 lines", async (t) => {
   const folder = mkdtempSync(join(tmpdir(), "tailrace-agent-fault-"));
   const logs = join(folder, "logs");
   mkdirSync(logs);
@@ -73,7 +73,7 @@ test("no byte is missing in RAW after agent and nats-server were killed again an
   passed = true;
 });
 
-test("when the store of RAW is replaced by an empty one, the agent ships again what the hub never committed", async (t) => {
+test("when RAW is replaced by an empty store, the agent sends again what the hub never committed", async (t) => {
   const folder = mkdtempSync(join(tmpdir(), "tailrace-agent-wiped-"));
   const file = join(folder, "a.log");
   const server = await startNats();

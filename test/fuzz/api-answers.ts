@@ -1,4 +1,4 @@
-/** What an answer to a malformed request may be: done, or refused with a reason. */
+/** Judges the answer to a malformed request: it must be a success or a refusal with a reason. */
 
 import type { PlainAnswer, PlainRequest } from "#test/harness/pipelined-http.ts";
 

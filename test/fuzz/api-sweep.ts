@@ -1,4 +1,4 @@
-/** Requests with one thing wrong: every part of every query and aggregation is left out, and is each of the odd values. */
+/** Requests with one fault: every part of every query and aggregation is left out, or replaced by each odd value. */
 
 import { isObject } from "#proto/kit/json.ts";
 import type { PlainRequest } from "#test/harness/pipelined-http.ts";

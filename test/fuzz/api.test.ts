@@ -77,7 +77,7 @@ test("each part of a search may be missing or odd", async () => {
   assert.ok(hub.running, "the hub runs");
 });
 
-test("malformed requests are refused with a reason or answered, never failed on", async (context) => {
+test("malformed requests are refused with a reason or answered, never with a 5xx", async (context) => {
   const seed = chooseSeed();
   const end = Date.now() + DURATION_MS;
   const faults = new Faults();

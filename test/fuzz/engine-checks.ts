@@ -1,4 +1,4 @@
-/** What an index answers against what a naive reading of its documents says. */
+/** Compares the answers of an index with a naive evaluation of its documents. */
 
 import assert from "node:assert/strict";
 import type { Searcher } from "#hub/engine/searcher/searcher.ts";

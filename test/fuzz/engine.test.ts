@@ -50,7 +50,7 @@ async function round(seed: number): Promise<void> {
   }
 }
 
-test("random documents, changes and questions: the engine finds what a naive reading finds", async (context) => {
+test("for random documents, changes and queries the engine finds what a naive evaluation finds", async (context) => {
   const first = chooseSeed();
   const end = Date.now() + DURATION_MS;
   let rounds = 0;

@@ -1,4 +1,4 @@
-/** Looks for what shuts people out of a page, by the rules of WCAG 2.2 A and AA that a program can check. */
+/** Finds accessibility barriers of a page, by the rules of WCAG 2.2 A and AA that a program can check. */
 
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";

@@ -1,4 +1,4 @@
-/** A Chromium for tests: the one of the system, without its own conversations. */
+/** A Chromium for tests: the system's, without its own network requests. */
 
 import { existsSync } from "node:fs";
 import type { Browser, Page } from "playwright-core";

@@ -1,4 +1,4 @@
-/** An agent of another machine, let in by the one line that a hub gives. */
+/** An agent of another machine, enrolled by the line that a hub prints. */
 
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";

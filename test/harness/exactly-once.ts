@@ -1,4 +1,4 @@
-/** The promise of the product, asked of a running hub: each line is there once. */
+/** Checks the product's promise on a running hub: each line is there once. */
 
 import assert from "node:assert/strict";
 import { count, searchAll, textsOf } from "./search.ts";

@@ -7,7 +7,7 @@ import { randomFrom } from "./random.ts";
 import { flawless, SequenceLog, verify } from "./sequence-log.ts";
 import { Workspace } from "./workspace.ts";
 
-test("bursts add up to exactly the lines asked for, in order, also after torn ones", async (t) => {
+test("bursts add up to exactly the requested lines, in order, also after torn ones", async (t) => {
   const path = new Workspace(t).path("a.log");
   const log = new SequenceLog("a");
   const random = randomFrom(3);
@@ -18,7 +18,7 @@ test("bursts add up to exactly the lines asked for, in order, also after torn on
   assert.deepEqual(verify("a", 800, text.trimEnd().split("\n"), true), flawless(800));
 });
 
-test("the last lines are written only after what they must outlast", async (t) => {
+test("the last lines are written only after the event they must follow", async (t) => {
   const path = new Workspace(t).path("a.log");
   const log = new SequenceLog("a");
   const kills = Promise.withResolvers<void>();
@@ -39,7 +39,7 @@ test("the last lines are written only after what they must outlast", async (t) =
   assert.equal(log.count, 200);
 });
 
-test("each victim is killed as often as asked, and a seed repeats the order", () => {
+test("each victim is killed as often as requested, and a seed repeats the order", () => {
   const victims = shuffledVictims(3, randomFrom(5));
   assert.deepEqual(victims, shuffledVictims(3, randomFrom(5)));
   assert.equal(

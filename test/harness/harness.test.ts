@@ -46,7 +46,7 @@ test("another writer's lines are passed over", () => {
   assert.equal(verify("b", 0, made()).found, 0);
 });
 
-test("waiting ends when the condition holds, errors on the way forgiven", async () => {
+test("waiting ends when the condition holds, and ignores errors before that", async () => {
   let asked = 0;
   const answer = await until(
     "the third answer",
@@ -59,7 +59,7 @@ test("waiting ends when the condition holds, errors on the way forgiven", async 
   assert.deepEqual([answer, asked], ["here", 3]);
 });
 
-test("waiting in vain names what was waited for and the last error", async () => {
+test("a wait that times out names its condition and the last error", async () => {
   const never = (): never => {
     throw new Error("connection refused");
   };
@@ -69,13 +69,13 @@ test("waiting in vain names what was waited for and the last error", async () =>
   );
 });
 
-test("a number stands still when it was the same often enough", async () => {
+test("a number is stable after enough equal readings", async () => {
   const values = [1, 2, 2, 5, 5, 5, 5];
   const last = await untilSteady("it", async () => values.shift() ?? 9, { times: 3, everyMs: 1 });
   assert.equal(last, 5);
 });
 
-test("a workspace ends its parts in reverse and leaves no folder", async () => {
+test("a workspace closes its parts in reverse order and leaves no folder", async () => {
   const workspace = new Workspace();
   const ended: string[] = [];
   workspace.defer(() => ended.push("first"));

@@ -33,7 +33,7 @@ export interface NatsOptions {
   readonly config?: (place: NatsPlace) => string;
 }
 
-/** What a test's server is told of its place. */
+/** Options of a test's server. */
 export interface NatsPlace {
   /** -1: the system chooses one. */
   readonly port: number;

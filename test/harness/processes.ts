@@ -1,4 +1,4 @@
-/** What Linux tells about running processes. */
+/** Facts about running processes from /proc. */
 
 import { readdirSync, readFileSync } from "node:fs";
 

@@ -1,4 +1,4 @@
-/** Chance that can be repeated. */
+/** A seeded random generator. */
 
 /** Returns a generator of numbers in [0, 1), the same for the same seed (mulberry32). */
 export function randomFrom(seed: number): () => number {

@@ -1,4 +1,4 @@
-/** Questions that tests put to the search interface. */
+/** Requests of tests to the search interface. */
 
 import { ask, request } from "./http.ts";
 

@@ -9,7 +9,7 @@ import { Workspace } from "./workspace.ts";
 /** Has characters that an address spells in another way. */
 const SECRET = "correct horse/battery";
 
-test("a secret in a log is found, as it is and as in an address, and data aren't taken for output", async (t) => {
+test("a secret in a log is found, plain and URL-encoded, and data files are not searched", async (t) => {
   const outer = new Workspace(t);
   const workspace = new Workspace();
   keepSecret(SECRET);

@@ -14,7 +14,7 @@ const SETUP_LINK = /\S+\/api\/auth\/setup\/\S+/g;
 /** One for the process: each file of whole-system tests has its own. */
 const kept = new Set<string>();
 
-/** From now on `secret` may stand in no output. Throws where it is too short to be told from other text. */
+/** Registers `secret`, which must not occur in any output. Throws where it is too short to be unmistakable. */
 export function keepSecret(secret: string): string {
   if (secret.length < MIN_LENGTH)
     throw new Error(`a secret of ${secret.length} characters can't be searched for`);

@@ -1,4 +1,4 @@
-/** An hour of a web shop that never was: its requests, and what its services say. The same for the same seed. */
+/** An hour of logs of an invented web shop: requests and service logs. Deterministic by seed. */
 
 import { randomFrom } from "./random.ts";
 import { accessTime } from "./sequence-log.ts";

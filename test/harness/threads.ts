@@ -1,4 +1,4 @@
-/** Ends a thread of a process from outside, through the inspector: what an operator can't do and a fault can. */
+/** Ends a thread of another process through the inspector, as a fault would. */
 
 import { readFileSync } from "node:fs";
 import { WebSocket } from "ws";

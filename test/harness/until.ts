@@ -1,4 +1,4 @@
-/** Waiting for a condition of the outside world: asked again until it holds or the deadline passes. */
+/** Waits for a condition of the outside world: checks it until it holds or the deadline passes. */
 
 import { systemClock } from "#proto/kit/clock.ts";
 

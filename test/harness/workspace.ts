@@ -1,4 +1,4 @@
-/** What a test owns: a temporary folder and things to end, in reverse order; the logs of a failed test are kept. */
+/** A test's resources: a temporary folder and parts to close in reverse order. Logs of a failed test are kept. */
 
 import { cpSync, globSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -14,7 +14,7 @@ import { Connections } from "./connections.ts";
 
 const BINDING = "browser-secret";
 
-/** A clock that moves when told, or when somebody sleeps. */
+/** A clock that moves by calls, or when a caller sleeps. */
 class HandClock implements Clock {
   ms = 1_700_000_000_000;
   now(): number {
@@ -157,7 +157,7 @@ suite("connected accounts", () => {
     await connections.finish(await callback(providerId), BINDING);
   });
 
-  test("a person's refusal at the provider is told", async () => {
+  test("a person's refusal at the provider is reported", async () => {
     const providerId = await connections.providers.add(definition(), "ada");
     const answer = await callback(providerId);
     answer.delete("code");
@@ -165,7 +165,7 @@ suite("connected accounts", () => {
     assert.equal(await code(connections.finish(answer, BINDING)), "forbidden");
   });
 
-  test("fifty callers and two processes at once: one refresh, everybody has the same token", async () => {
+  test("fifty callers in two processes share one refresh and get the same token", async () => {
     provider.rotates = true;
     const id = await connect();
     clock.ms += 3_590_000;
@@ -178,7 +178,7 @@ suite("connected accounts", () => {
     await other.stop();
   });
 
-  test("a pipeline gets a token by the connection's name for the provider's hosts alone, and a new one for one that was refused", async () => {
+  test("a pipeline gets a token by the connection's name for the provider's hosts only, and a new one after a refusal", async () => {
     const id = await connect();
     const { host } = new URL(provider.origin);
     const token = await connections.bearer("ada@sample", host);
@@ -191,7 +191,7 @@ suite("connected accounts", () => {
     assert.equal(await code(connections.bearer("ada@sample", host)), "not_found", "a name that two have");
   });
 
-  test("a token that is fresh is used without asking, one near its end is refreshed ahead", async () => {
+  test("a fresh token is used as it is, one near its end is refreshed ahead", async () => {
     const id = await connect();
     const first = await connections.accessToken(id);
     clock.ms += 3_500_000;
@@ -217,7 +217,7 @@ suite("connected accounts", () => {
     assert.equal(provider.requests("refresh_token").length, 0);
   });
 
-  test("a 401 is tried once with a new token, not again and again", async () => {
+  test("a 401 is repeated once with a new token, not more often", async () => {
     const id = await connect();
     provider.forgetAccessTokens();
     assert.equal((await connections.call(id, { url: `${provider.origin}/api/data` })).status, 200);
@@ -226,7 +226,7 @@ suite("connected accounts", () => {
     assert.equal(missing.status, 200);
   });
 
-  test("fifty callers whose token was refused at once: one refresh", async () => {
+  test("fifty callers with a refused token share one refresh", async () => {
     const id = await connect();
     provider.forgetAccessTokens();
     const url = `${provider.origin}/api/data`;
@@ -235,7 +235,7 @@ suite("connected accounts", () => {
     assert.equal(provider.requests("refresh_token").length, 1);
   });
 
-  test("a provider that is busy is asked again; Retry-After is honoured", async () => {
+  test("a busy provider is retried; Retry-After is honoured", async () => {
     const id = await connect();
     clock.ms += 3_600_000;
     provider.mishaps.push(
@@ -247,7 +247,7 @@ suite("connected accounts", () => {
     assert.ok(clock.ms - before >= 7_000);
   });
 
-  test("while the provider is away, a token that is still good is used", async () => {
+  test("while the provider is down, a valid token is used", async () => {
     const id = await connect();
     const first = await connections.accessToken(id);
     clock.ms += 3_545_000;
@@ -259,7 +259,7 @@ suite("connected accounts", () => {
     assert.notEqual(await connections.accessToken(id), first);
   });
 
-  test("invalid_grant means reconnect: said once, asked no more, healed by connecting again", async () => {
+  test("invalid_grant means reconnect: logged once, not retried, healed by connecting again", async () => {
     const id = await connect();
     const { providerId } = (await connections.list())[0]!;
     provider.forgetRefreshToken();
@@ -304,7 +304,7 @@ suite("connected accounts", () => {
     assert.match((await connections.list())[0]?.reason ?? "", /answer to a refresh was lost/);
   });
 
-  test("a process that dies while refreshing blocks nobody for longer than its lease", async () => {
+  test("a process that dies while refreshing blocks others no longer than its lease", async () => {
     const id = await connect();
     clock.ms += 3_600_000;
     const key = `connection.${id}`;
@@ -353,7 +353,7 @@ suite("connected accounts", () => {
     }
   });
 
-  test("removing an account revokes it at the provider; a provider that is away doesn't hinder", async () => {
+  test("removing an account revokes it at the provider, and works while the provider is down", async () => {
     const id = await connect();
     await connections.remove(id, "ada");
     const revoked = provider.seen.find(({ path }) => path === "/revoke");
@@ -364,7 +364,7 @@ suite("connected accounts", () => {
     assert.deepEqual(await connections.list(), []);
   });
 
-  test("neither tokens nor the client secret stand in the state in the clear", async () => {
+  test("neither tokens nor the client secret are in the state in plain text", async () => {
     const id = await connect();
     const secrets = [await connections.accessToken(id), provider.clientSecret];
     for (const key of await store.bucket.keys()) {
@@ -373,7 +373,7 @@ suite("connected accounts", () => {
     }
   });
 
-  test("a definition that can't work is refused with the field's name", async () => {
+  test("an invalid definition is refused with the field's name", async () => {
     const cases: [object, RegExp][] = [
       [{ auth_url: "http://login.example.com" }, /auth_url: .*https/],
       [{ api_hosts: ["https://api.example.com/x"] }, /api_hosts/],

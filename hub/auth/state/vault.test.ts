@@ -17,7 +17,7 @@ function newStore(): Store {
 }
 
 suite("vault", () => {
-  test("opens what it sealed, at the same place only, and never seals alike twice", () => {
+  test("opens what it sealed for the same record only, and never seals alike twice", () => {
     const vault = new Vault([K1]);
     const sealed = vault.seal("secret ü", "account:1");
     assert.match(sealed, /^v1\.k1\./);
@@ -41,7 +41,7 @@ suite("vault", () => {
     }
   });
 
-  test("goes on to open what older keys sealed, and says that it is old", () => {
+  test("opens what older keys sealed, and reports that it is old", () => {
     const sealed = new Vault([K1]).seal("secret", "p");
     const rotated = new Vault([K2, K1]);
     assert.equal(rotated.open(sealed, "p"), "secret");
@@ -49,7 +49,7 @@ suite("vault", () => {
     assert.equal(rotated.isOld(rotated.seal("secret", "p")), false);
   });
 
-  test("refuses to start with a key that lacks or is another one, naming it", async () => {
+  test("refuses to start with a missing or different key, naming it", async () => {
     const store = newStore();
     assert.equal(await checkVault(store, new Vault([K1])), "first");
     assert.equal(await checkVault(store, new Vault([K1])), "known");
@@ -79,7 +79,7 @@ suite("vault keys", () => {
   after(() => rmSync(folder, { recursive: true, force: true }));
   const line = (id: string, fill: number): string => `${id}:${Buffer.alloc(32, fill).toString("base64")}`;
 
-  test("are made once, readable by their owner only, and never anew where something is sealed", async () => {
+  test("are generated once, readable by their owner only, and not again where something is sealed", async () => {
     await assert.rejects(
       loadVaultKeys(path, {}, () => Promise.resolve(false)),
       { code: "settings_invalid", message: /missing/ },
@@ -105,7 +105,7 @@ suite("vault keys", () => {
     );
   });
 
-  test("that make no sense are refused without being shown", () => {
+  test("that are malformed are refused without being shown", () => {
     for (const text of [
       "",
       "nokey",

@@ -15,11 +15,11 @@ const HEADERS: readonly (readonly [string | undefined, string])[] = [
   [";;;,=,q=q", "en"],
 ];
 
-test("the language is the one that the browser wants most", () => {
+test("the language is the one that the browser prefers", () => {
   for (const [header, language] of HEADERS) assert.equal(languageOf(header), language, header);
 });
 
-test("sign-in and consent are German where that is wanted, and what they are given stays escaped", () => {
+test("sign-in and consent are German where preferred, and their values stay escaped", () => {
   const form = { path: "/p", token: "t", clientName: "A <b> & {1}", say: sayIn("de") };
   const signIn = signInBody(form, "", "").text;
   assert.match(signIn, /<button>Anmelden<\/button>/);
@@ -31,7 +31,7 @@ test("sign-in and consent are German where that is wanted, and what they are giv
   assert.match(signInBody({ ...form, say: sayIn("en") }, "", "").text, /<button>Sign in<\/button>/);
 });
 
-test("the keyboard begins where something is missing: at the name, and after a wrong password at that", () => {
+test("the focus is on the first missing field: the name, or the password after a wrong one", () => {
   const form = { path: "/p", token: "t", clientName: "c", say: sayIn("en") };
   assert.match(signInBody(form, "", "").text, /name="name" [^>]* autofocus>/);
   const again = signInBody(form, "ada", "Name or password is wrong.").text;

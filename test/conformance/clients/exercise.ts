@@ -1,4 +1,4 @@
-/** What each foreign client is put through, against a hub of its own that tells the version the client expects. */
+/** The exercise of each foreign client, against a hub of its own that reports the version the client expects. */
 
 import assert from "node:assert/strict";
 import { after, before, suite, test } from "node:test";

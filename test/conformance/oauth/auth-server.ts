@@ -260,7 +260,7 @@ export async function read(answer: Response): Promise<TokenAnswer> {
   return { status: answer.status, headers: answer.headers, body };
 }
 
-/** Routes as the hub's other rooms have them: authenticate, then authorize. */
+/** Routes as in the hub's other parts: authenticate, then authorize. */
 function addSampleApi(app: FastifyInstance, auth: Auth, log: Logger): void {
   app.setErrorHandler((error, _request, reply) => sendError(reply, error, log));
   const deeds: Record<string, Action> = { search: "search", save: "save", ingest: "ingest" };

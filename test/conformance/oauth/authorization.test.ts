@@ -52,7 +52,7 @@ suite("authorization endpoint", () => {
     assert.equal(page.headers.get("cache-control"), "no-store");
   });
 
-  test("A02b a page becomes JSON for who asks for it", async () => {
+  test("A02b an error page is JSON where the client accepts that", async () => {
     const page = await new Browser().get(world.authorizationUrl({ clientId: "nobody" }), {
       accept: "application/json",
     });
@@ -81,14 +81,14 @@ suite("authorization endpoint", () => {
     assert.equal(browser.cookie("tailrace_provider"), undefined);
   });
 
-  test("A13 the second request of a signed-in user for what was allowed gives a code without a prompt", async () => {
+  test("A13 a second request of a signed-in user for allowed scopes gives a code without a prompt", async () => {
     const client = await world.addClient();
     await world.code(client, {}, signedIn);
     const page = await signedIn.get(world.authorizationUrl(client));
     assert.ok(new URL(page.location ?? "").searchParams.has("code"), `${page.location}`);
   });
 
-  test("A13b what was allowed counts in another browser of the same person too", async () => {
+  test("A13b a consent is valid in another browser of the same person", async () => {
     const client = await world.addClient();
     await world.code(client, {}, signedIn);
     const browser = new Browser();
@@ -123,7 +123,7 @@ suite("authorization endpoint", () => {
     assert.ok(new URL(done.location ?? "").searchParams.has("code"));
   });
 
-  test("A15 more scope than was allowed: the prompt again", async () => {
+  test("A15 a scope beyond the consent shows the prompt again", async () => {
     const client = await world.addClient();
     await world.code(client, {}, signedIn);
     const scope = `${world.scope("logs.read")} ${OTHER_SCOPE}`;
@@ -159,7 +159,7 @@ suite("authorization endpoint", () => {
     assert.ok(answer.has("code"));
   });
 
-  test("A18 prompt pages aren't kept, framed or told to others", async () => {
+  test("A18 prompt pages aren't cached, framed or sent as a referrer", async () => {
     const browser = new Browser();
     const client = await world.addClient();
     const started = await browser.get(world.authorizationUrl(client));
@@ -221,7 +221,7 @@ suite("authorization endpoint", () => {
     assert.match(page.text, /signed in as grace/);
   });
 
-  test("A25 a browser that came by another name of the host is sent to the public address", async () => {
+  test("A25 a request by another name of the host is redirected to the public address", async () => {
     const client = await world.addClient();
     const url = world.authorizationUrl(client).replace("127.0.0.1", "localhost");
     const page = await new Browser().get(url);

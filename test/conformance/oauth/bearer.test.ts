@@ -106,7 +106,7 @@ suite("tokens at the API", () => {
     assert.match(page.text, /\/consent"/);
   });
 
-  test("I01 a resource server learns about a token, a stranger doesn't", async () => {
+  test("I01 a resource server can introspect a token, another client can't", async () => {
     const { access } = await world.tokens(client, { scope: OTHER_SCOPE });
     const server = await world.addClient([], { kind: "resource_server" });
     const told = await introspect(access, server);
@@ -118,7 +118,7 @@ suite("tokens at the API", () => {
     assert.equal((await introspect(access, { ...server, clientSecret: "wrong" })).status, 401);
   });
 
-  test("D01 no credential stands in the state or in a log", async () => {
+  test("D01 no credential is in the state or in a log", async () => {
     const code = await world.code(client, { state: "state-of-the-client" });
     const query = new URLSearchParams(exchangeFields(client, code));
     const answer = await fetch(`${world.origin}/token?${query.toString()}`, { method: "POST" });
@@ -145,7 +145,7 @@ suite("tokens at the API", () => {
     }
   });
 
-  test("D02 credentials in the query string are told about, once per client", () => {
+  test("D02 credentials in the query string are logged, once per client", () => {
     const warnings = world.logs.filter((line) => line.includes("credentials in the query string"));
     assert.equal(warnings.length, 1);
     assert.ok(warnings[0]?.includes(client.clientId));

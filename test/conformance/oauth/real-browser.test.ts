@@ -86,7 +86,7 @@ suite("the prompt in a browser without scripts", () => {
     await page.context().close();
   });
 
-  test("tells a wrong password by an alert, and the keyboard is enough", async () => {
+  test("reports a wrong password by an alert, and works by keyboard alone", async () => {
     const { clientId } = await world.addClient([redirectUri]);
     const { page } = await open(world.authorizationUrl({ clientId }, { redirect_uri: redirectUri }));
     await page.keyboard.type(PERSON.name);

@@ -1,4 +1,4 @@
-/** An identity provider and an API that do as they are told: for tests of the client, written apart from ours. */
+/** A scripted identity provider and API, for tests of the client; written independently of the product's provider. */
 
 import { createHash, randomBytes } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
@@ -29,7 +29,7 @@ export class SampleProvider {
   rotates = false;
   /** Accepts the refresh token before the newest one, as providers with a grace period do. */
   grace = false;
-  /** Seconds; null: expires_in isn't told. */
+  /** Seconds; null: the answer has no expires_in. */
   expiresIn: number | null = 3_600;
   /** json, form-encoded, or json without token_type. */
   answerAs: "json" | "form" | "bare" = "json";
@@ -83,7 +83,7 @@ export class SampleProvider {
   /** Entries of the API's log, oldest first; each is answered where it is newer than `since`. */
   entries = 3;
 
-  /** What must not be told to anybody: the client's secret and all tokens that were ever issued. */
+  /** All secrets: the client's secret and every token that was issued. */
   get secrets(): string[] {
     return [this.clientSecret, ...this.#issued];
   }

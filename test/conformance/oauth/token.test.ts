@@ -163,7 +163,7 @@ suite("token endpoint", () => {
     assert.equal(await world.apiStatus(access), 401);
   });
 
-  test("T36 a client that fails too often must wait, others and other networks don't", async () => {
+  test("T36 a client that fails too often must wait; other clients and networks don't", async () => {
     const client = await world.addClient();
     const statuses = new Set<number>();
     for (let i = 0; i < 22; i++)
@@ -190,7 +190,7 @@ suite("token endpoint", () => {
     });
   }
 
-  test("R02/R03 a refresh token without the secret or with a wrong one is worth nothing, and stays good", async () => {
+  test("R02/R03 a refresh token without the secret or with a wrong one is refused and stays valid", async () => {
     const client = await world.addClient();
     const { refresh } = await world.tokens(client);
     for (const secret of [undefined, "wrong"]) {

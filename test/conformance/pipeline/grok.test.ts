@@ -18,7 +18,7 @@ const PASSING = 457;
 
 const { cases, missing } = readCases<GrokCase>("grok-cases.json");
 
-test("grok reads the fields that the reference implementation reads", { skip: missing }, () => {
+test("grok extracts the same fields as the reference implementation", { skip: missing }, () => {
   const failing = cases
     .map((each) => ({ name: `${each.mode} ${each.name}`, why: difference(each) }))
     .filter(({ why }) => why !== "");

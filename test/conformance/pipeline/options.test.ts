@@ -57,7 +57,7 @@ interface Listed {
 
 const reference = referenceFile("plugin-options.md");
 
-test("every option that existing pipelines use is known, or left out for a reason", {
+test("every option of existing pipelines is known, or left out for a listed reason", {
   skip: reference.missing,
 }, () => {
   const missing = listed().flatMap(({ kind, name, options }) => {
@@ -71,7 +71,7 @@ test("every option that existing pipelines use is known, or left out for a reaso
   assert.deepEqual(missing, []);
 });
 
-test("an option that isn't written means what existing pipelines count on, or something else for a reason", {
+test("the default of an option is that of existing pipelines, or differs for a listed reason", {
   skip: reference.missing,
 }, () => {
   const differing = listed().flatMap(({ kind, name, options }) =>
