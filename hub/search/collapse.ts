@@ -1,6 +1,6 @@
 /**
- * `collapse`: the best hit of each value of a field. The search is run in rounds: each leaves out the values that the
- * ones before found, so that memory and answers stay as small as a page however many hits a value has.
+ * `collapse`: the best hit of each value of a field. The search runs in rounds, and each round excludes the values found
+ * before, so memory stays bounded by the page however many hits a value has.
  */
 
 import { columnField } from "#hub/search/columns/column-values.ts";

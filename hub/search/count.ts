@@ -1,4 +1,4 @@
-/** How many documents match a query. */
+/** Counts the documents that match a query. */
 
 import type { SegmentReader } from "#hub/engine/searcher/searcher.ts";
 import { BooleanNode } from "#hub/search/execute/nodes/boolean.ts";

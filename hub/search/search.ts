@@ -1,6 +1,6 @@
 /**
- * A search over shards: each is queried, the results are merged, the hits of the answer are fetched. Shards that
- * fail leave the answer partial; where all fail the search does.
+ * Searches shards: queries each one, merges the results, fetches the hits of the answer. Shards that fail leave the
+ * answer partial; when all fail, the search fails.
  */
 
 import type { Searcher } from "#hub/engine/searcher/searcher.ts";
@@ -21,7 +21,7 @@ import { AppError, toAppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { compareRanks, type Rank } from "./sort/key.ts";
 
-/** Limits unless settings say otherwise. */
+/** Limits by default. */
 export const DEFAULT_LIMITS: SearchLimits = {
   maxBuckets: 65_536,
   maxResultWindow: 10_000,
@@ -37,7 +37,7 @@ export interface SearchShard {
   /** From 0. */
   readonly shard: number;
   readonly searcher: Searcher;
-  /** Documents outside it don't exist for the search, e.g. those an alias hides. */
+  /** The search sees only documents that match it, e.g. those of a filtered alias. */
   readonly filter?: Query;
   /** False: results aren't kept for this shard. */
   readonly keepsResults?: boolean;
@@ -51,7 +51,7 @@ export interface SearchOptions {
   /** Where the page before ended; hits behind it follow. The shards must be those of that page. */
   readonly cursor?: SearchCursor;
   readonly clock?: Clock;
-  /** Told with each hit where explanations are asked for. */
+  /** Shown with each hit when explanations are requested. */
   readonly nodeId?: string;
   /** Where results of shards are kept, and under which name: what of the request they depend on. Only without hits. */
   readonly cache?: { readonly results: ResultCache; readonly key: string };

@@ -1,4 +1,4 @@
-/** `suggest` of a search: by name what each suggester finds. */
+/** Runs the `suggest` part of a search: each suggestion by name. */
 
 import { Bitset } from "#hub/engine/bytes/bitset.ts";
 import { NO_MORE_DOCS, type SegmentReader } from "#hub/engine/searcher/searcher.ts";

@@ -1,6 +1,6 @@
 /**
- * The terms of a document, field by field, with their places and how frequent they are. They are made anew from the
- * document by the field's analyzer; frequencies are those of the shard given.
+ * Returns the terms of a document by field, with positions and frequencies. The document is analysed again; frequencies
+ * are those of the given shard.
  */
 
 import type { Field } from "#hub/engine/mapping/field.ts";

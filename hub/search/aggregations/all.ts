@@ -1,4 +1,4 @@
-/** Every type of aggregation. A new one is a file beside this one and a line here. */
+/** All types of aggregations. To add one, write its file in the folder of its kind and add a line here. */
 
 import { composite } from "#hub/search/aggregations/composite/composite.ts";
 import { adjacencyMatrix } from "#hub/search/aggregations/filters/adjacency-matrix.ts";

@@ -1,4 +1,4 @@
-/** Values of a field for batches of documents, whatever the segment keeps. */
+/** Values of a field for batches of documents, read from whatever column the segment has. */
 
 import type { Field } from "#hub/engine/mapping/field.ts";
 import {

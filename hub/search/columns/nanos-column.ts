@@ -1,4 +1,4 @@
-/** A column of `date_nanos` as aggregations and scores see it, which reckon in milliseconds: like one of `date`. */
+/** A column of `date_nanos` as milliseconds, for aggregations and scores. */
 
 import type { Bitset } from "#hub/engine/bytes/bitset.ts";
 import { millisOf } from "#hub/engine/mapping/date-nanos.ts";
@@ -104,9 +104,9 @@ export class NanosColumn implements NumericColumn {
   /** Calls `take` for the documents of a block with a time in [from, to]. */
   #each(block: number, from: number, to: number, take: (slot: number) => void): void {
     if (this.blockMin(block) > to || this.blockMax(block) < from) return;
-    const docs = this.#nanos.decodeBlock(block, this.#room);
+    const docs = this.#nanos.decodeBlock(block, this.#decoded);
     for (let slot = 0; slot < docs; slot++) {
-      if (Number.isNaN(this.#room[slot]!)) continue;
+      if (Number.isNaN(this.#decoded[slot]!)) continue;
       const count = this.#nanos.readExact(block * COLUMN_BLOCK + slot, this.#exact);
       for (let at = 0; at < count; at++) {
         const timeMs = millisOf(this.#exact[at]!);
@@ -117,7 +117,7 @@ export class NanosColumn implements NumericColumn {
     }
   }
 
-  readonly #room = new Float64Array(COLUMN_BLOCK);
+  readonly #decoded = new Float64Array(COLUMN_BLOCK);
 }
 
 /** Bounds in nanoseconds, rounded outwards. */

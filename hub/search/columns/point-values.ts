@@ -1,4 +1,4 @@
-/** Points of a field for aggregations, read document by document. */
+/** Points of a field, read document by document. */
 
 import type { GeoColumn, SegmentReader } from "#hub/engine/searcher/searcher.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";

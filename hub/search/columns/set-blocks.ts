@@ -1,4 +1,4 @@
-/** A set of documents, without the deleted ones, block by block. */
+/** The live documents of a set, block by block. */
 
 import { type Bitset, popcount } from "#hub/engine/bytes/bitset.ts";
 import { COLUMN_BLOCK, type DocRun, type SegmentReader } from "#hub/engine/searcher/searcher.ts";
@@ -40,7 +40,7 @@ export class SetBlocks {
     return loadMask(this.#words, block, this.mask);
   }
 
-  /** Writes blocks [from, to) to `words`, which has room for them, from the start. */
+  /** Writes blocks [from, to) to `words`, which is large enough, from its start. */
   copy(from: number, to: number, words: Uint32Array): void {
     const own = this.#words.subarray(from * WORDS, to * WORDS);
     words.set(own);

@@ -1,4 +1,4 @@
-/** How values of a field are printed beside the number: dates, booleans, decimal patterns. */
+/** Prints numbers of a field as text: dates, booleans, decimal patterns. */
 
 import { type Field, isDate } from "#hub/engine/mapping/field.ts";
 import { printDate, timeZone } from "#hub/search/dates/date-math.ts";

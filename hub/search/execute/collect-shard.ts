@@ -43,7 +43,7 @@ export interface CollectOptions {
   /** Hits to find: from + size. */
   readonly limit: number;
   readonly boost: number;
-  /** Documents outside it don't exist for the search, e.g. those an alias hides. */
+  /** The search sees only documents that match it, e.g. those of a filtered alias. */
   readonly filter: Query | undefined;
   /** Instead of the request's search_after. */
   readonly after: After | undefined;
@@ -253,7 +253,7 @@ class Collection {
   /** Total of a segment that needs no walk over its documents; -1 where there is none or all have to be seen. */
   #knownTotal(segment: SegmentReader): number {
     const { postFilter, minScore, terminateAfter, sort, trackScores } = this.#request;
-    // Who asks for scores in another order asks for the best one of all.
+    // With track_scores, the best score of all documents is needed.
     const mustScore = this.#needScores && trackScores && sort.length > 0;
     const mustSee =
       mustScore ||

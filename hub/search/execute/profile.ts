@@ -1,6 +1,6 @@
 /**
- * Where a search's time goes (`profile`): each part of the query walked by itself, so that the slow one shows, with how many
- * documents it met; the collection of the hits; each aggregation. What is measured is done once more for it.
+ * `profile`: measures where the time of a search goes. Each part of the query is walked again on its own, each
+ * aggregation is collected again, and the number of documents is counted.
  */
 
 import type { AggregationTree } from "#hub/search/aggregations/tree/aggregation.ts";

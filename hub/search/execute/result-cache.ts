@@ -1,6 +1,6 @@
 /**
- * What shards gave for requests without hits: dashboards ask the same again as long as nothing changed, and of many
- * indices only today's changes. An entry is dropped with the snapshot it was made of, or when the least used have to go.
+ * Caches shard results of requests without hits, as dashboards repeat requests and only the current index changes. An
+ * entry is dropped with its snapshot, or when it is the least recently used.
  */
 
 import { deserialize, serialize } from "node:v8";
@@ -39,28 +39,28 @@ interface Entry {
 
 /** Entries of a shard, all of one snapshot. */
 interface CachedShard {
-  readonly index: IndexFigures;
+  readonly index: IndexStatistics;
   /** See `#snapshots`. */
   readonly snapshot: number;
   readonly mappingVersion: number;
   readonly entries: Map<string, Entry>;
 }
 
-interface IndexFigures {
+interface IndexStatistics {
   bytes: number;
   hits: number;
   misses: number;
   evictions: number;
 }
 
-/** Indices whose figures are remembered, and shards that have entries; the first ones go first. */
+/** Indices whose statistics are kept, and shards that have entries; the first ones go first. */
 const MAX_INDICES = 20_000;
 const MAX_SHARDS = 100_000;
 
 export class ResultCache {
   readonly #limitBytes: number;
   readonly #shards = new Map<string, CachedShard>();
-  readonly #figures = new Map<string, IndexFigures>();
+  readonly #statistics = new Map<string, IndexStatistics>();
   /** In the order of their use, the oldest first. */
   readonly #entries = new Set<Entry>();
   /** A number for each snapshot, so that none is held for having been searched. */
@@ -111,7 +111,7 @@ export class ResultCache {
 
   /** Figures of an index since the hub started. */
   stats(indexUuid: string): ResultCacheStats {
-    return { ...(this.#figures.get(indexUuid) ?? NOTHING) };
+    return { ...(this.#statistics.get(indexUuid) ?? NOTHING) };
   }
 
   /** Lets go of all entries of an index. */
@@ -152,12 +152,12 @@ export class ResultCache {
     this.#shards.delete(name);
   }
 
-  #indexFigures(uuid: string): IndexFigures {
-    const known = this.#figures.get(uuid);
+  #indexFigures(uuid: string): IndexStatistics {
+    const known = this.#statistics.get(uuid);
     if (known !== undefined) return known;
     const fresh = { ...NOTHING };
-    this.#figures.set(uuid, fresh);
-    if (this.#figures.size > MAX_INDICES) this.#figures.delete(this.#figures.keys().next().value!);
+    this.#statistics.set(uuid, fresh);
+    if (this.#statistics.size > MAX_INDICES) this.#statistics.delete(this.#statistics.keys().next().value!);
     return fresh;
   }
 

@@ -1,4 +1,4 @@
-/** Why a document has its score, and what a query is, in the words that Lucene has for them. */
+/** Describes queries and explains scores in the words of Lucene. */
 
 import type {
   DocumentPlace,

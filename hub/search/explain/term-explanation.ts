@@ -1,4 +1,4 @@
-/** How BM25 comes to the score of a term or a phrase. */
+/** Explains the BM25 score of a term or a phrase. */
 
 import { normToLength } from "#hub/engine/searcher/similarity.ts";
 import type { DocumentPlace, Explanation } from "#hub/search/query/query.ts";

@@ -1,4 +1,4 @@
-/** A range of a query against a field of a mapping. */
+/** Turns a range into a query for a field of a mapping. */
 
 import { parseIp } from "#hub/engine/bytes/ip.ts";
 import type { Field } from "#hub/engine/mapping/field.ts";

@@ -1,4 +1,4 @@
-/** A value of a query against a field of a mapping: which documents hold exactly it. */
+/** Turns an exact value into a query for a field of a mapping. */
 
 import { isIPv4 } from "node:net";
 import { parseIp } from "#hub/engine/bytes/ip.ts";

@@ -1,4 +1,4 @@
-/** How many optional clauses have to match: "2", "-1", "75%", "-25%", "2<75%", "2<-25% 9<-3". */
+/** Parses `minimum_should_match`: "2", "-1", "75%", "-25%", "2<75%", "2<-25% 9<-3". */
 
 import { AppError } from "#proto/kit/errors.ts";
 

@@ -1,4 +1,4 @@
-/** Patterns over the terms of a field. */
+/** Turns prefixes, wildcards and regular expressions into queries over the terms of a field. */
 
 import type { TermDictionary, TermIterator } from "#hub/engine/searcher/searcher.ts";
 import { TermsNode } from "#hub/search/execute/nodes/any-term.ts";

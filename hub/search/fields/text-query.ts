@@ -1,4 +1,4 @@
-/** Text of a query against a field: analysed for text fields, taken as a value for all others. */
+/** Turns text into a query for a field: analysed for text fields, an exact value for all others. */
 
 import type { Token } from "#hub/engine/analysis/analysis.ts";
 import type { Field } from "#hub/engine/mapping/field.ts";

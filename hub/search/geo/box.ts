@@ -1,4 +1,4 @@
-/** Boxes on the earth as requests write them. */
+/** Parses bounding boxes. */
 
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";

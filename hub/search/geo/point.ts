@@ -1,4 +1,4 @@
-/** Points on the earth: reading them, and the distance along a great circle. */
+/** Parses points and distances, and measures distances along a great circle. */
 
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject } from "#proto/kit/json.ts";

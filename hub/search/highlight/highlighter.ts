@@ -1,4 +1,4 @@
-/** Returns fields of a hit with what the query found marked. */
+/** Marks what the query found in the fields of a hit. */
 
 import type { Field } from "#hub/engine/mapping/field.ts";
 import type { Query, ShardContext } from "#hub/search/query/query.ts";
@@ -9,7 +9,7 @@ import type { HighlightField, HighlightRequest } from "./highlight-request.ts";
 import { type Mark, QueryWords } from "./matches.ts";
 import { bestPassages } from "./passages.ts";
 
-/** Where no index.highlight.max_analyzed_offset says otherwise, text behind it isn't looked at. */
+/** Characters of a text that are highlighted unless index.highlight.max_analyzed_offset is set. */
 const MAX_ANALYZED = 1_000_000;
 
 /** Marks hits of one shard. */

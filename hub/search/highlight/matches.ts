@@ -1,4 +1,4 @@
-/** Which tokens of a text a query speaks of. */
+/** Finds the tokens of a text that a query matches. */
 
 import type { Token } from "#hub/engine/analysis/analysis.ts";
 import type { HighlightSink, Query, ShardContext } from "#hub/search/query/query.ts";

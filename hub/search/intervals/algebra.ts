@@ -1,6 +1,6 @@
 /**
- * Intervals of one document: stretches of token positions. Lists hold minimal ones only (none within another), so that starts
- * and ends both ascend; what is made of lists is such a list again (Clarke, Cormack & Burkowski 1995).
+ * Intervals of token positions in one document. Lists hold minimal intervals only (none contains another), so starts and
+ * ends both ascend; operations on lists return such lists (Clarke, Cormack & Burkowski 1995).
  */
 
 /** Positions `start` to `end`, both inclusive; `gaps` of them belong to no part. */

@@ -1,4 +1,4 @@
-/** Documents with intervals, the more and the shorter ones the better. */
+/** Matches documents with intervals. More and shorter intervals score higher. */
 
 import type {
   HighlightSink,

@@ -1,4 +1,4 @@
-/** The places of all terms that a beginning, a pattern or a misspelling may stand for. */
+/** Positions of all terms that match a prefix, a pattern or a fuzzy term. */
 
 import type { SegmentReader } from "#hub/engine/searcher/searcher.ts";
 import { TermsNode } from "#hub/search/execute/nodes/any-term.ts";

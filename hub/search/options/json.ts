@@ -1,4 +1,4 @@
-/** JSON as requests bring it: parsing that keeps large whole numbers, and names of what was found for messages. */
+/** Reads JSON of requests: whole numbers beyond 2^53 stay exact, and errors name what was found. */
 
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";

@@ -1,4 +1,6 @@
-/** Options of queries, aggregations and the like: one declaration is documentation, check and default. */
+/**
+ * Schemas of the options of queries, aggregations and the like: one declaration is documentation, check and default.
+ */
 
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";

@@ -1,4 +1,4 @@
-/** JSON that is passed on as it stands. */
+/** JSON text that is copied to the answer unchanged. */
 
 /** A document as it was sent: its numbers, key order and white space stay. */
 export class RawJson {

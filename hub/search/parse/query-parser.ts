@@ -1,4 +1,4 @@
-/** JSON of the query language to a query tree. The types of queries are plugins: see queries/all.ts. */
+/** Parses the JSON query language to a query tree. The types of queries are plugins: see queries/all.ts. */
 
 import { boosted } from "#hub/search/execute/nodes/wrapped-query.ts";
 import { objectOf, onlyEntry } from "#hub/search/options/json.ts";
@@ -24,7 +24,7 @@ export interface QueryType {
 /** Clauses of one request; beyond it the request is refused before it costs anything. */
 const MAX_CLAUSES = 1024;
 
-/** Characters of a regular expression unless a setting says otherwise. */
+/** Characters of a regular expression by default. */
 const MAX_REGEX_LENGTH = 1_000;
 
 /** Queries within queries. */

@@ -1,6 +1,6 @@
 /**
- * Matches terms against a regular expression in linear time: a Thompson automaton whose sets of states become
- * states of a deterministic one as they are met.
+ * Matches terms against a regular expression in linear time: a Thompson automaton whose state sets become states of a
+ * deterministic automaton on first use.
  */
 
 import { AppError } from "#proto/kit/errors.ts";

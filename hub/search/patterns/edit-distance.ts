@@ -1,4 +1,4 @@
-/** Terms that differ from a given one by few edits. */
+/** Finds terms within a few edits of a given term. */
 
 /** Returns a function that tells the edits from `term` to a text; `limit + 1` for more than `limit`. */
 export function editsFrom(term: string, limit: number): (text: string) => number {
@@ -22,7 +22,7 @@ export function beginsWithinEdits(prefix: string, edits: number): (text: string)
   };
 }
 
-/** Returns a test for terms within `edits` insertions, deletions, replacements and swaps of neighbours. */
+/** Returns a test for terms within `edits` insertions, deletions, replacements and swaps of adjacent letters. */
 export function withinEdits(term: string, edits: number): (text: string) => boolean {
   const from = editsFrom(term, edits);
   return (text) => from(text) <= edits;

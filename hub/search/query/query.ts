@@ -1,6 +1,6 @@
 /**
- * The query tree and what it becomes: a Query knows no index; `weight` binds it to a shard (mapping, term
- * statistics); `scorer` walks one segment.
+ * The model of a query in three steps: a Query knows no index; `weight` binds it to a shard (mapping, term statistics);
+ * `scorer` walks one segment.
  */
 
 import type { Bitset } from "#hub/engine/bytes/bitset.ts";
@@ -14,11 +14,11 @@ export { NO_MORE_DOCS };
 export interface Query {
   /** Binds to a shard. Throws query_shard or request_invalid where the mapping doesn't allow it. */
   weight(shard: ShardContext, mode: ScoreMode): Weight;
-  /** Says what to mark in text; absent for queries that mark nothing. */
+  /** Passes what to mark in text to `sink`; absent for queries that mark nothing. */
   highlight?(sink: HighlightSink, shard: ShardContext): void;
-  /** Says what it is; absent: its class does. */
+  /** Describes the query; absent: the class name is the description. */
   describe?(shard: ShardContext): QueryDescription;
-  /** Says why a document matches, or doesn't, with what its score is made of; absent: the score alone. */
+  /** Explains why a document matches or not and how its score is computed; absent: the score alone is shown. */
   explain?(place: DocumentPlace): Explanation;
 }
 
@@ -69,8 +69,8 @@ export interface Weight {
    */
   readonly set?: ((segment: SegmentReader) => Bitset | null | undefined) | undefined;
   /**
-   * Does beforehand, with pauses, what would keep the thread for long in the other calls for a segment. Absent where nothing
-   * does. Where the time is over it ends early: the segment is of no use any more.
+   * Does the long work of the other calls for a segment beforehand, with pauses. Absent where nothing
+   * takes long. Ends early at the timeout: the segment is not used any more.
    */
   prepare?(segment: SegmentReader, control: SearchControl): Promise<void>;
   /** Documents that a walk would meet; undefined where that is not known at once. */
@@ -94,7 +94,7 @@ export abstract class Scorer {
 
   /**
    * Copies the following documents (and their scores) and returns how many. Scorers that look long for the next one may give
-   * fewer than there is room for, or none; `doc` is NO_MORE_DOCS at the end.
+   * fewer than fit, or none; `doc` is NO_MORE_DOCS at the end.
    */
   fill(docs: Int32Array, scores: Float32Array | null): number {
     let length = 0;
@@ -107,7 +107,7 @@ export abstract class Scorer {
     return length;
   }
 
-  /** Tells that documents that don't score above `score` are of no use any more; scorers may skip them. */
+  /** Allows the scorer to skip documents that do not score above `score`. */
   setMinScore(_score: number): void {}
 
   /**
@@ -171,7 +171,7 @@ export interface SearchedIndex {
   readonly maxAnalyzedOffset?: number;
 }
 
-/** index.max_terms_count unless an index says otherwise. */
+/** index.max_terms_count by default. */
 export const DEFAULT_MAX_TERMS_COUNT = 65_536;
 
 /** The documents that aggregations collect. */

@@ -1,6 +1,6 @@
 /**
- * Keeps a search within its time and the process within its memory, lets others have the thread in between, and ends a
- * search when nobody waits for it any more.
+ * Enforces the limits of a search: its timeout, the memory of the process, time slices for other work, and cancellation
+ * when the client is gone.
  */
 
 import { setImmediate } from "node:timers/promises";

@@ -49,7 +49,7 @@ export interface SearchRequest {
   readonly timeoutMs: number | undefined;
   readonly aggregations: AggregationTree;
   readonly fetch: FetchOptions;
-  /** Whether the answer says where the time went. */
+  /** Whether the answer has a profile. */
   readonly profile: boolean;
   /** Second passes over the best hits of each shard, one after the other. */
   readonly rescore: readonly Rescore[];
@@ -57,7 +57,7 @@ export interface SearchRequest {
   readonly indicesBoost: readonly (readonly [pattern: string, boost: number])[];
 }
 
-/** Hits of an answer unless the request says otherwise. */
+/** Hits of an answer by default. */
 const DEFAULT_SIZE = 10;
 
 /** Options of the body of a search. */
@@ -83,8 +83,8 @@ export const SEARCH_OPTIONS = {
   version: flag("whether hits have versions", false),
   seq_no_primary_term: flag("whether hits have sequence numbers", false),
   indices_boost: anything("factors of scores by index"),
-  explain: flag("whether hits say how their scores were made", false),
-  profile: flag("whether the answer says where the time went", false),
+  explain: flag("whether hits explain their scores", false),
+  profile: flag("whether the answer has a profile", false),
   script_fields: object("refused"),
   suggest: object("texts that begin like others, or are written like them"),
   rescore: anything("queries that score the best hits again"),

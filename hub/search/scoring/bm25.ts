@@ -1,4 +1,4 @@
-/** BM25 as Lucene 7 counts it: k1 1.2, b 0.75, field lengths in one byte. */
+/** BM25 as in Lucene 7: k1 1.2, b 0.75, field lengths in one byte. */
 
 import type { ImpactBound } from "#hub/engine/searcher/impact-bound.ts";
 import { normToLength } from "#hub/engine/searcher/similarity.ts";

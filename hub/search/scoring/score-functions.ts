@@ -1,4 +1,4 @@
-/** Functions that `function_score` makes scores of: weight, a field's value, a distance, chance. */
+/** Functions of `function_score`: field value, decay by distance, random numbers. */
 
 import { type Field, isDate } from "#hub/engine/mapping/field.ts";
 import type { SegmentReader } from "#hub/engine/searcher/searcher.ts";

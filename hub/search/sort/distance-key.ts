@@ -1,4 +1,4 @@
-/** Sorting by the distance from points. */
+/** Sorts by the distance from points. */
 
 import type { GeoColumn, SegmentReader } from "#hub/engine/searcher/searcher.ts";
 import { boxAround, distanceMetres } from "#hub/search/geo/point.ts";

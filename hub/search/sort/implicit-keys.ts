@@ -1,4 +1,4 @@
-/** Keys that need no field: the score, and the order in the index. */
+/** Sort keys without a column: the score, the index order, `_id`. */
 
 import type { SegmentReader } from "#hub/engine/searcher/searcher.ts";
 import { scalarText } from "#hub/search/options/json.ts";

@@ -1,4 +1,6 @@
-/** Sorting by a keyword, address or uninverted text field: by ordinal within a segment, by text between segments. */
+/**
+ * Sorts by a keyword, address or uninverted text field: by ordinal within a segment, by text across segments.
+ */
 
 import { parseIp } from "#hub/engine/bytes/ip.ts";
 import type { Field } from "#hub/engine/mapping/field.ts";

@@ -1,4 +1,4 @@
-/** Sorting by a number, date or boolean field. */
+/** Sorts by a number, date or boolean field. */
 
 import type { Field } from "#hub/engine/mapping/field.ts";
 import { COLUMN_BLOCK, type NumericColumn, type SegmentReader } from "#hub/engine/searcher/searcher.ts";

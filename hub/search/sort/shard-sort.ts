@@ -1,7 +1,4 @@
-/**
- * An order bound to a shard. Within a segment every key of a document is a number, the smaller the earlier;
- * between segments and shards ranks are compared: such numbers, or text.
- */
+/** Binds the sort keys of a request to a shard. */
 
 import { dateFormat } from "#hub/engine/mapping/date-format.ts";
 import { parseNanos } from "#hub/engine/mapping/date-nanos.ts";

@@ -1,4 +1,4 @@
-/** Which parts of a document are returned: `_source` as true, false, patterns, or {includes, excludes}. */
+/** Filters `_source`: true, false, patterns, or {includes, excludes}. */
 
 import { describe, scalarText } from "#hub/search/options/json.ts";
 import { RawJson } from "#hub/search/options/raw-json.ts";

@@ -1,4 +1,4 @@
-/** Values of a document by the path of a field. */
+/** Reads values of a document by field path. */
 
 import type { Field } from "#hub/engine/mapping/field.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";

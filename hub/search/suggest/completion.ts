@@ -1,4 +1,4 @@
-/** `completion`: inputs of completion fields that begin with a text, those of the greatest weight first. */
+/** `completion`: inputs of completion fields that begin with a text, highest weight first. */
 
 import { completionTerm } from "#hub/engine/documents/completions.ts";
 import type { Field } from "#hub/engine/mapping/field.ts";

@@ -1,4 +1,4 @@
-/** Contexts of a completion: which of the inputs that fit a text belong to what the request asks for, and how much they count. */
+/** Contexts of completions: which inputs a request selects, and with which weight. */
 
 import {
   type CompletionContext,
@@ -20,7 +20,7 @@ const OPTIONS = {
   boost: number("factor of the weight", 1),
   prefix: flag("whether categories that begin so are meant too", false),
   precision: anything("characters of the geohash, or a distance"),
-  neighbours: anything("lengths of geohashes whose neighbours are meant too"),
+  neighbours: anything("lengths of geohashes whose adjacent cells count too"),
   lat: anything("latitude"),
   lon: anything("longitude"),
 } as const;
@@ -178,7 +178,7 @@ function valueTest(context: CompletionContext, asked: Asked): (value: string) =>
   return (value) => cells.some((cell) => value.startsWith(cell));
 }
 
-/** The cell of a place, with its neighbours: those of its own size unless others are asked for. */
+/** The cell of a place and the cells around it; `neighbours` names their sizes, by default its own. */
 function cellsOf({ name, precision }: CompletionContext, asked: Asked): string[] {
   const length = Math.min(
     precision,

@@ -1,4 +1,4 @@
-/** What a suggester is: reads its part of a request, and finds texts that begin like, or are written like, the one given. */
+/** The interface of suggesters: each reads its part of a request and returns suggestions. */
 
 import type { Bitset } from "#hub/engine/bytes/bitset.ts";
 import type { SegmentReader } from "#hub/engine/searcher/searcher.ts";

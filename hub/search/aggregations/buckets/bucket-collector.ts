@@ -1,4 +1,4 @@
-/** Buckets of collectors: keys by owner, counts, and the documents passed on to what is below. */
+/** Buckets of a collector: keys by owning bucket, counts, and the documents for the aggregations below. */
 
 import { grown } from "#hub/engine/bytes/byte-buffer.ts";
 import type { KeywordColumn, SegmentReader } from "#hub/engine/searcher/searcher.ts";
@@ -16,7 +16,7 @@ import type { CollectedTerms } from "./first-terms.ts";
 
 /** Pairs gathered before they are passed on. */
 const PAIRS = 4096;
-/** Pairs that there is room for at first. */
+/** Initial capacity in pairs. */
 const FIRST_PAIRS = 64;
 
 /** Counts documents of buckets and passes them to the aggregations below. */
@@ -40,7 +40,7 @@ export class BucketCollector {
     if (bucket >= this.#counts.length) this.#grow(bucket);
     this.#counts[bucket]!++;
     if (this.#below.isEmpty) return;
-    if (this.#length === this.#docs.length) this.#makeRoom();
+    if (this.#length === this.#docs.length) this.#growPairs();
     this.#docs[this.#length] = doc;
     this.#buckets[this.#length++] = bucket;
   }
@@ -127,8 +127,8 @@ export class BucketCollector {
     return this.#below.steps(bucket);
   }
 
-  /** Makes room for a pair: more as long as there are few, as most collectors see few. */
-  #makeRoom(): void {
+  /** Grows the pair buffers: they start small, as most collectors see few documents. */
+  #growPairs(): void {
     if (this.#length >= PAIRS) {
       this.flush();
       return;

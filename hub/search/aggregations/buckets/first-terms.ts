@@ -1,4 +1,4 @@
-/** The first buckets of an owner in the order of `terms`, out of any number of them, without putting all in order. */
+/** Selects the first terms buckets of an owner by an order, with a heap instead of a full sort. */
 
 import type { AggregationTree, TreeState } from "#hub/search/aggregations/tree/aggregation.ts";
 import { type BucketOrder, compareKeys } from "#hub/search/aggregations/tree/bucket-order.ts";
@@ -98,7 +98,7 @@ class First {
     }
   }
 
-  /** All, in order. The heap is of no use any more. */
+  /** All, in order. The heap is not used any more. */
   sorted(): Int32Array {
     const heap = this.#heap;
     for (let end = this.#size - 1; end > 0; end--) {

@@ -1,4 +1,4 @@
-/** Aggregations whose buckets are known from the request: filters, ranges, missing, global. */
+/** Aggregations whose buckets are given by the request: filters, ranges, missing, global. */
 
 import type { SegmentReader } from "#hub/engine/searcher/searcher.ts";
 import {

@@ -1,4 +1,6 @@
-/** Buckets for whole numbers as keys, within owners: a few numbers for each, as there may be millions. */
+/**
+ * Assigns bucket numbers to whole-number keys within owners. Uses a few bytes per key, as there may be millions.
+ */
 
 import { grown } from "#hub/engine/bytes/byte-buffer.ts";
 import type { CollectBudget } from "#hub/search/aggregations/tree/aggregation.ts";
@@ -17,7 +19,7 @@ const SPLIT_SLOTS = 131_072;
 const PARTS = 64;
 const PART_SHIFT = 26;
 
-/** Places that there is room for at first; different ones, so that columns of millions aren't copied all at the same time. */
+/** Initial capacities. They differ, so that large tables do not grow all at the same time. */
 const FIRST_PLACES = { keys: 72, owners: 88, before: 104 } as const;
 
 /** Gives out bucket numbers. */
@@ -106,7 +108,7 @@ export class NumberKeys {
     const old = this.#parts[part]!;
     const size = 2 * old.length;
     if (this.#parts.length === 1 && size > SPLIT_SLOTS) {
-      // Parts aren't of the same size: there is room for some more in each.
+      // Parts differ in size, so each has spare capacity.
       this.#parts = Array.from({ length: PARTS }, () => new Int32Array((2 * size) / PARTS));
       this.#taken = new Int32Array(PARTS);
     } else {

@@ -1,4 +1,4 @@
-/** Buckets of `terms`: merged over shards, ordered, cut to size, rendered. */
+/** Buckets of `terms`: cut to size on a shard, merged over shards, ordered and rendered. */
 
 import {
   type AggregationTree,
@@ -58,11 +58,11 @@ export interface TermsContext {
   readonly shape: TermsShape;
   readonly shardSize: number;
   readonly filter: TermFilter | undefined;
-  /** Chooses what an owner's shard hands on; without it that are the first buckets by the shape's order. */
+  /** Chooses what an owner's shard returns; without it that are the first buckets by the shape's order. */
   readonly choose?: (terms: CollectedTerms) => Steps<HandedOn>;
 }
 
-/** Buckets a shard hands on at least, so that merged counts stay exact for all but huge sets. */
+/** Buckets a shard returns at least, so that merged counts stay exact for all but huge sets. */
 const MIN_HANDED_ON = 10_000;
 
 /** Buckets up to which what is below them is made at once: the state is data then, which can be kept. */
@@ -71,15 +71,15 @@ const MAX_MADE = 1000;
 /** Buckets between two pauses. */
 const STEP_BUCKETS = 64;
 
-/** Buckets that all owners of a shard together hand on beyond what was asked for. */
+/** Buckets that all owners of a shard together return beyond what was asked for. */
 const MAX_HANDED_ON = 100_000;
 
-/** Returns how many buckets a shard hands on for each of so many owners. */
+/** Returns how many buckets a shard returns for each of so many owners. */
 export function handedOn(shardSize: number, owners = 1): number {
   return Math.max(shardSize, Math.min(MIN_HANDED_ON, Math.floor(MAX_HANDED_ON / owners)));
 }
 
-/** What a shard hands on of its buckets. */
+/** What a shard returns of its buckets. */
 export type HandedOn = Pick<TermsState, "buckets" | "others" | "errorBound" | "frequent">;
 
 /** The state of terms that are text. */
@@ -87,7 +87,7 @@ export function textState(handed: HandedOn): TermsState {
   return { ...handed, kind: "text", format: RAW };
 }
 
-/** Chooses what a shard hands on for one of so many owners, in steps. */
+/** Chooses what a shard returns for one of so many owners, in steps. */
 export function handOn(
   { choose, shape, shardSize }: TermsContext,
   terms: CollectedTerms,
@@ -101,7 +101,7 @@ export function cutTerms(terms: CollectedTerms, shape: TermsShape, shardSize: nu
   return atOnce(cutSteps(terms, shape, shardSize));
 }
 
-/** Like cutTerms, in steps; `owners`: so many hand on buckets. */
+/** Like cutTerms, in steps; `owners`: so many return buckets. */
 function* cutSteps(terms: CollectedTerms, shape: TermsShape, shardSize: number, owners = 1): Steps<HandedOn> {
   const keep = handedOn(shardSize, owners);
   if (terms.length <= keep) {

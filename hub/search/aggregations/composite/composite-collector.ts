@@ -1,4 +1,4 @@
-/** Collects the first buckets of `composite`, whose keys have a part of each source. */
+/** Collects the first buckets of `composite` in key order. A key has a part for each source. */
 
 import type { SegmentReader } from "#hub/engine/searcher/searcher.ts";
 import { BucketCollector } from "#hub/search/aggregations/buckets/bucket-collector.ts";

@@ -1,6 +1,6 @@
 /**
- * Numbers for the parts of composite keys, a batch of documents at a time: documents with the same numbers have the same key,
- * which then is made once and not for each of them.
+ * Assigns numbers to the parts of composite keys for batches of documents. Documents with equal numbers have equal keys,
+ * so each key is made once.
  */
 
 import { grown } from "#hub/engine/bytes/byte-buffer.ts";
@@ -103,7 +103,7 @@ export class PartNumbers {
     const { values, places } = this.#values;
     for (let at = 0; at < count; at++) {
       const value = values[at]!;
-      // Neighbours are often the same.
+      // Consecutive values are often equal.
       if (value !== this.#lastValue) {
         this.#lastValue = value;
         this.#lastNumber = this.#number(this.#source.round(value));

@@ -1,4 +1,4 @@
-/** Sources of a composite key: values of a field, or the buckets of a histogram that they fall into. */
+/** Sources of a composite key: values of a field, or the histogram buckets that contain them. */
 
 import { type Field, isDate } from "#hub/engine/mapping/field.ts";
 import type {

@@ -1,4 +1,4 @@
-/** `composite`: pages of buckets by combinations of the values of several sources, in the order of their keys. */
+/** `composite`: pages of buckets by combinations of the values of several sources, in key order. */
 
 import {
   type Aggregation,

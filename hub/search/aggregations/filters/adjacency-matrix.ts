@@ -1,4 +1,6 @@
-/** `adjacency_matrix`: a bucket for each of several queries and for each two of them that share documents. */
+/**
+ * `adjacency_matrix`: a bucket for each of several queries and for each pair of them that shares documents.
+ */
 
 import type { SegmentReader } from "#hub/engine/searcher/searcher.ts";
 import {

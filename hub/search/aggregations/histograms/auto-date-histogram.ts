@@ -1,4 +1,6 @@
-/** `auto_date_histogram`: times in as many buckets as wanted, of the unit that fits. */
+/**
+ * `auto_date_histogram`: at most the requested number of buckets, of the finest time unit that allows it.
+ */
 
 import { type Field, isDate } from "#hub/engine/mapping/field.ts";
 import {

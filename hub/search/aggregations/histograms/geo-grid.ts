@@ -1,4 +1,4 @@
-/** Grids of cells that points lie in: what `geohash_grid` and `geotile_grid` have in common. */
+/** `geohash_grid` and `geotile_grid`: documents by the grid cells of their points. */
 
 import {
   BucketCollector,
@@ -33,7 +33,7 @@ import type { ShardContext } from "#hub/search/query/query.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 
-/** Buckets of the answer unless the request says otherwise. */
+/** Buckets of the answer by default. */
 const DEFAULT_SIZE = 10_000;
 
 /** Options of every grid but its precision. */
@@ -177,7 +177,7 @@ function charactersFor(metres: number): number {
   return 2 * full + (left > 0 ? 1 : 0) + (left > 3 ? 1 : 0);
 }
 
-/** Zoom of the tiles unless the request says otherwise. */
+/** Zoom of the tiles by default. */
 export const DEFAULT_ZOOM = 7;
 
 const TILE_OPTIONS = {

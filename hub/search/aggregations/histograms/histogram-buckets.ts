@@ -1,4 +1,4 @@
-/** What `histogram` and `date_histogram` share: buckets at numbers, gaps filled, order, rendering. */
+/** Buckets of `histogram` and `date_histogram`: gap filling, order, rendering. */
 
 import {
   type AggregationTree,
@@ -124,7 +124,7 @@ function fillGaps(
     shape.bounds?.max ?? Number.NEGATIVE_INFINITY,
   );
   // What is far too much is refused before anything is made.
-  budget.checkRoom((last - first) / longestStep(first, shape));
+  budget.checkCapacity((last - first) / longestStep(first, shape));
   const filled: NumberBucket[] = [];
   let at = 0;
   for (let key = first; key <= last; ) {

@@ -1,4 +1,4 @@
-/** Collects `histogram` and its relatives: numbers by the bucket that they fall into. */
+/** Collects histogram buckets: each number counts in the bucket that contains it. */
 
 import { grown } from "#hub/engine/bytes/byte-buffer.ts";
 import { COLUMN_BLOCK, type NumericColumn, type SegmentReader } from "#hub/engine/searcher/searcher.ts";

@@ -7,10 +7,10 @@ import type { CollectBudget } from "#hub/search/aggregations/tree/aggregation.ts
 const { COUNT, TOTAL: SUM, ERROR, SQUARES, MIN, MAX } = SumPlace;
 const WIDTH = SUM_WIDTH;
 
-/** Buckets that there is room for at once. */
+/** Initial capacity in buckets. */
 const FIRST_BUCKETS = 16;
 
-/** What a bucket's numbers take of the memory that a bucket is reckoned with. */
+/** What a bucket's numbers take of the memory that a bucket is estimated at. */
 const BUDGET_SHARE = 0.5;
 
 /** Sums of whole numbers up to it are exact in any order. */
@@ -103,7 +103,7 @@ export class BucketStats {
     };
   }
 
-  /** Makes room for a bucket. Throws memory_limit. */
+  /** Reserves capacity for a bucket. Throws memory_limit. */
   #reach(bucket: number): void {
     if (bucket < this.#buckets) return;
     this.#budget.add((bucket + 1 - this.#buckets) * BUDGET_SHARE);

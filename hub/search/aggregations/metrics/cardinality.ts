@@ -1,4 +1,4 @@
-/** `cardinality`: how many different values there are. */
+/** `cardinality`: the number of distinct values. */
 
 import type { Field } from "#hub/engine/mapping/field.ts";
 import type { DocRun, KeywordColumn, NumericColumn, SegmentReader } from "#hub/engine/searcher/searcher.ts";
@@ -17,7 +17,7 @@ import { anything, integer, text } from "#hub/search/options/options.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
 import { AppError } from "#proto/kit/errors.ts";
 
-/** Values counted exactly unless the request says otherwise. */
+/** Values counted exactly by default. */
 const DEFAULT_THRESHOLD = 3000;
 
 /** Largest number of values counted exactly. */

@@ -1,4 +1,4 @@
-/** `extended_stats`: stats with the spread of the values. */
+/** `extended_stats`: stats with sum of squares, variance and standard deviation. */
 
 import { type AggregationType, readAggregation } from "#hub/search/aggregations/tree/aggregation-parser.ts";
 import { number, type Option, type Options } from "#hub/search/options/options.ts";

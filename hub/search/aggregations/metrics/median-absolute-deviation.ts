@@ -1,4 +1,4 @@
-/** `median_absolute_deviation`: how far from the median values typically lie, unimpressed by those far out. */
+/** `median_absolute_deviation`: the median distance of the values from their median. */
 
 import {
   mergeSketches,
@@ -21,7 +21,7 @@ import type { ShardContext } from "#hub/search/query/query.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 
-/** Centroids of a digest unless the request says otherwise. */
+/** Centroids of a digest by default. */
 const DEFAULT_COMPRESSION = 1000;
 
 const OPTIONS = {

@@ -1,4 +1,4 @@
-/** Metrics made of count, sum, minimum and maximum of a number field. */
+/** Metrics of a number field that follow from count, sum, minimum and maximum: avg, max, min, sum, stats. */
 
 import type { KeywordColumn, SegmentReader } from "#hub/engine/searcher/searcher.ts";
 import { SUM_WIDTH, SumPlace } from "#hub/engine/searcher/sum-layout.ts";

@@ -1,4 +1,6 @@
-/** `percentiles`, `percentile_ranks`: values below which shares of the values lie, and the other way round. */
+/**
+ * `percentiles`: values below which given shares of the values lie. `percentile_ranks`: the shares below given values.
+ */
 
 import { HdrHistogram } from "#hub/search/aggregations/sketches/hdr-histogram.ts";
 import {
@@ -21,7 +23,7 @@ import { isObject, type JsonObject } from "#proto/kit/json.ts";
 /** Percents of the answer unless the request names others. */
 const DEFAULT_PERCENTS = [1, 5, 25, 50, 75, 95, 99];
 
-/** Centroids of a digest unless the request says otherwise. */
+/** Centroids of a digest by default. */
 const DEFAULT_COMPRESSION = 100;
 
 const SHARED = {

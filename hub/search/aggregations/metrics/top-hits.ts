@@ -30,7 +30,7 @@ const OPTIONS = {
   highlight: object("which fields are returned with marks"),
   version: flag("whether hits have versions", false),
   seq_no_primary_term: flag("whether hits have sequence numbers", false),
-  explain: flag("whether hits say how their scores were made", false),
+  explain: flag("whether hits explain their scores", false),
   track_scores: flag("whether hits sorted by fields have scores", false),
 } as const;
 

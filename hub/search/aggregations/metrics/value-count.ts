@@ -1,4 +1,4 @@
-/** `value_count`: how many values there are. */
+/** `value_count`: the number of values. */
 
 import type { SegmentReader } from "#hub/engine/searcher/searcher.ts";
 import type { Aggregation, Collector } from "#hub/search/aggregations/tree/aggregation.ts";
@@ -102,9 +102,9 @@ class ValueCounter implements Collector<number> {
 
   #countPoints(docs: Int32Array, buckets: Int32Array, length: number): void {
     const column = this.#segment?.geoColumn(this.#field!.path);
-    const room: number[] = [];
+    const points: number[] = [];
     for (let at = 0; column !== null && column !== undefined && at < length; at++) {
-      this.#add(buckets[at]!, column.read(docs[at]!, room, room));
+      this.#add(buckets[at]!, column.read(docs[at]!, points, points));
     }
   }
 

@@ -1,4 +1,4 @@
-/** `weighted_avg`: the mean of the values of a field, each as heavy as another field of its document says. */
+/** `weighted_avg`: the mean of the values of a field, weighted by another field. */
 
 import type { Field } from "#hub/engine/mapping/field.ts";
 import type { NumericColumn, SegmentReader } from "#hub/engine/searcher/searcher.ts";

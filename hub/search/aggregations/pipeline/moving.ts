@@ -1,4 +1,4 @@
-/** Models of moving averages, and the functions that moving_fn knows by name. */
+/** Models of moving averages, and the named functions of `moving_fn`. */
 
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";

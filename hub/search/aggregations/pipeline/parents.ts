@@ -1,4 +1,4 @@
-/** Pipelines below a histogram: numbers that depend on the buckets before. */
+/** Pipelines below a histogram: they add a number to each bucket that depends on earlier buckets. */
 
 import { readAggregation } from "#hub/search/aggregations/tree/aggregation-parser.ts";
 import {

@@ -1,4 +1,4 @@
-/** Pipelines beside an aggregation: one answer from a number of each of its buckets. */
+/** Pipelines beside an aggregation: they reduce one number of each of its buckets to one answer. */
 
 import { readAggregation } from "#hub/search/aggregations/tree/aggregation-parser.ts";
 import {

@@ -1,4 +1,4 @@
-/** `range`, `date_range`: documents by given intervals, from inclusive, to exclusive. */
+/** `range`: documents by given intervals of numbers. From is inclusive, to exclusive. */
 
 import type { Field } from "#hub/engine/mapping/field.ts";
 import {

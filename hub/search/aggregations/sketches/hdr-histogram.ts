@@ -1,6 +1,6 @@
 /**
- * Counts of numbers in buckets of a relative width (HdrHistogram): each power of two is cut into equal parts, as many as
- * the significant digits ask for. A value is printed as the largest one of its bucket.
+ * Counts numbers in buckets of a relative width (HdrHistogram). Each power of two is cut into equal parts, whose number
+ * follows from the significant digits. A value is reported as the largest one of its bucket.
  */
 
 /** JSON-able: the digits, then pairs of a bucket and its count. */

@@ -1,6 +1,6 @@
 /**
- * Counts different values: exactly while they are few, then by HyperLogLog (Flajolet et al. 2007) with linear
- * counting for small numbers.
+ * Counts distinct values: exactly while they are few, then by HyperLogLog (Flajolet et al. 2007) with linear counting
+ * for small numbers.
  */
 
 /** 2^14 registers: about 0.8 % off. */

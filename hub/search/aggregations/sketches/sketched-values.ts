@@ -1,4 +1,4 @@
-/** Values of a number field counted in sketches, of which quantiles are read: one for each bucket. */
+/** Collects the values of a number field in one quantile sketch per bucket. */
 
 import type { NumericColumn, SegmentReader } from "#hub/engine/searcher/searcher.ts";
 import type { CollectBudget, Collector } from "#hub/search/aggregations/tree/aggregation.ts";

@@ -38,7 +38,7 @@ export class TDigest {
   }
 
   add(value: number): void {
-    if (this.#pendingCount === this.#pending.length) this.#makeRoom();
+    if (this.#pendingCount === this.#pending.length) this.#grow();
     this.#pending[this.#pendingCount++] = value;
   }
 
@@ -124,7 +124,7 @@ export class TDigest {
     return 1;
   }
 
-  #makeRoom(): void {
+  #grow(): void {
     if (this.#pending.length >= BUFFER) this.#settle();
     else {
       const larger = new Float64Array(4 * this.#pending.length);
@@ -173,7 +173,7 @@ export class TDigest {
     } else this.#join(all);
   }
 
-  /** Makes centroids of neighbours that span at most one step of the scale, whose steps are short at both ends. */
+  /** Makes centroids of adjacent ones that span at most one step of the scale, whose steps are short at both ends. */
   #join({ means, weights, divisible }: Weighted): void {
     let total = 0;
     for (const weight of weights) total += weight;

@@ -1,4 +1,6 @@
-/** `rare_terms`: the values of a field that few documents have, exactly: every shard says which values are too frequent. */
+/**
+ * `rare_terms`: the values that few documents have. Counts are exact: each shard reports which values are too frequent.
+ */
 
 import { isDate } from "#hub/engine/mapping/field.ts";
 import type { CollectedTerms } from "#hub/search/aggregations/buckets/first-terms.ts";

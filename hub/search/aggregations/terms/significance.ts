@@ -1,4 +1,4 @@
-/** How much more often a term is in a set of documents than in all: the heuristics of `significant_terms`. */
+/** Heuristics of `significant_terms`: how much more frequent a term is in a set of documents than in all. */
 
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";

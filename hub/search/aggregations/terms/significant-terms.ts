@@ -49,7 +49,7 @@ import { DuplicateWords, TextTermsCollector } from "./terms-text.ts";
 const OPTIONS = {
   field: text("field of text, keywords, numbers or addresses", undefined),
   size: integer("buckets of the answer", 10, 1),
-  shard_size: integer("buckets a shard hands on at least", undefined),
+  shard_size: integer("buckets a shard returns at least", undefined),
   min_doc_count: integer("buckets with fewer documents are left out", 3, 1),
   shard_min_doc_count: withoutEffect(integer("each shard returns all its terms", 0)),
   include: anything("regular expression or list of the values that get buckets"),

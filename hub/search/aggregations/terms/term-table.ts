@@ -1,4 +1,4 @@
-/** Numbers for terms, by their bytes: many terms without an object for any of them. */
+/** Assigns numbers to terms by their bytes, without an object per term. */
 
 import { ByteBuffer, grown } from "#hub/engine/bytes/byte-buffer.ts";
 import { decodeUtf8 } from "#hub/engine/json/text.ts";
@@ -8,7 +8,7 @@ import type { CollectBudget } from "#hub/search/aggregations/tree/aggregation.ts
 /** Slots of a new table, a power of two. */
 const FIRST_SLOTS = 256;
 
-/** Bytes of terms that take the memory that a bucket is reckoned with. */
+/** Bytes of terms that take the memory that a bucket is estimated at. */
 const BUCKET_BYTES = 100;
 
 export class TermTable {

@@ -1,4 +1,4 @@
-/** Collects `terms` of keywords and addresses, by ordinal within a segment and by text over segments. */
+/** Collects `terms` of keywords and addresses: by ordinal within a segment, by text across segments. */
 
 import { grown } from "#hub/engine/bytes/byte-buffer.ts";
 import { toBytes } from "#hub/engine/bytes/bytes.ts";
@@ -42,7 +42,7 @@ const MAX_COUNTED = 65_536;
 /** Values between two pauses: well below a millisecond. */
 const STEP_VALUES = 512;
 
-/** Documents that are handed on at a time. */
+/** Documents that are returned at a time. */
 const PAIRS = 2048;
 
 export class KeywordTermsCollector implements Collector<TermsState> {

@@ -1,6 +1,6 @@
 /**
- * Collects `terms` of a keyword with very many values, of which only counts are wanted: a number for each value of a segment
- * in place of a bucket. Below other buckets, or where an order needs all of them, they are collected as few are.
+ * Collects `terms` of a keyword with very many values when only counts are needed: one counter per ordinal instead of a
+ * bucket. Below other buckets, or where an order needs every bucket, the collector for few values is used.
  */
 
 import type { KeywordColumn, SegmentReader } from "#hub/engine/searcher/searcher.ts";
@@ -21,7 +21,7 @@ import { type MergeOrder, mergeCounts, mergeOrder } from "./terms-merge.ts";
 /** Values of all segments from which on they are many. */
 const MANY = 50_000;
 
-/** What a count takes of the memory that a bucket is reckoned with. */
+/** What a count takes of the memory that a bucket is estimated at. */
 const COUNT_SHARE = 0.04;
 
 /** Counts of the documents of one segment by ordinal. */

@@ -1,6 +1,6 @@
 /**
- * The first terms of a shard out of very many: counts by ordinal of each segment are joined in the order of the terms, and
- * only texts that stay are made. Memory is a number per term of a segment and the buckets that are handed on.
+ * Merges the ordinal counts of segments into the first terms of a shard. Segments are merged in term order and only
+ * returned terms are decoded. Memory: one number per term of a segment and the returned buckets.
  */
 
 import type { KeywordColumn, TermReader } from "#hub/engine/searcher/searcher.ts";
@@ -30,7 +30,7 @@ export function mergeOrder([first, second, ...more]: readonly BucketOrder[]): Me
 
 export interface MergeOptions {
   readonly order: MergeOrder;
-  /** Buckets to hand on. */
+  /** Buckets to return. */
   readonly keep: number;
   /** False leaves a term out. */
   readonly filter: ((text: string) => boolean) | undefined;

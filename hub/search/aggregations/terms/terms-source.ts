@@ -1,4 +1,7 @@
-/** Where `terms` and its kin take their values from: a field, the index, or what stands for documents without one. */
+/**
+ * Chooses the collector of `terms` by where the values come from: a field, the index name, or the value for documents
+ * without one.
+ */
 
 import { DEFAULT_DATE_FORMAT } from "#hub/engine/mapping/date-format.ts";
 import { type Field, isDate } from "#hub/engine/mapping/field.ts";

@@ -24,7 +24,7 @@ import { type TermsSource, termsCollector } from "./terms-source.ts";
 const OPTIONS = {
   field: text("field of keywords, numbers, dates, booleans or addresses", undefined),
   size: integer("buckets of the answer", 10, 1),
-  shard_size: integer("buckets a shard hands on at least", undefined),
+  shard_size: integer("buckets a shard returns at least", undefined),
   min_doc_count: integer("buckets with fewer documents are left out", 1),
   shard_min_doc_count: withoutEffect(integer("each shard returns all its terms", 0)),
   order: anything('order of the buckets: {"_count": "desc"}, {"_key": "asc"}, {"<metric below>": "desc"}'),

@@ -1,4 +1,4 @@
-/** JSON of `aggs` to a tree. The types are plugins: see all.ts. */
+/** Parses `aggs` to a tree. The types are plugins: see all.ts. */
 
 import { objectOf } from "#hub/search/options/json.ts";
 import { type Options, readOptions, type Values } from "#hub/search/options/options.ts";

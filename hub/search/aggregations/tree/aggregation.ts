@@ -1,6 +1,7 @@
 /**
- * Aggregations in three steps: a collector per shard sees the matching documents in batches and keeps the state of
- * every bucket; states of shards are merged; the merged state is rendered. States are data, or make it when it is asked for.
+ * Aggregations in three steps: a collector per shard sees the matching documents in batches and keeps the state of every
+ * bucket; states of shards are merged; the merged state is rendered. States are JSON, or compute parts of it on first
+ * access.
  */
 
 import { totalmem } from "node:os";
@@ -109,10 +110,10 @@ let ofProcess: number | undefined;
 
 /** Returns how many buckets this process (its control group) has the memory for. To ask the system takes its time. */
 function collectedAtMost(): number {
-  return (ofProcess ??= reckoned());
+  return (ofProcess ??= limitOfMemory());
 }
 
-function reckoned(): number {
+function limitOfMemory(): number {
   const constrained = process.constrainedMemory();
   const memory = constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
   return Math.min(MAX_COLLECTED, Math.floor((memory * MEMORY_SHARE) / BUCKET_BYTES));
@@ -144,7 +145,7 @@ export class BucketBudget {
   }
 
   /** Throws too_many_buckets, at once, where as many more would be too many; counts none. */
-  checkRoom(buckets: number): void {
+  checkCapacity(buckets: number): void {
     if (this.#buckets + buckets > this.#limit + 1) throw this.#fault(this.#limit + 1);
   }
 

@@ -1,4 +1,4 @@
-/** Runs pipeline aggregations over what was rendered. */
+/** Runs pipeline aggregations over rendered buckets. */
 
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";

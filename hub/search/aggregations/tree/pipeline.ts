@@ -1,6 +1,6 @@
 /**
- * Pipeline aggregations: they work on the rendered buckets of other aggregations. One that stands below a histogram
- * adds to its buckets or picks of them ("parent"), one beside it makes one number of them ("sibling").
+ * Pipeline aggregations work on the rendered buckets of other aggregations. A parent pipeline stands below a histogram
+ * and changes its buckets; a sibling stands beside an aggregation and reduces its buckets to one answer.
  */
 
 import { javaDouble } from "#hub/search/columns/value-format.ts";

@@ -1,4 +1,4 @@
-/** Work in steps between which others may have the thread. */
+/** Work in steps: the thread serves other work between two steps. */
 
 import type { SearchControl } from "#hub/search/query/search-control.ts";
 

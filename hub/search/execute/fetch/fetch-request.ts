@@ -1,4 +1,4 @@
-/** What a request wants to see of each hit. */
+/** Options that choose what an answer shows of each hit. */
 
 import { type HighlightRequest, parseHighlight } from "#hub/search/highlight/highlight-request.ts";
 import { describe } from "#hub/search/options/json.ts";
@@ -19,9 +19,9 @@ export interface FetchOptions {
   readonly highlight: HighlightRequest | undefined;
   readonly version: boolean;
   readonly sequence: boolean;
-  /** Whether each hit says how its score was made. */
+  /** Whether each hit explains its score. */
   readonly explain: boolean;
-  /** Queries whose names are told where they match a hit. */
+  /** Named queries: the hit lists those that match it. */
   readonly named: ReadonlyMap<string, Query>;
 }
 
@@ -33,7 +33,7 @@ export interface FieldRequest {
   readonly format: string | undefined;
 }
 
-/** Columns of a hit unless a setting says otherwise. */
+/** Columns of a hit by default. */
 const MAX_FIELDS = 100;
 
 interface FetchBody {

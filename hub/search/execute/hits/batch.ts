@@ -1,4 +1,4 @@
-/** Documents of a query that are looked at together, ascending, with their scores. */
+/** A batch of matching documents, ascending, with their scores. */
 
 import { COLUMN_BLOCK, type SegmentReader } from "#hub/engine/searcher/searcher.ts";
 import { NO_MORE_DOCS, type Scorer } from "#hub/search/query/query.ts";
@@ -13,7 +13,7 @@ export class Batch {
   /** Documents of the batch. */
   length = 0;
 
-  /** `segments`: those that it takes documents of; small ones need no room for more than they have. */
+  /** `segments`: those that it takes documents of; small segments need small buffers. */
   constructor(withScores: boolean, segments: readonly SegmentReader[]) {
     const most = Math.min(BATCH, Math.max(1, ...segments.map(({ docCount }) => docCount)));
     this.docs = new Int32Array(most);

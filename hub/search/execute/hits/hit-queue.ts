@@ -1,6 +1,6 @@
 /** Keeps the best hits of a segment: a heap with the worst on top. */
 
-/** Room for hits that is given at once; more comes as they do. */
+/** Initial capacity in hits. */
 const FIRST_ROOM = 64;
 
 export class HitQueue {

@@ -1,4 +1,7 @@
-/** The best hits of a set of documents by an order that needs no scores: likely blocks first, then those that may matter. */
+/**
+ * Finds the best hits of a document set by an order without scores: the most promising blocks first, then the blocks
+ * that may still contain a hit.
+ */
 
 import type { Bitset } from "#hub/engine/bytes/bitset.ts";
 import { COLUMN_BLOCK, type SegmentReader } from "#hub/engine/searcher/searcher.ts";

@@ -81,7 +81,7 @@ export class TopHits {
   collect(docs: Int32Array, scores: Float32Array | null, length: number): void {
     const queue = this.#queue;
     if (queue === undefined) return;
-    if (length > this.#columns[0]!.length) this.#makeRoom(length);
+    if (length > this.#columns[0]!.length) this.#grow(length);
     const first = this.#columns[0]!;
     for (let key = 0; key < this.#keys.length; key++) {
       this.#keys[key]!.load(docs, scores, length, this.#columns[key]!);
@@ -95,7 +95,7 @@ export class TopHits {
     }
   }
 
-  /** First key that a document has to be at or below to be kept; Infinity while there is room. */
+  /** First key that a document has to be at or below to be kept; Infinity while the queue is not full. */
   get bound(): number {
     const own = this.#queue?.isFull === true ? this.#queue.worst : Number.POSITIVE_INFINITY;
     const worst = this.#hits.length === this.#options.limit ? this.#hits.at(-1)?.ranks[0] : undefined;
@@ -168,8 +168,8 @@ export class TopHits {
     return this.#hits;
   }
 
-  /** Many a collector never sees more than a document at a time: those of the buckets of `top_hits`. */
-  #makeRoom(length: number): void {
+  /** Starts small: the collectors of `top_hits` buckets see one document at a time. */
+  #grow(length: number): void {
     for (const key of this.#columns.keys()) this.#columns[key] = new Float64Array(length);
   }
 

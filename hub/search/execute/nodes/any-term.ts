@@ -1,4 +1,6 @@
-/** Documents with any of many terms of a field: prefixes, patterns, ranges of keywords, lists. Each scores 1. */
+/**
+ * Matches documents with any of many terms of a field: prefixes, patterns, keyword ranges, lists. The score is 1.
+ */
 
 import { Bitset } from "#hub/engine/bytes/bitset.ts";
 import type { SegmentReader, TermIterator } from "#hub/engine/searcher/searcher.ts";

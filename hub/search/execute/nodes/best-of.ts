@@ -1,4 +1,4 @@
-/** Documents of any of several queries, scored by the best one (dis_max). */
+/** Matches documents of any of several queries and scores them by the best one (dis_max). */
 
 import type { SegmentReader } from "#hub/engine/searcher/searcher.ts";
 import { describeQuery, explainQuery, match, noMatch } from "#hub/search/explain/explanation.ts";

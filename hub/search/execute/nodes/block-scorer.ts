@@ -1,4 +1,4 @@
-/** Walks documents that are found block by block: ranges over columns, sets of bits. */
+/** Scorers that find documents block by block: column ranges, bitsets. */
 
 import { Bitset } from "#hub/engine/bytes/bitset.ts";
 import { COLUMN_BLOCK } from "#hub/engine/searcher/searcher.ts";

@@ -1,4 +1,4 @@
-/** Documents that fit required, optional, filtering and forbidden queries together. */
+/** Matches documents by required, optional, filtering and excluded queries. */
 
 import type { Bitset } from "#hub/engine/bytes/bitset.ts";
 import type { SegmentReader } from "#hub/engine/searcher/searcher.ts";

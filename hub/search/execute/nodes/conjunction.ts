@@ -1,4 +1,4 @@
-/** Scorers of documents that others agree on. */
+/** Scorers for the intersection of several scorers. */
 
 import { NO_MORE_DOCS, Scorer } from "#hub/search/query/query.ts";
 

@@ -1,4 +1,6 @@
-/** Documents that at least some of several scorers have, found a window of documents at a time. */
+/**
+ * A scorer for documents that at least a given number of scorers match, found one window of documents at a time.
+ */
 
 import type { Bitset } from "#hub/engine/bytes/bitset.ts";
 import { NO_MORE_DOCS, Scorer } from "#hub/search/query/query.ts";

@@ -1,4 +1,4 @@
-/** Queries that need no terms: all documents, none, those with given ids, those with a field. */
+/** Queries without terms: all documents, none, given ids, documents with a field. */
 
 import { Bitset } from "#hub/engine/bytes/bitset.ts";
 import type { Field } from "#hub/engine/mapping/field.ts";
@@ -69,7 +69,7 @@ export abstract class SetNode implements Query {
 
   weight(shard: ShardContext, { boost }: ScoreMode): Weight {
     const { key } = this;
-    // Asked for up to three times by one search: counted, walked, handed on.
+    // Asked for up to three times by one search: counted, walked, returned.
     let last: { readonly segment: SegmentReader; readonly set: Bitset | null } | undefined;
     const set = (segment: SegmentReader): Bitset | null => {
       if (last?.segment !== segment) {

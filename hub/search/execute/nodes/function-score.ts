@@ -1,4 +1,4 @@
-/** A query whose scores are combined with functions of the documents. */
+/** Combines the scores of a query with functions of the documents. */
 
 import type { SegmentReader } from "#hub/engine/searcher/searcher.ts";
 import { describeQuery, explainQuery, match, noMatch } from "#hub/search/explain/explanation.ts";

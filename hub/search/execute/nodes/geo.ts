@@ -1,4 +1,4 @@
-/** Documents with a point that a test accepts, found through the column's blocks. */
+/** Matches documents with a point that passes a test, skipping column blocks out of bounds. */
 
 import { Bitset } from "#hub/engine/bytes/bitset.ts";
 import { COLUMN_BLOCK, type GeoColumn, type SegmentReader } from "#hub/engine/searcher/searcher.ts";

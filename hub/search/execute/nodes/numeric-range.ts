@@ -1,4 +1,4 @@
-/** Documents with a number, date or boolean between two bounds, found through the column's blocks. */
+/** Matches documents with a number, date or boolean within bounds, skipping column blocks out of bounds. */
 
 import { Bitset } from "#hub/engine/bytes/bitset.ts";
 import { COLUMN_BLOCK, type NumericColumn, type SegmentReader } from "#hub/engine/searcher/searcher.ts";

@@ -1,4 +1,4 @@
-/** Walks the documents of a phrase: those that have all its parts, in places that fit. */
+/** Walks the documents of a phrase: all parts present, at positions that fit the slop. */
 
 import type { PostingsCursor } from "#hub/engine/searcher/searcher.ts";
 import { NO_MORE_DOCS, Scorer } from "#hub/search/query/query.ts";

@@ -1,4 +1,4 @@
-/** Documents in which terms follow one another. */
+/** Matches documents in which terms follow one another. */
 
 import { Bitset } from "#hub/engine/bytes/bitset.ts";
 import type { SegmentReader } from "#hub/engine/searcher/searcher.ts";
@@ -91,7 +91,7 @@ export class PhraseNode implements Query {
     return Math.min(...places) > MAX_AT_ONCE;
   }
 
-  /** Fast path: of exact phrases of single terms the neighbours are found in pairs, and more than two are looked at then. */
+  /** Fast path: of exact phrases of single terms adjacent terms are found in pairs, and more than two are looked at then. */
   #find(segment: SegmentReader): Bitset | null {
     const terms = this.#parts.map((part) => part.terms);
     if (this.#slop > 0 || terms.some(({ length }) => length !== 1))

@@ -1,4 +1,4 @@
-/** Sets of documents made of other sets, for conditions that need no scores. */
+/** Intersects and unites document sets for conditions without scores. */
 
 import { Bitset } from "#hub/engine/bytes/bitset.ts";
 import type { SegmentReader } from "#hub/engine/searcher/searcher.ts";
@@ -60,7 +60,7 @@ export function intersect(required: readonly Weight[], segment: SegmentReader): 
   for (const weight of required) {
     const set = weight.set!(segment);
     if (set === null || set === undefined) return set;
-    // The first is somebody else's, and stays as it is where it is the only one.
+    // The first set is shared: it is copied before it is changed.
     if (all === undefined) all = required.length === 1 ? set : set.clone();
     else all.and(set);
   }

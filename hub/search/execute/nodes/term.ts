@@ -1,4 +1,4 @@
-/** Documents that hold a term, scored by BM25. */
+/** Matches documents with a term, scored by BM25. */
 
 import type { Bitset } from "#hub/engine/bytes/bitset.ts";
 import type { PostingsCursor, SegmentReader } from "#hub/engine/searcher/searcher.ts";
@@ -196,7 +196,7 @@ export class TermScorer extends Scorer {
       const target = this.#cursor.seekUseful(from, this.#similarity.above(this.#minScore));
       if (target !== from) return this.#jump(target);
     }
-    this.#makeRoom();
+    this.#grow();
     this.#length = this.#cursor.nextBlock(this.#docs, this.#similarity === null ? null : this.#freqs);
     this.#at = 0;
     return this.#length > 0;
@@ -208,14 +208,14 @@ export class TermScorer extends Scorer {
     if (target >= NO_MORE_DOCS) return false;
     const doc = this.#cursor.advance(target);
     if (doc === NO_MORE_DOCS) return false;
-    this.#makeRoom();
+    this.#grow();
     this.#docs[0] = doc;
     this.#freqs[0] = this.#similarity === null ? 1 : this.#cursor.freq;
     this.#length = 1;
     return true;
   }
 
-  #makeRoom(): void {
+  #grow(): void {
     if (this.#docs.length > 0) return;
     this.#docs = new Int32Array(POSTINGS_BLOCK);
     this.#freqs = new Int32Array(POSTINGS_BLOCK);

@@ -1,4 +1,4 @@
-/** Every type of query. A new one is a file beside this one and a line here. */
+/** All types of queries. To add one, write a file beside this one and add a line here. */
 
 import type { QueryType } from "#hub/search/parse/query-parser.ts";
 import { bool, boosting, constantScore, disMax, wrapper } from "./compound.ts";

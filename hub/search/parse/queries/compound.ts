@@ -1,4 +1,4 @@
-/** `bool`: required, optional, filtering and forbidden queries together. */
+/** Queries made of other queries: `bool`, `boosting`, `constant_score`, `dis_max`, `wrapper`. */
 
 import { bestOf } from "#hub/search/execute/nodes/best-of.ts";
 import { BooleanNode } from "#hub/search/execute/nodes/boolean.ts";

@@ -1,4 +1,4 @@
-/** `distance_feature`: scores that are the larger the nearer a time or a point is to an origin. */
+/** `distance_feature`: the nearer a time or a point is to an origin, the higher the score. */
 
 import { isDate } from "#hub/engine/mapping/field.ts";
 import { ExistsNode, NoneNode } from "#hub/search/execute/nodes/documents.ts";

@@ -1,4 +1,4 @@
-/** `ids`: documents with these ids. */
+/** Queries without a value to look for: `ids`, `match_all`, `match_none`, `exists`, `type`. */
 
 import { AllNode, ExistsNode, IdsNode, NoneNode } from "#hub/search/execute/nodes/documents.ts";
 import { MappedNode } from "#hub/search/execute/nodes/wrapped-query.ts";

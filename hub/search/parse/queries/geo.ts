@@ -1,4 +1,4 @@
-/** What the queries on points share: their field beside their options, and the field's type. */
+/** Queries on points: `geo_bounding_box`, `geo_distance`, `geo_polygon`, and the options they share. */
 
 import { NoneNode } from "#hub/search/execute/nodes/documents.ts";
 import { GeoNode, type GeoTest } from "#hub/search/execute/nodes/geo.ts";

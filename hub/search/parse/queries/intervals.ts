@@ -1,4 +1,4 @@
-/** `intervals`: words and how they must stand to each other in a text. */
+/** `intervals`: words and their order and distance in a text. */
 
 import { MappedNode } from "#hub/search/execute/nodes/wrapped-query.ts";
 import { IntervalNode } from "#hub/search/intervals/interval-node.ts";

@@ -1,4 +1,6 @@
-/** `match`: documents that hold the words of a text. */
+/**
+ * Queries that analyse text: `match`, `match_phrase`, `match_phrase_prefix`, `match_bool_prefix`, `common`.
+ */
 
 import { AllNode, NoneNode } from "#hub/search/execute/nodes/documents.ts";
 import { MappedNode } from "#hub/search/execute/nodes/wrapped-query.ts";

@@ -1,4 +1,4 @@
-/** `more_like_this`: documents that share the telling words of texts or other documents. */
+/** `more_like_this`: documents that share the most characteristic words of texts or other documents. */
 
 import type { Field } from "#hub/engine/mapping/field.ts";
 import { BooleanNode } from "#hub/search/execute/nodes/boolean.ts";

@@ -1,4 +1,4 @@
-/** `multi_match`: a text in several fields. */
+/** `multi_match`: a text searched in several fields. */
 
 import { bestOf } from "#hub/search/execute/nodes/best-of.ts";
 import { anyOf } from "#hub/search/execute/nodes/boolean.ts";

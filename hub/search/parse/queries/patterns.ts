@@ -1,4 +1,4 @@
-/** `prefix`: documents with a term that begins so. */
+/** Queries for terms that match a pattern: `prefix`, `wildcard`, `regexp`, `fuzzy`. */
 
 import { patternQuery, regexpQuery, wildcardQuery } from "#hub/search/fields/pattern-query.ts";
 import { editsOf, fuzzyQuery, prefixQuery } from "#hub/search/fields/text-query.ts";

@@ -1,4 +1,6 @@
-/** `query_string`: a query written as text in Lucene's language. */
+/**
+ * Queries written as text: `query_string` in the language of Lucene, `simple_query_string` for search boxes.
+ */
 
 import { timeZone } from "#hub/search/dates/date-math.ts";
 import { MappedNode } from "#hub/search/execute/nodes/wrapped-query.ts";

@@ -1,4 +1,4 @@
-/** `terms_set`: documents with as many of these values as one of their fields says. */
+/** `terms_set`: documents with at least as many of the values as a number in the document. */
 
 import { numericColumn } from "#hub/search/columns/column-values.ts";
 import { NoneNode } from "#hub/search/execute/nodes/documents.ts";

@@ -1,4 +1,4 @@
-/** `terms`: documents with any of these values. */
+/** `terms` and `term`: documents with one of several exact values, or with one. */
 
 import { anyOf } from "#hub/search/execute/nodes/boolean.ts";
 import { NoneNode } from "#hub/search/execute/nodes/documents.ts";

@@ -1,6 +1,6 @@
 /**
  * The query language of `simple_query_string`, for search boxes: `+` and, `|` or, `-` not, `"phrase"~2`, `pre*`,
- * `fuzzy~1`, groups. Whatever is written means something: there are no faults.
+ * `fuzzy~1`, groups. Every text is valid.
  */
 
 import { MAX_STRING_DEPTH, plainText, type StringClause, type StringNode } from "./syntax.ts";

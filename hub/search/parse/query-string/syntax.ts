@@ -1,4 +1,4 @@
-/** What a query string says, as a tree that both dialects make. */
+/** The syntax tree of a query string, common to both dialects. */
 
 /** A part of a query string. `field` undefined: the default fields. */
 export type StringNode = { readonly boost?: number; readonly field?: string } & (

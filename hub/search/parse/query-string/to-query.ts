@@ -1,4 +1,4 @@
-/** The tree of a query string to queries on the fields of a shard. */
+/** Turns the syntax tree of a query string into queries on the fields of a shard. */
 
 import { bestOf } from "#hub/search/execute/nodes/best-of.ts";
 import { BooleanNode } from "#hub/search/execute/nodes/boolean.ts";
