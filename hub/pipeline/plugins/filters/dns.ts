@@ -198,7 +198,7 @@ class ThreadedNames implements Names {
     if (this.#port !== undefined) return this.#port;
     const { port1, port2 } = new MessageChannel();
     const start: NameThreadStart = { port: port2, signal: this.#signal, options: this.#options };
-    const worker = new Worker(new URL("lookup-thread.ts", import.meta.url), {
+    const worker = new Worker(new URL("./dns/lookup-thread.ts", import.meta.url), {
       workerData: start,
       transferList: [port2],
     });
