@@ -30,7 +30,7 @@ const ENCODER = new TextEncoder();
 /** What JSON writes in another way: control characters, quotes, backslashes; characters of two halves are looked into. */
 const ESCAPED = /[^ !#-[\]-\ud7ff\ue000-\uffff]/;
 
-/** `bytes` up to `at` is what was written. Callers reserve before they write, unless a method makes the room itself. */
+/** `bytes` up to `at` is what was written. Callers reserve before they write, unless a method grows the buffer itself. */
 export class JsonWriter {
   bytes: Buffer<ArrayBuffer>;
   at = 0;
@@ -40,7 +40,7 @@ export class JsonWriter {
     this.bytes = Buffer.from(new ArrayBuffer(capacity));
   }
 
-  /** Makes room for `count` further bytes. */
+  /** Reserves space for `count` further bytes. */
   reserve(count: number): void {
     const needed = this.at + count;
     if (needed <= this.bytes.length) return;
@@ -90,7 +90,7 @@ export class JsonWriter {
     this.at = at;
   }
 
-  /** Writes UTF-8 text as a JSON string; makes the room itself. */
+  /** Writes UTF-8 text as a JSON string; grows the buffer itself. */
   quoted(source: Uint8Array, start: number, end: number): void {
     this.reserve((end - start) * MAX_ESCAPED_BYTES + 2);
     this.bytes[this.at++] = QUOTE;
@@ -98,13 +98,13 @@ export class JsonWriter {
     this.bytes[this.at++] = QUOTE;
   }
 
-  /** Writes a byte; makes the room itself. */
+  /** Writes a byte; grows the buffer itself. */
   byte(value: number): void {
     this.reserve(1);
     this.bytes[this.at++] = value;
   }
 
-  /** Writes a text as a JSON string, as JSON.stringify does; makes the room itself. */
+  /** Writes a text as a JSON string, as JSON.stringify does; grows the buffer itself. */
   string(text: string): void {
     if (text.length > SHORT_TEXT ? ESCAPED.test(text) : !this.#short(text)) this.text(JSON.stringify(text));
     else if (text.length > SHORT_TEXT) {
@@ -144,7 +144,7 @@ export class JsonWriter {
     this.at += digits;
   }
 
-  /** Writes text that is JSON already; makes the room itself. */
+  /** Writes text that is JSON already; grows the buffer itself. */
   text(json: string): void {
     this.reserve(json.length * 3);
     this.at += this.bytes.write(json, this.at);

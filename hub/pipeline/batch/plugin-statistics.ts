@@ -4,7 +4,7 @@
 const SAMPLE = 32;
 
 /** Figures of one plugin since the last `take`. */
-export interface PluginFigure {
+export interface PluginStatistics {
   readonly id: string;
   readonly name: string;
   /** Events it was given. */
@@ -20,9 +20,9 @@ export interface PluginFigure {
 }
 
 /** What one pipeline's plugins did. */
-export interface PipelineFigures {
+export interface PipelineStatistics {
   readonly pipeline: string;
-  readonly plugins: readonly PluginFigure[];
+  readonly plugins: readonly PluginStatistics[];
 }
 
 interface Counts {
@@ -35,7 +35,7 @@ interface Counts {
   slowestMs: number;
 }
 
-export class PluginFigures {
+export class StatisticsCollector {
   readonly #counts: readonly (Counts | undefined)[];
   #run = 0;
 
@@ -73,9 +73,9 @@ export class PluginFigures {
     if (ms > counts.slowestMs) counts.slowestMs = ms;
   }
 
-  /** Returns the figures of the plugins that had events since the last call. */
-  take(): PluginFigure[] {
-    const taken: PluginFigure[] = [];
+  /** Returns the statistics of the plugins that had events since the last call. */
+  take(): PluginStatistics[] {
+    const taken: PluginStatistics[] = [];
     for (const counts of this.#counts) {
       if (counts === undefined || counts.in === 0) continue;
       taken.push({ ...counts });

@@ -4,7 +4,7 @@ import type { PipelineDefinition } from "#hub/pipeline/language/pipeline-definit
 import type { Variables } from "#hub/pipeline/language/plugin-options.ts";
 import type { Interval } from "#proto/kit/interval-set.ts";
 import type { MessageOutput } from "./document-packer.ts";
-import type { PipelineFigures } from "./plugin-statistics.ts";
+import type { PipelineStatistics } from "./plugin-statistics.ts";
 
 /** What a worker is started with. */
 export interface WorkerSettings {
@@ -47,7 +47,7 @@ export const READY = 0;
 export const SLOW = -1;
 
 /** `id` of a response that only tells what the plugins did. */
-export const FIGURES = -2;
+export const STATISTICS = -2;
 
 /** From the worker: its results, in the order of the items. */
 export interface WorkResponse {
@@ -56,5 +56,5 @@ export interface WorkResponse {
   /** Sequence of the oldest message that a filter still needs, after this work; undefined: none is needed. */
   readonly heldSequence?: number | undefined;
   /** What the plugins did since the last time they were told. */
-  readonly figures?: readonly PipelineFigures[] | undefined;
+  readonly statistics?: readonly PipelineStatistics[] | undefined;
 }

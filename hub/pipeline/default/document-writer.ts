@@ -105,7 +105,7 @@ export class DocumentWriter {
     this.end(timeMs, level, "", place);
   }
 
-  /** Starts a document with its time. Makes room for `lineBytes` escaped twice and all that is common. */
+  /** Starts a document with its time. Reserves space for `lineBytes` escaped twice and all that is common. */
   begin(lineBytes: number, timeMs: number): void {
     const { json } = this;
     this.reserve(lineBytes * COPIES);
@@ -123,7 +123,7 @@ export class DocumentWriter {
     this.json.text("{");
   }
 
-  /** Makes room for `textBytes` escaped and what follows. */
+  /** Reserves space for `textBytes` escaped and what follows. */
   reserve(textBytes: number): void {
     this.json.reserve(textBytes * MAX_ESCAPED_BYTES + this.#commonBytes);
   }

@@ -6,7 +6,7 @@ import { DailyIndex, DocumentIds } from "#hub/pipeline/batch/document-id.ts";
 import type { DocumentPacker, PackCounts } from "#hub/pipeline/batch/document-packer.ts";
 import { EventJson, type Line } from "#hub/pipeline/batch/event-json.ts";
 import { RECORDS_PER_OFFSET } from "#hub/pipeline/batch/packed-records.ts";
-import type { PluginFigure } from "#hub/pipeline/batch/plugin-statistics.ts";
+import type { PluginStatistics } from "#hub/pipeline/batch/plugin-statistics.ts";
 import {
   type CommonFields,
   commonFields,
@@ -67,7 +67,7 @@ interface Documents {
   readonly json: EventJson;
 }
 
-/** A place is a message's sequence with room for so many events. */
+/** A place is a message's sequence with space for so many events. */
 const EVENTS_PER_MESSAGE = 2 ** 20;
 
 export class ConfiguredPipeline implements MessageProcessor {
@@ -152,8 +152,8 @@ export class ConfiguredPipeline implements MessageProcessor {
   }
 
   /** Returns what the plugins did since the last call. */
-  takeFigures(): PluginFigure[] {
-    return this.#compiled.program.figures.take();
+  takeStatistics(): PluginStatistics[] {
+    return this.#compiled.program.statistics.take();
   }
 
   #enter(event: Event, lineage: Lineage, documents: Documents): void {

@@ -1,7 +1,7 @@
 /** All pipelines of a hub in one thread: each message goes through those that it is meant for. */
 
 import type { DocumentPacker } from "#hub/pipeline/batch/document-packer.ts";
-import type { PipelineFigures } from "#hub/pipeline/batch/plugin-statistics.ts";
+import type { PipelineStatistics } from "#hub/pipeline/batch/plugin-statistics.ts";
 import type { MessageProcessor, RawMessage } from "#hub/pipeline/batch/raw-message.ts";
 import type { PipelineDefinition } from "#hub/pipeline/language/pipeline-definition.ts";
 import type { Variables } from "#hub/pipeline/language/plugin-options.ts";
@@ -89,9 +89,9 @@ export class PipelineSet implements MessageProcessor {
     return held.length === 0 ? undefined : Math.min(...held);
   }
 
-  takeFigures(): PipelineFigures[] {
+  takeStatistics(): PipelineStatistics[] {
     return this.#pipelines
-      .map((pipeline) => ({ pipeline: pipeline.id, plugins: pipeline.takeFigures() }))
+      .map((pipeline) => ({ pipeline: pipeline.id, plugins: pipeline.takeStatistics() }))
       .filter(({ plugins }) => plugins.length > 0);
   }
 }

@@ -1,6 +1,6 @@
 /** Compiled steps and how events go through them. */
 
-import { PluginFigures } from "#hub/pipeline/batch/plugin-statistics.ts";
+import { StatisticsCollector } from "#hub/pipeline/batch/plugin-statistics.ts";
 import type { Filter } from "#hub/pipeline/plugins/filter.ts";
 import type { Event } from "#proto/event.ts";
 import type { Clock } from "#proto/kit/clock.ts";
@@ -56,14 +56,14 @@ interface Waiting {
 
 export class Program {
   /** What each plugin did so far. */
-  readonly figures: PluginFigures;
+  readonly statistics: StatisticsCollector;
   readonly #instructions: readonly Instruction[];
   readonly #clock: Clock;
 
   constructor(instructions: readonly Instruction[], clock: Clock) {
     this.#instructions = instructions;
     this.#clock = clock;
-    this.figures = new PluginFigures(
+    this.statistics = new StatisticsCollector(
       instructions.map((step) => (step.kind === "filter" || step.kind === "output" ? step : undefined)),
     );
   }
@@ -114,8 +114,8 @@ export class Program {
 
   #runOne(event: Event, start: number, waiting: Waiting[], events: ProgramEvents): void {
     const instructions = this.#instructions;
-    const { figures } = this;
-    const isTimed = figures.begin();
+    const { statistics } = this;
+    const isTimed = statistics.begin();
     let at = start;
     let plugin = "if";
     try {
@@ -126,8 +126,8 @@ export class Program {
           plugin = step.name;
           const startedMs = isTimed ? this.#clock.monotonic() : 0;
           const matched = apply(step, event, at, waiting);
-          if (isTimed) figures.took(at - 1, this.#clock.monotonic() - startedMs);
-          figures.passed(at - 1, matched, event.cancelled);
+          if (isTimed) statistics.took(at - 1, this.#clock.monotonic() - startedMs);
+          statistics.passed(at - 1, matched, event.cancelled);
           events.stepped?.(event, { id: step.id, name: step.name, matched });
           plugin = "if";
         } else if (step.kind === "unless") {
@@ -135,12 +135,12 @@ export class Program {
         } else if (step.kind === "jump") {
           at = step.target;
         } else {
-          figures.passed(at - 1, true, false);
+          statistics.passed(at - 1, true, false);
           events.output?.(event, step.output);
         }
       }
     } catch (error) {
-      figures.failed(at - 1);
+      statistics.failed(at - 1);
       const message =
         error instanceof ConditionFault ? error.message : `${plugin} failed: ${(error as Error).message}`;
       events.refused(event, new EventFault(plugin, message, error));

@@ -6,7 +6,7 @@ import type { StateBucket } from "#proto/kit/state-bucket.ts";
 import { comparePositions, type Position, START } from "#proto/position.ts";
 import { PARTITIONS } from "#proto/subjects.ts";
 import { type Cursor, CursorStore, cursorKey, decodeCursor } from "./cursor.ts";
-import { Partition, type PartitionNeighbours } from "./partition.ts";
+import { Partition, type PartitionDeps } from "./partition.ts";
 import type { PipelineEvents, Resumption, StoredCursor } from "./ports.ts";
 
 /** A cursor is stored at most so often. A crash repeats what came after it, which the shards drop. */
@@ -23,7 +23,7 @@ export interface CursorKeeperOptions {
   readonly hub: string;
   /** Random name of this process. */
   readonly owner: string;
-  readonly neighbours: PartitionNeighbours;
+  readonly deps: PartitionDeps;
   readonly events: PipelineEvents;
   readonly resume: (cursor: StoredCursor) => Resumption;
   readonly abort: AbortSignal;
@@ -124,7 +124,7 @@ export class CursorKeeper {
     cursor: Cursor | undefined,
     store: CursorStore,
   ): Partition {
-    const { neighbours, abort } = this.#options;
+    const { deps, abort } = this.#options;
     const known = cursor !== undefined && keepSources;
     const start = {
       partition,
@@ -133,13 +133,13 @@ export class CursorKeeper {
       sources: known ? cursor.sources : [],
       store,
     };
-    const added = new Partition(start, neighbours, abort);
+    const added = new Partition(start, deps, abort);
     this.#partitions.set(partition, added);
     return added;
   }
 
   async #saveNowAndThen(): Promise<void> {
-    const { clock } = this.#options.neighbours;
+    const { clock } = this.#options.deps;
     const { signal } = this.#stopping;
     while (!signal.aborted) {
       await clock.sleep(SAVE_INTERVAL_MS, signal);
@@ -158,8 +158,8 @@ export class CursorKeeper {
   }
 
   async #saveOne(partition: Partition): Promise<void> {
-    const { neighbours, events } = this.#options;
-    const { log, metrics } = neighbours;
+    const { deps, events } = this.#options;
+    const { log, metrics } = deps;
     try {
       const event = await partition.save();
       metrics.cursorSaves.inc();
@@ -180,16 +180,13 @@ export class CursorKeeper {
     try {
       await this.#saveFloor();
     } catch (error) {
-      this.#options.neighbours.log.warn(
-        { err: error },
-        "the pipeline's floor wasn't stored; it is tried again",
-      );
+      this.#options.deps.log.warn({ err: error }, "the pipeline's floor wasn't stored; it is tried again");
     }
   }
 
   async #saveFloor(): Promise<void> {
-    const { bucket, neighbours } = this.#options;
-    this.#floorSavedMs = neighbours.clock.monotonic();
+    const { bucket, deps } = this.#options;
+    this.#floorSavedMs = deps.clock.monotonic();
     let rawPosition = this.#readPosition();
     let docPosition: Position = START;
     for (const partition of this.#partitions.values()) {

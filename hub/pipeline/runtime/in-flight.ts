@@ -23,7 +23,7 @@ export class InFlight {
     return this.#messages;
   }
 
-  /** Takes room for a message; resolves when there is enough, or with false when `signal` is aborted. One caller at a time. */
+  /** Takes capacity for a message; resolves when there is enough, or with false when `signal` is aborted. One caller at a time. */
   async acquire(bytes: number, signal: AbortSignal): Promise<boolean> {
     while (!signal.aborted && this.#isFull(bytes)) {
       this.#wake = Promise.withResolvers<void>();

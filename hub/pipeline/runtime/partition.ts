@@ -14,7 +14,7 @@ import { Outlet, type OutletDeps } from "./outlet.ts";
 import type { CursorEvent, RawEntry } from "./ports.ts";
 import { SourceRanges, type StoredSource } from "./source-ranges.ts";
 
-export interface PartitionNeighbours extends OutletDeps {
+export interface PartitionDeps extends OutletDeps {
   /** Hands a message to the workers. */
   readonly process: (item: WorkItem, events: number) => Promise<WorkResult>;
   /** Hears that a message taken up is finished, or given back unfinished at the stop. */
@@ -55,7 +55,7 @@ interface Passage {
 
 export class Partition {
   readonly partition: number;
-  readonly #neighbours: PartitionNeighbours;
+  readonly #deps: PartitionDeps;
   readonly #outlet: Outlet;
   readonly #store: CursorStore;
   readonly #ranges: SourceRanges;
@@ -72,10 +72,10 @@ export class Partition {
   #failure: AppError | undefined;
 
   /** `abort` ends the tries to write what is in flight. */
-  constructor(start: PartitionStart, neighbours: PartitionNeighbours, abort: AbortSignal) {
+  constructor(start: PartitionStart, deps: PartitionDeps, abort: AbortSignal) {
     this.partition = start.partition;
-    this.#neighbours = neighbours;
-    this.#outlet = new Outlet(neighbours, abort);
+    this.#deps = deps;
+    this.#outlet = new Outlet(deps, abort);
     this.#store = start.store;
     this.#ranges = new SourceRanges(start.sources);
     this.#taken = start.rawPosition;
@@ -124,7 +124,7 @@ export class Partition {
 
   /** Takes up a message that `wants` accepted; `bytes` are released when it is finished. `header` undefined: unreadable. */
   accept(entry: RawEntry, header: RawHeader | undefined, bytes: number): void {
-    const { clock, metrics, process } = this.#neighbours;
+    const { clock, metrics, process } = this.#deps;
     this.#taken = entry.position;
     metrics.messages.inc();
     const ranges =
@@ -149,7 +149,7 @@ export class Partition {
   async save(): Promise<CursorEvent> {
     const rawPosition = this.#finished;
     const docPosition = this.#docPosition;
-    const sources = this.#ranges.store(this.#neighbours.clock.now());
+    const sources = this.#ranges.store(this.#deps.clock.now());
     const moved = [...this.#moved];
     this.#moved.clear();
     try {
@@ -172,14 +172,14 @@ export class Partition {
         const passage = this.#queue[0]!;
         await this.#finish(passage);
         this.#queue.shift();
-        this.#neighbours.release(passage.bytes);
+        this.#deps.release(passage.bytes);
       }
     } catch (error) {
       const failure = toAppError(error);
-      const isGivenBack = failure.code === "cancelled" && this.#neighbours.isEnding?.() === true;
+      const isGivenBack = failure.code === "cancelled" && this.#deps.isEnding?.() === true;
       if (!this.#abort.aborted && !isGivenBack) {
         this.#failure = failure;
-        this.#neighbours.log.error(
+        this.#deps.log.error(
           { err: error, partition: this.partition },
           "a partition of the pipeline stopped",
         );
@@ -187,25 +187,25 @@ export class Partition {
     } finally {
       this.#isDraining = false;
     }
-    for (const { bytes } of this.#queue.splice(0)) this.#neighbours.release(bytes);
+    for (const { bytes } of this.#queue.splice(0)) this.#deps.release(bytes);
   }
 
   async #finish({ entry, header, ranges, result, startedMs }: Passage): Promise<void> {
-    const { metrics, clock } = this.#neighbours;
+    const { metrics, clock } = this.#deps;
     if (header === undefined) {
       await this.#giveUp(entry, "", 0, "the message is no LogBatch");
     } else if (ranges.length > 0) {
       await this.#deliver(entry, header, ranges, await result);
     }
     this.#settled.push({ position: entry.position, key: header?.sourceKey ?? "", ranges });
-    this.#neighbours.finished?.(entry.position.sequence);
+    this.#deps.finished?.(entry.position.sequence);
     this.#cover();
     metrics.seconds.observe((clock.monotonic() - startedMs) / 1000);
   }
 
   /** Lets the cursor cover what is settled, up to the first message that a filter needs. */
   #cover(): void {
-    const heldFrom = this.#neighbours.heldFrom?.() ?? Number.POSITIVE_INFINITY;
+    const heldFrom = this.#deps.heldFrom?.() ?? Number.POSITIVE_INFINITY;
     for (let next = this.#settled[0]; next !== undefined; next = this.#settled[0]) {
       const { position, key, ranges } = next;
       if (position.sequence >= heldFrom) return;
@@ -229,10 +229,7 @@ export class Partition {
 
   #giveUp(entry: RawEntry, sourceKey: string, offset: number, reason: string): Promise<void> {
     const { sequence } = entry.position;
-    this.#neighbours.log.error(
-      { reason, sourceKey, sequence },
-      "a message is given up; see the dead letters",
-    );
+    this.#deps.log.error({ reason, sourceKey, sequence }, "a message is given up; see the dead letters");
     const origin = originOf(entry);
     return this.#outlet.deadLetter({
       reason,

@@ -1,6 +1,6 @@
 /** Metrics of the pipeline, all in one place. */
 
-import type { PipelineFigures } from "#hub/pipeline/batch/plugin-statistics.ts";
+import type { PipelineStatistics } from "#hub/pipeline/batch/plugin-statistics.ts";
 import type { Counter, Gauge, Histogram, Metrics } from "#proto/kit/metrics.ts";
 
 export interface PipelineMetrics {
@@ -146,26 +146,26 @@ export class PluginTotals {
     this.#metrics = metrics;
   }
 
-  add(figures: readonly PipelineFigures[]): void {
-    for (const { pipeline, plugins } of figures) {
-      for (const figure of plugins) {
-        const labels = { pipeline, plugin: figure.id };
-        this.#metrics.pluginIn.inc(labels, figure.in);
-        this.#metrics.pluginOut.inc(labels, figure.out);
-        this.#metrics.pluginFailures.inc(labels, figure.failures);
-        this.#metrics.pluginSeconds.inc(labels, figure.ms / 1000);
-        const key = `${pipeline}\n${figure.id}`;
+  add(statistics: readonly PipelineStatistics[]): void {
+    for (const { pipeline, plugins } of statistics) {
+      for (const plugin of plugins) {
+        const labels = { pipeline, plugin: plugin.id };
+        this.#metrics.pluginIn.inc(labels, plugin.in);
+        this.#metrics.pluginOut.inc(labels, plugin.out);
+        this.#metrics.pluginFailures.inc(labels, plugin.failures);
+        this.#metrics.pluginSeconds.inc(labels, plugin.ms / 1000);
+        const key = `${pipeline}\n${plugin.id}`;
         const before = this.#totals.get(key);
         this.#totals.delete(key);
         this.#totals.set(key, {
           pipeline,
-          id: figure.id,
-          name: figure.name,
-          in: (before?.in ?? 0) + figure.in,
-          out: (before?.out ?? 0) + figure.out,
-          failures: (before?.failures ?? 0) + figure.failures,
-          ms: (before?.ms ?? 0) + figure.ms,
-          slowestMs: Math.max(before?.slowestMs ?? 0, figure.slowestMs),
+          id: plugin.id,
+          name: plugin.name,
+          in: (before?.in ?? 0) + plugin.in,
+          out: (before?.out ?? 0) + plugin.out,
+          failures: (before?.failures ?? 0) + plugin.failures,
+          ms: (before?.ms ?? 0) + plugin.ms,
+          slowestMs: Math.max(before?.slowestMs ?? 0, plugin.slowestMs),
         });
         const [oldest] = this.#totals.keys();
         if (this.#totals.size > PLUGIN_LIMIT && oldest !== undefined) this.#totals.delete(oldest);

@@ -181,7 +181,7 @@ export class Pipeline implements Component {
       clock: this.#clock,
       owner: this.#owner,
       resume,
-      onFigures: (figures) => this.#totals.add(figures),
+      onStatistics: (statistics) => this.#totals.add(statistics),
       onBroken: () => {
         this.#change(async () => {
           if (this.#session === session) await this.#renew(definitions, plan);

@@ -4,7 +4,7 @@
  * next one goes on from the cursors, and what comes once more is dropped by the shards.
  */
 
-import type { PipelineFigures } from "#hub/pipeline/batch/plugin-statistics.ts";
+import type { PipelineStatistics } from "#hub/pipeline/batch/plugin-statistics.ts";
 import { type RawHeader, readRawHeader } from "#hub/pipeline/batch/raw-message.ts";
 import type { WorkItem, WorkResult } from "#hub/pipeline/batch/worker-protocol.ts";
 import type { PipelineDefinition } from "#hub/pipeline/language/pipeline-definition.ts";
@@ -17,7 +17,7 @@ import { CursorKeeper } from "./cursor-keeper.ts";
 import { Batcher, HeldMessages, InFlight } from "./in-flight.ts";
 import { Outlet } from "./outlet.ts";
 import { OutputHost, type OutputReach } from "./output-host.ts";
-import type { Partition, PartitionNeighbours } from "./partition.ts";
+import type { Partition, PartitionDeps } from "./partition.ts";
 import type { PipelineMetrics } from "./pipeline-metrics.ts";
 import type { PipelineOptions } from "./pipeline-options.ts";
 import type { RawEntry, Resumption, StoredCursor } from "./ports.ts";
@@ -48,7 +48,7 @@ export interface SessionOptions {
   readonly resume: (cursor: StoredCursor) => Resumption;
   /** Hears that the session can't go on and another one must take over from the cursors. */
   readonly onBroken: () => void;
-  readonly onFigures: (figures: readonly PipelineFigures[]) => void;
+  readonly onStatistics: (statistics: readonly PipelineStatistics[]) => void;
 }
 
 /** How long an ending session waits for what is in flight. */
@@ -90,13 +90,13 @@ export class Session {
       delayMs: pipeline.settings.batchDelayMs,
       run: (items) => this.#work(items),
     });
-    const neighbours = this.#neighbours();
-    this.#outlet = new Outlet(neighbours, signal);
+    const deps = this.#partitionDeps();
+    this.#outlet = new Outlet(deps, signal);
     this.keeper = new CursorKeeper({
       bucket: pipeline.cursors,
       hub: pipeline.hub,
       owner: options.owner,
-      neighbours,
+      deps,
       events: pipeline.events ?? {},
       resume: options.resume,
       abort: signal,
@@ -153,7 +153,7 @@ export class Session {
   }
 
   #makePool(): WorkerPool {
-    const { pipeline, definitions, metrics, clock, onFigures, onBroken } = this.#options;
+    const { pipeline, definitions, metrics, clock, onStatistics, onBroken } = this.#options;
     const isStateful = this.#held !== undefined;
     const { settings, log } = pipeline;
     const workers = Math.max(
@@ -172,7 +172,7 @@ export class Session {
       log,
       restarts: metrics.workerRestarts,
       clock,
-      onFigures,
+      onStatistics,
       onDeath: () => {
         if (!isStateful) return false;
         // What the thread knew of earlier events is gone: they are read again.
@@ -183,7 +183,7 @@ export class Session {
     });
   }
 
-  #neighbours(): PartitionNeighbours {
+  #partitionDeps(): PartitionDeps {
     const { pipeline, clock, metrics } = this.#options;
     const held = this.#held;
     return {
@@ -262,7 +262,7 @@ export class Session {
     }
   }
 
-  /** Hands a message to its partition when there is room; returns false at the stop. */
+  /** Hands a message to its partition when there is capacity; returns false at the stop. */
   async #take(entry: RawEntry): Promise<boolean> {
     const partition = this.keeper.partition(entry.partition);
     if (partition.wants(entry.position)) {
@@ -276,7 +276,7 @@ export class Session {
   }
 
   #accept(partition: Partition, entry: RawEntry, header: RawHeader | undefined, bytes: number): void {
-    // It may have stopped while the message waited for room.
+    // It may have stopped while the message waited for capacity.
     if (partition.wants(entry.position)) partition.accept(entry, header, bytes);
     else this.inFlight.release(bytes);
   }

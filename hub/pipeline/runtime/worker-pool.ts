@@ -1,11 +1,11 @@
 /** The pipeline's threads. A thread that dies is replaced and what it held is done again. */
 
 import { Worker } from "node:worker_threads";
-import type { PipelineFigures } from "#hub/pipeline/batch/plugin-statistics.ts";
+import type { PipelineStatistics } from "#hub/pipeline/batch/plugin-statistics.ts";
 import {
-  FIGURES,
   READY,
   SLOW,
+  STATISTICS,
   type WorkerSettings,
   type WorkItem,
   type WorkRequest,
@@ -42,7 +42,7 @@ export interface WorkerPoolOptions {
   readonly restarts: Counter;
   readonly clock: Clock;
   /** Hears what the plugins did. */
-  readonly onFigures?: (figures: readonly PipelineFigures[]) => void;
+  readonly onStatistics?: (statistics: readonly PipelineStatistics[]) => void;
   /** Hears that a thread ended unasked; returns true where its work must not be done again here. */
   readonly onDeath?: () => boolean;
 }
@@ -138,7 +138,7 @@ export class WorkerPool implements Component {
     let cause: unknown;
     worker.on("message", (response: WorkResponse) => {
       if (response.id === SLOW) this.#watch(thread);
-      else if (response.id === FIGURES) this.#options.onFigures?.(response.figures ?? []);
+      else if (response.id === STATISTICS) this.#options.onStatistics?.(response.statistics ?? []);
       else if (response.id !== READY) this.#answered(thread, response);
       if (response.id !== READY) return;
       this.#threads.add(thread);

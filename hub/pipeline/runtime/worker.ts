@@ -5,9 +5,9 @@ import { DocumentPacker, transferList } from "#hub/pipeline/batch/document-packe
 import { JsonWriter } from "#hub/pipeline/batch/json-writer.ts";
 import { decodeRawMessage, type MessageProcessor } from "#hub/pipeline/batch/raw-message.ts";
 import {
-  FIGURES,
   READY,
   SLOW,
+  STATISTICS,
   type WorkerSettings,
   type WorkItem,
   type WorkRequest,
@@ -29,7 +29,7 @@ const KEPT_BYTES = 8 * FIRST_BYTES;
 const STATEFUL_BATCH_MS = 2_000;
 
 /** How often a thread tells what its plugins did. */
-const FIGURES_INTERVAL_MS = 1_000;
+const STATISTICS_INTERVAL_MS = 1_000;
 
 if (parentPort !== null) await serve(parentPort, workerData as WorkerSettings);
 
@@ -53,13 +53,14 @@ async function serve(port: NonNullable<typeof parentPort>, settings: WorkerSetti
     const response = { id, results, heldSequence: set?.heldSequence() };
     port.postMessage(response satisfies WorkResponse, handedOver);
   });
-  if (set !== undefined) setInterval(() => tellFigures(port, set), FIGURES_INTERVAL_MS).unref();
+  if (set !== undefined) setInterval(() => tellFigures(port, set), STATISTICS_INTERVAL_MS).unref();
   port.postMessage({ id: READY, results: [] } satisfies WorkResponse);
 }
 
 function tellFigures(port: NonNullable<typeof parentPort>, set: PipelineSet): void {
-  const figures = set.takeFigures();
-  if (figures.length > 0) port.postMessage({ id: FIGURES, results: [], figures } satisfies WorkResponse);
+  const statistics = set.takeStatistics();
+  if (statistics.length > 0)
+    port.postMessage({ id: STATISTICS, results: [], statistics } satisfies WorkResponse);
 }
 
 /** The language and the filters are loaded only where a pipeline is configured: they take longer than all the rest. */

@@ -48,7 +48,7 @@ export const metricsFilter = defineFilter({
     const timers = Object.entries(values.timer).map(
       ([name, value]) => [compileFormat(name), compileFormat(value)] as const,
     );
-    const figures = new Figures(values.rates, values.percentiles, context);
+    const statistics = new Meters(values.rates, values.percentiles, context);
     const started = context.clock.monotonic();
     const due = {
       flushMs: started + values.flush_interval * 1000,
@@ -61,27 +61,27 @@ export const metricsFilter = defineFilter({
         if (values.ignore_older_than > 0 && clock.now() - event.timeMs > values.ignore_older_than * 1000)
           return false;
         first ??= place();
-        for (const name of meters) figures.count(name(event), undefined);
-        for (const [name, value] of timers) countTimer(figures, name, value, event);
+        for (const name of meters) statistics.count(name(event), undefined);
+        for (const [name, value] of timers) countTimer(statistics, name, value, event);
         return true;
       },
       flush(emit) {
         const nowMs = context.clock.monotonic();
         if (nowMs < due.flushMs) return;
         due.flushMs = nowMs + values.flush_interval * 1000;
-        if (!figures.isEmpty) emit(figures.event(), `${first ?? 0} ${context.clock.now()}`);
+        if (!statistics.isEmpty) emit(statistics.event(), `${first ?? 0} ${context.clock.now()}`);
         first = undefined;
         if (values.clear_interval < 0 || nowMs < due.clearMs) return;
         due.clearMs = nowMs + values.clear_interval * 1000;
-        figures.clear();
+        statistics.clear();
       },
     };
   },
 });
 
-function countTimer(figures: Figures, name: Format, value: Format, event: Event): void {
+function countTimer(meters: Meters, name: Format, value: Format, event: Event): void {
   const measured = Number(value(event));
-  if (Number.isFinite(measured)) figures.count(name(event), measured);
+  if (Number.isFinite(measured)) meters.count(name(event), measured);
 }
 
 /** Rate over some minutes, an average that forgets. */
@@ -105,7 +105,7 @@ class Rate {
 }
 
 /** What is known of one name. */
-class Figure {
+class Meter {
   count = 0;
   sum = 0;
   squares = 0;
@@ -143,11 +143,11 @@ class Figure {
   }
 }
 
-class Figures {
+class Meters {
   readonly #minutes: readonly number[];
   readonly #percentiles: readonly number[];
   readonly #context: FilterContext;
-  readonly #figures = new Map<string, Figure>();
+  readonly #meters = new Map<string, Meter>();
   #tickedMs: number;
 
   constructor(minutes: readonly number[], percentiles: readonly number[], context: FilterContext) {
@@ -158,48 +158,48 @@ class Figures {
   }
 
   get isEmpty(): boolean {
-    return this.#figures.size === 0;
+    return this.#meters.size === 0;
   }
 
   count(name: string, value: number | undefined): void {
-    let figure = this.#figures.get(name);
-    if (figure === undefined) {
-      if (this.#figures.size >= MAX_NAMES) return;
-      figure = new Figure(value !== undefined, this.#minutes);
-      this.#figures.set(name, figure);
+    let meter = this.#meters.get(name);
+    if (meter === undefined) {
+      if (this.#meters.size >= MAX_NAMES) return;
+      meter = new Meter(value !== undefined, this.#minutes);
+      this.#meters.set(name, meter);
     }
-    figure.add(value, this.#context.random);
+    meter.add(value, this.#context.random);
   }
 
   clear(): void {
-    this.#figures.clear();
+    this.#meters.clear();
   }
 
   event(): Event {
     const nowMs = this.#context.clock.monotonic();
     for (; this.#tickedMs + TICK_S * 1000 <= nowMs; this.#tickedMs += TICK_S * 1000)
-      for (const figure of this.#figures.values()) figure.tick();
+      for (const meter of this.#meters.values()) meter.tick();
     const event = new Event({ message: "metrics" }, this.#context.clock.now());
-    for (const [name, figure] of this.#figures) this.#tell(event, name, figure);
+    for (const [name, meter] of this.#meters) this.#tell(event, name, meter);
     return event;
   }
 
-  #tell(event: Event, name: string, figure: Figure): void {
+  #tell(event: Event, name: string, meter: Meter): void {
     const set = (key: string, value: number): void => {
       if (Number.isFinite(value))
         event.set(fieldReference(`[${name.replace(/[[\]]/g, "_")}][${key}]`), value);
     };
-    set("count", figure.count);
+    set("count", meter.count);
     for (const [index, minutes] of this.#minutes.entries())
-      set(`rate_${minutes}m`, figure.rates[index]!.perSecond);
-    if (!figure.isTimer) return;
-    const { count, sum, squares, min, max } = figure;
+      set(`rate_${minutes}m`, meter.rates[index]!.perSecond);
+    if (!meter.isTimer) return;
+    const { count, sum, squares, min, max } = meter;
     const mean = sum / count;
     set("min", min);
     set("max", max);
     set("mean", mean);
     set("stddev", Math.sqrt(Math.max(0, squares / count - mean * mean)));
-    const sorted = [...figure.sample].sort((a, b) => a - b);
+    const sorted = [...meter.sample].sort((a, b) => a - b);
     for (const percentile of this.#percentiles) {
       const place = Math.ceil((percentile / 100) * sorted.length) - 1;
       set(`p${percentile}`, sorted[Math.max(0, place)] ?? Number.NaN);
