@@ -39,7 +39,7 @@ interface Place {
 }
 
 /** What a shard's documents go on from. */
-export interface DocumentsState {
+interface DocumentsState {
   readonly segments: ShardSegment[];
   readonly tombstones: Tombstones;
   readonly nextSegment: number;

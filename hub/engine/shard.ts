@@ -8,7 +8,7 @@ import { mkdirSync } from "node:fs";
 import { MANIFEST_VERSION, type Manifest, manifestTimeMs } from "#hub/engine/commit/manifest.ts";
 import { type LostSegment, type Recovered, recover } from "#hub/engine/commit/recovery.ts";
 import { ShardCommits } from "#hub/engine/commit/shard-commits.ts";
-import type { ShardSegment } from "#hub/engine/commit/shard-segment.ts";
+import { type ShardSegment, VisibleSegments } from "#hub/engine/commit/shard-segment.ts";
 import { Repeats } from "#hub/engine/operations/deduplication.ts";
 import { DocBatchView } from "#hub/engine/operations/doc-batch-view.ts";
 import type { ItemResult } from "#hub/engine/operations/item-result.ts";
@@ -23,7 +23,6 @@ import type { Mapping } from "./mapping/mapping.ts";
 import { ShardMerges } from "./merge/shard-merges.ts";
 import { type DocumentsOptions, type ShardDocument, ShardDocuments } from "./shard-documents.ts";
 import { type ShardStats, statsOf, uncommittedBytesOf } from "./shard-stats.ts";
-import { VisibleSegments } from "./visible-segments.ts";
 
 /** A buffer of so many bytes or documents becomes a segment: its hash table still fits the processor's caches. */
 const BUFFER_BYTES = 32 * 1024 * 1024;

@@ -4,7 +4,7 @@
  * reads them.
  */
 
-import { packParts } from "#hub/engine/operations/packed-appends.ts";
+import { packParts } from "#hub/engine/operations/append-columns.ts";
 import { type DocumentBatch, documentStart } from "#proto/document-batch.ts";
 import { freeBytes } from "#proto/kit/free-bytes.ts";
 

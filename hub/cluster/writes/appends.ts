@@ -6,8 +6,7 @@
 import { randomUUID } from "node:crypto";
 import type { IndexCatalog } from "#hub/cluster/catalog/index-catalog.ts";
 import type { IndexMetadata } from "#hub/cluster/catalog/index-metadata.ts";
-import type { DocumentRun } from "#hub/engine/kernel/document-run.ts";
-import { documentShapes } from "#hub/engine/kernel/document-shapes.ts";
+import { type DocumentRun, documentShapes } from "#hub/engine/kernel/document-run.ts";
 import { threadKernel } from "#hub/engine/kernel/kernel.ts";
 import { resultError } from "#hub/engine/operations/item-result.ts";
 import { DOCUMENT_ACTIONS, type DocumentBatch, documentStart } from "#proto/document-batch.ts";

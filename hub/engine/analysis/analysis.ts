@@ -23,7 +23,7 @@ export interface Analyzer {
 export type PartSpec = string | Options;
 
 /** Parts of a chain made for one request. */
-export interface ChainSpec {
+interface ChainSpec {
   readonly tokenizer: PartSpec;
   readonly filters: readonly PartSpec[];
   readonly charFilters: readonly PartSpec[];

@@ -6,7 +6,7 @@ import type { Token, TokenFilter } from "./token.ts";
 import { compilePattern } from "./tokenizers.ts";
 
 /** Lucene's English stop words. */
-export const ENGLISH_STOP_WORDS: readonly string[] =
+const ENGLISH_STOP_WORDS: readonly string[] =
   `a an and are as at be but by for if in into is it no not of on or such that the their then there these they this
   to was will with`.split(/\s+/);
 
@@ -62,7 +62,7 @@ export function lowercase(text: string): string {
 }
 
 /** Removes marks from Latin letters and spells out what Unicode's decomposition doesn't (ß, æ, ø …). */
-export function foldToAscii(text: string): string {
+function foldToAscii(text: string): string {
   let result = "";
   for (const character of text.normalize("NFKD").replace(/\p{M}+/gu, "")) {
     result += FOLDINGS[character] ?? character;

@@ -2,8 +2,8 @@
 
 import { type TermSink, tokenizeAscii } from "#hub/engine/analysis/ascii-tokenizer.ts";
 import type { Token } from "#hub/engine/analysis/token.ts";
+import { IntList } from "#hub/engine/bytes/byte-buffer.ts";
 import { toBytes } from "#hub/engine/bytes/bytes.ts";
-import { IntList } from "#hub/engine/bytes/growable-array.ts";
 import type { SegmentFileWriter } from "#hub/engine/files/segment-file.ts";
 import * as at from "#hub/engine/kernel/assembly/layout.ts";
 import type { Kernel } from "#hub/engine/kernel/kernel.ts";

@@ -1,9 +1,8 @@
 /** Documents that aren't in a segment yet: their sources, ids and versions, and the fields with their terms and values. */
 
 import { Bitset } from "#hub/engine/bytes/bitset.ts";
-import { ByteBuffer } from "#hub/engine/bytes/byte-buffer.ts";
+import { ByteBuffer, FloatList, IntList } from "#hub/engine/bytes/byte-buffer.ts";
 import { compareBytes } from "#hub/engine/bytes/bytes.ts";
-import { FloatList, IntList } from "#hub/engine/bytes/growable-array.ts";
 import { writeColumn } from "#hub/engine/columns/column-writer.ts";
 import { type ByteSink, SegmentFileWriter } from "#hub/engine/files/segment-file.ts";
 import type { DocumentRun } from "#hub/engine/kernel/document-run.ts";
@@ -26,7 +25,7 @@ const INITIAL_IDS = 256;
 const DOC_BYTES = 40;
 
 /** Documents in a run of bytes, with their ids. */
-export interface BufferedRun extends DocumentRun {
+interface BufferedRun extends DocumentRun {
   idStart(index: number): number;
   idStop(index: number): number;
 }

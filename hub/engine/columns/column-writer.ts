@@ -7,7 +7,9 @@ import { ByteBuffer } from "#hub/engine/bytes/byte-buffer.ts";
 import { bitsOf, packNumbers } from "#hub/engine/encoding/bit-packing.ts";
 import type { Extent, SegmentFileWriter } from "#hub/engine/files/segment-file.ts";
 import { COLUMN_BLOCK } from "#hub/engine/searcher/searcher.ts";
-import { commonStep, decimalScale, isLinear } from "./column-steps.ts";
+
+/** Decimal places that are tried to make doubles whole. */
+const DECIMAL_SCALES = [1, 10, 100, 1000, 10_000, 1e5, 1e6];
 
 /** Bytes of a block in the index. */
 export const BLOCK_ENTRY_BYTES = 48;
@@ -264,4 +266,47 @@ function writeEntry(index: ByteBuffer, block: Block, hasValues: boolean, numbers
 function appendFloat(out: ByteBuffer, value: number): void {
   view.setFloat64(0, value, true);
   out.append(new Uint8Array(view.buffer));
+}
+
+/** Whether the values are at equal steps from the first. */
+function isLinear(values: Float64Array, step: number): boolean {
+  const first = values[0]!;
+  for (let index = 1; index < values.length; index++)
+    if (values[index] !== first + index * step) return false;
+  return true;
+}
+
+/** Largest number that all distances from `min` are multiples of. */
+function commonStep(values: Float64Array, min: number): number {
+  let step = 0;
+  // Once it is 1 it stays.
+  for (let index = 0; index < values.length && step !== 1; index++) step = gcd(step, values[index]! - min);
+  return step;
+}
+
+/** Smallest power of ten that makes all values whole and gives them back exactly; 0 where none does. */
+function decimalScale(values: Float64Array): number {
+  for (const scale of DECIMAL_SCALES) if (areExactAt(values, scale)) return scale;
+  return 0;
+}
+
+function areExactAt(values: Float64Array, scale: number): boolean {
+  for (let index = 0; index < values.length; index++) if (!isExactAt(values[index]!, scale)) return false;
+  return true;
+}
+
+function isExactAt(value: number, scale: number): boolean {
+  const whole = Math.round(value * scale);
+  return Math.abs(whole) < 2 ** 51 && whole / scale === value && !Object.is(value, -0);
+}
+
+function gcd(a: number, b: number): number {
+  let x = a;
+  let y = b;
+  while (y !== 0) {
+    const rest = x % y;
+    x = y;
+    y = rest;
+  }
+  return x;
 }

@@ -20,7 +20,7 @@ import {
 export const MASK_WORDS = COLUMN_BLOCK / 32;
 
 /** What is read of. */
-export interface ColumnParts {
+interface ColumnParts {
   readonly file: SegmentFile;
   readonly entry: ColumnEntry;
   readonly index: ColumnIndex;

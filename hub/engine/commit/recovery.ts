@@ -7,9 +7,8 @@ import { SegmentFile } from "#hub/engine/files/segment-file.ts";
 import { Segment } from "#hub/engine/segment/segment.ts";
 import { toAppError } from "#proto/kit/errors.ts";
 import { comparePositions, type Position, START } from "#proto/position.ts";
-import { readLiveDocs } from "./live-docs.ts";
 import { type Manifest, type ManifestSegment, readManifest } from "./manifest.ts";
-import { liveFileName, ShardSegment, segmentFileName } from "./shard-segment.ts";
+import { liveFileName, readLiveDocs, ShardSegment, segmentFileName } from "./shard-segment.ts";
 
 /** Bytes of segments that are checked in full when a shard opens; what is beyond is checked as it is read. */
 const VERIFY_AT_OPEN_BYTES = 64 * 1024 * 1024;

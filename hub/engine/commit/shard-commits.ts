@@ -2,7 +2,7 @@
 
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { commitError } from "./commit-error.ts";
+import { AppError, systemCode, toAppError } from "#proto/kit/errors.ts";
 import { type Manifest, writeManifest } from "./manifest.ts";
 import type { ShardSegment } from "./shard-segment.ts";
 
@@ -52,4 +52,14 @@ export class ShardCommits {
   failure(error: unknown): Error {
     return commitError(error, this.#index, this.#folder);
   }
+}
+
+/** Returns why the shard of `index` in `folder` can't be written: disk_full where the disk is full. */
+function commitError(error: unknown, index: string, folder: string): AppError {
+  if (error instanceof AppError) return error;
+  if (systemCode(error) === "ENOSPC") {
+    const message = `the disk of ${folder} is full: the shard of [${index}] can't be written; free space or delete old indices`;
+    return new AppError("disk_full", message, { cause: error });
+  }
+  return toAppError(error);
 }

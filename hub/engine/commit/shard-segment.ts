@@ -1,14 +1,22 @@
-/** A segment within its shard: its changing live documents, what of it is on disk. */
+/** A segment within its shard: its changing live documents, its files, and the segments that searchers see. */
 
-import { rmSync } from "node:fs";
+import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { Bitset } from "#hub/engine/bytes/bitset.ts";
+import { readU32, writeU32 } from "#hub/engine/bytes/byte-buffer.ts";
+import { crc32c } from "#hub/engine/encoding/crc32c.ts";
 import { FileSink, SegmentFile } from "#hub/engine/files/segment-file.ts";
+import type { Mapping } from "#hub/engine/mapping/mapping.ts";
+import type { Searcher } from "#hub/engine/searcher/searcher.ts";
 import type { Segment } from "#hub/engine/segment/segment.ts";
 import { SnapshotReader } from "#hub/engine/segment/snapshot-reader.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import { writeFileAtomic } from "#proto/kit/files/files.ts";
 import type { Position } from "#proto/position.ts";
-import { writeLiveDocs } from "./live-docs.ts";
 import type { ManifestSegment } from "./manifest.ts";
+
+/** Document count and CRC. */
+const HEADER_BYTES = 8;
 
 /** Changes of live documents become visible with the next snapshot and durable with the next commit. */
 export class ShardSegment {
@@ -131,4 +139,65 @@ export function segmentFileName(name: string): string {
 
 export function liveFileName(name: string, generation: number): string {
   return `${name}-${generation}.liv`;
+}
+
+/** Writes `live` durably. */
+function writeLiveDocs(path: string, live: Bitset): void {
+  const words = new Uint8Array(live.words.buffer, live.words.byteOffset, live.words.byteLength);
+  const bytes = new Uint8Array(HEADER_BYTES + words.length);
+  writeU32(bytes, 0, live.size);
+  bytes.set(words, HEADER_BYTES);
+  writeU32(bytes, 4, crc32c(words, 0, words.length, live.size));
+  writeFileAtomic(path, bytes);
+}
+
+/** Reads the live documents of a segment of `docCount`. Throws data_corrupt, or the system's error. */
+export function readLiveDocs(path: string, docCount: number): Bitset {
+  const bytes = readFileSync(path);
+  const words = new Uint8Array(bytes.subarray(HEADER_BYTES));
+  const isWhole =
+    bytes.length === HEADER_BYTES + 4 * ((docCount + 31) >>> 5) && readU32(bytes, 0) === docCount;
+  if (!isWhole || readU32(bytes, 4) !== crc32c(words, 0, words.length, docCount)) {
+    throw new AppError("data_corrupt", `${path} is damaged`);
+  }
+  return new Bitset(docCount, new Uint32Array(words.buffer));
+}
+
+/** Belongs to the shard's thread. */
+export class VisibleSegments {
+  #readers: readonly SnapshotReader[] = [];
+
+  /** Shows segments as they are now to searchers made from now on. Returns true where something changed. */
+  show(segments: readonly ShardSegment[]): boolean {
+    const visible = segments.filter((entry) => entry.liveCount > 0).map((entry) => entry.snapshot());
+    const before = this.#readers;
+    if (visible.length === before.length && visible.every((reader, index) => reader === before[index]))
+      return false;
+    for (const reader of visible) reader.segment.retain();
+    this.#readers = visible;
+    for (const reader of before) reader.segment.release();
+    return true;
+  }
+
+  /** A snapshot as of the last `show`; its `close` must be called. */
+  searcher(mapping: Mapping): Searcher {
+    const readers = this.#readers;
+    for (const reader of readers) reader.segment.retain();
+    let isOpen = true;
+    return {
+      segments: readers,
+      mapping,
+      totalDocs: readers.reduce((total, reader) => total + reader.liveCount, 0),
+      close() {
+        if (isOpen) for (const reader of readers) reader.segment.release();
+        isOpen = false;
+      },
+    };
+  }
+
+  /** Shows nothing any more; searchers that are open stay readable. */
+  close(): void {
+    for (const reader of this.#readers) reader.segment.release();
+    this.#readers = [];
+  }
 }

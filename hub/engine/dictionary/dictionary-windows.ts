@@ -12,7 +12,7 @@ const WINDOW_BLOCKS = 256;
 const VARINT_BYTES = 8;
 
 /** Neighbouring blocks. */
-export interface DictionaryWindow {
+interface DictionaryWindow {
   readonly terms: number;
   /** Bytes of the blocks, good until the next window of any dictionary. */
   readonly blocks: Uint8Array;

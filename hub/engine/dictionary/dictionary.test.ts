@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { PostingsList } from "#hub/engine/postings/postings-writer.ts";
-import type { ImpactBound } from "#hub/engine/searcher/impact-bound.ts";
-import { NO_MORE_DOCS } from "#hub/engine/searcher/searcher.ts";
+import { type ImpactBound, NO_MORE_DOCS } from "#hub/engine/searcher/searcher.ts";
 import { Random } from "#test/support/engine/random.ts";
 import { roundTrip } from "#test/support/engine/round-trip.ts";
 import { Dictionary } from "./dictionary.ts";

@@ -12,13 +12,10 @@ import type { Mapping } from "#hub/engine/mapping/mapping.ts";
 import { FIELD_NAMES_FIELD, IGNORED_FIELD, ROUTING_FIELD } from "#hub/engine/segment/snapshot-reader.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { readCompletion } from "./completions.ts";
-import { strictError, valueError } from "./document-error.ts";
 import type { DocumentHost, DocumentIndexer, Indexing } from "./document-indexer.ts";
-import { METADATA_NAMES, metadataField } from "./metadata-field.ts";
-import { type Leaf, makePlan, type PlanNode } from "./plan.ts";
-import { readPoints } from "./points.ts";
+import { type Leaf, METADATA_NAMES, makePlan, metadataField, type PlanNode } from "./plan.ts";
 import { ValueWriter } from "./value-writer.ts";
-import { ValueError } from "./values.ts";
+import { readPoints, strictError, ValueError, valueError } from "./values.ts";
 
 /** Fields named in `_ignored` of one document, at most. */
 const MAX_IGNORED = 64;

@@ -1,12 +1,13 @@
 /** A mapping made ready for one buffer: where each name of a document leads, down to the buffers of its fields. */
 
 import type { Analyzer } from "#hub/engine/analysis/analysis.ts";
+import { hashTerm } from "#hub/engine/analysis/ascii-tokenizer.ts";
 import type { BufferedField } from "#hub/engine/buffer/buffered-fields.ts";
 import type { SegmentBuffer } from "#hub/engine/buffer/segment-buffer.ts";
+import { toBytes } from "#hub/engine/bytes/bytes.ts";
 import type { Field } from "#hub/engine/mapping/field.ts";
 import type { Mapping } from "#hub/engine/mapping/mapping.ts";
 import { type Dynamic, isObjectNode, type MappingNode, type ObjectNode } from "#hub/engine/mapping/node.ts";
-import { KeyTable } from "./key-table.ts";
 
 /** A field with its buffer. */
 export interface Leaf {
@@ -74,9 +75,91 @@ export function makePlan(mapping: Mapping, buffer: SegmentBuffer): PlanNode {
   return root;
 }
 
+interface Slot<T> {
+  readonly key: Uint8Array;
+  readonly value: T;
+}
+
+/** Names of an object's fields, looked up by their bytes without making strings: open addressing, built once. */
+export class KeyTable<T> {
+  readonly #slots: (Slot<T> | undefined)[];
+  readonly #mask: number;
+
+  constructor(entries: Iterable<readonly [string, T]>) {
+    const list = [...entries];
+    let size = 4;
+    while (size < 2 * list.length) size *= 2;
+    this.#slots = new Array<Slot<T> | undefined>(size);
+    this.#mask = size - 1;
+    for (const [name, value] of list) {
+      const key = toBytes(name);
+      let at = hashTerm(key, 0, key.length, 0) & this.#mask;
+      while (this.#slots[at] !== undefined) at = (at + 1) & this.#mask;
+      this.#slots[at] = { key, value };
+    }
+  }
+
+  /** Value of the name bytes[from..to), or undefined. */
+  get(bytes: Uint8Array, from: number, to: number): T | undefined {
+    const length = to - from;
+    let at = hashTerm(bytes, from, length, 0) & this.#mask;
+    for (let slot = this.#slots[at]; slot !== undefined; slot = this.#slots[at]) {
+      if (slot.key.length === length && matches(slot.key, bytes, from)) return slot.value;
+      at = (at + 1) & this.#mask;
+    }
+    return undefined;
+  }
+}
+
+function matches(key: Uint8Array, bytes: Uint8Array, from: number): boolean {
+  for (let index = 0; index < key.length; index++) if (key[index] !== bytes[from + index]) return false;
+  return true;
+}
+
 const NO_CHILDREN = new KeyTable<PlanNode>([]);
 const NO_NAMES = new Map<string, PlanNode>();
 
 function leafNode(path: string, leaf: Leaf): PlanNode {
   return { path, dynamic: "false", enabled: true, leaf, children: NO_CHILDREN, byName: NO_NAMES };
+}
+
+/** Names that a document can't use at its root. */
+export const METADATA_NAMES: ReadonlySet<string> = new Set([
+  "_id",
+  "_index",
+  "_type",
+  "_source",
+  "_routing",
+  "_ignored",
+  "_field_names",
+  "_seq_no",
+  "_version",
+]);
+
+/** A keyword field that no mapping names. */
+export function metadataField(path: string): Field {
+  return {
+    path,
+    type: "keyword",
+    index: true,
+    docValues: true,
+    analyzer: "keyword",
+    searchAnalyzer: "keyword",
+    norms: false,
+    positions: false,
+    offsets: false,
+    positionIncrementGap: 0,
+    ignoreAbove: Number.POSITIVE_INFINITY,
+    normalizer: undefined,
+    format: "",
+    nullValue: undefined,
+    ignoreMalformed: false,
+    coerce: false,
+    scalingFactor: 1,
+    copyTo: [],
+    aliasOf: undefined,
+    multiFields: [],
+    fielddata: false,
+    given: {},
+  };
 }

@@ -1,8 +1,10 @@
 /** What the values of documents mean to fields: numbers, dates, booleans, points. Wording of errors as in 6.5. */
 
+import * as json from "#hub/engine/json/scanner.ts";
 import { dateFormat, givenFormat } from "#hub/engine/mapping/date-format.ts";
 import { parseNanos } from "#hub/engine/mapping/date-nanos.ts";
 import type { Field, FieldType } from "#hub/engine/mapping/field.ts";
+import { AppError } from "#proto/kit/errors.ts";
 
 /** Why a value doesn't fit, as the `caused_by` of an error body. */
 export class ValueError extends Error {
@@ -134,7 +136,7 @@ export function notBoolean(text: string): ValueError {
 }
 
 /** A point in degrees. */
-export interface Point {
+interface Point {
   readonly latitude: number;
   readonly longitude: number;
 }
@@ -155,7 +157,7 @@ export function parsePoint(field: Field, text: string): Point {
 }
 
 /** Checks ranges. Throws ValueError. */
-export function checkedPoint(field: Field, latitude: number, longitude: number): Point {
+function checkedPoint(field: Field, latitude: number, longitude: number): Point {
   if (Number.isNaN(latitude)) throw new ValueError("latitude must be a number", "parse_exception");
   if (Number.isNaN(longitude)) throw new ValueError("longitude must be a number", "parse_exception");
   if (Math.abs(latitude) > 90) throw new ValueError(`illegal latitude value [${latitude}] for ${field.path}`);
@@ -183,4 +185,95 @@ function geohashPoint(text: string): Point {
     latitude: (range.latitude[0] + range.latitude[1]) / 2,
     longitude: (range.longitude[0] + range.longitude[1]) / 2,
   };
+}
+
+/**
+ * Reads the value of `kind` that `scanner` has begun, to its end, and gives its points to `take`.
+ * Throws ValueError; the value is read to its end all the same.
+ */
+export function readPoints(
+  scanner: json.JsonScanner,
+  kind: number,
+  field: Field,
+  take: (point: Point) => void,
+): void {
+  switch (kind) {
+    case json.NULL:
+      return;
+    case json.STRING:
+      take(parsePoint(field, scanner.text()));
+      return;
+    case json.OBJECT:
+      take(readObject(scanner, field));
+      return;
+    case json.ARRAY:
+      readArray(scanner, field, take);
+      return;
+    default:
+      throw new ValueError("geo_point expected", "parse_exception");
+  }
+}
+
+function readObject(scanner: json.JsonScanner, field: Field): Point {
+  const parts = new Map<string, string>();
+  let isKnown = true;
+  for (let first = true; scanner.key(first); first = false) {
+    const name = scanner.text();
+    const kind = scanner.value();
+    if (kind === json.STRING || kind === json.NUMBER) parts.set(name, scanner.text());
+    else scanner.skip(kind);
+    isKnown &&= name === "lat" || name === "lon" || name === "geohash";
+  }
+  if (!isKnown) throw new ValueError("field must be either [lat], [lon] or [geohash]", "parse_exception");
+  const geohash = parts.get("geohash");
+  if (geohash !== undefined) return parsePoint(field, geohash);
+  for (const name of ["lat", "lon"]) {
+    if (!parts.has(name)) throw new ValueError(`field [${name}] missing`, "parse_exception");
+  }
+  return checkedPoint(field, numberOf(parts.get("lat")!), numberOf(parts.get("lon")!));
+}
+
+/** Two or three numbers are one point, longitude first. */
+function readArray(scanner: json.JsonScanner, field: Field, take: (point: Point) => void): void {
+  const numbers: number[] = [];
+  let problem: ValueError | undefined;
+  for (let first = true; scanner.element(first); first = false) {
+    const kind = scanner.value();
+    if (kind === json.NUMBER) {
+      numbers.push(Number(scanner.text()));
+      continue;
+    }
+    try {
+      readPoints(scanner, kind, field, take);
+    } catch (error) {
+      // The array is read to its end, so that what follows it is found.
+      if (!(error instanceof ValueError)) throw error;
+      problem ??= error;
+    }
+  }
+  if (problem !== undefined) throw problem;
+  if (numbers.length === 0) return;
+  if (numbers.length < 2 || numbers.length > 3) {
+    throw new ValueError("[geo_point] field type does not accept that many values", "parse_exception");
+  }
+  take(checkedPoint(field, numbers[1]!, numbers[0]!));
+}
+
+function numberOf(text: string): number {
+  return text.trim() === "" ? Number.NaN : Number(text);
+}
+
+/** A name that a strict object doesn't know; `parent`: path of the object, "" for the document. */
+export function strictError(name: string, parent: string): AppError {
+  return new AppError(
+    "mapping_strict",
+    `mapping set to strict, dynamic introduction of [${name}] within [${parent === "" ? "_doc" : parent}] is not allowed`,
+  );
+}
+
+/** A value that its field doesn't take. */
+export function valueError(field: Field, cause: ValueError): AppError {
+  return new AppError("mapping_parse", `failed to parse field [${field.path}] of type [${field.type}]`, {
+    data: { caused_by: { type: cause.type, reason: cause.message } },
+  });
 }

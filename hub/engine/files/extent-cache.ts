@@ -14,7 +14,7 @@ const MAX_BYTES = 192 * 1024 * 1024;
 const LARGEST_SHARE = 1 / 2;
 
 /** What the bytes belong to: a file that is open. */
-export type ExtentOwner = object;
+type ExtentOwner = object;
 
 interface Entry {
   readonly owner: ExtentOwner;
@@ -24,7 +24,7 @@ interface Entry {
   isUsed: boolean;
 }
 
-export interface ExtentCacheStats {
+interface ExtentCacheStats {
   readonly bytes: number;
   readonly limitBytes: number;
   readonly hits: number;

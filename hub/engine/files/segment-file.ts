@@ -14,7 +14,7 @@ import { extentCache } from "./extent-cache.ts";
 export const CHUNK_BYTES = 64 * 1024;
 
 /** Version of the format; readers refuse a higher one. */
-export const FORMAT_VERSION = 2;
+const FORMAT_VERSION = 2;
 /** Version 1 has zstd frames only in stored bytes; its readers don't know others. */
 const OLDEST_VERSION = 1;
 

@@ -26,7 +26,7 @@ const FORBIDDEN: readonly (readonly [pattern: RegExp, why: string])[] = [
 ];
 
 /** Compiles; throws where the compiler complains or a rule is broken. */
-export async function buildKernel(): Promise<{ readonly sizeBytes: number }> {
+async function buildKernel(): Promise<{ readonly sizeBytes: number }> {
   // Loaded here, since the compiler is a tool of development that an installed hub lacks.
   const { default: asc } = await import("assemblyscript/asc");
   const files = new Map<string, string | Uint8Array>();

@@ -1,6 +1,6 @@
-/** Documents that lie one behind the other in a run of bytes, on their way into the kernel's scratch. */
+/** Documents behind each other in a run of bytes: copied into the kernel's scratch memory, and their shapes. */
 
-import * as at from "#hub/engine/kernel/assembly/layout.ts";
+import * as at from "./assembly/layout.ts";
 import type { Kernel } from "./kernel.ts";
 
 /** Bytes of documents that are given to the kernel at once: they stay in the processor's cache until they are read. */
@@ -35,4 +35,20 @@ export function placeRun(kernel: Kernel, run: DocumentRun, from: number, to: num
     words[word++] = run.sourceStop(index) - start;
   }
   return next;
+}
+
+/**
+ * Returns the shape of each of the first `count` documents of a run. Two are equal where those of jsonShape are. Numbers of
+ * different kernels have nothing to do with each other.
+ */
+export function documentShapes(run: DocumentRun, count: number, kernel: Kernel): Float64Array {
+  const shapes = new Float64Array(count);
+  for (let from = 0; from < count; ) {
+    const next = placeRun(kernel, run, from, count);
+    const outAt = kernel.room(kernel.scratchAt + at.SCRATCH_PLAIN, 8 * (next - from));
+    kernel.functions.shapesOf(kernel.start(kernel.scratchAt + at.SCRATCH_EXTENTS), next - from, outAt);
+    shapes.set(new Float64Array(kernel.memory.memory.buffer, outAt, next - from), from);
+    from = next;
+  }
+  return shapes;
 }

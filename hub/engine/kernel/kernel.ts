@@ -6,7 +6,10 @@
 import { randomBytes } from "node:crypto";
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { lowercase } from "#hub/engine/analysis/filters.ts";
+import { wordBreakClasses } from "#hub/engine/analysis/word-break.ts";
 import { copyBytes } from "#hub/engine/bytes/bytes.ts";
+import { UNICODE_BYTES, UNICODE_LOWER, UNICODE_POINTS } from "#hub/engine/kernel/assembly/layout.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import {
   BUFFER_AT,
@@ -20,11 +23,11 @@ import {
   SCRATCH_UNICODE,
   SLACK_BYTES,
 } from "./assembly/layout.ts";
-import { KernelMemory } from "./memory.ts";
-import type { SearchFunctions } from "./search-functions.ts";
+import { KernelMemory, type WasmModule, webAssembly } from "./memory.ts";
 import { isMadeOf } from "./source-hash.ts";
-import { storeUnicodeTable } from "./unicode-table.ts";
-import { type WasmModule, webAssembly } from "./webassembly.ts";
+
+/** Code points of the first plane. */
+const FIRST_PLANE = 0x1_0000;
 
 const WASM = new URL("./kernel.wasm", import.meta.url);
 const SOURCES = new URL("./assembly/", import.meta.url);
@@ -36,7 +39,7 @@ const LIMIT_BYTES = 2 ** 30;
 const FIRST_BYTES = 1024;
 
 /** Functions of the kernel; numbers named `…At` are addresses, see assembly/ for what each does. */
-export interface KernelFunctions extends SearchFunctions {
+interface KernelFunctions extends SearchFunctions {
   init(scratchAt: number, seed: bigint, factor: bigint): void;
   initPool(poolAt: number, slots: number): void;
   addText(poolAt: number, fieldAt: number, doc: number, textAt: number, length: number): void;
@@ -260,4 +263,51 @@ export class Kernel {
 function refuseStale(module: WasmModule): void {
   if (existsSync(SOURCES) && !isMadeOf(module, statSync(WASM).mtimeMs, SOURCES))
     throw new AppError("unavailable", "the kernel is older than its sources; run npm run build");
+}
+
+interface SearchFunctions {
+  postingsSet(
+    postings: number,
+    length: number,
+    docFreq: number,
+    docCount: number,
+    bits: number,
+    room: number,
+  ): number;
+  unpackNumbers(data: number, count: number, bits: number, out: number): void;
+  toFloats(numbers: number, count: number, base: number, step: number, out: number): void;
+  toDecimals(numbers: number, count: number, base: number, step: number, out: number): void;
+  matchBlocks(run: number, first: number, from: number, to: number, narrow: number, words: number): number;
+  countBlocks(
+    run: number,
+    first: number,
+    words: number,
+    values: number,
+    table: number,
+    stride: number,
+  ): number;
+  sumBlocks(by: number, run: number, first: number, words: number, ordinals: number, sums: number): number;
+  nearSet(first: number, second: number, distance: number, docCount: number, bits: number): number;
+  scanTerms(
+    blocks: number,
+    length: number,
+    terms: number,
+    hasPositions: number,
+    needle: number,
+    needleLength: number,
+    text: number,
+    textRoom: number,
+    out: number,
+  ): number;
+}
+
+/** Puts the table into a block of `memory`; returns its address. */
+function storeUnicodeTable(memory: KernelMemory): number {
+  const address = memory.allocate(UNICODE_BYTES);
+  memory.bytes.set(wordBreakClasses(UNICODE_POINTS), address);
+  const lower = new Uint16Array(memory.memory.buffer, address + UNICODE_LOWER, FIRST_PLANE);
+  for (let point = 0; point < FIRST_PLANE; point++) {
+    lower[point] = lowercase(String.fromCharCode(point)).charCodeAt(0);
+  }
+  return address;
 }

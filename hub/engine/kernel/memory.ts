@@ -5,7 +5,6 @@
  */
 
 import { AppError } from "#proto/kit/errors.ts";
-import { type WasmMemory, webAssembly } from "./webassembly.ts";
 
 const PAGE_BYTES = 65_536;
 
@@ -147,3 +146,35 @@ function takeAny(blocks: Set<number>): number {
   blocks.delete(first!);
   return first!;
 }
+
+/** A growing run of pages of 64 KiB. */
+interface WasmMemory {
+  /** A longer one after each `grow`. */
+  readonly buffer: SharedArrayBuffer;
+  /** Adds pages; throws RangeError beyond the maximum. */
+  grow(pages: number): number;
+}
+
+interface MemoryDescriptor {
+  readonly initial: number;
+  readonly maximum: number;
+  readonly shared: boolean;
+}
+
+/** Compiled code. */
+export type WasmModule = object;
+
+interface ModuleConstructor {
+  new (bytes: Uint8Array): WasmModule;
+  /** Returns the contents of all custom sections of a name. */
+  customSections(module: WasmModule, name: string): ArrayBuffer[];
+}
+
+interface WebAssemblyInterface {
+  readonly Memory: new (descriptor: MemoryDescriptor) => WasmMemory;
+  readonly Module: ModuleConstructor;
+  readonly Instance: new (module: WasmModule, imports: object) => { readonly exports: unknown };
+}
+
+/** The constructors. */
+export const webAssembly = (globalThis as unknown as { WebAssembly: WebAssemblyInterface }).WebAssembly;

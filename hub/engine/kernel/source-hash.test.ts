@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { pathToFileURL } from "node:url";
+import { webAssembly } from "./memory.ts";
 import { isMadeOf, withSources } from "./source-hash.ts";
-import { webAssembly } from "./webassembly.ts";
 
 const EMPTY_MODULE = Buffer.from([0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00]);
 

@@ -2,7 +2,7 @@
 
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, statSync } from "node:fs";
-import { type WasmModule, webAssembly } from "./webassembly.ts";
+import { type WasmModule, webAssembly } from "./memory.ts";
 
 /** Name of the custom section. */
 const SECTION = "sources";

@@ -12,7 +12,7 @@ import { DAY_MS } from "#proto/kit/units.ts";
 export const DEFAULT_DATE_FORMAT = "strict_date_optional_time||epoch_millis";
 
 /** Reads and prints dates in one list of formats. */
-export interface DateFormat {
+interface DateFormat {
   /** Returns ms since 1970-01-01 UTC, NaN where no format fits. A text without zone is UTC. */
   parse(text: string): number;
   /** Prints ms since 1970-01-01 UTC in the first format, in UTC. */

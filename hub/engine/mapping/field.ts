@@ -1,6 +1,6 @@
 /** Fields of a mapping as the writer and the search use them. */
 
-export const NUMBER_TYPES = [
+const NUMBER_TYPES = [
   "long",
   "integer",
   "short",
@@ -12,7 +12,7 @@ export const NUMBER_TYPES = [
   "scaled_float",
 ] as const;
 
-export type NumberType = (typeof NUMBER_TYPES)[number];
+type NumberType = (typeof NUMBER_TYPES)[number];
 
 export type FieldType =
   | NumberType

@@ -23,7 +23,7 @@ const TOTAL_FIELDS_LIMIT = 1000;
 const DEPTH_LIMIT = 20;
 
 /** Formats tried on strings of unknown fields, in this order. */
-export const DYNAMIC_DATE_FORMATS: readonly string[] = [
+const DYNAMIC_DATE_FORMATS: readonly string[] = [
   "strict_date_optional_time",
   "yyyy/MM/dd HH:mm:ss Z||yyyy/MM/dd Z||yyyy/MM/dd HH:mm:ss||yyyy/MM/dd",
 ];

@@ -87,7 +87,7 @@ const REFUSED: Readonly<Record<string, string>> = {
 };
 
 /** Returns true for the name of a leaf type. */
-export function isFieldType(type: unknown): type is FieldType {
+function isFieldType(type: unknown): type is FieldType {
   return typeof type === "string" && Object.hasOwn(PARAMETERS, type);
 }
 

@@ -1,6 +1,6 @@
 /** Columns of several segments behind each other, block by block, the numbers of terms as they are in the merged dictionary. */
 
-import { IntList } from "#hub/engine/bytes/growable-array.ts";
+import { IntList } from "#hub/engine/bytes/byte-buffer.ts";
 import type { BlockColumn } from "#hub/engine/columns/block-column.ts";
 import { type ColumnEntry, type ColumnValues, writeColumn } from "#hub/engine/columns/column-writer.ts";
 import type { SegmentFileWriter } from "#hub/engine/files/segment-file.ts";

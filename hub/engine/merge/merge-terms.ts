@@ -19,7 +19,7 @@ const MAX_KERNEL_BYTES = 2 ** 32 - 2 ** 20;
 const WINDOWS_BYTES = 4 * 1024 * 1024;
 
 /** What is merged, and where to. */
-export interface TermsMerge {
+interface TermsMerge {
   readonly name: string;
   readonly inputs: readonly MergeInput[];
   /** Of the merged segment; null without. */

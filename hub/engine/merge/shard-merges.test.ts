@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { AppError } from "#proto/kit/errors.ts";
 import { apply, contents, INDEX, openShard, operation, withFolder } from "#test/support/engine/shard.ts";
-import { MergeTask } from "./merge-task.ts";
+import { MergeTask } from "./shard-merges.ts";
 
 test("a merge for which the kernel's memory is too small is done without it", (t) =>
   withFolder(async (folder) => {

@@ -1,13 +1,37 @@
-/** The merges of a shard, one at a time: which are worth it, their slices, the place that their results take. */
+/** The merges of a shard, one at a time: which segments are worth merging, the slices of a merge, where its result goes. */
 
+import { rmSync } from "node:fs";
+import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
-import type { ShardSegment } from "#hub/engine/commit/shard-segment.ts";
+import { ShardSegment, segmentFileName } from "#hub/engine/commit/shard-segment.ts";
+import { FileSink, SegmentFile } from "#hub/engine/files/segment-file.ts";
+import { Segment } from "#hub/engine/segment/segment.ts";
 import { toAppError } from "#proto/kit/errors.ts";
-import { chooseMerge } from "./merge-policy.ts";
-import { MergeTask } from "./merge-task.ts";
+import { comparePositions } from "#proto/position.ts";
+import { type MergeInput, numberDocuments } from "./merge-input.ts";
+import { mergeSegments } from "./merge-segments.ts";
+
+/** How long a slice works before it lets others go on. */
+const SLICE_MS = 5;
+
+/** Smaller segments count as this big: fresh ones of whatever size are merged together. */
+const FLOOR_BYTES = 2 * 1024 * 1024;
+
+/** Segments of one level that are merged into one of the next. */
+const FACTOR = 8;
+
+/** Segments merged at once, at most. */
+const MAX_INPUTS = 10;
+
+/** Results aren't made larger than this: a merge's cost and the memory for it stay bounded. */
+const MAX_BYTES = 1024 * 1024 * 1024;
+const MAX_DOCS = 5_000_000;
+
+/** A segment with a larger part of its documents deleted is written anew by itself. */
+const MAX_DELETED = 0.3;
 
 /** The segments that are merged. */
-export interface MergedSegments {
+interface MergedSegments {
   /** Oldest documents first; replaced where a merge has ended. */
   segments: ShardSegment[];
   /** Returns the name of the segment to be made. */
@@ -91,4 +115,114 @@ export class ShardMerges {
     this.#merged(task.inputs);
     return chooseMerge(documents.segments).length > 0;
   }
+}
+
+/** Made for chosen segments; `step` until it is true, then `finish`. */
+export class MergeTask {
+  readonly inputs: readonly ShardSegment[];
+  readonly usesKernel: boolean;
+  readonly #name: string;
+  readonly #path: string;
+  readonly #sink: FileSink;
+  readonly #merging: readonly MergeInput[];
+  readonly #work: Generator<void, void>;
+
+  /** `usesKernel`: false for a merge that the kernel's memory is too small for. */
+  constructor(folder: string, name: string, inputs: readonly ShardSegment[], usesKernel: boolean) {
+    this.inputs = inputs;
+    this.usesKernel = usesKernel;
+    this.#name = name;
+    this.#path = join(folder, segmentFileName(name));
+    this.#sink = new FileSink(this.#path);
+    this.#merging = numberDocuments(
+      inputs.map(({ segment, liveDocs }) => ({
+        segment: segment.retain(),
+        live: liveDocs?.clone() ?? null,
+      })),
+    );
+    this.#work = mergeSegments(this.#merging, this.#sink, usesKernel);
+  }
+
+  uses(entry: ShardSegment): boolean {
+    return this.inputs.includes(entry);
+  }
+
+  /** Works for a few ms; true when all is written. Throws what reading and writing throw. */
+  step(): boolean {
+    const until = performance.now() + SLICE_MS;
+    while (performance.now() < until) if (this.#work.next().done === true) return true;
+    return false;
+  }
+
+  /** The merged segment with the deletions made since the start; null where no document is left. */
+  finish(): ShardSegment | null {
+    this.#sink.finish();
+    this.#releaseInputs();
+    const segment = new Segment(SegmentFile.open(this.#name, this.#path));
+    if (segment.docCount === 0) {
+      segment.release();
+      rmSync(this.#path, { force: true });
+      return null;
+    }
+    const after = this.inputs
+      .map((entry) => entry.after)
+      .reduce((lowest, position) => (comparePositions(position, lowest) < 0 ? position : lowest));
+    const merged = new ShardSegment(segment, after, null, 0, null);
+    for (const [index, entry] of this.inputs.entries()) {
+      const { newDocs } = this.#merging[index]!;
+      for (let doc = 0; doc < newDocs.length; doc++) {
+        if (newDocs[doc]! >= 0 && !entry.isLive(doc)) merged.kill(newDocs[doc]!);
+      }
+    }
+    return merged;
+  }
+
+  /** Gives up and removes what was written. */
+  abandon(): void {
+    this.#work.return();
+    this.#sink.abandon();
+    rmSync(this.#path, { force: true });
+    this.#releaseInputs();
+  }
+
+  #releaseInputs(): void {
+    for (const { segment } of this.#merging) segment.release();
+  }
+}
+
+/** Returns neighbouring segments to merge, lowest level first; none where nothing is worth it. */
+function chooseMerge(segments: readonly ShardSegment[]): readonly ShardSegment[] {
+  const levels = segments.map(levelOf);
+  const highest = Math.max(0, ...levels);
+  for (let level = 0; level <= highest; level++) {
+    let from = 0;
+    for (let at = 0; at <= segments.length; at++) {
+      if (at < segments.length && levels[at]! <= level) continue;
+      if (at - from >= FACTOR) {
+        const run = withinLimits(segments.slice(from, Math.min(at, from + MAX_INPUTS)));
+        if (run.length > 1) return run;
+      }
+      from = at + 1;
+    }
+  }
+  const worst = segments.find((entry) => entry.liveCount < entry.segment.docCount * (1 - MAX_DELETED));
+  return worst !== undefined && worst.segment.sizeBytes > FLOOR_BYTES ? [worst] : [];
+}
+
+/** Size by live documents in steps of FACTOR. */
+function levelOf(entry: ShardSegment): number {
+  const { docCount, sizeBytes } = entry.segment;
+  const live = (sizeBytes * entry.liveCount) / Math.max(1, docCount);
+  return Math.floor(Math.log(Math.max(live, FLOOR_BYTES) / FLOOR_BYTES) / Math.log(FACTOR));
+}
+
+function withinLimits(run: readonly ShardSegment[]): readonly ShardSegment[] {
+  let bytes = 0;
+  let docs = 0;
+  const count = run.findIndex((entry) => {
+    bytes += entry.segment.sizeBytes;
+    docs += entry.liveCount;
+    return bytes > MAX_BYTES || docs > MAX_DOCS;
+  });
+  return count < 0 ? run : run.slice(0, count);
 }

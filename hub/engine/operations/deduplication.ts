@@ -35,7 +35,7 @@ export interface RepeatsState {
 }
 
 /** Whether the operation with this place in its RAW message and its source (1-based, 0 for none) isn't in yet. */
-export type IsNew = (ordinal: number, sourceIndex: number, offset: number) => boolean;
+type IsNew = (ordinal: number, sourceIndex: number, offset: number) => boolean;
 
 const ALL: IsNew = () => true;
 const NONE: IsNew = () => false;

@@ -6,7 +6,7 @@ const KEEP_MS = 60_000;
 /** Versions remembered, at most; the oldest go first. */
 const MAX_TOMBSTONES = 50_000;
 
-export interface Tombstone {
+interface Tombstone {
   readonly version: number;
   readonly seqNo: number;
   /** When it was deleted by the clock of the log, ms since 1970-01-01 UTC. */

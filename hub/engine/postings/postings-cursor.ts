@@ -4,9 +4,12 @@ import { Bitset } from "#hub/engine/bytes/bitset.ts";
 import { ByteReader, grown, readU32 } from "#hub/engine/bytes/byte-buffer.ts";
 import { unpackAscending, unpackWords } from "#hub/engine/encoding/bit-packing.ts";
 import { searchKernel } from "#hub/engine/kernel/search-kernel.ts";
-import type { ImpactBound } from "#hub/engine/searcher/impact-bound.ts";
-import { NO_MORE_DOCS, POSTINGS_BLOCK, type PostingsCursor } from "#hub/engine/searcher/searcher.ts";
-import { readPositions } from "./packed-positions.ts";
+import {
+  type ImpactBound,
+  NO_MORE_DOCS,
+  POSTINGS_BLOCK,
+  type PostingsCursor,
+} from "#hub/engine/searcher/searcher.ts";
 import { BLOCK_HEADER_BYTES, IMPACT_FREQ_LIMIT } from "./postings-writer.ts";
 
 /** Documents of a term from which on the kernel makes a set of them: it copies the set in and out. */
@@ -15,7 +18,7 @@ const KERNEL_POSTINGS = 4096;
 const NOTHING = new Int32Array(0);
 
 /** What a dictionary says about a term's postings. */
-export interface PostingsData {
+interface PostingsData {
   readonly docFreq: number;
   readonly totalTermFreq: number;
   /** Headers, blocks and tail. */
@@ -297,4 +300,17 @@ export class BlockPostingsCursor implements PostingsCursor {
     this.#positionIndex = 0;
     this.#positionStart = 0;
   }
+}
+
+/** Reads `count` distances of positions to `out`: whole groups packed, the rest varints. */
+function readPositions(bytes: Uint8Array, start: number, count: number, out: Int32Array): void {
+  let at = start;
+  let done = 0;
+  for (; done + POSTINGS_BLOCK <= count; done += POSTINGS_BLOCK) {
+    const bits = Math.min(32, bytes[at] ?? 0);
+    unpackWords(bytes, at + 1, bits, out, done);
+    at += 1 + 16 * bits;
+  }
+  const reader = new ByteReader(bytes, at);
+  for (; done < count; done++) out[done] = reader.varint();
 }

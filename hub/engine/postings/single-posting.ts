@@ -1,12 +1,11 @@
 /** Postings of a term that one document has: they lie in the dictionary. */
 
 import { Bitset } from "#hub/engine/bytes/bitset.ts";
-import type { ImpactBound } from "#hub/engine/searcher/impact-bound.ts";
-import { NO_MORE_DOCS, type PostingsCursor } from "#hub/engine/searcher/searcher.ts";
+import { type ImpactBound, NO_MORE_DOCS, type PostingsCursor } from "#hub/engine/searcher/searcher.ts";
 import { IMPACT_FREQ_LIMIT } from "./postings-writer.ts";
 
 /** What a dictionary says of the term. */
-export interface SinglePosting {
+interface SinglePosting {
   readonly doc: number;
   readonly freq: number;
   /** Norm byte of the document. */

@@ -5,7 +5,6 @@
 
 import type { Bitset } from "#hub/engine/bytes/bitset.ts";
 import type { Mapping } from "#hub/engine/mapping/mapping.ts";
-import type { ImpactBound } from "./impact-bound.ts";
 
 /** What `doc`, `next` and `advance` say behind the last document. */
 export const NO_MORE_DOCS = 0x7fff_ffff;
@@ -297,4 +296,12 @@ export interface GeoColumn extends Column {
     box: readonly [south: number, north: number, west: number, east: number],
     words: Uint32Array,
   ): void;
+}
+
+/** Says which impacts are of use: those whose largest freq is at least what the smallest norm byte asks for. */
+export interface ImpactBound {
+  /** Smallest useful freq by norm byte; 0: `find` tells it, and writes it here. */
+  readonly leastFreqs: Uint16Array;
+  /** Smallest useful freq of a norm byte, 1..255; a larger number where no freq is. */
+  find(norm: number): number;
 }

@@ -6,7 +6,7 @@ import { columnKind, type Field } from "../mapping/field.ts";
 import type { FieldEntry } from "./directory.ts";
 
 /** Values in the order of their documents. */
-export interface FieldColumn {
+interface FieldColumn {
   readonly docs: Int32Array;
   /** Numbers, ordinals of terms, or the latitudes of points. */
   readonly values: Float64Array;

@@ -27,7 +27,7 @@ interface Owned {
   readonly seen: Set<string>;
 }
 
-export interface FilterCacheStats {
+interface FilterCacheStats {
   readonly bytes: number;
   readonly sets: number;
   readonly hits: number;

@@ -20,7 +20,7 @@ import { decodeUtf8 } from "../json/text.ts";
 const MAX_BYTES = 32 * 1024 * 1024;
 
 /** What a column is made of. */
-export interface Uninvertible {
+interface Uninvertible {
   /** Path of the field, for messages. */
   readonly field: string;
   readonly docCount: number;

@@ -23,7 +23,7 @@ export interface StoredEntry {
 const MAX_BLOCK_BYTES = 256 * 1024 * 1024;
 
 /** How blocks are packed: quickly, or by a level of zstd, 1..19. */
-export type Packing = "lz4" | number;
+type Packing = "lz4" | number;
 
 /** Level for blocks that LZ4 doesn't take. */
 const LARGE_BLOCK_LEVEL = 1;

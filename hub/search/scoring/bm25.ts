@@ -1,6 +1,6 @@
 /** BM25 as in Lucene 7: k1 1.2, b 0.75, field lengths in one byte. */
 
-import type { ImpactBound } from "#hub/engine/searcher/impact-bound.ts";
+import type { ImpactBound } from "#hub/engine/searcher/searcher.ts";
 import { normToLength } from "#hub/engine/searcher/similarity.ts";
 
 /** How soon further occurrences of a term stop mattering. */

@@ -3,9 +3,8 @@
 import { hashTerm, type TermSink, tokenizeAscii } from "#hub/engine/analysis/ascii-tokenizer.ts";
 import type { Token } from "#hub/engine/analysis/token.ts";
 import { type BufferedField, MAX_TEXT_TERM_BYTES } from "#hub/engine/buffer/buffered-fields.ts";
-import { grown } from "#hub/engine/bytes/byte-buffer.ts";
+import { FloatList, grown, IntList } from "#hub/engine/bytes/byte-buffer.ts";
 import { toBytes } from "#hub/engine/bytes/bytes.ts";
-import { FloatList, IntList } from "#hub/engine/bytes/growable-array.ts";
 import type { SegmentFileWriter } from "#hub/engine/files/segment-file.ts";
 import type { Field } from "#hub/engine/mapping/field.ts";
 import { lengthToNorm } from "#hub/engine/searcher/similarity.ts";

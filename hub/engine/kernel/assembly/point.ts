@@ -1,4 +1,4 @@
-/** Reads points of geo_point fields. The twin is document/points.ts. */
+/** Reads points of geo_point fields. Judged by documents/values.ts. */
 
 import { isExact, numberValue, readNumber, skipSpace } from "./json";
 import { ACTION_POINT, ENTRY_NUMBER, ENTRY_START, NODE_TARGETS } from "./layout";

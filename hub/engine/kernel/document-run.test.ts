@@ -3,8 +3,7 @@ import { test } from "node:test";
 import { jsonShape } from "#proto/codec/json-shape.ts";
 import { testKernel } from "#test/support/engine/kernel.ts";
 import { Random } from "#test/support/engine/random.ts";
-import type { DocumentRun } from "./document-run.ts";
-import { documentShapes } from "./document-shapes.ts";
+import { type DocumentRun, documentShapes } from "./document-run.ts";
 
 const kernel = await testKernel();
 
