@@ -53,7 +53,17 @@ const TYPES: Readonly<Record<ErrorCode, string>> = {
 };
 
 /** Keys of an error's data that clients get beside type and reason, in this order. */
-const FACTS = ["resource.type", "resource.id", "index_uuid", "shard", "index", "line", "col"];
+const FACTS = [
+  "resource.type",
+  "resource.id",
+  "index_uuid",
+  "shard",
+  "index",
+  "line",
+  "col",
+  "script",
+  "lang",
+];
 /** Errors about a document's content or a request's; they don't say where the document was to go. */
 const PLACELESS: ReadonlySet<ErrorCode> = new Set(["mapping_parse", "mapping_conflict", "mapping_strict"]);
 
@@ -120,6 +130,7 @@ function facts(error: AppError): JsonObject {
     type: typeof type === "string" ? type : TYPES[error.code],
     reason: error.message,
   };
+  if (Array.isArray(error.data["script_stack"])) result["script_stack"] = error.data["script_stack"];
   const known = error.code === "index_missing" ? missingIndexFacts(error.data) : error.data;
   for (const name of PLACELESS.has(error.code) ? [] : FACTS) {
     const value = known[name];

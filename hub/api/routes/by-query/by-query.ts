@@ -2,6 +2,7 @@
 
 import type { ApiContext } from "#hub/api/context/api-context.ts";
 import { checkPipeline, pipelineOf } from "#hub/api/context/ingest-documents.ts";
+import { readChangeScript } from "#hub/api/context/scripted-change.ts";
 import { type ApiRequest, checkValid } from "#hub/api/http/request.ts";
 import type { ApiResponse, Route } from "#hub/api/http/route.ts";
 import type { WriteItem } from "#hub/api/ports/indices.ts";
@@ -11,6 +12,7 @@ import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import type { FoundDocument } from "./change-by-query.ts";
 import { DEFAULT_PAGE, openIndexPages } from "./index-pages.ts";
+import { scriptedCopy, writeInPlace } from "./scripted-copy.ts";
 import { CHANGE_PARAMS, changeOptions, startChange } from "./start-change.ts";
 
 const PARAMS = [...SEARCH_PARAMS, ...CHANGE_PARAMS, "conflicts", "scroll_size", "search_timeout", "pipeline"];
@@ -51,12 +53,14 @@ export function byQueryRoutes(parts: ApiContext): Route[] {
 function updateByQuery(parts: ApiContext, request: ApiRequest): Promise<ApiResponse> {
   const pipeline = request.query["pipeline"];
   checkPipeline(parts.ingest, pipeline);
-  return change(parts, request, "update", (found) => ({
-    kind: "index",
-    source: found.source,
-    ...pipelineOf(pipeline),
-    ...unchanged(found),
-  }));
+  const given = request.object()["script"];
+  const script = given === undefined ? undefined : readChangeScript(given);
+  return change(parts, request, "update", (found) => {
+    const place = { ...pipelineOf(pipeline), ...unchanged(found) };
+    if (script === undefined) return { kind: "index", source: found.source, ...place };
+    const copy = scriptedCopy(script, found, []);
+    return copy === undefined ? undefined : writeInPlace(copy, place);
+  });
 }
 
 function deleteByQuery(parts: ApiContext, request: ApiRequest): Promise<ApiResponse> {
@@ -69,7 +73,7 @@ function change(
   parts: ApiContext,
   request: ApiRequest,
   verb: "update" | "delete",
-  make: (found: FoundDocument) => WriteItem,
+  make: (found: FoundDocument) => WriteItem | undefined,
 ): Promise<ApiResponse> {
   const body = request.object();
   checkBody(body, request, verb);
@@ -104,12 +108,8 @@ function unchanged({ index, id, seqNo, primaryTerm, routing }: FoundDocument): {
 }
 
 function checkBody(body: JsonObject, request: ApiRequest, verb: string): void {
-  if (body["script"] !== undefined) {
-    throw new AppError(
-      "request_invalid",
-      `[${verb}_by_query] [script] can't be used: scripts aren't offered; write the changed documents with _bulk`,
-    );
-  }
+  if (verb === "delete" && body["script"] !== undefined)
+    throw new AppError("parsing", "[delete_by_query] unknown field [script], parser not found");
   if (verb === "delete" && request.query["pipeline"] !== undefined)
     throw new AppError("request_invalid", "[pipeline] isn't offered for delete_by_query");
   const unknown = Object.keys(body).find((key) => !BODY_KEYS.includes(key));

@@ -44,8 +44,8 @@ export interface ChangeOptions {
   readonly timeoutMs: number;
   /** Called with the first document before anything is written. */
   begin?(first: FoundDocument): Promise<void>;
-  /** Makes the write of a document. */
-  make(document: FoundDocument): WriteItem;
+  /** Makes the write of a document; undefined: it stays as it is. */
+  make(document: FoundDocument): WriteItem | undefined;
 }
 
 /** Largest time between two pages. */
@@ -106,7 +106,8 @@ export async function changeByQuery(
       const [first] = page;
       if (first === undefined) break;
       if (progress.batches === 0) await options.begin?.(first);
-      const items = page.map((document) => options.make(document));
+      const items = page.map((document) => options.make(document)).filter((item) => item !== undefined);
+      progress.noops += page.length - items.length;
       const writing = { refresh: "false" as RefreshPolicy, timeoutMs: options.timeoutMs, signal };
       const results = await parts.documents.write(items, writing);
       progress.batches++;

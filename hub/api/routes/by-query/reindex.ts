@@ -3,11 +3,13 @@
 import { adoptType } from "#hub/api/compat/mapping-types.ts";
 import type { ApiContext } from "#hub/api/context/api-context.ts";
 import { checkPipeline, pipelineOf } from "#hub/api/context/ingest-documents.ts";
+import { readChangeScript } from "#hub/api/context/scripted-change.ts";
 import { type ApiRequest, checkValid } from "#hub/api/http/request.ts";
 import type { ApiResponse, Route } from "#hub/api/http/route.ts";
 import { optionalText } from "#hub/api/parameters/values.ts";
 import { makeConditions } from "#hub/api/parameters/write-options.ts";
 import type { Indices, WriteItem } from "#hub/api/ports/indices.ts";
+import type { Script } from "#hub/scripts/script.ts";
 import { objectOf } from "#hub/search/options/json.ts";
 import { valueText } from "#proto/event.ts";
 import { AppError } from "#proto/kit/errors.ts";
@@ -15,6 +17,7 @@ import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import type { DocumentPages, FoundDocument } from "./change-by-query.ts";
 import { DEFAULT_PAGE, openIndexPages } from "./index-pages.ts";
 import { openRemotePages, readRemote } from "./remote-pages.ts";
+import { scriptedCopy } from "./scripted-copy.ts";
 import { CHANGE_PARAMS, changeOptions, startChange } from "./start-change.ts";
 
 /** Largest page: search's window. */
@@ -47,11 +50,7 @@ interface Destination {
 async function reindex(parts: ApiContext, request: ApiRequest): Promise<ApiResponse> {
   const body = request.requiredObject();
   checkKeys(body, ["source", "dest", "conflicts", "size", "max_docs", "script"], "reindex");
-  if (body["script"] !== undefined)
-    throw new AppError(
-      "request_invalid",
-      "[reindex] [script] can't be used: scripts aren't offered; use a pipeline of the hub",
-    );
+  const script = body["script"] === undefined ? undefined : readChangeScript(body["script"]);
   const source = objectOf(body["source"] ?? {}, "source");
   checkKeys(source, ["index", "type", "query", "sort", "size", "_source", "remote", "slice"], "source");
   const dest = readDestination(objectOf(body["dest"] ?? {}, "dest"));
@@ -76,7 +75,7 @@ async function reindex(parts: ApiContext, request: ApiRequest): Promise<ApiRespo
     options: {
       ...options,
       begin: ({ type }) => takeType(parts, dest, type),
-      make: (found) => copyOf(found, dest),
+      make: (found) => (script === undefined ? copyOf(found, dest) : scriptedCopyOf(script, found, dest)),
     },
     open,
   });
@@ -144,6 +143,26 @@ function readDestination(json: JsonObject): Destination {
     versionType: versionType === undefined || versionType === "internal" ? undefined : valueText(versionType),
     routing: how,
   };
+}
+
+/** What a script makes of a copy: it may go elsewhere, or what has its id may be deleted. */
+function scriptedCopyOf(script: Script, found: FoundDocument, dest: Destination): WriteItem | undefined {
+  const seen = { ...found, index: dest.index };
+  const copy = scriptedCopy(script, seen, ["_index", "_type", "_id", "_routing", "_version"]);
+  if (copy === undefined) return undefined;
+  const { _index, _id, _routing, _version } = copy.moved;
+  const place = copyOf({ ...found, source: copy.source }, dest);
+  const id = _id === undefined ? found.id : _id === null ? undefined : String(_id as string);
+  const routing =
+    _routing === undefined ? place.routing : _routing === null ? undefined : String(_routing as string);
+  const moved = {
+    index: _index === undefined ? dest.index : String(_index as string),
+    ...(routing !== undefined && { routing }),
+    ...(typeof _version === "number" && { version: _version, versionType: "external" as const }),
+  };
+  if (copy.operation === "delete") return { ...moved, kind: "delete", id: id ?? found.id };
+  const { routing: _old, id: _before, ...kept } = place as Extract<WriteItem, { kind: "index" | "create" }>;
+  return { ...kept, ...moved, ...(id !== undefined && { id }) };
 }
 
 function copyOf(found: FoundDocument, dest: Destination): WriteItem {

@@ -5,6 +5,7 @@
 
 import { DEFAULT_TYPE } from "#hub/api/compat/mapping-types.ts";
 import { pipelineOf } from "#hub/api/context/ingest-documents.ts";
+import type { ScriptedUpdate } from "#hub/api/context/scripted-change.ts";
 import { isTrue, optionalInteger, optionalText } from "#hub/api/parameters/values.ts";
 import { checkId, makeConditions, warnOfVersion } from "#hub/api/parameters/write-options.ts";
 import type { WriteItem } from "#hub/api/ports/indices.ts";
@@ -12,7 +13,7 @@ import { answersAs, warnDeprecated } from "#hub/search/options/request-version.t
 import { parseSourceFilter, type SourceFilter } from "#hub/search/source/source-filter.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
-import { readUpdateBody } from "./update.ts";
+import { readUpdateBody, scriptedUpdateOf } from "./update.ts";
 
 export type BulkKind = "index" | "create" | "update" | "delete";
 
@@ -27,7 +28,7 @@ export interface BulkItem {
   readonly requiresAlias: boolean;
   /** Updates: what of the new document the answer shows. */
   readonly source: SourceFilter | false | undefined;
-  readonly write: WriteItem | AppError;
+  readonly write: WriteItem | ScriptedUpdate | AppError;
 }
 
 /** Defaults of items, from the request's path and parameters. */
@@ -204,11 +205,11 @@ function itemOf({ kind, fields }: Action, document: Buffer | undefined, defaults
 }
 
 function writeOf(
-  { kind, index, id }: Pick<BulkItem, "kind" | "index" | "id">,
+  { kind, index, id, retries }: Pick<BulkItem, "kind" | "index" | "id" | "retries">,
   fields: JsonObject,
   document: Buffer | undefined,
   defaults: BulkDefaults,
-): { write: WriteItem; source: SourceFilter | false | undefined } {
+): { write: WriteItem | ScriptedUpdate; source: SourceFilter | false | undefined } {
   if (id !== undefined) checkId(id);
   const routing =
     optionalText(
@@ -232,14 +233,17 @@ function writeOf(
     });
   }
   if (kind === "delete") return { write: { ...target, kind, id }, source: undefined };
-  const { doc, upsert, docAsUpsert, detectNoop, source } = readUpdateBody(document!);
+  const body = readUpdateBody(document!);
+  const { doc, upsert, docAsUpsert, detectNoop, source } = body;
   const given = fields["_source"] === undefined ? defaults.source : parseSourceFilter(fields["_source"]);
+  const scripted = scriptedUpdateOf({ ...target, id, retries }, body);
+  if (scripted !== undefined) return { write: scripted, source: source ?? given };
   return {
     write: {
       ...target,
       kind,
       id,
-      source: doc,
+      source: doc!,
       ...(upsert !== undefined && { upsert }),
       docAsUpsert,
       detectNoop,

@@ -3,6 +3,7 @@
 import { setImmediate } from "node:timers/promises";
 import { adoptType, typeOf } from "#hub/api/compat/mapping-types.ts";
 import type { ApiContext } from "#hub/api/context/api-context.ts";
+import { scriptedUpdate } from "#hub/api/context/scripted-change.ts";
 import { aliasFault } from "#hub/api/context/write-blocks.ts";
 import { itemError, validationError } from "#hub/api/http/error-body.ts";
 import { writeJson } from "#hub/api/http/json-writer.ts";
@@ -117,20 +118,25 @@ async function writePart(
   answer: BulkAnswer,
 ): Promise<void> {
   const refused = await refusedPairs(parts, items);
-  const places: number[] = [];
-  const writes: WriteItem[] = [];
   const results: WriteResult[] = new Array<WriteResult>(items.length);
+  let places: number[] = [];
+  const writePlaces = async (): Promise<void> => {
+    const writes = places.map((place) => items[place]!.write as WriteItem);
+    const written = await writeAll(parts, writes, items, places, options);
+    for (const [at, place] of places.entries()) results[place] = written[at]!;
+    places = [];
+  };
   for (const [place, item] of items.entries()) {
     const { write, index, id } = item;
     const error = write instanceof AppError ? write : refused.get(pairKey(item));
     if (error !== undefined) results[place] = { index, id, error };
-    else {
-      places.push(place);
-      writes.push(write as WriteItem);
-    }
+    else if ("script" in write) {
+      // A script reads what the items before it wrote.
+      await writePlaces();
+      results[place] = await scriptedUpdate(parts, write, options);
+    } else places.push(place);
   }
-  const written = await writeAll(parts, writes, items, places, options);
-  for (const [at, place] of places.entries()) results[place] = written[at]!;
+  await writePlaces();
   for (const [place, item] of items.entries()) {
     const result = results[place]!;
     const showsSource = item.source !== undefined && item.source !== false && !isFailure(result);

@@ -64,7 +64,7 @@ test("an update takes [doc], or the bare fields", async () => {
   const rows: readonly (readonly [object, number, RegExp])[] = [
     [{}, 400, /script or doc is missing/],
     [{ doc_as_upsert: true }, 400, /doc must be specified if doc_as_upsert is enabled/],
-    [{ script: "x" }, 501, /scripts aren't offered/],
+    [{ script: "x", doc: {} }, 400, /can't provide both script and doc/],
   ];
   for (const [body, status, text] of rows) {
     const answer = await send("POST", "/bare/_doc/1/_update", body);

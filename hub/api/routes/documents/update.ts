@@ -2,6 +2,12 @@
 
 import { adoptType, documentType } from "#hub/api/compat/mapping-types.ts";
 import type { ApiContext } from "#hub/api/context/api-context.ts";
+import {
+  parsed,
+  readChangeScript,
+  type ScriptedUpdate,
+  scriptedUpdate,
+} from "#hub/api/context/scripted-change.ts";
 import { type ApiRequest, checkValid } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
 import { SOURCE_PARAMS, sourceParams } from "#hub/api/parameters/shared-parameters.ts";
@@ -16,6 +22,7 @@ import {
   writeStatus,
 } from "#hub/api/parameters/write-options.ts";
 import type { StoredDocument, WriteItem } from "#hub/api/ports/indices.ts";
+import type { Script } from "#hub/scripts/script.ts";
 import { parseJson } from "#hub/search/options/json.ts";
 import { filterSource, parseSourceFilter, type SourceFilter } from "#hub/search/source/source-filter.ts";
 import { AppError } from "#proto/kit/errors.ts";
@@ -43,7 +50,11 @@ const MAX_RETRIES = 100;
 
 /** A parsed body of an update. */
 export interface UpdateBody {
-  readonly doc: Uint8Array;
+  /** Undefined where a script makes the document. */
+  readonly doc: Uint8Array | undefined;
+  readonly script: Script | undefined;
+  /** True: the script runs on `upsert` too. */
+  readonly isUpsertScripted: boolean;
   readonly upsert: Uint8Array | undefined;
   readonly docAsUpsert: boolean;
   readonly detectNoop: boolean;
@@ -66,20 +77,26 @@ export function updateRoutes(parts: ApiContext): Route[] {
 /** Reads an update's body; bare fields are a partial document. Throws request_invalid, not_offered, mapping_parse. */
 export function readUpdateBody(bytes: Uint8Array): UpdateBody {
   const members = jsonMembers(bytes);
-  if (members.has("script") || members.has("scripted_upsert"))
-    throw new AppError("not_offered", "scripts aren't offered; send the changed fields in [doc]");
   const isBare = !KEYS.some((key) => members.has(key));
   if (!isBare) checkKnown(members.keys());
   const doc = isBare ? bytes : members.get("doc");
   const docAsUpsert = flagOf(members, "doc_as_upsert", false);
+  const script = members.get("script");
   checkValid(
-    doc === undefined && docAsUpsert && "doc must be specified if doc_as_upsert is enabled",
-    doc === undefined && "script or doc is missing",
+    doc !== undefined && script !== undefined && "can't provide both script and doc",
+    script !== undefined && docAsUpsert && "doc must be specified if doc_as_upsert is enabled",
+    doc === undefined &&
+      script === undefined &&
+      docAsUpsert &&
+      "doc must be specified if doc_as_upsert is enabled",
+    doc === undefined && script === undefined && "script or doc is missing",
     isBare && members.size === 0 && "script or doc is missing",
   );
   const source = members.get("_source");
   return {
-    doc: doc!,
+    doc,
+    script: script === undefined ? undefined : readChangeScript(parseJson(Buffer.from(script).toString())),
+    isUpsertScripted: flagOf(members, "scripted_upsert", false),
     upsert: members.get("upsert"),
     docAsUpsert,
     detectNoop: flagOf(members, "detect_noop", true),
@@ -100,8 +117,13 @@ async function update(parts: ApiContext, request: ApiRequest): Promise<ApiRespon
   const item = itemOf(request, name, id, body);
   const options = writeOptions(request);
   const retries = Math.min(request.integer("retry_on_conflict") ?? 0, MAX_RETRIES);
+  const place = { ...conditionsOf(request), ...routingOf(request), index: name, id, retries };
   for (let tries = 0; ; tries++) {
-    const [result] = await parts.documents.write([item], options);
+    const scripted = body === undefined ? undefined : scriptedUpdateOf(place, body);
+    const [result] =
+      scripted === undefined
+        ? await parts.documents.write([item], options)
+        : [await scriptedUpdate(parts, scripted, options)];
     if (result === undefined) throw new AppError("internal", "a write gave no result");
     if (!isFailure(result)) {
       const shownType = documentType(parts.indices.get(result.index), type);
@@ -109,8 +131,18 @@ async function update(parts: ApiContext, request: ApiRequest): Promise<ApiRespon
       const wanted = sourceParams(request) ?? body?.source;
       return json({ ...answer, ...(await newSource(parts, request, wanted)) }, writeStatus(result));
     }
-    if (result.error.code !== "version_conflict" || tries >= retries) throw result.error;
+    if (result.error.code !== "version_conflict" || tries >= retries || scripted !== undefined)
+      throw result.error;
   }
+}
+
+/** Returns the update that a body's script makes; undefined where it has none. */
+export function scriptedUpdateOf(
+  place: Pick<ScriptedUpdate, "index" | "id" | "routing" | "retries" | "ifSeqNo" | "ifPrimaryTerm">,
+  { script, upsert, isUpsertScripted }: UpdateBody,
+): ScriptedUpdate | undefined {
+  if (script === undefined) return undefined;
+  return { ...place, script, upsert: upsert === undefined ? undefined : parsed(upsert), isUpsertScripted };
 }
 
 /** Throws parsing for members that an update with [doc] doesn't have. */

@@ -1,0 +1,154 @@
+/** Documents changed by a script: what `_update`, `_bulk`, `_update_by_query` and `_reindex` run, and what it leads to. */
+
+import type { ApiContext } from "#hub/api/context/api-context.ts";
+import { isFailure } from "#hub/api/parameters/write-options.ts";
+import type { StoredDocument, WriteItem, WriteOptions, WriteResult } from "#hub/api/ports/indices.ts";
+import { readScript, type Script } from "#hub/scripts/script.ts";
+import { toJson } from "#hub/scripts/values/json.ts";
+import { AppError, toAppError } from "#proto/kit/errors.ts";
+import { isObject, type JsonObject } from "#proto/kit/json.ts";
+
+/** An update that a script makes of the stored document. */
+export interface ScriptedUpdate {
+  readonly index: string;
+  readonly id: string;
+  readonly routing?: string;
+  readonly script: Script;
+  /** Document to index where the id is missing. */
+  readonly upsert: JsonObject | undefined;
+  /** True: the script runs on `upsert` too. */
+  readonly isUpsertScripted: boolean;
+  /** Tries after conflicts with other writers. */
+  readonly retries: number;
+  readonly ifSeqNo?: number;
+  readonly ifPrimaryTerm?: number;
+}
+
+/** Names a script of the 6.5 server sees in an update. */
+const NAMES = ["params", "ctx"];
+
+/** Reads a script that changes documents. Throws script_failed, request_invalid, parsing. */
+export function readChangeScript(given: unknown): Script {
+  return readScript(given, NAMES);
+}
+
+/** Runs a script on `ctx`; fields of `ctx` are JSON afterwards. Throws request_invalid. */
+export function runChange(script: Script, ctx: JsonObject): JsonObject {
+  try {
+    script.compiled.run([script.params, ctx]);
+  } catch (error) {
+    throw new AppError("request_invalid", "failed to execute script", { cause: error });
+  }
+  return toJson(ctx) as JsonObject;
+}
+
+/** Updates a document by a script, again where another writer was quicker. Resolves with the item's failure too. */
+export async function scriptedUpdate(
+  parts: ApiContext,
+  update: ScriptedUpdate,
+  options: WriteOptions,
+): Promise<WriteResult> {
+  const { index, id } = update;
+  try {
+    await parts.indices.ensure(index);
+    for (let tries = 0; ; tries++) {
+      const result = await tryUpdate(parts, update, options);
+      const isConflict = isFailure(result) && result.error.code === "version_conflict";
+      if (!isConflict || tries >= update.retries || update.ifSeqNo !== undefined) return result;
+    }
+  } catch (error) {
+    return { index, id, error: toAppError(error) };
+  }
+}
+
+async function tryUpdate(
+  parts: ApiContext,
+  update: ScriptedUpdate,
+  options: WriteOptions,
+): Promise<WriteResult> {
+  const { index, id, routing } = update;
+  const place = { index, id, ...(routing !== undefined && { routing }) };
+  const stored = await parts.documents.get(index, id, routing === undefined ? {} : { routing });
+  if (stored === null) return upsert(parts, update, place, options);
+  const condition =
+    update.ifSeqNo === undefined
+      ? { ifSeqNo: stored.seqNo, ifPrimaryTerm: stored.primaryTerm }
+      : { ifSeqNo: update.ifSeqNo, ifPrimaryTerm: update.ifPrimaryTerm ?? stored.primaryTerm };
+  const ctx = runChange(update.script, contextOf(parts, stored));
+  const item = writeOf(ctx, { ...place, ...condition });
+  return item === undefined ? unchanged(stored) : writeOne(parts, item, options);
+}
+
+async function upsert(
+  parts: ApiContext,
+  { upsert: document, isUpsertScripted, script, id }: ScriptedUpdate,
+  place: { readonly index: string; readonly id: string },
+  options: WriteOptions,
+): Promise<WriteResult> {
+  if (document === undefined) throw new AppError("document_missing", `[_doc][${id}]: document missing`);
+  let source: unknown = document;
+  if (isUpsertScripted) {
+    const ctx = runChange(script, {
+      op: "create",
+      _now: parts.clock.now(),
+      _source: structuredClone(document),
+    });
+    if (ctx["op"] !== "create")
+      return { ...place, result: "noop", version: -1, seqNo: -2, primaryTerm: 0, copies: 0, copiesDone: 0 };
+    source = ctx["_source"];
+  }
+  return writeOne(parts, { ...place, kind: "create", source: jsonBytes(source) }, options);
+}
+
+function contextOf({ clock }: ApiContext, stored: StoredDocument): JsonObject {
+  return {
+    op: "index",
+    _index: stored.index,
+    _type: "_doc",
+    _id: stored.id,
+    _version: stored.version,
+    ...(stored.routing !== undefined && { _routing: stored.routing }),
+    _now: clock.now(),
+    _source: parsed(stored.source),
+  };
+}
+
+/** Returns the write that a script's `ctx` asks for; undefined for none. */
+function writeOf(
+  ctx: JsonObject,
+  place: {
+    readonly index: string;
+    readonly id: string;
+    readonly ifSeqNo: number;
+    readonly ifPrimaryTerm: number;
+  },
+): WriteItem | undefined {
+  if (ctx["op"] === "delete") return { ...place, kind: "delete" };
+  if (ctx["op"] !== "index" && ctx["op"] !== "create") return undefined;
+  return { ...place, kind: "index", source: jsonBytes(ctx["_source"]) };
+}
+
+function unchanged({ index, id, version, seqNo, primaryTerm }: StoredDocument): WriteResult {
+  return { index, id, result: "noop", version, seqNo, primaryTerm, copies: 0, copiesDone: 0 };
+}
+
+async function writeOne(
+  { documents }: ApiContext,
+  item: WriteItem,
+  options: WriteOptions,
+): Promise<WriteResult> {
+  const [result] = await documents.write([item], options);
+  if (result === undefined) throw new AppError("internal", "a write gave no result");
+  return result;
+}
+
+/** Returns a document's bytes as an object that a script may change. */
+export function parsed(source: Uint8Array): JsonObject {
+  return JSON.parse(Buffer.from(source).toString()) as JsonObject;
+}
+
+/** Returns what a script made of a document as bytes. Throws request_invalid where it is no object. */
+export function jsonBytes(source: unknown): Uint8Array {
+  if (!isObject(source)) throw new AppError("request_invalid", "[_source] must be an object");
+  return Buffer.from(JSON.stringify(source));
+}

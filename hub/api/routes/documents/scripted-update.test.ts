@@ -1,0 +1,77 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { FakeHub } from "#test/support/api/fake-hub.ts";
+import { clientOf } from "#test/support/api/http-client.ts";
+
+const hub = new FakeHub();
+const send = clientOf(() => hub.server.addresses.http);
+
+before(() => hub.start());
+after(() => hub.stop());
+
+const sourceOf = async (path: string): Promise<unknown> => (await send("GET", path)).body["_source"];
+const update = (path: string, body: object) => send("POST", `${path}/_update`, body);
+
+test("a script changes the stored document", async () => {
+  await send("PUT", "/shop/_doc/1", { n: 1, tags: ["a"] });
+  const script = { source: "ctx._source.n += params.by; ctx._source.tags.add('b')", params: { by: 4 } };
+  const { status, body } = await update("/shop/_doc/1", { script });
+  assert.deepEqual([status, body["result"], body["_version"]], [200, "updated", 2]);
+  assert.deepEqual(await sourceOf("/shop/_doc/1"), { n: 5, tags: ["a", "b"] });
+});
+
+test("ctx.op decides what becomes of the document", async () => {
+  await send("PUT", "/shop/_doc/2", { n: 1 });
+  assert.equal((await update("/shop/_doc/2", { script: "ctx.op = 'none'" })).body["result"], "noop");
+  assert.equal((await update("/shop/_doc/2", { script: "ctx.op = 'delete'" })).body["result"], "deleted");
+  assert.equal((await send("GET", "/shop/_doc/2")).status, 404);
+});
+
+test("a missing document is made of [upsert], by the script where it asks for it", async () => {
+  const script = "ctx._source.n += 1";
+  assert.equal((await update("/shop/_doc/3", { script })).status, 404);
+  assert.equal((await update("/shop/_doc/3", { script, upsert: { n: 10 } })).status, 201);
+  assert.deepEqual(await sourceOf("/shop/_doc/3"), { n: 10 });
+  await update("/shop/_doc/4", { script, upsert: { n: 10 }, scripted_upsert: true });
+  assert.deepEqual(await sourceOf("/shop/_doc/4"), { n: 11 });
+});
+
+test("a script that fails names its position, and leaves the document as it was", async () => {
+  await send("PUT", "/shop/_doc/5", { n: 1 });
+  const failed = await update("/shop/_doc/5", { script: "ctx._source.n = 2; ctx._source.missing.length()" });
+  const error = failed.body["error"]!;
+  assert.deepEqual(
+    [failed.status, error["type"], error["reason"]],
+    [400, "illegal_argument_exception", "failed to execute script"],
+  );
+  const cause = error["caused_by"] as unknown as Record<string, unknown>;
+  assert.deepEqual([cause["type"], cause["lang"]], ["script_exception", "painless"]);
+  assert.match(JSON.stringify(cause["script_stack"]), /\^---- HERE/);
+  const unread = await update("/shop/_doc/5", { script: "ctx._source.n = " });
+  assert.deepEqual([unread.status, unread.body["error"]!["type"]], [400, "script_exception"]);
+  const endless = await update("/shop/_doc/5", { script: "ctx._source.a = ctx" });
+  assert.equal(endless.body["error"]!["reason"], "Iterable object is self-referencing itself");
+  assert.equal((await update("/shop/_doc/5", { script: "1", doc: {} })).status, 400);
+  assert.deepEqual(await sourceOf("/shop/_doc/5"), { n: 1 });
+});
+
+test("scripts of a bulk request see what the items before them wrote", async () => {
+  const lines = [
+    { index: { _index: "shop", _type: "_doc", _id: "6" } },
+    { n: 1 },
+    { update: { _index: "shop", _type: "_doc", _id: "6" } },
+    { script: "ctx._source.n *= 7" },
+    { update: { _index: "shop", _type: "_doc", _id: "6" } },
+    { script: { source: "ctx._source.n += params.by", params: { by: 1 } }, _source: true },
+    { update: { _index: "shop", _type: "_doc", _id: "7" } },
+    { script: "ctx._source.n++" },
+  ];
+  const body = lines.map((line) => `${JSON.stringify(line)}\n`).join("");
+  const answer = await send("POST", "/_bulk", body, { "content-type": "application/x-ndjson" });
+  const items = answer.body["items"] as unknown as Record<string, Record<string, unknown>>[];
+  assert.deepEqual(
+    items.map((item) => Object.values(item)[0]!["status"]),
+    [201, 200, 200, 404],
+  );
+  assert.deepEqual(await sourceOf("/shop/_doc/6"), { n: 8 });
+});
