@@ -1,4 +1,4 @@
-/** The agent: puts registry, output, inputs and status together. The only place that knows all of them. */
+/** Composition root of the agent: makes registry, output, inputs and status, starts and stops them in order. */
 
 import { hostname } from "node:os";
 import type { InputContext } from "#agent/contract/input.ts";

@@ -1,4 +1,4 @@
-/** The commands of the agent. */
+/** Dispatches the commands of `tailrace-agent` and runs the agent until a signal. */
 
 import { basename, delimiter, dirname } from "node:path";
 import { PROCESS_TERMINAL, type Terminal } from "#agent/commands/terminal.ts";
@@ -18,7 +18,7 @@ import { helpText } from "./help.ts";
 import { Reloader } from "./reload.ts";
 import { SHIPPER_VERSION, VERSION } from "./version.ts";
 
-/** In it the launcher says by which path it was called. */
+/** Environment variable in which the launcher passes the path that it was called by. */
 const PROGRAM_VARIABLE = "TAILRACE_AGENT_PROGRAM";
 /** Exit statuses of all commands. */
 const DONE = 0;
@@ -50,7 +50,7 @@ export async function main(
   }
 }
 
-/** Returns what is asked for where no command is: help, versions, references. */
+/** Returns the text of an option that needs no command: help, version, schema, reference. Null without such an option. */
 function information(args: readonly string[], env: NodeJS.ProcessEnv): string | null {
   if (args.includes("-h") || args.includes("--help") || args[0] === "help") return helpText(args, env);
   if (args.includes("--version"))
@@ -59,7 +59,7 @@ function information(args: readonly string[], env: NodeJS.ProcessEnv): string | 
   return args.includes("--print-settings") ? settingsReference() : null;
 }
 
-/** Does what ends by itself; resolves with false where it failed. */
+/** Runs a command that ends by itself; resolves with false where it failed. */
 async function doOnce(options: Options, settings: AgentSettings, terminal: Terminal): Promise<boolean> {
   if (options.command === "test") return await test(options.argument, settings, terminal);
   if (options.command === "registry") return await registryCommand(settings, options, terminal);

@@ -1,11 +1,11 @@
-/** What may stand on the agent's command line. */
+/** Parses the agent's command line. */
 
 import { parseArgs } from "node:util";
 import { usualSettingsFile } from "#agent/settings/config.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { didYouMean } from "#proto/kit/nearest.ts";
 
-/** All there are. */
+/** All commands. */
 export const COMMANDS = ["run", "test", "registry", "setup", "enroll"];
 /** Commands with a word after them, and those with two. */
 const WITH_ARGUMENT = ["test", "registry", "enroll"];

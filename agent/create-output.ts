@@ -5,7 +5,7 @@ import { consoleSink, FileSink, LinesOutput } from "#agent/outputs/json-lines.ts
 import { SearchOutput, type SearchOutputOptions } from "#agent/outputs/search.ts";
 import type { AgentSettings } from "#agent/settings/config.ts";
 
-/** Returns the output to something else than a hub; null for `pipeline`. */
+/** Returns the search, file or console output; null for `pipeline`. */
 export function createDirectOutput(
   settings: AgentSettings,
   common: Omit<SearchOutputOptions, "settings" | "timeoutMs">,

@@ -1,11 +1,11 @@
-/** Which files an agent tells its hub of: a few, those first that somebody should look at. */
+/** Chooses the files that the agent's status message lists: the most urgent first, up to a limit. */
 
 import type { FileState } from "#agent/contract/input.ts";
 import type { tailrace } from "#proto/messages.ts";
 
 /** Some 5 kB a message; the hub keeps the last one of each agent. */
 const FILES_MAX = 50;
-/** Longer paths lose their beginning: the end tells files apart. */
+/** Longer paths lose their beginning: files differ at the end. */
 const PATH_MAX = 400;
 
 /** The files of an input. */
@@ -14,13 +14,13 @@ export interface InputFiles {
   readonly files: Iterable<FileState>;
 }
 
-/** A file with the input that reads it; made for those only that are told of. */
+/** A listed file with the input that reads it. */
 interface Chosen {
   readonly input: string;
   readonly file: FileState;
 }
 
-/** The files told, and how many there are beside them. */
+/** The listed files, and the number of files that are left out. */
 export interface FileList {
   readonly files: tailrace.FileStatus.$Properties[];
   readonly filesMore: number;

@@ -1,4 +1,4 @@
-/** What the agent finds out about the machine and itself before it reads files. */
+/** Checks of the machine that the agent makes before it reads files. */
 
 import { fstatSync } from "node:fs";
 import { sep } from "node:path";
@@ -6,18 +6,15 @@ import type { InputContext } from "#agent/contract/input.ts";
 import { systemTellsBirth } from "#agent/harvester/identity.ts";
 import type { Logger } from "#proto/kit/log.ts";
 
-/** Returns false where the system doesn't tell when files were made; tried in the folder of the agent's data. */
+/** Returns false where the file system of the agent's data provides no birth times. */
 export function findOutBirth(pathData: string, log: Logger): boolean {
   try {
-    const tells = systemTellsBirth(pathData);
-    if (!tells)
-      log.info("the system doesn't tell when files were made; only their content tells reused inodes");
-    return tells;
+    const hasBirthTimes = systemTellsBirth(pathData);
+    if (!hasBirthTimes)
+      log.info("the file system provides no birth times; reused inodes are recognised by content alone");
+    return hasBirthTimes;
   } catch (error) {
-    log.warn(
-      { error },
-      "can't find out whether the system tells when files were made; taking it that it does",
-    );
+    log.warn({ error }, "can't find out whether the file system provides birth times; assuming that it does");
     return true;
   }
 }

@@ -1,4 +1,4 @@
-/** Notices changed settings while the agent runs: looks at the file now and then, or when it is told to. */
+/** Reloads changed settings while the agent runs: checks the file at an interval and on SIGHUP. */
 
 import { readFileSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
@@ -17,7 +17,7 @@ export interface ReloaderOptions {
   readonly current: AgentSettings;
   /** Makes the agent run the inputs of other settings. */
   readonly apply: (settings: AgentSettings) => Promise<void>;
-  /** Time between looks at the file, ms; 0: only when told. */
+  /** Time between checks of the file, ms; 0: only on SIGHUP. */
   readonly everyMs: number;
   readonly clock: Clock;
   readonly log: Logger;
@@ -48,7 +48,7 @@ export class Reloader implements Component {
     await this.#reloading;
   }
 
-  /** Reads the settings and takes them over; wrong ones are told and change nothing. */
+  /** Reads the settings and applies them; wrong ones are logged and change nothing. */
   reload(): Promise<void> {
     this.#reloading = this.#reloading.then(() => this.#reload());
     return this.#reloading;

@@ -1,4 +1,4 @@
-/** Tells how the agent does: to the hub every 10 s, to /health and /metrics when asked. */
+/** Reports the agent's state: to the hub every 10 s, and over /health and /metrics. */
 
 import type { Input, InputState } from "#agent/contract/input.ts";
 import type { Output } from "#agent/contract/output.ts";
@@ -26,7 +26,7 @@ export interface StatusOptions {
   readonly inputs: readonly NamedInput[];
   readonly output: Output;
   readonly registry: Registry;
-  /** Where the hub hears of it; undefined without a hub. */
+  /** Connection for the status messages; undefined without a hub. */
   readonly connection: Connection | undefined;
   readonly clock: Clock;
   readonly metrics: Metrics;

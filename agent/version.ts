@@ -1,4 +1,4 @@
-/** Versions the agent tells. */
+/** The agent's versions. */
 
 /** Of Tailrace. */
 export const VERSION = "0.1.0";

@@ -1,6 +1,6 @@
 /**
- * Keeps the agent and the hub agreed on what is committed. The hub tells how far each file is in committed
- * segments; when its log was lost or rolled back, the agent goes back to that and sends again.
+ * Keeps agent and hub in agreement on what is committed. The hub sends for each file the offset that is in committed
+ * segments; when its log was lost or rolled back, the agent rewinds to that offset and sends again.
  */
 
 import type { LastAck } from "#agent/outputs/publisher.ts";

@@ -41,7 +41,7 @@ export class Event {
   /** A field that was removed is `undefined` in it: an object of which a member is deleted is a slow one from then on. */
   #fields: JsonObject;
   #hasHoles = false;
-  /** Members that other events have as well; one that is asked for or changed becomes a copy of its own before. */
+  /** Members that other events have as well; one that is read or changed becomes a copy of its own first. */
   readonly #shared: Readonly<JsonObject> | undefined;
 
   /**

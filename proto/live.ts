@@ -17,7 +17,7 @@ export const ROW_TRUNCATED = 1;
 
 /**
  * One line: document id, @timestamp in ms since 1970, level, number of its source in the batch's `srcs`, message,
- * the asked-for fields (null: none), flags (a sum of ROW_…).
+ * the requested fields (null: none), flags (a sum of ROW_…).
  */
 export type Row = [
   id: string,
@@ -56,7 +56,7 @@ export interface LiveLimits {
   readonly bufferedStopBytes: number;
   /** A socket stopped for so long is closed, ms. */
   readonly slowCloseMs: number;
-  /** Rows per second where the client asks for no other rate. */
+  /** Rows per second where the client requests no other rate. */
   readonly defaultRate: number;
   /** Highest rate a client may ask for, rows per second. */
   readonly maxRate: number;

@@ -43,7 +43,7 @@ function randomCase() {
   };
 }
 
-test("a batch of raw data is written as the generated code writes it, with and without room before the data", () => {
+test("a batch of raw data is written as the generated code writes it, with and without free bytes before the data", () => {
   for (let round = 0; round < 500; round++) {
     const { identity, source, epoch, number, block } = randomCase();
     const data = randomBytes(pick([0, 1, 127, 128, 5_000]));
@@ -55,12 +55,12 @@ test("a batch of raw data is written as the generated code writes it, with and w
     }).finish();
     const encoder = new BatchEncoder(identity);
     const encoded = encodeSource(source);
-    for (const room of [0, encoder.headroom(encoded)]) {
-      const buffer = Buffer.concat([Buffer.alloc(room), data]);
-      const body = { buffer, start: room, end: buffer.length, events: false };
+    for (const before of [0, encoder.headroom(encoded)]) {
+      const buffer = Buffer.concat([Buffer.alloc(before), data]);
+      const body = { buffer, start: before, end: buffer.length, events: false };
       const message = encoder.encode(epoch, number, encoded, block, body);
       assert.deepEqual(message, Buffer.from(expected));
-      if (room > 0) assert.equal(message.buffer, buffer.buffer, "the data was copied");
+      if (before > 0) assert.equal(message.buffer, buffer.buffer, "the data was copied");
     }
   }
 });

@@ -116,14 +116,14 @@ export class BatchEncoder {
     ]);
   }
 
-  /** Returns the room that must be free before a body, bytes, so that `encode` need not copy it. */
+  /** Returns the number of bytes that must be free before a body so that `encode` need not copy it. */
   headroom(source: Buffer): number {
     return this.#agentId.length + this.#names.length + source.length + NUMBERS_ROOM_BYTES;
   }
 
   /**
    * Returns the message, which ends at `body.end`. `source` comes from `encodeSource`.
-   * Fast path: written into the room before `body.start`. Slow path, where that is too small: a new buffer.
+   * Fast path: written into the free bytes before `body.start`. Slow path, where that is too small: a new buffer.
    */
   encode(epoch: number, number: number, source: Buffer, block: BlockFields, body: Body): Buffer {
     const bodySize = body.end - body.start;
@@ -186,7 +186,7 @@ export function eventSize(event: EventFields): number {
   return 1 + varintSize(size) + size;
 }
 
-/** Writes one event of a block at `at` and returns where it ends. The caller has made sure of `eventSize` bytes of room. */
+/** Writes one event of a block at `at` and returns where it ends. The caller guarantees `eventSize` free bytes. */
 export function appendEvent(buffer: Buffer, at: number, event: EventFields): number {
   buffer[at++] = TAG.blockEvents;
   at = writeVarint(buffer, at, eventContentSize(event));

@@ -1,4 +1,4 @@
-/** `test output`: tries what the output needs, as the agent itself would, and says what is wrong. */
+/** `test output`: tries each connection that the output needs, as the agent would, and reports what fails. */
 
 import { connect as openSocket } from "node:net";
 import { jetstreamManager } from "@nats-io/jetstream";

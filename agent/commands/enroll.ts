@@ -47,7 +47,7 @@ const SERVICE_MODE = 0o640;
 /** Beside the settings. */
 const DATA_FOLDER = "data";
 
-/** Writes settings, key and authority; returns what to tell people. Throws usage_invalid, or what the hub refuses. */
+/** Writes settings, key and authority; returns the text for the terminal. Throws usage_invalid and the hub's refusals. */
 export async function enroll(options: EnrollOptions): Promise<string> {
   const config = resolve(options.configPath);
   if (existsSync(config) && !options.force) {

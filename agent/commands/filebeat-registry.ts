@@ -1,6 +1,6 @@
 /**
  * Takes over how far another shipper has read its files: registries of Filebeat 6 and 7, in each of their
- * three layouts. What can't be matched to a file that is there is told and read from its start.
+ * three layouts. An entry that matches no existing file is reported; such a file is read from its start.
  */
 
 import { closeSync, existsSync, fstatSync, openSync, readdirSync, readFileSync, statSync } from "node:fs";

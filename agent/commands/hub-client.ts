@@ -1,4 +1,4 @@
-/** Asks a hub over HTTP, for the commands that people run: one request at a time, with the hub's certificate checked. */
+/** HTTP client of the commands: sends one request at a time to a hub and checks the hub's certificate. */
 
 import type { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";

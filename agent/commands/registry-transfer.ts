@@ -1,4 +1,4 @@
-/** What `tailrace-agent registry` does: show, export, import and reset. All but the first two need the agent stopped. */
+/** Shows, exports, imports and resets the rows of the registry. Import and reset need the agent stopped. */
 
 import { cpSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -152,7 +152,7 @@ async function readLiveEntries(path: string): Promise<Map<string, string> | null
       const entries = await readEntries(folder);
       if (entries.has("m/agent")) return entries;
     } catch {
-      // Taken in the middle of a change: once more. Where there is no room for it the snapshot is shown.
+      // The copy was taken during a change: copy once more. On a full disk the snapshot is shown.
     } finally {
       if (folder !== "") rmSync(folder, { recursive: true, force: true });
     }

@@ -1,4 +1,4 @@
-/** `tailrace-agent registry`: looks at what the agent remembers, carries it elsewhere, or forgets a file. */
+/** `tailrace-agent registry`: prints, exports or imports the registry, or resets a file in it. */
 
 import type { AgentSettings } from "#agent/settings/config.ts";
 import { AppError } from "#proto/kit/errors.ts";
@@ -14,7 +14,7 @@ export interface RegistryArguments {
   readonly json: boolean;
 }
 
-/** Does it and resolves with true where there was something to do. Throws usage_invalid and what the registry throws. */
+/** Runs the command; resolves with true where it changed or printed something. Throws usage_invalid and what the registry throws. */
 export async function registryCommand(
   settings: AgentSettings,
   { argument, operand, json }: RegistryArguments,

@@ -50,7 +50,7 @@ interface SampleOutcome {
   readonly existing?: readonly SampleName[];
 }
 
-/** Loads what isn't there yet and returns what to tell people. Throws what the dashboard refuses. */
+/** Loads what is missing and returns the text for the terminal. Throws the dashboard's refusals. */
 export async function setup(settings: Static<typeof SETTINGS_SCHEMA>): Promise<string> {
   const host = settings["setup.dashboard.host"];
   const { "setup.dashboard.username": user, "setup.dashboard.password": password } = settings;

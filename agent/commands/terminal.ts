@@ -1,4 +1,4 @@
-/** Where a command writes for people. */
+/** Text output of a command. */
 
 export interface Terminal {
   /** Writes to standard output. */
@@ -7,7 +7,7 @@ export interface Terminal {
   warn(text: string): void;
 }
 
-/** That of this process. */
+/** Standard output and standard error of this process. */
 export const PROCESS_TERMINAL: Terminal = {
   print: (text) => void process.stdout.write(text),
   warn: (text) => void process.stderr.write(text),

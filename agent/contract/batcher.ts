@@ -1,6 +1,6 @@
 /**
- * Puts events of one stream (standard input, a socket) together to batches: until the batch is full or the
- * linger time is over. Memory is bounded by the output's slots; who adds must wait when told so.
+ * Collects events of one stream (standard input, a socket) into batches. A batch is sent when it is full or when the
+ * linger time is over. The output's slots bound the memory: callers must wait while there is none.
  */
 
 import { randomUUID } from "node:crypto";
@@ -40,7 +40,7 @@ export class EventBatcher {
   #unacked = 0;
 
   /**
-   * A stream has no identity over restarts: each start is a source of its own. `onAcknowledged` hears below
+   * A stream has no identity over restarts: each start is a source of its own. `onAcknowledged` is called with the sequence below
    * which number all events are acknowledged.
    */
   constructor(

@@ -42,7 +42,7 @@ export function inputMetrics(metrics: Metrics): InputMetrics {
     ]),
     dropped: metrics.counter(
       "tailrace_agent_dropped_messages_total",
-      "Messages a network input had no room for.",
+      "Messages that a network input dropped because its buffers were full.",
       ["input"],
     ),
     rewritten: metrics.counter("tailrace_agent_rewritten_files_total", "Files whose content was replaced.", [

@@ -1,9 +1,9 @@
 /**
- * What the agent promises to inputs and what they promise.
+ * The contract between the agent and its inputs.
  *
  * An input must run on its own: `start` doesn't wait for data, `stop` ends all its tasks. It must read only
- * when it holds a slot of the output. It must move its remembered place only when a batch is settled. It must
- * count what it can't keep and say so in its log; it must never throw into another input.
+ * when it holds a slot of the output. It must move its stored position only when a batch is settled. It must
+ * count and log what it drops. Its errors must not reach another input.
  */
 
 import type { Static, TObject } from "typebox";
@@ -14,7 +14,7 @@ import type { Logger } from "#proto/kit/log.ts";
 import type { InputMetrics } from "./input-metrics.ts";
 import type { Output } from "./output.ts";
 
-/** What an input gets. */
+/** What the agent passes to an input. */
 export interface InputContext {
   /** `id` of the settings, or one made of the type and the settings. */
   readonly id: string;
@@ -33,7 +33,7 @@ export interface InputContext {
   readonly batchBytes: number;
   /** Returns true for a file the agent must not read, as it writes it itself. */
   readonly isOwnFile: (file: { readonly dev: number; readonly ino: number }, path: string) => boolean;
-  /** False where the system doesn't tell when files were made. */
+  /** False where the file system doesn't provide the birth time of files. */
   readonly tellsBirth: boolean;
   /** Returns true where a path lies on a disk of this machine, of which reads may be waited for. */
   readonly isNear: (path: string) => boolean;
@@ -41,10 +41,10 @@ export interface InputContext {
   readonly onEnd: () => void;
 }
 
-/** What an input tells of itself. */
+/** State of an input, for status and metrics. */
 export interface InputState {
   readonly files: number;
-  /** Files with something to read that wait for others to be closed; undefined where there are no files. */
+  /** Unread files that wait until others are closed; undefined for inputs without files. */
   readonly waitingFiles?: number;
   readonly linesRead: number;
   readonly bytesRead: number;
@@ -57,12 +57,12 @@ export interface InputState {
   readonly lastError: string;
 }
 
-/** What an input tells of one file. */
+/** State of one file, for status. */
 export interface FileState {
   readonly path: string;
-  /** `moved`: it has a path outside the input's patterns; `deleted`: it has none and is held open. */
+  /** `moved`: its path is outside the input's patterns; `deleted`: it has no path and is held open. */
   readonly place: "open" | "closed" | "moved" | "deleted";
-  /** When it was looked at last. */
+  /** At the last check. */
   readonly sizeBytes: number;
   /** Everything below is in the hub's log, bytes. */
   readonly sentBytes: number;

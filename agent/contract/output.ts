@@ -1,5 +1,5 @@
 /**
- * What an output promises to inputs.
+ * The contract of an output.
  *
  * An output must settle each batch exactly once, and only when the receiver has it for good; until then it
  * tries for ever. It must own the batch's slot from `send` to the settlement. It must keep the order of a
@@ -28,7 +28,7 @@ export interface Channel {
   send(batch: Batch): void;
 }
 
-/** What an output tells of itself. */
+/** State of an output, for status. */
 export interface OutputState {
   /** True while batches get through. */
   readonly healthy: boolean;
@@ -40,7 +40,7 @@ export interface Output extends Component {
   readonly slots: SlotPool;
   /** Longest body a message may carry, bytes. */
   readonly maxBodyBytes: number;
-  /** True where the hub tells what is committed; else what is acknowledged counts as committed. */
+  /** True where the hub reports commits; otherwise acknowledged data counts as committed. */
   readonly confirmsCommits: boolean;
   /** Bytes of log data the receiver has taken since the start. */
   readonly ackedBytes: number;

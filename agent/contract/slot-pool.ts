@@ -1,4 +1,4 @@
-/** The agent's memory for data on its way: a fixed number of buffers. Who has none doesn't read. */
+/** The agent's memory for data in flight: a fixed number of buffers. An input reads only while it owns one. */
 
 import { BlockMemory } from "./block-memory.ts";
 

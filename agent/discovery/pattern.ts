@@ -35,7 +35,7 @@ export function compilePattern(text: string): Pattern[] {
   }));
 }
 
-/** Returns true where `path` matches one of the patterns, as far as its text tells. */
+/** Returns true where the text of `path` matches one of the patterns. */
 export function matchesPath(patterns: readonly Pattern[], path: string): boolean {
   const names = path.split("/").filter((name) => name !== "");
   return patterns.some(({ segments }) => matchesFrom(segments, 0, names, 0));

@@ -1,5 +1,5 @@
 /**
- * Finds the files that patterns mean. One scan of 10,000 files takes well under 100 ms of processor time,
+ * Finds the files that match patterns. One scan of 10,000 files takes well under 100 ms of processor time,
  * in slices, so that shipping goes on meanwhile.
  */
 
@@ -37,7 +37,7 @@ export interface ScanOptions {
   readonly exclude: (path: string) => boolean;
   /** Told of each file; nothing is kept, as ten thousand of them would stay in memory until the end. */
   readonly onFound: (found: Found) => void;
-  /** Returns true for a path that this scan has told of: another pattern means it too. */
+  /** Returns true for a path that this scan has already found by another pattern. */
   readonly wasFound: (path: string) => boolean;
 }
 
@@ -86,7 +86,7 @@ class Walk {
   readonly #options: ScanOptions;
   readonly #folders = new Set<string>();
   readonly #skipped = new Map<string, string>();
-  /** What was listed last: ** asks for the files of a folder and for its folders, one after the other. */
+  /** The last listing: `**` needs the files and then the folders of the same folder. */
   #listed: { readonly folder: RawPath; readonly listing: Listing } | undefined;
   #complete = true;
   #exhausted = false;

@@ -1,4 +1,4 @@
-/** When an open file may be closed, or deleted. */
+/** Decides when an open file may be closed or deleted. */
 
 import { lstatOrNull } from "#agent/discovery/path.ts";
 import type { Harvester } from "#agent/harvester/harvester.ts";
@@ -16,7 +16,7 @@ export interface CloseOptions {
 /** What the decision depends on besides the file. */
 export interface CloseFacts {
   readonly nowMs: number;
-  /** Set where a file must go to make room for another: how long it is kept after it was active last, ms. */
+  /** Set where other files wait to be opened: time since its last activity after which a file is closed, ms. */
   readonly pressedAfterMs: number | null;
   /** True where the last line of a rotated file has waited long enough to be taken as it is. */
   readonly final: boolean;

@@ -8,8 +8,8 @@
  *   acknowledged at most: the hub drops what it has of it, so nothing arrives twice and nothing is missed.
  * - For that the original's row must outlive its file by some time, though its inode is another file's at once. Files
  *   are compared by their keys therefore, never by inodes.
- * - A file beside one that stays is never taken for its copy, but where its name says so: two programs that print the
- *   same are told from one by nothing else, and repeating lines is better than losing them.
+ * - A file beside one that stays is never taken for its copy, but where its name says so: nothing else
+ *   distinguishes two programs that print the same, and repeating lines is better than losing them.
  */
 
 import type { Harvester } from "#agent/harvester/harvester.ts";
@@ -88,7 +88,7 @@ export class CopyJudge {
       return isOld && this.#stays(candidate, original, open) ? this.#besideIt(candidate, original) : "wait";
     // What has its path and no more in it was written anew: no rotation leaves a copy there.
     if (candidate.path === row.path && generation.offset >= candidate.size) return "other";
-    // It proves nothing any more that is gone; its name at the hub tells what is a repeat.
+    // A file that is gone proves nothing; the hub drops repeats by the content's name.
     if (generation.offset <= candidate.size) return this.#continued(candidate, original);
     return isOld ? "other" : "wait";
   }

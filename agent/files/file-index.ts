@@ -31,7 +31,7 @@ export interface Entry {
   missingSinceMs: number | null;
 }
 
-/** Times of birth that a cheap stat and a key tell of one file differ by less, ms. */
+/** Birth times of one file by a cheap stat and by its key differ by less, ms. */
 const BIRTH_TOLERANCE_MS = 0.001;
 
 export class FileIndex {
@@ -110,7 +110,7 @@ export function isFile({ key, birthtimeMs }: Pick<Entry, "key" | "birthtimeMs">,
   return key === "" ? bornAt(wanted, birthtimeMs) : key === wanted;
 }
 
-/** Returns true where the file `key` was born at this time, as a cheap stat tells it. */
+/** Returns true where the file `key` was born at this time, which a cheap stat returned. */
 export function bornAt(key: string, birthtimeMs: number): boolean {
   return Math.abs(birthMsOf(key) - birthtimeMs) < BIRTH_TOLERANCE_MS;
 }

@@ -129,7 +129,7 @@ export class FileOpener {
     else closeSync(fd);
   }
 
-  /** Opens a file and tells which it is; null where it is another one than the search found, or is still packed. */
+  /** Opens a file and identifies it; null where it isn't the one that the scan found, or is still packed. */
   #openContent(entry: Entry, found: Found, firstScan: boolean): Candidate | null {
     const { key } = entry;
     const archive = found.stat;
@@ -212,7 +212,7 @@ export class FileOpener {
   #awaitsFields(path: string): boolean {
     const { fieldsOf, awaitsFields } = this.#options;
     if (awaitsFields === null) return false;
-    fieldsOf?.(path); // asks for them
+    fieldsOf?.(path); // starts the request for them
     return awaitsFields(path);
   }
 

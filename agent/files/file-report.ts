@@ -1,4 +1,4 @@
-/** What is told of the files of one input: its state, its metrics, and lines of the agent's log. */
+/** Reports on the files of one input: its state, its metrics, the state of single files, and messages in the agent's log. */
 
 import type { FileState, InputContext, InputState } from "#agent/contract/input.ts";
 import type { Harvester } from "#agent/harvester/harvester.ts";
@@ -120,12 +120,12 @@ function reasonOf(error: unknown): string {
   return systemCode(error) === "EACCES" ? `${reason}; give the agent's user the right to read it` : reason;
 }
 
-/** Notices remembered as told. */
+/** Notices remembered as logged. */
 const REMEMBERED_MAX = 1_000;
 
 export class Notices {
   readonly #log: Logger;
-  readonly #told = new Set<string>();
+  readonly #logged = new Set<string>();
 
   constructor(log: Logger) {
     this.#log = log;
@@ -134,9 +134,9 @@ export class Notices {
   /** Logs that `path` is not read and why, unless it was logged before. */
   notRead(path: string, reason: string, level: "info" | "warn" = "info"): void {
     const what = `${path}: ${reason}`;
-    if (this.#told.has(what)) return;
-    if (this.#told.size >= REMEMBERED_MAX) this.#told.clear();
-    this.#told.add(what);
+    if (this.#logged.has(what)) return;
+    if (this.#logged.size >= REMEMBERED_MAX) this.#logged.clear();
+    this.#logged.add(what);
     this.#log[level]({ path }, `file is not read: ${reason}`);
   }
 }

@@ -161,7 +161,7 @@ test("tail_files reads a file that a hint names before the second search from it
   assert.equal(b.text, "new\n");
 });
 
-test("idle files make room where the system gave no descriptor to search with", async (t) => {
+test("idle files are closed where the system gave no descriptor to scan with", async (t) => {
   const b = await bench(t);
   writeFileSync(b.path("a.log"), "a\n");
   await b.scan();

@@ -13,7 +13,7 @@ import { FileOpener, type FileOpenerOptions } from "./file-opener.ts";
 import { FileReport, fileStates, Notices } from "./file-report.ts";
 import { OpenFiles, type OpenFilesOptions } from "./open-files.ts";
 import { adoptOrphans } from "./orphans.ts";
-import { Oblivion } from "./registry-cleanup.ts";
+import { RegistryCleanup } from "./registry-cleanup.ts";
 import { Succession } from "./succession.ts";
 import { WaitingFiles } from "./waiting-files.ts";
 
@@ -32,7 +32,7 @@ export class FileSet {
   readonly #report: FileReport;
   readonly #opener: FileOpener;
   readonly #succession: Succession | null;
-  readonly #oblivion: Oblivion;
+  readonly #cleanup: RegistryCleanup;
   readonly #index = new FileIndex();
   readonly #open: OpenFiles;
   readonly #waiting: WaitingFiles;
@@ -64,7 +64,7 @@ export class FileSet {
       context,
       notices,
     );
-    this.#oblivion = new Oblivion({
+    this.#cleanup = new RegistryCleanup({
       ...options,
       registry,
       index: this.#index,
@@ -141,7 +141,7 @@ export class FileSet {
     if (complete) this.#handleMissing(this.#scan);
     this.#succession?.giveTo(this.#open.harvesters(), (harvester) => this.#open.wake(harvester));
     this.#open.closeWhatMay(Math.max(this.#waiting.count, this.#open.excess));
-    this.#oblivion.cleanInactive();
+    this.#cleanup.cleanInactive();
   }
 
   /** Goes back to what is committed in all files. */
@@ -243,7 +243,7 @@ export class FileSet {
       }
       const waiting = this.#opener.waiting(entry);
       if (waiting !== null && this.#opener.worthOpening(entry, waiting)) this.#consider(entry, waiting);
-      else this.#oblivion.missing(entry);
+      else this.#cleanup.missing(entry);
     }
   }
 }

@@ -157,7 +157,7 @@ export class OpenFiles {
     this.#context.registry.release(harvester.key);
     if (entry === undefined) return;
     entry.harvester = null;
-    if (harvester.deleted) entry.size = 0; // what it had more than was sent is told of
+    if (harvester.deleted) entry.size = 0; // its unsent bytes are reported already
   }
 
   /** A rotated or removed file that nobody has written to for a while: its last line is complete as it is. */
@@ -203,7 +203,7 @@ class OpenLimit {
 
   /**
    * Notes that the system gave no descriptor with `open` files open: without descriptors folders can't be listed
-   * either, and no file would ever make room for another.
+   * either, and no file would ever be closed for another.
    */
   lower(open: number): void {
     const files = Math.max(0, open - DESCRIPTORS_SPARED);

@@ -1,4 +1,4 @@
-/** Files that the registry knows and the first scan after a start did not find. */
+/** Finds files that the registry has and the first scan after a start did not find. */
 
 import { readdirSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";

@@ -1,30 +1,30 @@
-/** Which files are forgotten, so that the registry doesn't grow for ever. */
+/** Removes files from the registry that are gone or long unchanged, so that it doesn't grow without end. */
 
 import type { Registry } from "#agent/registry/registry.ts";
 import type { FileRow } from "#agent/registry/row.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import type { Entry, FileIndex } from "./file-index.ts";
 
-export interface OblivionOptions {
+export interface RegistryCleanupOptions {
   /** 0: never. */
   readonly cleanInactiveMs: number;
   readonly cleanRemoved: boolean;
   readonly registry: Pick<Registry, "get" | "delete">;
   readonly index: FileIndex;
   readonly clock: Clock;
-  /** Told before a file's row goes. */
+  /** Called before a file's row is removed. */
   readonly onForget: (key: string, row: FileRow | undefined) => void;
-  /** Told of bytes of a file that was gone before they were read. */
+  /** Called with the number of bytes that were never read of a file that is gone. */
   readonly onLost: (path: string, bytes: number) => void;
 }
 
-/** An unmounted folder must not cost its files their places; it is back within this time. */
+/** An unmounted folder must not cost its files their positions; it is expected back within this time. */
 const REMOVED_DELAY_MS = 60_000;
 
-export class Oblivion {
-  readonly #options: OblivionOptions;
+export class RegistryCleanup {
+  readonly #options: RegistryCleanupOptions;
 
-  constructor(options: OblivionOptions) {
+  constructor(options: RegistryCleanupOptions) {
     this.#options = options;
   }
 

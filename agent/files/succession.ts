@@ -56,7 +56,7 @@ export class Succession {
     return false;
   }
 
-  /** Gives rotated files that end within an event the file in which it goes on; tells of each. */
+  /** Assigns to each rotated file that ends within an event the file that continues it. Returns these pairs. */
   giveTo(harvesters: Iterable<Harvester>, onGiven: (harvester: Harvester) => void): void {
     for (const harvester of harvesters) {
       if (!harvester.endsWithin) continue;

@@ -1,6 +1,6 @@
 /**
- * Files that have something to read while as many are open as may be. They are opened in the order in which they were
- * found, as soon as others that are read to their end make room: not with the next search, which may be far off.
+ * Unread files that wait because the limit of open files is reached. They are opened in the order in which they were
+ * found, as soon as files that are read to their end are closed, without waiting for the next scan.
  */
 
 import type { RawPath } from "#agent/discovery/path.ts";
@@ -17,7 +17,7 @@ export interface WaitingFilesOptions {
 
 /** Further ones are found again by the next search. */
 const WAITING_MAX = 10_000;
-/** Between two looks whether there is room: a file waits that long at least, and a look takes well under 1 ms. */
+/** Between two checks for a free descriptor: a file waits at least that long, and a check takes well under 1 ms. */
 const LOOK_EVERY_MS = 50;
 /** Opening takes 0.1 ms a file; the rest of the agent has its turn in between. */
 const OPENED_AT_ONCE = 100;

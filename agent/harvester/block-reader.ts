@@ -14,7 +14,7 @@ export class BlockReader {
     this.#reading = reading;
   }
 
-  /** Reads the next block into `slot` and sends it. `final`: the last line won't grow any more. */
+  /** Reads the next block into `slot` and sends it. `final`: the last line is complete as it is. */
   async read(slot: Slot, final: boolean): Promise<ReadOutcome> {
     const reading = this.#reading;
     const { progress, options } = reading;
@@ -23,15 +23,15 @@ export class BlockReader {
     for (;;) {
       const { headroom, tailroom } = reading.channel;
       const start = Math.max(headroom, ANCHOR_BYTES);
-      const room = Math.min(slot.buffer.length - start - tailroom, maxBodyBytes);
-      const dataEnd = await reading.fetch(slot.buffer, start, room);
+      const capacity = Math.min(slot.buffer.length - start - tailroom, maxBodyBytes);
+      const dataEnd = await reading.fetch(slot.buffer, start, capacity);
       if (typeof dataEnd === "string") return dataEnd;
       const mark = progress.offset === 0 ? markBytes(slot.buffer, start, dataEnd) : 0;
       if (mark > 0) {
         progress.skipTo(mark);
         continue;
       }
-      const full = dataEnd - start === room;
+      const full = dataEnd - start === capacity;
       const hole = holeBytes(slot.buffer, start, dataEnd);
       if (hole > 0) return reading.passHole(slot, slot.buffer, start, start + hole, dataEnd) ? "more" : "end";
       const decision = cut(slot.buffer, start, dataEnd, { maxLineBytes, full, final });
@@ -68,7 +68,7 @@ const CONTINUATIONS_MAX = 3;
 export interface CutOptions {
   /** Longest line that is kept whole, bytes with its line end. */
   readonly maxLineBytes: number;
-  /** True where the bytes fill the room there was: more may follow. */
+  /** True where the bytes fill the buffer: more may follow. */
   readonly full: boolean;
   /** True where the last line won't grow any more. */
   readonly final: boolean;
@@ -76,7 +76,7 @@ export interface CutOptions {
 
 /**
  * `block`: send up to `end`; `open`: the last line has no end.
- * `wait`: no line is complete yet. `grow`: a line is longer than the room but may still be kept whole.
+ * `wait`: no line is complete yet. `grow`: a line is longer than the buffer but may still be kept whole.
  */
 export type Cut =
   | { readonly kind: "block"; readonly end: number; readonly open: boolean }
@@ -91,7 +91,7 @@ export function cut(buffer: Buffer, start: number, end: number, options: CutOpti
   const { maxLineBytes, full, final } = options;
   if (end <= start) return WAIT;
   const last = buffer.lastIndexOf(NEWLINE, end - 1);
-  // Slow path: only where lines must be shorter than the room, each has to be looked at.
+  // Slow path: each line is checked only where the limit is below the size of the buffer.
   if (maxLineBytes < end - start) {
     const long = firstLongLine(buffer, start, end, maxLineBytes);
     if (long > start) return { kind: "block", end: long, open: false };

@@ -25,15 +25,15 @@ export interface PackOptions {
 /** Numbers of an event and the tags of its parts. */
 const EVENT_ROOM_BYTES = 128;
 
-/** Packs as many events as there is room for; makes more room only where not even one has its place. */
+/** Packs as many events as fit; grows the slot only where not even one fits. */
 export function packEvents(format: EventFormat, view: FileView, options: PackOptions): Packed {
   const { slot, headroom, tailroom, maxBodyBytes } = options;
   for (;;) {
-    const room = Math.min(slot.buffer.length - headroom - tailroom, maxBodyBytes);
-    const packed = packInto(format, view, slot.buffer, headroom, headroom + room, options);
+    const capacity = Math.min(slot.buffer.length - headroom - tailroom, maxBodyBytes);
+    const packed = packInto(format, view, slot.buffer, headroom, headroom + capacity, options);
     const stuck = packed.full && packed.end === view.start;
-    if (!stuck || room >= maxBodyBytes) return packed;
-    slot.grow(headroom + Math.min(room * 2, maxBodyBytes) + tailroom);
+    if (!stuck || capacity >= maxBodyBytes) return packed;
+    slot.grow(headroom + Math.min(capacity * 2, maxBodyBytes) + tailroom);
   }
 }
 

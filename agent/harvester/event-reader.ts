@@ -1,4 +1,4 @@
-/** Sends the events that a format cuts of a file; the place where the last one ends is where the next read begins. */
+/** Sends the events that a format cuts from a file. The next read begins where the last event ends. */
 
 import { readSync } from "node:fs";
 import type { Slot } from "#agent/contract/slot-pool.ts";
@@ -54,12 +54,12 @@ export class EventReader {
     if (tail !== null && progress.offset >= tail.at + tail.to) return "nothing";
     for (;;) {
       const { buffer } = scratch;
-      const room = buffer.length - ANCHOR_BYTES;
-      const dataEnd = await reading.fetch(buffer, ANCHOR_BYTES, room);
+      const capacity = buffer.length - ANCHOR_BYTES;
+      const dataEnd = await reading.fetch(buffer, ANCHOR_BYTES, capacity);
       if (dataEnd === "rewritten") this.reset(true);
       if (typeof dataEnd === "string") return dataEnd;
       if (this.#begin(buffer, dataEnd)) continue;
-      const full = dataEnd - ANCHOR_BYTES === room;
+      const full = dataEnd - ANCHOR_BYTES === capacity;
       const hole = holeBytes(buffer, ANCHOR_BYTES, dataEnd);
       if (hole > 0) {
         this.#pending = null;
@@ -67,11 +67,11 @@ export class EventReader {
       }
       const outcome = await this.#pack(slot, buffer, dataEnd, full, final);
       if (outcome !== null) return outcome;
-      scratch.grow(Math.max(room * 2, ANCHOR_BYTES + format.maxEventBytes * 2));
+      scratch.grow(Math.max(capacity * 2, ANCHOR_BYTES + format.maxEventBytes * 2));
     }
   }
 
-  /** Sends events of what was read; returns null where there isn't room for a single one. */
+  /** Sends events of what was read; returns null where not even one fits. */
   async #pack(
     slot: Slot,
     buffer: Buffer,
@@ -86,8 +86,8 @@ export class EventReader {
     const expired = this.#pending?.end === offset + dataEnd - ANCHOR_BYTES && this.pendingMs === 0;
     const end = full ? dataEnd : this.#append(buffer, dataEnd);
     const view = this.#viewOf(buffer, end, expired, final && !full && end === dataEnd);
-    const room = { slot, memory: slots.memory, headroom, tailroom, maxBodyBytes };
-    const packed = packEvents(format, view, { ...room, stopAt: dataEnd, onTruncated });
+    const capacity = { slot, memory: slots.memory, headroom, tailroom, maxBodyBytes };
+    const packed = packEvents(format, view, { ...capacity, stopAt: dataEnd, onTruncated });
     if (
       packed.end > ANCHOR_BYTES &&
       !this.#reading.isRecorded(buffer, ANCHOR_BYTES, Math.min(packed.end, dataEnd))

@@ -57,11 +57,11 @@ export class FileReading {
    * Reads on at `start` of `buffer`, with the bytes before it in front; returns where the data ends, or what
    * keeps it from being used. Throws the system's error.
    */
-  async fetch(buffer: Buffer, start: number, room: number): Promise<number | Obstacle> {
+  async fetch(buffer: Buffer, start: number, capacity: number): Promise<number | Obstacle> {
     const { progress } = this;
     const { offset } = progress;
     const before = Math.min(ANCHOR_BYTES, offset);
-    const length = await this.#reader.read(buffer, start - before, before + room, offset - before);
+    const length = await this.#reader.read(buffer, start - before, before + capacity, offset - before);
     if (offset !== progress.offset) return "nothing"; // a rewind came in between, and wakes the file
     const isKnown = length >= before && this.#fits(buffer, start);
     if (!isKnown || !this.#hasHead(buffer, start - before, start - before + length)) {
@@ -70,7 +70,7 @@ export class FileReading {
       return "rewritten";
     }
     const dataEnd = start - before + length;
-    this.sizeAtEnd = dataEnd - start === room ? -1 : offset + dataEnd - start;
+    this.sizeAtEnd = dataEnd - start === capacity ? -1 : offset + dataEnd - start;
     return dataEnd;
   }
 
@@ -129,14 +129,14 @@ export class FileReading {
     return end < dataEnd || this.sizeAtEnd < 0;
   }
 
-  /** Before an offset that was rewound to, nothing is known of the bytes: the file's first ones tell, in time. */
+  /** The bytes before an offset that was rewound to are unknown; the file's first bytes show later whether it was replaced. */
   #fits(buffer: Buffer, start: number): boolean {
     const { anchor, offset, row } = this.progress;
     if (anchor.bytes === 0 && offset > 0) return sameHead(this.options.fd, row.head);
     return fits(anchor, buffer, start);
   }
 
-  /** At the start of the file nothing is before what is read; there its fingerprint tells whether it was replaced. */
+  /** No bytes precede the start of the file; there its fingerprint shows whether it was replaced. */
   #hasHead(buffer: Buffer, from: number, end: number): boolean {
     const { row, offset } = this.progress;
     const { bytes, hash } = row.head;

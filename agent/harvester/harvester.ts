@@ -192,7 +192,7 @@ export class Harvester {
     this.#events?.reset(false);
   }
 
-  /** Closes the file; what was sent is settled all the same. The row tells a later scan whether there is more to read. */
+  /** Closes the file; what was sent is settled all the same. A later scan sees in the row whether there is more to read. */
   close(): void {
     if (this.#closed) return;
     this.#closed = true;

@@ -1,7 +1,7 @@
 /**
- * Which file this is, whatever it is called. An inode number alone says little: file systems give it to the
- * next new file at once. With the time of birth it names one file for ever; hashes of its first bytes and of
- * the bytes before an offset tell whether its content is still what was read.
+ * Identifies files independently of their names. An inode number alone isn't enough: file systems give it to the
+ * next new file at once. Together with the birth time it identifies one file for ever. Hashes of the first bytes and of
+ * the bytes before an offset show whether the content is still what was read.
  */
 
 import { hash } from "node:crypto";
@@ -25,7 +25,7 @@ const HASH_LENGTH = 22;
 
 /**
  * Returns "<dev>-<inode>-<birth time in ns>", lower-case hexadecimal each; 0 for the time where the system
- * doesn't tell it. Then only the content tells whether an inode was given to a new file.
+ * doesn't provide it. Then only the content shows whether an inode was given to a new file.
  */
 export function fileKey(stat: Pick<BigIntStats, "dev" | "ino" | "birthtimeNs">, tellsBirth: boolean): string {
   const birth = tellsBirth ? stat.birthtimeNs : 0n;
@@ -53,7 +53,7 @@ export function systemTellsBirth(folder: string): boolean {
   }
 }
 
-/** Returns the time of birth in a file key, ms since 1970-01-01 UTC; 0 where the system doesn't tell it. */
+/** Returns the time of birth in a file key, ms since 1970-01-01 UTC; 0 where the system doesn't provide it. */
 export function birthMsOf(key: string): number {
   return Number(BigInt(`0x${key.split("-")[2] ?? "0"}`)) / 1e6;
 }
@@ -63,7 +63,7 @@ export function fileInode(key: string): bigint {
   return BigInt(`0x${key.split("-")[1] ?? "0"}`);
 }
 
-/** Returns what a cheap stat tells of a file's identity: "<dev>-<inode>". Inodes above 2^53 are rounded. */
+/** Returns a file's identity by a cheap stat: "<dev>-<inode>". Inodes above 2^53 are rounded. */
 export function inodeKey(dev: number, ino: number): string {
   return `${dev.toString(16)}-${ino.toString(16)}`;
 }

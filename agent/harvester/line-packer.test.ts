@@ -49,9 +49,9 @@ async function packBoth(format: LineFormat, text: string): Promise<{ fast: unkno
   const packed: unknown[] = [];
   for (const each of [format, slow]) {
     const slot = (await slots.acquire(new AbortController().signal))!;
-    const room = { slot, memory, headroom: 0, tailroom: 0, maxBodyBytes: SLOT_BYTES };
+    const options = { slot, memory, headroom: 0, tailroom: 0, maxBodyBytes: SLOT_BYTES };
     const { end, bodyEnd, events } = packEvents(each, view, {
-      ...room,
+      ...options,
       onTruncated: () => undefined,
       stopAt: view.end,
     });
@@ -105,13 +105,13 @@ test("the fast path ends before a line that is too long, and before NULs", () =>
   }
 });
 
-test("the fast path ends where the next line has no room", () => {
+test("the fast path ends before a line that does not fit", () => {
   const { end, bodyEnd, events, full } = packTwice({ ...PLAIN, maxBytes: 100 }, "0123456789\n".repeat(3), 30);
   assert.deepEqual([end, events, full], [11, 1, true]);
   assert.ok(bodyEnd <= 30);
 });
 
-test("lines are packed as the oracle packs them, whatever the lines, filters, offsets and room", () => {
+test("lines are packed as the oracle packs them, whatever the lines, filters, offsets and capacity", () => {
   const pieces = ["\n", "\r\n", "DEBUG", "x", "some text ", "0123456789abcdef", "é", "\0", "DEBU", "\r"];
   const pick = <T>(values: readonly T[]): T => values[Math.floor(Math.random() * values.length)]!;
   for (let round = 0; round < 300; round++) {

@@ -1,6 +1,6 @@
 /**
- * Fast path of packing: lines that are events as they stand go from the bytes read into the slot, and nothing else is
- * made for them. It stops at the first that isn't so simple. The kernel packs what no filter has to look at.
+ * Fast path of packing: copies lines that are events as they stand from the read buffer into the slot and creates no
+ * objects for them. It stops at the first line that needs more. The kernel packs the lines that no filter must check.
  */
 
 import type { BlockMemory } from "#agent/contract/block-memory.ts";
@@ -37,7 +37,7 @@ export function beginsPlain({ continued, afterCut, cuts }: FileView): boolean {
   return !continued && !afterCut && cuts.length === 0;
 }
 
-/** Packs whole lines of the view, as many as have room. */
+/** Packs whole lines of the view, as many as fit. */
 export function packLines(lines: PlainLines, view: FileView, memory: BlockMemory, target: Target): Packed {
   const { buffer, start, end, offset } = view;
   const filter = lines.within(buffer);
@@ -62,7 +62,7 @@ export function packLines(lines: PlainLines, view: FileView, memory: BlockMemory
   return { end: run.place, bodyEnd: run.at, events, cuts: [], full: run.why === "stopped" };
 }
 
-/** Packs the line at `place`, as the kernel would but for the filter. "suspect": the next one has to be looked at. */
+/** Packs the line at `place`, as the kernel would but for the filter. "suspect": the next one must be checked. */
 function packLine(
   { stripsReturn, maxBytes }: PlainLines,
   filter: RangeFilter,

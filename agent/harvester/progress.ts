@@ -90,7 +90,7 @@ export class Progress {
     return this.#persist(row.generation, row.head.bytes);
   }
 
-  /** Notes that bytes up to `to` are sent off; returns what tells of their acknowledgement. */
+  /** Records that bytes up to `to` are sent; returns the callback for their acknowledgement. */
   begin(to: number, anchor: Anchor): () => void {
     const tracker = this.#tracker;
     const flight = tracker.begin(this.#offset, to, anchor);

@@ -1,4 +1,4 @@
-/** The inputs there are. */
+/** All inputs. */
 
 import type { InputPlugin } from "#agent/contract/input.ts";
 import { containerInput } from "./container.ts";

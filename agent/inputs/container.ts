@@ -1,4 +1,4 @@
-/** Input `container`: the log files that container runtimes write, with what their paths tell of pods. */
+/** Input `container`: the log files that container runtimes write, with the pod fields that their paths hold. */
 
 import type { Static } from "typebox";
 import { defineInput, type InputContext } from "#agent/contract/input.ts";
@@ -25,7 +25,7 @@ const schema = Type.Object(
     }),
     format: Type.Union([Type.Literal("auto"), Type.Literal("docker"), Type.Literal("cri")], {
       default: "auto",
-      description: "docker (json-file), cri, or auto: told by each line.",
+      description: "docker (json-file), cri, or auto: recognised line by line.",
     }),
     stream: Type.Union([Type.Literal("all"), Type.Literal("stdout"), Type.Literal("stderr")], {
       default: "all",
@@ -58,7 +58,7 @@ const SPAN_SHARE = 4;
 export const containerInput = defineInput({
   type: "container",
   summary:
-    "Reads the logs of containers (Docker json-file, CRI), joins lines in pieces, also over a rotation, and adds what the path tells of the pod.",
+    "Reads the logs of containers (Docker json-file, CRI), joins lines in pieces, also over a rotation, and adds the pod's fields from the path.",
   heldSlots: 0,
   schema,
   validate(settings) {

@@ -85,7 +85,7 @@ const schema = Type.Object(
         minimum: 1,
         maximum: 10_000,
         default: 125,
-        description: "Entries asked for at a time.",
+        description: "Entries requested at a time.",
       }),
       "data_type",
       "list",
@@ -255,7 +255,7 @@ export class KvstoreInput implements Input {
     if (ids.length > 0) await source.confirm(client, ids);
   }
 
-  /** Takes messages as they come; who publishes doesn't wait, so what there is no room for is lost and counted. */
+  /** Takes messages as they arrive. Publishers don't wait, so messages that find the buffers full are lost and counted. */
   async #listen(client: RedisClient): Promise<void> {
     await this.#sink.open();
     const command = this.#settings.data_type === "channel" ? "SUBSCRIBE" : "PSUBSCRIBE";

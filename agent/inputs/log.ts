@@ -1,4 +1,4 @@
-/** Input `log`: the lines of files that path patterns mean, one harvester per file. */
+/** Input `log`: the lines of files that match path patterns, one harvester per file. */
 
 import { defineInput, type InputContext } from "#agent/contract/input.ts";
 import { FileInput } from "#agent/inputs/files/file-input.ts";

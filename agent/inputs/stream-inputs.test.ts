@@ -113,7 +113,7 @@ test("a TCP sender waits while the output is away", async () => {
   await context.dispose();
 });
 
-test("datagrams are events, cut off at the limit, and counted where there is no room", async () => {
+test("datagrams are events, cut off at the limit, and counted where the buffers are full", async () => {
   const context = await testContext({ slots: 1 });
   const input = new UdpInput(
     "udp",

@@ -36,7 +36,8 @@ const NEWLINE = 0x0a;
 
 export const udpInput = defineInput({
   type: "udp",
-  summary: "Takes datagrams. UDP can't hold up a sender: what there is no room for is counted and lost.",
+  summary:
+    "Takes datagrams. UDP can't slow a sender down: datagrams that find the buffers full are counted and lost.",
   heldSlots: 1,
   schema,
   validate(settings) {

@@ -209,7 +209,7 @@ class Span {
     return [...this.open.values()].every(({ pieces }) => pieces.length === 0);
   }
 
-  /** Notes that `cut` reaches to `end`; tells whether everything up to some place is ended with it. */
+  /** Records that `cut` reaches to `end`; returns whether every event before some position has ended. */
   ended(cut: CutEvent, end: number): CutEvent {
     this.events++;
     this.#ended = Math.max(this.#ended, end);

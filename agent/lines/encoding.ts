@@ -15,7 +15,7 @@ export interface Encoding {
   readonly decode: (bytes: Buffer) => Buffer;
 }
 
-/** Bytes that some programs put at the start of a file to tell its encoding. */
+/** Bytes that some programs write at the start of a file to mark its encoding. */
 export const BYTE_ORDER_MARKS: Readonly<Record<string, Buffer>> = {
   "utf-8": Buffer.of(0xef, 0xbb, 0xbf),
   "utf-16le": Buffer.of(0xff, 0xfe),

@@ -1,5 +1,5 @@
 /**
- * What makes events of a file's bytes at the agent. A format must cut the same bytes at the same places
+ * Contract of the formats that cut a file's bytes into events. A format must cut the same bytes at the same places
  * however often they are read: what was sent and not acknowledged is cut again after a restart, and the hub
  * drops repeated events by their offsets. Cuts that only time justifies are remembered by the caller and
  * given back as `cuts`.
@@ -50,7 +50,7 @@ export interface PlainLines {
   readonly maxBytes: number;
   /** True where a carriage return before the line feed belongs to the line's end. */
   readonly stripsReturn: boolean;
-  /** Returns what tells the lines of `buffer` that filters keep, asked for one after the other. */
+  /** Returns the filter for the lines of `buffer`, which must be checked in ascending order. */
   within(buffer: Buffer): RangeFilter;
 }
 
@@ -60,9 +60,9 @@ export interface EventFormat {
   readonly maxEventBytes: number;
   /** Time after which the whole lines of an unfinished event are one; 0: they wait for ever. */
   readonly timeoutMs: number;
-  /** Length of the byte order mark at the start of the file; told its first bytes before anything is cut. */
+  /** Length of the byte order mark at the start of the file; it gets the file's first bytes before anything is cut. */
   begin(head: Buffer): number;
-  /** Returns true where an event may begin at `at`, told by the bytes before. */
+  /** Returns true where an event may begin at `at`, judged by the bytes before. */
   boundaryBefore(buffer: Buffer, at: number): boolean;
   /** Yields events in the order of their ends. What follows the last one waits for more. */
   cut(view: FileView): Generator<CutEvent, void>;

@@ -42,7 +42,7 @@ export interface DecodedLine {
   /** Text of the event; undefined: the line itself. */
   readonly message: string | undefined;
   readonly fields: JsonObject;
-  /** ms since 1970-01-01 UTC; 0: the line doesn't tell. */
+  /** ms since 1970-01-01 UTC; 0: the line has no time. */
   readonly timeMs: number;
 }
 

@@ -1,14 +1,14 @@
-/** Which events are kept: those that match an expression of `include_lines`, if there are any, and none of `exclude_lines`. */
+/** Keeps events that match an expression of `include_lines`, where there are any, and none of `exclude_lines`. */
 
 import { LiteralSearch, literalsOf } from "./literals.ts";
 
-/** Tells of ranges of one buffer, asked for one after the other, as long as its bytes stay. */
+/** Filter for ranges of one buffer, which must be checked in ascending order while its bytes stay the same. */
 export interface RangeFilter {
   /** Returns true where bytes `start` to `end` are the text of an event that is kept. */
   keeps(start: number, end: number): boolean;
   /**
    * Returns a place at or after `start`: each text from `start` on is kept unless it holds this place or later ones.
-   * Infinity: all are. Null: `keeps` has to be asked of each.
+   * Infinity: all are. Null: `keeps` must check each.
    */
   keptUntil(start: number): number | null;
 }
@@ -38,7 +38,7 @@ export class LineFilter {
     return !this.#exclude.some((expression) => expression.test(text));
   }
 
-  /** Returns what tells of UTF-8 text in `buffer`. Fast path: no text is made where bytes tell that no expression matches. */
+  /** Returns the filter for UTF-8 text in `buffer`. Fast path: no string is made where the bytes show that no expression matches. */
   within(buffer: Buffer): RangeFilter {
     if (!this.isNeeded) return KEEPS_ALL;
     const included = this.#searchFor(this.#includeLiterals, buffer);

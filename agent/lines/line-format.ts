@@ -243,7 +243,7 @@ export class LineFormat implements EventFormat {
     return at;
   }
 
-  /** Returns the last place at or before `end` where no character is cut, as far as the encoding tells. */
+  /** Returns the last place at or before `end` where no character is cut, as far as the encoding allows that. */
   #characterEnd(buffer: Buffer, start: number, end: number): number {
     if (this.#encoding.unitBytes === 2) return end - ((end - start) % 2);
     if (this.#encoding.name !== "utf-8") return end;

@@ -1,6 +1,6 @@
 /**
- * What an expression can't match without: most filters name a word, and bytes are searched for it much quicker than
- * made into a text that the expression is tried on.
+ * Finds literal texts that every match of an expression contains. Most filters name a word, and searching bytes for it
+ * is much faster than decoding them and running the expression.
  */
 
 /** Shorter ones are everywhere. */
@@ -11,7 +11,7 @@ const SPECIAL = /[\\^$.*+?()[\]{}|]/;
 /** A text of these is the same bytes in each encoding there is for plain text. */
 const ASCII = /^[\x20-\x7e]*$/;
 
-/** Returns texts of which everything that `expression` matches holds one; null where that can't be told. */
+/** Returns texts of which everything that `expression` matches holds one; null where there are none. */
 export function literalsOf(expression: RegExp): readonly string[] | null {
   const { flags } = expression;
   const source = expression.source.replaceAll("\\/", "/"); // which needs no escape but gets one

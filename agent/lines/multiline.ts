@@ -1,4 +1,4 @@
-/** Which lines belong together: stack traces, statements over several lines, blocks of a fixed length. */
+/** Joins lines into events: stack traces, statements over several lines, blocks of a fixed length. */
 
 import type { Static } from "typebox";
 import { onlyWith } from "#agent/contract/idle-settings.ts";

@@ -1,4 +1,4 @@
-/** Where lines end. */
+/** Finds the ends of lines for each line terminator and encoding. */
 
 import type { Encoding } from "./encoding.ts";
 

@@ -1,4 +1,4 @@
-/** What the stream answers to a batch. */
+/** Reads the stream's answers to batches and explains refusals. */
 
 /** Stored, or not stored and why. All failures are passing ones: the batch is sent again. */
 export type Acknowledgement =
@@ -16,7 +16,7 @@ const NO_RESPONDERS = 503;
 const TEXTS: Readonly<Record<FailureReason, string>> = {
   timeout: "the hub's log doesn't answer in time; its disk may be full or its server overloaded",
   no_stream: "the hub's log isn't there yet; is the hub running?",
-  full: "the hub's log is full; the agent goes on when the hub has made room",
+  full: "the hub's log is full; the agent continues when the hub has freed space",
   resources: "the hub's log lacks resources; look at the disk and memory of its server",
   in_process: "the hub's log is still storing an earlier copy of the batch",
   refused: "the hub's log refused the batch",

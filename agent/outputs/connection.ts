@@ -1,6 +1,6 @@
 /**
- * The agent's connection to NATS. It is tried for ever, at the start as well as after a loss; who uses it
- * hears when it comes and goes.
+ * The agent's connection to NATS. It retries without end, at the start as well as after a loss, and notifies listeners
+ * when it is up or down.
  */
 
 import { readFileSync } from "node:fs";
@@ -73,7 +73,7 @@ export class Connection implements Component {
   #nats: NatsConnection | undefined;
   #up = false;
   #task: Promise<void> | undefined;
-  /** Last error the server told before it closed the connection; empty where it told none. */
+  /** Last error that the server sent before it closed the connection; empty where it sent none. */
   #refusal = "";
   #problem = "not connected to the hub yet";
 
@@ -197,7 +197,7 @@ export class Connection implements Component {
   }
 }
 
-/** Returns what the client library is told. Throws settings_invalid for credentials that can't be read. */
+/** Returns the options for the client library. Throws settings_invalid for credentials that can't be read. */
 export function connectionOptions(settings: ConnectionSettings, name: string): NodeConnectionOptions {
   const retry = new Backoff({ firstMs: RETRY_FIRST_MS, capMs: RETRY_CAP_MS });
   const { token, tokenFile, user, nkeySeedFile, tlsCa, tlsCertificate, tlsKey, inboxPrefix } = settings;

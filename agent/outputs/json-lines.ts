@@ -1,6 +1,6 @@
 /**
  * The outputs to a file and to standard output: each line is a JSON document, as the search output would send it.
- * A batch is settled when the system has taken it; a full disk is waited for.
+ * A batch is settled when the system has accepted it; on a full disk the output waits.
  */
 
 import {

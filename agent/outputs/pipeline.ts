@@ -42,7 +42,7 @@ const HEADROOM_BYTES = 4_096;
 const TAILROOM_BYTES = 2;
 /** Headers and what NATS adds to a message, subtracted from the server's limit. */
 const ENVELOPE_BYTES = 65_536;
-/** Limit of a server nobody has told us about yet: NATS's default. */
+/** Assumed until the server sends its own limit: NATS's default. */
 const DEFAULT_MAX_PAYLOAD_BYTES = 1_048_576;
 
 /** Level 1: three times smaller at 400 MB/s; higher levels cost more time than they save network. */
@@ -111,11 +111,11 @@ export class PipelineOutput implements Output, Wire {
     return this.#publisher.state();
   }
 
-  publish({ subject, data, messageId, number, room }: WireMessage): void {
+  publish({ subject, data, messageId, number, frame }: WireMessage): void {
     const { nats } = this.#connection;
     const reply = `${this.#inbox}.${number}`;
     const lines = [`Nats-Msg-Id: ${messageId}`, `Nats-Expected-Stream: ${RAW_STREAM}`];
-    if (room !== null && publishInPlace(nats, { subject, reply, headers: lines }, data, room)) return;
+    if (frame !== null && publishInPlace(nats, { subject, reply, headers: lines }, data, frame)) return;
     const fields = headers();
     fields.set("Nats-Msg-Id", messageId);
     fields.set("Nats-Expected-Stream", RAW_STREAM);

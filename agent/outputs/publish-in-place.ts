@@ -1,7 +1,7 @@
 /**
  * Publishes a message without copying it. The client library would copy each batch into a new buffer, and
  * the garbage collector would spend more time on those than the agent on everything else. So the protocol's
- * line and headers are written right before the message, in the room its buffer has there.
+ * line and headers are written right before the message, into the free bytes of its buffer there.
  *
  * The buffer is then the socket's until the server has read all of it. That is certain once the batch is
  * acknowledged, but only for the first attempt: a later one could still wait in the socket when the answer
@@ -26,26 +26,26 @@ export interface FrameFields {
 }
 
 /**
- * Sends `message`, a part of `room`, with everything around it written into `room`; returns false where that
+ * Sends `message`, a part of `frame`, with everything around it written into `frame`; returns false where that
  * is not possible, and nothing is sent. Throws where the message is longer than the server takes.
  */
 export function publishInPlace(
   nats: NatsConnection,
   fields: FrameFields,
   message: Buffer,
-  room: Buffer,
+  frame: Buffer,
 ): boolean {
   const { protocol } = nats as FrameSender;
-  if (protocol?.sendCommand === undefined || message.buffer !== room.buffer) return false;
+  if (protocol?.sendCommand === undefined || message.buffer !== frame.buffer) return false;
   const headers = `NATS/1.0\r\n${fields.headers.join("\r\n")}\r\n\r\n`;
   const total = headers.length + message.length;
   if (total > (nats.info?.max_payload ?? 0)) return false; // the ordinary way says so
   const head = `HPUB ${fields.subject} ${fields.reply} ${headers.length} ${total}\r\n${headers}`;
-  const start = message.byteOffset - room.byteOffset - head.length;
-  const end = message.byteOffset - room.byteOffset + message.length;
-  if (start < 0 || end + LINE_END.length > room.length) return false;
-  room.write(head, start, "latin1");
-  LINE_END.copy(room, end);
-  protocol.sendCommand(room.subarray(start, end + LINE_END.length));
+  const start = message.byteOffset - frame.byteOffset - head.length;
+  const end = message.byteOffset - frame.byteOffset + message.length;
+  if (start < 0 || end + LINE_END.length > frame.length) return false;
+  frame.write(head, start, "latin1");
+  LINE_END.copy(frame, end);
+  protocol.sendCommand(frame.subarray(start, end + LINE_END.length));
   return true;
 }

@@ -94,7 +94,7 @@ mocked("without an answer in time the same bytes go out again under the same id,
   assert.ok(b.sent.length > 10);
   assert.ok(b.sent.every(({ data, messageId }) => data.equals(first!.data) && messageId === "a/1/1"));
   assert.deepEqual(
-    [first!.room === null, b.sent[1]!.room],
+    [first!.frame === null, b.sent[1]!.frame],
     [false, null],
     "only the first attempt may use the slot in place",
   );

@@ -26,10 +26,10 @@ export interface WireMessage {
   readonly messageId: string;
   readonly number: number;
   /** The slot's buffer, for the first attempt: bytes of it around `data` may be written until the answer comes. */
-  readonly room: Buffer | null;
+  readonly frame: Buffer | null;
 }
 
-/** What the publisher tells the watermark about the stream. */
+/** The last acknowledgement, for the watermark. */
 export interface LastAck {
   readonly sequence: number;
   readonly messageId: string;
@@ -52,7 +52,7 @@ export interface PublisherOptions {
 
 /** How often time limits are looked at. */
 const SWEEP_MS = 100;
-/** Failures in a row are told of after this time, so that a restart of the hub makes no noise. */
+/** Failures in a row are logged after this time, so that a restart of the hub logs nothing. */
 const UNHEALTHY_AFTER_MS = 5_000;
 
 export class Publisher {
@@ -184,11 +184,11 @@ export class Publisher {
 
   #transmit(pending: Pending): void {
     const { number, messageId, message: data, lane, sendable } = pending;
-    const room = pending.attempts === 0 ? sendable.slot.buffer : null;
+    const frame = pending.attempts === 0 ? sendable.slot.buffer : null;
     pending.attempts++;
     pending.sentAtMs = this.#options.clock.monotonic();
     try {
-      this.#wire.publish({ subject: lane.subject, data, messageId, number, room });
+      this.#wire.publish({ subject: lane.subject, data, messageId, number, frame });
     } catch (error) {
       this.#fail(pending, "refused", (error as Error).message);
     }

@@ -1,4 +1,4 @@
-/** How far one source is acknowledged without a gap. */
+/** Tracks the offset up to which one source is acknowledged without a gap. */
 
 /** Describes the bytes before an offset, to recognise later whether they are still the same. */
 export interface Anchor {

@@ -1,7 +1,7 @@
 /**
- * Brings what has changed in the registry into its database, once a second and when asked. Where that fails the agent
- * ships on, and the database is opened anew before the next try: after a full disk its log may end in half a record,
- * behind which nothing is found again, and other failures leave it read-only.
+ * Writes the registry's changes to its database, once a second and on demand. After a failure the agent keeps shipping,
+ * and the database is reopened before the next attempt: after a full disk its log may end in half a record, behind which
+ * nothing is readable, and other failures leave it read-only.
  */
 
 import type { Logger } from "#proto/kit/log.ts";

@@ -302,7 +302,7 @@ export class Registry implements Component {
   }
 }
 
-/** Lines are told apart by the agent's id: under another one, all files would be sent once more. */
+/** Lines are identified by the agent's id: under another id all files would be sent again. */
 function otherIdentity(folder: string, known: string): AppError {
   return new AppError(
     "settings_invalid",

@@ -1,4 +1,4 @@
-/** What the registry keeps of a file. */
+/** The registry's row of a file, and the index from content to the files that hold it. */
 
 import { type Anchor, NO_ANCHOR } from "./ack-tracker.ts";
 
@@ -23,7 +23,7 @@ export interface EarlierGeneration {
 /** Generations remembered to recognise their copies: rotation by copy takes place seldom. */
 export const EARLIER_MAX = 4;
 
-/** State of one file. Changed in place by its input; the registry is told by `touch`. */
+/** State of one file. Its input changes it in place and then calls the registry's `touch`. */
 export interface FileRow {
   /** Id of the input that reads it. */
   input: string;

@@ -35,7 +35,7 @@ export interface OpenedStore {
 
 /** Damaged copies kept for whoever wants to look. */
 const BAD_COPIES_KEPT = 2;
-/** Opening the database writes its buffer as a table: without that room it would look damaged. */
+/** Opening the database writes its buffer as a table; on a disk without that space it would look damaged. */
 const START_BYTES = 2 << 20;
 /** What the system says where it is out of something, or may not; LevelDB passes it on as text alone. */
 const REFUSAL =
@@ -151,7 +151,7 @@ function isRefusal(error: unknown): boolean {
 function unreadable(path: string, error: unknown): AppError {
   return new AppError(
     "file_unreadable",
-    `cannot use ${path}: ${reasonOf(error)}; make it writable, with room on its disk, or give another folder with --path.data`,
+    `cannot use ${path}: ${reasonOf(error)}; make it writable and free space on its disk, or give another folder with --path.data`,
     {
       cause: error,
     },

@@ -240,7 +240,7 @@ function addressesOf(value: string | readonly string[] | undefined): readonly st
   return typeof value === "string" ? [value] : (value ?? []);
 }
 
-/** The address itself isn't told: it may hold a password. */
+/** The message leaves the address out: it may hold a password. */
 function faultOf(key: Key, address: string): string | undefined {
   if (address.includes("@"))
     return `an address names a user or password, which would be shown wherever the address is; put them into ${CREDENTIALS[key]}`;

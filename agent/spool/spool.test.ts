@@ -20,7 +20,7 @@ async function sinkOf(t: Run, context: TestContext, spoolBytes: number): Promise
 
 const files = (context: TestContext): string[] => readdirSync(join(context.dataFolder, "spool", "test"));
 
-test("what the output has no room for goes to disk, and arrives in order when it has", async (t) => {
+test("events go to disk while the output has no free slot, and arrive in order when it has one", async (t) => {
   const context = await testContext({ slots: 1, batchBytes: 16_384 });
   t.after(() => context.dispose());
   context.output.acking = false;

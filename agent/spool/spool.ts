@@ -1,6 +1,6 @@
 /**
- * Keeps events of an input without a file on disk while the output has no room for them, up to a limit, and
- * sends them when it has. Each segment is a source of its own with offsets, as a file would be.
+ * Keeps events of an input without files on disk while the output has no free slot, up to a limit, and sends them when
+ * it has one. Each segment is a source of its own with offsets, as a file would be.
  */
 
 import { randomUUID } from "node:crypto";
@@ -45,7 +45,7 @@ export class Spool {
   #onRoom: (() => void)[] = [];
   #rouse: (() => void) | undefined;
   #task: Promise<void> | undefined;
-  #told = false;
+  #logged = false;
 
   constructor(options: SpoolOptions) {
     this.#options = options;
@@ -88,17 +88,17 @@ export class Spool {
       segment.sizeBytes += size;
       this.#bytes += size;
     } catch (error) {
-      if (!this.#told)
+      if (!this.#logged)
         this.#options.context.log.error({ error }, `the spool ${this.#folder} can't be written`);
-      this.#told = true;
+      this.#logged = true;
       return false;
     }
-    this.#told = false;
+    this.#logged = false;
     this.#rouse?.();
     return true;
   }
 
-  /** Resolves when there may be room again, or the spool stops. */
+  /** Resolves when disk space may be free again, or the spool stops. */
   async whenRoom(): Promise<void> {
     if (this.#stop.signal.aborted) return;
     await new Promise<void>((resolve) => this.#onRoom.push(resolve));

@@ -175,7 +175,7 @@ function closingQuote(bytes: Uint8Array, at: number, end: number): number {
   return -1;
 }
 
-/** Whether a line begins like 2026-01-02T03:04:05, as no client does: most lines of applications do, and are told at once. */
+/** Whether a line begins like 2026-01-02T03:04:05, as no client does: most lines of applications do and are recognised at once. */
 function beginsWithTime(bytes: Uint8Array, at: number): boolean {
   return (
     bytes[at + 4] === DASH && bytes[at + 7] === DASH && bytes[at + 13] === COLON && bytes[at + 16] === COLON

@@ -207,7 +207,7 @@ export class IsoTime {
   }
 }
 
-/** Writes `yyyy-mm-ddThh:mm:ss.mmmZ` (24 bytes). The day written last is kept, as neighbours mostly share it. */
+/** Writes `yyyy-mm-ddThh:mm:ss.mmmZ` (24 bytes). The last day's text is cached, as consecutive times mostly share it. */
 export class IsoWriter {
   readonly #text = new Uint8Array(24);
   #day = Number.NaN;

@@ -1,4 +1,4 @@
-/** One HTTP request with JSON in and out, for commands and starters: fetch can't be told whose certificate to trust. */
+/** One HTTP request with JSON in and out, for commands and starters: fetch has no option for the certificate to trust. */
 
 import { request as httpRequest, type IncomingMessage, type RequestOptions } from "node:http";
 import { request as httpsRequest } from "node:https";

@@ -22,7 +22,7 @@ export class Lifecycle {
   readonly #onStopError: (name: string, error: unknown) => void;
   #stopping: Promise<void> | undefined;
 
-  /** `onStopError` hears of a component that failed to stop or took too long; the others are stopped all the same. */
+  /** `onStopError` is called for a component that failed to stop or took too long; the others are stopped anyway. */
   constructor(onStopError: (name: string, error: unknown) => void) {
     this.#onStopError = onStopError;
   }

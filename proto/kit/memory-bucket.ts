@@ -25,13 +25,13 @@ export class MemoryBucket implements StateBucket {
   put(key: string, value: Uint8Array): Promise<number> {
     const entry: StateEntry = { key, value, revision: ++this.#revision };
     this.#entries.set(key, entry);
-    this.#tell(entry);
+    this.#notify(entry);
     return Promise.resolve(entry.revision);
   }
 
   async delete(key: string, revision?: number): Promise<void> {
     if (revision !== undefined) this.#expect(key, revision);
-    if (this.#entries.delete(key)) this.#tell({ key, value: null, revision: ++this.#revision });
+    if (this.#entries.delete(key)) this.#notify({ key, value: null, revision: ++this.#revision });
   }
 
   keys(prefix = ""): Promise<string[]> {
@@ -41,12 +41,12 @@ export class MemoryBucket implements StateBucket {
   async *watch(signal: AbortSignal): AsyncIterable<StateChange> {
     const queue: StateChange[] = [...this.#entries.values()];
     let wake = Promise.withResolvers<void>();
-    const tell = (change: StateChange): void => {
+    const notify = (change: StateChange): void => {
       queue.push(change);
       wake.resolve();
     };
     const stop = (): void => wake.resolve();
-    this.#watchers.add(tell);
+    this.#watchers.add(notify);
     signal.addEventListener("abort", stop, { once: true });
     try {
       while (!signal.aborted) {
@@ -59,7 +59,7 @@ export class MemoryBucket implements StateBucket {
         }
       }
     } finally {
-      this.#watchers.delete(tell);
+      this.#watchers.delete(notify);
       signal.removeEventListener("abort", stop);
     }
   }
@@ -70,7 +70,7 @@ export class MemoryBucket implements StateBucket {
       throw new AppError("journal_conflict", `key ${key} has revision ${found}, not ${revision}`);
   }
 
-  #tell(change: StateChange): void {
+  #notify(change: StateChange): void {
     for (const watcher of this.#watchers) watcher(change);
   }
 }

@@ -66,7 +66,7 @@ export class MemoryWatch implements Component {
     const memory = this.#look();
     if (memory === undefined) return;
     const share = memory.used / memory.limit;
-    if (share >= SHORT && !this.#short) this.#tell(memory);
+    if (share >= SHORT && !this.#short) this.#warn(memory);
     if (share >= SHORT || share < RELIEVED) this.#short = share >= SHORT;
   }
 
@@ -79,7 +79,7 @@ export class MemoryWatch implements Component {
     return readGroupMemory(this.#options.read ?? readText);
   }
 
-  #tell({ used, limit }: GroupMemory): void {
+  #warn({ used, limit }: GroupMemory): void {
     this.#options.log.error(
       { usedBytes: used, limitBytes: limit },
       `${Math.round(used / MIB)} MiB of the ${Math.round(limit / MIB)} MiB of memory that this container or service ` +

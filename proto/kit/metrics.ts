@@ -10,7 +10,7 @@ const NAME = /^tailrace_[a-z]+(_[a-z0-9]+)+$/;
 export class Metrics {
   readonly registry = new Registry();
 
-  /** A number that only grows; the name ends in _total. `collect` may raise it when somebody asks. */
+  /** A number that only grows; the name ends in _total. `collect` may raise it at each scrape. */
   counter<L extends string = never>(
     name: string,
     help: string,
@@ -28,7 +28,7 @@ export class Metrics {
     return counter;
   }
 
-  /** A number that moves both ways. `collect` may set it when somebody asks. */
+  /** A number that moves both ways. `collect` may set it at each scrape. */
   gauge<L extends string = never>(
     name: string,
     help: string,

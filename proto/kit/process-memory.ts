@@ -1,4 +1,4 @@
-/** What this process takes of memory, told also when the system has no file descriptor left to read it by. */
+/** Resident memory of this process, also available when no file descriptor is left to read it. */
 
 import { getHeapStatistics } from "node:v8";
 

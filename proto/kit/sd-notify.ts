@@ -32,7 +32,7 @@ export class ServiceManager {
     this.#active = (options.env["NOTIFY_SOCKET"] ?? "") !== "";
   }
 
-  /** The service works. From here on the watchdog hears of this process's event loop, if the unit has one. */
+  /** The service works. From here on the process notifies the unit's watchdog, if there is one. */
   ready(): void {
     this.#send("READY=1");
     const everyMs = this.#pingEveryMs();
@@ -41,7 +41,7 @@ export class ServiceManager {
     this.#timer.unref();
   }
 
-  /** The service has begun to stop; the watchdog still hears of it until `stop`. */
+  /** The service has begun to stop; the watchdog is still notified until `stop`. */
   stopping(): void {
     this.#send("STOPPING=1");
   }
@@ -52,7 +52,7 @@ export class ServiceManager {
     return this.flushed();
   }
 
-  /** Resolves when what was told so far is sent. */
+  /** Resolves when all notifications so far are sent. */
   flushed(): Promise<void> {
     return this.#sending;
   }
@@ -83,7 +83,10 @@ export class ServiceManager {
     return new Promise((resolve) => {
       execFile(PROGRAM, [message], { env, timeout: SEND_TIMEOUT_MS }, (error) => {
         if (error !== null)
-          log.warn({ err: error }, `systemd was not told ${message}; is ${PROGRAM} installed and on PATH?`);
+          log.warn(
+            { err: error },
+            `systemd was not notified of ${message}; is ${PROGRAM} installed and on PATH?`,
+          );
         resolve();
       });
     });

@@ -1,4 +1,4 @@
-/** Reads the files that path patterns mean, one harvester per file; what their bytes mean is the input's. */
+/** Reads the files that match path patterns, one harvester per file. The input decides how bytes become events. */
 
 import type { FileState, Input, InputContext, InputState } from "#agent/contract/input.ts";
 import { matchesPath, type Pattern } from "#agent/discovery/pattern.ts";
@@ -37,7 +37,7 @@ export class FileInput implements Input {
   readonly #watcher: Watcher;
   readonly #stop = new AbortController();
   readonly #hints = new Set<string>();
-  readonly #told = new Set<string>();
+  readonly #logged = new Set<string>();
   #hintsQueued = false;
   #task: Promise<void> | undefined;
 
@@ -91,7 +91,7 @@ export class FileInput implements Input {
     const before = threadCpuMs();
     this.#files.endScan(result);
     this.#watcher.follow(result.folders);
-    this.#tell(result);
+    this.#logSkipped(result);
     const cpuMs = result.cpuMs + threadCpuMs() - before;
     const { id, metrics } = this.#context;
     metrics.scans.inc({ input: id });
@@ -158,10 +158,10 @@ export class FileInput implements Input {
   }
 
   /** Says once for each path why it is left out. */
-  #tell({ skipped }: ScanResult): void {
+  #logSkipped({ skipped }: ScanResult): void {
     for (const [path, reason] of skipped) {
-      if (this.#told.has(path) || this.#told.size >= HINTS_MAX) continue;
-      this.#told.add(path);
+      if (this.#logged.has(path) || this.#logged.size >= HINTS_MAX) continue;
+      this.#logged.add(path);
       this.#context.log.info({ path }, `left out: ${reason}`);
     }
   }

@@ -1,4 +1,4 @@
-/** Settings of inputs that read files, and what follows from them. */
+/** Settings of inputs that read files, their checks, and the options made from them. */
 
 import { resolve } from "node:path";
 import type { Static, TObject } from "typebox";
@@ -127,7 +127,7 @@ export function validateFileSettings(settings: FileSettings): void {
   excluderOf(settings);
 }
 
-/** Returns what the set of files is told. Throws settings_invalid. */
+/** Returns the options of the file set. Throws settings_invalid. */
 export function fileOptions(settings: FileSettings): Omit<FileSetOptions, ContentOption> {
   const maxBytes = parseSize(settings.max_bytes);
   if (maxBytes < MAX_BYTES_LOWEST || maxBytes > MAX_BYTES_HIGHEST) {
@@ -159,7 +159,7 @@ export function patternsOf(settings: FileSettings): Pattern[] {
   return settings.paths.flatMap((path) => compilePattern(resolve(path)));
 }
 
-/** Returns what tells paths that exclude_files means. Throws settings_invalid. */
+/** Returns the test for paths that exclude_files leaves out. Throws settings_invalid. */
 export function excluderOf(settings: FileSettings): (path: string) => boolean {
   const given = settings.exclude_files;
   const isDefault = given.length === 1 && given[0] === COMPRESSED;

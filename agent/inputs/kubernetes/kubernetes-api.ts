@@ -1,6 +1,6 @@
 /**
- * Asks the Kubernetes API for what the path of a log doesn't tell: labels, node and owner of a pod. An answer
- * that is late or refused holds nothing up; the fields come with the file's next opening.
+ * Requests from the Kubernetes API what the path of a log doesn't hold: labels, node and owner of a pod. A late or
+ * refused answer delays nothing; the fields are added when the file is opened next.
  */
 
 import { readFileSync } from "node:fs";
@@ -10,9 +10,9 @@ import type { Logger } from "#proto/kit/log.ts";
 const ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount";
 const TIMEOUT_MS = 5_000;
 const ANSWER_BYTES_MAX = 1_048_576;
-/** Pods remembered; the oldest are asked for again. */
+/** Pods in the cache; the oldest are requested again. */
 const PODS_MAX = 1_000;
-/** A pod that could not be found is asked for again after this time. */
+/** A pod that was not found is requested again after this time. */
 const FAILED_MS = 60_000;
 
 export interface KubernetesApiOptions {
@@ -39,39 +39,39 @@ export function apiOfPod(env: NodeJS.ProcessEnv): Pick<KubernetesApiOptions, "ad
 export class KubernetesApi {
   readonly #options: KubernetesApiOptions;
   readonly #pods = new Map<string, Known>();
-  readonly #asked = new Map<string, Promise<void>>();
+  readonly #requests = new Map<string, Promise<void>>();
   readonly #stop = new AbortController();
 
   constructor(options: KubernetesApiOptions) {
     this.#options = options;
   }
 
-  /** Returns what is known of the pod at `path`, and asks for what isn't. */
+  /** Returns the known fields of the pod at `path`; requests them where they are missing or old. */
   fieldsOf(path: string): Record<string, unknown> {
     const pod = podOfPath(path);
     if (pod === null) return {};
     const key = `${pod.namespace}/${pod.pod}`;
     const known = this.#pods.get(key);
     const isStale = known?.fields === null && this.#options.now() - known.atMs > FAILED_MS;
-    if ((known === undefined || isStale) && !this.#asked.has(key) && !this.#stop.signal.aborted) {
-      const task = this.#ask(key, pod).finally(() => this.#asked.delete(key));
-      this.#asked.set(key, task);
+    if ((known === undefined || isStale) && !this.#requests.has(key) && !this.#stop.signal.aborted) {
+      const task = this.#request(key, pod).finally(() => this.#requests.delete(key));
+      this.#requests.set(key, task);
     }
     return known?.fields ?? {};
   }
 
-  /** True while the pod at `path` is being asked for. */
+  /** True while the pod at `path` is requested. */
   awaits(path: string): boolean {
     const pod = podOfPath(path);
-    return pod !== null && this.#asked.has(`${pod.namespace}/${pod.pod}`);
+    return pod !== null && this.#requests.has(`${pod.namespace}/${pod.pod}`);
   }
 
   async stop(): Promise<void> {
     this.#stop.abort();
-    await Promise.all(this.#asked.values());
+    await Promise.all(this.#requests.values());
   }
 
-  async #ask(key: string, { namespace, pod }: PodPath): Promise<void> {
+  async #request(key: string, { namespace, pod }: PodPath): Promise<void> {
     let fields: Known["fields"] = null;
     try {
       const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(pod)}`;
@@ -80,7 +80,7 @@ export class KubernetesApi {
       if (!this.#stop.signal.aborted)
         this.#options.log.info(
           { pod: key, reason: (error as Error).message },
-          "the Kubernetes API does not tell of a pod",
+          "the Kubernetes API does not return a pod",
         );
     }
     const [oldest] = this.#pods.keys();
@@ -144,10 +144,10 @@ function podFields({ metadata, spec }: Pod): Record<string, unknown> {
 export interface PodPath {
   readonly namespace: string;
   readonly pod: string;
-  /** Empty where the path doesn't tell. */
+  /** Empty where the path doesn't hold it. */
   readonly uid: string;
   readonly container: string;
-  /** Id of the container at its runtime; empty where the path doesn't tell. */
+  /** Id of the container at its runtime; empty where the path doesn't hold it. */
   readonly containerId: string;
 }
 
@@ -171,7 +171,7 @@ export function podOfPath(path: string): PodPath | null {
   return { namespace, pod, uid: "", container, containerId };
 }
 
-/** Returns the fields of events of the log at `path`; empty where it tells nothing. */
+/** Returns the fields of events of the log at `path`; empty where the path names no pod. */
 export function containerFields(path: string): Record<string, unknown> {
   const pod = podOfPath(path);
   const dockerId = DOCKER.exec(path)?.[1];

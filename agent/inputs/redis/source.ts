@@ -1,4 +1,4 @@
-/** What an input `kvstore` reads, and what it tells the server when the receiver has it. */
+/** Sources of input `kvstore`: each reads entries and confirms them at the server once the receiver has them. */
 
 import type { RedisClient } from "./client.ts";
 import { type Reply, ReplyError } from "./reply.ts";

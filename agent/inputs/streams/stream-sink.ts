@@ -1,4 +1,4 @@
-/** What inputs without files share: their place in the output, their spool, and what they tell of themselves. */
+/** Shared part of inputs without files: batching into the output, the spool, the input's state, addresses and receipts. */
 
 import { EventBatcher, type StreamEvent } from "#agent/contract/batcher.ts";
 import type { InputContext, InputState } from "#agent/contract/input.ts";
@@ -124,7 +124,7 @@ export class StreamSink {
   }
 }
 
-/** Fields that tell where a message came from. */
+/** Returns the fields of the sender's address. */
 export function peerFields(address: string | undefined, port: number | undefined): Uint8Array {
   if (address === undefined) return new Uint8Array();
   return Buffer.from(JSON.stringify({ log: { source: { address: `${address}:${port ?? 0}` } } }));

@@ -11,7 +11,7 @@ const SOURCE = new URL("assembly/lines.ts", import.meta.url);
 const TARGET = new URL("module.ts", import.meta.url);
 const LINE_WIDTH = 100;
 
-/** Returns what tells whether the source is the one that a module was made of. */
+/** Returns the hash of the source, which a module holds of the source it was made from. */
 export function sourceHash(): string {
   return hash("sha256", readFileSync(SOURCE));
 }

@@ -129,7 +129,7 @@ export function checkValue(schema: TSchema, value: unknown, key: string, placeOf
   return checked.value;
 }
 
-/** Settings whose values are told nobody, wrong ones neither: they may be right but for a quote. */
+/** Settings whose values never appear in messages, not even wrong ones: they may be right but for a quote. */
 const SECRET = /(token|secret|password|passphrase|seed|key|smtp\.url)$/;
 
 /** Returns the converted value, or what is wrong with it. */
@@ -180,7 +180,7 @@ function unitFaultIn(schema: TSchema, value: unknown, key: string, placeOf: Plac
   return undefined;
 }
 
-/** Returns what tells the places within an entry. */
+/** Returns the function that finds positions within an entry. */
 export function placesOf({ place, placeOf }: Entry): PlaceOf {
   return placeOf ?? (() => place);
 }

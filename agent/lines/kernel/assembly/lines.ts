@@ -14,7 +14,7 @@ const EVENT_OFFSET: u8 = 0x08;
 const EVENT_MESSAGE: u8 = 0x1a;
 const EVENT_LENGTH: u8 = 0x28;
 
-/** Why `pack` stopped: nothing more that ends; a line that isn't for it, or no room; a line to be looked at. */
+/** Why `pack` stopped: no further line end; a line that it can't pack or that doesn't fit; a line that the caller must check. */
 const END: i32 = 0;
 const STOPPED: i32 = 1;
 const SUSPECT: i32 = 2;
@@ -37,7 +37,7 @@ export function count(start: usize, end: usize): u32 {
 /**
  * Writes the lines of bytes `start` to `end` as events, from `to` up to `limit`, both within one memory and apart.
  * `offset`: of `start` in the file. It stops before a line without an end, one of more than `maxBytes`, one that begins
- * with NUL, one that `limit` leaves no room for, and one whose end is behind `suspect`. Returns which of them it was.
+ * with NUL, one that doesn't fit below `limit`, and one whose end is behind `suspect`. Returns which of them it was.
  */
 export function pack(
   start: usize,
@@ -79,7 +79,7 @@ function lineFeed(from: usize, end: usize): usize {
   return end;
 }
 
-/** Writes one event; an empty line needs none. Returns false where there is no room for it. */
+/** Writes one event; an empty line needs none. Returns false where it doesn't fit. */
 function append(offset: u64, textBytes: u32, length: u32, limit: usize): bool {
   if (textBytes == 0) return true;
   const size = numberSize(offset) + 1 + varintSize(textBytes) + textBytes + numberSize(length);
