@@ -6,6 +6,7 @@ import { MIB } from "#proto/kit/units.ts";
 import { START } from "#proto/position.ts";
 import { DOC_STREAM, RAW_STREAM } from "#proto/subjects.ts";
 import { at, bytes, range, text, useJournal } from "#test/support/journal/test-journal.ts";
+import { isAlive } from "./server/server-owner.ts";
 
 const world = useJournal();
 const { reopen, restart, publishNumbers, readUntil, readNumbers, readOwn, removeMessage, metric } = world;
@@ -46,6 +47,27 @@ describe("a server that is killed", () => {
       assert.ok(longestHaltMs < 2_000, `the longest halt was ${Math.round(longestHaltMs)} ms`);
       assert.match(await metric("tailrace_journal_server_restarts_total"), / 3$/);
     });
+
+  test("a server that runs but doesn't answer is restarted, and publishers and readers go on", async () => {
+    await reopen({ watchdog: { probeEveryMs: 20, unresponsiveMs: 300 } });
+    await publishNumbers(1, 2);
+    const pid = world.journal.server.pid!;
+    const reading = readNumbers(RAW_STREAM, START, 4);
+    process.kill(pid, "SIGSTOP");
+    await publishNumbers(3, 4);
+    assert.deepEqual(await reading, [1, 2, 3, 4]);
+    assert.notEqual(world.journal.server.pid, pid);
+    assert.match(await metric("tailrace_journal_server_restarts_total"), / 1$/);
+  });
+
+  test("a server that doesn't answer is ended within the deadline of a stop", async () => {
+    const pid = world.journal.server.pid!;
+    process.kill(pid, "SIGSTOP");
+    const startMs = performance.now();
+    await world.journal.stop();
+    assert.ok(performance.now() - startMs < 10_000);
+    assert.equal(isAlive(pid), false);
+  });
 
   test("a reader that waits goes on at once after the restart", async () => {
     await publishNumbers(1, 2);

@@ -29,7 +29,7 @@ import { type Component, Lifecycle } from "#proto/kit/lifecycle.ts";
 import type { Metrics } from "#proto/kit/metrics.ts";
 import type { StateBucket } from "#proto/kit/state-bucket.ts";
 import type { Position } from "#proto/position.ts";
-import { DEAD_LETTER_STREAM } from "#proto/subjects.ts";
+import { DEAD_LETTER_STREAM, DOC_STREAM, RAW_STREAM } from "#proto/subjects.ts";
 import {
   type DeadLetter,
   type KeptDeadLetter,
@@ -128,6 +128,8 @@ export class Journal implements Component {
       throw error;
     }
     await lifecycle.start("streams", this.#opened.watch);
+    const watchdog = this.server.watchdog(() => this.#probe());
+    if (watchdog !== undefined) await lifecycle.start("nats-server watchdog", watchdog);
   }
 
   /** Ends all reading, and the server. Waiting publishers fail with `closed`. */
@@ -250,6 +252,16 @@ export class Journal implements Component {
   /** Calls `listener` when the connection is lost and restored. */
   onConnection(listener: (event: ConnectionEvent) => void): () => void {
     return this.#connection.onChange(listener);
+  }
+
+  /** Throws if JetStream doesn't answer for each stream, or stores nothing in one that has space. */
+  async #probe(): Promise<void> {
+    for (const stream of [RAW_STREAM, DOC_STREAM, DEAD_LETTER_STREAM]) {
+      const { bytes, maxBytes } = await this.#streams.state(stream);
+      const hasSpace = bytes + 2 * this.maxMessageBytes < maxBytes;
+      if (hasSpace && this.#full.names.includes(stream))
+        throw new AppError("unavailable", `${stream} has space but accepts no message`);
+    }
   }
 
   get #history(): LogHistory {

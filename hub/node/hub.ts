@@ -40,6 +40,9 @@ export interface HubAddresses {
 
 /** Time to index what arrived, to commit and to end nats-server. */
 const STOP_DEADLINE_MS = 20_000;
+/** Time for all parts together, below that of systemd and containers; the log's server gets its own beyond it. */
+const STOP_TOTAL_MS = 45_000;
+const JOURNAL_STOP_MS = 15_000;
 /** Free space on the disk of path.data required to start; little, since only a running hub can delete old indices. */
 const START_BYTES = 1 << 16;
 
@@ -76,7 +79,7 @@ export class Hub implements Component {
   }
 
   stop(): Promise<void> {
-    return this.#lifecycle.stop(STOP_DEADLINE_MS);
+    return this.#lifecycle.stop(STOP_DEADLINE_MS, STOP_TOTAL_MS);
   }
 
   /** Valid after `start`. */
@@ -110,7 +113,7 @@ export class Hub implements Component {
     rest.catch(() => undefined); // awaited below
     const journal = new Journal(journalOptions({ ...this.#options, folder, metrics: this.#metrics }));
     this.#journal = journal;
-    await this.#run("journal", journal);
+    await this.#lifecycle.start("journal", journal, JOURNAL_STOP_MS);
     openBuckets(journal);
     const { watchEngine, makeShards, makeFlow } = await rest;
     watchEngine(this.#metrics);
@@ -171,16 +174,15 @@ function openBuckets(journal: Journal): void {
   for (const name of BUCKETS) journal.bucket(name).catch(() => undefined); // thrown to the bucket's users
 }
 
-/** Limits that prevent the start of a hub reachable by others; a hub on loopback seldom reaches them. */
-const LIMITS: ReadonlySet<string> = new Set(["max_map_count", "open_files"]);
-
 /** Returns the data folder. Throws settings_invalid if the hub must not start with these settings on this machine. */
 function checkSurroundings({ settings, log }: HubOptions): string {
   checkAuthSettings(settings);
   readTlsFiles(settings);
   const checked = checkedSettings(settings);
   const findings = requireBootstrap(checked, readMachineLimits(checked.dataFolder));
-  for (const { check, message } of findings) log[LIMITS.has(check) ? "debug" : "warn"]({ check }, message);
+  // A hub that is tried out on loopback seldom has thousands of files open.
+  for (const { check, message } of findings)
+    log[check === "open_files" ? "debug" : "warn"]({ check }, message);
   for (const unused of unusedSettings(settings)) log.warn(`setting without effect: ${unused}`);
   return checked.dataFolder;
 }

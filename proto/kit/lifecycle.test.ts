@@ -53,6 +53,19 @@ test("a component that never stops is given up at its deadline", async () => {
   assert.deepEqual(told, ["timeout"]);
 });
 
+test("components that never stop are given up at the deadline of all, each after its least time", async () => {
+  const given: string[] = [];
+  const lifecycle = new Lifecycle((name) => given.push(name));
+  const stuck = { start: async () => {}, stop: () => new Promise<void>(() => {}) };
+  const orderly = withTimeout(40);
+  await lifecycle.start("server", { start: async () => {}, stop: () => orderly }, 2_000);
+  for (const name of ["a", "b", "c"]) await lifecycle.start(name, stuck, 5);
+  const startMs = performance.now();
+  await lifecycle.stop(1_000, 20);
+  assert.deepEqual(given, ["c", "b", "a"]);
+  assert.ok(performance.now() - startMs < 1_000);
+});
+
 test("a second stop waits for the first and stops nothing twice", async () => {
   const events: string[] = [];
   const lifecycle = new Lifecycle(assert.ifError);
@@ -73,3 +86,8 @@ test("a deadline that passes names what took too long", async () => {
     message: "the answer took longer than 2 ms",
   });
 });
+
+/** Resolves after `ms`. */
+function withTimeout(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

@@ -11,9 +11,13 @@ export interface Component {
   stop(): Promise<void>;
 }
 
+/** What a component gets to stop although the deadline of all is over, ms. */
+const LEAST_STOP_MS = 1_000;
+
 interface Started {
   readonly name: string;
   readonly component: Component;
+  readonly leastStopMs: number;
 }
 
 /** Starts components in order and stops them in reverse, each within a deadline. */
@@ -27,27 +31,35 @@ export class Lifecycle {
     this.#onStopError = onStopError;
   }
 
-  /** Starts `component`; on a failure everything started before is stopped and the error is thrown. */
-  async start(name: string, component: Component): Promise<void> {
+  /**
+   * Starts `component`; on a failure everything started before is stopped and the error is thrown. `leastStopMs`: time
+   * that it always gets to stop.
+   */
+  async start(name: string, component: Component, leastStopMs = LEAST_STOP_MS): Promise<void> {
     try {
       await component.start();
     } catch (error) {
       await this.stop();
       throw error;
     }
-    this.#started.push({ name, component });
+    this.#started.push({ name, component, leastStopMs });
   }
 
-  /** Stops in reverse order; each component has `deadlineMs`. Further calls wait for the first. */
-  stop(deadlineMs = 10_000): Promise<void> {
-    this.#stopping ??= this.#stopAll(deadlineMs);
+  /**
+   * Stops in reverse order; each component has `deadlineMs`, and all of them together `totalMs`. Further calls wait for
+   * the first.
+   */
+  stop(deadlineMs = 10_000, totalMs = Number.POSITIVE_INFINITY): Promise<void> {
+    this.#stopping ??= this.#stopAll(deadlineMs, totalMs);
     return this.#stopping;
   }
 
-  async #stopAll(deadlineMs: number): Promise<void> {
+  async #stopAll(deadlineMs: number, totalMs: number): Promise<void> {
+    const end = performance.now() + totalMs;
     for (let entry = this.#started.pop(); entry !== undefined; entry = this.#started.pop()) {
+      const ownMs = Math.max(entry.leastStopMs, Math.min(deadlineMs, end - performance.now()));
       try {
-        await withDeadline(entry.component.stop(), deadlineMs, `stop of ${entry.name}`);
+        await withDeadline(entry.component.stop(), ownMs, `stop of ${entry.name}`);
       } catch (error) {
         this.#onStopError(entry.name, error);
       }

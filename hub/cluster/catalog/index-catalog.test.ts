@@ -22,6 +22,12 @@ test("an index is created with the defaults of 6.5, and not twice", async (t) =>
   await assert.rejects(catalog.create("a", EMPTY), { code: "index_exists" });
 });
 
+test("an index of the hub's own has one shard and no replica, which a single hub can hold", async (t) => {
+  const catalog = await openCatalog(t);
+  const { settings } = await catalog.ensure(".tailrace-metrics-2026.01.31");
+  assert.deepEqual([settings.numberOfShards, settings.numberOfReplicas], [1, 0]);
+});
+
 test("an index that nobody gave a number of shards has as many as the catalog is told", async (t) => {
   const options = { bucket: new MemoryBucket(), log: silentLogger(), now: () => 1_700_000_000_000 };
   const catalog = new IndexCatalog({ ...options, defaultShards: 1 });

@@ -9,7 +9,7 @@ import {
 } from "./composable-templates.ts";
 import { checkTimestamp, STREAM_DEFAULTS } from "./data-streams.ts";
 import { type IndexMetadata, newIndexUuid, parseMapping, wholeNumber } from "./index-metadata.ts";
-import { matchesWildcard } from "./index-names.ts";
+import { INTERNAL_PREFIX, matchesWildcard } from "./index-names.ts";
 import { checkShardCounts } from "./index-settings.ts";
 import { applyTemplates, EVENT_TEMPLATE, type IndexDefinition, type IndexTemplate } from "./templates.ts";
 
@@ -48,14 +48,15 @@ export function newIndex({
   const { settings, mappings, aliases } = definitionOf(dataStream ?? name, templates, definition, dataStream);
   const { number_of_shards, number_of_replicas, creation_date: _, ...given } = settings;
   checkShardCounts(number_of_shards, number_of_replicas);
+  const isInternal = name.startsWith(INTERNAL_PREFIX);
   const raw = dataStream === undefined ? given : { ...given, hidden: true };
   const index: IndexMetadata = {
     name,
     uuid: newIndexUuid(),
     state: "open",
     settings: {
-      numberOfShards: wholeNumber(number_of_shards, defaultShards),
-      numberOfReplicas: wholeNumber(number_of_replicas, 1),
+      numberOfShards: wholeNumber(number_of_shards, isInternal ? 1 : defaultShards),
+      numberOfReplicas: wholeNumber(number_of_replicas, isInternal ? 0 : 1),
       creationDate: nowMs,
       raw,
     },

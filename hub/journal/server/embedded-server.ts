@@ -28,6 +28,9 @@ const RESTART = { firstMs: 20, capMs: 5_000 };
 /** After this uptime a server counts as healthy: the next death starts with the shortest wait again. */
 const HEALTHY_MS = 30_000;
 
+/** Time for a server that doesn't answer to end in order. */
+const UNRESPONSIVE_GRACE_MS = 2_000;
+
 /** Soft limit of the Go runtime: the server stays below 150 MB with batches of some hundred kilobytes. */
 const GO_MEMORY_LIMIT = "128MiB";
 
@@ -159,6 +162,11 @@ export class EmbeddedServer implements Component {
     this.#child?.kill("SIGHUP");
   }
 
+  /** Ends a server that runs but doesn't answer; it is restarted like one that died. */
+  async replace(): Promise<void> {
+    if (this.#child !== undefined && this.#listens) await terminate(this.#child, UNRESPONSIVE_GRACE_MS);
+  }
+
   /** Restarts the server whenever it dies, until stopped; then ends it. */
   async #supervise(binary: ServerBinary, first: ChildProcess): Promise<void> {
     const { signal } = this.#stopping;
@@ -239,12 +247,7 @@ export class EmbeddedServer implements Component {
 
   async #end(child: ChildProcess): Promise<void> {
     this.#child = undefined;
-    if (hasEnded(child)) return;
-    const gone = once(child, "exit");
-    child.kill("SIGTERM");
-    const timer = setTimeout(() => child.kill("SIGKILL"), STOP_GRACE_MS);
-    await gone;
-    clearTimeout(timer);
+    await terminate(child, STOP_GRACE_MS);
   }
 
   get #portsDir(): string {
@@ -278,6 +281,16 @@ export function ownTarget(
 ): NatsTarget {
   const pinnedFile = tls === undefined ? {} : { pinnedFile: tls.certFile };
   return { servers: [url], token, ...pinnedFile };
+}
+
+/** Ends `child` with SIGTERM, after `graceMs` with SIGKILL, and resolves when it is gone. */
+async function terminate(child: ChildProcess, graceMs: number): Promise<void> {
+  if (hasEnded(child)) return;
+  const gone = once(child, "exit");
+  child.kill("SIGTERM");
+  const timer = setTimeout(() => child.kill("SIGKILL"), graceMs);
+  await gone;
+  clearTimeout(timer);
 }
 
 function hasEnded(child: ChildProcess): boolean {

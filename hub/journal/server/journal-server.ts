@@ -1,13 +1,14 @@
 /** The NATS server of the log: embedded, or an external one named in the settings. */
 
 import type { Connection, NatsTarget } from "#hub/journal/connection/connection.ts";
-import type { Clock } from "#proto/kit/clock.ts";
+import { type Clock, systemClock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import type { Lifecycle } from "#proto/kit/lifecycle.ts";
+import type { Component, Lifecycle } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import { EmbeddedServer, ownTarget } from "./embedded-server.ts";
 import type { AgentUser, ServerTls } from "./server-config.ts";
 import { checkServerVersion, type Durability, parseServerVersion } from "./server-program.ts";
+import { ServerWatchdog, type WatchdogTimes } from "./server-watchdog.ts";
 
 export interface JournalServerOptions {
   /** The hub's data folder. */
@@ -20,6 +21,8 @@ export interface JournalServerOptions {
   /** Set: this NATS is used and none is embedded. */
   readonly external?: NatsTarget;
   readonly log: Logger;
+  /** Times of the embedded server's watchdog; defaults without. */
+  readonly watchdog?: WatchdogTimes;
   readonly clock?: Clock;
   readonly env?: NodeJS.ProcessEnv;
 }
@@ -95,6 +98,13 @@ export class JournalServer {
   /** See EmbeddedServer.setAgents. */
   setAgents(agents: readonly AgentUser[]): void {
     this.#embedded?.setAgents(agents);
+  }
+
+  /** Returns the watchdog of the embedded server; undefined for an external NATS. */
+  watchdog(probe: () => Promise<void>): Component | undefined {
+    if (this.#embedded === undefined) return undefined;
+    const { dataDir, log, clock = systemClock, watchdog } = this.#options;
+    return new ServerWatchdog({ ...watchdog, server: this.#embedded, probe, folder: dataDir, clock, log });
   }
 
   /** Makes the embedded server reload its certificate. */

@@ -10,8 +10,8 @@ import { systemCode } from "#proto/kit/errors.ts";
 import { FolderLock } from "#proto/kit/files/folder-lock.ts";
 import type { Logger } from "#proto/kit/log.ts";
 
-/** Time a server has to close its files before it is killed. */
-export const STOP_GRACE_MS = 10_000;
+/** Time a server has to close its files before it is killed; shorter than the deadline of a component's stop. */
+export const STOP_GRACE_MS = 8_000;
 
 export interface ServerFiles {
   /** Folder with all files of the server. */

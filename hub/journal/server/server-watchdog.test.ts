@@ -1,0 +1,78 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { silentLogger } from "#proto/kit/log.ts";
+import { MIB } from "#proto/kit/units.ts";
+import { StillClock } from "#test/support/kit/still-clock.ts";
+import { ServerWatchdog } from "./server-watchdog.ts";
+
+/** A watchdog that probes every second and restarts after ten without an answer. */
+function watched() {
+  const clock = new StillClock();
+  const state = { pid: 1 as number | undefined, answers: true, hangs: false, free: 100 * MIB, replaced: 0 };
+  const watchdog = new ServerWatchdog({
+    server: {
+      get pid() {
+        return state.pid;
+      },
+      replace: () => {
+        state.replaced++;
+        state.pid = (state.pid ?? 0) + 1;
+        return Promise.resolve();
+      },
+    },
+    probe: () => {
+      if (state.hangs) return new Promise(() => undefined);
+      return state.answers ? Promise.resolve() : Promise.reject(new Error("no responders"));
+    },
+    probeEveryMs: 1_000,
+    unresponsiveMs: 10_000,
+    folder: "/",
+    freeBytes: () => state.free,
+    clock,
+    log: silentLogger(),
+  });
+  return { clock, state, watchdog };
+}
+
+for (const [what, change, replaced] of [
+  ["a server that answers is left alone", {}, 0],
+  ["a server whose answers are errors is restarted", { answers: false }, 1],
+  ["a server that never answers is restarted", { hangs: true }, 1],
+  ["a server that isn't running is left to its supervision", { answers: false, pid: undefined }, 0],
+  ["without disk space a restart would not help", { answers: false, free: 1 * MIB }, 0],
+] as const) {
+  test(what, async () => {
+    const { clock, state, watchdog } = watched();
+    await watchdog.start();
+    await clock.advance(5_000);
+    Object.assign(state, change);
+    await clock.advance(9_000);
+    assert.equal(state.replaced, 0, "not before its time");
+    await clock.advance(4_000);
+    assert.equal(state.replaced, replaced);
+    await watchdog.stop();
+  });
+}
+
+test("a server without disk space is restarted once there is space", async () => {
+  const { clock, state, watchdog } = watched();
+  Object.assign(state, { answers: false, free: 0 });
+  await watchdog.start();
+  await clock.advance(30_000);
+  assert.equal(state.replaced, 0);
+  state.free = 100 * MIB;
+  await clock.advance(2_000);
+  assert.equal(state.replaced, 1);
+  await watchdog.stop();
+});
+
+test("a server that has just started gets its time again", async () => {
+  const { clock, state, watchdog } = watched();
+  state.answers = false;
+  await watchdog.start();
+  await clock.advance(9_000);
+  state.pid = 7;
+  await clock.advance(9_000);
+  assert.equal(state.replaced, 0);
+  await watchdog.stop();
+});
