@@ -53,6 +53,8 @@ export interface ApiServerOptions {
   readonly dashboard: Bind;
   /** Set: both listeners speak HTTPS. */
   readonly tls?: NonNullable<ListenerOptions["tls"]>;
+  /** See ListenerOptions. */
+  readonly trustedProxies?: readonly string[];
   /** The dashboard's address as browsers see it; empty: its own. */
   readonly publicUrl: string;
   /** Folder of the built dashboard. */
@@ -93,7 +95,13 @@ export class ApiServer implements Component {
       "connections closed because too many were open",
       ["listener"],
     );
-    const shared = { origins, log, ...(tls !== undefined && { tls }) };
+    const shared = {
+      origins,
+      log,
+      trustedProxies: options.trustedProxies ?? [],
+      strictTransport: options.publicUrl.startsWith("https:"),
+      ...(tls !== undefined && { tls }),
+    };
     this.#search = new Listener({
       ...shared,
       ...search,

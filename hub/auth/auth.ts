@@ -86,6 +86,7 @@ export class Auth implements Component {
   readonly authenticator: Authenticator;
   readonly follower: StateFollower;
   readonly #shared: Shared;
+  readonly #passwordSignIn: PasswordSignIn;
 
   /**
    * Opens the vault and builds the parts. Throws settings_invalid for settings that contradict each other and for
@@ -131,6 +132,7 @@ export class Auth implements Component {
       absoluteMs: parseDuration(settings["auth.session.absolute"]),
     });
     const signIn = new PasswordSignIn(accounts, clock, audit, keys.device);
+    this.#passwordSignIn = signIn;
     const { requests, refreshes, swept } = metricsOf(metrics);
     this.accounts = accounts;
     this.apiKeys = apiKeys;
@@ -166,7 +168,16 @@ export class Auth implements Component {
       formKey: keys.form,
       endProviderSession: (header) => provider.endBrowserSession(header),
     };
-    const administration = { ...this.#shared, authenticator, accounts, apiKeys, agents, sessions, provider };
+    const administration = {
+      ...this.#shared,
+      authenticator,
+      accounts,
+      apiKeys,
+      agents,
+      sessions,
+      provider,
+      signIn: this.#passwordSignIn,
+    };
     // Each has a scope of its own, as they parse bodies and answer errors differently.
     void app.register((scope) => Promise.resolve(addSessionRoutes(scope, session)));
     void app.register((scope) => Promise.resolve(addAdminRoutes(scope, administration)));

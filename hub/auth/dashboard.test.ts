@@ -47,6 +47,11 @@ suite("sign-in on the dashboard", () => {
       "/\\evil.example",
       "javascript:alert(1)",
       "/\t/evil.example",
+      "/.//evil.example",
+      "/x/..//evil.example",
+      "/%2e//evil.example",
+      "/..//evil.example",
+      "/.\\/evil.example",
     ]) {
       const { page } = await signIn(evil);
       assert.equal(new URL(page.url).origin, world.origin, evil);
@@ -226,7 +231,46 @@ suite("sign-in on the dashboard", () => {
   });
 });
 
+test("wrong current passwords are limited like a sign-in", async () => {
+  const world = await World.start();
+  try {
+    await world.addPerson();
+    // The wait after the fifth failure is a second, which must not pass meanwhile.
+    mock.timers.enable({ apis: ["Date"], now: Date.now() });
+    const statuses: number[] = [];
+    for (let attempt = 0; attempt < 10; attempt++) {
+      const answer = await fetch(`${world.origin}/api/auth/password`, {
+        method: "POST",
+        headers: {
+          authorization: `Basic ${Buffer.from(`${PERSON.name}:${PERSON.password}`).toString("base64")}`,
+          "content-type": "application/json",
+        },
+        body: JSON.stringify({ current: `wrong password ${attempt}`, password: "another long password" }),
+      });
+      statuses.push(answer.status);
+      if (answer.status === 429) assert.equal(answer.headers.get("retry-after"), "1");
+    }
+    assert.deepEqual(statuses, [403, 403, 403, 403, 403, 429, 429, 429, 429, 429]);
+  } finally {
+    mock.timers.reset();
+    await world.stop();
+  }
+});
+
 suite("the first administrator", () => {
+  test("the link is over once there is an account", async () => {
+    const world = await World.start();
+    try {
+      const link = await world.auth.setupLink();
+      await world.addPerson();
+      const page = await new Browser().get(link ?? "");
+      assert.equal(page.status, 403);
+      assert.doesNotMatch(page.text, /<form/);
+    } finally {
+      await world.stop();
+    }
+  });
+
   test("is made by a link that works once", async () => {
     const world = await World.start();
     try {

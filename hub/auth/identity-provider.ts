@@ -107,8 +107,9 @@ export class IdentityProvider {
         sessionSeconds: seconds(settings["auth.session.idle"]),
       },
       cookieKey: keys.cookie,
+      requirePkce: settings["auth.provider.require_pkce"],
     });
-    logProviderEvents(server, { audit, log });
+    logProviderEvents(server, { audit, log, clients: this.clients });
     return server;
   }
 }

@@ -58,6 +58,11 @@ export const authProperties = {
         "Credentials in the query string of the token endpoint: accepted, accepted with a warning, refused.",
     },
   ),
+  "auth.provider.require_pkce": Type.Boolean({
+    default: false,
+    description:
+      "Refuse authorization requests without PKCE from every client. Public clients always need it; `client list` shows which others go without.",
+  }),
   "auth.provider.scopes": Type.Array(Type.String(), {
     default: [],
     description:

@@ -3,6 +3,7 @@
  * credentials.
  */
 
+import type { ClientView } from "#hub/auth/provider/clients.ts";
 import { enrolCommand } from "#hub/auth/routes/agent-routes.ts";
 import { openStores, type Stores } from "#hub/auth/stores.ts";
 import { AUTH_BUCKET } from "#hub/node/access/access.ts";
@@ -148,11 +149,17 @@ async function onClients(
       return { data: {}, text: `client ${subject} was removed with everything issued to it\n` };
     case "list": {
       const all = await clients.list();
-      const rows = all.map((each) => [each.clientId, each.name, each.kind, each.redirectUris.join(" ")]);
+      const rows = all.map((each) => [
+        each.clientId,
+        each.name,
+        each.kind,
+        each.redirectUris.join(" "),
+        pkceOf(each),
+      ]);
       return {
         data: all,
         text: listTable(
-          ["CLIENT_ID", "NAME", "KIND", "REDIRECT_URIS"],
+          ["CLIENT_ID", "NAME", "KIND", "REDIRECT_URIS", "LAST_WITHOUT_PKCE"],
           rows,
           "no OAuth client yet; client add NAME --redirect-uri URI registers one",
         ),
@@ -207,6 +214,11 @@ function dashboardUrl(settings: HubSettings): string {
     http: addressOf(settings, "http"),
     dashboard: addressOf(settings, "dashboard"),
   }).dashboard;
+}
+
+/** Returns the day on which a client last got a code without PKCE; empty: never. */
+function pkceOf({ withoutPkceAt }: ClientView): string {
+  return withoutPkceAt === undefined ? "" : new Date(withoutPkceAt).toISOString().slice(0, 10);
 }
 
 function credentials(clientId: string, clientSecret: string | undefined): Answer {

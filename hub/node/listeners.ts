@@ -153,6 +153,7 @@ export class Listeners implements Component {
         port: settings["dashboard.port"],
       },
       publicUrl: settings["public.url"],
+      trustedProxies: settings["network.trusted_proxies"],
       uiFolder: UI_FOLDER,
       version,
       productHeader: settings["compat.product_header"],

@@ -44,6 +44,7 @@ export const GERMAN_ACCESS: Readonly<Record<string, string>> = {
   "Client ID": "Client-ID",
   Kind: "Art",
   "Redirect URIs": "Redirect-URIs",
+  "Last without PKCE": "Zuletzt ohne PKCE",
   Secrets: "Geheimnisse",
   "No application is registered. Register those that sign people in here, or read and write in their name.":
     "Keine Anwendung ist registriert. Registrieren Sie die, die Menschen hier anmelden oder in ihrem Namen lesen und schreiben.",

@@ -1,7 +1,7 @@
 /** One HTTP listener: fastify with what both interfaces share. Its owner registers plugins before `start`. */
 
 import type { IncomingMessage, ServerOptions } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, isIP } from "node:net";
 import type { Duplex } from "node:stream";
 import { type SecureContextOptions, Server, type TlsOptions } from "node:tls";
 import Fastify, { type FastifyInstance, type FastifyReply } from "fastify";
@@ -27,6 +27,10 @@ export interface ListenerOptions {
   readonly errorBody: (error: AppError) => unknown;
   /** Called for each connection that is closed because too many are open. */
   readonly onRefused: () => void;
+  /** Addresses and networks of proxies whose X-Forwarded-For is believed. Absent: none. */
+  readonly trustedProxies?: readonly string[];
+  /** Sends Strict-Transport-Security: browsers use https for this host from then on (RFC 6797). */
+  readonly strictTransport?: boolean;
   /** Other limits than the usual ones, for tests. */
   readonly limits?: Partial<ListenerLimits>;
   readonly log: Logger;
@@ -53,6 +57,8 @@ const USUAL_LIMITS: ListenerLimits = { headTimeoutMs: 20_000, checkMs: 5_000, co
 const KEEP_ALIVE_MS = 72_000;
 /** Time that running requests get at a stop. */
 const STOP_DEADLINE_MS = 5_000;
+/** A year, the value that RFC 6797 section 6.1.1 shows; other names below the host are left alone. */
+const STRICT_TRANSPORT = "max-age=31536000";
 /** Longest path segment. */
 const MAX_SEGMENT_LENGTH = 16_384;
 
@@ -78,6 +84,7 @@ export class Listener implements Component {
       ...(options.tls === undefined ? { http } : ({ https: { ...options.tls, ...http } } as object)),
       clientErrorHandler: answerBroken(options.errorBody),
       bodyLimit: MAX_BODY_BYTES,
+      ...trustOf(options.trustedProxies ?? []),
       requestTimeout: REQUEST_TIMEOUT_MS,
       keepAliveTimeout: KEEP_ALIVE_MS,
       forceCloseConnections: "idle",
@@ -90,6 +97,8 @@ export class Listener implements Component {
       },
     });
     this.app.addHook("onRequest", (request, reply, done) => {
+      if (options.strictTransport === true)
+        reply.raw.setHeader("strict-transport-security", STRICT_TRANSPORT);
       try {
         this.guard.check(request.raw);
         done();
@@ -190,4 +199,22 @@ function listenError(error: unknown, host: string, port: number, setting: string
     );
   }
   return error;
+}
+
+/** Returns fastify's option for trusted proxies. Throws settings_invalid for what is no address or network. */
+function trustOf(proxies: readonly string[]): { readonly trustProxy?: string[] } {
+  if (proxies.length === 0) return {};
+  for (const proxy of proxies) {
+    const [address = "", bits, extra] = proxy.split("/");
+    const family = isIP(address);
+    const isWhole =
+      bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128));
+    if (family === 0 || !isWhole || extra !== undefined) {
+      throw new AppError(
+        "settings_invalid",
+        `network.trusted_proxies: "${proxy}" is no address or network; write 192.0.2.7 or 192.0.2.0/24`,
+      );
+    }
+  }
+  return { trustProxy: [...proxies] };
 }

@@ -191,9 +191,9 @@ export class Accounts {
     return token;
   }
 
-  /** Returns true where `token` belongs to the current link. */
+  /** Returns true where `token` belongs to the current link and there is no account yet. */
   async knowsSetupToken(token: string): Promise<boolean> {
-    return (await this.#setup.get("link"))?.data.tokenHash === hashOf(token);
+    return (await this.#setup.get("link"))?.data.tokenHash === hashOf(token) && (await this.empty());
   }
 
   /** Creates the first administrator. Of concurrent calls one wins. Throws forbidden for a used or expired link, request_invalid. */

@@ -52,8 +52,25 @@ export class PasswordSignIn {
    * Throws overloaded with `data.retryAfterSeconds` while this name or network must wait.
    */
   async verify(name: string, password: string, ip: string, device?: string): Promise<SignedIn | null> {
+    const found = await this.#attempt(name, password, ip, device);
+    if (found === null) return null;
+    this.#audit({ action: "sign_in", outcome: "ok", actor: found.account.name, ip });
+    return { ...found, device: this.#newMark(canonical(name)) };
+  }
+
+  /** Returns true where the password of somebody who is signed in is right. Counts and throws as `verify`. */
+  async confirm(name: string, password: string, ip: string): Promise<boolean> {
+    return (await this.#attempt(name, password, ip, undefined)) !== null;
+  }
+
+  async #attempt(
+    name: string,
+    password: string,
+    ip: string,
+    device: string | undefined,
+  ): Promise<{ id: string; account: Account } | null> {
     const network = networkOf(ip);
-    const lower = name.normalize("NFKC").toLowerCase();
+    const lower = canonical(name);
     const mark = this.#knownMark(lower, device);
     const near = mark === undefined ? `${lower}|${network}` : `mark|${mark}`;
     this.#networks.check(network);
@@ -71,8 +88,7 @@ export class PasswordSignIn {
     this.#networks.forgive(network);
     this.#near.succeeded(near);
     if (mark === undefined) this.#far.succeeded(lower);
-    this.#audit({ action: "sign_in", outcome: "ok", actor: found.account.name, ip });
-    return { ...found, device: this.#newMark(lower) };
+    return found;
   }
 
   #newMark(name: string): string {
@@ -88,4 +104,9 @@ export class PasswordSignIn {
   #sign(name: string, nonce: string): string {
     return signed(this.#deviceKey, `device:${nonce}:${name}`);
   }
+}
+
+/** Names that differ only in case or width are counted together. */
+function canonical(name: string): string {
+  return name.normalize("NFKC").toLowerCase();
 }

@@ -53,6 +53,8 @@ export interface AuthorizationServerParts extends RuleParts {
   readonly families: TokenFamilies;
   readonly lives: ProviderLives;
   readonly cookieKey: Uint8Array;
+  /** Require PKCE of all clients, not only of public ones. */
+  readonly requirePkce: boolean;
   readonly audit: AuditSink;
 }
 
@@ -72,7 +74,7 @@ export function createAuthorizationServer(parts: AuthorizationServerParts): Prov
 }
 
 function configurationOf(parts: AuthorizationServerParts): Configuration {
-  const { publicUrl, store, families, audit, clients, scopes } = parts;
+  const { publicUrl, store, families, audit, clients, scopes, requirePkce } = parts;
   const adapterParts = { store, families, audit, findClient: (id: string) => clients.metadata(id) };
   return {
     adapter: (model: string) => new StateAdapter(model, adapterParts),
@@ -104,7 +106,7 @@ function configurationOf(parts: AuthorizationServerParts): Configuration {
     },
     cookies: cookiesOf(parts),
     ttl: lives(parts.lives),
-    pkce: { required: (_context, client) => client.tokenEndpointAuthMethod === "none" },
+    pkce: { required: (_context, client) => requirePkce || client.tokenEndpointAuthMethod === "none" },
     clientBasedCORS: () => false,
     expiresWithSession: () => false,
     issueRefreshToken: (_context, client) => Promise.resolve(client.clientId !== DASHBOARD_CLIENT_ID),

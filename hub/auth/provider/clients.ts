@@ -6,6 +6,7 @@ import { Records, type Store } from "#hub/auth/state/records.ts";
 import { hasHash, hashOf, newId, newSecret } from "#hub/auth/state/secrets.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isLoopbackHttp } from "#proto/kit/loopback.ts";
+import { DAY_MS } from "#proto/kit/units.ts";
 import type { TokenFamilies } from "./tokens.ts";
 
 /** The dashboard itself: signs people in, needs no consent. */
@@ -44,6 +45,8 @@ export interface ClientView extends NewClient {
   readonly createdAt: number;
   /** Number of valid secrets: 0, 1 or, during a rotation, 2. */
   readonly secrets: number;
+  /** When the client last got a code without PKCE, ms since 1970, to the day; absent: never. */
+  readonly withoutPkceAt?: number;
 }
 
 /** Credentials that are shown once. */
@@ -55,6 +58,7 @@ export interface ClientCredentials {
 
 export class Clients {
   readonly #clients: Records<ClientRecord>;
+  readonly #withoutPkce: Records<{ readonly at: number }>;
   readonly #store: Store;
   readonly #families: TokenFamilies;
   readonly #audit: AuditSink;
@@ -63,6 +67,7 @@ export class Clients {
   /** `dashboard` returns the built-in client's data, which depend on the hub's address. */
   constructor(store: Store, families: TokenFamilies, audit: AuditSink, dashboard: () => DashboardClient) {
     this.#clients = new Records(store, "oauth-client");
+    this.#withoutPkce = new Records(store, "oauth-client-without-pkce");
     this.#store = store;
     this.#families = families;
     this.#audit = audit;
@@ -115,6 +120,7 @@ export class Clients {
   async remove(clientId: string, actor: string): Promise<void> {
     const client = await this.#clients.take(clientId);
     if (client === null) throw unknownClient(clientId);
+    await this.#withoutPkce.delete(clientId);
     await this.#families.revokeClient(clientId);
     this.#audit({ action: "client_removed", outcome: "ok", actor, subject: `${client.name} ${clientId}` });
   }
@@ -127,7 +133,20 @@ export class Clients {
 
   async list(): Promise<ClientView[]> {
     const all = await this.#clients.list();
-    return all.map(({ id, data }) => view(id, data)).sort((a, b) => a.name.localeCompare(b.name));
+    const without = new Map((await this.#withoutPkce.list()).map(({ id, data }) => [id, data.at]));
+    return all
+      .map(({ id, data }) => {
+        const at = without.get(id);
+        return { ...view(id, data), ...(at === undefined ? {} : { withoutPkceAt: at }) };
+      })
+      .sort((a, b) => a.name.localeCompare(b.name));
+  }
+
+  /** Records that a client got a code without PKCE; written once a day. */
+  async noteWithoutPkce(clientId: string): Promise<void> {
+    const { clock } = this.#store;
+    const before = (await this.#withoutPkce.get(clientId))?.data.at ?? 0;
+    if (clock.now() - before >= DAY_MS) await this.#withoutPkce.put(clientId, { at: clock.now() });
   }
 
   /** Returns true where `secret` is a valid secret of the client. */

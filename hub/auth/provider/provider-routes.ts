@@ -11,6 +11,7 @@ import type { Clock } from "#proto/kit/clock.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { Counter } from "#proto/kit/metrics.ts";
+import type { Clients } from "./clients.ts";
 import { metadataOf, PATHS } from "./endpoints.ts";
 import {
   answerBrowser,
@@ -167,9 +168,14 @@ function wordOf(fault: AppError): string {
 /** Logs and audits the provider's events; where the state can't be reached, its answer becomes a 503. */
 export function logProviderEvents(
   provider: Provider,
-  { audit, log }: Pick<ProviderPluginParts, "audit" | "log">,
+  { audit, log, clients }: Pick<ProviderPluginParts, "audit" | "log"> & { readonly clients: Clients },
 ): void {
   provider.on("authorization.success", ({ oidc, ip }) => {
+    if (oidc.params?.["code_challenge"] === undefined && oidc.client !== undefined) {
+      void clients
+        .noteWithoutPkce(oidc.client.clientId)
+        .catch((error: unknown) => log.warn({ err: error }, "use of a client without PKCE was not recorded"));
+    }
     const actor = oidc.account?.accountId ?? "unknown";
     audit({ action: "code_issued", outcome: "ok", actor, ip, subject: oidc.client?.clientId ?? "" });
   });

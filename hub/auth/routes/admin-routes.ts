@@ -3,6 +3,7 @@
 import type { FastifyInstance } from "fastify";
 import type { Accounts } from "#hub/auth/accounts/accounts.ts";
 import type { ApiKeys } from "#hub/auth/accounts/api-keys.ts";
+import type { PasswordSignIn } from "#hub/auth/accounts/password-sign-in.ts";
 import { authorize, ROLES, requirePerson } from "#hub/auth/accounts/principal.ts";
 import type { Sessions } from "#hub/auth/accounts/sessions.ts";
 import type { Clients } from "#hub/auth/provider/clients.ts";
@@ -53,6 +54,7 @@ export interface AdminPluginParts extends AgentRouteParts {
   readonly accounts: Accounts;
   readonly apiKeys: ApiKeys;
   readonly sessions: Sessions;
+  readonly signIn: PasswordSignIn;
   /** The embedded identity provider. */
   readonly provider: {
     readonly clients: Clients;
@@ -74,7 +76,12 @@ export function addAdminRoutes(app: FastifyInstance, parts: AdminPluginParts): v
         const actor = await parts.authenticator.authenticate(request);
         if (own) requirePerson(actor);
         else authorize(actor, "administer");
-        const answer = await answerTo({ actor, id: request.params.id ?? "", body: request.body });
+        const answer = await answerTo({
+          actor,
+          id: request.params.id ?? "",
+          body: request.body,
+          ip: request.ip,
+        });
         return reply.code(status).header("cache-control", "no-store").send(answer);
       },
     });
@@ -85,7 +92,10 @@ export function addAdminRoutes(app: FastifyInstance, parts: AdminPluginParts): v
   addEnrolmentRoute(app, parts);
 }
 
-function accountRoutes(route: AddJsonRoute, { accounts, sessions, provider }: AdminPluginParts): void {
+function accountRoutes(
+  route: AddJsonRoute,
+  { accounts, sessions, signIn, provider }: AdminPluginParts,
+): void {
   route("GET", "accounts", 200, async () => ({ accounts: await accounts.list() }));
   route("POST", "accounts", 201, ({ actor, body }) => {
     const { name, password, role, indices } = checked(NewAccountBody, body);
@@ -105,9 +115,9 @@ function accountRoutes(route: AddJsonRoute, { accounts, sessions, provider }: Ad
     "POST",
     "password",
     204,
-    async ({ actor, body }) => {
+    async ({ actor, body, ip }) => {
       const { current, password } = checked(PasswordBody, body);
-      if ((await accounts.verify(actor.name, current)) === null) {
+      if (!(await signIn.confirm(actor.name, current, ip))) {
         throw new AppError("forbidden", "the current password is wrong");
       }
       await accounts.setPassword(actor.name, password, actor.name);

@@ -133,7 +133,9 @@ export class DashboardSignIn {
 export function localPath(path: string, publicUrl: string): string {
   if (!path.startsWith("/")) return "/";
   const url = URL.parse(path, publicUrl);
-  return url?.origin === publicUrl ? url.pathname + url.search + url.hash : "/";
+  if (url?.origin !== publicUrl) return "/";
+  // "/.//host" is a path of this hub that reads as "//host", another host, once its dots are resolved.
+  return url.pathname.startsWith("//") ? "/" : url.pathname + url.search + url.hash;
 }
 
 function roleOf(values: readonly string[], roles: Readonly<Record<string, string>>): Role | undefined {

@@ -7,8 +7,15 @@ import { AppError, toAppError } from "#proto/kit/errors.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import { schemaFault } from "#proto/kit/schema.ts";
 
-/** Answers a request below /api/auth/ from its caller, the id in its path and its body. */
-export type JsonHandler = (call: { actor: Principal; id: string; body: unknown }) => Promise<unknown>;
+/** A request below /api/auth/: its caller and address, the id in its path and its body. */
+export interface JsonCall {
+  readonly actor: Principal;
+  readonly id: string;
+  readonly body: unknown;
+  readonly ip: string;
+}
+
+export type JsonHandler = (call: JsonCall) => Promise<unknown>;
 
 /** Adds a route below /api/auth/ for administrators, or with `own` for everybody who is signed in. */
 export type AddJsonRoute = (

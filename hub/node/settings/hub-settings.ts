@@ -35,6 +35,10 @@ export const hubSchema = Type.Object(
       description: "custom attributes of this hub, such as node.attr.rack: r1; shown by _cat/nodeattrs",
     }),
     "network.host": text("127.0.0.1", "address of all listeners whose own host is not set"),
+    "network.trusted_proxies": list(
+      [],
+      "addresses or networks of proxies in front of the listeners, such as 10.0.0.0/8: the client address is taken from their X-Forwarded-For; limits against guessing need it",
+    ),
     "http.host": text("", "address of the search interface; empty: network.host"),
     "http.port": port(9200, "port of the search interface; 0: a free port"),
     "transport.host": text("", "address of the listener for other hubs; empty: network.host; no effect yet"),

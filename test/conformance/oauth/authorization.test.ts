@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { after, before, suite, test } from "node:test";
+import { until } from "#test/harness/until.ts";
 import { PERSON, REDIRECT_URI, World } from "./auth-server.ts";
 import { authorizationCases } from "./authorization-cases.ts";
 import { Browser } from "./browser.ts";
@@ -109,6 +110,37 @@ suite("authorization endpoint", () => {
       world.origin,
     );
     assert.match(page.text, /\/consent"/);
+  });
+
+  test("A13d a confidential client may go without PKCE, and the list of clients shows it", async () => {
+    const client = await world.addClient();
+    const withPkce = await world.addClient();
+    await world.code(client, {}, signedIn);
+    await world.code(
+      withPkce,
+      { code_challenge: "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM", code_challenge_method: "S256" },
+      signedIn,
+    );
+    await until("the use without PKCE is recorded", async () => {
+      const clients = await world.auth.provider.clients.list();
+      const lastOf = ({ clientId }: { clientId: string }) =>
+        clients.find((each) => each.clientId === clientId)?.withoutPkceAt;
+      assert.equal(lastOf(withPkce), undefined);
+      return lastOf(client);
+    });
+  });
+
+  test("A13e with auth.provider.require_pkce every client needs PKCE", async () => {
+    const strict = await World.start({ settings: { "auth.provider.require_pkce": true } });
+    try {
+      const client = await strict.addClient();
+      const page = await new Browser().get(strict.authorizationUrl(client));
+      const { searchParams } = new URL(page.location ?? "");
+      assert.equal(searchParams.get("error"), "invalid_request");
+      assert.match(searchParams.get("error_description") ?? "", /PKCE/);
+    } finally {
+      await strict.stop();
+    }
   });
 
   test("A14 prompt=consent shows the prompt again", async () => {

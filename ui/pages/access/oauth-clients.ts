@@ -48,7 +48,14 @@ export class OAuthClientsPage extends AccessPage {
     return html`
       ${tableView(
         msg("OAuth clients"),
-        [msg("Name"), msg("Client ID"), msg("Kind"), msg("Redirect URIs"), msg("Secrets")],
+        [
+          msg("Name"),
+          msg("Client ID"),
+          msg("Kind"),
+          msg("Redirect URIs"),
+          msg("Secrets"),
+          msg("Last without PKCE"),
+        ],
         this._clients.map((each) => this.#row(each)),
         msg(
           "No application is registered. Register those that sign people in here, or read and write in their name.",
@@ -67,10 +74,10 @@ export class OAuthClientsPage extends AccessPage {
     `;
   }
 
-  #row({ clientId, name, kind, redirectUris, secrets }: OAuthClient): TemplateResult {
+  #row({ clientId, name, kind, redirectUris, secrets, withoutPkceAt }: OAuthClient): TemplateResult {
     const rotate = kind !== "public";
     return html`<tr><td class="name">${name}</td><td class="mono">${clientId}</td><td>${kind}</td>
-      <td class="long mono">${redirectUris.join(" ")}</td><td>${secrets}</td>
+      <td class="long mono">${redirectUris.join(" ")}</td><td>${secrets}</td><td>${withoutPkceAt === undefined ? "–" : new Date(withoutPkceAt).toISOString().slice(0, 10)}</td>
       <td class="number">
         ${rotate ? html`<button class="small" aria-label=${msg(str`New secret for ${name}`)} @click=${() => void this.#rotate(clientId, name)}>${msg("New secret")}</button>` : nothing}
         ${secrets > 1 ? html`<button class="small" aria-label=${msg(str`End the old secret of ${name}`)} @click=${() => void this.#retire(clientId)}>${msg("End the old secret")}</button>` : nothing}

@@ -43,6 +43,8 @@ export interface OAuthClient {
   readonly createdAt: number;
   /** Good secrets: 2 during a rotation. */
   readonly secrets: number;
+  /** When it last got a code without PKCE, ms since 1970; absent: never. */
+  readonly withoutPkceAt?: number;
 }
 
 export interface AgentKey {
