@@ -128,7 +128,7 @@ export class App extends LitElement {
     if (this._failed)
       return html`<div class="failed" role="alert">
         <p>${msg("This page can't be loaded. The hub may have been updated or be away.")}</p>
-        <button @click=${() => location.reload()}>${msg("Load again")}</button>
+        <button @click=${() => location.reload()}>${msg("Reload")}</button>
       </div>`;
     if (route === undefined) return html``;
     return (PAGES[route.page] ?? NOT_FOUND).view(route.parameters);

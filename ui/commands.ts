@@ -40,7 +40,7 @@ export function firstCommands(help: () => void): Command[] {
       kind: msg("Language"),
       run: () => chooseLanguage(language as Language),
     })),
-    { title: msg("Keys and query language"), kind: msg("Help"), run: help },
+    { title: msg("Keyboard shortcuts and query language"), kind: msg("Help"), run: help },
   ];
 }
 

@@ -89,10 +89,10 @@ suite("the pages of access in a browser", () => {
     await form.getByLabel("Password").fill(PASSWORD);
     await form.getByRole("button", { name: "Add account" }).click();
     await page.getByRole("cell", { name: "vic", exact: true }).waitFor();
-    const keys = formOf("Make key");
+    const keys = formOf("Create key");
     await keys.getByLabel("Name").fill("import");
     await keys.getByLabel("Role").selectOption("viewer");
-    await keys.getByRole("button", { name: "Make key" }).click();
+    await keys.getByRole("button", { name: "Create key" }).click();
     const key = await page.locator(".secret code").first().textContent();
     keepSecret(key!);
     await expectNoBarrier("a key that is shown once");
@@ -101,7 +101,7 @@ suite("the pages of access in a browser", () => {
         ({ status }) => status,
       );
     assert.equal(await answered(), 200);
-    await page.getByRole("button", { name: "I have kept it" }).click();
+    await page.getByRole("button", { name: "I have saved it" }).click();
     assert.equal(await page.locator(".secret").count(), 0);
     await page.getByRole("button", { name: "Revoke import" }).click();
     await confirm("Revoke key");
@@ -121,7 +121,7 @@ suite("the pages of access in a browser", () => {
     await page.locator(".secret code").nth(1).waitFor();
     const [id, first] = await page.locator(".secret code").allTextContents();
     await page.getByRole("button", { name: "New secret for Reports" }).click();
-    await confirm("Make secret");
+    await confirm("Create secret");
     await page.getByRole("button", { name: "End the old secret of Reports" }).waitFor();
     const [again, second] = await page.locator(".secret code").allTextContents();
     assert.equal(again, id);
@@ -132,15 +132,15 @@ suite("the pages of access in a browser", () => {
     await page.getByText(/No application is registered/).waitFor();
   });
 
-  test("an enrolment line is created and withdrawn", async () => {
+  test("an enrolment line is created and revoked", async () => {
     await goto("enrolment");
-    await page.getByRole("button", { name: "Make a line" }).click();
+    await page.getByRole("button", { name: "Create line" }).click();
     const line = (await page.locator(".secret code").first().textContent()) ?? "";
     await expectNoBarrier("a line for another server");
     assert.ok(line.startsWith(`tailrace-agent enroll ${hub.dashboardUrl} `), line);
     keepSecret(line.split(" ")[3]!);
-    await page.getByRole("button", { name: /^Withdraw/ }).click();
-    await page.getByRole("button", { name: /^Withdraw/ }).waitFor({ state: "detached" });
+    await page.getByRole("button", { name: /^Revoke/ }).click();
+    await page.getByRole("button", { name: /^Revoke/ }).waitFor({ state: "detached" });
   });
 
   test("an account elsewhere is connected by consent there", async () => {

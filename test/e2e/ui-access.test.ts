@@ -63,11 +63,11 @@ const STATES: readonly (readonly [name: string, path: string, reach: Step])[] = 
     },
   ],
   [
-    "Visualise as numbers",
+    "Visualise as a table",
     "#/visualise?from=now-2h&split=5:service",
     async (page) => {
       await page.locator("tr-chart .plot").waitFor();
-      await page.getByRole("button", { name: "Numbers" }).click();
+      await page.getByRole("button", { name: "As a table" }).click();
       await page.locator("tr-chart table").waitFor();
     },
   ],
@@ -120,7 +120,7 @@ const STATES: readonly (readonly [name: string, path: string, reach: Step])[] = 
     },
   ],
   ["Pipelines", "#/pipelines", (page) => page.getByRole("tab", { name: "Grok debugger" }).waitFor()],
-  ["a new pipeline", "#/pipelines?new=1", (page) => page.getByText("The pipeline is right.").waitFor()],
+  ["a new pipeline", "#/pipelines?new=1", (page) => page.getByText("The pipeline is valid.").waitFor()],
   [
     "the grok debugger",
     "#/pipelines?view=grok",

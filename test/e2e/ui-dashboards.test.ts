@@ -32,14 +32,14 @@ test("a visualisation is made in a form, saved, put on a dashboard, exported and
   pages.visit("#/visualise?index=logs-shop&from=now-2h", async (page) => {
     const plot = page.locator("tr-chart .plot");
     await plot.waitFor();
-    await page.getByLabel("Field, or nothing").fill("status");
+    await page.getByLabel("Field (optional)").fill("status");
     await page.keyboard.press("Enter");
     await page.locator("tr-chart .legend").getByText("404").waitFor();
     await page.getByLabel("Group by", { exact: true }).selectOption("terms");
     await page.getByLabel("Field", { exact: true }).fill("page");
     await page.keyboard.press("Enter");
     await page.locator("tr-chart text").getByText("/page/3").waitFor();
-    for (const chart of ["Lines", "Area", "Ring", "Heat map", "Table", "Number", "Bars"])
+    for (const chart of ["Lines", "Area", "Donut", "Heat map", "Table", "Number", "Bars"])
       await page.getByRole("button", { name: chart, exact: true }).click();
     assert.match(page.url(), /by=terms:10:page&split=5:status/);
     await page.getByRole("button", { name: "Request" }).click();
@@ -94,13 +94,13 @@ test("a map shows where lines come from, near places as one circle, by mouse and
     for (let i = 0; i < 7; i++) await page.keyboard.press(i === 0 ? "Enter" : "+");
     await map.locator("text").getByText("10").waitFor();
     await page.waitForURL(/view=/);
-    await page.getByLabel("Ring of distance").check();
+    await page.getByLabel("Distance filter").check();
     await page.getByLabel("Kilometres").fill("8");
     await page.keyboard.press("Enter");
     await map.getByText("40 lines within 8 km").waitFor();
-    await page.getByRole("button", { name: "Numbers" }).click();
+    await page.getByRole("button", { name: "As a table" }).click();
     await page.getByRole("rowheader", { name: "52.52° N, 13.40° E" }).waitFor();
-    await page.getByRole("button", { name: "Numbers" }).click();
+    await page.getByRole("button", { name: "As a table" }).click();
     await page.getByRole("button", { name: "Show all places" }).click();
     await map.locator("text").getByText("50").waitFor();
   }));
@@ -163,7 +163,7 @@ test("panels are arranged by mouse and by keys, and a variable narrows all of th
     await page.getByRole("link", { name: "Lines of Requests in Discover", exact: true }).click();
     await page.getByText("40 lines in").waitFor();
     await page.goBack();
-    await page.getByRole("button", { name: "Numbers of Status codes" }).click();
+    await page.getByRole("button", { name: "Table of Status codes" }).click();
     await page.locator("tr-chart table").getByRole("rowheader", { name: "200" }).waitFor();
     await page.emulateMedia({ media: "print" });
     assert.ok(await page.getByRole("button", { name: "Edit" }).isHidden());

@@ -127,7 +127,7 @@ async function watchLive(page: Page, word: string): Promise<void> {
 /** Connects another server by the line that the page gives, sees it among the agents, and what of its file has come. */
 async function connectServer(page: Page, name: string): Promise<void> {
   await goto(page, "enrolment");
-  await page.getByRole("button", { name: "Make a line" }).click();
+  await page.getByRole("button", { name: "Create line" }).click();
   const line = await page.getByRole("region", { name: "Shown once" }).locator("code").first().textContent();
   const log = workspace.path(name, "app.log");
   writeFileSync(log, `${name} has begun\n`);
@@ -144,14 +144,16 @@ async function connectServer(page: Page, name: string): Promise<void> {
 /** Breaks a pipeline, reads why, mends it, and sees what each filter makes of a line. */
 async function mendPipeline(page: Page): Promise<void> {
   await goto(page, "pipelines?new=1");
-  const text = page.getByLabel("Pipeline", { exact: true });
-  const right = await text.inputValue();
+  const text = page.getByRole("textbox", { name: "Pipeline", exact: true });
+  const right = await page
+    .locator("tr-code-editor")
+    .evaluate<string, { value: string }>((editor) => editor.value);
   await text.fill(right.replace("grok {", "grokk {"));
   await page.locator("tr-pipeline-editor pre").getByText("grokk").first().waitFor();
   await text.fill(right);
-  await page.getByText("The pipeline is right.").waitFor();
+  await page.getByText("The pipeline is valid.").waitFor();
   await page
-    .getByLabel("Lines to try it on")
+    .getByLabel("Sample lines")
     .fill('203.0.113.9 - - [31/Jan/2026:14:05:09 +0000] "GET /lamps HTTP/1.1" 503 12 "-" "curl/8"');
   const changes = page.locator("tr-pipeline-editor .trial");
   await changes.getByRole("cell", { name: "/lamps" }).waitFor();

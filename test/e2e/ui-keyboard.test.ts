@@ -54,7 +54,7 @@ const FOCUSED = `(() => {
     isAgain,
     isSkip: at.matches("a.skip"),
     isSeen: width > 0 && height > 0 && bottom > 0 && top < innerHeight,
-    isMarked: outlineStyle !== "none" || boxShadow !== "none" || at.matches("textarea, .plot, main"),
+    isMarked: outlineStyle !== "none" || boxShadow !== "none" || at.matches("textarea, .cm-content, .plot, main"),
     isInMain: at.closest("header") === null && at.getRootNode() !== document,
   };
 })()`;
@@ -86,7 +86,7 @@ async function walk(page: Page): Promise<string[]> {
     if (!focused.isMarked) found.push(`${focused.name} isn't marked`);
     isInMain ||= focused.isInMain;
     // A Tab is text in the console's editor; Escape lets the next one go on.
-    if (focused.name.startsWith("textarea")) await page.keyboard.press("Escape");
+    if (/^textarea|^div\.cm-content/.test(focused.name)) await page.keyboard.press("Escape");
     await page.keyboard.press("Tab");
   }
   return [...found, "Tab never leaves the page"];
@@ -158,7 +158,12 @@ const OPENINGS: Readonly<Record<string, Opening>> = {
     opener: button("Export"),
     opened: button(/^NDJSON/),
   },
-  "why a search took its time": { path: "discover", ready: firstRow, opener: button(/^Why/), opened: dialog },
+  "why a search took its time": {
+    path: "discover",
+    ready: firstRow,
+    opener: button(/^Explain/),
+    opened: dialog,
+  },
   "a column's menu": {
     path: "discover?cols=service",
     ready: firstRow,

@@ -76,7 +76,7 @@ for (const look of LOOKS)
       await details.getByRole("button", { name: "Copy host.name" }).click();
       await details.getByTitle("Copied").waitFor();
       assert.notEqual(await clipboard(page), "");
-      await details.getByRole("button", { name: "Around" }).click();
+      await details.getByRole("button", { name: "Surrounding lines" }).click();
       const anchor = details.locator(".anchor");
       await anchor.waitFor();
       await details
@@ -96,7 +96,7 @@ test("lines are sorted by a column from the keyboard, and the address keeps it",
     await row(page).first().waitFor();
     await page.getByRole("columnheader", { name: /bytes/ }).getByRole("button").focus();
     await page.keyboard.press("Enter");
-    await page.getByRole("menuitem", { name: "Sort upwards" }).waitFor();
+    await page.getByRole("menuitem", { name: "Sort ascending" }).waitFor();
     assert.deepEqual(await findBarriers(page, "all"), []);
     await page.keyboard.press("ArrowDown");
     await page.keyboard.press("Enter");
@@ -153,8 +153,8 @@ test("by keys alone: errors are stepped through, a text is found in the lines, l
 
 test("a search says where its time went", () =>
   visit("#/discover?from=now-2h&q=*rder", WIDE, async (page) => {
-    await page.getByRole("button", { name: /^Why/ }).click();
-    const panel = page.getByRole("dialog", { name: "Where the time went" });
+    await page.getByRole("button", { name: /^Explain/ }).click();
+    const panel = page.getByRole("dialog", { name: "Time breakdown" });
     await panel.getByText("The hub searched").waitFor();
     await panel.getByText(/give its beginning/).waitFor();
     assert.deepEqual(await findBarriers(page, "all"), []);

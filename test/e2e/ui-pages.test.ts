@@ -78,7 +78,7 @@ test("j, Enter and Escape go through lines; a field's value becomes a filter tha
     const details = page.locator("tr-event-details");
     await details
       .getByRole("row", { name: /host.name/ })
-      .getByRole("button", { name: "Only this host.name" })
+      .getByRole("button", { name: "Filter for this host.name" })
       .click();
     await page.waitForURL(/f=host\.name:web-/);
     const pill = page.locator(".pill");
@@ -180,7 +180,7 @@ test("Live shows lines as they come, holds when its reader scrolls up, and jumps
     await page.getByText(/^[23]\d\d of 20K lines kept$/).waitFor();
     await page.locator("tr-tail-window").hover();
     await page.mouse.wheel(0, -600);
-    await page.getByText("Holding", { exact: true }).waitFor();
+    await page.getByText("Not following", { exact: true }).waitFor();
     const before = await tailRows(page).first().textContent();
     offer(60);
     await page.getByRole("button", { name: /60 new/ }).waitFor();

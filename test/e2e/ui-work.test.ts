@@ -134,12 +134,12 @@ test("a pipeline's mistake is marked where it stands, and its old trial goes", (
     "#/pipelines?new",
     async (page) => {
       const editor = page.getByRole("textbox", { name: "Pipeline" });
-      await page.getByText("The pipeline is right.").waitFor();
+      await page.getByText("The pipeline is valid.").waitFor();
       await editor.fill("input { shipper {} }\nfilter {\n  gork { }\n}");
       const mark = page.locator("tr-code-editor .cm-lintRange-error");
       await mark.waitFor();
       assert.equal(await mark.textContent(), "gork");
-      assert.equal(await page.getByText("The pipeline is right.").count(), 0);
+      assert.equal(await page.getByText("The pipeline is valid.").count(), 0);
       assert.equal(await page.locator(".trial").count(), 0);
       await editor.press("Escape");
       await editor.press("Tab");
@@ -257,7 +257,7 @@ test("no page of work is wider than its screen", async () => {
   }
 });
 
-test("a rule of what is kept is made on the page and removed, and asks before it deletes", () =>
+test("a retention rule is added and removed on the page, and asks before it deletes", () =>
   pages.visit("#/indices?view=retention", async (page) => {
     const add = async (pattern: string, age: string): Promise<void> => {
       await page.getByLabel("Indices", { exact: true }).fill(pattern);

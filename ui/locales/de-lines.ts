@@ -2,8 +2,8 @@
 
 export const GERMAN_LINES: Readonly<Record<string, string>> = {
   "Sort by time": "Nach Zeit ordnen",
-  "Sort upwards": "Aufsteigend ordnen",
-  "Sort downwards": "Absteigend ordnen",
+  "Sort ascending": "Aufsteigend sortieren",
+  "Sort descending": "Absteigend sortieren",
   "Move left": "Nach links",
   "Move right": "Nach rechts",
   Wider: "Breiter",
@@ -27,11 +27,11 @@ export const GERMAN_LINES: Readonly<Record<string, string>> = {
   "Copy a link": "Link kopieren",
   "Copy a link to these lines, with fixed times (y)": "Link zu diesen Zeilen kopieren, mit festen Zeiten (y)",
   "The link is copied": "Der Link ist kopiert",
-  "The browser doesn't let pages copy: take the address":
-    "Der Browser lässt Seiten nicht kopieren: Nehmen Sie die Adresse",
-  "Where the time went": "Wo die Zeit blieb",
-  "Why?": "Warum?",
-  "Why so slow?": "Warum so langsam?",
+  "The browser blocked copying: copy the address instead":
+    "Der Browser lässt Seiten nicht kopieren: Kopieren Sie die Adresse",
+  "Time breakdown": "Aufteilung der Zeit",
+  Explain: "Erklären",
+  "Explain the time it took": "Dauer erklären",
   "The hub searched": "Der Hub suchte",
   "On its way": "Unterwegs",
   Drawn: "Gezeichnet",
@@ -39,12 +39,12 @@ export const GERMAN_LINES: Readonly<Record<string, string>> = {
   "{0} lines match in {1} shards.": "{0} Zeilen passen in {1} Shards.",
   "Nothing in this search is known to be slow. A shorter time range reads less.":
     "Nichts an dieser Suche ist als langsam bekannt. Ein kürzerer Zeitraum liest weniger.",
-  Around: "Umgebung",
+  "Surrounding lines": "Umgebung",
   "Copy line": "Zeile kopieren",
   "Copy JSON": "JSON kopieren",
   "Copy {0}": "{0} kopieren",
   "Copy the value": "Wert kopieren",
-  "Lines around it, oldest first": "Zeilen darum herum, die älteste zuerst",
+  "Surrounding lines, oldest first": "Umgebung, die älteste Zeile zuerst",
   "No earlier line of this file": "Keine frühere Zeile dieser Datei",
   "No later line of this file": "Keine spätere Zeile dieser Datei",
   "{0} earlier lines": "{0} frühere Zeilen",

@@ -70,13 +70,13 @@ export class AppearancePage extends LitElement {
     const texts = (names: readonly string[]): Choice[] => names.map((name) => [name, LOOK_TEXTS[name]!]);
     return html`<div class="page">
       <div class="title"><h1>${msg("Appearance")}</h1></div>
-      <p class="muted">${msg("What you choose here is kept in this browser alone.")}</p>
+      <p class="muted">${msg("These choices apply to this browser only.")}</p>
       ${this.#field(msg("Theme"), "theme", texts(THEMES), currentTheme(), (value) => chooseTheme(value as (typeof THEMES)[number]))}
       ${this.#field(msg("Density"), "density", texts(DENSITIES), currentDensity(), (value) => chooseDensity(value as (typeof DENSITIES)[number]))}
       ${this.#field(
         msg("Language"),
         "language",
-        [["", msg("As the browser")], ...Object.entries(LANGUAGES)],
+        [["", msg("Browser default")], ...Object.entries(LANGUAGES)],
         readPreference("language") ?? "",
         (value) => chooseLanguage(value === "" ? undefined : (value as Language)),
       )}
@@ -84,7 +84,7 @@ export class AppearancePage extends LitElement {
         msg("Time zone"),
         "zone",
         [
-          ["local", `${msg("This browser's")}: ${Intl.DateTimeFormat().resolvedOptions().timeZone}`],
+          ["local", `${msg("Browser time zone")}: ${Intl.DateTimeFormat().resolvedOptions().timeZone}`],
           ["utc", "UTC"],
         ],
         isUtcPreferred() ? "utc" : "local",
@@ -92,7 +92,7 @@ export class AppearancePage extends LitElement {
         msg("Each page can show the other one for a while; its address says which."),
       )}
       ${this.#field(
-        msg("Single-letter keys"),
+        msg("Single-letter shortcuts"),
         "keys",
         [
           ["on", msg("On")],

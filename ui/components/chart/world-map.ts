@@ -143,8 +143,8 @@ export class WorldMap extends LitElement {
         @pointerleave=${this.#leave} @wheel=${this.#onWheel} @keydown=${this.#onKey} @blur=${this.#leave}>${this.#drawing()}</div>
       ${isEmpty ? html`<p class="empty">${msg("No line with a place was found.")}</p>` : nothing}
       <div class="tools">
-        ${this.#tool("plus", msg("Nearer (+)"), () => this.#move({ zoom: ZOOM_STEP }))}
-        ${this.#tool("minus", msg("Farther (−)"), () => this.#move({ zoom: 1 / ZOOM_STEP }))}
+        ${this.#tool("plus", msg("Zoom in (+)"), () => this.#move({ zoom: ZOOM_STEP }))}
+        ${this.#tool("minus", msg("Zoom out (−)"), () => this.#move({ zoom: 1 / ZOOM_STEP }))}
         ${this.#tool("expand", msg("The whole world (0)"), () => this.#go(WORLD))}
       </div>
       ${this.#readout()}${this.#caption()}`;

@@ -152,14 +152,14 @@ export class TimeRangePicker extends LitElement {
     const nowMs = Date.now();
     const text = describeRange(this.range, (atMs) => formatTime(atMs, this.isUtc).slice(0, 19), nowMs);
     return html`
-      <button class="icon back" title=${msg("One range back")} aria-label=${msg("One range back")} @click=${() => this.#move(-1)}>
+      <button class="icon back" title=${msg("Previous time range")} aria-label=${msg("Previous time range")} @click=${() => this.#move(-1)}>
         ${icon("chevronLeft")}
       </button>
       <button class="ends" aria-haspopup="dialog" aria-expanded=${this._isOpen} title=${msg("Time range (t)")} @click=${this.#toggle}>
         ${icon("calendar")}<span>${text}</span><span class="zone">${formatZone(nowMs, this.isUtc)}</span>
         ${this.refreshSeconds === 0 ? nothing : html`<span class="every" title=${msg("Refresh")}>${icon("refresh")}${refreshText(this.refreshSeconds)}</span>`}
       </button>
-      <button class="icon ahead" title=${msg("One range ahead")} aria-label=${msg("One range ahead")} @click=${() => this.#move(1)}>
+      <button class="icon ahead" title=${msg("Next time range")} aria-label=${msg("Next time range")} @click=${() => this.#move(1)}>
         ${icon("chevronRight")}
       </button>
       ${this._isOpen ? this.#panel(nowMs) : nothing}

@@ -88,7 +88,7 @@ export class TitleDialog extends LitElement {
       <form @submit=${this.#submit}>
         <h2 id="heading">${heading}</h2>
         <label>${msg("Title")}<input name="title" required maxlength="200" autocomplete="off" /></label>
-        ${isSaved ? html`<label class="copy"><input type="checkbox" name="copy" />${msg("Save as a new one, keep the old")}</label>` : nothing}
+        ${isSaved ? html`<label class="copy"><input type="checkbox" name="copy" />${msg("Save as new")}</label>` : nothing}
         <div class="buttons"><button type="button" @click=${() => this.#end(undefined)}>${msg("Cancel")}</button><button class="primary">${msg("Save")}</button></div>
       </form>
     </dialog>`;

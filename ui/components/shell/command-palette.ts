@@ -102,14 +102,14 @@ export class CommandPalette extends LitElement {
       <input type="text" role="combobox" aria-label=${msg("Go to a page, a dashboard, an index …")} placeholder=${msg("Go to a page, a dashboard, an index …")}
         aria-expanded="true" aria-controls="found" aria-autocomplete="list" autocomplete="off" spellcheck="false"
         aria-activedescendant=${found.length === 0 ? nothing : `c${this._chosen}`} @input=${this.#onInput} @keydown=${this.#onKey} />
-      <ul id="found" role="listbox" aria-label=${msg("What was found")} ?hidden=${found.length === 0}>
+      <ul id="found" role="listbox" aria-label=${msg("Results")} ?hidden=${found.length === 0}>
         ${found.map(
           (command, number) =>
             html`<li id="c${number}" role="option" aria-selected=${number === this._chosen} @pointermove=${() => this.#choose(number)} @click=${() => this.#run(command)}>
               <b>${command.title}</b><span class="muted">${command.kind}</span></li>`,
         )}
       </ul>
-      ${found.length === 0 ? html`<p role="status">${msg("Nothing has this name.")}</p>` : nothing}
+      ${found.length === 0 ? html`<p role="status">${msg("No results")}</p>` : nothing}
     </dialog>`;
   }
 

@@ -17,7 +17,7 @@ const KEYS: readonly (readonly [string, string])[] = [
   ["e  E", msg("Next and previous error")],
   ["w", msg("Wrap long lines")],
   ["y", msg("Copy a link to these lines")],
-  ["l", msg("Watch the search live")],
+  ["l", msg("Follow the search live")],
   ["p", msg("Live: pause, go on")],
   ["c", msg("Live: clear")],
   [msg("End"), msg("Live: follow the newest line")],
@@ -125,7 +125,7 @@ export class HelpDialog extends LitElement {
         <form method="dialog"><button class="plain icon" aria-label=${msg("Close")}>${icon("close")}</button></form>
       </header>
       <div class="columns">
-        <section><h3>${msg("Keys")}</h3><dl>${KEYS.map(([key, text]) => html`<dt><kbd>${key}</kbd></dt><dd>${text}</dd>`)}</dl></section>
+        <section><h3>${msg("Keyboard shortcuts")}</h3><dl>${KEYS.map(([key, text]) => html`<dt><kbd>${key}</kbd></dt><dd>${text}</dd>`)}</dl></section>
         <section class="language"><h3>${msg("Query")}</h3><dl>${LANGUAGE.map(([key, text]) => html`<dt>${key}</dt><dd>${text}</dd>`)}</dl></section>
       </div>
     </dialog>`;

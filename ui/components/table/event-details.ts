@@ -85,7 +85,7 @@ export class EventDetails extends LitElement {
       </header>
       <pre class="message" tabindex="0" aria-label=${msg("Message")}>${splitLinks(document.message).map(linkView)}</pre>
       <div class="tools">
-        <span role="group" aria-label=${msg("View")}>${this.#viewButton("table", msg("Fields"))}${this.#viewButton("json", "JSON")}${this.around === undefined ? nothing : this.#viewButton("around", msg("Around"))}</span>
+        <span role="group" aria-label=${msg("View")}>${this.#viewButton("table", msg("Fields"))}${this.#viewButton("json", "JSON")}${this.around === undefined ? nothing : this.#viewButton("around", msg("Surrounding lines"))}</span>
         <span role="group" aria-label=${msg("Copy")}>
           ${this.#copyButton("line", msg("Copy line"), () => document.message)}${this.#copyButton("json", msg("Copy JSON"), () => this.#json(document))}
         </span>
@@ -148,9 +148,9 @@ export class EventDetails extends LitElement {
         ${
           only === undefined || values.length > 1 || name === "@timestamp"
             ? nothing
-            : html`<button class="plain small icon" aria-label=${msg(str`Only this ${name}`)} title=${msg("Only this value")}
+            : html`<button class="plain small icon" aria-label=${msg(str`Filter for this ${name}`)} title=${msg("Filter for this value")}
                   @click=${() => fireFilter(this, { field: name, value: only, exclude: false })}>${icon("plus")}</button>
-                <button class="plain small icon" aria-label=${msg(str`Without this ${name}`)} title=${msg("Without this value")}
+                <button class="plain small icon" aria-label=${msg(str`Filter out this ${name}`)} title=${msg("Filter out this value")}
                   @click=${() => fireFilter(this, { field: name, value: only, exclude: true })}>${icon("minus")}</button>`
         }
         ${

@@ -221,9 +221,9 @@ export class FieldList extends LitElement {
           <span class="text" title=${value}>${value === "" ? msg("(empty)") : value}</span>
           <span class="muted">${share(count, total)}</span>
           <progress max=${total} value=${count} aria-label=${msg(str`Share of ${value}`)}></progress>
-          <button class="plain small icon" title=${msg(str`Only ${value}`)} aria-label=${msg(str`Only ${name} ${value}`)}
+          <button class="plain small icon" title=${msg(str`Filter for ${value}`)} aria-label=${msg(str`Filter for ${name} ${value}`)}
             @click=${() => fireFilter(this, { field: name, value, exclude: false })}>${icon("plus")}</button>
-          <button class="plain small icon" title=${msg(str`Without ${value}`)} aria-label=${msg(str`Without ${name} ${value}`)}
+          <button class="plain small icon" title=${msg(str`Filter out ${value}`)} aria-label=${msg(str`Filter out ${name} ${value}`)}
             @click=${() => fireFilter(this, { field: name, value, exclude: true })}>${icon("minus")}</button>
         </li>`,
       )}

@@ -92,7 +92,7 @@ export class SurroundingLinesView extends LitElement {
     return html`
       ${this._fault === undefined ? nothing : html`<p role="alert">${this._fault}</p>`}
       ${this.#more("before", lines.hasMoreBefore)}
-      <ol aria-label=${msg("Lines around it, oldest first")}>
+      <ol aria-label=${msg("Surrounding lines, oldest first")}>
         ${lines.before.map((line) => this.#row(line))}${this.#row(lines.line)}${lines.after.map((line) => this.#row(line))}
       </ol>
       ${this.#more("after", lines.hasMoreAfter)}

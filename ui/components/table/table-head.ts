@@ -165,7 +165,7 @@ export class TableHead extends LitElement {
       ${
         name === undefined
           ? nothing
-          : html`${item(msg("Sort upwards"), () => this.#sortBy(name, false))}${item(msg("Sort downwards"), () => this.#sortBy(name, true))}`
+          : html`${item(msg("Sort ascending"), () => this.#sortBy(name, false))}${item(msg("Sort descending"), () => this.#sortBy(name, true))}`
       }
       ${
         this.canRemove

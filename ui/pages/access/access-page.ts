@@ -139,12 +139,12 @@ export abstract class AccessPage extends LitElement {
 
   #secretView({ text, values }: Secret): TemplateResult {
     return html`<section class="card secret" aria-label=${msg("Shown once")}>
-      <strong>${text} ${msg("It is shown this once.")}</strong>
+      <strong>${text} ${msg("It is shown only once.")}</strong>
       <div class="values">${values.map(
         ([label, value]) => html`<span>${label}</span><code>${value}</code>
           <button aria-label=${msg(str`Copy ${label}`)} @click=${() => void this.#copy(label, value)}>${icon("copy")}${msg("Copy")}</button>`,
       )}</div>
-      <p><button @click=${this.#forget}>${msg("I have kept it")}</button></p>
+      <p><button @click=${this.#forget}>${msg("I have saved it")}</button></p>
     </section>`;
   }
 
@@ -157,9 +157,7 @@ export abstract class AccessPage extends LitElement {
       await navigator.clipboard.writeText(value);
       this._said = msg(str`${label} is copied.`);
     } catch {
-      this._said = msg(
-        str`The browser lets nothing be copied here: select the ${label} and copy it by hand.`,
-      );
+      this._said = msg(str`The browser blocked copying: select the ${label} and copy it by hand.`);
     }
   }
 }

@@ -99,7 +99,7 @@ export class ConnectionsPage extends AccessPage {
     return html`<tr><td class="name">${name}</td>
       <td class="long"><span class="badge ${isWell ? "ok" : "failed"}">${state}</span>${reason === undefined ? nothing : html`<br /><span class="muted">${reason}</span>`}</td>
       <td>${provider}</td><td class="long mono">${scope}</td>
-      <td>${msg(str`renewed ${formatAgo(refreshedAt ?? connectedAt, Date.now())}`)}${expiresAt === null ? nothing : html`<br /><span class="muted">${msg(str`good until ${formatMoment(expiresAt)}`)}</span>`}</td>
+      <td>${msg(str`renewed ${formatAgo(refreshedAt ?? connectedAt, Date.now())}`)}${expiresAt === null ? nothing : html`<br /><span class="muted">${msg(str`valid until ${formatMoment(expiresAt)}`)}</span>`}</td>
       <td class="number">
         <button class="small ${isWell ? "" : "primary"}" aria-label=${msg(str`Reconnect ${name}`)} @click=${() => void this.#go({ provider: providerId, name, id })}>${msg("Reconnect")}</button>
         <button class="plain small icon" aria-label=${msg(str`Remove ${name}`)} title=${msg("Remove")} @click=${() => void this.#remove(id, name)}>${icon("trash")}</button></td></tr>`;

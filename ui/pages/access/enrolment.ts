@@ -46,15 +46,15 @@ export class EnrolmentPage extends AccessPage {
           : nothing
       }
       <div class="card">
-        <p>${msg("Install the agent on the other machine, then run one line there. The line is good once; the agent makes its own key, which never leaves that machine.")}</p>
-        <button class="primary" @click=${this.#invite}>${icon("plus")}${msg("Make a line")}</button>
+        <p>${msg("Install the agent on the other machine, then run one line there. The line works once; the agent creates its own key, which never leaves that machine.")}</p>
+        <button class="primary" @click=${this.#invite}>${icon("plus")}${msg("Create line")}</button>
       </div>
       ${
         this._open.length === 0
           ? nothing
-          : html`<h2>${msg("Lines that weren't used yet")}</h2>${tableView(
+          : html`<h2>${msg("Unused lines")}</h2>${tableView(
               msg("Open enrolments"),
-              [msg("Id"), msg("Made by"), msg("Good until")],
+              [msg("Id"), msg("Created by"), msg("Valid until")],
               this._open.map((each) => this.#enrolment(each)),
               "",
             )}`
@@ -62,7 +62,7 @@ export class EnrolmentPage extends AccessPage {
       <h2>${msg("Agents with credentials")}</h2>
       ${tableView(
         msg("Agents"),
-        [msg("Name"), msg("Let in by"), msg("Since"), msg("Key")],
+        [msg("Name"), msg("Enrolled by"), msg("Since"), msg("Key")],
         this._agents.map((each) => this.#agent(each)),
         msg("No agent has credentials of its own yet."),
       )}
@@ -71,8 +71,8 @@ export class EnrolmentPage extends AccessPage {
 
   #enrolment({ id, created_by, expires_at }: Enrolment): TemplateResult {
     return html`<tr><td class="mono">${id}</td><td>${created_by}</td><td>${formatMoment(Date.parse(expires_at))}</td>
-      <td class="number"><button class="plain small icon" aria-label=${msg(str`Withdraw ${id}`)} title=${msg("Withdraw")}
-        @click=${() => void this.change(() => changeAccess("DELETE", `auth/agents/enrolment/${id}`), msg("The line is good no more."))}>${icon("trash")}</button></td></tr>`;
+      <td class="number"><button class="plain small icon" aria-label=${msg(str`Revoke ${id}`)} title=${msg("Revoke")}
+        @click=${() => void this.change(() => changeAccess("DELETE", `auth/agents/enrolment/${id}`), msg("The line is revoked."))}>${icon("trash")}</button></td></tr>`;
   }
 
   #agent({ public_key, name, issued_at, issued_by, agent_id }: AgentKey): TemplateResult {

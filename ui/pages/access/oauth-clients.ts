@@ -105,11 +105,11 @@ export class OAuthClientsPage extends AccessPage {
 
   #rotate(clientId: string, name: string): Promise<void> {
     const question = {
-      title: msg(str`Make a new secret for ${name}?`),
+      title: msg(str`Create a new secret for ${name}?`),
       text: msg(
-        "The present one stays good until you end it or make the next, so that the application can be changed over.",
+        "The current secret stays valid until you end it or create the next one, so that the application can switch over.",
       ),
-      action: msg("Make secret"),
+      action: msg("Create secret"),
     };
     const work = async (): Promise<void> =>
       this.#show(await changeAccess<Credentials>("POST", `auth/clients/${clientId}/rotate`));
@@ -119,7 +119,7 @@ export class OAuthClientsPage extends AccessPage {
   #retire(clientId: string): Promise<void> {
     return this.change(
       () => changeAccess("DELETE", `auth/clients/${clientId}/old-secret`),
-      msg("The old secret is over."),
+      msg("The old secret is no longer valid."),
     );
   }
 
@@ -139,7 +139,7 @@ export class OAuthClientsPage extends AccessPage {
   #show({ client_id, client_secret }: Credentials): void {
     const secret = client_secret === undefined ? [] : ([["client_secret", client_secret]] as const);
     this._secret = {
-      text: msg("Put these into the application."),
+      text: msg("Enter these in the application."),
       values: [["client_id", client_id], ...secret],
     };
   }

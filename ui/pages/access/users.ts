@@ -55,15 +55,15 @@ export class UsersPage extends AccessPage {
       <h2>${msg("API keys")}</h2>
       ${tableView(
         msg("API keys"),
-        [msg("Name"), msg("Role"), msg("Indices"), msg("Made by"), msg("First used"), msg("Ends")],
+        [msg("Name"), msg("Role"), msg("Indices"), msg("Created by"), msg("First used"), msg("Expires")],
         this._keys.map((each) => this.#key(each)),
         msg("There is no API key. Programs that write or read logs need one each."),
       )}
-      <h2>${msg("Make an API key")}</h2>
+      <h2>${msg("New API key")}</h2>
       <form class="card form" @submit=${this.#addKey}>
         <label>${msg("Name")}<input name="name" required autocomplete="off" placeholder="billing import" /></label>
         ${roleField("ingest")}${indicesField()}
-        <label>${msg("Ends on, empty: never")}<input name="expires" type="date" /></label><button class="primary">${msg("Make key")}</button>
+        <label>${msg("Expires on (empty: never)")}<input name="expires" type="date" /></label><button class="primary">${msg("Create key")}</button>
       </form>
       <h2>${msg("My sessions")}</h2>
       ${tableView(
@@ -94,7 +94,7 @@ export class UsersPage extends AccessPage {
   #session({ key, current, seen_at, ip, user_agent }: Session): TemplateResult {
     return html`<tr><td class="long">${user_agent || msg("unknown")}${current ? html` <strong>${msg("(this one)")}</strong>` : nothing}</td><td>${ip}</td>
       <td>${formatAgo(Date.parse(seen_at), Date.now())}</td>
-      <td class="number">${current ? nothing : html`<button class="small" @click=${() => void this.change(() => changeAccess("DELETE", `auth/sessions/${encodeURIComponent(key)}`), msg("The session is over."))}>${msg("End session")}</button>`}</td></tr>`;
+      <td class="number">${current ? nothing : html`<button class="small" @click=${() => void this.change(() => changeAccess("DELETE", `auth/sessions/${encodeURIComponent(key)}`), msg("The session has ended."))}>${msg("End session")}</button>`}</td></tr>`;
   }
 
   readonly #addAccount = (event: SubmitEvent): void => {
@@ -142,7 +142,7 @@ export class UsersPage extends AccessPage {
   #setRole({ name }: Account, role: string): void {
     void this.change(
       () => changeAccess("PATCH", `auth/accounts/${encodeURIComponent(name)}`, { role }),
-      msg(str`${name} is ${role} now; open sessions of that account are over.`),
+      msg(str`${name} is ${role} now; open sessions of that account have ended.`),
     );
   }
 

@@ -76,10 +76,10 @@ export class AgentDetails extends LitElement {
       <div class="title">
         <a class="button icon" href="#/agents" aria-label=${msg("All agents")} title=${msg("All agents")}>${icon("arrowLeft")}</a>
         <h1>${agent?.name ?? this.agent}</h1><span class="space"></span>
-        <button @click=${() => void this.#found.refresh()} title=${msg("Ask again (r)")}>${icon("refresh")}${msg("Refresh")}</button>
+        <button @click=${() => void this.#found.refresh()} title=${msg("Refresh (r)")}>${icon("refresh")}${msg("Refresh")}</button>
       </div>
       ${fault === undefined ? nothing : errorView(fault)}
-      ${agent === null ? html`<div class="notice"><p>${msg("The hub hasn't heard of this agent in the last week.")}</p></div>` : nothing}
+      ${agent === null ? html`<div class="notice"><p>${msg("This agent hasn't reported in the last week.")}</p></div>` : nothing}
       ${agent == null ? nothing : html`${this.#state(agent)}${inputsView(agent.inputs)}${this.#files(agent)}`}
     </div>`;
   }
@@ -91,7 +91,7 @@ export class AgentDetails extends LitElement {
         msg("Health"),
         html`<span class="badge ${healthLook(agent.health)}">${healthText(agent.health)}</span>`,
       ],
-      [msg("Last heard of"), formatAgo(agent.lastSeenMs, Date.now())],
+      [msg("Last seen"), formatAgo(agent.lastSeenMs, Date.now())],
       [msg("Lines per second"), formatShort(this.#rates.linesPerSecond(agent.id))],
       [msg("Lines read"), formatCount(agent.linesRead)],
       [msg("Bytes read"), formatBytes(agent.bytesRead)],
@@ -106,8 +106,8 @@ export class AgentDetails extends LitElement {
     return html`${agent.reason === "" ? nothing : html`<div class="notice warning"><p>${agent.reason}</p></div>`}
       ${agent.openDeletedBytes > 0 ? html`<div class="notice fault" role="alert"><p>${msg(str`Files with ${formatBytes(agent.openDeletedBytes)} not yet stored were deleted on this server. The agent keeps them open: don't stop it before the hub is back.`)}</p></div>` : nothing}
       <dl class="facts">${facts.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
-      <p><a class="button" href="#/discover?${lines}">${icon("search")}${msg("Its lines")}</a>
-        <a class="button" href="#/live?${new URLSearchParams({ q: `shipper.name:${quoted(agent.name)}` })}">${icon("play")}${msg("Its lines live")}</a></p>`;
+      <p><a class="button" href="#/discover?${lines}">${icon("search")}${msg("Show lines")}</a>
+        <a class="button" href="#/live?${new URLSearchParams({ q: `shipper.name:${quoted(agent.name)}` })}">${icon("play")}${msg("Follow lines")}</a></p>`;
   }
 
   #files({ files, filesMore }: FleetAgent): TemplateResult | typeof nothing {
@@ -147,7 +147,7 @@ function fileRow(file: FleetFile): TemplateResult {
   const [word, look] = fileState(file);
   const lines = new URLSearchParams({ f: `log.file.path:${file.path}` });
   return html`<tr>
-    <td><a class="name path" href="#/discover?${lines}" title=${msg("Its lines")}>${file.path}</a>${file.lastError === "" ? nothing : html`<div class="muted">${file.lastError}</div>`}</td>
+    <td><a class="name path" href="#/discover?${lines}" title=${msg("Show lines")}>${file.path}</a>${file.lastError === "" ? nothing : html`<div class="muted">${file.lastError}</div>`}</td>
     <td><span class="badge ${look}">${word}</span></td>
     <td>${PLACES[file.place] ?? file.place}</td>
     <td class="number" title=${formatCount(file.sentBytes)}>${formatBytes(file.sentBytes)}</td>

@@ -88,7 +88,7 @@ export class AgentsPage extends LitElement {
       <div class="title">
         <h1>${msg("Agents")}</h1><span class="space"></span>
         <a class="button" href="#/enrolment">${icon("plus")}${msg("Connect a server")}</a>
-        <button @click=${() => void this.#agents.refresh()} title=${msg("Ask again (r)")}>${icon("refresh")}${msg("Refresh")}</button>
+        <button @click=${() => void this.#agents.refresh()} title=${msg("Refresh (r)")}>${icon("refresh")}${msg("Refresh")}</button>
       </div>
       ${fault === undefined ? nothing : errorView(fault)}
       ${agents === undefined ? nothing : this.#fleet(agents)}
@@ -106,8 +106,8 @@ export class AgentsPage extends LitElement {
       all.reduce((total, agent) => total + of(agent), 0);
     const facts: readonly (readonly [string, string])[] = [
       [msg("Healthy"), formatCount(count("ok"))],
-      [msg("In trouble"), formatCount(count("warning"))],
-      [msg("Not heard of"), formatCount(count("failed"))],
+      [msg("Unhealthy"), formatCount(count("warning"))],
+      [msg("Not reporting"), formatCount(count("failed"))],
       [msg("Lines per second"), formatShort(sum(({ id }) => this.#rates.linesPerSecond(id)))],
       [msg("Behind"), formatBytes(sum(({ lagBytes }) => lagBytes))],
       [msg("Open files"), formatCount(sum(({ openFiles }) => openFiles))],
@@ -154,7 +154,7 @@ function columns(): readonly Column[] {
     number(msg("Behind"), ({ lagBytes }) => formatBytes(lagBytes)),
     number(msg("Files"), ({ openFiles }) => formatCount(openFiles)),
     number(msg("Memory"), ({ rssBytes }) => formatBytes(rssBytes)),
-    text(msg("Last heard of"), ({ lastSeenMs }) => formatAgo(lastSeenMs, Date.now())),
+    text(msg("Last seen"), ({ lastSeenMs }) => formatAgo(lastSeenMs, Date.now())),
     text(msg("Version"), ({ version }) => version),
     text(msg("Host"), ({ host }) => host),
   ];

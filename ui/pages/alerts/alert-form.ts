@@ -146,17 +146,17 @@ export class AlertForm extends LitElement {
           <option value="below" ?selected=${condition === "below"}>${msg("fewer lines than")}</option></select></label>
         <label>${msg("Threshold")}<input name="threshold" type="number" min="0" step="1" required .value=${String(threshold)} /></label>
         <label>${msg("Within the last")}<select name="window">${options(WINDOWS, window)}</select></label>
-        <label>${msg("Looked at every")}<select name="every">${options(INTERVALS, every)}</select></label>
+        <label>${msg("Check every")}<select name="every">${options(INTERVALS, every)}</select></label>
       </fieldset>
-      <h2>${msg("Who is told")}</h2>
-      ${channels.length === 0 ? html`<p class="muted">${msg("Nobody: the rule is seen on this page alone.")}</p>` : nothing}
+      <h2>${msg("Notifications")}</h2>
+      ${channels.length === 0 ? html`<p class="muted">${msg("None: the rule is shown on this page only.")}</p>` : nothing}
       ${channels.map((channel, number) => this.#channel(channel, number))}
       <div class="buttons">
         <button type="button" class="small" @click=${() => this.#add({ type: "webhook", url: "" })}>${icon("plus")}${msg("Webhook")}</button>
         <button type="button" class="small" @click=${() => this.#add({ type: "email", to: [] })}>${icon("plus")}${msg("E-mail")}</button>
       </div>
       <div class="buttons">
-        <button class="primary">${this.isNew ? msg("Make the rule") : msg("Save changes")}</button>
+        <button class="primary">${this.isNew ? msg("Create rule") : msg("Save changes")}</button>
         <a class="button" href="#/alerts">${msg("Cancel")}</a>
       </div>
     </form>`;
@@ -170,7 +170,7 @@ export class AlertForm extends LitElement {
       <input name="channel${number}" required autocomplete="off" aria-label=${isWebhook ? msg("Webhook address") : msg("E-mail addresses")}
         placeholder=${isWebhook ? "https://" : "oncall@example.net"} .value=${text} />
       <button type="button" class="small" @click=${() => this.#test(number)}>${msg("Send a test")}</button>
-      <button type="button" class="plain small icon" aria-label=${msg("Remove this channel")} title=${msg("Remove")} @click=${() => this.#remove(number)}>${icon("close")}</button>
+      <button type="button" class="plain small icon" aria-label=${msg("Remove channel")} title=${msg("Remove")} @click=${() => this.#remove(number)}>${icon("close")}</button>
     </div>`;
   }
 

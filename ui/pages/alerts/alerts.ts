@@ -91,7 +91,7 @@ export class AlertsPage extends LitElement {
     if (alerts.length === 0) return emptyAlertsView();
     return html`<div class="table" tabindex="0" role="region" aria-label=${msg("Alerts")}><table>
       <thead><tr><th scope="col">${msg("Alert")}</th><th scope="col">${msg("State")}</th><th scope="col" class="number">${msg("Lines")}</th>
-        <th scope="col">${msg("Fires when")}</th><th scope="col">${msg("Tells")}</th><th scope="col"><span class="hidden-text">${msg("Actions")}</span></th></tr></thead>
+        <th scope="col">${msg("Condition")}</th><th scope="col">${msg("Notifies")}</th><th scope="col"><span class="hidden-text">${msg("Actions")}</span></th></tr></thead>
       <tbody>${alerts.map((alert) => this.#row(alert))}</tbody></table></div>`;
   }
 
@@ -181,7 +181,7 @@ export class AlertsPage extends LitElement {
 
   async #onTest({ detail }: CustomEvent<Channel>): Promise<void> {
     this._said = msg("Sending …");
-    this._said = (await this.#alerts.attempt(() => testChannel(detail))) ? msg("The test was taken.") : "";
+    this._said = (await this.#alerts.attempt(() => testChannel(detail))) ? msg("The test was sent.") : "";
   }
 
   #change(alert: Alert, part: Partial<AlertRule>): Promise<boolean> {
@@ -191,7 +191,7 @@ export class AlertsPage extends LitElement {
   async #delete(alert: Alert): Promise<void> {
     const isSure = await this.renderRoot.querySelector("tr-confirm-dialog")!.ask({
       title: msg(str`Delete “${alert.rule.title}”?`),
-      text: msg("Its history goes with it."),
+      text: msg("Its history is deleted as well."),
       action: msg("Delete alert"),
     });
     if (isSure) await this.#alerts.attempt(() => deleteAlert(alert));
@@ -200,9 +200,9 @@ export class AlertsPage extends LitElement {
 
 const EVENTS: Readonly<Record<AlertEvent["event"], readonly [text: string, look: string]>> = {
   firing: [msg("Fired"), "failed"],
-  resolved: [msg("Over"), "ok"],
-  failed: [msg("Couldn't be evaluated"), "warning"],
-  undelivered: [msg("A message was given up"), "warning"],
+  resolved: [msg("Resolved"), "ok"],
+  failed: [msg("Evaluation failed"), "warning"],
+  undelivered: [msg("Notification failed"), "warning"],
 };
 
 /** Returns the state in a word, with what is wrong. */
@@ -215,8 +215,8 @@ function stateBadge({ rule, state }: Alert): TemplateResult {
     : state.condition === "firing"
       ? [msg("Firing"), "failed"]
       : state.condition === "ok"
-        ? [msg("Quiet"), "ok"]
-        : [msg("Not looked at yet"), ""];
+        ? [msg("OK"), "ok"]
+        : [msg("Not checked yet"), ""];
   return html`<span class="badge ${look}">${text}</span>
     <span class="muted">${state.condition === "firing" ? since : nothing} ${isMuted ? msg("muted") : nothing}</span>
     ${note === "" ? nothing : html`<span class="muted" title=${note}>⚠ ${note.slice(0, 80)}</span>`}`;
@@ -239,8 +239,8 @@ function eventsView(events: readonly AlertEvent[]): TemplateResult {
 /** Returns what to do where there is no rule. */
 function emptyAlertsView(): TemplateResult {
   return html`<div class="card empty"><h2>${msg("No alert is set up")}</h2>
-    <p>${msg("An alert counts the lines that match a search and tells you when there are too many or too few.")}</p>
-    <p><a class="button" href="#/alerts?new=1&q=log.level:error">${msg("Alert me of errors")}</a></p></div>`;
+    <p>${msg("An alert counts the lines that match a search and notifies you when there are too many or too few.")}</p>
+    <p><a class="button" href="#/alerts?new=1&q=log.level:error">${msg("Alert on errors")}</a></p></div>`;
 }
 
 customElements.define("tr-page-alerts", AlertsPage);

@@ -141,7 +141,7 @@ export class ConsolePage extends LitElement {
     return html`<aside aria-label=${msg("History")}>
       <header>
         <input type="search" aria-label=${msg("Search the history")} placeholder=${msg("Search the history")} .value=${this._search} @input=${this.#onSearch} />
-        <button class="small" ?disabled=${this.#model.history.length === 0} @click=${() => this.#model.forgetHistory()}>${msg("Forget all")}</button>
+        <button class="small" ?disabled=${this.#model.history.length === 0} @click=${() => this.#model.forgetHistory()}>${msg("Clear history")}</button>
         <button class="plain small icon" aria-label=${msg("Close the history")} @click=${this.#closeHistory}>${icon("close")}</button>
       </header>
       ${historyView(this.#model.history, this._search, (entry) => this.#reuse(entry))}
@@ -179,9 +179,9 @@ export class ConsolePage extends LitElement {
     );
     return this.renderRoot.querySelector("tr-confirm-dialog")!.ask({
       title: requests.length === 1 ? msg("This request destroys data") : msg("These requests destroy data"),
-      text: msg("What is removed can't be brought back."),
+      text: msg("This can't be undone."),
       items: found.flat(),
-      action: msg("Run it all the same"),
+      action: msg("Run anyway"),
     });
   }
 
@@ -203,7 +203,7 @@ export class ConsolePage extends LitElement {
       await navigator.clipboard.writeText(text);
       this.#say(msg("Copied"));
     } catch {
-      this.#say(msg("The browser allows no copying here"));
+      this.#say(msg("The browser blocked copying"));
     }
   }
 

@@ -39,7 +39,7 @@ export function panelView(state: PanelState): TemplateResult {
     <header class=${isArranged ? "movable" : ""} @pointerdown=${(event: PointerEvent) => isArranged && onTake("move", event)}>
       <h2>${saved === undefined || isArranged ? title : titleLink(saved, state)}</h2>
       ${isArranged ? tools(title) : shown === undefined ? nothing : readingTools(title, shown, state)}</header>
-    ${shown === undefined ? html`<p class="muted">${msg("It isn't there any more.")}</p>` : html`<tr-visualisation-panel .shown=${shown} .range=${state.range} .filter=${state.filter} .round=${state.round} .isUtc=${state.isUtc} .isTable=${state.isTable}></tr-visualisation-panel>`}
+    ${shown === undefined ? html`<p class="muted">${msg("It no longer exists.")}</p>` : html`<tr-visualisation-panel .shown=${shown} .range=${state.range} .filter=${state.filter} .round=${state.round} .isUtc=${state.isUtc} .isTable=${state.isTable}></tr-visualisation-panel>`}
     ${isArranged ? html`<span class="corner" aria-hidden="true" @pointerdown=${(event: PointerEvent) => onTake("resize", event)}></span>` : nothing}
   </section>`;
 }
@@ -58,8 +58,8 @@ function readingTools(
   const parameters = new URLSearchParams({ ...range, index: shown.index });
   parameters.set("q", query.length > 1 ? query.map((one) => `(${one})`).join(" AND ") : (query[0] ?? ""));
   const lines = msg(str`Lines of ${title} in Discover`);
-  const numbers = msg(str`Numbers of ${title}`);
+  const numbers = msg(str`Table of ${title}`);
   return html`<span class="reading">
-    <button class="plain small icon" aria-pressed=${isTable} aria-label=${numbers} title=${msg("Numbers")} @click=${onTable}>${icon("list")}</button>
+    <button class="plain small icon" aria-pressed=${isTable} aria-label=${numbers} title=${msg("Table")} @click=${onTable}>${icon("list")}</button>
     <a class="button plain small icon" href=${formatRoute({ page: "discover", parameters })} aria-label=${lines} title=${msg("Open in Discover")}>${icon("search")}</a></span>`;
 }

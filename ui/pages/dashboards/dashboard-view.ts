@@ -135,7 +135,7 @@ export class DashboardView extends LitElement {
         @tr-range=${({ detail }: CustomEvent<TimeRange>) => this.#go({ range: detail })}
         @tr-refresh=${({ detail }: CustomEvent<number>) => this.#go({ refreshSeconds: detail })}
         @tr-zone=${({ detail }: CustomEvent<boolean>) => this.#go({ isUtc: detail })}></tr-time-range-picker>
-      <button class="icon" aria-label=${msg("Ask again")} title=${msg("Ask again (r)")} @click=${this.#again}>${icon("refresh")}</button>
+      <button class="icon" aria-label=${msg("Refresh")} title=${msg("Refresh (r)")} @click=${this.#again}>${icon("refresh")}</button>
       <button class="icon" aria-label=${msg("Export")} title=${msg("Export as a file")} @click=${this.#export}>${icon("download")}</button>
       <button class="icon" aria-label=${msg("Print")} title=${msg("Print")} @click=${() => print()}>${icon("print")}</button>
       <button class="icon" aria-label=${msg("Full screen")} title=${msg("Full screen")} @click=${() => void this.#fill()}>${icon("expand")}</button>
@@ -151,9 +151,9 @@ export class DashboardView extends LitElement {
         <option value="">${isFull ? msg("No further panel fits") : msg("Add a visualisation …")}</option>
         ${[...visualisations.values()].map(({ id, title }) => html`<option value=${id}>${title}</option>`)}
       </select>
-      <a class="button" href="#/visualise">${icon("chart")}${msg("Make one")}</a>
+      <a class="button" href="#/visualise">${icon("chart")}${msg("New visualisation")}</a>
       <button class="primary" ?disabled=${isSaving} @click=${() => void this.#save()}>${icon("save")}${msg("Save dashboard")}</button>
-      <span class="muted">${msg("Time range, query, variables and refresh are saved along.")}</span>
+      <span class="muted">${msg("Time range, query, variables and refresh are saved with it.")}</span>
     </div>`;
   }
 
@@ -211,7 +211,7 @@ export class DashboardView extends LitElement {
     this._said =
       now < 0
         ? msg("Removed")
-        : msg(str`Place ${now + 1} of ${panels.length}, ${panels[now]!.width} of 12 columns wide`);
+        : msg(str`Position ${now + 1} of ${panels.length}, ${panels[now]!.width} of 12 columns wide`);
     await this.updateComplete;
     button.focus();
   }

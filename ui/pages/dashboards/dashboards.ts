@@ -148,8 +148,8 @@ export class DashboardsPage extends LitElement {
       title: msg(str`Delete “${object.title}”?`),
       text:
         users.length === 0
-          ? msg("It can't be brought back.")
-          : msg("It can't be brought back, and these dashboards show it:"),
+          ? msg("This can't be undone.")
+          : msg("This can't be undone, and these dashboards show it:"),
       items: users.map(({ title }) => title),
       action: msg("Delete"),
     });

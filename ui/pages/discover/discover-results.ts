@@ -175,7 +175,7 @@ export class DiscoverResults extends LitElement {
   #details(): TemplateResult | typeof nothing {
     const document = this.model.rows[this._selected];
     if (document === undefined) return nothing;
-    return html`<tr-event-details role="complementary" aria-label=${msg("The chosen line")} .document=${document} .columns=${this.state.columns}
+    return html`<tr-event-details role="complementary" aria-label=${msg("Selected line")} .document=${document} .columns=${this.state.columns}
       .isUtc=${this.state.isUtc} .around=${this.#around} .surroundings=${surroundingsOf(document, this.state)}
       @tr-close=${this.#close} @tr-step=${(event: CustomEvent<number>) => this.#step(event.detail)}></tr-event-details>`;
   }

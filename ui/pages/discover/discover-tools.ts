@@ -130,8 +130,8 @@ export class DiscoverTools extends LitElement {
     return html`<button class="plain small" title=${msg("Saved searches")} aria-haspopup="true" aria-expanded=${this._menu === "saved"} @click=${() => this.#toggle("saved")}>${icon("save")}<span>${msg("Saved")}</span></button>
       <button class="plain small" title=${msg("Export the lines found")} aria-haspopup="true" aria-expanded=${this._menu === "export"} ?disabled=${this.range === undefined} @click=${() => this.#toggle("export")}>${icon("download")}<span>${msg("Export")}</span></button>
       <button class="plain small icon" aria-label=${msg("Copy a link")} title=${msg("Copy a link to these lines, with fixed times (y)")} ?disabled=${this.range === undefined} @click=${() => void this.copyLink()}>${icon("link")}</button>
-      <a class="button plain small" aria-label=${msg("Visualise")} title=${msg("Make a chart of these lines")} href=${this.#chartAddress}>${icon("chart")}<span>${msg("Visualise")}</span></a>
-      <a class="button plain small" aria-label=${msg("Alert")} title=${msg("Be told when too many or too few lines match")} href=${this.#alertAddress}>${icon("bell")}<span>${msg("Alert")}</span></a>`;
+      <a class="button plain small" aria-label=${msg("Visualise")} title=${msg("Visualise these lines")} href=${this.#chartAddress}>${icon("chart")}<span>${msg("Visualise")}</span></a>
+      <a class="button plain small" aria-label=${msg("Alert")} title=${msg("Get notified when too many or too few lines match")} href=${this.#alertAddress}>${icon("bell")}<span>${msg("Alert")}</span></a>`;
   }
 
   /** Copies an address that shows the same lines also when time has gone on. */
@@ -144,7 +144,7 @@ export class DiscoverTools extends LitElement {
       await navigator.clipboard.writeText(`${location.origin}${location.pathname}${hash}`);
       this.#say(msg("The link is copied"));
     } catch {
-      this.#say(msg("The browser doesn't let pages copy: take the address"));
+      this.#say(msg("The browser blocked copying: copy the address instead"));
     }
   }
 
@@ -242,7 +242,7 @@ export class DiscoverTools extends LitElement {
         `${formatCount(lines)} lines${isCut ? "; the others don't fit into one file: choose a shorter time range" : ""}`,
       );
     } catch (error) {
-      this.#say(signal.aborted ? msg("Given up") : error instanceof Error ? error.message : String(error));
+      this.#say(signal.aborted ? msg("Cancelled") : error instanceof Error ? error.message : String(error));
     }
     this._progress = undefined;
   }

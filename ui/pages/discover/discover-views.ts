@@ -119,7 +119,7 @@ export function statusView(options: StatusOptions): TemplateResult {
       ${action("wrap", msg("Wrap long lines (w)"), options.onWrap, isWrapped)}
     </span>
     ${tools}
-    ${action("zoomOut", msg("Twice the time range"), options.onZoomOut)}
+    ${action("zoomOut", msg("Zoom out"), options.onZoomOut)}
     ${action("refresh", msg("Search again (r)"), options.onAgain)}
   </div>`;
 }
@@ -137,7 +137,7 @@ export function summaryText({ range, total, tookMs, rows, isLoading }: DiscoverM
 
 /** Returns what is said below the last row. */
 export function footerText({ rows, hasMore, total }: DiscoverModel): string {
-  if (hasMore) return msg("Scroll on for older lines");
+  if (hasMore) return msg("Scroll for older lines");
   return rows.length < total
     ? msg(str`${formatCount(rows.length)} lines are loaded; choose a shorter time range for the others`)
     : msg("No older lines in this time range");

@@ -95,7 +95,7 @@ export class DiscoverPage extends LitElement {
           .fields=${model.fields} .loadValues=${model.valuesOf.bind(model)} @tr-search=${this.#onSearch}></tr-query-bar>
         <tr-time-range-picker .range=${range} .refreshSeconds=${refreshSeconds} .isUtc=${isUtc}
           @tr-range=${this.#onRange} @tr-refresh=${this.#onRefresh} @tr-zone=${this.#onZone}></tr-time-range-picker>
-        <button @click=${this.#goLive} title=${msg("Watch new lines (l)")}>${icon("play")}${msg("Live")}</button>
+        <button @click=${this.#goLive} title=${msg("Follow new lines (l)")}>${icon("play")}${msg("Live")}</button>
       </div>
       ${pillsView(
         this.#state.filters,

@@ -75,8 +75,8 @@ export class SearchCostView extends LitElement {
     const { cost } = this;
     if (cost === undefined) return nothing;
     const isSlow = cost.drawnMs >= SLOW_MS;
-    return html`<button class="plain small ${isSlow ? "slow" : ""}" aria-haspopup="dialog" title=${msg("Where the time went")} @click=${(event: Event) => toggleDropPanel(event.currentTarget as HTMLElement)}>${isSlow ? msg("Why so slow?") : msg("Why?")}</button>
-      <div class="panel" popover role="dialog" aria-label=${msg("Where the time went")}>${this.#panel(cost)}</div>`;
+    return html`<button class="plain small ${isSlow ? "slow" : ""}" aria-haspopup="dialog" title=${msg("Time breakdown")} @click=${(event: Event) => toggleDropPanel(event.currentTarget as HTMLElement)}>${isSlow ? msg("Explain the time it took") : msg("Explain")}</button>
+      <div class="panel" popover role="dialog" aria-label=${msg("Time breakdown")}>${this.#panel(cost)}</div>`;
   }
 
   protected override updated(): void {
@@ -90,7 +90,7 @@ export class SearchCostView extends LitElement {
     const reasons = slowReasons({ body: JSON.stringify(body), indices: index.split(",") });
     const part = (name: string, ms: number): TemplateResult =>
       html`<dt>${name}</dt><dd>${formatCount(Math.max(0, Math.round(ms)))} ms</dd><div class="share" data-ms=${ms}></div>`;
-    return html`<h2>${msg("Where the time went")}</h2>
+    return html`<h2>${msg("Time breakdown")}</h2>
       <dl>${part(msg("The hub searched"), hubMs)}${part(msg("On its way"), totalMs - hubMs)}${part(msg("Drawn"), drawnMs - totalMs)}</dl>
       <p>${shards === 1 ? msg(str`${formatCount(total)} lines match in 1 shard.`) : msg(str`${formatCount(total)} lines match in ${formatCount(shards)} shards.`)}</p>
       ${reasons.length === 0 ? html`<p>${msg("Nothing in this search is known to be slow. A shorter time range reads less.")}</p>` : html`<ul>${reasons.map((reason) => html`<li>${reason}</li>`)}</ul>`}

@@ -102,7 +102,7 @@ export class AnalyseForm extends LitElement {
   }
 
   #result(tokens: readonly AnalysedToken[]): TemplateResult {
-    return html`<p class="muted" role="status">${msg(str`${tokens.length === 1 ? "1 token" : `${tokens.length} tokens`}, each with its position and place in the text`)}</p>
+    return html`<p class="muted" role="status">${msg(str`${tokens.length === 1 ? "1 token" : `${tokens.length} tokens`}, each with its position and offsets in the text`)}</p>
       <ol>${tokens.map(
         ({ token, position, start_offset, end_offset, type }) =>
           html`<li title=${type}><b>${token}</b><small>${position} · ${start_offset}–${end_offset}</small></li>`,

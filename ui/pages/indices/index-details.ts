@@ -171,7 +171,7 @@ export class IndexDetails extends LitElement {
         text: msg(
           "A closed index keeps its data but can be neither searched nor written to, until it is opened again.",
         ),
-        action: msg("Close it"),
+        action: msg("Close index"),
       }));
     if (isMeant)
       await this.#do(
@@ -287,7 +287,7 @@ function aliasesView(
   onRemove: (alias: string) => void,
 ): TemplateResult {
   return html`<form class="form tools" @submit=${onAdd}>
-      <label>${msg("Another name for this index")}<input name="alias" class="mono" required autocomplete="off" /></label><button>${msg("Add alias")}</button>
+      <label>${msg("Alias name")}<input name="alias" class="mono" required autocomplete="off" /></label><button>${msg("Add alias")}</button>
     </form>
     ${aliases.length === 0 ? html`<p class="muted">${msg("This index has no alias.")}</p>` : aliasTable(aliases, onRemove)}`;
 }
@@ -303,7 +303,7 @@ function aliasTable(aliases: readonly IndexAlias[], onRemove: (alias: string) =>
 }
 
 function roleText({ isWriteIndex, hasFilter }: IndexAlias): string {
-  const roles = [isWriteIndex ? msg("takes what is written") : "", hasFilter ? msg("with a filter") : ""];
+  const roles = [isWriteIndex ? msg("write index") : "", hasFilter ? msg("with a filter") : ""];
   return roles.filter((role) => role !== "").join(", ") || "–";
 }
 

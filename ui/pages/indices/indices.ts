@@ -96,8 +96,8 @@ export class IndicesPage extends LitElement {
     if (this.parameters.get("view") === "retention") return html`<tr-retention></tr-retention>`;
     return html`<div class="page">
       <div class="title"><h1>${msg("Indices")}</h1><span class="space"></span>
-        <a class="button" href="#/indices?view=retention">${icon("clock")}${msg("What is kept")}</a>
-        <button @click=${() => void this.#load()} title=${msg("Ask again (r)")}>${icon("refresh")}${msg("Refresh")}</button></div>
+        <a class="button" href="#/indices?view=retention">${icon("clock")}${msg("Retention")}</a>
+        <button @click=${() => void this.#load()} title=${msg("Refresh (r)")}>${icon("refresh")}${msg("Refresh")}</button></div>
       ${this._fault === undefined ? nothing : errorView(this._fault)}
       ${this._rows === undefined ? nothing : this.#list(this._rows)}
     </div>`;
@@ -123,7 +123,7 @@ export class IndicesPage extends LitElement {
         : msg(str`${formatCount(rows.length)} indices, ${docs} documents, ${size}`);
     return html`<div class="tools">
         <input type="search" aria-label=${msg("Search indices")} placeholder=${msg("Search: logs-*")} .value=${this._search} @input=${this.#onSearch} />
-        <label><input type="checkbox" .checked=${this._hasHidden} @change=${this.#onHidden} />${msg("Hidden ones too")}</label>
+        <label><input type="checkbox" .checked=${this._hasHidden} @change=${this.#onHidden} />${msg("Show hidden")}</label>
         <span class="muted" role="status">${found}</span>
       </div>
       ${rows.length === 0 ? emptyView(all.length) : this.#table(rows)}`;
@@ -184,7 +184,7 @@ function rowView(row: IndexRow, largest: number): TemplateResult {
 function emptyView(known: number): TemplateResult {
   return known === 0
     ? html`<div class="empty"><h2>${msg("There is no index yet")}</h2><p>${msg("An index comes with the first line or document.")}</p></div>`
-    : html`<div class="empty"><h2>${msg("No index fits")}</h2><p>${msg(str`${formatCount(known)} are left out by the search.`)}</p></div>`;
+    : html`<div class="empty"><h2>${msg("No index matches")}</h2><p>${msg(str`${formatCount(known)} are left out by the search.`)}</p></div>`;
 }
 
 customElements.define("tr-page-indices", IndicesPage);

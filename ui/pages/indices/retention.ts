@@ -33,7 +33,7 @@ export class RetentionPanel extends LitElement {
     return html`<div class="page">
       <div class="title">
         <a class="button icon" href="#/indices" aria-label=${msg("All indices")} title=${msg("All indices")}>${icon("arrowLeft")}</a>
-        <h1>${msg("What is kept")}</h1>
+        <h1>${msg("Retention")}</h1>
       </div>
       <p class="muted">${msg("An index is deleted when its last line came longer ago than its rule allows, or as the oldest when the indices of the pattern take more than allowed. The first rule that fits an index counts; without one it is kept for ever.")}</p>
       ${fault === undefined ? nothing : errorView(fault)}
@@ -43,7 +43,7 @@ export class RetentionPanel extends LitElement {
   }
 
   #form(kept: Retention): TemplateResult {
-    return html`<h2>${msg("Another rule")}</h2>
+    return html`<h2>${msg("Add rule")}</h2>
       <form class="form tools" @submit=${(event: SubmitEvent) => void this.#add(event, kept)}>
         <label>${msg("Indices")}<input name="pattern" class="mono" required autocomplete="off" placeholder="logs-*" /></label>
         <label>${msg("Keep for, such as 30d")}<input name="age" class="mono" size="8" autocomplete="off" pattern="\\d+[hdw]" placeholder="30d" /></label>

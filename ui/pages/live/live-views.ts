@@ -132,7 +132,7 @@ export function toolbarView(options: ToolbarOptions): TemplateResult {
     <button class="plain small" aria-label=${msg("Save this filter as a search")} title=${msg("Save this filter as a search")} @click=${options.onSave}>${icon("save")}<span class="word">${msg("Save")}</span></button>
     <button class="plain small" aria-label=${msg("The lines kept here, as a text file")} title=${msg("The lines kept here, as a text file")} ?disabled=${ring.size === 0} @click=${options.onFile}>${icon("download")}<span class="word">${msg("File")}</span></button>
     <a class="button plain small" aria-label=${msg("Discover: stored lines with this filter")} title=${msg("Discover: stored lines with this filter")} href=${options.discoverAddress}>${icon("search")}<span class="word">${msg("Discover")}</span></a>
-    <label>${msg("Up to")}
+    <label>${msg("Limit")}
       <select @change=${choose}>
         ${RATES.map((one) => html`<option value=${one} ?selected=${one === rate}>${formatCount(one)}/s</option>`)}
       </select>
@@ -149,9 +149,9 @@ export function stateText({
   isFollowing,
 }: Pick<ToolbarOptions, "state" | "isPaused" | "isFollowing">): string {
   if (state.name === "open")
-    return isPaused ? msg("Paused") : isFollowing ? msg("Following") : msg("Holding");
+    return isPaused ? msg("Paused") : isFollowing ? msg("Following") : msg("Not following");
   if (state.name === "connecting") return msg("Connecting");
-  return state.name === "waiting" ? msg("Connecting again") : msg("Ended");
+  return state.name === "waiting" ? msg("Reconnecting") : msg("Ended");
 }
 
 /** Returns what keeps lines away: a refused filter, an ended or a broken connection. */
@@ -164,8 +164,8 @@ export function noticeView(
     return html`<div class="notice fault" role="alert"><p><strong>${refused.message}.</strong> ${refused.hint ?? ""}</p></div>`;
   if (state.name === "ended")
     return html`<div class="notice fault" role="alert"><p><strong>${state.reason}.</strong></p>
-      <button class="small" @click=${onRetry}>${msg("Connect again")}</button></div>`;
+      <button class="small" @click=${onRetry}>${msg("Reconnect")}</button></div>`;
   if (state.name !== "waiting") return nothing;
   return html`<div class="notice warning" role="status"><p>${msg(str`${state.reason}; trying again.`)}</p>
-    <button class="small" @click=${onRetry}>${msg("Now")}</button></div>`;
+    <button class="small" @click=${onRetry}>${msg("Retry now")}</button></div>`;
 }

@@ -95,7 +95,7 @@ export class LivePage extends LitElement {
     const isWaiting = log.ring.size === 0 && refused === undefined;
     return html`
       <div class="bar">
-        <tr-query-bar .query=${this.#query} .index=${this.#index} .indices=${[DEFAULT_INDEX, "*"]} action=${msg("Watch")} .fault=${this.#queryFault}
+        <tr-query-bar .query=${this.#query} .index=${this.#index} .indices=${[DEFAULT_INDEX, "*"]} action=${msg("Follow")} .fault=${this.#queryFault}
           .fields=${this.#fields.fields} .loadValues=${this.#fields.valuesOf.bind(this.#fields)} @tr-search=${this.#onSearch}></tr-query-bar>
       </div>
       ${this.#toolbar()}${noticeView(refused, state, () => this.#retry())}
@@ -135,7 +135,7 @@ export class LivePage extends LitElement {
   #details(): TemplateResult | typeof nothing {
     const document = this._document;
     if (document === undefined) return nothing;
-    return html`<tr-event-details role="complementary" aria-label=${msg("The chosen line")} .document=${document} .around=${this.#around}
+    return html`<tr-event-details role="complementary" aria-label=${msg("Selected line")} .document=${document} .around=${this.#around}
       .surroundings=${surroundingsOf(document, { ...DEFAULT_STATE, index: this.#index })}
       @tr-close=${this.#close} @tr-step=${(event: CustomEvent<number>) => this.#window?.step(event.detail)}></tr-event-details>`;
   }

@@ -63,7 +63,7 @@ export class GrokDebugger extends LitElement {
     return html`<form @input=${this.#onInput} @submit=${(event: Event) => event.preventDefault()}>
         <label class="block">${msg("Line")}<textarea name="text" spellcheck="false">${"55.3.244.1 GET /index.html 15824 0.043"}</textarea></label>
         <label class="block">${msg("Expression")}<textarea name="pattern" spellcheck="false">${"%{IP:client} %{WORD:method} %{URIPATHPARAM:request} %{NUMBER:bytes} %{NUMBER:duration}"}</textarea></label>
-        <label class="block">${msg("Own patterns, a name and an expression a line")}<textarea name="definitions" spellcheck="false"></textarea></label>
+        <label class="block">${msg("Custom patterns, one per line: name and expression")}<textarea name="definitions" spellcheck="false"></textarea></label>
       </form>
       ${this._fault === undefined ? nothing : errorView(this._fault)}
       <div role="status">${this._answer === undefined ? nothing : this.#answer(this._answer)}</div>`;
@@ -76,9 +76,9 @@ export class GrokDebugger extends LitElement {
     matched_pattern: read,
     failed_pattern: failed,
   }: GrokAnswer): TemplateResult {
-    return html`<p><span class="badge ${matched ? "ok" : "failed"}">${matched ? msg("It matches") : msg("It doesn't match")}</span></p>
+    return html`<p><span class="badge ${matched ? "ok" : "failed"}">${matched ? msg("Match") : msg("No match")}</span></p>
       <p class="line"><mark>${this._text.slice(0, end)}</mark>${this._text.slice(end)}</p>
-      ${matched ? nothing : html`<p>${msg("This beginning reads the marked part:")} <code class="mono">${read || "–"}</code><br />${msg("Here it stops:")} <code class="mono">${failed}</code></p>`}
+      ${matched ? nothing : html`<p>${msg("This part of the expression matches the marked text:")} <code class="mono">${read || "–"}</code><br />${msg("Matching stops here:")} <code class="mono">${failed}</code></p>`}
       ${
         fields.length === 0
           ? nothing

@@ -223,8 +223,8 @@ export class PipelineEditor extends LitElement {
           <tr-code-editor label=${msg("Pipeline")} syntax="pipeline" .problems=${this._problems} @tr-edit=${this.#onText}></tr-code-editor>
         </div>
         <div>
-          <label class="block">${msg("Lines to try it on")}<textarea spellcheck="false" wrap="off" .value=${this._lines} @input=${this.#onLines}></textarea></label>
-          <p><button class="small" @click=${() => void this.#takeNewest()}>${icon("list")}${msg("Take the newest lines")}</button></p>
+          <label class="block">${msg("Sample lines")}<textarea spellcheck="false" wrap="off" .value=${this._lines} @input=${this.#onLines}></textarea></label>
+          <p><button class="small" @click=${() => void this.#takeNewest()}>${icon("list")}${msg("Use the newest lines")}</button></p>
           <div role="status">${this.#verdict()}</div>
           ${this._trials.map(trialView)}
         </div>
@@ -235,7 +235,7 @@ export class PipelineEditor extends LitElement {
   #verdict(): TemplateResult | typeof nothing {
     if (this._problem !== "") return html`<pre tabindex="0">${this._problem}</pre>`;
     if (this._trials.length === 0) return nothing;
-    return html`<p class="valid">${icon("check")} ${msg("The pipeline is right.")}</p>`;
+    return html`<p class="valid">${icon("check")} ${msg("The pipeline is valid.")}</p>`;
   }
 
   async #load(): Promise<void> {

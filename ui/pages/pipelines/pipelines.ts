@@ -134,7 +134,7 @@ export class PipelinesPage extends LitElement {
     if (pipelines.length === 0)
       return html`<div class="card empty"><h2>${msg("The default pipeline runs")}</h2>
         <p>${msg("It recognises access logs, JSON lines and syslog lines by itself. Make a pipeline of your own for other formats.")}</p>
-        <p><a class="button primary" href="#/pipelines?new=1">${msg("Make a pipeline")}</a></p></div>`;
+        <p><a class="button primary" href="#/pipelines?new=1">${msg("Create pipeline")}</a></p></div>`;
     return html`<div class="table" tabindex="0" role="region" aria-label=${msg("Pipelines")}><table>
       <thead><tr><th scope="col">${msg("Pipeline")}</th><th scope="col">${msg("State")}</th><th scope="col">${msg("From")}</th><th scope="col" class="number">${msg("In")}</th><th scope="col" class="number">${msg("Out")}</th>
         <th scope="col">${msg("Description")}</th><th scope="col"><span class="hidden-text">${msg("Actions")}</span></th></tr></thead>
@@ -150,7 +150,7 @@ export class PipelinesPage extends LitElement {
       valueText(pipeline[name]) || sumOf(pipeline["plugins"], name) || "–";
     return html`<tr>
       <td><a class="name" href="#/pipelines?id=${encodeURIComponent(id)}">${id}</a></td>
-      <td><span class="badge ${problem !== "" ? "warning" : isRunning ? "ok" : "failed"}">${problem || (isRunning ? msg("Runs") : msg("Stands"))}</span></td>
+      <td><span class="badge ${problem !== "" ? "warning" : isRunning ? "ok" : "failed"}">${problem || (isRunning ? msg("Running") : msg("Stopped"))}</span></td>
       <td>${valueText(pipeline["origin"]) === "page" ? msg("This page") : msg("Files")}</td>
       <td class="number">${count("in")}</td><td class="number">${count("out")}</td>
       <td>${valueText(pipeline["description"])}</td>
@@ -162,14 +162,14 @@ export class PipelinesPage extends LitElement {
     const letters = this.#facts.value?.letters;
     if (letters === undefined) return nothing;
     if (letters.length === 0)
-      return html`<div class="card empty"><h2>${msg("No dead letter")}</h2><p>${msg("What no output takes is kept here with the reason.")}</p></div>`;
+      return html`<div class="card empty"><h2>${msg("No dead letters")}</h2><p>${msg("Events that no output accepts are kept here with the reason.")}</p></div>`;
     return html`<div class="table" tabindex="0" role="region" aria-label=${msg("Dead letters")}><table>
       <thead><tr><th scope="col" class="number">#</th><th scope="col">${msg("Reason")}</th><th scope="col">${msg("Event")}</th><th scope="col"><span class="hidden-text">${msg("Actions")}</span></th></tr></thead>
       <tbody>${letters.map((letter) => {
         const sequence = Number(letter["sequence"]);
         const event = letter["event"] ?? letter["document"] ?? letter["message"];
         return html`<tr><td class="number">${sequence}</td><td>${valueText(letter["reason"])}</td><td class="mono">${valueText(event).slice(0, 160)}</td>
-          <td><button class="small" aria-label=${msg(str`Send letter ${sequence} again`)} @click=${() => void this.#replay(sequence)}>${icon("refresh")}${msg("Send again")}</button></td></tr>`;
+          <td><button class="small" aria-label=${msg(str`Replay letter ${sequence}`)} @click=${() => void this.#replay(sequence)}>${icon("refresh")}${msg("Replay")}</button></td></tr>`;
       })}</tbody></table></div>`;
   }
 
@@ -189,7 +189,7 @@ export class PipelinesPage extends LitElement {
 
   async #replay(sequence: number): Promise<void> {
     if (await this.#facts.attempt(() => replayLetter(sequence, undefined)))
-      this._said = msg(str`Letter ${sequence} was sent through the pipelines again.`);
+      this._said = msg(str`Letter ${sequence} was replayed through the pipelines.`);
   }
 
   async #delete(id: string): Promise<void> {

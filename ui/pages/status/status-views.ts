@@ -21,9 +21,9 @@ type Columns = readonly (readonly [title: string, cell: Cell])[];
 
 /** Streams by their names in the hub's answer. */
 const STREAMS: Readonly<Record<string, readonly [title: string, meaning: string]>> = {
-  raw: [msg("Raw"), msg("from agents, kept until indexed for good")],
-  doc: [msg("Documents"), msg("processed, kept until indexed for good")],
-  dead_letters: [msg("Dead letters"), msg("what no output takes")],
+  raw: [msg("Raw"), msg("from agents, kept until committed")],
+  doc: [msg("Documents"), msg("processed, kept until committed")],
+  dead_letters: [msg("Dead letters"), msg("events that no output accepts")],
 };
 /** What the log survives, by what the hub calls it. */
 const DURABILITY: Readonly<Record<string, string>> = {
@@ -72,7 +72,7 @@ export function factsView(status: Facts): TemplateResult {
       msg("Hub"),
       html`<span class="badge ${state === "ok" ? "ok" : "warning"}">${WORDS[state] ?? state}</span>`,
     ],
-    [msg("Up for"), factText("uptime_seconds", status["uptime_seconds"])],
+    [msg("Uptime"), factText("uptime_seconds", status["uptime_seconds"])],
     [msg("Documents"), factText("count", status["indexed_docs"])],
     [msg("Size of indices"), factText("bytes", status["index_bytes"])],
     [msg("Indices"), html`<a href="#/indices">${factText("count", status["indices"])}</a>`],
@@ -113,7 +113,7 @@ export function streamsView(streams: unknown): TemplateResult | typeof nothing {
     streamRow(name, isFacts(stream) ? stream : {}),
   );
   return html`<h2>${msg("Streams")}</h2><div class="table cards" tabindex="0" role="region" aria-label=${msg("Streams")}><table role="table">
-    <thead role="rowgroup"><tr role="row"><th scope="col" role="columnheader">${msg("Stream")}</th><th scope="col" role="columnheader" class="number">${msg("Messages")}</th><th scope="col" role="columnheader" class="number" title=${msg("Messages that the slowest reader has before it")}>${msg("Behind")}</th><th scope="col" role="columnheader" class="number">${msg("Size")}</th><th scope="col" role="columnheader">${msg("Filled")}</th></tr></thead>
+    <thead role="rowgroup"><tr role="row"><th scope="col" role="columnheader">${msg("Stream")}</th><th scope="col" role="columnheader" class="number">${msg("Messages")}</th><th scope="col" role="columnheader" class="number" title=${msg("Messages that the slowest reader hasn't read yet")}>${msg("Behind")}</th><th scope="col" role="columnheader" class="number">${msg("Size")}</th><th scope="col" role="columnheader">${msg("Filled")}</th></tr></thead>
     <tbody role="rowgroup">${rows}</tbody>
   </table></div>`;
 }
@@ -142,7 +142,7 @@ export function pipelinesView(pipelines: unknown): TemplateResult | typeof nothi
   );
   return html`<h2>${msg("Pipelines")}</h2>${
     list.length === 0
-      ? html`<p class="muted">${msg("None runs.")}</p>`
+      ? html`<p class="muted">${msg("None is running.")}</p>`
       : html`<div class="table" tabindex="0" role="region" aria-label=${msg("Pipelines")}><table>
         <thead><tr><th scope="col">${msg("Pipeline")}</th>${names.map((name) => html`<th scope="col">${words(name)}</th>`)}</tr></thead>
         <tbody>${list.map((pipeline) => html`<tr><td class="name">${valueText(pipeline["id"])}</td>${names.map((name) => html`<td>${factText(name, pipeline[name])}</td>`)}</tr>`)}</tbody>
@@ -181,7 +181,7 @@ function isFacts(value: unknown): value is Facts {
 const WORDS: Readonly<Record<string, string>> = {
   origin: msg("Origin"),
   running: msg("Running"),
-  compat_version: msg("Version told to clients"),
+  compat_version: msg("Version reported to clients"),
   "built-in": msg("built-in"),
   files: msg("files"),
   page: msg("page"),
@@ -238,12 +238,12 @@ export function slowQueriesView(slow: SlowQueries | undefined): TemplateResult |
 
 function bodyView({ thresholdMs, queries }: SlowQueries): TemplateResult {
   if (thresholdMs === undefined)
-    return html`<p class="muted">${msg("This hub keeps none: give search.slowlog.threshold a number of milliseconds.")}</p>`;
+    return html`<p class="muted">${msg("This hub records none: set search.slowlog.threshold to a number of milliseconds.")}</p>`;
   if (queries.length === 0)
     return html`<p class="muted">${msg(str`None took ${formatCount(thresholdMs)} ms or more since the hub was started.`)}</p>`;
   return html`<div class="table" tabindex="0" role="region" aria-label=${msg("Slow searches")}><table>
     <thead><tr><th scope="col">${msg("When")}</th><th scope="col" class="number">${msg("Took")}</th><th scope="col">${msg("Indices")}</th>
-      <th scope="col" class="number">${msg("Hits")}</th><th scope="col">${msg("Why slow")}</th><th scope="col">${msg("Search")}</th></tr></thead>
+      <th scope="col" class="number">${msg("Hits")}</th><th scope="col">${msg("Cause")}</th><th scope="col">${msg("Search")}</th></tr></thead>
     <tbody>${queries.slice(0, MAX_ROWS).map(rowView)}</tbody></table></div>`;
 }
 
@@ -257,7 +257,7 @@ function rowView(query: SlowQuery): TemplateResult {
     <td class="number">${formatCount(query.tookMs)} ms${query.isTimedOut ? html` <span class="badge warning">${msg("timed out")}</span>` : nothing}</td>
     <td>${query.indices.join(", ") || "–"}</td>
     <td class="number">${query.total === undefined ? "–" : formatCount(query.total)}</td>
-    <td class="why">${reasons.length === 0 ? html`<span class="muted">${msg("Nothing in it is known to be slow: much data, or a busy hub.")}</span>` : reasons.map((reason) => html`<p>${reason}</p>`)}</td>
+    <td class="why">${reasons.length === 0 ? html`<span class="muted">${msg("Nothing in the search itself is slow: much data, or a busy hub.")}</span>` : reasons.map((reason) => html`<p>${reason}</p>`)}</td>
     <td class="search"><details><summary>${msg("Request")}</summary><pre>${query.body}</pre></details>
       ${isWhole ? html`<a class="button small" href="#/console?${request}">${icon("terminal")}${msg("Console")}</a>` : nothing}</td>
   </tr>`;

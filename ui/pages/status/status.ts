@@ -114,7 +114,7 @@ export class StatusPage extends LitElement {
     const { value, fault } = this.#facts;
     return html`<div class="page">
       <div class="title"><h1>${msg("Health")}</h1><span class="space"></span>
-        <button @click=${() => void this.#facts.refresh()} title=${msg("Ask again (r)")}>${icon("refresh")}${msg("Refresh")}</button></div>
+        <button @click=${() => void this.#facts.refresh()} title=${msg("Refresh (r)")}>${icon("refresh")}${msg("Refresh")}</button></div>
       ${fault === undefined ? nothing : errorView(fault)}
       ${value === undefined ? nothing : factsView(value.status)}
       <h2>${msg("Agents")}</h2>

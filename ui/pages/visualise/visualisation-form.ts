@@ -40,7 +40,7 @@ const CHART_NAMES: Readonly<Record<Chart, string>> = {
   line: msg("Lines"),
   area: msg("Area"),
   bar: msg("Bars"),
-  pie: msg("Ring"),
+  pie: msg("Donut"),
   table: msg("Table"),
   number: msg("Number"),
   heat: msg("Heat map"),
@@ -49,7 +49,7 @@ const CHART_NAMES: Readonly<Record<Chart, string>> = {
 const GROUPINGS: readonly (readonly [Grouping["kind"], string])[] = [
   ["time", msg("Time")],
   ["terms", msg("Values of a field")],
-  ["steps", msg("Steps of a number")],
+  ["steps", msg("Histogram of a number")],
   ["none", msg("Nothing")],
 ];
 const POINTS = /^geo_point$/;
@@ -184,7 +184,7 @@ export class VisualisationForm extends LitElement {
     const { split } = this.shown;
     return html`<fieldset><legend>${msg("Split by")}</legend>
       <div class="pair">
-        ${this.#fieldInput(msg("Field, or nothing"), split?.field ?? "", "fields", (field) =>
+        ${this.#fieldInput(msg("Field (optional)"), split?.field ?? "", "fields", (field) =>
           this.#fire({ split: field === "" ? undefined : { field, size: split?.size ?? 5 } }),
         )}
         ${this.#number(msg("At most"), split?.size ?? 5, MAX_SPLITS, (size) => split !== undefined && this.#fire({ split: { ...split, size } }))}
@@ -208,7 +208,7 @@ export class VisualisationForm extends LitElement {
       html`<label>${label}<input type="number" min=${min} max=${max} step="any" .value=${String(ring![name])}
         @change=${(event: Event) => acceptNumber(event, ring![name], (value) => this.#fire({ ring: { ...ring!, [name]: value } }))} /></label>`;
     return html`<fieldset><legend>${msg("Distance")}</legend>
-      <label class="check"><input type="checkbox" .checked=${ring !== undefined} @change=${() => this.#fire({ ring: ring === undefined ? begin : undefined })} />${msg("Ring of distance")}</label>
+      <label class="check"><input type="checkbox" .checked=${ring !== undefined} @change=${() => this.#fire({ ring: ring === undefined ? begin : undefined })} />${msg("Distance filter")}</label>
       ${ring === undefined ? nothing : html`${part(msg("Kilometres"), "km", 0.001, MAX_RING_KM)}<div class="halves">${part(msg("Latitude"), "lat", -90, 90)}${part(msg("Longitude"), "lon", -180, 180)}</div>`}
     </fieldset>`;
   }

@@ -113,7 +113,7 @@ export class VisualisePage extends LitElement {
           @tr-zone=${(event: CustomEvent<boolean>) => this.#go({}, { isUtc: event.detail })}></tr-time-range-picker>
       </div>
       <div class="work">
-        <aside aria-label=${msg("What is shown")}>
+        <aside aria-label=${msg("Display")}>
           <tr-visualisation-form .shown=${this.#shown} .fields=${this._fields}
             @tr-shown=${(event: CustomEvent<Visualisation>) => this.#go(event.detail, {})}></tr-visualisation-form>
         </aside>
@@ -137,7 +137,7 @@ export class VisualisePage extends LitElement {
       <h1>${this._saved?.title ?? metricName(this.#shown.metric)}</h1>
       <button class="small" aria-pressed=${this._isTable} @click=${() => {
         this._isTable = !this._isTable;
-      }}>${icon("list")}${msg("Numbers")}</button>
+      }}>${icon("list")}${msg("As a table")}</button>
       <button class="small" aria-pressed=${this._hasRequest} @click=${() => {
         this._hasRequest = !this._hasRequest;
       }}>${icon("braces")}${msg("Request")}</button>

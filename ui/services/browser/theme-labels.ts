@@ -4,7 +4,7 @@ import { msg } from "@lit/localize";
 
 /** Texts of the looks, by their names. */
 export const LOOK_TEXTS: Readonly<Record<string, string>> = {
-  system: msg("As the system"),
+  system: msg("System"),
   light: msg("Light"),
   dark: msg("Dark"),
   contrast: msg("High contrast"),

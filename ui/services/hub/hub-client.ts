@@ -9,7 +9,7 @@ const HINTS: Hints = {
     401: msg("Sign in again."),
     403: msg("Ask an administrator for the right to do this."),
     404: msg("It may have been deleted, or this hub is too old for it."),
-    409: msg("Load the page anew to see what is there now."),
+    409: msg("Reload the page to see the current state."),
     413: msg("Make it smaller."),
     503: msg("The hub isn't ready: try again in a moment."),
   },

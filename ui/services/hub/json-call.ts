@@ -85,7 +85,7 @@ export async function callJson(fetcher: Fetcher, call: JsonCall, hints: Hints): 
 export function toHubError(error: unknown): HubError {
   if (error instanceof HubError) return error;
   const message = error instanceof Error ? error.message : String(error);
-  return new HubError(0, "internal", message, msg("Load the page anew."), { cause: error });
+  return new HubError(0, "internal", message, msg("Reload the page."), { cause: error });
 }
 
 /** Returns an object as facts; anything else as none. */
