@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { cpSync, rmSync } from "node:fs";
+import { cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, test } from "node:test";
 import { MIB } from "#proto/kit/units.ts";
@@ -283,4 +283,24 @@ describe("the log's history", () => {
   test("a position that the log doesn't know of can't be read from before it is reconciled", async () => {
     await assert.rejects(readNumbers(RAW_STREAM, at(3, 5), 1), { code: "journal_gap" });
   });
+});
+
+test("a bucket whose newest record is damaged still lists and yields the others", async () => {
+  const before = await world.journal.bucket("damaged");
+  for (const key of ["a", "b", "last"]) await before.create(key, bytes(`value of ${key}`));
+  await restart((natsDir) => {
+    const file = join(natsDir, "store/jetstream/TAILRACE/streams/KV_damaged/msgs/1.blk");
+    const stored = readFileSync(file);
+    const at = stored.indexOf("value of last");
+    stored.writeUInt8(stored.readUInt8(at) ^ 1, at);
+    writeFileSync(file, stored);
+  });
+  const bucket = await world.journal.bucket("damaged");
+  assert.deepEqual(await bucket.keys(), ["a", "b"]);
+  const found: string[] = [];
+  const stop = new AbortController();
+  for await (const { key } of bucket.watch(stop.signal)) if (found.push(key) === 2) stop.abort();
+  assert.deepEqual(found, ["a", "b"]);
+  await bucket.create("last", bytes("made again"));
+  assert.deepEqual(await bucket.keys(), ["a", "b", "last"]);
 });

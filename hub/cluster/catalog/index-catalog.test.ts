@@ -59,6 +59,23 @@ test("an index of events takes the built-in template, and a template of the user
   );
 });
 
+test("a damaged record keeps no other index from its hub, and is restored from the disk", async (t) => {
+  const bucket = new MemoryBucket();
+  const before = await openCatalog(t, bucket);
+  const index = await before.create("damaged", EMPTY);
+  await before.create("whole", EMPTY);
+  await bucket.put("index/damaged", Buffer.from('{"name":"dama'));
+  await bucket.put("template/damaged", Buffer.from("{"));
+  const catalog = await openCatalog(t, bucket);
+  assert.deepEqual(
+    catalog.all().map(({ name }) => name),
+    ["whole"],
+  );
+  assert.equal(await catalog.restore(index), true);
+  assert.equal(catalog.get("damaged")?.uuid, index.uuid);
+  assert.equal((await openCatalog(t, bucket)).get("damaged")?.uuid, index.uuid);
+});
+
 test("two hubs that add fields at the same time lose none", async (t) => {
   const bucket = new MemoryBucket();
   const [one, two] = [await openCatalog(t, bucket), await openCatalog(t, bucket)];

@@ -49,7 +49,7 @@ export class IndexCatalog implements Component {
   constructor(options: CatalogOptions) {
     this.#options = options;
     this.templateCatalog = new TemplateCatalog(options.bucket);
-    this.#store = new IndexStore(options.bucket, (key, value, revision) =>
+    this.#store = new IndexStore(options.bucket, options.log, (key, value, revision) =>
       this.templateCatalog.take(key, value, revision),
     );
   }

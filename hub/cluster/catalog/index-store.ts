@@ -5,6 +5,7 @@
 
 import { toAppError } from "#proto/kit/errors.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
+import type { Logger } from "#proto/kit/log.ts";
 import type { StateBucket } from "#proto/kit/state-bucket.ts";
 import {
   DELETED_PREFIX,
@@ -34,12 +35,16 @@ export class IndexStore implements Component {
   readonly #indices = new Map<string, IndexMetadata>();
   readonly #byUuid = new Map<string, IndexMetadata>();
   readonly #revisions = new Map<string, number>();
+  /** Keys whose newest record can't be decoded. */
+  readonly #damaged = new Set<string>();
+  readonly #log: Logger;
   readonly #listeners = new Set<(index: IndexMetadata | undefined, uuid: string) => void>();
   readonly #abort = new AbortController();
   #following: Promise<void> = Promise.resolve();
 
-  constructor(bucket: StateBucket, takeOther: TakeOther) {
+  constructor(bucket: StateBucket, log: Logger, takeOther: TakeOther) {
     this.#bucket = bucket;
+    this.#log = log;
     this.#takeOther = takeOther;
   }
 
@@ -76,7 +81,7 @@ export class IndexStore implements Component {
     const { name } = index;
     try {
       const bytes = encodeIndex(index);
-      this.#take(indexKey(name), bytes, await this.#bucket.create(indexKey(name), bytes));
+      this.#take(indexKey(name), bytes, await this.#write(indexKey(name), bytes));
     } catch (error) {
       if (toAppError(error).code === "journal_conflict") await this.#reload(name);
       throw error;
@@ -115,6 +120,14 @@ export class IndexStore implements Component {
     }
   }
 
+  /** Creates the key, or replaces its damaged record. */
+  #write(key: string, bytes: Uint8Array): Promise<number> {
+    const revision = this.#damaged.has(key) ? this.#revisions.get(key) : undefined;
+    return revision === undefined
+      ? this.#bucket.create(key, bytes)
+      : this.#bucket.update(key, bytes, revision);
+  }
+
   #known(name: string): Known {
     const index = this.#indices.get(name);
     if (index === undefined) throw indexMissing(name);
@@ -135,16 +148,39 @@ export class IndexStore implements Component {
   }
 
   #take(key: string, value: Uint8Array, revision: number): void {
-    this.#takeOther(key, value, revision);
+    try {
+      this.#takeOther(key, value, revision);
+    } catch (err) {
+      this.#log.error({ err, key }, "a stored template is damaged and has no effect; put it again");
+    }
     if (revision <= (this.#revisions.get(key) ?? 0)) return;
     this.#revisions.set(key, revision);
     if (!key.startsWith(INDEX_PREFIX)) return;
-    const index = decodeIndex(value);
+    const index = this.#decode(key, value);
+    if (index === undefined) return;
     const before = this.#indices.get(index.name);
     this.#indices.set(index.name, index);
     if (before !== undefined && before.uuid !== index.uuid) this.#notify(undefined, before.uuid);
     this.#byUuid.set(index.uuid, index);
     this.#notify(index, index.uuid);
+  }
+
+  /** Returns undefined for a damaged record, which `add` replaces. */
+  #decode(key: string, value: Uint8Array): IndexMetadata | undefined {
+    try {
+      const index = decodeIndex(value);
+      this.#damaged.delete(key);
+      return index;
+    } catch (err) {
+      const name = nameIn(key, INDEX_PREFIX)!;
+      this.#damaged.add(key);
+      this.#log.error(
+        { err, index: name },
+        "the metadata of an index is damaged; it is restored from the copy beside its shards, if there is one",
+      );
+      this.#drop(name);
+      return undefined;
+    }
   }
 
   #forget(key: string, revision: number): void {

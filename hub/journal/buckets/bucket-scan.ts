@@ -42,9 +42,10 @@ export class BucketScan {
     const entries = new Map<string, ScannedEntry>();
     const session = await this.#session(true, signal);
     try {
-      const end = await this.#lastSequence();
-      for (let at = 0; at < end; ) {
+      const end = await this.#end();
+      for (let at = 0; at < end.sequence; ) {
         const got = await session.next();
+        if (got === IDLE && !end.isReadable) break;
         if (got === IDLE) throw new AppError("unavailable", `listing of ${this.#stream} came to a halt`);
         const entry = this.#toEntry(got);
         entries.set(entry.key, entry);
@@ -64,11 +65,17 @@ export class BucketScan {
     const session = await this.#session(false, signal);
     try {
       const unseen = new Set(known.keys());
-      let listEnd = await this.#lastSequence();
+      const { sequence, isReadable } = await this.#end();
+      let listEnd = sequence;
       if (listEnd === 0) yield* forget(unseen, known);
       for (;;) {
         const got = await session.next();
-        if (got === IDLE) continue;
+        if (got === IDLE) {
+          if (isReadable || listEnd === 0) continue;
+          listEnd = 0;
+          yield* forget(unseen, known);
+          continue;
+        }
         const { key, value, revision } = this.#toEntry(got);
         const change: StateChange = { key, value, revision };
         unseen.delete(key);
@@ -94,10 +101,15 @@ export class BucketScan {
     });
   }
 
-  /** Returns the sequence of the newest stored message, 0 for none; it or a later one will be delivered. */
-  async #lastSequence(): Promise<number> {
+  /**
+   * Returns the sequence of the newest stored message, 0 for none. `isReadable`: it or a later one will be delivered. A
+   * newest message that is damaged or was purged is not: the list then ends when the server has nothing to deliver.
+   */
+  async #end(): Promise<{ readonly sequence: number; readonly isReadable: boolean }> {
     const message = await this.#streams.lastMessage(this.#stream, `${this.#prefix}>`);
-    return message?.sequence ?? 0;
+    if (message !== null) return { sequence: message.sequence, isReadable: true };
+    const { messages, lastSequence } = await this.#streams.state(this.#stream);
+    return { sequence: messages === 0 ? 0 : lastSequence, isReadable: false };
   }
 
   #toEntry({ subject, sequence, data, header, timeMs }: Delivery): ScannedEntry {
