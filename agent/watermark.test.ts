@@ -97,7 +97,7 @@ test("the agent asks for watermarks, and sends again from there when the hub's l
   assert.deepEqual(empty!.fileKeys, [], "whether somebody listens is found out first");
   assert.deepEqual(asking!.fileKeys, [`${fileKey}/${generation}`]);
   assert.deepEqual([asking!.incarnation, Number(asking!.lastSequence)], [2, 2]);
-  assert.match(asking!.lastMessageId!, new RegExp(`^${second.agentId}/1/\\d+$`));
+  assert.match(asking!.lastMessageId!, new RegExp(`^${second.agentId}/1/\\d+/[\\w-]{16}$`));
   assert.equal((await readRaw(nats))[2]!.data.toString(), "3\n");
 
   // A hub restored from a snapshot knows nothing of what it had called committed.

@@ -14,7 +14,7 @@ test("partitions and slots never change for the same names", () => {
 test("subjects hold what routes a message, in the order that streams filter by", () => {
   assert.equal(subjects.rawSubject(17, AGENT), `raw.17.${AGENT}`);
   assert.equal(subjects.docSubject(INDEX, 0), `doc.37.${INDEX}.0`);
-  assert.equal(subjects.batchMessageId(AGENT, 2, 9), `${AGENT}/2/9`);
+  assert.equal(subjects.batchMessageId(AGENT, 2, 9, "s"), `${AGENT}/2/9/s`);
 });
 
 test("files spread over the partitions evenly", () => {

@@ -55,7 +55,18 @@ export function statusSubject(agentId: string): string {
   return `agent.${agentId}.status`;
 }
 
-/** Nats-Msg-Id of a LogBatch. */
-export function batchMessageId(agentId: string, epoch: number, number: number): string {
-  return `${agentId}/${epoch}/${number}`;
+/**
+ * Nats-Msg-Id of a LogBatch. `secret` is random and known to the sender alone: the server drops repetitions by this id,
+ * whoever sends them, so that nobody may guess the next one of somebody else.
+ */
+export function batchMessageId(agentId: string, epoch: number, number: number, secret: string): string {
+  return `${agentId}/${epoch}/${number}/${secret}`;
+}
+
+/** A UUID of version 8 (RFC 9562). */
+const INPUT_UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+/** Returns whether `id` stands for an input of a pipeline: those have UUIDs of version 8, which no agent gets. */
+export function isInputUuid(id: string): boolean {
+  return INPUT_UUID.test(id);
 }

@@ -33,6 +33,7 @@ class Bench {
     this.publisher = new Publisher(this.wire, {
       agentId: "a",
       epoch: 1,
+      secret: "s",
       ackTimeoutMs: 1_000,
       onAck: (ack) => this.acks.push(ack),
       onRollback: (sequence, floor) => this.rollbacks.push([sequence, floor]),
@@ -76,7 +77,7 @@ function mocked(name: string, body: (bench: Bench) => Promise<void>): void {
 mocked("batches are sent at once and settled by their acknowledgements, in any order", async (b) => {
   const lane = new Lane("raw.1.a");
   for (const text of ["x", "y"]) await b.send(lane, text);
-  assert.deepEqual(b.take(), ["a/1/1", "a/1/2"]);
+  assert.deepEqual(b.take(), ["a/1/1/s", "a/1/2/s"]);
   b.publisher.acknowledge(2, stored(2));
   b.publisher.acknowledge(1, stored(1));
   assert.deepEqual(b.settled, ["y", "x"]);
@@ -92,7 +93,7 @@ mocked("without an answer in time the same bytes go out again under the same id,
   const [first] = b.sent;
   for (let round = 0; round < 20; round++) b.advance(7_000);
   assert.ok(b.sent.length > 10);
-  assert.ok(b.sent.every(({ data, messageId }) => data.equals(first!.data) && messageId === "a/1/1"));
+  assert.ok(b.sent.every(({ data, messageId }) => data.equals(first!.data) && messageId === "a/1/1/s"));
   assert.deepEqual(
     [first!.frame === null, b.sent[1]!.frame],
     [false, null],
@@ -110,11 +111,11 @@ mocked(
     b.publisher.acknowledge(1, failed);
     await b.send(lane, "4");
     await b.send(other, "5");
-    assert.deepEqual(b.take(), ["a/1/5"]);
+    assert.deepEqual(b.take(), ["a/1/5/s"]);
     b.advance(200);
-    assert.deepEqual(b.take(), ["a/1/1"]);
+    assert.deepEqual(b.take(), ["a/1/1/s"]);
     b.publisher.acknowledge(1, stored(10));
-    assert.deepEqual(b.take(), ["a/1/2"]);
+    assert.deepEqual(b.take(), ["a/1/2/s"]);
     b.publisher.acknowledge(3, stored(11));
     b.publisher.acknowledge(2, stored(12));
     b.publisher.acknowledge(4, stored(13));
@@ -127,12 +128,12 @@ mocked("a new connection sends everything unacknowledged again at once, in order
   for (const text of ["1", "2"]) await b.send(lane, text);
   b.wire.connected = false;
   await b.send(lane, "3");
-  assert.deepEqual(b.take(), ["a/1/1", "a/1/2"]);
+  assert.deepEqual(b.take(), ["a/1/1/s", "a/1/2/s"]);
   b.advance(5_000);
   assert.deepEqual(b.take(), [], "nothing is sent while there is no connection");
   b.wire.connected = true;
   b.publisher.reconnected();
-  assert.deepEqual(b.take(), ["a/1/1", "a/1/2", "a/1/3"]);
+  assert.deepEqual(b.take(), ["a/1/1/s", "a/1/2/s", "a/1/3/s"]);
 });
 
 mocked("a sequence that was given away before tells that the log was rolled back, once", async (b) => {
@@ -155,8 +156,8 @@ mocked(
     assert.deepEqual(
       b.sent.map(({ messageId, data }) => [messageId, data.toString()]),
       [
-        ["a/1/1", "1/1:x"],
-        ["a/9/2", "9/2:x"],
+        ["a/1/1/s", "1/1:x"],
+        ["a/9/2/s", "9/2:x"],
       ],
     );
     b.publisher.acknowledge(2, stored(6));

@@ -4,6 +4,7 @@
  * after a reconnect everything unacknowledged goes out at once.
  */
 
+import { randomBytes } from "node:crypto";
 import type { OutputState } from "#agent/contract/output.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import type { Logger } from "#proto/kit/log.ts";
@@ -38,6 +39,8 @@ export interface LastAck {
 export interface PublisherOptions {
   readonly agentId: string;
   readonly epoch: number;
+  /** Makes message ids that other senders can't guess; a random one without it. */
+  readonly secret?: string;
   readonly ackTimeoutMs: number;
   /** Called with each acknowledged batch. */
   readonly onAck: (ack: LastAck) => void;
@@ -61,6 +64,7 @@ export class Publisher {
   readonly #pending = new Map<number, Pending>();
   readonly #recovering = new Set<Lane>();
   #epoch: number;
+  readonly #secret: string;
   #number = 0;
   #highest = 0;
   #sweeper: NodeJS.Timeout | undefined;
@@ -77,6 +81,7 @@ export class Publisher {
     this.#wire = wire;
     this.#options = options;
     this.#epoch = options.epoch;
+    this.#secret = options.secret ?? randomBytes(12).toString("base64url");
     const { metrics } = options;
     this.#acks = metrics.counter("tailrace_agent_batches_acked_total", "Batches the hub's log has taken.");
     this.#bytes = metrics.counter(
@@ -270,6 +275,6 @@ export class Publisher {
   }
 
   #messageId(number: number): string {
-    return batchMessageId(this.#options.agentId, this.#epoch, number);
+    return batchMessageId(this.#options.agentId, this.#epoch, number, this.#secret);
   }
 }

@@ -19,7 +19,14 @@ import { IntervalSet } from "#proto/kit/interval-set.ts";
 import { LogBatch, type tailrace } from "#proto/messages.ts";
 import { comparePositions, type Position } from "#proto/position.ts";
 
+/** The agent that sends unless a block says otherwise. */
+export const AGENT_ID = "0d5c1f4e-8a44-4c4e-9c7e-0f6f6b1c2d3e";
+
 export interface Block {
+  /** Whose subject the message is on, and whom it names. */
+  readonly sender?: string;
+  readonly agentId?: string;
+  readonly pipelineId?: string;
   readonly text: string;
   readonly from?: number;
   readonly fileKey?: string;
@@ -28,10 +35,12 @@ export interface Block {
 }
 
 /** Returns an encoded LogBatch of one file's text. */
-export function encodeBlock({ text, from = 0, fileKey = "f", properties = {} }: Block): Uint8Array {
+export function encodeBlock(block: Block): Uint8Array {
+  const { text, from = 0, fileKey = "f", properties = {} } = block;
   const data = Buffer.from(text);
   return LogBatch.encode({
-    agentId: "0d5c1f4e-8a44-4c4e-9c7e-0f6f6b1c2d3e",
+    agentId: block.agentId ?? AGENT_ID,
+    pipelineId: block.pipelineId ?? "",
     epoch: 1,
     number: 1,
     agentName: "web-1",
@@ -58,7 +67,12 @@ export class MemoryRaw implements RawSource {
 
   append(block: Block): Position {
     const position = { incarnation: 1, sequence: this.entries.length + 1 };
-    this.entries.push({ position, partition: block.partition ?? 7, data: encodeBlock(block) });
+    this.entries.push({
+      position,
+      partition: block.partition ?? 7,
+      sender: block.sender ?? AGENT_ID,
+      data: encodeBlock(block),
+    });
     this.#wake.resolve();
     this.#wake = Promise.withResolvers();
     return position;
@@ -67,7 +81,7 @@ export class MemoryRaw implements RawSource {
   /** Appends bytes that are no LogBatch. */
   appendBytes(data: Uint8Array, partition = 7): void {
     const position = { incarnation: 1, sequence: this.entries.length + 1 };
-    this.entries.push({ position, partition, data });
+    this.entries.push({ position, partition, sender: AGENT_ID, data });
   }
 
   async *read({ after, signal }: { after: Position; signal: AbortSignal }): AsyncIterable<RawEntry> {

@@ -17,7 +17,8 @@ export const AGENT_KIND = "agent";
 /** Life of a claim, so that one left by a crashed hub ends. */
 const CLAIM_MS = 60_000;
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+/** UUIDs of version 8 are those of pipelines' inputs, which an agent must not pass for. */
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-79a-f][0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 /** Characters of a token's hash that identify it in lists. */
 const SHOWN_ID_LENGTH = 12;
 

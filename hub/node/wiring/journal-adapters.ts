@@ -60,7 +60,8 @@ export function rawSource(journal: Journal): RawSource {
   return {
     async *read({ after, signal }): AsyncIterable<RawEntry> {
       for await (const { position, subject, data } of journal.read(RAW_STREAM, { after, signal })) {
-        yield { position, partition: Number(subject.split(".", 2)[1]), data };
+        const [, partition, sender = ""] = subject.split(".", 3);
+        yield { position, partition: Number(partition), sender, data };
       }
     },
   };

@@ -104,6 +104,10 @@ const { Reader } = protobuf;
 type Reader = protobuf.Reader;
 
 export interface RawHeader {
+  /** Id of the agent or input that the message says it is from. */
+  readonly agentId: string;
+  /** Pipeline whose own input the message says it is from; empty: from an agent. */
+  readonly pipelineId: string;
   /** `<agent id>/<file key>/<generation>`. */
   readonly sourceKey: string;
   readonly from: number;
@@ -120,6 +124,7 @@ const LINE_BYTES = 128;
 
 interface Fields {
   agentId: string;
+  pipelineId: string;
   fileKey: string;
   generation: number;
   hasSource: boolean;
@@ -135,6 +140,7 @@ interface Fields {
 export function readRawHeader(bytes: Uint8Array): RawHeader {
   const fields: Fields = {
     agentId: "",
+    pipelineId: "",
     fileKey: "",
     generation: 0,
     hasSource: false,
@@ -156,6 +162,8 @@ export function readRawHeader(bytes: Uint8Array): RawHeader {
   }
   const dataBytes = fields.compression === Compression.NONE ? fields.rawBytes : fields.dataBytes;
   return {
+    agentId: fields.agentId,
+    pipelineId: fields.pipelineId,
     sourceKey: sourceKeyOf(fields.agentId, fields.fileKey, fields.generation),
     from,
     to,
@@ -168,6 +176,7 @@ function readBatch(reader: Reader, fields: Fields): void {
   while (reader.pos < reader.len) {
     const tag = reader.uint32();
     if (tag >>> 3 === 1) fields.agentId = reader.string();
+    else if (tag >>> 3 === 9) fields.pipelineId = reader.string();
     else if (tag >>> 3 === 8) nested(reader, fields, readBlock);
     else reader.skipType(tag & 7);
   }

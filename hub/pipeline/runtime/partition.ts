@@ -45,8 +45,10 @@ interface Settled {
 /** A message on its way. */
 interface Passage {
   readonly entry: RawEntry;
-  /** Undefined where the message can't be read. */
+  /** Undefined where the message is refused. */
   readonly header: RawHeader | undefined;
+  /** Why it is refused; empty with a header. */
+  readonly refusal: string;
   readonly ranges: readonly Interval[];
   readonly bytes: number;
   readonly result: Promise<WorkResult>;
@@ -122,8 +124,10 @@ export class Partition {
     return this.#failure === undefined && comparePositions(position, this.#taken) > 0;
   }
 
-  /** Takes up a message that `wants` accepted; `bytes` are released when it is finished. `header` undefined: unreadable. */
-  accept(entry: RawEntry, header: RawHeader | undefined, bytes: number): void {
+  /** Takes up a message that `wants` accepted; `bytes` are released when it is finished. A text: why the message is refused. */
+  accept(entry: RawEntry, read: RawHeader | string, bytes: number): void {
+    const header = typeof read === "string" ? undefined : read;
+    const refusal = typeof read === "string" ? read : "";
     const { clock, metrics, process } = this.#deps;
     this.#taken = entry.position;
     metrics.messages.inc();
@@ -136,7 +140,7 @@ export class Partition {
         : UNREAD;
     // The queue awaits it in its turn; until then a rejection is nobody's.
     result.catch(() => undefined);
-    this.#queue.push({ entry, header, ranges, bytes, result, startedMs: clock.monotonic() });
+    this.#queue.push({ entry, header, refusal, ranges, bytes, result, startedMs: clock.monotonic() });
     if (!this.#isDraining) this.#draining = this.#drain();
   }
 
@@ -190,10 +194,10 @@ export class Partition {
     for (const { bytes } of this.#queue.splice(0)) this.#deps.release(bytes);
   }
 
-  async #finish({ entry, header, ranges, result, startedMs }: Passage): Promise<void> {
+  async #finish({ entry, header, refusal, ranges, result, startedMs }: Passage): Promise<void> {
     const { metrics, clock } = this.#deps;
     if (header === undefined) {
-      await this.#giveUp(entry, "", 0, "the message is no LogBatch");
+      await this.#giveUp(entry, "", 0, refusal);
     } else if (ranges.length > 0) {
       await this.#deliver(entry, header, ranges, await result);
     }

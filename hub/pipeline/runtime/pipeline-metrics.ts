@@ -17,6 +17,7 @@ export interface PipelineMetrics {
   readonly cursorSaves: Counter;
   readonly cursorConflicts: Counter;
   readonly readErrors: Counter;
+  readonly forgedMessages: Counter;
   readonly workerRestarts: Counter;
   readonly reloads: Counter<"result">;
   readonly outputRecords: Counter<"pipeline" | "plugin">;
@@ -86,6 +87,10 @@ export function pipelineMetrics(metrics: Metrics, gauges: PipelineGauges): Pipel
     cursorSaves: counter("cursor_saves", "cursors stored"),
     cursorConflicts: counter("cursor_conflicts", "partitions that another process took over"),
     readErrors: counter("read_errors", "failed reads of the log RAW; each is tried again"),
+    forgedMessages: metrics.counter(
+      "tailrace_pipeline_forged_messages_total",
+      "messages of RAW refused as they name another sender than their subject",
+    ),
     workerRestarts: counter(
       "worker_restarts",
       "threads of the pipeline that ended unasked and were replaced",

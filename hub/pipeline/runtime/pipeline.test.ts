@@ -8,8 +8,9 @@ import { zstdCompressSync } from "node:zlib";
 import { documentsOf } from "#proto/document-batch.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { MemoryBucket } from "#proto/kit/memory-bucket.ts";
+import { Metrics } from "#proto/kit/metrics.ts";
 import { Compression } from "#proto/messages.ts";
-import type { FoldingSink } from "#test/harness/pipeline-log.ts";
+import { AGENT_ID, type FoldingSink } from "#test/harness/pipeline-log.ts";
 import {
   expectedMessages,
   fill,
@@ -231,4 +232,21 @@ test("events are offered to a listener only while it listens", async (t) => {
   at.raw.append({ text: "seen\n", from: 7 });
   await covered.promise;
   assert.deepEqual(offered, ["seen"]);
+});
+
+test("a message that names another agent than its subject, or a pipeline, is refused and counted", async (t) => {
+  const at = setting();
+  const metrics = new Metrics();
+  const other = "7c9e6679-7425-40de-944b-e07fc1f90ae7";
+  const input = "7c9e6679-7425-80de-844b-e07fc1f90ae7";
+  at.raw.append({ text: "forged\n", from: 0, sender: other });
+  at.raw.append({ text: "piped\n", from: 0, sender: other, agentId: other, pipelineId: "main" });
+  at.raw.append({ text: "stolen\n", from: 0, sender: input, agentId: AGENT_ID, pipelineId: "main" });
+  at.raw.append({ text: "real\n", from: 0 });
+  at.raw.append({ text: "others\n", from: 0, sender: other, agentId: other });
+  await started(t, at, { metrics });
+  await at.sink.reached(5);
+  assert.deepEqual(messages(at.sink), ["real", "others"]);
+  assert.equal(at.sink.letters.length, 3);
+  assert.match(await metrics.text(), /tailrace_pipeline_forged_messages_total 3\n/);
 });

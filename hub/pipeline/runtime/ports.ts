@@ -9,6 +9,8 @@ export interface RawEntry {
   readonly position: Position;
   /** 0..255 */
   readonly partition: number;
+  /** Id of the agent or input that may publish on the message's subject. */
+  readonly sender: string;
   /** An encoded LogBatch. */
   readonly data: Uint8Array;
 }

@@ -13,6 +13,7 @@ import type { Clock } from "#proto/kit/clock.ts";
 import { toAppError } from "#proto/kit/errors.ts";
 import { Backoff } from "#proto/kit/retry.ts";
 import { comparePositions, type Position } from "#proto/position.ts";
+import { isInputUuid } from "#proto/subjects.ts";
 import { CursorKeeper } from "./cursor-keeper.ts";
 import { Batcher, HeldMessages, InFlight } from "./in-flight.ts";
 import { Outlet } from "./outlet.ts";
@@ -267,7 +268,7 @@ export class Session {
     const partition = this.keeper.partition(entry.partition);
     if (partition.wants(entry.position)) {
       const header = this.#header(entry);
-      const bytes = Math.max(entry.data.length, header?.dataBytes ?? 0);
+      const bytes = Math.max(entry.data.length, typeof header === "string" ? 0 : header.dataBytes);
       if (!(await this.inFlight.acquire(bytes, this.#reading.signal))) return false;
       this.#accept(partition, entry, header, bytes);
     }
@@ -275,21 +276,38 @@ export class Session {
     return true;
   }
 
-  #accept(partition: Partition, entry: RawEntry, header: RawHeader | undefined, bytes: number): void {
+  #accept(partition: Partition, entry: RawEntry, header: RawHeader | string, bytes: number): void {
     // It may have stopped while the message waited for capacity.
     if (partition.wants(entry.position)) partition.accept(entry, header, bytes);
     else this.inFlight.release(bytes);
   }
 
-  #header(entry: RawEntry): RawHeader | undefined {
+  /** Returns the header of a message, or why it is refused. */
+  #header(entry: RawEntry): RawHeader | string {
+    const { pipeline, metrics } = this.#options;
     try {
-      return readRawHeader(entry.data);
+      const header = readRawHeader(entry.data);
+      const forgery = forgeryOf(header, entry.sender);
+      if (forgery === undefined) return header;
+      metrics.forgedMessages.inc();
+      pipeline.log.warn({ sender: entry.sender, position: entry.position }, forgery);
+      return forgery;
     } catch (error) {
-      this.#options.pipeline.log.error(
+      pipeline.log.error(
         { err: toAppError(error), position: entry.position },
         "a message of the log can't be read",
       );
-      return undefined;
+      return "the message is no LogBatch";
     }
   }
+}
+
+/**
+ * Returns why a message can't be from its sender, the only one that may publish on its subject: it names another agent, or
+ * a pipeline though no input of a pipeline sent it. Undefined: it can.
+ */
+function forgeryOf({ agentId, pipelineId }: RawHeader, sender: string): string | undefined {
+  if (agentId !== sender) return `a message of ${sender} says that it is from ${agentId}`;
+  if (pipelineId === "" || isInputUuid(sender)) return undefined;
+  return `a message of the agent ${sender} names the pipeline ${pipelineId}`;
 }
