@@ -1,37 +1,27 @@
-/** Settings of analysis parts: numbers and booleans may be strings, lists may be comma-separated or a single value. */
+/** Settings of analysis parts: numbers and flags may be texts, lists may be comma-separated or a single value. */
 
+import type { Static, TSchema } from "typebox";
 import { AppError } from "#proto/kit/errors.ts";
+import { convert, schemaFault, Type } from "#proto/kit/schema.ts";
 
 export type Options = Readonly<Record<string, unknown>>;
 
-/** Returns a string setting. */
+/** Returns a text. Throws settings_invalid. */
 export function readString(options: Options, name: string, fallback: string): string {
-  const value = options[name];
-  if (value === undefined || value === null) return fallback;
-  if (typeof value === "string" || typeof value === "number" || typeof value === "boolean")
-    return String(value);
-  throw invalid(name, value, "a string");
+  return read(options, name, Type.String(), fallback, "a string");
 }
 
 /** Returns a whole number. Throws settings_invalid. */
 export function readInteger(options: Options, name: string, fallback: number): number {
-  const value = options[name];
-  if (value === undefined || value === null) return fallback;
-  const number = typeof value === "string" ? Number(value) : value;
-  if (typeof number === "number" && Number.isInteger(number)) return number;
-  throw invalid(name, value, "a whole number");
+  return read(options, name, Type.Integer(), fallback, "a whole number");
 }
 
-/** Returns a boolean; "true" and "false" are taken. Throws settings_invalid. */
+/** Returns a flag; "true" and "false" are accepted. Throws settings_invalid. */
 export function readBoolean(options: Options, name: string, fallback: boolean): boolean {
-  const value = options[name];
-  if (value === undefined || value === null) return fallback;
-  if (value === true || value === "true") return true;
-  if (value === false || value === "false") return false;
-  throw invalid(name, value, "true or false");
+  return read(options, name, Type.Boolean(), fallback, "true or false");
 }
 
-/** Returns a list of strings. */
+/** Returns a list of texts. Throws settings_invalid. */
 export function readList(options: Options, name: string, fallback: readonly string[]): readonly string[] {
   const value = options[name];
   if (value === undefined || value === null) return fallback;
@@ -42,9 +32,19 @@ export function readList(options: Options, name: string, fallback: readonly stri
     .filter((entry) => entry !== "");
 }
 
-function invalid(name: string, value: unknown, expected: string): AppError {
-  return new AppError(
+function read<T extends TSchema>(
+  options: Options,
+  name: string,
+  schema: T,
+  fallback: Static<T>,
+  expected: string,
+): Static<T> {
+  const given = options[name];
+  if (given === undefined || given === null) return fallback;
+  const value = convert(schema, given);
+  if (schemaFault(schema, value) === undefined) return value as Static<T>;
+  throw new AppError(
     "settings_invalid",
-    `analysis setting [${name}] must be ${expected}, but was [${JSON.stringify(value)}]`,
+    `analysis setting [${name}] must be ${expected}, but was [${JSON.stringify(given)}]`,
   );
 }

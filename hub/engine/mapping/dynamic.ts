@@ -1,12 +1,24 @@
 /** Dynamic mapping by the rules of 6.5: what fields a document brings that the mapping doesn't know. */
 
+import type { Analysis } from "#hub/engine/analysis/analysis.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import * as json from "../json/scanner.ts";
 import { dateFormat } from "./date-format.ts";
-import type { JsonType } from "./dynamic-templates.ts";
-import type { Mapping } from "./mapping.ts";
+import type { DynamicTemplate, JsonType } from "./dynamic-templates.ts";
 import { type Dynamic, isObjectNode, type MappingNode, type ObjectNode } from "./node.ts";
 import { parseField } from "./parse-field.ts";
+
+/** What decides about new fields: a Mapping. */
+interface DynamicRules {
+  readonly root: ObjectNode;
+  readonly analysis: Analysis;
+  readonly settings: {
+    readonly templates: readonly DynamicTemplate[];
+    readonly dateDetection: boolean;
+    readonly numericDetection: boolean;
+    readonly dynamicDateFormats: readonly string[];
+  };
+}
 
 type Properties = Record<string, Record<string, unknown>>;
 
@@ -22,7 +34,7 @@ const scanner = new json.JsonScanner();
 
 /** See Mapping.dynamicUpdate. `room`: how many fields and objects the limit leaves; `depthLimit`: objects within each other. */
 export function dynamicProperties(
-  mapping: Mapping,
+  mapping: DynamicRules,
   source: Uint8Array,
   lenient: boolean,
   room: number,
@@ -43,12 +55,12 @@ export function dynamicProperties(
 
 class DynamicWalk {
   readonly found: Properties = {};
-  readonly #mapping: Mapping;
+  readonly #mapping: DynamicRules;
   readonly #lenient: boolean;
   readonly #depthLimit: number;
   #room: number;
 
-  constructor(mapping: Mapping, lenient: boolean, room: number, depthLimit: number) {
+  constructor(mapping: DynamicRules, lenient: boolean, room: number, depthLimit: number) {
     this.#mapping = mapping;
     this.#lenient = lenient;
     this.#room = room;
