@@ -1,4 +1,4 @@
-/** Figures of a shard. */
+/** Statistics of a shard. */
 
 import type { ShardSegment } from "#hub/engine/commit/shard-segment.ts";
 import type { Mapping } from "./mapping/mapping.ts";

@@ -282,7 +282,7 @@ export class Shard {
     try {
       this.#documents.seal();
     } catch (error) {
-      // The position says that the buffer's documents are there.
+      // The position covers the buffer's documents.
       throw this.#fail(error);
     }
   }

@@ -5,7 +5,7 @@ import { standardTokenizer } from "./standard-tokenizer.ts";
 import { makeToken, type Token, type Tokenizer } from "./token.ts";
 import { urlEmailTokenizer } from "./url-email-tokenizer.ts";
 
-/** Longest token in UTF-16 units of tokenizers that don't say otherwise. */
+/** Longest token in UTF-16 units of tokenizers without a limit of their own. */
 const MAX_TOKEN_LENGTH = 255;
 
 /** Makes a tokenizer of its settings. Throws settings_invalid. */

@@ -1,5 +1,5 @@
 /**
- * Word-break classes of code points (UAX #29), as far as the standard tokenizer tells them apart. Made of the
+ * Word-break classes of code points (UAX #29), as far as the standard tokenizer distinguishes them. Made of the
  * Unicode properties that JavaScript's regular expressions know, once per code point.
  */
 

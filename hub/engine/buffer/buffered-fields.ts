@@ -6,7 +6,7 @@ import type { Field } from "#hub/engine/mapping/field.ts";
 import type { FieldEntry } from "#hub/engine/segment/directory.ts";
 import type { StoredBuffer } from "#hub/engine/stored/stored.ts";
 
-/** Fields a buffer can tell apart; term records carry the number in 16 bits. */
+/** Most fields of a buffer: term records hold the field's number in 16 bits. */
 export const MAX_FIELDS = 65_535;
 
 /** Longest term that an analyzer may make, bytes; longer ones are left out, as in Lucene. */

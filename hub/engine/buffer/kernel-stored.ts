@@ -56,7 +56,7 @@ export class KernelStored implements StoredBuffer {
   get(doc: number): Uint8Array {
     const first = this.#kernel.word(this.#storedAt + at.STORED_FIRST_DOC);
     if (doc < first) return readStored(this.#view(at.STORED_INDEX), this.#view(at.STORED_DATA), doc);
-    // What the kernel overwrites next is no one's to keep.
+    // A copy: the kernel overwrites these bytes next.
     return documentOf(this.#view(at.STORED_LENGTHS), 0, this.#view(at.STORED_BLOCK), doc - first).slice();
   }
 

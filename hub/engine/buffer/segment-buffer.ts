@@ -44,7 +44,7 @@ export class SegmentBuffer {
   readonly #idSeed = newIdSeed();
   /**
    * Documents by the hash of their id, open addressing; the document of an id that is written again comes later. Those of
-   * a log are never looked up: documents are put in when one is asked for.
+   * a log are never looked up, so documents are added at the first look-up.
    */
   #idTable = new Int32Array(INITIAL_IDS).fill(-1);
   #idCount = 0;

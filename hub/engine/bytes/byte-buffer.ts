@@ -14,7 +14,7 @@ export class ByteBuffer {
     this.bytes = new Uint8Array(capacity);
   }
 
-  /** Makes room for `count` more bytes. */
+  /** Reserves capacity for `count` more bytes. */
   reserve(count: number): void {
     if (this.length + count <= this.bytes.length) return;
     const grown = new Uint8Array(Math.max(this.length + count, this.bytes.length * 2));
@@ -107,7 +107,7 @@ export class ByteReader {
   }
 }
 
-/** Returns `array` or a larger copy of it with room for at least `length` numbers. */
+/** Returns `array` or a larger copy of it with capacity for at least `length` numbers. */
 export function grown<
   T extends Int32Array | Uint32Array | Float64Array | Uint16Array | Uint8Array | BigInt64Array,
 >(array: T, length: number): T {

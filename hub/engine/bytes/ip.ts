@@ -38,7 +38,7 @@ function writeGroup(bytes: Uint8Array, index: number, group: string): void {
   bytes[2 * index + 1] = value & 255;
 }
 
-/** Prints 16 bytes as an address: dotted for IPv4, else as RFC 5952 asks. */
+/** Prints 16 bytes as an address: dotted for IPv4, else by RFC 5952. */
 export function formatIp(bytes: Uint8Array): string {
   if (bytes.length !== 16) return "";
   if (isMappedIpv4(bytes)) return bytes.subarray(12).join(".");

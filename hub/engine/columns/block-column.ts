@@ -132,7 +132,7 @@ export class BlockColumn {
 
   /**
    * Adds one to counts[offset + value] for the value of each document of a run. Values are whole numbers from 0 that
-   * `counts` has room for. Returns false, having done nothing, where documents have several values.
+   * `counts` is long enough for. Returns false, having done nothing, where documents have several values.
    */
   count(run: DocRun, counts: Int32Array, offset: number): boolean {
     if (this.entry.multiValued) return false;

@@ -179,7 +179,7 @@ function writeWhole(values: Float64Array, block: Block, data: ByteBuffer): void 
     return;
   }
   const divisor = commonStep(values, block.min);
-  const packed = packedRoom(values.length);
+  const packed = packedScratch(values.length);
   for (let index = 0; index < values.length; index++) packed[index] = (values[index]! - block.min) / divisor;
   block.mode = MODE_PACKED;
   block.base = BigInt(block.min);
@@ -200,7 +200,7 @@ function writeExact(values: readonly bigint[], block: Block, numbers: ColumnNumb
   block.max = -roundedBelow(-max);
   const range = Number(max - min);
   if (range <= Number.MAX_SAFE_INTEGER) {
-    const packed = packedRoom(values.length);
+    const packed = packedScratch(values.length);
     values.forEach((value, index) => {
       packed[index] = Number(value - min);
     });
@@ -232,7 +232,7 @@ function writeRaw(values: Float64Array, block: Block, data: ByteBuffer): void {
 
 function writeDecimal(values: Float64Array, block: Block, scale: number, data: ByteBuffer): void {
   const base = Math.round(block.min * scale);
-  const packed = packedRoom(values.length);
+  const packed = packedScratch(values.length);
   for (let index = 0; index < values.length; index++)
     packed[index] = Math.round(values[index]! * scale) - base;
   block.mode = MODE_DECIMAL;
@@ -242,12 +242,12 @@ function writeDecimal(values: Float64Array, block: Block, scale: number, data: B
   packNumbers(packed, values.length, block.bits, data);
 }
 
-let room = new Float64Array(COLUMN_BLOCK);
+let scratch = new Float64Array(COLUMN_BLOCK);
 
-/** Room for the packed values of a block; blocks of arrays can be longer than 1024. */
-function packedRoom(length: number): Float64Array {
-  if (room.length < length) room = new Float64Array(length * 2);
-  return room;
+/** Memory for the packed values of a block; blocks of arrays can be longer than 1024. */
+function packedScratch(length: number): Float64Array {
+  if (scratch.length < length) scratch = new Float64Array(length * 2);
+  return scratch;
 }
 
 function writeEntry(index: ByteBuffer, block: Block, hasValues: boolean, numbers: ColumnNumbers): void {

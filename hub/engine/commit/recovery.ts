@@ -13,7 +13,7 @@ import { liveFileName, readLiveDocs, ShardSegment, segmentFileName } from "./sha
 /** Bytes of segments that are checked in full when a shard opens; what is beyond is checked as it is read. */
 const VERIFY_AT_OPEN_BYTES = 64 * 1024 * 1024;
 
-/** Damaged files are kept here for whoever wants to look. */
+/** Damaged files are moved here, for inspection. */
 const DAMAGED_FOLDER = "damaged";
 
 /** A segment that couldn't be used. */

@@ -45,7 +45,7 @@ export class ShardSegment {
     this.#liveCount = live === null ? segment.docCount : live.count();
     this.#liveGeneration = liveGeneration;
     this.#image = image;
-    // A fresh segment may have dead documents that no file tells of yet.
+    // A fresh segment may have dead documents that no file records yet.
     this.#liveDirty = live !== null && liveGeneration === 0;
   }
 

@@ -1,6 +1,6 @@
 /**
  * The blocks of a dictionary a page at a time: a look-up needs a few of them, and the whole of a large text field would take
- * the room of everything else that searches keep.
+ * the memory of everything else that searches keep.
  */
 
 import { readU32 } from "#hub/engine/bytes/byte-buffer.ts";
@@ -10,11 +10,11 @@ import { type DictionaryEntry, TERMS_PER_BLOCK } from "./dictionary-writer.ts";
 /** Blocks of a page: 4,096 terms, about 40 KiB. */
 const PAGE_BLOCKS = 256;
 
-/** Largest run that is read into the room of all dictionaries: 65,536 terms are about 1 MiB. */
-const MAX_ROOM_BYTES = 4 * 1024 * 1024;
+/** Largest run that is read into the shared scratch memory: 65,536 terms take about 1 MiB. */
+const MAX_SCRATCH_BYTES = 4 * 1024 * 1024;
 
 /** Where runs are read. Made when it is needed. */
-let room = new Uint8Array(0);
+let scratch = new Uint8Array(0);
 
 /** Some neighbouring blocks. */
 export interface DictionaryPage {
@@ -40,7 +40,7 @@ export class DictionaryPages {
     this.blockCount = Math.ceil(entry.size / TERMS_PER_BLOCK);
   }
 
-  /** Returns the page that holds a block. `keeps`: it stays in memory while there is room. */
+  /** Returns the page that holds a block. `keeps`: it stays cached within the limit. */
   of(block: number, keeps: boolean): DictionaryPage {
     const from = block - (block % PAGE_BLOCKS);
     return this.#read(from, Math.min(this.blockCount, from + PAGE_BLOCKS), keeps);
@@ -50,8 +50,8 @@ export class DictionaryPages {
   run(from: number, to: number): Uint8Array {
     const start = this.#startOf(from);
     const length = this.#startOf(to) - start;
-    if (length > room.length && length <= MAX_ROOM_BYTES) room = new Uint8Array(MAX_ROOM_BYTES);
-    return this.#file.read(this.#entry.blocks, start, length, length <= room.length ? room : undefined);
+    if (length > scratch.length && length <= MAX_SCRATCH_BYTES) scratch = new Uint8Array(MAX_SCRATCH_BYTES);
+    return this.#file.read(this.#entry.blocks, start, length, length <= scratch.length ? scratch : undefined);
   }
 
   /** Bytes from the start of a block to that of another, which may be the one behind the last. */

@@ -74,7 +74,7 @@ export class DictionaryWindows {
     };
   }
 
-  /** The postings of a window, in `into`, which has room for them, or where they lie in memory. Throws data_corrupt. */
+  /** The postings of a window, in `into`, which is large enough, or where they lie in memory. Throws data_corrupt. */
   postings(window: DictionaryWindow, into: Uint8Array): Uint8Array {
     return this.#file.read(this.#entry.postings, window.postingsFrom, window.postingsBytes, into);
   }

@@ -13,7 +13,7 @@ export const MAX_TERM_BYTES = 32_766;
 /** Postings are passed to the file in pieces of about this size. */
 const FLUSH_BYTES = 256 * 1024;
 
-/** What the directory says of a dictionary. */
+/** A dictionary's entry in the segment's directory. */
 export interface DictionaryEntry {
   readonly size: number;
   readonly index: Extent;

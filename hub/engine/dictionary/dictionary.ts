@@ -35,7 +35,7 @@ export class Dictionary implements TermDictionary {
   readonly #docCount: number;
   readonly #pages: DictionaryPages;
   readonly #terms: WalkedTerms;
-  /** Blocks in which terms were looked for, found or not: a search asks for a term several times, and comes again. */
+  /** Blocks of the terms looked up last, found or not: a search looks a term up several times, and searches repeat. */
   readonly #known = new Map<string, number>();
 
   constructor(file: SegmentFile, entry: DictionaryEntry, docCount: number, norms: () => Uint8Array | null) {

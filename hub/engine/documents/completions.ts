@@ -36,7 +36,7 @@ export function readCompletion(scanner: json.JsonScanner, take: (kind: number) =
         );
     } else {
       scanner.skip(kind);
-      // Contexts are read when somebody asks for them.
+      // Contexts are read from _source when a search needs them.
       if (name !== "contexts")
         problem ??= new ValueError(`unknown field name [${name}], must be one of [input, weight, contexts]`);
     }

@@ -22,7 +22,7 @@ const MAX_IGNORED = 64;
 
 const EMPTY_RUN = wholeRun(new Uint8Array(0));
 
-/** Binary values by path; the rest have an index, a column or norms to tell by. */
+/** Binary values by path; other fields show in an index, a column or norms. */
 const FIELD_NAMES = metadataField(FIELD_NAMES_FIELD);
 const IGNORED = metadataField(IGNORED_FIELD);
 const ROUTING = metadataField(ROUTING_FIELD);

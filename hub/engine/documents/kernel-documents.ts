@@ -204,7 +204,7 @@ class PlanImage {
     }
   }
 
-  /** Makes room for `sizeBytes` zeros; returns their offset. */
+  /** Appends `sizeBytes` zeros; returns their offset. */
   #take(sizeBytes: number): number {
     const offset = 4 * this.#length;
     this.#length += (sizeBytes + 3) >> 2;
@@ -226,7 +226,7 @@ class PlanImage {
   }
 }
 
-/** Whether the kernel can take all that comes to a field, or at least say what it can't. */
+/** Whether the kernel can take all values of a field, or at least recognise those it can't. */
 function isKernelTarget({ field, buffer, analyzer, normalize }: Leaf): boolean {
   if (buffer === undefined || TYPES[field.type] === undefined) return false;
   if (field.type === "text") return analyzer?.isStandard === true;

@@ -20,7 +20,7 @@ import {
 /** Writes strings, numbers and literals; arrays and objects are the document writer's. */
 export class ValueWriter {
   readonly #scanner: json.JsonScanner;
-  /** Room for texts with escapes; longer ones take the slow path. */
+  /** Memory for texts with escapes; longer ones take the slow path. */
   readonly #unescaped = new Uint8Array(64 * 1024);
   #doc = 0;
 
@@ -28,7 +28,7 @@ export class ValueWriter {
     this.#scanner = scanner;
   }
 
-  /** Indexes the value as the type of `leaf` asks, which must have a buffer. Throws ValueError. */
+  /** Indexes the value by the type of `leaf`, which must have a buffer. Throws ValueError. */
   write(leaf: Leaf, kind: number, doc: number): void {
     this.#doc = doc;
     const { type } = leaf.field;

@@ -1,6 +1,6 @@
 /**
  * Parts of segments' files in memory; over the limit those go that weren't used since they were looked at last (clock). One for all segments of a thread.
- * Bytes that somebody still holds stay good: the collector takes them when nobody does.
+ * Bytes that are still referenced stay valid; the garbage collector takes them afterwards.
  */
 
 import { totalmem } from "node:os";

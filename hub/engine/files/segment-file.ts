@@ -191,7 +191,7 @@ export class SegmentFile {
   }
 
   /**
-   * Bytes [from, from + length) of a section, not to be changed. `into`: room for as many, which the caller uses again for
+   * Bytes [from, from + length) of a section, not to be changed. `into`: memory for as many, which the caller uses again for
    * the next. Throws data_corrupt.
    */
   read(section: Extent, from = 0, length = section[1] - from, into?: Uint8Array): Uint8Array {
@@ -203,7 +203,7 @@ export class SegmentFile {
     return this.#bytes.read(offset, length, into);
   }
 
-  /** Like `read`, of bytes that will be read again: they stay in memory while there is room. */
+  /** Like `read`, of bytes that will be read again: they stay cached within the cache's limit. */
   cached(section: Extent, from = 0, length = section[1] - from): Uint8Array {
     if (this.#crcs === null || length === 0) return this.read(section, from, length);
     return extentCache().get(this, section[0] + from, length, () => this.read(section, from, length));

@@ -14,7 +14,7 @@ import type { Kernel } from "./kernel.ts";
 /** Words of a block's mask. */
 const MASK_WORDS = MASK_BYTES / 4;
 
-/** Values up to which each is counted in four places, that neighbours of equal value don't wait for each other. */
+/** Up to this many values each one has four counters, so that equal values in a row don't wait for each other. */
 const SPREAD_VALUES = 4096;
 
 /** Neighbouring blocks of a column. */
@@ -32,7 +32,7 @@ export interface ColumnRun {
   readonly presence: Uint32Array | null;
 }
 
-/** Where a run lies in the kernel's memory: its description, growing buffers, room for the numbers of a block. */
+/** Where a run lies in the kernel's memory: its description, growing buffers, memory for the numbers of a block. */
 interface RunPlace {
   readonly at: number;
   readonly index: number;
@@ -140,7 +140,7 @@ export class ColumnKernel implements ColumnFunctions {
   startCount(values: number): void {
     const kernel = this.#kernel;
     const tables = values <= SPREAD_VALUES ? 4 : 1;
-    const at = kernel.room(this.#tables, 4 * values * tables);
+    const at = kernel.reserve(this.#tables, 4 * values * tables);
     kernel.memory.bytes.fill(0, at, at + 4 * values * tables);
   }
 
@@ -199,7 +199,7 @@ export class ColumnKernel implements ColumnFunctions {
 
   /** Copies sets of documents in, whole ones: what is missing of the last one is empty. */
   #placeMasks(buffer: number, blocks: number, words: Uint32Array): number {
-    const at = this.#kernel.room(buffer, blocks * MASK_BYTES) >>> 2;
+    const at = this.#kernel.reserve(buffer, blocks * MASK_BYTES) >>> 2;
     const all = this.#kernel.memory.words;
     all.set(words, at);
     all.fill(0, at + words.length, at + blocks * MASK_WORDS);

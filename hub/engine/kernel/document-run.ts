@@ -27,7 +27,7 @@ export function placeRun(kernel: Kernel, run: DocumentRun, from: number, to: num
   let next = from + 1;
   while (next < to && run.sourceStop(next) <= base + RUN_LIMIT_BYTES) next++;
   kernel.place(kernel.scratchAt + at.SCRATCH_INPUT, run.bytes, base, run.sourceStop(next - 1));
-  const extentsAt = kernel.room(kernel.scratchAt + at.SCRATCH_EXTENTS, (next - from) * at.EXTENT_BYTES);
+  const extentsAt = kernel.reserve(kernel.scratchAt + at.SCRATCH_EXTENTS, (next - from) * at.EXTENT_BYTES);
   const { words } = kernel.memory;
   for (let index = from, word = extentsAt >> 2; index < next; index++) {
     const start = run.sourceStart(index);
@@ -45,7 +45,7 @@ export function documentShapes(run: DocumentRun, count: number, kernel: Kernel):
   const shapes = new Float64Array(count);
   for (let from = 0; from < count; ) {
     const next = placeRun(kernel, run, from, count);
-    const outAt = kernel.room(kernel.scratchAt + at.SCRATCH_PLAIN, 8 * (next - from));
+    const outAt = kernel.reserve(kernel.scratchAt + at.SCRATCH_PLAIN, 8 * (next - from));
     kernel.functions.shapesOf(kernel.start(kernel.scratchAt + at.SCRATCH_EXTENTS), next - from, outAt);
     shapes.set(new Float64Array(kernel.memory.memory.buffer, outAt, next - from), from);
     from = next;

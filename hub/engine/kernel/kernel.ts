@@ -159,8 +159,8 @@ export class Kernel {
     return this.word(bufferAt + BUFFER_AT);
   }
 
-  /** Returns the address of the growing buffer at `bufferAt` with room for `length` bytes, which may hold anything. */
-  room(bufferAt: number, length: number): number {
+  /** Returns the address of the growing buffer at `bufferAt` emptied and with a capacity of at least `length` bytes. */
+  reserve(bufferAt: number, length: number): number {
     this.setLength(bufferAt, 0);
     if (length > this.word(bufferAt + BUFFER_CAPACITY)) this.#grow(bufferAt, length);
     return this.start(bufferAt);
@@ -168,7 +168,7 @@ export class Kernel {
 
   /** Writes `bytes[from..to)` over the growing buffer at `bufferAt`; returns their address. */
   place(bufferAt: number, bytes: Uint8Array, from = 0, to = bytes.length): number {
-    const at = this.room(bufferAt, to - from);
+    const at = this.reserve(bufferAt, to - from);
     copyBytes(bytes, from, to, this.memory.bytes, at);
     return at;
   }
@@ -243,7 +243,7 @@ export class Kernel {
     return this.memory.bytes.subarray(at, at + length);
   }
 
-  /** Moves a buffer to a block with room for `extra` more bytes, at least twice the size. */
+  /** Moves a buffer to a block with capacity for `extra` more bytes, at least twice the size. */
   #grow(bufferAt: number, extra: number): void {
     const used = this.word(bufferAt + BUFFER_LENGTH);
     const capacity = this.word(bufferAt + BUFFER_CAPACITY);
@@ -259,7 +259,7 @@ export class Kernel {
   }
 }
 
-/** A kernel and a TypeScript side of two versions would write segments that nobody can read. Packages hold no sources. */
+/** Throws where kernel and TypeScript are of two versions: they would write unreadable segments. Packages hold no sources. */
 function refuseStale(module: WasmModule): void {
   if (existsSync(SOURCES) && !isMadeOf(module, statSync(WASM).mtimeMs, SOURCES))
     throw new AppError("unavailable", "the kernel is older than its sources; run npm run build");

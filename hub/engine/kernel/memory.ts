@@ -20,7 +20,7 @@ const MIN_ORDER = 8;
 /** Address 0 means none; the first blocks begin behind it. */
 const FIRST_ADDRESS = PAGE_BYTES;
 
-/** A piece of the limit is large from this fraction on: a full buffer finds room in it. */
+/** A free piece is large from this fraction of the limit on: a full buffer fits into it. */
 const LARGE_PIECES = 16;
 
 /** Hands out blocks. Belongs to one thread. */

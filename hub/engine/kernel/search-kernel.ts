@@ -1,6 +1,5 @@
 /**
- * The kernel of searches: an instance and a memory of its own, so that a large search can't take the room of documents
- * that come in. Files' bytes are copied into it for each call; nothing of a search stays in it between calls.
+ * The kernel of searches: an instance and a memory of its own, so that a large search can't take the memory of indexing. Files' bytes are copied into it for each call; nothing of a search stays in it between calls.
  */
 
 import { BUFFER_BYTES } from "./assembly/layout.ts";
@@ -13,7 +12,7 @@ const LIMIT_BYTES = 256 * 1024 * 1024;
 /** Terms of a dictionary looked at by one call. */
 export const SCAN_TERMS = 65_536;
 
-/** Longest term, with room for the vector behind it. */
+/** Longest term, and the vector behind it. */
 const TERM_ROOM_BYTES = 33_024;
 
 let ofThread: SearchKernel | undefined;
@@ -24,19 +23,19 @@ export function searchKernel(): SearchKernel {
   return ofThread;
 }
 
-/** A term's bytes as its dictionary says. */
+/** A term's bytes in its dictionary. */
 export interface TermBytes {
   readonly docFreq: number;
   readonly postings: Uint8Array;
   readonly positions: Uint8Array;
 }
 
-/** Where a term of a phrase lies in the kernel's memory: state, growing buffers, room for positions. */
+/** Where a term of a phrase lies in the kernel's memory: state, growing buffers, memory for positions. */
 interface TermPlace {
   readonly at: number;
   readonly postings: number;
   readonly positions: number;
-  readonly room: number;
+  readonly unpacked: number;
 }
 
 /** Size of a term's state in assembly/phrase.ts. */
@@ -52,7 +51,7 @@ export class SearchKernel {
   /** Growing buffers: bytes of a file, a set of documents. */
   readonly #bytes: number;
   readonly #set: number;
-  readonly #room: number;
+  readonly #group: number;
   readonly #text: number;
   readonly #found: number;
   readonly #terms: readonly TermPlace[];
@@ -62,14 +61,14 @@ export class SearchKernel {
     this.columns = new ColumnKernel(kernel);
     this.#bytes = kernel.allocateZeroed(BUFFER_BYTES);
     this.#set = kernel.allocateZeroed(BUFFER_BYTES);
-    this.#room = kernel.allocateZeroed(1024);
+    this.#group = kernel.allocateZeroed(1024);
     this.#text = kernel.allocateZeroed(TERM_ROOM_BYTES + 64);
     this.#found = kernel.allocateZeroed(4 * SCAN_TERMS);
     this.#terms = [0, 1].map(() => ({
       at: kernel.allocateZeroed(TERM_STATE_BYTES),
       postings: kernel.allocateZeroed(BUFFER_BYTES),
       positions: kernel.allocateZeroed(BUFFER_BYTES),
-      room: kernel.memory.allocate(4 * POSITION_ROOM + 64),
+      unpacked: kernel.memory.allocate(4 * POSITION_ROOM + 64),
     }));
   }
 
@@ -98,10 +97,10 @@ export class SearchKernel {
     return whole ? memory.words.slice(bits >>> 2, (bits >>> 2) + length) : null;
   }
 
-  /** Returns the address of room for a set of so many words, of an even number of which the last is zero. */
+  /** Returns the address of memory for a set of so many words, an even number of which the last is zero. */
   #setRoom(words: number): number {
     const kernel = this.#kernel;
-    const bits = kernel.room(this.#set, 4 * words + 4);
+    const bits = kernel.reserve(this.#set, 4 * words + 4);
     kernel.setWord(bits + 4 * words, 0);
     return bits;
   }
@@ -110,7 +109,7 @@ export class SearchKernel {
   #setPostings(postings: Uint8Array, docFreq: number, docCount: number, bits: number): boolean {
     const kernel = this.#kernel;
     const from = kernel.place(this.#bytes, postings);
-    return kernel.functions.postingsSet(from, postings.length, docFreq, docCount, bits, this.#room) === 1;
+    return kernel.functions.postingsSet(from, postings.length, docFreq, docCount, bits, this.#group) === 1;
   }
 
   /**
@@ -141,7 +140,7 @@ export class SearchKernel {
       docFreq,
     ];
     for (const [index, value] of numbers.entries()) kernel.setWord(place.at + 4 * index, value);
-    kernel.setWord(place.at + 40, place.room);
+    kernel.setWord(place.at + 40, place.unpacked);
     kernel.setWord(place.at + 44, POSITION_ROOM);
   }
 

@@ -6,7 +6,7 @@ import { asRecord, parseError, printValue } from "./parameters.ts";
 export interface CompletionContext {
   readonly name: string;
   readonly type: "category" | "geo";
-  /** Field of the document that has it, beside what the completion itself says. */
+  /** Field of the document that has it, besides the completion's own contexts. */
   readonly path: string | undefined;
   /** Characters of the geohashes that places are compared by, 1..12. */
   readonly precision: number;

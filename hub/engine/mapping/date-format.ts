@@ -89,10 +89,10 @@ export function dateFormat(formats: string): DateFormat {
   return format;
 }
 
-/** Beginning of patterns of java.time, by which 6.7 tells them from Joda's. */
+/** Beginning of patterns of java.time, by which 6.7 distinguishes them from Joda's. */
 const JAVA_MARK = /^8(?=[a-zA-Z'])/;
 
-/** Years of two digits mean the hundred years from this one on: what a document says must not depend on the clock. */
+/** Years of two digits mean the hundred years from this one on: the meaning of a document must not depend on the clock. */
 const PIVOT_YEAR = 1970;
 
 /** Date patterns of mappings: letters of Joda-Time and java.time, errors worded as in 6.5. */

@@ -32,21 +32,21 @@ const MIN_LONG = -(2n ** 63n);
 /** One scanner is enough: a walk never waits. */
 const scanner = new json.JsonScanner();
 
-/** See Mapping.dynamicUpdate. `room`: how many fields and objects the limit leaves; `depthLimit`: objects within each other. */
+/** See Mapping.dynamicUpdate. `remaining`: fields and objects that the limit still allows; `depthLimit`: nested objects. */
 export function dynamicProperties(
   mapping: DynamicRules,
   source: Uint8Array,
   lenient: boolean,
-  room: number,
+  remaining: number,
   depthLimit: number,
 ): Record<string, unknown> | null {
-  const walk = new DynamicWalk(mapping, lenient, room, depthLimit);
+  const walk = new DynamicWalk(mapping, lenient, remaining, depthLimit);
   scanner.reset(source);
   try {
     if (scanner.value() !== json.OBJECT) return null;
     walk.object(mapping.root, "", mapping.root.dynamic ?? "true", walk.found, 1);
   } catch (error) {
-    // A broken document brings no fields; the shard says what is wrong with it.
+    // A broken document brings no fields; the shard reports what is wrong with it.
     if (error instanceof AppError && error.code === "mapping_parse" && lenient) return null;
     throw error;
   }
@@ -58,12 +58,12 @@ class DynamicWalk {
   readonly #mapping: DynamicRules;
   readonly #lenient: boolean;
   readonly #depthLimit: number;
-  #room: number;
+  #remaining: number;
 
-  constructor(mapping: DynamicRules, lenient: boolean, room: number, depthLimit: number) {
+  constructor(mapping: DynamicRules, lenient: boolean, remaining: number, depthLimit: number) {
     this.#mapping = mapping;
     this.#lenient = lenient;
-    this.#room = room;
+    this.#remaining = remaining;
     this.#depthLimit = depthLimit;
   }
 
@@ -159,13 +159,13 @@ class DynamicWalk {
       (each) => each.json["match_mapping_type"] === "object" && each.matches(name, path, "object"),
     );
     const made = template?.mapping(name, "object");
-    if (made === undefined || !isLeaf(made) || (this.#lenient && this.#room < 1)) return false;
-    this.#room--;
+    if (made === undefined || !isLeaf(made) || (this.#lenient && this.#remaining < 1)) return false;
+    this.#remaining--;
     found[name] = made;
     return true;
   }
 
-  /** Room for what is new below an object; null where it can't be entered. */
+  /** Collects what is new below an object; null where it can't be entered. */
   #enter(path: string, name: string, known: boolean, found: Properties, depth: number): Properties | null {
     const existing = Object.hasOwn(found, name) ? found[name] : undefined;
     if (existing !== undefined) {
@@ -174,11 +174,11 @@ class DynamicWalk {
       return (existing["properties"] as Properties | undefined) ?? {};
     }
     if (known) return {};
-    if (this.#room > 0 && depth < this.#depthLimit) {
-      this.#room--;
+    if (this.#remaining > 0 && depth < this.#depthLimit) {
+      this.#remaining--;
       return {};
     }
-    // Let the merge say which limit it is, unless documents must get through.
+    // The merge reports which limit is reached, unless documents are accepted leniently.
     return this.#lenient ? null : path === "" ? null : {};
   }
 
@@ -194,8 +194,8 @@ class DynamicWalk {
     const field = this.#fieldOf(name, path, kind);
     if (field === null) return;
     const fieldCount = 1 + Object.keys((field["fields"] as object | undefined) ?? {}).length;
-    if (this.#lenient && this.#room < fieldCount) return;
-    this.#room -= fieldCount;
+    if (this.#lenient && this.#remaining < fieldCount) return;
+    this.#remaining -= fieldCount;
     found[name] = field;
   }
 

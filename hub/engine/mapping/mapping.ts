@@ -184,13 +184,13 @@ export class Mapping {
    * are known. Throws mapping_strict, mapping_conflict, mapping_parse; with `lenient` what can't be mapped is left out.
    */
   dynamicUpdate(source: Uint8Array, lenient = false): Record<string, unknown> | null {
-    const room =
+    const remaining =
       (this.#options.totalFieldsLimit ?? TOTAL_FIELDS_LIMIT) - this.#fields.size - this.#objects.size;
     return dynamicProperties(
       this,
       source,
       lenient,
-      Math.max(0, room),
+      Math.max(0, remaining),
       this.#options.depthLimit ?? DEPTH_LIMIT,
     );
   }

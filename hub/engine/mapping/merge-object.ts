@@ -140,7 +140,7 @@ const SHAPE_PARAMETERS = [
   "doc_values",
 ];
 
-/** A GeoJSON shape is an object of which only `type` is indexed, so that its presence can be asked for. */
+/** A GeoJSON shape is an object of which only `type` is indexed, so that `exists` finds it. */
 function mergeShape(
   existing: MappingNode | undefined,
   path: string,

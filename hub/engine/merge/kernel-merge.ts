@@ -1,6 +1,6 @@
 /**
- * Dictionaries merged by the kernel. Merges have an instance and a memory of their own, so that a large one can't take the
- * room of documents that come in.
+ * Dictionaries merged by the kernel. Merges have an instance and a memory of their own, so that a large one can't take
+ * the memory of indexing.
  */
 
 import type { Bitset } from "#hub/engine/bytes/bitset.ts";
@@ -36,7 +36,7 @@ export interface MergedDictionary {
   readonly newDocs: Int32Array | null;
   /** Terms that stay though no live document is listed for them, by number; null: none. */
   readonly used: Bitset | null;
-  /** Receives the new number of each term, -1 for those that are gone; null: nobody asks. */
+  /** Receives the new number of each term, -1 for those that are gone; null: not needed. */
   readonly ordinals: Int32Array | null;
 }
 
@@ -134,10 +134,10 @@ export class KernelMerge {
     if (window === null) throw new AppError("data_corrupt", "a dictionary that is merged ends too early");
     kernel.place(walkAt + at.WALK_BLOCKS, window.blocks);
     kernel.setLength(walkAt + at.WALK_BLOCKS, window.blocks.length);
-    const postingsAt = kernel.room(walkAt + at.WALK_POSTINGS, window.postingsBytes);
-    const room = kernel.memory.bytes.subarray(postingsAt, postingsAt + window.postingsBytes);
-    const postings = windows.postings(window, room);
-    if (postings.buffer !== room.buffer) copyBytes(postings, 0, postings.length, room, 0);
+    const postingsAt = kernel.reserve(walkAt + at.WALK_POSTINGS, window.postingsBytes);
+    const target = kernel.memory.bytes.subarray(postingsAt, postingsAt + window.postingsBytes);
+    const postings = windows.postings(window, target);
+    if (postings.buffer !== target.buffer) copyBytes(postings, 0, postings.length, target, 0);
     kernel.setLength(walkAt + at.WALK_POSTINGS, postings.length);
     kernel.setWord(walkAt + at.WALK_POSTINGS_FROM, window.postingsFrom);
     kernel.setWord(walkAt + at.WALK_AT, 0);

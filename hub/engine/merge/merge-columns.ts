@@ -100,7 +100,7 @@ class Collected {
   readonly #first = new Float64Array(COLUMN_BLOCK);
   readonly #all: ValueBlock = { values: new Float64Array(0), slots: new Uint16Array(0) };
 
-  /** Room for `total` values. */
+  /** Capacity for `total` values. */
   constructor(total: number) {
     this.#docs = new Int32Array(total);
     this.#values = new Float64Array(total);
@@ -156,15 +156,15 @@ class Collected {
 function collectExact(parts: readonly Part[]): ColumnValues {
   const docs = new IntList();
   const exact: bigint[] = [];
-  const room: bigint[] = [];
+  const values: bigint[] = [];
   for (const { input, column } of parts) {
     if (column === null) continue;
     for (let doc = 0; doc < input.newDocs.length; doc++) {
       if (input.newDocs[doc]! < 0) continue;
-      const count = column.readExact(doc, room);
+      const count = column.readExact(doc, values);
       for (let index = 0; index < count; index++) {
         docs.push(input.newDocs[doc]!);
-        exact.push(room[index]!);
+        exact.push(values[index]!);
       }
     }
   }

@@ -35,7 +35,7 @@ interface TermsMerge {
 export interface MergedTerms {
   /** Null without terms. */
   readonly entry: DictionaryEntry | null;
-  /** By input: the new number of each of its terms, -1 for those that are gone. Only where they are asked for. */
+  /** By input: the new number of each of its terms, -1 for those that are gone. Null where they aren't needed. */
   readonly ordinals: readonly (Int32Array | null)[];
 }
 

@@ -40,7 +40,7 @@ type IsNew = (ordinal: number, sourceIndex: number, offset: number) => boolean;
 const ALL: IsNew = () => true;
 const NONE: IsNew = () => false;
 
-/** Says of each operation whether it is new. */
+/** Whether an operation is new. */
 export class Repeats {
   readonly #partitions = new Map<string, PartitionProgress>();
   readonly #sources = new Map<string, IntervalSet>();

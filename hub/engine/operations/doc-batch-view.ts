@@ -1,6 +1,6 @@
 /**
  * A DocBatch as it lies in its bytes: where each operation, its id and its document stand, without an object for each.
- * Most operations are plain: they add a document that is new by construction and say nothing else of it.
+ * Most operations are plain: they add a document that is new by construction, without options.
  */
 
 import { AppError } from "#proto/kit/errors.ts";
@@ -36,7 +36,7 @@ const SOURCE_INDEX_AT = 7;
 const PLAIN = 8;
 const STRIDE = 9;
 
-/** Bytes of an operation: for as many as a message would have there is room at once. */
+/** Expected bytes of an operation, by which the first capacity is chosen. */
 const OPERATION_BYTES = 256;
 
 /** See the file's comment. */
@@ -260,19 +260,19 @@ export class DocBatchView {
   }
 
   #grow(): void {
-    const room = Math.max(2 * this.#offsets.length, 1 + Math.ceil(this.#message.length / OPERATION_BYTES));
-    const numbers = new Int32Array(room * STRIDE);
+    const capacity = Math.max(
+      2 * this.#offsets.length,
+      1 + Math.ceil(this.#message.length / OPERATION_BYTES),
+    );
+    const numbers = new Int32Array(capacity * STRIDE);
     numbers.set(this.#numbers);
     this.#numbers = numbers;
-    const offsets = new Float64Array(room);
+    const offsets = new Float64Array(capacity);
     offsets.set(this.#offsets);
     this.#offsets = offsets;
   }
 }
 
 function corrupt(): AppError {
-  return new AppError(
-    "data_corrupt",
-    "a message of the log isn't what it says it is: its fields have no end",
-  );
+  return new AppError("data_corrupt", "a message of the log is damaged: a field of it doesn't end");
 }

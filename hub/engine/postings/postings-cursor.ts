@@ -1,4 +1,4 @@
-/** Reads postings (see postings-writer.ts) block by block; nothing is decoded that isn't asked for. */
+/** Reads postings (see postings-writer.ts) block by block; each part is decoded when it is needed. */
 
 import { Bitset } from "#hub/engine/bytes/bitset.ts";
 import { ByteReader, grown, readU32 } from "#hub/engine/bytes/byte-buffer.ts";
@@ -17,7 +17,7 @@ const KERNEL_POSTINGS = 4096;
 
 const NOTHING = new Int32Array(0);
 
-/** What a dictionary says about a term's postings. */
+/** A dictionary's entry for a term's postings. */
 interface PostingsData {
   readonly docFreq: number;
   readonly totalTermFreq: number;
@@ -25,7 +25,7 @@ interface PostingsData {
   readonly postings: Uint8Array;
   /** Behind them; empty where they aren't wanted. */
   readonly positions: Uint8Array;
-  /** Documents of the segment: the bound of what a damaged file may say. */
+  /** Documents of the segment: the upper bound for what a damaged file may hold. */
   readonly docCount: number;
 }
 

@@ -4,7 +4,7 @@ import { Bitset } from "#hub/engine/bytes/bitset.ts";
 import { type ImpactBound, NO_MORE_DOCS, type PostingsCursor } from "#hub/engine/searcher/searcher.ts";
 import { IMPACT_FREQ_LIMIT } from "./postings-writer.ts";
 
-/** What a dictionary says of the term. */
+/** The term's entry in a dictionary. */
 interface SinglePosting {
   readonly doc: number;
   readonly freq: number;

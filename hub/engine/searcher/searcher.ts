@@ -6,7 +6,7 @@
 import type { Bitset } from "#hub/engine/bytes/bitset.ts";
 import type { Mapping } from "#hub/engine/mapping/mapping.ts";
 
-/** What `doc`, `next` and `advance` say behind the last document. */
+/** What `doc`, `next` and `advance` return behind the last document. */
 export const NO_MORE_DOCS = 0x7fff_ffff;
 
 /** Documents per block of a column; block b covers docs [b * 1024, b * 1024 + 1024). */
@@ -60,8 +60,8 @@ export interface SegmentReader {
   /** Documents with a value of the leaf field; null for none. Must not be changed. */
   exists(field: string): Bitset | null;
   /**
-   * Returns what `find` finds, or what it found when `key` was asked before: documents by a condition that depends on the
-   * segment alone, deleted ones included. What is asked for again is kept while there is room; undefined isn't. Must not
+   * Returns what `find` finds, or what it found for `key` before: documents by a condition that depends on the
+   * segment alone, deleted ones included. A result that is requested again is cached; undefined isn't. Must not
    * be changed.
    */
   remembered<T extends Bitset | null | undefined>(key: string, find: () => T): T | Bitset | null;
@@ -197,7 +197,7 @@ export interface NumericColumn extends Column {
   readonly kind: NumericKind;
   readonly min: number;
   readonly max: number;
-  /** True where all values are exact as numbers; else `readExact` tells what `read` rounds. */
+  /** True where all values are exact as numbers; else `read` rounds, and `readExact` doesn't. */
   readonly safe: boolean;
   /** Smallest and largest value of a block, exact or rounded outwards; Infinity and -Infinity for a block without values. */
   blockMin(block: number): number;
@@ -223,7 +223,7 @@ export interface NumericColumn extends Column {
    */
   match(block: number, from: number, to: number, mask: Uint32Array): void;
   /**
-   * Adds one to counts[offset + value] for each document of a run, of whole numbers from 0 that `counts` has room for up to
+   * Adds one to counts[offset + value] for each document of a run, of whole numbers from 0; `counts` is long enough for them up to
    * `max`. Returns false, and does nothing, where documents have several values.
    */
   count(run: DocRun, counts: Int32Array, offset: number): boolean;
@@ -237,7 +237,7 @@ export interface NumericColumn extends Column {
   matchAll(from: number, to: number, set: Bitset): void;
 }
 
-/** Room for the values of one block; reused between blocks. */
+/** Memory for the values of one block; reused between blocks. */
 export interface ValueBlock {
   values: Float64Array;
   /** Place of the document within its block, 0..1023. */
@@ -298,9 +298,9 @@ export interface GeoColumn extends Column {
   ): void;
 }
 
-/** Says which impacts are of use: those whose largest freq is at least what the smallest norm byte asks for. */
+/** Which impacts may give a hit: those whose largest freq reaches the least one for their smallest norm byte. */
 export interface ImpactBound {
-  /** Smallest useful freq by norm byte; 0: `find` tells it, and writes it here. */
+  /** Smallest useful freq by norm byte; 0: `find` returns it, and writes it here. */
   readonly leastFreqs: Uint16Array;
   /** Smallest useful freq of a norm byte, 1..255; a larger number where no freq is. */
   find(norm: number): number;

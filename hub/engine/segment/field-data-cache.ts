@@ -1,4 +1,4 @@
-/** Uninverted text fields of the segments of a thread, those used last; what goes is made again when it is asked for. */
+/** Uninverted text fields of the segments of a thread, those used last; what is evicted is made again when it is needed. */
 
 import type { UninvertedColumn } from "./uninverted-column.ts";
 

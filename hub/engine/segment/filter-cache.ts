@@ -1,5 +1,5 @@
 /**
- * Sets of documents that conditions gave, by segment and condition: those asked for again, used last. One for all
+ * Sets of documents that conditions gave, by segment and condition: those requested again, used last. One for all
  * segments of a thread. A set doesn't change, since a segment doesn't; deleted documents are in it.
  */
 
@@ -8,7 +8,7 @@ import type { Bitset } from "#hub/engine/bytes/bitset.ts";
 /** Bytes of all sets: of 10 million documents about fifty. */
 const LIMIT_BYTES = 64 * 1024 * 1024;
 
-/** Conditions of a segment that are remembered as asked for once. */
+/** Conditions of a segment that are remembered as requested once. */
 const MAX_SEEN = 256;
 
 /** Weight of a set of no documents. */
@@ -23,7 +23,7 @@ interface Entry {
 /** What is known of a segment. */
 interface Owned {
   readonly sets: Map<string, Entry>;
-  /** Conditions that were asked for once. */
+  /** Conditions that were requested once. */
   readonly seen: Set<string>;
 }
 

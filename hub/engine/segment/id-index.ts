@@ -76,7 +76,7 @@ export class IdIndex {
     this.#docs = file.read(entry.docs);
   }
 
-  /** Returns the first document for which `matches` says yes among those that may have the id, or -1. */
+  /** Returns the first document that `matches` accepts among those that may have the id, or -1. */
   find(id: Uint8Array, matches: (doc: number) => boolean): number {
     const hash = hashId(id, 0, id.length, this.#entry.seed);
     const bucket = bucketOf(hash, this.#entry.bits);

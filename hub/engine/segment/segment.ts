@@ -1,4 +1,4 @@
-/** A sealed segment: opens its parts as they are asked for. Which documents are live is the business of its readers. */
+/** A sealed segment: opens its parts when they are needed. Its readers know which documents are live. */
 
 import { Bitset } from "#hub/engine/bytes/bitset.ts";
 import { toBytes } from "#hub/engine/bytes/bytes.ts";
@@ -172,7 +172,7 @@ export class Segment {
     return this.#parts.seqNo.first(doc);
   }
 
-  /** Document with the id for which `accept` says yes, or -1. */
+  /** Document with the id that `accept` accepts, or -1. */
   find(id: string | Uint8Array, accept: (doc: number) => boolean): number {
     const bytes = toBytes(id);
     this.#parts.idIndex ??= new IdIndex(this.#file, this.#directory.idIndex);

@@ -153,7 +153,7 @@ export class StoredWriter implements StoredBuffer {
   }
 }
 
-/** Reads stored bytes. The block used last stays unpacked, others while there is room for them, unless many are read in order. */
+/** Reads stored bytes. The block used last stays unpacked; others are cached, unless many are read in order. */
 export class StoredReader {
   readonly #file: SegmentFile;
   readonly #entry: StoredEntry;
@@ -269,7 +269,7 @@ export function appendVarint(lengths: Uint8Array, value: number): Uint8Array {
   return out.view();
 }
 
-/** A document of blocks that are in memory; its bytes are no one else's. */
+/** A document of blocks that are in memory; a copy. */
 export function readStored(index: Uint8Array, data: Uint8Array, doc: number): Uint8Array {
   const block = blockOf(index, doc);
   const end = block + 1 < index.length / 8 ? readU32(index, 8 * block + 12) : data.length;
