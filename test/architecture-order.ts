@@ -148,6 +148,7 @@ export const FOLDERS: Readonly<Record<string, readonly (string | readonly string
     "execute/nodes",
     "explain",
     "scoring",
+    "scripting",
     "execute/hits",
     "sort",
     "columns",

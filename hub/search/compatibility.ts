@@ -35,7 +35,7 @@ export function searchCompatibility(): CompatibilityRow[] {
     ...optionRows("suggestion `completion`", COMPLETION_OPTIONS),
     ...optionRows("suggestion `completion`, `fuzzy`", FUZZY_COMPLETION_OPTIONS),
     refusal("suggestion", "phrase", PHRASE_REFUSED.slice(PHRASE_REFUSED.indexOf(":") + 2)),
-    ...["script_fields", "slice"].map((name) => refusal("search", name, REFUSED_OPTIONS[name]!)),
+    refusal("search", "slice", REFUSED_OPTIONS["slice"]!),
     ...Array.from(REFUSED_QUERIES, ([name, note]) => refusal("query", name, note)),
     ...Array.from(REFUSED_AGGREGATIONS, ([name, note]) => refusal("aggregation", name, note)),
   ];

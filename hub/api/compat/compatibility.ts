@@ -50,7 +50,7 @@ const PARAMETERS: readonly IgnoredParameter[] = [
   { name: "update_all_types", why: "an index has one type" },
   { name: "cause", why: "it was text for the server's log" },
   { name: "payloads", why: "documents have no payloads" },
-  { name: "lang", why: "scripts aren't offered" },
+  { name: "lang", why: "scripts are Painless; other languages are refused" },
   { name: "flush", path: "_forcemerge", why: "a merge is committed in any case" },
   { name: "recycler", path: "_cache/clear", why: "there is no such cache" },
   { name: "prefer_local", path: "_analyze", why: "the hub that is asked answers" },

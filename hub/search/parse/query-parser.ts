@@ -196,8 +196,7 @@ const PARENTS = "documents have no parents; put both into one document";
 
 /** Reasons by the name of the query. */
 export const REFUSED_QUERIES: ReadonlyMap<string, string> = new Map([
-  ["script", "scripts aren't offered; let a filter of a pipeline put the value into a field"],
-  ["script_score", "scripts aren't offered; use function_score with field_value_factor"],
+  ["script_score", "it came with 7.0; use function_score with script_score"],
   ["nested", "arrays of objects are kept flat; query their fields as those of the document"],
   ["has_child", PARENTS],
   ["has_parent", PARENTS],

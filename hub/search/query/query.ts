@@ -153,7 +153,7 @@ export interface SearchLimits {
   readonly maxRescoreWindow: number;
   /** Fields whose values are returned from columns. */
   readonly maxColumnFields: number;
-  /** Fields that scripts make of a hit; none are offered, but too many are a mistake of their own. */
+  /** Fields that scripts make of a hit. */
   readonly maxScriptFields: number;
   /** Characters of a regular expression. */
   readonly maxRegexLength: number;

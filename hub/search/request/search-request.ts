@@ -85,7 +85,7 @@ export const SEARCH_OPTIONS = {
   indices_boost: anything("factors of scores by index"),
   explain: flag("whether hits explain their scores", false),
   profile: flag("whether the answer has a profile", false),
-  script_fields: object("refused"),
+  script_fields: object("fields that scripts make of a hit, by name"),
   suggest: object("texts that begin like others, or are written like them"),
   rescore: anything("queries that score the best hits again"),
   collapse: object("field of whose values only the best hit is returned"),
@@ -96,7 +96,6 @@ export const SEARCH_OPTIONS = {
 
 /** Options that are refused where they are used, with the reason. */
 export const REFUSED_OPTIONS: Readonly<Record<string, string>> = {
-  script_fields: "scripts aren't offered",
   suggest: "here only plain searches are run",
   collapse: "here only plain searches are run",
   slice: "sliced scrolls aren't offered",
@@ -200,7 +199,6 @@ function checkSearchAfter(
   }
 }
 
-/** Too many of them are wrong before they aren't offered. */
 function checkScriptFields(fields: JsonObject | undefined, { maxScriptFields }: SearchLimits): void {
   const count = Object.keys(fields ?? {}).length;
   if (count <= maxScriptFields) return;

@@ -16,6 +16,7 @@ import {
   withoutEffect,
 } from "#hub/search/options/options.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
+import { readScoreScript, scoreOn } from "#hub/search/scripting/document-script.ts";
 import { UTC } from "#proto/kit/dates/time-zone.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
@@ -24,7 +25,7 @@ import { parseDuration } from "#proto/kit/units.ts";
 /** Makes a number of a document. */
 export interface ScoreFunction {
   /** Binds to a shard. Throws request_invalid where the mapping doesn't allow it. */
-  bind(shard: ShardContext): (segment: SegmentReader) => (doc: number) => number;
+  bind(shard: ShardContext): (segment: SegmentReader) => (doc: number, score: number) => number;
 }
 
 export const DECAYS: readonly string[] = ["gauss", "exp", "linear"];
@@ -37,16 +38,14 @@ export const FUNCTION_NAMES: readonly string[] = [
   ...DECAYS,
 ];
 
-/** Reads a function by its key. Throws parsing, request_invalid, not_offered. */
+/** Reads a function by its key. Throws parsing, request_invalid, script_failed. */
 export function parseFunction(name: string, body: unknown): ScoreFunction {
   const json = objectOf(body, name);
   if (name === "field_value_factor") return fieldValueFactor(json);
   if (name === "random_score") return randomScore(json);
   if (name === "script_score") {
-    throw new AppError(
-      "request_invalid",
-      "[script_score] can't be used: scripts aren't offered; use field_value_factor or a decay function",
-    );
+    const script = readScoreScript(json["script"]);
+    return { bind: (shard) => scoreOn(script, shard) };
   }
   return decayFunction(name, json);
 }

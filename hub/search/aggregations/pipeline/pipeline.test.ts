@@ -122,7 +122,11 @@ suite("pipelines beside a histogram", () => {
 suite("faulty pipelines are refused", () => {
   const rows: [name: string, aggs: JsonObject, reason: RegExp][] = [
     ["at the top", { d: { derivative: { buckets_path: "x" } } }, /does not exist|top level/],
-    ["scripts", { d: { bucket_script: { buckets_path: "x", script: "1" } } }, /scripts aren't offered/],
+    [
+      "scripts that can't be compiled",
+      { d: { bucket_script: { buckets_path: "x", script: "1 +" } } },
+      /compile error/,
+    ],
     [
       "unknown paths",
       { d: { max_bucket: { buckets_path: "nothing>x" } } },

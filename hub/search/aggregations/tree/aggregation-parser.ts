@@ -163,9 +163,7 @@ export class AggregationParser {
 
 /** Aggregations that are known elsewhere and not offered, with the reason. */
 export const REFUSED_AGGREGATIONS: ReadonlyMap<string, string> = new Map([
-  ["scripted_metric", "scripts aren't offered"],
-  ["bucket_script", "scripts aren't offered; compute it from the buckets of the answer"],
-  ["bucket_selector", "scripts aren't offered; use min_doc_count, bucket_sort with size, or a filter"],
+  ["scripted_metric", "scripts run on documents and buckets only; use bucket_script over metrics"],
   ["nested", "arrays of objects are kept flat; aggregate their fields as those of the document"],
   ["reverse_nested", "arrays of objects are kept flat; aggregate the document's fields"],
   ["children", "documents have no parents; put both into one document"],

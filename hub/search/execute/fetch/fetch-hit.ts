@@ -15,6 +15,7 @@ import { Highlighter } from "#hub/search/highlight/highlighter.ts";
 import { shortest } from "#hub/search/options/json.ts";
 import { RawJson } from "#hub/search/options/raw-json.ts";
 import type { Explanation, Query, ShardContext, Weight } from "#hub/search/query/query.ts";
+import { fieldOn } from "#hub/search/scripting/document-script.ts";
 import { filterSource } from "#hub/search/source/source-filter.ts";
 import { valuesAt } from "#hub/search/source/source-values.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
@@ -41,11 +42,21 @@ export class HitFetcher {
   readonly #shard: ShardContext;
   readonly #highlighter: Highlighter | undefined;
   readonly #named: readonly (readonly [name: string, weight: Weight])[];
+  readonly #scripts: readonly {
+    readonly name: string;
+    readonly ignoresFailure: boolean;
+    readonly make: ReturnType<typeof fieldOn>;
+  }[];
 
   constructor(context: FetchContext, shard: ShardContext) {
     this.#context = context;
     this.#shard = shard;
-    const { highlight, named } = context.options;
+    const { highlight, named, scripts } = context.options;
+    this.#scripts = scripts.map(({ name, script, ignoresFailure }) => ({
+      name,
+      ignoresFailure,
+      make: fieldOn(script, shard),
+    }));
     this.#named = [...named].map(([name, query]) => [name, query.weight(shard, { scores: false, boost: 1 })]);
     this.#highlighter =
       highlight === undefined ? undefined : new Highlighter(highlight, context.query, shard);
@@ -89,12 +100,17 @@ export class HitFetcher {
     const ignored = segment.ignored(doc);
     if (ignored.length > 0) answer["_ignored"] = ignored;
     const needsDocument = options.fields.length > 0 || this.#highlighter !== undefined;
-    if (options.source === false && !needsDocument && options.columns.length === 0) return;
+    const hasFields = options.columns.length > 0 || options.scripts.length > 0;
+    if (options.source === false && !needsDocument && !hasFields) return;
     const bytes = options.source !== false || needsDocument ? segment.source(doc) : undefined;
     if (options.source !== false && bytes !== undefined)
       answer["_source"] = filterSource(bytes, options.source);
     const document = needsDocument && bytes !== undefined ? (new RawJson(bytes).parse() as JsonObject) : {};
-    const fields = { ...this.#columns({ segment, doc }), ...this.#fields(document) };
+    const fields = {
+      ...this.#columns({ segment, doc }),
+      ...this.#fields(document),
+      ...this.#scripted({ segment, doc }),
+    };
     if (Object.keys(fields).length > 0) answer["fields"] = fields;
     const highlight = this.#highlighter?.highlight(document);
     if (highlight !== undefined) answer["highlight"] = highlight;
@@ -111,6 +127,19 @@ export class HitFetcher {
       }
     }
     return Object.fromEntries(found);
+  }
+
+  #scripted({ segment, doc }: Pick<RankedHit, "segment" | "doc">): JsonObject {
+    const found: JsonObject = {};
+    const source = (): JsonObject => new RawJson(segment.source(doc)).parse() as JsonObject;
+    for (const { name, ignoresFailure, make } of this.#scripts) {
+      try {
+        found[name] = make(segment, doc, source);
+      } catch (error) {
+        if (!ignoresFailure) throw error;
+      }
+    }
+    return found;
   }
 
   #fields(document: JsonObject): JsonObject {

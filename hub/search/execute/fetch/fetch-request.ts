@@ -1,9 +1,11 @@
 /** Options that choose what an answer shows of each hit. */
 
+import type { Script } from "#hub/scripts/script.ts";
 import { type HighlightRequest, parseHighlight } from "#hub/search/highlight/highlight-request.ts";
-import { describe } from "#hub/search/options/json.ts";
+import { describe, objectOf } from "#hub/search/options/json.ts";
 import type { QueryParser } from "#hub/search/parse/query-parser.ts";
 import type { Query } from "#hub/search/query/query.ts";
+import { readDocumentScript } from "#hub/search/scripting/document-script.ts";
 import { ALL_SOURCE, parseSourceFilter, type SourceFilter } from "#hub/search/source/source-filter.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
@@ -16,6 +18,8 @@ export interface FetchOptions {
   readonly columns: readonly FieldRequest[];
   /** Fields read from documents (option `fields`). */
   readonly fields: readonly FieldRequest[];
+  /** Scripts that make a field of a hit, by its name. */
+  readonly scripts: readonly ScriptField[];
   readonly highlight: HighlightRequest | undefined;
   readonly version: boolean;
   readonly sequence: boolean;
@@ -33,6 +37,14 @@ export interface FieldRequest {
   readonly format: string | undefined;
 }
 
+/** A field that a script makes. */
+export interface ScriptField {
+  readonly name: string;
+  readonly script: Script;
+  /** True: a hit for which the script fails has no such field. */
+  readonly ignoresFailure: boolean;
+}
+
 /** Columns of a hit by default. */
 const MAX_FIELDS = 100;
 
@@ -41,6 +53,7 @@ interface FetchBody {
   readonly stored_fields: unknown;
   readonly docvalue_fields: unknown;
   readonly fields: unknown;
+  readonly script_fields?: JsonObject | undefined;
   readonly highlight: JsonObject | undefined;
   readonly version: boolean | undefined;
   readonly seq_no_primary_term: boolean | undefined;
@@ -50,13 +63,16 @@ interface FetchBody {
 /** `maxColumns`: columns that may be asked for. Throws parsing or request_invalid. */
 export function parseFetch(body: FetchBody, queries: QueryParser, maxColumns = MAX_FIELDS): FetchOptions {
   const stored = storedFields(body.stored_fields);
-  // Naming stored fields leaves the document out unless it is asked for as well.
-  const implied = stored === undefined || stored.includes("_source") ? ALL_SOURCE : false;
+  // Naming stored fields or scripts leaves the document out unless it is asked for as well.
+  const scripts = scriptFields(body.script_fields ?? {});
+  const isImplied = stored === undefined ? scripts.length === 0 : stored.includes("_source");
+  const implied = isImplied ? ALL_SOURCE : false;
   return {
     source: body._source === undefined ? implied : parseSourceFilter(body._source),
     bare: stored?.length === 1 && stored[0] === "_none_",
     columns: fieldRequests(body.docvalue_fields, "docvalue_fields", maxColumns),
     fields: fieldRequests(body.fields, "fields", MAX_FIELDS),
+    scripts,
     highlight: body.highlight === undefined ? undefined : parseHighlight(body.highlight, queries),
     version: body.version ?? false,
     sequence: body.seq_no_primary_term ?? false,
@@ -70,6 +86,19 @@ function storedFields(value: unknown): string[] | undefined {
   if (typeof value === "string") return value.split(",");
   if (Array.isArray(value)) return value.map(String);
   throw new AppError("parsing", `[stored_fields] must be a list of names, but is ${describe(value)}`);
+}
+
+function scriptFields(fields: JsonObject): ScriptField[] {
+  return Object.entries(fields).map(([name, given]) => {
+    const { script, ignore_failure: ignores = false, ...others } = objectOf(given, `script_fields] [${name}`);
+    const [unknown] = Object.keys(others);
+    if (unknown !== undefined || script === undefined)
+      throw new AppError(
+        "parsing",
+        `[script_fields] [${name}] must have [script], and maybe [ignore_failure]`,
+      );
+    return { name, script: readDocumentScript(script), ignoresFailure: ignores === true };
+  });
 }
 
 function fieldRequests(value: unknown, name: string, limit: number): FieldRequest[] {

@@ -41,7 +41,7 @@ export interface FunctionScoreOptions {
 
 interface Term {
   readonly applies: (doc: number) => boolean;
-  readonly score: (doc: number) => number;
+  readonly score: (doc: number, score: number) => number;
   readonly weight: number;
 }
 
@@ -102,7 +102,7 @@ export class FunctionScoreNode extends WrappedQuery {
   }
 
   #combine(terms: readonly Term[], doc: number, score: number): number {
-    const factor = Math.min(this.#options.maxBoost, joinTerms(terms, doc, this.#options.scoreMode));
+    const factor = Math.min(this.#options.maxBoost, joinTerms(terms, doc, score, this.#options.scoreMode));
     switch (this.#options.boostMode) {
       case "multiply":
         return score * factor;
@@ -140,12 +140,12 @@ function termOf(
 }
 
 /** Joins the functions that apply; 1 where none does. */
-function joinTerms(terms: readonly Term[], doc: number, mode: ScoreJoin): number {
+function joinTerms(terms: readonly Term[], doc: number, before: number, mode: ScoreJoin): number {
   const values: number[] = [];
   let weights = 0;
   for (const { applies, score, weight } of terms) {
     if (!applies(doc)) continue;
-    values.push(weight * score(doc));
+    values.push(weight * score(doc, before));
     weights += weight;
     if (mode === "first") break;
   }

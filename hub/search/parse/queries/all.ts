@@ -13,6 +13,7 @@ import { multiMatch } from "./multi-match.ts";
 import { fuzzy, prefix, regexp, wildcard } from "./patterns.ts";
 import { queryString, simpleQueryString } from "./query-string.ts";
 import { range } from "./range.ts";
+import { script } from "./script.ts";
 import { term, terms } from "./terms.ts";
 import { termsSet } from "./terms-set.ts";
 
@@ -43,6 +44,7 @@ export const QUERY_TYPES: readonly QueryType[] = [
   queryString,
   range,
   regexp,
+  script,
   simpleQueryString,
   term,
   terms,

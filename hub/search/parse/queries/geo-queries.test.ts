@@ -123,8 +123,8 @@ suite("function_score", () => {
     assert.notDeepEqual(await scored({ random_score: { seed: 8 } }), once);
   });
 
-  test("scripts are refused", async () => {
-    await assert.rejects(scored({ script_score: {} }), /scripts aren't offered/);
+  test("a score without its script is refused", async () => {
+    await assert.rejects(scored({ script_score: {} }), /a script must be a text or an object/);
   });
 });
 

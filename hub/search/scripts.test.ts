@@ -1,0 +1,114 @@
+import assert from "node:assert/strict";
+import { after, describe, test } from "node:test";
+import { hitsFixture } from "#test/support/search/hits.ts";
+
+const fixture = hitsFixture();
+const { one, many } = fixture;
+after(() => fixture.close());
+
+/** Ids of the documents for which a script is true. */
+const matching = (source: string, params: object = {}) => ({
+  query: { script: { script: { source, params } } },
+  sort: [{ _id: "asc" }],
+});
+
+describe("a script as a query", () => {
+  const rows: readonly (readonly [source: string, ids: string[], params?: object])[] = [
+    ["doc['n'].value > params.least", ["a", "d"], { least: 2 }],
+    ["doc['n'].size() == 2 && doc['n'][1] == 9", ["b"]],
+    ["doc['host'].value == 'ü'", ["c"]],
+    ["doc['host'].empty", ["d"]],
+    ["doc['x'].size() > 0 && doc['x'].value * 2 == 3", ["a"]],
+    ["doc['at'].size() > 0 && doc['at'].value.getDayOfMonth() == 2", ["c"]],
+    ["doc['at'].value.getMillis() == 0", ["d"]],
+    ["doc['coordinates'].lat != null && doc['coordinates'].lat > 52", ["a", "c"]],
+    ["doc['name.keyword'].value == 'quick'", ["c"]],
+    ["doc.containsKey('nothing')", []],
+    ["doc['n'].value == 9007199254740993L", ["d"]],
+  ];
+  for (const [source, ids, params] of rows) {
+    test(`${source} finds ${ids.join(", ") || "nothing"}`, async () => {
+      for (const index of [one, many]) assert.deepEqual(await index.ids(matching(source, params)), ids);
+    });
+  }
+
+  test("a script that fails fails the search, with its position", async () => {
+    for (const source of [
+      "doc['n'].value",
+      "doc['nothing'].value == 1",
+      "doc['name'].value == 'x'",
+      "1 / (doc['n'].value - 3) > 0",
+    ])
+      await assert.rejects(async () => one.ids(matching(source)));
+  });
+});
+
+test("script_score sees the score and the document", async () => {
+  const query = {
+    function_score: {
+      query: { constant_score: { filter: { terms: { host: ["a", "b"] } }, boost: 2 } },
+      script_score: { script: { source: "_score * params.by + doc['n'].value", params: { by: 10 } } },
+      boost_mode: "replace",
+    },
+  };
+  for (const index of [one, many]) {
+    const { hits } = await index.search({ query });
+    assert.deepEqual(
+      hits.map((hit) => [hit["_id"], hit["_score"]]),
+      [
+        ["a", 23],
+        ["b", 21],
+      ],
+    );
+  }
+});
+
+test("script_fields are values of a hit, and leave the document out", async () => {
+  const { hits } = await one.search({
+    query: { ids: { values: ["b"] } },
+    script_fields: {
+      double: { script: { source: "doc['n'].value * params.by", params: { by: 2 } } },
+      list: { script: "def l = []; for (v in doc['n']) { l.add(v + 1) } l" },
+      source: { script: "params._source.host + doc['host'].value" },
+      broken: { script: "doc['nothing'].value", ignore_failure: true },
+    },
+  });
+  assert.deepEqual(hits[0]!["fields"], { double: [2], list: [2, 10], source: ["aa"] });
+  assert.equal(hits[0]!["_source"], undefined);
+});
+
+test("bucket_script computes from the numbers of a bucket, bucket_selector keeps buckets", async () => {
+  const body = {
+    size: 0,
+    query: { exists: { field: "host" } },
+    aggs: {
+      hosts: {
+        terms: { field: "host", order: { _key: "asc" } },
+        aggs: {
+          n: { sum: { field: "n" } },
+          x: { sum: { field: "x" } },
+          ratio: {
+            bucket_script: { buckets_path: { n: "n", docs: "_count" }, script: "params.n / params.docs" },
+          },
+          many: {
+            bucket_selector: {
+              buckets_path: { n: "n" },
+              script: { source: "params.n > params.least", params: { least: 2 } },
+            },
+          },
+        },
+      },
+    },
+  };
+  for (const index of [one, many]) {
+    const { aggregations } = await index.search(body);
+    const { buckets } = aggregations!["hosts"] as { buckets: { key: string; ratio: { value: number } }[] };
+    assert.deepEqual(
+      buckets.map(({ key, ratio }) => [key, ratio.value]),
+      [
+        ["a", 10],
+        ["b", 3],
+      ],
+    );
+  }
+});
