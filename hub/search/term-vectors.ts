@@ -114,7 +114,7 @@ function fieldStatistics(shard: ShardContext, field: Field): JsonObject {
   const each = shard.searcher.segments.flatMap((segment) => segment.fieldStats(field.path) ?? []);
   return {
     sum_doc_freq: each.reduce((sum, { sumDocFreq }) => sum + sumDocFreq, 0),
-    doc_count: each.reduce((sum, { docCount }) => sum + docCount, 0),
+    doc_count: shard.fieldStats(field.path).docCount,
     sum_ttf: each.reduce((sum, { sumTotalTermFreq }) => sum + sumTotalTermFreq, 0),
   };
 }

@@ -50,6 +50,7 @@ const FAULTS: readonly (readonly [aggregation: JsonObject, message: RegExp])[] =
     { date_histogram: { field: "at", interval: "1d", offset: "-9999999999d" } },
     /more ms than there are times/,
   ],
+  [{ date_histogram: { field: "at", interval: "1.5d" } }, /fractional time values are not supported/],
   [{ min: { field: "score" }, aggs: { x: { max: { field: "score" } } } }, /cannot accept sub-aggregations/],
 ];
 

@@ -27,6 +27,11 @@ after(() => fixture.close());
 
 const answers: [name: string, aggregation: JsonObject, answer: unknown][] = [
   [
+    "keyed histogram",
+    { histogram: { field: "n", interval: 100, keyed: true } },
+    { buckets: { "0.0": { key: 0, doc_count: 2 }, "100.0": { key: 100, doc_count: 2 } } },
+  ],
+  [
     "extended_stats",
     { extended_stats: { field: "n", sigma: 3 } },
     {

@@ -123,7 +123,7 @@ class Collection {
       limit: options.limit,
       sources: this.#sources,
       after,
-      keepScores: request.trackScores,
+      keepScores: request.trackScores || (request.sort.length > 0 && sortsByScore),
     });
   }
 

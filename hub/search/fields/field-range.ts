@@ -14,6 +14,7 @@ import {
   checkSearchable,
   fieldOf,
   isWholeType,
+  normalizedFor,
   parseNumber,
   readBoolean,
   wholeNumber,
@@ -48,7 +49,7 @@ export function rangeQuery(shard: ShardContext, name: string, bounds: RangeBound
       return new NumericRangeNode(field.path, nanosBounds(shard, field, bounds));
     case "text":
     case "keyword":
-      return termRange(field, bounds, (value) => scalarText(value, name));
+      return termRange(field, bounds, (value) => normalizedFor(shard, field, scalarText(value, name)));
     case "ip":
       return termRange(field, bounds, (value) => addressOf(scalarText(value, name)));
     case "boolean":

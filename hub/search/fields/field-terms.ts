@@ -18,6 +18,12 @@ const LONG_MIN = -(2n ** 63n);
 const LONG_MAX = 2n ** 63n - 1n;
 
 /** Returns the field a request's name means, aliases followed; undefined where the mapping has none. */
+/** Returns a text as terms of a field stand in the index: by the normalizer of a keyword field. */
+export function normalizedFor(shard: ShardContext, field: Field, text: string): string {
+  if (field.type !== "keyword" || field.normalizer === undefined) return text;
+  return shard.mapping.analysis.normalize(field.normalizer, text);
+}
+
 export function fieldOf(shard: ShardContext, name: string): Field | undefined {
   return shard.mapping.resolve(name);
 }

@@ -2,7 +2,7 @@
 
 import { AppError } from "#proto/kit/errors.ts";
 
-/** Returns the rule of `spec` as a function of the number of clauses, 0..clauses; undefined for none. Throws parsing. */
+/** Returns the rule of `spec` as a function of the number of clauses; undefined for none. A number above that of the clauses matches nothing. Throws parsing. */
 export function minimumShouldMatch(
   spec: string | number | undefined,
 ): ((clauses: number) => number) | undefined {
@@ -10,7 +10,7 @@ export function minimumShouldMatch(
   const text = String(spec).trim();
   if (!text.includes("<")) {
     const rule = simpleRule(text);
-    return (clauses) => clamp(rule(clauses), clauses);
+    return (clauses) => Math.max(0, rule(clauses));
   }
   const conditions = text.split(/\s+/).map((part) => {
     const [limit = "", rule = ""] = part.split("<");
@@ -23,7 +23,7 @@ export function minimumShouldMatch(
       if (clauses <= limit) break;
       minimum = rule(clauses);
     }
-    return clamp(minimum, clauses);
+    return Math.max(0, minimum);
   };
 }
 
@@ -36,10 +36,6 @@ function simpleRule(text: string): (clauses: number) => number {
     const part = Math.trunc((clauses * amount) / 100);
     return part < 0 ? clauses + part : part;
   };
-}
-
-function clamp(minimum: number, clauses: number): number {
-  return Math.max(0, Math.min(clauses, minimum));
 }
 
 function fault(text: string): AppError {

@@ -9,15 +9,21 @@ import { compileRegexp } from "#hub/search/patterns/automaton.ts";
 import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
 import type { Query } from "#hub/search/query/query.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import { checkSearchable, fieldOf } from "./field-terms.ts";
+import { checkSearchable, fieldOf, normalizedFor } from "./field-terms.ts";
 
-/** Returns a query on a field with terms, made by `make` from the field's path. */
-export function patternQuery(owner: string, name: string, make: (path: string) => Query): Query {
+/** Returns a query on a field with terms, made by `make` from the field's path and `value` as terms of the field are written. */
+export function patternQuery(
+  owner: string,
+  name: string,
+  value: string,
+  make: (path: string, value: string) => Query,
+): Query {
   return new MappedNode((shard) => {
     const field = fieldOf(shard, name);
     if (field === undefined) return new NoneNode();
     checkSearchable(field, shard);
-    if (field.type === "text" || field.type === "keyword") return make(field.path);
+    if (field.type === "text" || field.type === "keyword")
+      return make(field.path, normalizedFor(shard, field, value));
     throw new AppError(
       "query_shard",
       `Can only use ${owner} queries on keyword and text fields - not on [${name}] which is of type [${field.type}]`,
@@ -54,14 +60,19 @@ export function checkRegexpLength(source: string, maxLength: number): void {
   }
 }
 
-/** Returns what makes a query of a field's path; the expression of at most `maxLength` characters is checked at once. Throws request_invalid. */
-export function regexpQuery(source: string, maxLength: number): (path: string) => Query {
+/** Throws request_invalid for an expression that is too long or has a fault. */
+export function checkRegexp(source: string, maxLength: number): void {
+  checkRegexpLength(source, maxLength);
+  compileRegexp(source);
+}
+
+/** Returns the documents with a term that an expression of at most `maxLength` characters matches. Throws request_invalid. */
+export function regexpQuery(path: string, source: string, maxLength: number): Query {
   checkRegexpLength(source, maxLength);
   const compiled = compileRegexp(source);
-  return (path) =>
-    new TermsNode(path, {
-      key: `regexp ${source}`,
-      terms: (segment, field) => candidates(segment.terms(field), compiled.prefix, compiled.longest),
-      accepts: (text) => compiled.matches(text),
-    });
+  return new TermsNode(path, {
+    key: `regexp ${source}`,
+    terms: (segment, field) => candidates(segment.terms(field), compiled.prefix, compiled.longest),
+    accepts: (text) => compiled.matches(text),
+  });
 }

@@ -4,16 +4,17 @@ import type { Token } from "#hub/engine/analysis/analysis.ts";
 import type { Field } from "#hub/engine/mapping/field.ts";
 import { TermsNode } from "#hub/search/execute/nodes/any-term.ts";
 import { bestOf } from "#hub/search/execute/nodes/best-of.ts";
-import { BooleanNode } from "#hub/search/execute/nodes/boolean.ts";
+import { anyOf, BooleanNode } from "#hub/search/execute/nodes/boolean.ts";
 import { NoneNode } from "#hub/search/execute/nodes/documents.ts";
+import { FuzzyNode, type FuzzyOptions } from "#hub/search/execute/nodes/fuzzy.ts";
 import { PhraseNode } from "#hub/search/execute/nodes/phrase.ts";
 import { TermNode } from "#hub/search/execute/nodes/term.ts";
 import { ConstantNode } from "#hub/search/execute/nodes/wrapped-query.ts";
 import { scalarText } from "#hub/search/options/json.ts";
-import { automaticEdits, withinEdits } from "#hub/search/patterns/edit-distance.ts";
+import { automaticEdits } from "#hub/search/patterns/edit-distance.ts";
 import type { Query, ShardContext } from "#hub/search/query/query.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import { checkSearchable, exactQuery, fieldOf } from "./field-terms.ts";
+import { checkSearchable, exactQuery, fieldOf, normalizedFor } from "./field-terms.ts";
 import { minimumShouldMatch } from "./minimum-should-match.ts";
 
 export interface TextOptions {
@@ -25,11 +26,16 @@ export interface TextOptions {
   readonly fuzziness?: string | undefined;
   /** Leading characters that no edit may change. */
   readonly prefixLength?: number;
+  /** Similar terms of a word that are looked for at most. */
+  readonly maxExpansions?: number;
   /** Whether values that don't fit the field's type match nothing instead of failing. */
   readonly lenient: boolean;
   /** What text without tokens matches. */
   readonly zeroTerms?: Query;
 }
+
+/** Similar terms of a word that are looked for at most by default. */
+export const MAX_EXPANSIONS = 50;
 
 /** Returns the documents whose `name` holds the text's terms. */
 export function matchQuery(shard: ShardContext, name: string, value: unknown, options: TextOptions): Query {
@@ -81,9 +87,10 @@ export function phraseQuery(
     const last = places.at(-1);
     if (last === undefined) return options.zeroTerms ?? new NoneNode();
     if (options.maxExpansions !== undefined) {
-      if (places.length === 1) return bestOf(last.terms.map((term) => prefixQuery(field.path, term)));
       last.terms = last.terms.flatMap((term) => expand(shard, field.path, term, options.maxExpansions!));
       if (last.terms.length === 0) return new NoneNode();
+      // A single word is a query of the words that begin with it, whose scores are added.
+      if (places.length === 1) return anyOf(last.terms.map((term) => new TermNode(field.path, term)));
     }
     if (places.length === 1) return bestOf(last.terms.map((term) => new TermNode(field.path, term)));
     if (!field.positions) {
@@ -104,14 +111,9 @@ export function prefixQuery(path: string, prefix: string): Query {
   });
 }
 
-/** Returns the documents with a term at most `edits` edits away from `term`. */
-export function fuzzyQuery(path: string, term: string, edits: number, prefixLength: number): Query {
-  if (edits === 0) return new TermNode(path, term);
-  const prefix = Array.from(term).slice(0, prefixLength).join("");
-  return new TermsNode(path, {
-    terms: (segment, field) => segment.terms(field)?.prefix(prefix) ?? null,
-    accepts: withinEdits(term, edits),
-  });
+/** Returns the documents with a term within some edits of `term`. */
+export function fuzzyQuery(path: string, term: string, options: FuzzyOptions): Query {
+  return options.edits === 0 ? new TermNode(path, term) : new FuzzyNode(path, term, options);
 }
 
 /** Returns the edits that a fuzziness allows for a term. Throws parsing. */
@@ -155,7 +157,7 @@ function plainQuery(
   options: TextOptions,
 ): Query {
   if (field?.type === "keyword" && options.fuzziness !== undefined) {
-    return termOrFuzzy(field.path, scalarText(value, name), options);
+    return termOrFuzzy(field.path, normalizedFor(shard, field, scalarText(value, name)), options);
   }
   return exactQuery(shard, name, value);
 }
@@ -164,10 +166,14 @@ function plainQuery(
 export function termOrFuzzy(
   path: string,
   term: string,
-  options: Pick<TextOptions, "fuzziness" | "prefixLength">,
+  options: Pick<TextOptions, "fuzziness" | "prefixLength" | "maxExpansions">,
 ): Query {
   if (options.fuzziness === undefined) return new TermNode(path, term);
-  return fuzzyQuery(path, term, editsOf(options.fuzziness, term), options.prefixLength ?? 0);
+  return fuzzyQuery(path, term, {
+    edits: editsOf(options.fuzziness, term),
+    prefixLength: options.prefixLength ?? 0,
+    maxExpansions: options.maxExpansions ?? MAX_EXPANSIONS,
+  });
 }
 
 /** Returns the first terms of the shard that begin with `prefix`. */

@@ -137,6 +137,27 @@ export interface HighlightSink {
   phrase(field: string, terms: readonly (readonly string[])[], slop: number): void;
 }
 
+/** Documents with at least one term of a field, by segment and field: a text may have none. */
+const withTerms = new WeakMap<SegmentReader, Map<string, number>>();
+
+function docsWithTerms(segment: SegmentReader, field: string, docsWithField: number): number {
+  let known = withTerms.get(segment);
+  if (known === undefined) withTerms.set(segment, (known = new Map()));
+  let count = known.get(field);
+  if (count === undefined) {
+    const norms = segment.norms(field);
+    count = norms === null ? docsWithField : countNonZero(norms);
+    known.set(field, count);
+  }
+  return count;
+}
+
+function countNonZero(bytes: Uint8Array): number {
+  let count = 0;
+  for (let at = 0; at < bytes.length; at++) if (bytes[at] !== 0) count++;
+  return count;
+}
+
 /** Statistics of a field over the shard. */
 export interface ShardFieldStats {
   readonly docCount: number;
@@ -238,7 +259,7 @@ export class ShardContext {
     let sumTotalTermFreq = 0;
     for (const segment of this.searcher.segments) {
       const stats = segment.fieldStats(field);
-      docCount += stats?.docCount ?? 0;
+      docCount += stats === null || stats === undefined ? 0 : docsWithTerms(segment, field, stats.docCount);
       sumTotalTermFreq += stats?.sumTotalTermFreq ?? 0;
     }
     const stats = { docCount, sumTotalTermFreq };

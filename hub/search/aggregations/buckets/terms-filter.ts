@@ -12,6 +12,8 @@ export type TermFilter = (text: string) => boolean;
 export interface TermReading {
   /** A value as the text of a key. */
   key(value: string): string;
+  /** The bytes of a key as the index has them. */
+  readonly bytes: (key: string) => Uint8Array;
   /** Whether regular expressions make sense for the field. */
   readonly isText: boolean;
   readonly isNumber: boolean;
@@ -55,14 +57,16 @@ function readSide(side: unknown, name: string, reading: TermReading, owner: stri
 function readPartition(
   partition: unknown,
   count: unknown,
-  { isNumber }: TermReading,
+  { isNumber, bytes }: TermReading,
   owner: string,
 ): TermFilter {
   const [part, parts] = [Number(partition), Number(count)];
   if (!Number.isInteger(part) || !Number.isInteger(parts) || parts < 1 || part < 0 || part >= parts) {
     throw new AppError("parsing", `[${owner}] [include] needs [partition] below [num_partitions]`);
   }
-  if (!isNumber) return (text) => hash(text) % parts === part;
+  if (!isNumber) {
+    return (text) => ((murmur3(bytes(text)) % parts) + parts) % parts === part;
+  }
   const modulus = BigInt(parts);
   return (text) => ((mixLong(longBits(Number(text))) % modulus) + modulus) % modulus === BigInt(part);
 }
@@ -83,9 +87,27 @@ function mixLong(bits: bigint): bigint {
   return BigInt.asIntN(64, z);
 }
 
-/** FNV-1a, so that each term is in one partition whatever shard it comes from. */
-function hash(text: string): number {
-  let value = 0x811c9dc5;
-  for (const byte of Buffer.from(text)) value = Math.imul(value ^ byte, 0x01000193);
-  return value >>> 0;
+/** Seed of the hash that chooses partitions of text and addresses. */
+const SEED = 31;
+
+/** MurmurHash3 (x86, 32 bits), signed, so that partitions are those of the 6.5 server. */
+function murmur3(bytes: Uint8Array): number {
+  const mix = (block: number): number => {
+    const multiplied = Math.imul(block, 0xcc9e2d51);
+    return Math.imul((multiplied << 15) | (multiplied >>> 17), 0x1b873593);
+  };
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const whole = bytes.length & ~3;
+  let hash = SEED;
+  for (let at = 0; at < whole; at += 4) {
+    hash ^= mix(view.getInt32(at, true));
+    hash = Math.imul((hash << 13) | (hash >>> 19), 5) + 0xe6546b64;
+  }
+  let tail = 0;
+  for (let at = bytes.length - 1; at >= whole; at--) tail = (tail << 8) | bytes[at]!;
+  if (whole < bytes.length) hash ^= mix(tail);
+  hash ^= bytes.length;
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  return hash ^ (hash >>> 16);
 }

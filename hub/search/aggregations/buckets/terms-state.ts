@@ -1,5 +1,6 @@
 /** Buckets of `terms`: cut to size on a shard, merged over shards, ordered and rendered. */
 
+import { parseIp } from "#hub/engine/bytes/ip.ts";
 import {
   type AggregationTree,
   type BucketBudget,
@@ -32,6 +33,8 @@ export interface TermsState {
   /** What the keys are; "unmapped" where the shard doesn't know the field. */
   readonly kind: "text" | "long" | "double" | "unmapped";
   readonly format: ValueFormat;
+  /** True where keys are texts of addresses, whose order is that of the addresses. */
+  readonly areAddresses?: boolean;
   /** Of rare terms: hashes of the keys that have too many documents here (see keyHash). */
   readonly frequent?: readonly number[];
 }
@@ -157,12 +160,21 @@ class LateBucket implements TermBucket {
 }
 
 /** The first `count` buckets in their order. */
-function firstBuckets(buckets: readonly TermBucket[], shape: TermsShape, count: number): TermBucket[] {
+function firstBuckets(
+  buckets: readonly TermBucket[],
+  shape: TermsShape,
+  count: number,
+  areAddresses: boolean,
+): TermBucket[] {
+  const addresses = areAddresses ? buckets.map(({ key }) => parseIp(String(key))!) : [];
   const terms = {
     length: buckets.length,
     count: (at: number) => buckets[at]!.count,
     key: (at: number) => buckets[at]!.key,
     below: (at: number) => buckets[at]!.below,
+    ...(areAddresses && {
+      compareKeys: (a: number, b: number) => Buffer.compare(addresses[a]!, addresses[b]!),
+    }),
   };
   return Array.from(atOnce(firstTerms(terms, shape, count)), (at) => buckets[at]!);
 }
@@ -186,6 +198,7 @@ export function mergeTerms(states: readonly TermsState[], below: AggregationTree
     errorBound: states.reduce((total, state) => total + state.errorBound, 0),
     kind: known.kind,
     format: known.format,
+    ...(known.areAddresses === true && { areAddresses: true }),
   };
 }
 
@@ -205,7 +218,7 @@ function mergeBuckets(same: readonly TermBucket[], below: AggregationTree): Term
 export function renderTerms(state: TermsState, shape: TermsShape, budget: BucketBudget): JsonObject {
   const wanted = state.buckets.filter((bucket) => bucket.count >= shape.minDocCount);
   const total = wanted.reduce((sum, bucket) => sum + bucket.count, 0);
-  const shown = firstBuckets(wanted, shape, shape.size);
+  const shown = firstBuckets(wanted, shape, shape.size, state.areAddresses ?? false);
   budget.add(shown.length);
   const inShown = shown.reduce((sum, bucket) => sum + bucket.count, 0);
   return {

@@ -124,8 +124,13 @@ export function readRounding(options: Intervals, zone: TimeZone, name: string): 
 
 /** Returns ms of "90m", "+6h", "-1d", "1w" or a number of ms. Throws request_invalid. */
 function readTime(value: string, option: string): number {
+  if (/\d\.\d*[a-z]/i.test(value))
+    throw new AppError(
+      "request_invalid",
+      `failed to parse [${value}], fractional time values are not supported`,
+    );
   const match = /^([+-]?)(.+)$/.exec(value.trim());
-  const weeks = /^(\d+(?:\.\d+)?)w$/.exec(match?.[2] ?? "");
+  const weeks = /^(\d+)w$/.exec(match?.[2] ?? "");
   try {
     const sizeMs = weeks === null ? parseDuration(match?.[2] ?? "", 1) : Number(weeks[1]) * 604_800_000;
     return match?.[1] === "-" ? -sizeMs : sizeMs;

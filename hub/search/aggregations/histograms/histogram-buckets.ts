@@ -9,7 +9,7 @@ import {
   type TreeState,
 } from "#hub/search/aggregations/tree/aggregation.ts";
 import { type BucketOrder, compareBuckets } from "#hub/search/aggregations/tree/bucket-order.ts";
-import { printValue, type ValueFormat } from "#hub/search/columns/value-format.ts";
+import { javaDouble, printValue, type ValueFormat } from "#hub/search/columns/value-format.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 
@@ -105,7 +105,7 @@ export function renderHistogram(
   if (!shape.keyed) return { buckets: rendered };
   return {
     buckets: Object.fromEntries(
-      rendered.map((bucket) => [bucket.key_as_string ?? String(bucket.key), bucket]),
+      rendered.map((bucket) => [bucket.key_as_string ?? javaDouble(bucket.key), bucket]),
     ),
   };
 }

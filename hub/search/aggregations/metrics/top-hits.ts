@@ -134,7 +134,9 @@ interface BucketHits {
 class TopHitsCollector implements Collector<TopHitsState> {
   readonly #sources: readonly KeySource[];
   readonly #limit: number;
-  readonly #trackScores: boolean;
+  readonly #keepScores: boolean;
+  /** Whether the answer has the best score of all documents of a bucket. */
+  readonly #tracksMax: boolean;
   readonly #fetcher: HitFetcher;
   readonly #budget: CollectBudget;
   /** Undefined where neither the order nor the hits need scores. */
@@ -146,7 +148,7 @@ class TopHitsCollector implements Collector<TopHitsState> {
   #order = -1;
 
   constructor(
-    { sort, from, size, trackScores }: TopHitsRequest,
+    { sort, byScore, from, size, trackScores }: TopHitsRequest,
     sources: readonly KeySource[],
     fetcher: HitFetcher,
     shard: ShardContext,
@@ -154,10 +156,12 @@ class TopHitsCollector implements Collector<TopHitsState> {
   ) {
     this.#sources = sources;
     this.#limit = Math.max(1, from + size);
-    this.#trackScores = trackScores;
     this.#fetcher = fetcher;
     this.#budget = budget;
-    const needsScores = trackScores || sort.some(({ kind }) => kind === "score");
+    const sortsByScore = sort.some(({ kind }) => kind === "score");
+    this.#keepScores = trackScores || (sortsByScore && !byScore);
+    const needsScores = trackScores || sortsByScore;
+    this.#tracksMax = trackScores || byScore;
     if (needsScores && shard.collected !== undefined)
       this.#scores = new DocumentScores(shard.collected.scored());
   }
@@ -188,7 +192,7 @@ class TopHitsCollector implements Collector<TopHitsState> {
     if (found === undefined) return NO_HITS;
     const { top, total, maxScore } = found;
     const hits = top.finish().map((hit) => ({ ranks: hit.ranks, hit: this.#fetcher.fetch(hit) }));
-    return { total, maxScore: Number.isFinite(maxScore) ? maxScore : null, hits };
+    return { total, maxScore: this.#tracksMax && Number.isFinite(maxScore) ? maxScore : null, hits };
   }
 
   #bucket(number: number): BucketHits {
@@ -200,7 +204,7 @@ class TopHitsCollector implements Collector<TopHitsState> {
         limit: this.#limit,
         sources: this.#sources,
         after: undefined,
-        keepScores: this.#trackScores,
+        keepScores: this.#keepScores,
       });
       bucket = this.#buckets[number] = { top, order: -1, total: 0, maxScore: Number.NEGATIVE_INFINITY };
     }

@@ -177,7 +177,9 @@ export class KeywordTermsCollector implements Collector<TermsState> {
       below: (at) => this.#buckets.below(buckets[at]!),
       belowSteps: (at) => this.#buckets.belowSteps(buckets[at]!),
     };
-    return textState(yield* handOn(this.#context, collected, this.#keys.owners));
+    const state = textState(yield* handOn(this.#context, collected, this.#keys.owners));
+    const isAddress = this.#context.shard.mapping.field(this.#path)?.type === "ip";
+    return isAddress ? { ...state, areAddresses: true } : state;
   }
 
   /** Moves the counts by ordinal of the open segment to the buckets of their owners. */

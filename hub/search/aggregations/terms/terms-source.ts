@@ -3,6 +3,7 @@
  * without one.
  */
 
+import { parseIp } from "#hub/engine/bytes/ip.ts";
 import { DEFAULT_DATE_FORMAT } from "#hub/engine/mapping/date-format.ts";
 import { type Field, isDate } from "#hub/engine/mapping/field.ts";
 import type { SegmentReader } from "#hub/engine/searcher/searcher.ts";
@@ -101,6 +102,7 @@ export function readingOf(field: Field | undefined, shard: ShardContext): TermRe
   return {
     isText: field === undefined || field.type === "keyword" || field.type === "text",
     isNumber,
+    bytes: (key) => (field?.type === "ip" ? parseIp(key) : null) ?? Buffer.from(key),
     key(value) {
       if (field !== undefined && isDate(field)) return String(parseDateMath(value, date));
       if (field?.type === "boolean")

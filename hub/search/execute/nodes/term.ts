@@ -25,9 +25,13 @@ export class TermNode implements Query {
   readonly field: string;
   readonly term: string | Uint8Array;
 
-  constructor(field: string, term: string | Uint8Array) {
+  /** Document frequency that scores use instead of the term's own, where terms are scored alike. */
+  readonly docFreq: number | undefined;
+
+  constructor(field: string, term: string | Uint8Array, docFreq?: number) {
     this.field = field;
     this.term = term;
+    this.docFreq = docFreq;
   }
 
   weight(shard: ShardContext, mode: ScoreMode): Weight {
@@ -58,10 +62,12 @@ export function similarityOf(
   field: string,
   terms: readonly (string | Uint8Array)[],
   boost: number,
+  docFreq?: number,
 ): Bm25 {
   const stats = shard.fieldStats(field);
   let idf = 0;
-  for (const term of terms) idf += inverseDocumentFrequency(shard.docFreq(field, term), stats.docCount);
+  for (const term of terms)
+    idf += inverseDocumentFrequency(docFreq ?? shard.docFreq(field, term), stats.docCount);
   const hasNorms = shard.mapping.field(field)?.norms ?? false;
   return new Bm25(idf, hasNorms && stats.docCount > 0 ? stats.sumTotalTermFreq / stats.docCount : 0, boost);
 }
@@ -74,7 +80,9 @@ class TermWeight implements Weight {
   constructor(node: TermNode, shard: ShardContext, mode: ScoreMode) {
     this.#node = node;
     this.key = `term ${JSON.stringify([node.field, keyText(node.term)])}`;
-    this.#similarity = mode.scores ? similarityOf(shard, node.field, [node.term], mode.boost) : null;
+    this.#similarity = mode.scores
+      ? similarityOf(shard, node.field, [node.term], mode.boost, node.docFreq)
+      : null;
   }
 
   scorer(segment: SegmentReader): Scorer | null {

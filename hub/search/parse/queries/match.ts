@@ -5,7 +5,7 @@
 import { AllNode, NoneNode } from "#hub/search/execute/nodes/documents.ts";
 import { MappedNode } from "#hub/search/execute/nodes/wrapped-query.ts";
 import { minimumShouldMatch } from "#hub/search/fields/minimum-should-match.ts";
-import { boolPrefixQuery, matchQuery, phraseQuery } from "#hub/search/fields/text-query.ts";
+import { boolPrefixQuery, MAX_EXPANSIONS, matchQuery, phraseQuery } from "#hub/search/fields/text-query.ts";
 import { anything, flag, integer, number, oneOf, text, withoutEffect } from "#hub/search/options/options.ts";
 import { type QueryType, readFieldBody, withBoost } from "#hub/search/parse/query-parser.ts";
 import { AppError } from "#proto/kit/errors.ts";
@@ -18,7 +18,7 @@ export const MATCH_OPTIONS = {
   analyzer: text("analyzer instead of the field's", undefined),
   fuzziness: text("edits that words may differ by: AUTO, 0, 1 or 2", undefined),
   prefix_length: integer("leading characters without edits", 0),
-  max_expansions: withoutEffect(integer("every similar term is found", 50)),
+  max_expansions: integer("similar terms of a word that are looked for at most", MAX_EXPANSIONS, 1),
   fuzzy_transpositions: withoutEffect(flag("two letters that changed places are always one edit", true)),
   fuzzy_rewrite: withoutEffect(text("similar terms score alike", undefined)),
   lenient: flag("whether values of the wrong kind match nothing instead of failing", false),
@@ -43,6 +43,7 @@ export const match: QueryType = {
         analyzer: options.analyzer,
         fuzziness: options.fuzziness,
         prefixLength: options.prefix_length ?? 0,
+        maxExpansions: options.max_expansions ?? MAX_EXPANSIONS,
         lenient: options.lenient ?? false,
         zeroTerms: options.zero_terms_query === "all" ? new AllNode() : new NoneNode(),
       }),
@@ -108,7 +109,7 @@ const BOOL_PREFIX_OPTIONS = {
   analyzer: text("analyzer instead of the field's", undefined),
   fuzziness: text("edits that words but the last may differ by", undefined),
   prefix_length: integer("leading characters without edits", 0),
-  max_expansions: withoutEffect(integer("every term that fits counts", undefined, 1)),
+  max_expansions: integer("similar terms of a word that are looked for at most", undefined, 1),
   fuzzy_transpositions: withoutEffect(flag("two letters that changed places are always one edit", true)),
   fuzzy_rewrite: withoutEffect(text("similar terms score alike", undefined)),
 } as const;
@@ -128,6 +129,7 @@ export const matchBoolPrefix: QueryType = {
         analyzer: options.analyzer,
         fuzziness: options.fuzziness,
         prefixLength: options.prefix_length ?? 0,
+        maxExpansions: options.max_expansions ?? MAX_EXPANSIONS,
         lenient: false,
       }),
     );

@@ -4,6 +4,7 @@ import { bestOf } from "#hub/search/execute/nodes/best-of.ts";
 import { anyOf } from "#hub/search/execute/nodes/boolean.ts";
 import { NoneNode } from "#hub/search/execute/nodes/documents.ts";
 import { boosted, MappedNode } from "#hub/search/execute/nodes/wrapped-query.ts";
+import { crossFieldsQuery } from "#hub/search/fields/cross-fields.ts";
 import { expandFields, readFieldNames } from "#hub/search/fields/field-names.ts";
 import { boolPrefixQuery, matchQuery, phraseQuery } from "#hub/search/fields/text-query.ts";
 import {
@@ -35,7 +36,11 @@ const OPTIONS = {
   analyzer: text("analyzer instead of the fields'", undefined),
   fuzziness: text("edits that words may differ by", undefined),
   prefix_length: integer("leading characters without edits", 0),
-  max_expansions: integer("words that the last one of a phrase prefix is completed to", 50, 1),
+  max_expansions: integer(
+    "similar terms of a word, or words that the last one of a phrase prefix is completed to",
+    50,
+    1,
+  ),
   slop: integer("places that words of a phrase may be moved", 0),
   tie_breaker: number("share of the other fields' scores", undefined),
   lenient: flag("whether values of the wrong kind match nothing instead of failing", undefined),
@@ -75,10 +80,20 @@ export const multiMatch: QueryType = {
         analyzer: options.analyzer,
         fuzziness: options.fuzziness,
         prefixLength: options.prefix_length ?? 0,
+        maxExpansions: options.max_expansions ?? 50,
         lenient,
       });
     };
     const query = new MappedNode((shard) => {
+      if (options.type === "cross_fields") {
+        return crossFieldsQuery(shard, expandFields(shard, names), options.query, {
+          operator: options.operator ?? "or",
+          minimumShouldMatch: options.minimum_should_match,
+          analyzer: options.analyzer,
+          tieBreaker: options.tie_breaker ?? 0,
+          lenient,
+        });
+      }
       const parts = expandFields(shard, names).map(({ name, boost }) => boosted(one(shard, name), boost));
       if (parts.length === 0) return new NoneNode();
       const adds = options.type === "most_fields" || options.type === "bool_prefix";

@@ -1,10 +1,11 @@
 /** Queries for terms that match a pattern: `prefix`, `wildcard`, `regexp`, `fuzzy`. */
 
-import { patternQuery, regexpQuery, wildcardQuery } from "#hub/search/fields/pattern-query.ts";
+import { checkRegexp, patternQuery, regexpQuery, wildcardQuery } from "#hub/search/fields/pattern-query.ts";
 import { editsOf, fuzzyQuery, prefixQuery } from "#hub/search/fields/text-query.ts";
 import { scalarText } from "#hub/search/options/json.ts";
 import { flag, integer, text, withoutEffect } from "#hub/search/options/options.ts";
 import { type QueryType, readFieldBody, withBoost } from "#hub/search/parse/query-parser.ts";
+import type { Query } from "#hub/search/query/query.ts";
 
 const PREFIX_OPTIONS = { rewrite: withoutEffect(text("all matches score alike", undefined)) } as const;
 
@@ -15,10 +16,7 @@ export const prefix: QueryType = {
   parse(body) {
     const { field, value, options } = readFieldBody("prefix", body, PREFIX_OPTIONS, ["value", "prefix"]);
     const start = scalarText(value, "prefix");
-    return withBoost(
-      patternQuery("prefix", field, (path) => prefixQuery(path, start)),
-      options,
-    );
+    return withBoost(patternQuery("prefix", field, start, prefixQuery), options);
   },
 };
 
@@ -34,10 +32,7 @@ export const wildcard: QueryType = {
       "wildcard",
     ]);
     const pattern = scalarText(value, "wildcard");
-    return withBoost(
-      patternQuery("wildcard", field, (path) => wildcardQuery(path, pattern)),
-      options,
-    );
+    return withBoost(patternQuery("wildcard", field, pattern, wildcardQuery), options);
   },
 };
 
@@ -57,15 +52,18 @@ export const regexp: QueryType = {
   options: REGEXP_OPTIONS,
   parse(body, { maxRegexLength }) {
     const { field, value, options } = readFieldBody("regexp", body, REGEXP_OPTIONS, ["value", "regexp"]);
-    const make = regexpQuery(scalarText(value, "regexp"), maxRegexLength);
-    return withBoost(patternQuery("regexp", field, make), options);
+    const source = scalarText(value, "regexp");
+    // Faults of the expression fail the request, not its shards.
+    checkRegexp(source, maxRegexLength);
+    const make = (path: string, text: string): Query => regexpQuery(path, text, maxRegexLength);
+    return withBoost(patternQuery("regexp", field, source, make), options);
   },
 };
 
 const FUZZY_OPTIONS = {
   fuzziness: text("edits: AUTO, 0, 1 or 2", "AUTO"),
   prefix_length: integer("leading characters without edits", 0),
-  max_expansions: withoutEffect(integer("every similar term is found", 50)),
+  max_expansions: integer("similar terms that are looked for at most", 50, 1),
   transpositions: withoutEffect(flag("two letters that changed places are always one edit", true)),
   rewrite: withoutEffect(text("all matches score alike", undefined)),
 } as const;
@@ -77,9 +75,15 @@ export const fuzzy: QueryType = {
   parse(body) {
     const { field, value, options } = readFieldBody("fuzzy", body, FUZZY_OPTIONS, ["value"]);
     const term = scalarText(value, "fuzzy");
-    const edits = editsOf(options.fuzziness ?? "AUTO", term);
+    editsOf(options.fuzziness, term);
     return withBoost(
-      patternQuery("fuzzy", field, (path) => fuzzyQuery(path, term, edits, options.prefix_length ?? 0)),
+      patternQuery("fuzzy", field, term, (path, text) =>
+        fuzzyQuery(path, text, {
+          edits: editsOf(options.fuzziness, text),
+          prefixLength: options.prefix_length,
+          maxExpansions: options.max_expansions,
+        }),
+      ),
       options,
     );
   },

@@ -41,8 +41,8 @@ const QUERY_STRING_OPTIONS = {
   enable_position_increments: withoutEffect(flag("removed words always leave a gap", true)),
   lenient: flag("whether values of the wrong kind match nothing instead of failing", undefined),
   fuzziness: withoutEffect(text("write the edits into the query: term~1", undefined)),
-  fuzzy_prefix_length: withoutEffect(integer("fuzzy terms may differ from the first letter on", 0)),
-  fuzzy_max_expansions: withoutEffect(integer("every similar term is found", 50)),
+  fuzzy_prefix_length: integer("leading characters of fuzzy words without edits", 0),
+  fuzzy_max_expansions: integer("similar terms of a fuzzy word that are looked for at most", 50, 1),
   fuzzy_transpositions: withoutEffect(flag("two letters that changed places are always one edit", true)),
   fuzzy_rewrite: withoutEffect(text("similar terms score alike", undefined)),
   phrase_slop: integer("places that words of phrases may be moved", 0),
@@ -95,6 +95,8 @@ export const queryString: QueryType = {
       minimumShouldMatch: minimumShouldMatch(options.minimum_should_match),
       tieBreaker: options.tie_breaker ?? 0,
       zone: timeZone(options.time_zone),
+      fuzzyPrefixLength: options.fuzzy_prefix_length,
+      fuzzyMaxExpansions: options.fuzzy_max_expansions,
       maxRegexLength: parser.maxRegexLength,
     };
     return withBoost(new MappedNode((shard) => stringQuery(shard, tree, settings)), options);
@@ -117,8 +119,8 @@ const SIMPLE_OPTIONS = {
   auto_generate_synonyms_phrase_query: withoutEffect(
     flag("synonyms of several words are always phrases", true),
   ),
-  fuzzy_prefix_length: withoutEffect(integer("fuzzy terms may differ from the first letter on", 0)),
-  fuzzy_max_expansions: withoutEffect(integer("every similar term is found", 50)),
+  fuzzy_prefix_length: integer("leading characters of fuzzy words without edits", 0),
+  fuzzy_max_expansions: integer("similar terms of a fuzzy word that are looked for at most", 50, 1),
   fuzzy_transpositions: withoutEffect(flag("two letters that changed places are always one edit", true)),
   all_fields: withoutEffect(flag("without fields all are searched", undefined)),
 } as const;
@@ -142,6 +144,8 @@ export const simpleQueryString: QueryType = {
       minimumShouldMatch: minimumShouldMatch(options.minimum_should_match),
       tieBreaker: 0,
       zone: UTC,
+      fuzzyPrefixLength: options.fuzzy_prefix_length,
+      fuzzyMaxExpansions: options.fuzzy_max_expansions,
       maxRegexLength: parser.maxRegexLength,
     };
     return withBoost(new MappedNode((shard) => stringQuery(shard, tree, settings)), options);

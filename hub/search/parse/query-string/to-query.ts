@@ -5,7 +5,7 @@ import { BooleanNode } from "#hub/search/execute/nodes/boolean.ts";
 import { AllNode, ExistsNode, NoneNode } from "#hub/search/execute/nodes/documents.ts";
 import { boosted } from "#hub/search/execute/nodes/wrapped-query.ts";
 import { expandFields, type FieldName } from "#hub/search/fields/field-names.ts";
-import { fieldOf } from "#hub/search/fields/field-terms.ts";
+import { fieldOf, normalizedFor } from "#hub/search/fields/field-terms.ts";
 import { regexpQuery, wildcardQuery } from "#hub/search/fields/pattern-query.ts";
 import { boundsQuery } from "#hub/search/fields/range-field.ts";
 import { matchQuery, phraseQuery } from "#hub/search/fields/text-query.ts";
@@ -25,6 +25,10 @@ export interface StringOptions {
   readonly minimumShouldMatch: ((clauses: number) => number) | undefined;
   readonly tieBreaker: number;
   readonly zone: TimeZone;
+  /** Leading characters of fuzzy words that no edit may change. */
+  readonly fuzzyPrefixLength: number;
+  /** Similar terms of a fuzzy word that are looked for at most. */
+  readonly fuzzyMaxExpansions: number;
   /** Characters of a regular expression. */
   readonly maxRegexLength: number;
 }
@@ -82,6 +86,8 @@ function fieldQuery(shard: ShardContext, name: string, node: StringNode, options
         operator: options.defaultOperator,
         analyzer: options.analyzer,
         fuzziness: node.fuzziness,
+        prefixLength: options.fuzzyPrefixLength,
+        maxExpansions: options.fuzzyMaxExpansions,
         lenient: options.lenient,
       });
     case "phrase":
@@ -98,8 +104,8 @@ function fieldQuery(shard: ShardContext, name: string, node: StringNode, options
       }
       return patternOf(shard, name, options, (path, text) => wildcardQuery(path, text(node.pattern)));
     case "regexp":
-      return patternOf(shard, name, options, (path) =>
-        regexpQuery(node.source, options.maxRegexLength)(path),
+      return patternOf(shard, name, options, (path, text) =>
+        regexpQuery(path, text(node.source), options.maxRegexLength),
       );
     default:
       return new NoneNode();
@@ -129,7 +135,7 @@ function patternOf(
 ): Query {
   const field = fieldOf(shard, name);
   if (field === undefined) return new NoneNode();
-  if (field.type === "keyword") return make(field.path, (pattern) => normalized(pattern, field.normalizer));
+  if (field.type === "keyword") return make(field.path, (pattern) => normalizedFor(shard, field, pattern));
   if (field.type === "text") {
     const lowers = shard.mapping.analysis.analyzer(field.searchAnalyzer).tokens("A")[0]?.text === "a";
     return make(field.path, (pattern) => (lowers ? pattern.toLowerCase() : pattern));
@@ -139,8 +145,4 @@ function patternOf(
     "query_shard",
     `Can only use wildcard queries on keyword and text fields - not on [${name}] which is of type [${field.type}]`,
   );
-}
-
-function normalized(pattern: string, normalizer: string | undefined): string {
-  return normalizer === "lowercase" ? pattern.toLowerCase() : pattern;
 }
