@@ -14,6 +14,8 @@ export interface WorkerSettings {
   readonly pipelines: readonly PipelineDefinition[];
   /** What `${NAME}` stands for in their texts. */
   readonly variables: Variables;
+  /** True: the thread before ended as a batch took too long; see RegexpGuard.isCareful. */
+  readonly isCareful?: boolean;
 }
 
 export interface WorkItem {

@@ -39,8 +39,8 @@ interface Suspect {
 }
 
 export class RegexpGuard {
-  /** Each expression runs within its own limit: there is no batch around it. */
-  readonly #careful: boolean;
+  /** True: each expression runs within its own limit, and there is no limit around a batch. */
+  isCareful: boolean;
   /** Called after an expression was stopped: the thread is slow, not dead. */
   readonly #onTimeout: () => void;
   readonly #suspects = new Map<object, Suspect>();
@@ -57,7 +57,7 @@ export class RegexpGuard {
   #usualMs = 0;
 
   constructor({ careful = false, onTimeout = () => undefined }: GuardOptions = {}) {
-    this.#careful = careful;
+    this.isCareful = careful;
     this.#onTimeout = onTimeout;
   }
 
@@ -78,9 +78,25 @@ export class RegexpGuard {
     return result;
   }
 
+  /**
+   * Returns what `batch`, which can't be done again, returns. Throws Error where it takes longer than `timeoutMs`: what it
+   * changed is half done then. While the guard is careful there is no limit.
+   */
+  runOnce<T>(batch: () => T, timeoutMs: number): T {
+    if (this.isCareful) return batch();
+    try {
+      return this.limited(batch, timeoutMs);
+    } catch (error) {
+      if (!(error instanceof RegexpTimeout)) throw error;
+      throw new Error(`a batch was stopped after ${timeoutMs} ms, and what filters keep was half changed`, {
+        cause: error,
+      });
+    }
+  }
+
   /** Returns the match, or null. Throws RegexpTimeout where it takes longer than `timeoutMs` (0: no limit). */
   exec(expression: RegExp, subject: string, timeoutMs: number): RegExpExecArray | null {
-    if (this.#careful || this.#suspects.size > 0)
+    if (this.isCareful || this.#suspects.size > 0)
       return this.run(expression, subject, timeoutMs, () => expression.exec(subject));
     this.#begin(expression, timeoutMs);
     const match = expression.exec(subject);
@@ -91,7 +107,7 @@ export class RegexpGuard {
   /** Returns what `work` makes of `subject`; `expression` stands for it. Throws RegexpTimeout as `exec` does. */
   run<T>(expression: object, subject: string, timeoutMs: number, work: () => T): T {
     const suspect = this.#suspect(expression);
-    const isLimited = timeoutMs > 0 && (this.#careful || suspect !== undefined || this.#isBatchOver());
+    const isLimited = timeoutMs > 0 && (this.isCareful || suspect !== undefined || this.#isBatchOver());
     if (suspect?.astray.has(subject) === true && isLimited) throw new RegexpTimeout("went astray before");
     this.#begin(expression, timeoutMs);
     try {

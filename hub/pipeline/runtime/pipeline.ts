@@ -144,8 +144,12 @@ export class Pipeline implements Component {
   }
 
   /** Ends the session and begins another. Throws what keeps new threads from starting; then the old one goes on. */
-  async #renew(definitions: readonly PipelineDefinition[], plan: Plan | undefined): Promise<void> {
-    const session = this.#makeSession(definitions, plan, takeAsItStands);
+  async #renew(
+    definitions: readonly PipelineDefinition[],
+    plan: Plan | undefined,
+    isCareful = false,
+  ): Promise<void> {
+    const session = this.#makeSession(definitions, plan, takeAsItStands, isCareful);
     await session.prepare();
     const before = this.#session;
     await before?.end(AT_RELOAD);
@@ -168,11 +172,13 @@ export class Pipeline implements Component {
     definitions: readonly PipelineDefinition[],
     plan: Plan | undefined,
     resume: (cursor: StoredCursor) => Resumption,
+    isCareful = false,
   ): Session {
     const session: Session = new Session({
       pipeline: this.#options,
       definitions,
       plan,
+      isCareful,
       reach: {
         ...(this.#options.outputs ?? NO_REACH),
         feed: (address, records) => this.#inputs.feed(address, records),
@@ -184,7 +190,7 @@ export class Pipeline implements Component {
       onStatistics: (statistics) => this.#totals.add(statistics),
       onBroken: () => {
         this.#change(async () => {
-          if (this.#session === session) await this.#renew(definitions, plan);
+          if (this.#session === session) await this.#renew(definitions, plan, true);
         }).catch((error: unknown) => {
           if (!this.#stopping.signal.aborted) {
             this.#options.log.error({ err: error }, "the pipeline can't go on after a thread's end");

@@ -47,6 +47,8 @@ export interface SessionOptions {
   /** Random name of this process. */
   readonly owner: string;
   readonly resume: (cursor: StoredCursor) => Resumption;
+  /** True: the session before ended with its thread. */
+  readonly isCareful: boolean;
   /** Hears that the session can't go on and another one must take over from the cursors. */
   readonly onBroken: () => void;
   readonly onStatistics: (statistics: readonly PipelineStatistics[]) => void;
@@ -168,6 +170,7 @@ export class Session {
         defaultId: settings.id,
         pipelines: definitions,
         variables: this.#options.plan?.variables ?? {},
+        isCareful: this.#options.isCareful,
       },
       timeoutMs: pipeline.workTimeoutMs ?? WORK_TIMEOUT_MS,
       log,

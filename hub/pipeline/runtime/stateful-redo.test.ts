@@ -1,4 +1,7 @@
 import assert from "node:assert/strict";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { silentLogger } from "#proto/kit/log.ts";
 import { MemoryBucket } from "#proto/kit/memory-bucket.ts";
@@ -24,6 +27,9 @@ class World {
   readonly raw = new MemoryRaw();
   readonly sink = new FoldingSink();
   cursors = new MemoryBucket();
+  /** Script of the threads; the product's own without it. */
+  workerScript: URL | undefined;
+  readonly warnings: string[] = [];
   readonly #t: TestContext;
   readonly #text: string;
   #from = 0;
@@ -52,7 +58,11 @@ class World {
       deadLetters: this.sink.deadLetters,
       cursors: this.cursors,
       hub: "hub-1",
-      log: silentLogger(),
+      log: Object.assign(silentLogger(), {
+        warn: (given: { reason?: string }, message: string) =>
+          void this.warnings.push(`${message}: ${given.reason}`),
+      }),
+      ...(this.workerScript !== undefined && { workerScript: this.workerScript }),
       metrics: new Metrics(),
     });
     this.#t.after(() => pipeline.stop());
@@ -97,4 +107,24 @@ test("throttle counts anew after a hub's end, and every event arrives once", asy
     world.made().map(({ message, tags }) => [message, tags]),
     [1, 2, 3, 4, 5, 6].map((n) => [`e a ${n}`, n % 3 === 0 ? ["throttled"] : undefined]),
   );
+});
+
+test("a thread that stands still in the middle of a batch changes no sum, and the log says that it began anew", async (t) => {
+  const rounds = Array.from({ length: 6 }, (_, n) =>
+    lines(n === 0 ? "begin" : n === 5 ? "end" : "middle", n),
+  ).flat();
+  const whole = new World(t, TASKS);
+  await whole.run(...rounds);
+  const folder = mkdtempSync(join(tmpdir(), "tailrace-stall-"));
+  process.env["TAILRACE_STALLED"] = join(folder, "stalled");
+  t.after(() => {
+    delete process.env["TAILRACE_STALLED"];
+    rmSync(folder, { recursive: true });
+  });
+  const stalled = new World(t, TASKS);
+  stalled.workerScript = new URL("../../../test/fixtures/stalling-pipeline-worker.ts", import.meta.url);
+  await stalled.run(...rounds);
+  assert.ok(existsSync(join(folder, "stalled")));
+  assert.deepEqual(stalled.made(), whole.made());
+  assert.match(stalled.warnings[0] ?? "", /a thread of the pipeline ended and is replaced: .*2000 ms/);
 });

@@ -25,8 +25,14 @@ import type { PipelineSet } from "../program/pipeline-set.ts";
 const FIRST_BYTES = 1024 * 1024;
 const KEPT_BYTES = 8 * FIRST_BYTES;
 
-/** A batch that is done again shows its events to filters that remember them twice: only where it must be. */
+/**
+ * Longest that a batch may take where filters keep events. It can't be done again: they would see its events twice. So
+ * the thread ends, and the next one reads from the oldest event that is kept.
+ */
 const STATEFUL_BATCH_MS = 2_000;
+
+/** After such an end each expression has a limit of its own for so long: the batch that took long comes again. */
+const CAREFUL_MS = 30_000;
 
 /** How often a thread tells what its plugins did. */
 const STATISTICS_INTERVAL_MS = 1_000;
@@ -39,13 +45,23 @@ async function serve(port: NonNullable<typeof parentPort>, settings: WorkerSetti
   });
   const fallback = new DefaultPipeline(settings.defaultId, systemClock);
   const set = await configured(settings, fallback, guard);
+  if (settings.isCareful === true) {
+    guard.isCareful = true;
+    setTimeout(() => {
+      guard.isCareful = false;
+    }, CAREFUL_MS).unref();
+  }
   let json = new JsonWriter(FIRST_BYTES);
   port.on("message", ({ id, items }: WorkRequest) => {
     const batch = (): WorkResult[] =>
       items.length === 0 ? [flush(set)] : items.map((item) => work(set ?? fallback, item, json));
     // The default pipeline has no expressions that could run away.
     const results =
-      set === undefined ? batch() : guard.runBatch(batch, set.isStateful ? STATEFUL_BATCH_MS : undefined);
+      set === undefined
+        ? batch()
+        : set.isStateful
+          ? guard.runOnce(batch, STATEFUL_BATCH_MS)
+          : guard.runBatch(batch);
     if (json.bytes.length > KEPT_BYTES) json = new JsonWriter(FIRST_BYTES);
     // Filters may keep events; the default pipeline keeps nothing of a message.
     if (set === undefined) for (const { data } of items) freeBytes(data);

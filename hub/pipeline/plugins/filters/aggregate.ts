@@ -154,6 +154,7 @@ class AggregateFilter implements Filter {
     // A task_id that the event says nothing of stays as it was written.
     if (id === "" || id === this.#values.task_id) return false;
     const { tasks } = this.#entry;
+    tasks.keepTo(this.#sandbox.generation);
     const timeMs = this.#timeOf(event);
     if (this.#values.push_previous_map_as_event) this.#pushOthers(id, emit);
     let task = tasks.get(id);
@@ -178,6 +179,7 @@ class AggregateFilter implements Filter {
   flush(emit: (event: Event, key: string) => void): void {
     if (this.#entry.owner !== this) return;
     const nowMs = this.#context.clock.now();
+    this.#entry.tasks.keepTo(this.#sandbox.generation);
     for (const task of this.#entry.tasks.all()) {
       // Where a field tells the time, a task whose events stopped coming ends by the clock.
       if (!this.#hasExpired(task, nowMs)) continue;
@@ -271,11 +273,18 @@ class Tasks {
   readonly #tasks = new Map<string, Task>();
   readonly #name: string;
   readonly #maxTasks: number;
+  #generation = 0;
 
   /** `name` is the task_id as written; `maxTasks` bounds what is held. */
   constructor(name: string, maxTasks: number) {
     this.#name = name;
     this.#maxTasks = maxTasks;
+  }
+
+  /** Forgets the tasks whose maps went with an earlier engine of the sandbox. */
+  keepTo(generation: number): void {
+    if (generation !== this.#generation) this.#tasks.clear();
+    this.#generation = generation;
   }
 
   get(id: string): Task | undefined {
