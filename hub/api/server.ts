@@ -3,6 +3,7 @@
  * live socket, and the search interface once more below /es, so that pages need no other origin.
  */
 
+import type { Socket } from "node:net";
 import type { FastifyInstance } from "fastify";
 import { type ApiContext, type ApiDependencies, apiContext } from "#hub/api/context/api-context.ts";
 import { apiMetrics } from "#hub/api/http/api-metrics.ts";
@@ -116,6 +117,15 @@ export class ApiServer implements Component {
       errorBody: hubErrorBody,
       onRefused: () => refused.inc({ listener: "dashboard" }),
     });
+    metrics.gauge("tailrace_api_connections", "open connections", ["listener", "state"], (gauge) => {
+      for (const [name, { connections }] of [
+        ["search", this.#search],
+        ["dashboard", this.#dashboard],
+      ] as const) {
+        gauge.set({ listener: name, state: "anonymous" }, connections.anonymous);
+        gauge.set({ listener: name, state: "signed_in" }, connections.open - connections.anonymous);
+      }
+    });
     this.#scrolls = new ScrollContexts(metrics);
     this.#parts = apiContext(options.parts, log);
   }
@@ -179,7 +189,14 @@ export class ApiServer implements Component {
     const ownRoutes = this.#hubRoutes(searchRoutes);
     const { compatVersion } = parts;
     const bodies = new BodyReader(metrics);
-    const shared = { access, log, bodies, metrics: apiMetrics(metrics), compatVersion };
+    const seen = new WeakSet<Socket>();
+    const onSignedIn = (socket: Socket): void => {
+      if (seen.has(socket)) return;
+      seen.add(socket);
+      const listener = socket.localPort === this.#search.port ? this.#search : this.#dashboard;
+      listener.connections.signedIn(socket);
+    };
+    const shared = { access, log, bodies, metrics: apiMetrics(metrics), compatVersion, onSignedIn };
     const search = new Dispatcher({
       ...shared,
       routes: searchRoutes,

@@ -4,6 +4,9 @@ import { STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
 import { AppError, systemCode } from "#proto/kit/errors.ts";
 
+/** Time that a client has to read the answer before its connection is destroyed. */
+const CLOSE_MS = 1_000;
+
 /** Returns what answers on a connection whose request could not be parsed; it is closed afterwards. */
 export function answerBroken(
   errorBody: (error: AppError) => unknown,
@@ -13,6 +16,8 @@ export function answerBroken(
       socket.destroy();
       return;
     }
+    // A client that doesn't read the answer must not keep its connection.
+    setTimeout(() => socket.destroy(), CLOSE_MS).unref();
     const fault = faultOf(error);
     const body = JSON.stringify(errorBody(fault));
     socket.end(

@@ -9,8 +9,9 @@ import { AppError, systemCode } from "#proto/kit/errors.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import { answerBroken } from "./broken-requests.ts";
-import { MAX_BODY_BYTES } from "./request-body.ts";
+import { type AnonymousLimits, ConnectionLimits } from "./connection-limits.ts";
 import { RequestGuard } from "./request-guard.ts";
+import { MAX_BODY_BYTES } from "./route.ts";
 
 export interface ListenerOptions {
   /** Address to bind. */
@@ -37,13 +38,15 @@ export interface ListenerOptions {
 }
 
 /** Limits of a listener's connections. */
-export interface ListenerLimits {
+export interface ListenerLimits extends AnonymousLimits {
   /** Time that the head of a request may take, which bounds clients that send byte by byte. */
   readonly headTimeoutMs: number;
   /** Interval of the checks for overdue requests. */
   readonly checkMs: number;
   /** Open connections; further ones are closed at once. */
   readonly connections: number;
+  /** Time that a TLS handshake may take. */
+  readonly handshakeTimeoutMs: number;
 }
 
 /** Takes over an HTTP connection. */
@@ -52,7 +55,15 @@ export type UpgradeHandler = (request: IncomingMessage, socket: Duplex, head: Bu
 /** Time that a whole request may take, its body included. */
 const REQUEST_TIMEOUT_MS = 300_000;
 /** Connections: eight times the viewers of live lines that one hub serves; more would take descriptors from files. */
-const USUAL_LIMITS: ListenerLimits = { headTimeoutMs: 20_000, checkMs: 5_000, connections: 8_192 };
+const USUAL_LIMITS: ListenerLimits = {
+  headTimeoutMs: 20_000,
+  checkMs: 5_000,
+  connections: 8_192,
+  anonymousConnections: 4_096,
+  // Proxies and gateways send many clients' connections from one address.
+  anonymousPerAddress: 1_024,
+  handshakeTimeoutMs: 10_000,
+};
 /** Longer than proxies keep idle connections, so that they close first. */
 const KEEP_ALIVE_MS = 72_000;
 /** Time that running requests get at a stop. */
@@ -65,6 +76,9 @@ const MAX_SEGMENT_LENGTH = 16_384;
 export class Listener implements Component {
   readonly app: FastifyInstance;
   readonly guard: RequestGuard;
+  readonly connections: ConnectionLimits;
+  /** TLS connections after their handshake: nothing can be answered on the others. */
+  readonly #secured = new WeakSet<object>();
   readonly #options: ListenerOptions;
   readonly #upgrades = new Map<string, UpgradeHandler>();
   /** While it listens. */
@@ -74,6 +88,8 @@ export class Listener implements Component {
     this.#options = options;
     this.guard = new RequestGuard(options);
     const limits = { ...USUAL_LIMITS, ...options.limits };
+    this.connections = new ConnectionLimits(limits, options.onRefused);
+    const answer = answerBroken(options.errorBody);
     const http: ServerOptions = {
       shouldUpgradeCallback: (request) => this.#upgrades.has(pathOf(request)),
       headersTimeout: limits.headTimeoutMs,
@@ -81,8 +97,15 @@ export class Listener implements Component {
     };
     this.app = Fastify({
       // Both servers are used in the same way; the type of the plain one stands for both.
-      ...(options.tls === undefined ? { http } : ({ https: { ...options.tls, ...http } } as object)),
-      clientErrorHandler: answerBroken(options.errorBody),
+      ...(options.tls === undefined
+        ? { http }
+        : ({
+            https: { ...options.tls, ...http, handshakeTimeout: limits.handshakeTimeoutMs },
+          } as object)),
+      clientErrorHandler: (error, socket) => {
+        if (options.tls === undefined || this.#secured.has(socket)) answer(error, socket);
+        else socket.destroy();
+      },
       bodyLimit: MAX_BODY_BYTES,
       ...trustOf(options.trustedProxies ?? []),
       requestTimeout: REQUEST_TIMEOUT_MS,
@@ -107,6 +130,8 @@ export class Listener implements Component {
         void reply.code(fault.status).send(options.errorBody(fault));
       }
     });
+    this.app.server.on("connection", (socket) => this.connections.add(socket));
+    this.app.server.on("secureConnection", (socket) => this.#secured.add(socket));
     this.app.server.maxConnections = limits.connections;
     this.app.server.on("drop", options.onRefused);
     this.app.server.on("upgrade", (request, socket, head) => this.#upgrade(request, socket, head));
@@ -168,6 +193,8 @@ export class Listener implements Component {
       socket.end("HTTP/1.1 403 Forbidden\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
       return;
     }
+    // The handler has its own limits, by viewer.
+    this.connections.signedIn(request.socket);
     handler(request, socket, head);
   }
 }
