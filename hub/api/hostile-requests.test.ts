@@ -6,6 +6,7 @@ import { writeFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { join } from "node:path";
 import { after, before, suite, test } from "node:test";
+import { gzipSync } from "node:zlib";
 import { hubErrorBody } from "#hub/api/http/error-body.ts";
 import { Listener, type ListenerLimits } from "#hub/api/http/listener.ts";
 import { silentLogger } from "#proto/kit/log.ts";
@@ -161,4 +162,50 @@ suite("limits of a listener", () => {
       await listener.stop();
     }
   });
+});
+
+suite("a body", () => {
+  const NESTED = "[".repeat(2_000) + "]".repeat(2_000);
+
+  for (const [method, path, body] of [
+    ["POST", "/_search", `{"query":${NESTED}}`],
+    ["PUT", "/nested", `{"mappings":{"_meta":{"a":${NESTED}}}}`],
+    ["POST", "/_aliases", NESTED],
+    ["POST", "/_msearch", `{}\n{"query":${NESTED}}\n`],
+    ["POST", "/_bulk", `{"index":{"_index":"a","_source":${NESTED}}}\n{}\n`],
+    ["POST", "/_bulk", `${"[".repeat(1_000_000)}\n{}\n`],
+  ] as const) {
+    test(`of ${path} nested 2,000 deep and more is refused with 400`, async () => {
+      const type = /_bulk|_msearch/.test(path) ? "application/x-ndjson" : "application/json";
+      const { status, text } = await search(method, path, body, { "content-type": type });
+      assert.match(text, /objects and lists within each other/);
+      // _msearch answers each search with a status of its own.
+      assert.equal(status, 400);
+    });
+  }
+
+  test("of 90 kB that unpacks to 95 MB is refused while it unpacks", async () => {
+    const bomb = gzipSync(Buffer.alloc(95_000_000, "["), { level: 9 });
+    assert.ok(bomb.length < 100_000);
+    const cpu = process.cpuUsage();
+    const { status, text } = await search("POST", "/_search", bomb, {
+      "content-type": "application/json",
+      "content-encoding": "gzip",
+    });
+    const { user, system } = process.cpuUsage(cpu);
+    assert.equal(status, 413, text);
+    assert.ok(user + system < 1_500_000, `${(user + system) / 1000} ms`);
+  });
+
+  for (const [path, bytes] of [
+    ["/_analyze", 2_000_000],
+    ["/_search", 11_000_000],
+    ["/_cluster/settings", 2_000_000],
+  ] as const) {
+    test(`of ${bytes} bytes is too large for ${path}`, async () => {
+      const body = JSON.stringify({ text: "a".repeat(bytes) });
+      const method = path === "/_cluster/settings" ? "PUT" : "POST";
+      assert.equal((await search(method, path, body)).status, 413);
+    });
+  }
 });

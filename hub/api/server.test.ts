@@ -4,7 +4,7 @@ import { connect, createServer } from "node:net";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { brotliCompressSync, gzipSync } from "node:zlib";
-import { MAX_BODY_BYTES } from "#hub/api/http/request-body.ts";
+import { MAX_BODY_BYTES } from "#hub/api/http/route.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { FakeHub } from "#test/support/api/fake-hub.ts";
 import { clientOf } from "#test/support/api/http-client.ts";
@@ -108,10 +108,10 @@ test("answers are packed for who accepts it, unless it sent more than comes back
 
 test("a body beyond the limit is refused, packed or not, and the next request works", async () => {
   const head = { "content-type": "application/json", "content-length": String(MAX_BODY_BYTES + 1) };
-  const announced = await search("POST", "/_analyze", "{", head);
+  const announced = await search("POST", "/a/_doc", "{", head);
   assert.equal(announced.status, 413);
   const bomb = gzipSync(Buffer.alloc(MAX_BODY_BYTES + 1, " "), { level: 1 });
-  const packed = await search("POST", "/_analyze", bomb, {
+  const packed = await search("POST", "/a/_doc", bomb, {
     "content-type": "application/json",
     "content-encoding": "gzip",
   });

@@ -7,6 +7,7 @@ import { printOutcome, printTask, Tasks, type TaskWork } from "./tasks.ts";
 /** Work that ends when it is cancelled, or at once. */
 function work(waits: boolean, outcome: () => Record<string, unknown> = () => ({ done: true })): TaskWork {
   return {
+    owner: "user test",
     action: "indices:data/write/reindex",
     description: "reindex",
     status: () => ({ total: 1 }),

@@ -2,6 +2,7 @@
 
 import type { IncomingHttpHeaders } from "node:http";
 import { itemError } from "#hub/api/http/error-body.ts";
+import type { ApiRequest } from "#hub/api/http/request.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
@@ -14,6 +15,8 @@ const MAX_ENDED = 1000;
 
 /** The operation of a task. */
 export interface TaskWork {
+  /** Principal.id of who began it. */
+  readonly owner: string;
   readonly action: string;
   readonly description: string;
   /** Headers by which the client names itself; see taskHeaders. */
@@ -170,4 +173,12 @@ export function taskHeaders({ headers }: { readonly headers: IncomingHttpHeaders
 export function printOutcome({ response, error }: Task): JsonObject {
   if (error !== undefined) return { error: itemError(error) };
   return response === undefined ? {} : { response };
+}
+
+/** Returns whether the sender of a request may see and cancel a task: who began it, and administrators. */
+export function maySeeTask(
+  { principal, may }: Pick<ApiRequest, "principal" | "may">,
+  { work }: Task,
+): boolean {
+  return work.owner === principal.id || may("administer");
 }

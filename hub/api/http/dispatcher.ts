@@ -1,11 +1,13 @@
 /** Dispatches requests: route, principal, body, handler, answer. An error of any step becomes an error body. */
 
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeader, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import { promisify } from "node:util";
 import { constants, gzip } from "node:zlib";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { warnOfParameters } from "#hub/api/compat/compatibility.ts";
 import { requestedVersion, versionNumber } from "#hub/api/compat/version.ts";
+import type { Principal } from "#hub/api/ports/indices.ts";
 import { gatherWarnings } from "#hub/search/options/request-version.ts";
 import { AppError, type ErrorCode, toAppError } from "#proto/kit/errors.ts";
 import type { Logger } from "#proto/kit/log.ts";
@@ -20,9 +22,9 @@ import {
 import type { ApiMetrics } from "./api-metrics.ts";
 import { plainErrorBody } from "./error-body.ts";
 import { checkParameters, parseQuery } from "./query-string.ts";
-import { ApiRequest, type Method } from "./request.ts";
+import { type Action, ApiRequest, type Method } from "./request.ts";
 import type { BodyReader, ReadBody } from "./request-body.ts";
-import type { AccessControl, ApiResponse, Route } from "./route.ts";
+import { type AccessControl, type ApiResponse, bodyLimitOf, type Route, rightsOf } from "./route.ts";
 import { type Match, Router } from "./router.ts";
 
 export interface DispatcherOptions {
@@ -35,6 +37,8 @@ export interface DispatcherOptions {
   readonly errorBody: (error: AppError) => unknown;
   /** Version to answer in unless a request asks for another. */
   readonly compatVersion: string;
+  /** Called with the connection of each request that was authorised. */
+  readonly onSignedIn: (socket: Socket) => void;
   /** Sent with every answer. */
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -118,8 +122,9 @@ export class Dispatcher {
     turn.match = found;
     const { route } = found;
     const principal = await access.authenticate({ method: raw.method ?? "", headers: raw.headers, ip });
-    access.authorize(principal, route.action);
-    turn.body = await bodies.read(raw);
+    for (const action of rightsOf(route)) access.authorize(principal, action);
+    this.#options.onSignedIn(raw.socket);
+    turn.body = await bodies.read(raw, bodyLimitOf(route));
     const body = bodyOf(turn.body.bytes, query, raw, route);
     if (route.takesAnyParams !== true) checkParameters(turn.path, query, route.params);
     const request = new ApiRequest({
@@ -130,6 +135,7 @@ export class Dispatcher {
       headers: raw.headers,
       body,
       principal,
+      may: (action) => mayDo(access, principal, action),
       signal,
     });
     const version = requestedVersion(this.#configured, raw.headers);
@@ -241,6 +247,17 @@ function warningHeaders(warnings: ReadonlySet<string>): string[] {
     const quoted = short.replace(/[\\"]/g, "\\$&").replace(/[^\x20-\x7e]/gu, encodeURIComponent);
     return `299 ${agent} "${quoted}" "${date}"`;
   });
+}
+
+/** Whether a principal has a right that isn't needed for the whole route. */
+function mayDo(access: AccessControl, principal: Principal, action: Action): boolean {
+  try {
+    access.authorize(principal, action);
+    return true;
+  } catch (error) {
+    if (toAppError(error).code === "forbidden") return false;
+    throw error;
+  }
 }
 
 /** The body, or the parameter `source` in its place. Throws media_type. */

@@ -1,25 +1,24 @@
 /** Reads request bodies within limits for one body and for all bodies in memory. */
 
 import type { IncomingMessage } from "node:http";
-import { promisify } from "node:util";
-import { brotliDecompress, gunzip, inflate } from "node:zlib";
-import { AppError, systemCode } from "#proto/kit/errors.ts";
+import type { Transform } from "node:stream";
+import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
+import { AppError } from "#proto/kit/errors.ts";
 import { freeBytes } from "#proto/kit/free-bytes.ts";
 import type { Metrics } from "#proto/kit/metrics.ts";
 import { GrowingBytes } from "./growable-buffer.ts";
 
-/** Largest body, packed and unpacked: http.max_content_length of 6.5. */
-export const MAX_BODY_BYTES = 100 * 1024 * 1024;
 /** Limit of all bodies in memory; a request beyond it is refused with a retryable error. */
 const MAX_BODIES_BYTES = 256 * 1024 * 1024;
 
-const UNPACK: Readonly<
-  Record<string, (packed: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>>
-> = {
-  gzip: promisify(gunzip),
-  "x-gzip": promisify(gunzip),
-  deflate: promisify(inflate),
-  br: promisify(brotliDecompress),
+/** Unpacked at a time. */
+const UNPACK_BYTES = 256 * 1024;
+
+const UNPACK: Readonly<Record<string, () => Transform>> = {
+  gzip: () => createGunzip({ chunkSize: UNPACK_BYTES }),
+  "x-gzip": () => createGunzip({ chunkSize: UNPACK_BYTES }),
+  deflate: () => createInflate({ chunkSize: UNPACK_BYTES }),
+  br: () => createBrotliDecompress({ chunkSize: UNPACK_BYTES }),
 };
 
 /** A body that was read; `release` gives its memory back to the budget. */
@@ -46,7 +45,7 @@ export class BodyReader {
   }
 
   /** Throws request_too_large, overloaded, media_type (unknown packing), request_invalid (broken packing), cancelled. */
-  async read(message: IncomingMessage): Promise<ReadBody> {
+  async read(message: IncomingMessage, limitBytes: number): Promise<ReadBody> {
     const { headers } = message;
     const length = headers["content-length"];
     if (length === "0" || (length === undefined && headers["transfer-encoding"] === undefined))
@@ -54,13 +53,9 @@ export class BodyReader {
     const held = new Held((bytes) => this.#take(bytes));
     try {
       const announced = Number(length ?? 0);
-      if (announced > MAX_BODY_BYTES) throw tooLarge();
-      const packed = await receive(message, held, announced);
-      const bytes = await unpack(packed, headers["content-encoding"]);
-      if (bytes !== packed) {
-        held.take(bytes.length);
-        freeBytes(packed);
-      }
+      if (announced > limitBytes) throw tooLarge(limitBytes);
+      const packed = await receive(message, held, announced, limitBytes);
+      const bytes = await unpack(packed, headers["content-encoding"], held, limitBytes);
       return { bytes, release: () => held.release() };
     } catch (error) {
       held.release();
@@ -84,14 +79,19 @@ export class BodyReader {
 }
 
 /** Reads to the end. Fast path: a small body usually arrives with its head and is taken at once. */
-function receive(message: IncomingMessage, held: Held, length: number): Buffer | Promise<Buffer> {
-  if (message.readableLength !== length || length === 0) return receiveRest(message, held);
+function receive(
+  message: IncomingMessage,
+  held: Held,
+  length: number,
+  limitBytes: number,
+): Buffer | Promise<Buffer> {
+  if (message.readableLength !== length || length === 0) return receiveRest(message, held, limitBytes);
   held.take(length);
   return message.read() as Buffer;
 }
 
 /** By events: an iterator over the stream costs as much as a small request. */
-function receiveRest(message: IncomingMessage, held: Held): Promise<Buffer> {
+function receiveRest(message: IncomingMessage, held: Held, limitBytes: number): Promise<Buffer> {
   return new Promise((done, fail) => {
     const bytes = new GrowingBytes(Number(message.headers["content-length"] ?? 0));
     const end = (error?: Error): void => {
@@ -106,7 +106,7 @@ function receiveRest(message: IncomingMessage, held: Held): Promise<Buffer> {
     const onClose = (): void => end(new Error("the connection was closed"));
     const take = (chunk: Buffer): void => {
       try {
-        if (bytes.length + chunk.length > MAX_BODY_BYTES) throw tooLarge();
+        if (bytes.length + chunk.length > limitBytes) throw tooLarge(limitBytes);
         held.take(chunk.length);
         bytes.take(chunk);
       } catch (error) {
@@ -137,22 +137,39 @@ class Held {
   }
 }
 
-async function unpack(packed: Buffer, encoding = "identity"): Promise<Buffer> {
-  if (encoding === "identity" || encoding === "") return packed;
+/** Unpacks within the limit and the budget, which is charged while the bytes come. */
+async function unpack(
+  packed: Buffer,
+  encoding: string | undefined,
+  held: Held,
+  limitBytes: number,
+): Promise<Buffer> {
+  if (encoding === undefined || encoding === "identity" || encoding === "") return packed;
   const unpacker = Object.hasOwn(UNPACK, encoding) ? UNPACK[encoding] : undefined;
   if (unpacker === undefined)
     throw new AppError("media_type", `Content-Encoding [${encoding}] is not supported; use gzip or none`);
+  const stream = unpacker();
+  const bytes = new GrowingBytes(0);
   try {
-    return await unpacker(packed, { maxOutputLength: MAX_BODY_BYTES });
+    stream.end(packed);
+    for await (const chunk of stream as AsyncIterable<Buffer>) {
+      if (bytes.length + chunk.length > limitBytes) throw tooLarge(limitBytes);
+      held.take(chunk.length);
+      bytes.take(chunk);
+    }
   } catch (error) {
-    if (systemCode(error) === "ERR_BUFFER_TOO_LARGE") throw tooLarge();
+    if (error instanceof AppError) throw error;
     throw new AppError("request_invalid", `the body is no valid ${encoding} data`, { cause: error });
+  } finally {
+    stream.destroy();
   }
+  freeBytes(packed);
+  return bytes.view;
 }
 
-function tooLarge(): AppError {
+function tooLarge(limitBytes: number): AppError {
   return new AppError(
     "request_too_large",
-    `the request body is larger than ${MAX_BODY_BYTES} bytes; send it in several requests`,
+    `the request body is larger than ${limitBytes} bytes; send it in several requests`,
   );
 }

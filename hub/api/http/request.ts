@@ -8,6 +8,17 @@ import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import { parseDuration } from "#proto/kit/units.ts";
 import { validationError } from "./error-body.ts";
 
+/** The right that a principal needs. */
+export type Action =
+  | "monitor"
+  | "search"
+  | "ingest"
+  | "index_manage"
+  | "index_delete"
+  | "save"
+  | "alert"
+  | "administer";
+
 export type Method = "GET" | "HEAD" | "POST" | "PUT" | "DELETE";
 
 export interface ApiRequestParts {
@@ -20,6 +31,8 @@ export interface ApiRequestParts {
   /** Unpacked; empty without a body. */
   readonly body: Buffer;
   readonly principal: Principal;
+  /** Returns whether the principal has a right beside those that the route needs. */
+  readonly may: (action: Action) => boolean;
   readonly signal: AbortSignal;
 }
 
@@ -33,6 +46,7 @@ export class ApiRequest {
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
   readonly principal: Principal;
+  readonly may: (action: Action) => boolean;
   /** Aborted when the client goes away. */
   readonly signal: AbortSignal;
 
@@ -44,6 +58,7 @@ export class ApiRequest {
     this.headers = parts.headers;
     this.body = parts.body;
     this.principal = parts.principal;
+    this.may = parts.may;
     this.signal = parts.signal;
   }
 

@@ -4,18 +4,7 @@
  */
 
 import type { Principal } from "#hub/api/ports/indices.ts";
-import type { ApiRequest, Method } from "./request.ts";
-
-/** The right that a principal needs. */
-export type Action =
-  | "monitor"
-  | "search"
-  | "ingest"
-  | "index_manage"
-  | "index_delete"
-  | "save"
-  | "alert"
-  | "administer";
+import type { Action, ApiRequest, Method } from "./request.ts";
 
 /** What may stand in a body: a JSON value, lines of JSON, or text as it is. */
 export type BodyKind = "json" | "ndjson" | "any";
@@ -29,7 +18,10 @@ export interface Route {
   readonly params: readonly string[];
   /** True: parameters aren't checked. */
   readonly takesAnyParams?: boolean;
-  readonly action: Action;
+  /** The right that the route needs; several: all of them. */
+  readonly action: Action | readonly Action[];
+  /** Largest body, packed and unpacked, bytes; otherwise by the right, see bodyLimitOf. */
+  readonly maxBodyBytes?: number;
   /** One sentence for the interface's description. */
   readonly summary: string;
   /** Default "json". */
@@ -60,6 +52,25 @@ export interface IncomingCredentials {
   readonly method: string;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly ip: string;
+}
+
+/** Returns the rights that a route needs. */
+export function rightsOf({ action }: Route): readonly Action[] {
+  return typeof action === "string" ? [action] : action;
+}
+
+const MIB = 1024 * 1024;
+/** Largest body of any route: http.max_content_length of 6.5. */
+export const MAX_BODY_BYTES = 100 * MIB;
+/** Searches list ids and terms, definitions of indices list fields. */
+const LARGE_BODY_BYTES = 10 * MIB;
+
+/** Returns the largest body that a route takes, bytes. */
+export function bodyLimitOf(route: Route): number {
+  const { maxBodyBytes } = route;
+  if (maxBodyBytes !== undefined) return maxBodyBytes;
+  const isLarge = rightsOf(route).some((action) => action === "search" || action === "index_manage");
+  return isLarge ? LARGE_BODY_BYTES : MIB;
 }
 
 /** Returns an answer with a JSON body. */

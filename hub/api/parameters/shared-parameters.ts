@@ -51,6 +51,15 @@ export const SOURCE_PARAMS: readonly string[] = [
   "_source_excludes",
 ];
 
+/** Throws forbidden where a write asks to see a document that its sender may not read. */
+export function checkMayRead(request: ApiRequest, filter: SourceFilter | false | undefined): void {
+  if (filter === undefined || filter === false || request.may("search")) return;
+  throw new AppError(
+    "forbidden",
+    `${request.principal.name} may not search, so a write can't answer [_source]`,
+  );
+}
+
 /** Returns the filter that the parameters ask for; undefined where they don't mention `_source`. */
 export function sourceParams(request: ApiRequest): SourceFilter | false | undefined {
   const { query } = request;

@@ -237,6 +237,8 @@ export interface HubStatus {
 
 /** The sender of a request. */
 export interface Principal {
+  /** Tells principals apart: kind and id. */
+  readonly id: string;
   readonly name: string;
   readonly roles: readonly ("admin" | "editor" | "viewer" | "ingest")[];
 }

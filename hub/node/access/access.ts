@@ -7,7 +7,8 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import type { IncomingMessage } from "node:http";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Reach } from "#hub/alerts/rule-store.ts";
-import type { AccessControl, Action, IncomingCredentials } from "#hub/api/http/route.ts";
+import type { Action } from "#hub/api/http/request.ts";
+import type { AccessControl, IncomingCredentials } from "#hub/api/http/route.ts";
 import type { Documents, Indices, Principal } from "#hub/api/ports/indices.ts";
 import type { DashboardPlugin } from "#hub/api/server.ts";
 import { ANONYMOUS, authorize, type Principal as Signed } from "#hub/auth/accounts/principal.ts";
@@ -27,11 +28,13 @@ import { GuardedDocuments, GuardedIndices } from "./index-guard.ts";
 
 /** The principal as routes see it; its permissions stay private to this file. */
 class Caller implements Principal {
+  readonly id: string;
   readonly name: string;
   readonly roles: Principal["roles"];
   readonly signed: Signed;
 
   constructor(signed: Signed) {
+    this.id = `${signed.kind} ${signed.id}`;
     this.name = signed.name;
     this.roles = [signed.role];
     this.signed = signed;

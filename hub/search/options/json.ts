@@ -8,6 +8,7 @@ const LONG_NUMBER = /\d{16}/;
 
 /** Parses a request's JSON; whole numbers beyond 2^53 become bigint. Throws parsing. */
 export function parseJson(text: string): unknown {
+  checkNesting(text);
   const { stackTraceLimit } = Error;
   // Where in the program broken JSON was met says nothing, and to note it takes longer than to parse a request.
   Error.stackTraceLimit = 0;
@@ -21,6 +22,38 @@ export function parseJson(text: string): unknown {
   } finally {
     Error.stackTraceLimit = stackTraceLimit;
   }
+}
+
+/** Objects and lists within each other. A deeper text would take a parser far more memory and time than its size says. */
+const MAX_NESTING = 500;
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+
+/** Throws parsing where the objects and lists of a JSON text are nested too deeply. */
+export function checkNesting(text: string): void {
+  if (text.length <= MAX_NESTING) return;
+  let depth = 0;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    // [ is 0x5b, { is 0x7b, ] is 0x5d, } is 0x7d.
+    if (code === 0x5b || code === 0x7b) {
+      if (++depth > MAX_NESTING) throw nestedTooDeeply();
+    } else if (code === 0x5d || code === 0x7d) depth--;
+    else if (code === QUOTE) {
+      for (at++; at < text.length && text.charCodeAt(at) !== QUOTE; at++)
+        if (text.charCodeAt(at) === BACKSLASH) at++;
+    }
+  }
+}
+
+function nestedTooDeeply(): AppError {
+  return new AppError(
+    "parsing",
+    `the body has more than ${MAX_NESTING} objects and lists within each other`,
+    {
+      data: { type: "json_parse_exception" },
+    },
+  );
 }
 
 /** Returns `value` where it is an object. Throws parsing, saying that `what` must be one. */

@@ -176,7 +176,7 @@ const CLUSTER: Cluster = {
 };
 
 const OPEN: AccessControl = {
-  authenticate: () => Promise.resolve({ name: "anonymous", roles: ["admin"] }),
+  authenticate: () => Promise.resolve({ id: "anonymous", name: "anonymous", roles: ["admin"] }),
   authorize() {},
 };
 

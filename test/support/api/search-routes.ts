@@ -76,7 +76,8 @@ export class SearchRoutesFixture {
         query: parameters,
         headers: {},
         body: Buffer.from(text),
-        principal: { name: "test", roles: ["admin"] },
+        principal: { id: "user test", name: "test", roles: ["admin"] },
+        may: () => true,
         signal: new AbortController().signal,
       });
       response = await gatherWarnings(new Set(), versionNumber(version), () => found.route.handle(request));

@@ -35,7 +35,7 @@ export function byQueryRoutes(parts: ApiContext): Route[] {
       methods: ["POST"],
       paths: ["/{index}/_update_by_query", "/{index}/{type}/_update_by_query"],
       params: PARAMS,
-      action: "ingest",
+      action: ["search", "ingest"],
       summary: "Writes the documents of a query anew, so that a changed mapping applies to them.",
       handle: (request) => updateByQuery(parts, request),
     },
@@ -43,7 +43,8 @@ export function byQueryRoutes(parts: ApiContext): Route[] {
       methods: ["POST"],
       paths: ["/{index}/_delete_by_query", "/{index}/{type}/_delete_by_query"],
       params: PARAMS,
-      action: "ingest",
+      // Deleting what a query matches destroys logs, as deleting an index does.
+      action: ["search", "index_delete"],
       summary: "Deletes the documents of a query.",
       handle: (request) => deleteByQuery(parts, request),
     },

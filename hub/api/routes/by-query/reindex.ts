@@ -29,7 +29,7 @@ export function reindexRoutes(parts: ApiContext): Route[] {
       methods: ["POST"],
       paths: ["/_reindex"],
       params: [...CHANGE_PARAMS, "scroll"],
-      action: "ingest",
+      action: ["search", "ingest"],
       summary: "Copies documents into another index, also from another search engine.",
       handle: (request) => reindex(parts, request),
     },

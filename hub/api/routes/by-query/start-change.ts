@@ -47,6 +47,7 @@ export async function startChange(
   // A source that can't be opened fails this request, not only the task.
   const pages = waits ? undefined : await change.open(request.signal);
   const task = parts.tasks.start({
+    owner: request.principal.id,
     action: change.action,
     description: change.description,
     headers: taskHeaders(request),

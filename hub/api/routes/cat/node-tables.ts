@@ -2,6 +2,7 @@
 
 import { freemem, loadavg, totalmem } from "node:os";
 import type { ApiContext } from "#hub/api/context/api-context.ts";
+import { maySeeTask } from "#hub/api/context/tasks.ts";
 import { meantNodes } from "#hub/api/routes/cluster/nodes.ts";
 import { LIST_ACTION } from "#hub/api/routes/cluster/tasks.ts";
 import { diskCells, fileDescriptors } from "#hub/api/stats/machine.ts";
@@ -180,7 +181,7 @@ export const tasksTable: CatTable = {
     column("node", "n", "node name"),
     column("description", "desc", "task action description", { shownBy: "detailed" }),
   ],
-  rows({ cluster, clock, tasks }) {
+  rows({ cluster, clock, tasks }, request) {
     const node = cluster.nodes()[0]!;
     const row = (id: number, action: string, startMs: number, runningMs: number, description: string) => ({
       id,
@@ -199,6 +200,7 @@ export const tasksTable: CatTable = {
       row(tasks.nextId(), LIST_ACTION, clock.now(), 0, ""),
       ...tasks
         .running()
+        .filter((task) => maySeeTask(request, task))
         .map((task) => row(task.id, task.work.action, task.startMs, task.runningMs(), task.work.description)),
     ];
   },

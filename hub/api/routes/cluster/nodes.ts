@@ -3,8 +3,7 @@
 import { BUILD } from "#hub/api/compat/version.ts";
 import type { ApiContext } from "#hub/api/context/api-context.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
-import { MAX_BODY_BYTES } from "#hub/api/http/request-body.ts";
-import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
+import { type ApiResponse, json, MAX_BODY_BYTES, type Route } from "#hub/api/http/route.ts";
 import { nestSettings } from "#hub/api/parameters/index-settings.ts";
 import type { NodeInfo } from "#hub/api/ports/indices.ts";
 import { compileWildcard } from "#hub/search/patterns/wildcard.ts";

@@ -1,7 +1,7 @@
 /** `_tasks` and `_remote/info`. The list holds changes by query and the listing request itself. */
 
 import type { ApiContext } from "#hub/api/context/api-context.ts";
-import { printOutcome, printTask, type Task, taskHeaders } from "#hub/api/context/tasks.ts";
+import { maySeeTask, printOutcome, printTask, type Task, taskHeaders } from "#hub/api/context/tasks.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
 import type { NodeInfo } from "#hub/api/ports/indices.ts";
@@ -78,7 +78,8 @@ function listTasks(parts: ApiContext, request: ApiRequest): ApiResponse {
     cancellable: false,
     headers: taskHeaders(request),
   };
-  const running = tasks.running().map((task) => printTask(task, node?.id ?? "", detailed));
+  const seen = tasks.running().filter((task) => maySeeTask(request, task));
+  const running = seen.map((task) => printTask(task, node?.id ?? "", detailed));
   const listed: JsonObject[] = [asking, ...running].filter(({ action }) => wanted(String(action)));
   return grouped(listed, node, request);
 }
@@ -113,7 +114,7 @@ function grouped(
 }
 
 async function getTask(parts: ApiContext, request: ApiRequest): Promise<ApiResponse> {
-  const { task, node } = findTask(parts, request.segment("task_id"));
+  const { task, node } = findTask(parts, request, request.segment("task_id"));
   if (request.flag("wait_for_completion") === true) {
     const timeoutMs = Math.min(MAX_WAIT_MS, request.duration("timeout") ?? MAX_WAIT_MS);
     const over = new AbortController();
@@ -127,12 +128,16 @@ async function getTask(parts: ApiContext, request: ApiRequest): Promise<ApiRespo
 }
 
 /** Throws request_invalid for what is no number of a task, not_found. */
-function findTask({ cluster, tasks }: ApiContext, given: string): { task: Task; node: NodeInfo } {
+function findTask(
+  { cluster, tasks }: ApiContext,
+  request: ApiRequest,
+  given: string,
+): { task: Task; node: NodeInfo } {
   const match = /^(.+):(\d{1,15})$/.exec(given);
   if (match === null) throw new AppError("request_invalid", `malformed task id ${given}`);
   const node = cluster.nodes()[0]!;
   const task = match[1] === node.id ? tasks.get(Number(match[2])) : undefined;
-  if (task !== undefined) return { task, node };
+  if (task !== undefined && maySeeTask(request, task)) return { task, node };
   const isElsewhere = !cluster.nodes().some(({ id }) => id === match[1]);
   const why = isElsewhere
     ? `belongs to the node [${match[1]}] which isn't part of the cluster and there is no record of the task`
@@ -146,7 +151,10 @@ function cancelTasks(parts: ApiContext, request: ApiRequest): ApiResponse {
   const { tasks, cluster } = parts;
   const given = request.path["task_id"];
   const wanted = actionTest(request);
-  const meant = given === undefined ? tasks.running() : [findTask(parts, given).task];
+  const meant =
+    given === undefined
+      ? tasks.running().filter((task) => maySeeTask(request, task))
+      : [findTask(parts, request, given).task];
   const [node] = meantNodes(cluster.nodes(), request.query["nodes"]);
   const cancelled = meant.filter(
     (task) => node !== undefined && wanted(task.work.action) && tasks.cancel(task.id),

@@ -9,6 +9,7 @@ import type { ScriptedUpdate } from "#hub/api/context/scripted-change.ts";
 import { isTrue, optionalInteger, optionalText } from "#hub/api/parameters/values.ts";
 import { checkId, makeConditions, warnOfVersion } from "#hub/api/parameters/write-options.ts";
 import type { WriteItem } from "#hub/api/ports/indices.ts";
+import { checkNesting } from "#hub/search/options/json.ts";
 import { answersAs, warnDeprecated } from "#hub/search/options/request-version.ts";
 import { parseSourceFilter, type SourceFilter } from "#hub/search/source/source-filter.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
@@ -164,6 +165,7 @@ function parseAction(text: string, line: number): Action {
 
 /** JSON, or JSON whose keys have no quotes: {index: {_id: 1}}. */
 function parseLine(text: string, line: number): unknown {
+  checkNesting(text);
   try {
     return JSON.parse(text);
   } catch (error) {

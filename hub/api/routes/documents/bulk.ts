@@ -8,8 +8,8 @@ import { aliasFault } from "#hub/api/context/write-blocks.ts";
 import { itemError, validationError } from "#hub/api/http/error-body.ts";
 import { writeJson } from "#hub/api/http/json-writer.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
-import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
-import { SOURCE_PARAMS, sourceParams } from "#hub/api/parameters/shared-parameters.ts";
+import { type ApiResponse, json, MAX_BODY_BYTES, type Route } from "#hub/api/http/route.ts";
+import { checkMayRead, SOURCE_PARAMS, sourceParams } from "#hub/api/parameters/shared-parameters.ts";
 import {
   isFailure,
   routingOf,
@@ -40,6 +40,7 @@ export function bulkRoutes(parts: ApiContext): Route[] {
       paths: ["/_bulk", "/{index}/_bulk", "/{index}/{type}/_bulk"],
       params: [...WRITE_PARAMS, ...SOURCE_PARAMS, "type", "fields", "pipeline", "require_alias"],
       action: "ingest",
+      maxBodyBytes: MAX_BODY_BYTES,
       body: "ndjson",
       summary: "Writes, changes and deletes many documents.",
       handle: (request) => bulk(parts, request),
@@ -56,7 +57,11 @@ async function bulk(parts: ApiContext, request: ApiRequest): Promise<ApiResponse
   checkEnd(request.body);
   const simple = readBulkRun(request.body, defaults);
   if (simple !== null) await appendAll(parts, simple, options, answer);
-  else await writeItems(parts, [...parseBulk(request.body, defaults)], options, answer);
+  else {
+    const items = [...parseBulk(request.body, defaults)];
+    for (const { source } of items) checkMayRead(request, source);
+    await writeItems(parts, items, options, answer);
+  }
   return json(new RawJson(answer.finish(Math.round(parts.clock.monotonic() - startMs))));
 }
 

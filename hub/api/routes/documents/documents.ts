@@ -6,7 +6,7 @@ import { checkPipeline, pipelineOf } from "#hub/api/context/ingest-documents.ts"
 import { aliasFault } from "#hub/api/context/write-blocks.ts";
 import { errorBody } from "#hub/api/http/error-body.ts";
 import { type ApiRequest, checkValid } from "#hub/api/http/request.ts";
-import { type ApiResponse, empty, json, type Route } from "#hub/api/http/route.ts";
+import { type ApiResponse, empty, json, MAX_BODY_BYTES, type Route } from "#hub/api/http/route.ts";
 import { SOURCE_PARAMS, sourceParams } from "#hub/api/parameters/shared-parameters.ts";
 import {
   CONDITION_PARAMS,
@@ -45,6 +45,7 @@ export function documentRoutes(parts: ApiContext): Route[] {
       paths: ["/{index}/{type}"],
       params: INDEX_PARAMS,
       action: "ingest",
+      maxBodyBytes: MAX_BODY_BYTES,
       summary: "Stores a document under a generated id.",
       handle: (request) => indexDocument(parts, request, opTypeOf(request)),
     },
@@ -53,6 +54,7 @@ export function documentRoutes(parts: ApiContext): Route[] {
       paths: ["/{index}/{type}/{id}"],
       params: INDEX_PARAMS,
       action: "ingest",
+      maxBodyBytes: MAX_BODY_BYTES,
       summary: "Stores a document under the id given.",
       handle: (request) => indexDocument(parts, request, opTypeOf(request)),
     },
@@ -61,6 +63,7 @@ export function documentRoutes(parts: ApiContext): Route[] {
       paths: ["/{index}/{type}/{id}/_create", "/{index}/_create/{id}"],
       params: INDEX_PARAMS,
       action: "ingest",
+      maxBodyBytes: MAX_BODY_BYTES,
       summary: "Stores a document unless its id is taken.",
       handle: (request) => indexDocument(parts, request, "create"),
     },

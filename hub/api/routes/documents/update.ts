@@ -9,8 +9,8 @@ import {
   scriptedUpdate,
 } from "#hub/api/context/scripted-change.ts";
 import { type ApiRequest, checkValid } from "#hub/api/http/request.ts";
-import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
-import { SOURCE_PARAMS, sourceParams } from "#hub/api/parameters/shared-parameters.ts";
+import { type ApiResponse, json, MAX_BODY_BYTES, type Route } from "#hub/api/http/route.ts";
+import { checkMayRead, SOURCE_PARAMS, sourceParams } from "#hub/api/parameters/shared-parameters.ts";
 import {
   CONDITION_PARAMS,
   conditionsOf,
@@ -68,6 +68,7 @@ export function updateRoutes(parts: ApiContext): Route[] {
       paths: ["/{index}/{type}/{id}/_update", "/{index}/_update/{id}"],
       params: [...WRITE_PARAMS, ...CONDITION_PARAMS, ...SOURCE_PARAMS, "retry_on_conflict", "lang", "fields"],
       action: "ingest",
+      maxBodyBytes: MAX_BODY_BYTES,
       summary: "Changes fields of a document.",
       handle: (request) => update(parts, request),
     },
@@ -112,6 +113,8 @@ async function update(parts: ApiContext, request: ApiRequest): Promise<ApiRespon
   const type = request.path["type"];
   const { source: bytes, settings } = splitSettings(request.body);
   const body = settings !== undefined && bytes.length <= 2 ? undefined : readUpdateBody(bytes);
+  const wanted = sourceParams(request) ?? body?.source;
+  checkMayRead(request, wanted);
   await applySettings(parts.indices, name, settings);
   await adoptType(parts.indices, name, type);
   const item = itemOf(request, name, id, body);
@@ -128,7 +131,6 @@ async function update(parts: ApiContext, request: ApiRequest): Promise<ApiRespon
     if (!isFailure(result)) {
       const shownType = documentType(parts.indices.get(result.index), type);
       const answer = writeBody(result, parts.indices, options.refresh, shownType);
-      const wanted = sourceParams(request) ?? body?.source;
       return json({ ...answer, ...(await newSource(parts, request, wanted)) }, writeStatus(result));
     }
     if (result.error.code !== "version_conflict" || tries >= retries || scripted !== undefined)

@@ -35,6 +35,8 @@ export function analyzeRoutes(parts: ApiContext): Route[] {
       paths: ["/_analyze", "/{index}/_analyze"],
       params: ["index", "prefer_local", ...KEYS],
       action: "search",
+      // Every token of a text becomes a part of the answer.
+      maxBodyBytes: 1024 * 1024,
       summary: "Shows the tokens of a text.",
       handle: (request) => analyze(parts, request),
     },

@@ -3,7 +3,7 @@
 import type { ApiContext } from "#hub/api/context/api-context.ts";
 import { errorDetail } from "#hub/api/http/error-body.ts";
 import { type ApiRequest, checkValid } from "#hub/api/http/request.ts";
-import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
+import { type ApiResponse, json, MAX_BODY_BYTES, type Route } from "#hub/api/http/route.ts";
 import { resolveOptions } from "#hub/api/parameters/shared-parameters.ts";
 import type { ResolveOptions } from "#hub/api/ports/indices.ts";
 import { parseJson } from "#hub/search/options/json.ts";
@@ -44,6 +44,7 @@ export function msearchRoutes(parts: ApiContext): Route[] {
         "ignore_throttled",
       ],
       action: "search",
+      maxBodyBytes: MAX_BODY_BYTES,
       summary: "Answers several searches in one request.",
       body: "ndjson",
       handle: (request) => multiSearch(parts, request),

@@ -20,6 +20,8 @@ const MAX_KEEP_ALIVE_MS = 24 * 3_600_000;
 const SWEEP_MS = 5_000;
 
 export interface ScrollContext {
+  /** Principal.id of who opened it. */
+  readonly owner: string;
   readonly request: SearchRequest;
   readonly opened: OpenShards;
   /** Where the last page ended; undefined before it is known. */
@@ -48,6 +50,7 @@ export class ScrollContexts {
   open(
     request: SearchRequest,
     opened: OpenShards,
+    owner: string,
     keepAliveMs: number,
     limitMs: number = MAX_KEEP_ALIVE_MS,
   ): string {
@@ -60,6 +63,7 @@ export class ScrollContexts {
     }
     const id = randomBytes(24).toString("base64url");
     this.#contexts.set(id, {
+      owner,
       request,
       opened,
       cursor: undefined,
@@ -73,9 +77,14 @@ export class ScrollContexts {
   }
 
   /** Returns a context and prolongs its time; undefined `keepAliveMs` leaves it. Throws not_found, overloaded. */
-  take(id: string, keepAliveMs: number | undefined, limitMs: number = MAX_KEEP_ALIVE_MS): ScrollContext {
+  take(
+    id: string,
+    owner: string,
+    keepAliveMs: number | undefined,
+    limitMs: number = MAX_KEEP_ALIVE_MS,
+  ): ScrollContext {
     const context = this.#contexts.get(id);
-    if (context === undefined) throw missing(id);
+    if (context === undefined || context.owner !== owner) throw missing(id);
     if (keepAliveMs !== undefined) {
       checkKeepAlive(keepAliveMs, limitMs);
       context.expiresMs = performance.now() + keepAliveMs;
@@ -85,13 +94,13 @@ export class ScrollContexts {
     return context;
   }
 
-  /** Closes contexts and returns how many there were; `_all` closes all. */
-  close(ids: readonly string[]): number {
+  /** Closes contexts of `owner`, without one of anybody, and returns how many there were; `_all` stands for all of them. */
+  close(ids: readonly string[], owner?: string): number {
     const wanted = ids.includes("_all") ? [...this.#contexts.keys()] : ids;
     let closed = 0;
     for (const id of wanted) {
       const context = this.#contexts.get(id);
-      if (context === undefined) continue;
+      if (context === undefined || (owner !== undefined && context.owner !== owner)) continue;
       this.#contexts.delete(id);
       context.opened.close();
       closed++;

@@ -47,6 +47,7 @@ async function nextPage(
   checkValid(id === undefined && "scrollId is missing");
   const context = scrolls.take(
     id!,
+    request.principal.id,
     keepAliveOf(keepAlive ?? request.query["scroll"]),
     keepAliveLimitMs(parts),
   );
@@ -82,7 +83,7 @@ async function nextPage(
 function clear(scrolls: ScrollContexts, request: ApiRequest): ApiResponse {
   const { ids } = readScroll(request);
   checkValid(ids.length === 0 && "no scroll ids specified");
-  const freed = scrolls.close(ids);
+  const freed = scrolls.close(ids, request.may("administer") ? undefined : request.principal.id);
   return json({ succeeded: true, num_freed: freed }, freed === 0 ? 404 : 200);
 }
 

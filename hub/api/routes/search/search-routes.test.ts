@@ -180,12 +180,27 @@ test("scrolls beyond the limit are refused with 429, and a stop closes all", asy
   const full = new ScrollContexts(new Metrics());
   const nothing = { indices: [], shards: [], close: () => undefined };
   const request = {} as Parameters<ScrollContexts["open"]>[0];
-  for (let count = 0; count < 500; count++) full.open(request, nothing, 60_000);
+  for (let count = 0; count < 500; count++) full.open(request, nothing, "user test", 60_000);
   assert.throws(
-    () => full.open(request, nothing, 60_000),
+    () => full.open(request, nothing, "user test", 60_000),
     (error) => error instanceof AppError && error.status === 429,
   );
   full.stop();
-  full.open(request, nothing, 60_000);
+  full.open(request, nothing, "user test", 60_000);
   full.stop();
+});
+
+test("a scroll is its opener's: others can't read on nor close it", () => {
+  const scrolls = new ScrollContexts(new Metrics());
+  let closed = 0;
+  const opened = { indices: [], shards: [], close: () => closed++ };
+  const request = {} as Parameters<ScrollContexts["open"]>[0];
+  const id = scrolls.open(request, opened, "user ann", 60_000);
+  assert.throws(() => scrolls.take(id, "user bob", undefined), /all shards failed/);
+  assert.equal(scrolls.close([id], "user bob"), 0);
+  assert.equal(scrolls.close(["_all"], "user bob"), 0);
+  assert.equal(closed, 0);
+  assert.equal(scrolls.take(id, "user ann", undefined).owner, "user ann");
+  assert.equal(scrolls.close(["_all"], "user ann"), 1);
+  assert.equal(closed, 1);
 });

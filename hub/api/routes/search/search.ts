@@ -126,7 +126,7 @@ async function openScroll(
   const parsed = parseSearchRequest(search, limits);
   const whole = openShards(parts, target);
   const opened = slice === undefined ? whole : { ...whole, shards: slicedShards(whole.shards, slice) };
-  const id = scrolls.open(parsed, opened, keepAliveMs, keepAliveLimitMs(parts));
+  const id = scrolls.open(parsed, opened, request.principal.id, keepAliveMs, keepAliveLimitMs(parts));
   try {
     const { signal } = request;
     const typedKeys = request.flag("typed_keys") ?? false;
@@ -134,7 +134,7 @@ async function openScroll(
       searchShards(parsed, opened.shards, { signal, limits, typedKeys, clock: parts.clock }),
     );
     checkPartial(response, request.flag("allow_partial_search_results") ?? true);
-    const context = scrolls.take(id, undefined);
+    const context = scrolls.take(id, request.principal.id, undefined);
     context.cursor = response.cursor;
     context.total = response.total;
     context.isAtEnd = response.cursor === undefined;
