@@ -12,6 +12,14 @@ import type { Journal } from "#hub/journal/journal.ts";
 import { AUTH_BUCKET, type OpenedAccess, openAccess } from "#hub/node/access/access.ts";
 import { CertificateWatch } from "#hub/node/settings/certificate-watch.ts";
 import type { HubSettings } from "#hub/node/settings/hub-settings.ts";
+import { type Finding, Health, OK } from "#hub/node/status/health.ts";
+import {
+  diskCheck,
+  logCheck,
+  type Progress,
+  progressCheck,
+  worstOf,
+} from "#hub/node/status/health-checks.ts";
 import * as routes from "#hub/node/wiring/journal-adapters.ts";
 import { Pipelines } from "#hub/node/wiring/pipelines.ts";
 import { retentionRules, wireRetention } from "#hub/node/wiring/shards.ts";
@@ -26,7 +34,7 @@ import type { Logger } from "#proto/kit/log.ts";
 import type { Metrics } from "#proto/kit/metrics.ts";
 import { parseDuration } from "#proto/kit/units.ts";
 import { comparePositions, START } from "#proto/position.ts";
-import { DOC_STREAM, RAW_STREAM } from "#proto/subjects.ts";
+import { DEAD_LETTER_STREAM, DOC_STREAM, RAW_STREAM } from "#proto/subjects.ts";
 import { Listeners } from "./listeners.ts";
 
 /** Dependencies of the flow; journal, catalog and host are started. */
@@ -54,6 +62,8 @@ interface Shared {
   readonly findings: routes.LogFindings;
   readonly watermarks: Watermarks;
   readonly floor: ProcessedFloor;
+  /** Partitions of the pipeline that stopped, with the reason. */
+  readonly stopped: Map<number, string>;
 }
 
 const now = (): number => systemClock.now();
@@ -65,6 +75,7 @@ export async function makeFlow(dependencies: FlowDependencies): Promise<Flow> {
     findings: await reconcile(journal, host),
     watermarks: new Watermarks(metrics),
     floor: new ProcessedFloor(),
+    stopped: new Map(),
   };
   const port = routes.logPort(journal);
   const documents = new Documents({ log: port, catalog, shards: host, now });
@@ -80,9 +91,12 @@ export async function makeFlow(dependencies: FlowDependencies): Promise<Flow> {
   // The pipelines' threads start concurrently with the parts that follow; `pipelines` awaits them.
   const threads = { start: async () => pipelines.prepare(), stop: () => pipelines.stop() };
   const interfaces = { start: async () => void (await servers.prepare()), stop: () => servers.stop() };
+  const follower = makeFollower(dependencies, shared, documents);
+  const health = makeHealth(dependencies, shared, follower, pipelines);
+  servers.health = health;
   const parts: readonly (readonly [string, Component])[] = [
     ["pipeline threads", threads],
-    ["shard feeding", makeFollower(dependencies, shared, documents)],
+    ["shard feeding", follower],
     ["documents", feeding],
     ["access", opened],
     ["interfaces", interfaces],
@@ -91,6 +105,7 @@ export async function makeFlow(dependencies: FlowDependencies): Promise<Flow> {
     ["janitor", makeJanitor(dependencies, shared, () => pipelines.pipeline.floor, sink)],
     ["retention", wireRetention(dependencies, retention)],
     ["monitoring", await makeMonitoring(dependencies, documents, fleet)],
+    ["health", health],
     ["listeners", servers],
     ["certificates", makeCertificateWatch(dependencies, servers)],
   ];
@@ -158,7 +173,7 @@ function makeSink({ journal, catalog, metrics }: FlowDependencies, { findings }:
 
 async function openPipelines(
   { settings, journal, version, log, metrics }: FlowDependencies,
-  { findings, watermarks }: Shared,
+  { findings, watermarks, stopped }: Shared,
   sink: DocumentSink,
   { opened, servers }: Pick<Flow, "opened" | "servers">,
 ): Promise<Pipelines> {
@@ -176,7 +191,10 @@ async function openPipelines(
     metrics,
     clock: systemClock,
     listener: servers.tail,
-    events: { onCursor: (event) => watermarks.processed(event) },
+    events: {
+      onCursor: (event) => watermarks.processed(event),
+      onPartitionStopped: (partition, { message }) => stopped.set(partition, message),
+    },
     resume: (cursor) => routes.resumption(cursor, findings),
   });
 }
@@ -204,6 +222,50 @@ function makeFollower(
       floor.committed(position);
     },
   });
+}
+
+function makeHealth(
+  { settings, journal, host, log, metrics }: FlowDependencies,
+  { stopped }: Shared,
+  follower: LogFollower,
+  pipelines: Pipelines,
+): Health {
+  const streams = [RAW_STREAM, DOC_STREAM, DEAD_LETTER_STREAM];
+  const behind = async (stream: string, done: number | undefined): Promise<Progress> => {
+    if (done === undefined) return { done: 0, waiting: 0 }; // nobody reads it yet
+    const { lastSequence } = await journal.state(stream);
+    return { done, waiting: Math.max(0, lastSequence - done) };
+  };
+  const report = (level: Finding["level"], reason: string): Finding =>
+    reason === "" ? OK : { level, reason };
+  return new Health({
+    checks: {
+      disk: diskCheck(resolve(settings["path.data"])),
+      log: logCheck({
+        states: () => Promise.all(streams.map((stream) => journal.state(stream))),
+        full: () => journal.fullStreams,
+      }),
+      shards: worstOf(
+        () => report("failing", follower.failure),
+        progressCheck(() => behind(DOC_STREAM, host.position.sequence), "indexed"),
+      ),
+      pipelines: worstOf(
+        () => report("failing", stoppedPartitions(stopped)),
+        progressCheck(() => behind(RAW_STREAM, journal.readUpTo(RAW_STREAM)), "read"),
+        () => report("degraded", pipelines.trouble()),
+      ),
+    },
+    clock: systemClock,
+    log,
+    metrics,
+  });
+}
+
+function stoppedPartitions(stopped: ReadonlyMap<number, string>): string {
+  const [first] = stopped;
+  if (first === undefined) return "";
+  const [partition, reason] = first;
+  return `${stopped.size} partitions stopped, among them ${partition}: ${reason}`;
 }
 
 function makeJanitor(

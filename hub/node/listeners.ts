@@ -2,6 +2,7 @@
 
 import { join, resolve } from "node:path";
 import type { Alerts } from "#hub/alerts/alerts.ts";
+import type { HealthReport } from "#hub/api/ports/indices.ts";
 import { ApiServer, type ApiServerOptions } from "#hub/api/server.ts";
 import type { IndexCatalog } from "#hub/cluster/catalog/index-catalog.ts";
 import type { ShardHost } from "#hub/cluster/hosting/shard-host.ts";
@@ -13,6 +14,7 @@ import type { Access } from "#hub/node/access/access.ts";
 import type { HubSettings } from "#hub/node/settings/hub-settings.ts";
 import { readTlsFiles, type TlsOptions } from "#hub/node/settings/tls-files.ts";
 import { ClusterInfo } from "#hub/node/status/cluster-info.ts";
+import type { Health } from "#hub/node/status/health.ts";
 import { Status } from "#hub/node/status/hub-status.ts";
 import { wireAlerts } from "#hub/node/wiring/alerts.ts";
 import { PipelineApi } from "#hub/node/wiring/pipeline-api.ts";
@@ -54,6 +56,8 @@ const UI_FOLDER = resolve(join(import.meta.dirname, "../../ui/dist"));
 export class Listeners implements Component {
   /** Set by the owner; until then the hub is not ready. */
   fleet: Fleet | undefined;
+  /** Set by the owner before `start`. */
+  health: Health | undefined;
   /** Set by the owner before `start`. */
   pipelines: Pipelines | undefined;
   readonly #options: ListenersOptions;
@@ -118,6 +122,10 @@ export class Listeners implements Component {
     return { alerts, api };
   }
 
+  #health(): HealthReport {
+    return this.health?.report() ?? { status: "ok", parts: [] };
+  }
+
   async #makeAlerts(): Promise<Alerts> {
     const { settings, journal, access } = this.#options;
     return wireAlerts({
@@ -145,7 +153,7 @@ export class Listeners implements Component {
       retention: this.#options.retention,
       ...(this.pipelines !== undefined && { pipelines: this.#pipelineInterface(this.pipelines) }),
       access,
-      plugins: access.plugins(() => this.fleet !== undefined),
+      plugins: access.plugins(() => (this.fleet === undefined ? undefined : this.#health().status)),
       ...(tls !== undefined && { tls }),
       search: { host: settings["http.host"] || settings["network.host"], port: settings["http.port"] },
       dashboard: {
@@ -205,6 +213,8 @@ export class Listeners implements Component {
       host,
       journal,
       fleet: () => this.fleet,
+      health: () => this.#health(),
+      processed: () => this.pipelines?.processed,
       pipelines: async () => (await this.pipelines?.facts()) ?? [],
     });
   }

@@ -275,6 +275,7 @@ export const GERMAN_ADMINISTRATION: Readonly<Record<string, string>> = {
   no: "nein",
   ok: "in Ordnung",
   degraded: "beeinträchtigt",
+  failing: "gestört",
   failed: "ausgefallen",
   lost: "verschwunden",
   unknown: "unbekannt",

@@ -223,6 +223,21 @@ export interface Cluster {
   putSettings(changes: { readonly persistent: JsonObject; readonly transient: JsonObject }): Promise<void>;
 }
 
+/** State of one part of the hub. */
+export interface PartHealth {
+  readonly part: string;
+  /** `degraded`: it works, but needs attention. `failing`: it can't do its work now. */
+  readonly level: "ok" | "degraded" | "failing";
+  /** For people; empty if the part is ok. */
+  readonly reason: string;
+}
+
+/** State of all parts; `status` is the worst of them. */
+export interface HealthReport {
+  readonly status: PartHealth["level"];
+  readonly parts: readonly PartHealth[];
+}
+
 /** State of the hub for the hub interface (`/api`). */
 export interface HubStatus {
   /** JSON of `/api/status`. */
@@ -233,6 +248,7 @@ export interface HubStatus {
   agent(id: string): JsonObject | undefined;
   /** True when requests can be served; `/health` answers 503 else. */
   ready(): boolean;
+  health(): HealthReport;
 }
 
 /** The sender of a request. */

@@ -66,6 +66,8 @@ export class LogFollower implements Component {
   #uncommittedBytes = 0;
   #committedAtMs = 0;
   #running: Promise<unknown> = Promise.resolve();
+  #applyFailure = "";
+  #commitFailure = "";
 
   constructor(options: LogFollowerOptions) {
     this.#options = options;
@@ -97,6 +99,11 @@ export class LogFollower implements Component {
     this.#abort.abort();
     await this.#running;
     this.#commit();
+  }
+
+  /** Why nothing can be indexed or made durable now; empty while all is well. */
+  get failure(): string {
+    return this.#applyFailure || this.#commitFailure;
   }
 
   async #read(): Promise<void> {
@@ -148,6 +155,7 @@ export class LogFollower implements Component {
         if (this.#skipped.has(positionKey(message.position))) return host.skip(message.position);
         batch = new DocBatchView(message.data);
         const items = host.apply(batch, message.position);
+        this.#applyFailure = "";
         this.#applied.inc();
         this.#uncommittedBytes += batch.bytes.length;
         if (items !== null) this.#answer(batch.header, message.position, items);
@@ -159,6 +167,7 @@ export class LogFollower implements Component {
         const failure = toAppError(error);
         const full = failure.code === "disk_full" || systemCode(error) === "ENOSPC";
         if (!full) return await this.#fail(message, batch, failure);
+        this.#applyFailure = `indexing waits: ${failure.message}`;
         log.error({ err: failure }, "cannot index: the disk is full; free some disk space");
         await clock.sleep(backoff.next(), signal);
         if (signal.aborted || this.#session.signal.aborted) throw error;
@@ -214,8 +223,10 @@ export class LogFollower implements Component {
         const due = clock.monotonic() - this.#committedAtMs >= COMMIT_EVERY_MS;
         if (this.#uncommittedBytes > 0 && (due || this.#uncommittedBytes >= COMMIT_BYTES)) this.#commit();
         else merges = host.mergeStep();
+        if (this.#uncommittedBytes === 0) this.#commitFailure = "";
       } catch (error) {
         merges = false;
+        this.#commitFailure = `refresh, commit or merge fails: ${toAppError(error).message}`;
         log.error({ err: toAppError(error) }, "refresh, commit or merge failed; retrying");
         if (host.reopenFailed()) this.#session.abort();
         await clock.sleep(RETRY_MS, signal);

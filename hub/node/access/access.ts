@@ -58,9 +58,9 @@ export class Access implements AccessControl {
    * the redirect to the sign-in, and `/health` for probes without credentials. `ready`: whether requests can be
    * served.
    */
-  plugins(ready: () => boolean): DashboardPlugin[] {
+  plugins(health: () => string | undefined): DashboardPlugin[] {
     if (!this.#required) return [this.#auth.plugin];
-    return [this.#auth.plugin, openHealth(ready), signInFirst(this.#auth)];
+    return [this.#auth.plugin, openHealth(health), signInFirst(this.#auth)];
   }
 
   /** Throws as Authenticator.authenticate. */
@@ -138,12 +138,12 @@ function signInFirst({ authenticator }: Auth): DashboardPlugin {
   });
 }
 
-/** Reports only whether the hub works. */
-function openHealth(ready: () => boolean): DashboardPlugin {
+/** Reports only the state of the hub as a whole. */
+function openHealth(health: () => string | undefined): DashboardPlugin {
   return overAllRoutes(async (request, reply) => {
     if ((request.method !== "GET" && request.method !== "HEAD") || pathOf(request) !== "/health") return;
-    const isReady = ready();
-    await reply.code(isReady ? 200 : 503).send({ status: isReady ? "ok" : "starting" });
+    const status = health();
+    await reply.code(status === undefined ? 503 : 200).send({ status: status ?? "starting" });
   });
 }
 

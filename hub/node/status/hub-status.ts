@@ -1,6 +1,6 @@
 /** The content of `/api/status` and `/api/agents`, collected from the parts of the hub. */
 
-import type { HubStatus } from "#hub/api/ports/indices.ts";
+import type { HealthReport, HubStatus } from "#hub/api/ports/indices.ts";
 import type { IndexCatalog } from "#hub/cluster/catalog/index-catalog.ts";
 import type { ShardHost } from "#hub/cluster/hosting/shard-host.ts";
 import type { Fleet } from "#hub/fleet/fleet.ts";
@@ -8,6 +8,7 @@ import type { Journal } from "#hub/journal/journal.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { toAppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
+import type { Position } from "#proto/position.ts";
 import { DEAD_LETTER_STREAM, DOC_STREAM, RAW_STREAM } from "#proto/subjects.ts";
 
 export interface StatusParts {
@@ -21,6 +22,9 @@ export interface StatusParts {
   readonly host: ShardHost;
   readonly journal: Journal;
   readonly fleet: () => Fleet | undefined;
+  readonly health: () => HealthReport;
+  /** Returns the position in RAW up to which the pipelines have processed everything; undefined before they start. */
+  readonly processed: () => Position | undefined;
   /** Returns all known pipelines; without any, the built-in one. */
   readonly pipelines: () => Promise<readonly PipelineFacts[]>;
 }
@@ -51,7 +55,8 @@ export class Status implements HubStatus {
     const { version, compatVersion, nodeName, clusterName, startedMs, clock, journal } = this.#parts;
     const { durability } = journal.server;
     return {
-      status: this.ready() ? "ok" : "starting",
+      status: this.ready() ? this.health().status : "starting",
+      health: this.health().parts,
       version,
       compat_version: compatVersion,
       node: nodeName,
@@ -79,14 +84,22 @@ export class Status implements HubStatus {
     return this.#parts.fleet() !== undefined;
   }
 
+  health(): HealthReport {
+    return this.#parts.health();
+  }
+
   /** Returns fill levels and the backlog of the slowest reader; the reason if the log can't be queried. */
   async #streams(): Promise<JsonObject> {
     const { journal } = this.#parts;
     const entries = Object.entries(STREAMS).map(async ([name, stream]) => {
       try {
-        const { messages, bytes, maxBytes, lastSequence } = await journal.state(stream);
+        const { messages, bytes, maxBytes, firstSequence, lastSequence } = await journal.state(stream);
         const readUpTo = journal.readUpTo(stream);
-        const behind = readUpTo === undefined ? 0 : Math.max(0, lastSequence - readUpTo);
+        // What the pipelines have read and not delivered counts as waiting, too.
+        const processed = stream === RAW_STREAM ? this.#parts.processed() : undefined;
+        const isCurrent = processed?.incarnation === journal.incarnation(stream).incarnation;
+        const done = isCurrent ? processed?.sequence : readUpTo;
+        const behind = done === undefined ? 0 : Math.max(0, lastSequence - Math.max(done, firstSequence - 1));
         const fill = maxBytes > 0 ? bytes / maxBytes : 0;
         return [name, { messages, behind, bytes, max_bytes: maxBytes, fill }];
       } catch (error) {

@@ -16,6 +16,7 @@ import { AppError } from "#proto/kit/errors.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import { parseDuration } from "#proto/kit/units.ts";
+import type { Position } from "#proto/position.ts";
 
 /** Polling interval of a reader of dead letters that has read everything, ms. */
 const DEAD_LETTER_POLL_MS = 1_000;
@@ -80,6 +81,19 @@ export class Pipelines implements Component {
   get pipeline(): Pipeline {
     if (this.#pipeline === undefined) throw new Error("the pipelines are not started");
     return this.#pipeline;
+  }
+
+  /** Position in RAW up to which everything is processed; undefined before `start`. */
+  get processed(): Position | undefined {
+    return this.#pipeline?.floor;
+  }
+
+  /** Returns what needs attention: outputs that can't deliver, and a changed configuration that is invalid. */
+  trouble(): string {
+    const outputs = (this.#pipeline?.status().failures ?? []).map(
+      ({ pipeline, plugin, reason }) => `output ${plugin} of pipeline ${pipeline}: ${reason}`,
+    );
+    return [this.control.problem, ...outputs].filter((text) => text !== "").join("; ");
   }
 
   /** Returns the values of `${NAME}` with secrets replaced. */

@@ -213,6 +213,7 @@ export class FakeHub {
         agents: () => [{ name: "web-1" }],
         agent: (id) => (id === "a-1" ? { id, files: [] } : undefined),
         ready: () => this.ready,
+        health: () => ({ status: "ok", parts: [{ part: "log", level: "ok", reason: "" }] }),
       },
       access: OPEN,
       search: { host: "127.0.0.1", port: 0 },

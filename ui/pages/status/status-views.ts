@@ -36,6 +36,7 @@ const FILL_FAILED = 0.9;
 /** Shown in places of their own. */
 const PLACED = new Set([
   "status",
+  "health",
   "version",
   "node",
   "cluster",
@@ -70,7 +71,7 @@ export function factsView(status: Facts): TemplateResult {
   const facts: readonly (readonly [string, string | TemplateResult])[] = [
     [
       msg("Hub"),
-      html`<span class="badge ${state === "ok" ? "ok" : "warning"}">${WORDS[state] ?? state}</span>`,
+      html`<span class="badge ${state === "ok" ? "ok" : state === "failing" ? "failed" : "warning"}">${WORDS[state] ?? state}</span>`,
     ],
     [msg("Uptime"), factText("uptime_seconds", status["uptime_seconds"])],
     [msg("Documents"), factText("count", status["indexed_docs"])],
@@ -78,7 +79,15 @@ export function factsView(status: Facts): TemplateResult {
     [msg("Indices"), html`<a href="#/indices">${factText("count", status["indices"])}</a>`],
     [msg("Agents"), factText("count", status["agents"])],
   ];
-  return html`<dl class="facts">${facts.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
+  return html`<dl class="facts">${facts.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>${healthView(status["health"])}`;
+}
+
+/** Returns what is wrong with parts of the hub; nothing while all are well. */
+function healthView(parts: unknown): TemplateResult[] {
+  return (Array.isArray(parts) ? parts : [])
+    .filter(isFacts)
+    .filter(({ level }) => level !== "ok")
+    .map(({ part, reason }) => html`<p>${valueText(part)}: ${valueText(reason)}</p>`);
 }
 
 /** Returns who the hub is, how safe its data are, and whatever else it tells. */
@@ -187,6 +196,8 @@ const WORDS: Readonly<Record<string, string>> = {
   page: msg("page"),
   ok: msg("ok"),
   starting: msg("starting"),
+  degraded: msg("degraded"),
+  failing: msg("failing"),
 };
 
 /** What the two kinds of durability mean. */

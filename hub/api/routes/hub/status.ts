@@ -74,8 +74,8 @@ export function hubRoutes({ status, metrics, slowQueries, describe }: HubParts):
       paths: ["/health"],
       params: [],
       action: "monitor",
-      summary: "Shows whether requests can be served.",
-      handle: () => (status.ready() ? json({ status: "ok" }) : json({ status: "starting" }, 503)),
+      summary: "Shows whether requests can be served, and the state of each part of the hub.",
+      handle: () => (status.ready() ? json(status.health()) : json({ status: "starting" }, 503)),
     },
     {
       methods: ["GET"],
