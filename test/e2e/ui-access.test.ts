@@ -89,7 +89,7 @@ const STATES: readonly (readonly [name: string, path: string, reach: Step])[] = 
   ],
   ["an index", "#/indices?index=visits", (page) => page.getByText("geo_point", { exact: true }).waitFor()],
   [
-    "what is kept of indices",
+    "retention rules",
     "#/indices?view=retention",
     async (page) => {
       await page.getByLabel("Indices", { exact: true }).fill("logs-*");

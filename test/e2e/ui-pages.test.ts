@@ -260,7 +260,7 @@ test("no page is wider than its screen, in light and in dark", async () => {
 
 test("a chosen theme is kept and put on before the first paint", () =>
   visit("/#/status", async (page) => {
-    await page.getByRole("button", { name: "Theme: As the system" }).click();
+    await page.getByRole("button", { name: "Theme: System" }).click();
     await page.getByRole("button", { name: "Theme: Light" }).click();
     await page.getByRole("button", { name: "Theme: Dark" }).waitFor();
     await page.reload();

@@ -5,7 +5,7 @@ import { readFile } from "node:fs/promises";
 import { after, before, test } from "node:test";
 import type { Page } from "playwright-core";
 import { Workspace } from "#test/harness/workspace.ts";
-import { openWorkPages, SHOP_INDEX, SHOP_LINES, type WorkPages } from "./ui-work-pages.ts";
+import { openWorkPages, putLines, SHOP_INDEX, SHOP_LINES, type WorkPages } from "./ui-work-pages.ts";
 
 const workspace = new Workspace();
 let pages: WorkPages;
@@ -193,7 +193,7 @@ test("an index shows its fields, tests its analysers, takes an alias, and is del
     await page.getByRole("button", { name: "Analyse", exact: true }).click();
     await page.getByText("2 tokens").waitFor();
     await page.getByRole("tab", { name: "Aliases" }).click();
-    await page.getByLabel("Another name").fill("other");
+    await page.getByLabel("Alias name").fill("other");
     await page.getByRole("button", { name: "Add alias" }).click();
     await page.getByText("Alias other added.").waitFor();
     await page.getByRole("cell", { name: "other", exact: true }).waitFor();
@@ -229,6 +229,25 @@ test("Discover saves a search and writes all its lines into a file", () =>
     await page.getByRole("link", { name: "Failures" }).click();
     await page.waitForURL(/q=status:500/);
   }));
+
+test("Discover says which shards failed and why, instead of that nothing matches", async () => {
+  await putLines(pages.hub.searchUrl, "mixed-1", [{ "@timestamp": new Date().toISOString(), took: 5 }]);
+  await putLines(pages.hub.searchUrl, "mixed-2", [{ "@timestamp": new Date().toISOString(), took: "long" }]);
+  await pages.visit("#/discover?index=mixed-*&from=now-1h&q=took:abc", async (page) => {
+    await page.getByRole("alert").getByText("5 of 10 shards failed").waitFor();
+    await page.locator("tr-query-bar .fault").getByText('For input string: "abc"').waitFor();
+    assert.equal(await page.getByText("No lines in this time range").count(), 0);
+    const query = page.getByRole("combobox", { name: "Query" });
+    await query.fill("");
+    await query.pressSequentially("too");
+    await page.getByRole("option", { name: /^took:/ }).waitFor();
+    await page.keyboard.press("Tab");
+    await page.keyboard.type(":5");
+    assert.equal(await query.inputValue(), "took:5");
+    await query.fill("took::5");
+    await page.getByText("There are two colons behind took.").waitFor();
+  });
+});
 
 const PATHS = [
   "#/console",

@@ -57,6 +57,9 @@ export const GERMAN_LINES: Readonly<Record<string, string>> = {
   "These quotes are never closed.": "Diese Anführungszeichen werden nie geschlossen.",
   "Close them, or put a backslash before them.":
     "Schließen Sie sie, oder setzen Sie einen umgekehrten Schrägstrich davor.",
+  "There are two colons behind {0}.": "Hinter {0} stehen zwei Doppelpunkte.",
+  "Write {0}:value, or put the whole word in quotes.":
+    "Schreiben Sie {0}:Wert, oder setzen Sie das ganze Wort in Anführungszeichen.",
   "This range isn't complete.": "Dieser Bereich ist nicht vollständig.",
   "Write [1 TO 9]; * leaves an end open.": "Schreiben Sie [1 TO 9]; * lässt ein Ende offen.",
   "A slash begins a regular expression, which is never closed.":

@@ -164,6 +164,8 @@ export class QueryBar extends LitElement {
   @state() accessor _chosen = -1;
 
   #word: QueryWord | undefined;
+  /** Offset behind the colon of an accepted field: one that is typed there is the same one. */
+  #acceptedColonAt: number | null = null;
   #checkTimer: ReturnType<typeof setTimeout> | undefined;
 
   static override styles = [controls, queryBarStyles];
@@ -223,6 +225,7 @@ export class QueryBar extends LitElement {
 
   #onInput(): void {
     clearTimeout(this.#checkTimer);
+    this.#acceptedColonAt = null;
     this._fault = undefined;
     this.#checkTimer = setTimeout(() => this.#check(), CHECK_DELAY_MS);
     void this.#suggest();
@@ -247,7 +250,13 @@ export class QueryBar extends LitElement {
   #onKey(event: KeyboardEvent): void {
     const count = this._suggestions.length;
     const input = event.currentTarget as HTMLInputElement;
-    if (event.key === "Escape") {
+    if (
+      event.key === ":" &&
+      this.#acceptedColonAt !== null &&
+      input.selectionStart === this.#acceptedColonAt
+    ) {
+      this.#acceptedColonAt = null;
+    } else if (event.key === "Escape") {
       if (count > 0 || this._fault !== undefined) this.#close();
       else input.blur();
     } else if (count === 0 && event.key === "ArrowDown" && input.value === "") {
@@ -289,7 +298,9 @@ export class QueryBar extends LitElement {
     const suggestion = this._suggestions[number];
     if (input === null || suggestion === undefined || this.#word === undefined) return;
     const { from, to } = this.#word;
-    input.setRangeText(suggestion.text, from, to, "end");
+    const isColonThere = suggestion.text.endsWith(":") && input.value[to] === ":";
+    input.setRangeText(suggestion.text, from, isColonThere ? to + 1 : to, "end");
+    this.#acceptedColonAt = suggestion.text.endsWith(":") ? input.selectionStart : null;
     input.focus();
     this.#close();
     if (suggestion.text.endsWith(":")) void this.#suggest();

@@ -31,9 +31,15 @@ export class CodeEditor extends LitElement {
   static override styles = [controls, codeColours, codeEditorStyles];
 
   #view: CodeView | undefined;
+  readonly #loading = Promise.withResolvers<void>();
   /** The text until the view is loaded. */
   #text = "";
   #wantsFocus = false;
+
+  /** Resolves when the library is loaded and the text can be edited. */
+  get loaded(): Promise<void> {
+    return this.#loading.promise;
+  }
 
   get value(): string {
     return this.#view?.text ?? this.#text;
@@ -116,6 +122,7 @@ export class CodeEditor extends LitElement {
     this.#view.showProblems(this.problems);
     if (this.#wantsFocus) this.#view.focus();
     this.#placeActions();
+    this.#loading.resolve();
   }
 
   #placeActions(): void {

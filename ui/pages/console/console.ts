@@ -150,6 +150,8 @@ export class ConsolePage extends LitElement {
 
   async #begin(): Promise<void> {
     await this.#editor!.updateComplete;
+    await this.#editor!.loaded;
+    if (!this.isConnected) return;
     const request = this.parameters.get("request");
     if (request !== null) {
       this.#append(request);

@@ -9,7 +9,7 @@ import { countValues, type Field, type FieldCatalogue, readFields } from "#ui/se
 import { type Histogram, readHistogram } from "#ui/services/search/histogram.ts";
 import { chooseInterval } from "#ui/services/search/interval.ts";
 import { filterValues, LogDocument } from "#ui/services/search/log-document.ts";
-import type { QueryFault } from "#ui/services/search/query-check.ts";
+import { type QueryFault, refusedIn } from "#ui/services/search/query-check.ts";
 import {
   type SearchClient,
   type SearchResponse,
@@ -186,6 +186,7 @@ export class DiscoverModel {
     this.total = totalOf(response);
     this.tookMs = response.took;
     this.warning = shardFailureOf(response);
+    this.queryFault = refusedIn(state.query, response._shards?.failures?.[0]?.reason?.reason ?? "", "");
     this.newestMs = undefined;
     this.#append(response);
     this.cost = undefined;
@@ -204,7 +205,8 @@ export class DiscoverModel {
       index,
     };
     this.#onChange();
-    if (this.total > 0) return;
+    // Shards that failed may hold what was searched for: nothing is said of the newest line then.
+    if (this.total > 0 || this.warning !== undefined) return;
     const newest = await this.#client.search(state.index, newestRequest(state), signal);
     const value = newest.aggregations?.newest?.value;
     this.newestMs = typeof value === "number" && totalOf(newest) > 0 ? value : undefined;
@@ -254,16 +256,7 @@ export class DiscoverModel {
     } catch (error) {
       if (signal.aborted) return;
       this.fault ??= toHubError(error);
-      this.queryFault ??= queryFaultOf(this.fault, this.#state?.query ?? "");
+      this.queryFault ??= refusedIn(this.#state?.query ?? "", this.fault.message, this.fault.hint);
     }
   }
-}
-
-/** Returns the place of a query's fault where the hub names one: `… at character 15`. */
-function queryFaultOf({ message, hint }: HubError, query: string): QueryFault | undefined {
-  const found = /^Failed to parse query \[.*\]: (.*) at character (\d+)/s.exec(message);
-  if (found === null) return undefined;
-  const from = Math.min(query.length, Number(found[2]) - 1);
-  const said = found[1]!;
-  return { message: `${said.charAt(0).toUpperCase()}${said.slice(1)}.`, hint, from, to: from + 1 };
 }

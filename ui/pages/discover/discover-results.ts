@@ -123,7 +123,11 @@ export class DiscoverResults extends LitElement {
   #main(): TemplateResult {
     const { model } = this;
     const isEmpty =
-      model.total === 0 && model.range !== undefined && !model.isLoading && model.fault === undefined;
+      model.total === 0 &&
+      model.range !== undefined &&
+      !model.isLoading &&
+      model.fault === undefined &&
+      model.warning === undefined;
     return html`
       <div class="progress" ?hidden=${!model.isLoading} role="presentation"></div>
       ${model.fault === undefined ? nothing : errorView(model.fault)}

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { readFields } from "./fields.ts";
-import { checkFields, checkQuery, missingField } from "./query-check.ts";
+import { checkFields, checkQuery, missingField, refusedIn } from "./query-check.ts";
 
 const RIGHT = [
   "",
@@ -37,6 +37,8 @@ const WRONG: readonly (readonly [string, string, number, number])[] = [
   ["a NOT", "behind NOT", 2, 5],
   ["level: error", "value of level", 0, 6],
   ["code:[1 TO", "range", 5, 10],
+  ["status::>=500", "two colons behind status", 7, 8],
+  ["fe80::1", "two colons behind fe80", 5, 6],
   ["x ()", "nothing between", 3, 4],
   ["path:/var/log", "", -1, -1],
   ["path:/var", "slash", 5, 6],
@@ -70,4 +72,22 @@ test("a field that no index has is named, with the one that was meant", () => {
   assert.deepEqual(missingField("a level:error", fields), { name: "level", nearest: "log.level", from: 2 });
   assert.equal(missingField("levle:error", fields)?.nearest, "log.level");
   assert.equal(missingField("a log.level:error", fields), undefined);
+});
+
+test("what the search interface refuses is found in the query", () => {
+  const rows: readonly (readonly [query: string, reason: string, marked: string | undefined])[] = [
+    ["took:abc", 'failed to create query: For input string: "abc"', "abc"],
+    ["@timestamp:soon", "failed to parse date field [soon] with format [epoch_millis]", "soon"],
+    [
+      "took:*5*",
+      "Can only use wildcard queries on keyword and text fields - not on [took] which is of type [long]",
+      "took",
+    ],
+    ["a:b ]", "Failed to parse query [a:b ]]: nothing may end here at character 5", "]"],
+    ["error", "disk full", undefined],
+  ];
+  for (const [query, reason, marked] of rows) {
+    const fault = refusedIn(query, reason, "");
+    assert.equal(fault && query.slice(fault.from, fault.to), marked, query);
+  }
 });

@@ -59,6 +59,33 @@ export function missingField(query: string, fields: FieldCatalogue): MissingFiel
   return undefined;
 }
 
+/** What the search interface says of a value or field that a query can't have; the first group is what it names. */
+const REFUSED: readonly RegExp[] = [
+  /For input string: "(.+)"/,
+  /failed to parse date field \[(.+?)\]/,
+  /not on \[(.+?)\]/,
+  /'(.+)' is not an IP string literal/,
+];
+
+/** Returns the position of what the search interface refused in a query; undefined where its reason names none. */
+export function refusedIn(query: string, reason: string, hint: string): QueryFault | undefined {
+  const parsed = /^Failed to parse query \[.*\]: (.*) at character (\d+)/s.exec(reason);
+  if (parsed !== null) {
+    const from = Math.min(query.length, Number(parsed[2]) - 1);
+    return { message: sentence(parsed[1]!), hint, from, to: from + 1 };
+  }
+  for (const pattern of REFUSED) {
+    const named = pattern.exec(reason)?.[1];
+    const from = named === undefined ? -1 : query.lastIndexOf(named);
+    if (from >= 0) return { message: sentence(reason), hint, from, to: from + named!.length };
+  }
+  return undefined;
+}
+
+function sentence(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+}
+
 /** Returns a fault for the first field of a query that no index has, with the name that was likely meant. */
 export function checkFields(query: string, fields: FieldCatalogue): QueryFault | undefined {
   const missing = missingField(query, fields);
@@ -87,6 +114,14 @@ function readToken(query: string, from: number): Token | QueryFault {
       hint: msg(str`Write ${text}value, or ${text}* for any.`),
       from,
       to: at,
+    };
+  const doubled = /^[+!-]*([\w@.-]+):(?=:)/.exec(text);
+  if (doubled !== null)
+    return {
+      message: msg(str`There are two colons behind ${doubled[1]!}.`),
+      hint: msg(str`Write ${doubled[1]!}:value, or put the whole word in quotes.`),
+      from: from + doubled[0].length,
+      to: from + doubled[0].length + 1,
     };
   const kind = OPERATORS.test(text) ? "operator" : NOT.test(text) ? "not" : "word";
   return { kind, text, from, to: at };

@@ -23,8 +23,7 @@ type Query = Pick<DiscoverState, "query" | "filters">;
 export function buildQuery({ query, filters }: Query, range: ResolvedRange | undefined): Body {
   const must: Body[] = [];
   const text = query.trim();
-  if (text !== "" && text !== "*")
-    must.push({ query_string: { query: text, default_operator: "AND", lenient: true } });
+  if (text !== "" && text !== "*") must.push({ query_string: { query: text, default_operator: "AND" } });
   const filter = filters.filter((one) => !one.disabled && !one.exclude).map(filterClause);
   const mustNot = filters.filter((one) => !one.disabled && one.exclude).map(filterClause);
   if (range !== undefined)
