@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, test } from "node:test";
-import { MIB } from "#proto/kit/units.ts";
+import { systemClock } from "#proto/kit/clock.ts";
+import { DAY_MS, MIB } from "#proto/kit/units.ts";
 import { START } from "#proto/position.ts";
 import { DOC_STREAM, RAW_STREAM } from "#proto/subjects.ts";
 import { at, bytes, range, text, useJournal } from "#test/support/journal/test-journal.ts";
@@ -215,6 +216,19 @@ describe("the log's history", () => {
       incarnation: 1,
       raised: false,
     });
+    assert.deepEqual(await readNumbers(RAW_STREAM, at(1, 18), 2), [19, 20]);
+  });
+
+  test("a clock that is set back before a restart changes nothing, nor one that is set forward", async () => {
+    await publishNumbers(1, 20);
+    for (const offsetMs of [-30_000, -DAY_MS, DAY_MS, -Date.now()]) {
+      await world.reopen({ clock: { ...systemClock, now: () => Date.now() + offsetMs } });
+      assert.deepEqual(
+        await world.journal.reconcile(RAW_STREAM, [at(1, 20)]),
+        { incarnation: 1, raised: false },
+        `${offsetMs} ms`,
+      );
+    }
     assert.deepEqual(await readNumbers(RAW_STREAM, at(1, 18), 2), [19, 20]);
   });
 

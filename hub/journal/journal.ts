@@ -201,7 +201,7 @@ export class Journal implements Component {
    * rolled back since. Must be called after `start` with everything that is remembered.
    */
   reconcile(stream: string, known: readonly Position[]): Promise<Reconciliation> {
-    return this.#history.reconcile(stream, known, this.server.startedAtMs);
+    return this.#history.reconcile(stream, known, this.server.restoredMessages(stream));
   }
 
   /** Removes the messages before `below`, which no reader may need again; see Reader.position. */
@@ -301,7 +301,7 @@ export class Journal implements Component {
       log,
       pollMs,
       restoreBuckets: () => this.#buckets.restore(),
-      serverStartedAtMs: () => this.server.startedAtMs,
+      server: this.server,
       readers: (stream) => this.#positions(stream),
     });
     return { history, watch };

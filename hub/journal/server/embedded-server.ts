@@ -68,7 +68,8 @@ export class EmbeddedServer implements Component {
   #agents: readonly AgentUser[] = [];
   #listens = false;
   #reloadDue = false;
-  #startedAtMs = 0;
+  #starts = 0;
+  #output: ServerLog | undefined;
   #stopping = new AbortController();
   #supervision: Promise<void> | undefined;
 
@@ -101,9 +102,14 @@ export class EmbeddedServer implements Component {
     return join(this.#folder, "token");
   }
 
-  /** When the running server was started, ms since 1970. Messages with an earlier time were stored before. */
-  get startedAtMs(): number {
-    return this.#startedAtMs;
+  /** How often the server was started. */
+  get starts(): number {
+    return this.#starts;
+  }
+
+  /** Messages that a stream held when the running server started; undefined where it printed none. */
+  restoredMessages(stream: string): number | undefined {
+    return this.#output?.restored.get(stream);
   }
 
   /** Process id of the running server; undefined while there is none. */
@@ -204,7 +210,7 @@ export class EmbeddedServer implements Component {
     this.#listens = false;
     this.#reloadDue = false;
     this.#writeConfig(binary);
-    this.#startedAtMs = this.#clock.now();
+    this.#starts++;
     const child = spawn(binary.path, ["-c", this.#files.configFile], {
       argv0: "nats-server", // names the ports file; a later hub looks for this name
       stdio: ["ignore", "ignore", "pipe"],
@@ -213,6 +219,7 @@ export class EmbeddedServer implements Component {
     });
     this.#child = child;
     const output = new ServerLog(child.stderr, this.#log);
+    this.#output = output;
     try {
       this.#port = await this.#listening(child, portsDir);
       this.#listens = true;

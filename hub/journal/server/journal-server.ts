@@ -90,9 +90,14 @@ export class JournalServer {
     return this.#embedded?.pid;
   }
 
-  /** When the server was started, ms since 1970; infinite for an external server, whose messages all count as old. */
-  get startedAtMs(): number {
-    return this.#embedded?.startedAtMs ?? Number.POSITIVE_INFINITY;
+  /** How often the embedded server was started. */
+  get starts(): number {
+    return this.#embedded?.starts ?? 0;
+  }
+
+  /** Messages that a stream held when the server started; undefined where that isn't known, as of an external server. */
+  restoredMessages(stream: string): number | undefined {
+    return this.#embedded?.restoredMessages(stream);
   }
 
   /** See EmbeddedServer.setAgents. */

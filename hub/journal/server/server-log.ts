@@ -1,4 +1,4 @@
-/** Forwards the lines that nats-server prints to the hub's log. */
+/** Forwards the lines that nats-server prints to the hub's log, and reads from them what each stream held at the start. */
 
 import type { Readable } from "node:stream";
 import type { Logger } from "#proto/kit/log.ts";
@@ -15,8 +15,13 @@ const KEPT_LINES = 5;
 /** Warnings that need no action: the configuration, which holds the hub's password, is readable only by its user. */
 const HARMLESS = /^Plaintext passwords detected/;
 
+/** The server prints this of each stream before it accepts connections, 2.9 to 2.12: "Restored 1,234 messages for stream 'A > B'". */
+const RESTORED = /^\s*Restored ([\d,]+) messages for stream '(?:[^']* > )?([^'>\s]+)'/;
+
 /** Logs every line of `output`; keeps the last ones for error messages. */
 export class ServerLog {
+  /** Messages that each stream held when the server started, by its name. */
+  readonly restored = new Map<string, number>();
   readonly #log: Logger;
   #rest = "";
   #last: string[] = [];
@@ -42,6 +47,8 @@ export class ServerLog {
   #print(line: string): void {
     if (line.trim() === "") return;
     const [, level = "WRN", text = line] = LINE.exec(line) ?? [];
+    const [, messages, stream] = RESTORED.exec(text) ?? [];
+    if (stream !== undefined) this.restored.set(stream, Number(messages!.replaceAll(",", "")));
     if (level === "INF" || level === "DBG" || level === "TRC" || HARMLESS.test(text)) {
       this.#log.debug({ server: "nats" }, text);
       return;

@@ -5,7 +5,7 @@ import type { Logger } from "#proto/kit/log.ts";
 import type { StateBucket } from "#proto/kit/state-bucket.ts";
 import type { Position } from "#proto/position.ts";
 import { type Incarnation, Incarnations } from "./incarnations.ts";
-import type { StoredMessage, StreamState } from "./stream-store.ts";
+import type { StreamState } from "./stream-store.ts";
 
 /** Identity of no stream. A restored snapshot stores it, so that the hub finds its streams recreated. */
 export const RESTORED_IDENTITY = "";
@@ -16,7 +16,6 @@ const MAX_CONFLICTS = 10;
 /** The part of StreamStore that the history needs. */
 export interface StreamReader {
   state(stream: string): Promise<StreamState>;
-  message(stream: string, sequence: number): Promise<StoredMessage | null>;
 }
 
 export interface LogHistoryOptions {
@@ -58,13 +57,18 @@ export class LogHistory {
 
   /**
    * Compares what is remembered with the stream and begins a new incarnation if it is not the remembered stream.
-   * `remembered`: positions that were made durable before `sinceMs`. Messages stored at or after `sinceMs` (ms since
-   * 1970) don't count as having been there; infinite: all count.
+   * `remembered`: positions that were made durable before the server started. `restored`: messages that the stream held
+   * when the server started; those stored since don't count as having been there. Undefined: all count. Clocks have no part
+   * in it: a clock that is set back must not make old messages look new.
    */
-  async reconcile(stream: string, remembered: readonly Position[], sinceMs: number): Promise<Reconciliation> {
+  async reconcile(
+    stream: string,
+    remembered: readonly Position[],
+    restored?: number,
+  ): Promise<Reconciliation> {
     for (let tries = 0; ; tries++) {
       try {
-        return await this.#reconcile(stream, remembered, sinceMs);
+        return await this.#reconcile(stream, remembered, restored);
       } catch (error) {
         const conflict = error instanceof AppError && error.code === "journal_conflict";
         if (!conflict || tries === MAX_CONFLICTS) throw error; // otherwise another hub was quicker: read again
@@ -75,7 +79,7 @@ export class LogHistory {
   async #reconcile(
     stream: string,
     remembered: readonly Position[],
-    sinceMs: number,
+    restored: number | undefined,
   ): Promise<Reconciliation> {
     const { bucket, streams } = this.#options;
     const entry = await bucket.get(stream);
@@ -83,7 +87,7 @@ export class LogHistory {
     const before = kept === undefined ? new Incarnations() : new Incarnations(kept.lives);
     const state = await streams.state(stream);
     const anew = kept !== undefined && kept.identity !== state.identity;
-    const end = anew ? 0 : await this.#endBefore(state, sinceMs);
+    const end = anew ? 0 : endAtStart(state, restored);
     const wasRestored = kept?.identity === RESTORED_IDENTITY;
     const remade = wasRestored ? "begins behind a restored snapshot" : "was made anew";
     const fault = anew ? remade : findFault(before, remembered, end);
@@ -113,21 +117,17 @@ export class LogHistory {
     }
     if (fault !== undefined || (before !== undefined && before !== incarnation)) onRaise(stream, incarnation);
   }
+}
 
-  /** Returns the sequence of the last message from before `sinceMs`; firstSequence - 1 if there is none. */
-  async #endBefore(state: StreamState, sinceMs: number): Promise<number> {
-    if (!Number.isFinite(sinceMs)) return state.lastSequence;
-    let low = state.firstSequence - 1; // from before, or purged
-    let high = state.lastSequence;
-    let probe = high; // nothing new is the usual case
-    while (low < high) {
-      const message = await this.#options.streams.message(state.name, probe);
-      if (message !== null && message.timeMs >= sinceMs) high = probe - 1;
-      else low = probe;
-      probe = Math.ceil((low + high) / 2);
-    }
-    return low;
-  }
+/** Returns the last sequence of a stream that held `restored` messages when the server started. */
+function endAtStart(
+  { firstSequence, lastSequence, messages }: StreamState,
+  restored: number | undefined,
+): number {
+  if (restored === undefined) return lastSequence;
+  // Messages that are missing between others were missing at the start too.
+  const gaps = lastSequence - firstSequence + 1 - messages;
+  return Math.min(lastSequence, firstSequence - 1 + restored + gaps);
 }
 
 /** Returns how the stream differs from the remembered one; undefined if it is the same. */

@@ -29,8 +29,12 @@ export interface StreamWatchOptions {
   readonly pollMs: number;
   /** Recreates the bucket of the history if the server has lost it. */
   readonly restoreBuckets: () => Promise<void>;
-  /** When the server was started, ms since 1970; infinite if unknown. */
-  readonly serverStartedAtMs: () => number;
+  readonly server: {
+    /** Rises at each start of the server. */
+    readonly starts: number;
+    /** Messages that a stream held when the server started; undefined if unknown. */
+    restoredMessages(stream: string): number | undefined;
+  };
   /** Positions of all current readers of a stream. */
   readonly readers: (stream: string) => readonly Position[];
 }
@@ -47,7 +51,7 @@ export class StreamWatch implements Component {
   /** The same when the connection was lost; what is stored after that proves nothing. */
   #seenAtLoss = new Map<string, number>();
   #ready = Promise.withResolvers<void>();
-  #verifiedStartMs = 0;
+  #verifiedStart = 0;
   #verification = Promise.resolve();
   #polling: Promise<void> | undefined;
   #stopping = new AbortController();
@@ -59,12 +63,12 @@ export class StreamWatch implements Component {
 
   /** Creates the streams. Throws unavailable or timeout. */
   async start(): Promise<void> {
-    const { connection, serverStartedAtMs } = this.#options;
+    const { connection, server } = this.#options;
     this.#stopping = new AbortController();
-    this.#verifiedStartMs = serverStartedAtMs();
+    this.#verifiedStart = server.starts;
     this.#unwatch = connection.onChange((event) => this.#onChange(event));
     try {
-      await this.#ensure(this.#verifiedStartMs);
+      await this.#ensure(true);
       await this.#look();
     } catch (error) {
       this.#unwatch();
@@ -118,14 +122,13 @@ export class StreamWatch implements Component {
 
   /** Retries until the streams are verified or a new incarnation has begun, or the connection is lost again. */
   async #verify(isNewest: () => boolean, done: () => void): Promise<void> {
-    const { clock, log, serverStartedAtMs } = this.#options;
+    const { clock, log, server } = this.#options;
     const backoff = new Backoff(RETRY);
     while (isNewest() && !this.#stopping.signal.aborted) {
       try {
-        const startedAtMs = serverStartedAtMs();
-        const restarted = startedAtMs !== this.#verifiedStartMs;
-        await this.#ensure(restarted ? startedAtMs : Number.POSITIVE_INFINITY);
-        this.#verifiedStartMs = startedAtMs;
+        const { starts } = server;
+        await this.#ensure(starts !== this.#verifiedStart);
+        this.#verifiedStart = starts;
         return done();
       } catch (error) {
         log.warn({ err: error }, "the log's streams cannot be verified after a reconnect; retrying");
@@ -134,8 +137,9 @@ export class StreamWatch implements Component {
     }
   }
 
-  async #ensure(sinceMs: number): Promise<void> {
-    const { streams, history, definitions, restoreBuckets } = this.#options;
+  /** `isRestarted`: the server was started since the streams were verified last. */
+  async #ensure(isRestarted: boolean): Promise<void> {
+    const { streams, history, definitions, restoreBuckets, server } = this.#options;
     await restoreBuckets();
     const ensure = async (definition: StreamDefinition): Promise<void> => {
       const { name } = definition;
@@ -143,7 +147,8 @@ export class StreamWatch implements Component {
       const seen = this.#seenAtLoss.get(name) ?? 0;
       const remembered =
         seen === 0 ? [] : [{ incarnation: history.of(name).current.incarnation, sequence: seen }];
-      const { raised } = await history.reconcile(name, remembered, sinceMs);
+      const restored = isRestarted ? server.restoredMessages(name) : undefined;
+      const { raised } = await history.reconcile(name, remembered, restored);
       if (raised) this.#seen.delete(name);
     };
     await Promise.all(definitions.map(ensure));
