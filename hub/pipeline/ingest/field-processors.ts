@@ -1,22 +1,48 @@
 /** Processors that set, move and convert fields. */
 
+import { isIP } from "node:net";
 import { parseJson } from "#proto/codec/json.ts";
 import { copyValue, isHash, valueText } from "#proto/event.ts";
 import { compileTemplate, compileValue, type IngestDocument, ProcessorFault } from "./ingest-document.ts";
-import { fieldChange, type ProcessorKind, readField, typeNameOf } from "./processor.ts";
+import {
+  fieldChange,
+  type ProcessorKind,
+  type ProcessorSettings,
+  readField,
+  typeNameOf,
+} from "./processor.ts";
 
 const set: ProcessorKind = (settings) => {
   const field = settings.template("field");
-  const value = settings.take("value");
-  if (value === undefined) throw settings.fault("value", "required property is missing");
-  const make = compileValue(value);
+  const make = takeSource(settings);
   const override = settings.flag("override", true);
+  const ignoresEmpty = settings.flag("ignore_empty_value");
   return (document) => {
     const path = field(document);
     const before = override ? undefined : document.get(path);
-    if (before === undefined || before === null) document.set(path, make(document));
+    if (before !== undefined && before !== null) return;
+    const value = make(document);
+    if (!ignoresEmpty || !isEmpty(value)) document.set(path, value);
   };
 };
+
+/** Takes what `set` sets: a value, or a copy of another field. */
+function takeSource(settings: ProcessorSettings): (document: IngestDocument) => unknown {
+  const from = settings.optionalText("copy_from");
+  const value = settings.take("value");
+  if (from === undefined) {
+    if (value === undefined) throw settings.fault("value", "required property is missing");
+    return compileValue(value);
+  }
+  if (value !== undefined)
+    throw settings.fault("copy_from", "cannot set both `copy_from` and `value` in the same processor");
+  return (document) => copyValue(document.get(from) ?? null);
+}
+
+/** Null and texts without characters are empty. */
+function isEmpty(value: unknown): boolean {
+  return value === undefined || value === null || value === "";
+}
 
 const remove: ProcessorKind = (settings) => {
   const fields = settings.texts("field").map(compileTemplate);
@@ -55,11 +81,15 @@ const append: ProcessorKind = (settings) => {
   const value = settings.take("value");
   if (value === undefined) throw settings.fault("value", "required property is missing");
   const make = compileValue(Array.isArray(value) ? value : [value]);
+  const allowsDuplicates = settings.flag("allow_duplicates", true);
   return (document) => {
     const path = field(document);
     const before = document.get(path);
     const list = before === undefined || before === null ? [] : Array.isArray(before) ? before : [before];
-    document.set(path, [...(list as unknown[]), ...(make(document) as unknown[])]);
+    const added = make(document) as unknown[];
+    const joined = [...(list as unknown[]), ...added];
+    if (allowsDuplicates) document.set(path, joined);
+    else if (added.some((each) => !list.includes(each))) document.set(path, [...new Set(joined)]);
   };
 };
 
@@ -72,6 +102,11 @@ const CONVERSIONS: Readonly<Record<string, Conversion>> = {
   double: (value) => float(value),
   string: valueText,
   boolean: toBoolean,
+  ip: (value) => {
+    const text = valueText(value);
+    if (isIP(text) !== 0) return text;
+    throw new ProcessorFault(`'${text}' is not an IP string literal.`);
+  },
   auto: (value) => {
     if (typeof value !== "string") return value;
     for (const convert of [toBoolean, (text: unknown) => integer(text, 63), float]) {

@@ -7,6 +7,7 @@ import { dateFilter } from "#hub/pipeline/plugins/filters/date.ts";
 import { grokFilter } from "#hub/pipeline/plugins/filters/grok.ts";
 import { kvFilter } from "#hub/pipeline/plugins/filters/kv.ts";
 import { Timestamp } from "#proto/event.ts";
+import { findTimeZone } from "#proto/kit/dates/time-zone.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { compileTemplate, type IngestDocument, ProcessorFault } from "./ingest-document.ts";
 import { LOOKUP_PROCESSORS } from "./lookup-processors.ts";
@@ -85,12 +86,21 @@ const date: ProcessorKind = (settings, context) => {
   filterOf("UTC", "en");
   return (document) => {
     const value = readField(document, { field, target, ignoreMissing: false });
-    const event = applied(filterOf(timezone(document), locale(document)), value, context);
+    const zone = timezone(document);
+    const event = applied(filterOf(zone, locale(document)), value, context);
     const found = event?.get(FOUND);
     if (!(found instanceof Timestamp)) throw new ProcessorFault(`unable to parse date [${String(value)}]`);
-    document.set(target, found.toString());
+    document.set(target, inZone(found, zone));
   };
 };
+
+/** Returns a time as the wall clock of a zone shows it, with its offset: 2010-06-12T11:05:15.000+02:00. */
+function inZone(time: Timestamp, name: string): string {
+  const zone = findTimeZone(name);
+  const offsetMs = zone?.offsetAt(time.ms) ?? 0;
+  if (zone === undefined || offsetMs === 0) return time.toString();
+  return new Timestamp(time.ms + offsetMs).toString().replace(/Z$/, zone.suffix(time.ms));
+}
 
 const kv: ProcessorKind = (settings, context) => {
   const field = settings.text("field");

@@ -10,6 +10,7 @@ import { type IngestDocument, ProcessorFault } from "./ingest-document.ts";
 import { type ProcessorContext, type ProcessorKind, ProcessorSettings } from "./processor.ts";
 import { type Condition, script, takeCondition } from "./script-processor.ts";
 import { TEXT_PROCESSORS } from "./text-processors.ts";
+import { uriParts } from "./uri-processor.ts";
 
 /** Processors of one pipeline, those for failures too. */
 const MAX_PROCESSORS = 1_000;
@@ -17,7 +18,13 @@ const MAX_PROCESSORS = 1_000;
 const MAX_DEPTH = 16;
 
 const KINDS = new Map<string, ProcessorKind>(
-  Object.entries({ ...FIELD_PROCESSORS, ...TEXT_PROCESSORS, ...FILTER_PROCESSORS, script }),
+  Object.entries({
+    ...FIELD_PROCESSORS,
+    ...TEXT_PROCESSORS,
+    ...FILTER_PROCESSORS,
+    script,
+    uri_parts: uriParts,
+  }),
 );
 
 /** Hears of each processor of the first level that has run. */

@@ -34,6 +34,10 @@ const ROWS: readonly Row[] = [
   [{ remove: { field: ["a", "b.c"] } }, { a: 1, b: { c: 1, d: 2 } }, { b: { d: 2 } }],
   [{ rename: { field: "a", target_field: "b.c" } }, { a: 1 }, { b: { c: 1 } }],
   [{ append: { field: "a", value: ["{{b}}"] } }, { a: "x", b: "y" }, { a: ["x", "y"], b: "y" }],
+  [{ append: { field: "a", value: ["x", "y"], allow_duplicates: false } }, { a: ["x"] }, { a: ["x", "y"] }],
+  [{ set: { field: "b", copy_from: "a" } }, { a: { c: [1] } }, { a: { c: [1] }, b: { c: [1] } }],
+  [{ set: { field: "b", value: "{{none}}", ignore_empty_value: true } }, { a: 1 }, { a: 1 }],
+  [{ convert: { field: "a", type: "ip" } }, { a: "::1" }, { a: "::1" }],
   [{ convert: { field: "a", type: "integer" } }, { a: ["1", "-2"] }, { a: [1, -2] }],
   [{ convert: { field: "a", type: "boolean", target_field: "b" } }, { a: "True" }, { a: "True", b: true }],
   [{ convert: { field: "a", type: "auto" } }, { a: "1.5" }, { a: 1.5 }],
@@ -82,7 +86,7 @@ const ROWS: readonly Row[] = [
   [
     { date: { field: "m", target_field: "d", formats: ["UNIX", "ISO8601"], timezone: "Europe/Berlin" } },
     { m: "2024-07-01T12:00:00" },
-    { m: "2024-07-01T12:00:00", d: "2024-07-01T10:00:00.000Z" },
+    { m: "2024-07-01T12:00:00", d: "2024-07-01T12:00:00.000+02:00" },
   ],
   [
     { kv: { field: "m", field_split: " ", value_split: "=", target_field: "k" } },
@@ -166,6 +170,48 @@ test("a condition decides whether a processor runs, on fields and on where the d
   for (const [condition, source, hit] of rows)
     assert.equal(run([set(condition)], source).source["hit"] === true, hit, condition);
   assert.throws(() => run([set("ctx.a.b.c == 1")], {}), ProcessorFault);
+});
+
+test("an address is cut into its parts", () => {
+  const rows: [string, JsonObject][] = [
+    [
+      "https://ada:secret@shop.example:8443/cart/list.php?id=1%202#top",
+      {
+        scheme: "https",
+        domain: "shop.example",
+        port: 8443,
+        path: "/cart/list.php",
+        extension: "php",
+        query: "id=1 2",
+        fragment: "top",
+        user_info: "ada:secret",
+        username: "ada",
+        password: "secret",
+      },
+    ],
+    ["/v1.2/items", { path: "/v1.2/items" }],
+    ["http://[::1]:9200/", { scheme: "http", domain: "[::1]", port: 9200, path: "/" }],
+  ];
+  for (const [text, parts] of rows) {
+    const { source } = run([{ uri_parts: { field: "a", remove_if_successful: true } }], { a: text });
+    assert.deepEqual(source, { url: { original: text, ...parts } }, text);
+  }
+  assert.throws(
+    () => run([{ uri_parts: { field: "a" } }], { a: "no address at all" }),
+    /unable to parse URI/,
+  );
+  assert.deepEqual(run([{ uri_parts: { field: "a", ignore_missing: true } }], {}).source, {});
+});
+
+test("a date is printed in the zone that it was read in", () => {
+  const date = { field: "a", formats: ["dd/MM/yyyy HH:mm"] };
+  const read = (timezone?: string): unknown =>
+    run([{ date: { ...date, ...(timezone && { timezone }) } }], { a: "12/06/2010 11:05" }).source[
+      "@timestamp"
+    ];
+  assert.equal(read(), "2010-06-12T11:05:00.000Z");
+  assert.equal(read("Europe/Amsterdam"), "2010-06-12T11:05:00.000+02:00");
+  assert.equal(read("-02:00"), "2010-06-12T11:05:00.000-02:00");
 });
 
 test("a script changes fields and where the document goes", () => {

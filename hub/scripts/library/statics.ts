@@ -229,6 +229,11 @@ const STATICS: Readonly<Record<string, Statics>> = {
     isWhitespace: isClass(/^\s$/u),
     toUpperCase: ([value]) => new Char(String(value).toUpperCase().charCodeAt(0)),
     toLowerCase: ([value]) => new Char(String(value).toLowerCase().charCodeAt(0)),
+    digit: ([value, radix]) =>
+      digitOf(
+        String(value instanceof Char ? value : String.fromCodePoint(toInteger(value))),
+        toInteger(radix),
+      ),
     getNumericValue: ([value]) => Number.parseInt(String(value), 36),
     toString: ([value]) => print(value),
     valueOf: ([value]) => value,
@@ -342,6 +347,12 @@ const STATICS: Readonly<Record<string, Statics>> = {
     urlDecode: ([text]) => decodeURIComponent(String(text).replaceAll("+", " ")),
   },
 };
+
+/** Character.digit: the value of a digit in a radix, -1 for what is none. */
+function digitOf(char: string, radix: number): number {
+  const value = Number.parseInt(char, Math.min(36, Math.max(2, radix)));
+  return Number.isNaN(value) ? -1 : value;
+}
 
 function parseBytes(text: string): number {
   const [, amount, unit = "b"] = /^\s*([\d.]+)\s*([kmgtp]?b)\s*$/i.exec(text) ?? [];

@@ -1,0 +1,67 @@
+/** `uri_parts`: cuts an address into scheme, domain, path and so on. */
+
+import { ProcessorFault } from "./ingest-document.ts";
+import { type ProcessorKind, readField } from "./processor.ts";
+
+/** RFC 3986, appendix B, with the authority cut further; spaces and controls are no part of an address. */
+const URI =
+  /^(?:([A-Za-z][A-Za-z0-9+.-]*):)?(?:\/\/(?:([^/?#@\s]*)@)?(\[[^\]\s]*\]|[^/?#:\s]*)(?::(\d*))?)?([^?#\s]*)(?:\?([^#\s]*))?(?:#(\S*))?$/;
+
+export const uriParts: ProcessorKind = (settings) => {
+  const field = settings.text("field");
+  const target = settings.text("target_field", "url");
+  const removes = settings.flag("remove_if_successful");
+  const keepsOriginal = settings.flag("keep_original", true);
+  const ignoreMissing = settings.flag("ignore_missing");
+  return (document) => {
+    const value = readField(document, { field, target, ignoreMissing });
+    if (value === undefined) return;
+    const text = String(value);
+    const parts = partsOf(text);
+    if (parts === undefined) throw new ProcessorFault(`unable to parse URI [${text}]`);
+    if (removes && field !== target) document.remove(field);
+    document.set(target, { ...(keepsOriginal && { original: text }), ...parts });
+  };
+};
+
+function partsOf(text: string): Record<string, unknown> | undefined {
+  const found = URI.exec(text);
+  if (found === null) return undefined;
+  const [, scheme, user, host, port, path = "", query, fragment] = found;
+  const [name, password] = user === undefined ? [] : cutAt(user, ":");
+  const parts = {
+    domain: host === "" ? undefined : host,
+    fragment: decoded(fragment),
+    path: decoded(path),
+    extension: extensionOf(path),
+    port: port === undefined || port === "" ? undefined : Number(port),
+    query: decoded(query),
+    scheme,
+    user_info: user,
+    username: name,
+    password,
+  };
+  return Object.fromEntries(Object.entries(parts).filter(([, value]) => value !== undefined));
+}
+
+function cutAt(text: string, mark: string): [string, string | undefined] {
+  const at = text.indexOf(mark);
+  return at < 0 ? [text, undefined] : [text.slice(0, at), text.slice(at + 1)];
+}
+
+/** What stands behind the last point of the last part of a path. */
+function extensionOf(path: string): string | undefined {
+  const last = path.slice(path.lastIndexOf("/") + 1);
+  const at = last.lastIndexOf(".");
+  return at < 0 ? undefined : last.slice(at + 1);
+}
+
+/** Returns a part without percent-encoding; a part that is encoded wrongly stays as it is. */
+function decoded(part: string | undefined): string | undefined {
+  if (part === undefined || !part.includes("%")) return part;
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
