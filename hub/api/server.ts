@@ -227,7 +227,7 @@ export class ApiServer implements Component {
       ...hubRoutes({ status, metrics, slowQueries: this.#parts.slowQueries, describe }),
       ...(saved === undefined ? [] : savedRoutes(saved)),
       ...(pipelines === undefined ? [] : pipelineRoutes(pipelines, pipelines)),
-      ...(alerts === undefined ? [] : alertRoutes(alerts, parts.indices)),
+      ...(alerts === undefined ? [] : alertRoutes(alerts, parts.indices, this.#options.access)),
       ...(retention === undefined ? [] : retentionRoutes(retention)),
     ];
     return own;

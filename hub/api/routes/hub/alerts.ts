@@ -1,7 +1,7 @@
 /** `/api/alerts`: alert rules and their states. */
 
 import type { ApiRequest } from "#hub/api/http/request.ts";
-import { empty, json, type Route } from "#hub/api/http/route.ts";
+import { type AccessControl, empty, json, type Route } from "#hub/api/http/route.ts";
 import type { Alerts } from "#hub/api/ports/administration.ts";
 import type { Indices } from "#hub/api/ports/indices.ts";
 import { AppError } from "#proto/kit/errors.ts";
@@ -11,8 +11,12 @@ const LIST = "/api/alerts";
 const ONE = "/api/alerts/{id}";
 const DEFAULT_SPAN = "24h";
 
-/** `indices`: as the sender of a request may see them. */
-export function alertRoutes(alerts: Alerts, indices: Pick<Indices, "resolve">): Route[] {
+/** `indices`: as the sender of a request may see them. `access` decides who sees the whole addresses of webhooks. */
+export function alertRoutes(
+  alerts: Alerts,
+  indices: Pick<Indices, "resolve">,
+  access: Pick<AccessControl, "authorize">,
+): Route[] {
   return [
     {
       methods: ["GET"],
@@ -20,7 +24,8 @@ export function alertRoutes(alerts: Alerts, indices: Pick<Indices, "resolve">): 
       params: [],
       action: "search",
       summary: "Lists the alert rules with their states.",
-      handle: async () => json({ alerts: await alerts.list() }),
+      handle: async (request) =>
+        json({ alerts: (await alerts.list()).map((alert) => visible(alert, request, access)) }),
     },
     {
       methods: ["POST"],
@@ -58,7 +63,7 @@ export function alertRoutes(alerts: Alerts, indices: Pick<Indices, "resolve">): 
       params: [],
       action: "search",
       summary: "Shows an alert rule with its state.",
-      handle: async (request) => json(await alerts.get(request.segment("id"))),
+      handle: async (request) => json(visible(await alerts.get(request.segment("id")), request, access)),
     },
     {
       methods: ["PUT"],
@@ -93,4 +98,33 @@ function readable(request: ApiRequest, indices: Pick<Indices, "resolve">): unkno
     throw new AppError("request_invalid", "index must be a text");
   indices.resolve(index, { ignoreUnavailable: true, allowNoIndices: true });
   return body;
+}
+
+/** Returns the alert; without the right to change alerts the addresses of webhooks, which often hold a token, are cut. */
+function visible(
+  alert: object,
+  { principal }: ApiRequest,
+  access: Pick<AccessControl, "authorize">,
+): unknown {
+  try {
+    access.authorize(principal, "alert");
+    return alert;
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== "forbidden") throw error;
+    return withoutAddresses(alert);
+  }
+}
+
+/** Returns a copy in which every `url`, of the rule's channels and of waiting messages, is cut to its origin. */
+function withoutAddresses(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutAddresses);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, each]) => [
+      name,
+      name === "url" && typeof each === "string"
+        ? `${URL.parse(each)?.origin ?? ""}/…`
+        : withoutAddresses(each),
+    ]),
+  );
 }
