@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { LogPort, ReceivedMessage } from "#hub/cluster/writes/log-port.ts";
 import { silentLogger } from "#proto/kit/log.ts";
+import { MemoryBucket } from "#proto/kit/memory-bucket.ts";
 import { Metrics } from "#proto/kit/metrics.ts";
 import { AgentStatus, type tailrace } from "#proto/messages.ts";
 import { Fleet } from "./fleet.ts";
@@ -10,7 +11,7 @@ import { Watermarks } from "./watermarks.ts";
 const ID = "6e7a0000-0000-4000-8000-000000000001";
 
 /** A fleet over nothing, to which agents report by `hear`. */
-async function fleetAt(clock: { nowMs: number }) {
+async function fleetAt(clock: { nowMs: number }, bucket = new MemoryBucket()) {
   const handlers = new Map<string, (message: ReceivedMessage) => void>();
   const port = {
     subscribe(subject: string, handle: (message: ReceivedMessage) => void) {
@@ -23,6 +24,7 @@ async function fleetAt(clock: { nowMs: number }) {
     port,
     raw: { incarnation: () => 1, restored: () => 0, message: () => Promise.resolve("missing") },
     watermarks: new Watermarks(new Metrics()),
+    bucket,
     now: () => clock.nowMs,
   });
   await fleet.start();
@@ -74,5 +76,31 @@ test("who reports in another's name isn't heard, and who is silent is lost", asy
   hear({ agentId: ID, health: "ok" });
   clock.nowMs += 36_000;
   assert.equal(fleet.agent(ID)?.["health"], "lost");
+  await fleet.stop();
+});
+
+test("after a restart the agents are known with the time of their last status", async () => {
+  const clock = { nowMs: 5_000 };
+  const bucket = new MemoryBucket();
+  const before = await fleetAt(clock, bucket);
+  before.hear({ agentId: ID, agentName: "web-1", health: "ok", linesRead: 7 });
+  await before.fleet.stop();
+  clock.nowMs += 180_000;
+  const { fleet, hear } = await fleetAt(clock, bucket);
+  const [known] = fleet.agents();
+  assert.deepEqual(
+    [known?.["name"], known?.["health"], known?.["last_seen"], known?.["lines_read"]],
+    ["web-1", "lost", new Date(5_000).toISOString(), 7],
+  );
+  hear({ agentId: ID, agentName: "web-1", health: "ok" });
+  assert.equal(fleet.agent(ID)?.["health"], "ok");
+  await fleet.stop();
+});
+
+test("a damaged record leaves a hub without this agent, and no more", async () => {
+  const bucket = new MemoryBucket();
+  await bucket.put(ID, Buffer.from("{"));
+  const { fleet } = await fleetAt({ nowMs: 5_000 }, bucket);
+  assert.deepEqual(fleet.agents(), []);
   await fleet.stop();
 });

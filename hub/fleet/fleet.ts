@@ -2,10 +2,13 @@
 
 import type { LogPort, ReceivedMessage } from "#hub/cluster/writes/log-port.ts";
 import { toAppError } from "#proto/kit/errors.ts";
-import type { Component } from "#proto/kit/lifecycle.ts";
+import { type Component, withDeadline } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
+import type { StateBucket } from "#proto/kit/state-bucket.ts";
+import { DAY_MS, MINUTE_MS } from "#proto/kit/units.ts";
 import { AgentHello, AgentStatus, type tailrace, Watermark } from "#proto/messages.ts";
 import { watermarkSubject } from "#proto/subjects.ts";
+import { type SeenAgent, SeenAgents } from "./seen-agents.ts";
 import type { CommittedRange, Watermarks } from "./watermarks.ts";
 
 /** The RAW stream as the fleet needs it. */
@@ -23,6 +26,8 @@ export interface FleetOptions {
   readonly port: LogPort;
   readonly raw: RawPort;
   readonly watermarks: Watermarks;
+  /** Where the agents are remembered over restarts. */
+  readonly bucket: StateBucket;
   readonly now: () => number;
 }
 
@@ -30,16 +35,16 @@ const PUBLISH_EVERY_MS = 1_000;
 /** An agent silent for this long is shown as lost. */
 const LOST_AFTER_MS = 35_000;
 /** A silent agent is forgotten after this time. */
-const FORGET_AFTER_MS = 7 * 86_400_000;
+const FORGET_AFTER_MS = 7 * DAY_MS;
+/** How often changed agents are stored, and how long the last round at a stop may take. */
+const SAVE_EVERY_MS = MINUTE_MS;
+const LAST_SAVE_MS = 3_000;
 /** Agents kept; those silent for longest are dropped first. */
 const AGENT_LIMIT = 10_000;
 /** Entries per watermark message: 2,000 × ~100 bytes stays far below the payload limit. */
 const ENTRIES_PER_MESSAGE = 2_000;
 
-interface KnownAgent {
-  readonly atMs: number;
-  /** Without its files. */
-  readonly status: tailrace.AgentStatus;
+interface KnownAgent extends SeenAgent {
   /** As received, some kB: it is decoded again only when the files of an agent are requested. */
   readonly message: Uint8Array;
 }
@@ -48,14 +53,18 @@ export class Fleet implements Component {
   readonly #options: FleetOptions;
   readonly #agents = new Map<string, KnownAgent>();
   readonly #unsubscribe: (() => void)[] = [];
-  #timer: NodeJS.Timeout | undefined;
+  readonly #seen: SeenAgents;
+  readonly #timers: NodeJS.Timeout[] = [];
 
   constructor(options: FleetOptions) {
     this.#options = options;
+    this.#seen = new SeenAgents(options.bucket, options.log);
   }
 
-  start(): Promise<void> {
+  async start(): Promise<void> {
     const { port, log } = this.#options;
+    for (const { atMs, status } of await this.#seen.load())
+      this.#agents.set(status.agentId, { atMs, status, message: AgentStatus.encode(status).finish() });
     this.#unsubscribe.push(
       port.subscribe("agent.*.hello", (message) => {
         this.#hello(message).catch((error: unknown) =>
@@ -64,14 +73,19 @@ export class Fleet implements Component {
       }),
       port.subscribe("agent.*.status", (message) => this.#status(message)),
     );
-    this.#timer = setInterval(() => this.#publish(), PUBLISH_EVERY_MS);
-    return Promise.resolve();
+    this.#timers.push(
+      setInterval(() => this.#publish(), PUBLISH_EVERY_MS),
+      setInterval(() => void this.#seen.save(), SAVE_EVERY_MS),
+    );
   }
 
-  stop(): Promise<void> {
-    clearInterval(this.#timer);
+  async stop(): Promise<void> {
+    for (const timer of this.#timers.splice(0)) clearInterval(timer);
     for (const unsubscribe of this.#unsubscribe.splice(0)) unsubscribe();
-    return Promise.resolve();
+    const saved = this.#seen.save(AGENT_LIMIT);
+    await withDeadline(saved, LAST_SAVE_MS, "storing the agents").catch((error: unknown) =>
+      this.#options.log.debug({ err: error }, "not all agents are stored"),
+    );
   }
 
   /** Returns every known agent as JSON, sorted by name. */
@@ -131,9 +145,11 @@ export class Fleet implements Component {
     this.#agents.delete(status.agentId);
     status.files = [];
     this.#agents.set(status.agentId, { atMs, status, message: message.data.slice() });
+    this.#seen.change(status.agentId, { atMs, status });
     for (const [agentId, known] of this.#agents) {
       if (this.#agents.size <= AGENT_LIMIT && atMs - known.atMs < FORGET_AFTER_MS) break;
       this.#agents.delete(agentId);
+      this.#seen.change(agentId, undefined);
     }
   }
 

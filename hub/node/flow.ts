@@ -85,7 +85,8 @@ export async function makeFlow(dependencies: FlowDependencies): Promise<Flow> {
   const pipelines = await openPipelines(dependencies, shared, sink, { opened, servers });
   servers.pipelines = pipelines;
   const { watermarks } = shared;
-  const fleet = new Fleet({ log, port, raw: routes.rawPort(journal), watermarks, now });
+  const raw = routes.rawPort(journal);
+  const fleet = new Fleet({ log, port, raw, watermarks, bucket: await journal.bucket("agents"), now });
   servers.fleet = fleet;
   const feeding = { start: async () => documents.start(), stop: async () => documents.stop() };
   // The pipelines' threads start concurrently with the parts that follow; `pipelines` awaits them.

@@ -47,7 +47,7 @@ const JOURNAL_STOP_MS = 15_000;
 const START_BYTES = 1 << 16;
 
 /** State buckets of the hub's parts. */
-const BUCKETS = ["indices", "auth", "cursors", "pipelines", "alerts", "ingest", "saved", "cluster"];
+const BUCKETS = ["indices", "auth", "cursors", "pipelines", "alerts", "ingest", "saved", "cluster", "agents"];
 
 type MakeFlow = typeof import("./flow.ts")["makeFlow"];
 
