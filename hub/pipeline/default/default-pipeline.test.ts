@@ -126,3 +126,12 @@ test("lines of all forms in one message have the shapes of their documents", () 
   });
   assert.equal(documents.length, 2 * lines.length + 1);
 });
+
+test("a host that a JSON line names is the document's only host name", () => {
+  for (const line of ['{"host.name":"web-3","a":1}', '{"host":{"name":"web-3","os":"x"},"a":1}']) {
+    const [document] = run(`${line}\n`).documents;
+    const { host, json } = document as { host: { name?: string }; json?: unknown };
+    assert.equal(host.name, "web-3");
+    assert.deepEqual([document!["host.name"], json], [undefined, undefined]);
+  }
+});

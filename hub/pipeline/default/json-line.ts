@@ -11,6 +11,7 @@ const OWN_MEMBERS = new Set([
   "@timestamp",
   "message",
   "host",
+  "host.name",
   "shipper",
   "input",
   "log",
@@ -105,10 +106,15 @@ export function mergeLine(document: JsonObject, line: JsonObject): JsonObject {
       if (!isIsoTime(value)) displaced[key] = value;
     } else if (key === "message") {
       if (typeof value !== "string") displaced[key] = value;
+    } else if (key === "host.name") {
+      if (!setHostName(document, value)) displaced[key] = value;
     } else if (!OWN_MEMBERS.has(key)) {
       define(document, key, value);
     } else if (key === "tags") {
       if (!addTags(document, value)) displaced[key] = value;
+    } else if (key === "host" && isObject(value) && setHostName(document, value["name"])) {
+      const { name: _, ...rest } = value;
+      if (!mergeInto(document, key, rest)) displaced[key] = rest;
     } else if (!mergeInto(document, key, value)) {
       displaced[key] = value;
     }
@@ -118,6 +124,14 @@ export function mergeLine(document: JsonObject, line: JsonObject): JsonObject {
   while (Object.hasOwn(document, place)) place += "_";
   document[place] = displaced;
   return document;
+}
+
+/** Takes the host that a line names for that of the machine it was read on; returns false for what is no name. */
+export function setHostName(document: JsonObject, name: unknown): boolean {
+  if (typeof name !== "string" || name === "") return false;
+  const host = document["host"];
+  document["host"] = { ...(isObject(host) ? host : {}), name };
+  return true;
 }
 
 /** Sets a member by its literal name, `__proto__` too. */

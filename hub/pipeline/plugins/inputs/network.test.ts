@@ -109,7 +109,7 @@ test("syslog reads both forms by UDP and TCP, and keeps what is neither", async 
     port,
     "<34>Oct 11 22:14:15 mymachine su[230]: 'su root' failed\n",
     '<165>1 2003-10-11T22:14:15.003Z host.example evntslog 77 ID47 [x@1 a="b"] An event\n',
-    "81 <13>1 2003-10-11T22:14:15.003Z host.example app - - - counted\n",
+    "62 <13>1 2003-10-11T22:14:15.003Z host.example app - - - counted\n",
     "<191>no head\n",
   );
   await world.until(4);
@@ -157,6 +157,30 @@ test("syslog reads times in the zone that it is told, and from behind a load bal
   assert.deepEqual(
     [time.getUTCMonth(), time.getUTCDate(), time.getUTCHours(), time.getUTCMinutes()],
     [9, 11, 16, 44],
+  );
+});
+
+test("syslog keeps the sender's time and host, a relay as the observer, and cuts messages by their length", async (t) => {
+  const { world, port } = await run(t, (at) => `syslog { port => ${at} host => "127.0.0.1" }`);
+  const counted = (message: string): string => `${Buffer.byteLength(message)} ${message}`;
+  const rfc5424 = "<34>1 2024-05-01T10:00:00.5Z web-3 su 7 ID1 - line one\nline two";
+  await write(
+    port,
+    `${counted(rfc5424)}${counted("<13>1 2024-05-01T10:00:01Z web-4 su - - - b")}<13>no head\n`,
+  );
+  await world.until(3);
+  const found = world.sent.map(({ event }) => {
+    const { host, observer, message } = event.fields as Record<string, Record<string, unknown>>;
+    return [message, host?.["name"], observer?.["ip"]];
+  });
+  assert.deepEqual(found, [
+    ["line one\nline two", "web-3", "127.0.0.1"],
+    ["b", "web-4", "127.0.0.1"],
+    ["no head", "127.0.0.1", undefined],
+  ]);
+  assert.deepEqual(
+    world.sent.slice(0, 2).map(({ event }) => new Date(event.timeMs).toISOString()),
+    ["2024-05-01T10:00:00.500Z", "2024-05-01T10:00:01.000Z"],
   );
 });
 

@@ -17,6 +17,11 @@ import { flag, list, oneOf, optional, options, text, withoutEffect } from "#prot
 import { Type } from "#proto/kit/schema.ts";
 import { DatagramInput } from "./udp.ts";
 
+const LEGACY_HOST = fieldReference("host");
+const HOST_IP = fieldReference("[host][ip]");
+const HOST_NAME = fieldReference("[host][name]");
+const OBSERVER_IP = fieldReference("[observer][ip]");
+
 /** Tag of events that are no syslog. */
 const FAILURE_TAG = "_grokparsefailure_sysloginput";
 
@@ -104,15 +109,13 @@ class SyslogInput implements Component {
 
   constructor(context: InputContext, values: Options, zone: TimeZone | undefined) {
     const { host, port } = values;
-    const sender: FieldReference = fieldReference(
-      values.ecs_compatibility === "disabled" ? "host" : "[host][ip]",
-    );
+    const sender = values.ecs_compatibility === "disabled" ? LEGACY_HOST : HOST_IP;
     const datagrams = { host, port, buffer_size: 65_536, queue_size: 2_000 };
     this.#datagrams = new DatagramInput(
       context,
       datagrams,
       new SyslogCodec(values, zone),
-      (event, { address }) => setAbsent(event, sender, address),
+      (event, { address }) => setSender(event, sender, address),
     );
     this.#listener = new Listener({
       host,
@@ -144,8 +147,8 @@ async function serve(
   const session = new StreamSession({
     context,
     codec,
-    delimiter: "\n",
-    decorate: (event) => setAbsent(event, sender, proxy.sender.ip),
+    countsOctets: true,
+    decorate: (event) => setSender(event, sender, proxy.sender.ip),
   });
   try {
     for await (const chunk of socket as AsyncIterable<Buffer>) {
@@ -157,8 +160,12 @@ async function serve(
   }
 }
 
-function setAbsent(event: Event, field: FieldReference, value: string): void {
-  if (!event.has(field)) event.set(field, value);
+/** Notes who sent a message: the host that it names, or by ECS a relay of that host. */
+function setSender(event: Event, field: FieldReference, address: string): void {
+  if (!event.has(field)) event.set(field, address);
+  if (field !== HOST_IP) return;
+  if (event.has(HOST_NAME)) event.set(OBSERVER_IP, address);
+  else event.set(HOST_NAME, address);
 }
 
 /** Reads lines of syslog. */
@@ -245,6 +252,7 @@ export class SyslogCodec implements Codec {
       if (value !== undefined) event.set(fieldReference(this.#ecs ? ecs : legacy), value);
     };
     set("logsource", "[host][hostname]", host);
+    if (this.#ecs && host !== undefined) event.set(HOST_NAME, host);
     set("program", "[process][name]", process);
     set("pid", "[process][pid]", pid === undefined || !this.#ecs ? pid : Number(pid));
     if (!this.#ecs) event.set(fieldReference("timestamp"), new Timestamp(event.timeMs));

@@ -12,6 +12,11 @@ export const MAX_LINE_BYTES = 1024 * 1024;
 const CUT_TAG = "line_cut";
 
 const CR = 0x0d;
+const LF = 0x0a;
+
+/** The length of a message and the sign that its head begins with. */
+const OCTET_COUNT = /^([1-9]\d{0,6}) </;
+const MAX_HEAD_BYTES = 9;
 
 export interface StreamSessionOptions {
   readonly context: InputContext;
@@ -20,6 +25,8 @@ export interface StreamSessionOptions {
   readonly decorate?: (event: Event) => void;
   /** What ends a payload; undefined: each chunk is one. */
   readonly delimiter?: string;
+  /** Payloads of syslog may begin with their length instead (RFC 6587 §3.4.1), and need no delimiter then. */
+  readonly countsOctets?: boolean;
 }
 
 export class StreamSession {
@@ -64,7 +71,8 @@ export class StreamSession {
   }
 
   #payloads(chunk: Buffer): { payload: Buffer; isCut: boolean }[] {
-    const { delimiter } = this.#options;
+    const { delimiter, countsOctets = false } = this.#options;
+    if (countsOctets) return this.#countedPayloads(chunk);
     if (delimiter === undefined) return [{ payload: chunk, isCut: false }];
     const found: { payload: Buffer; isCut: boolean }[] = [];
     const end = Buffer.from(delimiter);
@@ -91,6 +99,33 @@ export class StreamSession {
     return found;
   }
 
+  /** Cuts payloads by the length before them, and at newlines where there is none. */
+  #countedPayloads(chunk: Buffer): { payload: Buffer; isCut: boolean }[] {
+    const found: { payload: Buffer; isCut: boolean }[] = [];
+    const bytes = this.#takeRest(chunk);
+    let at = 0;
+    while (at < bytes.length) {
+      const head = OCTET_COUNT.exec(bytes.toString("latin1", at, at + MAX_HEAD_BYTES));
+      const size = Number(head?.[1]);
+      const isCounted = head !== null && size <= MAX_LINE_BYTES && !this.#isCutting;
+      const start = isCounted ? at + head[0].length - 1 : at;
+      const end = isCounted ? start + size : bytes.indexOf("\n", at);
+      if (end < 0 || end > bytes.length) break;
+      found.push({ payload: bytes.subarray(start, end), isCut: this.#isCutting });
+      this.#isCutting = false;
+      at = isCounted && bytes[end] !== LF ? end : end + 1;
+    }
+    const rest = Buffer.from(bytes.subarray(at));
+    if (rest.length >= MAX_LINE_BYTES + MAX_HEAD_BYTES) {
+      this.#isCutting = true;
+      found.push({ payload: rest, isCut: true });
+    } else if (rest.length > 0) {
+      this.#rest.push(rest);
+      this.#restBytes = rest.length;
+    }
+    return found;
+  }
+
   #takeRest(more: Buffer): Buffer {
     const whole = Buffer.concat([...this.#rest, more]);
     this.#rest = [];
@@ -99,7 +134,8 @@ export class StreamSession {
   }
 
   #decode(bytes: Buffer, isCut: boolean): Event[] {
-    const isCrLf = this.#options.delimiter === "\n" && bytes.at(-1) === CR;
+    const { delimiter, countsOctets = false } = this.#options;
+    const isCrLf = (delimiter === "\n" || countsOctets) && bytes.at(-1) === CR;
     const payload = isCrLf ? bytes.subarray(0, -1) : bytes;
     if (payload.length === 0) return [];
     const events = this.#options.codec.decode(payload, this.#options.context.clock.now());
