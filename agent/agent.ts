@@ -20,6 +20,7 @@ import { Connection } from "./outputs/connection.ts";
 import { type AgentNames, PipelineOutput } from "./outputs/pipeline.ts";
 import { Registry } from "./registry/registry.ts";
 import { type NamedInput, Status } from "./status.ts";
+import { SupervisedInput } from "./supervised-input.ts";
 import { VERSION } from "./version.ts";
 import { WatermarkClient } from "./watermark.ts";
 
@@ -30,6 +31,7 @@ const RELOAD_DRAIN_MS = 1_000;
 
 /** An input with what it was made of. */
 interface RunningInput extends NamedInput {
+  readonly input: SupervisedInput;
   readonly made: string;
   readonly heldSlots: number;
 }
@@ -231,11 +233,17 @@ export class Agent implements Component {
         if (this.#inputs.every((each) => this.#endedInputs.has(each.id))) this.#ended.resolve();
       },
     };
+    const input = new SupervisedInput({
+      id,
+      create: () => plugin.create(options, context),
+      clock: this.#clock,
+      log: context.log,
+    });
     const made = JSON.stringify([plugin.type, options, Buffer.from(fieldsJson).toString()]);
     return {
       id,
       type: plugin.type,
-      input: plugin.create(options, context),
+      input,
       made,
       heldSlots: plugin.heldSlots,
     };
@@ -243,7 +251,7 @@ export class Agent implements Component {
 
   /**
    * Runs the inputs of `settings` instead: those that are the same go on, others end and begin. Files keep their
-   * places, as those are the registry's. Throws what keeps an input from starting; the others run all the same.
+   * positions, as those are the registry's.
    */
   async reload(settings: AgentSettings): Promise<void> {
     const registry = this.#registry;
@@ -262,16 +270,10 @@ export class Agent implements Component {
     const held = (all: readonly RunningInput[]): number =>
       all.reduce((sum, { heldSlots }) => sum + heldSlots, 0);
     output.slots.extend(held(beginning) - held(ending));
-    const failures: unknown[] = [];
     for (const each of beginning) {
-      try {
-        await each.input.start();
-        this.#inputs.push(each);
-      } catch (error) {
-        failures.push(error);
-      }
+      await each.input.start();
+      this.#inputs.push(each);
     }
-    if (failures.length > 0) throw failures[0];
   }
 
   #rewind(): void {

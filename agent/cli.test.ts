@@ -10,6 +10,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
@@ -121,4 +122,22 @@ test("every input there is stands in the list, with a description for each setti
 test("the written settings are what the schema says; `tailrace-agent --print-settings > docs/agent-settings.md` writes them", () => {
   const written = readFileSync(fileURLToPath(new URL("../docs/agent-settings.md", import.meta.url)), "utf8");
   assert.equal(written, settingsReference());
+});
+
+test("test config names an input whose port is taken", async (t) => {
+  const occupant = createServer().listen(0, "127.0.0.1");
+  t.after(() => occupant.close());
+  await once(occupant, "listening");
+  const { port } = occupant.address() as AddressInfo;
+  const path = join(folder, "taken.yml");
+  writeFileSync(path, `shipper.inputs: [{type: tcp, id: lines, host: "127.0.0.1:${port}"}]\n`, {
+    mode: 0o600,
+  });
+  const warnings: string[] = [];
+  const terminal = { print: () => undefined, warn: (text: string) => void warnings.push(text) };
+  assert.equal(await main(["test", "config", "-c", path], {}, terminal), 0);
+  assert.match(
+    warnings.join(""),
+    /^warning: input lines: .*cannot listen on tcp .*another process listens there/,
+  );
 });

@@ -115,7 +115,8 @@ async function run(options: Options, load: () => AgentSettings, terminal: Termin
 async function test(what: string, settings: AgentSettings, terminal: Terminal): Promise<boolean> {
   if (what === "config") {
     const inputs = settings.inputs.map(({ id, plugin }) => `  input ${id}: ${plugin.type}\n`).join("");
-    for (const warning of settings.warnings) terminal.warn(`warning: ${warning}\n`);
+    const warnings = [...settings.warnings, ...(await problemsOf(settings))];
+    for (const warning of warnings) terminal.warn(`warning: ${warning}\n`);
     const { length } = settings.inputs;
     terminal.print(
       `settings are right: ${length === 1 ? "1 input" : `${length} inputs`}, output ${settings.output}\n${inputs}`,
@@ -127,6 +128,21 @@ async function test(what: string, settings: AgentSettings, terminal: Terminal): 
   const findings = await checkOutput(settings);
   for (const { target, text } of findings) terminal.print(`${target}: ${text}\n`);
   return findings.every(({ ok }) => ok);
+}
+
+/** Returns a sentence for each input that could not start now: a warning only, as the agent itself may hold the port. */
+async function problemsOf({ inputs }: AgentSettings): Promise<string[]> {
+  const problems: string[] = [];
+  for (const { id, plugin, options } of inputs) {
+    try {
+      await plugin.probe?.(options);
+    } catch (error) {
+      problems.push(
+        `input ${id}: ${(error as Error).message}, unless that is this agent, which runs already`,
+      );
+    }
+  }
+  return problems;
 }
 
 async function enrollAgent(

@@ -220,3 +220,45 @@ test("over TLS with an nkey the agent ships; when the credential is revoked it s
   spawnSync("kill", ["-HUP", String(server.pid)]);
   await until("the connection", async () => (await health()).status === "ok");
 });
+
+test("an input whose port is taken waits for it; the others run, health names it, and the agent stops", async (t) => {
+  const place = newFolder();
+  const occupant = createServer().listen(0, "127.0.0.1");
+  t.after(() => occupant.close());
+  await once(occupant, "listening");
+  const { port } = occupant.address() as AddressInfo;
+  writeFileSync(join(place, "a.log"), "one\n");
+  const settings = settingsOf({
+    "shipper.inputs": [fileInput(place), { type: "tcp", id: "lines", host: `127.0.0.1:${port}` }],
+    "output.file.path": join(place, "out"),
+    "path.data": join(place, "data"),
+    "status.port": 0,
+  });
+  const agent = new Agent(settings, silentLogger());
+  await agent.start();
+  await until("the other input's line", () => shipped(place).length === 1);
+  const health = async () => (await fetch(`http://127.0.0.1:${agent.statusPort}/health`)).json();
+  const degraded = (await health()) as { status: string; reason: string };
+  assert.equal(degraded.status, "degraded");
+  assert.match(degraded.reason, /input lines cannot listen on tcp .*another process/);
+  occupant.close();
+  await once(occupant, "close");
+  await until("the input to run", async () => ((await health()) as { status: string }).status === "ok");
+  const socket = connectTo(port, "127.0.0.1");
+  socket.end("two\n");
+  await until("its line", () => shipped(place).includes("two"));
+  await agent.stop();
+});
+
+test("an agent stops while an input of it waits for its port", async (t) => {
+  const place = newFolder();
+  const occupant = createServer().listen(0, "127.0.0.1");
+  t.after(() => occupant.close());
+  await once(occupant, "listening");
+  const { port } = occupant.address() as AddressInfo;
+  const { agent } = await startAgent(place, [
+    fileInput(place),
+    { type: "tcp", id: "lines", host: `127.0.0.1:${port}` },
+  ]);
+  await agent.stop();
+});

@@ -18,7 +18,7 @@ import type { Registry } from "./registry/registry.ts";
 export interface NamedInput {
   readonly id: string;
   readonly type: string;
-  readonly input: Input;
+  readonly input: Input & { readonly problem: string };
 }
 
 export interface StatusOptions {
@@ -86,7 +86,10 @@ export class Status implements Component {
   /** Degraded: it works, but somebody should look. An agent that runs is never failed: a restart would not help. */
   health(): Health {
     const output = this.#options.output.state();
-    const reason = output.healthy ? this.#options.registry.problem : output.reason;
+    const problems = this.#options.inputs.map(({ input }) => input.problem);
+    const reason = [output.healthy ? "" : output.reason, this.#options.registry.problem, ...problems]
+      .filter((each) => each !== "")
+      .join("; ");
     return reason === "" ? { status: "ok", reason } : { status: "degraded", reason };
   }
 

@@ -96,6 +96,8 @@ export interface InputPlugin<S extends TObject = TObject, Values = NoInfer<Stati
   /** Checks what the schema can't say. Throws settings_invalid without a place. */
   validate(settings: Values): void;
   create(settings: Values, context: InputContext): Input;
+  /** Tries what the input needs of the machine, for `test config`. Rejects with the error that `start` would give. */
+  probe?(settings: Values): Promise<void>;
 }
 
 /** Keeps the type of a plugin's settings while it is defined. */

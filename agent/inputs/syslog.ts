@@ -2,6 +2,7 @@
 
 import type { Static } from "typebox";
 import { defineInput, type Input } from "#agent/contract/input.ts";
+import { probeTcp, probeUdp } from "#agent/inputs/streams/listening.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { Type } from "#proto/kit/schema.ts";
 import { TcpInput, tcpInput, tcpSchema } from "./tcp.ts";
@@ -56,5 +57,9 @@ export const syslogInput = defineInput({
     const { host, max_message_size, read_buffer } = settings as Settings & { read_buffer: string };
     const spool = { "spool.max_bytes": settings["spool.max_bytes"] };
     return new UdpInput("syslog", { host, max_message_size, read_buffer, ...spool }, context);
+  },
+  probe: async ({ protocol, host }) => {
+    if (protocol === "tcp") await probeTcp(host);
+    else if (protocol === "udp") await probeUdp(host);
   },
 });

@@ -6,6 +6,7 @@ import { createServer as createSecureServer } from "node:tls";
 import type { Static } from "typebox";
 import { defineInput, type Input, type InputContext, type InputState } from "#agent/contract/input.ts";
 import { Framer } from "#agent/inputs/streams/framing.ts";
+import { cannotListen, probeTcp } from "#agent/inputs/streams/listening.ts";
 import {
   addressSetting,
   parseAddress,
@@ -13,7 +14,7 @@ import {
   StreamSink,
   spoolProperties,
 } from "#agent/inputs/streams/stream-sink.ts";
-import { AppError, systemCode } from "#proto/kit/errors.ts";
+import { AppError } from "#proto/kit/errors.ts";
 import { Type } from "#proto/kit/schema.ts";
 import { durationSetting, sizeSetting } from "#proto/kit/settings/kinds.ts";
 import { parseDuration, parseSize } from "#proto/kit/units.ts";
@@ -68,6 +69,7 @@ export const tcpInput = defineInput({
     }
   },
   create: (settings, context) => new TcpInput("tcp", settings, context),
+  probe: ({ host }) => probeTcp(host),
 });
 
 /** Also the connection half of the input `syslog`. */
@@ -109,13 +111,7 @@ export class TcpInput implements Input {
       await listening.promise;
     } catch (error) {
       await this.#sink.stop();
-      const why =
-        systemCode(error) === "EADDRINUSE" ? "another process listens there" : (error as Error).message;
-      throw new AppError(
-        "port_taken",
-        `input ${this.#context.id} cannot listen on ${path ?? `tcp ${host}:${port}`}: ${why}`,
-        { cause: error },
-      );
+      throw cannotListen(`input ${this.#context.id}`, path ?? `tcp ${host}:${port}`, error);
     }
     server.off("error", listening.reject);
     server.on("error", (error) => this.#sink.fail("the listening socket reports an error", error));

@@ -4,6 +4,7 @@ import { createSocket, type Socket } from "node:dgram";
 import { isIPv6 } from "node:net";
 import type { Static } from "typebox";
 import { defineInput, type Input, type InputContext, type InputState } from "#agent/contract/input.ts";
+import { cannotListen, probeUdp } from "#agent/inputs/streams/listening.ts";
 import {
   addressSetting,
   parseAddress,
@@ -11,7 +12,6 @@ import {
   StreamSink,
   spoolProperties,
 } from "#agent/inputs/streams/stream-sink.ts";
-import { AppError, systemCode } from "#proto/kit/errors.ts";
 import { Type } from "#proto/kit/schema.ts";
 import { sizeSetting } from "#proto/kit/settings/kinds.ts";
 import { parseSize } from "#proto/kit/units.ts";
@@ -47,6 +47,7 @@ export const udpInput = defineInput({
     parseSize(settings["spool.max_bytes"]);
   },
   create: (settings, context) => new UdpInput("udp", settings, context),
+  probe: ({ host }) => probeUdp(host),
 });
 
 /** Also the datagram half of the input `syslog`. */
@@ -86,13 +87,7 @@ export class UdpInput implements Input {
       await bound.promise;
     } catch (error) {
       await this.#sink.stop();
-      const why =
-        systemCode(error) === "EADDRINUSE" ? "another process listens there" : (error as Error).message;
-      throw new AppError(
-        "port_taken",
-        `input ${this.#context.id} cannot listen on udp ${host}:${port}: ${why}`,
-        { cause: error },
-      );
+      throw cannotListen(`input ${this.#context.id}`, `udp ${host}:${port}`, error);
     }
     socket.off("error", bound.reject);
     socket.on("error", (error) => this.#sink.fail("the UDP socket reports an error", error));
