@@ -60,7 +60,7 @@ const SORTED_VALUES = `document.querySelector("tr-app").shadowRoot.querySelector
 const clipboard = (page: Page): Promise<string> => page.evaluate<string>("navigator.clipboard.readText()");
 
 for (const look of LOOKS)
-  test(`an error is found, read among its neighbours and passed on, ${look.name}`, () =>
+  test(`an error is found, read among the lines around it and passed on, ${look.name}`, () =>
     visit("#/discover?from=now-2h", look, async (page) => {
       await row(page).first().waitFor();
       const query = page.getByRole("combobox", { name: "Query" });

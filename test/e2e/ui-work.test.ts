@@ -249,6 +249,24 @@ test("Discover says which shards failed and why, instead of that nothing matches
   });
 });
 
+test("Discover counts an open field's values again for each search, and Enter opens the line that j chose", () =>
+  pages.visit("#/discover?index=logs-shop&from=now-2h", async (page) => {
+    await page.getByRole("button", { name: "page", exact: true }).click();
+    const fields = page.getByRole("complementary", { name: "Fields" });
+    await fields.getByText(`In ${SHOP_LINES} lines`).waitFor();
+    await page.getByRole("button", { name: "Column page" }).click();
+    await page.goto(
+      `${pages.hub.dashboardUrl}/#/discover?index=logs-shop&from=now-2h&q=status:500&cols=page`,
+    );
+    await fields.getByText(`In ${SHOP_LINES / 10} lines`).waitFor();
+    await page.getByRole("button", { name: "Column page" }).focus();
+    await page.keyboard.press("j");
+    await page.keyboard.press("j");
+    await page.keyboard.press("Enter");
+    await page.getByRole("complementary", { name: "Selected line" }).waitFor();
+    assert.match(page.url(), /cols=page/);
+  }));
+
 const PATHS = [
   "#/console",
   "#/indices",

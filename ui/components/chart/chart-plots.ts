@@ -10,9 +10,7 @@ import {
   niceTicks,
   shorten,
 } from "#ui/services/visualise/series.ts";
-
-/** Colours there are (`--series-1` …); further series use them again. */
-export const SERIES_COLOURS = 10;
+import { seriesColours } from "#ui/services/visualise/series-colours.ts";
 
 export interface PlotSize {
   /** px */
@@ -30,7 +28,7 @@ export interface Frame extends PlotSize {
 
 /** Width of a letter of the labels, about. */
 export const LETTER_PX = 6.6;
-/** Room of a label below the axis. */
+/** Width of a label below the axis. */
 export const LABEL_PX = 92;
 const ROW_PX = 28;
 
@@ -44,9 +42,9 @@ export function groupAt({ left, right }: Frame, groups: number, x: number): numb
   return Math.max(0, Math.min(groups - 1, Math.floor(((x - left) / (right - left)) * groups)));
 }
 
-/** Returns the class that gives a series its colour. */
-export function colourClass(series: number): string {
-  return `s${(series % SERIES_COLOURS) + 1}`;
+/** Returns the class of a colour of `seriesColours`. */
+export function colourClass(colour: number): string {
+  return `s${colour + 1}`;
 }
 
 /** Lines, stacked areas or stacked bars; `cursor` is the marked group. */
@@ -73,8 +71,11 @@ export function plotGroups(
     frame.bottom - ((value - low) / (ticks.at(-1)! - low)) * (frame.bottom - frame.top);
   const band = (frame.right - frame.left) / Math.max(1, data.groups.length);
   const x = (group: number): number => frame.left + (group + 0.5) * band;
+  const colours = seriesColours(data.series.map(({ name }) => name));
   const shapes = layers.map((layer, series) =>
-    kind === "bar" ? barsOf(layer, series, x, y, band) : pathsOf(kind, layer, series, x, y),
+    kind === "bar"
+      ? barsOf(layer, colours[series]!, x, y, band)
+      : pathsOf(kind, layer, colours[series]!, x, y),
   );
   return svg`${axesOf(data, frame, ticks, x, y)}
     ${cursor === undefined ? nothing : svg`<rect class="cursor" x=${x(cursor) - band / 2} y=${frame.top} width=${Math.max(1, band)} height=${frame.bottom - frame.top} />`}
@@ -100,7 +101,7 @@ function stack({ groups, series }: ChartData): Piece[][] {
 
 function barsOf(
   layer: readonly Piece[],
-  series: number,
+  colour: number,
   x: (group: number) => number,
   y: (value: number) => number,
   band: number,
@@ -113,13 +114,13 @@ function barsOf(
       return `M${round(x(at) - width / 2)} ${round(y(from))}v${round(-height)}h${round(width)}v${round(height)}z`;
     })
     .join("");
-  return svg`<path class="fill ${colourClass(series)}" d=${path} />`;
+  return svg`<path class="fill ${colourClass(colour)}" d=${path} />`;
 }
 
 function pathsOf(
   kind: "line" | "area",
   layer: readonly Piece[],
-  series: number,
+  colour: number,
   x: (group: number) => number,
   y: (value: number) => number,
 ): SVGTemplateResult {
@@ -131,16 +132,16 @@ function pathsOf(
   }
   const alone = layer.flatMap(({ to }, at) =>
     to !== undefined && layer[at - 1]?.to === undefined && layer[at + 1]?.to === undefined
-      ? [svg`<circle class="fill ${colourClass(series)}" cx=${round(x(at))} cy=${round(y(to))} r="2.5" />`]
+      ? [svg`<circle class="fill ${colourClass(colour)}" cx=${round(x(at))} cy=${round(y(to))} r="2.5" />`]
       : [],
   );
-  const stroke = svg`<path class="stroke ${colourClass(series)}" d=${line} />`;
+  const stroke = svg`<path class="stroke ${colourClass(colour)}" d=${line} />`;
   if (kind === "line" || layer.length === 0) return svg`${stroke}${alone}`;
   const back = layer
     .map(({ from }, at) => `L${round(x(at))} ${round(y(from))}`)
     .toReversed()
     .join("");
-  return svg`<path class="area ${colourClass(series)}" d=${`${line}${back}z`} />${stroke}${alone}`;
+  return svg`<path class="area ${colourClass(colour)}" d=${`${line}${back}z`} />${stroke}${alone}`;
 }
 
 function axesOf(
@@ -168,7 +169,7 @@ function axesOf(
   )}`;
 }
 
-/** Returns a group's label for the axis: of a time only what tells it from its neighbours. */
+/** Returns a group's label for the axis: of a time only what differs from the labels beside it. */
 export function axisLabel({ isTime, isUtc, groups }: ChartData, at: number): string {
   const { label, key } = groups[at]!;
   if (!isTime) return shorten(label, Math.floor(LABEL_PX / LETTER_PX));
@@ -195,6 +196,7 @@ export function plotRows(
   const left = Math.min(width * 0.42, longest * LETTER_PX + 16);
   const letters = Math.max(4, Math.floor((left - 16) / LETTER_PX));
   const scale = (value: number): number => (value / largest) * (width - left - 64);
+  const colours = seriesColours(data.series.map(({ name }) => name));
   return svg`${data.groups.map((group, at) => {
     const y = 6 + at * ROW_PX;
     return svg`${cursor === at ? svg`<rect class="cursor" x="0" y=${y - 3} width=${width} height=${ROW_PX} />` : nothing}
@@ -202,7 +204,7 @@ export function plotRows(
       ${sums.map((layer, series) => {
         const { from, to } = layer[at]!;
         if (to === undefined || to <= from) return nothing;
-        return svg`<rect class="fill ${colourClass(series)}" x=${round(left + scale(from))} y=${y} width=${round(Math.max(1, scale(to) - scale(from)))} height=${ROW_PX - 8} rx="2" />`;
+        return svg`<rect class="fill ${colourClass(colours[series]!)}" x=${round(left + scale(from))} y=${y} width=${round(Math.max(1, scale(to) - scale(from)))} height=${ROW_PX - 8} rx="2" />`;
       })}
       <text class="tick" x=${round(left + scale(totals[at]!) + 8)} y=${y + 14}>${formatShort(totals[at]!)}</text>`;
   })}`;
@@ -279,12 +281,13 @@ export function plotRing(
 ): SVGTemplateResult {
   const radius = Math.max(20, Math.min(width, height) / 2 - 10);
   const middle = { x: width / 2, y: height / 2 };
+  const colours = seriesColours(shares.map(({ label }) => label));
   let turn = 0;
   return svg`${shares.map(({ part }, at) => {
     const from = turn;
     turn += part;
     const size = at === cursor ? radius + 5 : radius;
-    return svg`<path class="fill slice ${colourClass(at)}" d=${ringPath(middle, size, radius * 0.58, from, turn)} />`;
+    return svg`<path class="fill slice ${colourClass(colours[at]!)}" d=${ringPath(middle, size, radius * 0.58, from, turn)} />`;
   })}`;
 }
 

@@ -1,7 +1,7 @@
 /** Looks of charts. */
 
 import { css, unsafeCSS } from "lit";
-import { SERIES_COLOURS } from "./chart-plots.ts";
+import { SERIES_COLOURS } from "#ui/services/visualise/series-colours.ts";
 
 const colours = Array.from(
   { length: SERIES_COLOURS },

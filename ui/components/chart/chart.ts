@@ -9,6 +9,7 @@ import { property, state } from "lit/decorators.js";
 import { controls } from "#ui/components/style/styles.ts";
 import { formatMeasure, formatShare } from "#ui/services/text/format.ts";
 import { type ChartData, groupSums } from "#ui/services/visualise/series.ts";
+import { seriesColours } from "#ui/services/visualise/series-colours.ts";
 import type { Chart } from "#ui/services/visualise/visualisation.ts";
 import {
   colourClass,
@@ -112,15 +113,16 @@ export class ChartView extends LitElement {
   }
 
   #legend({ series }: ChartData, shares: readonly Share[] | undefined): TemplateResult | typeof nothing {
+    const colours = seriesColours((shares ?? series).map((one) => ("label" in one ? one.label : one.name)));
     if (shares !== undefined)
       return html`<ul class="legend">${shares.map(
         ({ label, part }, at) =>
-          html`<li title=${label}><i class="key ${colourClass(at)}"></i><span>${label}</span><b>${formatShare(part)}</b></li>`,
+          html`<li title=${label}><i class="key ${colourClass(colours[at]!)}"></i><span>${label}</span><b>${formatShare(part)}</b></li>`,
       )}</ul>`;
     if (series.length < 2 || this.chart === "heat") return nothing;
     return html`<ul class="legend">${series.map(
       ({ name }, at) =>
-        html`<li title=${name}><i class="key ${colourClass(at)}"></i><span>${name}</span></li>`,
+        html`<li title=${name}><i class="key ${colourClass(colours[at]!)}"></i><span>${name}</span></li>`,
     )}</ul>`;
   }
 
@@ -128,10 +130,15 @@ export class ChartView extends LitElement {
     const at = this._cursor;
     if (at === undefined) return nothing;
     const title = shares === undefined ? data.groups[at]?.label : shares[at]?.label;
+    const colours = seriesColours(shares?.map(({ label }) => label) ?? data.series.map(({ name }) => name));
     const lines =
       shares === undefined
-        ? data.series.map(({ name, values }, series) => ({ name, value: values[at], colour: series }))
-        : [{ name: this.label, value: shares[at]?.value, colour: at }];
+        ? data.series.map(({ name, values }, series) => ({
+            name,
+            value: values[at],
+            colour: colours[series]!,
+          }))
+        : [{ name: this.label, value: shares[at]?.value, colour: colours[at] ?? 0 }];
     const found = lines.filter(({ value }) => value !== undefined && value !== 0);
     const shown = found.toSorted((a, b) => b.value! - a.value!).slice(0, READOUT_LINES);
     return html`<output class="readout ${this._isLeft ? "left" : ""}"><strong>${title}</strong>

@@ -162,6 +162,8 @@ export class FieldList extends LitElement {
   @state() accessor _search = "";
   @state() accessor _limit: number = PAGE_FIELDS;
   @state() accessor _open: string | undefined;
+  /** Another object for each search: values that are shown are counted again. */
+  @property({ attribute: false }) accessor search: unknown;
   @state() accessor _values: TopValues | undefined;
 
   static override styles = [controls, fieldListStyles];
@@ -172,6 +174,8 @@ export class FieldList extends LitElement {
   }
 
   protected override willUpdate(changed: PropertyValues<this>): void {
+    const open = this._open === undefined ? undefined : this.fields?.get(this._open);
+    if (changed.has("search") && open !== undefined) void this.#load(open);
     if (changed.has("fields") && this.fields?.has(this._open ?? "") !== true) this._open = undefined;
   }
 
@@ -250,8 +254,9 @@ export class FieldList extends LitElement {
   }
 
   async #load(field: Field): Promise<void> {
+    const { search } = this;
     const values = (await this.loadValues(field)) ?? { values: [], total: 0, isSample: false };
-    if (this._open === field.name) this._values = values;
+    if (this._open === field.name && this.search === search) this._values = values;
   }
 }
 

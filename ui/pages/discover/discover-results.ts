@@ -116,7 +116,7 @@ export class DiscoverResults extends LitElement {
   #fieldList(): TemplateResult {
     return html`<aside aria-label=${msg("Fields")}>
       <tr-field-list .fields=${this.#listsFields ? this.model.fields : undefined} .columns=${this.state.columns} .present=${this.#present}
-        .loadValues=${this.#loadValues}></tr-field-list>
+        .search=${this.model.range} .loadValues=${this.#loadValues}></tr-field-list>
     </aside>`;
   }
 
@@ -244,6 +244,8 @@ export class DiscoverResults extends LitElement {
 
   #step(step: number): void {
     this.#table?.move(step);
+    // Enter then opens the line, and presses no button that had the focus.
+    if (!this._isOpen) this.#table?.focusRows();
   }
 
   #select(row: number): void {

@@ -15,7 +15,7 @@ test("a ring keeps the newest entries under their numbers", () => {
   assert.deepEqual([ring.size, ring.at(5)], [1, 50]);
 });
 
-test("keys are remembered as long as there is room", () => {
+test("keys are remembered up to the capacity", () => {
   const keys = new RecentKeys(2);
   assert.deepEqual(
     [keys.add("a"), keys.add("a"), keys.add("b"), keys.add("c"), keys.add("a")],

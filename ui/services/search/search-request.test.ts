@@ -76,7 +76,7 @@ const NEXT_PAGES: readonly {
   { sort: { field: "took", isDescending: true }, after: [30, 5_000, 70], searchAfter: [30, 5_000, 71] },
 ];
 
-test("the next page begins at the last time and offset once more, with room for the rows that are there", () => {
+test("the next page begins at the last time and offset once more, with a size that covers the rows that are there", () => {
   assert.equal(rowsRequest(EVERYTHING, RANGE)["search_after"], undefined);
   for (const { sort, after, searchAfter } of NEXT_PAGES) {
     const state = { ...EVERYTHING, ...(sort === undefined ? {} : { sort }) };

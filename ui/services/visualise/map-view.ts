@@ -34,7 +34,7 @@ export const MAX_RING_KM = 20_037;
 const CELL_DEGREES = [45, 11.25, 1.406_25, 0.351_563, 0.043_945, 0.010_986, 0.001_373] as const;
 /** Cells of at least so many parts of the width: finer ones are drawn as one circle anyway. */
 const CELLS_ACROSS = 320;
-/** A fitted view leaves some room around the outermost places. */
+/** A fitted view leaves a margin around the outermost places. */
 const FIT_ROOM = 1.25;
 
 /** Reads `ZOOM:LAT:LON`; undefined for anything else. */

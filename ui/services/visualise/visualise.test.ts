@@ -142,7 +142,7 @@ test("an answer becomes series over groups", () => {
   assert.equal(toCsv(byPath), ',lines\r\n"a,""b",1\r\n');
 });
 
-test("ticks are round, cover the numbers, and labels leave each other room", () => {
+test("ticks are round, cover the numbers, and labels do not overlap", () => {
   assert.deepEqual(niceTicks(0, 97, 4), [0, 25, 50, 75, 100]);
   assert.deepEqual(niceTicks(0, 0, 4), [0, 0.25, 0.5, 0.75, 1]);
   assert.deepEqual(niceTicks(0, 0, 4, 1), [0, 1]);
