@@ -5,6 +5,7 @@
 
 import type { Socket } from "node:net";
 import type { FastifyInstance } from "fastify";
+import { needsProductHeader } from "#hub/api/compat/version.ts";
 import { type ApiContext, type ApiDependencies, apiContext } from "#hub/api/context/api-context.ts";
 import { apiMetrics } from "#hub/api/http/api-metrics.ts";
 import { Dispatcher } from "#hub/api/http/dispatcher.ts";
@@ -201,7 +202,9 @@ export class ApiServer implements Component {
       ...shared,
       routes: searchRoutes,
       errorBody: (error) => errorBody(error, parts.errors),
-      ...(productHeader && { headers: { "x-elastic-product": "Elasticsearch" } }),
+      ...((productHeader || needsProductHeader(compatVersion)) && {
+        headers: { "x-elastic-product": "Elasticsearch" },
+      }),
     });
     const hub = new Dispatcher({ ...shared, routes: ownRoutes, errorBody: hubErrorBody });
     void this.#search.app.register(search.plugin(""));

@@ -2,6 +2,7 @@
 
 import { join, resolve } from "node:path";
 import type { Alerts } from "#hub/alerts/alerts.ts";
+import { completeVersion } from "#hub/api/compat/version.ts";
 import type { HealthReport } from "#hub/api/ports/indices.ts";
 import { ApiServer, type ApiServerOptions } from "#hub/api/server.ts";
 import type { IndexCatalog } from "#hub/cluster/catalog/index-catalog.ts";
@@ -180,7 +181,7 @@ export class Listeners implements Component {
       cluster,
       dataFolder: resolve(settings["path.data"]),
       clock: systemClock,
-      compatVersion: settings["compat.version"],
+      compatVersion: completeVersion(settings["compat.version"]),
       errors: { nodeId: cluster.nodes()[0]?.id ?? "" },
       remoteHosts: settings["reindex.remote.whitelist"],
       ...(settings["search.slowlog.threshold"] >= 0 && { slowQueryMs: settings["search.slowlog.threshold"] }),
@@ -204,7 +205,7 @@ export class Listeners implements Component {
     const { settings, version, startedMs, catalog, host, journal } = this.#options;
     return new Status({
       version,
-      compatVersion: settings["compat.version"],
+      compatVersion: completeVersion(settings["compat.version"]),
       nodeName: settings["node.name"],
       clusterName: settings["cluster.name"],
       startedMs,

@@ -144,6 +144,30 @@ export function apiCompatibility(): CompatibilityRow[] {
   ];
 }
 
+/** Features of the other product by the first segment of their paths. */
+const FEATURES: readonly (readonly [name: string, what: string, instead: string])[] = [
+  ["_ilm", "index lifecycles", "retention.rules say when indices are deleted"],
+  ["_slm", "snapshot lifecycles", "run tailrace-hub snapshot from a timer"],
+  [
+    "_security",
+    "users and roles of the other product",
+    "use the pages of administration or tailrace-hub user",
+  ],
+  ["_ml", "machine learning", "use alerts"],
+  ["_watcher", "watches", "use alerts"],
+  ["_rollup", "rollups", "aggregate in the search"],
+  ["_transform", "transforms", "copy with _reindex"],
+  ["_ccr", "replication between clusters", "let agents or pipelines send to both"],
+  ["_graph", "graphs", "use significant_terms"],
+  ["_eql", "event queries", "use a search"],
+  ["_sql", "SQL", "use a search"],
+  ["_enrich", "enrich policies", "use the translate or jdbc filters of pipelines"],
+  ["_autoscaling", "autoscaling", "there is nothing to scale"],
+  ["_migration", "migration of old indices", "every version reads the formats of those before"],
+  ["_monitoring", "monitoring by other products", "read /metrics"],
+  ["_logstash", "central management of pipelines", "use the page of pipelines"],
+];
+
 /** Operations that clients know and that aren't offered. */
 export interface NotOffered {
   readonly paths: readonly string[];
@@ -205,4 +229,25 @@ export const NOT_OFFERED: readonly NotOffered[] = [
     what: "rating of rankings",
     instead: "compare searches outside",
   },
+  {
+    paths: [
+      ...pathsBelow("/services/collector", 2),
+      ...["/v1/logs", "/v1/traces", "/v1/metrics", "/loki/api/v1/push", "/api/v1/write", "/api/v1/push"],
+      ...["/api/v2/logs", "/api/v2/write", "/insert/jsonline", "/insert/loki/api/v1/push", "/gelf"],
+      "/v1/input",
+    ],
+    what: "intake of other products",
+    instead: "send events to an http input of a pipeline, or documents to _bulk",
+  },
+  ...FEATURES.map(([name, what, instead]) => ({
+    paths: [...pathsBelow(`/${name}`, 4), ...pathsBelow(`/{index}/${name}`, 2)],
+    what,
+    instead,
+  })),
 ];
+
+/** Returns a path and those with up to `depth` segments more. */
+function pathsBelow(path: string, depth: number): string[] {
+  const names = ["{a}", "{b}", "{c}", "{d}"].slice(0, depth);
+  return [path, ...names.map((_, at) => `${path}/${names.slice(0, at + 1).join("/")}`)];
+}

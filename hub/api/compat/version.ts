@@ -46,6 +46,24 @@ export function versionNumber(version: string): VersionNumber {
   return 100 * major + minor;
 }
 
+/** Returns a configured version with all three parts: clients that read "7.17" take it for no version. */
+export function completeVersion(version: string): string {
+  const [major = "0", minor = "0", patch = "0"] = version.split(".");
+  return `${major}.${minor}.${patch}`;
+}
+
+/** Returns whether clients of a version refuse answers without the product header. */
+export function needsProductHeader(version: string): boolean {
+  return versionNumber(version) >= 714;
+}
+
+/** Returns the agent of Warning headers in an answer of a version. `configured`: "6.5.4". */
+export function warningAgent(configured: string, version: VersionNumber): string {
+  const isConfigured = version === versionNumber(configured);
+  const shown = isConfigured ? configured : `${Math.floor(version / 100)}.${version % 100}.0`;
+  return `Elasticsearch-${shown}-${BUILD.build_hash}`;
+}
+
 /** Returns the version that a request is answered in: `compatible-with=8` in Accept or Content-Type, else `configured`. */
 export function requestedVersion(configured: VersionNumber, headers: IncomingHttpHeaders): VersionNumber {
   const match =

@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { constants, gzip } from "node:zlib";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { warnOfParameters } from "#hub/api/compat/compatibility.ts";
-import { requestedVersion, versionNumber } from "#hub/api/compat/version.ts";
+import { requestedVersion, versionNumber, warningAgent } from "#hub/api/compat/version.ts";
 import type { Principal } from "#hub/api/ports/indices.ts";
 import { gatherWarnings } from "#hub/search/options/request-version.ts";
 import { AppError, type ErrorCode, toAppError } from "#proto/kit/errors.ts";
@@ -94,7 +94,7 @@ export class Dispatcher {
     response.on("close", () => {
       if (!response.writableFinished) gone.abort();
     });
-    const turn = new Turn(uri.startsWith("/") ? uri : `/${uri}`);
+    const turn = new RequestContext(uri.startsWith("/") ? uri : `/${uri}`);
     const timer = this.#options.metrics.begin();
     let answer: RenderedAnswer;
     try {
@@ -106,14 +106,18 @@ export class Dispatcher {
     }
     timer(turn.match?.route.paths[0] ?? "none", response.destroyed ? CLIENT_GONE : answer.status);
     try {
-      await this.#send(answer, turn.warnings, request.raw, response);
+      await this.#send(answer, turn, request.raw, response);
     } catch (err) {
       this.#options.log.error({ err, uri: turn.uri }, "an answer could not be sent");
       response.destroy();
     }
   }
 
-  async #answer(turn: Turn, { raw, ip }: FastifyRequest, signal: AbortSignal): Promise<ApiResponse> {
+  async #answer(
+    turn: RequestContext,
+    { raw, ip }: FastifyRequest,
+    signal: AbortSignal,
+  ): Promise<ApiResponse> {
     const { access, bodies } = this.#options;
     const query = turn.readQuery(raw);
     const found = this.#router.find(raw.method ?? "GET", turn.path);
@@ -138,14 +142,14 @@ export class Dispatcher {
       may: (action) => mayDo(access, principal, action),
       signal,
     });
-    const version = requestedVersion(this.#configured, raw.headers);
-    return gatherWarnings(turn.warnings, version, () => {
+    turn.version = requestedVersion(this.#configured, raw.headers);
+    return gatherWarnings(turn.warnings, turn.version, () => {
       warnOfParameters(turn.path, query);
       return route.handle(request);
     });
   }
 
-  #errorAnswer(error: AppError, turn: Turn): RenderedAnswer {
+  #errorAnswer(error: AppError, turn: RequestContext): RenderedAnswer {
     const { log, errorBody } = this.#options;
     if (error.status >= 500 && !error.retryable && !REFUSALS.has(error.code)) {
       log.error({ err: error.cause ?? error, uri: turn.uri, detail: error.detail }, "a request failed");
@@ -162,7 +166,7 @@ export class Dispatcher {
 
   async #send(
     answer: RenderedAnswer,
-    warnings: ReadonlySet<string>,
+    { warnings, version }: RequestContext,
     message: IncomingMessage,
     response: ServerResponse,
   ): Promise<void> {
@@ -171,7 +175,8 @@ export class Dispatcher {
       ...this.#options.headers,
       ...answer.headers,
     };
-    if (warnings.size > 0) headers["warning"] = warningHeaders(warnings);
+    if (warnings.size > 0)
+      headers["warning"] = warningHeaders(warnings, warningAgent(this.#options.compatVersion, version));
     if (!skipsRest(message)) headers["connection"] = "close";
     let { body } = answer;
     if (isWorthPacking(Buffer.byteLength(body), message.headers)) {
@@ -206,12 +211,14 @@ function skipsRest(message: IncomingMessage): boolean {
 }
 
 /** A request under way: what is parsed of it so far, so that errors are answered in the requested format. */
-class Turn {
+class RequestContext {
   readonly uri: string;
   readonly path: string;
   answer: AnswerOptions = PLAIN_ANSWER;
   match: Match | undefined;
   body: ReadBody | undefined;
+  /** Version of the answer; 0 before it is known. */
+  version = 0;
   /** Texts of the Warning headers. */
   readonly warnings = new Set<string>();
 
@@ -239,8 +246,7 @@ class Turn {
 const MAX_WARNING_LENGTH = 1000;
 
 /** RFC 7234 section 5.5: code, agent, quoted text. What a header can't hold is escaped. */
-function warningHeaders(warnings: ReadonlySet<string>): string[] {
-  const agent = "Elasticsearch-6.5.4-d2ef93d";
+function warningHeaders(warnings: ReadonlySet<string>, agent: string): string[] {
   const date = new Date().toUTCString();
   return [...warnings].map((text) => {
     const short = text.slice(0, MAX_WARNING_LENGTH).toWellFormed();

@@ -163,25 +163,32 @@ function parseAction(text: string, line: number): Action {
   return { kind: isCreate ? "create" : (name as BulkKind), fields };
 }
 
-/** JSON, or JSON whose keys have no quotes: {index: {_id: 1}}. */
+/** JSON, or JSON whose keys and texts have no quotes: {index: {_id: abc}}. */
 function parseLine(text: string, line: number): unknown {
   checkNesting(text);
   try {
     return JSON.parse(text);
   } catch (error) {
     try {
-      return JSON.parse(quoteKeys(text));
+      return JSON.parse(quoteWords(text));
     } catch {
       throw malformed(`[${line}], it is no JSON: ${(error as Error).message}`);
     }
   }
 }
 
-function quoteKeys(text: string): string {
-  return text.replace(/"(?:[^"\\]|\\.)*"|([A-Za-z_]\w*)(?=\s*:)/g, (found, key: string | undefined) =>
-    key === undefined ? found : `"${key}"`,
-  );
+/** Quotes the bare words of a line, but for literals and numbers in the place of a value. */
+function quoteWords(text: string): string {
+  return text.replace(BARE_WORD, (found, word: string | undefined, colon: string | undefined) => {
+    if (word === undefined) return found;
+    if (colon !== undefined) return `"${word}"${colon}`;
+    return LITERAL.test(word) || !Number.isNaN(Number(word)) ? found : `"${word}"`;
+  });
 }
+
+/** A quoted text, or a word with the colon behind it where it is a key. */
+const BARE_WORD = /"(?:[^"\\]|\\.)*"|([\w.+-]+)(\s*:)?/g;
+const LITERAL = /^(?:true|false|null)$/;
 
 function itemOf({ kind, fields }: Action, document: Buffer | undefined, defaults: BulkDefaults): BulkItem {
   const index = optionalText(fields["_index"], "_index") ?? defaults.index;

@@ -274,3 +274,22 @@ test("parameters of writes are checked", async () => {
   }
   assert.match((await send("PUT", "/p/_doc/1")).text, /request body is required/);
 });
+
+test("words of action lines may stand without quotes, as keys and as values", async () => {
+  const lines =
+    "{index: {_index: bare, _id: abc-1}}\n{}\n{create: {_index: bare, _id: 2x, routing: null}}\n{}\n";
+  const response = await fetch(`${hub.server.addresses.http}/_bulk`, {
+    method: "POST",
+    headers: { "content-type": "application/x-ndjson" },
+    body: lines,
+  });
+  const { errors, items } = (await response.json()) as {
+    errors: boolean;
+    items: Record<string, { _id: string }>[];
+  };
+  assert.equal(errors, false);
+  assert.deepEqual(
+    items.map((item) => Object.values(item)[0]!._id),
+    ["abc-1", "2x"],
+  );
+});
