@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { readdirSync } from "node:fs";
+import { readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
 import { suite, test } from "node:test";
 import {
   apply,
@@ -19,6 +20,30 @@ suite("durability of a shard", () => {
       shard.close();
       openShard(folder).close();
     }));
+
+  test("after a merge an idle shard holds one set of files, and both manifests name it", async () => {
+    await withFolder(async (folder) => {
+      const shard = openShard(folder);
+      for (let sequence = 1; sequence <= 3; sequence++) {
+        apply(shard, sequence, operation(INDEX, `${sequence}`, { n: sequence }));
+        shard.refresh();
+        shard.commit();
+      }
+      const segmentFiles = () => readdirSync(folder).filter((name) => name.endsWith(".seg"));
+      assert.equal(segmentFiles().length, 3);
+      await shard.forceMerge(1);
+      assert.equal(segmentFiles().length, 1);
+      const { generation } = shard.stats();
+      shard.trim();
+      assert.equal(shard.stats().generation, generation, "nothing is written where nothing is kept");
+      shard.close();
+      rmSync(join(folder, `manifest-${generation}.json`));
+      const before = openShard(folder);
+      assert.equal(before.stats().docs, 3);
+      assert.deepEqual(before.position, { incarnation: 1, sequence: 3 });
+      before.close();
+    });
+  });
 
   test("what wasn't committed is read again from the log and comes to the same", () =>
     withFolder((folder) => {

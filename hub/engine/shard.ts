@@ -184,6 +184,17 @@ export class Shard {
   }
 
   /**
+   * Commits, and gives back the files that only the manifest before needs: the state is written once more, so that both
+   * manifests name the same files. Costs nothing where there are none. For a shard that is idle, which would keep merged
+   * segments until its next commit. Throws disk_full; try again later.
+   */
+  trim(): void {
+    this.commit();
+    if (!this.#commits.keepsFallback) return;
+    this.#commits.write(this.#documents.segments, (generation) => this.#manifest(generation));
+  }
+
+  /**
    * Does a slice of merge work (a few ms); returns true where there is more. A merge's result takes its place by itself
    * and becomes durable with the next commit.
    */
@@ -196,7 +207,7 @@ export class Shard {
     }
   }
 
-  /** Merges until there are at most `maxSegments`, giving way to other work between slices. */
+  /** Merges until there are at most `maxSegments`, giving way to other work between slices; gives the disk of the others back. */
   async forceMerge(maxSegments: number): Promise<void> {
     this.refresh();
     try {
@@ -205,6 +216,7 @@ export class Shard {
       throw this.#commits.failure(error);
     }
     this.refresh();
+    this.trim();
   }
 
   stats(): ShardStats {

@@ -85,6 +85,11 @@ export class HostedIndex {
     }
   }
 
+  /** Gives back the disk that idle shards keep, see Shard.trim. */
+  trim(): void {
+    for (const { shard, isDirty } of this.#hosted) if (!isDirty) shard.trim();
+  }
+
   /** Refreshes if due and returns whether it was. `isAwaited`: a caller waits for the next refresh. */
   refreshDue(interval: RefreshInterval, isAwaited: boolean): boolean {
     // Without changes a refresh is free, and it releases merged segments.

@@ -222,7 +222,10 @@ export class LogFollower implements Component {
         host.refreshDue();
         const due = clock.monotonic() - this.#committedAtMs >= COMMIT_EVERY_MS;
         if (this.#uncommittedBytes > 0 && (due || this.#uncommittedBytes >= COMMIT_BYTES)) this.#commit();
-        else merges = host.mergeStep();
+        else {
+          merges = host.mergeStep();
+          if (due && !merges) host.trim();
+        }
         if (this.#uncommittedBytes === 0) this.#commitFailure = "";
       } catch (error) {
         merges = false;

@@ -131,6 +131,11 @@ export class ShardHost {
     return position;
   }
 
+  /** Gives back the disk that idle shards keep for their manifest before. */
+  trim(): void {
+    for (const hosted of this.#hosted.values()) hosted.trim();
+  }
+
   /** Refreshes the indices that are due. */
   refreshDue(): void {
     for (const [uuid, hosted] of this.#hosted) {

@@ -28,6 +28,11 @@ export class ShardCommits {
     return this.#generation;
   }
 
+  /** Files are kept that the newest manifest doesn't name. */
+  get keepsFallback(): boolean {
+    return this.#fallbackOnly.length > 0;
+  }
+
   /** Lets go of a segment; readers that have it keep it. Its files go after the next commits. */
   retire(segment: ShardSegment): void {
     this.#obsolete.push(...segment.fileNames());
