@@ -4,7 +4,6 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { brotliCompressSync, constants } from "node:zlib";
 import { build, type Metafile, type Plugin } from "esbuild";
-import { httpModule } from "./http-module.ts";
 import type { EmbeddedAddons } from "./native-addon.ts";
 import { ROOT } from "./project.ts";
 
@@ -109,3 +108,15 @@ function addonPath(file: string): string {
   if (!existsSync(path)) throw new Error(`${path} is missing; has classic-level other builds than before?`);
   return path;
 }
+
+const NAMESPACE = "built-in";
+
+export const httpModule: Plugin = {
+  name: "http-module",
+  setup(builder) {
+    builder.onResolve({ filter: /^(node:)?http$/ }, () => ({ path: "node:http", namespace: NAMESPACE }));
+    builder.onLoad({ filter: /.*/, namespace: NAMESPACE }, ({ path }) => ({
+      contents: `module.exports = process.getBuiltinModule(${JSON.stringify(path)});`,
+    }));
+  },
+};

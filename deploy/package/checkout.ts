@@ -1,6 +1,6 @@
 /**
  * Bundles agent and hub for the checkout they lie in: their launchers take the bundles while no source is newer.
- * Thousands of modules cost the hub a second at each start, and the agent more memory than its 128 MB have room for.
+ * Thousands of modules cost the hub a second at each start, and the agent more memory than its limit of 128 MB.
  */
 
 import { join } from "node:path";

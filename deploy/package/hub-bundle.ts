@@ -6,8 +6,7 @@
 import { globSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join, posix, relative } from "node:path";
 import { build, type Metafile, type Plugin } from "esbuild";
-import { COMMONJS_PRELUDE } from "./agent-bundle.ts";
-import { httpModule } from "./http-module.ts";
+import { COMMONJS_PRELUDE, httpModule } from "./agent-bundle.ts";
 import { ROOT } from "./project.ts";
 
 /** Where the bundle lies, in a checkout and in a package. */
