@@ -48,7 +48,6 @@ test("script_score sees the score and the document", async () => {
     function_score: {
       query: { constant_score: { filter: { terms: { host: ["a", "b"] } }, boost: 2 } },
       script_score: { script: { source: "_score * params.by + doc['n'].value", params: { by: 10 } } },
-      boost_mode: "replace",
     },
   };
   for (const index of [one, many]) {

@@ -39,6 +39,7 @@ export function wildcardQuery(path: string, pattern: string): Query {
   if (/^\*+$/.test(pattern)) return new ExistsNode(path);
   return new TermsNode(path, {
     key: `wildcard ${pattern}`,
+    text: pattern,
     terms: (segment, field) => candidates(segment.terms(field), compiled.prefix, compiled.longest),
     accepts: (text) => compiled.matches(text),
   });
@@ -72,6 +73,7 @@ export function regexpQuery(path: string, source: string, maxLength: number): Qu
   const compiled = compileRegexp(source);
   return new TermsNode(path, {
     key: `regexp ${source}`,
+    text: `/${source}/`,
     terms: (segment, field) => candidates(segment.terms(field), compiled.prefix, compiled.longest),
     accepts: (text) => compiled.matches(text),
   });

@@ -106,6 +106,7 @@ export function phraseQuery(
 /** Returns the documents with a term that begins with `prefix`. */
 export function prefixQuery(path: string, prefix: string): Query {
   return new TermsNode(path, {
+    text: `${prefix}*`,
     terms: (segment, field) => segment.terms(field)?.prefix(prefix) ?? null,
     accepts: (text) => text.startsWith(prefix),
   });

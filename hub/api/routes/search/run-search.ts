@@ -84,8 +84,10 @@ function withSuggestions(
 
 /** The body without its suggestions; where they are all that is asked for, no documents are. */
 function searchBody({ suggest: suggestions, ...body }: JsonObject): JsonObject {
-  const asked = ["query", "aggs", "aggregations", "size", "sort"];
-  if (suggestions === undefined || asked.some((key) => body[key] !== undefined)) return body;
+  const asked = ["query", "aggs", "aggregations", "sort"];
+  // As the 6.5 server does, a search for no hits finds no documents either.
+  const wantsHits = body["size"] !== undefined && body["size"] !== 0;
+  if (suggestions === undefined || wantsHits || asked.some((key) => body[key] !== undefined)) return body;
   return { ...body, query: { match_none: {} }, size: 0 };
 }
 

@@ -11,8 +11,8 @@ import { AppError } from "#proto/kit/errors.ts";
 import type { HdrState } from "./hdr-histogram.ts";
 import type { DigestState } from "./t-digest.ts";
 
-/** A sketch takes about as much memory as that many buckets. */
-const SKETCH_BUCKETS = 16;
+/** A sketch of a few hundred values takes about as much memory as that many buckets. */
+const SKETCH_BUCKETS = 64;
 
 /** What values are counted in. */
 export interface Sketch {

@@ -34,6 +34,10 @@ describe("digests", () => {
       [0, 0.5, 1].map((share) => digest.quantile(share)),
       [10, 25, 50],
     );
+    const hundred = new TDigest(100);
+    for (let value = 1; value <= 100; value++) hundred.add(value);
+    // As a 6.5 server has them: a value stands at the middle of its share.
+    assert.deepEqual([hundred.quantile(0.01), hundred.quantile(0.99)], [1.5, 99.5]);
     assert.equal(digest.rank(5), 0);
     assert.equal(digest.rank(50), 1);
     assert.ok(Number.isNaN(new TDigest(100).quantile(0.5)));
@@ -52,11 +56,13 @@ describe("digests", () => {
     values.sort((a, b) => a - b);
     const digest = new TDigest(100);
     for (const part of parts) digest.merge(part.state());
-    assert.ok(digest.state().centroids.length <= 4 * 100);
+    // A centroid is two numbers; their number grows with the logarithm of the values.
+    assert.ok(digest.state().centroids.length <= 2 * 600);
     for (const share of [0.001, 0.01, 0.25, 0.5, 0.75, 0.99, 0.999]) {
       const found = digest.quantile(share);
       const rank = values.findIndex((value) => value >= found) / values.length;
-      assert.ok(Math.abs(rank - share) < 0.005, `${share} is at ${rank}`);
+      const allowed = share < 0.01 || share > 0.99 ? 0.0002 : 0.005;
+      assert.ok(Math.abs(rank - share) < allowed, `${share} is at ${rank}`);
       assert.ok(Math.abs(digest.rank(found) - share) < 0.01);
     }
   });

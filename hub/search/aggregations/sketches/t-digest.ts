@@ -11,6 +11,10 @@ export interface DigestState {
 export const MIN_COMPRESSION = 20;
 export const MAX_COMPRESSION = 3000;
 
+/** Values that are kept as they are: so many for each unit of the compression, and at most for small compressions. */
+const EXACT_FACTOR = 10;
+const MAX_EXACT = 2000;
+
 /** Values gathered before they are merged into the centroids. */
 const BUFFER = 4096;
 
@@ -32,7 +36,7 @@ export class TDigest {
   #min = Number.POSITIVE_INFINITY;
   #max = Number.NEGATIVE_INFINITY;
 
-  /** `compression`: about how many centroids are kept; at most twice as many. */
+  /** `compression`: a quarter of it times twice the logarithm of the values is the number of centroids. */
   constructor(compression: number) {
     this.#compression = compression;
   }
@@ -49,7 +53,7 @@ export class TDigest {
     let total = 0;
     for (const count of counts) total += count;
     // A few are told apart, as if they had come one by one.
-    if (total <= 2 * this.#compression) {
+    if (total <= this.#exactValues) {
       for (const [at, value] of values.entries())
         for (let copy = 0; copy < counts[at]!; copy++) this.add(value);
     } else this.#mergeIn(values, counts, true);
@@ -78,50 +82,50 @@ export class TDigest {
   /** Value at `quantile`, 0..1, which may lie between two values; NaN without values. */
   quantile(quantile: number): number {
     this.#settle();
-    const total = this.#weights.reduce((sum, weight) => sum + weight, 0);
+    const means = this.#means;
+    const total = this.#total();
     if (total === 0) return Number.NaN;
+    if (means.length === 1) return means[0]!;
+    // A centroid stands at the middle of its weight; a single value at either end stands for itself.
     const target = quantile * total;
     let before = 0;
-    let lastAt = 0;
-    let lastMean = this.#min;
-    for (let at = 0; at < this.#means.length; at++) {
-      const weight = this.#weights[at]!;
-      const mean = this.#means[at]!;
-      // A centroid stands at the middle of its weight; a single value at either end stands for itself.
-      const middle = before + weight / 2;
-      if (target <= middle) {
-        if (at === 0 && weight === 1) return mean;
-        return middle === lastAt
-          ? mean
-          : lastMean + ((mean - lastMean) * (target - lastAt)) / (middle - lastAt);
-      }
-      before += weight;
-      lastAt = middle;
-      lastMean = mean;
+    let [lastOffset, lastMean] = [0, this.#min];
+    for (let at = 0; at < means.length; at++) {
+      const offset = before + this.#weights[at]! / 2;
+      if (offset >= target)
+        return between(lastMean, means[at]!, (target - lastOffset) / (offset - lastOffset));
+      before += this.#weights[at]!;
+      [lastOffset, lastMean] = [offset, means[at]!];
     }
-    if (this.#weights.at(-1) === 1 || total === lastAt) return lastMean;
-    return lastMean + ((this.#max - lastMean) * (target - lastAt)) / (total - lastAt);
+    return between(lastMean, this.#max, (target - lastOffset) / (total - lastOffset));
   }
 
-  /** Share of the values at or below `value`, 0..1; NaN without values. */
+  /** Share of the values at or below `value`, 0..1; NaN without values. Each centroid reaches halfway to the next ones. */
   rank(value: number): number {
     this.#settle();
-    const total = this.#weights.reduce((sum, weight) => sum + weight, 0);
+    const means = this.#means;
+    const total = this.#total();
     if (total === 0) return Number.NaN;
     if (value < this.#min) return 0;
     if (value >= this.#max) return 1;
     let before = 0;
-    for (let at = 0; at < this.#means.length; at++) {
-      const mean = this.#means[at]!;
-      if (mean > value) {
-        const lastMean = at === 0 ? this.#min : this.#means[at - 1]!;
-        const share = mean === lastMean ? 0 : (value - lastMean) / (mean - lastMean);
-        const half = at === 0 ? 0 : this.#weights[at - 1]! / 2;
-        return Math.min(1, Math.max(0, (before - half + share * (half + this.#weights[at]! / 2)) / total));
+    for (let at = 0; at < means.length; at++) {
+      const mean = means[at]!;
+      const low = at === 0 ? this.#min : (means[at - 1]! + mean) / 2;
+      const high = at === means.length - 1 ? this.#max : (mean + means[at + 1]!) / 2;
+      if (value < high) {
+        const share = high === low ? 0 : Math.max(0, (value - low) / (high - low));
+        return (before + share * this.#weights[at]!) / total;
       }
       before += this.#weights[at]!;
     }
     return 1;
+  }
+
+  #total(): number {
+    let total = 0;
+    for (const weight of this.#weights) total += weight;
+    return total;
   }
 
   #grow(): void {
@@ -167,7 +171,7 @@ export class TDigest {
       }
     }
     // Few values stay as they are, so that their quantiles are exact.
-    if (length <= 2 * this.#compression && !areCounts) {
+    if (length <= this.#exactValues && !areCounts) {
       this.#means = all.means;
       this.#weights = all.weights;
     } else this.#join(all);
@@ -206,10 +210,20 @@ export class TDigest {
     this.#weights = Float64Array.from(counts);
   }
 
-  /** Quantile at which a centroid that begins at `quantile` has to end (scale function k1). */
-  #limit(quantile: number): number {
-    const scale = this.#compression / (2 * Math.PI);
-    const k = scale * Math.asin(2 * quantile - 1) + 1;
-    return k >= scale * (Math.PI / 2) ? 1 : (Math.sin(k / scale) + 1) / 2;
+  /** Values up to which all are kept. */
+  get #exactValues(): number {
+    return Math.max(2 * this.#compression, Math.min(MAX_EXACT, EXACT_FACTOR * this.#compression));
   }
+
+  /**
+   * Quantile at which a centroid that begins at `quantile` has to end: its weight is at most 4 q (1 - q) / compression of all,
+   * so that values at both ends stand by themselves.
+   */
+  #limit(quantile: number): number {
+    return quantile + (4 * quantile * (1 - quantile)) / this.#compression;
+  }
+}
+
+function between(low: number, high: number, share: number): number {
+  return low + (high - low) * share;
 }

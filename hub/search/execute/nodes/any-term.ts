@@ -19,6 +19,8 @@ export interface TermSelection {
   readonly accepts?: (text: string) => boolean;
   /** Tells this selection from others of the field; absent: its documents aren't remembered. */
   readonly key?: string;
+  /** The selection as Lucene writes it: "foo*", "/fo+/". */
+  readonly text?: string;
 }
 
 /** Documents with a term of a selection. */
@@ -35,7 +37,7 @@ export class TermsNode extends SetNode {
   }
 
   describe(): QueryDescription {
-    return { type: "MultiTermQuery", text: `${this.#field}:${this.#selection.key ?? "[terms]"}` };
+    return { type: "MultiTermQuery", text: `${this.#field}:${this.#selection.text ?? "[terms]"}` };
   }
 
   highlight(sink: HighlightSink): void {

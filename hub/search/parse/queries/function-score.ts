@@ -25,7 +25,7 @@ const OPTIONS = {
   boost_mode: oneOf(
     "how they are joined with the query's score",
     ["multiply", "replace", "sum", "avg", "max", "min"],
-    "multiply",
+    undefined,
   ),
   max_boost: number("largest value of the functions together", undefined),
   min_score: number("documents below it don't match", undefined),
@@ -54,7 +54,7 @@ export const functionScore: QueryType = {
       new FunctionScoreNode(inner, {
         functions,
         scoreMode: options.score_mode ?? "multiply",
-        boostMode: options.boost_mode ?? "multiply",
+        boostMode: options.boost_mode ?? defaultBoostMode(functions, json, options.functions),
         maxBoost: options.max_boost ?? Number.MAX_VALUE,
         minScore: options.min_score,
       }),
@@ -62,6 +62,18 @@ export const functionScore: QueryType = {
     );
   },
 };
+
+/** A script alone makes the score, as it may use the query's; all others are factors of it. */
+function defaultBoostMode(
+  functions: readonly WeightedFunction[],
+  json: JsonObject,
+  given: unknown,
+): "multiply" | "replace" {
+  const [only] = Array.isArray(given) ? (given as unknown[]) : [json];
+  const isScript = isObject(only) && only["script_score"] !== undefined;
+  const isAlone = functions.length === 1 && functions[0]!.filter === undefined;
+  return isAlone && isScript && isObject(only) && only["weight"] === undefined ? "replace" : "multiply";
+}
 
 function pickFunctions(json: JsonObject): JsonObject {
   const names = [...FUNCTION_NAMES, "weight"];
