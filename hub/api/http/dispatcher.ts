@@ -128,7 +128,7 @@ export class Dispatcher {
     const principal = await access.authenticate({ method: raw.method ?? "", headers: raw.headers, ip });
     for (const action of rightsOf(route)) access.authorize(principal, action);
     this.#options.onSignedIn(raw.socket);
-    turn.body = await bodies.read(raw, bodyLimitOf(route));
+    turn.body = await bodies.read(raw, bodyLimitOf(route), ownerOf(principal, ip));
     const body = bodyOf(turn.body.bytes, query, raw, route);
     if (route.takesAnyParams !== true) checkParameters(turn.path, query, route.params);
     const request = new ApiRequest({
@@ -253,6 +253,11 @@ function warningHeaders(warnings: ReadonlySet<string>, agent: string): string[] 
     const quoted = short.replace(/[\\"]/g, "\\$&").replace(/[^\x20-\x7e]/gu, encodeURIComponent);
     return `299 ${agent} "${quoted}" "${date}"`;
   });
+}
+
+/** Returns who a body is charged to: without a sign-in everybody is one principal, so that addresses count. */
+function ownerOf({ id }: Principal, ip: string): string {
+  return id.startsWith("anonymous") ? ip : id;
 }
 
 /** Whether a principal has a right that isn't needed for the whole route. */

@@ -29,8 +29,15 @@ export interface ReadBody {
 
 const NOTHING: ReadBody = { bytes: Buffer.alloc(0), release() {} };
 
+/** Bodies of one principal, or of one address without a sign-in: the rest stays for the others. One body always fits. */
+const MAX_OWNER_BYTES = 128 * 1024 * 1024;
+/** Wait that a refused client is asked for. */
+const RETRY_AFTER_SECONDS = 1;
+
 export class BodyReader {
   #inWorkBytes = 0;
+  /** Bytes by owner, of those that hold some. */
+  readonly #byOwner = new Map<string, number>();
   readonly #onRefused: () => void;
 
   constructor(metrics: Metrics) {
@@ -44,13 +51,13 @@ export class BodyReader {
     this.#onRefused = () => refused.inc();
   }
 
-  /** Throws request_too_large, overloaded, media_type (unknown packing), request_invalid (broken packing), cancelled. */
-  async read(message: IncomingMessage, limitBytes: number): Promise<ReadBody> {
+  /** `owner`: whose budget the body is charged to. Throws request_too_large, overloaded, media_type (unknown packing), request_invalid (broken packing), cancelled. */
+  async read(message: IncomingMessage, limitBytes: number, owner: string): Promise<ReadBody> {
     const { headers } = message;
     const length = headers["content-length"];
     if (length === "0" || (length === undefined && headers["transfer-encoding"] === undefined))
       return NOTHING;
-    const held = new Held((bytes) => this.#take(bytes));
+    const held = new Held((bytes) => this.#take(bytes, owner));
     try {
       const announced = Number(length ?? 0);
       if (announced > limitBytes) throw tooLarge(limitBytes);
@@ -66,15 +73,26 @@ export class BodyReader {
     }
   }
 
-  #take(bytes: number): void {
-    if (bytes > 0 && this.#inWorkBytes + bytes > MAX_BODIES_BYTES) {
-      this.#onRefused();
-      throw new AppError(
-        "overloaded",
-        `the bodies of all requests in work would exceed ${MAX_BODIES_BYTES} bytes; send it again a little later`,
-      );
-    }
+  #take(bytes: number, owner: string): void {
+    const owned = (this.#byOwner.get(owner) ?? 0) + bytes;
+    if (bytes > 0 && this.#inWorkBytes + bytes > MAX_BODIES_BYTES)
+      throw this.#refusal("the bodies of all requests in work", MAX_BODIES_BYTES);
+    if (bytes > 0 && owned > MAX_OWNER_BYTES)
+      throw this.#refusal("the bodies of your requests in work", MAX_OWNER_BYTES);
     this.#inWorkBytes += bytes;
+    if (owned > 0) this.#byOwner.set(owner, owned);
+    else this.#byOwner.delete(owner);
+  }
+
+  #refusal(what: string, limitBytes: number): AppError {
+    this.#onRefused();
+    return new AppError(
+      "overloaded",
+      `${what} would exceed ${limitBytes} bytes; send it again a little later`,
+      {
+        data: { retryAfterSeconds: RETRY_AFTER_SECONDS },
+      },
+    );
   }
 }
 

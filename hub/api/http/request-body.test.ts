@@ -1,0 +1,50 @@
+import assert from "node:assert/strict";
+import type { IncomingMessage } from "node:http";
+import { Readable } from "node:stream";
+import { test } from "node:test";
+import { gzipSync } from "node:zlib";
+import { AppError } from "#proto/kit/errors.ts";
+import { Metrics } from "#proto/kit/metrics.ts";
+import { BodyReader } from "./request-body.ts";
+
+const MIB = 1024 * 1024;
+
+/** A request whose body has arrived. */
+function messageOf(bytes: Uint8Array, encoding?: string): IncomingMessage {
+  const headers = {
+    "content-length": String(bytes.length),
+    ...(encoding !== undefined && { "content-encoding": encoding }),
+  };
+  return Object.assign(Readable.from([bytes], { objectMode: false }), {
+    headers,
+  }) as unknown as IncomingMessage;
+}
+
+const isOverloaded = (error: unknown): boolean =>
+  error instanceof AppError && error.status === 429 && error.data["retryAfterSeconds"] === 1;
+
+test("bodies of one owner leave memory for those of others, and it is given back", async () => {
+  const reader = new BodyReader(new Metrics());
+  const read = (owner: string) => reader.read(messageOf(Buffer.alloc(60 * MIB)), 100 * MIB, owner);
+  const held = [await read("user ann"), await read("user ann")];
+  await assert.rejects(read("user ann"), isOverloaded);
+  const other = await read("user bob");
+  for (const body of held) body.release();
+  const again = await read("user ann");
+  assert.equal(again.bytes.length, 60 * MIB);
+  for (const body of [other, again]) body.release();
+});
+
+test("what a packed body unpacks to is charged while it unpacks", async () => {
+  const reader = new BodyReader(new Metrics());
+  const bomb = gzipSync(Buffer.alloc(90 * MIB), { level: 1 });
+  const first = await reader.read(messageOf(Buffer.from(bomb), "gzip"), 100 * MIB, "user ann");
+  await assert.rejects(
+    reader.read(messageOf(Buffer.from(bomb), "gzip"), 100 * MIB, "user ann"),
+    isOverloaded,
+  );
+  first.release();
+  const text = await reader.read(messageOf(gzipSync("text"), "gzip"), 100, "user ann");
+  assert.equal(text.bytes.toString(), "text");
+  text.release();
+});
