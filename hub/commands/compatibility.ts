@@ -31,6 +31,6 @@ Everything else that is accepted works. Unknown names are errors.
 
 /** Returns the page as Markdown. */
 export async function compatibilityPage(): Promise<string> {
-  const rows = await Promise.all(SOURCES.map((source) => source()));
+  const rows = await Promise.all(SOURCES.map(async (source) => source()));
   return `${INTRODUCTION}\n${compatibilityTable(rows.flat())}\n`;
 }
