@@ -3,16 +3,24 @@
  * them `position.json`, the position in DOC up to which every shard of this hub is committed.
  */
 
-import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { decodeIndex, encodeIndex, type IndexMetadata } from "#hub/cluster/catalog/index-metadata.ts";
-import { systemCode } from "#proto/kit/errors.ts";
+import { crc32c } from "#hub/engine/encoding/crc32c.ts";
+import { AppError } from "#proto/kit/errors.ts";
 import { writeFileAtomic } from "#proto/kit/files/files.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import { type Position, START } from "#proto/position.ts";
 
 const POSITION_FILE = "position.json";
 const INDEX_FILE = "index.json";
+
+/**
+ * position.json: a JSON object with version, incarnation and sequence, a newline, the CRC-32C of the object in 8 hexadecimal
+ * digits, a newline. Version 1 had no checksum.
+ */
+const POSITION_VERSION = 2;
+const UNCHECKED = '{"v":1,';
 
 export class ShardFolders {
   readonly #folder: string;
@@ -64,22 +72,41 @@ export class ShardFolders {
     rmSync(join(this.#folder, uuid), { recursive: true, force: true });
   }
 
-  /** Returns the committed position in DOC; START if unknown. */
+  /**
+   * Returns the committed position in DOC; START if unknown or damaged: the log is read from its start then, of which each
+   * shard drops what it has.
+   */
   readPosition(): Position {
+    const path = join(this.#folder, POSITION_FILE);
+    if (!existsSync(path)) return START;
     try {
-      const { incarnation, sequence } = JSON.parse(
-        readFileSync(join(this.#folder, POSITION_FILE), "utf8"),
-      ) as Position;
-      return { incarnation, sequence };
+      return parsePosition(readFileSync(path));
     } catch (error) {
-      if (systemCode(error) !== "ENOENT") {
-        this.#log.error({ err: error }, "cannot read the committed position; the log is read from its start");
-      }
+      this.#log.error(
+        { err: error, path },
+        "the committed position is unreadable; reading the log from its start",
+      );
       return START;
     }
   }
 
-  writePosition(position: Position): void {
-    writeFileAtomic(join(this.#folder, POSITION_FILE), JSON.stringify({ v: 1, ...position }));
+  writePosition({ incarnation, sequence }: Position): void {
+    const json = JSON.stringify({ v: POSITION_VERSION, incarnation, sequence });
+    writeFileAtomic(join(this.#folder, POSITION_FILE), `${json}\n${checksum(json)}\n`);
   }
+}
+
+/** Throws data_corrupt where a byte isn't as it was written. */
+function parsePosition(bytes: Buffer): Position {
+  const [json = "", check] = bytes.toString("latin1").split("\n");
+  const isWhole = check === undefined ? json.startsWith(UNCHECKED) : check === checksum(json);
+  if (!isWhole) throw new AppError("data_corrupt", `${POSITION_FILE} fails its checksum`);
+  const { v, incarnation, sequence } = JSON.parse(json) as Position & { readonly v: number };
+  if (v > POSITION_VERSION)
+    throw new AppError("data_corrupt", `${POSITION_FILE} has format version ${v}, which this hub can't read`);
+  return { incarnation, sequence };
+}
+
+function checksum(json: string): string {
+  return crc32c(Buffer.from(json)).toString(16).padStart(8, "0");
 }

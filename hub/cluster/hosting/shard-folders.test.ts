@@ -1,0 +1,73 @@
+import assert from "node:assert/strict";
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { suite, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { silentLogger } from "#proto/kit/log.ts";
+import { START } from "#proto/position.ts";
+import { ShardFolders } from "./shard-folders.ts";
+
+const AT = { incarnation: 3, sequence: 90_071 };
+
+function withFolders(use: (folders: ShardFolders, file: string, errors: unknown[]) => void): void {
+  const folder = mkdtempSync(join(tmpdir(), "tailrace-folders-"));
+  const errors: unknown[] = [];
+  const log = Object.assign(silentLogger(), { error: (_: unknown, text: unknown) => void errors.push(text) });
+  try {
+    use(new ShardFolders(folder, log), join(folder, "position.json"), errors);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+const sample = (version: number): string =>
+  fileURLToPath(import.meta.resolve(`#test/compat/position-${version}/position.json`));
+
+suite("the committed position", () => {
+  test("is read as it was written; a folder without it begins at the start of the log", () => {
+    withFolders((folders, _file, errors) => {
+      assert.deepEqual(folders.readPosition(), START);
+      folders.writePosition(AT);
+      assert.deepEqual(folders.readPosition(), AT);
+      assert.deepEqual(errors, []);
+    });
+  });
+
+  for (const version of [1, 2]) {
+    test(`of version ${version} is read`, () => {
+      withFolders((folders, file, errors) => {
+        copyFileSync(sample(version), file);
+        assert.deepEqual(folders.readPosition(), AT);
+        assert.deepEqual(errors, []);
+      });
+    });
+  }
+
+  test("is written the same as in version 2", () => {
+    withFolders((folders, file) => {
+      folders.writePosition(AT);
+      assert.deepEqual(readFileSync(file), readFileSync(sample(2)));
+    });
+  });
+
+  test("counts as unknown, with an error in the log, where any bit of it changed or its end is missing", () => {
+    withFolders((folders, file, errors) => {
+      folders.writePosition(AT);
+      const whole = readFileSync(file);
+      const damaged = [
+        ...Array.from({ length: 8 * (whole.length - 1) }, (_, bit) => {
+          const bytes = Buffer.from(whole);
+          bytes[bit >> 3]! ^= 1 << (bit & 7);
+          return bytes;
+        }),
+        ...Array.from({ length: whole.length - 1 }, (_, length) => whole.subarray(0, length)),
+      ];
+      for (const bytes of damaged) {
+        writeFileSync(file, bytes);
+        assert.deepEqual(folders.readPosition(), START, bytes.toString("latin1"));
+      }
+      assert.equal(errors.length, damaged.length);
+    });
+  });
+});
