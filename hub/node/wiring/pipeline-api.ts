@@ -72,13 +72,15 @@ export class PipelineApi implements PipelineAdmin, DeadLetterBox {
   }
 
   async simulate(id: string | undefined, { text, events }: PipelineSamples): Promise<JsonObject> {
-    const files: readonly PipelineFile[] =
-      text === undefined && id !== undefined
-        ? (await this.#options.pipelines.control.get(id)).files
-        : [{ path: id ?? "pipeline", text: text ?? "" }];
+    const known =
+      text === undefined && id !== undefined ? await this.#options.pipelines.control.get(id) : undefined;
+    const files: readonly PipelineFile[] = known?.files ?? [{ path: id ?? "pipeline", text: text ?? "" }];
+    const isManaged = known?.origin !== "files";
     // Test runs open no connections and show everything, so they get no secrets.
     const variables = await this.#options.pipelines.shownVariables();
-    return { simulations: await simulateApart({ files, samples: events, withSteps: true, variables }) };
+    return {
+      simulations: await simulateApart({ files, samples: events, withSteps: true, variables, isManaged }),
+    };
   }
 
   grok(question: Parameters<typeof debugGrokApart>[0]): Promise<GrokAnswer> {

@@ -171,3 +171,25 @@ test("an option written twice is put together", async () => {
   const { a, b, tags, message } = result!.results[0]!.event;
   assert.deepEqual([a, b, tags, message], ["1", "2", ["x", "y"], "line"]);
 });
+
+test("a pipeline of the page names no file of the machine, in whatever plugin", () => {
+  const texts = [
+    'input { file { path => "/etc/shadow" } }',
+    'input { tcp { port => 1 ssl_enabled => true ssl_certificate => "/a" ssl_key => "/hub.key" } }',
+    'input { jdbc { jdbc_connection_string => "jdbc:sqlite:/a.db" statement => "select 1" } }',
+    'input { generator { codec => multiline { pattern => "x" what => previous patterns_dir => "/etc" } } }',
+    'filter { translate { source => "a" dictionary_path => "/etc/shadow.yml" } }',
+    'filter { grok { match => { "message" => "x" } patterns_dir => "/etc" } }',
+    'filter { js { path => "/etc/shadow" } }',
+    'output { elasticsearch { hosts => "other:9200" template => "/etc/shadow" } }',
+    'output { kafka { topic_id => "a" ssl_keystore_location => "/hub.key" } }',
+  ];
+  for (const text of texts) {
+    const options = { variables: {}, clock: systemClock, random: () => 0.5, guard: new RegexpGuard() };
+    const { diagnostics } = compilePipeline([new SourceText("p.conf", text)], {
+      ...options,
+      isManaged: true,
+    });
+    assert.match(diagnostics[0]?.message ?? "", /which pipelines of the page may not read/, text);
+  }
+});

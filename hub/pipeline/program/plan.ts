@@ -57,7 +57,7 @@ export async function planPipelines(
   const compiled = read.map(({ id, isManaged, ecs, sources }) => ({
     id,
     isManaged,
-    ...compilePipeline(sources, { ...options, ...ecs }),
+    ...compilePipeline(sources, { ...options, ...ecs, isManaged }),
   }));
   const diagnostics = compiled.flatMap((each) => each.diagnostics);
   if (diagnostics.some(({ severity }) => severity === "error")) throw pipelineError(diagnostics);

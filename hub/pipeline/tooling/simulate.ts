@@ -55,6 +55,8 @@ export interface SimulateOptions {
   readonly samples: readonly EventJson[];
   readonly variables: Variables;
   readonly withSteps: boolean;
+  /** True: the text is of the page, see CompileOptions.isManaged. */
+  readonly isManaged?: boolean;
 }
 
 /** Throws settings_invalid where the pipeline can't be used. */
@@ -63,12 +65,13 @@ export async function simulate({
   samples,
   variables,
   withSteps,
+  isManaged = false,
 }: SimulateOptions): Promise<Simulation[]> {
   const guard = new RegexpGuard();
   const clock = systemClock;
   const sources = files.map(({ path, text }) => new SourceText(path, text));
   await loadPlugins(sources);
-  const compiled = compilePipeline(sources, { variables, clock, random: Math.random, guard });
+  const compiled = compilePipeline(sources, { variables, clock, random: Math.random, guard, isManaged });
   if (compiled.diagnostics.some(({ severity }) => severity === "error"))
     throw pipelineError(compiled.diagnostics);
   const run = (): Simulation[] => samples.map((sample) => runOne(sample));

@@ -69,12 +69,14 @@ export const fileInput = defineInput({
   name: "file",
   description: "reads lines of files on the hub's machine, through rotation",
   options: OPTIONS,
-  create(values, { codec, report }) {
+  create(values, { codec, report, resolvePath }) {
     const relative = values.path.find((path) => !isAbsolute(path));
     if (values.path.length === 0)
       report("error", "path", "there is no file to read", 'write: path => "/var/log/*.log"');
     if (relative !== undefined)
       report("error", "path", `"${relative}" isn't absolute`, "begin it with a slash");
+    // Throws where the pipeline may not read files.
+    for (const path of values.path) resolvePath(path);
     const makeCodec = codec(values.codec);
     return (context) => new FileInput(context, values, makeCodec);
   },
