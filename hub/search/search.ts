@@ -184,7 +184,11 @@ async function collectAll(
             ...(await profileShard(request, context, how, control, tookMs)),
           }
         : undefined;
-      collected.results.push({ shardOrder, result: rescored(result, request.rescore), profile });
+      collected.results.push({
+        shardOrder,
+        result: await rescored(result, request.rescore, control),
+        profile,
+      });
     } catch (error) {
       const failure = toAppError(error);
       if (failure.code === "cancelled") throw failure;

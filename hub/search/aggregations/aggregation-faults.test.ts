@@ -55,6 +55,15 @@ const FAULTS: readonly (readonly [aggregation: JsonObject, message: RegExp])[] =
 ];
 
 describe("faulty aggregations", () => {
+  for (const type of ["range", "date_range", "ip_range", "geo_distance"]) {
+    test(`${type} of more ranges than are compared is refused before they are read`, async () => {
+      const ranges = new Array(10_001).fill(null);
+      const aggregation = { [type]: { field: "score", origin: "0,0", ranges } };
+      if (type !== "geo_distance") delete (aggregation[type] as { origin?: string }).origin;
+      await assert.rejects(one.search({ aggs: { a: aggregation } }), /10001 ranges, more than 10000/);
+    });
+  }
+
   for (const [aggregation, message] of FAULTS) {
     test(`${JSON.stringify(aggregation)} is refused`, async () => {
       await assert.rejects(one.search({ aggs: { a: aggregation } }), (error) => {

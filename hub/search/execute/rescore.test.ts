@@ -54,6 +54,7 @@ describe("second passes and named queries", () => {
       [{ rescore: pass("total", 10_001) }, "request_invalid"],
       [{ rescore: { window_size: 5 } }, "parsing"],
       [{ rescore: pass("median") }, "parsing"],
+      [{ rescore: new Array(21).fill(pass("total")) }, "request_invalid"],
     ];
     for (const [body, code] of rows)
       await assert.rejects(one.search(body), (error) => error instanceof AppError && error.code === code);

@@ -2,14 +2,21 @@
 
 import { compareHits, type RankedHit } from "#hub/search/execute/hits/top-hits.ts";
 import type { Weight } from "#hub/search/query/query.ts";
+import type { SearchControl } from "#hub/search/query/search-control.ts";
 import type { Rescore } from "#hub/search/request/rescore.ts";
 import type { ShardResult } from "./collect-shard.ts";
 
 /** Returns what a shard found with the scores and the order of the passes. Its hits are by score. */
-export function rescored(result: ShardResult, passes: readonly Rescore[]): ShardResult {
+export async function rescored(
+  result: ShardResult,
+  passes: readonly Rescore[],
+  control: SearchControl,
+): Promise<ShardResult> {
   if (passes.length === 0 || result.hits.length === 0) return result;
   let { hits } = result;
   for (const pass of passes) {
+    if (control.isDue) await control.pause();
+    if (control.timedOut) break;
     hits = runPass(result, hits, pass).sort((a, b) => compareHits(result.sources, a, b));
   }
   return { ...result, hits, maxScore: scoreOf(hits[0]!) };

@@ -28,6 +28,9 @@ const COMBINE: Readonly<Record<string, Rescore["combine"]>> = {
   min: Math.min,
 };
 
+/** Second passes of one search: each walks its query over the window of every shard. */
+const MAX_PASSES = 20;
+
 const OPTIONS = {
   window_size: integer("best hits of each shard that are scored again", 10, 1),
   query: anything("the second query and how scores are combined"),
@@ -43,6 +46,8 @@ const QUERY_OPTIONS = {
 /** Parses the option: one second pass or a list of them, each for the result of the one before. Throws parsing, request_invalid. */
 export function parseRescore(given: unknown, queries: QueryParser, maxWindow: number): Rescore[] {
   const list: unknown[] = Array.isArray(given) ? given : given === undefined || given === null ? [] : [given];
+  if (list.length > MAX_PASSES)
+    throw new AppError("request_invalid", `[rescore] has ${list.length} passes, more than ${MAX_PASSES}`);
   return list.map((each) => parseOne(each, queries, maxWindow));
 }
 

@@ -27,7 +27,7 @@ import { flag, list, readOptions, required, text } from "#hub/search/options/opt
 import type { ShardContext } from "#hub/search/query/query.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
-import { putInRanges, type RangeLimits } from "./range.ts";
+import { checkRangeCount, putInRanges, type RangeLimits } from "./range.ts";
 
 const OPTIONS = {
   field: text("field of addresses", undefined),
@@ -56,6 +56,7 @@ export const ipRange: AggregationType = {
   buckets: true,
   parse(body, { name, below }) {
     const options = readAggregation("ip_range", body, OPTIONS);
+    checkRangeCount(options.ranges?.length ?? 0, "ip_range");
     const ranges = (options.ranges ?? []).map((each) => readRange(each));
     if (ranges.length === 0)
       throw new AppError("request_invalid", "No [ranges] specified for the [ip_range] aggregation");

@@ -35,6 +35,9 @@ const OPTIONS = {
   format: text("format of printed bounds", undefined),
 } as const;
 
+/** Ranges of one aggregation: each document is compared with all of them. */
+const MAX_RANGES = 10_000;
+
 const RANGE_OPTIONS = {
   key: text("name of the bucket", undefined),
   from: anything("first value"),
@@ -89,12 +92,19 @@ export interface RangesOptions {
 
 /** Reads the option `ranges`. Throws parsing. */
 export function readRanges(given: readonly unknown[] | undefined, owner: string): AskedRange[] {
+  checkRangeCount(given?.length ?? 0, owner);
   const ranges = (given ?? []).map((each) =>
     readOptions(owner, objectOf(each, `${owner}] [ranges`), RANGE_OPTIONS, "aggregation"),
   );
   if (ranges.length === 0)
     throw new AppError("request_invalid", `No [ranges] specified for the [${owner}] aggregation`);
   return ranges;
+}
+
+/** Throws request_invalid for too many ranges, before any of them is read. */
+export function checkRangeCount(count: number, owner: string): void {
+  if (count > MAX_RANGES)
+    throw new AppError("request_invalid", `[${owner}] [ranges] has ${count} ranges, more than ${MAX_RANGES}`);
 }
 
 /** JSON-able. Buckets in the order of their bounds. */
