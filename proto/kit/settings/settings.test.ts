@@ -83,7 +83,7 @@ for (const [text, message] of [
   ["a: [", /^hub\.yml:/],
   [`node.name: $\{NOWHERE}`, /^hub\.yml:1:1: environment variable NOWHERE isn't set/],
   ["http.port: 1\nhttp:\n  port: 2", /hub\.yml:3:3: "http\.port" was set already at hub\.yml:1:1/],
-  ["pipeline.bath.size: 1\npipeline.batch.size: 2", /are the same setting but differ/],
+  ["pipeline.bath.size: 1\npipeline.batch.size: 2", /are the same setting but differ; remove one of them$/],
   [
     "inputs:\n  - type: log\n    enabeld: true",
     /^hub\.yml:3:5: inputs\.0: unknown setting "enabeld"; did you mean "enabled"\?$/,

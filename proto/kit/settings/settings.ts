@@ -277,7 +277,7 @@ function mergeAliases(entries: Entries, aliases: Aliases): Entries {
     if (other !== undefined && JSON.stringify(other.value) !== JSON.stringify(entry.value)) {
       throw new AppError(
         "settings_invalid",
-        `${entry.place}: "${accepted}" and "${kept}" are the same setting but differ`,
+        `${entry.place}: "${accepted}" and "${kept}" are the same setting but differ; remove one of them`,
       );
     }
     merged.delete(accepted);
