@@ -11,7 +11,7 @@ import { parseTailCommand, runTailCommand } from "./tail.ts";
 
 type Answer = (send: (message: HubMessage) => void, message: ClientMessage, socket: WebSocket) => void;
 
-/** A live socket that answers as told; notes what it is asked and with which key. */
+/** A live socket with scripted answers; records the requests and their keys. */
 async function listening(t: TestContext, answer: Answer) {
   const asked: ClientMessage[] = [];
   const keys: (string | undefined)[] = [];

@@ -37,7 +37,7 @@ async function fleetAt(clock: { nowMs: number }, bucket = new MemoryBucket()) {
   return { fleet, hear };
 }
 
-test("an agent's files are told with the agent alone, and the list of all stays short", async () => {
+test("an agent's files are returned with that agent only, not in the list", async () => {
   const { fleet, hear } = await fleetAt({ nowMs: 5_000 });
   const file = { input: "i", path: "/a", place: "open", sizeBytes: 9, sentBytes: 5, committedBytes: 3 };
   hear({ agentId: ID, agentName: "web-1", health: "ok", files: [{ ...file, lastError: "" }], filesMore: 7 });
@@ -68,7 +68,7 @@ test("an agent's files are told with the agent alone, and the list of all stays 
   await fleet.stop();
 });
 
-test("who reports in another's name isn't heard, and who is silent is lost", async () => {
+test("a status on another agent's subject is ignored, and a silent agent is lost", async () => {
   const clock = { nowMs: 5_000 };
   const { fleet, hear } = await fleetAt(clock);
   hear({ agentId: ID, health: "ok" }, "agent.another.status");

@@ -15,7 +15,7 @@ test("a range is committed once the shards have committed the message it led to"
   watermarks.committed(at(10));
   const range = { fileKey: "8-2a-17", generation: 0, from: 0, offset: 100 };
   assert.deepEqual(watermarks.takeMoved(), new Map([[AGENT, [range]]]));
-  assert.equal(watermarks.takeMoved().size, 0, "told once");
+  assert.equal(watermarks.takeMoved().size, 0, "reported once");
   assert.deepEqual(watermarks.of(AGENT, [key, `${AGENT}/other/0`]), [range], "and on question again");
 });
 

@@ -110,10 +110,10 @@ describe("a full stream", () => {
 
   test("makes publishers wait, tells of it, and goes on when there is space", async () => {
     assert.ok((await fill()) >= 3);
-    const told: unknown[] = [];
+    const reported: unknown[] = [];
     const { promise: waiting, resolve } = Promise.withResolvers<void>();
     world.journal.onFull((stream, full) => {
-      told.push([stream, full]);
+      reported.push([stream, full]);
       resolve();
     });
     const publishing = world.journal.publish("raw.1.a", Buffer.alloc(4 * MIB), { messageId: "waits" });
@@ -121,7 +121,7 @@ describe("a full stream", () => {
     assert.deepEqual(world.journal.fullStreams, [RAW_STREAM]);
     await world.journal.purge(RAW_STREAM, at(1, 3));
     assert.equal((await publishing).duplicate, false);
-    assert.deepEqual(told, [
+    assert.deepEqual(reported, [
       [RAW_STREAM, true],
       [RAW_STREAM, false],
     ]);
@@ -132,7 +132,7 @@ describe("a full stream", () => {
     assert.ok(size <= maxBytes);
   });
 
-  test("a publisher that gives up is told that the log is full", async () => {
+  test("a publisher that gives up gets journal_full", async () => {
     await fill();
     const signal = AbortSignal.timeout(100);
     await assert.rejects(world.journal.publish("raw.1.a", Buffer.alloc(4 * MIB), { signal }), {
@@ -235,14 +235,14 @@ describe("the log's history", () => {
   test("a store replaced by an older copy begins a new incarnation, and readers go on behind the loss", async () => {
     const copy = await publishAroundCopy();
     await restart((natsDir) => replaceStore(natsDir, copy));
-    const told: unknown[] = [];
-    world.journal.onIncarnation((...args) => told.push(args));
+    const reported: unknown[] = [];
+    world.journal.onIncarnation((...args) => reported.push(args));
     await publishNumbers(101, 115); // clients are quicker than the hub's look at its log
     assert.deepEqual(await world.journal.reconcile(RAW_STREAM, [at(1, 20), at(1, 7)]), {
       incarnation: 2,
       raised: true,
     });
-    assert.deepEqual(told, [[RAW_STREAM, 2]]);
+    assert.deepEqual(reported, [[RAW_STREAM, 2]]);
     const { incarnation, firstSequence } = world.journal.incarnation(RAW_STREAM);
     assert.deepEqual([incarnation, firstSequence], [2, 11]);
     const messages = await readUntil(RAW_STREAM, at(1, 20), ({ length }) => length === 15);

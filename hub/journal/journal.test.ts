@@ -209,7 +209,7 @@ describe("dead letters", () => {
 });
 
 describe("core messages", () => {
-  test("requests are answered, and those that nobody serves are told at once", async () => {
+  test("requests are answered, and without a responder they fail at once", async () => {
     const end = world.journal.core.serve("agent.*.hello", async ({ subject, data }) =>
       bytes(`${subject}:${text(data)}`),
     );

@@ -35,7 +35,7 @@ test("an object is saved, listed by title, changed under its revision, and delet
   await assert.rejects(objects.get("search", first.id), fails("not_found"));
 });
 
-test("of two who change one object the slower one is told", async () => {
+test("of two concurrent changes of one object the slower one fails", async () => {
   const objects = saved();
   const content = { title: "Mine", attributes: {} };
   const { id, revision } = await objects.put("dashboard", "main", content);

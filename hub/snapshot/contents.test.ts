@@ -53,7 +53,7 @@ test("what an earlier snapshot stored isn't stored again", async (t) => {
   assert.deepEqual(tally, { bytes: 14, newBytes: 7 });
 });
 
-test("a damaged blob is told by its name", async (t) => {
+test("a damaged blob is reported by name", async (t) => {
   const folder = new Workspace(t).path("store");
   const store = new DirectoryBlobs(folder);
   const piece = await storePiece(store, parts(Buffer.from("whole")), { bytes: 0, newBytes: 0 });

@@ -48,7 +48,7 @@ test("a document tells what stands now and what has grown since the one before",
   await monitoring.record(signal);
   events.inc(2);
   await monitoring.record(signal);
-  const told = written.map((item) => {
+  const recorded = written.map((item) => {
     assert.equal(item.index, ".tailrace-metrics-2026.01.31");
     return JSON.parse(Buffer.from(("source" in item ? item.source : undefined)!).toString()) as {
       "@timestamp": string;
@@ -57,13 +57,13 @@ test("a document tells what stands now and what has grown since the one before",
     };
   });
   assert.deepEqual(
-    told.map(({ hub }) => [hub["events"], hub["raw_waiting"], hub["documents_waiting"]]),
+    recorded.map(({ hub }) => [hub["events"], hub["raw_waiting"], hub["documents_waiting"]]),
     [
       [0, 3, 4],
       [2, 3, 4],
     ],
   );
-  const [{ hub, node, "@timestamp": at }] = told as [(typeof told)[0]];
+  const [{ hub, node, "@timestamp": at }] = recorded as [(typeof recorded)[0]];
   assert.deepEqual([at, node.name], ["2026-01-31T23:00:00.000Z", "hub-1"]);
   assert.deepEqual([hub["agents"], hub["agents_in_trouble"], hub["agents_behind_bytes"]], [2, 1, 12]);
   assert.ok(hub["heap_bytes"]! > 0 && hub["memory_bytes"]! > hub["heap_bytes"]!);

@@ -28,14 +28,14 @@ test("an index of the hub's own has one shard and no replica, which a single hub
   assert.deepEqual([settings.numberOfShards, settings.numberOfReplicas], [1, 0]);
 });
 
-test("an index that nobody gave a number of shards has as many as the catalog is told", async (t) => {
+test("an index without a number of shards gets the catalog's default", async (t) => {
   const options = { bucket: new MemoryBucket(), log: silentLogger(), now: () => 1_700_000_000_000 };
   const catalog = new IndexCatalog({ ...options, defaultShards: 1 });
   await catalog.start();
   t.after(() => catalog.stop());
   assert.equal((await catalog.create("plain", EMPTY)).settings.numberOfShards, 1);
-  const told = await catalog.create("told", { ...EMPTY, settings: { number_of_shards: 3 } });
-  assert.equal(told.settings.numberOfShards, 3);
+  const explicit = await catalog.create("explicit", { ...EMPTY, settings: { number_of_shards: 3 } });
+  assert.equal(explicit.settings.numberOfShards, 3);
 });
 
 test("an index of events takes the built-in template, and a template of the user goes over it", async (t) => {
@@ -90,7 +90,7 @@ test("two hubs that add fields at the same time lose none", async (t) => {
   assert.equal([...stored.get("a")!.mapping.fields()].length, 8);
 });
 
-test("what a change gives up is in nobody's view", async (t) => {
+test("a change that fails is not visible", async (t) => {
   const catalog = await openCatalog(t);
   await catalog.create("a", EMPTY);
   await catalog.putMapping("a", { properties: { n: { type: "long" } } });

@@ -4,31 +4,31 @@ import { MINUTE_MS } from "#proto/kit/units.ts";
 import { LogBacklog } from "./log-backlog.ts";
 
 test("what is committed counts as long as the log keeps it", () => {
-  const figures = new LogBacklog();
-  figures.add(3, 300);
-  assert.deepEqual(figures.print(0, true), {
+  const backlog = new LogBacklog();
+  backlog.add(3, 300);
+  assert.deepEqual(backlog.print(0, true), {
     operations: 3,
     bytes: 300,
     uncommittedOperations: 3,
     uncommittedBytes: 300,
   });
-  figures.commit(0);
-  figures.add(1, 50);
-  assert.deepEqual(figures.print(14 * MINUTE_MS, true), {
+  backlog.commit(0);
+  backlog.add(1, 50);
+  assert.deepEqual(backlog.print(14 * MINUTE_MS, true), {
     operations: 4,
     bytes: 350,
     uncommittedOperations: 1,
     uncommittedBytes: 50,
   });
-  assert.equal(figures.print(14 * MINUTE_MS, false).operations, 1);
-  assert.equal(figures.print(16 * MINUTE_MS, true).operations, 1);
+  assert.equal(backlog.print(14 * MINUTE_MS, false).operations, 1);
+  assert.equal(backlog.print(16 * MINUTE_MS, true).operations, 1);
 });
 
 test("any number of commits costs the same and loses no count", () => {
-  const figures = new LogBacklog();
+  const backlog = new LogBacklog();
   for (let n = 0; n < 1000; n++) {
-    figures.add(1, 1);
-    figures.commit(n);
+    backlog.add(1, 1);
+    backlog.commit(n);
   }
-  assert.equal(figures.print(1000, true).operations, 1000);
+  assert.equal(backlog.print(1000, true).operations, 1000);
 });

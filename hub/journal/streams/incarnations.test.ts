@@ -56,7 +56,7 @@ describe("incarnations", () => {
     assert.equal(new Incarnations().raise(10, 7).current.incarnation, 8);
   });
 
-  test("a position of a life nobody has told of is an error, not a guess", () => {
+  test("a position of an unknown incarnation is an error, not a guess", () => {
     assert.throws(() => three.nextAfter(position(4, 1)), { code: "journal_gap" });
   });
 

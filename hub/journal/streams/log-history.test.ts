@@ -84,13 +84,13 @@ describe("reconciling a stream with what is remembered", () => {
   for (const { name, known, stream, restored, raised } of CASES) {
     test(`${name} ${raised === undefined ? "stays in its incarnation" : "begins a new incarnation"}`, async () => {
       const fake = new FakeStream();
-      const told: unknown[] = [];
+      const reported: unknown[] = [];
       const open = (): LogHistory =>
         new LogHistory({
           streams: fake,
           bucket,
           log: silentLogger(),
-          onRaise: (...args) => told.push(args),
+          onRaise: (...args) => reported.push(args),
         });
       const bucket = new MemoryBucket();
       await open().reconcile("RAW", []);
@@ -99,7 +99,7 @@ describe("reconciling a stream with what is remembered", () => {
       const result = await history.reconcile("RAW", known, restored);
       assert.deepEqual(result, { incarnation: raised?.[0] ?? 1, raised: raised !== undefined });
       assert.equal(history.of("RAW").current.firstSequence, raised?.[1] ?? 1);
-      assert.deepEqual(told, raised === undefined ? [] : [["RAW", raised[0]]]);
+      assert.deepEqual(reported, raised === undefined ? [] : [["RAW", raised[0]]]);
       const again = open();
       assert.deepEqual(await again.reconcile("RAW", []), {
         ...result,

@@ -12,12 +12,12 @@ function serversOf(natsUrl: string, overrides: readonly string[]): readonly stri
   return agentAccess(loadHubSettings({ file: undefined, overrides }, {}), natsUrl).servers;
 }
 
-test("without a certificate agents are told the address that is bound, else the machine's name", () => {
+test("without a certificate agents get the bound address, or the machine's name for a wildcard address", () => {
   assert.deepEqual(serversOf("nats://127.0.0.1:4222", []), ["nats://127.0.0.1:4222"]);
   assert.deepEqual(serversOf(EVERYWHERE, []), [`nats://${hostname()}:4222`]);
 });
 
-test("with a certificate agents are told a host that it names, be that an address or a name", (t) => {
+test("with a certificate agents get a host that it names, address or name", (t) => {
   const { folder } = new Workspace(t);
   for (const [named, publicUrl, natsUrl, server] of [
     ["hub.example.net", "https://hub.example.net:5601", EVERYWHERE, "tls://hub.example.net:4222"],

@@ -13,7 +13,7 @@ import { Workspace } from "#test/harness/workspace.ts";
 import { CertificateWatch } from "./certificate-watch.ts";
 import { tlsProperties } from "./tls-files.ts";
 
-test("a certificate that was exchanged is told once its key fits, and a half exchange keeps the old one", async (t) => {
+test("a replaced certificate is reported once its key matches, and a half exchange keeps the old one", async (t) => {
   const workspace = new Workspace(t);
   const { folder } = workspace;
   const authority = makeAuthority(folder);
@@ -27,12 +27,12 @@ test("a certificate that was exchanged is told once its key fits, and a half exc
     ["tls.certificate", entry(certificate)],
     ["tls.key", entry(key)],
   ]);
-  const told: string[] = [];
+  const reported: string[] = [];
   const warned: unknown[] = [];
   const log = { ...silentLogger(), warn: (text: unknown) => warned.push(text), info: () => undefined };
   const watch = new CertificateWatch({
     settings: checkSettings(Type.Object(tlsProperties), entries),
-    onChange: ({ cert }) => told.push(new X509Certificate(cert).subject),
+    onChange: ({ cert }) => reported.push(new X509Certificate(cert).subject),
     clock: systemClock,
     log: log as unknown as ReturnType<typeof silentLogger>,
     lookEveryMs: 5,
@@ -41,10 +41,10 @@ test("a certificate that was exchanged is told once its key fits, and a half exc
   workspace.defer(() => watch.stop());
   copyFileSync(second.certificate, certificate);
   await until("the warning", () => warned.length > 0, { everyMs: 5 });
-  assert.deepEqual(told, []);
+  assert.deepEqual(reported, []);
   assert.match(String(warned[0]), /the old certificate stays in use: .*key/);
   copyFileSync(second.key, key);
-  await until("the new certificate", () => told.length > 0, { everyMs: 5 });
-  assert.deepEqual(told, [new X509Certificate(readFileSync(second.certificate)).subject]);
+  await until("the new certificate", () => reported.length > 0, { everyMs: 5 });
+  assert.deepEqual(reported, [new X509Certificate(readFileSync(second.certificate)).subject]);
   assert.equal(warned.length, 1, "it is said once");
 });
