@@ -16,6 +16,9 @@ const ANNOUNCE_INTERVAL_MS = 10_000;
 /** Lines of the past shown to begin with are at most so old. */
 const PREFILL_MS = 24 * 3_600_000;
 
+/** Live lines that wait for stored ones at most: a search that hangs holds no more. */
+const MAX_HELD_LINES = 5_000;
+
 export interface LiveRequest {
   readonly query: string;
   readonly index: string;
@@ -44,6 +47,8 @@ export class LiveModel {
   readonly #client: TailClient;
   #abort = new AbortController();
   #announcedMs = 0;
+  /** Live lines that came while the stored ones are searched; undefined behind that. */
+  #held: TailLine[] | undefined;
 
   constructor(search: SearchClient, listener: LiveListener) {
     this.#search = search;
@@ -72,6 +77,7 @@ export class LiveModel {
     this.isPaused = false;
     const { query, index, maxRate } = request;
     this.#client.start({ query, index: index.split(","), maxRate });
+    this.#held = [];
     void this.#prefill(request, this.#abort.signal);
   }
 
@@ -114,23 +120,31 @@ export class LiveModel {
     this.#listener.onChange();
   }
 
-  /** Begins with the newest lines that are stored, as long as no live ones have come. */
+  /** Begins with the newest lines that are stored; live ones wait for them. */
   async #prefill({ query, index }: LiveRequest, signal: AbortSignal): Promise<void> {
     const nowMs = Date.now();
     const body = rowsRequest({ query, filters: [] }, { fromMs: nowMs - PREFILL_MS, toMs: nowMs + 60_000 });
     try {
       const { hits } = await this.#search.search(index, body, signal);
-      if (signal.aborted || this.log.ring.size > 0) return;
+      if (signal.aborted || this.#held === undefined) return;
       const documents = hits.hits.map((hit) => new LogDocument(hit)).toReversed();
       this.#show(this.#client.remember(documents.map(toLine)));
     } catch {
       // Live lines come all the same; a filter that isn't right is refused there, with its place.
     }
+    if (!signal.aborted) this.#release();
+  }
+
+  #release(): void {
+    const held = this.#held ?? [];
+    this.#held = undefined;
+    if (held.length > 0) this.#show(held);
   }
 
   #onLines(lines: readonly TailLine[]): void {
     this.log.countRates(lines, Date.now());
-    this.#show(lines);
+    if (this.#held === undefined) this.#show(lines);
+    else if (this.#held.push(...lines) > MAX_HELD_LINES) this.#release();
   }
 
   #show(lines: readonly TailLine[]): void {

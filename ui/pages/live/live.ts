@@ -94,6 +94,7 @@ export class LivePage extends LitElement {
     const { log, state, refused, isPaused, isFollowing, announcement } = this.#model;
     const isWaiting = log.ring.size === 0 && refused === undefined;
     return html`
+      <h1 class="hidden-text">${msg("Live")}</h1>
       <div class="bar">
         <tr-query-bar .query=${this.#query} .index=${this.#index} .indices=${[DEFAULT_INDEX, "*"]} action=${msg("Follow")} .fault=${this.#queryFault}
           .fields=${this.#fields.fields} .loadValues=${this.#fields.valuesOf.bind(this.#fields)} @tr-search=${this.#onSearch}></tr-query-bar>

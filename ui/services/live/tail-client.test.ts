@@ -142,8 +142,17 @@ test("another filter closes the tail and opens one anew on the same socket", () 
   assert.equal(sockets.length, 1);
   assert.deepEqual(sockets[0]!.sent.slice(1), [
     { t: "tail.close", sub: 1 },
-    { t: "tail.open", sub: 1, index: [], q: "b", credit: 5_000 },
+    { t: "tail.open", sub: 2, index: [], q: "b", credit: 5_000 },
   ]);
+});
+
+test("lines of the tail before, which were on their way, are left out", () => {
+  const { client, sockets, lines } = setUp();
+  client.start({ query: "a", index: [] });
+  sockets[0]!.open();
+  client.start({ query: "b", index: [] });
+  sockets[0]!.say(batch(0, 1, "c"));
+  assert.deepEqual(lines, []);
 });
 
 test("a pause outlasts a reconnect", () => {

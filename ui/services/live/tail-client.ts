@@ -56,7 +56,6 @@ export type SocketLike = Pick<WebSocket, "send" | "close" | "readyState"> & {
   onclose: ((event: CloseEvent) => void) | null;
 };
 
-const SUB = 1;
 const FIRST_RETRY_MS = 250;
 const MAX_RETRY_MS = 15_000;
 /** Lines remembered, as a line can come twice around a reconnect. */
@@ -72,6 +71,8 @@ export class TailClient {
   #cursor: Cursor | undefined;
   readonly #credit = new UsedCredit();
   #failures = 0;
+  /** Another one for each tail: lines of the tail before it may still be on their way. */
+  #sub = 0;
   #isPaused = false;
   #retryAfterMs = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -83,12 +84,14 @@ export class TailClient {
 
   /** Begins, or begins anew with another filter. */
   start(request: TailRequest): void {
+    const last = this.#sub;
+    this.#sub += 1;
     this.#request = request;
     this.#cursor = undefined;
     this.#isPaused = false;
     this.#seen.clear();
     if (this.#socket?.readyState === OPEN) {
-      this.#send({ t: "tail.close", sub: SUB });
+      this.#send({ t: "tail.close", sub: last });
       this.#open();
     } else if (this.#socket === undefined) this.#dial();
   }
@@ -112,13 +115,13 @@ export class TailClient {
   pause(): void {
     if (this.#isPaused) return;
     this.#isPaused = true;
-    this.#send({ t: "tail.pause", sub: SUB });
+    this.#send({ t: "tail.pause", sub: this.#sub });
   }
 
   resume(): void {
     if (!this.#isPaused) return;
     this.#isPaused = false;
-    this.#send({ t: "tail.resume", sub: SUB });
+    this.#send({ t: "tail.resume", sub: this.#sub });
   }
 
   /** Tries at once where it waits: the network is back, the page is in sight. */
@@ -143,17 +146,18 @@ export class TailClient {
     this.#credit.reset();
     this.#send({
       t: "tail.open",
-      sub: SUB,
+      sub: this.#sub,
       index: [...index],
       q: query,
       credit: START_CREDIT_ROWS,
       ...(maxRate === undefined ? {} : { maxRate }),
       ...(this.#cursor === undefined ? {} : { from: this.#cursor }),
     });
-    if (this.#isPaused) this.#send({ t: "tail.pause", sub: SUB });
+    if (this.#isPaused) this.#send({ t: "tail.pause", sub: this.#sub });
   }
 
   #receive(message: HubMessage): void {
+    if ("sub" in message && message.sub !== undefined && message.sub !== this.#sub) return;
     switch (message.t) {
       case "tail.opened":
         this.#failures = 0;
@@ -184,7 +188,7 @@ export class TailClient {
     const lines = this.remember(rows.map((row) => ({ row, source: srcs[row[3]] ?? ["", "", ""] })));
     if (lines.length > 0) this.#listener.onLines(lines);
     const add = this.#credit.take(rows.length);
-    if (add > 0) this.#send({ t: "tail.credit", sub: SUB, add });
+    if (add > 0) this.#send({ t: "tail.credit", sub: this.#sub, add });
   }
 
   #closed(code: number, reason: string): void {
