@@ -46,7 +46,7 @@ export function statOrNull(path: RawPath): Stats | null {
 }
 
 /** As `statOrNull`, but of a symbolic link itself. */
-export function lstatOrNull(path: string): Stats | null {
+export function lstatOrNull(path: RawPath): Stats | null {
   try {
     return lstatSync(path, { throwIfNoEntry: false }) ?? null;
   } catch {

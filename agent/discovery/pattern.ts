@@ -35,6 +35,19 @@ export function compilePattern(text: string): Pattern[] {
   }));
 }
 
+/** Returns the folder before the first wildcard of the patterns that match `path`; of several the longest. */
+export function rootOf(patterns: readonly Pattern[], path: string): string {
+  let root = "/";
+  for (const pattern of patterns) {
+    if (!matchesPath([pattern], path)) continue;
+    const first = pattern.segments.findIndex(({ kind }) => kind !== "literal");
+    const literal = first < 0 ? pattern.segments.slice(0, -1) : pattern.segments.slice(0, first);
+    const folder = `/${literal.map((each) => (each.kind === "literal" ? each.name : "")).join("/")}`;
+    if (folder.length > root.length) root = folder;
+  }
+  return root;
+}
+
 /** Returns true where the text of `path` matches one of the patterns. */
 export function matchesPath(patterns: readonly Pattern[], path: string): boolean {
   const names = path.split("/").filter((name) => name !== "");

@@ -125,3 +125,19 @@ test("a scan takes at most 10 µs of processor time for each file", async () => 
   }
   assert.ok(bestMicroseconds / count <= 10, `${bestMicroseconds / count} µs`);
 });
+
+test("a linked folder below a wildcard is searched only where links are followed", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "scanner-links-"));
+  mkdirSync(join(folder, "logs"));
+  mkdirSync(join(folder, "secret/in"), { recursive: true });
+  writeFileSync(join(folder, "secret/in/a.log"), "");
+  symlinkSync("../secret", join(folder, "logs/evil"));
+  for (const pattern of ["logs/*/in/*.log", "logs/*/in/a.log"]) {
+    for (const symlinks of [false, true]) {
+      const patterns = compilePattern(join(folder, pattern));
+      const { found } = await findAll({ patterns, symlinks, exclude: () => false });
+      assert.equal(found.length, symlinks ? 1 : 0, `${pattern} ${symlinks}`);
+    }
+  }
+  rmSync(folder, { recursive: true });
+});

@@ -5,7 +5,7 @@
 
 import { type Dirent, lstatSync, readdirSync, type Stats, statSync } from "node:fs";
 import { systemCode } from "#proto/kit/errors.ts";
-import { displayPath, joinPath, type RawPath } from "./path.ts";
+import { displayPath, joinPath, lstatOrNull, type RawPath } from "./path.ts";
 import { matchesName, type Pattern, type Segment } from "./pattern.ts";
 
 /** A regular file that a pattern means. */
@@ -46,6 +46,7 @@ const SLICE = 500;
 /** `**` looks this deep; links can't make it endless, but a person's mistake could make it long. */
 const DEPTH_MAX = 32;
 const SKIPPED_KEPT = 100;
+const LINK = "symbolic link; set symlinks: true to follow it";
 
 /** Returns true for the error of a system that gives no more file descriptors. */
 export function isExhaustion(error: unknown): boolean {
@@ -138,13 +139,14 @@ class Walk {
       const name = entry.name as RawPath;
       const display = displayPath(name);
       const path = joinPath(folder, name);
-      const isFolder = entry.isDirectory() || entry.isSymbolicLink();
+      const isFolder = entry.isDirectory() || (entry.isSymbolicLink() && this.#options.symlinks);
       if (part.kind === "folders") {
         const isFollowed = entry.isDirectory() || (entry.isSymbolicLink() && this.#options.symlinks);
         if (isFollowed && !display.startsWith(".")) yield* this.#descend(path, segments, at, depth + 1, here);
       } else if (matchesName(part, display)) {
         if (isLast) this.#file(path, entry);
         else if (isFolder) yield* this.#descend(path, segments, at + 1, depth + 1, here);
+        else if (entry.isSymbolicLink()) this.#skip(displayPath(path), LINK);
         if (++this.#steps % SLICE === 0) yield;
       }
     }
@@ -159,6 +161,11 @@ class Walk {
     above: Set<string>,
   ): Generator<void> {
     const path = joinPath(folder, name);
+    const isBelowWildcard = depth > 0;
+    if (isBelowWildcard && !this.#options.symlinks && lstatOrNull(path)?.isSymbolicLink() === true) {
+      this.#skip(displayPath(path), LINK);
+      return;
+    }
     if (at < segments.length - 1) {
       yield* this.#descend(path, segments, at + 1, depth, above);
       return;
@@ -177,7 +184,7 @@ class Walk {
     const { exclude, wasFound, symlinks } = this.#options;
     if (exclude(display) || wasFound(display) || entry?.isDirectory() === true) return;
     const link = entry?.isSymbolicLink() === true;
-    if (link && !symlinks) this.#skip(display, "symbolic link; set symlinks: true to follow it");
+    if (link && !symlinks) this.#skip(display, LINK);
     else if (entry !== null && !link && !entry.isFile()) this.#skip(display, "no regular file");
     else this.#statFile(path, display);
   }

@@ -47,6 +47,8 @@ export type Whereabouts =
 /** A copy whose original isn't truncated within this time was made by hand. */
 const COPY_HELD_MS = 10_000;
 const COPIES_HELD_MAX = 10_000;
+/** Birth times of keys are that precise; what is born in the same tick as the deletion is younger. */
+const PRECISION_MS = 1;
 
 export class CopyJudge {
   readonly #options: CopyJudgeOptions;
@@ -159,5 +161,5 @@ function wasCopied(
   if (where === undefined) return archive !== null || generation.offset === 0;
   const bornMs = birthMsOf(key);
   if (bornMs === 0) return archive !== null;
-  return archive === null ? bornMs < where.seenMs : bornMs <= where.goneMs;
+  return archive === null ? bornMs < where.seenMs - PRECISION_MS : bornMs <= where.goneMs;
 }

@@ -1,6 +1,6 @@
 /** Opens files: decides whether one is to be read at all and where reading begins. */
 
-import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
+import { closeSync, fstatSync, readSync } from "node:fs";
 import { Scratch } from "#agent/contract/block-memory.ts";
 import type { InputContext } from "#agent/contract/input.ts";
 import type { Found } from "#agent/discovery/scanner.ts";
@@ -15,6 +15,7 @@ import { CopyJudge, type CopyJudgeOptions } from "./copy-judge.ts";
 import type { Entry, FileIndex } from "./file-index.ts";
 import type { Notices } from "./file-report.ts";
 import { HeldFiles } from "./held-files.ts";
+import { openWithin } from "./open-safely.ts";
 import type { Succession } from "./succession.ts";
 import { binaryKind } from "./text-probe.ts";
 
@@ -32,6 +33,8 @@ export interface FileOpenerOptions {
   /** 0: none. */
   readonly ignoreOlderMs: number;
   readonly tailFiles: boolean;
+  /** Returns the folder above a path below which no link is followed; undefined: links are followed. */
+  readonly rootOf?: ((path: string) => string) | undefined;
   /** True where gzip archives are read as well. */
   readonly archives: boolean;
   /** The files that are known. */
@@ -136,7 +139,8 @@ export class FileOpener {
     const unpacked = this.#takeUnpacked(entry, archive);
     if (unpacked !== null) return { ...unpacked, key, path: found.path, archive };
     if (this.#archives?.stat(key) != null) return null;
-    const fd = this.#held.take(key) ?? openSync(found.raw, constants.O_RDONLY | constants.O_NONBLOCK);
+    const fd = this.#held.take(key) ?? this.#openSafely(entry, found);
+    if (fd === null) return null;
     let isHandedOn = false;
     try {
       const stat = fstatSync(fd, { bigint: true });
@@ -152,6 +156,15 @@ export class FileOpener {
     } finally {
       if (!isHandedOn) closeSync(fd);
     }
+  }
+
+  /** Returns a descriptor of the file, or null where a link leads to it that must not be followed. */
+  #openSafely(entry: Entry, { raw, path, stat }: Found): number | null {
+    const opened = openWithin(raw, path, this.#options.rootOf?.(path) ?? null);
+    if (typeof opened === "number") return opened;
+    entry.passedOver = { mtimeMs: stat.mtimeMs };
+    this.#notices.notRead(path, opened);
+    return null;
   }
 
   /** Returns the content of an archive where it is unpacked. Throws where it can't be had. */

@@ -157,7 +157,7 @@ export class Registry implements Component {
     );
     if (marker === null)
       writeMarker(folder, { format: FORMAT_VERSION, agentId: this.#agentId, createdMs: Date.now() });
-    writeFileAtomic(join(folder, "agent.pid"), `${process.pid}\n`);
+    writeFileAtomic(join(folder, "agent.pid"), `${process.pid}\n`, 0o600);
     if (!entries.has("m/clean") && !this.#firstRun)
       log.info("the agent's last run did not end in order; reading on from its registry");
   }

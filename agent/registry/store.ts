@@ -41,6 +41,8 @@ const START_BYTES = 2 << 20;
 const REFUSAL =
   /no space left|read-only file system|permission denied|too many open files|quota exceeded|cannot allocate/i;
 /** The agent has few rows; the defaults of LevelDB would take 12 MB of memory. */
+/** Paths and offsets of all users' files are nobody else's concern. */
+const PRIVATE = 0o600;
 const LEVEL_OPTIONS = {
   keyEncoding: "utf8",
   valueEncoding: "utf8",
@@ -68,7 +70,7 @@ export async function openStore(folder: string, log: Logger): Promise<OpenedStor
 
 /** Writes the file FORMAT. */
 export function writeMarker(folder: string, marker: Marker): void {
-  writeFileAtomic(join(folder, "FORMAT"), `${JSON.stringify(marker)}\n`);
+  writeFileAtomic(join(folder, "FORMAT"), `${JSON.stringify(marker)}\n`, PRIVATE);
 }
 
 function readMarker(folder: string): Marker | null {
@@ -174,7 +176,7 @@ const NAME = "registry.snapshot.json";
 /** Replaces the snapshot in `folder`. */
 export function writeSnapshot(folder: string, agentId: string, rows: ReadonlyMap<string, FileRow>): void {
   const files = Object.fromEntries(rows);
-  writeFileAtomic(join(folder, NAME), `${JSON.stringify({ format: 1, agentId, files })}\n`);
+  writeFileAtomic(join(folder, NAME), `${JSON.stringify({ format: 1, agentId, files })}\n`, PRIVATE);
 }
 
 /** Returns the snapshot in `folder`, or null where there is none or it can't be read. */
@@ -211,6 +213,6 @@ export function nextEpoch(folder: string, known: number, nowMs: number | null): 
   }
   const last = Math.max(known, kept);
   const next = nowMs === null ? last + 1 : Math.max(last + 1, Math.floor(nowMs / 1_000));
-  writeFileAtomic(path, `${next}\n`);
+  writeFileAtomic(path, `${next}\n`, PRIVATE);
   return next;
 }

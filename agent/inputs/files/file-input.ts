@@ -1,7 +1,7 @@
 /** Reads the files that match path patterns, one harvester per file. The input decides how bytes become events. */
 
 import type { FileState, Input, InputContext, InputState } from "#agent/contract/input.ts";
-import { matchesPath, type Pattern } from "#agent/discovery/pattern.ts";
+import { matchesPath, type Pattern, rootOf } from "#agent/discovery/pattern.ts";
 import { type ScanResult, scan, threadCpuMs } from "#agent/discovery/scanner.ts";
 import { Watcher } from "#agent/discovery/watcher.ts";
 import { FileSet, type FileSetOptions } from "#agent/files/file-set.ts";
@@ -44,8 +44,10 @@ export class FileInput implements Input {
   constructor(settings: FileSettings, content: FileContent, context: InputContext) {
     this.#context = context;
     this.#content = content;
-    this.#files = new FileSet({ ...fileOptions(settings), ...content }, context);
-    this.#patterns = patternsOf(settings);
+    const patterns = patternsOf(settings);
+    const links = settings.symlinks ? {} : { rootOf: (path: string) => rootOf(patterns, path) };
+    this.#files = new FileSet({ ...fileOptions(settings), ...content, ...links }, context);
+    this.#patterns = patterns;
     this.#exclude = excluderOf(settings);
     this.#symlinks = settings.symlinks;
     this.#scanEveryMs = parseDuration(settings.scan_frequency);

@@ -29,7 +29,7 @@ export class FolderLock {
     const me: Holder = { pid: process.pid, startTicks: startTicks(process.pid) };
     for (;;) {
       try {
-        writeFileSync(path, JSON.stringify(me), { flag: "wx", mode: 0o640 });
+        writeFileSync(path, JSON.stringify(me), { flag: "wx", mode: 0o600 });
         held.add(path);
         return new FolderLock(path);
       } catch (error) {

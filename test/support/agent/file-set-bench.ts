@@ -106,7 +106,7 @@ export class Bench {
   }
 
   #open(): FileSet {
-    const files = new FileSet(this.#options, this.context);
+    const files = new FileSet({ rootOf: () => this.logs, ...this.#options }, this.context);
     files.start();
     return files;
   }
