@@ -26,7 +26,7 @@ export const CHAR_FILTERS: Readonly<Record<string, (options: Options) => CharFil
   html_strip: () => (input) => replaceMatches(input, MARKUP, plainText),
   mapping: (options) => {
     const rules = new Map(readList(options, "mappings", []).map(parseRule));
-    const keys = [...rules.keys()].sort((a, b) => b.length - a.length).map(RegExp.escape);
+    const keys = [...rules.keys()].sort((a, b) => b.length - a.length).map((key) => RegExp.escape(key));
     if (keys.length === 0) return (input) => input;
     const pattern = new RegExp(keys.join("|"), "g");
     return (input) => replaceMatches(input, pattern, (match) => rules.get(match[0])!);

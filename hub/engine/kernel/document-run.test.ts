@@ -8,9 +8,9 @@ import { type DocumentRun, documentShapes } from "./document-run.ts";
 const kernel = await testKernel();
 
 /** The shapes as jsonShape gives them. */
-function shapesHere({ bytes, sourceStart, sourceStop }: DocumentRun, count: number): Float64Array {
+function shapesHere(run: DocumentRun, count: number): Float64Array {
   return Float64Array.from({ length: count }, (_, index) =>
-    jsonShape(bytes, sourceStart(index), sourceStop(index)),
+    jsonShape(run.bytes, run.sourceStart(index), run.sourceStop(index)),
   );
 }
 
