@@ -16,11 +16,6 @@ export function number(description: string, fallback?: number) {
   return Type.Number(details(description, fallback));
 }
 
-/** A whole number of at least `minimum`. */
-export function integer(description: string, fallback?: number, minimum = 0) {
-  return Type.Integer({ ...details(description, fallback), minimum });
-}
-
 /** A list of texts; a single text is a list of one. */
 export function list(description: string, fallback: string[] = []): TArray<TString> {
   return Type.Array(Type.String(), { description, default: fallback });
@@ -34,11 +29,6 @@ export function table(description: string): TRecord<"^.*$", TString> {
 /** An object of any values. */
 export function anyTable(description: string) {
   return Type.Record(Type.String(), Type.Unknown(), { description, default: {} });
-}
-
-/** Any value: its reader checks it. */
-export function anything(description: string) {
-  return Type.Optional(Type.Unknown({ description }));
 }
 
 export function oneOf<const T extends string>(values: readonly T[], description: string, fallback?: T) {

@@ -166,10 +166,16 @@ export function choicesOf(schema: TSchema): readonly unknown[] | undefined {
   return anyOf?.every((each) => each.const !== undefined) ? anyOf.map((each) => each.const) : undefined;
 }
 
+/** Scalars as text, so that "1" stands for 1; other values as JSON. */
+function textOf(value: unknown): string | undefined {
+  if (typeof value === "string") return value;
+  return isScalar(value) ? String(value) : JSON.stringify(value);
+}
+
 function convertValue(schema: Schema, value: unknown): unknown {
   if (schema.anyOf !== undefined) return convertToOneOf(schema.anyOf, value);
   if (schema.enum !== undefined) return nameOf(schema.enum, value, schema.ignoreCase === true);
-  if (schema.const !== undefined) return String(value) === String(schema.const) ? schema.const : value;
+  if (schema.const !== undefined) return textOf(value) === textOf(schema.const) ? schema.const : value;
   switch (schema.type) {
     case "string":
       return isScalar(value) ? String(value) : value;

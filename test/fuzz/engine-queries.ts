@@ -193,8 +193,8 @@ function bool(random: Random, depth: number): Question {
   const [must, filter, should, mustNot] = [clauses(2), clauses(2), clauses(3), clauses(1)];
   const least = random.oneIn(3) && should.length > 0 ? 1 + random.below(2) : undefined;
   const implied = must.length + filter.length === 0 && should.length > 0 ? 1 : 0;
-  // More than there are can't be asked for.
-  const needed = least === undefined ? implied : Math.min(least, should.length);
+  // Where more are needed than there are, no document fits.
+  const needed = least ?? implied;
   const queries = (questions: readonly Question[]): Json[] => questions.map(({ query }) => query);
   return {
     query: {

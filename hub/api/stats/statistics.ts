@@ -145,7 +145,7 @@ export const SECTION_NAMES: readonly string[] = [
 
 /** What a section has beside its statistics where a request asks for it. */
 const DETAILS: Readonly<Record<string, (source: StatsSource, options: StatsOptions) => JsonObject>> = {
-  indexing: ({ shards: _, counts, types, ...rest }, options) =>
+  indexing: ({ counts, types, ...rest }, options) =>
     named("types", types, options.types, (type) =>
       printAll(indexing(), {
         ...rest,

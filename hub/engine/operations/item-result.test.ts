@@ -38,3 +38,14 @@ test("an error of a code that this version doesn't have is internal and has no c
   const { code, data } = resultError({ errorCode: "of_another_version", errorReason: "why" }, {});
   assert.deepEqual([code, data], ["internal", {}]);
 });
+
+test("an error that quotes half of a surrogate pair travels", () => {
+  const cause = { type: "illegal_argument_exception", reason: 'For input string: "\ud800"' };
+  const sent = itemError(
+    new AppError("mapping_parse", "failed to parse [\ud800]", { data: { caused_by: cause } }),
+  );
+  const arrived = DocResult.decode(DocResult.encode({ sequence: 1, items: [sent] }).finish());
+  const error = resultError(eachResult(arrived.items)[0]!, {});
+  assert.equal(error.message, "failed to parse [\ufffd]");
+  assert.deepEqual(error.data["caused_by"], { ...cause, reason: 'For input string: "\ufffd"' });
+});

@@ -46,8 +46,9 @@ export function itemError(error: unknown): ItemResult {
   const cause = error.data["caused_by"] as { readonly type: string; readonly reason: string } | undefined;
   return {
     errorCode: error.code,
-    errorReason: error.message,
-    ...(cause !== undefined && { causeType: cause.type, causeReason: cause.reason }),
+    // A message may quote half of a surrogate pair, which the wire's UTF-8 can't hold.
+    errorReason: error.message.toWellFormed(),
+    ...(cause !== undefined && { causeType: cause.type, causeReason: cause.reason.toWellFormed() }),
   };
 }
 

@@ -1,5 +1,6 @@
 /** `uri_parts`: cuts an address into scheme, domain, path and so on. */
 
+import { valueText } from "#proto/event.ts";
 import { ProcessorFault } from "./ingest-document.ts";
 import { type ProcessorKind, readField } from "./processor.ts";
 
@@ -16,7 +17,7 @@ export const uriParts: ProcessorKind = (settings) => {
   return (document) => {
     const value = readField(document, { field, target, ignoreMissing });
     if (value === undefined) return;
-    const text = String(value);
+    const text = valueText(value);
     const parts = partsOf(text);
     if (parts === undefined) throw new ProcessorFault(`unable to parse URI [${text}]`);
     if (removes && field !== target) document.remove(field);

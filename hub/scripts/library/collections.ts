@@ -196,7 +196,8 @@ export const LIST_METHODS: Methods = new Map(
       return null;
     },
     addAll: (self: unknown[], [other]: readonly unknown[], context: CallContext) => {
-      for (const each of [...membersOf(other)]) {
+      // A copy: a list may be added to itself.
+      for (const each of membersOf(other).slice()) {
         grow(self.length, context);
         self.push(each);
       }

@@ -2,11 +2,17 @@
 
 import { toInteger } from "#hub/scripts/values/operators.ts";
 import { ScriptException } from "#hub/scripts/values/script-error.ts";
-import { type CallContext, type Method, type Methods, ScriptObject } from "#hub/scripts/values/values.ts";
+import {
+  type CallContext,
+  type Method,
+  type Methods,
+  print,
+  ScriptObject,
+} from "#hub/scripts/values/values.ts";
 import { isoWeek } from "#proto/kit/dates/civil-time.ts";
 import { JODA } from "#proto/kit/dates/date-pattern.ts";
 import { compilePrinter } from "#proto/kit/dates/date-printer.ts";
-import { findTimeZone, TimeZone, UTC } from "#proto/kit/dates/time-zone.ts";
+import { findTimeZone, type TimeZone, UTC } from "#proto/kit/dates/time-zone.ts";
 import { DAY_MS } from "#proto/kit/units.ts";
 
 const DAYS = ["MONDAY", "TUESDAY", "WEDNESDAY", "THURSDAY", "FRIDAY", "SATURDAY", "SUNDAY"];
@@ -313,7 +319,7 @@ const DATE_METHODS: Methods = new Map<string, Method>([
     format: (self: DateTime, [formatter]: readonly unknown[]) => formatted(self, formatter),
     toString: (self: DateTime, [pattern]: readonly unknown[], context: CallContext) => {
       context.spend(1);
-      return pattern === undefined ? String(self) : format(self, String(pattern));
+      return pattern === undefined ? String(self) : format(self, print(pattern));
     },
     hashCode: (self: DateTime) => self.timeMs | 0,
   }),

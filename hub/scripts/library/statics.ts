@@ -436,7 +436,7 @@ const CONSTRUCTORS: Readonly<Statics> = {
   TreeSet: ([from]) => new Set(from === undefined ? [] : [...membersOf(from)].sort(compare)),
   StringBuilder: ([start]) => new StringBuilder(start === undefined || isWhole(start) ? "" : print(start)),
   StringTokenizer: ([text, delimiters]) =>
-    new StringTokenizer(String(text), delimiters === undefined ? undefined : String(delimiters)),
+    new StringTokenizer(print(text), delimiters === undefined ? undefined : print(delimiters)),
   Date: ([ms]) => new DateTime(toInteger(ms ?? 0)),
   SimpleDateFormat: ([pattern]) => new Formatter(String(pattern)),
   String: ([value]) =>

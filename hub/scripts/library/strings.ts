@@ -175,7 +175,7 @@ const BUILDER_METHODS: Methods = new Map(
         context,
       ),
     reverse: (self: StringBuilder, _: readonly unknown[], context: CallContext) =>
-      change(self, [...self.text].reverse().join(""), context),
+      change(self, Array.from(self.text).reverse().join(""), context),
     setLength: (self: StringBuilder, [length]: readonly unknown[], context: CallContext) => {
       change(
         self,

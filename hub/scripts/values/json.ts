@@ -19,7 +19,7 @@ function convert(value: unknown, around: readonly object[]): unknown {
     return typeof value === "bigint" ? Number(value) : (value ?? null);
   if (value instanceof Decimal) return Number.isFinite(value.value) ? value.value : null;
   if (value instanceof Char || value instanceof Callable) return print(value);
-  if (value instanceof ScriptObject && !(Symbol.iterator in value)) return String(value);
+  if (value instanceof ScriptObject && !(Symbol.iterator in value)) return value.toString();
   if (around.includes(value))
     throw new AppError("request_invalid", "Iterable object is self-referencing itself");
   if (around.length > MAX_DEPTH)
@@ -27,7 +27,7 @@ function convert(value: unknown, around: readonly object[]): unknown {
   const inner = [...around, value];
   if (Array.isArray(value) || value instanceof Set || value instanceof ScriptObject)
     return [...(value as Iterable<unknown>)].map((each) => convert(each, inner));
-  if (!isMap(value)) return String(value);
+  if (!isMap(value)) return print(value);
   const object: Record<string, unknown> = {};
   for (const [key, each] of value instanceof Map ? value : Object.entries(value)) {
     const name = typeof key === "string" ? key : print(key);

@@ -169,7 +169,7 @@ export function equals(left: unknown, right: unknown): boolean {
     if (!isNumber(x) || !isNumber(y)) return false;
     return compareNumbers(x, y) === 0;
   }
-  if (a instanceof Char || b instanceof Char) return String(a) === String(b);
+  if (a instanceof Char || b instanceof Char) return print(a) === print(b);
   if (typeof a !== "object" || typeof b !== "object") return false;
   return sameContent(a, b);
 }
@@ -179,7 +179,7 @@ function sameContent(a: object, b: object): boolean {
     return Array.isArray(b) && a.length === b.length && a.every((each, at) => equals(each, b[at]));
   if (a instanceof Set) return b instanceof Set && a.size === b.size && [...a].every((each) => b.has(each));
   if (a instanceof ScriptObject)
-    return b instanceof ScriptObject && a.type === b.type && String(a) === String(b);
+    return b instanceof ScriptObject && a.type === b.type && a.toString() === b.toString();
   if (b instanceof ScriptObject || Array.isArray(b) || b instanceof Set) return false;
   const [x, y] = [entriesOf(a), entriesOf(b)];
   return x.size === y.size && [...x].every(([key, value]) => y.has(key) && equals(value, y.get(key)));

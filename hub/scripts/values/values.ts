@@ -47,6 +47,11 @@ export abstract class ScriptObject {
   /** Methods by name; what isn't here can't be called. */
   abstract readonly methods: Methods;
 
+  /** As the language prints it. */
+  toString(): string {
+    return this.type;
+  }
+
   /** Returns true where the class extends or implements the class of that simple name. */
   isA(_name: string): boolean {
     return false;
@@ -117,7 +122,9 @@ export function typeOf(value: unknown): string {
 /** Returns a value as the language prints it in a text. */
 export function print(value: unknown, depth = 0): string {
   if (value === null || value === undefined) return "null";
-  if (typeof value !== "object" || value instanceof Decimal || value instanceof Char) return String(value);
+  if (value instanceof Decimal || value instanceof Char || value instanceof ScriptObject)
+    return value.toString();
+  if (typeof value !== "object") return typeof value === "string" ? value : scalarText(value);
   if (depth > MAX_PRINT_DEPTH) return "…";
   if (Array.isArray(value) || value instanceof Set)
     return `[${[...value].map((each) => print(each, depth + 1)).join(", ")}]`;
@@ -125,7 +132,11 @@ export function print(value: unknown, depth = 0): string {
     const entries = value instanceof Map ? [...value] : Object.entries(value);
     return `{${entries.map(([key, each]) => `${print(key, depth + 1)}=${print(each, depth + 1)}`).join(", ")}}`;
   }
-  return String(value);
+  return typeOf(value);
+}
+
+function scalarText(value: unknown): string {
+  return `${value as boolean | number | bigint}`;
 }
 
 /** Deeper values are cut when they are printed: a map may hold itself. */
