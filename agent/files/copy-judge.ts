@@ -1,27 +1,18 @@
 /**
- * Decides whether a new file is the copy of one already read. Rotation by copy and truncation, or by compression, leaves
- * such files, people make them by hand, and programs begin their files with the same lines. Repeating lines is better
- * than losing them: bytes are dropped only where the name, the bytes and the history show a copy.
+ * Decides what a file is that looks like the copy of one already read: rotation by copy and truncation, or by
+ * compression, leaves such files, people make them by hand, and programs begin their files with the same lines.
  *
- * | the original, whose name the file's is made from and whose bytes it has | what is done | what can go wrong |
- * |---|---|---|
- * | was truncated or rewritten in place | the file goes on under its content's name; the hub drops what it has | nothing |
- * | is there and may still be truncated | the file waits, up to 10 s, held open | delay |
- * | is there and stays; the file's name is the original's with a suffix | the file is read from behind the original's bytes | a program that writes the same bytes to both |
- * | is there and stays; other names, or renamed meanwhile | the file is read whole | repeats of a copy made by hand |
- * | is there, not truncated, and the file is shorter than 1,024 bytes | the file is read whole, at once | repeats of a short copy |
- * | is gone, and the file is older than its deletion | the file goes on under its content's name | nothing |
- * | is gone, and the file is younger: written anew | the file is read whole | repeats where a copy was made of a copy |
- * | is gone since before this start; the file is an archive, or nothing of the original was acknowledged | the file goes on under its content's name | two rotations of the same text while the agent was away |
- * | is gone since before this start; the file is no archive | the file is read whole | repeats of a copy whose original was deleted |
- *
- * The name at the hub is used from an offset that is acknowledged at most, so nothing arrives twice and nothing is missed.
- * For that the original's row outlives its file by some time. Files are compared by their keys, as inodes are reused.
+ * What holds, whatever is truncated, deleted, killed or lost meanwhile:
+ * - A copy must not be read while it can still be proven to be one: it waits, `held`.
+ * - A copy of content that was truncated or deleted goes on under that content's name at the hub, from a place that is
+ *   acknowledged at most: the hub drops what it has of it, so nothing arrives twice and nothing is missed.
+ * - For that the original's row must outlive its file by some time, though its inode is another file's at once. Files
+ *   are compared by their keys therefore, never by inodes.
+ * - A file beside one that stays is never taken for its copy, but where its name says so: nothing else
+ *   distinguishes two programs that print the same, and repeating lines is better than losing them.
  */
 
-import { statOrNull } from "#agent/discovery/path.ts";
 import type { Harvester } from "#agent/harvester/harvester.ts";
-import { birthMsOf, HEAD_BYTES } from "#agent/harvester/identity.ts";
 import type { Registry } from "#agent/registry/registry.ts";
 import { type FileRow, newRow } from "#agent/registry/row.ts";
 import type { Clock } from "#proto/kit/clock.ts";
@@ -33,22 +24,13 @@ export interface CopyJudgeOptions {
   readonly registry: Pick<Registry, "get">;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Returns where a file, named by its key, is; undefined where no scan since the start has found it. */
-  readonly whereIs: (key: string) => Whereabouts | undefined;
+  /** Returns true for a file, named by its key, that the last search found. */
+  readonly isPresent: (key: string) => boolean;
 }
-
-/** What scans found of a file. Times are those of the file system, ms since 1970-01-01 UTC. */
-export type Whereabouts =
-  /** `path`: null where it was moved out of the patterns. */
-  | { readonly isThere: true; readonly path: string | null }
-  /** It was there until `seenMs` at least, and gone at `goneMs` at the latest. */
-  | { readonly isThere: false; readonly seenMs: number; readonly goneMs: number };
 
 /** A copy whose original isn't truncated within this time was made by hand. */
 const COPY_HELD_MS = 10_000;
 const COPIES_HELD_MAX = 10_000;
-/** Birth times of keys are that precise; what is born in the same tick as the deletion is younger. */
-const PRECISION_MS = 1;
 
 export class CopyJudge {
   readonly #options: CopyJudgeOptions;
@@ -66,9 +48,9 @@ export class CopyJudge {
     this.#finder.note(key, row);
   }
 
-  /** Forgets a file. */
-  forget(key: string): void {
-    this.#finder.forget(key);
+  /** Forgets a file. `row`: what the registry had of it. */
+  forget(key: string, row: FileRow | undefined): void {
+    if (row !== undefined) this.#finder.forget(key, row);
     this.#heldSinceMs.delete(key);
   }
 
@@ -99,19 +81,14 @@ export class CopyJudge {
       const isSettled = open?.settled(generation.generation) ?? true;
       return isSettled ? this.#continued(candidate, original) : "wait";
     }
-    const where = this.#options.whereIs(key);
-    const path = where?.isThere === true ? where.path : null;
-    const isShort = candidate.size < HEAD_BYTES && candidate.archive === null;
-    if (isShort && (path === null || !isShrunk(path, row.sent))) return "other";
     const sinceMs = this.#heldSinceMs.get(candidate.key);
-    if (sinceMs === undefined) return "wait"; // the scan under way may still find the original, or its truncation
+    if (sinceMs === undefined) return "wait"; // the search under way may still find the original, or its truncation
     const isOld = this.#options.clock.monotonic() - sinceMs > COPY_HELD_MS;
-    if (where?.isThere === true)
-      return isOld && this.#stays(candidate, original, open)
-        ? this.#besideIt(candidate, original, path)
-        : "wait";
-    if (!wasCopied(candidate, original, where)) return "other";
-    if (open !== undefined) return "wait";
+    if (open !== undefined || this.#options.isPresent(key))
+      return isOld && this.#stays(candidate, original, open) ? this.#besideIt(candidate, original) : "wait";
+    // What has its path and no more in it was written anew: no rotation leaves a copy there.
+    if (candidate.path === row.path && generation.offset >= candidate.size) return "other";
+    // A file that is gone proves nothing; the hub drops repeats by the content's name.
     if (generation.offset <= candidate.size) return this.#continued(candidate, original);
     return isOld ? "other" : "wait";
   }
@@ -123,12 +100,8 @@ export class CopyJudge {
   }
 
   /** Returns the row of a file beside its original: behind that where it is named after it, from its start otherwise. */
-  #besideIt(
-    candidate: Candidate,
-    { row, generation, proven }: Original,
-    path: string | null,
-  ): FileRow | "other" {
-    if (!proven || path === null || !isNamedAfter(path, candidate.path)) return "other";
+  #besideIt(candidate: Candidate, { row, generation, proven }: Original): FileRow | "other" {
+    if (!proven || !isNamedAfter(row.path, candidate.path)) return "other";
     return this.#newRow(candidate, row.path, generation.offset);
   }
 
@@ -144,22 +117,4 @@ export class CopyJudge {
     log.info({ path, original, offset }, "file is the copy of one already read; going on behind that");
     return newRow(inputId, path, offset, clock.now());
   }
-}
-
-/** Returns true where the file at `path` is shorter than what was sent of it: truncated, and not read since. */
-function isShrunk(path: string, sent: number): boolean {
-  const stat = statOrNull(path);
-  return stat !== null && stat.size < sent;
-}
-
-/** Returns true where the candidate may have been made while the original, which is gone, was there. */
-function wasCopied(
-  { key, archive }: Candidate,
-  { generation }: Original,
-  where: { readonly seenMs: number; readonly goneMs: number } | undefined,
-): boolean {
-  if (where === undefined) return archive !== null || generation.offset === 0;
-  const bornMs = birthMsOf(key);
-  if (bornMs === 0) return archive !== null;
-  return archive === null ? bornMs < where.seenMs - PRECISION_MS : bornMs <= where.goneMs;
 }
