@@ -68,6 +68,18 @@ test("ARCHITECTURE.md names every part, and no path that is missing", () => {
   );
 });
 
+test("CONTRIBUTING.md and README.md name no path that is missing", () => {
+  for (const page of ["CONTRIBUTING.md", "README.md"]) {
+    const named = namedPaths(readFileSync(join(ROOT, page), "utf8"));
+    const made = named.filter((path) => !/\/(?:dist|artefacts)\/?$/.test(path));
+    assert.deepEqual(
+      made.filter((path) => !existsSync(join(ROOT, path))),
+      [],
+      page,
+    );
+  }
+});
+
 const PLANTED: readonly (readonly [what: string, files: Readonly<Record<string, string>>, fault: RegExp])[] =
   [
     [

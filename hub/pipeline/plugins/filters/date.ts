@@ -173,9 +173,11 @@ function parseIso(value: string, zone: TimeZone): number | undefined {
     ms,
   );
   if (
+    Number(month) < 1 ||
     Number(month) > 12 ||
     Number(hour) > 23 ||
     Number(minute) > 59 ||
+    Number(second) > 59 ||
     new Date(civil).getUTCDate() !== Number(day)
   ) {
     return undefined;

@@ -51,6 +51,8 @@ const ROWS: Record<string, Row[]> = {
       { "@timestamp": "2024-03-31T01:30:00.000Z" },
     ],
     ['date { match => ["m", "yyyy-MM-dd"] }', "2024-02-30", { tags: ["_dateparsefailure"] }],
+    ['date { match => ["m", "ISO8601"] }', "2024-00-15T12:00:00Z", { tags: ["_dateparsefailure"] }],
+    ['date { match => ["m", "ISO8601"] }', "2024-01-15T12:00:60Z", { tags: ["_dateparsefailure"] }],
     ['date { match => ["m", "yyyy-MM-dd"] }', "2024-02-03 x", { tags: ["_dateparsefailure"] }],
   ],
   kv: [
