@@ -48,7 +48,7 @@ const CLIENT_GONE = 499;
 /** Browsers must not guess another content type. */
 const HEADERS: Readonly<Record<string, string>> = { "x-content-type-options": "nosniff" };
 /** Codes with a status of 500 and above that clients cause; they aren't logged as failures. */
-const REFUSALS: ReadonlySet<ErrorCode> = new Set(["not_offered", "too_many_buckets"]);
+const REFUSALS: ReadonlySet<ErrorCode> = new Set(["aggregation_failed", "not_offered", "too_many_buckets"]);
 /** Smallest answer that is compressed. */
 const MIN_PACKED_BYTES = 4_096;
 /** Longest unread body that is skipped to keep its connection; a connection with a longer one is closed. */
