@@ -205,7 +205,6 @@ function makeFollower(
   { watermarks, floor }: Shared,
   documents: Documents,
 ): LogFollower {
-  const port = routes.logPort(journal);
   return new LogFollower({
     host,
     log,
@@ -213,10 +212,8 @@ function makeFollower(
     clock: systemClock,
     read: (after, signal) => routes.readDocs(journal, after, signal),
     oldest: () => routes.oldestDoc(journal),
-    reply: (subject, data) => {
-      // This hub's own writes are answered without NATS, which drops messages during a reconnect.
-      if (!documents.deliver(subject, data)) port.send(subject, data);
-    },
+    // A write is answered by the shards of the hub that it was sent to, so that a read there finds it.
+    reply: (subject, data) => documents.deliver(subject, data),
     deadLetter: (message, reason) => routes.keepDocMessage(journal, message, reason),
     onCommitted: (position) => {
       watermarks.committed(position);

@@ -37,6 +37,9 @@ export interface CatalogOptions {
   readonly defaultShards?: number;
 }
 
+/** Uuids remembered as read from the bucket; beyond it they are read once more. */
+const CAUGHT_UP_LIMIT = 1_000;
+
 /** An empty definition. */
 const EMPTY: IndexDefinition = { settings: {}, mappings: {}, aliases: {} };
 
@@ -45,6 +48,8 @@ export class IndexCatalog implements Component {
   readonly templateCatalog: TemplateCatalog;
   readonly #options: CatalogOptions;
   readonly #store: IndexStore;
+  /** By uuid: the version of the mapping for which the bucket was read. */
+  readonly #caughtUp = new Map<string, number>();
 
   constructor(options: CatalogOptions) {
     this.#options = options;
@@ -78,6 +83,20 @@ export class IndexCatalog implements Component {
 
   byUuid(uuid: string): IndexMetadata | undefined {
     return this.#store.byUuid(uuid);
+  }
+
+  /**
+   * Makes this copy as new as a message of the log: returns undefined where the index of `uuid` is known with version
+   * `mappingVersion` of its mapping or a later one, otherwise the reading of the bucket. Another hub may have changed the
+   * metadata, and its messages may arrive before the watch reports the change. The promise rejects with unavailable or
+   * timeout; it resolves also where the index is gone.
+   */
+  catchUp(uuid: string, mappingVersion: number): Promise<void> | undefined {
+    const index = this.#store.byUuid(uuid);
+    if (index !== undefined && index.mapping.version >= mappingVersion) return undefined;
+    const seen = this.#caughtUp.get(uuid) ?? -1;
+    if (seen >= mappingVersion) return undefined;
+    return this.#catchUp(uuid, mappingVersion);
   }
 
   resolve(expression: string | undefined, options: ResolveOptions): IndexMetadata[] {
@@ -222,6 +241,13 @@ export class IndexCatalog implements Component {
     await this.#store.add(index);
     this.#options.log.warn({ index: index.name }, "index metadata restored from the disk of this hub");
     return true;
+  }
+
+  async #catchUp(uuid: string, mappingVersion: number): Promise<void> {
+    await this.#store.catchUp(uuid);
+    // A deleted index, or metadata that was rolled back, isn't looked up again for each message.
+    if (this.#caughtUp.size >= CAUGHT_UP_LIMIT) this.#caughtUp.clear();
+    this.#caughtUp.set(uuid, mappingVersion);
   }
 
   #indices(): Iterable<IndexMetadata> {

@@ -97,6 +97,26 @@ export class IndexStore implements Component {
     this.#drop(name);
   }
 
+  /**
+   * Reads from the bucket what the watch may not have delivered yet, until the index of `uuid` is known. Does nothing for
+   * an index that was deleted. Throws unavailable or timeout.
+   */
+  async catchUp(uuid: string): Promise<void> {
+    const known = this.#byUuid.get(uuid);
+    if (known !== undefined) return this.#reload(known.name);
+    if (await this.isDeleted(uuid)) return;
+    const names = (await this.#bucket.keys(INDEX_PREFIX)).map((key) => nameIn(key, INDEX_PREFIX)!);
+    // A new index has a new name nearly always; otherwise it replaced one of the same name.
+    const [others, fresh] = [
+      names.filter((name) => this.#indices.has(name)),
+      names.filter((name) => !this.#indices.has(name)),
+    ];
+    for (const name of [...fresh, ...others]) {
+      if (this.#byUuid.has(uuid)) return;
+      await this.#reload(name);
+    }
+  }
+
   /** Returns true if the index of `uuid` was deleted deliberately. */
   async isDeleted(uuid: string): Promise<boolean> {
     return (await this.#bucket.get(DELETED_PREFIX + uuid)) !== null;

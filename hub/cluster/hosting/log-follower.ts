@@ -150,10 +150,15 @@ export class LogFollower implements Component {
     const { signal } = this.#abort;
     const backoff = new Backoff({ firstMs: 200, capMs: 10_000 });
     let batch: DocBatchView | undefined;
+    let isPrepared = true;
     for (;;) {
       try {
         if (this.#skipped.has(positionKey(message.position))) return host.skip(message.position);
         batch = new DocBatchView(message.data);
+        const metadata = host.prepare(batch.header);
+        isPrepared = metadata === undefined;
+        await metadata;
+        isPrepared = true;
         const items = host.apply(batch, message.position);
         this.#applyFailure = "";
         this.#applied.inc();
@@ -165,6 +170,7 @@ export class LogFollower implements Component {
         return;
       } catch (error) {
         const failure = toAppError(error);
+        if (!isPrepared) throw failure;
         const full = failure.code === "disk_full" || systemCode(error) === "ENOSPC";
         if (!full) return await this.#fail(message, batch, failure);
         this.#applyFailure = `indexing waits: ${failure.message}`;

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import fs from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import { test } from "node:test";
+import { setImmediate } from "node:timers/promises";
 import { SegmentBuffer } from "#hub/engine/buffer/segment-buffer.ts";
 import type { AppError } from "#proto/kit/errors.ts";
 import { MemoryBucket } from "#proto/kit/memory-bucket.ts";
@@ -90,6 +91,18 @@ test("an index deleted while messages for it are on their way takes its shards a
   assert.equal(count(again, "b"), 1);
 });
 
+test("a copy takes documents of an index and fields that another hub has just made", async (t) => {
+  const [log, bucket] = [new MemoryLog(), new MemoryBucket()];
+  const writer = await openNode(t, log, temporaryFolder(t), bucket);
+  const other = await openNode(t, log, temporaryFolder(t), new UnwatchedBucket(bucket));
+  await writer.documents.write([put("1", { n: 1 })], options);
+  await writer.documents.write([put("2", { other: "text" })], options);
+  while (other.host.position.sequence < log.messages.length) await setImmediate();
+  await other.host.refresh(other.catalog.all());
+  assert.equal(count(other, "a"), 2);
+  assert.equal(other.catalog.get("a")?.mapping.version, writer.catalog.get("a")?.mapping.version);
+});
+
 test("a full disk fails the commit, loses nothing, and the next commit with space keeps everything", async (t) => {
   const log = new MemoryLog();
   const folder = temporaryFolder(t);
@@ -147,3 +160,21 @@ test("a shard that fails in a refresh is opened anew and the log read again from
   assert.equal((await node.documents.get("a", "2", {}))?.version, 1);
   assert.deepEqual(node.dead, []);
 });
+
+/** The entries of another bucket, whose watch is late for ever. */
+class UnwatchedBucket extends MemoryBucket {
+  readonly #inner: MemoryBucket;
+
+  constructor(inner: MemoryBucket) {
+    super();
+    this.#inner = inner;
+  }
+
+  override get(key: string) {
+    return this.#inner.get(key);
+  }
+
+  override keys(prefix?: string) {
+    return this.#inner.keys(prefix);
+  }
+}

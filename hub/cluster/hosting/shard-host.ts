@@ -78,6 +78,11 @@ export class ShardHost {
     };
   }
 
+  /** Returns what must be awaited before `apply`, as IndexCatalog.catchUp; nearly always undefined. */
+  prepare({ indexUuid, mappingVersion }: DocBatchView["header"]): Promise<void> | undefined {
+    return this.#options.catalog.catchUp(indexUuid, mappingVersion);
+  }
+
   /**
    * Applies a message to its shard. Returns the results by operation; null if everything was applied before, or the
    * index is gone and no answer is expected. Throws what the shard throws; the position then stays.

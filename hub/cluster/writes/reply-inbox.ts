@@ -1,4 +1,4 @@
-/** Waits for answers of shards: one subject for this hub, one token per question. */
+/** Waits for answers of this hub's shards: one prefix for the hub, one token per question. */
 
 import { randomUUID } from "node:crypto";
 import { AppError } from "#proto/kit/errors.ts";
