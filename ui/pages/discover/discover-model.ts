@@ -62,6 +62,8 @@ export class DiscoverModel {
   #fieldsIndex: string | undefined;
   #fieldsAtMs = 0;
   #keys = new Set<string>();
+  /** True where the rows are the running search's, or the last one's: more of them can be loaded. */
+  #hasRows = false;
   /** Settles when the running search's first rows are there: a field can be opened before them. */
   #firstRows: Promise<void> = Promise.resolve();
 
@@ -77,6 +79,7 @@ export class DiscoverModel {
     const { signal } = this.#abort;
     const range = resolveRange(state.range, nowMs);
     this.#state = state;
+    this.#hasRows = false;
     this.fault = undefined;
     this.queryFault = undefined;
     if (range === undefined) {
@@ -102,9 +105,9 @@ export class DiscoverModel {
     this.#onChange();
   }
 
-  /** Loads the next rows, where there are any and none are on their way. */
+  /** Loads the next rows, where there are any and none are on their way. The histogram may still be. */
   async more(): Promise<void> {
-    if (!this.hasMore || this.isLoadingMore || this.isLoading || this.#state === undefined) return;
+    if (!this.hasMore || this.isLoadingMore || !this.#hasRows || this.#state === undefined) return;
     const last = this.rows.at(-1);
     if (last === undefined || this.range === undefined) return;
     const { signal } = this.#abort;
@@ -189,6 +192,7 @@ export class DiscoverModel {
     this.queryFault = refusedIn(state.query, response._shards?.failures?.[0]?.reason?.reason ?? "", "");
     this.newestMs = undefined;
     this.#append(response);
+    this.#hasRows = true;
     this.cost = undefined;
     this.#onChange();
     await nextFrame();
