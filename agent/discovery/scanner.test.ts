@@ -27,7 +27,7 @@ symlinkSync("../top.log", join(root, "x/link.log"));
 
 /** Scans and returns what was found. */
 async function findAll(
-  options: Omit<ScanOptions, "onFound" | "wasFound">,
+  options: Omit<ScanOptions, "onFound" | "onFolder" | "wasFound">,
 ): Promise<{ found: Found[]; complete: boolean }> {
   const found: Found[] = [];
   const paths = new Set<string>();
@@ -36,7 +36,10 @@ async function findAll(
     paths.add(each.path);
   };
   const wasFound = (path: string): boolean => paths.has(path);
-  const { complete } = await scan({ ...options, onFound, wasFound }, new AbortController().signal);
+  const { complete } = await scan(
+    { ...options, onFolder: () => undefined, onFound, wasFound },
+    new AbortController().signal,
+  );
   return { found, complete };
 }
 

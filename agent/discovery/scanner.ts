@@ -35,6 +35,8 @@ export interface ScanOptions {
   /** True where symbolic links are followed. */
   readonly symlinks: boolean;
   readonly exclude: (path: string) => boolean;
+  /** Called with each folder before it is listed: what is made in it from now on needn't be in the list. */
+  readonly onFolder: (folder: string) => void;
   /** Told of each file; nothing is kept, as ten thousand of them would stay in memory until the end. */
   readonly onFound: (found: Found) => void;
   /** Returns true for a path that this scan has already found by another pattern. */
@@ -170,7 +172,7 @@ class Walk {
       yield* this.#descend(path, segments, at + 1, depth, above);
       return;
     }
-    this.#folders.add(displayPath(folder));
+    this.#expect(folder);
     try {
       this.#file(path, lstatSync(path));
     } catch (error) {
@@ -206,12 +208,19 @@ class Walk {
       if (depth > DEPTH_MAX) return this.#skipFolder(folder, `deeper than ${DEPTH_MAX} folders`);
       if (depth > 0 && this.#options.symlinks && above.has(id))
         return this.#skipFolder(folder, "a symbolic link to a folder above it");
-      this.#folders.add(displayPath(folder));
+      this.#expect(folder);
       return new Set(above).add(id);
     } catch (error) {
       this.#trouble(folder, error);
       return null;
     }
+  }
+
+  /** Notes a folder in which matching files may appear. */
+  #expect(folder: RawPath): void {
+    const path = displayPath(folder);
+    this.#folders.add(path);
+    this.#options.onFolder(path);
   }
 
   #skipFolder(folder: RawPath, reason: string): null {

@@ -21,20 +21,22 @@ export class Watcher {
     this.#log = log;
   }
 
-  /** Watches exactly `folders` from now on. */
-  follow(folders: ReadonlySet<string>): void {
+  /** Watches a folder from now on, unless it is watched already or too many are. */
+  add(folder: string): void {
+    if (!this.#watches.has(folder) && this.#watches.size < FOLDERS_MAX) this.#watch(folder);
+  }
+
+  /** Ends watching all folders but `folders`. */
+  keep(folders: ReadonlySet<string>): void {
     for (const [folder, watcher] of this.#watches) {
       if (folders.has(folder)) continue;
       watcher.close();
       this.#watches.delete(folder);
     }
-    for (const folder of folders) {
-      if (!this.#watches.has(folder) && this.#watches.size < FOLDERS_MAX) this.#watch(folder);
-    }
   }
 
   stop(): void {
-    this.follow(new Set());
+    this.keep(new Set());
   }
 
   #watch(folder: string): void {

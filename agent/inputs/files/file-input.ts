@@ -39,6 +39,8 @@ export class FileInput implements Input {
   readonly #hints = new Set<string>();
   readonly #logged = new Set<string>();
   #hintsQueued = false;
+  /** True after the first scan. Hints wait for it: it alone decides which files were there before the start. */
+  #isSearched = false;
   #task: Promise<void> | undefined;
 
   constructor(settings: FileSettings, content: FileContent, context: InputContext) {
@@ -84,6 +86,7 @@ export class FileInput implements Input {
         patterns: this.#patterns,
         symlinks: this.#symlinks,
         exclude: this.#exclude,
+        onFolder: (folder) => this.#watcher.add(folder),
         onFound: (found) => this.#files.take(found),
         wasFound: (path) => this.#files.hasFound(path),
       },
@@ -92,7 +95,9 @@ export class FileInput implements Input {
     if (signal.aborted) return result.cpuMs;
     const before = threadCpuMs();
     this.#files.endScan(result);
-    this.#watcher.follow(result.folders);
+    this.#watcher.keep(result.folders);
+    this.#isSearched = true;
+    this.#queueHints();
     this.#logSkipped(result);
     const cpuMs = result.cpuMs + threadCpuMs() - before;
     const { id, metrics } = this.#context;
@@ -144,7 +149,11 @@ export class FileInput implements Input {
   #hint(path: string): void {
     if (this.#stop.signal.aborted || this.#hints.size >= HINTS_MAX) return;
     this.#hints.add(path);
-    if (this.#hintsQueued) return;
+    this.#queueHints();
+  }
+
+  #queueHints(): void {
+    if (this.#hintsQueued || !this.#isSearched || this.#hints.size === 0) return;
     this.#hintsQueued = true;
     setImmediate(() => this.#follow());
   }

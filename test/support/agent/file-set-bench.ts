@@ -70,7 +70,8 @@ export class Bench {
     const onFound = (found: Found): void => this.files.take(found);
     const wasFound = (path: string): boolean => this.files.hasFound(path);
     this.files.beginScan();
-    const options = { patterns, symlinks: false, exclude: () => false, onFound, wasFound };
+    const ignored = { symlinks: false, exclude: () => false, onFolder: () => undefined };
+    const options = { ...ignored, patterns, onFound, wasFound };
     this.files.endScan(await scan(options, new AbortController().signal));
   }
 
