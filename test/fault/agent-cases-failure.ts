@@ -201,7 +201,7 @@ export const FAILURE_CASES: Cases = {
     for (let part = 0; part < 100; part++) appendFileSync(p.file("long.log"), Buffer.alloc(1024 ** 2, "x"));
     appendFileSync(p.file("long.log"), "\n");
     bytes += 100 * 1024 ** 2;
-    await until(async () => (await metric(agent, "tailrace_agent_bytes_acked_total")) >= bytes, 2_000);
+    await until(async () => (await metric(agent, "tailrace_agent_bytes_acked_total")) >= bytes, 120_000);
     const peak = peakResidentBytes(agent.pid) / 1024 ** 2;
     t.diagnostic(`largest resident memory ${peak.toFixed(0)} MB of 128`);
     await agent.stop();

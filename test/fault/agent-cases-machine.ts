@@ -65,7 +65,7 @@ export const MACHINE_CASES: Cases = {
       // full
     }
     p.write(log, "a.log", 5_000);
-    await until(async () => (await health(agent)) === "degraded", 1_500);
+    await until(async () => (await health(agent)) === "degraded");
     rmSync(ballast);
     await server.kill9();
     await server.restart();

@@ -31,7 +31,7 @@ export const RESOURCE_CASES: Cases = {
   71: async (p) => {
     const lines = manyFiles(p, 10_000);
     const agent = await p.agent();
-    await until(async () => (await metric(agent, "tailrace_agent_batches_acked_total")) >= 10_000, 6_000);
+    await until(async () => (await metric(agent, "tailrace_agent_batches_acked_total")) >= 10_000, 120_000);
     await p.holds(lines);
   },
   72: async (p) => {

@@ -24,8 +24,8 @@ const WRITERS = 4;
 const STEP_MAX_MS = 30;
 /** One step in so many is a deed on processes or disks. */
 const DEEDS_SHARE = 0.02;
-/** At the end everything must arrive within this time, or nothing new may come for as long. */
-const SETTLE_MS = 60_000;
+/** Time without anything new after which what was found is the verdict. */
+const SETTLE_MS = 30_000;
 /** A registry that can be written again is written within a second. */
 const REGISTRY_CAUGHT_UP_MS = 2_000;
 const REGISTRY_DISK_BYTES = 4 * 1024 ** 2;
@@ -221,7 +221,7 @@ function placesOf({ hub }: Scene, doubled: readonly string[]): string[] {
 async function settle({ world, hub }: Scene): Promise<void> {
   let messages = -1;
   let sinceMs = systemClock.monotonic();
-  while (world.outstanding > 0 && systemClock.monotonic() - sinceMs < SETTLE_MS / 4) {
+  while (world.outstanding > 0 && systemClock.monotonic() - sinceMs < SETTLE_MS) {
     if (hub.messages !== messages) sinceMs = systemClock.monotonic();
     messages = hub.messages;
     await systemClock.sleep(100);

@@ -57,7 +57,7 @@ export class Child {
   }
 
   /** Resolves with the readiness line; throws with the end of the log when the process ends or `deadlineMs` pass. */
-  async ready(deadlineMs = 30_000): Promise<ReadyLine> {
+  async ready(deadlineMs = 60_000): Promise<ReadyLine> {
     try {
       return await withDeadline(this.#ready.promise, deadlineMs, `start of ${this.#options.name}`);
     } catch (error) {
@@ -66,7 +66,7 @@ export class Child {
   }
 
   /** Sends `signal` and resolves with how the process ended. */
-  async end(signal: NodeJS.Signals, deadlineMs = 30_000): Promise<number | NodeJS.Signals> {
+  async end(signal: NodeJS.Signals, deadlineMs = 60_000): Promise<number | NodeJS.Signals> {
     if (this.running) this.#process.kill(signal);
     try {
       return await withDeadline(this.ended, deadlineMs, `end of ${this.#options.name} after ${signal}`);

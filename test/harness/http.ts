@@ -8,7 +8,7 @@ export interface Answer<T> {
 }
 
 /** Time a request may take, ms. */
-const TIMEOUT_MS = 30_000;
+const TIMEOUT_MS = 60_000;
 
 /** Asks and returns the answer whatever its status; a body that isn't JSON comes back as text. */
 export async function request<T = unknown>(method: string, url: string, body?: unknown): Promise<Answer<T>> {

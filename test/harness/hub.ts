@@ -134,7 +134,7 @@ export class TestHub {
   async destroy(): Promise<void> {
     await this.kill9();
     for (const pid of this.natsPids()) kill(pid);
-    await until("the end of all nats-servers", () => this.natsPids().length === 0, { deadlineMs: 5_000 });
+    await until("the end of all nats-servers", () => this.natsPids().length === 0);
   }
 
   /** After the first start its ports are settings, so that agents and pages find it again. */

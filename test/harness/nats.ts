@@ -19,8 +19,8 @@ import { join } from "node:path";
 /** Where packages put the binary; an ordinary user's PATH lacks the sbin folders. */
 const BINARIES = ["/usr/local/bin/nats-server", "/usr/local/sbin/nats-server", "/usr/sbin/nats-server"];
 
-/** A server on a loaded machine is up within 1 s. */
-const START_TIMEOUT_MS = 15_000;
+/** A server is up within 1 s; a loaded machine and a large store need more. */
+const START_TIMEOUT_MS = 60_000;
 
 export interface NatsOptions {
   /** Folder that outlives the server; without it a temporary one that `stop` removes. */

@@ -2,8 +2,11 @@
 
 import { systemClock } from "#proto/kit/clock.ts";
 
+/** A machine with two busy cores is slow: this is about being stuck, not about being fast. */
+const DEADLINE_MS = 60_000;
+
 export interface UntilOptions {
-  /** ms; a machine with two busy cores is slow, so this is about being stuck, not about being fast. */
+  /** ms; a minute without it. */
   readonly deadlineMs?: number;
   /** ms between two questions. */
   readonly everyMs?: number;
@@ -16,7 +19,7 @@ export interface UntilOptions {
 export async function until<T>(
   what: string,
   ask: () => Promise<T> | T,
-  { deadlineMs = 30_000, everyMs = 50 }: UntilOptions = {},
+  { deadlineMs = DEADLINE_MS, everyMs = 50 }: UntilOptions = {},
 ): Promise<NonNullable<Exclude<T, false>>> {
   const end = systemClock.monotonic() + deadlineMs;
   let last = "nothing asked yet";
