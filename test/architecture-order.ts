@@ -124,6 +124,7 @@ export const FOLDERS: Readonly<Record<string, readonly (string | readonly string
   "hub/scripts": [".", "painless", "library", "values"],
   "hub/search": [
     ".",
+    "phases",
     "suggest",
     "execute",
     "request",

@@ -2,8 +2,9 @@
 
 import { QUERIES_BY_NAME } from "#hub/search/parse/queries/all.ts";
 import { QueryParser } from "#hub/search/parse/query-parser.ts";
+import type { SearchShard } from "#hub/search/phases/contract.ts";
 import { parseSearchRequest } from "#hub/search/request/search-request.ts";
-import { DEFAULT_LIMITS, type SearchShard, searchShards } from "#hub/search/search.ts";
+import { DEFAULT_LIMITS, searchShards } from "#hub/search/search.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { type AlertRule, everyOf, isBroken, windowOf } from "./rule.ts";
 import type { Reach } from "./rule-store.ts";

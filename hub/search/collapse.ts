@@ -10,7 +10,8 @@ import { type SearchLimits, ShardContext } from "#hub/search/query/query.ts";
 import { parseSearchRequest } from "#hub/search/request/search-request.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
-import { type SearchOptions, type SearchResponse, type SearchShard, searchShards } from "./search.ts";
+import type { SearchOptions, SearchResponse, SearchShard } from "./phases/contract.ts";
+import { searchShards } from "./search.ts";
 
 /** A collapsed search takes `collapse` off its body and gets it here. */
 export interface Collapse {

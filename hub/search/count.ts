@@ -12,7 +12,7 @@ import {
 import { SearchControl } from "#hub/search/query/search-control.ts";
 import { systemClock } from "#proto/kit/clock.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
-import type { SearchShard, ShardFailure } from "./search.ts";
+import type { SearchShard, ShardFailure } from "./phases/contract.ts";
 
 export interface CountResponse {
   readonly count: number;

@@ -3,7 +3,8 @@ import { after, describe, test } from "node:test";
 import { parseSearchRequest } from "#hub/search/request/search-request.ts";
 import { hitsFixture } from "#test/support/search/hits.ts";
 import { IndexFixture } from "#test/support/search/shards.ts";
-import { DEFAULT_LIMITS, type SearchCursor, searchShards } from "./search.ts";
+import type { SearchCursor } from "./phases/contract.ts";
+import { DEFAULT_LIMITS, searchShards } from "./search.ts";
 
 const fixture = hitsFixture();
 const { one, many } = fixture;

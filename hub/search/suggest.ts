@@ -12,7 +12,7 @@ import { systemClock } from "#proto/kit/clock.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import { didYouMean } from "#proto/kit/nearest.ts";
-import { allFailed, type SearchOptions, type SearchShard, type ShardFailure } from "./search.ts";
+import { allFailed, type SearchOptions, type SearchShard, type ShardFailure } from "./phases/contract.ts";
 
 /** Suggestions of one request. */
 const MAX_SUGGESTIONS = 100;

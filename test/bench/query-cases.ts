@@ -1,6 +1,6 @@
 /** What the benchmark `query` asks, as a search and in SQL, and what of the two answers has to be the same. */
 
-import type { SearchResponse } from "#hub/search/search.ts";
+import type { SearchResponse } from "#hub/search/phases/contract.ts";
 import { DAY_MS, HOUR_MS } from "#proto/kit/units.ts";
 import { CORPUS_START_MS } from "./log-corpus.ts";
 

@@ -22,14 +22,15 @@ import {
 } from "#hub/search/query/query.ts";
 import type { SearchControl } from "#hub/search/query/search-control.ts";
 import type { SearchRequest } from "#hub/search/request/search-request.ts";
-import type { KeySource } from "#hub/search/sort/key.ts";
+import type { KeySource, RankOrder } from "#hub/search/sort/key.ts";
 import { bindSort } from "#hub/search/sort/shard-sort.ts";
 import { BY_SCORE } from "#hub/search/sort/sort-request.ts";
 
 /** What a shard found. */
 export interface ShardResult {
   readonly shard: ShardContext;
-  readonly sources: readonly KeySource[];
+  /** How ranks of hits compare. */
+  readonly orders: readonly RankOrder[];
   /** Matching live documents; a lower bound where it stopped early. */
   readonly total: number;
   /** NaN where scores weren't asked for or nothing matched. */
@@ -146,7 +147,7 @@ class Collection {
   result(): ShardResult {
     return {
       shard: this.#shard,
-      sources: this.#sources,
+      orders: this.#sources.map(({ order }) => order),
       total: this.#total,
       maxScore: this.#needScores && this.#total > 0 ? this.#maxScore : Number.NaN,
       hits: this.#top.finish(),

@@ -17,7 +17,7 @@ export async function rescored(
   for (const pass of passes) {
     if (control.isDue) await control.pause();
     if (control.timedOut) break;
-    hits = runPass(result, hits, pass).sort((a, b) => compareHits(result.sources, a, b));
+    hits = runPass(result, hits, pass).sort((a, b) => compareHits(result.orders, a, b));
   }
   return { ...result, hits, maxScore: scoreOf(hits[0]!) };
 }
@@ -40,7 +40,8 @@ function runPass(result: ShardResult, hits: readonly RankedHit[], pass: Rescore)
     return {
       ...hit,
       score,
-      ranks: [result.sources[0]!.rankOf(score)],
+      // By score, the best first.
+      ranks: [-score],
       sort: [score],
       passes: [...(hit.passes ?? []), done],
     };

@@ -2,13 +2,14 @@
 
 import type { GeoColumn, SegmentReader } from "#hub/engine/searcher/searcher.ts";
 import { boxAround, distanceMetres } from "#hub/search/geo/point.ts";
-import type { KeySource, Rank, SegmentKey } from "./key.ts";
+import { type KeySource, NUMBER_ORDER, type Rank, type SegmentKey } from "./key.ts";
 import { pickValue } from "./numeric-key.ts";
 import type { SortKey, SortMode } from "./sort-request.ts";
 
 type DistanceSort = Extract<SortKey, { kind: "distance" }>;
 
 export class DistanceKeySource implements KeySource {
+  readonly order = NUMBER_ORDER;
   readonly #path: string | undefined;
   readonly #key: DistanceSort;
 
@@ -21,10 +22,6 @@ export class DistanceKeySource implements KeySource {
   segment(segment: SegmentReader): SegmentKey {
     const column = this.#path === undefined ? null : segment.geoColumn(this.#path);
     return new DistanceKey(column, this.#key);
-  }
-
-  compare(a: Rank, b: Rank): number {
-    return a < b ? -1 : a > b ? 1 : 0;
   }
 
   rankOf(value: unknown): Rank {

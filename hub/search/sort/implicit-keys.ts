@@ -4,9 +4,17 @@ import type { SegmentReader } from "#hub/engine/searcher/searcher.ts";
 import { scalarText } from "#hub/search/options/json.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import type { KeySource, Rank, SegmentKey, SortValue } from "./key.ts";
+import {
+  type KeySource,
+  NUMBER_ORDER,
+  type Rank,
+  type RankOrder,
+  type SegmentKey,
+  type SortValue,
+} from "./key.ts";
 
 export class ScoreKeySource implements KeySource {
+  readonly order = NUMBER_ORDER;
   readonly #sign: number;
 
   constructor(descending: boolean) {
@@ -25,10 +33,6 @@ export class ScoreKeySource implements KeySource {
     };
   }
 
-  compare(a: Rank, b: Rank): number {
-    return (a as number) - (b as number);
-  }
-
   rankOf(value: unknown): Rank {
     return this.#sign * Math.fround(Number(value));
   }
@@ -36,6 +40,7 @@ export class ScoreKeySource implements KeySource {
 
 /** Numbers documents over the segments of the shard. */
 export class DocKeySource implements KeySource {
+  readonly order = NUMBER_ORDER;
   readonly #sign: number;
   readonly #bases = new Map<string, number>();
 
@@ -61,10 +66,6 @@ export class DocKeySource implements KeySource {
     };
   }
 
-  compare(a: Rank, b: Rank): number {
-    return (a as number) - (b as number);
-  }
-
   rankOf(value: unknown): Rank {
     return this.#sign * Number(value);
   }
@@ -83,18 +84,16 @@ interface IdOrder {
 const orders = new WeakMap<SegmentReader, IdOrder>();
 
 export class IdKeySource implements KeySource {
+  readonly order: RankOrder;
   readonly #sign: 1 | -1;
 
   constructor(descending: boolean) {
+    this.order = { kind: "text", descending };
     this.#sign = descending ? -1 : 1;
   }
 
   segment(segment: SegmentReader): SegmentKey {
     return new IdKey(segment, this.#sign);
-  }
-
-  compare(a: Rank, b: Rank): number {
-    return this.#sign * compareIds(String(a), String(b));
   }
 
   rankOf(value: unknown): Rank {

@@ -3,10 +3,22 @@
  * are compared: numbers or text.
  */
 
+import { parseIp } from "#hub/engine/bytes/ip.ts";
 import type { SegmentReader } from "#hub/engine/searcher/searcher.ts";
 
 /** Position of a hit by one key: a number, or text; ±Infinity for missing text. */
 export type Rank = number | string;
+
+/** How ranks of different segments, shards or hosts compare. Plain data, so that it can be sent. */
+export interface RankOrder {
+  /** Numbers are ascending; "text" by UTF-8 bytes, "address" by the addresses that texts stand for. */
+  readonly kind: "number" | "text" | "address";
+  /** Only of texts: the last comes first. Numbers have their sign turned. */
+  readonly descending: boolean;
+}
+
+/** Ranks that are numbers. */
+export const NUMBER_ORDER: RankOrder = { kind: "number", descending: false };
 
 /** What an answer's `sort` shows. */
 export type SortValue = number | string | bigint | null;
@@ -14,8 +26,7 @@ export type SortValue = number | string | bigint | null;
 /** One key in one shard. */
 export interface KeySource {
   segment(segment: SegmentReader): SegmentKey;
-  /** Compares ranks of different segments or shards. */
-  compare(a: Rank, b: Rank): number;
+  readonly order: RankOrder;
   /** Rank of a value of search_after. Throws request_invalid. */
   rankOf(value: unknown): Rank;
 }
@@ -40,10 +51,26 @@ export interface SegmentKey {
 }
 
 /** Compares hits by their ranks. */
-export function compareRanks(sources: readonly KeySource[], a: readonly Rank[], b: readonly Rank[]): number {
-  for (let at = 0; at < sources.length; at++) {
-    const result = sources[at]!.compare(a[at]!, b[at]!);
+export function compareRanks(orders: readonly RankOrder[], a: readonly Rank[], b: readonly Rank[]): number {
+  for (let at = 0; at < orders.length; at++) {
+    const result = compareRank(orders[at]!, a[at]!, b[at]!);
     if (result !== 0) return result;
   }
   return 0;
+}
+
+function compareRank({ kind, descending }: RankOrder, a: Rank, b: Rank): number {
+  if (a === b) return 0;
+  if (kind === "number" || (typeof a === "number" && typeof b === "number"))
+    return a < b ? -1 : a > b ? 1 : 0;
+  // An infinite number stands for a missing text.
+  if (typeof a === "number") return a;
+  if (typeof b === "number") return -b;
+  const compared = Buffer.compare(rankBytes(a, kind), rankBytes(b, kind));
+  return descending ? -compared : compared;
+}
+
+/** Bytes by which texts are ordered. */
+function rankBytes(text: string, kind: RankOrder["kind"]): Uint8Array {
+  return (kind === "address" ? parseIp(text) : null) ?? Buffer.from(text);
 }

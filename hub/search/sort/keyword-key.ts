@@ -7,10 +7,11 @@ import type { Field } from "#hub/engine/mapping/field.ts";
 import type { KeywordColumn, SegmentReader } from "#hub/engine/searcher/searcher.ts";
 import { KeywordValues } from "#hub/search/columns/column-values.ts";
 import { scalarText } from "#hub/search/options/json.ts";
-import type { KeySource, Rank, SegmentKey, SortValue } from "./key.ts";
+import type { KeySource, Rank, RankOrder, SegmentKey, SortValue } from "./key.ts";
 import type { SortKey } from "./sort-request.ts";
 
 export class KeywordKeySource implements KeySource {
+  readonly order: RankOrder;
   readonly #field: Field | undefined;
   readonly #sign: 1 | -1;
   readonly #missing: Rank;
@@ -18,6 +19,7 @@ export class KeywordKeySource implements KeySource {
 
   constructor(field: Field | undefined, key: Extract<SortKey, { kind: "field" }>) {
     this.#field = field;
+    this.order = { kind: field?.type === "ip" ? "address" : "text", descending: key.descending };
     this.#sign = key.descending ? -1 : 1;
     this.#largest = (key.mode ?? (key.descending ? "max" : "min")) === "max";
     this.#missing =
@@ -35,25 +37,9 @@ export class KeywordKeySource implements KeySource {
     return new KeywordKey(column, this.#sign, this.#missing, this.#largest);
   }
 
-  compare(a: Rank, b: Rank): number {
-    if (typeof a === "string" && typeof b === "string") return this.#sign * this.#compareTexts(a, b);
-    if (typeof a === "number" && typeof b === "number") return a === b ? 0 : a - b;
-    return typeof a === "number" ? a : -(b as number);
-  }
-
   rankOf(value: unknown): Rank {
     return value === null ? this.#missing : scalarText(value, "search_after");
   }
-
-  #compareTexts(a: string, b: string): number {
-    if (a === b) return 0;
-    return Buffer.compare(termBytes(a, this.#field), termBytes(b, this.#field));
-  }
-}
-
-/** Bytes by which terms are ordered. */
-function termBytes(text: string, field: Field | undefined): Uint8Array {
-  return (field?.type === "ip" ? parseIp(text) : null) ?? Buffer.from(text);
 }
 
 class KeywordKey implements SegmentKey {

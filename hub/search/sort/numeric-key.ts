@@ -3,7 +3,7 @@
 import type { Field } from "#hub/engine/mapping/field.ts";
 import { COLUMN_BLOCK, type NumericColumn, type SegmentReader } from "#hub/engine/searcher/searcher.ts";
 import { shortest } from "#hub/search/options/json.ts";
-import type { KeySource, Rank, SegmentKey, SortValue } from "./key.ts";
+import { type KeySource, NUMBER_ORDER, type Rank, type SegmentKey, type SortValue } from "./key.ts";
 import type { SortKey, SortMode } from "./sort-request.ts";
 
 /** What clients see, and send in search_after, for documents without a value of a whole-number field. */
@@ -14,6 +14,7 @@ const LONG_MIN = -9_223_372_036_854_775_808n;
 const DENSE = 24;
 
 export class NumericKeySource implements KeySource {
+  readonly order = NUMBER_ORDER;
   readonly #field: Field | undefined;
   readonly #sign: 1 | -1;
   /** Key of documents without a value. */
@@ -43,10 +44,6 @@ export class NumericKeySource implements KeySource {
     const kind = this.#field?.type;
     const whole = kind !== "double" && kind !== "float" && kind !== "half_float" && kind !== "scaled_float";
     return new NumericKey(column, this.#sign, this.#missing, this.#mode, whole);
-  }
-
-  compare(a: Rank, b: Rank): number {
-    return a < b ? -1 : a > b ? 1 : 0;
   }
 
   rankOf(value: unknown): Rank {

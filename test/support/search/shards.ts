@@ -6,14 +6,9 @@ import { join } from "node:path";
 import { Analysis } from "#hub/engine/analysis/analysis.ts";
 import { Mapping } from "#hub/engine/mapping/mapping.ts";
 import { Shard } from "#hub/engine/shard.ts";
+import type { SearchOptions, SearchResponse, SearchShard } from "#hub/search/phases/contract.ts";
 import { parseSearchRequest } from "#hub/search/request/search-request.ts";
-import {
-  DEFAULT_LIMITS,
-  type SearchOptions,
-  type SearchResponse,
-  type SearchShard,
-  searchShards,
-} from "#hub/search/search.ts";
+import { DEFAULT_LIMITS, searchShards } from "#hub/search/search.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { silentLogger } from "#proto/kit/log.ts";
 import { DocOperation, type tailrace } from "#proto/messages.ts";

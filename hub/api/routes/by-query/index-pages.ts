@@ -5,8 +5,9 @@ import { writeJson } from "#hub/api/http/json-writer.ts";
 import { optionalText } from "#hub/api/parameters/values.ts";
 import { openShards, type SearchTarget, searchLimits } from "#hub/api/routes/search/search-target.ts";
 import { RawJson } from "#hub/search/options/raw-json.ts";
+import type { SearchCursor } from "#hub/search/phases/contract.ts";
 import { parseSearchRequest } from "#hub/search/request/search-request.ts";
-import { type SearchCursor, searchShards } from "#hub/search/search.ts";
+import { searchShards } from "#hub/search/search.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import type { DocumentPages, FoundDocument } from "./change-by-query.ts";
 

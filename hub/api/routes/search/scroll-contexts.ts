@@ -3,8 +3,8 @@
 import { randomBytes } from "node:crypto";
 import type { ApiContext } from "#hub/api/context/api-context.ts";
 import { printTime } from "#hub/api/parameters/values.ts";
+import type { SearchCursor } from "#hub/search/phases/contract.ts";
 import type { SearchRequest } from "#hub/search/request/search-request.ts";
-import type { SearchCursor } from "#hub/search/search.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { Gauge, Metrics } from "#proto/kit/metrics.ts";
 import { parseDuration } from "#proto/kit/units.ts";

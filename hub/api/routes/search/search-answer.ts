@@ -3,7 +3,7 @@
 import { type ErrorContext, shardFailureBodies } from "#hub/api/http/error-body.ts";
 import { RawJson } from "#hub/search/options/raw-json.ts";
 import { answersAs } from "#hub/search/options/request-version.ts";
-import type { SearchResponse } from "#hub/search/search.ts";
+import type { SearchResponse } from "#hub/search/phases/contract.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
 
 export interface SearchAnswerOptions {

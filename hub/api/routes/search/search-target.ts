@@ -13,8 +13,9 @@ import { NoneNode } from "#hub/search/execute/nodes/documents.ts";
 import { QUERIES_BY_NAME } from "#hub/search/parse/queries/all.ts";
 import { QueryParser } from "#hub/search/parse/query-parser.ts";
 import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
+import type { SearchShard } from "#hub/search/phases/contract.ts";
 import { DEFAULT_MAX_TERMS_COUNT, type Query, type SearchLimits } from "#hub/search/query/query.ts";
-import { DEFAULT_LIMITS, type SearchShard } from "#hub/search/search.ts";
+import { DEFAULT_LIMITS } from "#hub/search/search.ts";
 import { AppError } from "#proto/kit/errors.ts";
 
 /** Which shards. */

@@ -6,8 +6,8 @@ import { BooleanNode } from "#hub/search/execute/nodes/boolean.ts";
 import { NoneNode, SetNode } from "#hub/search/execute/nodes/documents.ts";
 import { objectOf } from "#hub/search/options/json.ts";
 import { integer, readOptions, required, text } from "#hub/search/options/options.ts";
+import type { SearchShard } from "#hub/search/phases/contract.ts";
 import type { Query } from "#hub/search/query/query.ts";
-import type { SearchShard } from "#hub/search/search.ts";
 import { AppError } from "#proto/kit/errors.ts";
 
 const OPTIONS = {

@@ -8,9 +8,9 @@ import { resolveOptions, SOURCE_PARAMS, sourceParams } from "#hub/api/parameters
 import type { SegmentReader } from "#hub/engine/searcher/searcher.ts";
 import { BooleanNode } from "#hub/search/execute/nodes/boolean.ts";
 import { describeQuery, explainQuery, printExplanation } from "#hub/search/explain/explanation.ts";
+import type { SearchShard } from "#hub/search/phases/contract.ts";
 import { type Query, ShardContext } from "#hub/search/query/query.ts";
 import { parseQueryBody } from "#hub/search/request/search-request.ts";
-import type { SearchShard } from "#hub/search/search.ts";
 import { filterSource } from "#hub/search/source/source-filter.ts";
 import { type AppError, toAppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";

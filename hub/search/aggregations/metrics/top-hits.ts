@@ -10,7 +10,7 @@ import { TopHits as HitCollector } from "#hub/search/execute/hits/top-hits.ts";
 import { AllNode } from "#hub/search/execute/nodes/documents.ts";
 import { anything, flag, integer, object } from "#hub/search/options/options.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
-import { compareRanks, type KeySource, type Rank } from "#hub/search/sort/key.ts";
+import { compareRanks, type KeySource, type Rank, type RankOrder } from "#hub/search/sort/key.ts";
 import { bindSort } from "#hub/search/sort/shard-sort.ts";
 import { BY_SCORE, isByScore, parseSort, type SortKey } from "#hub/search/sort/sort-request.ts";
 import { AppError } from "#proto/kit/errors.ts";
@@ -82,7 +82,7 @@ const NO_HITS: TopHitsState = { total: 0, maxScore: null, hits: [] };
 
 class TopHits implements Aggregation<TopHitsState> {
   readonly #request: TopHitsRequest;
-  #sources: readonly KeySource[] = [];
+  #orders: readonly RankOrder[] = [];
 
   constructor(request: TopHitsRequest) {
     this.#request = request;
@@ -90,16 +90,17 @@ class TopHits implements Aggregation<TopHitsState> {
 
   collector(shard: ShardContext, budget: CollectBudget): Collector<TopHitsState> {
     const { sort, byScore, fetch } = this.#request;
-    this.#sources = bindSort(sort, shard);
+    const sources = bindSort(sort, shard);
+    this.#orders = sources.map(({ order }) => order);
     const { query, boost } = shard.collected ?? { query: new AllNode(), boost: 1 };
     const fetcher = new HitFetcher({ options: fetch, query, sorted: !byScore, boost }, shard);
-    return new TopHitsCollector(this.#request, this.#sources, fetcher, shard, budget);
+    return new TopHitsCollector(this.#request, sources, fetcher, shard, budget);
   }
 
   merge(states: readonly TopHitsState[]): TopHitsState {
     if (states.length === 1) return states[0]!;
     const hits = states.flatMap((state) => state.hits);
-    hits.sort((a, b) => compareRanks(this.#sources, a.ranks, b.ranks));
+    hits.sort((a, b) => compareRanks(this.#orders, a.ranks, b.ranks));
     const scores = states.map(({ maxScore }) => maxScore).filter((score) => score !== null);
     return {
       total: states.reduce((total, state) => total + state.total, 0),

@@ -5,6 +5,7 @@ import {
   compareRanks,
   type KeySource,
   type Rank,
+  type RankOrder,
   type SegmentKey,
   type SortValue,
 } from "#hub/search/sort/key.ts";
@@ -37,6 +38,7 @@ export interface TopHitsOptions {
 
 export class TopHits {
   readonly #options: TopHitsOptions;
+  readonly #orders: readonly RankOrder[];
   /** Keys of the batch at hand, each as long as the longest batch so far. */
   readonly #columns: Float64Array[];
   #hits: RankedHit[] = [];
@@ -51,6 +53,7 @@ export class TopHits {
 
   constructor(options: TopHitsOptions) {
     this.#options = options;
+    this.#orders = options.sources.map(({ order }) => order);
     this.#columns = options.sources.map(() => NOTHING);
   }
 
@@ -207,8 +210,8 @@ export class TopHits {
     );
     this.#queue = undefined;
     this.#scores.clear();
-    const { limit, sources } = this.#options;
-    this.#hits = [...this.#hits, ...found].sort((a, b) => compareHits(sources, a, b)).slice(0, limit);
+    const { limit } = this.#options;
+    this.#hits = [...this.#hits, ...found].sort((a, b) => compareHits(this.#orders, a, b)).slice(0, limit);
   }
 }
 
@@ -219,8 +222,8 @@ function isBeyond(bound: number, keys: Float64Array, length: number): boolean {
 }
 
 /** Compares hits of one shard; equal ranks stand in the order of the index. */
-export function compareHits(sources: readonly KeySource[], a: RankedHit, b: RankedHit): number {
-  return compareRanks(sources, a.ranks, b.ranks) || a.segmentOrder - b.segmentOrder || a.doc - b.doc;
+export function compareHits(orders: readonly RankOrder[], a: RankedHit, b: RankedHit): number {
+  return compareRanks(orders, a.ranks, b.ranks) || a.segmentOrder - b.segmentOrder || a.doc - b.doc;
 }
 
 export interface RankedHit {

@@ -1,0 +1,221 @@
+/**
+ * The part of a search that the host of the shards does: collects each shard, merges what they found, and fetches those
+ * hits that are in the answer.
+ */
+
+import { mergeTree } from "#hub/search/aggregations/tree/aggregation.ts";
+import { type CollectOptions, collectShard, type ShardResult } from "#hub/search/execute/collect-shard.ts";
+import { type Hit, HitFetcher } from "#hub/search/execute/fetch/fetch-hit.ts";
+import { compareHits, type RankedHit } from "#hub/search/execute/hits/top-hits.ts";
+import { profileShard } from "#hub/search/execute/profile.ts";
+import { rescored } from "#hub/search/execute/rescore.ts";
+import { warningCount } from "#hub/search/options/request-version.ts";
+import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
+import { ShardContext } from "#hub/search/query/query.ts";
+import { SearchControl } from "#hub/search/query/search-control.ts";
+import type { SearchRequest } from "#hub/search/request/search-request.ts";
+import { compareRanks, type RankOrder } from "#hub/search/sort/key.ts";
+import { systemClock } from "#proto/kit/clock.ts";
+import { toAppError } from "#proto/kit/errors.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
+import type { SearchCursor, SearchOptions, SearchShard, ShardFailure } from "./contract.ts";
+import type { PartialResult } from "./partial-result.ts";
+
+/** Collects `shards` one after the other. A shard that fails is a failure of the result. Throws cancelled, memory_limit. */
+export async function collectShards(
+  request: SearchRequest,
+  shards: readonly SearchShard[],
+  options: SearchOptions,
+): Promise<Collection> {
+  const clock = options.clock ?? systemClock;
+  const control = new SearchControl(clock, options.signal, request.timeoutMs);
+  const collector = new Collector(request, options, control, options.nowMs ?? clock.now());
+  for (const [at, shard] of shards.entries()) await collector.add(shard, shard.order ?? at);
+  return new Collection(request, options, control, collector);
+}
+
+/** A hit of a host with what is needed to fetch it. */
+interface FoundHit {
+  readonly shardOrder: number;
+  readonly result: ShardResult;
+  readonly hit: RankedHit;
+}
+
+interface FoundShard {
+  readonly order: number;
+  readonly result: ShardResult;
+  readonly profile: JsonObject | undefined;
+}
+
+/** Collects shards and keeps what they found. */
+class Collector {
+  readonly found: FoundShard[] = [];
+  readonly failures: { readonly order: number; readonly failure: ShardFailure }[] = [];
+  readonly #request: SearchRequest;
+  readonly #options: SearchOptions;
+  readonly #control: SearchControl;
+  readonly #nowMs: number;
+
+  constructor(request: SearchRequest, options: SearchOptions, control: SearchControl, nowMs: number) {
+    this.#request = request;
+    this.#options = options;
+    this.#control = control;
+    this.#nowMs = nowMs;
+  }
+
+  async add(shard: SearchShard, order: number): Promise<void> {
+    try {
+      this.found.push(await this.#collect(shard, order));
+    } catch (thrown) {
+      const error = toAppError(thrown);
+      if (error.code === "cancelled") throw error;
+      const { name, uuid } = shard.index;
+      this.failures.push({ order, failure: { index: name, indexUuid: uuid, shard: shard.shard, error } });
+    }
+  }
+
+  async #collect({ index, shard, searcher, filter, keepsResults }: SearchShard, order: number) {
+    const [request, control] = [this.#request, this.#control];
+    const context = new ShardContext(index, shard, searcher, this.#nowMs);
+    const how: CollectOptions = {
+      limit: hitsPerShard(request),
+      boost: boostOf(request, index.name),
+      filter,
+      after: afterOf(this.#options.cursor, order),
+    };
+    const collect = (): Promise<ShardResult> => collectShard(request, context, how, control);
+    const keeps = keepsResults !== false && filter === undefined;
+    const startMs = performance.now();
+    const result = await (keeps ? this.#cached(context, collect) : collect());
+    const tookMs = performance.now() - startMs;
+    const profile = request.profile
+      ? {
+          id: `[${this.#options.nodeId ?? ""}][${index.name}][${shard}]`,
+          ...(await profileShard(request, context, how, control, tookMs)),
+        }
+      : undefined;
+    return { order, result: await rescored(result, request.rescore, control), profile };
+  }
+
+  /** Returns what was kept of an equal request, or what `collect` gives, which is kept if it is whole. */
+  async #cached(shard: ShardContext, collect: () => Promise<ShardResult>): Promise<ShardResult> {
+    const { cache } = this.#options;
+    if (cache === undefined) return collect();
+    const known = cache.results.get(shard, cache.key);
+    if (known !== undefined) return { ...known, shard, orders: [], hits: [] };
+    const warningsBefore = warningCount();
+    const result = await collect();
+    // A kept result would be returned without the warnings that the walk raised.
+    if (!this.#control.timedOut && warningCount() === warningsBefore)
+      cache.results.put(shard, cache.key, result);
+    return result;
+  }
+}
+
+/** What a host found, and the snapshots that its hits are fetched from: valid while the searchers are open. */
+export class Collection {
+  readonly partial: PartialResult;
+  readonly #request: SearchRequest;
+  readonly #nodeId: string | undefined;
+  readonly #control: SearchControl;
+  /** Those of `partial.hits`. */
+  readonly #hits: readonly FoundHit[];
+
+  constructor(
+    request: SearchRequest,
+    { nodeId }: SearchOptions,
+    control: SearchControl,
+    { found, failures }: Collector,
+  ) {
+    this.#request = request;
+    this.#nodeId = nodeId;
+    this.#control = control;
+    const orders = found[0]?.result.orders ?? [];
+    this.#hits = bestHits(found, orders, request.from + request.size);
+    this.partial = {
+      searched: found.map(({ order }) => order),
+      failures,
+      total: found.reduce((sum, { result }) => sum + result.total, 0),
+      maxScore: largest(found.map(({ result }) => result.maxScore)),
+      hits: this.#hits.map(({ shardOrder, hit: { ranks, segmentOrder, doc } }) => {
+        return { ranks, shardOrder, segmentOrder, doc };
+      }),
+      orders,
+      terminatedEarly: found.some(({ result }) => result.terminatedEarly),
+      timedOut: control.timedOut,
+      aggregations: mergedStates(request, found),
+      profiles: found.flatMap(({ order, profile }) => (profile === undefined ? [] : [{ order, profile }])),
+    };
+  }
+
+  /** True once the time of the request is over. */
+  get timedOut(): boolean {
+    return this.#control.timedOut;
+  }
+
+  /** Fetches the hits at `places` of `partial.hits`. Throws cancelled, and what fields and scripts refuse. */
+  async fetch(places: readonly number[]): Promise<Hit[]> {
+    const fetchers = new Map<number, HitFetcher>();
+    const fetched: Hit[] = [];
+    for (const place of places) {
+      const { shardOrder, result, hit } = this.#hits[place]!;
+      let fetcher = fetchers.get(shardOrder);
+      if (fetcher === undefined) fetchers.set(shardOrder, (fetcher = this.#fetcher(result.shard)));
+      fetched.push(fetcher.fetch(hit));
+      if (this.#control.isDue) await this.#control.pause();
+    }
+    return fetched;
+  }
+
+  #fetcher(shard: ShardContext): HitFetcher {
+    const { fetch: options, query, sort } = this.#request;
+    const boost = boostOf(this.#request, shard.index);
+    return new HitFetcher({ options, query, sorted: sort.length > 0, boost, nodeId: this.#nodeId }, shard);
+  }
+}
+
+function mergedStates(
+  { aggregations }: SearchRequest,
+  found: readonly FoundShard[],
+): PartialResult["aggregations"] {
+  if (aggregations.size === 0 || found.length === 0) return undefined;
+  return mergeTree(
+    aggregations,
+    found.map(({ result }) => result.aggregations),
+  );
+}
+
+function bestHits(found: readonly FoundShard[], orders: readonly RankOrder[], count: number): FoundHit[] {
+  const all = found.flatMap(({ order, result }) =>
+    result.hits.map((hit): FoundHit => ({ shardOrder: order, result, hit })),
+  );
+  all.sort((a, b) => {
+    if (a.shardOrder === b.shardOrder) return compareHits(orders, a.hit, b.hit);
+    return compareRanks(orders, a.hit.ranks, b.hit.ranks) || a.shardOrder - b.shardOrder;
+  });
+  return all.slice(0, count);
+}
+
+/** NaN where no score is a number. */
+function largest(scores: readonly number[]): number {
+  const known = scores.filter((score) => !Number.isNaN(score));
+  return known.length === 0 ? Number.NaN : Math.max(...known);
+}
+
+/** Hits that a shard has to find: those of the answer, and those that a second pass may bring there. */
+function hitsPerShard({ from, size, rescore }: SearchRequest): number {
+  const wanted = from + size;
+  return wanted === 0 ? 0 : Math.max(wanted, ...rescore.map(({ windowSize }) => windowSize));
+}
+
+/** Hits of equal rank come by shard, then by their place in it. */
+function afterOf(cursor: SearchCursor | undefined, shardOrder: number): CollectOptions["after"] {
+  if (cursor === undefined) return undefined;
+  if (shardOrder < cursor.shardOrder) return { ranks: cursor.ranks };
+  if (shardOrder > cursor.shardOrder) return { ranks: cursor.ranks, segmentOrder: -1, doc: -1 };
+  return { ranks: cursor.ranks, segmentOrder: cursor.segmentOrder, doc: cursor.doc };
+}
+
+function boostOf({ indicesBoost }: SearchRequest, index: string): number {
+  return indicesBoost.find(([pattern]) => compileWildcard(pattern).matches(index))?.[1] ?? 1;
+}

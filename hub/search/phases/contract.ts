@@ -1,0 +1,90 @@
+/** What a search over shards takes and returns. */
+
+import type { Searcher } from "#hub/engine/searcher/searcher.ts";
+import type { Hit } from "#hub/search/execute/fetch/fetch-hit.ts";
+import type { ResultCache } from "#hub/search/execute/result-cache.ts";
+import type { Query, SearchedIndex, SearchLimits } from "#hub/search/query/query.ts";
+import type { Rank } from "#hub/search/sort/key.ts";
+import type { Clock } from "#proto/kit/clock.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
+
+/** A shard to search in. */
+export interface SearchShard {
+  readonly index: SearchedIndex;
+  /** From 0. */
+  readonly shard: number;
+  readonly searcher: Searcher;
+  /** The search sees only documents that match it, e.g. those of a filtered alias. */
+  readonly filter?: Query;
+  /** False: results aren't kept for this shard. */
+  readonly keepsResults?: boolean;
+  /** Position among all shards of the search, where they are on several hosts; without it that in the list. */
+  readonly order?: number;
+}
+
+export interface SearchOptions {
+  readonly signal: AbortSignal;
+  readonly limits: SearchLimits;
+  /** True: names of aggregations get their type before them. */
+  readonly typedKeys?: boolean;
+  /** Where the page before ended; hits behind it follow. The shards must be those of that page. */
+  readonly cursor?: SearchCursor;
+  readonly clock?: Clock;
+  /** The request's time; without it the clock's. */
+  readonly nowMs?: number;
+  /** Shown with each hit when explanations are requested. */
+  readonly nodeId?: string;
+  /** Where results of shards are kept, and under which name: what of the request they depend on. Only without hits. */
+  readonly cache?: { readonly results: ResultCache; readonly key: string };
+}
+
+/** Place of the last hit of a page. */
+export interface SearchCursor {
+  readonly ranks: readonly Rank[];
+  /** Position of its shard in the list. */
+  readonly shardOrder: number;
+  readonly segmentOrder: number;
+  readonly doc: number;
+}
+
+/** A shard that could not be searched. */
+export interface ShardFailure {
+  readonly index: string;
+  readonly indexUuid: string;
+  readonly shard: number;
+  readonly error: AppError;
+}
+
+export interface SearchResponse {
+  readonly tookMs: number;
+  readonly timedOut: boolean;
+  /** Only with terminate_after. */
+  readonly terminatedEarly: boolean | undefined;
+  readonly shards: {
+    readonly total: number;
+    readonly successful: number;
+    readonly failures: readonly ShardFailure[];
+  };
+  /** Undefined where hits weren't counted. */
+  readonly total: number | undefined;
+  /** Hits up to which the request wants them counted; undefined: all. */
+  readonly totalLimit?: number;
+  /** Null where hits have no scores. */
+  readonly maxScore: number | null;
+  readonly hits: readonly Hit[];
+  /** Undefined without aggregations. */
+  readonly aggregations: JsonObject | undefined;
+  /** Place of the last hit; undefined without hits. */
+  readonly cursor: SearchCursor | undefined;
+  /** What suggesters found, by name; absent without them. */
+  readonly suggest?: JsonObject;
+  /** Where the time went, by shard; undefined where it wasn't asked for. */
+  readonly profile: readonly JsonObject[] | undefined;
+}
+
+/** The error of a search that no shard could answer. */
+export function allFailed(failures: readonly ShardFailure[]): AppError {
+  const worst = failures.reduce((a, b) => (b.error.status > a.error.status ? b : a));
+  return new AppError(worst.error.code, "all shards failed", { data: { failures }, cause: worst.error });
+}

@@ -1,0 +1,106 @@
+/** The part of a search that the front does: merges what hosts found to one answer, of which the hits are fetched then. */
+
+import { BucketBudget, mergeTree, renderTree } from "#hub/search/aggregations/tree/aggregation.ts";
+import type { SearchRequest } from "#hub/search/request/search-request.ts";
+import { compareRanks, type RankOrder } from "#hub/search/sort/key.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
+import { allFailed, type SearchOptions, type SearchResponse } from "./contract.ts";
+import type { HitPlace, PartialResult } from "./partial-result.ts";
+
+/** A hit of the answer: which partial result has it, and at which place of its hits. */
+export interface MergedHit {
+  readonly partial: number;
+  readonly place: number;
+}
+
+export interface MergedSearch {
+  /** In the order of the answer. */
+  readonly hits: readonly MergedHit[];
+  readonly answer: Omit<SearchResponse, "hits" | "tookMs">;
+}
+
+/**
+ * Merges partial results. Throws the error of a shard where none could be searched (with `failures` in its data),
+ * too_many_buckets.
+ */
+export function mergePartials(
+  request: SearchRequest,
+  partials: readonly PartialResult[],
+  { limits, typedKeys = false }: Pick<SearchOptions, "limits" | "typedKeys">,
+): MergedSearch {
+  const failures = inOrder(partials.flatMap((partial) => partial.failures)).map(({ failure }) => failure);
+  const successful = partials.reduce((sum, { searched }) => sum + searched.length, 0);
+  if (successful === 0 && failures.length > 0) throw allFailed(failures);
+  const best = bestHits(request, partials);
+  const { terminateAfter, trackTotalHits, profile } = request;
+  return {
+    hits: best.map(({ partial, place }) => ({ partial, place })),
+    answer: {
+      aggregations: rendered(request, partials, new BucketBudget(limits.maxBuckets, typedKeys)),
+      timedOut: partials.some(({ timedOut }) => timedOut),
+      terminatedEarly:
+        terminateAfter > 0 ? partials.some(({ terminatedEarly }) => terminatedEarly) : undefined,
+      shards: { total: successful + failures.length, successful, failures },
+      total: trackTotalHits === false ? undefined : partials.reduce((sum, { total }) => sum + total, 0),
+      ...(typeof trackTotalHits === "number" && { totalLimit: trackTotalHits }),
+      maxScore: maxScore(request, partials),
+      cursor: best.at(-1)?.hit,
+      profile: profile
+        ? inOrder(partials.flatMap(({ profiles }) => profiles)).map((each) => each.profile)
+        : undefined,
+    },
+  };
+}
+
+interface PlacedHit extends MergedHit {
+  readonly hit: HitPlace;
+}
+
+/** The hits of the page. Equal ranks come by shard, then by their place in it. */
+function bestHits({ from, size }: SearchRequest, partials: readonly PartialResult[]): PlacedHit[] {
+  const all = partials.flatMap(({ hits }, partial) =>
+    hits.map((hit, place): PlacedHit => ({ partial, place, hit })),
+  );
+  if (partials.length > 1) {
+    const orders = firstOrders(partials);
+    all.sort(
+      (a, b) =>
+        compareRanks(orders, a.hit.ranks, b.hit.ranks) ||
+        a.hit.shardOrder - b.hit.shardOrder ||
+        a.place - b.place,
+    );
+  }
+  return all.slice(from, from + size);
+}
+
+/** How the first of the shards that were searched orders ranks. */
+function firstOrders(partials: readonly PartialResult[]): readonly RankOrder[] {
+  const first = partials
+    .filter(({ searched }) => searched.length > 0)
+    .reduce<PartialResult | undefined>(
+      (a, b) => (a === undefined || b.searched[0]! < a.searched[0]! ? b : a),
+      undefined,
+    );
+  return first?.orders ?? [];
+}
+
+function rendered(
+  { aggregations }: SearchRequest,
+  partials: readonly PartialResult[],
+  budget: BucketBudget,
+): JsonObject | undefined {
+  if (aggregations.size === 0) return undefined;
+  const states = partials.flatMap(({ aggregations: state }) => (state === undefined ? [] : [state]));
+  const state = states.length === 1 ? states[0]! : mergeTree(aggregations, states);
+  return renderTree(aggregations, state, budget);
+}
+
+function maxScore(request: SearchRequest, partials: readonly PartialResult[]): number | null {
+  if ((request.sort.length > 0 && !request.trackScores) || request.size === 0) return null;
+  const scores = partials.map((partial) => partial.maxScore).filter((score) => !Number.isNaN(score));
+  return scores.length === 0 ? null : Math.max(...scores);
+}
+
+function inOrder<T extends { readonly order: number }>(all: readonly T[]): T[] {
+  return all.toSorted((a, b) => a.order - b.order);
+}
