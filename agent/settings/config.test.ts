@@ -59,6 +59,11 @@ for (const [text, message] of [
     "filebeat.inputs: [{type: log, paths: [/a]}]",
     /^agent\.yml:1:1: filebeat\.inputs is a setting of another shipper; write shipper\.inputs$/,
   ],
+  [
+    "filebeat.shutdown_timeout: 5s",
+    /^agent\.yml:1:1: filebeat\.shutdown_timeout is a setting of another shipper; write shutdown_timeout$/,
+  ],
+  ["shipper.inputs: [{type: redis}]", /unknown input type "redis"; write kvstore; there are log, /],
   ["shipper.inputs: [{type: log}]", /shipper\.inputs\.0: setting "paths" is missing$/],
   [
     "shipper.inputs: [{type: log, paths: [/a], multiline: {pattern: x, negate: maybe}}]",

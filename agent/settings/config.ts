@@ -165,12 +165,10 @@ function checkPermissions(path: string): void {
 
 /** Settings of another shipper have the same names behind their first word. */
 function foreignSetting(key: string, place: string): AppError {
-  const own = `shipper.${key.slice(FOREIGN.length)}`;
-  const known = Object.keys(SETTINGS_SCHEMA.properties).includes(own);
-  return new AppError(
-    "settings_invalid",
-    `${place}: ${key} is a setting of another shipper; ${known ? `write ${own}` : "docs/migrate.md says what to write"}`,
-  );
+  const name = key.slice(FOREIGN.length);
+  const own = [`shipper.${name}`, name].find((each) => Object.hasOwn(SETTINGS_SCHEMA.properties, each));
+  const remedy = own === undefined ? "docs/migrate.md says what to write" : `write ${own}`;
+  return new AppError("settings_invalid", `${place}: ${key} is a setting of another shipper; ${remedy}`);
 }
 
 /** Settings without which an output can't work, and an example. */

@@ -47,7 +47,7 @@ export function checkInputs(inputs: readonly Record<string, unknown>[], placeOf:
       const types = INPUTS.map((each) => each.type);
       throw new AppError(
         "settings_invalid",
-        `${placeOf([`${index}`, "type"])}: ${key}: unknown input type "${type}"${didYouMean(type, types)}; there are ${types.join(", ")}`,
+        `${placeOf([`${index}`, "type"])}: ${key}: unknown input type "${type}"${ownTypeFor(type) ?? didYouMean(type, types)}; there are ${types.join(", ")}`,
       );
     }
     const settings = checkInput(plugin, input, key, (path) => placeOf([`${index}`, ...path]));
@@ -68,6 +68,19 @@ export function checkInputs(inputs: readonly Record<string, unknown>[], placeOf:
     );
   }
   return checked;
+}
+
+/** Types of other shippers, with the type here that reads the same source. */
+const OTHER_TYPES: Readonly<Record<string, string>> = {
+  redis: "kvstore",
+  filestream: "log",
+  file: "log",
+  docker: "container",
+  unix: "syslog with protocol: unix",
+};
+
+function ownTypeFor(type: string): string | undefined {
+  return Object.hasOwn(OTHER_TYPES, type) ? `; write ${OTHER_TYPES[type]}` : undefined;
 }
 
 function checkInput(

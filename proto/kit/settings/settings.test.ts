@@ -48,6 +48,14 @@ test("names of the reader's own stand together, dotted and nested", () => {
   assert.deepEqual(read("node.attr: {rack: r1}\nnode.attr.zone: b")["node.attr"], { rack: "r1", zone: "b" });
 });
 
+test("words of YAML 1.1 are flags where a flag is wanted, and text elsewhere", () => {
+  const entry = (word: string): unknown => read(`inputs: [{type: on, enabled: ${word}}]`).inputs[0];
+  for (const word of ["yes", "On", "ON", "true"])
+    assert.deepEqual(entry(word), { type: "on", enabled: true });
+  for (const word of ["no", "Off", "NO"]) assert.deepEqual(entry(word), { type: "on", enabled: false });
+  assert.throws(() => entry("maybe"), { message: /enabled must be true or false, but is "maybe"/ });
+});
+
 test("environment variables are substituted, with defaults", () => {
   assert.equal(read(`http.port: $\{PORT:17}`)["http.port"], 17);
   assert.equal(read(`node.name: "a-$\{NAME}"`, { NAME: "b" })["node.name"], "a-b");

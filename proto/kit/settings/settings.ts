@@ -11,6 +11,7 @@ import { didYouMean } from "#proto/kit/nearest.ts";
 import { convert, schemaFault } from "#proto/kit/schema.ts";
 import { unitFault } from "./kinds.ts";
 import { offsetOf, type PlaceOf } from "./place.ts";
+import { readYamlWords } from "./yaml-words.ts";
 
 /** Faults of a file that are named at once. */
 const MOST_FAULTS = 20;
@@ -139,7 +140,7 @@ function readValue(
   key: string,
   placeOf: PlaceOf,
 ): { value: unknown } | string {
-  const converted = convert(schema, listOf(schema, value));
+  const converted = convert(schema, readYamlWords(schema, listOf(schema, value)));
   const fault = schemaFault(schema, converted);
   if (fault === undefined) return unitFaultIn(schema, converted, key, placeOf) ?? { value: converted };
   const { kind, path, property, message, hint } = fault;
