@@ -26,6 +26,9 @@ const SLOW_MS = 250;
 let access = open("access.log");
 let application = open("app.log");
 
+/** Bytes of the body of an answer that was written whole. */
+const sizes = new WeakMap<ServerResponse, number>();
+
 const server = createServer({ requestTimeout: REQUEST_TIMEOUT_MS }, (request, response) => {
   const started = performance.now();
   response.on("close", () => note(request, response, performance.now() - started));
@@ -44,17 +47,18 @@ function answer(request: IncomingMessage, response: ServerResponse): void {
 }
 
 function send(response: ServerResponse, status: number, body: string): void {
-  response.writeHead(status, {
-    "content-type": "text/plain; charset=utf-8",
-    "content-length": Buffer.byteLength(body),
-  });
-  response.end(response.req.method === "HEAD" ? undefined : body);
+  const sizeBytes = Buffer.byteLength(body);
+  const isHead = response.req.method === "HEAD";
+  if (!isHead) sizes.set(response, sizeBytes);
+  response.writeHead(status, { "content-type": "text/plain; charset=utf-8", "content-length": sizeBytes });
+  response.end(isHead ? undefined : body);
 }
 
 /** One line of the combined log format (httpd.apache.org/docs/2.4/logs.html), one event of the application's own. */
 function note(request: IncomingMessage, response: ServerResponse, tookMs: number): void {
   const { method, url, httpVersion, headers, socket } = request;
-  const size = String(response.getHeader("content-length") ?? "-");
+  // Headers given to writeHead alone are not kept for getHeader.
+  const size = String(sizes.get(response) ?? "-");
   const status = response.statusCode;
   const line = [
     socket.remoteAddress?.replace(/^::ffff:/, "") ?? "-",

@@ -251,6 +251,38 @@ cases:
     expected: []
 `;
 
+test("run reads lines as the pipeline's input does: by its codec, with its fields and tags", async (t) => {
+  const at = folder(t, {
+    "p.conf":
+      'input { stdin { codec => json tags => ["in"] type => "shop" } } filter { mutate { add_tag => "out" } }',
+    "sample.log": '{"n":1,"@timestamp":"2026-01-02T03:04:05.000Z"}\n{"n":2}\nno json\n',
+    "join.conf": 'input { tcp { port => 1 codec => multiline { pattern => "^ " what => "previous" } } }',
+    "joined.log": "one\n  more\ntwo\n",
+  });
+  const run = async (...args: string[]): Promise<Record<string, unknown>[]> => {
+    const { output } = await runPipelineCommand(parsePipelineCommand(["run", ...args]), {});
+    return output
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+  };
+  const events = await run(at("p.conf"), "--input", at("sample.log"));
+  assert.deepEqual(
+    events.map(({ n, message, type, tags }) => [n ?? message, type, tags]),
+    [
+      [1, "shop", ["in", "out"]],
+      [2, "shop", ["in", "out"]],
+      ["no json", "shop", ["_jsonparsefailure", "in", "out"]],
+    ],
+  );
+  assert.equal(events[0]?.["@timestamp"], "2026-01-02T03:04:05.000Z");
+  const joined = await run(at("join.conf"), "--input", at("joined.log"));
+  assert.deepEqual(
+    joined.map(({ message }) => message),
+    ["one\n  more", "two"],
+  );
+});
+
 test("cases that fail say how, and --update writes down what they give", async (t) => {
   const at = folder(t, { "p.conf": ACCESS, "p.test.yml": CASES });
   const run = parsePipelineCommand(["test", at("")]);

@@ -33,7 +33,7 @@ export type PipelineCommand = { readonly name: "pipeline"; readonly place?: Plac
       readonly files: readonly string[];
       /** Path of the sample; "-" is standard input. */
       readonly input: string;
-      /** True: each line is an event as JSON, not a message. */
+      /** True: each line is an event as JSON; else the codec of the pipeline's first input decodes it. */
       readonly json: boolean;
     }
   | {
@@ -169,13 +169,13 @@ async function runSample(
   const { simulate } = await import("#hub/pipeline/tooling/simulate.ts");
   const text = input === "-" ? readFileSync(0, "utf8") : readSample(input);
   const lines = text.split(/\r?\n/).filter((line) => line !== "");
-  const samples = lines.map((line, place) => (json ? eventOf(line, place + 1) : { message: line }));
+  const samples = json ? lines.map((line, place) => eventOf(line, place + 1)) : { lines };
   const simulations = await simulate({ files: readAll(files), samples, variables: env, withSteps: false });
   const events = simulations.flatMap(({ results }) =>
     results.map(({ event }) => `${JSON.stringify(event)}\n`),
   );
-  const refused = simulations.flatMap((each, place) =>
-    each.refused.map((reason) => `line ${place + 1}: ${reason}\n`),
+  const refused = simulations.flatMap((each) =>
+    each.refused.map((reason) => `line ${each.sample + 1}: ${reason}\n`),
   );
   return { output: events.join(""), complaints: refused.join(""), isOk: refused.length === 0 };
 }

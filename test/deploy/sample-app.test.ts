@@ -21,11 +21,19 @@ test("each request leaves a combined line and an event, whatever a client sends"
   const { folder, url } = await start(t);
   const agent = 'curl "quoted" \\';
   const paths = ["/", "/orders", "/slow", "/broken", "/none"];
-  for (const path of paths) await fetch(url + path, { headers: { "user-agent": agent } });
+  const sizes: number[] = [];
+  for (const path of paths) {
+    const answer = await fetch(url + path, { headers: { "user-agent": agent } });
+    sizes.push((await answer.bytes()).length);
+  }
   const lines = await linesOf(join(folder, "access.log"), paths.length);
   assert.deepEqual(
     lines.map((line) => COMBINED.exec(line)?.slice(3, 5).join(" ")),
     ["/ 200", "/orders 200", "/slow 200", "/broken 500", "/none 404"],
+  );
+  assert.deepEqual(
+    lines.map((line) => Number(COMBINED.exec(line)?.[5])),
+    sizes,
   );
   assert.equal(COMBINED.exec(lines[0]!)?.[7], 'curl \\"quoted\\" \\\\');
   const events = (await linesOf(join(folder, "app.log"), paths.length + 2)).map(

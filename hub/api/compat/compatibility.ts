@@ -202,7 +202,6 @@ export const NOT_OFFERED: readonly NotOffered[] = [
       "/_snapshot/{repository}/{snapshot}/_restore",
       "/_snapshot/{repository}/_verify",
       "/_snapshot/_status",
-      "/_cat/repositories",
       "/_cat/snapshots",
       "/_cat/snapshots/{repository}",
     ],

@@ -71,6 +71,8 @@ export interface CompiledInput {
   /** Applies the options that all inputs have. */
   readonly decorate: (event: Event) => void;
   readonly make: (context: InputContext) => Component;
+  /** Makes a codec as the input's option `codec` names it; undefined where it has no such option. */
+  readonly codec: (() => Codec) | undefined;
 }
 
 export interface CompiledOutput {
@@ -136,14 +138,19 @@ export class PluginMaker {
   /** Returns undefined also where the log brings the events and nothing is to be run. */
   input(node: PluginNode, definition: InputDefinition): CompiledInput | undefined {
     return this.#make(node, definition, INPUT_OPTIONS, "input", (values, id) => {
+      let codec: (() => Codec) | undefined;
       const make = definition.create(values, {
-        codec: (value) => this.#codec(node, value),
+        codec: (value) => {
+          const made = this.#codec(node, value);
+          if (value === values["codec"]) codec ??= made;
+          return made;
+        },
         resolvePath: this.#resolvePath(node),
         report: this.#reporter(node),
       });
       if (make === undefined) return undefined;
       const fingerprint = `${node.name} ${writtenOptions(values)}`;
-      return { id, name: node.name, fingerprint, decorate: inputDecoration(values), make };
+      return { id, name: node.name, fingerprint, decorate: inputDecoration(values), make, codec };
     });
   }
 

@@ -5,6 +5,7 @@ import type { PipelineFile } from "#hub/pipeline/language/pipeline-definition.ts
 import type { Variables } from "#hub/pipeline/language/plugin-options.ts";
 import { SourceText } from "#hub/pipeline/language/syntax-tree.ts";
 import { compilePipeline, loadPlugins } from "#hub/pipeline/program/compile.ts";
+import type { CompiledInput } from "#hub/pipeline/program/compile-plugin.ts";
 import { RegexpGuard } from "#hub/pipeline/regexp/regexp-guard.ts";
 import { copyValue, Event } from "#proto/event.ts";
 import { systemClock } from "#proto/kit/clock.ts";
@@ -47,12 +48,14 @@ export interface Simulation {
   readonly results: readonly SimulatedEvent[];
   /** Why an event couldn't go on. */
   readonly refused: readonly string[];
+  /** Index of the sample or line that it was made of; of joined lines the last. */
+  readonly sample: number;
 }
 
 export interface SimulateOptions {
   readonly files: readonly PipelineFile[];
-  /** Fields of each sample event; a line is `{message}`. */
-  readonly samples: readonly EventJson[];
+  /** Fields of each sample event; or lines, which the codec of the first input decodes. */
+  readonly samples: readonly EventJson[] | { readonly lines: readonly string[] };
   readonly variables: Variables;
   readonly withSteps: boolean;
   /** True: the text is of the page, see CompileOptions.isManaged. */
@@ -74,10 +77,16 @@ export async function simulate({
   const compiled = compilePipeline(sources, { variables, clock, random: Math.random, guard, isManaged });
   if (compiled.diagnostics.some(({ severity }) => severity === "error"))
     throw pipelineError(compiled.diagnostics);
-  const run = (): Simulation[] => samples.map((sample) => runOne(sample));
+  const sampled =
+    "lines" in samples
+      ? decodeLines(samples.lines, compiled.inputs[0], clock.now())
+      : samples.map((fields, sample) => ({
+          event: new Event(copyValue(fields) as EventJson, clock.now()),
+          sample,
+        }));
+  const run = (): Simulation[] => sampled.map((each) => runOne(each));
 
-  function runOne(sample: EventJson): Simulation {
-    const event = new Event(copyValue(sample) as EventJson, clock.now());
+  function runOne({ event, sample }: Sampled): Simulation {
     const input = eventJson(event);
     const steps: SimulatedStep[] = [];
     const refused: string[] = [];
@@ -116,10 +125,26 @@ export async function simulate({
           steps.push({ ...step, event: each.cancelled ? null : eventJson(each) }),
       }),
     });
-    return { input, steps, results, refused };
+    return { input, steps, results, refused, sample };
   }
 
   return guard.runBatch(run);
+}
+
+interface Sampled {
+  readonly event: Event;
+  readonly sample: number;
+}
+
+/** Returns the events of lines as the input makes them: by its codec, with its fields, tags and type. */
+function decodeLines(lines: readonly string[], input: CompiledInput | undefined, nowMs: number): Sampled[] {
+  const codec = input?.codec?.();
+  const decode = (line: string): Event[] =>
+    codec?.decode(Buffer.from(line), nowMs) ?? [new Event({ message: line }, nowMs)];
+  const sampled = lines.flatMap((line, sample) => decode(line).map((event) => ({ event, sample })));
+  for (const event of codec?.flush?.() ?? []) sampled.push({ event, sample: lines.length - 1 });
+  for (const { event } of sampled) input?.decorate(event);
+  return sampled;
 }
 
 /** Returns an event as plain JSON values, its metadata too. */

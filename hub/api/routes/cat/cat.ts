@@ -10,6 +10,7 @@ import {
   nodesTable,
   pendingTasksTable,
   pluginsTable,
+  repositoriesTable,
   tasksTable,
   threadPoolTable,
 } from "./node-tables.ts";
@@ -29,6 +30,7 @@ const TABLES: readonly CatTable[] = [
   pendingTasksTable,
   pluginsTable,
   recoveryTable,
+  repositoriesTable,
   segmentsTable,
   shardsTable,
   tasksTable,

@@ -107,6 +107,7 @@ test("tables of shards' places, tasks and attributes have their columns", async 
     (await send("GET", "/_cat/tasks?h=action,ip")).text,
     /^cluster:monitor\/tasks\/lists 127\.0\.0\.1\n$/,
   );
+  assert.deepEqual((await send("GET", "/_cat/repositories?format=json")).body, []);
   assert.equal((await send("GET", "/_cat/nodeattrs?h=attr,value")).text, "rack r1\n");
   assert.equal((await send("GET", "/_cat/fielddata?h=node,field,size")).text, "hub-1 message 24b\n");
   assert.equal((await send("GET", "/_cat/fielddata/other")).text, "");

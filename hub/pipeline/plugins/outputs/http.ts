@@ -182,7 +182,7 @@ class HttpWriter implements OutputWriter {
       const answer = await this.#sendAuthorized(host, (authorization) =>
         fetch(url, {
           method: http_method.toUpperCase(),
-          headers: { ...this.#headers(), ...authorization, ...headers },
+          headers: this.#headers(authorization, headers),
           redirect: "manual",
           signal: AbortSignal.any([signal, AbortSignal.timeout(request_timeout * 1000)]),
           ...(http_method !== "get" && http_method !== "head" && { body }),
@@ -216,11 +216,12 @@ class HttpWriter implements OutputWriter {
     return send({ Authorization: `Bearer ${await this.#context.bearer(connection, host, token)}` });
   }
 
-  #headers(): Record<string, string> {
+  /** Returns the headers of a request; one that the pipeline names, in any case, replaces the output's own. */
+  #headers(authorization: Readonly<Record<string, string>>, given: Target["headers"]): Headers {
     const { content_type, format, http_compression } = this.#values;
-    return {
-      "Content-Type": content_type ?? TYPES[format]!,
-      ...(http_compression && { "Content-Encoding": "gzip" }),
-    };
+    const headers = new Headers({ "Content-Type": content_type ?? TYPES[format]!, ...authorization });
+    if (http_compression) headers.set("Content-Encoding", "gzip");
+    for (const [name, value] of Object.entries(given)) headers.set(name, value);
+    return headers;
   }
 }

@@ -118,6 +118,22 @@ test("http sends events in every form, tries again what may pass and refuses wha
   assert.match(odd.refused[0] ?? "", /no address of HTTP/);
 });
 
+test("http sends one header of each name: what the pipeline names replaces the output's own", async (t) => {
+  const headers: IncomingMessage["headers"][] = [];
+  const server = createHttp((request, response) => {
+    headers.push(request.headers);
+    request.resume().on("end", () => response.end());
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  t.after(() => server.close());
+  const world = new OutputWorld(
+    `http { url => "http://127.0.0.1:${(server.address() as AddressInfo).port}" user => "u" password => "p" headers => { "content-type" => "application/x-own" "authorization" => "Splunk key" } }`,
+  );
+  await world.write([{ m: "a" }]);
+  assert.equal(headers[0]?.["content-type"], "application/x-own");
+  assert.equal(headers[0]["authorization"], "Splunk key");
+});
+
 test("pipeline hands events with their metadata to each address, and waits where one has nobody", async () => {
   const world = new OutputWorld('pipeline { send_to => ["a", "b"] }');
   await world.write([{ m: 1, "@metadata": { k: 2 } }]);
