@@ -18,11 +18,13 @@ import { staticPages } from "#hub/api/http/static-pages.ts";
 import type { Alerts, RetentionRules, SavedObjects } from "#hub/api/ports/administration.ts";
 import type { HubStatus } from "#hub/api/ports/indices.ts";
 import type { DeadLetterBox, PipelineAdmin } from "#hub/api/ports/pipelines.ts";
+import { authRoutes, PROVIDER_PATHS } from "#hub/api/routes/auth/all.ts";
 import { alertRoutes } from "#hub/api/routes/hub/alerts.ts";
 import { pipelineRoutes } from "#hub/api/routes/hub/pipelines.ts";
 import { retentionRoutes } from "#hub/api/routes/hub/retention.ts";
 import { savedRoutes } from "#hub/api/routes/hub/saved.ts";
 import { hubRoutes } from "#hub/api/routes/hub/status.ts";
+import type { Auth } from "#hub/auth/auth.ts";
 import type { AppError } from "#proto/kit/errors.ts";
 import { type Component, Lifecycle } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
@@ -36,7 +38,7 @@ export interface Bind {
   readonly port: number;
 }
 
-/** A fastify plugin of another part, with its own routes. */
+/** A fastify plugin of another part: hooks before the routes. */
 export type DashboardPlugin = (app: FastifyInstance) => Promise<void>;
 
 export interface ApiServerOptions {
@@ -51,6 +53,8 @@ export interface ApiServerOptions {
   /** Absent: pipelines can't be shown or changed. */
   readonly pipelines?: PipelineAdmin & DeadLetterBox;
   readonly access: AccessControl;
+  /** Absent: there is no sign-in and no identity provider. */
+  readonly auth?: Auth;
   readonly search: Bind;
   readonly dashboard: Bind;
   /** Set: both listeners speak HTTPS. */
@@ -208,24 +212,27 @@ export class ApiServer implements Component {
     });
     const hub = new Dispatcher({ ...shared, routes: ownRoutes, errorBody: hubErrorBody });
     void this.#search.app.register(search.plugin(""));
+    const providerPaths = this.#options.auth?.provider.isEnabled === true ? PROVIDER_PATHS : [];
     const { app } = this.#dashboard;
     for (const plugin of plugins) void app.register(plugin);
     void app.register(search.plugin(SEARCH_PREFIX));
-    void app.register(hub.plugin("", ["/api/*", "/health", "/metrics"]));
+    void app.register(hub.plugin("", ["/api/*", "/health", "/metrics", ...providerPaths]));
     void app.register(staticPages(this.#options.uiFolder));
     for (const [path, handler] of Object.entries(upgrades)) this.#dashboard.onUpgrade(path, handler);
   }
 
   #hubRoutes(searchRoutes: readonly Route[]): Route[] {
-    const { status, saved, pipelines, alerts, retention, parts, metrics, version } = this.#options;
+    const { status, saved, pipelines, alerts, retention, parts, metrics, version, auth, log } = this.#options;
     let document: ReturnType<typeof describeRoutes> | undefined;
     const describe = (): ReturnType<typeof describeRoutes> => {
       document ??= describeRoutes(version, [
         { prefix: "", tag: "hub", routes: own },
+        { prefix: "", tag: "authentication", routes: signIn },
         { prefix: SEARCH_PREFIX, tag: "search", routes: searchRoutes },
       ]);
       return document;
     };
+    const signIn = auth === undefined ? [] : authRoutes(auth, log);
     const own: Route[] = [
       ...hubRoutes({ status, metrics, slowQueries: this.#parts.slowQueries, describe }),
       ...(saved === undefined ? [] : savedRoutes(saved)),
@@ -233,6 +240,6 @@ export class ApiServer implements Component {
       ...(alerts === undefined ? [] : alertRoutes(alerts, parts.indices, this.#options.access)),
       ...(retention === undefined ? [] : retentionRoutes(retention)),
     ];
-    return own;
+    return [...own, ...signIn];
   }
 }

@@ -1,9 +1,8 @@
-/** Authentication as one component: builds its parts from the settings and gives the hub its plugin, authenticator and stores. */
+/** Authentication as one component: builds its parts from the settings and gives the hub what its routes need. */
 
 import { join } from "node:path";
-import type { FastifyInstance } from "fastify";
 import { Accounts } from "#hub/auth/accounts/accounts.ts";
-import { AgentCredentials } from "#hub/auth/accounts/agent-credentials.ts";
+import { type AgentAccess, AgentCredentials } from "#hub/auth/accounts/agent-credentials.ts";
 import { ApiKeys } from "#hub/auth/accounts/api-keys.ts";
 import { PasswordSignIn } from "#hub/auth/accounts/password-sign-in.ts";
 import { Passwords } from "#hub/auth/accounts/passwords.ts";
@@ -13,10 +12,6 @@ import { StateFollower } from "#hub/auth/accounts/state-follower.ts";
 import type { AuditSink } from "#hub/auth/audit/audit.ts";
 import { Connections } from "#hub/auth/client/connections.ts";
 import { Endpoints, type Fetch } from "#hub/auth/client/endpoints.ts";
-import { addAdminRoutes } from "#hub/auth/routes/admin-routes.ts";
-import type { AgentAccess } from "#hub/auth/routes/agent-routes.ts";
-import { addConnectionRoutes } from "#hub/auth/routes/connection-routes.ts";
-import { addSessionRoutes, type SessionPluginParts } from "#hub/auth/routes/session-routes.ts";
 import { Authenticator } from "#hub/auth/sign-in/authenticator.ts";
 import { DashboardSignIn, embeddedSignIn, upstreamSignIn } from "#hub/auth/sign-in/dashboard-sign-in.ts";
 import type { Store } from "#hub/auth/state/records.ts";
@@ -85,8 +80,18 @@ export class Auth implements Component {
   readonly connections: Connections;
   readonly authenticator: Authenticator;
   readonly follower: StateFollower;
+  readonly passwordSignIn: PasswordSignIn;
+  readonly dashboardSignIn: DashboardSignIn;
+  readonly mode: AuthSettings["auth.mode"];
+  readonly audit: AuditSink;
+  /** The dashboard's address without a slash at the end; known once it listens. */
+  readonly publicUrl: () => string;
+  readonly cookies: () => Cookies;
+  /** Key of the forms' tokens. */
+  readonly formKey: Uint8Array;
+  /** How agents reach NATS; null where another NATS is used. */
+  readonly agentAccess: () => AgentAccess | null;
   readonly #shared: Shared;
-  readonly #passwordSignIn: PasswordSignIn;
 
   /**
    * Opens the vault and builds the parts. Throws settings_invalid for settings that contradict each other and for
@@ -124,6 +129,12 @@ export class Auth implements Component {
 
   private constructor(shared: Shared, metrics: Metrics, passwords: Passwords) {
     this.#shared = shared;
+    this.mode = shared.settings["auth.mode"];
+    this.audit = shared.audit;
+    this.publicUrl = shared.publicUrl;
+    this.cookies = shared.cookies;
+    this.formKey = shared.keys.form;
+    this.agentAccess = shared.agentAccess;
     const { settings, store, clock, log, audit, keys } = shared;
     const accounts = new Accounts(store, passwords, audit);
     const apiKeys = new ApiKeys(store, audit);
@@ -132,7 +143,7 @@ export class Auth implements Component {
       absoluteMs: parseDuration(settings["auth.session.absolute"]),
     });
     const signIn = new PasswordSignIn(accounts, clock, audit, keys.device);
-    this.#passwordSignIn = signIn;
+    this.passwordSignIn = signIn;
     const { requests, refreshes, swept } = metricsOf(metrics);
     this.accounts = accounts;
     this.apiKeys = apiKeys;
@@ -152,42 +163,8 @@ export class Auth implements Component {
       tickets: new Tickets(store),
       roleIndices: roleIndices(settings),
     });
+    this.dashboardSignIn = this.#makeSignIn();
   }
-
-  /** The fastify plugin of the dashboard's server: sign-in, administration, connected accounts, identity provider. */
-  readonly plugin = (app: FastifyInstance): Promise<void> => {
-    const { settings, keys } = this.#shared;
-    const { sessions, accounts, authenticator, apiKeys, agents, provider } = this;
-    const session: SessionPluginParts = {
-      ...this.#shared,
-      mode: settings["auth.mode"],
-      authenticator,
-      sessions,
-      accounts,
-      signIn: this.#dashboardSignIn(app),
-      formKey: keys.form,
-      endProviderSession: (header) => provider.endBrowserSession(header),
-    };
-    const administration = {
-      ...this.#shared,
-      authenticator,
-      accounts,
-      apiKeys,
-      agents,
-      sessions,
-      provider,
-      signIn: this.#passwordSignIn,
-    };
-    // Each has a scope of its own, as they parse bodies and answer errors differently.
-    void app.register((scope) => Promise.resolve(addSessionRoutes(scope, session)));
-    void app.register((scope) => Promise.resolve(addAdminRoutes(scope, administration)));
-    const connected = { ...this.#shared, connections: this.connections, authenticator };
-    void app.register((scope) => Promise.resolve(addConnectionRoutes(scope, connected)));
-    if (settings["auth.provider.enabled"]) {
-      void app.register((scope) => Promise.resolve(provider.addRoutes(scope)));
-    }
-    return Promise.resolve();
-  };
 
   async start(): Promise<void> {
     await this.follower.start();
@@ -207,7 +184,7 @@ export class Auth implements Component {
     return token === null ? null : `${this.#shared.publicUrl()}/api/auth/setup/${token}`;
   }
 
-  #dashboardSignIn(app: FastifyInstance): DashboardSignIn {
+  #makeSignIn(): DashboardSignIn {
     const { settings, store, publicUrl, keys, clock, fetch } = this.#shared;
     return new DashboardSignIn({
       store,
@@ -216,7 +193,12 @@ export class Auth implements Component {
       accessTokens: this.provider.accessTokens,
       endpoints: new Endpoints(clock, fetch),
       provider: () =>
-        upstreamSignIn(settings, fetch) ?? embeddedSignIn(app, publicUrl(), keys.dashboardSecret),
+        upstreamSignIn(settings, fetch) ??
+        embeddedSignIn(
+          (...request) => this.provider.answerToken(...request),
+          publicUrl(),
+          keys.dashboardSecret,
+        ),
     });
   }
 }

@@ -1,14 +1,14 @@
-/** The embedded identity provider: its clients, consents, tokens and routes. */
+/** The embedded identity provider: its clients, consents, tokens and the library that answers its requests. */
 
-import type { FastifyInstance } from "fastify";
 import type { Provider } from "oidc-provider";
 import type { Accounts } from "#hub/auth/accounts/accounts.ts";
 import type { PasswordSignIn } from "#hub/auth/accounts/password-sign-in.ts";
 import type { AuditSink } from "#hub/auth/audit/audit.ts";
 import { Clients } from "#hub/auth/provider/clients.ts";
 import { Consents } from "#hub/auth/provider/consents.ts";
-import { PROVIDER_COOKIE } from "#hub/auth/provider/endpoints.ts";
-import { addProviderRoutes, logProviderEvents } from "#hub/auth/provider/provider-routes.ts";
+import { PATHS, PROVIDER_COOKIE } from "#hub/auth/provider/endpoints.ts";
+import { answerClient, type QueryCredentials } from "#hub/auth/provider/library-requests.ts";
+import { logProviderEvents } from "#hub/auth/provider/provider-events.ts";
 import { type Scope, scopesOf, signInScope } from "#hub/auth/provider/scopes.ts";
 import { AccessTokens, TokenFamilies } from "#hub/auth/provider/tokens.ts";
 import { SIGN_IN_CALLBACK } from "#hub/auth/sign-in/dashboard-sign-in.ts";
@@ -33,6 +33,7 @@ export interface IdentityProviderParts {
   readonly clock: Clock;
   readonly log: Logger;
   readonly audit: AuditSink;
+  /** Counts the requests at the endpoints. */
   readonly requests: Counter<"endpoint" | "status">;
 }
 
@@ -41,6 +42,10 @@ export class IdentityProvider {
   readonly clients: Clients;
   readonly consents: Consents;
   readonly accessTokens: AccessTokens;
+  readonly clock: Clock;
+  readonly requests: Counter<"endpoint" | "status">;
+  readonly isEnabled: boolean;
+  readonly queryCredentials: QueryCredentials;
   readonly #parts: IdentityProviderParts;
   readonly #sessions: Records<unknown>;
   #server: Promise<Provider> | undefined;
@@ -48,6 +53,10 @@ export class IdentityProvider {
   constructor(parts: IdentityProviderParts) {
     const { store, accounts, audit, publicUrl, keys } = parts;
     this.#parts = parts;
+    this.clock = parts.clock;
+    this.requests = parts.requests;
+    this.isEnabled = parts.settings["auth.provider.enabled"];
+    this.queryCredentials = parts.settings["auth.provider.query_credentials"];
     this.families = new TokenFamilies(store);
     this.clients = new Clients(store, this.families, audit, () => ({
       redirectUri: publicUrl() + SIGN_IN_CALLBACK,
@@ -64,16 +73,22 @@ export class IdentityProvider {
     return scopesOf(this.#parts.publicUrl(), this.#parts.settings["auth.provider.scopes"]);
   }
 
-  /** Adds the provider's routes to `app`, a plugin's own scope. */
-  addRoutes(app: FastifyInstance): void {
-    addProviderRoutes(app, {
-      ...this.#parts,
-      provider: () => this.#authorizationServer(),
-      consents: this.consents,
-      formKey: this.#parts.keys.form,
-      scopes: () => this.scopes(),
-      queryCredentials: this.#parts.settings["auth.provider.query_credentials"],
-    });
+  /**
+   * Returns the library that answers the provider's requests. The first request creates it: the address is known only
+   * once the dashboard listens, and the library is large.
+   */
+  library(): Promise<Provider> {
+    this.#server ??= this.#makeServer();
+    return this.#server;
+  }
+
+  /** Answers a request of this process to the token endpoint. */
+  async answerToken(
+    values: URLSearchParams,
+    authorization: string | undefined,
+  ): Promise<{ readonly status: number; readonly text: string }> {
+    const request = { path: PATHS.token, ip: "127.0.0.1", authorization, values };
+    return answerClient(await this.library(), this.#parts.publicUrl(), request);
   }
 
   /** Ends the provider's session of the browser that sent this Cookie header; returns the Set-Cookie values for it. */
@@ -83,12 +98,6 @@ export class IdentityProvider {
     if (id === undefined) return [];
     await this.#sessions.delete(hashOf(id));
     return [cookies.clear(PROVIDER_COOKIE), cookies.clear(`${PROVIDER_COOKIE}.sig`)];
-  }
-
-  /** Created by the first request: the address is known only once the dashboard listens, and the library is large. */
-  #authorizationServer(): Promise<Provider> {
-    this.#server ??= this.#makeServer();
-    return this.#server;
   }
 
   async #makeServer(): Promise<Provider> {

@@ -3,8 +3,8 @@
  * credentials.
  */
 
+import { enrolCommand } from "#hub/auth/accounts/agent-credentials.ts";
 import type { ClientView } from "#hub/auth/provider/clients.ts";
-import { enrolCommand } from "#hub/auth/routes/agent-routes.ts";
 import { openStores, type Stores } from "#hub/auth/stores.ts";
 import { AUTH_BUCKET } from "#hub/node/access/access.ts";
 import { certificateFingerprint } from "#hub/node/access/agent-access.ts";

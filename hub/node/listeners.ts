@@ -154,6 +154,7 @@ export class Listeners implements Component {
       retention: this.#options.retention,
       ...(this.pipelines !== undefined && { pipelines: this.#pipelineInterface(this.pipelines) }),
       access,
+      auth: access.auth,
       plugins: access.plugins(() => (this.fleet === undefined ? undefined : this.#health().status)),
       ...(tls !== undefined && { tls }),
       search: { host: settings["http.host"] || settings["network.host"], port: settings["http.port"] },

@@ -3,6 +3,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { itemError } from "#hub/api/http/error-body.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
+import { keyOf } from "#hub/auth/accounts/principal.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
@@ -180,5 +181,5 @@ export function maySeeTask(
   { principal, may }: Pick<ApiRequest, "principal" | "may">,
   { work }: Task,
 ): boolean {
-  return work.owner === principal.id || may("administer");
+  return work.owner === keyOf(principal) || may("administer");
 }

@@ -5,12 +5,12 @@ import { RawJson } from "#hub/search/options/raw-json.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { filterPath } from "./filter-path.ts";
 import { plainValue, writeJson } from "./json-writer.ts";
-import type { ApiResponse, BodyKind } from "./route.ts";
+import type { ApiResponse, BodyKind, ResponseHeaders } from "./route.ts";
 
 /** An answer ready to be sent. */
 export interface RenderedAnswer {
   readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: ResponseHeaders;
   readonly body: string | Uint8Array;
 }
 
@@ -57,7 +57,8 @@ export type AnswerFormat = "json" | "yaml" | "text";
 
 /** Throws media_type unless a body of `header` fits the route. */
 export function checkBodyType(header: string | undefined, kind: BodyKind): void {
-  if (kind === "any") return;
+  // readForm checks the type of a form.
+  if (kind === "any" || kind === "form") return;
   const type = mediaType(header);
   if (JSON_TYPES.includes(type)) return;
   if (kind === "ndjson" && LINE_TYPES.includes(type)) return;

@@ -7,7 +7,7 @@ import { constants, gzip } from "node:zlib";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { warnOfParameters } from "#hub/api/compat/compatibility.ts";
 import { requestedVersion, versionNumber, warningAgent } from "#hub/api/compat/version.ts";
-import type { Principal } from "#hub/api/ports/indices.ts";
+import { type Action, keyOf, NOBODY, type Principal, requirePerson } from "#hub/auth/accounts/principal.ts";
 import { gatherWarnings } from "#hub/search/options/request-version.ts";
 import { AppError, type ErrorCode, toAppError } from "#proto/kit/errors.ts";
 import type { Logger } from "#proto/kit/log.ts";
@@ -22,9 +22,16 @@ import {
 import type { ApiMetrics } from "./api-metrics.ts";
 import { plainErrorBody } from "./error-body.ts";
 import { checkParameters, parseQuery } from "./query-string.ts";
-import { type Action, ApiRequest, type Method } from "./request.ts";
+import { ApiRequest, type Method } from "./request.ts";
 import type { BodyReader, ReadBody } from "./request-body.ts";
-import { type AccessControl, type ApiResponse, bodyLimitOf, type Route, rightsOf } from "./route.ts";
+import {
+  type AccessControl,
+  type ApiResponse,
+  bodyLimitOf,
+  type IncomingCredentials,
+  type Route,
+  rightsOf,
+} from "./route.ts";
 import { type Match, Router } from "./router.ts";
 
 export interface DispatcherOptions {
@@ -100,7 +107,7 @@ export class Dispatcher {
     try {
       answer = renderAnswer(await this.#answer(turn, request, gone.signal), turn.answer);
     } catch (error) {
-      answer = this.#errorAnswer(toAppError(error), turn);
+      answer = this.#errorAnswer(toAppError(error), turn, request.headers);
     } finally {
       turn.release();
     }
@@ -108,7 +115,7 @@ export class Dispatcher {
     try {
       await this.#send(answer, turn, request.raw, response);
     } catch (err) {
-      this.#options.log.error({ err, uri: turn.uri }, "an answer could not be sent");
+      this.#options.log.error({ err, uri: turn.loggedUri }, "an answer could not be sent");
       response.destroy();
     }
   }
@@ -119,15 +126,14 @@ export class Dispatcher {
     signal: AbortSignal,
   ): Promise<ApiResponse> {
     const { access, bodies } = this.#options;
-    const query = turn.readQuery(raw);
     const found = this.#router.find(raw.method ?? "GET", turn.path);
+    if (found.kind === "route") turn.match = found;
+    const query = turn.match?.route.hasSecretUri === true ? {} : turn.readQuery(raw);
     if (found.kind === "nothing") return noHandler(raw, turn.uri);
     if (found.kind === "other_methods") return wrongMethod(raw, turn.uri, found.allowed);
-    turn.match = found;
     const { route } = found;
-    const principal = await access.authenticate({ method: raw.method ?? "", headers: raw.headers, ip });
-    for (const action of rightsOf(route)) access.authorize(principal, action);
-    this.#options.onSignedIn(raw.socket);
+    const principal = await senderOf(route, access, { method: raw.method ?? "", headers: raw.headers, ip });
+    if (principal !== NOBODY) this.#admit(route, principal, raw.socket);
     turn.body = await bodies.read(raw, bodyLimitOf(route), ownerOf(principal, ip));
     const body = bodyOf(turn.body.bytes, query, raw, route);
     if (route.takesAnyParams !== true) checkParameters(turn.path, query, route.params);
@@ -137,6 +143,7 @@ export class Dispatcher {
       path: found.path,
       query,
       headers: raw.headers,
+      ip,
       body,
       principal,
       may: (action) => mayDo(access, principal, action),
@@ -149,10 +156,25 @@ export class Dispatcher {
     });
   }
 
-  #errorAnswer(error: AppError, turn: RequestContext): RenderedAnswer {
+  /**
+   * Throws forbidden unless `principal` may use the route. Synchronous: `AccessControl.authorize` may set the sender for
+   * the rest of the calling request (AsyncLocalStorage).
+   */
+  #admit(route: Route, principal: Principal, socket: Socket): void {
+    for (const action of rightsOf(route)) this.#options.access.authorize(principal, action);
+    if (route.caller === "person") requirePerson(principal);
+    this.#options.onSignedIn(socket);
+  }
+
+  #errorAnswer(error: AppError, turn: RequestContext, headers: IncomingHttpHeaders): RenderedAnswer {
     const { log, errorBody } = this.#options;
+    const answerError = turn.match?.route.answerError;
     if (error.status >= 500 && !error.retryable && !REFUSALS.has(error.code)) {
-      log.error({ err: error.cause ?? error, uri: turn.uri, detail: error.detail }, "a request failed");
+      log.error({ err: error.cause ?? error, uri: turn.loggedUri, detail: error.detail }, "a request failed");
+    }
+    if (answerError !== undefined) {
+      const answer = answerError(error, headers);
+      return renderAnswer({ ...answer, headers: { ...challenge(error), ...answer.headers } }, turn.answer);
     }
     if (error.code === "media_type") {
       return renderAnswer(
@@ -160,19 +182,22 @@ export class Dispatcher {
         turn.answer,
       );
     }
-    const headers = challenge(error);
-    return renderAnswer({ status: error.status, json: errorBody(error), headers }, turn.answer);
+    return renderAnswer(
+      { status: error.status, json: errorBody(error), headers: challenge(error) },
+      turn.answer,
+    );
   }
 
   async #send(
     answer: RenderedAnswer,
-    { warnings, version }: RequestContext,
+    { warnings, version, match }: RequestContext,
     message: IncomingMessage,
     response: ServerResponse,
   ): Promise<void> {
     const headers: Record<string, OutgoingHttpHeader> = {
       ...HEADERS,
       ...this.#options.headers,
+      ...match?.route.headers,
       ...answer.headers,
     };
     if (warnings.size > 0)
@@ -186,9 +211,18 @@ export class Dispatcher {
     }
     headers["content-length"] = Buffer.byteLength(body);
     response.writeHead(answer.status, headers);
-    // A text goes out in one piece with the head before it, bytes behind it.
+    // A text is sent in one piece with the head; bytes follow it.
     response.end(body);
   }
+}
+
+/** Throws unauthenticated, forbidden. */
+function senderOf(
+  { caller }: Route,
+  access: AccessControl,
+  credentials: IncomingCredentials,
+): Principal | Promise<Principal> {
+  return caller === "anybody" ? NOBODY : access.authenticate(credentials);
 }
 
 /** Returns whether an answer is compressed: not where the request was larger than the answer. */
@@ -228,6 +262,12 @@ class RequestContext {
     this.path = mark < 0 ? uri : uri.slice(0, mark);
   }
 
+  /** Without credentials. */
+  get loggedUri(): string {
+    const route = this.match?.route;
+    return route?.hasSecretUri === true ? route.paths.join(" ") : this.uri;
+  }
+
   /** Throws request_invalid. */
   readQuery({ headers }: IncomingMessage): Record<string, string> {
     const query = parseQuery(this.uri.slice(this.path.length + 1));
@@ -256,8 +296,8 @@ function warningHeaders(warnings: ReadonlySet<string>, agent: string): string[] 
 }
 
 /** Returns who a body is charged to: without a sign-in everybody is one principal, so that addresses count. */
-function ownerOf({ id }: Principal, ip: string): string {
-  return id.startsWith("anonymous") ? ip : id;
+function ownerOf(principal: Principal, ip: string): string {
+  return principal.kind === "anonymous" ? ip : keyOf(principal);
 }
 
 /** Whether a principal has a right that isn't needed for the whole route. */

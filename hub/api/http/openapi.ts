@@ -2,7 +2,16 @@
 
 import type { JsonObject } from "#proto/kit/json.ts";
 import { COMMON_PARAMS } from "./query-string.ts";
-import type { Route } from "./route.ts";
+import type { BodyKind, Route } from "./route.ts";
+
+const BODY_METHODS: ReadonlySet<string> = new Set(["POST", "PUT", "PATCH"]);
+const JSON_TYPES = ["application/json"];
+const MEDIA_TYPES: Readonly<Record<BodyKind, readonly string[]>> = {
+  json: JSON_TYPES,
+  any: JSON_TYPES,
+  ndjson: ["application/x-ndjson"],
+  form: ["application/x-www-form-urlencoded", "multipart/form-data"],
+};
 
 export interface DescribedRoutes {
   /** Prefix of the paths on the listener: "" or "/es". */
@@ -33,7 +42,7 @@ export function describeRoutes(version: string, groups: readonly DescribedRoutes
 function operation(route: Route, path: string, tag: string): JsonObject {
   const segments = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
   const common = COMMON_PARAMS.filter((name) => !route.params.includes(name));
-  const hasBody = route.methods.some((method) => method === "POST" || method === "PUT");
+  const hasBody = route.methods.some((method) => BODY_METHODS.has(method));
   return {
     tags: [tag],
     summary: route.summary,
@@ -42,7 +51,8 @@ function operation(route: Route, path: string, tag: string): JsonObject {
       ...route.params.filter((name) => !segments.includes(name)).map(queryParameter),
       ...common.map((name) => ({ $ref: `#/components/parameters/${name}` })),
     ],
-    ...(hasBody && { requestBody: { content: { [mediaTypeOf(route)]: {} } } }),
+    ...(hasBody && { requestBody: { content: contentOf(route) } }),
+    ...(route.caller === "anybody" && { security: [] }),
     responses: { "200": { description: "Done." }, default: { description: "What went wrong, and why." } },
   };
 }
@@ -51,6 +61,9 @@ function queryParameter(name: string): JsonObject {
   return { name, in: "query", required: false, schema: { type: "string" } };
 }
 
-function mediaTypeOf({ body }: Route): string {
-  return body === "ndjson" ? "application/x-ndjson" : "application/json";
+function contentOf({ body, schema }: Route): JsonObject {
+  const content = schema === undefined ? {} : { schema };
+  return Object.fromEntries(
+    (body === undefined ? JSON_TYPES : MEDIA_TYPES[body]).map((type) => [type, content]),
+  );
 }

@@ -1,25 +1,14 @@
 /** A request as routes get it. Accessors check the kind of a parameter and parse the body. */
 
 import type { IncomingHttpHeaders } from "node:http";
-import type { Principal } from "#hub/api/ports/indices.ts";
+import type { Action, Principal } from "#hub/auth/accounts/principal.ts";
 import { parseJson } from "#hub/search/options/json.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import { parseDuration } from "#proto/kit/units.ts";
 import { validationError } from "./error-body.ts";
 
-/** The right that a principal needs. */
-export type Action =
-  | "monitor"
-  | "search"
-  | "ingest"
-  | "index_manage"
-  | "index_delete"
-  | "save"
-  | "alert"
-  | "administer";
-
-export type Method = "GET" | "HEAD" | "POST" | "PUT" | "DELETE";
+export type Method = "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 export interface ApiRequestParts {
   readonly method: Method;
@@ -28,6 +17,8 @@ export interface ApiRequestParts {
   readonly path: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, string>>;
   readonly headers: IncomingHttpHeaders;
+  /** Address of the client. */
+  readonly ip: string;
   /** Unpacked; empty without a body. */
   readonly body: Buffer;
   readonly principal: Principal;
@@ -44,6 +35,8 @@ export class ApiRequest {
   /** Decoded query parameters; one without a value is "". */
   readonly query: Readonly<Record<string, string>>;
   readonly headers: IncomingHttpHeaders;
+  /** Address of the client; of trusted proxies: the one they name. */
+  readonly ip: string;
   readonly body: Buffer;
   readonly principal: Principal;
   readonly may: (action: Action) => boolean;
@@ -56,6 +49,7 @@ export class ApiRequest {
     this.path = parts.path;
     this.query = parts.query;
     this.headers = parts.headers;
+    this.ip = parts.ip;
     this.body = parts.body;
     this.principal = parts.principal;
     this.may = parts.may;

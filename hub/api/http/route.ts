@@ -3,11 +3,15 @@
  * join. The dispatcher does parsing, limits, errors and formats.
  */
 
-import type { Principal } from "#hub/api/ports/indices.ts";
-import type { Action, ApiRequest, Method } from "./request.ts";
+import type { IncomingHttpHeaders } from "node:http";
+import type { Static, TSchema } from "typebox";
+import type { Action, Principal } from "#hub/auth/accounts/principal.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import { schemaFault } from "#proto/kit/schema.ts";
+import type { ApiRequest, Method } from "./request.ts";
 
-/** What may stand in a body: a JSON value, lines of JSON, or text as it is. */
-export type BodyKind = "json" | "ndjson" | "any";
+/** What may stand in a body: a JSON value, lines of JSON, the fields of a form, or text as it is. */
+export type BodyKind = "json" | "ndjson" | "form" | "any";
 
 /** One operation of an interface. */
 export interface Route {
@@ -18,22 +22,36 @@ export interface Route {
   readonly params: readonly string[];
   /** True: parameters aren't checked. */
   readonly takesAnyParams?: boolean;
-  /** The right that the route needs; several: all of them. */
+  /** True: the query may hold credentials. `handle` reads it from `uri`, and logs name the path pattern instead. */
+  readonly hasSecretUri?: boolean;
+  /** The right that the route needs; several: all of them; none: a sign-in is enough. */
   readonly action: Action | readonly Action[];
+  /** "anybody": without a sign-in. "person": not with a key or token. Absent: every principal with the rights. */
+  readonly caller?: "anybody" | "person";
   /** Largest body, packed and unpacked, bytes; otherwise by the right, see bodyLimitOf. */
   readonly maxBodyBytes?: number;
   /** One sentence for the interface's description. */
   readonly summary: string;
   /** Default "json". */
   readonly body?: BodyKind;
+  /** Schema of the body, for the description; see `routeWithBody`. */
+  readonly schema?: TSchema;
+  /** Sent with every answer, of errors too. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Makes the answers of errors; absent: the interface's own. */
+  readonly answerError?: (error: AppError, headers: IncomingHttpHeaders) => ApiResponse;
   /** Returns the answer or throws an AppError, from which the error body is made. */
   handle(request: ApiRequest): ApiResponse | Promise<ApiResponse>;
 }
 
+/** Headers of an answer; a list is sent as several headers of the name. */
+export type ResponseHeaders = Readonly<Record<string, string | string[]>>;
+
 /** Answers of a route. Exactly one of `json`, `text` and `bytes`, or none for an empty body. */
 export interface ApiResponse {
   readonly status: number;
-  readonly headers?: Readonly<Record<string, string>>;
+  /** Names in lower case. */
+  readonly headers?: ResponseHeaders;
   /** A value for `writeJson`: may hold RawJson and bigint. */
   readonly json?: unknown;
   readonly text?: string;
@@ -59,6 +77,29 @@ export function rightsOf({ action }: Route): readonly Action[] {
   return typeof action === "string" ? [action] : action;
 }
 
+/**
+ * Returns a route whose body must fit `schema`; an absent body is {}. Other bodies are refused with request_invalid,
+ * which names the property at fault.
+ */
+export function routeWithBody<T extends TSchema>(
+  route: Omit<Route, "handle"> & {
+    readonly schema: T;
+    handle(request: ApiRequest, body: NoInfer<Static<T>>): ApiResponse | Promise<ApiResponse>;
+  },
+): Route {
+  return {
+    ...route,
+    handle: (request) => route.handle(request, checkedBody(route.schema, request.value() ?? {})),
+  };
+}
+
+function checkedBody<T extends TSchema>(schema: T, body: unknown): NoInfer<Static<T>> {
+  const fault = schemaFault(schema, body);
+  if (fault === undefined) return body as NoInfer<Static<T>>;
+  const where = fault.path.join(".") || "the body";
+  throw new AppError("request_invalid", `${where} ${fault.message}${fault.hint}`);
+}
+
 const MIB = 1024 * 1024;
 /** Largest body of any route: http.max_content_length of 6.5. */
 export const MAX_BODY_BYTES = 100 * MIB;
@@ -81,4 +122,14 @@ export function json(value: unknown, status = 200): ApiResponse {
 /** Returns an answer without a body. */
 export function empty(status: number): ApiResponse {
   return { status };
+}
+
+/**
+ * Returns the answer that sends a browser on (303: by GET). Characters that a header can't hold are escaped; `location`
+ * must be an address or a path of this hub.
+ */
+export function redirect(location: string, cookies: string[] = []): ApiResponse {
+  const escaped = location.toWellFormed().replace(/[^\x21-\x7e]/gu, encodeURIComponent);
+  const headers = { "cache-control": "no-store", location: escaped };
+  return { status: 303, headers: cookies.length === 0 ? headers : { ...headers, "set-cookie": cookies } };
 }

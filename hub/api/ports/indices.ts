@@ -250,11 +250,3 @@ export interface HubStatus {
   ready(): boolean;
   health(): HealthReport;
 }
-
-/** The sender of a request. */
-export interface Principal {
-  /** Tells principals apart: kind and id. */
-  readonly id: string;
-  readonly name: string;
-  readonly roles: readonly ("admin" | "editor" | "viewer" | "ingest")[];
-}

@@ -22,6 +22,16 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-79a-f][0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]
 /** Characters of a token's hash that identify it in lists. */
 const SHOWN_ID_LENGTH = 12;
 
+/** Where and how agents reach NATS. */
+export interface AgentAccess {
+  /** nats:// or tls:// addresses. */
+  readonly servers: readonly string[];
+  /** PEM of the authority to trust; empty where the system's own ones suffice, or where there is no TLS. */
+  readonly ca: string;
+  /** SHA-256 of the dashboard's authority or certificate, hexadecimal; empty where the system's authorities suffice. */
+  readonly caFingerprint: string;
+}
+
 /** An agent that may publish. */
 export interface AgentCredential {
   /** nkey of kind user: 56 characters, "U…". nats-server is configured to accept it. */
@@ -239,4 +249,10 @@ function nameKey(name: string): string {
 
 function shownId(hash: string): string {
   return hash.slice(0, SHOWN_ID_LENGTH);
+}
+
+/** Returns the command that is run on the agent's machine. `caFingerprint`: see AgentAccess. */
+export function enrolCommand(hubUrl: string, token: string, caFingerprint: string): string {
+  const pin = caFingerprint === "" ? "" : ` --ca-fingerprint ${caFingerprint}`;
+  return `tailrace-agent enroll ${hubUrl} ${token}${pin}`;
 }

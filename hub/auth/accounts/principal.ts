@@ -67,6 +67,21 @@ export const ANONYMOUS: Principal = {
   indices: ["*"],
 };
 
+/** The sender of a request to a route without a sign-in: it has no rights. */
+export const NOBODY: Principal = {
+  kind: "anonymous",
+  id: "nobody",
+  name: "nobody",
+  role: "viewer",
+  actions: new Set(),
+  indices: [],
+};
+
+/** Returns a text that tells principals of all kinds apart, as the owner of what a request leaves behind. */
+export function keyOf({ kind, id }: Principal): string {
+  return `${kind} ${id}`;
+}
+
 /** Returns true where `text` names a role. */
 export function isRole(text: string): text is Role {
   return Object.hasOwn(ROLE_ACTIONS, text);

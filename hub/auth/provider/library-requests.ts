@@ -1,11 +1,9 @@
-/** Passes fastify's requests to oidc-provider: with the public address, and with the parameters of token requests already read. */
+/** Passes requests to oidc-provider: of browsers with known parameters only, of clients with their parameters already read. */
 
-import type { IncomingMessage, ServerResponse } from "node:http";
-import { Readable } from "node:stream";
-import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Provider } from "oidc-provider";
 import { readForm } from "#hub/auth/web/forms.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { type LibraryAnswer, LibraryExchange, type LibraryRequest } from "./library-exchange.ts";
 
 /** Known parameters of an authorization request; others are ignored (RFC 6749 section 3.1). */
 const AUTHORIZATION_PARAMETERS: ReadonlySet<string> = new Set([
@@ -24,59 +22,45 @@ const AUTHORIZATION_PARAMETERS: ReadonlySet<string> = new Set([
 /** Known values of `prompt`. */
 const PROMPTS: ReadonlySet<string> = new Set(["none", "login", "consent"]);
 
-/** Answers a browser's request by the library. */
-export async function answerBrowser(
+/** Answers a browser's authorization request by the library. */
+export function answerBrowser(
   provider: Provider,
   publicUrl: string,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): Promise<void> {
-  reply.hijack();
-  const { raw } = request;
-  Object.assign(raw.headers, forwardedHeaders(publicUrl, request.ip));
-  raw.url = understoodUrl(raw.url ?? "/");
-  await provider.callback()(raw, reply.raw);
+  request: LibraryRequest,
+): Promise<LibraryAnswer> {
+  return new LibraryExchange({ ...request, uri: understoodUrl(request.uri) }, publicUrl).answer(provider);
 }
 
-/** Answers a client's request with the parameters `values` by the library. Returns the status of the answer. */
-export async function answerClient(
+/** Answers a client's request at the endpoint `path` with the parameters `values` by the library. */
+export function answerClient(
   provider: Provider,
   publicUrl: string,
-  request: FastifyRequest,
-  response: ServerResponse,
-  values: URLSearchParams,
-): Promise<number> {
+  { path, ip, authorization, values }: ClientRequest,
+): Promise<LibraryAnswer> {
   const body = Buffer.from(values.toString());
-  const { authorization } = request.headers;
-  const read: ReadRequest = Object.assign(Readable.from([body], { objectMode: false }), {
+  const request: LibraryRequest = {
     method: "POST",
-    url: request.url.split("?")[0] ?? "/",
-    httpVersion: request.raw.httpVersion,
-    socket: request.raw.socket,
+    uri: path,
+    ip,
+    body,
     headers: {
-      ...forwardedHeaders(publicUrl, request.ip),
       ...(authorization === undefined ? {} : { authorization }),
       accept: "application/json",
       "content-type": "application/x-www-form-urlencoded",
       "content-length": String(body.length),
     },
-  });
-  // Koa reads only the fields of ReadRequest.
-  await provider.callback()(read as unknown as IncomingMessage, response);
-  return response.statusCode;
+  };
+  return new LibraryExchange(request, publicUrl).answer(provider);
 }
 
-type ReadRequest = Readable & Pick<IncomingMessage, "method" | "url" | "httpVersion" | "socket" | "headers">;
-
-/** Returns headers with the configured address; the request's own is never used (RFC 9700 section 4.12 on proxies and Host). */
-function forwardedHeaders(publicUrl: string, ip: string): Record<string, string> {
-  const { protocol, host } = new URL(publicUrl);
-  return {
-    host,
-    "x-forwarded-proto": protocol.slice(0, -1),
-    "x-forwarded-host": host,
-    "x-forwarded-for": ip,
-  };
+/** A token, revocation or introspection request whose parameters are read. */
+export interface ClientRequest {
+  /** One of PATHS. */
+  readonly path: string;
+  readonly ip: string;
+  /** The header of that name. */
+  readonly authorization: string | undefined;
+  readonly values: URLSearchParams;
 }
 
 function understoodUrl(url: string): string {
@@ -152,7 +136,7 @@ export async function readTokenParameters(
   return { values, inQuery };
 }
 
-/** Returns the part of a URL behind the first "?", or an empty text. */
+/** Returns the part of a URL after the first "?", or an empty text. */
 export function queryOf(url: string): string {
   const at = url.indexOf("?");
   return at < 0 ? "" : url.slice(at + 1);

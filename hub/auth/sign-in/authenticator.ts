@@ -21,9 +21,8 @@ import { fingerprint } from "#hub/auth/state/secrets.ts";
 import type { Cookies } from "#hub/auth/web/cookies.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { SESSION_COOKIE } from "./browser-session.ts";
 
-/** Name of the dashboard's cookie. */
-export const SESSION_COOKIE = "tailrace_session";
 /** Methods that change nothing (RFC 9110 section 9.2.1). */
 const SAFE: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
 /** A verified password is remembered this long: clients send it with each request, and checking it costs 0.4 s. */

@@ -1,6 +1,5 @@
 /** The dashboard's sign-in: the code flow at the embedded provider or at another one, and the account it leads to. */
 
-import type { FastifyInstance } from "fastify";
 import type { Account, Accounts } from "#hub/auth/accounts/accounts.ts";
 import { isRole, type Role } from "#hub/auth/accounts/principal.ts";
 import { CodeFlow } from "#hub/auth/client/code-flow.ts";
@@ -185,9 +184,15 @@ export function upstreamSignIn(settings: UpstreamSettings, fetch: Fetch): SignIn
   };
 }
 
+/** Answers a POST to the token endpoint of the embedded provider. */
+export type TokenAnswerer = (
+  form: URLSearchParams,
+  authorization: string | undefined,
+) => Promise<{ readonly status: number; readonly text: string }>;
+
 /** Returns the embedded provider. Its token endpoint is called within the process, as the public address may be a proxy's. */
 export function embeddedSignIn(
-  app: FastifyInstance,
+  answerToken: TokenAnswerer,
   publicUrl: string,
   clientSecret: string,
 ): SignInProvider {
@@ -201,20 +206,13 @@ export function embeddedSignIn(
       scope: signInScope(publicUrl),
       api_hosts: [],
     },
-    fetch: (url, init) => askWithin(app, url, init),
+    fetch: async (_url, { body, headers }) => {
+      const form = body instanceof URLSearchParams ? body : new URLSearchParams();
+      const answer = await answerToken(form, new Headers(headers).get("authorization") ?? undefined);
+      return new Response(answer.text, {
+        status: answer.status,
+        headers: { "content-type": "application/json" },
+      });
+    },
   };
-}
-
-async function askWithin(app: FastifyInstance, url: string, init: RequestInit): Promise<Response> {
-  const answer = await app.inject({
-    method: "POST",
-    url: new URL(url).pathname,
-    headers: Object.fromEntries(new Headers(init.headers)),
-    payload: init.body instanceof URLSearchParams ? init.body.toString() : "",
-  });
-  const contentType = answer.headers["content-type"];
-  return new Response(answer.body, {
-    status: answer.statusCode,
-    headers: contentType === undefined ? {} : { "content-type": String(contentType) },
-  });
 }

@@ -1,7 +1,6 @@
 /** The frame of pages that work without a script (sign-in, consent, set-up, errors), and HTML as tagged templates. */
 
 import { createHash } from "node:crypto";
-import type { FastifyReply } from "fastify";
 import { languageOf, type PageLanguage } from "./page-language.ts";
 
 /** HTML that is safe to send. */
@@ -117,11 +116,23 @@ ${body}
   return frame + STYLE + rest;
 }
 
-/** Sends a page with its headers. */
-export function sendPage(reply: FastifyReply, status: number, title: string, body: Html): FastifyReply {
-  return reply
-    .code(status)
-    .headers(PAGE_HEADERS)
-    .type("text/html; charset=utf-8")
-    .send(page(title, body, languageOf(reply.request.headers["accept-language"])));
+/** A page as the answer of a route. */
+export interface PageAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly text: string;
+}
+
+/** Returns a page with its headers. `acceptLanguage`: the request's header of that name. */
+export function pageAnswer(
+  status: number,
+  title: string,
+  body: Html,
+  acceptLanguage: string | undefined,
+): PageAnswer {
+  return {
+    status,
+    headers: { ...PAGE_HEADERS, "content-type": "text/html; charset=utf-8" },
+    text: page(title, body, languageOf(acceptLanguage)),
+  };
 }

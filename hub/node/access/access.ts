@@ -7,11 +7,10 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import type { IncomingMessage } from "node:http";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Reach } from "#hub/alerts/rule-store.ts";
-import type { Action } from "#hub/api/http/request.ts";
 import type { AccessControl, IncomingCredentials } from "#hub/api/http/route.ts";
-import type { Documents, Indices, Principal } from "#hub/api/ports/indices.ts";
+import type { Documents, Indices } from "#hub/api/ports/indices.ts";
 import type { DashboardPlugin } from "#hub/api/server.ts";
-import { ANONYMOUS, authorize, type Principal as Signed } from "#hub/auth/accounts/principal.ts";
+import { type Action, ANONYMOUS, authorize, keyOf, type Principal } from "#hub/auth/accounts/principal.ts";
 import { Auth } from "#hub/auth/auth.ts";
 import type { Viewer } from "#hub/live/live-server.ts";
 import type { HubSettings } from "#hub/node/settings/hub-settings.ts";
@@ -26,54 +25,35 @@ import { AuditLog, type AuditLogOptions } from "./audit-log.ts";
 import { reaches, reachOf } from "./index-access.ts";
 import { GuardedDocuments, GuardedIndices } from "./index-guard.ts";
 
-/** The principal as routes see it; its permissions stay private to this file. */
-class Caller implements Principal {
-  readonly id: string;
-  readonly name: string;
-  readonly roles: Principal["roles"];
-  readonly signed: Signed;
-
-  constructor(signed: Signed) {
-    this.id = `${signed.kind} ${signed.id}`;
-    this.name = signed.name;
-    this.roles = [signed.role];
-    this.signed = signed;
-  }
-}
-
 export class Access implements AccessControl {
-  readonly #auth: Auth;
+  readonly auth: Auth;
   readonly #required: boolean;
   /** The sender of the current request. */
-  readonly #present = new AsyncLocalStorage<Signed>();
+  readonly #present = new AsyncLocalStorage<Principal>();
 
   /** `required`: `auth.mode` is not off. */
   constructor(auth: Auth, required: boolean) {
-    this.#auth = auth;
+    this.auth = auth;
     this.#required = required;
   }
 
   /**
-   * Returns the plugins for the dashboard's listener: routes of sign-in, administration and the identity provider,
-   * the redirect to the sign-in, and `/health` for probes without credentials. `ready`: whether requests can be
-   * served.
+   * Returns the plugins for the dashboard's listener where a sign-in is required: the redirect to the sign-in, and
+   * `/health` for probes without credentials. `health` returns the state of the hub, or undefined while it starts.
    */
   plugins(health: () => string | undefined): DashboardPlugin[] {
-    if (!this.#required) return [this.#auth.plugin];
-    return [this.#auth.plugin, openHealth(health), signInFirst(this.#auth)];
+    return this.#required ? [openHealth(health), signInFirst(this.auth)] : [];
   }
 
   /** Throws as Authenticator.authenticate. */
-  async authenticate({ method, headers, ip }: IncomingCredentials): Promise<Principal> {
-    return new Caller(await this.#auth.authenticator.authenticate({ method, headers, ip }));
+  authenticate({ method, headers, ip }: IncomingCredentials): Promise<Principal> {
+    return this.auth.authenticator.authenticate({ method, headers, ip });
   }
 
   /** Throws forbidden; otherwise the rest of the request runs on behalf of the principal, see `guard`. */
   authorize(principal: Principal, action: Action): void {
-    if (!(principal instanceof Caller))
-      throw new AppError("forbidden", "the sender of this request is unknown");
-    authorize(principal.signed, action);
-    this.#present.enterWith(principal.signed);
+    authorize(principal, action);
+    this.#present.enterWith(principal);
   }
 
   /**
@@ -91,12 +71,12 @@ export class Access implements AccessControl {
 
   /** Returns the viewer of a live socket. Throws unauthenticated, forbidden, request_invalid, overloaded. */
   async viewer({ headers, socket }: IncomingMessage): Promise<Viewer> {
-    const { authenticator } = this.#auth;
+    const { authenticator } = this.auth;
     const credentials = { method: "GET", headers, ip: socket.remoteAddress ?? "" };
     const principal = await authenticator.authenticateUpgrade(credentials);
     authorize(principal, "search");
     return {
-      id: `${principal.kind} ${principal.id}`,
+      id: keyOf(principal),
       byCookie: principal.sessionKey !== undefined,
       mayRead: (index) => reaches(principal, index),
       // Authenticating by the cookie again would count as use and keep the session alive while the page is open.
@@ -110,14 +90,14 @@ export class Access implements AccessControl {
   /** Returns the indices that the current request's sender may access; all without authentication. */
   readonly reach = (): Reach => reachOf(this.#required ? this.#principal() : ANONYMOUS);
 
-  #principal(): Signed {
+  #principal(): Principal {
     const principal = this.#present.getStore();
     if (principal === undefined) throw new AppError("forbidden", "the request has no authenticated sender");
     return principal;
   }
 }
 
-async function isSignedIn(attempt: Promise<Signed>): Promise<boolean> {
+async function isSignedIn(attempt: Promise<Principal>): Promise<boolean> {
   try {
     await attempt;
     return true;

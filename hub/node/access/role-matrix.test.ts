@@ -1,14 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { AccessControl } from "#hub/api/http/route.ts";
-import {
-  actionsOf,
-  authorize,
-  isRole,
-  type Principal,
-  ROLES,
-  type Role,
-} from "#hub/auth/accounts/principal.ts";
+import { actionsOf, authorize, isRole, ROLES } from "#hub/auth/accounts/principal.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { FakeHub } from "#test/support/api/fake-hub.ts";
 import { clientOf } from "#test/support/api/http-client.ts";
@@ -21,13 +14,16 @@ const access: AccessControl = {
   authenticate({ headers }) {
     const role = String(headers["x-role"]);
     if (!isRole(role)) throw new AppError("unauthenticated", "no role");
-    return Promise.resolve({ id: `user ${role}`, name: role, roles: [role] });
+    return Promise.resolve({
+      kind: "user",
+      id: role,
+      name: role,
+      role,
+      actions: actionsOf(role),
+      indices: ["*"],
+    });
   },
-  authorize({ name }, action) {
-    const role = name as Role;
-    const principal = { kind: "user", id: role, name, role, actions: actionsOf(role), indices: ["*"] };
-    authorize(principal as Principal, action);
-  },
+  authorize,
 };
 
 const hub = new FakeHub();

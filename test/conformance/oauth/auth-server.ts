@@ -4,15 +4,19 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
-import { type FastifyBaseLogger, type FastifyInstance, fastify } from "fastify";
+import { type FastifyInstance, fastify } from "fastify";
 import { pino } from "pino";
+import { apiMetrics } from "#hub/api/http/api-metrics.ts";
+import { Dispatcher } from "#hub/api/http/dispatcher.ts";
+import { hubErrorBody } from "#hub/api/http/error-body.ts";
+import { BodyReader } from "#hub/api/http/request-body.ts";
+import { json, type Route } from "#hub/api/http/route.ts";
+import { authRoutes } from "#hub/api/routes/auth/all.ts";
 import { Passwords } from "#hub/auth/accounts/passwords.ts";
 import { type Action, authorize } from "#hub/auth/accounts/principal.ts";
 import type { AuditEvent } from "#hub/auth/audit/audit.ts";
-import { redactUrl, requestForLog } from "#hub/auth/audit/redaction.ts";
 import { Auth } from "#hub/auth/auth.ts";
 import type { AuthSettings } from "#hub/auth/settings.ts";
-import { sendError } from "#hub/auth/web/json-routes.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import { MemoryBucket } from "#proto/kit/memory-bucket.ts";
 import { Metrics } from "#proto/kit/metrics.ts";
@@ -92,10 +96,8 @@ export class World {
       env: {},
       passwords: new Passwords(CHEAP),
     });
-    const logger: FastifyBaseLogger = log.child({}, { serializers: { req: requestForLog } });
-    const app = fastify({ loggerInstance: logger, forceCloseConnections: true });
-    await app.register(auth.plugin);
-    await app.register((scope) => Promise.resolve(addSampleApi(scope, auth, log)));
+    const app = fastify({ forceCloseConnections: true });
+    await app.register(dispatcherOf(auth, log).plugin(""));
     origin = await app.listen({ host: "127.0.0.1", port: 0 });
     const world = new World(auth, app, { bucket, dataPath, audit, logs });
     world.origin = options.publicUrl ?? origin;
@@ -260,15 +262,30 @@ export async function read(answer: Response): Promise<TokenAnswer> {
   return { status: answer.status, headers: answer.headers, body };
 }
 
-/** Routes as in the hub's other parts: authenticate, then authorize. */
-function addSampleApi(app: FastifyInstance, auth: Auth, log: Logger): void {
-  app.setErrorHandler((error, _request, reply) => sendError(reply, error, log));
-  const deeds: Record<string, Action> = { search: "search", save: "save", ingest: "ingest" };
-  for (const [path, action] of Object.entries(deeds)) {
-    app.all(`/sample/${path}`, async (request) => {
-      const principal = await auth.authenticator.authenticate(request);
-      authorize(principal, action);
-      return { name: principal.name, url: redactUrl(request.url) };
-    });
-  }
+/** Serves the routes of sign-in as the hub does, and some of another part. */
+function dispatcherOf(auth: Auth, log: Logger): Dispatcher {
+  const metrics = new Metrics();
+  const { authenticator } = auth;
+  return new Dispatcher({
+    routes: [...authRoutes(auth, log), ...(["search", "save", "ingest"] as const).map(sampleRoute)],
+    access: { authenticate: (request) => authenticator.authenticate(request), authorize },
+    bodies: new BodyReader(metrics),
+    metrics: apiMetrics(metrics),
+    log,
+    errorBody: hubErrorBody,
+    compatVersion: "6.5.4",
+    onSignedIn: () => undefined,
+  });
+}
+
+function sampleRoute(action: Action): Route {
+  return {
+    methods: ["GET", "POST"],
+    paths: [`/sample/${action}`],
+    params: [],
+    takesAnyParams: true,
+    action,
+    summary: "Shows the sender's name.",
+    handle: ({ principal }) => json({ name: principal.name }),
+  };
 }

@@ -18,6 +18,7 @@ import type {
 import type { IngestPipelines } from "#hub/api/ports/pipelines.ts";
 import { sourcesOf } from "#hub/api/routes/documents/bulk-run.ts";
 import { ApiServer, type ApiServerOptions } from "#hub/api/server.ts";
+import { ANONYMOUS } from "#hub/auth/accounts/principal.ts";
 import { IndexCatalog } from "#hub/cluster/catalog/index-catalog.ts";
 import { actionCode, type DocumentBatch } from "#proto/document-batch.ts";
 import { systemClock } from "#proto/kit/clock.ts";
@@ -176,7 +177,7 @@ const CLUSTER: Cluster = {
 };
 
 const OPEN: AccessControl = {
-  authenticate: () => Promise.resolve({ id: "anonymous", name: "anonymous", roles: ["admin"] }),
+  authenticate: () => Promise.resolve(ANONYMOUS),
   authorize() {},
 };
 

@@ -15,6 +15,7 @@ import { Router } from "#hub/api/http/router.ts";
 import type { AliasInfo, IndexInfo } from "#hub/api/ports/indices.ts";
 import { allSearchRoutes } from "#hub/api/routes/search/all.ts";
 import { ScrollContexts } from "#hub/api/routes/search/scroll-contexts.ts";
+import { ANONYMOUS } from "#hub/auth/accounts/principal.ts";
 import { resolveIndices } from "#hub/cluster/catalog/index-names.ts";
 import { ResultCache } from "#hub/search/execute/result-cache.ts";
 import { gatherWarnings } from "#hub/search/options/request-version.ts";
@@ -76,7 +77,8 @@ export class SearchRoutesFixture {
         query: parameters,
         headers: {},
         body: Buffer.from(text),
-        principal: { id: "user test", name: "test", roles: ["admin"] },
+        ip: "127.0.0.1",
+        principal: ANONYMOUS,
         may: () => true,
         signal: new AbortController().signal,
       });

@@ -5,6 +5,7 @@ import { taskHeaders } from "#hub/api/context/tasks.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import { type ApiResponse, json } from "#hub/api/http/route.ts";
 import { writeTimeoutMs } from "#hub/api/parameters/write-options.ts";
+import { keyOf } from "#hub/auth/accounts/principal.ts";
 import { valueText } from "#proto/event.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
@@ -47,7 +48,7 @@ export async function startChange(
   // A source that can't be opened fails this request, not only the task.
   const pages = waits ? undefined : await change.open(request.signal);
   const task = parts.tasks.start({
-    owner: request.principal.id,
+    owner: keyOf(request.principal),
     action: change.action,
     description: change.description,
     headers: taskHeaders(request),

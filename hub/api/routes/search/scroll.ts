@@ -3,6 +3,7 @@
 import type { ApiContext } from "#hub/api/context/api-context.ts";
 import { type ApiRequest, checkValid } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
+import { keyOf } from "#hub/auth/accounts/principal.ts";
 import { searchShards } from "#hub/search/search.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject } from "#proto/kit/json.ts";
@@ -47,7 +48,7 @@ async function nextPage(
   checkValid(id === undefined && "scrollId is missing");
   const context = scrolls.take(
     id!,
-    request.principal.id,
+    keyOf(request.principal),
     keepAliveOf(keepAlive ?? request.query["scroll"]),
     keepAliveLimitMs(parts),
   );
@@ -83,7 +84,7 @@ async function nextPage(
 function clear(scrolls: ScrollContexts, request: ApiRequest): ApiResponse {
   const { ids } = readScroll(request);
   checkValid(ids.length === 0 && "no scroll ids specified");
-  const freed = scrolls.close(ids, request.may("administer") ? undefined : request.principal.id);
+  const freed = scrolls.close(ids, request.may("administer") ? undefined : keyOf(request.principal));
   return json({ succeeded: true, num_freed: freed }, freed === 0 ? 404 : 200);
 }
 

@@ -4,6 +4,7 @@ import type { ApiContext } from "#hub/api/context/api-context.ts";
 import { type ApiRequest, checkValid } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
 import { resolveOptions } from "#hub/api/parameters/shared-parameters.ts";
+import { keyOf } from "#hub/auth/accounts/principal.ts";
 import { answersAs, warnDeprecated } from "#hub/search/options/request-version.ts";
 import { parseSearchRequest } from "#hub/search/request/search-request.ts";
 import { searchShards } from "#hub/search/search.ts";
@@ -126,7 +127,7 @@ async function openScroll(
   const parsed = parseSearchRequest(search, limits);
   const whole = openShards(parts, target);
   const opened = slice === undefined ? whole : { ...whole, shards: slicedShards(whole.shards, slice) };
-  const id = scrolls.open(parsed, opened, request.principal.id, keepAliveMs, keepAliveLimitMs(parts));
+  const id = scrolls.open(parsed, opened, keyOf(request.principal), keepAliveMs, keepAliveLimitMs(parts));
   try {
     const { signal } = request;
     const typedKeys = request.flag("typed_keys") ?? false;
@@ -134,7 +135,7 @@ async function openScroll(
       searchShards(parsed, opened.shards, { signal, limits, typedKeys, clock: parts.clock }),
     );
     checkPartial(response, request.flag("allow_partial_search_results") ?? true);
-    const context = scrolls.take(id, request.principal.id, undefined);
+    const context = scrolls.take(id, keyOf(request.principal), undefined);
     context.cursor = response.cursor;
     context.total = response.total;
     context.isAtEnd = response.cursor === undefined;

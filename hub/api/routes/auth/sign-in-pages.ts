@@ -1,9 +1,9 @@
-/** The page that makes the first administrator, and the page of a sign-in that failed. */
+/** The page that creates the first administrator, and the page of a sign-in that failed. */
 
 import { type Html, html, NOTHING } from "#hub/auth/web/page.ts";
 import type { Say } from "#hub/auth/web/page-language.ts";
 
-/** Returns the body of the set-up page; `problem`: why the last try failed. */
+/** Returns the body of the set-up page; `problem`: why the last attempt failed. */
 export function setupBody(say: Say, action: string, formToken: string, name: string, problem: string): Html {
   const alert = problem === "" ? NOTHING : html`<p class="bad" role="alert">${problem}</p>`;
   return html`<h1>${say("Make the first administrator")}</h1>
@@ -19,7 +19,7 @@ ${alert}
 </form>`;
 }
 
-/** Returns the body of the page of a failure, with a way on. */
+/** Returns the body of the page of a failure, with a link to the sign-in. */
 export function failureBody(say: Say, title: string, reason: string): Html {
   return html`<h1>${say(title)}</h1>
 <p>${say(reason)}</p>

@@ -1,0 +1,104 @@
+/** `/api/auth/accounts` and `/api/auth/password`: accounts, for administrators, and everybody's own password. */
+
+import { empty, json, type Route, routeWithBody } from "#hub/api/http/route.ts";
+import type { Auth } from "#hub/auth/auth.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import { Type } from "#proto/kit/schema.ts";
+import { Indices, JSON_ROUTE, RoleName } from "./shared.ts";
+
+const LIST = "/api/auth/accounts";
+const ONE = "/api/auth/accounts/{id}";
+
+const NewAccount = Type.Object(
+  { name: Type.String(), password: Type.String(), role: RoleName, indices: Indices },
+  { additionalProperties: false },
+);
+const AccountChange = Type.Object(
+  { password: Type.Optional(Type.String()), role: Type.Optional(RoleName), indices: Indices },
+  { additionalProperties: false },
+);
+const PasswordChange = Type.Object(
+  { current: Type.String(), password: Type.String() },
+  { additionalProperties: false },
+);
+
+type AccountParts = Pick<Auth, "accounts" | "sessions" | "passwordSignIn" | "provider">;
+
+export function accountRoutes(auth: AccountParts): Route[] {
+  const { accounts, sessions, provider } = auth;
+  return [
+    {
+      ...JSON_ROUTE,
+      methods: ["GET"],
+      paths: [LIST],
+      action: "administer",
+      summary: "Lists the accounts.",
+      handle: async () => json({ accounts: await accounts.list() }),
+    },
+    routeWithBody({
+      ...JSON_ROUTE,
+      methods: ["POST"],
+      paths: [LIST],
+      action: "administer",
+      summary: "Creates an account.",
+      schema: NewAccount,
+      handle: async ({ principal }, { name, password, role, indices }) => {
+        const wanted = { name, password, role, ...(indices === undefined ? {} : { indices }) };
+        return json(await accounts.add(wanted, principal.name), 201);
+      },
+    }),
+    routeWithBody({
+      ...JSON_ROUTE,
+      methods: ["PATCH"],
+      paths: [ONE],
+      action: "administer",
+      summary: "Changes an account's password, role or indices, and ends its sessions.",
+      schema: AccountChange,
+      handle: async (request, { password, role, indices }) => {
+        const name = request.segment("id");
+        const by = request.principal.name;
+        const found = await accounts.find(name);
+        if (found === null) throw new AppError("not_found", `there is no account "${name}"`);
+        if (password !== undefined) await accounts.setPassword(name, password, by);
+        if (role !== undefined || indices !== undefined) {
+          await accounts.setRole(name, role ?? found.account.role, indices ?? found.account.indices, by);
+        }
+        await sessions.endAll(found.id);
+        return empty(204);
+      },
+    }),
+    {
+      ...JSON_ROUTE,
+      methods: ["DELETE"],
+      paths: [ONE],
+      action: "administer",
+      summary: "Removes an account with its sessions and consents.",
+      handle: async (request) => {
+        const { id } = await accounts.remove(request.segment("id"), request.principal.name);
+        await sessions.endAll(id);
+        await provider.consents.forget(id);
+        return empty(204);
+      },
+    },
+    ownPassword(auth),
+  ];
+}
+
+function ownPassword({ accounts, passwordSignIn }: AccountParts): Route {
+  return routeWithBody({
+    ...JSON_ROUTE,
+    methods: ["POST"],
+    paths: ["/api/auth/password"],
+    action: [],
+    caller: "person",
+    summary: "Changes one's own password.",
+    schema: PasswordChange,
+    handle: async ({ principal, ip }, { current, password }) => {
+      if (!(await passwordSignIn.confirm(principal.name, current, ip))) {
+        throw new AppError("forbidden", "the current password is wrong");
+      }
+      await accounts.setPassword(principal.name, password, principal.name);
+      return empty(204);
+    },
+  });
+}

@@ -1,0 +1,149 @@
+/** `/api/auth`: the dashboard's sign-in and sign-out, the sessions of its user, and tickets for the live socket. */
+
+import type { ApiRequest } from "#hub/api/http/request.ts";
+import { type ApiResponse, empty, json, type Route, redirect } from "#hub/api/http/route.ts";
+import type { Auth } from "#hub/auth/auth.ts";
+import { openSession, SESSION_COOKIE } from "#hub/auth/sign-in/browser-session.ts";
+import { SIGN_IN_CALLBACK } from "#hub/auth/sign-in/dashboard-sign-in.ts";
+import { bindingFrom } from "#hub/auth/state/secrets.ts";
+import { pageAnswer } from "#hub/auth/web/page.ts";
+import { languageOf, sayIn } from "#hub/auth/web/page-language.ts";
+import { toAppError } from "#proto/kit/errors.ts";
+import type { Logger } from "#proto/kit/log.ts";
+import { JSON_ROUTE, PAGE_ROUTE } from "./shared.ts";
+import { failureBody } from "./sign-in-pages.ts";
+
+/** Cookie that ties a sign-in to the browser that began it. */
+const BINDING_COOKIE = "tailrace_sign_in";
+const BINDING_SECONDS = 15 * 60;
+
+type SessionParts = Pick<
+  Auth,
+  "mode" | "publicUrl" | "cookies" | "authenticator" | "dashboardSignIn" | "sessions" | "provider" | "audit"
+>;
+
+export function sessionRoutes(auth: SessionParts, log: Logger): Route[] {
+  return [
+    {
+      ...PAGE_ROUTE,
+      methods: ["GET"],
+      paths: ["/api/auth/login"],
+      summary: "Sends the browser to the sign-in; the parameter return_to names where it goes then.",
+      handle: (request) => login(auth, request),
+    },
+    {
+      ...PAGE_ROUTE,
+      methods: ["GET"],
+      paths: [SIGN_IN_CALLBACK],
+      summary: "Ends a sign-in: the provider sends the browser here.",
+      handle: (request) => callback(auth, request, log),
+    },
+    {
+      ...JSON_ROUTE,
+      methods: ["POST"],
+      paths: ["/api/auth/logout"],
+      action: [],
+      summary: "Ends the browser's session.",
+      body: "any",
+      handle: (request) => logout(auth, request),
+    },
+    {
+      ...JSON_ROUTE,
+      methods: ["GET", "HEAD"],
+      paths: ["/api/auth/me"],
+      action: [],
+      summary: "Shows who sent the request, with role and rights.",
+      handle: ({ principal: { kind, name, role, actions, indices } }) =>
+        json({ kind, name, role, actions: [...actions], indices }),
+    },
+    {
+      ...JSON_ROUTE,
+      methods: ["POST"],
+      paths: ["/api/auth/ticket"],
+      action: [],
+      summary: "Issues a ticket that opens one live socket.",
+      body: "any",
+      handle: async ({ principal }) => json({ ticket: await auth.authenticator.ticketFor(principal) }),
+    },
+    ...ownSessions(auth),
+  ];
+}
+
+function ownSessions({ sessions, audit }: SessionParts): Route[] {
+  return [
+    {
+      ...JSON_ROUTE,
+      methods: ["GET"],
+      paths: ["/api/auth/sessions"],
+      action: [],
+      caller: "person",
+      summary: "Lists one's own sessions.",
+      handle: async ({ principal }) => {
+        const own = await sessions.list(principal.id);
+        return json({
+          sessions: own.map(({ key, session }) => ({
+            key,
+            current: key === principal.sessionKey,
+            created_at: new Date(session.createdAt).toISOString(),
+            seen_at: new Date(session.seenAt).toISOString(),
+            ip: session.ip,
+            user_agent: session.userAgent,
+          })),
+        });
+      },
+    },
+    {
+      ...JSON_ROUTE,
+      methods: ["DELETE"],
+      paths: ["/api/auth/sessions/{key}"],
+      action: [],
+      caller: "person",
+      summary: "Ends one of one's own sessions.",
+      handle: async (request) => {
+        const { principal, ip } = request;
+        await sessions.endOwn(principal.id, request.segment("key"));
+        audit({ action: "session_ended", outcome: "ok", actor: principal.name, ip });
+        return empty(204);
+      },
+    },
+  ];
+}
+
+async function login(auth: SessionParts, { uri, headers }: ApiRequest): Promise<ApiResponse> {
+  const publicUrl = auth.publicUrl();
+  if (auth.mode === "off") return redirect("/");
+  // Cookies belong to one host: a browser that used another name of this one starts at the public address.
+  if (headers.host !== new URL(publicUrl).host) return redirect(publicUrl + uri);
+  const query = new URL(uri, publicUrl).searchParams;
+  const binding = bindingFrom(auth.cookies().read(headers.cookie, BINDING_COOKIE));
+  const url = await auth.dashboardSignIn.start(query.get("return_to") ?? "/", binding);
+  return redirect(url, [auth.cookies().write(BINDING_COOKIE, binding, { maxAgeSeconds: BINDING_SECONDS })]);
+}
+
+async function callback(
+  auth: SessionParts,
+  { uri, headers, ip }: ApiRequest,
+  log: Logger,
+): Promise<ApiResponse> {
+  const parameters = new URL(uri, auth.publicUrl()).searchParams;
+  const binding = auth.cookies().read(headers.cookie, BINDING_COOKIE);
+  try {
+    const found = await auth.dashboardSignIn.finish(parameters, binding);
+    return redirect(found.returnTo, [await openSession(auth, { headers, ip }, found)]);
+  } catch (error) {
+    const { code, cause, message, status } = toAppError(error);
+    if (code === "internal") log.error({ err: cause }, "sign-in failed");
+    auth.audit({ action: "sign_in", outcome: "refused", actor: "unknown", ip, reason: message });
+    const language = headers["accept-language"];
+    const say = sayIn(languageOf(language));
+    const body = failureBody(say, "You aren't signed in", `${message}.`);
+    return pageAnswer(status, say("Sign-in failed"), body, language);
+  }
+}
+
+async function logout(auth: SessionParts, { principal, headers, ip }: ApiRequest): Promise<ApiResponse> {
+  if (principal.sessionKey !== undefined) await auth.sessions.end(principal.sessionKey);
+  const atProvider = await auth.provider.endBrowserSession(headers.cookie);
+  auth.audit({ action: "sign_out", outcome: "ok", actor: principal.name, ip });
+  return { status: 204, headers: { "set-cookie": [auth.cookies().clear(SESSION_COOKIE), ...atProvider] } };
+}

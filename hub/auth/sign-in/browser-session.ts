@@ -1,0 +1,22 @@
+/** The dashboard's session of a browser, which a cookie holds. */
+
+import type { IncomingHttpHeaders } from "node:http";
+import type { Account } from "#hub/auth/accounts/accounts.ts";
+import type { Sessions } from "#hub/auth/accounts/sessions.ts";
+import type { Cookies } from "#hub/auth/web/cookies.ts";
+
+/** Name of the dashboard's cookie. */
+export const SESSION_COOKIE = "tailrace_session";
+
+/** Opens a new session for an account and ends the one that the browser had. Returns the Set-Cookie header's value. */
+export async function openSession(
+  { cookies, sessions }: { readonly cookies: () => Cookies; readonly sessions: Sessions },
+  { headers, ip }: { readonly headers: IncomingHttpHeaders; readonly ip: string },
+  { id, account }: { readonly id: string; readonly account: Account },
+): Promise<string> {
+  const before = cookies().read(headers.cookie, SESSION_COOKIE);
+  const old = before === undefined ? null : await sessions.find(before);
+  if (old !== null) await sessions.end(old.key);
+  const secret = await sessions.open(id, account.epoch, ip, headers["user-agent"] ?? "");
+  return cookies().write(SESSION_COOKIE, secret);
+}
