@@ -3,7 +3,7 @@
 import { join, resolve } from "node:path";
 import type { Alerts } from "#hub/alerts/alerts.ts";
 import { completeVersion } from "#hub/api/compat/version.ts";
-import type { HealthReport } from "#hub/api/ports/indices.ts";
+import type { HealthReport } from "#hub/api/ports/status.ts";
 import { ApiServer, type ApiServerOptions } from "#hub/api/server.ts";
 import type { IndexCatalog } from "#hub/cluster/catalog/index-catalog.ts";
 import type { ShardHost } from "#hub/cluster/hosting/shard-host.ts";

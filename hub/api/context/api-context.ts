@@ -1,7 +1,9 @@
 /** The dependencies of the routes of the search interface. */
 
 import type { ErrorContext } from "#hub/api/http/error-body.ts";
-import type { Cluster, Documents, Indices, Shards } from "#hub/api/ports/indices.ts";
+import type { Cluster } from "#hub/api/ports/cluster.ts";
+import type { Documents } from "#hub/api/ports/documents.ts";
+import type { Indices, Shards } from "#hub/api/ports/indices.ts";
 import type { IngestPipelines } from "#hub/api/ports/pipelines.ts";
 import { ResultCache } from "#hub/search/execute/result-cache.ts";
 import type { Clock } from "#proto/kit/clock.ts";

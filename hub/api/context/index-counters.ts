@@ -3,14 +3,9 @@
  * searches and maintenance. Events of pipelines don't pass the interface and aren't counted.
  */
 
-import type {
-  Documents,
-  IndexInfo,
-  Indices,
-  Shards,
-  WriteItem,
-  WriteResult,
-} from "#hub/api/ports/indices.ts";
+import type { Documents, WriteItem } from "#hub/api/ports/documents.ts";
+import type { IndexInfo, Indices, Shards } from "#hub/api/ports/indices.ts";
+import type { WriteResult } from "#hub/cluster/writes/writes.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 
 /** Operations of one kind. */

@@ -1,8 +1,10 @@
 /** Documents go through the ingest pipelines that their sender or their index asks for before they are written. */
 
 import { checkId } from "#hub/api/parameters/write-options.ts";
-import type { Documents, Indices, WriteItem, WriteResult } from "#hub/api/ports/indices.ts";
+import type { Documents, WriteItem } from "#hub/api/ports/documents.ts";
+import type { Indices } from "#hub/api/ports/indices.ts";
 import type { IngestOutcome, IngestPipelines } from "#hub/api/ports/pipelines.ts";
+import type { WriteResult } from "#hub/cluster/writes/writes.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 
 /** Name by which clients and settings ask for no pipeline, not even the index's own one. */

@@ -2,7 +2,8 @@
 
 import type { ApiContext } from "#hub/api/context/api-context.ts";
 import { isFailure } from "#hub/api/parameters/write-options.ts";
-import type { StoredDocument, WriteItem, WriteOptions, WriteResult } from "#hub/api/ports/indices.ts";
+import type { WriteItem } from "#hub/api/ports/documents.ts";
+import type { StoredDocument, WriteOptions, WriteResult } from "#hub/cluster/writes/writes.ts";
 import { readScript, type Script } from "#hub/scripts/script.ts";
 import { toJson } from "#hub/scripts/values/json.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";

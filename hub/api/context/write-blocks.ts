@@ -1,8 +1,10 @@
 /** Writes that an index refuses: `index.blocks.*`, and `require_alias`, by which a mistaken name makes no index. */
 
 import { isTrue } from "#hub/api/parameters/values.ts";
-import type { Documents, IndexInfo, Indices, WriteResult } from "#hub/api/ports/indices.ts";
+import type { Documents } from "#hub/api/ports/documents.ts";
+import type { IndexInfo, Indices } from "#hub/api/ports/indices.ts";
 import { backingIndices } from "#hub/cluster/catalog/data-streams.ts";
+import type { WriteResult } from "#hub/cluster/writes/writes.ts";
 import { AppError } from "#proto/kit/errors.ts";
 
 /** Settings that block writes, with the reasons that clients get. */

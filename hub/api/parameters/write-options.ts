@@ -2,15 +2,15 @@
 
 import { DEFAULT_TYPE, typeOf } from "#hub/api/compat/mapping-types.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
+import type { Indices } from "#hub/api/ports/indices.ts";
 import type {
-  Indices,
   RefreshPolicy,
   VersionType,
   WriteConditions,
   WriteOptions,
   WriteResult,
   WriteSuccess,
-} from "#hub/api/ports/indices.ts";
+} from "#hub/cluster/writes/writes.ts";
 import { warnDeprecated } from "#hub/search/options/request-version.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";

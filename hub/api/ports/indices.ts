@@ -1,6 +1,6 @@
 /**
- * Ports of the HTTP interfaces to the rest of the hub. The hub passes implementations to the server's constructor, tests
- * pass fakes in memory.
+ * Ports of the HTTP interfaces to indices: their metadata, templates and shards. The hub passes implementations to the
+ * server's constructor, tests pass fakes in memory.
  */
 
 import type {
@@ -9,34 +9,9 @@ import type {
   TemplateSet,
 } from "#hub/cluster/catalog/composable-templates.ts";
 import type { HostedShardStats } from "#hub/cluster/hosting/hosted-index.ts";
-import type {
-  AppendResult,
-  WriteItem as ClusterWriteItem,
-  StoredDocument,
-  WriteOptions,
-  WriteResult,
-} from "#hub/cluster/writes/writes.ts";
 import type { Mapping } from "#hub/engine/mapping/mapping.ts";
 import type { Searcher } from "#hub/engine/searcher/searcher.ts";
-import type { DocumentBatch } from "#proto/document-batch.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
-
-export type {
-  ComponentTemplate,
-  ComposableTemplate,
-  PartialDefinition,
-  TemplateSet,
-} from "#hub/cluster/catalog/composable-templates.ts";
-export type {
-  AppendResult,
-  RefreshPolicy,
-  StoredDocument,
-  VersionType,
-  WriteConditions,
-  WriteOptions,
-  WriteResult,
-  WriteSuccess,
-} from "#hub/cluster/writes/writes.ts";
 
 /** An alias of one index, as `_alias` prints it. */
 export interface AliasInfo {
@@ -158,26 +133,6 @@ export interface Indices {
   deleteTemplates(names: readonly string[]): Promise<void>;
 }
 
-/** A change of a document, as a route gives it. */
-export type WriteItem =
-  | Exclude<ClusterWriteItem, NewVersion>
-  | (NewVersion & {
-      /** Ingest pipeline it goes through first. */
-      readonly pipeline?: string;
-    });
-
-type NewVersion = Extract<ClusterWriteItem, { kind: "index" | "create" }>;
-
-/** The document interface: every change goes through the journal. */
-export interface Documents {
-  /** Resolves with one result per item, in order; items fail one by one. Throws only where nothing was tried (overloaded, journal_full, unavailable). */
-  write(items: readonly WriteItem[], options: WriteOptions): Promise<WriteResult[]>;
-  /** Writes new documents of one index without ids, the quick way; the action is index or create. Null where they aren't as simple as that: nothing was tried, `write` takes them. */
-  append(run: DocumentBatch, options: WriteOptions): Promise<AppendResult | null>;
-  /** Reads in real time. `index`: a name or an alias of one index. Null: no such document. Throws index_missing. */
-  get(index: string, id: string, options: { readonly routing?: string }): Promise<StoredDocument | null>;
-}
-
 /** A shard's snapshot to search in. */
 export interface ShardSearcher {
   readonly index: IndexInfo;
@@ -195,58 +150,4 @@ export interface Shards {
   flush(indices: readonly IndexInfo[]): Promise<void>;
   forceMerge(indices: readonly IndexInfo[], maxSegments: number): Promise<void>;
   stats(index: IndexInfo): HostedShardStats[];
-}
-
-/** A member of the cluster. */
-export interface NodeInfo {
-  /** 22 characters base64url. */
-  readonly id: string;
-  readonly name: string;
-  /** Its settings node.attr.<name>, by name. */
-  readonly attributes: Readonly<Record<string, string>>;
-  readonly host: string;
-  readonly httpAddress: string;
-  readonly transportAddress: string;
-  readonly master: boolean;
-}
-
-/** Facts of the cluster. */
-export interface Cluster {
-  readonly name: string;
-  /** 22 characters base64url. */
-  readonly uuid: string;
-  /** This node first. */
-  nodes(): NodeInfo[];
-  /** Settings of `_cluster/settings`, dotted keys. */
-  settings(): { readonly persistent: JsonObject; readonly transient: JsonObject };
-  /** Merges settings; null removes. Throws settings_invalid. */
-  putSettings(changes: { readonly persistent: JsonObject; readonly transient: JsonObject }): Promise<void>;
-}
-
-/** State of one part of the hub. */
-export interface PartHealth {
-  readonly part: string;
-  /** `degraded`: it works, but needs attention. `failing`: it can't do its work now. */
-  readonly level: "ok" | "degraded" | "failing";
-  /** For people; empty if the part is ok. */
-  readonly reason: string;
-}
-
-/** State of all parts; `status` is the worst of them. */
-export interface HealthReport {
-  readonly status: PartHealth["level"];
-  readonly parts: readonly PartHealth[];
-}
-
-/** State of the hub for the hub interface (`/api`). */
-export interface HubStatus {
-  /** JSON of `/api/status`. */
-  status(): Promise<JsonObject>;
-  /** JSON of `/api/agents`. */
-  agents(): JsonObject[];
-  /** JSON of `/api/agents/ID`, with its files; undefined for an unknown agent. */
-  agent(id: string): JsonObject | undefined;
-  /** True when requests can be served; `/health` answers 503 else. */
-  ready(): boolean;
-  health(): HealthReport;
 }

@@ -1,9 +1,10 @@
 /** The audit log: security events as documents of an internal index that only administrators can read. */
 
 import { randomUUID } from "node:crypto";
-import type { WriteItem, WriteOptions, WriteResult } from "#hub/api/ports/indices.ts";
+import type { WriteItem } from "#hub/api/ports/documents.ts";
 import type { AuditEvent, AuditSink } from "#hub/auth/audit/audit.ts";
 import { INTERNAL_PREFIX } from "#hub/cluster/catalog/index-names.ts";
+import type { WriteOptions, WriteResult } from "#hub/cluster/writes/writes.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";

@@ -4,22 +4,18 @@
  * no route can omit it.
  */
 
+import type { Documents, WriteItem } from "#hub/api/ports/documents.ts";
 import type {
   AliasAction,
-  AppendResult,
   ComposableTemplates,
-  Documents,
   IndexDefinition,
   IndexInfo,
   IndexTemplate,
   Indices,
   ResolveOptions,
-  StoredDocument,
-  WriteItem,
-  WriteOptions,
-  WriteResult,
 } from "#hub/api/ports/indices.ts";
 import type { Principal } from "#hub/auth/accounts/principal.ts";
+import type { AppendResult, StoredDocument, WriteOptions, WriteResult } from "#hub/cluster/writes/writes.ts";
 import type { DocumentBatch } from "#proto/document-batch.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";

@@ -1,11 +1,11 @@
 /** Restricts composable templates to what the sender of the current request may access. */
 
+import type { ComposableTemplates } from "#hub/api/ports/indices.ts";
 import type {
   ComponentTemplate,
   ComposableTemplate,
-  ComposableTemplates,
   TemplateSet,
-} from "#hub/api/ports/indices.ts";
+} from "#hub/cluster/catalog/composable-templates.ts";
 
 /** Checks access to names for the sender of the current request. */
 export interface NameReach {

@@ -4,7 +4,7 @@
  */
 
 import { createHash, randomBytes } from "node:crypto";
-import type { Cluster, NodeInfo } from "#hub/api/ports/indices.ts";
+import type { Cluster, NodeInfo } from "#hub/api/ports/cluster.ts";
 import { toAppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import type { StateBucket } from "#proto/kit/state-bucket.ts";

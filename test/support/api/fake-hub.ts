@@ -4,22 +4,15 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { AccessControl } from "#hub/api/http/route.ts";
-import type {
-  AppendResult,
-  Cluster,
-  Documents,
-  IndexInfo,
-  Shards,
-  StoredDocument,
-  WriteItem,
-  WriteOptions,
-  WriteResult,
-} from "#hub/api/ports/indices.ts";
+import type { Cluster } from "#hub/api/ports/cluster.ts";
+import type { Documents, WriteItem } from "#hub/api/ports/documents.ts";
+import type { IndexInfo, Shards } from "#hub/api/ports/indices.ts";
 import type { IngestPipelines } from "#hub/api/ports/pipelines.ts";
 import { sourcesOf } from "#hub/api/routes/documents/bulk-run.ts";
 import { ApiServer, type ApiServerOptions } from "#hub/api/server.ts";
 import { ANONYMOUS } from "#hub/auth/accounts/principal.ts";
 import { IndexCatalog } from "#hub/cluster/catalog/index-catalog.ts";
+import type { AppendResult, StoredDocument, WriteOptions, WriteResult } from "#hub/cluster/writes/writes.ts";
 import { actionCode, type DocumentBatch } from "#proto/document-batch.ts";
 import { systemClock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";

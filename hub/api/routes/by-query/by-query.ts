@@ -5,7 +5,7 @@ import { checkPipeline, pipelineOf } from "#hub/api/context/ingest-documents.ts"
 import { readChangeScript } from "#hub/api/context/scripted-change.ts";
 import { type ApiRequest, checkValid } from "#hub/api/http/request.ts";
 import type { ApiResponse, Route } from "#hub/api/http/route.ts";
-import type { WriteItem } from "#hub/api/ports/indices.ts";
+import type { WriteItem } from "#hub/api/ports/documents.ts";
 import { targetOf } from "#hub/api/routes/search/search.ts";
 import { bodyWithParams, SEARCH_PARAMS } from "#hub/api/routes/search/search-params.ts";
 import { AppError } from "#proto/kit/errors.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { ApiContext } from "#hub/api/context/api-context.ts";
-import type { WriteResult } from "#hub/api/ports/indices.ts";
+import type { WriteResult } from "#hub/cluster/writes/writes.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { ChangeProgress, changeByQuery, type FoundDocument } from "./change-by-query.ts";
 

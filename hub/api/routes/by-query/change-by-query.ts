@@ -4,7 +4,8 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { ApiContext } from "#hub/api/context/api-context.ts";
 import { itemError } from "#hub/api/http/error-body.ts";
 import { isFailure, typeName } from "#hub/api/parameters/write-options.ts";
-import type { RefreshPolicy, WriteItem, WriteResult } from "#hub/api/ports/indices.ts";
+import type { WriteItem } from "#hub/api/ports/documents.ts";
+import type { RefreshPolicy, WriteResult } from "#hub/cluster/writes/writes.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 

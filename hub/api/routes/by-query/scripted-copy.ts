@@ -1,7 +1,7 @@
 /** The scripts of `_update_by_query` and `_reindex`: what they may change of a document and of where it goes. */
 
 import { jsonBytes, parsed, runChange } from "#hub/api/context/scripted-change.ts";
-import type { WriteItem } from "#hub/api/ports/indices.ts";
+import type { WriteItem } from "#hub/api/ports/documents.ts";
 import type { Script } from "#hub/scripts/script.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";

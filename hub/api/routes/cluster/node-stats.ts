@@ -4,7 +4,8 @@ import { arch, availableParallelism, platform, uptime } from "node:os";
 import type { ApiContext } from "#hub/api/context/api-context.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
-import type { IndexInfo, NodeInfo } from "#hub/api/ports/indices.ts";
+import type { NodeInfo } from "#hub/api/ports/cluster.ts";
+import type { IndexInfo } from "#hub/api/ports/indices.ts";
 import { statsOptions } from "#hub/api/routes/indices/stats.ts";
 import { clusterHealth } from "#hub/api/stats/index-health.ts";
 import {

@@ -5,7 +5,7 @@ import type { ApiContext } from "#hub/api/context/api-context.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, MAX_BODY_BYTES, type Route } from "#hub/api/http/route.ts";
 import { nestSettings } from "#hub/api/parameters/index-settings.ts";
-import type { NodeInfo } from "#hub/api/ports/indices.ts";
+import type { NodeInfo } from "#hub/api/ports/cluster.ts";
 import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 

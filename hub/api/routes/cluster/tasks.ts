@@ -4,7 +4,7 @@ import type { ApiContext } from "#hub/api/context/api-context.ts";
 import { maySeeTask, printOutcome, printTask, type Task, taskHeaders } from "#hub/api/context/tasks.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
-import type { NodeInfo } from "#hub/api/ports/indices.ts";
+import type { NodeInfo } from "#hub/api/ports/cluster.ts";
 import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";

@@ -4,7 +4,8 @@
  */
 
 import { writeBody } from "#hub/api/parameters/write-options.ts";
-import type { AppendResult, Indices, RefreshPolicy } from "#hub/api/ports/indices.ts";
+import type { Indices } from "#hub/api/ports/indices.ts";
+import type { AppendResult, RefreshPolicy } from "#hub/cluster/writes/writes.ts";
 import type { AppError } from "#proto/kit/errors.ts";
 import { freeBytes } from "#proto/kit/free-bytes.ts";
 

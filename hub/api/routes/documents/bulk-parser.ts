@@ -8,7 +8,7 @@ import { pipelineOf } from "#hub/api/context/ingest-documents.ts";
 import type { ScriptedUpdate } from "#hub/api/context/scripted-change.ts";
 import { isTrue, optionalInteger, optionalText } from "#hub/api/parameters/values.ts";
 import { checkId, makeConditions, warnOfVersion } from "#hub/api/parameters/write-options.ts";
-import type { WriteItem } from "#hub/api/ports/indices.ts";
+import type { WriteItem } from "#hub/api/ports/documents.ts";
 import { checkNesting } from "#hub/search/options/json.ts";
 import { answersAs, warnDeprecated } from "#hub/search/options/request-version.ts";
 import { parseSourceFilter, type SourceFilter } from "#hub/search/source/source-filter.ts";

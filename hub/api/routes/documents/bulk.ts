@@ -18,7 +18,8 @@ import {
   writeOptions,
   writeStatus,
 } from "#hub/api/parameters/write-options.ts";
-import type { WriteItem, WriteOptions, WriteResult } from "#hub/api/ports/indices.ts";
+import type { WriteItem } from "#hub/api/ports/documents.ts";
+import type { WriteOptions, WriteResult } from "#hub/cluster/writes/writes.ts";
 import { RawJson } from "#hub/search/options/raw-json.ts";
 import { filterSource } from "#hub/search/source/source-filter.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";

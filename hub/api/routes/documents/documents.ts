@@ -19,7 +19,8 @@ import {
   writeOptions,
   writeStatus,
 } from "#hub/api/parameters/write-options.ts";
-import type { WriteConditions, WriteItem } from "#hub/api/ports/indices.ts";
+import type { WriteItem } from "#hub/api/ports/documents.ts";
+import type { WriteConditions } from "#hub/cluster/writes/writes.ts";
 import { filterSource } from "#hub/search/source/source-filter.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { applySettings, splitSettings } from "./document-body.ts";

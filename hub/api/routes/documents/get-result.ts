@@ -3,7 +3,8 @@
 import { documentType, fitsType, indexType } from "#hub/api/compat/mapping-types.ts";
 import type { ApiContext } from "#hub/api/context/api-context.ts";
 import { isTrue } from "#hub/api/parameters/values.ts";
-import type { IndexInfo, StoredDocument } from "#hub/api/ports/indices.ts";
+import type { IndexInfo } from "#hub/api/ports/indices.ts";
+import type { StoredDocument } from "#hub/cluster/writes/writes.ts";
 import { parseJson } from "#hub/search/options/json.ts";
 import { answersAs } from "#hub/search/options/request-version.ts";
 import { filterSource, type SourceFilter } from "#hub/search/source/source-filter.ts";

@@ -21,7 +21,8 @@ import {
   writeOptions,
   writeStatus,
 } from "#hub/api/parameters/write-options.ts";
-import type { StoredDocument, WriteItem } from "#hub/api/ports/indices.ts";
+import type { WriteItem } from "#hub/api/ports/documents.ts";
+import type { StoredDocument } from "#hub/cluster/writes/writes.ts";
 import type { Script } from "#hub/scripts/script.ts";
 import { parseJson } from "#hub/search/options/json.ts";
 import { filterSource, parseSourceFilter, type SourceFilter } from "#hub/search/source/source-filter.ts";

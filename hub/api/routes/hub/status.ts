@@ -2,7 +2,7 @@
 
 import type { SlowQueries } from "#hub/api/context/slow-queries.ts";
 import { json, type Route } from "#hub/api/http/route.ts";
-import type { HubStatus } from "#hub/api/ports/indices.ts";
+import type { HubStatus } from "#hub/api/ports/status.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import type { Metrics } from "#proto/kit/metrics.ts";

@@ -5,7 +5,11 @@ import { DEFAULT_TYPE, splitType } from "#hub/api/compat/mapping-types.ts";
 import { parseAliases } from "#hub/api/parameters/alias-definition.ts";
 import { flattenSettings, nestSettings, printSettings } from "#hub/api/parameters/index-settings.ts";
 import { isTrue, optionalInteger, texts } from "#hub/api/parameters/values.ts";
-import type { ComponentTemplate, ComposableTemplate, PartialDefinition } from "#hub/api/ports/indices.ts";
+import type {
+  ComponentTemplate,
+  ComposableTemplate,
+  PartialDefinition,
+} from "#hub/cluster/catalog/composable-templates.ts";
 import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";

@@ -1,0 +1,29 @@
+/** Port of the HTTP interfaces to the cluster: its name, members and settings. */
+
+import type { JsonObject } from "#proto/kit/json.ts";
+
+/** A member of the cluster. */
+export interface NodeInfo {
+  /** 22 characters base64url. */
+  readonly id: string;
+  readonly name: string;
+  /** Its settings node.attr.<name>, by name. */
+  readonly attributes: Readonly<Record<string, string>>;
+  readonly host: string;
+  readonly httpAddress: string;
+  readonly transportAddress: string;
+  readonly master: boolean;
+}
+
+/** Facts of the cluster. */
+export interface Cluster {
+  readonly name: string;
+  /** 22 characters base64url. */
+  readonly uuid: string;
+  /** This node first. */
+  nodes(): NodeInfo[];
+  /** Settings of `_cluster/settings`, dotted keys. */
+  settings(): { readonly persistent: JsonObject; readonly transient: JsonObject };
+  /** Merges settings; null removes. Throws settings_invalid. */
+  putSettings(changes: { readonly persistent: JsonObject; readonly transient: JsonObject }): Promise<void>;
+}
