@@ -15,6 +15,7 @@ import { type JournalCommand, parseJournalCommand } from "#hub/commands/journal.
 import { type KeystoreCommand, parseKeystoreCommand } from "#hub/commands/keystore.ts";
 import { type PipelineCommand, parsePipelineCommand } from "#hub/commands/pipeline.ts";
 import { parseSearchCommand, type SearchCommand } from "#hub/commands/search.ts";
+import { parseSegmentCommand, type SegmentCommand } from "#hub/commands/segment-arguments.ts";
 import { parseSnapshotCommand, type SnapshotCommand } from "#hub/commands/snapshot-arguments.ts";
 import { parseTailCommand, type TailCommand } from "#hub/commands/tail.ts";
 import { didYouMean } from "#proto/kit/nearest.ts";
@@ -28,6 +29,7 @@ export type HubCommand =
   | JournalCommand
   | PipelineCommand
   | KeystoreCommand
+  | SegmentCommand
   | SnapshotCommand
   | ApiKeyCommand
   | { readonly name: "version" | "print-compatibility" | "print-schema" | "print-settings" }
@@ -62,6 +64,7 @@ const PARSERS: Readonly<Record<string, (args: readonly string[]) => HubCommand>>
   client: parseClientCommand,
   agent: parseAgentCommand,
   keystore: parseKeystoreCommand,
+  segment: parseSegmentCommand,
   snapshot: parseSnapshotCommand,
 };
 const COMMANDS = ["run", ...Object.keys(PARSERS)];

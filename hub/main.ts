@@ -8,6 +8,7 @@ import { runJournalCommand } from "#hub/commands/journal.ts";
 import type { KeystoreCommand } from "#hub/commands/keystore.ts";
 import { type PipelineCommand, runPipelineCommand } from "#hub/commands/pipeline.ts";
 import { runSearchCommand, type SearchCommand } from "#hub/commands/search.ts";
+import type { SegmentCommand } from "#hub/commands/segment-arguments.ts";
 import type { SnapshotCommand } from "#hub/commands/snapshot-arguments.ts";
 import { runTailCommand, type TailCommand } from "#hub/commands/tail.ts";
 import type { Hub } from "#hub/node/hub.ts";
@@ -42,6 +43,7 @@ async function main(): Promise<void> {
   else if (command.name === "search") await search(command);
   else if (command.name === "tail") await tail(command);
   else if (command.name === "journal") process.stdout.write(await runJournalCommand(command, process.env));
+  else if (command.name === "segment") await segment(command);
   else if (command.name === "snapshot") await snapshot(command);
   else if (command.name === "keystore") await keystore(command);
   else if (isAdministration(command)) await administer(command);
@@ -50,6 +52,11 @@ async function main(): Promise<void> {
 async function printCompatibility(): Promise<void> {
   const { compatibilityPage } = await import("#hub/commands/compatibility.ts");
   process.stdout.write(await compatibilityPage());
+}
+
+async function segment(command: SegmentCommand): Promise<void> {
+  const { runSegmentCommand } = await import("#hub/commands/segment.ts");
+  process.stdout.write(runSegmentCommand(command, process.env));
 }
 
 function isAdministration(command: HubCommand): command is AdminCommand {

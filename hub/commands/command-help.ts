@@ -61,6 +61,13 @@ export const COMMAND_HELP: Readonly<Record<string, CommandHelp>> = {
     options: JSON_OPTION,
     example: "tailrace-hub journal",
   },
+  segment: {
+    usage: ["segment [FILE|FOLDER] [--json]"],
+    summary: "print what the bytes of segment files are for, by part and by field",
+    text: "A folder is searched at any depth; without one path.data is. No hub is needed.",
+    options: JSON_OPTION,
+    example: "tailrace-hub segment /var/lib/tailrace/hub --json",
+  },
   "pipeline check": {
     usage: ["pipeline check FILE…"],
     summary: "check the files of a pipeline; report each error with its position and a hint",

@@ -4,14 +4,16 @@
  * `node test/bench/ingest-run.ts '<IngestPart as JSON>'`.
  */
 
-import { rmSync } from "node:fs";
+import { globSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { Analysis } from "#hub/engine/analysis/analysis.ts";
 import { Mapping } from "#hub/engine/mapping/mapping.ts";
 import { DocBatchView } from "#hub/engine/operations/doc-batch-view.ts";
+import { type SegmentPart, segmentBytes } from "#hub/engine/segment/segment-parts.ts";
 import { Shard } from "#hub/engine/shard.ts";
 import { silentLogger } from "#proto/kit/log.ts";
 import { plainIndexing } from "#test/oracles/engine/plain-indexing.ts";
+import { ACCESS_MAPPING } from "./access-corpus.ts";
 import { CORPUS_MAPPING } from "./log-corpus.ts";
 import { MessageFile } from "./message-file.ts";
 
@@ -25,7 +27,12 @@ export interface IngestPart {
   readonly kernel: boolean;
   /** True: merges are done as they come due. */
   readonly merges: boolean;
+  /** Corpus of the messages: log-corpus.ts or access-corpus.ts. */
+  readonly corpus?: "logs" | "access";
 }
+
+/** Bytes by part of a segment. */
+export type Parts = Partial<Record<SegmentPart, number>>;
 
 /** What it took. Seconds are those of indexing alone, from the first document to the last commit. */
 export interface IngestFigures {
@@ -38,6 +45,9 @@ export interface IngestFigures {
   /** CPU-seconds of the merge into one segment, and the largest resident memory by then. */
   readonly mergeSeconds: number;
   readonly mergingBytes: number;
+  /** What diskBytes and mergedBytes consist of. */
+  readonly parts: Parts;
+  readonly mergedParts: Parts;
 }
 
 /** Messages that warm the compilers: a hub runs for months. */
@@ -59,9 +69,10 @@ class Stopwatch {
   }
 }
 
-function openShard(folder: string, useKernel: boolean): Shard {
-  const mapping = Mapping.parse(CORPUS_MAPPING, { index: "bench", analysis: new Analysis() });
-  const indexing = useKernel ? {} : { indexing: plainIndexing };
+function openShard(folder: string, { kernel, corpus }: IngestPart): Shard {
+  const properties = corpus === "access" ? ACCESS_MAPPING : CORPUS_MAPPING;
+  const mapping = Mapping.parse(properties, { index: "bench", analysis: new Analysis() });
+  const indexing = kernel ? {} : { indexing: plainIndexing };
   return Shard.open(folder, { index: "bench", mapping, log: silentLogger(), ...indexing });
 }
 
@@ -86,14 +97,18 @@ function index(shard: Shard, part: IngestPart, watch: Stopwatch): void {
 
 async function run(part: IngestPart): Promise<IngestFigures> {
   const warmFolder = join(part.folder, "warm");
-  const warm = openShard(warmFolder, part.kernel);
+  const warm = openShard(warmFolder, part);
   index(warm, { ...part, count: Math.min(part.count, WARM_MESSAGES) }, new Stopwatch());
   warm.close();
   rmSync(warmFolder, { recursive: true });
-  const shard = openShard(join(part.folder, "shard"), part.kernel);
+  const folder = join(part.folder, "shard");
+  const shard = openShard(folder, part);
   const watch = new Stopwatch();
   index(shard, part, watch);
+  // At rest: files that the commit before needs are gone.
+  shard.trim();
   const diskBytes = shard.stats().bytes;
+  const parts = partsOf(folder);
   const residentBytes = process.resourceUsage().maxRSS * 1024;
   const before = process.cpuUsage();
   await shard.forceMerge(1);
@@ -102,9 +117,29 @@ async function run(part: IngestPart): Promise<IngestFigures> {
   const mergedBytes = shard.stats().bytes;
   const mergingBytes = process.resourceUsage().maxRSS * 1024;
   shard.close();
+  const mergedParts = partsOf(folder);
   const mergeSeconds = (user + system) / 1e6;
   const { cpuSeconds, wallSeconds } = watch;
-  return { cpuSeconds, wallSeconds, diskBytes, residentBytes, mergedBytes, mergeSeconds, mergingBytes };
+  return {
+    cpuSeconds,
+    wallSeconds,
+    diskBytes,
+    residentBytes,
+    mergedBytes,
+    mergeSeconds,
+    mergingBytes,
+    parts,
+    mergedParts,
+  };
+}
+
+/** Bytes by part of the segments in a shard's folder. */
+function partsOf(folder: string): Parts {
+  const sums: Parts = {};
+  for (const file of globSync("*.seg", { cwd: folder }))
+    for (const { part, bytes } of segmentBytes(file, join(folder, file)).parts)
+      sums[part] = (sums[part] ?? 0) + bytes;
+  return sums;
 }
 
 process.stdout.write(JSON.stringify(await run(JSON.parse(process.argv[2] ?? "") as IngestPart)));

@@ -141,7 +141,8 @@ function row(name: string, value: number, unit: string, target?: Target): Result
   return { case: name, value, unit, reference: null, ...(target === undefined ? {} : { target }) };
 }
 
-async function indexPart(part: IngestPart): Promise<IngestFigures> {
+/** Indexes messages in a process of its own and returns what that took. */
+export async function indexPart(part: IngestPart): Promise<IngestFigures> {
   mkdirSync(part.folder, { recursive: true });
   // The options of this process are those that a hub runs under: how memory is collected is part of what is measured.
   const args = [...process.execArgv, SCRIPT, JSON.stringify(part)];

@@ -12,6 +12,7 @@ import { Workspace } from "#test/harness/workspace.ts";
 import { agent } from "./agent.ts";
 import { type Benchmark, keeps, type Result } from "./benchmark.ts";
 import { clients } from "./clients.ts";
+import { disk } from "./disk.ts";
 import { e2e } from "./e2e.ts";
 import { ingest } from "./ingest.ts";
 import { page } from "./page.ts";
@@ -19,7 +20,7 @@ import { pipeline } from "./pipeline.ts";
 import { query } from "./query.ts";
 import { tail } from "./tail.ts";
 
-const BENCHMARKS: readonly Benchmark[] = [agent, clients, e2e, ingest, page, pipeline, query, tail];
+const BENCHMARKS: readonly Benchmark[] = [agent, clients, disk, e2e, ingest, page, pipeline, query, tail];
 const EXIT_USAGE = 2;
 
 const { values, positionals } = parseArgs({
@@ -108,5 +109,6 @@ function judged({ value, target }: Result): string {
 }
 
 function figure(value: number): string {
-  return value.toLocaleString("en", { maximumFractionDigits: value < 100 ? 1 : 0 });
+  const digits = value < 1 ? 3 : value < 100 ? 1 : 0;
+  return value.toLocaleString("en", { maximumFractionDigits: digits });
 }

@@ -114,6 +114,11 @@ export class TermWalk implements TermIterator {
     return { docFreq: this.docFreq, postings: this.#postingsOf(), positions: this.#positionsOf() };
   }
 
+  /** Bytes of the current term's positions; 0 where they stand in the dictionary. */
+  get positionsBytes(): number {
+    return this.#positionsBytes;
+  }
+
   postings(options?: PostingsOptions): PostingsCursor {
     const wantsPositions = options?.positions === true && this.#terms.entry.positions;
     if (this.docFreq === 1) return this.#inlinePostings(wantsPositions);
