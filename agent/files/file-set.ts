@@ -115,7 +115,7 @@ export class FileSet {
     // The file that had the path may have been moved away; it is read first, as its lines are older.
     if (harvester != null) this.#open.wake(harvester);
     const stat = followLinks ? statOrNull(path) : lstatOrNull(path);
-    if (stat?.isFile()) this.#inspect({ raw: path, path, stat }, this.#scan);
+    if (stat?.isFile()) this.#inspect({ raw: path, path, stat });
   }
 
   /** A scan begins; what it finds comes to `take`. */
@@ -130,7 +130,7 @@ export class FileSet {
 
   /** Takes a file that the scan found: opens it where it is new or has grown. */
   take(found: Found): void {
-    this.#inspect(found, this.#scan);
+    this.#inspect(found);
   }
 
   /** The scan has ended: looks after files it did not find, and closes what may be closed. */
@@ -138,7 +138,7 @@ export class FileSet {
     this.#scanEnded = this.#scan;
     if (exhausted) this.#exhausted();
     if (complete && !this.#orphansAdopted) this.#adoptOrphans();
-    if (complete) this.#handleMissing(this.#scan);
+    if (complete) this.#handleMissing();
     this.#succession?.giveTo(this.#open.harvesters(), (harvester) => this.#open.wake(harvester));
     this.#open.closeWhatMay(Math.max(this.#waiting.count, this.#open.excess));
     this.#cleanup.cleanInactive();
@@ -157,26 +157,26 @@ export class FileSet {
     this.#open.rewind();
   }
 
-  #inspect(found: Found, scan: number): void {
+  #inspect(found: Found): void {
     const { stat, path } = found;
     const birthtimeMs = this.#context.tellsBirth ? stat.birthtimeMs : 0;
     const known = this.#index.find(path, stat);
     if (known !== undefined && known.birthtimeMs === birthtimeMs) {
-      this.#revisit(known, found, scan);
+      this.#revisit(known, found);
       return;
     }
-    const entry = newEntry(inodeKey(stat.dev, stat.ino), birthtimeMs, path, "", scan);
+    const entry = newEntry(inodeKey(stat.dev, stat.ino), birthtimeMs, path, "", this.#scan);
     entry.size = stat.size;
     this.#index.add(entry);
     this.#consider(entry, found);
   }
 
-  #revisit(entry: Entry, found: Found, scan: number): void {
+  #revisit(entry: Entry, found: Found): void {
     const { stat, path } = found;
-    const again = entry.scan === scan && entry.path !== path;
+    const again = entry.scan === this.#scan && entry.path !== path;
     entry.missingSinceMs = null;
     if (again && statOrNull(entry.path)?.ino === stat.ino) return; // a second name of the same file
-    entry.scan = scan;
+    entry.scan = this.#scan;
     entry.size = stat.size;
     this.#index.move(entry, path);
     const { harvester } = entry;
@@ -216,7 +216,7 @@ export class FileSet {
     const held = this.#opener.waiting(entry);
     const stat = held === null ? statOrNull(raw) : null;
     if (held !== null && entry.harvester === null) this.#consider(entry, held);
-    else if (stat?.isFile()) this.#inspect({ raw, path: displayPath(raw), stat }, this.#scan);
+    else if (stat?.isFile()) this.#inspect({ raw, path: displayPath(raw), stat });
   }
 
   #exhausted(): void {
@@ -233,9 +233,9 @@ export class FileSet {
   }
 
   /** Looks after files that the scan did not find: still open, waiting to be opened, or gone. */
-  #handleMissing(scan: number): void {
+  #handleMissing(): void {
     for (const entry of this.#index.values()) {
-      if (entry.scan === scan) continue;
+      if (entry.scan === this.#scan) continue;
       const { harvester } = entry;
       if (harvester !== null) {
         this.#open.lookAfter(harvester);

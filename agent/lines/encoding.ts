@@ -75,7 +75,6 @@ const ALIASES: Readonly<Record<string, Encoding | string>> = {
   latin1: LATIN_1,
   "iso-8859-1": LATIN_1,
   iso8859_1: LATIN_1,
-  "hz-gb-2312": "gbk",
   cp1252: "windows-1252",
   cp866: "ibm866",
   sjis: "shift_jis",
@@ -85,6 +84,12 @@ const ALIASES: Readonly<Record<string, Encoding | string>> = {
 export function encodingOf(name: string): Encoding {
   const known = ALIASES[name.toLowerCase()] ?? name.toLowerCase();
   if (typeof known !== "string") return known;
+  if (known === "hz-gb-2312") {
+    throw new AppError(
+      "settings_invalid",
+      `encoding: "${name}" is not offered: its escapes (~{ and ~}) hide where a line ends; convert the file to utf-8 or gb18030`,
+    );
+  }
   let decoder: InstanceType<typeof TextDecoder>;
   try {
     decoder = new TextDecoder(known);

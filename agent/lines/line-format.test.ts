@@ -256,6 +256,7 @@ test("without settings of lines blocks pass as they are", () => {
 
 for (const [given, message] of [
   [{ encoding: "klingon" }, /encoding: "klingon" is unknown/],
+  [{ encoding: "hz-gb-2312" }, /"hz-gb-2312" is not offered.*convert the file/],
   [{ include_lines: ["("] }, /include_lines: "\(" is no regular expression/],
   [{ "multiline.match": "after" }, /multiline\.pattern is missing/],
   [{ "multiline.type": "count" }, /multiline\.count_lines is missing/],

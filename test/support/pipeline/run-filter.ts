@@ -1,10 +1,11 @@
-/** Filters as a pipeline has them, for their tests. */
+/** For tests of filters: runs events through a compiled filter. */
 
 import assert from "node:assert/strict";
 import { SourceText } from "#hub/pipeline/language/syntax-tree.ts";
 import { compilePipeline, loadAllPlugins, runEvents } from "#hub/pipeline/program/compile.ts";
 import { RegexpGuard } from "#hub/pipeline/regexp/regexp-guard.ts";
 import { Event } from "#proto/event.ts";
+import type { Clock } from "#proto/kit/clock.ts";
 
 await loadAllPlugins();
 
@@ -18,10 +19,25 @@ export function run(
   fields: Record<string, unknown>,
   guard = new RegexpGuard(),
 ): Record<string, unknown>[] {
+  return runOn(compiled(filter, clock, guard), fields);
+}
+
+/** Returns a function that runs one event through `filter`, which keeps its state from call to call. */
+export function repeated(
+  filter: string,
+  ownClock: Clock,
+): (fields: Record<string, unknown>) => Record<string, unknown> {
+  const program = compiled(filter, ownClock, new RegexpGuard());
+  return (fields) => runOn(program, fields)[0] ?? {};
+}
+
+type Program = ReturnType<typeof compilePipeline>["program"];
+
+function compiled(filter: string, ownClock: Clock, guard: RegexpGuard): Program {
   const source = new SourceText("test.conf", `filter { ${filter} }`);
   const { program, diagnostics } = compilePipeline([source], {
     variables: {},
-    clock,
+    clock: ownClock,
     random: () => 0.5,
     guard,
   });
@@ -29,6 +45,10 @@ export function run(
     diagnostics.map(({ message }) => message),
     [],
   );
+  return program;
+}
+
+function runOn(program: Program, fields: Record<string, unknown>): Record<string, unknown>[] {
   const { finished, refused } = runEvents(program, [new Event(structuredClone(fields), NOW)]);
   assert.deepEqual(refused, []);
   return finished.map((event) => {

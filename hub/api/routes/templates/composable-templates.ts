@@ -4,8 +4,8 @@ import type { ApiContext } from "#hub/api/context/api-context.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import { type ApiResponse, empty, json, type Route } from "#hub/api/http/route.ts";
 import type { IndexTemplate } from "#hub/api/ports/indices.ts";
-import type { ComposableTemplate } from "#hub/cluster/catalog/composable-templates.ts";
 import {
+  type ComposableTemplate,
   describePatterns,
   type NamedTemplate,
   patternsOverlap,

@@ -1,4 +1,4 @@
-/** Filter cidr: does its work on events with an address in one of some networks. */
+/** Filter cidr: decorates events that have an address in one of some networks. */
 
 import { readFileSync } from "node:fs";
 import { BlockList, isIP } from "node:net";
@@ -8,8 +8,9 @@ import { fieldReference } from "#proto/field-reference.ts";
 import { compileFormat } from "#proto/format.ts";
 import { list, optional, options, text } from "#proto/kit/options.ts";
 import { Type } from "#proto/kit/schema.ts";
+import { refreshed } from "./refreshed-file.ts";
 
-/** Networks that come from fields are kept compiled; so many at most. */
+/** Compiled networks that came from fields, at most. */
 const CACHE_LIMIT = 1000;
 
 export const cidrFilter = defineFilter({
@@ -25,9 +26,9 @@ export const cidrFilter = defineFilter({
     refresh_interval: Type.Number({
       default: 600,
       minimum: 0,
-      description: "how often the file is looked at, s; 0: never",
+      description: "interval of reading the file again, s; 0: never",
     }),
-    separator: text("what stands between the networks of the file", "\n"),
+    separator: text("separator of the networks in the file", "\n"),
   }),
   create(values, context) {
     const addresses = values.address.map(compileFormat);
@@ -62,16 +63,9 @@ function networkLists(
 ): (event: Event) => BlockList[] {
   if (values.network_path !== undefined) {
     const path = resolvePath(values.network_path);
-    const read = (): BlockList => blockList(readFileSync(path, "utf8").split(values.separator));
-    let current = read();
-    let readMs = clock.monotonic();
-    return () => {
-      if (values.refresh_interval > 0 && clock.monotonic() - readMs > values.refresh_interval * 1000) {
-        readMs = clock.monotonic();
-        current = read();
-      }
-      return [current];
-    };
+    return refreshed(clock, values.refresh_interval, () => [
+      blockList(readFileSync(path, "utf8").split(values.separator)),
+    ]);
   }
   const formats = values.network.map(compileFormat);
   const constant = values.network.filter((_, index) => formats[index]!.isConstant);
@@ -95,7 +89,7 @@ function cached(cache: Map<string, BlockList>, network: string): BlockList {
   return found;
 }
 
-/** What is no network is left out. */
+/** Returns the networks compiled; texts that are no network are left out. */
 function blockList(networks: readonly string[]): BlockList {
   const blocks = new BlockList();
   for (const each of networks.flatMap((list) => list.split(","))) {

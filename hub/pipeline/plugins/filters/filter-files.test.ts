@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { run } from "#test/support/pipeline/run-filter.ts";
+import { repeated, run } from "#test/support/pipeline/run-filter.ts";
 
 test("translate reads dictionaries of each kind, and grok reads pattern files", (t) => {
   const folder = mkdtempSync(join(tmpdir(), "tailrace-filters-"));
@@ -25,3 +25,29 @@ test("translate reads dictionaries of each kind, and grok reads pattern files", 
   );
   assert.equal(result!["t"], "AB-12");
 });
+
+for (const [filter, file, content] of [
+  ["cidr", "networks", "10.0.0.0/8"],
+  ["translate", "names.json", '{"10.1.2.3":"db-1"}'],
+] as const) {
+  test(`${filter} goes on with what it read while its file is away, and reads the next one`, (t) => {
+    const folder = mkdtempSync(join(tmpdir(), "tailrace-filters-"));
+    t.after(() => rmSync(folder, { recursive: true }));
+    const path = join(folder, file);
+    writeFileSync(path, content);
+    const options = {
+      cidr: `address_field => "m" network_path => "${path}" add_field => { "t" => "in" }`,
+      translate: `source => "m" target => "t" dictionary_path => "${path}"`,
+    }[filter];
+    let nowMs = 0;
+    const clock = { now: () => nowMs, monotonic: () => nowMs, sleep: () => Promise.resolve() };
+    const apply = repeated(`${filter} { ${options} refresh_interval => 60 }`, clock);
+    assert.equal(apply({ m: "10.1.2.3" })["t"] !== undefined, true);
+    rmSync(path);
+    nowMs += 61_000;
+    assert.equal(apply({ m: "10.1.2.3" })["t"] !== undefined, true, "the file is away");
+    writeFileSync(path, content.replace("10.", "11."));
+    nowMs += 61_000;
+    assert.equal(apply({ m: "11.1.2.3" })["t"] !== undefined, true, "the file is back");
+  });
+}

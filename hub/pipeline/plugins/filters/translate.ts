@@ -13,6 +13,7 @@ import { compileFormat } from "#proto/format.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { anyTable, flag, oneOf, optional, options, text, withoutEffect } from "#proto/kit/options.ts";
 import { Type } from "#proto/kit/schema.ts";
+import { refreshed } from "./refreshed-file.ts";
 
 const OPTIONS = options({
   source: optional(text("field whose value is looked up")),
@@ -33,9 +34,9 @@ const OPTIONS = options({
   ),
   refresh_interval: Type.Number({
     default: 300,
-    description: "how often the file is looked at, s; 0: never",
+    description: "interval of reading the file again, s; 0: never",
   }),
-  refresh_behaviour: oneOf(["merge", "replace"], "merge: what the file doesn't have any more stays", "merge"),
+  refresh_behaviour: oneOf(["merge", "replace"], "merge: entries that the file no longer has stay", "merge"),
   exact: flag("false: what is found within the value is replaced", true),
   regex: flag("the keys are expressions", false),
   fallback: optional(text("result of values that aren't found, a format")),
@@ -92,38 +93,19 @@ export const translateFilter = defineFilter({
 function dictionaryLookup(values: Options, { clock, resolvePath }: FilterContext): Lookup {
   const path = values.dictionary_path === undefined ? undefined : resolvePath(values.dictionary_path);
   let entries = new Map(Object.entries(values.dictionary));
+  if (path === undefined) return compileLookup(entries, values);
   let modifiedMs = -1;
-  const load = (): void => {
-    const changedMs = statSync(path!).mtimeMs;
-    if (changedMs === modifiedMs) return;
-    const read = readDictionary(path!);
-    entries = values.refresh_behaviour === "merge" ? new Map([...entries, ...read]) : read;
+  const current = refreshed<Lookup>(clock, values.refresh_interval, (before) => {
+    const changedMs = statSync(path).mtimeMs;
+    if (before !== undefined && changedMs === modifiedMs) return before;
+    const read = readDictionary(path);
+    const next = values.refresh_behaviour === "merge" ? new Map([...entries, ...read]) : read;
+    const compiled = compileLookup(next, values);
+    entries = next;
     modifiedMs = changedMs;
-  };
-  if (path !== undefined) load();
-  let compiled = compileLookup(entries, values);
-  let lookedMs = clock.monotonic();
-  return (value) => {
-    const isDue =
-      path !== undefined &&
-      values.refresh_interval > 0 &&
-      clock.monotonic() - lookedMs > values.refresh_interval * 1000;
-    if (isDue) {
-      lookedMs = clock.monotonic();
-      compiled = reloaded(load, () => compileLookup(entries, values), compiled);
-    }
-    return compiled(value);
-  };
-}
-
-/** A file that is gone or broken leaves the dictionary as it was. */
-function reloaded(load: () => void, compile: () => Lookup, before: Lookup): Lookup {
-  try {
-    load();
-    return compile();
-  } catch {
-    return before;
-  }
+    return compiled;
+  });
+  return (value) => current()(value);
 }
 
 function compileLookup(entries: ReadonlyMap<string, unknown>, { exact, regex }: Options): Lookup {
