@@ -9,6 +9,7 @@ const QUIET: FileState = {
   sizeBytes: 10,
   sentBytes: 10,
   committedBytes: 10,
+  unfinishedBytes: 0,
   lastError: "",
 };
 
@@ -17,13 +18,14 @@ test("files with errors come first, then those behind, those not committed, thos
     QUIET,
     { ...QUIET, path: "/open", place: "open" },
     { ...QUIET, path: "/logged", committedBytes: 4 },
+    { ...QUIET, path: "/unfinished", sizeBytes: 900, unfinishedBytes: 890 },
     { ...QUIET, path: "/behind", sentBytes: 9, committedBytes: 9 },
     { ...QUIET, path: "/further behind", sentBytes: 2, committedBytes: 2 },
     { ...QUIET, path: "/secret", sizeBytes: 0, sentBytes: 0, committedBytes: 0, lastError: "EACCES" },
   ];
   assert.deepEqual(
     fileList([{ id: "i", files }]).files.map(({ path }) => path),
-    ["/secret", "/further behind", "/behind", "/logged", "/open", "/quiet"],
+    ["/secret", "/further behind", "/behind", "/logged", "/open", "/quiet", "/unfinished"],
   );
 });
 

@@ -44,6 +44,7 @@ export function fileList(inputs: Iterable<InputFiles>): FileList {
       sizeBytes: file.sizeBytes,
       sentBytes: file.sentBytes,
       committedBytes: file.committedBytes,
+      unfinishedBytes: file.unfinishedBytes,
       lastError: file.lastError.slice(0, PATH_MAX),
     })),
     filesMore: count - chosen.length,
@@ -63,9 +64,14 @@ function choose(chosen: Chosen[], input: string, file: FileState): void {
 function byUrgency(a: FileState, b: FileState): number {
   return (
     Number(b.lastError !== "") - Number(a.lastError !== "") ||
-    b.sizeBytes - b.sentBytes - (a.sizeBytes - a.sentBytes) ||
-    b.sizeBytes - b.committedBytes - (a.sizeBytes - a.committedBytes) ||
+    endedBytes(b) - b.sentBytes - (endedBytes(a) - a.sentBytes) ||
+    endedBytes(b) - b.committedBytes - (endedBytes(a) - a.committedBytes) ||
     Number(b.place !== "closed") - Number(a.place !== "closed") ||
     (a.path < b.path ? -1 : 1)
   );
+}
+
+/** Returns the size of a file's ended lines: the rest can't be sent yet. */
+function endedBytes({ sizeBytes, unfinishedBytes }: FileState): number {
+  return sizeBytes - unfinishedBytes;
 }

@@ -48,7 +48,7 @@ export interface InputState {
   readonly waitingFiles?: number;
   readonly linesRead: number;
   readonly bytesRead: number;
-  /** Bytes known that no acknowledgement covers. */
+  /** Bytes known that no acknowledgement covers, without lines that haven't ended. */
   readonly lagBytes: number;
   /** Unread or uncommitted bytes in files that are deleted but held open. */
   readonly openDeletedBytes: number;
@@ -68,6 +68,8 @@ export interface FileState {
   readonly sentBytes: number;
   /** Everything below is in committed segments, bytes. */
   readonly committedBytes: number;
+  /** Bytes behind the last line end of a file that was read to its end: they are sent when their line ends. */
+  readonly unfinishedBytes: number;
   /** Why it couldn't be read of late; empty where it could. */
   readonly lastError: string;
 }

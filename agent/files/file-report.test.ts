@@ -16,7 +16,7 @@ test("of each file it is told how far it is, and whether a path leads to it", as
   const told = [...b.files.files()]
     .map(({ path, ...file }) => ({ name: path.slice(-5), ...file }))
     .sort((x, y) => (x.name < y.name ? -1 : 1));
-  const read = { sizeBytes: 4, sentBytes: 4, committedBytes: 0, lastError: "" };
+  const read = { sizeBytes: 4, sentBytes: 4, committedBytes: 0, unfinishedBytes: 0, lastError: "" };
   assert.deepEqual(told, [
     { name: "a.log", place: "open", ...read, sizeBytes: 6 },
     { name: "b.log", place: "moved", ...read },
@@ -43,4 +43,27 @@ test("a file that can't be read is told with the reason, known or not", async (t
     [b.path("a.log"), "closed", 2, "EIO"],
     [b.path("secret.log"), "closed", 0, "EACCES"],
   ]);
+});
+
+test("a line without an end is no backlog, whether its file is open or closed", async (t) => {
+  const b = await bench(t, {}, { confirmsCommits: true });
+  writeFileSync(b.path("a.log"), "one\nab");
+  await b.scan();
+  assert.deepEqual(
+    [...b.files.files()].map(({ unfinishedBytes }) => unfinishedBytes),
+    [2],
+  );
+  assert.equal(b.files.state().lagBytes, 0);
+  appendFileSync(b.path("a.log"), "c\n");
+  await b.scan();
+  assert.deepEqual(
+    [...b.files.files()].map(({ unfinishedBytes }) => unfinishedBytes),
+    [0],
+  );
+  const closing = await bench(t, { closeEof: true });
+  writeFileSync(closing.path("a.log"), "one\nab");
+  await closing.scan();
+  await closing.scan();
+  const [file] = fileStates(closing.context, [], new Map());
+  assert.deepEqual([file?.place, file?.unfinishedBytes], ["closed", 2]);
 });

@@ -2,6 +2,7 @@
 
 import type { FileState, InputContext, InputState } from "#agent/contract/input.ts";
 import type { Harvester } from "#agent/harvester/harvester.ts";
+import type { FileRow } from "#agent/registry/row.ts";
 import { systemCode } from "#proto/kit/errors.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import { systemReason } from "#proto/kit/system-reason.ts";
@@ -43,7 +44,7 @@ export class FileReport {
     for (const harvester of open) {
       state.linesRead += harvester.linesRead;
       state.bytesRead += harvester.bytesRead;
-      state.lagBytes += harvester.lagBytes;
+      state.lagBytes += harvester.lagBytes - harvester.unfinishedBytes;
       if (harvester.deleted) state.openDeletedBytes += harvester.uncommittedBytes;
     }
     return state;
@@ -162,11 +163,17 @@ export function* fileStates(
       sizeBytes: Math.max(row.known, row.sent),
       sentBytes: row.sent,
       committedBytes: row.committed,
+      unfinishedBytes: harvester?.unfinishedBytes ?? unfinishedOf(row),
       lastError: failures.get(row.path) ?? "",
     };
   }
-  for (const [path, lastError] of unknown)
-    yield { path, place: "closed", sizeBytes: 0, sentBytes: 0, committedBytes: 0, lastError };
+  const nothing = { sizeBytes: 0, sentBytes: 0, committedBytes: 0, unfinishedBytes: 0 };
+  for (const [path, lastError] of unknown) yield { path, place: "closed", ...nothing, lastError };
+}
+
+/** Returns what follows the last line end of a closed file that was read to its end. */
+function unfinishedOf({ size, known, sent }: FileRow): number {
+  return size === known ? Math.max(0, size - sent) : 0;
 }
 
 function placeOf({ deleted, movedAway }: Harvester): FileState["place"] {

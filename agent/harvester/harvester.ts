@@ -141,6 +141,11 @@ export class Harvester {
     return Math.max(0, Math.max(this.#seen.size, this.offset) - this.row.sent);
   }
 
+  /** Bytes of a line that has no end yet, in a file of which all else is acknowledged. */
+  get unfinishedBytes(): number {
+    return this.quiet ? this.lagBytes : 0;
+  }
+
   /** Bytes seen in the file that aren't in committed segments. */
   get uncommittedBytes(): number {
     return Math.max(0, Math.max(this.#seen.size, this.offset) - this.row.committed);

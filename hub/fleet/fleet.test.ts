@@ -39,7 +39,15 @@ async function fleetAt(clock: { nowMs: number }, bucket = new MemoryBucket()) {
 
 test("an agent's files are returned with that agent only, not in the list", async () => {
   const { fleet, hear } = await fleetAt({ nowMs: 5_000 });
-  const file = { input: "i", path: "/a", place: "open", sizeBytes: 9, sentBytes: 5, committedBytes: 3 };
+  const file = {
+    input: "i",
+    path: "/a",
+    place: "open",
+    sizeBytes: 9,
+    sentBytes: 5,
+    committedBytes: 3,
+    unfinishedBytes: 4,
+  };
   hear({ agentId: ID, agentName: "web-1", health: "ok", files: [{ ...file, lastError: "" }], filesMore: 7 });
   assert.deepEqual(
     fleet.agents().map(({ name, files }) => [name, files]),
@@ -58,6 +66,7 @@ test("an agent's files are returned with that agent only, not in the list", asyn
           size_bytes: 9,
           sent_bytes: 5,
           committed_bytes: 3,
+          unfinished_bytes: 4,
           last_error: "",
         },
       ],
@@ -102,5 +111,23 @@ test("a damaged record leaves a hub without this agent, and no more", async () =
   await bucket.put(ID, Buffer.from("{"));
   const { fleet } = await fleetAt({ nowMs: 5_000 }, bucket);
   assert.deepEqual(fleet.agents(), []);
+  await fleet.stop();
+});
+
+test("an agent's rate is that between its last two reports, however often somebody looks", async () => {
+  const clock = { nowMs: 50_000 };
+  const { fleet, hear } = await fleetAt(clock);
+  const report = (timeMs: number, linesRead: number, startedMs = 1_000): unknown => {
+    hear({ agentId: ID, health: "ok", startedMs, timeMs, linesRead });
+    return fleet.agent(ID)?.["lines_per_second"];
+  };
+  assert.equal(report(20_000, 1_000), null);
+  assert.equal(report(30_000, 1_480), 48);
+  clock.nowMs += 3_000;
+  assert.equal(fleet.agent(ID)?.["lines_per_second"], 48);
+  assert.equal(report(40_000, 1_480), 0);
+  assert.equal(report(45_000, 7, 44_000), null, "another run");
+  clock.nowMs += 36_000;
+  assert.equal(fleet.agent(ID)?.["lines_per_second"], 0, "lost");
   await fleet.stop();
 });

@@ -47,6 +47,8 @@ const ENTRIES_PER_MESSAGE = 2_000;
 interface KnownAgent extends SeenAgent {
   /** As received, some kB: it is decoded again only when the files of an agent are requested. */
   readonly message: Uint8Array;
+  /** Since the status before; undefined where there is none of the same run. */
+  readonly linesPerSecond: number | undefined;
 }
 
 export class Fleet implements Component {
@@ -64,7 +66,12 @@ export class Fleet implements Component {
   async start(): Promise<void> {
     const { port, log } = this.#options;
     for (const { atMs, status } of await this.#seen.load())
-      this.#agents.set(status.agentId, { atMs, status, message: AgentStatus.encode(status).finish() });
+      this.#agents.set(status.agentId, {
+        atMs,
+        status,
+        message: AgentStatus.encode(status).finish(),
+        linesPerSecond: undefined,
+      });
     this.#unsubscribe.push(
       port.subscribe("agent.*.hello", (message) => {
         this.#hello(message).catch((error: unknown) =>
@@ -91,7 +98,7 @@ export class Fleet implements Component {
   /** Returns every known agent as JSON, sorted by name. */
   agents(): Record<string, unknown>[] {
     return [...this.#agents.values()]
-      .map(({ atMs, status }) => agentJson(status, atMs, this.#options.now()))
+      .map((agent) => agentJson(agent, this.#options.now()))
       .sort((a, b) => (String(a["name"]) < String(b["name"]) ? -1 : 1));
   }
 
@@ -101,7 +108,7 @@ export class Fleet implements Component {
     if (known === undefined) return undefined;
     const { files, filesMore } = AgentStatus.decode(known.message);
     return {
-      ...agentJson(known.status, known.atMs, this.#options.now()),
+      ...agentJson(known, this.#options.now()),
       files: files.map((file) => ({
         input: file.input,
         path: file.path,
@@ -109,6 +116,7 @@ export class Fleet implements Component {
         size_bytes: file.sizeBytes,
         sent_bytes: file.sentBytes,
         committed_bytes: file.committedBytes,
+        unfinished_bytes: file.unfinishedBytes,
         last_error: file.lastError,
       })),
       files_more: filesMore,
@@ -142,9 +150,10 @@ export class Fleet implements Component {
     const status = AgentStatus.decode(message.data);
     if (message.subject !== `agent.${status.agentId}.status`) return;
     const atMs = this.#options.now();
+    const linesPerSecond = rateBetween(this.#agents.get(status.agentId)?.status, status);
     this.#agents.delete(status.agentId);
     status.files = [];
-    this.#agents.set(status.agentId, { atMs, status, message: message.data.slice() });
+    this.#agents.set(status.agentId, { atMs, status, message: message.data.slice(), linesPerSecond });
     this.#seen.change(status.agentId, { atMs, status });
     for (const [agentId, known] of this.#agents) {
       if (this.#agents.size <= AGENT_LIMIT && atMs - known.atMs < FORGET_AFTER_MS) break;
@@ -173,8 +182,17 @@ function healthOf({ health }: tailrace.AgentStatus, atMs: number, nowMs: number)
   return nowMs - atMs > LOST_AFTER_MS ? "lost" : health;
 }
 
+/** Returns the lines read per second, by the agent's own clock; undefined for statuses of two runs. */
+function rateBetween(
+  before: tailrace.AgentStatus | undefined,
+  { startedMs, timeMs, linesRead }: tailrace.AgentStatus,
+): number | undefined {
+  if (before === undefined || before.startedMs !== startedMs || timeMs <= before.timeMs) return undefined;
+  return Math.max(0, linesRead - before.linesRead) / ((timeMs - before.timeMs) / 1_000);
+}
+
 /** Converts the status of an agent to JSON. */
-function agentJson(status: tailrace.AgentStatus, atMs: number, nowMs: number): Record<string, unknown> {
+function agentJson({ status, atMs, linesPerSecond }: KnownAgent, nowMs: number): Record<string, unknown> {
   const health = healthOf(status, atMs, nowMs);
   return {
     id: status.agentId,
@@ -187,6 +205,7 @@ function agentJson(status: tailrace.AgentStatus, atMs: number, nowMs: number): R
     started: new Date(status.startedMs).toISOString(),
     rss_bytes: status.rssBytes,
     lines_read: status.linesRead,
+    lines_per_second: health === "lost" ? 0 : (linesPerSecond ?? null),
     bytes_read: status.bytesRead,
     bytes_acked: status.bytesAcked,
     open_files: status.openFiles,

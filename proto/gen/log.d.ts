@@ -846,6 +846,9 @@ export namespace tailrace {
         /** FileStatus lastError. */
         lastError: string;
 
+        /** FileStatus unfinishedBytes. */
+        unfinishedBytes: number;
+
         /**
          * Encodes the specified FileStatus message. Does not implicitly {@link tailrace.FileStatus.verify|verify} messages.
          * @param message FileStatus message or plain object to encode
@@ -890,6 +893,9 @@ export namespace tailrace {
 
             /** FileStatus lastError */
             lastError?: (string|null);
+
+            /** FileStatus unfinishedBytes */
+            unfinishedBytes?: (number|null);
 
             /** Unknown fields preserved while decoding when enabled */
             $unknowns?: Uint8Array[];

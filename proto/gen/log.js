@@ -2250,6 +2250,7 @@ export const tailrace = $root.tailrace = (() => {
          * @property {number|null} [sentBytes] FileStatus sentBytes
          * @property {number|null} [committedBytes] FileStatus committedBytes
          * @property {string|null} [lastError] FileStatus lastError
+         * @property {number|null} [unfinishedBytes] FileStatus unfinishedBytes
          * @property {Array.<Uint8Array>} [$unknowns] Unknown fields preserved while decoding when enabled
          */
 
@@ -2338,6 +2339,14 @@ export const tailrace = $root.tailrace = (() => {
         FileStatus.prototype.lastError = "";
 
         /**
+         * FileStatus unfinishedBytes.
+         * @member {number} unfinishedBytes
+         * @memberof tailrace.FileStatus
+         * @instance
+         */
+        FileStatus.prototype.unfinishedBytes = $util.Long ? $util.Long.fromBits(0,0,true) : 0;
+
+        /**
          * Encodes the specified FileStatus message. Does not implicitly {@link tailrace.FileStatus.verify|verify} messages.
          * @function encode
          * @memberof tailrace.FileStatus
@@ -2367,6 +2376,8 @@ export const tailrace = $root.tailrace = (() => {
                 writer.uint32(/* id 6, wireType 0 =*/48).uint64(message.committedBytes);
             if (message.lastError != null && $Object.hasOwnProperty.call(message, "lastError") && message.lastError !== "")
                 writer.uint32(/* id 7, wireType 2 =*/58).string(message.lastError);
+            if (message.unfinishedBytes != null && $Object.hasOwnProperty.call(message, "unfinishedBytes") && (typeof message.unfinishedBytes === "object" ? message.unfinishedBytes.low || message.unfinishedBytes.high : message.unfinishedBytes !== 0))
+                writer.uint32(/* id 8, wireType 0 =*/64).uint64(message.unfinishedBytes);
             if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
                 for (let i = 0; i < message.$unknowns.length; ++i)
                     writer.raw(message.$unknowns[i]);
@@ -2472,6 +2483,15 @@ export const tailrace = $root.tailrace = (() => {
                             message.lastError = value;
                         else
                             delete message.lastError;
+                        continue;
+                    }
+                case 8: {
+                        if (wireType !== 0)
+                            break;
+                        if (typeof (value = reader.uint64()) === "object" ? value.low || value.high : value !== 0)
+                            message.unfinishedBytes = value;
+                        else
+                            delete message.unfinishedBytes;
                         continue;
                     }
                 }

@@ -281,6 +281,7 @@ export const GERMAN_ADMINISTRATION: Readonly<Record<string, string>> = {
   unknown: "unbekannt",
   "can't be read": "nicht lesbar",
   behind: "im Rückstand",
+  "last line has no end yet": "letzte Zeile noch ohne Ende",
   "in the log": "im Log des Hubs",
   committed: "gespeichert",
   open: "offen",

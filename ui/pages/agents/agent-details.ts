@@ -10,17 +10,18 @@ import { icon } from "#ui/components/style/icons.ts";
 import { pageStyles } from "#ui/components/style/page-styles.ts";
 import { controls, notices } from "#ui/components/style/styles.ts";
 import {
-  AgentRates,
+  behindBytes,
   type FleetAgent,
   type FleetFile,
   type FleetInput,
   fileState,
   healthLook,
   healthText,
+  rateText,
   readAgent,
 } from "#ui/services/administration/fleet.ts";
 import { fetchAgent } from "#ui/services/hub/hub-client.ts";
-import { formatAgo, formatBytes, formatCount, formatMoment, formatShort } from "#ui/services/text/format.ts";
+import { formatAgo, formatBytes, formatCount, formatMoment } from "#ui/services/text/format.ts";
 
 const REFRESH_MS = 3_000;
 
@@ -49,15 +50,11 @@ export class AgentDetails extends LitElement {
     `,
   ];
 
-  readonly #rates = new AgentRates();
   readonly #found = new Refreshing(
     this,
     async (signal) => {
       const facts = await fetchAgent(this.agent, signal);
-      if (facts === undefined) return null;
-      const agent = readAgent(facts);
-      this.#rates.take([agent], Date.now());
-      return agent;
+      return facts === undefined ? null : readAgent(facts);
     },
     REFRESH_MS,
   );
@@ -92,7 +89,7 @@ export class AgentDetails extends LitElement {
         html`<span class="badge ${healthLook(agent.health)}">${healthText(agent.health)}</span>`,
       ],
       [msg("Last seen"), formatAgo(agent.lastSeenMs, Date.now())],
-      [msg("Lines per second"), formatShort(this.#rates.linesPerSecond(agent.id))],
+      [msg("Lines per second"), rateText(agent.linesPerSecond)],
       [msg("Lines read"), formatCount(agent.linesRead)],
       [msg("Bytes read"), formatBytes(agent.bytesRead)],
       [msg("Bytes stored by the hub"), formatBytes(agent.bytesAcked)],
@@ -152,7 +149,7 @@ function fileRow(file: FleetFile): TemplateResult {
     <td>${PLACES[file.place] ?? file.place}</td>
     <td class="number" title=${formatCount(file.sentBytes)}>${formatBytes(file.sentBytes)}</td>
     <td class="number" title=${formatCount(file.sizeBytes)}>${formatBytes(file.sizeBytes)}</td>
-    <td class="number">${formatBytes(Math.max(0, file.sizeBytes - file.sentBytes))}</td>
+    <td class="number">${formatBytes(behindBytes(file))}</td>
   </tr>`;
 }
 

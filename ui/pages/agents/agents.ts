@@ -13,10 +13,10 @@ import { pageStyles } from "#ui/components/style/page-styles.ts";
 import { controls, notices } from "#ui/components/style/styles.ts";
 import { cardTableStyles } from "#ui/components/table/card-table.ts";
 import {
-  AgentRates,
   type FleetAgent,
   healthLook,
   healthText,
+  rateText,
   readAgent,
 } from "#ui/services/administration/fleet.ts";
 import { fetchAgents } from "#ui/services/hub/hub-client.ts";
@@ -61,14 +61,9 @@ export class AgentsPage extends LitElement {
     cardTableStyles,
   ];
 
-  readonly #rates = new AgentRates();
   readonly #agents = new Refreshing(
     this,
-    async (signal) => {
-      const agents = (await fetchAgents(signal)).map(readAgent);
-      this.#rates.take(agents, Date.now());
-      return agents;
-    },
+    async (signal) => (await fetchAgents(signal)).map(readAgent),
     REFRESH_MS,
   );
 
@@ -108,7 +103,7 @@ export class AgentsPage extends LitElement {
       [msg("Healthy"), formatCount(count("ok"))],
       [msg("Unhealthy"), formatCount(count("warning"))],
       [msg("Not reporting"), formatCount(count("failed"))],
-      [msg("Lines per second"), formatShort(sum(({ id }) => this.#rates.linesPerSecond(id)))],
+      [msg("Lines per second"), formatShort(sum(({ linesPerSecond = 0 }) => linesPerSecond))],
       [msg("Behind"), formatBytes(sum(({ lagBytes }) => lagBytes))],
       [msg("Open files"), formatCount(sum(({ openFiles }) => openFiles))],
     ];
@@ -126,8 +121,8 @@ export class AgentsPage extends LitElement {
   #row(agent: FleetAgent): TemplateResult {
     const [name, ...others] = columns();
     return html`<tr role="row">
-      <td role="cell">${name!.view(agent, this.#rates)}</td>
-      ${others.map(({ title, isNumber, view }) => html`<td role="cell" class=${isNumber ? "number" : ""} data-label=${title}>${view(agent, this.#rates)}</td>`)}
+      <td role="cell">${name!.view(agent)}</td>
+      ${others.map(({ title, isNumber, view }) => html`<td role="cell" class=${isNumber ? "number" : ""} data-label=${title}>${view(agent)}</td>`)}
     </tr>`;
   }
 }
@@ -135,7 +130,7 @@ export class AgentsPage extends LitElement {
 interface Column {
   readonly title: string;
   readonly isNumber: boolean;
-  readonly view: (agent: FleetAgent, rates: AgentRates) => TemplateResult | string;
+  readonly view: (agent: FleetAgent) => TemplateResult | string;
 }
 
 /** Returns the columns of the fleet, the agent's name first. */
@@ -150,7 +145,7 @@ function columns(): readonly Column[] {
         html`<span class="badge ${healthLook(health)}">${healthText(health)}</span> <span class="muted">${reason}</span>`,
     ),
     text(msg("Inputs"), inputsView),
-    number(msg("Lines/s"), ({ id }, rates) => formatShort(rates.linesPerSecond(id))),
+    number(msg("Lines/s"), ({ linesPerSecond }) => rateText(linesPerSecond)),
     number(msg("Behind"), ({ lagBytes }) => formatBytes(lagBytes)),
     number(msg("Files"), ({ openFiles }) => formatCount(openFiles)),
     number(msg("Memory"), ({ rssBytes }) => formatBytes(rssBytes)),

@@ -1,7 +1,8 @@
-/** Agents as the pages show them, read from whatever the hub's version tells of them, and their rates. */
+/** Agents as the pages show them, read from whatever the hub's version tells of them. */
 
 import { msg } from "@lit/localize";
 import { asFacts, type Facts } from "#ui/services/hub/json-call.ts";
+import { formatShort } from "#ui/services/text/format.ts";
 
 export interface FleetInput {
   readonly id: string;
@@ -22,6 +23,8 @@ export interface FleetFile {
   readonly sentBytes: number;
   /** In committed segments up to here. */
   readonly committedBytes: number;
+  /** Of a line without an end, which is sent when it ends. */
+  readonly unfinishedBytes: number;
   readonly lastError: string;
 }
 
@@ -38,6 +41,8 @@ export interface FleetAgent {
   readonly startedMs: number;
   readonly rssBytes: number;
   readonly linesRead: number;
+  /** Between its last two reports; undefined before the second one. */
+  readonly linesPerSecond: number | undefined;
   readonly bytesRead: number;
   readonly bytesAcked: number;
   readonly openFiles: number;
@@ -67,6 +72,7 @@ export function readAgent(facts: Facts): FleetAgent {
     startedMs: Date.parse(text("started")) || 0,
     rssBytes: number("rss_bytes"),
     linesRead: number("lines_read"),
+    linesPerSecond: typeof facts["lines_per_second"] === "number" ? facts["lines_per_second"] : undefined,
     bytesRead: number("bytes_read"),
     bytesAcked: number("bytes_acked"),
     openFiles: number("open_files"),
@@ -94,15 +100,22 @@ function readFile(file: Facts): FleetFile {
     sizeBytes: number("size_bytes"),
     sentBytes: number("sent_bytes"),
     committedBytes: number("committed_bytes"),
+    unfinishedBytes: number("unfinished_bytes"),
     lastError: textOf(file, "last_error"),
   };
+}
+
+/** Returns the bytes of a file that the hub's log lacks though their lines have ended. */
+export function behindBytes({ sizeBytes, sentBytes, unfinishedBytes }: FleetFile): number {
+  return Math.max(0, sizeBytes - sentBytes - unfinishedBytes);
 }
 
 /** Returns how far a file's lines are, in a word, and the look of its badge. */
 export function fileState(file: FleetFile): readonly [word: string, look: "ok" | "warning" | "failed"] {
   if (file.lastError !== "") return [msg("can't be read"), "failed"];
-  if (file.sentBytes < file.sizeBytes) return [msg("behind"), "warning"];
-  return file.committedBytes < file.sizeBytes ? [msg("in the log"), "ok"] : [msg("committed"), "ok"];
+  if (behindBytes(file) > 0) return [msg("behind"), "warning"];
+  if (file.committedBytes < file.sizeBytes - file.unfinishedBytes) return [msg("in the log"), "ok"];
+  return [file.unfinishedBytes > 0 ? msg("last line has no end yet") : msg("committed"), "ok"];
 }
 
 const HEALTH_WORDS: Readonly<Record<string, string>> = {
@@ -124,28 +137,9 @@ export function healthLook(health: string): "ok" | "warning" | "failed" {
   return health === "lost" || health === "failed" ? "failed" : "warning";
 }
 
-/** Lines per second of each agent, between the two newest looks at it that differ. */
-export class AgentRates {
-  readonly #last = new Map<
-    string,
-    { readonly lines: number; readonly atMs: number; readonly rate: number }
-  >();
-
-  take(agents: readonly FleetAgent[], nowMs: number): void {
-    for (const { id, linesRead } of agents) {
-      const before = this.#last.get(id);
-      const seconds = before === undefined ? 0 : (nowMs - before.atMs) / 1_000;
-      const isRestarted = before !== undefined && linesRead < before.lines;
-      const rate =
-        before === undefined || isRestarted || seconds <= 0 ? 0 : (linesRead - before.lines) / seconds;
-      this.#last.set(id, { lines: linesRead, atMs: nowMs, rate });
-    }
-    for (const id of this.#last.keys()) if (!agents.some((agent) => agent.id === id)) this.#last.delete(id);
-  }
-
-  linesPerSecond(id: string): number {
-    return this.#last.get(id)?.rate ?? 0;
-  }
+/** Returns a rate for a cell. */
+export function rateText(perSecond: number | undefined): string {
+  return perSecond === undefined ? "–" : formatShort(perSecond);
 }
 
 function textOf(facts: Facts, name: string): string {
