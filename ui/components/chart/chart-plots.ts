@@ -1,6 +1,5 @@
 /** Drawing of charts as SVG: lines, areas and bars over groups, bars beside names. */
 
-import { msg } from "@lit/localize";
 import { nothing, type SVGTemplateResult, svg } from "lit";
 import { formatShort, formatTick } from "#ui/services/text/format.ts";
 import {
@@ -8,6 +7,7 @@ import {
   type Group,
   labelledGroups,
   niceTicks,
+  othersName,
   shorten,
 } from "#ui/services/visualise/series.ts";
 import { seriesColours } from "#ui/services/visualise/series-colours.ts";
@@ -55,10 +55,8 @@ export function plotGroups(
   cursor: number | undefined,
 ): SVGTemplateResult {
   const frame = frameOf(size);
-  const isStacked = kind !== "line";
-  const layers = isStacked
-    ? stack(data)
-    : data.series.map(({ values }) => values.map((to) => ({ from: 0, to })));
+  const isStacked = kind !== "line" && data.isAdditive;
+  const layers = isStacked ? stack(data) : besideEachOther(data);
   const ends = layers.flatMap((layer) => layer.map(({ to }) => to ?? 0));
   const ticks = niceTicks(
     Math.min(0, ...ends),
@@ -72,9 +70,10 @@ export function plotGroups(
   const band = (frame.right - frame.left) / Math.max(1, data.groups.length);
   const x = (group: number): number => frame.left + (group + 0.5) * band;
   const colours = seriesColours(data.series.map(({ name }) => name));
+  const slots = isStacked ? 1 : layers.length;
   const shapes = layers.map((layer, series) =>
     kind === "bar"
-      ? barsOf(layer, colours[series]!, x, y, band)
+      ? barsOf(layer, colours[series]!, x, y, { band, slots, slot: isStacked ? 0 : series })
       : pathsOf(kind, layer, colours[series]!, x, y),
   );
   return svg`${axesOf(data, frame, ticks, x, y)}
@@ -99,19 +98,32 @@ function stack({ groups, series }: ChartData): Piece[][] {
   );
 }
 
+/** Each series from zero: their sum says nothing. */
+function besideEachOther({ series }: ChartData): Piece[][] {
+  return series.map(({ values }) => values.map((to) => ({ from: 0, to })));
+}
+
+/** Where a group's bars stand: px of the group, bars beside each other in it, number of this one. */
+interface BarPlace {
+  readonly band: number;
+  readonly slots: number;
+  readonly slot: number;
+}
+
 function barsOf(
   layer: readonly Piece[],
   colour: number,
   x: (group: number) => number,
   y: (value: number) => number,
-  band: number,
+  { band, slots, slot }: BarPlace,
 ): SVGTemplateResult {
-  const width = Math.max(1, Math.min(64, band * 0.86));
+  const all = Math.max(1, Math.min(64 * slots, band * 0.86));
+  const width = Math.max(1, all / slots);
   const path = layer
     .map(({ from, to }, at) => {
       if (to === undefined || to === from) return "";
       const height = Math.max(1, y(from) - y(to));
-      return `M${round(x(at) - width / 2)} ${round(y(from))}v${round(-height)}h${round(width)}v${round(height)}z`;
+      return `M${round(x(at) - all / 2 + slot * width)} ${round(y(from))}v${round(-height)}h${round(width)}v${round(height)}z`;
     })
     .join("");
   return svg`<path class="fill ${colourClass(colour)}" d=${path} />`;
@@ -189,8 +201,10 @@ export function plotRows(
   { width }: PlotSize,
   cursor: number | undefined,
 ): SVGTemplateResult {
-  const sums = stack(data);
-  const totals = data.groups.map((_, at) => sums.at(-1)?.[at]?.to ?? 0);
+  const layers = data.isAdditive ? stack(data) : besideEachOther(data);
+  const totals = data.groups.map((_, at) => Math.max(0, ...layers.map((layer) => layer[at]?.to ?? 0)));
+  const slots = data.isAdditive ? 1 : layers.length;
+  const thickness = (ROW_PX - 8) / slots;
   const largest = Math.max(Number.EPSILON, ...totals);
   const longest = Math.max(...data.groups.map(({ label }) => label.length), 4);
   const left = Math.min(width * 0.42, longest * LETTER_PX + 16);
@@ -201,10 +215,10 @@ export function plotRows(
     const y = 6 + at * ROW_PX;
     return svg`${cursor === at ? svg`<rect class="cursor" x="0" y=${y - 3} width=${width} height=${ROW_PX} />` : nothing}
       <text class="label" x=${left - 10} y=${y + 15} text-anchor="end">${shorten(group.label, letters)}</text>
-      ${sums.map((layer, series) => {
+      ${layers.map((layer, series) => {
         const { from, to } = layer[at]!;
         if (to === undefined || to <= from) return nothing;
-        return svg`<rect class="fill ${colourClass(colours[series]!)}" x=${round(left + scale(from))} y=${y} width=${round(Math.max(1, scale(to) - scale(from)))} height=${ROW_PX - 8} rx="2" />`;
+        return svg`<rect class="fill ${colourClass(colours[series]!)}" x=${round(left + scale(from))} y=${round(y + (slots > 1 ? series * thickness : 0))} width=${round(Math.max(1, scale(to) - scale(from)))} height=${round(thickness)} rx="2" />`;
       })}
       <text class="tick" x=${round(left + scale(totals[at]!) + 8)} y=${y + 14}>${formatShort(totals[at]!)}</text>`;
   })}`;
@@ -254,6 +268,7 @@ export function heatLeft(data: ChartData, { width }: PlotSize): number {
 
 /** A part of a ring. */
 export interface Share {
+  readonly group: Group;
   readonly label: string;
   readonly value: number;
   /** 0…1 of the whole. */
@@ -264,13 +279,15 @@ export interface Share {
 export function sharesOf(groups: readonly Group[], sums: readonly number[], limit: number): Share[] {
   const whole = sums.reduce((sum, value) => sum + Math.max(0, value), 0) || 1;
   const all = groups
-    .map(({ label }, at) => ({ label, value: Math.max(0, sums[at]!) }))
+    .map((group, at) => ({ group, value: Math.max(0, sums[at]!) }))
     .filter(({ value }) => value > 0)
     .toSorted((a, b) => b.value - a.value);
-  const rest = all.slice(limit).reduce((sum, { value }) => sum + value, 0);
-  const shown = all.slice(0, limit);
-  if (rest > 0) shown.push({ label: msg("Others"), value: rest });
-  return shown.map(({ label, value }) => ({ label, value, part: value / whole }));
+  const named = all.filter(({ group }) => group.part !== "others").slice(0, limit);
+  const rest = all.reduce((sum, one) => sum + (named.includes(one) ? 0 : one.value), 0);
+  const shown = named.map(({ group, value }) => ({ group, label: group.label, value }));
+  const others: Group = { key: "", label: othersName(), part: "others" };
+  if (rest > 0) shown.push({ group: others, label: others.label, value: rest });
+  return shown.map((share) => ({ ...share, part: share.value / whole }));
 }
 
 /** A ring of shares. */

@@ -8,7 +8,7 @@ import { html, LitElement, nothing, svg, type TemplateResult } from "lit";
 import { property, state } from "lit/decorators.js";
 import { controls } from "#ui/components/style/styles.ts";
 import { formatMeasure, formatShare } from "#ui/services/text/format.ts";
-import { type ChartData, groupSums } from "#ui/services/visualise/series.ts";
+import { type ChartData, type Group, groupSums, groupTops } from "#ui/services/visualise/series.ts";
 import { seriesColours } from "#ui/services/visualise/series-colours.ts";
 import type { Chart } from "#ui/services/visualise/visualisation.ts";
 import {
@@ -146,8 +146,8 @@ export class ChartView extends LitElement {
       ${shown.length === 0 ? msg("nothing") : nothing}${found.length > shown.length ? msg(str`and ${found.length - shown.length} more`) : nothing}</output>`;
   }
 
-  #summary({ groups, series }: ChartData): string {
-    const sums = groupSums({ groups, series });
+  #summary({ groups, series, isAdditive }: ChartData): string {
+    const sums = isAdditive ? groupSums({ groups, series }) : groupTops({ groups, series });
     const top = sums.indexOf(Math.max(...sums));
     const most = formatMeasure(sums[top] ?? 0);
     return series.length > 1
@@ -215,7 +215,7 @@ export class ChartView extends LitElement {
 /** Groups are the shares; without groups, where the only one is named as what is measured, the series are. */
 function ringShares(data: ChartData, label: string): Share[] {
   if (data.groups[0]?.key !== label) return sharesOf(data.groups, groupSums(data), MAX_SHARES);
-  const names = data.series.map(({ name }) => ({ key: name, label: name }));
+  const names = data.series.map(({ name, value, part }): Group => ({ key: value, label: name, part }));
   return sharesOf(
     names,
     data.series.map(({ values }) => values[0] ?? 0),

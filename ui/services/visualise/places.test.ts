@@ -82,7 +82,7 @@ test("an answer becomes places, named by where they are", () => {
     data.groups.map(({ label }) => label),
     ["52.52° N, 13.40° E", "33.90° S, 9.10° W"],
   );
-  assert.deepEqual(data.series, [{ name: "Sum of bytes", values: [10, 4] }]);
+  assert.deepEqual(data.series, [{ name: "Sum of bytes", value: "", part: "value", values: [10, 4] }]);
   assert.deepEqual([data.total, data.within, data.bounds?.bottom], [9, 3, -33]);
   assert.deepEqual(readPlaces({ hits: { total: 0 } }, COUNT, "lines").places, []);
 });

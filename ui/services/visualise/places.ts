@@ -2,7 +2,7 @@
 
 import { type Box, boxOf, type MapView, type Point, pointName, precisionOf, type Ring } from "./map-view.ts";
 import { type BucketAnswer, type ChartData, measure, totalOf, type VisualisationAnswer } from "./series.ts";
-import type { Metric } from "./visualisation.ts";
+import { isAdditive, type Metric } from "./visualisation.ts";
 
 type Body = Readonly<Record<string, unknown>>;
 
@@ -90,8 +90,9 @@ export function readPlaces(answer: VisualisationAnswer, metric: Metric, name: st
   return {
     isTime: false,
     isUtc: false,
-    groups: places.map((place, at) => ({ key: at, label: pointName(place) })),
-    series: [{ name, values: places.map(({ value }) => value) }],
+    isAdditive: isAdditive(metric),
+    groups: places.map((place, at) => ({ key: at, label: pointName(place), part: "value" })),
+    series: [{ name, value: "", part: "value", values: places.map(({ value }) => value) }],
     total: measure({ ...found, key: name, doc_count: totalOf(answer) }, isCount),
     places,
     bounds: box && {

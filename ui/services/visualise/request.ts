@@ -5,7 +5,7 @@ import { buildQuery, TIME_FIELD } from "#ui/services/search/search-request.ts";
 import type { ResolvedRange } from "#ui/services/search/time-range.ts";
 import { WORLD } from "./map-view.ts";
 import { placesRequest } from "./places.ts";
-import type { Metric, Split, Visualisation } from "./visualisation.ts";
+import { isAdditive, type Metric, type Split, type Visualisation } from "./visualisation.ts";
 
 type Body = Readonly<Record<string, unknown>>;
 
@@ -29,6 +29,8 @@ export interface Surroundings {
 /**
  * Returns the body. Groups are `by`, splits `split`, the metric `metric`. Times and steps are within the splits, so that
  * the most frequent values of the whole range are taken; values of a field are outside, so that each has its splits.
+ * Lines without the field are `by_missing` and `split_missing`. Where a metric adds up, groups are asked for beside the
+ * splits too: what the splits leave of them are the further values.
  */
 export function visualisationRequest(shown: Visualisation, around: Surroundings): Body {
   const { metric, by, split } = shown;
@@ -43,7 +45,9 @@ export function visualisationRequest(shown: Visualisation, around: Surroundings)
   const outer = isOutside ? { name: "by", body: grouping } : { name: "split", body: splitting };
   const inner = isOutside ? { name: "split", body: splitting } : { name: "by", body: grouping };
   const aggs = nest(outer, nest(inner, measured, measured), measured);
-  return { ...hits, ...(aggs && { aggs }) };
+  const hasRest = !isOutside && splitting !== undefined && isAdditive(metric);
+  const whole = hasRest ? nest(inner, measured, measured) : undefined;
+  return { ...hits, ...(aggs && { aggs: { ...whole, ...aggs } }) };
 }
 
 /** Returns the query of a visualisation together with a further one that must match. */
@@ -61,7 +65,10 @@ interface Level {
 function nest({ name, body }: Level, inside: Body | undefined, measured: Body | undefined): Body | undefined {
   if (body === undefined) return inside;
   const aggs = { ...measured, ...inside };
-  return { ...measured, [name]: { ...body, ...(Object.keys(aggs).length > 0 && { aggs }) } };
+  const below = Object.keys(aggs).length > 0 && { aggs };
+  const field = (body["terms"] as Split | undefined)?.field;
+  const missing = field !== undefined && { [`${name}_missing`]: { missing: { field }, ...below } };
+  return { ...measured, [name]: { ...body, ...below }, ...missing };
 }
 
 function groupingOf({ by, metric }: Visualisation, around: Surroundings): Body | undefined {

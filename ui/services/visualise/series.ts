@@ -1,18 +1,29 @@
-/** An answer as rows of numbers: one series for each split, one value in it for each group. */
+/**
+ * An answer as rows of numbers: one series for each split, one value in it for each group. Lines without the field are a
+ * series, or a group, of their own; so are the splits that weren't asked for, where their numbers add up.
+ */
 
+import { msg } from "@lit/localize";
 import { csvLine } from "#ui/services/text/csv.ts";
 import { formatTime } from "#ui/services/text/format.ts";
-import type { Visualisation } from "./visualisation.ts";
+import { isAdditive, type Visualisation } from "./visualisation.ts";
+
+/** What lines of a group or a series have in common: a value of the field, no value, or one of those not shown. */
+export type Part = "value" | "missing" | "others";
 
 /** A group on the axis. */
 export interface Group {
   /** ms for times, the step's start, or the value itself. */
   readonly key: number | string;
   readonly label: string;
+  readonly part: Part;
 }
 
 export interface Series {
   readonly name: string;
+  /** The field's value as a query takes it; "" without one. */
+  readonly value: string;
+  readonly part: Part;
   /** By group; undefined where there is nothing to measure. */
   readonly values: readonly (number | undefined)[];
 }
@@ -21,6 +32,8 @@ export interface ChartData {
   readonly isTime: boolean;
   /** Times are of UTC, not of the browser's zone. */
   readonly isUtc: boolean;
+  /** Numbers of groups and series may be added. */
+  readonly isAdditive: boolean;
   readonly groups: readonly Group[];
   readonly series: readonly Series[];
   /** The metric over all documents; undefined where there is none. */
@@ -40,6 +53,8 @@ export interface BucketAnswer {
   readonly metric?: MetricAnswer;
   readonly by?: { readonly buckets: readonly BucketAnswer[] };
   readonly split?: { readonly buckets: readonly BucketAnswer[] };
+  readonly by_missing?: Omit<BucketAnswer, "key">;
+  readonly split_missing?: Omit<BucketAnswer, "key">;
 }
 
 /** The parts of a search's answer that are read. */
@@ -55,58 +70,131 @@ export function readSeries(
   name: string,
   isUtc: boolean,
 ): ChartData {
-  const { by } = shown;
-  const isCount = shown.metric.kind === "count";
+  const { by, metric } = shown;
+  const isCount = metric.kind === "count";
   const whole: BucketAnswer = { ...answer.aggregations, key: name, doc_count: totalOf(answer) };
-  const label = (bucket: BucketAnswer): string =>
-    by.kind === "time" ? timeLabel(Number(bucket.key), isUtc) : nameOf(bucket);
-  const table = new NumberTable(label);
-  const isOutside = by.kind === "terms";
-  if (isOutside)
-    for (const group of whole.by?.buckets ?? [])
-      for (const split of group.split?.buckets ?? [{ ...group, key: name, key_as_string: name }])
-        table.put(group, nameOf(split), measure(split, isCount));
+  const table = new NumberTable(
+    by.kind === "time" ? ({ key }) => timeLabel(Number(key), isUtc) : nameOf,
+    isCount,
+  );
+  const groupsOf = (bucket: BucketAnswer): Found[] =>
+    by.kind === "none" ? [{ part: "value", bucket: renamed(bucket, name) }] : partsOf(bucket, "by");
+  if (by.kind === "terms")
+    for (const group of groupsOf(whole))
+      for (const split of splitsOf(group.bucket, name)) table.put(group, split, split.bucket);
   else
-    for (const split of whole.split?.buckets ?? [whole])
-      for (const group of by.kind === "none"
-        ? [{ ...split, key: name, key_as_string: name }]
-        : (split.by?.buckets ?? []))
-        table.put(group, nameOf(split), measure(group, isCount));
+    for (const split of splitsOf(whole, name))
+      for (const group of groupsOf(split.bucket)) table.put(group, split, group.bucket);
+  const isSum = isAdditive(metric);
+  // Values of a field have their own numbers around those of their splits, times beside them.
+  if (isSum && shown.split !== undefined) for (const group of groupsOf(whole)) table.putRest(group);
   const isOrdered = by.kind === "time" || by.kind === "steps";
-  return { isTime: by.kind === "time", isUtc, ...table.read(isOrdered), total: measure(whole, isCount) };
+  const total = measure(whole, isCount);
+  return { isTime: by.kind === "time", isUtc, isAdditive: isSum, ...table.read(isOrdered), total };
 }
+
+/** A bucket, and what its lines have in common. */
+interface Found {
+  readonly part: Part;
+  readonly bucket: BucketAnswer;
+}
+
+/** Returns the buckets of an aggregation, and the lines without its field as one more where there are any. */
+function partsOf(bucket: BucketAnswer, name: "by" | "split"): Found[] {
+  const found = (bucket[name]?.buckets ?? []).map((one): Found => ({ part: "value", bucket: one }));
+  const missing = bucket[`${name}_missing`];
+  if (missing !== undefined && missing.doc_count > 0)
+    found.push({ part: "missing", bucket: renamed(missing, missingName()) });
+  return found;
+}
+
+/** Returns the splits of a bucket; without any the bucket itself. */
+function splitsOf(bucket: BucketAnswer, name: string): Found[] {
+  return bucket.split === undefined
+    ? [{ part: "value", bucket: renamed(bucket, name) }]
+    : partsOf(bucket, "split");
+}
+
+function renamed(bucket: Omit<BucketAnswer, "key">, name: string): BucketAnswer {
+  return { ...bucket, key: name, key_as_string: name };
+}
+
+/** Smaller rests are rounding of sums. */
+const SMALLEST_REST = 1e-9;
 
 /** Cells by group and series, in the order they came. */
 class NumberTable {
   readonly #label: (bucket: BucketAnswer) => string;
+  readonly #isCount: boolean;
   readonly #groups = new Map<number | string, Group>();
-  readonly #series = new Map<string, Map<number | string, number | undefined>>();
+  readonly #series = new Map<
+    string,
+    Pick<Series, "value" | "part"> & { readonly values: Map<number | string, number | undefined> }
+  >();
 
-  constructor(label: (bucket: BucketAnswer) => string) {
+  constructor(label: (bucket: BucketAnswer) => string, isCount: boolean) {
     this.#label = label;
+    this.#isCount = isCount;
   }
 
-  put(group: BucketAnswer, series: string, value: number | undefined): void {
-    if (!this.#groups.has(group.key))
-      this.#groups.set(group.key, { key: group.key, label: this.#label(group) });
-    let values = this.#series.get(series);
-    if (values === undefined) this.#series.set(series, (values = new Map()));
-    values.set(group.key, value);
+  /** `inner`: the one of both that lies within the other. */
+  put(group: Found, { part, bucket }: Found, inner: BucketAnswer): void {
+    this.#put(this.#group(group), nameOf(bucket), part, keyText(bucket), measure(inner, this.#isCount));
+  }
+
+  /** Puts what the series leave of a group's own number. */
+  putRest(group: Found): void {
+    const { key } = group.bucket;
+    const whole = measure(group.bucket, this.#isCount);
+    if (whole === undefined) return;
+    let rest = whole;
+    for (const { values } of this.#series.values()) rest -= values.get(key) ?? 0;
+    // Lines with several values are in several series, so that nothing may be left.
+    if (rest <= Math.abs(whole) * SMALLEST_REST) return;
+    this.#put(this.#group(group), othersName(), "others", "", rest);
+  }
+
+  #group({ part, bucket }: Found): number | string {
+    const { key } = bucket;
+    if (!this.#groups.has(key)) this.#groups.set(key, { key, label: this.#label(bucket), part });
+    return key;
+  }
+
+  #put(group: number | string, name: string, part: Part, value: string, number: number | undefined): void {
+    let series = this.#series.get(name);
+    if (series === undefined) this.#series.set(name, (series = { value, part, values: new Map() }));
+    series.values.set(group, number);
   }
 
   read(isOrdered: boolean): Pick<ChartData, "groups" | "series"> {
     const groups = [...this.#groups.values()];
     if (isOrdered) groups.sort((a, b) => Number(a.key) - Number(b.key));
-    const series = [...this.#series].map(([name, values]) => ({
+    const series = [...this.#series].map(([name, { value, part, values }]) => ({
       name,
+      value,
+      part,
       values: groups.map(({ key }) => values.get(key)),
     }));
     return { groups, series };
   }
 }
 
-function nameOf({ key, key_as_string }: BucketAnswer): string {
-  const text = key_as_string ?? String(key);
+/** Returns the name of lines without the field. */
+export function missingName(): string {
+  return msg("(no value)");
+}
+
+/** Returns the name of values that aren't shown by themselves. */
+export function othersName(): string {
+  return msg("Others");
+}
+
+function keyText({ key, key_as_string }: BucketAnswer): string {
+  return key_as_string ?? String(key);
+}
+
+function nameOf(bucket: BucketAnswer): string {
+  const text = keyText(bucket);
   return text === "" ? "(empty)" : text;
 }
 
@@ -129,6 +217,11 @@ export function measure({ doc_count, metric }: BucketAnswer, isCount: boolean): 
 /** Returns the sum of each group over all series, for shares of a whole. */
 export function groupSums({ groups, series }: Pick<ChartData, "groups" | "series">): number[] {
   return groups.map((_, at) => series.reduce((sum, { values }) => sum + (values[at] ?? 0), 0));
+}
+
+/** Returns the largest number of each group, where they don't add up. */
+export function groupTops({ groups, series }: Pick<ChartData, "groups" | "series">): number[] {
+  return groups.map((_, at) => Math.max(0, ...series.map(({ values }) => values[at] ?? 0)));
 }
 
 /** Returns the numbers as lines of CSV, groups down, series across. */

@@ -114,12 +114,19 @@ export function isCutByGroups({ by }: Visualisation): boolean {
 
 /** Returns what still has to be chosen before it can be shown, or undefined. */
 export function missingChoice(shown: Visualisation): string | undefined {
-  const { metric, by, split } = drawnPart(shown);
+  const { chart, metric, by, split } = drawnPart(shown);
   if (metric.kind !== "count" && metric.field === "") return msg("Choose the field to measure.");
+  if (chart === "pie" && !isAdditive(metric))
+    return msg("A donut shows parts of a whole: choose the number of lines, a sum, or another chart.");
   if (by.kind === "places" && by.field === "") return msg("Choose the field of places.");
   if ((by.kind === "terms" || by.kind === "steps") && by.field === "")
     return msg("Choose the field to group by.");
   return split !== undefined && split.field === "" ? msg("Choose the field to split by.") : undefined;
+}
+
+/** Returns true where the numbers of groups may be added: an average of averages says nothing. */
+export function isAdditive({ kind }: Metric): boolean {
+  return kind === "count" || kind === "sum";
 }
 
 /** Returns the metric in words: `Average of http.response.body.bytes`. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { visualisationRequest } from "./request.ts";
-import { groupSums, labelledGroups, niceTicks, readSeries, shorten, toCsv } from "./series.ts";
+import { groupSums, groupTops, labelledGroups, niceTicks, readSeries, shorten, toCsv } from "./series.ts";
 import {
   DEFAULT_VISUALISATION,
   drawnPart,
@@ -90,7 +90,7 @@ test("a map keeps the split that other charts have, and doesn't ask by it", () =
 
 test("times stand within the splits, values of a field around them", () => {
   const latency = visualisationRequest(LATENCY, AROUND) as unknown as Aggregation;
-  assert.deepEqual(Object.keys(latency.aggs), ["metric", "split"]);
+  assert.deepEqual(Object.keys(latency.aggs), ["metric", "split", "split_missing"]);
   assert.deepEqual(latency.aggs["split"]!.terms, { field: "host", size: 3, order: { "metric.95": "desc" } });
   assert.ok(latency.aggs["split"]!.aggs["by"]!.date_histogram);
   assert.deepEqual(Object.keys(latency.aggs["split"]!.aggs["by"]!.aggs), ["metric"]);
@@ -130,8 +130,8 @@ test("an answer becomes series over groups", () => {
     [0, 1_000, 2_000],
   );
   assert.deepEqual(data.series, [
-    { name: "b", values: [3, undefined, 1] },
-    { name: "(empty)", values: [undefined, 3, undefined] },
+    { name: "b", value: "b", part: "value", values: [3, undefined, 1] },
+    { name: "(empty)", value: "", part: "value", values: [undefined, 3, undefined] },
   ]);
   assert.deepEqual([data.total, groupSums(data)], [7, [3, 3, 1]]);
   const measured = { hits: { total: { value: 2 } }, aggregations: { metric: { values: { "95.0": 12.5 } } } };
@@ -152,4 +152,75 @@ test("ticks are round, cover the numbers, and labels do not overlap", () => {
   assert.deepEqual(labelledGroups(10, 300, 100), [0, 4, 8]);
   assert.deepEqual(labelledGroups(0, 300, 100), []);
   assert.equal(shorten("/abcdefghij", 7), "/abc…ij");
+});
+
+test("lines without the field and further values are shown as such, so that no line is left out", () => {
+  const bucket = (key: number | string, doc_count: number, more: object = {}) => ({
+    key,
+    doc_count,
+    ...more,
+  });
+  const times = (...counts: number[]): object => ({
+    by: { buckets: counts.map((count, at) => bucket(at * 1_000, count)) },
+  });
+  const split: Visualisation = { ...DEFAULT_VISUALISATION, split: { field: "f", size: 1 } };
+  const { aggs } = visualisationRequest(split, AROUND) as unknown as Aggregation;
+  assert.deepEqual(Object.keys(aggs), ["by", "split", "split_missing"]);
+  const answer = {
+    hits: { total: 17 },
+    aggregations: {
+      ...times(10, 7),
+      split: { buckets: [bucket("b", 6, times(4, 2))] },
+      split_missing: { doc_count: 8, ...times(6, 2) },
+    },
+  };
+  const data = readSeries(split, answer, "all", true);
+  assert.deepEqual(
+    data.series.map(({ name, part, values }) => [name, part, values]),
+    [
+      ["b", "value", [4, 2]],
+      ["(no value)", "missing", [6, 2]],
+      ["Others", "others", [undefined, 3]],
+    ],
+  );
+  assert.deepEqual(groupSums(data), [10, 7]);
+  const paths = {
+    hits: { total: 9 },
+    aggregations: {
+      by: {
+        buckets: [bucket("/a", 5, { split: { buckets: [bucket("x", 3)] }, split_missing: { doc_count: 0 } })],
+      },
+      by_missing: { doc_count: 4, split: { buckets: [] }, split_missing: { doc_count: 4 } },
+    },
+  };
+  const byPath = readSeries(BY_PATH, paths, "all", true);
+  assert.deepEqual(
+    byPath.groups.map(({ label, part }) => [label, part]),
+    [
+      ["/a", "value"],
+      ["(no value)", "missing"],
+    ],
+  );
+  assert.deepEqual(groupSums(byPath), [5, 4]);
+});
+
+test("numbers that don't add up are neither summed nor parts of a whole", () => {
+  const latency: Visualisation = { ...LATENCY, query: "" };
+  const measured = (key: string, value: number) => ({
+    key,
+    doc_count: 1,
+    by: { buckets: [{ key: 0, doc_count: 1, metric: { values: { "95.0": value } } }] },
+  });
+  const answer = {
+    hits: { total: 2 },
+    aggregations: { split: { buckets: [measured("a", 300), measured("b", 200)] } },
+  };
+  const data = readSeries(latency, answer, "took", true);
+  assert.equal(data.isAdditive, false);
+  assert.deepEqual(groupTops(data), [300]);
+  assert.match(missingChoice({ ...latency, chart: "pie" })!, /parts of a whole/);
+  assert.equal(
+    missingChoice({ ...latency, chart: "pie", metric: { kind: "sum", field: "took" } }),
+    undefined,
+  );
 });
