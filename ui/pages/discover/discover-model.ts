@@ -3,8 +3,9 @@
 import { msg } from "@lit/localize";
 import { nextFrame } from "#ui/components/controls/next-frame.ts";
 import type { TopValues } from "#ui/components/table/field-list.ts";
+import { completeRows, inReadingOrder } from "#ui/services/discover/trace-order.ts";
 import { HubError, toHubError } from "#ui/services/hub/json-call.ts";
-import type { DiscoverState } from "#ui/services/search/discover-state.ts";
+import { type DiscoverState, NEWEST_FIRST } from "#ui/services/search/discover-state.ts";
 import { countValues, type Field, type FieldCatalogue, readFields } from "#ui/services/search/fields.ts";
 import { type Histogram, readHistogram } from "#ui/services/search/histogram.ts";
 import { chooseInterval } from "#ui/services/search/interval.ts";
@@ -22,6 +23,7 @@ import {
   newestRequest,
   PAGE_ROWS,
   rowsRequest,
+  TIME_FIELD,
   topValuesRequest,
 } from "#ui/services/search/search-request.ts";
 import { type ResolvedRange, resolveRange } from "#ui/services/search/time-range.ts";
@@ -64,6 +66,8 @@ export class DiscoverModel {
   #keys = new Set<string>();
   /** True where the rows are the running search's, or the last one's: more of them can be loaded. */
   #hasRows = false;
+  /** Rows as the hub sorted them; the ones shown are these, their traces in reading order. */
+  #sorted: LogDocument[] = [];
   /** Settles when the running search's first rows are there: a field can be opened before them. */
   #firstRows: Promise<void> = Promise.resolve();
 
@@ -108,7 +112,7 @@ export class DiscoverModel {
   /** Loads the next rows, where there are any and none are on their way. The histogram may still be. */
   async more(): Promise<void> {
     if (!this.hasMore || this.isLoadingMore || !this.#hasRows || this.#state === undefined) return;
-    const last = this.rows.at(-1);
+    const last = this.#sorted.at(-1);
     if (last === undefined || this.range === undefined) return;
     const { signal } = this.#abort;
     this.isLoadingMore = true;
@@ -127,7 +131,7 @@ export class DiscoverModel {
   #rowsLike(last: LogDocument): number {
     const key = JSON.stringify(last.sort);
     let count = 0;
-    for (let at = this.rows.length - 1; at >= 0 && JSON.stringify(this.rows[at]!.sort) === key; at--)
+    for (let at = this.#sorted.length - 1; at >= 0 && JSON.stringify(this.#sorted[at]!.sort) === key; at--)
       count += 1;
     return count;
   }
@@ -185,6 +189,7 @@ export class DiscoverModel {
     const totalMs = performance.now() - askedMs;
     this.range = range;
     this.rows = [];
+    this.#sorted = [];
     this.#keys = new Set();
     this.total = totalOf(response);
     this.tookMs = response.took;
@@ -249,8 +254,18 @@ export class DiscoverModel {
     const added = response.hits.hits
       .map((hit) => new LogDocument(hit))
       .filter(({ key }) => !this.#keys.has(key) && this.#keys.add(key));
-    this.rows = [...this.rows, ...added];
-    this.hasMore = response.hits.hits.length >= PAGE_ROWS && added.length > 0 && this.rows.length < MAX_ROWS;
+    this.#sorted.push(...added);
+    this.hasMore =
+      response.hits.hits.length >= PAGE_ROWS && added.length > 0 && this.#sorted.length < MAX_ROWS;
+    this.rows = [...this.rows, ...this.#shownNext()];
+  }
+
+  /** Returns the rows to show behind those that are, which stay as they are. */
+  #shownNext(): LogDocument[] {
+    const next = this.#sorted.slice(this.rows.length);
+    const { field, isDescending } = this.#state?.sort ?? NEWEST_FIRST;
+    if (field !== TIME_FIELD || !isDescending) return next;
+    return inReadingOrder(this.hasMore ? next.slice(0, completeRows(next)) : next);
   }
 
   /** Takes a failure as this search's, unless it was given up. */
