@@ -4,8 +4,10 @@ import { html, svg, type TemplateResult } from "lit";
 
 const PATHS = {
   arrowDown: svg`<path d="M12 4v15.5M5.5 13l6.5 6.5 6.5-6.5"/>`,
-  arrowUp: svg`<path d="M12 20V4.5M5.5 11 12 4.500l6.5 6.5"/>`,
+  arrowUp: svg`<path d="M12 20V4.5M5.5 11 12 4.5l6.5 6.5"/>`,
   arrowLeft: svg`<path d="M20 12H4.5M11 5.5 4.5 12l6.5 6.5"/>`,
+  undo: svg`<path d="M9 5 4 10l5 5M4.5 10H14a5.5 5.5 0 0 1 0 11h-3"/>`,
+  redo: svg`<path d="m15 5 5 5-5 5M19.5 10H10a5.5 5.5 0 0 0 0 11h3"/>`,
   arrowRight: svg`<path d="M4 12h15.5M13 5.5l6.5 6.5-6.5 6.5"/>`,
   braces: svg`<path d="M9 4H7.5a2 2 0 0 0-2 2v3.5L3.5 12l2 2.5V18a2 2 0 0 0 2 2H9M15 4h1.5a2 2 0 0 1 2 2v3.5l2 2.5-2 2.5V18a2 2 0 0 1-2 2H15"/>`,
   calendar: svg`<rect x="3.5" y="5" width="17" height="15.5" rx="2"/><path d="M3.5 10h17M8 2.5V6M16 2.5V6"/>`,
@@ -33,11 +35,11 @@ const PATHS = {
   bell: svg`<path d="M6 16.5V11a6 6 0 0 1 12 0v5.5l1.5 2h-15l1.5-2ZM10 21h4"/>`,
   bellOff: svg`<path d="M6 16.5V11c0-1 .2-1.9.6-2.7M9.5 5.5A6 6 0 0 1 18 11v5.5M4.5 18.5h14M10 21h4M3.5 3.5l17 17"/>`,
   expand: svg`<path d="M4 9.5V4h5.5M20 9.5V4h-5.5M4 14.5V20h5.5M20 14.5V20h-5.5"/>`,
-  find: svg`<path d="M4 6h9M4 11h5M4 16h4"/><circle cx="14.500" cy="14" r="4.500"/><path d="m18 17.500 3 3"/>`,
+  find: svg`<path d="M4 6h9M4 11h5M4 16h4"/><circle cx="14.5" cy="14" r="4.5"/><path d="m18 17.500 3 3"/>`,
   filter: svg`<path d="M3.5 5h17l-6.5 8v6l-4-2v-4L3.5 5Z"/>`,
   link: svg`<path d="M10 14a4 4 0 0 0 5.7 0l3-3A4 4 0 0 0 13 5.3l-1 1M14 10a4 4 0 0 0-5.7 0l-3 3A4 4 0 0 0 11 18.7l1-1"/>`,
-  nextError: svg`<path d="M12 3v7M12 13.500h.01M5.500 16l6.500 5 6.500-5"/>`,
-  previousError: svg`<path d="M5.500 8 12 3l6.500 5M12 10.500v7M12 21h.01"/>`,
+  nextError: svg`<path d="M12 3v7M12 13.500h.01M5.5 16l6.500 5 6.500-5"/>`,
+  previousError: svg`<path d="M5.5 8 12 3l6.500 5M12 10.500v7M12 21h.01"/>`,
   print: svg`<path d="M7 8.5V3.5h10v5M7 17H4.5a1 1 0 0 1-1-1v-6.5a1 1 0 0 1 1-1h15a1 1 0 0 1 1 1V16a1 1 0 0 1-1 1H17M7 14h10v6.5H7V14Z"/>`,
   user: svg`<circle cx="12" cy="8.5" r="4"/><path d="M4.5 20.5c1-4 4-5.5 7.5-5.5s6.5 1.5 7.5 5.5"/>`,
   wrap: svg`<path d="M4 6h16M4 12h12.5a3.2 3.2 0 0 1 0 6.5H11M13.5 16 11 18.500l2.500 2.500M4 18h3"/>`,
@@ -55,7 +57,7 @@ const PATHS = {
   terminal: svg`<rect x="3" y="4.5" width="18" height="15" rx="2"/><path d="m7 9.5 3 2.5-3 2.5M12.5 15H17"/>`,
   trash: svg`<path d="M4 6.5h16M9.5 6.5V4h5v2.5M6.5 6.5l1 14h9l1-14"/>`,
   wider: svg`<path d="M4 5v14M20 5v14M8 12h8M10.5 9l-3 3 3 3M13.5 9l3 3-3 3"/>`,
-  zoomOut: svg`<circle cx="10.500" cy="10.500" r="6.500"/><path d="m15.500 15.500 5 5M7.500 10.500h6"/>`,
+  zoomOut: svg`<circle cx="10.500" cy="10.500" r="6.500"/><path d="m15.5 15.5 5 5M7.500 10.500h6"/>`,
   upload: svg`<path d="M12 16V4.5M7 9l5-5 5 5M4.5 20h15"/>`,
 } as const;
 

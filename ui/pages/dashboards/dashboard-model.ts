@@ -7,6 +7,7 @@ import {
   readDashboard,
   type Variable,
 } from "#ui/services/dashboards/dashboard.ts";
+import { EditHistory, readDraft, removeDraft, writeDraft } from "#ui/services/dashboards/dashboard-drafts.ts";
 import { type HubError, toHubError } from "#ui/services/hub/json-call.ts";
 import { parametersOf, SavedClient, type SavedObject } from "#ui/services/hub/saved-client.ts";
 import { type Field, readFields } from "#ui/services/search/fields.ts";
@@ -20,8 +21,8 @@ const MAX_VALUES = 100;
 
 export class DashboardModel {
   saved: SavedObject | undefined;
-  /** As it is arranged now, saved or not. */
-  dashboard: Dashboard = EMPTY_DASHBOARD;
+  /** True where somebody saved it after the changes here began. */
+  isOutdated = false;
   visualisations: ReadonlyMap<string, SavedObject> = new Map();
   /** What variables may be, by field; what can't be learnt is missing. */
   values: ReadonlyMap<string, readonly string[]> = new Map();
@@ -36,11 +37,34 @@ export class DashboardModel {
   /** Read once: another object would be taken for another visualisation. */
   readonly #shown = new Map<string, Visualisation>();
   #abort = new AbortController();
+  #history = new EditHistory(EMPTY_DASHBOARD);
 
   constructor(onChange: () => void) {
     this.#onChange = onChange;
   }
 
+  /** As it is arranged now, saved or not. */
+  get dashboard(): Dashboard {
+    return this.#history.current;
+  }
+
+  /** True where it is arranged otherwise than it is saved. */
+  get isChanged(): boolean {
+    if (this.saved === undefined) return false;
+    const { panels, variables } = readDashboard(this.saved.attributes);
+    const { panels: shown, variables: chosen } = this.dashboard;
+    return JSON.stringify([panels, variables]) !== JSON.stringify([shown, chosen]);
+  }
+
+  get canUndo(): boolean {
+    return this.#history.canUndo;
+  }
+
+  get canRedo(): boolean {
+    return this.#history.canRedo;
+  }
+
+  /** Loads it with the changes that this browser keeps of it. */
   async load(id: string): Promise<void> {
     try {
       const [saved, visualisations] = await Promise.all([
@@ -48,7 +72,9 @@ export class DashboardModel {
         this.#store.list("visualisation"),
       ]);
       this.saved = saved;
-      this.dashboard = readDashboard(saved.attributes);
+      const draft = readDraft(id);
+      this.isOutdated = draft !== undefined && draft.revision !== saved.revision;
+      this.#history = new EditHistory(draft?.dashboard ?? readDashboard(saved.attributes));
       this.visualisations = new Map(visualisations.map((one) => [one.id, one]));
       this.fault = undefined;
     } catch (error) {
@@ -64,8 +90,9 @@ export class DashboardModel {
     this.isSaving = true;
     this.#onChange();
     try {
-      this.dashboard = dashboard;
       this.saved = await this.#store.put("dashboard", saved.id, saved.title, dashboard, saved.revision);
+      this.#history = new EditHistory(dashboard);
+      this.#keep();
       this.fault = undefined;
     } catch (error) {
       this.fault = toHubError(error);
@@ -76,13 +103,41 @@ export class DashboardModel {
   }
 
   arrange(panels: readonly Panel[]): void {
-    if (panels === this.dashboard.panels) return;
-    this.dashboard = { ...this.dashboard, panels };
-    this.#onChange();
+    if (panels !== this.dashboard.panels) this.#change({ ...this.dashboard, panels });
   }
 
   setVariables(variables: readonly Variable[]): void {
-    this.dashboard = { ...this.dashboard, variables };
+    this.#change({ ...this.dashboard, variables });
+  }
+
+  undo(): void {
+    this.#history.undo();
+    this.#keep();
+  }
+
+  redo(): void {
+    this.#history.redo();
+    this.#keep();
+  }
+
+  /** Goes back to what is saved; that can be taken back, too. */
+  discard(): void {
+    if (this.saved !== undefined) this.#change(readDashboard(this.saved.attributes));
+  }
+
+  #change(dashboard: Dashboard): void {
+    this.#history.change(dashboard);
+    this.#keep();
+  }
+
+  /** Keeps what isn't saved for whoever leaves the page. */
+  #keep(): void {
+    const { saved, dashboard } = this;
+    if (saved !== undefined) {
+      if (this.isChanged) writeDraft({ id: saved.id, revision: saved.revision, dashboard });
+      else removeDraft(saved.id);
+    }
+    this.isOutdated &&= this.isChanged;
     this.#onChange();
   }
 

@@ -44,8 +44,23 @@ export const dashboardStyles = css`
   .editor select {
     max-width: min(22rem, 100%);
   }
-  .newest {
+  .newest,
+  .unsaved {
     margin: 12px 12px 0;
+  }
+  .unsaved {
+    display: flex;
+    flex-wrap: wrap;
+    align-items: center;
+    gap: 8px;
+  }
+  .unsaved p {
+    margin: 0;
+  }
+  @media print {
+    .unsaved {
+      display: none;
+    }
   }
   .grid {
     flex: 1;

@@ -73,6 +73,8 @@ export class DashboardView extends LitElement {
       t: () => void this.renderRoot.querySelector("tr-time-range-picker")?.open(),
       r: () => this.#again(),
       e: () => this.#edit(!this.#look.isEditing),
+      u: () => this.#model.undo(),
+      U: () => this.#model.redo(),
     });
   }
 
@@ -110,7 +112,7 @@ export class DashboardView extends LitElement {
     const { panels } = dashboard;
     const keys = panelKeys(panels);
     return html`${this.#bar(saved?.title ?? "")}
-      ${this.#look.isEditing ? this.#editor() : nothing}
+      ${this.#look.isEditing ? this.#editor() : nothing}${this.#model.isChanged ? this.#unsaved() : nothing}
       ${this.#look.isEditing || dashboard.variables.length > 0 ? html`<tr-variable-bar .variables=${this.#look.variables} .values=${values} .fields=${fields} .isEditing=${this.#look.isEditing} @tr-choose=${({ detail }: CustomEvent<Variable>) => this.#go({ variable: detail })} @tr-variables=${({ detail }: CustomEvent<readonly Variable[]>) => this.#model.setVariables(detail)}></tr-variable-bar>` : nothing}
       ${newestView(this.#newest.outside(this.#range), this.#range, (range) => this.#go({ range }))}
       <div class="grid" @tr-found=${this.#onFound}>
@@ -152,9 +154,20 @@ export class DashboardView extends LitElement {
         ${[...visualisations.values()].map(({ id, title }) => html`<option value=${id}>${title}</option>`)}
       </select>
       <a class="button" href="#/visualise">${icon("chart")}${msg("New visualisation")}</a>
+      <button class="icon" aria-label=${msg("Undo")} title=${msg("Undo (u)")} ?disabled=${!this.#model.canUndo} @click=${() => this.#model.undo()}>${icon("undo")}</button>
+      <button class="icon" aria-label=${msg("Redo")} title=${msg("Redo (U)")} ?disabled=${!this.#model.canRedo} @click=${() => this.#model.redo()}>${icon("redo")}</button>
       <button class="primary" ?disabled=${isSaving} @click=${() => void this.#save()}>${icon("save")}${msg("Save dashboard")}</button>
       <span class="muted">${msg("Time range, query, variables and refresh are saved with it.")}</span>
     </div>`;
+  }
+
+  #unsaved(): TemplateResult {
+    const text = this.#model.isOutdated
+      ? msg("Somebody saved this dashboard after your changes began; saving yours replaces theirs.")
+      : msg("Your changes aren't saved yet. This browser keeps them.");
+    return html`<div class="notice unsaved" role="status"><p>${text}</p>
+      ${this.#look.isEditing ? nothing : html`<button class="small" ?disabled=${this.#model.isSaving} @click=${() => void this.#save()}>${icon("save")}${msg("Save dashboard")}</button>`}
+      <button class="small" @click=${() => this.#model.discard()}>${msg("Discard changes")}</button></div>`;
   }
 
   #onFound({ detail }: CustomEvent<FoundDetail>): void {

@@ -74,6 +74,7 @@ export class DashboardsPage extends LitElement {
       return html`<tr-dashboard-view .parameters=${this.parameters}></tr-dashboard-view>`;
     return html`<div class="page">
       <div class="title"><h1>${msg("Dashboards")}</h1><span class="space"></span>
+        ${this._saved === undefined || this._saved.dashboard.length === 0 ? nothing : this.#samplesButton()}
         <input type="file" accept=".json,application/json" @change=${this.#importFile} />
         <button @click=${() => this.renderRoot.querySelector<HTMLInputElement>("input[type=file]")?.click()}>${icon("upload")}${msg("Import")}</button>
         <button class="primary" @click=${() => void this.#create()}>${icon("plus")}${msg("New dashboard")}</button></div>
@@ -100,7 +101,11 @@ export class DashboardsPage extends LitElement {
   #beginning(): TemplateResult {
     return html`<div class="empty"><h2>${msg("No dashboard yet")}</h2>
       <p>${msg("A dashboard shows saved visualisations side by side. Make one of your own, import a file, or begin with samples: access logs, and the health of shipping.")}</p>
-      <button @click=${() => void this.#loadSamples()}>${icon("download")}${msg("Load samples")}</button></div>`;
+      ${this.#samplesButton()}</div>`;
+  }
+
+  #samplesButton(): TemplateResult {
+    return html`<button @click=${() => void this.#loadSamples()}>${icon("download")}${msg("Load samples")}</button>`;
   }
 
   async #loadSamples(): Promise<void> {

@@ -1,0 +1,97 @@
+/** Unsaved arrangements of dashboards: kept in the browser until they are saved or discarded. */
+
+import { readPreference, writePreference } from "#ui/services/browser/preferences.ts";
+import { type Dashboard, readDashboard } from "./dashboard.ts";
+
+export interface DashboardDraft {
+  readonly id: string;
+  /** Of the saved dashboard that the changes began with. */
+  readonly revision: number;
+  readonly dashboard: Dashboard;
+}
+
+const NAME = "drafts";
+/** Older ones are forgotten. */
+const MAX_DRAFTS = 10;
+
+/** Returns the draft of a dashboard; undefined where there is none. */
+export function readDraft(id: string): DashboardDraft | undefined {
+  return readDrafts().find((draft) => draft.id === id);
+}
+
+/** Keeps a draft in place of the one before. */
+export function writeDraft(draft: DashboardDraft): void {
+  store([draft, ...readDrafts().filter(({ id }) => id !== draft.id)].slice(0, MAX_DRAFTS));
+}
+
+/** Forgets the draft of a dashboard. */
+export function removeDraft(id: string): void {
+  store(readDrafts().filter((draft) => draft.id !== id));
+}
+
+function store(drafts: readonly DashboardDraft[]): void {
+  writePreference(NAME, drafts.length === 0 ? undefined : JSON.stringify(drafts));
+}
+
+function readDrafts(): DashboardDraft[] {
+  try {
+    const known: unknown = JSON.parse(readPreference(NAME) ?? "[]");
+    return Array.isArray(known) ? known.flatMap(readOne) : [];
+  } catch {
+    // Something else wrote there: they begin anew.
+    return [];
+  }
+}
+
+function readOne(value: unknown): DashboardDraft[] {
+  const { id, revision, dashboard } = (value ?? {}) as Partial<DashboardDraft>;
+  if (typeof id !== "string" || typeof revision !== "number" || typeof dashboard !== "object") return [];
+  return [{ id, revision, dashboard: readDashboard(dashboard as unknown as Record<string, unknown>) }];
+}
+
+/** Steps that can be taken back. */
+const MAX_STEPS = 100;
+
+/** The states of something that is edited, one of which is shown. */
+export class EditHistory<T> {
+  #past: T[] = [];
+  #future: T[] = [];
+  #current: T;
+
+  constructor(current: T) {
+    this.#current = current;
+  }
+
+  get current(): T {
+    return this.#current;
+  }
+
+  get canUndo(): boolean {
+    return this.#past.length > 0;
+  }
+
+  get canRedo(): boolean {
+    return this.#future.length > 0;
+  }
+
+  /** Shows another state; what was taken back before can't be had again. */
+  change(next: T): void {
+    this.#past = [...this.#past, this.#current].slice(-MAX_STEPS);
+    this.#future = [];
+    this.#current = next;
+  }
+
+  undo(): void {
+    const before = this.#past.pop();
+    if (before === undefined) return;
+    this.#future.push(this.#current);
+    this.#current = before;
+  }
+
+  redo(): void {
+    const next = this.#future.pop();
+    if (next === undefined) return;
+    this.#past.push(this.#current);
+    this.#current = next;
+  }
+}
