@@ -19,6 +19,18 @@ export const GERMAN_WORK: Readonly<Record<string, string>> = {
   "Unique values": "Verschiedene Werte",
   Median: "Median",
   Others: "Andere",
+  "(no value)": "(kein Wert)",
+  "Somebody saved this dashboard after your changes began; saving yours replaces theirs.":
+    "Jemand hat dieses Dashboard gespeichert, nachdem Ihre Änderungen begannen; speichern Sie, ersetzen Ihre die anderen.",
+  "Your changes aren't saved yet. This browser keeps them.":
+    "Ihre Änderungen sind noch nicht gespeichert. Dieser Browser hebt sie auf.",
+  "Discard changes": "Änderungen verwerfen",
+  Undo: "Rückgängig",
+  "Undo (u)": "Rückgängig (u)",
+  Redo: "Wiederholen",
+  "Redo (U)": "Wiederholen (U)",
+  "A donut shows parts of a whole: choose the number of lines, a sum, or another chart.":
+    "Ein Ring zeigt Teile eines Ganzen: wählen Sie die Anzahl der Zeilen, eine Summe oder ein anderes Diagramm.",
   "Nothing was found: try a longer time range.":
     "Nichts gefunden: versuchen Sie es mit einem längeren Zeitraum.",
   "Control and Enter runs the request. Escape, then Tab leaves the editor.":

@@ -283,6 +283,8 @@ export class QueryBar extends LitElement {
       this._suggestions = word.begun === "" ? [] : suggestNames(input.value, word, this.fields);
       return;
     }
+    // Names that were suggested before would replace what is written behind the colon.
+    this._suggestions = [];
     const values = (await this.loadValues?.(word.field)) ?? [];
     if (this.#word === word) this._suggestions = suggestValues(word, values);
   }

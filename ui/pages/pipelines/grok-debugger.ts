@@ -106,7 +106,9 @@ export class GrokDebugger extends LitElement {
       this._answer = answer;
       this._fault = undefined;
     } catch (error) {
-      if (!signal.aborted) this._fault = toHubError(error);
+      if (signal.aborted) return;
+      this._answer = undefined;
+      this._fault = toHubError(error);
     }
   }
 }

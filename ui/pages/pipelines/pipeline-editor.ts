@@ -282,11 +282,12 @@ export class PipelineEditor extends LitElement {
       this._fault = undefined;
     } catch (error) {
       if (signal.aborted) return;
-      if (error instanceof HubError && error.status === 400) {
-        this._problem = error.message;
-        this._problems = problemsOf(error, this._text);
-        this._trials = [];
-      } else this._fault = toHubError(error);
+      // What a text before made of the lines says nothing of this one.
+      this._trials = [];
+      const isRefused = error instanceof HubError && error.status === 400;
+      this._problem = isRefused ? error.message : "";
+      this._problems = isRefused ? problemsOf(error, this._text) : [];
+      this._fault = isRefused ? undefined : toHubError(error);
     }
   }
 

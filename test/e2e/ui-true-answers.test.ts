@@ -1,0 +1,164 @@
+/** Pages show what the hub has, and keep what their reader made: in a browser, over a real hub. */
+
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import type { Page } from "playwright-core";
+import { Workspace } from "#test/harness/workspace.ts";
+import { openWorkPages, putLines, SHOP_INDEX, SHOP_LINES, type WorkPages } from "./ui-work-pages.ts";
+
+const workspace = new Workspace();
+let pages: WorkPages;
+
+before(async () => {
+  pages = await openWorkPages(workspace);
+  await putLines(pages.hub.searchUrl, "parts", partLines());
+  await putLines(pages.hub.searchUrl, "traces", traceLines());
+});
+
+after(() => workspace.close());
+
+const minutesAgo = (minutes: number): string => new Date(Date.now() - minutes * 60_000).toISOString();
+
+/** Six values of a field, and twelve lines without it. */
+function partLines(): object[] {
+  return Array.from({ length: 48 }, (_, number) => ({
+    "@timestamp": minutesAgo(10 + (number % 5)),
+    message: `line ${number}`,
+    ...(number % 4 !== 0 && { part: `p${number % 6}` }),
+  }));
+}
+
+function traceLines(): object[] {
+  const messages = [
+    "started",
+    "java.lang.Error: broken",
+    "\tat a.f(A.java:1)",
+    "\tat b.g(B.java:2)",
+    "stopped",
+  ];
+  const at = minutesAgo(5);
+  return messages.map((message, number) => ({
+    "@timestamp": at,
+    message,
+    "host.name": "web-1",
+    log: { file: { path: "/var/log/app.log" }, offset: number * 100 },
+  }));
+}
+
+test("a chart that is split by a field shows the lines without it and the further values", () =>
+  pages.visit("#/visualise?index=parts&from=now-1h&split=2:part.keyword", async (page) => {
+    const legend = page.locator("tr-chart .legend");
+    await legend.getByText("(no value)").waitFor();
+    await legend.getByText("Others").waitFor();
+    await page.getByRole("button", { name: "Table", exact: true }).click();
+    await page.locator("tr-chart table").waitFor();
+    const cells = await page.locator("tr-chart td").allTextContents();
+    assert.equal(
+      cells.reduce((sum, text) => sum + (Number(text) || 0), 0),
+      48,
+    );
+  }));
+
+test("a colon typed before the values are there is taken for no name", () =>
+  pages.visit(`#/discover?index=${SHOP_INDEX}&from=now-2h`, async (page) => {
+    await page.getByText(`${SHOP_LINES} lines in`).waitFor();
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    await page.route("**/_search*", async (route) => {
+      if (route.request().postData()?.includes('"values"') === true) await released;
+      await route.continue();
+    });
+    const query = page.getByRole("combobox", { name: "Query" });
+    await query.pressSequentially("pag");
+    await page.getByRole("option", { name: /^page:/ }).waitFor();
+    await page.keyboard.type("e:");
+    await page.keyboard.press("Tab");
+    assert.equal(await query.inputValue(), "page:");
+    release();
+    await page.unrouteAll({ behavior: "wait" });
+  }));
+
+test("a trial that failed shows nothing of the one before", () =>
+  pages.visit(
+    "#/pipelines?new",
+    async (page) => {
+      await page.getByText("The pipeline is valid.").waitFor();
+      await page.route("**/_try/simulate", (route) => route.fulfill({ status: 503, body: "{}" }));
+      await page.getByLabel("Sample lines").fill("another line");
+      await page.getByText("The hub isn't ready").waitFor();
+      assert.equal(await page.locator(".trial").count(), 0);
+      assert.equal(await page.getByText("The pipeline is valid.").count(), 0);
+    },
+    /503/,
+  ));
+
+test("the newest lines come first, and a trace in them is read from its first line down", () =>
+  pages.visit("#/discover?index=traces&from=now-1h", async (page) => {
+    await page.getByText("5 lines in").waitFor();
+    const rows = page.locator("tr-event-table .row .message, tr-event-table .row");
+    const text = (await rows.allTextContents()).join("\n");
+    const places = ["stopped", "java.lang.Error", "at a.f", "at b.g", "started"].map((one) =>
+      text.indexOf(one),
+    );
+    assert.ok(
+      places.every((place) => place >= 0),
+      text,
+    );
+    assert.deepEqual(
+      places,
+      places.toSorted((a, b) => a - b),
+    );
+  }));
+
+test("columns are read whether a document nests its fields or dots their names", () =>
+  pages.visit("#/discover?index=traces&from=now-1h&cols=host.name,log.file.path", async (page) => {
+    await page.getByText("5 lines in").waitFor();
+    await page.locator("tr-event-table").getByText("web-1").first().waitFor();
+    await page.locator("tr-event-table").getByText("/var/log/app.log").first().waitFor();
+  }));
+
+async function makeDashboard(page: Page, title: string): Promise<void> {
+  await page.getByRole("button", { name: "New dashboard" }).click();
+  await page.getByLabel("Title").fill(title);
+  await page.getByRole("dialog").getByRole("button", { name: "Save" }).click();
+  await page.getByText("Nothing on this dashboard yet").waitFor();
+}
+
+test("samples can be loaded beside dashboards of one's own", () =>
+  pages.visit("#/dashboards", async (page) => {
+    await makeDashboard(page, "Mine");
+    await page.getByRole("link", { name: "All dashboards" }).click();
+    await page.getByRole("link", { name: "Mine" }).waitFor();
+    await page.getByRole("button", { name: "Load samples" }).click();
+    await page.getByRole("link", { name: "Access logs" }).waitFor();
+    await page.getByRole("link", { name: "Mine" }).waitFor();
+  }));
+
+test("changes of a dashboard that aren't saved are there again, can be undone and discarded", () =>
+  pages.visit("#/dashboards?id=access-logs&edit=1", async (page) => {
+    const count = (): Promise<number> => page.locator(".panel").count();
+    await page.getByRole("button", { name: "Wider: Requests", exact: true }).waitFor();
+    const all = await count();
+    assert.equal(await page.getByText("aren't saved yet").count(), 0);
+    await page.getByRole("button", { name: "Remove: Requests", exact: true }).click();
+    await page.getByText("aren't saved yet").waitFor();
+    await page.getByRole("link", { name: "All dashboards" }).click();
+    await page.getByRole("link", { name: "Access logs" }).click();
+    await page.getByText("aren't saved yet").waitFor();
+    assert.equal(await count(), all - 1);
+    await page.reload();
+    await page.getByText("aren't saved yet").waitFor();
+    await page.getByRole("button", { name: "Discard changes" }).click();
+    await page.getByRole("region", { name: "Requests", exact: true }).waitFor();
+    assert.equal(await page.getByText("aren't saved yet").count(), 0);
+    await page.getByRole("button", { name: "Edit", exact: true }).click();
+    await page.getByRole("button", { name: "Remove: Requests", exact: true }).click();
+    await page.keyboard.press("u");
+    await page.getByRole("region", { name: "Requests", exact: true }).waitFor();
+    await page.getByRole("button", { name: "Redo" }).click();
+    await page.getByRole("region", { name: "Requests", exact: true }).waitFor({ state: "detached" });
+    await page.getByRole("button", { name: "Save dashboard" }).click();
+    await page.getByText("aren't saved yet").waitFor({ state: "detached" });
+    await page.reload();
+    await page.getByRole("heading", { name: "Status codes" }).waitFor();
+    assert.equal(await count(), all - 1);
+  }));
