@@ -1,6 +1,6 @@
 /** Path patterns: `*` and `?` within a name, `[a-z]`, `{a,b}` over names, `**` over any number of folders; `\` takes the next character as it is. */
 
-import { AppError } from "#proto/kit/errors.ts";
+import { settingFault } from "#agent/contract/setting-fault.ts";
 
 /** One part of a pattern between slashes. */
 export type Segment =
@@ -20,14 +20,11 @@ const ALTERNATIVES_MAX = 256;
 /** Compiles an absolute pattern; with braces into several. Throws settings_invalid. */
 export function compilePattern(text: string): Pattern[] {
   if (!text.startsWith("/")) {
-    throw new AppError("settings_invalid", `paths: "${text}" must be absolute: begin it with "/"`);
+    throw settingFault("paths", `paths: "${text}" must be absolute: begin it with "/"`);
   }
   const alternatives = expandBraces(text);
   if (alternatives.length > ALTERNATIVES_MAX) {
-    throw new AppError(
-      "settings_invalid",
-      `paths: "${text}" stands for more than ${ALTERNATIVES_MAX} patterns`,
-    );
+    throw settingFault("paths", `paths: "${text}" stands for more than ${ALTERNATIVES_MAX} patterns`);
   }
   return alternatives.map((each) => ({
     text: each,
@@ -95,10 +92,7 @@ function segment(part: string, pattern: string): Segment {
     else if (character === "[") {
       const end = part.indexOf("]", at + 2);
       if (end < 0)
-        throw new AppError(
-          "settings_invalid",
-          `paths: "${pattern}": "[" has no "]"; write \\[ for the character`,
-        );
+        throw settingFault("paths", `paths: "${pattern}": "[" has no "]"; write \\[ for the character`);
       const set = part
         .slice(at + 1, end)
         .replace(/^!/, "^")

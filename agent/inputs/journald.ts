@@ -5,10 +5,10 @@ import { once } from "node:events";
 import type { Readable } from "node:stream";
 import type { Static } from "typebox";
 import { defineInput, type Input, type InputContext, type InputState } from "#agent/contract/input.ts";
+import { settingFault } from "#agent/contract/setting-fault.ts";
 import { readJournalEntry } from "#agent/inputs/journal/journal-entry.ts";
 import { Framer } from "#agent/inputs/streams/framing.ts";
 import { Receipts, StreamSink } from "#agent/inputs/streams/stream-sink.ts";
-import { AppError } from "#proto/kit/errors.ts";
 import { Backoff } from "#proto/kit/retry.ts";
 import { Type } from "#proto/kit/schema.ts";
 
@@ -57,7 +57,7 @@ export const journaldInput = defineInput({
   validate(settings) {
     const wrong = settings.matches.find((match) => !/^[A-Z0-9_]+=/.test(match));
     if (wrong !== undefined)
-      throw new AppError("settings_invalid", `matches: "${wrong}" is no condition; write FIELD=value`);
+      throw settingFault("matches", `matches: "${wrong}" is no condition; write FIELD=value`);
   },
   create: (settings, context) => new JournaldInput(settings, context),
 });

@@ -5,8 +5,8 @@ import { hostname } from "node:os";
 import type { Static } from "typebox";
 import { onlyWith } from "#agent/contract/idle-settings.ts";
 import { defineInput, type Input, type InputContext, type InputState } from "#agent/contract/input.ts";
+import { settingFault } from "#agent/contract/setting-fault.ts";
 import { parseAddress, Receipts, StreamSink } from "#agent/inputs/streams/stream-sink.ts";
-import { AppError } from "#proto/kit/errors.ts";
 import { Backoff } from "#proto/kit/retry.ts";
 import { Type } from "#proto/kit/schema.ts";
 import { durationSetting } from "#proto/kit/settings/kinds.ts";
@@ -140,9 +140,9 @@ export const kvstoreInput = defineInput({
     for (const duration of [settings.claim_idle, settings.interval, settings.timeout])
       parseDuration(duration);
     if (settings.key === "" && settings.data_type !== "slowlog")
-      throw new AppError("settings_invalid", `key is missing; a ${settings.data_type} has a name`);
+      throw settingFault("key", `key is missing; a ${settings.data_type} has a name`);
     if ((settings["tls.certificate"] === undefined) !== (settings["tls.key"] === undefined))
-      throw new AppError("settings_invalid", "tls.certificate and tls.key belong together; set both or none");
+      throw settingFault("tls.certificate", "tls.certificate and tls.key belong together; set both or none");
   },
   create: (settings, context) => new KvstoreInput(settings, context),
 });

@@ -2,8 +2,8 @@
 
 import type { Static } from "typebox";
 import { defineInput, type Input } from "#agent/contract/input.ts";
+import { settingFault } from "#agent/contract/setting-fault.ts";
 import { probeTcp, probeUdp } from "#agent/inputs/streams/listening.ts";
-import { AppError } from "#proto/kit/errors.ts";
 import { Type } from "#proto/kit/schema.ts";
 import { TcpInput, tcpInput, tcpSchema } from "./tcp.ts";
 import { UdpInput, udpInput } from "./udp.ts";
@@ -37,7 +37,7 @@ export const syslogInput = defineInput({
   validate(settings) {
     const { protocol, path, ...connection } = settings;
     if ((protocol === "unix") !== (path !== undefined))
-      throw new AppError("settings_invalid", "protocol: unix and path belong together; set both or none");
+      throw settingFault("protocol", "protocol: unix and path belong together; set both or none");
     const host = protocol === "unix" && connection.host === "" ? NO_ADDRESS : connection.host;
     tcpInput.validate({ ...connection, host, framing: "auto" });
   },

@@ -5,6 +5,7 @@ import { createServer, type Server, type Socket } from "node:net";
 import { createServer as createSecureServer } from "node:tls";
 import type { Static } from "typebox";
 import { defineInput, type Input, type InputContext, type InputState } from "#agent/contract/input.ts";
+import { settingFault } from "#agent/contract/setting-fault.ts";
 import { Framer } from "#agent/inputs/streams/framing.ts";
 import { cannotListen, probeTcp } from "#agent/inputs/streams/listening.ts";
 import {
@@ -65,7 +66,7 @@ export const tcpInput = defineInput({
     parseDuration(settings.timeout);
     parseSize(settings["spool.max_bytes"]);
     if ((settings["tls.certificate"] === undefined) !== (settings["tls.key"] === undefined)) {
-      throw new AppError("settings_invalid", "tls.certificate and tls.key belong together; set both or none");
+      throw settingFault("tls.certificate", "tls.certificate and tls.key belong together; set both or none");
     }
   },
   create: (settings, context) => new TcpInput("tcp", settings, context),

@@ -1,6 +1,6 @@
 /** Text encodings of files: how a line ends in their bytes and how bytes become UTF-8. */
 
-import { AppError } from "#proto/kit/errors.ts";
+import { settingFault } from "#agent/contract/setting-fault.ts";
 
 /** How the text of a file is encoded. */
 export interface Encoding {
@@ -85,8 +85,8 @@ export function encodingOf(name: string): Encoding {
   const known = ALIASES[name.toLowerCase()] ?? name.toLowerCase();
   if (typeof known !== "string") return known;
   if (known === "hz-gb-2312") {
-    throw new AppError(
-      "settings_invalid",
+    throw settingFault(
+      "encoding",
       `encoding: "${name}" is not offered: its escapes (~{ and ~}) hide where a line ends; convert the file to utf-8 or gb18030`,
     );
   }
@@ -94,10 +94,10 @@ export function encodingOf(name: string): Encoding {
   try {
     decoder = new TextDecoder(known);
   } catch (error) {
-    throw new AppError(
-      "settings_invalid",
+    throw settingFault(
+      "encoding",
       `encoding: "${name}" is unknown; write for example utf-8, utf-16le, utf-16be, latin1, windows-1252, gbk, gb18030, big5, euc-jp, shift_jis or euc-kr`,
-      { cause: error },
+      error,
     );
   }
   return {

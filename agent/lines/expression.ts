@@ -3,7 +3,7 @@
  * and POSIX classes, turned into those of this runtime.
  */
 
-import { AppError } from "#proto/kit/errors.ts";
+import { settingFault } from "#agent/contract/setting-fault.ts";
 
 /** POSIX classes by name, as they stand within brackets. */
 const POSIX_CLASSES: Readonly<Record<string, string>> = {
@@ -40,10 +40,10 @@ export function compileExpression(name: string, text: string): RegExp {
   try {
     return new RegExp(rest, flags?.[1] ?? "");
   } catch (error) {
-    throw new AppError(
-      "settings_invalid",
+    throw settingFault(
+      name,
       `${name}: "${text}" is no regular expression: ${(error as Error).message}`,
-      { cause: error },
+      error,
     );
   }
 }

@@ -2,7 +2,8 @@
 
 import type { Static } from "typebox";
 import { onlyWith } from "#agent/contract/idle-settings.ts";
-import { AppError } from "#proto/kit/errors.ts";
+import { settingFault } from "#agent/contract/setting-fault.ts";
+import type { AppError } from "#proto/kit/errors.ts";
 import { Type } from "#proto/kit/schema.ts";
 import { durationSetting } from "#proto/kit/settings/kinds.ts";
 import { parseDuration } from "#proto/kit/units.ts";
@@ -101,7 +102,7 @@ export function multilineOf(settings: Settings): MultilineOptions | null {
 }
 
 function missing(setting: string, type: string): AppError {
-  return new AppError("settings_invalid", `${setting} is missing; multiline of type ${type} needs it`);
+  return settingFault(setting, `${setting} is missing; multiline of type ${type} needs it`);
 }
 
 class CountGroup implements LineGroup {

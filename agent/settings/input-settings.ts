@@ -4,6 +4,7 @@ import { createHash } from "node:crypto";
 import type { Static, TObject } from "typebox";
 import { idleSettings } from "#agent/contract/idle-settings.ts";
 import type { InputPlugin } from "#agent/contract/input.ts";
+import { settingAtFault } from "#agent/contract/setting-fault.ts";
 import { INPUTS } from "#agent/inputs/all.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { didYouMean } from "#proto/kit/nearest.ts";
@@ -97,7 +98,7 @@ function checkInput(
     plugin.validate(options);
   } catch (error) {
     if (error instanceof AppError)
-      throw new AppError(error.code, `${placeOf(named(error.message, schema))}: ${key}: ${error.message}`, {
+      throw new AppError(error.code, `${placeOf(named(error, schema))}: ${key}: ${error.message}`, {
         cause: error,
       });
     throw error;
@@ -123,10 +124,10 @@ function checkInput(
   };
 }
 
-/** Returns the path of the setting that a message begins with; of the input where it begins with none. */
-function named(message: string, schema: TObject): string[] {
-  const [first = ""] = /^[\w.]+/.exec(message) ?? [];
-  return first in schema.properties ? [first] : [];
+/** Returns the path of the setting at fault; of the input where the error names none of its settings. */
+function named(error: AppError, schema: TObject): string[] {
+  const setting = settingAtFault(error);
+  return setting !== undefined && setting in schema.properties ? [setting] : [];
 }
 
 /** Returns `input` with nested settings (tls: {key: …}) as the dotted ones the schema names. */

@@ -3,10 +3,10 @@
 import { resolve } from "node:path";
 import type { Static, TObject } from "typebox";
 import { onlyWith } from "#agent/contract/idle-settings.ts";
+import { settingFault } from "#agent/contract/setting-fault.ts";
 import { compilePattern, type Pattern } from "#agent/discovery/pattern.ts";
 import type { FileSetOptions } from "#agent/files/file-set.ts";
 import { compileExpression } from "#agent/lines/expression.ts";
-import { AppError } from "#proto/kit/errors.ts";
 import { Type } from "#proto/kit/schema.ts";
 import { durationSetting, sizeSetting } from "#proto/kit/settings/kinds.ts";
 import { parseDuration, parseSize } from "#proto/kit/units.ts";
@@ -118,8 +118,8 @@ export function validateFileSettings(settings: FileSettings): void {
   const { ignoreOlderMs, cleanInactiveMs } = fileOptions(settings);
   const least = ignoreOlderMs + parseDuration(settings.scan_frequency);
   if (cleanInactiveMs > 0 && (ignoreOlderMs === 0 || cleanInactiveMs <= least)) {
-    throw new AppError(
-      "settings_invalid",
+    throw settingFault(
+      "clean_inactive",
       "clean_inactive must be longer than ignore_older + scan_frequency, and ignore_older must be set; else files that are forgotten would be read again",
     );
   }
@@ -131,10 +131,7 @@ export function validateFileSettings(settings: FileSettings): void {
 export function fileOptions(settings: FileSettings): Omit<FileSetOptions, ContentOption> {
   const maxBytes = parseSize(settings.max_bytes);
   if (maxBytes < MAX_BYTES_LOWEST || maxBytes > MAX_BYTES_HIGHEST) {
-    throw new AppError(
-      "settings_invalid",
-      `max_bytes must be between 1kb and 4mb, but is ${settings.max_bytes}`,
-    );
+    throw settingFault("max_bytes", `max_bytes must be between 1kb and 4mb, but is ${settings.max_bytes}`);
   }
   return {
     closeInactiveMs: parseDuration(settings.close_inactive),

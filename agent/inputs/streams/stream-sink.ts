@@ -2,8 +2,8 @@
 
 import { EventBatcher, type StreamEvent } from "#agent/contract/batcher.ts";
 import type { InputContext, InputState } from "#agent/contract/input.ts";
+import { settingFault } from "#agent/contract/setting-fault.ts";
 import { Spool } from "#agent/spool/spool.ts";
-import { AppError } from "#proto/kit/errors.ts";
 import { Type } from "#proto/kit/schema.ts";
 import { sizeSetting } from "#proto/kit/settings/kinds.ts";
 
@@ -140,10 +140,7 @@ export function parseAddress(text: string): { host: string; port: number } {
   const match = /^(?:\[([0-9a-fA-F:.]+)\]|([^:]+)):(\d{1,5})$/.exec(text);
   const port = Number(match?.[3]);
   if (match === null || port > 65_535) {
-    throw new AppError(
-      "settings_invalid",
-      `host: "${text}" is no address; write host:port, for example 127.0.0.1:9000`,
-    );
+    throw settingFault("host", `host: "${text}" is no address; write host:port, for example 127.0.0.1:9000`);
   }
   return { host: match[1] ?? match[2]!, port };
 }
