@@ -186,21 +186,116 @@ test("a file that looks like the copy of one that is always written is read in t
   assert.match(b.text, /its own/);
 });
 
-for (const [how, write, expected] of [
-  ["the same content again", LONG, LONG],
-  ["that content and more", `${LONG}more\n`, "more\n"],
+for (const [how, write] of [
+  ["the same content again", LONG],
+  ["that content and more", `${LONG}more\n`],
 ] as const) {
-  test(`a file in the place of one that is gone, with ${how}, is ${expected === LONG ? "another one" : "that one, read on"}`, async (t) => {
+  test(`a file in the place of one that is gone, with ${how}, is another one`, async (t) => {
     const b = await bench(t);
     writeFileSync(b.path("a.log"), LONG);
     writeFileSync(b.path("other.log"), "keeps its inode\n");
     await b.scan();
     writeFileSync(b.path("new"), write);
     renameSync(b.path("new"), b.path("a.log"));
-    for (let search = 0; search < 4; search++) {
-      await b.scan();
-      b.context.clock.ms += 6_000;
-    }
-    assert.equal(b.text, `${LONG}keeps its inode\n${expected}`);
+    await scanLong(b);
+    assert.equal(b.text, `${LONG}keeps its inode\n${write}`);
+  });
+}
+
+/** Scans until no file waits for a decision any more. */
+async function scanLong(b: Awaited<ReturnType<typeof bench>>): Promise<void> {
+  for (let search = 0; search < 4; search++) {
+    await b.scan();
+    b.context.clock.ms += 6_000;
+  }
+}
+
+for (const names of [
+  ["job-20261121.log", "job-20261122.log"],
+  ["run.1.log", "run.2.log"],
+  ["a.log", "a.log.1"],
+  ["m.log", "m-20261122.log"],
+] as const) {
+  test(`${names[1]}, written after ${names[0]} was deleted, is read whole though it has the same text`, async (t) => {
+    const b = await bench(t, {}, { confirmsCommits: true });
+    writeFileSync(b.path(names[0]), LONG);
+    await b.scan();
+    for (const [, row] of b.context.registry.rows()) row.committed = row.sent;
+    await b.scan();
+    rmSync(b.path(names[0]));
+    await b.scan();
+    writeFileSync(b.path(names[1]), `${LONG}and more\n`);
+    await scanLong(b);
+    assert.equal(b.text, `${LONG}${LONG}and more\n`);
+  });
+}
+
+test("files of the same text that are rotated twice by renaming are all read", async (t) => {
+  const b = await bench(t);
+  writeFileSync(b.path("a.log"), LONG);
+  await b.scan();
+  for (let rotation = 0; rotation < 2; rotation++) {
+    if (rotation === 1) renameSync(b.path("a.log.1"), b.path("a.log.2"));
+    renameSync(b.path("a.log"), b.path("a.log.1"));
+    writeFileSync(b.path("a.log"), LONG);
+    await scanLong(b);
+  }
+  assert.equal(b.text, LONG.repeat(3));
+});
+
+test("files of the same text that were rotated twice while the agent was away are all read", async (t) => {
+  for (const keepsFirst of [true, false]) {
+    const b = await bench(t);
+    writeFileSync(b.path("a.log"), LONG);
+    await b.scan();
+    await b.restart();
+    if (keepsFirst) renameSync(b.path("a.log"), b.path("a.log.2"));
+    else rmSync(b.path("a.log"));
+    writeFileSync(b.path("a.log.1"), LONG);
+    writeFileSync(b.path("a.log"), LONG);
+    await scanLong(b);
+    assert.equal(b.text, LONG.repeat(2), `${keepsFirst}`);
+  }
+});
+
+test("a short file that is copied and truncated repeats nothing", async (t) => {
+  const b = await bench(t);
+  writeFileSync(b.path("a.log"), "one\ntwo\n");
+  await b.scan();
+  appendFileSync(b.path("a.log"), "only in the copy\n");
+  copyFileSync(b.path("a.log"), b.path("a.log.1"));
+  writeFileSync(b.path("a.log"), "new\n");
+  await scanLong(b);
+  assert.deepEqual(b.text.split("\n").sort(), "one\ntwo\nonly in the copy\nnew\n".split("\n").sort());
+});
+
+test("a copy whose original was truncated and renamed while the agent was away repeats nothing", async (t) => {
+  const b = await bench(t);
+  writeFileSync(b.path("a.log"), LONG);
+  await b.scan();
+  await b.restart();
+  copyFileSync(b.path("a.log"), b.path("a.log.copy1"));
+  writeFileSync(b.path("a.log"), "new\n");
+  renameSync(b.path("a.log"), b.path("a.log.1"));
+  await scanLong(b);
+  assert.equal(b.text, "new\n");
+});
+
+for (const [name, expected] of [
+  ["a.log.copy1", ""],
+  ["a.log.bak", ""],
+  ["a.log~", ""],
+  ["a.log.1", LONG],
+  ["a.log.old", LONG],
+] as const) {
+  test(`${name}, whose original was deleted while the agent was away, is ${expected === "" ? "its copy" : "another file"}`, async (t) => {
+    const b = await bench(t);
+    writeFileSync(b.path("a.log"), LONG);
+    await b.scan();
+    await b.restart();
+    copyFileSync(b.path("a.log"), b.path(name));
+    rmSync(b.path("a.log"));
+    await scanLong(b);
+    assert.equal(b.text, expected);
   });
 }

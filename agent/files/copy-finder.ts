@@ -4,9 +4,9 @@
  * only in the copy and must arrive.
  */
 
-import { basename, dirname } from "node:path";
+import { basename } from "node:path";
 import type { ArchiveStat } from "#agent/harvester/archives.ts";
-import { HEAD_BYTES, readHead, sameBefore } from "#agent/harvester/identity.ts";
+import { sameBefore, sameHead } from "#agent/harvester/identity.ts";
 import type { Registry } from "#agent/registry/registry.ts";
 import { type EarlierGeneration, type FileRow, sourceOf } from "#agent/registry/row.ts";
 
@@ -34,89 +34,127 @@ export interface Candidate {
   readonly archive: ArchiveStat | null;
 }
 
-/** Finds originals by the fingerprint of their first bytes. */
+/** Finds originals by the names that their copies have. */
 export class CopyFinder {
   readonly #registry: Pick<Registry, "get">;
-  readonly #keysByHead = new Map<string, Set<string>>();
+  /** What was noted of each file. */
+  readonly #noted = new Map<string, Pick<FileRow, "path" | "earlier">>();
+  readonly #keysByPath = new Map<string, Set<string>>();
 
   constructor(registry: Pick<Registry, "get">) {
     this.#registry = registry;
   }
 
-  /** Notes the fingerprints of a file; to be called whenever its row changes. */
-  note(key: string, row: FileRow): void {
-    this.#noteHead(key, row.head);
-    for (const { head } of row.earlier) this.#noteHead(key, head);
+  /** Notes the paths that a file's contents had; to be called whenever its row changes. */
+  note(key: string, { path, earlier }: FileRow): void {
+    const before = this.#noted.get(key);
+    if (before?.path === path && before.earlier === earlier) return;
+    this.forget(key);
+    this.#noted.set(key, { path, earlier });
+    for (const each of pathsOf({ path, earlier })) {
+      const keys = this.#keysByPath.get(each);
+      if (keys === undefined) this.#keysByPath.set(each, new Set([key]));
+      else keys.add(key);
+    }
   }
 
   /** Forgets a file. */
-  forget(key: string, row: FileRow): void {
-    for (const { hash } of [row.head, ...row.earlier.map(({ head }) => head)]) {
-      const keys = this.#keysByHead.get(hash);
+  forget(key: string): void {
+    const noted = this.#noted.get(key);
+    if (noted === undefined) return;
+    this.#noted.delete(key);
+    for (const path of pathsOf(noted)) {
+      const keys = this.#keysByPath.get(path);
       keys?.delete(key);
-      if (keys?.size === 0) this.#keysByHead.delete(hash);
+      if (keys?.size === 0) this.#keysByPath.delete(path);
     }
   }
 
   /**
-   * Returns the file that `candidate` is a copy of, or may be one of, or null. Asked for: a related name in the
-   * same folder, the same first 1,024 bytes, and the same bytes before the place up to which the original was
-   * sent; where that isn't known, after a crash or a loss of the hub's log, an original that was replaced
-   * meanwhile must do. Files with less content are never taken for copies: repeating some lines is better than
-   * losing them.
+   * Returns the file that `candidate` is a copy of, or may be one of, or null. Conditions: a name made from the
+   * original's in the same folder, the same first bytes (up to 1,024, as many as were read of the original), and the
+   * same bytes before the offset up to which the original was sent. Where that can't be compared, after a crash or a
+   * loss of the hub's log, the result isn't proven.
    */
   find(candidate: Candidate): Original | null {
-    if (candidate.size < HEAD_BYTES || this.#keysByHead.size === 0) return null;
-    const head = readHead(candidate.fd, HEAD_BYTES);
     let possible: Original | null = null;
-    for (const key of this.#keysByHead.get(head.hash) ?? []) {
-      const row = this.#registry.get(key);
-      if (row === undefined || key === candidate.key || !related(row.path, candidate.path)) continue;
-      for (const generation of generations(key, row)) {
-        const { offset, anchor } = generation;
-        const isCurrent = generation.generation === row.generation;
-        if (generation.head.hash !== head.hash || (offset > candidate.size && !isCurrent)) continue;
-        const isComparable = offset >= HEAD_BYTES && anchor.bytes > 0 && offset <= candidate.size;
-        if (isCurrent && !isComparable) possible ??= { key, row, generation, proven: false };
-        else if (sameBefore(candidate.fd, offset, anchor)) return { key, row, generation, proven: true };
+    for (const path of originalsOf(candidate.path, candidate.archive !== null)) {
+      for (const key of this.#keysByPath.get(path) ?? []) {
+        const row = this.#registry.get(key);
+        if (row === undefined || key === candidate.key) continue;
+        const found = compare(candidate, path, key, row);
+        if (found?.proven === true) return found;
+        possible ??= found;
       }
     }
     return possible;
   }
+}
 
-  #noteHead(key: string, head: FileRow["head"]): void {
-    if (head.bytes < HEAD_BYTES) return;
-    const keys = this.#keysByHead.get(head.hash);
-    if (keys === undefined) this.#keysByHead.set(head.hash, new Set([key]));
-    else keys.add(key);
+/** Returns the paths that the contents of a file had. A file that was copied and truncated may be renamed afterwards. */
+function pathsOf({ path, earlier }: Pick<FileRow, "path" | "earlier">): Set<string> {
+  return new Set([path, ...earlier.map((each) => each.path)]);
+}
+
+/** Returns what a file held at `path` that the candidate's bytes match; proven content where there is some. */
+function compare({ fd, size }: Candidate, path: string, key: string, row: FileRow): Original | null {
+  let possible: Original | null = null;
+  for (const generation of generations(key, row)) {
+    if (generation.path !== path) continue;
+    const { offset, anchor, head } = generation;
+    const isCurrent = generation.generation === row.generation;
+    if (head.bytes === 0 || head.bytes > size || !sameHead(fd, head)) continue;
+    if (offset > size && !isCurrent) continue;
+    const isComparable = offset >= head.bytes && anchor.bytes > 0 && offset <= size;
+    if (isCurrent && !isComparable) possible ??= { key, row, generation, proven: false };
+    else if (sameBefore(fd, offset, anchor)) return { key, row, generation, proven: true };
   }
+  return possible;
 }
 
 function generations(key: string, row: FileRow): EarlierGeneration[] {
-  const { generation, committed, anchor, head } = row;
+  const { generation, path, committed, anchor, head } = row;
   const source = sourceOf(key, row);
-  return [{ generation, source, offset: row.sent, committed, anchor, head }, ...row.earlier];
+  return [{ generation, source, path, offset: row.sent, committed, anchor, head }, ...row.earlier];
 }
 
-/** What rotation and compression put behind a name. */
-const ROTATED = /(\.(gz|zst|xz|bz2)|\.\d{1,4}|[-_.]\d{6,}([-_.T:]?\d+)*)$/;
-const EXTENSION = /(?<=.)\.[^.]*$/;
+/** A number or a date that rotation puts into a name. */
+const STAMP = String.raw`\.\d{1,4}|[-_.]\d{6,}(?:[-_.T:]?\d+)*`;
+const COMPRESSED = /\.(?:gz|zst|xz|bz2)$/;
+/** What a copy has behind its original's name; rotation by renaming leaves no such names. */
+const COPIED = String.raw`\.(?:bak|orig|copy|save)\d{0,3}|~`;
+const NAMED_AS_COPY = new RegExp(`(?:${COPIED})$`);
+/** What rotation, compression and people put behind a name. */
+const SUFFIXES = new RegExp(
+  String.raw`^(?:${STAMP}|${COPIED}|\.(?:gz|zst|xz|bz2)|\.(?:old|prev|last)\d{0,3})+$`,
+);
+/** Rotation that keeps the extension: app-20260101.log, app.1.log. */
+const STAMPED = new RegExp(String.raw`^(.+?)(?:${STAMP})(\.[A-Za-z]\w*)$`);
+/** app.log.3, which compression and one more rotation made of app.log.2. */
+const NUMBERED = /^(.+\.)(\d{1,2})$/;
 
-/** True for files of one folder whose names begin alike: app.log and app.log.1, app-20260101.log, app.copy.log. */
-function related(original: string, copy: string): boolean {
-  return dirname(original) === dirname(copy) && basename(copy).startsWith(stemOf(basename(original)));
+/**
+ * Yields the paths that the file at `path` may be a copy of, by its name: app.log of app.log.1, app-20260101.log,
+ * app.log.bak and app.1.log.gz. Names that only share a beginning are no copies: run.1.log and run.2.log are two runs.
+ */
+function* originalsOf(path: string, isArchive: boolean): Generator<string> {
+  const folder = path.slice(0, path.length - basename(path).length);
+  const name = basename(path);
+  for (let length = 1; length < name.length; length++)
+    if (SUFFIXES.test(name.slice(length))) yield folder + name.slice(0, length);
+  const plain = name.replace(COMPRESSED, "");
+  const [, stem, extension] = STAMPED.exec(plain) ?? [];
+  if (stem !== undefined) yield `${folder}${stem}${extension}`;
+  const [, before, number] = isArchive ? (NUMBERED.exec(plain) ?? []) : [];
+  for (let each = 1; each < Number(number ?? 0); each++) yield `${folder}${before}${each}`;
 }
 
-/** app of app.log, of app.log.1.gz and of app-20260101.log; worker-1 of worker-1.log. */
-function stemOf(name: string): string {
-  let stem = name;
-  while (ROTATED.test(stem.slice(1))) stem = stem.replace(ROTATED, "");
-  stem = stem.replace(EXTENSION, "");
-  while (ROTATED.test(stem.slice(1))) stem = stem.replace(ROTATED, "");
-  return stem;
+/** Returns true where a name says that the file is a copy: app.log.bak, app.log.copy2, app.log~. */
+export function isNamedAsCopy(path: string): boolean {
+  return NAMED_AS_COPY.test(path);
 }
 
-/** True where a copy says in its name what it is a copy of: app.log.1, app.log.bak. */
+/** Returns true where a copy's name is that of its original with something behind it: app.log.1, app.log.bak. */
 export function isNamedAfter(original: string, copy: string): boolean {
   return copy.length > original.length && copy.startsWith(original);
 }

@@ -1,36 +1,40 @@
 /**
- * Decides what a file is that looks like the copy of one already read: rotation by copy and truncation, or by
- * compression, leaves such files, people make them by hand, and programs begin their files with the same lines.
- *
- * What holds, whatever is truncated, deleted, killed or lost meanwhile:
- * - A copy must not be read while it can still be proven to be one: it waits, `held`.
- * - A copy of content that was truncated or deleted goes on under that content's name at the hub, from a place that is
- *   acknowledged at most: the hub drops what it has of it, so nothing arrives twice and nothing is missed.
- * - For that the original's row must outlive its file by some time, though its inode is another file's at once. Files
- *   are compared by their keys therefore, never by inodes.
- * - A file beside one that stays is never taken for its copy, but where its name says so: nothing else
- *   distinguishes two programs that print the same, and repeating lines is better than losing them.
+ * Decides whether a new file is the copy of one already read. Rotation by copy and truncation, or by compression, leaves
+ * such files, people make them by hand, and programs begin their files with the same lines. Repeating lines is better
+ * than losing them: bytes are dropped only where the name, the bytes and the history show a copy.
+ * Table of what is known and done: README.md.
  */
 
+import { statOrNull } from "#agent/discovery/path.ts";
 import type { Harvester } from "#agent/harvester/harvester.ts";
+import { birthMsOf, HEAD_BYTES } from "#agent/harvester/identity.ts";
 import type { Registry } from "#agent/registry/registry.ts";
 import { type FileRow, newRow } from "#agent/registry/row.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import type { Logger } from "#proto/kit/log.ts";
-import { type Candidate, CopyFinder, isNamedAfter, type Original } from "./copy-finder.ts";
+import { type Candidate, CopyFinder, isNamedAfter, isNamedAsCopy, type Original } from "./copy-finder.ts";
 
 export interface CopyJudgeOptions {
   readonly inputId: string;
   readonly registry: Pick<Registry, "get">;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Returns true for a file, named by its key, that the last search found. */
-  readonly isPresent: (key: string) => boolean;
+  /** Returns where a file, named by its key, is; undefined where no scan since the start has found it. */
+  readonly whereIs: (key: string) => Whereabouts | undefined;
 }
+
+/** What scans found of a file. Times are those of the file system, ms since 1970-01-01 UTC. */
+export type Whereabouts =
+  /** `path`: null where it was moved out of the patterns. */
+  | { readonly isThere: true; readonly path: string | null }
+  /** It was there until `seenMs` at least, and gone at `goneMs` at the latest. */
+  | { readonly isThere: false; readonly seenMs: number; readonly goneMs: number };
 
 /** A copy whose original isn't truncated within this time was made by hand. */
 const COPY_HELD_MS = 10_000;
 const COPIES_HELD_MAX = 10_000;
+/** Birth times of keys are that precise; what is born in the same tick as the deletion is younger. */
+const PRECISION_MS = 1;
 
 export class CopyJudge {
   readonly #options: CopyJudgeOptions;
@@ -48,9 +52,9 @@ export class CopyJudge {
     this.#finder.note(key, row);
   }
 
-  /** Forgets a file. `row`: what the registry had of it. */
-  forget(key: string, row: FileRow | undefined): void {
-    if (row !== undefined) this.#finder.forget(key, row);
+  /** Forgets a file. */
+  forget(key: string): void {
+    this.#finder.forget(key);
     this.#heldSinceMs.delete(key);
   }
 
@@ -81,14 +85,19 @@ export class CopyJudge {
       const isSettled = open?.settled(generation.generation) ?? true;
       return isSettled ? this.#continued(candidate, original) : "wait";
     }
+    const where = this.#options.whereIs(key);
+    const path = where?.isThere === true ? where.path : null;
+    const isShort = candidate.size < HEAD_BYTES && candidate.archive === null;
+    if (isShort && (path === null || !isShrunk(path, row.sent))) return "other";
     const sinceMs = this.#heldSinceMs.get(candidate.key);
-    if (sinceMs === undefined) return "wait"; // the search under way may still find the original, or its truncation
+    if (sinceMs === undefined) return "wait"; // the scan under way may still find the original, or its truncation
     const isOld = this.#options.clock.monotonic() - sinceMs > COPY_HELD_MS;
-    if (open !== undefined || this.#options.isPresent(key))
-      return isOld && this.#stays(candidate, original, open) ? this.#besideIt(candidate, original) : "wait";
-    // What has its path and no more in it was written anew: no rotation leaves a copy there.
-    if (candidate.path === row.path && generation.offset >= candidate.size) return "other";
-    // A file that is gone proves nothing; the hub drops repeats by the content's name.
+    if (where?.isThere === true)
+      return isOld && this.#stays(candidate, original, open)
+        ? this.#besideIt(candidate, original, path)
+        : "wait";
+    if (!wasCopied(candidate, original, where)) return "other";
+    if (open !== undefined) return "wait";
     if (generation.offset <= candidate.size) return this.#continued(candidate, original);
     return isOld ? "other" : "wait";
   }
@@ -100,8 +109,12 @@ export class CopyJudge {
   }
 
   /** Returns the row of a file beside its original: behind that where it is named after it, from its start otherwise. */
-  #besideIt(candidate: Candidate, { row, generation, proven }: Original): FileRow | "other" {
-    if (!proven || !isNamedAfter(row.path, candidate.path)) return "other";
+  #besideIt(
+    candidate: Candidate,
+    { row, generation, proven }: Original,
+    path: string | null,
+  ): FileRow | "other" {
+    if (!proven || path === null || !isNamedAfter(path, candidate.path)) return "other";
     return this.#newRow(candidate, row.path, generation.offset);
   }
 
@@ -117,4 +130,23 @@ export class CopyJudge {
     log.info({ path, original, offset }, "file is the copy of one already read; going on behind that");
     return newRow(inputId, path, offset, clock.now());
   }
+}
+
+/** Returns true where the file at `path` is shorter than what was sent of it: truncated, and not read since. */
+function isShrunk(path: string, sent: number): boolean {
+  const stat = statOrNull(path);
+  return stat !== null && stat.size < sent;
+}
+
+/** Returns true where the candidate may have been made while the original, which is gone, was there. */
+function wasCopied(
+  { key, path, archive }: Candidate,
+  { generation }: Original,
+  where: { readonly seenMs: number; readonly goneMs: number } | undefined,
+): boolean {
+  const isMadeOfIt = archive !== null || isNamedAsCopy(path);
+  if (where === undefined) return isMadeOfIt || generation.offset === 0;
+  const bornMs = birthMsOf(key);
+  if (bornMs === 0) return isMadeOfIt;
+  return isMadeOfIt ? bornMs <= where.goneMs : bornMs < where.seenMs - PRECISION_MS;
 }

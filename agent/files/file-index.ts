@@ -6,7 +6,7 @@
 
 import type { Stats } from "node:fs";
 import type { Harvester } from "#agent/harvester/harvester.ts";
-import { birthMsOf, inodeKey } from "#agent/harvester/identity.ts";
+import { birthMsOf, inodeKey, inodeOf } from "#agent/harvester/identity.ts";
 
 /** A file that some scan has found. */
 export interface Entry {
@@ -29,6 +29,8 @@ export interface Entry {
   passedOver: { readonly mtimeMs: number } | null;
   /** Since when no scan finds it, on the monotonic clock. */
   missingSinceMs: number | null;
+  /** When it was there last and when it was gone, as the file system's clock says; null while scans find it. */
+  gone: { readonly seenMs: number; readonly goneMs: number } | null;
 }
 
 /** Birth times of one file by a cheap stat and by its key differ by less, ms. */
@@ -43,6 +45,12 @@ export class FileIndex {
   /** Returns the file that has an inode now. */
   get(inode: string): Entry | undefined {
     return this.#entries.get(inode);
+  }
+
+  /** Returns the file `key`, also where its inode is another one's by now. */
+  byKey(key: string): Entry | undefined {
+    const entry = this.#entries.get(inodeOf(key));
+    return entry !== undefined && isFile(entry, key) ? entry : this.#replaced.get(key);
   }
 
   /** Returns the file that a stat is of; found without its inode's text where that is the one that had the path before. */
@@ -130,5 +138,6 @@ export function newEntry(inode: string, birthtimeMs: number, path: string, key: 
     scan,
     passedOver: null,
     missingSinceMs: null,
+    gone: null,
   };
 }

@@ -11,7 +11,7 @@ import { ANCHOR_BYTES, fileKey, HEAD_BYTES, inodeKey, inodeOf } from "#agent/har
 import type { EventFormat } from "#agent/lines/event-format.ts";
 import { type FileRow, newRow } from "#agent/registry/row.ts";
 import type { Candidate } from "./copy-finder.ts";
-import { CopyJudge } from "./copy-judge.ts";
+import { CopyJudge, type CopyJudgeOptions } from "./copy-judge.ts";
 import type { Entry, FileIndex } from "./file-index.ts";
 import type { Notices } from "./file-report.ts";
 import { HeldFiles } from "./held-files.ts";
@@ -39,8 +39,8 @@ export interface FileOpenerOptions {
   readonly archives: boolean;
   /** The files that are known. */
   readonly index: FileIndex;
-  /** Returns true for a file, named by its key, that the last search found. */
-  readonly isPresent: (key: string) => boolean;
+  /** See CopyJudgeOptions. */
+  readonly whereIs: CopyJudgeOptions["whereIs"];
   /** Where events may go on in the next file; null: they don't. */
   readonly succession: Succession | null;
   /** Longest line that stays whole, bytes. */
@@ -66,7 +66,7 @@ export class FileOpener {
     this.#options = options;
     this.#context = context;
     this.#notices = notices;
-    this.#copies = new CopyJudge({ ...context, inputId: context.id, isPresent: options.isPresent });
+    this.#copies = new CopyJudge({ ...context, inputId: context.id, whereIs: options.whereIs });
     this.#archives = options.archives ? new Archives(context.dataFolder) : null;
     this.#scratch = new Scratch(context.batchBytes + ANCHOR_BYTES, context.output.slots.memory);
     for (const [key, row] of context.registry.rows()) {
@@ -188,9 +188,9 @@ export class FileOpener {
     return row?.size === stat.size && row.mtimeMs === stat.mtimeMs;
   }
 
-  /** Forgets a file that is gone. `row`: what the registry had of it. */
-  forget(key: string, row: FileRow | undefined): void {
-    this.#copies.forget(key, row);
+  /** Forgets a file that is gone. */
+  forget(key: string): void {
+    this.#copies.forget(key);
     this.#archives?.forget(key);
     this.#held.forget(key);
   }

@@ -6,9 +6,10 @@
 import type { FileState, InputContext, InputState } from "#agent/contract/input.ts";
 import { displayPath, lstatOrNull, type RawPath, statOrNull } from "#agent/discovery/path.ts";
 import { type Found, isExhaustion, type ScanResult } from "#agent/discovery/scanner.ts";
-import { inodeKey, inodeOf } from "#agent/harvester/identity.ts";
+import { inodeKey } from "#agent/harvester/identity.ts";
 import { systemCode } from "#proto/kit/errors.ts";
-import { type Entry, FileIndex, isFile, newEntry } from "./file-index.ts";
+import type { Whereabouts } from "./copy-judge.ts";
+import { type Entry, FileIndex, newEntry } from "./file-index.ts";
 import { FileOpener, type FileOpenerOptions } from "./file-opener.ts";
 import { FileReport, fileStates, Notices } from "./file-report.ts";
 import { OpenFiles, type OpenFilesOptions } from "./open-files.ts";
@@ -17,9 +18,12 @@ import { RegistryCleanup } from "./registry-cleanup.ts";
 import { Succession } from "./succession.ts";
 import { WaitingFiles } from "./waiting-files.ts";
 
+/** File systems stamp files with a clock that is behind by up to so much. */
+const TICK_MS = 20;
+
 export interface FileSetOptions
   extends OpenFilesOptions,
-    Omit<FileOpenerOptions, "succession" | "isPresent" | "index"> {
+    Omit<FileOpenerOptions, "succession" | "whereIs" | "index"> {
   /** 0: never. */
   readonly cleanInactiveMs: number;
   readonly cleanRemoved: boolean;
@@ -39,6 +43,8 @@ export class FileSet {
   /** Number of the scan under way or of the last one, and of the last one that ended. */
   #scan = 0;
   #scanEnded = 0;
+  /** When the scan under way and the one before it began, as the file system's clock says. */
+  #scanTimes = { beforeMs: 0, beganMs: 0 };
   #orphansAdopted = false;
 
   constructor(options: FileSetOptions, context: InputContext) {
@@ -55,12 +61,15 @@ export class FileSet {
     this.#succession = options.joinsRotated
       ? new Succession({ inputId: context.id, registry, index: this.#index, tellsBirth, clock })
       : null;
-    const isPresent = (key: string): boolean => {
-      const entry = this.#index.get(inodeOf(key));
-      return entry !== undefined && isFile(entry, key) && entry.scan >= this.#scanEnded;
+    const whereIs = (key: string): Whereabouts | undefined => {
+      const entry = this.#index.byKey(key);
+      if (entry === undefined || entry.scan === 0) return undefined;
+      const isFound = entry.scan >= this.#scanEnded;
+      if (isFound || entry.gone === null) return { isThere: true, path: isFound ? entry.path : null };
+      return { isThere: false, ...entry.gone };
     };
     this.#opener = new FileOpener(
-      { ...options, index: this.#index, isPresent, succession: this.#succession },
+      { ...options, index: this.#index, whereIs, succession: this.#succession },
       context,
       notices,
     );
@@ -69,7 +78,7 @@ export class FileSet {
       registry,
       index: this.#index,
       clock,
-      onForget: (key, row) => this.#opener.forget(key, row),
+      onForget: (key) => this.#opener.forget(key),
       onLost: (path, bytes) => this.#report.gone(path, bytes),
     });
   }
@@ -121,6 +130,7 @@ export class FileSet {
   /** A scan begins; what it finds comes to `take`. */
   beginScan(): void {
     this.#scan++;
+    this.#scanTimes = { beforeMs: this.#scanTimes.beganMs, beganMs: Date.now() };
   }
 
   /** Returns true for a path under which the scan under way found a file. */
@@ -175,6 +185,7 @@ export class FileSet {
     const { stat, path } = found;
     const again = entry.scan === this.#scan && entry.path !== path;
     entry.missingSinceMs = null;
+    entry.gone = null;
     if (again && statOrNull(entry.path)?.ino === stat.ino) return; // a second name of the same file
     entry.scan = this.#scan;
     entry.size = stat.size;
@@ -237,10 +248,12 @@ export class FileSet {
     for (const entry of this.#index.values()) {
       if (entry.scan === this.#scan) continue;
       const { harvester } = entry;
-      if (harvester !== null) {
-        this.#open.lookAfter(harvester);
-        continue;
-      }
+      if (harvester !== null) this.#open.lookAfter(harvester);
+      if (harvester?.deletedMs != null)
+        entry.gone = { seenMs: harvester.deletedMs, goneMs: harvester.deletedMs };
+      else if (harvester === null)
+        entry.gone ??= { seenMs: this.#scanTimes.beforeMs - TICK_MS, goneMs: Date.now() };
+      if (harvester !== null) continue;
       const waiting = this.#opener.waiting(entry);
       if (waiting !== null && this.#opener.worthOpening(entry, waiting)) this.#consider(entry, waiting);
       else this.#cleanup.missing(entry);

@@ -1,7 +1,6 @@
 /** Removes files from the registry that are gone or long unchanged, so that it doesn't grow without end. */
 
 import type { Registry } from "#agent/registry/registry.ts";
-import type { FileRow } from "#agent/registry/row.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import type { Entry, FileIndex } from "./file-index.ts";
 
@@ -13,7 +12,7 @@ export interface RegistryCleanupOptions {
   readonly index: FileIndex;
   readonly clock: Clock;
   /** Called before a file's row is removed. */
-  readonly onForget: (key: string, row: FileRow | undefined) => void;
+  readonly onForget: (key: string) => void;
   /** Called with the number of bytes that were never read of a file that is gone. */
   readonly onLost: (path: string, bytes: number) => void;
 }
@@ -45,7 +44,7 @@ export class RegistryCleanup {
       if (index.isReplaced(entry)) continue; // goes soon
       if (clock.now() - row.mtimeMs <= cleanInactiveMs) continue;
       entry.passedOver = { mtimeMs: row.mtimeMs };
-      onForget(entry.key, row);
+      onForget(entry.key);
       registry.delete(entry.key);
       entry.key = "";
     }
@@ -60,7 +59,7 @@ export class RegistryCleanup {
     const lostBytes = entry.passedOver === null ? entry.size - (row?.sent ?? 0) : 0;
     if (lostBytes > 0) onLost(entry.path, lostBytes);
     if (row !== undefined && !cleanRemoved && !isReplaced) return;
-    onForget(entry.key, row);
+    onForget(entry.key);
     registry.delete(entry.key);
   }
 }

@@ -25,6 +25,8 @@ export class Harvester {
   activeMs: number;
   /** True where no path leads to the file any more. */
   deleted = false;
+  /** When it was deleted, as the file system's clock says, or later; null while it has a path. */
+  deletedMs: number | null = null;
   /** True where the file has a path outside the input's patterns. */
   movedAway = false;
   readonly #options: HarvesterOptions;
@@ -170,6 +172,8 @@ export class Harvester {
   observeOpen(): boolean {
     const stat = fstatSync(this.#options.fd);
     this.deleted = stat.nlink === 0;
+    // Later writes move the time of change on: what was noted first is nearest to the deletion.
+    this.deletedMs = this.deleted ? (this.deletedMs ?? stat.ctimeMs) : null;
     this.movedAway = !this.deleted;
     return this.observe(stat);
   }

@@ -125,7 +125,8 @@ export class Progress {
   beginGeneration(): void {
     const { row } = this;
     const { sent, anchor } = this.#tracker;
-    const ended = { source: this.source, offset: sent, committed: row.committed, anchor, head: row.head };
+    const { path, committed, head } = row;
+    const ended = { source: this.source, path, offset: sent, committed, anchor, head };
     row.earlier = [{ ...ended, generation: row.generation }, ...row.earlier].slice(0, EARLIER_MAX);
     this.#earlier.set(row.generation, this.#tracker);
     for (const [generation, tracker] of this.#earlier) if (tracker.idle) this.#earlier.delete(generation);

@@ -12,6 +12,8 @@ export interface SourceId {
 export interface EarlierGeneration {
   readonly generation: number;
   readonly source: SourceId;
+  /** Of the file at that time: copies of this content are named after it. */
+  readonly path: string;
   /** Acknowledged without a gap, bytes. */
   readonly offset: number;
   /** In committed segments, bytes. */
@@ -130,11 +132,20 @@ export function parseRow(text: string): FileRow | null {
     anchor: isAnchor(row.anchor) ? row.anchor : NO_ANCHOR,
     head: isAnchor(row.head) ? row.head : NO_ANCHOR,
     cuts: Array.isArray(row.cuts) ? row.cuts.filter(isOffset) : [],
-    earlier: Array.isArray(row.earlier) ? row.earlier.filter(isEarlier).slice(0, EARLIER_MAX) : [],
+    earlier: earlierOf(row.earlier, row.path),
     source: isSource(row.source) ? row.source : null,
     known: isOffset(row.known) ? row.known : row.sent,
     tail: isTail(row.tail) ? row.tail : null,
   };
+}
+
+/** Returns the generations of a row; those of rows that didn't keep their path have the row's. */
+function earlierOf(given: unknown, path: string): EarlierGeneration[] {
+  if (!Array.isArray(given)) return [];
+  return given
+    .filter(isEarlier)
+    .slice(0, EARLIER_MAX)
+    .map((each) => (typeof each.path === "string" ? each : { ...each, path }));
 }
 
 function isOffset(value: unknown): value is number {
