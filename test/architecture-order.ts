@@ -106,6 +106,7 @@ export const FOLDERS: Readonly<Record<string, readonly (string | readonly string
     "plugins/inputs/jdbc",
     "plugins/inputs/http-poller",
     "plugins/inputs/file",
+    "plugins/inputs/intake",
     "plugins/inputs/stream",
     "plugins/codecs",
     "plugins/filters",

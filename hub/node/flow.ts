@@ -184,6 +184,7 @@ async function openPipelines(
     version,
     folder: resolve(settings["path.data"]),
     bearer: (...request) => opened.bearer(...request),
+    mayIngest: (...request) => opened.mayIngest(...request),
     source: routes.rawSource(journal),
     sink,
     deadLetters: { write: (letter) => routes.keepPipelineLetter(journal, letter) },

@@ -141,6 +141,7 @@ export class InputWorld {
       },
       bearer: async (connection, _host, rejected) =>
         rejected === undefined ? `token-of-${connection}` : `renewed-${rejected}`,
+      mayIngest: async (authorization) => authorization === "ApiKey of-the-hub",
       checkTarget: (host) => {
         if (host === "forbidden.example") throw new AppError("forbidden", "no");
       },

@@ -245,7 +245,7 @@ export const NOT_OFFERED: readonly NotOffered[] = [
       "/v1/input",
     ],
     what: "intake of other products",
-    instead: "send events to an http input of a pipeline, or documents to _bulk",
+    instead: "send events to an input of a pipeline (otlp, http), or documents to _bulk",
   },
   ...FEATURES.map(([name, what, instead]) => ({
     paths: [...pathsBelow(`/${name}`, 4), ...pathsBelow(`/{index}/${name}`, 2)],

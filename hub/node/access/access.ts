@@ -88,6 +88,23 @@ export class Access implements AccessControl {
     };
   }
 
+  /**
+   * Returns true where the value of an Authorization header names someone who may ingest into every index: what an input
+   * of a pipeline takes goes wherever the pipeline says. Without authentication false. Throws overloaded.
+   */
+  async mayIngest(authorization: string, ip: string): Promise<boolean> {
+    if (!this.#required) return false;
+    try {
+      const credentials = { method: "POST", headers: { authorization }, ip };
+      const principal = await this.auth.authenticator.authenticate(credentials);
+      return principal.actions.has("ingest") && principal.indices.includes("*");
+    } catch (error) {
+      const { status } = toAppError(error);
+      if (status === 400 || status === 401 || status === 403) return false;
+      throw error;
+    }
+  }
+
   /** Returns the indices that the current request's sender may access; all without authentication. */
   readonly reach = (): Reach => reachOf(this.#required ? this.#principal() : ANONYMOUS);
 
@@ -167,6 +184,8 @@ export interface OpenedAccess extends Component {
   setupLink(): Promise<string | null>;
   /** See Connections.bearer. */
   bearer(connection: string, host: string, rejected?: string): Promise<string>;
+  /** See Access.mayIngest. */
+  mayIngest(authorization: string, ip: string): Promise<boolean>;
 }
 
 /** Throws settings_invalid for contradicting settings and for missing or wrong vault keys. */
@@ -189,8 +208,10 @@ export async function openAccess(parts: AccessParts): Promise<OpenedAccess> {
     log.error({ err: error, part }, "a part of access did not stop"),
   );
   const required = settings["auth.mode"] === "required";
+  const access = new Access(auth, required);
   return {
-    access: new Access(auth, required),
+    access,
+    mayIngest: (...request) => access.mayIngest(...request),
     start: async () => {
       await lifecycle.start("audit log", audit);
       await lifecycle.start("authentication", auth);

@@ -39,6 +39,8 @@ export interface PipelinesOptions
   readonly clock: Clock;
   /** Returns a token of a connection that an administrator created. */
   readonly bearer: (connection: string, host: string, rejected?: string) => Promise<string>;
+  /** Returns true where an Authorization header allows its sender to ingest into every index. */
+  readonly mayIngest: (authorization: string, ip: string) => Promise<boolean>;
 }
 
 export class Pipelines implements Component {
@@ -153,7 +155,7 @@ export class Pipelines implements Component {
   }
 
   #reach(): Pick<PipelineOptions, "hub"> & Required<Pick<PipelineOptions, "inputs" | "outputs">> {
-    const { settings, journal, version, folder, bearer } = this.#options;
+    const { settings, journal, version, folder, bearer, mayIngest } = this.#options;
     const allowed = settings["pipeline.allowed_hosts"];
     const checkTarget = (host: string): void => checkHost(host, allowed);
     const inputs: InputReach = {
@@ -163,6 +165,7 @@ export class Pipelines implements Component {
       hostName: hostname(),
       version,
       bearer,
+      mayIngest,
       checkTarget,
       deadLetters: (after, signal) => followDeadLetters(journal, after, signal, this.#options.clock),
     };

@@ -108,6 +108,11 @@ export interface InputContext {
    * unauthenticated (people see "reconnect").
    */
   readonly bearer: (connection: string, host: string, rejected?: string) => Promise<string>;
+  /**
+   * Returns true where the value of an Authorization header names a key, token or user of this hub that may ingest into
+   * every index; always false where the hub has no sign-in. `ip`: of the sender. Rejects with `overloaded`.
+   */
+  readonly mayIngest: (authorization: string, ip: string) => Promise<boolean>;
   /** Throws forbidden where this pipeline may not connect to the host, as the hub's settings say. */
   readonly checkTarget: (host: string) => void;
   /** Yields dead letters behind a sequence, then waits for further ones until `signal` is aborted. */

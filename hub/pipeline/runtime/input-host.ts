@@ -21,6 +21,8 @@ export interface InputReach {
   readonly version: string;
   /** Returns a token of a connection. Throws not_found, unauthenticated. */
   bearer(connection: string, host: string, rejected?: string): Promise<string>;
+  /** See InputContext. */
+  mayIngest(authorization: string, ip: string): Promise<boolean>;
   /** Throws forbidden where pipelines made on the page may not connect to the host. */
   checkTarget(host: string): void;
   deadLetters(after: number, signal: AbortSignal): AsyncIterable<InputDeadLetter>;
@@ -206,6 +208,7 @@ class RunningInput implements Component {
       receive: (address, handler) => this.#handlers.set(address, handler),
       failing: (message) => this.#failing(message),
       bearer: (...asked) => reach.bearer(...asked),
+      mayIngest: (...asked) => reach.mayIngest(...asked),
       checkTarget: (host) => {
         if (isManaged) reach.checkTarget(host);
       },

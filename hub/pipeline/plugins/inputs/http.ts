@@ -12,6 +12,7 @@ import {
   type HttpRequest,
   HttpServer,
 } from "#hub/pipeline/plugins/inputs/stream/http-server.ts";
+import { SIGN_IN, SignIn } from "#hub/pipeline/plugins/inputs/stream/sign-in.ts";
 import type { Event } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
@@ -26,8 +27,7 @@ const OPTIONS = options({
     description: "codecs by Content-Type",
     default: { "application/json": "json", "application/x-ndjson": "json_lines" },
   }),
-  user: optional(text("name that requests must bring (Basic)")),
-  password: optional(text("password that requests must bring")),
+  ...SIGN_IN,
   max_content_length: Type.Integer({ default: 104_857_600, minimum: 1, description: "longest body, bytes" }),
   max_pending_requests: Type.Integer({
     default: 200,
@@ -92,14 +92,14 @@ class HttpInput implements Component {
     this.#context = context;
     this.#values = values;
     this.#codecOf = codecOf;
-    const { host, port, user, password, max_content_length, max_pending_requests } = values;
+    const { host, port, max_content_length, max_pending_requests } = values;
     this.#server = new HttpServer({
       host,
       port,
       tls,
       maxBodyBytes: max_content_length,
       maxRequests: max_pending_requests,
-      credentials: user === undefined ? undefined : { user, password: password ?? "" },
+      signIn: new SignIn(values, context.mayIngest),
       serve: (request) => this.#serve(request),
     });
   }

@@ -1,10 +1,15 @@
 import assert from "node:assert/strict";
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { connect, createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { connect as connectTls } from "node:tls";
 import { gzipSync } from "node:zlib";
 import { freePort, InputWorld, plain } from "#test/contract/input-runner.ts";
+import { issueCertificate, issueOwnCertificate, makeAuthority } from "#test/harness/certificates.ts";
 
 async function run(
   t: TestContext,
@@ -181,6 +186,49 @@ test("syslog keeps the sender's time and host, a relay as the observer, and cuts
   assert.deepEqual(
     world.sent.slice(0, 2).map(({ event }) => new Date(event.timeMs).toISOString()),
     ["2024-05-01T10:00:00.500Z", "2024-05-01T10:00:01.000Z"],
+  );
+});
+
+test("syslog over TLS takes one frame after the other, only from clients with a certificate where one is required", async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "tailrace-syslog-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const authority = makeAuthority(folder);
+  const files = issueCertificate(folder, "hub", authority, ["127.0.0.1"]);
+  const { world, port } = await run(
+    t,
+    (at) =>
+      `syslog { port => ${at} host => "127.0.0.1" ssl_enabled => true ssl_certificate => "${files.certificate}" ssl_key => "${files.key}" ssl_certificate_authorities => ["${authority.certificate}"] ssl_client_authentication => "required" }`,
+  );
+  const ca = readFileSync(authority.certificate);
+  const stranger = connectTls({ port, host: "127.0.0.1", ca });
+  stranger.on("error", () => undefined);
+  await new Promise((resolve) => stranger.resume().once("close", resolve));
+  const frame = '<34>1 2024-05-01T10:00:00Z web-3 su 7 ID1 [x@1 a="b"] one\nline';
+  const [cert, key] = [readFileSync(files.certificate), readFileSync(files.key)];
+  const socket = connectTls({ port, host: "127.0.0.1", ca, cert, key });
+  await once(socket, "secureConnect");
+  const bytes = Buffer.from(`${Buffer.byteLength(frame)} ${frame}`.repeat(2));
+  for (const byte of bytes) socket.write(Buffer.from([byte]));
+  await world.until(2);
+  socket.destroy();
+  assert.deepEqual(world.messages, ["one\nline", "one\nline"]);
+  const { log } = world.sent[0]!.event.fields as { log: { syslog: Record<string, unknown> } };
+  assert.deepEqual(log.syslog["structured_data"], { "x@1": { a: "b" } });
+});
+
+test("syslog opens the transports it is told, and refuses datagrams beside TLS", async (t) => {
+  const { port } = await run(t, (at) => `syslog { port => ${at} host => "127.0.0.1" protocols => ["udp"] }`);
+  const socket = connect(port, "127.0.0.1");
+  const [error] = (await once(socket, "error")) as [NodeJS.ErrnoException];
+  assert.equal(error.code, "ECONNREFUSED");
+  const { certificate, key } = issueOwnCertificate(tmpdir(), `tailrace-${process.pid}`, ["127.0.0.1"]);
+  for (const file of [certificate, key]) t.after(() => rmSync(file));
+  assert.throws(
+    () =>
+      new InputWorld().make(
+        `syslog { ssl_enabled => true ssl_certificate => "${certificate}" ssl_key => "${key}" protocols => ["udp"] }`,
+      ),
+    /datagrams aren't encrypted/,
   );
 });
 

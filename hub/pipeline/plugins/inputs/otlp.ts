@@ -1,216 +1,76 @@
-/** Input otlp: logs of OpenTelemetry over HTTP, as protobuf and as JSON (OTLP 1.x, /v1/logs). */
+/** Input otlp: logs of OpenTelemetry over HTTP and gRPC. */
 
 import { randomUUID } from "node:crypto";
 import type { TlsOptions } from "node:tls";
 import type { Static } from "typebox";
-import type { JsonObject } from "#proto/kit/json.ts";
-import { options, text } from "#proto/kit/options.ts";
-import { Type } from "#proto/kit/schema.ts";
-import "#proto/no-long.ts"; // protobufjs is one for the whole process
-import protobuf from "protobufjs";
-import { listenerTls, TLS_LISTENER } from "#hub/pipeline/connections/tls.ts";
+import { listenerTls } from "#hub/pipeline/connections/tls.ts";
 import { defineInput, type InputChannel, type InputContext } from "#hub/pipeline/plugins/input.ts";
-import {
-  type HttpAnswer,
-  type HttpRequest,
-  HttpServer,
-} from "#hub/pipeline/plugins/inputs/stream/http-server.ts";
-import { parseJsonObject } from "#proto/codec/json.ts";
-import { decodeText } from "#proto/codec/plain.ts";
-import { Event, isHash, valueText } from "#proto/event.ts";
+import { HttpIntake, intakeOptions } from "#hub/pipeline/plugins/inputs/intake/http-intake.ts";
+import { OtlpGrpcServer } from "#hub/pipeline/plugins/inputs/intake/otlp-grpc.ts";
+import { otlpHttp } from "#hub/pipeline/plugins/inputs/intake/otlp-http.ts";
+import { SignIn } from "#hub/pipeline/plugins/inputs/stream/sign-in.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
-
-/** The part of opentelemetry/proto/logs/v1 that is read; numbers are those of the specification. */
-const SCHEMA = `
-syntax = "proto3";
-message Request { repeated ResourceLogs resourceLogs = 1; }
-message ResourceLogs { Resource resource = 1; repeated ScopeLogs scopeLogs = 2; }
-message Resource { repeated KeyValue attributes = 1; }
-message ScopeLogs { Scope scope = 1; repeated LogRecord logRecords = 2; }
-message Scope { string name = 1; string version = 2; }
-message LogRecord {
-  fixed64 timeUnixNano = 1; int32 severityNumber = 2; string severityText = 3; AnyValue body = 5;
-  repeated KeyValue attributes = 6; bytes traceId = 9; bytes spanId = 10; fixed64 observedTimeUnixNano = 11;
-  string eventName = 12;
-}
-message KeyValue { string key = 1; AnyValue value = 2; }
-message AnyValue {
-  oneof value {
-    string stringValue = 1; bool boolValue = 2; int64 intValue = 3; double doubleValue = 4;
-    ArrayValue arrayValue = 5; KeyValueList kvlistValue = 6; bytes bytesValue = 7;
-  }
-}
-message ArrayValue { repeated AnyValue values = 1; }
-message KeyValueList { repeated KeyValue values = 1; }
-`;
-
-const REQUEST = protobuf.parse(SCHEMA, { keepCase: true }).root.lookupType("Request");
-
-/** Values within values that are followed. */
-const MAX_DEPTH = 32;
-
-/** Names of the ranges of four severity numbers each. */
-const LEVELS = ["trace", "debug", "info", "warn", "error", "fatal"];
-
-/** Attributes of the resource whose names the Elastic Common Schema has otherwise. */
-const ECS: Readonly<Record<string, readonly [string, string]>> = {
-  "service.name": ["service", "name"],
-  "service.version": ["service", "version"],
-  "host.name": ["host", "name"],
-};
+import { optional, options } from "#proto/kit/options.ts";
+import { Type } from "#proto/kit/schema.ts";
 
 const OPTIONS = options({
-  host: text("address that is listened at", "0.0.0.0"),
-  port: Type.Integer({ default: 4318, minimum: 0, maximum: 65535, description: "port that is listened at" }),
-  max_content_length: Type.Integer({ default: 20_971_520, minimum: 1, description: "longest body, bytes" }),
-  max_pending_requests: Type.Integer({
-    default: 200,
-    minimum: 1,
-    description: "requests at work at a time; further ones are answered 429",
-  }),
-  ...TLS_LISTENER,
+  ...intakeOptions(4318),
+  grpc_port: optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: 65535,
+      description: "port that is listened at for gRPC, by convention 4317; without it there is only HTTP",
+    }),
+  ),
 });
+
+type Options = Static<typeof OPTIONS>;
 
 export const otlpInput = defineInput({
   name: "otlp",
-  description: "takes logs of OpenTelemetry over HTTP, as protobuf and as JSON",
+  description: "takes logs of OpenTelemetry over HTTP, as protobuf and as JSON, and over gRPC",
   options: OPTIONS,
   create(values, { resolvePath }) {
     const tls = listenerTls(values, resolvePath);
-    return (context) => new OtlpInput(context, values, tls);
+    return (context) => {
+      const http = new HttpIntake(context, values, tls, [otlpHttp]);
+      return values.grpc_port === undefined ? http : new OtlpInput(context, values, http, tls);
+    };
   },
 });
 
+/** Listens for both. */
 class OtlpInput implements Component {
   readonly #context: InputContext;
-  readonly #server: HttpServer;
+  readonly #http: HttpIntake;
+  readonly #grpc: OtlpGrpcServer;
   #channel: InputChannel | undefined;
 
-  constructor(context: InputContext, values: Static<typeof OPTIONS>, tls: TlsOptions | undefined) {
+  constructor(context: InputContext, values: Options, http: HttpIntake, tls: TlsOptions | undefined) {
     this.#context = context;
-    this.#server = new HttpServer({
+    this.#http = http;
+    this.#grpc = new OtlpGrpcServer({
       host: values.host,
-      port: values.port,
+      port: values.grpc_port ?? 0,
       tls,
       maxBodyBytes: values.max_content_length,
       maxRequests: values.max_pending_requests,
-      credentials: undefined,
-      serve: (request) => this.#serve(request),
+      signIn: new SignIn(values, context.mayIngest),
+      take: async (events) => {
+        if (events.length > 0) await this.#channel!.send(events.map((event) => ({ event })));
+      },
+      now: () => context.clock.now(),
     });
   }
 
   async start(): Promise<void> {
     this.#channel = this.#context.open({ key: randomUUID() });
-    await this.#server.start();
+    await this.#http.start();
+    await this.#grpc.start();
   }
 
   async stop(): Promise<void> {
-    await this.#server.stop();
+    await Promise.all([this.#http.stop(), this.#grpc.stop()]);
     this.#channel?.close();
   }
-
-  async #serve({ method, url, headers, body }: HttpRequest): Promise<HttpAnswer> {
-    if (url.split("?")[0] !== "/v1/logs") return { status: 404, body: "logs are posted to /v1/logs\n" };
-    if (method !== "POST") return { status: 405, body: "logs are posted\n" };
-    const isJson = (headers["content-type"] ?? "").startsWith("application/json");
-    const type = isJson ? "application/json" : "application/x-protobuf";
-    const logs = isJson ? parseJsonObject(decodeText(body)) : decodeProtobuf(body);
-    if (logs === undefined)
-      return {
-        status: 400,
-        headers: { "Content-Type": "text/plain" },
-        body: `the body is no ${type} of logs\n`,
-      };
-    const events = eventsOf(logs, this.#context.clock.now());
-    if (events.length > 0) await this.#channel!.send(events.map((event) => ({ event })));
-    return { status: 200, headers: { "Content-Type": type }, body: isJson ? "{}" : "" };
-  }
-}
-
-function decodeProtobuf(body: Buffer): JsonObject | undefined {
-  try {
-    return REQUEST.toObject(REQUEST.decode(body), {
-      longs: String,
-      bytes: (bytes: Uint8Array) => bytes,
-    }) as JsonObject;
-  } catch {
-    return undefined;
-  }
-}
-
-/** Returns the events of a request, in either form. */
-function eventsOf(logs: JsonObject, nowMs: number): Event[] {
-  const events: Event[] = [];
-  for (const ofResource of objects(logs["resourceLogs"])) {
-    const resource = attributesOf(
-      isHash(ofResource["resource"]) ? ofResource["resource"]["attributes"] : undefined,
-      0,
-    );
-    for (const ofScope of objects(ofResource["scopeLogs"])) {
-      for (const record of objects(ofScope["logRecords"]))
-        events.push(eventOf(record, resource, ofScope["scope"], nowMs));
-    }
-  }
-  return events;
-}
-
-function eventOf(record: JsonObject, resource: JsonObject, scope: unknown, nowMs: number): Event {
-  const timeMs = timeOf(record["timeUnixNano"]) ?? timeOf(record["observedTimeUnixNano"]) ?? nowMs;
-  const body = anyValue(record["body"], 0);
-  const fields: JsonObject = isHash(body) ? { body } : { message: valueText(body) };
-  if (isHash(body) && typeof body["message"] === "string") fields["message"] = body["message"];
-  const severity = Number(record["severityNumber"] ?? 0);
-  const level = record["severityText"] ?? LEVELS[Math.ceil(severity / 4) - 1];
-  if (level !== undefined && level !== "") fields["log"] = { level: valueText(level).toLowerCase() };
-  for (const [name, [outer, inner]] of Object.entries(ECS)) {
-    if (resource[name] !== undefined)
-      fields[outer] = { ...(fields[outer] as JsonObject | undefined), [inner]: resource[name] };
-  }
-  const attributes = attributesOf(record["attributes"], 0);
-  if (Object.keys(attributes).length > 0) fields["attributes"] = attributes;
-  if (Object.keys(resource).length > 0) fields["resource"] = { attributes: resource };
-  if (isHash(scope) && scope["name"] !== undefined && scope["name"] !== "")
-    fields["scope"] = { name: scope["name"] };
-  const [trace, span] = [hex(record["traceId"]), hex(record["spanId"])];
-  if (trace !== "") fields["trace"] = { id: trace };
-  if (span !== "") fields["span"] = { id: span };
-  if (typeof record["eventName"] === "string" && record["eventName"] !== "")
-    fields["event"] = { action: record["eventName"] };
-  return new Event(fields, timeMs);
-}
-
-function objects(value: unknown): JsonObject[] {
-  return Array.isArray(value) ? value.filter(isHash) : [];
-}
-
-function attributesOf(list: unknown, depth: number): JsonObject {
-  return Object.fromEntries(
-    objects(list).map((each) => [valueText(each["key"]), anyValue(each["value"], depth + 1)]),
-  );
-}
-
-/** Both forms name the kind of a value by its one member. */
-function anyValue(value: unknown, depth: number): unknown {
-  if (!isHash(value) || depth > MAX_DEPTH) return "";
-  if (isHash(value["kvlistValue"])) return attributesOf(value["kvlistValue"]["values"], depth + 1);
-  if (isHash(value["arrayValue"])) {
-    const { values } = value["arrayValue"];
-    return (Array.isArray(values) ? values : []).map((each) => anyValue(each, depth + 1));
-  }
-  if (value["intValue"] !== undefined) {
-    const number = Number(value["intValue"]);
-    return Number.isSafeInteger(number) ? number : valueText(value["intValue"]);
-  }
-  if (value["bytesValue"] instanceof Uint8Array) return Buffer.from(value["bytesValue"]).toString("base64");
-  return value["stringValue"] ?? value["boolValue"] ?? value["doubleValue"] ?? value["bytesValue"] ?? "";
-}
-
-/** ns since 1970, as text or number; 0 means that it isn't known. */
-function timeOf(nanos: unknown): number | undefined {
-  const text = valueText(nanos);
-  return /^[1-9]\d*$/.test(text) ? Number(BigInt(text) / 1_000_000n) : undefined;
-}
-
-function hex(value: unknown): string {
-  return value instanceof Uint8Array ? Buffer.from(value).toString("hex") : valueText(value);
 }

@@ -1,7 +1,9 @@
-/** Input syslog: lines of RFC 3164 and RFC 5424, by UDP and TCP at one port. */
+/** Input syslog: lines of RFC 3164 and RFC 5424, by UDP (RFC 5426), TCP (RFC 6587) and TLS (RFC 5425) at one port. */
 
 import type { Socket } from "node:net";
+import type { TlsOptions } from "node:tls";
 import type { Static } from "typebox";
+import { listenerTls, TLS_LISTENER } from "#hub/pipeline/connections/tls.ts";
 import type { Codec } from "#hub/pipeline/plugins/codec.ts";
 import { defineInput, type InputContext } from "#hub/pipeline/plugins/input.ts";
 import { Listener } from "#hub/pipeline/plugins/inputs/stream/listener.ts";
@@ -63,8 +65,14 @@ const OPTIONS = options({
     default: 514,
     minimum: 0,
     maximum: 65535,
-    description: "port that is listened at, by UDP and TCP",
+    description: "port that is listened at; syslog over TLS has 6514 by convention",
   }),
+  protocols: optional(
+    Type.Array(Type.Enum(["tcp", "udp"]), {
+      minItems: 1,
+      description: "transports; without it both, with TLS tcp alone",
+    }),
+  ),
   syslog_field: text("field that takes the text where it isn't syslog", "message"),
   grok_pattern: withoutEffect(
     "both forms of syslog are read without it; read others with input tcp or udp and filter grok",
@@ -81,16 +89,25 @@ const OPTIONS = options({
     "v1 and v8 name fields by the Elastic Common Schema",
     "v8",
   ),
+  ...TLS_LISTENER,
 });
 
 type Options = Static<typeof OPTIONS>;
 
 export const syslogInput = defineInput({
   name: "syslog",
-  description: "reads syslog by UDP and TCP",
+  description: "reads syslog by UDP, TCP and TLS",
   options: OPTIONS,
-  create(values, { report }) {
-    const { timezone } = values;
+  create(values, { report, resolvePath }) {
+    const { timezone, protocols } = values;
+    const tls = listenerTls(values, resolvePath);
+    if (tls !== undefined && protocols?.includes("udp") === true)
+      report(
+        "error",
+        "protocols",
+        "datagrams aren't encrypted",
+        'write protocols => ["tcp"], and an input of its own for UDP',
+      );
     const zone = timezone === undefined ? undefined : findTimeZone(timezone);
     if (timezone !== undefined && zone === undefined)
       report(
@@ -99,40 +116,45 @@ export const syslogInput = defineInput({
         `"${timezone}" is no time zone`,
         "write for example Europe/Berlin or +02:00",
       );
-    return (context) => new SyslogInput(context, values, zone);
+    return (context) => new SyslogInput(context, values, zone, tls);
   },
 });
 
 class SyslogInput implements Component {
-  readonly #datagrams: DatagramInput;
-  readonly #listener: Listener;
+  readonly #parts: readonly Component[];
 
-  constructor(context: InputContext, values: Options, zone: TimeZone | undefined) {
-    const { host, port } = values;
+  constructor(
+    context: InputContext,
+    values: Options,
+    zone: TimeZone | undefined,
+    tls: TlsOptions | undefined,
+  ) {
+    const { host, port, protocols = tls === undefined ? ["tcp", "udp"] : ["tcp"] } = values;
     const sender = values.ecs_compatibility === "disabled" ? LEGACY_HOST : HOST_IP;
     const datagrams = { host, port, buffer_size: 65_536, queue_size: 2_000 };
-    this.#datagrams = new DatagramInput(
+    const datagramInput = new DatagramInput(
       context,
       datagrams,
       new SyslogCodec(values, zone),
       (event, { address }) => setSender(event, sender, address),
     );
-    this.#listener = new Listener({
+    const listener = new Listener({
       host,
       port,
-      tls: undefined,
+      tls,
       serve: (socket) => serve(socket, context, new SyslogCodec(values, zone), sender, values.proxy_protocol),
       onFault: (error) => context.log.warn({ err: error, input: context.id }, "a connection ended early"),
     });
+    const parts = { tcp: listener, udp: datagramInput };
+    this.#parts = [...new Set(protocols)].map((protocol) => parts[protocol]);
   }
 
   async start(): Promise<void> {
-    await this.#listener.start();
-    await this.#datagrams.start();
+    for (const part of this.#parts) await part.start();
   }
 
   async stop(): Promise<void> {
-    await Promise.all([this.#listener.stop(), this.#datagrams.stop()]);
+    await Promise.all(this.#parts.map((part) => part.stop()));
   }
 }
 

@@ -1,6 +1,5 @@
 /** A server of requests with bounded bodies, for inputs: answers when what came is in the log. */
 
-import { timingSafeEqual } from "node:crypto";
 import {
   createServer,
   type IncomingMessage,
@@ -14,6 +13,7 @@ import { promisify } from "node:util";
 import { brotliDecompress, gunzip, inflate, zstdDecompress } from "node:zlib";
 import { AppError, systemCode, toAppError } from "#proto/kit/errors.ts";
 import { listen, listenedPort } from "./listener.ts";
+import type { SignIn } from "./sign-in.ts";
 
 export interface HttpServerOptions {
   readonly host: string;
@@ -23,8 +23,8 @@ export interface HttpServerOptions {
   readonly maxBodyBytes: number;
   /** Requests at work at a time; further ones are answered 429. */
   readonly maxRequests: number;
-  /** Name and password that a request must bring; empty: none. */
-  readonly credentials: { readonly user: string; readonly password: string } | undefined;
+  /** Who may send. */
+  readonly signIn: SignIn;
   /** Serves a request; what it throws is the answer. */
   readonly serve: (request: HttpRequest) => Promise<HttpAnswer>;
 }
@@ -51,6 +51,12 @@ const ENCODINGS: Readonly<Record<string, Unpack>> = {
   deflate: promisify(inflate) as Unpack,
   br: promisify(brotliDecompress) as Unpack,
   zstd: promisify(zstdDecompress) as Unpack,
+};
+
+const UNKNOWN: HttpAnswer = {
+  status: 401,
+  headers: { "WWW-Authenticate": 'Basic realm="tailrace", Bearer realm="tailrace"' },
+  body: "sign in: send an Authorization header that this input takes\n",
 };
 
 export class HttpServer {
@@ -108,31 +114,16 @@ export class HttpServer {
   async #answer(request: IncomingMessage): Promise<HttpAnswer> {
     const { maxRequests, serve } = this.#options;
     if (this.#working.size >= maxRequests) throw new AppError("overloaded", "too many requests are at work");
-    if (!this.#isAllowed(request.headers.authorization)) {
-      return {
-        status: 401,
-        headers: { "WWW-Authenticate": 'Basic realm="tailrace"' },
-        body: "name and password are needed\n",
-      };
-    }
+    const remoteAddress = request.socket.remoteAddress ?? "";
+    if (!(await this.#options.signIn.accepts(request.headers.authorization, remoteAddress))) return UNKNOWN;
     return serve({
       method: request.method ?? "GET",
       url: request.url ?? "/",
       headers: request.headers,
       httpVersion: request.httpVersion,
-      remoteAddress: request.socket.remoteAddress ?? "",
+      remoteAddress,
       body: await this.#body(request),
     });
-  }
-
-  #isAllowed(header: string | undefined): boolean {
-    const { credentials } = this.#options;
-    if (credentials === undefined) return true;
-    const expected = Buffer.from(
-      `Basic ${Buffer.from(`${credentials.user}:${credentials.password}`).toString("base64")}`,
-    );
-    const given = Buffer.from(header ?? "");
-    return given.length === expected.length && timingSafeEqual(given, expected);
   }
 
   async #body(request: IncomingMessage): Promise<Buffer> {

@@ -1,0 +1,124 @@
+/** A listener for protocols of log intake over HTTP; one that serves several answers a wrong path with those it has. */
+
+import { randomUUID } from "node:crypto";
+import type { TlsOptions } from "node:tls";
+import type { Static } from "typebox";
+import { TLS_LISTENER } from "#hub/pipeline/connections/tls.ts";
+import type { InputChannel, InputContext } from "#hub/pipeline/plugins/input.ts";
+import {
+  type HttpAnswer,
+  type HttpRequest,
+  HttpServer,
+} from "#hub/pipeline/plugins/inputs/stream/http-server.ts";
+import { SIGN_IN, SignIn } from "#hub/pipeline/plugins/inputs/stream/sign-in.ts";
+import type { Event } from "#proto/event.ts";
+import type { Component } from "#proto/kit/lifecycle.ts";
+import { options, text } from "#proto/kit/options.ts";
+import { Type } from "#proto/kit/schema.ts";
+
+/** Resolves when the log has the events. */
+export type TakeEvents = (events: readonly Event[]) => Promise<void>;
+
+/** A request to one of a protocol's paths. */
+export interface IntakeRequest extends HttpRequest {
+  /** Without the query. */
+  readonly path: string;
+  readonly query: URLSearchParams;
+  /** When it came, ms since 1970-01-01 UTC. */
+  readonly nowMs: number;
+}
+
+/** A protocol of intake over HTTP. */
+export interface IntakeProtocol {
+  /** As people know it. */
+  readonly title: string;
+  /** Where its events are posted, for the answer to a wrong path. */
+  readonly example: string;
+  /** Returns true for the paths it answers. */
+  serves(path: string): boolean;
+  /** Answers when `take` has resolved; what it throws is the answer. */
+  answer(request: IntakeRequest, take: TakeEvents): Promise<HttpAnswer>;
+}
+
+/** Returns the options of such a listener; `port`: that of the protocol by convention. */
+export function intakeOptions(port: number) {
+  return {
+    host: text("address that is listened at", "0.0.0.0"),
+    port: Type.Integer({
+      default: port,
+      minimum: 0,
+      maximum: 65535,
+      description: "port that is listened at",
+    }),
+    max_content_length: Type.Integer({
+      default: 20_971_520,
+      minimum: 1,
+      description: "longest body, packed or not, bytes",
+    }),
+    max_pending_requests: Type.Integer({
+      default: 200,
+      minimum: 1,
+      description: "requests at work at a time; further ones are answered 429",
+    }),
+    ...SIGN_IN,
+    ...TLS_LISTENER,
+  };
+}
+
+const OPTIONS = options(intakeOptions(0));
+
+export class HttpIntake implements Component {
+  readonly #context: InputContext;
+  readonly #protocols: readonly IntakeProtocol[];
+  readonly #server: HttpServer;
+  #channel: InputChannel | undefined;
+
+  constructor(
+    context: InputContext,
+    values: Static<typeof OPTIONS>,
+    tls: TlsOptions | undefined,
+    protocols: readonly IntakeProtocol[],
+  ) {
+    this.#context = context;
+    this.#protocols = protocols;
+    this.#server = new HttpServer({
+      host: values.host,
+      port: values.port,
+      tls,
+      maxBodyBytes: values.max_content_length,
+      maxRequests: values.max_pending_requests,
+      signIn: new SignIn(values, context.mayIngest),
+      serve: (request) => this.#serve(request),
+    });
+  }
+
+  /** The port listened at, where 0 let the system choose. */
+  get port(): number {
+    return this.#server.port;
+  }
+
+  async start(): Promise<void> {
+    this.#channel = this.#context.open({ key: randomUUID() });
+    await this.#server.start();
+  }
+
+  async stop(): Promise<void> {
+    await this.#server.stop();
+    this.#channel?.close();
+  }
+
+  async #serve(request: HttpRequest): Promise<HttpAnswer> {
+    const { pathname: path, searchParams: query } = new URL(request.url, "http://intake");
+    const protocol = this.#protocols.find((each) => each.serves(path));
+    if (protocol === undefined) return { status: 404, body: this.#directions(path) };
+    const nowMs = this.#context.clock.now();
+    return protocol.answer({ ...request, path, query, nowMs }, async (events) => {
+      if (events.length > 0) await this.#channel!.send(events.map((event) => ({ event })));
+    });
+  }
+
+  #directions(path: string): string {
+    const known = this.#protocols.map(({ title, example }) => `  ${title}: POST ${example}\n`);
+    return `nothing is taken at ${path.slice(0, 200)}; this port takes\n${known.join("")}`;
+  }
+}

@@ -1,0 +1,177 @@
+/**
+ * OTLP over gRPC: the one method LogsService/Export, as gRPC maps it onto HTTP/2
+ * (github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md).
+ */
+
+import {
+  createSecureServer,
+  createServer,
+  type Http2Server,
+  type Http2Session,
+  type IncomingHttpHeaders,
+  type ServerHttp2Stream,
+} from "node:http2";
+import type { TlsOptions } from "node:tls";
+import { promisify } from "node:util";
+import { gunzip } from "node:zlib";
+import { AppError, toAppError } from "#proto/kit/errors.ts";
+import type { Component } from "#proto/kit/lifecycle.ts";
+import { listen, listenedPort } from "../stream/listener.ts";
+import type { SignIn } from "../stream/sign-in.ts";
+import type { TakeEvents } from "./http-intake.ts";
+import { decodeOtlpProtobuf, otlpEvents } from "./otlp-logs.ts";
+
+const unpack = promisify(gunzip);
+
+const EXPORT = "/opentelemetry.proto.collector.logs.v1.LogsService/Export";
+
+/** Before each message: one byte for compression, four for the length. */
+const FRAME_HEAD_BYTES = 5;
+
+/** Status codes of gRPC. */
+const OK = 0;
+const INVALID_ARGUMENT = 3;
+const RESOURCE_EXHAUSTED = 8;
+const UNIMPLEMENTED = 12;
+const UNAVAILABLE = 14;
+const UNAUTHENTICATED = 16;
+
+export interface OtlpGrpcOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly tls: TlsOptions | undefined;
+  /** Longest message, packed or not, bytes. */
+  readonly maxBodyBytes: number;
+  /** Calls at work at a time; further ones are told to come back. */
+  readonly maxRequests: number;
+  readonly signIn: SignIn;
+  readonly take: TakeEvents;
+  readonly now: () => number;
+}
+
+class CallFailure extends Error {
+  readonly code: number;
+
+  constructor(code: number, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+export class OtlpGrpcServer implements Component {
+  readonly #options: OtlpGrpcOptions;
+  readonly #sessions = new Set<Http2Session>();
+  readonly #calls = new Set<Promise<void>>();
+  #server: Http2Server | undefined;
+
+  constructor(options: OtlpGrpcOptions) {
+    this.#options = options;
+  }
+
+  /** The port listened at, where 0 let the system choose. */
+  get port(): number {
+    return listenedPort(this.#server, this.#options.port);
+  }
+
+  /** Throws port_taken, unavailable. */
+  async start(): Promise<void> {
+    const { host, port, tls, maxRequests } = this.#options;
+    const settings = { maxConcurrentStreams: maxRequests };
+    const server =
+      tls === undefined
+        ? createServer({ settings })
+        : createSecureServer({ ...tls, settings, ALPNProtocols: ["h2"] });
+    server.on("session", (session: Http2Session) => {
+      this.#sessions.add(session);
+      session.on("error", () => undefined);
+      session.once("close", () => this.#sessions.delete(session));
+    });
+    server.on("stream", (stream, headers) => this.#accept(stream, headers));
+    this.#server = server;
+    await listen(server, host, port);
+  }
+
+  async stop(): Promise<void> {
+    const server = this.#server;
+    if (server === undefined) return;
+    const closed = new Promise<void>((resolve) => {
+      server.close(() => resolve());
+    });
+    await Promise.allSettled(this.#calls);
+    for (const session of this.#sessions) session.destroy();
+    await closed;
+  }
+
+  #accept(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
+    stream.on("error", () => undefined);
+    const call = this.#call(stream, headers)
+      .then(() => respond(stream, OK, ""))
+      .catch((error: unknown) => {
+        if (error instanceof CallFailure) respond(stream, error.code, error.message);
+        else respond(stream, UNAVAILABLE, toAppError(error).message);
+      })
+      .finally(() => this.#calls.delete(call));
+    this.#calls.add(call);
+  }
+
+  async #call(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): Promise<void> {
+    const { maxRequests, signIn, take, now } = this.#options;
+    if (this.#calls.size >= maxRequests) throw new AppError("overloaded", "too many calls are at work");
+    if (headers[":path"] !== EXPORT)
+      throw new CallFailure(UNIMPLEMENTED, `only logs are taken, by ${EXPORT}`);
+    const ip = stream.session?.socket.remoteAddress ?? "";
+    if (!(await signIn.accepts(headers.authorization, ip)))
+      throw new CallFailure(UNAUTHENTICATED, "sign in: send authorization metadata that this input takes");
+    const message = await this.#message(stream, headers["grpc-encoding"]);
+    const logs = decodeOtlpProtobuf(message);
+    if (logs === undefined)
+      throw new CallFailure(INVALID_ARGUMENT, "the message is no ExportLogsServiceRequest");
+    await take(otlpEvents(logs, now()));
+  }
+
+  /** Returns the one message of a call, unpacked. */
+  async #message(stream: ServerHttp2Stream, encoding: string | string[] | undefined): Promise<Buffer> {
+    const { maxBodyBytes } = this.#options;
+    const tooLong = new CallFailure(RESOURCE_EXHAUSTED, `a message may have ${maxBodyBytes} bytes at most`);
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    // Left early, the stream must stay for the answer.
+    for await (const chunk of stream.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+      bytes += chunk.length;
+      if (bytes > maxBodyBytes + FRAME_HEAD_BYTES) throw tooLong;
+      chunks.push(chunk);
+    }
+    const whole = Buffer.concat(chunks);
+    if (whole.length < FRAME_HEAD_BYTES || whole.readUInt32BE(1) !== whole.length - FRAME_HEAD_BYTES)
+      throw new CallFailure(INVALID_ARGUMENT, "a call has one message, which ends with it");
+    const message = whole.subarray(FRAME_HEAD_BYTES);
+    if (whole[0] === 0) return message;
+    if (encoding !== "gzip")
+      throw new CallFailure(UNIMPLEMENTED, `messages packed by ${String(encoding)} aren't read; gzip is`);
+    try {
+      return await unpack(message, { maxOutputLength: maxBodyBytes });
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE") throw tooLong;
+      throw new CallFailure(INVALID_ARGUMENT, "the message is no gzip");
+    }
+  }
+}
+
+/** Answers a call; one that succeeded has an empty ExportLogsServiceResponse, so that nothing was rejected. */
+function respond(stream: ServerHttp2Stream, code: number, message: string): void {
+  if (stream.destroyed || stream.headersSent) return;
+  const status = {
+    "grpc-status": String(code),
+    ...(message !== "" && { "grpc-message": encodeURI(message) }),
+  };
+  const head = { ":status": 200, "content-type": "application/grpc+proto", "grpc-accept-encoding": "gzip" };
+  if (code !== OK) {
+    stream.respond({ ...head, ...status }, { endStream: true });
+    // What wasn't read of the call isn't wanted.
+    stream.resume();
+    return;
+  }
+  stream.respond(head, { waitForTrailers: true });
+  stream.once("wantTrailers", () => stream.sendTrailers(status));
+  stream.end(Buffer.alloc(FRAME_HEAD_BYTES));
+}

@@ -1,0 +1,58 @@
+/** OTLP over HTTP (opentelemetry.io/docs/specs/otlp, section OTLP/HTTP): logs as protobuf and as JSON. */
+
+import { toAppError } from "#proto/kit/errors.ts";
+import type { HttpAnswer } from "../stream/http-server.ts";
+import type { IntakeProtocol, IntakeRequest, TakeEvents } from "./http-intake.ts";
+import { decodeOtlpJson, decodeOtlpProtobuf, otlpEvents } from "./otlp-logs.ts";
+
+const JSON_TYPE = "application/json";
+const PROTOBUF_TYPE = "application/x-protobuf";
+
+/** Codes of google.rpc.Code that answers name. */
+const INVALID_ARGUMENT = 3;
+const UNIMPLEMENTED = 12;
+const UNAVAILABLE = 14;
+
+export const otlpHttp: IntakeProtocol = {
+  title: "OpenTelemetry (OTLP over HTTP)",
+  example: "/v1/logs",
+  serves: (path) => /^\/v1\/(?:logs|traces|metrics)$/.test(path),
+  async answer(request, take) {
+    const isJson = (request.headers["content-type"] ?? "").startsWith(JSON_TYPE);
+    const failed = (status: number, code: number, message: string): HttpAnswer => ({
+      status,
+      headers: { "Content-Type": isJson ? JSON_TYPE : PROTOBUF_TYPE, ...(status === 503 && RETRY) },
+      body: isJson ? JSON.stringify({ code, message }) : statusMessage(code, message),
+    });
+    if (request.path !== "/v1/logs")
+      return failed(404, UNIMPLEMENTED, "only logs are taken, at /v1/logs; traces and metrics aren't");
+    if (request.method !== "POST") return failed(405, UNIMPLEMENTED, "logs are posted");
+    try {
+      return (await takeLogs(request, isJson, take))
+        ? {
+            status: 200,
+            headers: { "Content-Type": isJson ? JSON_TYPE : PROTOBUF_TYPE },
+            body: isJson ? "{}" : "",
+          }
+        : failed(400, INVALID_ARGUMENT, `the body is no ${isJson ? JSON_TYPE : PROTOBUF_TYPE} of logs`);
+    } catch (error) {
+      return failed(503, UNAVAILABLE, toAppError(error).message);
+    }
+  },
+};
+
+const RETRY = { "Retry-After": "1" };
+
+/** Resolves with false where the body is no request of logs. */
+async function takeLogs({ body, nowMs }: IntakeRequest, isJson: boolean, take: TakeEvents): Promise<boolean> {
+  const logs = isJson ? decodeOtlpJson(body) : decodeOtlpProtobuf(body);
+  if (logs === undefined) return false;
+  await take(otlpEvents(logs, nowMs));
+  return true;
+}
+
+/** Returns a message google.rpc.Status: `int32 code = 1; string message = 2;`, of at most 127 bytes of text. */
+function statusMessage(code: number, message: string): Buffer {
+  const text = Buffer.from(message).subarray(0, 127);
+  return Buffer.concat([Buffer.from([0x08, code, 0x12, text.length]), text]);
+}

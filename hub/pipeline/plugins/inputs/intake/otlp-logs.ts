@@ -1,0 +1,141 @@
+/** Logs of OpenTelemetry (OTLP 1.x): requests as protobuf and as JSON, and the events they hold. */
+
+import "#proto/no-long.ts"; // protobufjs is one for the whole process
+import protobuf from "protobufjs";
+import { parseJsonObject } from "#proto/codec/json.ts";
+import { decodeText } from "#proto/codec/plain.ts";
+import { Event, isHash, valueText } from "#proto/event.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
+
+/** The part of opentelemetry/proto/logs/v1 that is read; numbers are those of the specification. */
+const SCHEMA = `
+syntax = "proto3";
+message Request { repeated ResourceLogs resourceLogs = 1; }
+message ResourceLogs { Resource resource = 1; repeated ScopeLogs scopeLogs = 2; }
+message Resource { repeated KeyValue attributes = 1; }
+message ScopeLogs { Scope scope = 1; repeated LogRecord logRecords = 2; }
+message Scope { string name = 1; string version = 2; }
+message LogRecord {
+  fixed64 timeUnixNano = 1; int32 severityNumber = 2; string severityText = 3; AnyValue body = 5;
+  repeated KeyValue attributes = 6; bytes traceId = 9; bytes spanId = 10; fixed64 observedTimeUnixNano = 11;
+  string eventName = 12;
+}
+message KeyValue { string key = 1; AnyValue value = 2; }
+message AnyValue {
+  oneof value {
+    string stringValue = 1; bool boolValue = 2; int64 intValue = 3; double doubleValue = 4;
+    ArrayValue arrayValue = 5; KeyValueList kvlistValue = 6; bytes bytesValue = 7;
+  }
+}
+message ArrayValue { repeated AnyValue values = 1; }
+message KeyValueList { repeated KeyValue values = 1; }
+`;
+
+const REQUEST = protobuf.parse(SCHEMA, { keepCase: true }).root.lookupType("Request");
+
+/** Values within values that are followed. */
+const MAX_DEPTH = 32;
+
+/** Names of the ranges of four severity numbers each. */
+const LEVELS = ["trace", "debug", "info", "warn", "error", "fatal"];
+
+/** Attributes of the resource whose names the Elastic Common Schema has otherwise. */
+const ECS: Readonly<Record<string, readonly [string, string]>> = {
+  "service.name": ["service", "name"],
+  "service.version": ["service", "version"],
+  "host.name": ["host", "name"],
+};
+
+/** Returns the request that a body in protobuf is; undefined: it is none. */
+export function decodeOtlpProtobuf(body: Uint8Array): JsonObject | undefined {
+  try {
+    return REQUEST.toObject(REQUEST.decode(body), {
+      longs: String,
+      bytes: (bytes: Uint8Array) => bytes,
+    }) as JsonObject;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Returns the request that a body in JSON is; undefined: it is none. */
+export function decodeOtlpJson(body: Uint8Array): JsonObject | undefined {
+  return parseJsonObject(decodeText(body));
+}
+
+/** Returns the events of a request, in either form; `nowMs` is the time of those that bear none. */
+export function otlpEvents(logs: JsonObject, nowMs: number): Event[] {
+  const events: Event[] = [];
+  for (const ofResource of objects(logs["resourceLogs"])) {
+    const resource = attributesOf(
+      isHash(ofResource["resource"]) ? ofResource["resource"]["attributes"] : undefined,
+      0,
+    );
+    for (const ofScope of objects(ofResource["scopeLogs"])) {
+      for (const record of objects(ofScope["logRecords"]))
+        events.push(eventOf(record, resource, ofScope["scope"], nowMs));
+    }
+  }
+  return events;
+}
+
+function eventOf(record: JsonObject, resource: JsonObject, scope: unknown, nowMs: number): Event {
+  const timeMs = timeOf(record["timeUnixNano"]) ?? timeOf(record["observedTimeUnixNano"]) ?? nowMs;
+  const body = anyValue(record["body"], 0);
+  const fields: JsonObject = isHash(body) ? { body } : { message: valueText(body) };
+  if (isHash(body) && typeof body["message"] === "string") fields["message"] = body["message"];
+  const severity = Number(record["severityNumber"] ?? 0);
+  const level = record["severityText"] ?? LEVELS[Math.ceil(severity / 4) - 1];
+  if (level !== undefined && level !== "") fields["log"] = { level: valueText(level).toLowerCase() };
+  for (const [name, [outer, inner]] of Object.entries(ECS)) {
+    if (resource[name] !== undefined)
+      fields[outer] = { ...(fields[outer] as JsonObject | undefined), [inner]: resource[name] };
+  }
+  const attributes = attributesOf(record["attributes"], 0);
+  if (Object.keys(attributes).length > 0) fields["attributes"] = attributes;
+  if (Object.keys(resource).length > 0) fields["resource"] = { attributes: resource };
+  if (isHash(scope) && scope["name"] !== undefined && scope["name"] !== "")
+    fields["scope"] = { name: scope["name"] };
+  const [trace, span] = [hex(record["traceId"]), hex(record["spanId"])];
+  if (trace !== "") fields["trace"] = { id: trace };
+  if (span !== "") fields["span"] = { id: span };
+  if (typeof record["eventName"] === "string" && record["eventName"] !== "")
+    fields["event"] = { action: record["eventName"] };
+  return new Event(fields, timeMs);
+}
+
+function objects(value: unknown): JsonObject[] {
+  return Array.isArray(value) ? value.filter(isHash) : [];
+}
+
+function attributesOf(list: unknown, depth: number): JsonObject {
+  return Object.fromEntries(
+    objects(list).map((each) => [valueText(each["key"]), anyValue(each["value"], depth + 1)]),
+  );
+}
+
+/** Both forms name the kind of a value by its one member. */
+function anyValue(value: unknown, depth: number): unknown {
+  if (!isHash(value) || depth > MAX_DEPTH) return "";
+  if (isHash(value["kvlistValue"])) return attributesOf(value["kvlistValue"]["values"], depth + 1);
+  if (isHash(value["arrayValue"])) {
+    const { values } = value["arrayValue"];
+    return (Array.isArray(values) ? values : []).map((each) => anyValue(each, depth + 1));
+  }
+  if (value["intValue"] !== undefined) {
+    const number = Number(value["intValue"]);
+    return Number.isSafeInteger(number) ? number : valueText(value["intValue"]);
+  }
+  if (value["bytesValue"] instanceof Uint8Array) return Buffer.from(value["bytesValue"]).toString("base64");
+  return value["stringValue"] ?? value["boolValue"] ?? value["doubleValue"] ?? value["bytesValue"] ?? "";
+}
+
+/** ns since 1970, as text or number; 0 means that it isn't known. */
+function timeOf(nanos: unknown): number | undefined {
+  const text = valueText(nanos);
+  return /^[1-9]\d*$/.test(text) ? Number(BigInt(text) / 1_000_000n) : undefined;
+}
+
+function hex(value: unknown): string {
+  return value instanceof Uint8Array ? Buffer.from(value).toString("hex") : valueText(value);
+}

@@ -1,0 +1,60 @@
+/** Sign-in of senders at inputs over HTTP and gRPC: the options, and the check of what a request brings. */
+
+import { createHash, timingSafeEqual } from "node:crypto";
+import type { Static } from "typebox";
+import type { InputContext } from "#hub/pipeline/plugins/input.ts";
+import { flag, list, optional, options, text } from "#proto/kit/options.ts";
+
+/** Options of an input whose senders sign in; without any of them everybody may send. */
+export const SIGN_IN = {
+  user: optional(text("name that requests must bring (Basic)")),
+  password: optional(text("password that requests must bring")),
+  tokens: list("tokens of which a request must bring one: Authorization: Bearer TOKEN"),
+  api_keys: flag(
+    "takes API keys, access tokens and users of this hub that may ingest into every index; needs auth.mode: required",
+    false,
+  ),
+};
+
+const OPTIONS = options(SIGN_IN);
+
+/** Tokens may follow any of these words; `Splunk` is what forwarders of that name write. */
+const SCHEMES = ["Bearer", "Splunk", "Token"];
+
+export class SignIn {
+  readonly #expected: readonly Buffer[];
+  readonly #askHub: InputContext["mayIngest"] | undefined;
+
+  /** `mayIngest` is asked where `api_keys` is set. */
+  constructor(
+    { user, password, tokens, api_keys }: Static<typeof OPTIONS>,
+    mayIngest: InputContext["mayIngest"],
+  ) {
+    const basic = (name: string, secret: string): string =>
+      `Basic ${Buffer.from(`${name}:${secret}`).toString("base64")}`;
+    this.#expected = [
+      ...(user === undefined ? [] : [basic(user, password ?? "")]),
+      ...tokens.flatMap((token) => SCHEMES.map((scheme) => `${scheme} ${token}`)),
+    ].map(digest);
+    this.#askHub = api_keys ? mayIngest : undefined;
+  }
+
+  /** True where everybody may send. */
+  get isOpen(): boolean {
+    return this.#expected.length === 0 && this.#askHub === undefined;
+  }
+
+  /** Returns true where the value of an Authorization header allows to send. Rejects with `overloaded`. */
+  async accepts(authorization: string | undefined, ip: string): Promise<boolean> {
+    if (this.isOpen) return true;
+    if (authorization === undefined) return false;
+    const given = digest(authorization);
+    if (this.#expected.some((expected) => timingSafeEqual(expected, given))) return true;
+    return (await this.#askHub?.(authorization, ip)) === true;
+  }
+}
+
+/** Digests have one length, so that the comparison tells nothing of the secret's. */
+function digest(value: string): Buffer {
+  return createHash("sha256").update(value).digest();
+}
