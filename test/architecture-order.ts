@@ -159,6 +159,7 @@ export const FOLDERS: Readonly<Record<string, readonly (string | readonly string
     "dates",
     "geo",
     "query",
+    "wire",
     "options",
   ],
   "hub/cluster": ["writes", "hosting", "catalog"],

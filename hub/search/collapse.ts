@@ -3,10 +3,9 @@
  * before, so memory stays bounded by the page however many hits a value has.
  */
 
-import { columnField } from "#hub/search/columns/column-values.ts";
 import type { Hit } from "#hub/search/execute/fetch/fetch-hit.ts";
 import { integer, list, readOptions, required, text } from "#hub/search/options/options.ts";
-import { type SearchLimits, ShardContext } from "#hub/search/query/query.ts";
+import type { SearchLimits } from "#hub/search/query/query.ts";
 import { parseSearchRequest } from "#hub/search/request/search-request.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
@@ -57,24 +56,38 @@ function checkInner({ collapse }: JsonObject): void {
   });
 }
 
+/** Runs one plain search, of which `field` must be one that hits can be collapsed on. */
+export type PlainSearch = (body: JsonObject, limits: SearchLimits, field: string) => Promise<SearchResponse>;
+
 /** Runs a search with `collapse`. Throws as searchShards does, and request_invalid for fields that can't be collapsed on. */
-export async function searchCollapsed(
+export function searchCollapsed(
   body: JsonObject,
   collapse: Collapse,
   limits: SearchLimits,
   shards: readonly SearchShard[],
   options: SearchOptions,
 ): Promise<SearchResponse> {
+  return collapsedSearch(body, collapse, limits, (plain, itsLimits, collapseField) =>
+    searchShards(parseSearchRequest(plain, itsLimits), shards, { ...options, collapseField }),
+  );
+}
+
+/** Like searchCollapsed, by plain searches that `search` runs. */
+export async function collapsedSearch(
+  body: JsonObject,
+  collapse: Collapse,
+  limits: SearchLimits,
+  search: PlainSearch,
+): Promise<SearchResponse> {
   const { collapse: _, from, size, ...rest } = body;
   // Reads and checks the page as any search does.
   const page = parseSearchRequest({ ...rest, from: from ?? 0, size: size ?? 10 }, limits);
-  for (const shard of shards) checkField(shard, collapse.field, options);
   const wanted = page.from + page.size;
   const groups: Hit[] = [];
   const values: unknown[] = [];
   let first: SearchResponse | undefined;
   while (first === undefined || groups.length < wanted) {
-    const round = await runRound(rest, collapse.field, values, wanted, limits, shards, options);
+    const round = await runRound(rest, collapse.field, values, wanted, limits, search);
     first ??= round;
     const before = values.length;
     for (const hit of round.hits) {
@@ -87,7 +100,7 @@ export async function searchCollapsed(
   }
   const hits = groups.slice(page.from, wanted);
   if (collapse.innerHits.length > 0) {
-    for (const hit of hits) await addInner(hit, rest, collapse, limits, shards, options);
+    for (const hit of hits) await addInner(hit, rest, collapse, limits, search);
   }
   return { ...first, hits, cursor: undefined };
 }
@@ -99,24 +112,20 @@ function runRound(
   known: readonly unknown[],
   size: number,
   limits: SearchLimits,
-  shards: readonly SearchShard[],
-  options: SearchOptions,
+  search: PlainSearch,
 ): Promise<SearchResponse> {
   const columns = body["docvalue_fields"];
   const shown = columns === undefined ? [] : Array.isArray(columns) ? columns : [columns];
   const { aggs: _, aggregations: __, ...bare } = body;
   const isFirst = known.length === 0;
-  const request = parseSearchRequest(
-    {
-      ...(isFirst ? body : bare),
-      from: 0,
-      size,
-      docvalue_fields: [...(shown as unknown[]), { field, format: "use_field_mapping" }],
-      ...(!isFirst && { post_filter: without(body["post_filter"], field, known) }),
-    },
-    { ...limits, maxColumnFields: limits.maxColumnFields + 1 },
-  );
-  return searchShards(request, shards, options);
+  const plain = {
+    ...(isFirst ? body : bare),
+    from: 0,
+    size,
+    docvalue_fields: [...(shown as unknown[]), { field, format: "use_field_mapping" }],
+    ...(!isFirst && { post_filter: without(body["post_filter"], field, known) }),
+  };
+  return search(plain, { ...limits, maxColumnFields: limits.maxColumnFields + 1 }, field);
 }
 
 function without(filter: unknown, field: string, known: readonly unknown[]): JsonObject {
@@ -148,8 +157,7 @@ async function addInner(
   { query, post_filter: post }: JsonObject,
   { field, innerHits }: Collapse,
   limits: SearchLimits,
-  shards: readonly SearchShard[],
-  options: SearchOptions,
+  search: PlainSearch,
 ): Promise<void> {
   const value = groupOf(hit, field);
   const filter = [value === null ? noValue(field) : { term: { [field]: { value } } }];
@@ -164,24 +172,11 @@ async function addInner(
     const second = parseCollapse(body);
     const found =
       second === undefined
-        ? await searchShards(parseSearchRequest(body, limits), shards, options)
-        : await searchCollapsed(body, second, limits, shards, options);
+        ? await search(body, limits, field)
+        : await collapsedSearch(body, second, limits, search);
     answers[typeof name === "string" ? name : field] = {
       hits: { total: found.total, max_score: found.maxScore, hits: found.hits },
     };
   }
   hit["inner_hits"] = answers;
-}
-
-function checkField({ index, shard, searcher }: SearchShard, name: string, { clock }: SearchOptions): void {
-  const field = columnField(new ShardContext(index, shard, searcher, clock?.now() ?? 0), name);
-  if (field === undefined) {
-    throw new AppError("request_invalid", `no mapping found for \`${name}\` in order to collapse on`);
-  }
-  if (["date", "date_nanos", "boolean", "ip", "geo_point"].includes(field.type)) {
-    throw new AppError(
-      "request_invalid",
-      `unknown type for collapse field \`${name}\`, only keywords and numbers are accepted`,
-    );
-  }
 }

@@ -12,6 +12,13 @@ export type ValueFormat =
 
 export const RAW: ValueFormat = { kind: "raw" };
 
+/** Returns the format of merged values: the one that isn't raw; of two, whichever order they come in, the same. */
+export function commonFormat(a: ValueFormat, b: ValueFormat): ValueFormat {
+  if (a === b || b.kind === "raw") return a;
+  if (a.kind === "raw") return b;
+  return JSON.stringify(a) <= JSON.stringify(b) ? a : b;
+}
+
 /** Returns the format of a field's values; `format` and `zone` of the request come first. */
 export function formatOf(field: Field | undefined, format?: string, zone?: string): ValueFormat {
   if (field !== undefined && isDate(field))

@@ -4,6 +4,7 @@
  */
 
 import { mergeTree } from "#hub/search/aggregations/tree/aggregation.ts";
+import { columnField } from "#hub/search/columns/column-values.ts";
 import { type CollectOptions, collectShard, type ShardResult } from "#hub/search/execute/collect-shard.ts";
 import { type Hit, HitFetcher } from "#hub/search/execute/fetch/fetch-hit.ts";
 import { compareHits, type RankedHit } from "#hub/search/execute/hits/top-hits.ts";
@@ -16,7 +17,7 @@ import { SearchControl } from "#hub/search/query/search-control.ts";
 import type { SearchRequest } from "#hub/search/request/search-request.ts";
 import { compareRanks, type RankOrder } from "#hub/search/sort/key.ts";
 import { systemClock } from "#proto/kit/clock.ts";
-import { toAppError } from "#proto/kit/errors.ts";
+import { AppError, toAppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import type { SearchCursor, SearchOptions, SearchShard, ShardFailure } from "./contract.ts";
 import type { PartialResult } from "./partial-result.ts";
@@ -28,8 +29,14 @@ export async function collectShards(
   options: SearchOptions,
 ): Promise<Collection> {
   const clock = options.clock ?? systemClock;
-  const control = new SearchControl(clock, options.signal, request.timeoutMs);
+  const timeoutMs = Math.min(
+    request.timeoutMs ?? Number.POSITIVE_INFINITY,
+    options.timeLeftMs ?? Number.POSITIVE_INFINITY,
+  );
+  const control = new SearchControl(clock, options.signal, timeoutMs);
   const collector = new Collector(request, options, control, options.nowMs ?? clock.now());
+  if (options.collapseField !== undefined)
+    for (const shard of shards) checkCollapse(shard, options.collapseField);
   for (const [at, shard] of shards.entries()) await collector.add(shard, shard.order ?? at);
   return new Collection(request, options, control, collector);
 }
@@ -117,7 +124,7 @@ export class Collection {
   readonly partial: PartialResult;
   readonly #request: SearchRequest;
   readonly #nodeId: string | undefined;
-  readonly #control: SearchControl;
+  #control: SearchControl;
   /** Those of `partial.hits`. */
   readonly #hits: readonly FoundHit[];
 
@@ -150,11 +157,15 @@ export class Collection {
 
   /** True once the time of the request is over. */
   get timedOut(): boolean {
-    return this.#control.timedOut;
+    return this.partial.timedOut || this.#control.timedOut;
   }
 
-  /** Fetches the hits at `places` of `partial.hits`. Throws cancelled, and what fields and scripts refuse. */
-  async fetch(places: readonly number[]): Promise<Hit[]> {
+  /**
+   * Fetches the hits at `places` of `partial.hits`. Throws cancelled, and what fields and scripts refuse. `signal`: instead of
+   * the one that collecting had.
+   */
+  async fetch(places: readonly number[], signal?: AbortSignal): Promise<Hit[]> {
+    if (signal !== undefined) this.#control = this.#control.withSignal(signal);
     const fetchers = new Map<number, HitFetcher>();
     const fetched: Hit[] = [];
     for (const place of places) {
@@ -218,4 +229,18 @@ function afterOf(cursor: SearchCursor | undefined, shardOrder: number): CollectO
 
 function boostOf({ indicesBoost }: SearchRequest, index: string): number {
   return indicesBoost.find(([pattern]) => compileWildcard(pattern).matches(index))?.[1] ?? 1;
+}
+
+/** Throws request_invalid where hits of the shard can't be collapsed on a field. */
+function checkCollapse({ index, shard, searcher }: SearchShard, name: string): void {
+  const field = columnField(new ShardContext(index, shard, searcher, 0), name);
+  if (field === undefined) {
+    throw new AppError("request_invalid", `no mapping found for \`${name}\` in order to collapse on`);
+  }
+  if (["date", "date_nanos", "boolean", "ip", "geo_point"].includes(field.type)) {
+    throw new AppError(
+      "request_invalid",
+      `unknown type for collapse field \`${name}\`, only keywords and numbers are accepted`,
+    );
+  }
 }

@@ -33,6 +33,10 @@ export interface SearchOptions {
   readonly clock?: Clock;
   /** The request's time; without it the clock's. */
   readonly nowMs?: number;
+  /** Field that hits are collapsed on: a shard that can't do that fails the search. */
+  readonly collapseField?: string;
+  /** Time until the request's deadline, ms, beside its `timeout`. */
+  readonly timeLeftMs?: number;
   /** Shown with each hit when explanations are requested. */
   readonly nodeId?: string;
   /** Where results of shards are kept, and under which name: what of the request they depend on. Only without hits. */

@@ -43,6 +43,11 @@ export class SearchControl {
     this.#checkHeap();
   }
 
+  /** Returns a control with the same deadline that another signal cancels. */
+  withSignal(signal: AbortSignal): SearchControl {
+    return new SearchControl(this.#clock, signal, this.#deadlineMs - this.#clock.monotonic(), this.#heap);
+  }
+
   /** True once the time is over; what was found until then is the answer. */
   get timedOut(): boolean {
     return this.#timedOut;

@@ -12,6 +12,7 @@ import { DEFAULT_LIMITS, searchShards } from "#hub/search/search.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { silentLogger } from "#proto/kit/log.ts";
 import { DocOperation, type tailrace } from "#proto/messages.ts";
+import { assertSameOverHosts } from "./hosts.ts";
 
 export interface FixtureOptions {
   /** Mapping below the type; fields that aren't named are mapped dynamically. */
@@ -72,13 +73,19 @@ export class IndexFixture {
     }));
   }
 
-  /** Searches all shards. */
+  /** Searches all shards. The answer is the same where they are spread over hosts, unless `options` can't be sent. */
   async search(body: JsonObject, options: Partial<SearchOptions> = {}): Promise<SearchResponse> {
-    return await searchShards(parseSearchRequest(body, DEFAULT_LIMITS), this.shards, {
+    const all = {
       signal: new AbortController().signal,
       limits: DEFAULT_LIMITS,
+      nowMs: Date.now(),
       ...options,
-    });
+    };
+    const search = (async () => searchShards(parseSearchRequest(body, all.limits), this.shards, all))();
+    const { cache, clock, signal } = options;
+    if (cache === undefined && clock === undefined && signal === undefined)
+      await assertSameOverHosts(this.shards, body, all, search);
+    return search;
   }
 
   /** Ids of the hits, in their order. */

@@ -75,7 +75,7 @@ test("what is below buckets that aren't shown isn't made", () => {
     shape,
     5,
   );
-  const state = { ...handed, kind: "text", format: { kind: "raw" } } as const;
+  const state = { ...handed, parts: 1, kind: "text", format: { kind: "raw" } } as const;
   const merged = mergeTerms([state, state], below);
   assert.equal(asked, 0);
   assert.equal((merged.buckets[0]!.below["mean"] as { count: number }).count, 2);

@@ -10,8 +10,9 @@ import {
   type TreeState,
 } from "#hub/search/aggregations/tree/aggregation.ts";
 import { atOnce, type Steps } from "#hub/search/aggregations/tree/steps.ts";
-import { printValue, RAW, type ValueFormat } from "#hub/search/columns/value-format.ts";
+import { commonFormat, printValue, RAW, type ValueFormat } from "#hub/search/columns/value-format.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
+import { LateBucket } from "#hub/search/wire/late-bucket.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { type CollectedTerms, firstTerms, type TermsOrder } from "./first-terms.ts";
 import type { TermFilter } from "./terms-filter.ts";
@@ -30,6 +31,8 @@ export interface TermsState {
   readonly others: number;
   /** Largest count that a bucket cut off may have had. */
   readonly errorBound: number;
+  /** Shards that were counted: of one shard, counts are exact. */
+  readonly parts: number;
   /** What the keys are; "unmapped" where the shard doesn't know the field. */
   readonly kind: "text" | "long" | "double" | "unmapped";
   readonly format: ValueFormat;
@@ -50,6 +53,7 @@ export const NO_TERMS: TermsState = {
   buckets: [],
   others: 0,
   errorBound: 0,
+  parts: 0,
   kind: "unmapped",
   format: RAW,
 };
@@ -85,9 +89,9 @@ export function handedOn(shardSize: number, owners = 1): number {
 /** What a shard returns of its buckets. */
 export type HandedOn = Pick<TermsState, "buckets" | "others" | "errorBound" | "frequent">;
 
-/** The state of terms that are text. */
+/** The state of terms that are text, of one shard. */
 export function textState(handed: HandedOn): TermsState {
-  return { ...handed, kind: "text", format: RAW };
+  return { ...handed, parts: 1, kind: "text", format: RAW };
 }
 
 /** Chooses what a shard returns for one of so many owners, in steps. */
@@ -141,24 +145,6 @@ export function* bucketOf(
   return { key, count, below: yield* terms.belowSteps(at) };
 }
 
-/** A bucket that makes what is below it when it is asked for. */
-class LateBucket implements TermBucket {
-  readonly key: string | number;
-  readonly count: number;
-  readonly #make: () => TreeState;
-  #below: TreeState | undefined;
-
-  constructor(key: string | number, count: number, make: () => TreeState) {
-    this.key = key;
-    this.count = count;
-    this.#make = make;
-  }
-
-  get below(): TreeState {
-    return (this.#below ??= this.#make());
-  }
-}
-
 /** The first `count` buckets in their order. */
 function firstBuckets(
   buckets: readonly TermBucket[],
@@ -181,8 +167,7 @@ function firstBuckets(
 
 /** Merges states of shards. */
 export function mergeTerms(states: readonly TermsState[], below: AggregationTree): TermsState {
-  // What one shard counted is exact.
-  if (states.length === 1) return { ...states[0]!, errorBound: 0 };
+  if (states.length === 1) return states[0]!;
   const byKey = new Map<string | number, TermBucket[]>();
   for (const { buckets } of states) {
     for (const bucket of buckets) {
@@ -191,15 +176,22 @@ export function mergeTerms(states: readonly TermsState[], below: AggregationTree
       else same.push(bucket);
     }
   }
-  const known = states.find((state) => state.kind !== "unmapped") ?? states[0]!;
   return {
     buckets: Array.from(byKey.values(), (same) => mergeBuckets(same, below)),
     others: states.reduce((total, state) => total + state.others, 0),
     errorBound: states.reduce((total, state) => total + state.errorBound, 0),
-    kind: known.kind,
-    format: known.format,
-    ...(known.areAddresses === true && { areAddresses: true }),
+    parts: states.reduce((total, state) => total + state.parts, 0),
+    kind: states.map((state) => state.kind).reduce(commonKind),
+    format: states.map((state) => state.format).reduce(commonFormat),
+    ...(states.some((state) => state.areAddresses === true) && { areAddresses: true }),
   };
+}
+
+/** Kinds of keys; of two in one answer the first in the list is named. */
+const KINDS = ["text", "double", "long", "unmapped"] as const satisfies readonly TermsState["kind"][];
+
+function commonKind(a: TermsState["kind"], b: TermsState["kind"]): TermsState["kind"] {
+  return KINDS.indexOf(a) < KINDS.indexOf(b) ? a : b;
 }
 
 function mergeBuckets(same: readonly TermBucket[], below: AggregationTree): TermBucket {
@@ -222,10 +214,15 @@ export function renderTerms(state: TermsState, shape: TermsShape, budget: Bucket
   budget.add(shown.length);
   const inShown = shown.reduce((sum, bucket) => sum + bucket.count, 0);
   return {
-    doc_count_error_upper_bound: state.errorBound,
+    doc_count_error_upper_bound: errorOf(state),
     sum_other_doc_count: state.others + total - inShown,
     buckets: shown.map((bucket) => renderBucket(bucket, state, shape, budget)),
   };
+}
+
+/** Documents that counts may be off by. */
+function errorOf({ parts, errorBound }: TermsState): number {
+  return parts > 1 ? errorBound : 0;
 }
 
 function renderBucket(
@@ -239,7 +236,7 @@ function renderBucket(
     key: typeof key === "string" && state.kind === "long" ? BigInt(key) : key,
     ...(printed === undefined ? {} : { key_as_string: printed }),
     doc_count: count,
-    ...(shape.showError ? { doc_count_error_upper_bound: state.errorBound } : {}),
+    ...(shape.showError ? { doc_count_error_upper_bound: errorOf(state) } : {}),
     ...renderTree(shape.below, below, budget),
   };
 }

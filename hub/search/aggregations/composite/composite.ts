@@ -10,7 +10,7 @@ import {
   renderTree,
 } from "#hub/search/aggregations/tree/aggregation.ts";
 import { type AggregationType, readAggregation } from "#hub/search/aggregations/tree/aggregation-parser.ts";
-import { printValue } from "#hub/search/columns/value-format.ts";
+import { commonFormat, printValue, type ValueFormat } from "#hub/search/columns/value-format.ts";
 import { readTile, tileName } from "#hub/search/geo/tile.ts";
 import { integer, list, object, required } from "#hub/search/options/options.ts";
 import { answersAs } from "#hub/search/options/request-version.ts";
@@ -140,8 +140,8 @@ class Composite implements Aggregation<CompositeState> {
       ),
     }));
     merged.sort((a, b) => this.#compare(a.key, b.key));
-    const formats = this.#sources.map(
-      (_, at) => states.map((state) => state.formats[at]).find((format) => format != null) ?? null,
+    const formats = this.#sources.map((_, at) =>
+      states.map((state) => state.formats[at] ?? null).reduce(commonOrNone),
     );
     return { buckets: merged.slice(0, this.#size), formats };
   }
@@ -181,6 +181,10 @@ class Composite implements Aggregation<CompositeState> {
     }
     return 0;
   }
+}
+
+function commonOrNone(a: ValueFormat | null, b: ValueFormat | null): ValueFormat | null {
+  return a === null || b === null ? (a ?? b) : commonFormat(a, b);
 }
 
 /** Missing values come first; numbers by size, texts by their code points. */

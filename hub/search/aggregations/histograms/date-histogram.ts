@@ -223,8 +223,11 @@ class DateHistogram implements Aggregation<DateHistogramState> {
   }
 
   merge(states: readonly DateHistogramState[]): DateHistogramState {
-    const bounds = states.find((state) => state.bounds !== undefined)?.bounds;
-    return { ...mergeHistograms(states, this.#shape.below), ...(bounds === undefined ? {} : { bounds }) };
+    const merged = mergeHistograms(states, this.#shape.below);
+    // Bounds are read by the field's format, so they belong to it.
+    const bounded = states.filter((state) => state.bounds !== undefined);
+    const bounds = (bounded.find(({ format }) => format === merged.format) ?? bounded[0])?.bounds;
+    return { ...merged, ...(bounds === undefined ? {} : { bounds }) };
   }
 
   render(state: DateHistogramState, budget: BucketBudget): JsonObject {

@@ -9,7 +9,7 @@ import {
   type TreeState,
 } from "#hub/search/aggregations/tree/aggregation.ts";
 import { type BucketOrder, compareBuckets } from "#hub/search/aggregations/tree/bucket-order.ts";
-import { javaDouble, printValue, type ValueFormat } from "#hub/search/columns/value-format.ts";
+import { commonFormat, javaDouble, printValue, type ValueFormat } from "#hub/search/columns/value-format.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 
@@ -79,7 +79,7 @@ export function mergeHistograms(states: readonly HistogramState[], below: Aggreg
             same.map((bucket) => bucket.below),
           ),
   }));
-  const format = states.find((state) => state.format.kind !== "raw")?.format ?? states[0]!.format;
+  const format = states.map((state) => state.format).reduce(commonFormat);
   return { buckets: buckets.sort((a, b) => a.key - b.key), format };
 }
 

@@ -4,7 +4,8 @@ import { type AggregationType, readAggregation } from "#hub/search/aggregations/
 import { number, type Option, type Options } from "#hub/search/options/options.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
-import { type NumberGroup, type NumericMetric, type NumericState, numericMetric } from "./numeric-metric.ts";
+import type { BucketNumbers } from "./bucket-stats.ts";
+import { type NumberGroup, type NumericMetric, numericMetric } from "./numeric-metric.ts";
 
 /** Standard deviations on either side of the mean that the bounds lie at. */
 const DEFAULT_SIGMA = 2;
@@ -60,11 +61,11 @@ function metricOf(sigma: number): NumericMetric {
   };
 }
 
-function varianceOf({ count, sum, sumOfSquares }: NumericState): number | null {
+function varianceOf({ count, sum, sumOfSquares }: BucketNumbers): number | null {
   return count === 0 ? null : Math.max(0, (sumOfSquares - (sum * sum) / count) / count);
 }
 
-function boundsOf(state: NumericState, sigma: number): NumberGroup {
+function boundsOf(state: BucketNumbers, sigma: number): NumberGroup {
   const variance = varianceOf(state);
   if (variance === null) return { upper: null, lower: null };
   const mean = state.sum / state.count;

@@ -7,6 +7,7 @@ import { PointValues } from "#hub/search/columns/point-values.ts";
 import { text } from "#hub/search/options/options.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
+import { addExact, type ExactSum, sumOf } from "./exact-sum.ts";
 
 const OPTIONS = { field: text("field of points", undefined) } as const;
 
@@ -22,8 +23,8 @@ export const geoCentroid: AggregationType = {
 
 /** JSON-able sums. */
 interface CentroidState {
-  readonly lat: number;
-  readonly lon: number;
+  readonly lat: ExactSum;
+  readonly lon: ExactSum;
   readonly count: number;
 }
 
@@ -44,7 +45,7 @@ class GeoCentroid implements Aggregation<CentroidState> {
       collect(docs, buckets, length) {
         for (let at = 0; at < length; at++) {
           const count = points.read(docs[at]!);
-          const sum = (sums[buckets[at]!] ??= { ...NOTHING });
+          const sum = (sums[buckets[at]!] ??= { lat: 0, lon: 0, count: 0 });
           for (let each = 0; each < count; each++) {
             sum.lat += points.latitudes[each]!;
             sum.lon += points.longitudes[each]!;
@@ -57,11 +58,17 @@ class GeoCentroid implements Aggregation<CentroidState> {
   }
 
   merge(states: readonly CentroidState[]): CentroidState {
-    return states.reduce((a, b) => ({ lat: a.lat + b.lat, lon: a.lon + b.lon, count: a.count + b.count }));
+    return states.reduce((a, b) => ({
+      lat: addExact(a.lat, b.lat),
+      lon: addExact(a.lon, b.lon),
+      count: a.count + b.count,
+    }));
   }
 
   render({ lat, lon, count }: CentroidState): JsonObject {
-    return count === 0 ? { count } : { location: { lat: lat / count, lon: lon / count }, count };
+    return count === 0
+      ? { count }
+      : { location: { lat: sumOf(lat) / count, lon: sumOf(lon) / count }, count };
   }
 
   empty(): CentroidState {

@@ -88,7 +88,7 @@ class MedianAbsoluteDeviation implements Aggregation<SketchedValues> {
   }
 
   empty(): SketchedValues {
-    return { sketch: this.#newSketch().state(), format: RAW };
+    return { sketches: [], format: RAW };
   }
 
   metric(state: SketchedValues, name: string): number | undefined {
@@ -102,12 +102,12 @@ class MedianAbsoluteDeviation implements Aggregation<SketchedValues> {
   readonly #newSketch = (): Sketch => new TDigest(this.#compression) as Sketch;
 
   /** Distances of the centroids stand for those of their values; null without values. */
-  #deviation({ sketch }: SketchedValues): number | null {
+  #deviation({ sketches }: SketchedValues): number | null {
     const digest = new TDigest(this.#compression);
-    digest.merge(sketch as DigestState);
+    digest.merge(sketches as readonly DigestState[]);
     const median = digest.quantile(0.5);
     if (Number.isNaN(median)) return null;
-    const { centroids } = sketch as DigestState;
+    const { centroids } = digest.state();
     const distances: { distance: number; weight: number }[] = [];
     for (let at = 0; at < centroids.length; at += 2)
       distances.push({ distance: Math.abs(centroids[at]! - median), weight: centroids[at + 1]! });

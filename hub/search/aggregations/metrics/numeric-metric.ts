@@ -12,14 +12,23 @@ import { type AggregationType, readAggregation } from "#hub/search/aggregations/
 import { fieldTypeFault, missingNumber, requireField } from "#hub/search/aggregations/tree/field-option.ts";
 import { columnField, isNumeric, NumericValues, numericColumn } from "#hub/search/columns/column-values.ts";
 import type { SegmentRun } from "#hub/search/columns/set-blocks.ts";
-import { formatOf, printValue, RAW, type ValueFormat } from "#hub/search/columns/value-format.ts";
+import {
+  commonFormat,
+  formatOf,
+  printValue,
+  RAW,
+  type ValueFormat,
+} from "#hub/search/columns/value-format.ts";
 import { anything, text, withoutEffect } from "#hub/search/options/options.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { type BucketNumbers, BucketStats } from "./bucket-stats.ts";
+import { addExact, type ExactSum, sumOf } from "./exact-sum.ts";
 
 /** JSON-able; `min` and `max` null without values. */
-export interface NumericState extends BucketNumbers {
+interface NumericState extends Omit<BucketNumbers, "sum" | "sumOfSquares"> {
+  readonly sum: ExactSum;
+  readonly sumOfSquares: ExactSum;
   readonly format: ValueFormat;
 }
 
@@ -30,13 +39,13 @@ export interface NumericMetric {
   readonly name: string;
   readonly summary: string;
   /** The answer, by its numbers; dates get a printed twin of each. */
-  numbers(state: NumericState): NumberGroup;
+  numbers(state: BucketNumbers): NumberGroup;
   /** Numbers that count values, so that they have no printed twin. */
   readonly counts?: readonly string[];
   /** Numbers that stand together in an object, by its name. */
-  groups?(state: NumericState): Readonly<Record<string, NumberGroup>>;
+  groups?(state: BucketNumbers): Readonly<Record<string, NumberGroup>>;
   /** Numbers that orders and pipelines know by other names than the answer. */
-  paths?(state: NumericState): NumberGroup;
+  paths?(state: BucketNumbers): NumberGroup;
 }
 
 const OPTIONS = {
@@ -87,24 +96,25 @@ class NumericAggregation implements Aggregation<NumericState> {
   merge(states: readonly NumericState[]): NumericState {
     return states.reduce((a, b) => ({
       count: a.count + b.count,
-      sum: a.sum + b.sum,
+      sum: addExact(a.sum, b.sum),
       min: a.min === null || b.min === null ? (a.min ?? b.min) : Math.min(a.min, b.min),
       max: a.max === null || b.max === null ? (a.max ?? b.max) : Math.max(a.max, b.max),
-      sumOfSquares: a.sumOfSquares + b.sumOfSquares,
-      format: a.format.kind === "raw" ? b.format : a.format,
+      sumOfSquares: addExact(a.sumOfSquares, b.sumOfSquares),
+      format: commonFormat(a.format, b.format),
     }));
   }
 
   render(state: NumericState): JsonObject {
     const answer: JsonObject = {};
     const printed: JsonObject = {};
-    for (const [name, value] of Object.entries(this.#metric.numbers(state))) {
+    const totals = totalsOf(state);
+    for (const [name, value] of Object.entries(this.#metric.numbers(totals))) {
       answer[name] = value;
       if (value === null || this.#metric.counts?.includes(name) === true) continue;
       const twin = printValue(state.format, value);
       if (twin !== undefined) printed[`${name}_as_string`] = twin;
     }
-    for (const [name, group] of Object.entries(this.#metric.groups?.(state) ?? {})) {
+    for (const [name, group] of Object.entries(this.#metric.groups?.(totals) ?? {})) {
       answer[name] = group;
       const twins = Object.entries(group).flatMap(([key, value]) => {
         const twin = value === null ? undefined : printValue(state.format, value);
@@ -120,7 +130,8 @@ class NumericAggregation implements Aggregation<NumericState> {
   }
 
   metric(state: NumericState, name: string): number | undefined {
-    const numbers = { ...this.#metric.numbers(state), ...this.#metric.paths?.(state) };
+    const totals = totalsOf(state);
+    const numbers = { ...this.#metric.numbers(totals), ...this.#metric.paths?.(totals) };
     const value = numbers[name === "" ? "value" : name];
     return value === undefined ? undefined : (value ?? Number.NEGATIVE_INFINITY);
   }
@@ -128,6 +139,10 @@ class NumericAggregation implements Aggregation<NumericState> {
   typedName(): string {
     return this.#metric.name;
   }
+}
+
+function totalsOf({ count, min, max, sum, sumOfSquares }: NumericState): BucketNumbers {
+  return { count, min, max, sum: sumOf(sum), sumOfSquares: sumOf(sumOfSquares) };
 }
 
 const NOTHING = new Float64Array(0);

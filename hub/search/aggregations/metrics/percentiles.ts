@@ -131,8 +131,8 @@ class Percentiles implements Aggregation<SketchedValues> {
     return mergeSketches(states, this.#newSketch);
   }
 
-  render({ sketch: state, format }: SketchedValues): JsonObject {
-    const sketch = sketchOf([state], this.#newSketch);
+  render({ sketches, format }: SketchedValues): JsonObject {
+    const sketch = sketchOf(sketches, this.#newSketch);
     const rows = this.#points.map((point) => ({ point, value: this.#read(sketch, point) }));
     const shown = (value: number): number | string => (Number.isNaN(value) ? "NaN" : value);
     const printed = (value: number): string | undefined =>
@@ -155,14 +155,14 @@ class Percentiles implements Aggregation<SketchedValues> {
   }
 
   empty(): SketchedValues {
-    return { sketch: this.#newSketch().state(), format: RAW };
+    return { sketches: [], format: RAW };
   }
 
-  metric({ sketch }: SketchedValues, name: string): number | undefined {
+  metric({ sketches }: SketchedValues, name: string): number | undefined {
     const point = Number(name);
     return name === "" || Number.isNaN(point)
       ? undefined
-      : this.#read(sketchOf([sketch], this.#newSketch), point);
+      : this.#read(sketchOf(sketches, this.#newSketch), point);
   }
 
   typedName(): string {

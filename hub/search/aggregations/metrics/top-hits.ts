@@ -75,14 +75,21 @@ interface TopHitsState {
   readonly total: number;
   /** Null where hits have no scores. */
   readonly maxScore: number | null;
-  readonly hits: readonly { readonly ranks: readonly Rank[]; readonly hit: Hit }[];
+  /** The shard is named so that hits of equal rank have the same order however states are merged. */
+  readonly hits: readonly {
+    readonly ranks: readonly Rank[];
+    readonly index: string;
+    readonly shard: number;
+    readonly hit: Hit;
+  }[];
+  /** How ranks compare; empty without hits. */
+  readonly orders: readonly RankOrder[];
 }
 
-const NO_HITS: TopHitsState = { total: 0, maxScore: null, hits: [] };
+const NO_HITS: TopHitsState = { total: 0, maxScore: null, hits: [], orders: [] };
 
 class TopHits implements Aggregation<TopHitsState> {
   readonly #request: TopHitsRequest;
-  #orders: readonly RankOrder[] = [];
 
   constructor(request: TopHitsRequest) {
     this.#request = request;
@@ -91,7 +98,6 @@ class TopHits implements Aggregation<TopHitsState> {
   collector(shard: ShardContext, budget: CollectBudget): Collector<TopHitsState> {
     const { sort, byScore, fetch } = this.#request;
     const sources = bindSort(sort, shard);
-    this.#orders = sources.map(({ order }) => order);
     const { query, boost } = shard.collected ?? { query: new AllNode(), boost: 1 };
     const fetcher = new HitFetcher({ options: fetch, query, sorted: !byScore, boost }, shard);
     return new TopHitsCollector(this.#request, sources, fetcher, shard, budget);
@@ -100,12 +106,18 @@ class TopHits implements Aggregation<TopHitsState> {
   merge(states: readonly TopHitsState[]): TopHitsState {
     if (states.length === 1) return states[0]!;
     const hits = states.flatMap((state) => state.hits);
-    hits.sort((a, b) => compareRanks(this.#orders, a.ranks, b.ranks));
+    const orders = states.find((state) => state.orders.length > 0)?.orders ?? [];
+    hits.sort(
+      (a, b) =>
+        compareRanks(orders, a.ranks, b.ranks) ||
+        (a.index === b.index ? a.shard - b.shard : a.index < b.index ? -1 : 1),
+    );
     const scores = states.map(({ maxScore }) => maxScore).filter((score) => score !== null);
     return {
       total: states.reduce((total, state) => total + state.total, 0),
       maxScore: scores.length === 0 ? null : Math.max(...scores),
       hits: hits.slice(0, this.#request.from + this.#request.size),
+      orders,
     };
   }
 
@@ -139,6 +151,7 @@ class TopHitsCollector implements Collector<TopHitsState> {
   /** Whether the answer has the best score of all documents of a bucket. */
   readonly #tracksMax: boolean;
   readonly #fetcher: HitFetcher;
+  readonly #shard: ShardContext;
   readonly #budget: CollectBudget;
   /** Undefined where neither the order nor the hits need scores. */
   readonly #scores: DocumentScores | undefined;
@@ -158,6 +171,7 @@ class TopHitsCollector implements Collector<TopHitsState> {
     this.#sources = sources;
     this.#limit = Math.max(1, from + size);
     this.#fetcher = fetcher;
+    this.#shard = shard;
     this.#budget = budget;
     const sortsByScore = sort.some(({ kind }) => kind === "score");
     this.#keepScores = trackScores || (sortsByScore && !byScore);
@@ -192,8 +206,13 @@ class TopHitsCollector implements Collector<TopHitsState> {
     const found = this.#buckets[bucket];
     if (found === undefined) return NO_HITS;
     const { top, total, maxScore } = found;
-    const hits = top.finish().map((hit) => ({ ranks: hit.ranks, hit: this.#fetcher.fetch(hit) }));
-    return { total, maxScore: this.#tracksMax && Number.isFinite(maxScore) ? maxScore : null, hits };
+    const { index, shard } = this.#shard;
+    return {
+      total,
+      maxScore: this.#tracksMax && Number.isFinite(maxScore) ? maxScore : null,
+      hits: top.finish().map((hit) => ({ ranks: hit.ranks, index, shard, hit: this.#fetcher.fetch(hit) })),
+      orders: this.#sources.map(({ order }) => order),
+    };
   }
 
   #bucket(number: number): BucketHits {

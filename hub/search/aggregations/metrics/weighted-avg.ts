@@ -11,6 +11,7 @@ import { anything, object, readOptions, required, text, withoutEffect } from "#h
 import type { ShardContext } from "#hub/search/query/query.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
+import { addExact, type ExactSum, sumOf } from "./exact-sum.ts";
 
 const OPTIONS = {
   value: required(object("field of the values: {field, missing}")),
@@ -30,8 +31,8 @@ interface Part {
 
 /** JSON-able. */
 interface WeightedState {
-  readonly sum: number;
-  readonly weights: number;
+  readonly sum: ExactSum;
+  readonly weights: ExactSum;
 }
 
 export const weightedAvg: AggregationType = {
@@ -76,7 +77,10 @@ class WeightedAvg implements Aggregation<WeightedState> {
   }
 
   merge(states: readonly WeightedState[]): WeightedState {
-    return states.reduce((a, b) => ({ sum: a.sum + b.sum, weights: a.weights + b.weights }));
+    return states.reduce((a, b) => ({
+      sum: addExact(a.sum, b.sum),
+      weights: addExact(a.weights, b.weights),
+    }));
   }
 
   render(state: WeightedState): JsonObject {
@@ -100,7 +104,8 @@ class WeightedAvg implements Aggregation<WeightedState> {
 }
 
 function weightedMean({ sum, weights }: WeightedState): number | null {
-  return weights === 0 ? null : sum / weights;
+  const total = sumOf(weights);
+  return total === 0 ? null : sumOf(sum) / total;
 }
 
 /** Numbers of one of the fields, document by document. */

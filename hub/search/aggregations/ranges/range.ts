@@ -20,7 +20,14 @@ import {
 import { type AggregationType, readAggregation } from "#hub/search/aggregations/tree/aggregation-parser.ts";
 import { fieldTypeFault, missingNumber, requireField } from "#hub/search/aggregations/tree/field-option.ts";
 import { columnField, isNumeric, NumericValues, numericColumn } from "#hub/search/columns/column-values.ts";
-import { formatOf, javaDouble, printValue, RAW, type ValueFormat } from "#hub/search/columns/value-format.ts";
+import {
+  commonFormat,
+  formatOf,
+  javaDouble,
+  printValue,
+  RAW,
+  type ValueFormat,
+} from "#hub/search/columns/value-format.ts";
 import { objectOf } from "#hub/search/options/json.ts";
 import { anything, flag, list, readOptions, required, text } from "#hub/search/options/options.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
@@ -151,12 +158,13 @@ export class Ranges implements Aggregation<RangesState> {
   }
 
   merge(states: readonly RangesState[]): RangesState {
-    const known = states.find((state) => state.ranges.length > 0) ?? states[0]!;
-    const same = states.filter((state) => state.ranges.length === known.ranges.length);
+    // Bounds are read by the field's format, so they belong to it.
+    const format = states.map((state) => state.format).reduce(commonFormat);
+    const known = states.find((state) => state.format === format) ?? states[0]!;
     return {
       ...known,
       buckets: mergeFixed(
-        same.map((state) => state.buckets),
+        states.map((state) => state.buckets),
         this.#options.below,
       ),
     };

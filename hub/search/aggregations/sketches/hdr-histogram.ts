@@ -35,8 +35,9 @@ export class HdrHistogram {
     for (const [at, value] of values.entries()) this.#count(this.#bucketOf(value), weights[at]!);
   }
 
-  merge({ counts }: HdrState): void {
-    for (const [bucket, count] of counts) this.#count(bucket, count);
+  /** Adds what other histograms have counted. */
+  merge(states: readonly HdrState[]): void {
+    for (const { counts } of states) for (const [bucket, count] of counts) this.#count(bucket, count);
   }
 
   state(): HdrState {

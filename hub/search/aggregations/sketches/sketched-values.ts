@@ -5,7 +5,7 @@ import type { CollectBudget, Collector } from "#hub/search/aggregations/tree/agg
 import { fieldTypeFault, missingNumber } from "#hub/search/aggregations/tree/field-option.ts";
 import { columnField, isNumeric, NumericValues, numericColumn } from "#hub/search/columns/column-values.ts";
 import { countRun, type SegmentRun } from "#hub/search/columns/set-blocks.ts";
-import { formatOf, RAW, type ValueFormat } from "#hub/search/columns/value-format.ts";
+import { commonFormat, formatOf, type ValueFormat } from "#hub/search/columns/value-format.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { HdrState } from "./hdr-histogram.ts";
@@ -20,7 +20,8 @@ export interface Sketch {
   /** See TDigest.addSorted. */
   addSorted(values: Float64Array, weights: Float64Array): void;
   state(): SketchState;
-  merge(state: SketchState): void;
+  /** Adds what other sketches have seen, in any order. */
+  merge(states: readonly SketchState[]): void;
   /** `share` 0..1; NaN without values. */
   quantile(share: number): number;
   rank(value: number): number;
@@ -30,9 +31,13 @@ export type SketchState = DigestState | HdrState;
 
 /** State of an aggregation that reads quantiles. JSON-able. */
 export interface SketchedValues {
-  readonly sketch: SketchState;
+  /** Of several shards as they came, since joining them rounds: they are joined once, when all are there. */
+  readonly sketches: readonly SketchState[];
   readonly format: ValueFormat;
 }
+
+/** Sketches of a bucket that are kept apart at most; more are joined. */
+const MAX_SKETCHES = 64;
 
 /** Which values are counted, and in what. */
 export interface SketchSource {
@@ -92,7 +97,7 @@ export function sketchCollector(
     },
     state: (bucket) => {
       counts.settle();
-      return { sketch: (sketches[bucket] ?? newSketch()).state(), format };
+      return { sketches: [(sketches[bucket] ?? newSketch()).state()], format };
     },
   };
 }
@@ -100,19 +105,17 @@ export function sketchCollector(
 /** Merges states of shards. */
 export function mergeSketches(states: readonly SketchedValues[], newSketch: () => Sketch): SketchedValues {
   if (states.length === 1) return states[0]!;
+  const all = states.flatMap(({ sketches }) => sketches);
   return {
-    sketch: sketchOf(
-      states.map(({ sketch }) => sketch),
-      newSketch,
-    ).state(),
-    format: states.find((state) => state.format.kind !== "raw")?.format ?? RAW,
+    sketches: all.length > MAX_SKETCHES ? [sketchOf(all, newSketch).state()] : all,
+    format: states.map(({ format }) => format).reduce(commonFormat),
   };
 }
 
 /** Returns a sketch of all the values that states stand for. */
 export function sketchOf(states: readonly SketchState[], newSketch: () => Sketch): Sketch {
   const sketch = newSketch();
-  for (const state of states) sketch.merge(state);
+  sketch.merge(states);
   return sketch;
 }
 

@@ -55,7 +55,7 @@ describe("digests", () => {
     }
     values.sort((a, b) => a - b);
     const digest = new TDigest(100);
-    for (const part of parts) digest.merge(part.state());
+    digest.merge(parts.map((part) => part.state()));
     // A centroid is two numbers; their number grows with the logarithm of the values.
     assert.ok(digest.state().centroids.length <= 2 * 600);
     for (const share of [0.001, 0.01, 0.25, 0.5, 0.75, 0.99, 0.999]) {

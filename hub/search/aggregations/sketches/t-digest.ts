@@ -59,14 +59,19 @@ export class TDigest {
     } else this.#mergeIn(values, counts, true);
   }
 
-  merge({ centroids, min, max }: DigestState): void {
-    if (centroids.length === 0) return;
+  /** Adds what other digests have seen. Their centroids are joined once and in one order, whichever they come in. */
+  merge(states: readonly DigestState[]): void {
+    const filled = states.filter(({ centroids }) => centroids.length > 0);
+    if (filled.length === 0) return;
     this.#settle();
+    const centroids = filled.length === 1 ? filled[0]!.centroids : ascending(filled);
     const means = Float64Array.from({ length: centroids.length / 2 }, (_, at) => centroids[2 * at]!);
     const weights = Float64Array.from({ length: centroids.length / 2 }, (_, at) => centroids[2 * at + 1]!);
     this.#mergeIn(means, weights, false);
-    if (min !== null && min < this.#min) this.#min = min;
-    if (max !== null && max > this.#max) this.#max = max;
+    for (const { min, max } of states) {
+      this.#min = Math.min(this.#min, min ?? this.#min);
+      this.#max = Math.max(this.#max, max ?? this.#max);
+    }
   }
 
   state(): DigestState {
@@ -222,6 +227,14 @@ export class TDigest {
   #limit(quantile: number): number {
     return quantile + (4 * quantile * (1 - quantile)) / this.#compression;
   }
+}
+
+/** The centroids of several digests as those of one. */
+function ascending(states: readonly DigestState[]): number[] {
+  const pairs: [mean: number, weight: number][] = [];
+  for (const { centroids } of states)
+    for (let at = 0; at < centroids.length; at += 2) pairs.push([centroids[at]!, centroids[at + 1]!]);
+  return pairs.sort((a, b) => a[0] - b[0] || a[1] - b[1]).flat();
 }
 
 function between(low: number, high: number, share: number): number {

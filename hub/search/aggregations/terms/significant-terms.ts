@@ -207,6 +207,7 @@ class Significant implements Aggregation<SignificantState> {
       buckets: [],
       others: 0,
       errorBound: 0,
+      parts: 0,
       kind: "unmapped",
       format: formatOf(undefined),
     };

@@ -54,7 +54,7 @@ export class NumberTermsCollector implements Collector<TermsState> {
     const terms = collectedTerms(this.#keys.of(owner), this.#buckets);
     const whole = isWholeType(this.#field) || isDate(this.#field) || this.#field.type === "boolean";
     const handed = yield* handOn(this.#context, terms, this.#keys.owners);
-    return { ...handed, kind: whole ? "long" : "double", format: this.#format };
+    return { ...handed, parts: 1, kind: whole ? "long" : "double", format: this.#format };
   }
 
   #collectNumbers(docs: Int32Array, owners: Int32Array, length: number): void {

@@ -148,6 +148,11 @@ export class ConstantTermCollector implements Collector<TermsState> {
   state(owner: number): TermsState {
     const terms = collectedTerms(this.#keys.of(owner), this.#buckets);
     const handed = atOnce(handOn(this.#context, terms, this.#keys.owners));
-    return { ...handed, kind: typeof this.#value === "string" ? "text" : "long", format: this.#format };
+    return {
+      ...handed,
+      parts: 1,
+      kind: typeof this.#value === "string" ? "text" : "long",
+      format: this.#format,
+    };
   }
 }

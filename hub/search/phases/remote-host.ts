@@ -1,0 +1,66 @@
+/** The front's side of a host that is another thread or node. `SearchService` is the other side. */
+
+import { readReply } from "#hub/search/wire/reply.ts";
+import { encodeValue } from "#hub/search/wire/value-writer.ts";
+import type { SearchResponse } from "./contract.ts";
+import type { PartialResult } from "./partial-result.ts";
+import type { FetchedHits, OpenCollection, SearchHost } from "./scatter.ts";
+import type { SearchCall } from "./search-call.ts";
+
+export type SearchOperation = "search" | "collect" | "fetch" | "close";
+
+/** Sends a call and returns the reply. Throws what the host threw; unavailable, timeout where there is no reply. */
+export type Exchange = (
+  operation: SearchOperation,
+  payload: Uint8Array,
+  signal: AbortSignal,
+) => Promise<Uint8Array>;
+
+export interface CollectReply {
+  /** Undefined where there is nothing to fetch. */
+  readonly id: string | undefined;
+  readonly partial: PartialResult;
+}
+
+/** Also closes, without places. */
+export interface FetchCall {
+  readonly id: string;
+  readonly version: number;
+  readonly places: readonly number[];
+}
+
+export class RemoteSearchHost implements SearchHost {
+  readonly #exchange: Exchange;
+
+  constructor(exchange: Exchange) {
+    this.#exchange = exchange;
+  }
+
+  async search(call: SearchCall, signal: AbortSignal): Promise<SearchResponse> {
+    return readReply(await this.#exchange("search", encodeValue(call), signal));
+  }
+
+  async collect(call: SearchCall, signal: AbortSignal): Promise<OpenCollection> {
+    const { version } = call;
+    const reply = await this.#exchange("collect", encodeValue(call), signal);
+    const { id, partial } = readReply<CollectReply>(reply);
+    if (id === undefined) return { partial, fetch: nothing, close: () => undefined };
+    return {
+      partial,
+      fetch: async (places, fetchSignal) => {
+        const fetch: FetchCall = { id, version, places };
+        return readReply<FetchedHits>(await this.#exchange("fetch", encodeValue(fetch), fetchSignal));
+      },
+      close: () => this.#close({ id, version, places: [] }),
+    };
+  }
+
+  /** The host closes by itself after a while, so an answer isn't waited for. */
+  #close(call: FetchCall): void {
+    this.#exchange("close", encodeValue(call), new AbortController().signal).catch(() => undefined);
+  }
+}
+
+function nothing(): Promise<FetchedHits> {
+  return Promise.resolve({ hits: [], timedOut: false });
+}

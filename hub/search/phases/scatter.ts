@@ -1,0 +1,165 @@
+/**
+ * Searches shards of several hosts: all collect at the same time, their partial results are merged here, and the hits of
+ * the answer are fetched from the hosts that have them. One host answers as a whole.
+ */
+
+import type { Hit } from "#hub/search/execute/fetch/fetch-hit.ts";
+import type { SearchRequest } from "#hub/search/request/search-request.ts";
+import { type Clock, systemClock } from "#proto/kit/clock.ts";
+import { type AppError, toAppError } from "#proto/kit/errors.ts";
+import type { SearchResponse } from "./contract.ts";
+import { type MergedHit, mergePartials } from "./merge.ts";
+import type { PartialResult } from "./partial-result.ts";
+import type { CallShard, SearchCall, SearchDemand } from "./search-call.ts";
+
+/** Where shards are searched. What it throws that isn't the request's fault is the failure of its shards. */
+export interface SearchHost {
+  /** Searches as if there were no other host. */
+  search(call: SearchCall, signal: AbortSignal): Promise<SearchResponse>;
+  collect(call: SearchCall, signal: AbortSignal): Promise<OpenCollection>;
+}
+
+/** What a host found and keeps until it is closed. */
+export interface OpenCollection {
+  readonly partial: PartialResult;
+  /** Fetches hits by their places in `partial.hits`. */
+  fetch(places: readonly number[], signal: AbortSignal): Promise<FetchedHits>;
+  close(): void;
+}
+
+export interface FetchedHits {
+  readonly hits: readonly Hit[];
+  readonly timedOut: boolean;
+}
+
+/** A host with its part of the shards. */
+export interface HostShards {
+  readonly host: SearchHost;
+  readonly shards: readonly CallShard[];
+}
+
+export interface ScatterOptions {
+  readonly signal: AbortSignal;
+  readonly clock?: Clock;
+}
+
+/**
+ * Searches the shards of all `targets`; `request` is what `demand.body` means. Throws the error of a shard where none could
+ * be searched, too_many_buckets, what hosts say of the request, cancelled.
+ */
+export async function searchHosts(
+  request: SearchRequest,
+  demand: SearchDemand,
+  targets: readonly HostShards[],
+  { signal, clock = systemClock }: ScatterOptions,
+): Promise<SearchResponse> {
+  const [first] = targets;
+  if (first !== undefined && targets.length === 1) return searchOne(demand, first, signal);
+  const startMs = clock.monotonic();
+  const opened = await collectAll(demand, targets, signal);
+  try {
+    const partials = opened.map(({ partial }) => partial);
+    const { hits, answer } = mergePartials(request, partials, demand);
+    const fetched = await fetchAll(hits, opened, signal);
+    const timedOut = answer.timedOut || fetched.timedOut;
+    return { ...answer, hits: fetched.hits, timedOut, tookMs: Math.round(clock.monotonic() - startMs) };
+  } finally {
+    for (const collection of opened) collection.close();
+  }
+}
+
+/** A host that can't answer is that of shards that failed: none is left, so the search fails. */
+async function searchOne(
+  demand: SearchDemand,
+  target: HostShards,
+  signal: AbortSignal,
+): Promise<SearchResponse> {
+  return target.host.search({ ...demand, shards: target.shards }, signal);
+}
+
+/** Collects on all hosts at the same time; where the search fails, what others opened is closed. */
+async function collectAll(
+  demand: SearchDemand,
+  targets: readonly HostShards[],
+  signal: AbortSignal,
+): Promise<OpenCollection[]> {
+  const ended = new AbortController();
+  const either = AbortSignal.any([signal, ended.signal]);
+  const collect = async ({ host, shards }: HostShards): Promise<OpenCollection> => {
+    try {
+      return await host.collect({ ...demand, shards }, either);
+    } catch (thrown) {
+      const error = toAppError(thrown);
+      if (!isHostFault(error)) {
+        ended.abort();
+        throw error;
+      }
+      return unanswered(shards, error);
+    }
+  };
+  const settled = await Promise.allSettled(targets.map(collect));
+  const opened = settled.flatMap((each) => (each.status === "fulfilled" ? [each.value] : []));
+  const errors = settled.flatMap((each) => (each.status === "rejected" ? [toAppError(each.reason)] : []));
+  if (errors.length === 0) return opened;
+  for (const collection of opened) collection.close();
+  // The others were cancelled because of it.
+  throw errors.find(({ code }) => code !== "cancelled") ?? errors[0]!;
+}
+
+/** False for what any host would say of the request, and for cancellation. */
+function isHostFault({ status, code }: AppError): boolean {
+  return status >= 500 || code === "overloaded";
+}
+
+/** The result of a host that gave none. */
+function unanswered(shards: readonly CallShard[], error: AppError): OpenCollection {
+  const failures = shards.map(({ order, shard, index: { name, uuid } }) => {
+    return { order, failure: { index: name, indexUuid: uuid, shard, error } };
+  });
+  return {
+    partial: { ...NOTHING_FOUND, failures },
+    fetch: () => Promise.resolve({ hits: [], timedOut: false }),
+    close: () => undefined,
+  };
+}
+
+const NOTHING_FOUND: PartialResult = {
+  searched: [],
+  failures: [],
+  total: 0,
+  maxScore: Number.NaN,
+  hits: [],
+  orders: [],
+  terminatedEarly: false,
+  timedOut: false,
+  aggregations: undefined,
+  profiles: [],
+};
+
+/** Fetches hits from the hosts that have some, all at the same time. */
+async function fetchAll(
+  hits: readonly MergedHit[],
+  opened: readonly OpenCollection[],
+  signal: AbortSignal,
+): Promise<FetchedHits> {
+  const wanted = opened.map((): { readonly places: number[]; readonly at: number[] } => ({
+    places: [],
+    at: [],
+  }));
+  for (const [at, { partial, place }] of hits.entries()) {
+    wanted[partial]!.places.push(place);
+    wanted[partial]!.at.push(at);
+  }
+  const all: Hit[] = [];
+  let timedOut = false;
+  await Promise.all(
+    opened.map(async (collection, partial) => {
+      const { places, at } = wanted[partial]!;
+      if (places.length === 0) return;
+      const fetched = await collection.fetch(places, signal);
+      timedOut ||= fetched.timedOut;
+      for (const [each, hit] of fetched.hits.entries()) all[at[each]!] = hit;
+    }),
+  );
+  return { hits: all, timedOut };
+}

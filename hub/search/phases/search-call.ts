@@ -1,0 +1,62 @@
+/** What the front asks a host for. Plain data, so that it can be sent. */
+
+import { anyOf } from "#hub/search/execute/nodes/boolean.ts";
+import { NoneNode } from "#hub/search/execute/nodes/documents.ts";
+import { QUERIES_BY_NAME } from "#hub/search/parse/queries/all.ts";
+import { QueryParser } from "#hub/search/parse/query-parser.ts";
+import type { Query, SearchedIndex, SearchLimits } from "#hub/search/query/query.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
+import type { SearchCursor } from "./contract.ts";
+
+/** What all hosts of a search get alike. */
+export interface SearchDemand {
+  /** The body with its look-ups resolved; `collapse` and `suggest` are understood by whole searches only. */
+  readonly body: JsonObject;
+  readonly limits: SearchLimits;
+  /** Version that the request is answered in; see request-version.ts. */
+  readonly version: number;
+  /** The request's time, ms. */
+  readonly nowMs: number;
+  /** Time until the request's deadline, ms; undefined: none. What was found until then is the answer. */
+  readonly timeLeftMs?: number;
+  readonly typedKeys?: boolean;
+  readonly cursor?: SearchCursor;
+  /** Shown with each hit when explanations are requested. */
+  readonly nodeId?: string;
+  /** Name of the request among those whose results are kept; undefined: not kept. */
+  readonly cacheKey?: string;
+  /** Field that hits are collapsed on: a shard that can't do that fails the search. */
+  readonly collapseField?: string;
+}
+
+/** A search in shards of one host. */
+export interface SearchCall extends SearchDemand {
+  readonly shards: readonly CallShard[];
+}
+
+/** A shard that a host has. */
+export interface CallShard {
+  readonly index: SearchedIndex;
+  /** From 0. */
+  readonly shard: number;
+  /** Position among all shards of the search. */
+  readonly order: number;
+  readonly filter?: ShardFilter;
+  /** False: results aren't kept for this shard. */
+  readonly keepsResults?: boolean;
+  /** Id of a snapshot that the host keeps; undefined: the newest. */
+  readonly snapshot?: string;
+}
+
+/** Which documents of a shard a search sees. */
+export interface ShardFilter {
+  /** Queries of which a document matches one; none: it sees nothing. */
+  readonly anyOf?: readonly JsonObject[];
+}
+
+/** Returns the query of a filter; undefined: all documents. Throws parsing. */
+export function filterQuery({ anyOf: queries }: ShardFilter): Query | undefined {
+  if (queries === undefined) return undefined;
+  if (queries.length === 0) return new NoneNode();
+  return anyOf(queries.map((query) => new QueryParser(QUERIES_BY_NAME).parse(query)));
+}

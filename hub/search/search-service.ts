@@ -1,0 +1,171 @@
+/**
+ * Answers the front's calls on the host of the shards: whole searches, and collecting and fetching as parts of one. Calls and
+ * replies are bytes, so that the host may be a thread or a node.
+ */
+
+import type { Searcher } from "#hub/engine/searcher/searcher.ts";
+import { withPauses } from "#hub/search/aggregations/tree/steps.ts";
+import type { ResultCache } from "#hub/search/execute/result-cache.ts";
+import { gatherWarnings } from "#hub/search/options/request-version.ts";
+import { SearchControl } from "#hub/search/query/search-control.ts";
+import { parseSearchRequest } from "#hub/search/request/search-request.ts";
+import { type Clock, systemClock } from "#proto/kit/clock.ts";
+import { toAppError } from "#proto/kit/errors.ts";
+import type { Metrics } from "#proto/kit/metrics.ts";
+import { parseCollapse, searchCollapsed } from "./collapse.ts";
+import { collectShards } from "./phases/collect.ts";
+import { allFailed, type SearchOptions, type SearchResponse, type SearchShard } from "./phases/contract.ts";
+import { OpenCollections } from "./phases/open-collections.ts";
+import type { PartialResult } from "./phases/partial-result.ts";
+import type { CollectReply, FetchCall, SearchOperation } from "./phases/remote-host.ts";
+import { type CallShard, filterQuery, type SearchCall } from "./phases/search-call.ts";
+import { searchShards } from "./search.ts";
+import { replySteps } from "./wire/reply.ts";
+import { decodeValue } from "./wire/value-reader.ts";
+
+export interface SearchServiceOptions {
+  /** Opens a shard for one call, which closes it. Throws unavailable where the host doesn't have it. */
+  readonly open: (shard: CallShard) => Searcher;
+  readonly metrics: Metrics;
+  readonly results?: ResultCache;
+  readonly clock?: Clock;
+}
+
+export class SearchService {
+  readonly #options: SearchServiceOptions;
+  readonly #clock: Clock;
+  readonly #collections: OpenCollections;
+
+  constructor(options: SearchServiceOptions) {
+    this.#options = options;
+    this.#clock = options.clock ?? systemClock;
+    this.#collections = new OpenCollections(options.metrics);
+  }
+
+  /** Answers a call of RemoteSearchHost. Throws what the search throws, data_corrupt for a call that can't be read. */
+  async handle(operation: SearchOperation, payload: Uint8Array, signal: AbortSignal): Promise<Uint8Array> {
+    const call = decodeValue(payload) as SearchCall & FetchCall;
+    const warnings = new Set<string>();
+    const value = await gatherWarnings(warnings, call.version, () => this.#run(operation, call, signal));
+    const control = new SearchControl(this.#clock, signal, undefined);
+    return withPauses(replySteps(value, warnings), control);
+  }
+
+  stop(): void {
+    this.#collections.stop();
+  }
+
+  #run(operation: SearchOperation, call: SearchCall & FetchCall, signal: AbortSignal): Promise<unknown> {
+    switch (operation) {
+      case "search":
+        return this.#search(call, signal);
+      case "collect":
+        return this.#collect(call, signal);
+      case "fetch":
+        return this.#fetch(call, signal);
+      case "close":
+        this.#collections.close(call.id);
+        return Promise.resolve();
+    }
+  }
+
+  async #search(call: SearchCall, signal: AbortSignal): Promise<SearchResponse> {
+    const opened = this.#open(call.shards);
+    try {
+      if (opened.shards.length === 0 && opened.failures.length > 0) throw allFailed(failuresOf(opened));
+      const collapse = parseCollapse(call.body);
+      const options = this.#searchOptions(call, signal);
+      const response =
+        collapse === undefined
+          ? await searchShards(parseSearchRequest(call.body, call.limits), opened.shards, options)
+          : await searchCollapsed(call.body, collapse, call.limits, opened.shards, options);
+      return withFailures(response, opened);
+    } finally {
+      opened.close();
+    }
+  }
+
+  async #collect(call: SearchCall, signal: AbortSignal): Promise<CollectReply> {
+    const opened = this.#open(call.shards);
+    let kept = false;
+    try {
+      const request = parseSearchRequest(call.body, call.limits);
+      const collection = await collectShards(request, opened.shards, this.#searchOptions(call, signal));
+      const partial = {
+        ...collection.partial,
+        failures: [...collection.partial.failures, ...opened.failures],
+      };
+      signal.throwIfAborted();
+      if (partial.hits.length === 0) return { id: undefined, partial };
+      kept = true;
+      return { id: this.#collections.open(collection, opened.close), partial };
+    } finally {
+      if (!kept) opened.close();
+    }
+  }
+
+  async #fetch({ id, places }: FetchCall, signal: AbortSignal): Promise<unknown> {
+    const collection = this.#collections.get(id);
+    return { hits: await collection.fetch(places, signal), timedOut: collection.timedOut };
+  }
+
+  #searchOptions(call: SearchCall, signal: AbortSignal): SearchOptions {
+    const { shards: _, body: __, version: ___, cacheKey, ...options } = call;
+    const { results } = this.#options;
+    return {
+      ...options,
+      signal,
+      clock: this.#clock,
+      ...(cacheKey !== undefined && results !== undefined && { cache: { results, key: cacheKey } }),
+    };
+  }
+
+  /** Opens the shards that can be opened. */
+  #open(wanted: readonly CallShard[]): Opened {
+    const shards: SearchShard[] = [];
+    const failures: Opened["failures"][number][] = [];
+    for (const each of wanted) {
+      const { filter, snapshot: _, ...shard } = each;
+      try {
+        const query = filter === undefined ? undefined : filterQuery(filter);
+        const searcher = this.#options.open(each);
+        shards.push({ ...shard, searcher, ...(query !== undefined && { filter: query }) });
+      } catch (error) {
+        const { name, uuid } = each.index;
+        const failure = { index: name, indexUuid: uuid, shard: each.shard, error: toAppError(error) };
+        failures.push({ order: each.order, failure });
+      }
+    }
+    return {
+      shards,
+      failures,
+      close: () => {
+        for (const { searcher } of shards) searcher.close();
+      },
+    };
+  }
+}
+
+/** The shards of a call, and those that could not be opened. */
+interface Opened {
+  readonly shards: readonly SearchShard[];
+  readonly failures: PartialResult["failures"];
+  readonly close: () => void;
+}
+
+function failuresOf({ failures }: Opened): SearchResponse["shards"]["failures"] {
+  return failures.map(({ failure }) => failure);
+}
+
+function withFailures(response: SearchResponse, opened: Opened): SearchResponse {
+  if (opened.failures.length === 0) return response;
+  const { total, successful, failures } = response.shards;
+  return {
+    ...response,
+    shards: {
+      total: total + opened.failures.length,
+      successful,
+      failures: [...failures, ...failuresOf(opened)],
+    },
+  };
+}

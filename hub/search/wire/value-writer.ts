@@ -1,0 +1,309 @@
+/** Encodes partial results and answers for other threads and nodes; README.md has the grammar. */
+
+import { RawJson } from "#hub/search/options/raw-json.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import { LateBucket } from "./late-bucket.ts";
+import { HEADER_BYTES, SMALL_INTS, SMALL_SHAPES, Tag, WIRE_VERSION } from "./tags.ts";
+
+/** Initial capacity. */
+const FIRST_BYTES = 1024;
+
+/** Texts that are written once and named then: those of enumerations, names and formats. Keys of buckets come once. */
+const MAX_KNOWN_TEXTS = 512;
+
+/** UTF-16 units up to which a text is remembered. */
+const MAX_KNOWN_LENGTH = 40;
+
+/** Texts up to so many units are written unit by unit, which is faster than a call while they are ASCII. */
+const SHORT_TEXT = 48;
+
+/** Items of a list from which on the list is written in steps, and items of a step. */
+const STEP_ITEMS = 64;
+
+/** Returns `value` encoded: JSON values, undefined, bigint, bytes, RawJson, AppError, LateBucket. Throws internal for others. */
+export function encodeValue(value: unknown): Uint8Array {
+  const writer = new ValueWriter();
+  writer.value(value);
+  return writer.finish();
+}
+
+/** Like encodeValue, in steps. */
+export function* encodeSteps(value: unknown): Generator<void, Uint8Array> {
+  const writer = new ValueWriter();
+  yield* writer.steps(value);
+  return writer.finish();
+}
+
+/** Keys of objects, in their order. */
+interface Shape {
+  readonly keys: readonly string[];
+  readonly id: number;
+}
+
+class ValueWriter {
+  #bytes = Buffer.allocUnsafe(FIRST_BYTES);
+  #view = viewOf(this.#bytes);
+  #length = HEADER_BYTES;
+  /** By the number of keys, the ones used last first. */
+  readonly #shapes: Shape[][] = [];
+  readonly #shapeList: Shape[] = [];
+  readonly #texts = new Map<string, number>();
+
+  value(value: unknown): void {
+    switch (typeof value) {
+      case "number":
+        this.#number(value);
+        return;
+      case "string":
+        this.#text(value);
+        return;
+      case "object":
+        this.#container(value);
+        return;
+      case "boolean":
+        this.#u8(value ? Tag.TRUE : Tag.FALSE);
+        return;
+      case "undefined":
+        this.#u8(Tag.UNDEFINED);
+        return;
+      case "bigint":
+        this.#u8(Tag.BIGINT);
+        this.#chars(value.toString());
+        return;
+      default:
+        throw unsendable(typeof value);
+    }
+  }
+
+  /** Like `value`; pauses may be made between items of long lists. */
+  *steps(value: unknown): Generator<void> {
+    if (Array.isArray(value)) {
+      if (this.#isNumbers(value)) return;
+      this.#listHead(value.length);
+      for (const [at, item] of value.entries()) {
+        if (value.length < STEP_ITEMS) yield* this.steps(item);
+        else {
+          this.value(item);
+          if (at % STEP_ITEMS === 0) yield;
+        }
+      }
+    } else if (isPlain(value)) {
+      for (const key of this.#objectHead(value)) yield* this.steps(value[key]);
+    } else this.value(value);
+  }
+
+  /** Adds the tables and returns all. */
+  finish(): Uint8Array {
+    const tables = this.#length;
+    this.#varint(this.#shapeList.length);
+    for (const { keys } of this.#shapeList) {
+      this.#varint(keys.length);
+      for (const key of keys) this.#text(key);
+    }
+    this.#varint(this.#texts.size);
+    for (const text of this.#texts.keys()) this.#text(text);
+    this.#bytes[0] = WIRE_VERSION;
+    this.#view.setUint32(1, tables, true);
+    return this.#bytes.subarray(0, this.#length);
+  }
+
+  #number(value: number): void {
+    const whole = value | 0;
+    if (whole !== value || Object.is(value, -0)) {
+      this.#reserve(9);
+      this.#bytes[this.#length] = Tag.FLOAT64;
+      this.#view.setFloat64(this.#length + 1, value, true);
+      this.#length += 9;
+    } else if (whole >= 0 && whole < SMALL_INTS) this.#u8(Tag.SMALL_INT | whole);
+    else {
+      this.#reserve(5);
+      this.#bytes[this.#length] = Tag.INT32;
+      this.#view.setInt32(this.#length + 1, whole, true);
+      this.#length += 5;
+    }
+  }
+
+  #text(text: string): void {
+    if (!text.isWellFormed()) {
+      this.#u8(Tag.UTF16);
+      this.#utf16(text);
+      return;
+    }
+    this.#u8(Tag.TEXT);
+    this.#chars(text);
+  }
+
+  /** A text of an object, which may come again. */
+  #member(text: string): void {
+    let known = this.#texts.get(text);
+    if (known === undefined && text.length <= MAX_KNOWN_LENGTH && this.#texts.size < MAX_KNOWN_TEXTS)
+      this.#texts.set(text, (known = this.#texts.size));
+    if (known === undefined) this.#text(text);
+    else {
+      this.#u8(Tag.KNOWN_TEXT);
+      this.#varint(known);
+    }
+  }
+
+  #container(value: object | null): void {
+    if (value === null) this.#u8(Tag.NULL);
+    else if (Array.isArray(value)) {
+      if (this.#isNumbers(value)) return;
+      this.#listHead(value.length);
+      for (let at = 0; at < value.length; at++) this.value(value[at]);
+    } else if (isPlain(value)) {
+      for (const key of this.#objectHead(value)) {
+        const each = value[key];
+        if (typeof each === "string") this.#member(each);
+        else this.value(each);
+      }
+    } else this.#instance(value);
+  }
+
+  #instance(value: object): void {
+    if (value instanceof LateBucket) this.#lateBucket(value as LateBucket);
+    else if (value instanceof RawJson) this.#blob(Tag.RAW_JSON, value.bytes);
+    else if (value instanceof Uint8Array) this.#blob(Tag.BYTES, value);
+    else if (value instanceof AppError) {
+      const { code, message, detail, data, cause } = value;
+      this.#u8(Tag.ERROR);
+      for (const part of [code, message, detail, data, cause instanceof AppError ? cause : undefined])
+        this.value(part);
+    } else throw unsendable(value.constructor.name);
+  }
+
+  /** What is below has its length before it, so that the reader can pass over it. */
+  #lateBucket({ key, count, below }: LateBucket): void {
+    this.#u8(Tag.LATE_BUCKET);
+    this.value(key);
+    this.value(count);
+    this.#reserve(4);
+    const at = this.#length;
+    this.#length += 4;
+    this.value(below);
+    this.#view.setUint32(at, this.#length - at - 4, true);
+  }
+
+  #blob(tag: number, bytes: Uint8Array): void {
+    this.#u8(tag);
+    this.#varint(bytes.length);
+    this.#reserve(bytes.length);
+    this.#bytes.set(bytes, this.#length);
+    this.#length += bytes.length;
+  }
+
+  /** Writes a list of numbers as such; false, having done nothing, where there are others in it. */
+  #isNumbers(list: readonly unknown[]): boolean {
+    for (let at = 0; at < list.length; at++) if (typeof list[at] !== "number") return false;
+    if (list.length === 0) return false;
+    this.#u8(Tag.NUMBERS);
+    this.#varint(list.length);
+    this.#reserve(8 * list.length);
+    for (let at = 0; at < list.length; at++) {
+      this.#view.setFloat64(this.#length, list[at] as number, true);
+      this.#length += 8;
+    }
+    return true;
+  }
+
+  #listHead(length: number): void {
+    this.#u8(Tag.LIST);
+    this.#varint(length);
+  }
+
+  /** Writes the shape of an object and returns its keys. */
+  #objectHead(value: object): readonly string[] {
+    const { keys, id } = this.#shape(Object.keys(value));
+    if (id < SMALL_SHAPES) this.#u8(Tag.SHAPE | id);
+    else {
+      this.#u8(Tag.OBJECT);
+      this.#varint(id);
+    }
+    return keys;
+  }
+
+  #shape(keys: readonly string[]): Shape {
+    const known = (this.#shapes[keys.length] ??= []);
+    for (let at = 0; at < known.length; at++) {
+      const shape = known[at]!;
+      if (!areEqual(shape.keys, keys)) continue;
+      if (at > 0) [known[0], known[at]] = [shape, known[0]!];
+      return shape;
+    }
+    const fresh = { keys, id: this.#shapeList.length };
+    known.push(fresh);
+    this.#shapeList.push(fresh);
+    return fresh;
+  }
+
+  /** Length and characters of a well-formed text. */
+  #chars(text: string): void {
+    const { length } = text;
+    if (length <= SHORT_TEXT && this.#ascii(text)) return;
+    const size = Buffer.byteLength(text);
+    this.#varint(size);
+    this.#reserve(size);
+    this.#length += this.#bytes.write(text, this.#length, "utf8");
+  }
+
+  /** Writes a text unit by unit; false, having done nothing, where it isn't ASCII. */
+  #ascii(text: string): boolean {
+    this.#reserve(text.length + 1);
+    const bytes = this.#bytes;
+    let to = this.#length;
+    bytes[to++] = text.length;
+    for (let at = 0; at < text.length; at++) {
+      const unit = text.charCodeAt(at);
+      if (unit >= 0x80) return false;
+      bytes[to++] = unit;
+    }
+    this.#length = to;
+    return true;
+  }
+
+  #utf16(text: string): void {
+    this.#varint(2 * text.length);
+    this.#reserve(2 * text.length);
+    this.#length += this.#bytes.write(text, this.#length, "utf16le");
+  }
+
+  #u8(value: number): void {
+    this.#reserve(1);
+    this.#bytes[this.#length++] = value;
+  }
+
+  /** A whole number below 2^32, in 7 bits a byte. */
+  #varint(value: number): void {
+    this.#reserve(5);
+    let rest = value;
+    for (; rest >= 0x80; rest >>>= 7) this.#bytes[this.#length++] = (rest & 0x7f) | 0x80;
+    this.#bytes[this.#length++] = rest;
+  }
+
+  #reserve(count: number): void {
+    if (this.#length + count <= this.#bytes.length) return;
+    const larger = Buffer.allocUnsafe(Math.max(this.#length + count, 2 * this.#bytes.length));
+    larger.set(this.#bytes.subarray(0, this.#length));
+    this.#bytes = larger;
+    this.#view = viewOf(larger);
+  }
+}
+
+function viewOf({ buffer, byteOffset, length }: Buffer): DataView {
+  return new DataView(buffer, byteOffset, length);
+}
+
+function isPlain(value: unknown): value is Record<string, unknown> {
+  if (typeof value !== "object" || value === null) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
+}
+
+function areEqual(a: readonly string[], b: readonly string[]): boolean {
+  for (let at = 0; at < a.length; at++) if (a[at] !== b[at]) return false;
+  return true;
+}
+
+function unsendable(kind: string): AppError {
+  return new AppError("internal", "an answer could not be encoded", { detail: `no encoding for ${kind}` });
+}

@@ -1,0 +1,81 @@
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { RawJson } from "#hub/search/options/raw-json.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import { LateBucket } from "./late-bucket.ts";
+import { decodeValue } from "./value-reader.ts";
+import { encodeSteps, encodeValue } from "./value-writer.ts";
+
+const VALUES: readonly unknown[] = [
+  null,
+  undefined,
+  true,
+  false,
+  [0, 63, 64, -1, 2 ** 31 - 1, -(2 ** 31), 2 ** 31, 2 ** 53, 0.1, -0, Number.NaN, Number.NEGATIVE_INFINITY],
+  [0, "0", -0, 5e-324, 70],
+  ["", "a", "ü", "𝄞", "x".repeat(47), "x".repeat(48), "ü".repeat(300), "\ud800", "a\u0000b"],
+  [9_223_372_036_854_775_807n, -1n, 0n],
+  [[], [[]], [[[1]]], {}, { a: {} }],
+  { z: 1, a: "text", "": "text", ü: undefined, "\udfff": 2, "1": 3 },
+  Array.from({ length: 300 }, (_, at) => ({ [`key${at}`]: at, same: "same" })),
+  Array.from({ length: 1000 }, (_, at) => ({ kind: `kind ${at}`, list: [at, at + 0.5] })),
+  Buffer.from([0, 1, 255]),
+  new RawJson(Buffer.from('{"a":  1.0}')),
+  Object.defineProperty({}, "__proto__", { value: 1, enumerable: true, configurable: true, writable: true }),
+];
+
+suite("an encoded value", () => {
+  test("is decoded to an equal one", () => {
+    for (const value of VALUES) assert.deepStrictEqual(decodeValue(encodeValue(value)), value);
+    assert.deepStrictEqual(decodeValue(encodeValue(VALUES)), VALUES);
+  });
+
+  test("is the same made in steps", () => {
+    const steps = encodeSteps(VALUES);
+    let step = steps.next();
+    let pauses = 0;
+    for (; step.done !== true; step = steps.next()) pauses++;
+    assert.ok(pauses > 10);
+    assert.deepStrictEqual(decodeValue(step.value), VALUES);
+  });
+
+  test("keeps errors with what they hold", () => {
+    const cause = new AppError("query_shard", "no mapping", { data: { index: "a" } });
+    const error = new AppError("internal", "all failed", {
+      cause,
+      detail: "d",
+      data: { failures: [{ error: cause }] },
+    });
+    const decoded = decodeValue(encodeValue({ error })) as { error: AppError };
+    assert.ok(decoded.error instanceof AppError && decoded.error.cause instanceof AppError);
+    assert.deepStrictEqual(decoded.error.data, error.data);
+    assert.equal(decoded.error.detail, "d");
+    assert.equal(decoded.error.cause.message, "no mapping");
+  });
+
+  test("has states below buckets that are read when they are wanted, in any order", () => {
+    const below = (at: number): Record<string, unknown> => ({
+      [`mean${at % 5}`]: { count: at, kind: "raw" },
+    });
+    const buckets = Array.from({ length: 50 }, (_, at) => new LateBucket(`host ${at}`, at, () => below(at)));
+    const decoded = decodeValue(encodeValue({ buckets })) as { buckets: LateBucket[] };
+    for (const at of [49, 3, 0, 17]) {
+      assert.deepStrictEqual(decoded.buckets[at]!.below, below(at));
+      assert.equal(decoded.buckets[at]!.key, `host ${at}`);
+    }
+  });
+
+  test("that is cut off or of another version is refused", () => {
+    const bytes = encodeValue(VALUES);
+    for (let length = 0; length < bytes.length; length += 97)
+      assert.throws(() => decodeValue(bytes.subarray(0, length)), { code: "data_corrupt" });
+    const other = encodeValue(1).slice();
+    other[0] = 9;
+    assert.throws(() => decodeValue(other), /its version is 9, not 1/);
+  });
+
+  test("of a class that can't be sent is refused", () => {
+    assert.throws(() => encodeValue({ a: new Map() }), { code: "internal" });
+    assert.throws(() => encodeValue(() => 1), { code: "internal" });
+  });
+});

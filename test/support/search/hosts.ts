@@ -1,0 +1,109 @@
+/** Searches over several hosts in one thread: calls and replies are encoded and decoded as between threads. */
+
+import assert from "node:assert/strict";
+import type { Searcher } from "#hub/engine/searcher/searcher.ts";
+import { collapsedSearch, parseCollapse } from "#hub/search/collapse.ts";
+import type { SearchOptions, SearchResponse, SearchShard } from "#hub/search/phases/contract.ts";
+import { RemoteSearchHost } from "#hub/search/phases/remote-host.ts";
+import { type HostShards, searchHosts } from "#hub/search/phases/scatter.ts";
+import type { CallShard, SearchDemand, ShardFilter } from "#hub/search/phases/search-call.ts";
+import { parseSearchRequest } from "#hub/search/request/search-request.ts";
+import { SearchService } from "#hub/search/search-service.ts";
+import { encodeValue } from "#hub/search/wire/value-writer.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
+import { Metrics } from "#proto/kit/metrics.ts";
+
+/** A shard with the filter that calls name, and its fault if it can't be opened. */
+export interface TestShard extends SearchShard {
+  readonly sentFilter?: ShardFilter;
+}
+
+/** Returns `count` hosts with the shards dealt out in turn; not all have one where there are more hosts than shards. */
+export function hostsOf(shards: readonly TestShard[], count: number): HostShards[] {
+  const hosts = Array.from({ length: count }, (_, host) =>
+    shards.flatMap((shard, order) => (order % count === host ? [{ shard, order }] : [])),
+  );
+  return hosts
+    .filter((own) => own.length > 0)
+    .map((own) => {
+      const service = new SearchService({
+        metrics: new Metrics(),
+        open: ({ order }) => kept(own.find((each) => each.order === order)!.shard.searcher),
+      });
+      const host = new RemoteSearchHost((operation, payload, signal) =>
+        service.handle(operation, payload.slice(), signal),
+      );
+      return { host, shards: own.map(({ shard, order }) => callShard(shard, order)) };
+    });
+}
+
+function callShard({ index, shard, sentFilter, keepsResults }: TestShard, order: number): CallShard {
+  return {
+    index,
+    shard,
+    order,
+    ...(sentFilter !== undefined && { filter: sentFilter }),
+    ...(keepsResults !== undefined && { keepsResults }),
+  };
+}
+
+/** The same snapshot, which stays open when a call closes it. */
+function kept({ segments, mapping, totalDocs }: Searcher): Searcher {
+  return { segments, mapping, totalDocs, close: () => undefined };
+}
+
+/** Searches the shards of `targets` as a front does. */
+export function searchOver(
+  targets: readonly HostShards[],
+  body: JsonObject,
+  demand: Omit<SearchDemand, "body">,
+  signal: AbortSignal = new AbortController().signal,
+): Promise<SearchResponse> {
+  const collapse = parseCollapse(body);
+  const plain = (given: JsonObject, more: Partial<SearchDemand>): Promise<SearchResponse> => {
+    const whole = { ...demand, ...more, body: given };
+    return searchHosts(parseSearchRequest(given, whole.limits), whole, targets, { signal });
+  };
+  if (collapse === undefined) return plain(body, {});
+  return collapsedSearch(body, collapse, demand.limits, (given, limits, collapseField) =>
+    plain(given, { limits, collapseField }),
+  );
+}
+
+/** Asserts that `search` ends on one, two and three hosts as `expected` did in this thread, byte for byte. */
+export async function assertSameOverHosts(
+  shards: readonly TestShard[],
+  body: JsonObject,
+  options: SearchOptions,
+  expected: Promise<SearchResponse>,
+): Promise<void> {
+  const wanted = await outcome(expected);
+  const { limits, typedKeys = false, cursor, nodeId, nowMs = Date.now() } = options;
+  for (const count of [1, 2, 3]) {
+    if (count > Math.max(1, shards.length)) break;
+    const demand = {
+      limits,
+      typedKeys,
+      nowMs,
+      version: 605,
+      ...(cursor !== undefined && { cursor }),
+      ...(nodeId !== undefined && { nodeId }),
+    };
+    const found = await outcome(searchOver(hostsOf(shards, count), body, demand));
+    if (Buffer.compare(encodeValue(found), encodeValue(wanted)) === 0) continue;
+    assert.deepEqual(found, wanted, `over ${count} hosts: ${JSON.stringify(body)}`);
+    assert.fail(`the answer over ${count} hosts has another form: ${JSON.stringify(body)}`);
+  }
+}
+
+/** What doesn't depend on the time that a search takes; the error where it fails. */
+async function outcome(search: Promise<SearchResponse>): Promise<unknown> {
+  try {
+    const { tookMs: _, profile, ...answer } = await search;
+    return { ...answer, profiles: profile?.length };
+  } catch (error) {
+    if (error instanceof AppError) return { error };
+    throw error;
+  }
+}
