@@ -35,6 +35,8 @@ export interface ShardOptions extends DocumentsOptions {
   /** Name of the index, for messages. */
   readonly index: string;
   readonly log: Logger;
+  /** Generation of the last commit, as another file remembers it; 0 or missing: unknown. */
+  readonly committedGeneration?: number;
   /** Size of a buffer at which it becomes a segment, for tests. */
   readonly bufferDocs?: number;
 }
@@ -66,10 +68,11 @@ export class Shard {
     this.#bufferDocs = options.bufferDocs ?? BUFFER_DOCS;
     this.#lock = lock;
     this.lost = recovered.lost;
-    this.fellBack = recovered.damagedManifests > 0 || recovered.repairUntil !== null;
+    this.fellBack = recovered.wentBack || recovered.repairUntil !== null;
     this.#position = recovered.position;
     this.#repairUntil = recovered.repairUntil;
-    const generation = (manifest?.generation ?? 0) + recovered.damagedManifests;
+    const found = (manifest?.generation ?? 0) + recovered.damagedManifests;
+    const generation = Math.max(found, options.committedGeneration ?? 0);
     this.#commits = new ShardCommits(folder, options.index, generation);
     this.#writtenMs = manifest === null ? Date.now() : manifestTimeMs(folder, manifest);
     this.#repeats = new Repeats(manifest?.repeats);
@@ -84,7 +87,7 @@ export class Shard {
       for (const entry of inputs) this.#commits.retire(entry);
       this.#changed = true;
     });
-    this.#changed = recovered.lost.length > 0;
+    this.#changed = recovered.lost.length > 0 || recovered.wentBack;
     this.refresh();
   }
 
@@ -96,7 +99,7 @@ export class Shard {
     mkdirSync(folder, { recursive: true });
     const lock = FolderLock.acquire(folder, "shard");
     try {
-      const shard = new Shard(folder, options, lock, recover(folder));
+      const shard = new Shard(folder, options, lock, recover(folder, options.committedGeneration ?? 0));
       for (const lost of shard.lost)
         options.log.error({ index: options.index, ...lost }, "a segment is damaged");
       return shard;
@@ -109,6 +112,11 @@ export class Shard {
   /** Last message applied. After `open`: the one to read on behind. */
   get position(): Position {
     return this.#position;
+  }
+
+  /** Of the last commit; 0 for none. */
+  get generation(): number {
+    return this.#commits.generation;
   }
 
   /** True where a message or a seal failed half-way: only opening the shard anew helps. */

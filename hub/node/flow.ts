@@ -246,6 +246,7 @@ function makeHealth(
       }),
       shards: worstOf(
         () => report("failing", follower.failure),
+        () => setBackFinding(host),
         progressCheck(() => behind(DOC_STREAM, host.position.sequence), "indexed"),
       ),
       pipelines: worstOf(
@@ -258,6 +259,13 @@ function makeHealth(
     log,
     metrics,
   });
+}
+
+/** Shards that lost files: failing where documents are missing, degraded while the log is read again. */
+function setBackFinding(host: ShardHost): Finding {
+  const found = host.setBack();
+  if (found === null) return OK;
+  return { level: found.isIncomplete ? "failing" : "degraded", reason: found.reason };
 }
 
 function stoppedPartitions(stopped: ReadonlyMap<number, string>): string {

@@ -141,7 +141,7 @@ export class LogFollower implements Component {
       { after: host.position, next },
       "messages of the log were lost before they were applied; agents resend what they still have",
     );
-    host.skip(next);
+    host.skipLost(next);
   }
 
   /** Applies a message; waits while the disk is full. */

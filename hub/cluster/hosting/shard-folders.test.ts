@@ -9,6 +9,14 @@ import { START } from "#proto/position.ts";
 import { ShardFolders } from "./shard-folders.ts";
 
 const AT = { incarnation: 3, sequence: 90_071 };
+const COMMITTED = {
+  position: AT,
+  generations: new Map([
+    ["7Qm2hV1xT3yqzC0nR4sKdw/0", 17],
+    ["7Qm2hV1xT3yqzC0nR4sKdw/1", 4],
+  ]),
+};
+const NOTHING = { position: START, generations: new Map<string, number>() };
 
 function withFolders(use: (folders: ShardFolders, file: string, errors: unknown[]) => void): void {
   const folder = mkdtempSync(join(tmpdir(), "tailrace-folders-"));
@@ -27,33 +35,34 @@ const sample = (version: number): string =>
 suite("the committed position", () => {
   test("is read as it was written; a folder without it begins at the start of the log", () => {
     withFolders((folders, _file, errors) => {
-      assert.deepEqual(folders.readPosition(), START);
-      folders.writePosition(AT);
-      assert.deepEqual(folders.readPosition(), AT);
+      assert.deepEqual(folders.readCommitted(), NOTHING);
+      folders.writeCommitted(COMMITTED);
+      assert.deepEqual(folders.readCommitted(), COMMITTED);
       assert.deepEqual(errors, []);
     });
   });
 
-  for (const version of [1, 2]) {
+  for (const version of [1, 2, 3]) {
     test(`of version ${version} is read`, () => {
       withFolders((folders, file, errors) => {
         copyFileSync(sample(version), file);
-        assert.deepEqual(folders.readPosition(), AT);
+        const expected = version < 3 ? { ...NOTHING, position: AT } : COMMITTED;
+        assert.deepEqual(folders.readCommitted(), expected);
         assert.deepEqual(errors, []);
       });
     });
   }
 
-  test("is written the same as in version 2", () => {
+  test("is written the same as in version 3", () => {
     withFolders((folders, file) => {
-      folders.writePosition(AT);
-      assert.deepEqual(readFileSync(file), readFileSync(sample(2)));
+      folders.writeCommitted(COMMITTED);
+      assert.deepEqual(readFileSync(file), readFileSync(sample(3)));
     });
   });
 
   test("counts as unknown, with an error in the log, where any bit of it changed or its end is missing", () => {
     withFolders((folders, file, errors) => {
-      folders.writePosition(AT);
+      folders.writeCommitted(COMMITTED);
       const whole = readFileSync(file);
       const damaged = [
         ...Array.from({ length: 8 * (whole.length - 1) }, (_, bit) => {
@@ -65,7 +74,7 @@ suite("the committed position", () => {
       ];
       for (const bytes of damaged) {
         writeFileSync(file, bytes);
-        assert.deepEqual(folders.readPosition(), START, bytes.toString("latin1"));
+        assert.deepEqual(folders.readCommitted(), NOTHING, bytes.toString("latin1"));
       }
       assert.equal(errors.length, damaged.length);
     });

@@ -1,6 +1,7 @@
 /**
  * Directory layout of shards: `<folder>/<index uuid>/index.json` and `<folder>/<index uuid>/<shard>/`, and beside
- * them `position.json`, the position in DOC up to which every shard of this hub is committed.
+ * them `position.json`: the position in DOC up to which every shard of this hub is committed, and the generation of the
+ * manifest that each shard committed. A shard whose newest manifest is older has lost a file.
  */
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
@@ -16,11 +17,26 @@ const POSITION_FILE = "position.json";
 const INDEX_FILE = "index.json";
 
 /**
- * position.json: a JSON object with version, incarnation and sequence, a newline, the CRC-32C of the object in 8 hexadecimal
- * digits, a newline. Version 1 had no checksum.
+ * position.json: a JSON object with version, incarnation, sequence and generations, a newline, the CRC-32C of the object in 8
+ * hexadecimal digits, a newline. `generations` are by "<index uuid>/<shard>"; version 2 had none, version 1 no checksum.
  */
-const POSITION_VERSION = 2;
+const POSITION_VERSION = 3;
 const UNCHECKED = '{"v":1,';
+
+/** What was committed last. */
+export interface Committed {
+  /** In DOC; every shard covers it. */
+  readonly position: Position;
+  /** Of the shards' manifests, by `shardKey`; at most that of the newest one. */
+  readonly generations: ReadonlyMap<string, number>;
+}
+
+const NOTHING: Committed = { position: START, generations: new Map() };
+
+/** Returns the name of a shard in `Committed`. */
+export function shardKey(uuid: string, shard: number): string {
+  return `${uuid}/${shard}`;
+}
 
 export class ShardFolders {
   readonly #folder: string;
@@ -73,38 +89,47 @@ export class ShardFolders {
   }
 
   /**
-   * Returns the committed position in DOC; START if unknown or damaged: the log is read from its start then, of which each
-   * shard drops what it has.
+   * Returns what was committed last; START and no generations if unknown or damaged: the log is read from its start then, of
+   * which each shard drops what it has.
    */
-  readPosition(): Position {
+  readCommitted(): Committed {
     const path = join(this.#folder, POSITION_FILE);
-    if (!existsSync(path)) return START;
+    if (!existsSync(path)) return NOTHING;
     try {
-      return parsePosition(readFileSync(path));
+      return parseCommitted(readFileSync(path));
     } catch (error) {
       this.#log.error(
         { err: error, path },
         "the committed position is unreadable; reading the log from its start",
       );
-      return START;
+      return NOTHING;
     }
   }
 
-  writePosition({ incarnation, sequence }: Position): void {
-    const json = JSON.stringify({ v: POSITION_VERSION, incarnation, sequence });
+  writeCommitted({ position: { incarnation, sequence }, generations: byShard }: Committed): void {
+    const generations = Object.fromEntries(byShard);
+    const json = JSON.stringify({ v: POSITION_VERSION, incarnation, sequence, generations });
     writeFileAtomic(join(this.#folder, POSITION_FILE), `${json}\n${checksum(json)}\n`);
   }
 }
 
 /** Throws data_corrupt where a byte isn't as it was written. */
-function parsePosition(bytes: Buffer): Position {
+function parseCommitted(bytes: Buffer): Committed {
   const [json = "", check] = bytes.toString("latin1").split("\n");
   const isWhole = check === undefined ? json.startsWith(UNCHECKED) : check === checksum(json);
   if (!isWhole) throw new AppError("data_corrupt", `${POSITION_FILE} fails its checksum`);
-  const { v, incarnation, sequence } = JSON.parse(json) as Position & { readonly v: number };
+  const {
+    v,
+    incarnation,
+    sequence,
+    generations = {},
+  } = JSON.parse(json) as Position & {
+    readonly v: number;
+    readonly generations?: Readonly<Record<string, number>>;
+  };
   if (v > POSITION_VERSION)
     throw new AppError("data_corrupt", `${POSITION_FILE} has format version ${v}, which this hub can't read`);
-  return { incarnation, sequence };
+  return { position: { incarnation, sequence }, generations: new Map(Object.entries(generations)) };
 }
 
 function checksum(json: string): string {

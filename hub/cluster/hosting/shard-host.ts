@@ -17,7 +17,8 @@ import { comparePositions, type Position } from "#proto/position.ts";
 import { HostedIndex, type HostedShardStats } from "./hosted-index.ts";
 import { MergeScheduler } from "./merge-scheduler.ts";
 import { type RefreshInterval, RefreshWaiters, refreshInterval } from "./refresh-schedule.ts";
-import { ShardFolders } from "./shard-folders.ts";
+import { type SetBackReport, SetBackShards } from "./set-back-shards.ts";
+import { type Committed, ShardFolders, shardKey } from "./shard-folders.ts";
 
 export interface ShardHostOptions {
   readonly folder: string;
@@ -40,12 +41,17 @@ export class ShardHost {
   /** By uuid. */
   readonly #hosted = new Map<string, HostedIndex>();
   readonly #waiters = new RefreshWaiters();
+  readonly #setBack: SetBackShards;
+  /** What was committed before the start. */
+  readonly #before: Committed;
   #position: Position;
 
   constructor(options: ShardHostOptions) {
     this.#options = options;
     this.#folders = new ShardFolders(options.folder, options.log);
-    this.#position = this.#folders.readPosition();
+    this.#before = this.#folders.readCommitted();
+    this.#position = this.#before.position;
+    this.#setBack = new SetBackShards(options.log);
   }
 
   /** Last message of DOC that was applied or skipped. */
@@ -65,8 +71,13 @@ export class ShardHost {
       this.#folders.remove(index.uuid);
     }
     for (const index of catalog.all()) this.#openIndex(index);
+    this.#goBackToOldest();
     catalog.onChange((index, uuid) => this.#follow(index, uuid));
-    for (const shard of this.#all()) if (shard.fellBack) this.#goBackTo(shard.position);
+  }
+
+  /** Returns the shards that have lost files; null where none has. */
+  setBack(): SetBackReport | null {
+    return this.#setBack.report();
   }
 
   /** Returns the log positions that the shards remember, to detect what the log has lost. */
@@ -93,7 +104,7 @@ export class ShardHost {
     let results: ItemResult[] | null = null;
     if (hosted?.shard(shard) !== undefined) results = hosted.apply(shard, batch, position);
     else if (reply !== "") results = this.#unhosted(batch);
-    this.#position = position;
+    this.#moveTo(position);
     return results;
   }
 
@@ -120,7 +131,13 @@ export class ShardHost {
 
   /** Skips a message that no shard can apply. */
   skip(position: Position): void {
-    this.#position = position;
+    this.#moveTo(position);
+  }
+
+  /** Goes on behind messages that the log doesn't hold any more. */
+  skipLost(next: Position): void {
+    this.#setBack.missed(this.#position, next);
+    this.#moveTo(next);
   }
 
   /** Makes everything applied durable and returns the position that this covers. */
@@ -132,7 +149,7 @@ export class ShardHost {
       if (index !== undefined) this.#folders.describe(index);
       hosted.commit(refreshInterval(index));
     }
-    this.#folders.writePosition(position);
+    this.#folders.writeCommitted({ position, generations: this.#generations() });
     return position;
   }
 
@@ -236,6 +253,7 @@ export class ShardHost {
     if (index === undefined) {
       this.#hosted.get(uuid)?.close();
       if (this.#hosted.delete(uuid)) this.#folders.remove(uuid);
+      this.#setBack.forget(uuid);
       this.#waiters.refreshed(uuid);
     } else if (this.#hosted.has(uuid)) {
       for (const shard of this.#hosted.get(uuid)!.shards) shard.setMapping(index.mapping);
@@ -248,13 +266,35 @@ export class ShardHost {
     this.#folders.describe(index);
     const shards: Shard[] = [];
     for (let number = 0; number < index.settings.numberOfShards; number++)
-      shards.push(this.#openShard(index, number));
+      shards.push(
+        this.#openShard(index, number, this.#before.generations.get(shardKey(index.uuid, number)) ?? 0),
+      );
     this.#hosted.set(index.uuid, new HostedIndex(shards, this.#options.clock));
   }
 
-  #openShard(index: IndexMetadata, number: number): Shard {
-    const folder = this.#folders.shard(index.uuid, number);
-    return Shard.open(folder, { index: index.name, mapping: index.mapping, log: this.#options.log });
+  /** `committedGeneration`: of its manifest; 0: unknown. A shard that is older is brought up to date by the log. */
+  #openShard({ name, uuid, mapping }: IndexMetadata, number: number, committedGeneration: number): Shard {
+    const folder = this.#folders.shard(uuid, number);
+    const { log } = this.#options;
+    const shard = Shard.open(folder, { index: name, mapping, log, committedGeneration });
+    if (!shard.fellBack) return shard;
+    const until = this.#position;
+    this.#setBack.add({ name: `[${name}][${number}]`, uuid, from: shard.position, until });
+    return shard;
+  }
+
+  #moveTo(position: Position): void {
+    this.#position = position;
+    this.#setBack.reached(position);
+  }
+
+  /** Generations of the manifests, see `Committed`. */
+  #generations(): Map<string, number> {
+    const generations = new Map<string, number>();
+    for (const [uuid, { shards }] of this.#hosted)
+      for (const [number, { generation }] of shards.entries())
+        if (generation > 0) generations.set(shardKey(uuid, number), generation);
+    return generations;
   }
 
   #reopen(uuid: string, number: number): void {
@@ -263,9 +303,21 @@ export class ShardHost {
     const shard = hosted?.shard(number);
     if (index === undefined || hosted === undefined || shard === undefined) return;
     shard.close();
-    const opened = this.#openShard(index, number);
+    const opened = this.#openShard(index, number, shard.generation);
     hosted.replace(number, opened);
     this.#goBackTo(opened.position);
+    if (opened.fellBack) this.#goBackToOldest();
+  }
+
+  /**
+   * Goes back to where the oldest shard that has lost files needs the log. That is durable before such a shard commits: after
+   * a crash in between it would look up to date.
+   */
+  #goBackToOldest(): void {
+    const behind = [...this.#all()].filter(({ fellBack }) => fellBack);
+    for (const { position } of behind) this.#goBackTo(position);
+    if (behind.length > 0)
+      this.#folders.writeCommitted({ position: this.#position, generations: this.#generations() });
   }
 
   #goBackTo(position: Position): void {

@@ -62,7 +62,7 @@ export function writeManifest(folder: string, manifest: Manifest): void {
 export function readManifest(folder: string): { manifest: Manifest; damaged: number } | null {
   const all = generations(folder).sort((a, b) => b - a);
   for (const [damaged, generation] of all.entries()) {
-    const manifest = tryRead(join(folder, `manifest-${generation}.json`));
+    const manifest = tryRead(join(folder, `manifest-${generation}.json`), generation);
     if (manifest !== null) return { manifest, damaged };
   }
   if (all.length === 0) return null;
@@ -84,8 +84,8 @@ function generations(folder: string): number[] {
     .map(Number);
 }
 
-/** Null for a damaged file. Throws data_corrupt for a version that isn't known. */
-function tryRead(path: string): Manifest | null {
+/** Null for a damaged file, and for the copy of another generation. Throws data_corrupt for a version that isn't known. */
+function tryRead(path: string, generation: number): Manifest | null {
   const bytes = readFileSync(path);
   const end = bytes.lastIndexOf(0x0a, bytes.length - 2);
   const json = bytes.subarray(0, Math.max(0, end));
@@ -98,5 +98,5 @@ function tryRead(path: string): Manifest | null {
       `${path} has format version ${manifest.version}, this program knows ${MANIFEST_VERSION}`,
     );
   }
-  return manifest;
+  return manifest.generation === generation ? manifest : null;
 }

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { Bitset } from "#hub/engine/bytes/bitset.ts";
 import { SegmentFile } from "#hub/engine/files/segment-file.ts";
 import { Segment } from "#hub/engine/segment/segment.ts";
-import { toAppError } from "#proto/kit/errors.ts";
+import { AppError, toAppError } from "#proto/kit/errors.ts";
 import { comparePositions, type Position, START } from "#proto/position.ts";
 import { type Manifest, type ManifestSegment, readManifest } from "./manifest.ts";
 import { liveFileName, readLiveDocs, ShardSegment, segmentFileName } from "./shard-segment.ts";
@@ -31,18 +31,26 @@ export interface Recovered {
   readonly lost: readonly LostSegment[];
   /** Newer manifests that were damaged. */
   readonly damagedManifests: number;
+  /** True where the newest manifest is older than the last commit: newer ones are damaged or gone. */
+  readonly wentBack: boolean;
   /** From where the log has to be read on. */
   readonly position: Position;
   /** Up to where messages were applied before, but may be missing now; null where nothing is. */
   readonly repairUntil: Position | null;
 }
 
-/** Opens what the newest whole manifest names. Throws data_corrupt where there are manifests and none is whole. */
-export function recover(folder: string): Recovered {
+/**
+ * Opens what the newest whole manifest names. `committed`: generation of the last commit as far as known elsewhere, 0 where
+ * it isn't. Throws data_corrupt where there are manifests and none is whole.
+ */
+export function recover(folder: string, committed: number): Recovered {
   const found = readManifest(folder);
+  const wentBack = (found?.manifest.generation ?? 0) < committed || (found?.damaged ?? 0) > 0;
+  const leaveOut = wentBack ? setAside : remove;
   if (found === null) {
-    removeUnknown(folder, new Set());
+    for (const name of unknownFiles(folder, new Set())) leaveOut(folder, name);
     return {
+      wentBack,
       manifest: null,
       segments: [],
       lost: [],
@@ -69,16 +77,19 @@ export function recover(folder: string): Recovered {
         after: entry.after,
         reason: toAppError(error).message,
       });
-      setAside(folder, entry);
+      setAside(folder, segmentFileName(entry.name));
+      setAside(folder, liveFileName(entry.name, entry.liveGeneration));
     }
   }
-  removeUnknown(folder, known);
+  for (const name of unknownFiles(folder, known)) leaveOut(folder, name);
   const position = lost.reduce(
     (lowest, { after }) => (comparePositions(after, lowest) < 0 ? after : lowest),
     manifest.position,
   );
-  const repairUntil = lost.length > 0 ? manifest.position : manifest.repairUntil;
-  return { manifest, segments, lost, damagedManifests: damaged, position, repairUntil };
+  const { repairUntil: earlier } = manifest;
+  const unfinished = earlier !== null && comparePositions(manifest.position, earlier) < 0 ? earlier : null;
+  const repairUntil = lost.length > 0 ? manifest.position : unfinished;
+  return { manifest, segments, lost, damagedManifests: damaged, wentBack, position, repairUntil };
 }
 
 function openSegment(folder: string, entry: ManifestSegment, verifyBytes: number): ShardSegment {
@@ -86,6 +97,11 @@ function openSegment(folder: string, entry: ManifestSegment, verifyBytes: number
   try {
     if (file.sizeBytes <= verifyBytes) file.verify();
     const segment = new Segment(file);
+    if (file.sizeBytes !== entry.sizeBytes || segment.docCount !== entry.docs)
+      throw new AppError(
+        "data_corrupt",
+        `${segmentFileName(entry.name)} isn't the segment that the manifest names`,
+      );
     let live: Bitset | null = null;
     if (entry.liveGeneration > 0) {
       live = readLiveDocs(join(folder, liveFileName(entry.name, entry.liveGeneration)), segment.docCount);
@@ -97,21 +113,22 @@ function openSegment(folder: string, entry: ManifestSegment, verifyBytes: number
   }
 }
 
-function setAside(folder: string, entry: ManifestSegment): void {
+function setAside(folder: string, name: string): void {
   mkdirSync(join(folder, DAMAGED_FOLDER), { recursive: true });
-  for (const name of [segmentFileName(entry.name), liveFileName(entry.name, entry.liveGeneration)]) {
-    if (existsSync(join(folder, name))) renameSync(join(folder, name), join(folder, DAMAGED_FOLDER, name));
-  }
+  if (existsSync(join(folder, name))) renameSync(join(folder, name), join(folder, DAMAGED_FOLDER, name));
+}
+
+function remove(folder: string, name: string): void {
+  rmSync(join(folder, name), { force: true });
 }
 
 /** The lock file of versions before 1.0, which a crash left behind. */
 const FORMER_LOCK = "lock";
 
-/** Removes segment files that no commit names, left behind by a crash before the commit. */
-function removeUnknown(folder: string, known: ReadonlySet<string>): void {
-  for (const name of readdirSync(folder)) {
-    const isOurs =
-      name.endsWith(".seg") || name.endsWith(".liv") || name.endsWith(".tmp") || name === FORMER_LOCK;
-    if (isOurs && !known.has(name)) rmSync(join(folder, name), { force: true });
-  }
+/** Returns the files that no commit names, left behind by a crash before the commit. */
+function unknownFiles(folder: string, known: ReadonlySet<string>): string[] {
+  const endings = [".seg", ".liv", ".tmp"];
+  const isOurs = (name: string): boolean =>
+    name === FORMER_LOCK || endings.some((ending) => name.endsWith(ending));
+  return readdirSync(folder).filter((name) => isOurs(name) && !known.has(name));
 }

@@ -12,7 +12,7 @@ import { Documents } from "#hub/cluster/writes/documents.ts";
 import type { LogPort } from "#hub/cluster/writes/log-port.ts";
 import type { WriteItem } from "#hub/cluster/writes/writes.ts";
 import { systemClock } from "#proto/kit/clock.ts";
-import type { AppError } from "#proto/kit/errors.ts";
+import { AppError } from "#proto/kit/errors.ts";
 import { silentLogger } from "#proto/kit/log.ts";
 import { MemoryBucket } from "#proto/kit/memory-bucket.ts";
 import { Metrics } from "#proto/kit/metrics.ts";
@@ -21,6 +21,8 @@ import type { Position } from "#proto/position.ts";
 /** DOC in memory: as much of a log as the cluster asks for. */
 export class MemoryLog {
   readonly messages: DocMessage[] = [];
+  /** Messages up to this sequence are purged. */
+  purgedTo = 0;
   readonly #ids = new Map<string, number>();
   readonly #subscriptions = new Map<string, (data: Uint8Array, subject: string) => void>();
   #grown = Promise.withResolvers<void>();
@@ -55,6 +57,7 @@ export class MemoryLog {
       signal.addEventListener("abort", () => resolve(), { once: true }),
     );
     for (let at = after.sequence; !signal.aborted; ) {
+      if (at < this.purgedTo) throw new AppError("journal_gap", `messages up to ${this.purgedTo} are purged`);
       const message = this.messages[at];
       if (message === undefined) await Promise.race([this.#grown.promise, aborted]);
       else {
@@ -99,7 +102,7 @@ export async function openNode(
     metrics,
     clock: systemClock,
     read: (after, signal) => log.read(after, signal),
-    oldest: async () => ({ incarnation: 1, sequence: 0 }),
+    oldest: async () => ({ incarnation: 1, sequence: log.purgedTo }),
     reply: (subject, data) => port.send(subject, data),
     deadLetter: async (_message, reason) => void dead.push(reason),
     onCommitted: () => undefined,
