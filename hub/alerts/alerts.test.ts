@@ -133,7 +133,7 @@ test("a stored rule that can't be read keeps none from the others, is shown, and
   assert.equal((await hub.list()).length, 2);
 });
 
-test("a rule fires when the count passes its threshold, tells once, and tells again when it is over", async () => {
+test("a rule fires when the count passes its threshold, notifies once, and again when the condition ends", async () => {
   const world = new World();
   const hub = world.hub();
   await hub.create(RULE);
@@ -152,7 +152,7 @@ test("a rule fires when the count passes its threshold, tells once, and tells ag
   assert.equal(Date.parse(link.get("to")!) - Date.parse(link.get("from")!), 300_000);
 });
 
-test("of many hubs one evaluates an interval, and one tells of a firing", async () => {
+test("of many hubs one evaluates an interval, and one sends the notification", async () => {
   const world = new World();
   const hubs = Array.from({ length: 5 }, () => world.hub());
   await hubs[0]!.create(RULE);
@@ -176,7 +176,7 @@ test("nothing is evaluated twice in an interval, and nothing while a rule is tur
   assert.equal((await world.pass(hub, 600_000, 99)).state.condition, "ok");
 });
 
-test("a muted rule changes its condition but tells nobody", async () => {
+test("a muted rule changes its condition but sends no message", async () => {
   const world = new World();
   const hub = world.hub();
   await hub.create({ ...RULE, muted_until: new Date(START + 90_000).toISOString() });
@@ -258,7 +258,7 @@ test("a query that can't be read is refused when the rule is saved", async () =>
   await assert.rejects(new World().hub().create({ ...RULE, query: "level:(" }));
 });
 
-test("lines are counted in the window, and the preview says what would have been counted", async () => {
+test("lines are counted in the window, and the preview shows what would have been counted", async () => {
   const docs = Array.from({ length: 60 }, (_, minute) => ({
     "@timestamp": new Date(START - minute * 60_000 - 1).toISOString(),
     level: minute < 20 ? "error" : "info",

@@ -51,7 +51,7 @@ export class Alerts implements Component {
   readonly #messages: Messages;
   readonly #abort = new AbortController();
   #running: Promise<void> = Promise.resolve();
-  /** Revisions of rules that were said to be unreadable, by id. */
+  /** Revisions of unreadable rules that were logged, by id. */
   #warned: ReadonlyMap<string, number> = new Map();
 
   constructor(options: AlertsOptions) {
@@ -154,7 +154,7 @@ export class Alerts implements Component {
       if (this.#warned.get(id) === revision) continue;
       this.#options.log.warn(
         { alert: id, reason: fault },
-        "an alert rule can't be read: write it anew or delete it",
+        "an alert rule can't be read: replace or delete it",
       );
     }
     this.#warned = new Map(unreadable.map(({ id, revision }) => [id, revision]));

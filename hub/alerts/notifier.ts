@@ -67,7 +67,7 @@ export class Notifier {
         "user-agent": "tailrace",
       },
       signal: AbortSignal.timeout(TIMEOUT_MS),
-      // A connection of its own: one that is kept would be used again without its address being checked.
+      // A new connection each time: a kept one would be used again without a check of its address.
       agent: false,
       ...(allowPrivate ? {} : { lookup: publicLookup }),
     });

@@ -10,7 +10,7 @@ import { type AlertRule, checkRule } from "./rule.ts";
 
 /** Each rule costs a search per interval. */
 const MAX_RULES = 500;
-/** Attempts of a change: few hubs work on one rule at once. */
+/** Attempts of a change: few hubs change one rule at the same time. */
 const MAX_CHANGE_TRIES = 10;
 const ID = /^[A-Za-z0-9_-]{1,100}$/;
 
@@ -173,7 +173,7 @@ function conflict(error: unknown): never {
   if (toAppError(error).code !== "journal_conflict") throw error;
   throw new AppError(
     "journal_conflict",
-    "the rule was changed meanwhile; read it again and apply your change to that",
+    "the rule was changed since you read it; read it again and repeat your change",
     {
       cause: error,
     },

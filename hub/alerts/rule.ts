@@ -55,7 +55,7 @@ const ruleSchema = Type.Object(
 
 export type Channel = Static<typeof channelSchema>;
 
-/** As it is stored and sent. */
+/** The stored and sent form. */
 export type AlertRule = Static<typeof ruleSchema>;
 
 /** Returns a rule with its defaults. Throws request_invalid naming the property. */
@@ -117,7 +117,7 @@ function checkWebhook(text: string): void {
   const { username, password } = new URL(text);
   if (username !== "" || password !== "")
     throw invalid(
-      "a webhook's url must not hold a name and a password: everybody who may see the rule would",
+      "a webhook's url must not hold a name and a password, because all who may see the rule could read them",
     );
 }
 

@@ -170,7 +170,7 @@ export class Auth implements Component {
     await this.follower.start();
     const resealed = await this.connections.reseal();
     if (resealed > 0)
-      this.#shared.log.info({ records: resealed }, "secrets sealed anew with the vault's active key");
+      this.#shared.log.info({ records: resealed }, "secrets resealed with the vault's active key");
   }
 
   async stop(): Promise<void> {

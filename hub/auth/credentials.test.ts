@@ -63,7 +63,7 @@ suite("credentials", () => {
     await assert.rejects(apiKeys.revoke(view.id, "ada"), { code: "not_found" });
   });
 
-  test("name and password work as Basic; a new password counts at once", async () => {
+  test("name and password work as Basic; a new password is valid immediately", async () => {
     await world.auth.accounts.add({ name: "Bob", password: "first password", role: "viewer" }, "test");
     const basic = (password: string): string => `Basic ${Buffer.from(`bob:${password}`).toString("base64")}`;
     const principal = await authenticate(basic("first password"));

@@ -112,7 +112,7 @@ suite("sign-in on the dashboard", () => {
     assert.equal(await post({ origin: world.origin }), 200);
   });
 
-  test("logging out ends the session at once, tells who listens, and asks for the password again", async () => {
+  test("logging out ends the session immediately, notifies listeners, and requires the password again", async () => {
     const { browser } = await signIn();
     const ended = Promise.withResolvers<string>();
     const stop = world.auth.follower.onSessionEnd(ended.resolve);
@@ -221,7 +221,7 @@ suite("sign-in on the dashboard", () => {
     assert.equal(page.location, `${world.origin}/api/auth/login?return_to=/x`);
   });
 
-  test("failures are told on a page, and in the audit log", async () => {
+  test("failures are shown on a page and recorded in the audit log", async () => {
     const page = await new Browser().get(
       `${world.origin}/api/auth/callback?error=access_denied&state=unknown`,
     );
@@ -235,7 +235,7 @@ test("wrong current passwords are limited like a sign-in", async () => {
   const world = await World.start();
   try {
     await world.addPerson();
-    // The wait after the fifth failure is a second, which must not pass meanwhile.
+    // The wait after the fifth failure is a second, which must not pass during the test.
     mock.timers.enable({ apis: ["Date"], now: Date.now() });
     const statuses: number[] = [];
     for (let attempt = 0; attempt < 10; attempt++) {
@@ -319,7 +319,7 @@ suite("the first administrator", () => {
   });
 });
 
-suite("behind https", () => {
+suite("over https", () => {
   test("cookies are bound to the host and to https", async () => {
     const publicUrl = "https://logs.example.com";
     const world = await World.start({ publicUrl, settings: { "public.url": publicUrl } });
@@ -345,7 +345,7 @@ suite("behind https", () => {
   });
 });
 
-test("without authentication everybody is the administrator, and login leads home", async () => {
+test("without authentication every sender is the administrator, and login redirects to the home page", async () => {
   const world = await World.start({ settings: { "auth.mode": "off" } });
   try {
     const answer = await fetch(`${world.origin}/api/auth/me`);

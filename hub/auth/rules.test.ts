@@ -80,7 +80,7 @@ suite("roles", () => {
 suite("settings", () => {
   const listener = { setting: "http.host", host: "0.0.0.0", encrypted: false };
 
-  test("a listener beyond loopback needs authentication and TLS, and the message says how", () => {
+  test("a listener beyond loopback needs authentication and TLS, and the message names the settings", () => {
     const off = settingsWith({ "auth.mode": "off" });
     assert.throws(() => checkListeners(off, [listener]), {
       code: "settings_invalid",
@@ -97,7 +97,7 @@ suite("settings", () => {
       [{ "public.url": "https://x.example/path" }, /public.url/],
       [{ "public.url": "x.example" }, /public.url/],
       [{ "public.url": "http://x.example" }, /in the clear/],
-      [{ "auth.provider.enabled": false }, /nobody could sign in/],
+      [{ "auth.provider.enabled": false }, /there is no way to sign in/],
       [{ "auth.upstream.issuer": "https://x.example" }, /client_id/],
       [{ "auth.provider.scopes": ["two words"] }, /resource URL/],
     ];
@@ -162,7 +162,7 @@ suite("brakes", () => {
 });
 
 suite("texts", () => {
-  test("what is put into a page is escaped", () => {
+  test("values inserted into a page are escaped", () => {
     assert.equal(
       html`<p title="${`"'<&>`}">${[html`<b>${"<"}</b>`]}</p>`.text,
       '<p title="&quot;&#39;&lt;&amp;&gt;"><b>&lt;</b></p>',

@@ -116,7 +116,7 @@ export interface Listener {
 const TLS_REMEDY =
   "set tls.certificate and tls.key, or tls.terminated_upstream: true behind a proxy that does TLS";
 
-/** Throws settings_invalid where a listener beyond loopback lacks authentication or TLS; the message says what to do. */
+/** Throws settings_invalid where a listener beyond loopback lacks authentication or TLS; the message names the remedy. */
 export function checkListeners(settings: AuthSettings, listeners: readonly Listener[]): void {
   for (const { setting, host, encrypted } of listeners) {
     if (isLoopbackHost(host)) continue;
@@ -166,7 +166,7 @@ export function checkAuthSettings(settings: AuthSettings): void {
   if (settings["auth.mode"] === "required" && !upstream && !settings["auth.provider.enabled"]) {
     throw new AppError(
       "settings_invalid",
-      "auth.mode is required, but nobody could sign in: set auth.provider.enabled: true or auth.upstream.issuer",
+      "auth.mode is required, but there is no way to sign in: set auth.provider.enabled: true or auth.upstream.issuer",
     );
   }
 }

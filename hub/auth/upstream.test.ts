@@ -36,14 +36,14 @@ suite("sign-in at another provider", () => {
     return { browser, page: await browser.follow(await browser.get(back.location ?? ""), world.origin) };
   }
 
-  test("makes an account of the person, with the role of a claim", async () => {
+  test("creates an account for the person, with the role of a claim", async () => {
     const { page } = await signIn();
     const me = JSON.parse(page.text) as { name: string; role: string };
     assert.deepEqual([me.name, me.role], ["eve@example.com", "editor"]);
     assert.ok(upstream.seen.some(({ path, query }) => path.endsWith("/auth") && query.has("code_challenge")));
   });
 
-  test("knows the person again by sub, and a new role counts", async () => {
+  test("recognises the person by sub, and applies a new role", async () => {
     const { browser } = await signIn();
     upstream.claims = { sub: "u1", email: "eve@example.com", groups: [] };
     assert.equal((await signIn()).page.status, 403, "no role any more");
@@ -57,7 +57,7 @@ suite("sign-in at another provider", () => {
     );
   });
 
-  test("lets nobody in who has no role, no verified address, or the name of a local account", async () => {
+  test("refuses a person without a role or a verified address, or with the name of a local account", async () => {
     const refused = [
       { sub: "u2", email: "stranger@example.com" },
       { sub: "u3", email: "boss@example.com", email_verified: false },
@@ -72,7 +72,7 @@ suite("sign-in at another provider", () => {
     }
   });
 
-  test("refuses an ID token that was made for somebody else, or is over", async () => {
+  test("refuses an ID token that was issued to another client or has expired", async () => {
     for (const change of [{ aud: "another-client" }, { iss: "https://evil.example" }, { exp: 1 }]) {
       upstream.claims = { sub: "u1", email: "boss@example.com", ...change };
       const { browser, page } = await signIn();
@@ -81,7 +81,7 @@ suite("sign-in at another provider", () => {
     }
   });
 
-  test("the embedded provider's routes aren't there when it is off", async () => {
+  test("a disabled embedded provider has no routes", async () => {
     for (const path of ["/o/oauth2/v2/auth", "/.well-known/oauth-authorization-server"]) {
       assert.equal((await fetch(world.origin + path)).status, 400);
     }

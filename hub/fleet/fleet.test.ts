@@ -10,7 +10,7 @@ import { Watermarks } from "./watermarks.ts";
 
 const ID = "6e7a0000-0000-4000-8000-000000000001";
 
-/** A fleet over nothing, to which agents report by `hear`. */
+/** A fleet without a journal, to which agents report by `hear`. */
 async function fleetAt(clock: { nowMs: number }, bucket = new MemoryBucket()) {
   const handlers = new Map<string, (message: ReceivedMessage) => void>();
   const port = {

@@ -19,14 +19,14 @@ test("a range is committed once the shards have committed the message it led to"
   assert.deepEqual(watermarks.of(AGENT, [key, `${AGENT}/other/0`]), [range], "and on question again");
 });
 
-test("a cursor of what was committed before counts at once", () => {
+test("a cursor that was committed before the start is reported immediately", () => {
   const watermarks = new Watermarks(new Metrics());
   watermarks.committed(at(50));
   watermarks.processed({ partition: 3, docPosition: at(10), sources: [{ key, from: 0, to: 7 }] });
   assert.equal(watermarks.takeMoved().get(AGENT)?.[0]?.offset, 7);
 });
 
-test("a newer incarnation of the log lies behind every older position", () => {
+test("a newer incarnation of the log is after every older position", () => {
   const watermarks = new Watermarks(new Metrics());
   watermarks.committed({ incarnation: 1, sequence: 1_000 });
   watermarks.processed({

@@ -11,7 +11,7 @@ import type { Subscription, TailSink } from "./subscription.ts";
 
 /** The user of a socket. */
 export interface Viewer {
-  /** Tells viewers apart where sockets are counted. */
+  /** Identifies the viewer in the counts of sockets. */
   readonly id: string;
   /** True where a cookie proved it: such a request must carry an allowed Origin. */
   readonly byCookie: boolean;
@@ -62,7 +62,7 @@ export class Connection implements TailSink {
     socket.on("pong", () => {
       this.#missedPings = 0;
     });
-    // What ends a connection is said by its close event.
+    // The close event reports why a connection ended.
     socket.on("error", (err) => log.debug({ err }, "live socket failed"));
     this.#sendMessage({ t: "welcome", v: 1, session, limits, serverTime: Date.now() });
   }
@@ -110,7 +110,7 @@ export class Connection implements TailSink {
     this.end(CLOSE.goingAway, reason);
   }
 
-  /** Closes with a code and a sentence; its tails end at once. */
+  /** Closes with a code and a sentence; its tails end immediately. */
   end(code: number, reason: string): void {
     this.release();
     if (this.#socket.readyState !== this.#socket.OPEN) return;
@@ -132,7 +132,7 @@ export class Connection implements TailSink {
   #receive(text: string, isBinary: boolean): void {
     if (this.#socket.readyState !== this.#socket.OPEN) return;
     if (!this.#isWithinRate()) {
-      this.end(CLOSE.tooFast, "too many messages; open the page anew");
+      this.end(CLOSE.tooFast, "too many messages; reload the page");
       return;
     }
     const message = isBinary ? "binary frames aren't used here" : parseClientMessage(text);
@@ -194,7 +194,10 @@ export class Connection implements TailSink {
     }
   }
 
-  /** Refuses an index named outright; of a pattern's indices the tail leaves out what may not be read. */
+  /**
+   * Throws forbidden for an index that is named without a wildcard and may not be read. The tail leaves out such
+   * indices of a pattern.
+   */
   #checkRights(names: readonly string[]): void {
     const refused = names.find(
       (name) =>

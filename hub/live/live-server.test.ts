@@ -38,7 +38,7 @@ const REFUSED: readonly (readonly [string, ConstructorParameters<typeof Client>[
   ["nobody signed in", { origin: ORIGIN, headers: { "x-nobody": "1" } }, 401],
 ];
 
-test("an upgrade from elsewhere or of nobody is refused", async () => {
+test("an upgrade of another origin or without a sign-in is refused", async () => {
   const hub = await startHub();
   for (const [name, options, status] of REFUSED) {
     const { socket } = new Client(hub.url, options);
@@ -47,7 +47,7 @@ test("an upgrade from elsewhere or of nobody is refused", async () => {
   }
 });
 
-test("the default port may be said or left out, and a key needs no origin", async () => {
+test("an origin may name the default port or omit it, and a key needs no origin", async () => {
   const hub = await startHub({}, { ...VIEWER, byCookie: false });
   await new Client(hub.url, { origin: `${ORIGIN}:443` }).next("welcome");
   await new Client(hub.url, {}).next("welcome");
@@ -85,7 +85,7 @@ test("too many messages end the socket", async () => {
   assert.equal((await once(client.socket, "close"))[0], 4429);
 });
 
-test("a filter that isn't right is answered with its place, and the socket goes on", async () => {
+test("a faulty filter is answered with the position of the fault, and the socket stays open", async () => {
   const hub = await startHub();
   const client = new Client(hub.url);
   await client.next("welcome");
@@ -128,7 +128,7 @@ test("tails and sockets beyond the limits are refused in words", async () => {
   assert.match(reason.toString(), /limit/);
 });
 
-test("a hub that stops says so and when to come back", async () => {
+test("a hub that stops announces it with the time to reconnect", async () => {
   const hub = await startHub();
   const client = await openTail(hub);
   const closed = once(client.socket, "close");

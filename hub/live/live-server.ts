@@ -120,7 +120,7 @@ export class LiveServer implements Component {
       );
     const viewer = await this.#authenticate(request);
     if (viewer === undefined) return this.#refuse(socket, 401, "sign in first");
-    // A browser always says its origin; without one a cookie may have been sent by anybody's page.
+    // Browsers always send their origin; without it, any page may have sent the cookie.
     if (origin === undefined && viewer.byCookie)
       return this.#refuse(
         socket,
@@ -200,7 +200,7 @@ export function normaliseOrigin(address: string): string | undefined {
   }
 }
 
-/** Returns a test of Origin headers against `allowed` addresses; never against what the request says of its host. */
+/** Returns a test of Origin headers against `allowed` addresses; never against the request's Host header. */
 export function compileOrigins(allowed: readonly string[]): (origin: string) => boolean {
   const origins = new Set(allowed.map(normaliseOrigin).filter((origin) => origin !== undefined));
   return (origin) => {

@@ -35,7 +35,7 @@ test("a ring is bounded in bytes too", async () => {
   assert.equal((await client.take(50 - gap.n)).texts.length, 50 - gap.n);
 });
 
-test("above the rate rows are left out and counted where they would have stood", async () => {
+test("above the rate rows are left out and counted at their position", async () => {
   const hub = await startHub();
   const client = await openTail(hub, { maxRate: 5 });
   hub.live.tail.offer(events(numbered(0, 12)));
@@ -44,7 +44,7 @@ test("above the rate rows are left out and counted where they would have stood",
   assert.deepEqual([gap.n, gap.why, gap.fromTs, gap.toTs], [7, "rate_cap", 1_005, 1_011]);
 });
 
-test("a paused tail sends nothing, and goes on with one gap and the newest rows", async () => {
+test("a paused tail sends nothing, and resumes with one gap and the newest rows", async () => {
   const hub = await startHub({ ringRows: 10 });
   const client = await openTail(hub);
   client.send({ t: "tail.pause", sub: 1 });
@@ -107,7 +107,7 @@ test("a long message is cut and marked", async () => {
   assert.equal(batches[0]!.rows[0]![6], 1);
 });
 
-test("a client that reads nothing costs a bounded amount and is ended; others go on", async () => {
+test("a client that reads nothing costs a bounded amount and is disconnected; others continue", async () => {
   const hub = await startHub({ bufferedStopBytes: 64 * 1024, slowCloseMs: 50, ringRows: 50 });
   const slow = await openTail(hub, { credit: 20_000, maxRate: 20_000 });
   const quick = await openTail(hub, { q: "last" });

@@ -42,7 +42,7 @@ export interface TailClient {
 export class LiveTail {
   readonly #limits: LiveLimits;
   readonly #metrics: LiveMetrics;
-  /** Tells cursors of this run from those of another. */
+  /** Part of every cursor, which identifies this run of the hub. */
   readonly #epoch = randomBytes(6).toString("base64url");
   readonly #recent = new RecentEvents();
   readonly #groups = new Map<string, FilterGroup>();
@@ -197,7 +197,7 @@ export class LiveTail {
     this.#flushTimer ??= setTimeout(() => this.#flush(), this.#limits.batchDelayMs);
   }
 
-  /** Each tail has its own time: a thousand at once would make the last of them wait for all others. */
+  /** Each tail has its own due time: if a thousand were flushed together, the last would wait for all others. */
   #flush(): void {
     this.#flushTimer = undefined;
     const nowMs = performance.now();

@@ -34,7 +34,7 @@ export class RecentEvents {
     return this.#sequence;
   }
 
-  /** Returns the kept events behind `sequence` and whether there were others between. */
+  /** Returns the kept events after `sequence` and whether there were others between. */
   after(sequence: number): { complete: boolean; events: RecentEvent[] } {
     const kept = this.#events.length - this.#first;
     const oldest = this.#sequence - kept + 1;

@@ -13,7 +13,7 @@ const ROW_OVERHEAD_BYTES = 250;
 /** The fields of a row for which none were asked, or which has none of them. */
 export const NO_FIELDS = "null";
 
-/** A row's JSON in three pieces; the number of the source goes behind `head`, the fields behind `body`. */
+/** A row's JSON in three pieces; the number of the source follows `head`, the fields follow `body`. */
 export interface RenderedRow {
   readonly timestampMs: number;
   /** The RowSource as JSON, as a key too. */

@@ -102,7 +102,7 @@ export class Subscription {
     return { ...match, extra: renderFields(document, this.#fields, this.#limits.messageSize) };
   }
 
-  /** Marks a place behind which rows are missing, their number unknown. */
+  /** Marks that rows are missing here, an unknown number of them. */
   markMissing(why: GapReason): void {
     this.#skip({ n: 0, fromTs: 0, toTs: 0, why });
   }

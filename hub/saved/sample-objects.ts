@@ -201,7 +201,7 @@ const DASHBOARDS: Readonly<Record<string, SampleDashboard>> = {
   },
 };
 
-/** Saves the samples that don't exist. Deleted ones come back; changed ones stay as they are. */
+/** Saves the samples that don't exist. Deleted ones are restored; changed ones are kept. */
 export async function loadSamples(objects: SampleStore): Promise<SampleOutcome> {
   const saved: SampleName[] = [];
   const existing: SampleName[] = [];

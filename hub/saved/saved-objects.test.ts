@@ -46,7 +46,7 @@ test("of two concurrent changes of one object the slower one fails", async () =>
   await assert.rejects(objects.create("dashboard", content, "main"), fails("journal_conflict"));
 });
 
-test("what can't be saved is refused with what is wrong", async () => {
+test("an invalid object is refused with its fault", async () => {
   const objects = saved();
   const content = { title: "Mine", attributes: {} };
   await assert.rejects(objects.list("dashbord"), /unknown type dashbord.*did you mean "dashboard"/);

@@ -30,7 +30,7 @@ async function joined(bytes: AsyncIterable<Uint8Array>): Promise<Buffer> {
   return Buffer.concat(await collect(bytes));
 }
 
-test("bytes come back as they were, however they were cut", async (t) => {
+test("bytes are restored unchanged, however they were cut", async (t) => {
   const store = new DirectoryBlobs(new Workspace(t).path("store"));
   const bytes = Buffer.alloc(17 * MIB, "0123456789");
   const tally = { bytes: 0, newBytes: 0 };

@@ -15,7 +15,7 @@ test("a part of RAW is done with once the documents written until then are commi
   assert.equal(floor.advance(at(30), at(300)).sequence, 20);
 });
 
-test("a new incarnation of DOC lies behind the old one", () => {
+test("a position of a new incarnation of DOC is after all of the old one", () => {
   const floor = new ProcessedFloor();
   floor.advance(at(10), { incarnation: 2, sequence: 1 });
   floor.committed(at(1_000));

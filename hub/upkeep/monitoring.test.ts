@@ -38,7 +38,7 @@ function recordOf(isWanted: () => boolean) {
 
 const { signal } = new AbortController();
 
-test("a document tells what stands now and what has grown since the one before", async () => {
+test("a document has the current gauges, and the growth of counters since the previous one", async () => {
   const { metrics, written, monitoring } = recordOf(() => true);
   const events = metrics.counter("tailrace_pipeline_events_total", "events");
   const lag = metrics.gauge("tailrace_journal_lag_messages", "lag", ["stream"]);

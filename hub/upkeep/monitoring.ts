@@ -131,7 +131,7 @@ const GROWING: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** Gauges, recorded as they are; those per stream with the stream's name. */
+/** Gauges, recorded with their value; those per stream with the stream's name. */
 const STANDING: Readonly<Record<string, readonly [metric: string, stream?: string]>> = {
   raw_waiting: ["tailrace_journal_lag_messages", "RAW"],
   documents_waiting: ["tailrace_journal_lag_messages", "DOC"],

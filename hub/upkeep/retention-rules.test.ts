@@ -29,7 +29,7 @@ test("rules of the settings count before those of the page, the hub's own indice
   );
 });
 
-test("it is said what rules would delete, and nothing is changed by asking", async () => {
+test("a preview lists what rules would delete, and changes nothing", async () => {
   const rules = rulesOver();
   assert.deepEqual(rules.due(["logs-* 30d", "web-* 1d"]), ["logs-1", "web-1"]);
   assert.deepEqual(rules.due([]), []);

@@ -62,7 +62,7 @@ test("what can't be deleted stays counted and doesn't keep others", async () => 
   assert.match(metrics, /tailrace_retention_bytes_deleted_total 10/);
 });
 
-test("a rule says what it lacks", () => {
+test("a refused rule names what it lacks", () => {
   for (const text of ["", "logs-*", "logs-* 1d 2d", "logs-* 1gb 2gb", "logs-* soon"]) {
     assert.throws(
       () => parseRetentionRule(text),

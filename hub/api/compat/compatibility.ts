@@ -9,14 +9,14 @@ import type { CompatibilityRow } from "#proto/kit/compatibility.ts";
 /** Settings of indices by the beginning of their names, without the leading "index.", with what to use instead. */
 const SETTINGS: readonly (readonly [prefix: string, instead: string])[] = [
   ["sort.", "documents are kept in the order in which they came; name the order in the search"],
-  ["lifecycle.", "there are no lifecycles; retention.rules say when indices are deleted"],
+  ["lifecycle.", "there are no lifecycles; retention.rules decide when indices are deleted"],
   [
     "plugins.index_state_management.",
-    "there are no lifecycles; retention.rules say when indices are deleted",
+    "there are no lifecycles; retention.rules decide when indices are deleted",
   ],
   ["routing.allocation.", "a shard is on the node that made it"],
   ["routing_partition_size", "documents with a routing are in one shard"],
-  ["search.slowlog.", "the hub's own setting search.slowlog.threshold says which searches are logged"],
+  ["search.slowlog.", "the hub's own setting search.slowlog.threshold decides which searches are logged"],
   ["indexing.slowlog.", "slow writes aren't logged"],
   ["similarity.", "scores are BM25's, with k1 1.2 and b 0.75"],
 ];
@@ -27,7 +27,7 @@ interface IgnoredParameter {
   /** Path of the routes, with `*` for any; undefined: all that take it. */
   readonly path?: string;
   readonly why: string;
-  /** The answer could be another one if it had an effect: a Warning header says so. */
+  /** The parameter could change the answer if it had an effect, so a Warning header is sent. */
   readonly warns?: true;
 }
 
@@ -146,7 +146,7 @@ export function apiCompatibility(): CompatibilityRow[] {
 
 /** Features of the other product by the first segment of their paths. */
 const FEATURES: readonly (readonly [name: string, what: string, instead: string])[] = [
-  ["_ilm", "index lifecycles", "retention.rules say when indices are deleted"],
+  ["_ilm", "index lifecycles", "retention.rules decide when indices are deleted"],
   ["_slm", "snapshot lifecycles", "run tailrace-hub snapshot from a timer"],
   [
     "_security",
@@ -163,7 +163,7 @@ const FEATURES: readonly (readonly [name: string, what: string, instead: string]
   ["_sql", "SQL", "use a search"],
   ["_enrich", "enrich policies", "use the translate or jdbc filters of pipelines"],
   ["_autoscaling", "autoscaling", "there is nothing to scale"],
-  ["_migration", "migration of old indices", "every version reads the formats of those before"],
+  ["_migration", "migration of old indices", "every version reads the formats of earlier ones"],
   ["_monitoring", "monitoring by other products", "read /metrics"],
   ["_logstash", "central management of pipelines", "use the page of pipelines"],
 ];

@@ -14,7 +14,7 @@ export const DEFAULT_TYPE = "_doc";
 /** Beginning of the names of indices that the default pipeline writes to. */
 const AGENTS_PREFIX = "logs-";
 
-/** Keys that stand in a mapping itself; an object without them has a type level. */
+/** Keys of a mapping itself; an object without any of them has a type level. */
 const MAPPING_KEYS: ReadonlySet<string> = new Set([
   "properties",
   "dynamic",
@@ -30,7 +30,7 @@ const MAPPING_KEYS: ReadonlySet<string> = new Set([
   "_field_names",
   "_size",
 ]);
-/** Mapping of types that nothing else is said of, in 6.x. */
+/** Name of the mapping that 6.x applies to every type. */
 const DEFAULT_MAPPING = "_default_";
 
 /** A mapping as a request gives it, its type apart. */
@@ -72,7 +72,7 @@ export function fitsType(index: IndexInfo, type: string | undefined): boolean {
   return type === undefined || type === DEFAULT_TYPE || type === "_all" || typeOf(index) === type;
 }
 
-/** Takes the type level off `mappings`. Throws request_invalid for several types, mapping_parse for what is no object. */
+/** Takes the type level off `mappings`. Throws request_invalid for several types, mapping_parse where they are no object. */
 export function splitType(mappings: unknown, index: string): TypedMapping {
   if (mappings === undefined || mappings === null) return { type: undefined, mapping: {} };
   if (!isObject(mappings))
@@ -116,7 +116,7 @@ export async function adoptType(indices: Indices, name: string, type: string | u
   const index = await indices.ensure(name);
   const known = givenType(index.settings.raw);
   if (known === type) return;
-  // What agents bring has no type, so that the first client that names one gives it to the index.
+  // Agents' lines have no type, so the first client that names one sets the type of the index.
   const isTaken = answersAs(607) && Object.keys(index.mapping.toJSON()).length > 0;
   if (
     known !== undefined ||
@@ -126,7 +126,7 @@ export async function adoptType(indices: Indices, name: string, type: string | u
   await indices.putSettings(index.name, { [TYPE_SETTING]: type });
 }
 
-/** Throws request_invalid where mappings stand below a type though the request, or its version, wants none. */
+/** Throws request_invalid where mappings are nested under a type, although the request or its version has no types. */
 export function checkTypeless(mappings: unknown, index: string, includesType: boolean | undefined): void {
   const { type } = splitType(mappings, index);
   if (type === undefined || !refusesTypes(includesType)) return;

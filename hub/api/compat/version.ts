@@ -1,12 +1,12 @@
 /**
  * Versions of the search interface: the configured one (`compat.version`), the one a request asks for, and what a
- * version says of itself. Code that depends on the version of the request under way calls `answersAs`.
+ * version reports about itself. Code that depends on the version of the request under way calls `answersAs`.
  */
 
 import type { IncomingHttpHeaders } from "node:http";
 import { answersAs, type VersionNumber } from "#hub/search/options/request-version.ts";
 
-/** What a server of a version says of itself in `/`, `_nodes` and Warning headers. */
+/** What a server of a version reports about itself in `/`, `_nodes` and Warning headers. */
 export interface VersionProfile {
   readonly luceneVersion: string;
   readonly minWireVersion: string;

@@ -9,7 +9,7 @@ import { toJson } from "#hub/scripts/values/json.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
 
-/** An update that a script makes of the stored document. */
+/** An update by a script that changes the stored document. */
 export interface ScriptedUpdate {
   readonly index: string;
   readonly id: string;
@@ -148,7 +148,7 @@ export function parsed(source: Uint8Array): JsonObject {
   return JSON.parse(Buffer.from(source).toString()) as JsonObject;
 }
 
-/** Returns what a script made of a document as bytes. Throws request_invalid where it is no object. */
+/** Returns a script's result as the bytes of a document. Throws request_invalid where it is no object. */
 export function jsonBytes(source: unknown): Uint8Array {
   if (!isObject(source)) throw new AppError("request_invalid", "[_source] must be an object");
   return Buffer.from(JSON.stringify(source));

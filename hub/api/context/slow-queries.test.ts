@@ -4,7 +4,7 @@ import { systemClock } from "#proto/kit/clock.ts";
 import { silentLogger } from "#proto/kit/log.ts";
 import { SlowQueries } from "./slow-queries.ts";
 
-test("slow searches are kept, the newest first and no more than there is room for", () => {
+test("slow searches are kept, the newest first, up to the capacity", () => {
   const slow = new SlowQueries(systemClock, silentLogger(), 100);
   slow.note(99, ["logs"], { size: 1 }, 5, false);
   assert.deepEqual(slow.list(), []);

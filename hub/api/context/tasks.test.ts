@@ -32,7 +32,7 @@ test("a task that has ended keeps its answer, and is listed no more", async () =
   assert.equal(printTask(task, "node")["action"], "indices:data/write/reindex");
 });
 
-test("a task that failed tells why", async () => {
+test("a failed task has the reason", async () => {
   const tasks = new Tasks(systemClock);
   const task = tasks.start(
     work(false, () => {

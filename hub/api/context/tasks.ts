@@ -161,10 +161,10 @@ export function printTask(task: Task, nodeId: string, detailed = true): JsonObje
   };
 }
 
-/** Longest name of a request that is kept of it, characters. */
+/** Longest X-Opaque-Id that is kept, characters. */
 const MAX_OPAQUE_ID = 1000;
 
-/** Returns what a client said of itself, by which it finds its tasks again. */
+/** Returns the header by which a client finds its tasks again. */
 export function taskHeaders({ headers }: { readonly headers: IncomingHttpHeaders }): JsonObject {
   const id = headers["x-opaque-id"];
   return typeof id === "string" ? { "X-Opaque-Id": id.slice(0, MAX_OPAQUE_ID) } : {};

@@ -14,7 +14,7 @@ const BLOCKS: Readonly<Record<string, string>> = {
   "blocks.write": "FORBIDDEN/8/index write (api)",
 };
 
-/** Returns documents that can't be changed where their index says so. */
+/** Returns documents that refuse writes to indices with a block. */
 export function blockDocuments(documents: Documents, indices: Indices): Documents {
   return {
     get: (index, id, options) => documents.get(index, id, options),

@@ -42,7 +42,7 @@ class Answered {
     byStatus.set(status, (byStatus.get(status) ?? 0) + 1);
   }
 
-  /** Gives each count to `each` and begins anew. */
+  /** Calls `each` with every count and resets them. */
   take(each: (route: string, status: number, count: number) => void): void {
     for (const [route, byStatus] of this.#byRoute) {
       for (const [status, count] of byStatus) each(route, status, count);

@@ -52,7 +52,7 @@ test("the offer of HTTP/2 on a plain connection isn't taken up: the request is a
   assert.match(await answerTo(`GET / HTTP/1.1\r\nhost: localhost\r\n${offer}\r\n`), /^HTTP\/1\.1 200 /);
 });
 
-/** What comes back for all that a client sends. */
+/** Returns all that the server sends for the bytes of a client. */
 async function answerTo(sent: string): Promise<string> {
   const socket = connect(Number(new URL(hub.server.addresses.http).port), "127.0.0.1");
   socket.setEncoding("utf8").end(sent);

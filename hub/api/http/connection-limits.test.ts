@@ -49,7 +49,7 @@ function open(port: number): Socket {
   return socket;
 }
 
-test("a connection without a TLS handshake is closed by the timeout, and no descriptor stays behind", async (t) => {
+test("a connection without a TLS handshake is closed by the timeout, and no descriptor is left open", async (t) => {
   const { listener } = await listen(t, { handshakeTimeoutMs: 100 });
   const idle = Array.from({ length: 20 }, () => open(listener.port));
   // A client that has ended its side, as a TCP health check does.
@@ -60,7 +60,7 @@ test("a connection without a TLS handshake is closed by the timeout, and no desc
   assert.equal(listener.connections.anonymous, 0);
 });
 
-test("bytes that are no TLS close the connection at once", async (t) => {
+test("bytes that are no TLS close the connection immediately", async (t) => {
   const { listener } = await listen(t, {});
   const socket = open(listener.port);
   socket.write("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");

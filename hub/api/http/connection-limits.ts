@@ -1,6 +1,6 @@
 /**
- * Limits the connections that nobody has signed in on: for each address, and in all, so that the others stay reserved for
- * clients that have. At a limit the oldest such connection is closed for the new one: a client that signs in at once gets
+ * Limits the connections without a sign-in, for each address and in all, so that the others stay reserved for
+ * signed-in clients. At a limit the oldest such connection is closed for the new one: a client that signs in immediately gets
  * through, and one that only holds connections loses them.
  */
 

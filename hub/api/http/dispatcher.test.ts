@@ -53,7 +53,7 @@ async function answerOf(
   return { status: statusCode, headers, body, logs: logs.join("") };
 }
 
-test("a route for anybody runs without a sign-in, on behalf of nobody", async () => {
+test("a route for anybody runs without a sign-in and without rights", async () => {
   const handle: Route["handle"] = ({ principal }) => json({ rights: principal.actions.size });
   assert.equal((await answerOf({ ...ROUTE, handle }, "/callback/1")).status, 401);
   const open = await answerOf({ ...ROUTE, caller: "anybody", handle }, "/callback/1");

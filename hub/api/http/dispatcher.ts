@@ -295,7 +295,7 @@ function warningHeaders(warnings: ReadonlySet<string>, agent: string): string[] 
   });
 }
 
-/** Returns who a body is charged to: without a sign-in everybody is one principal, so that addresses count. */
+/** Returns the owner that a body is charged to: the address where authentication is off, else the principal. */
 function ownerOf(principal: Principal, ip: string): string {
   return principal.kind === "anonymous" ? ip : keyOf(principal);
 }

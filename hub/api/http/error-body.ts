@@ -64,7 +64,7 @@ const FACTS = [
   "script",
   "lang",
 ];
-/** Errors about a document's content or a request's; they don't say where the document was to go. */
+/** Errors about the content of a document or request; their bodies don't name the document's index. */
 const PLACELESS: ReadonlySet<ErrorCode> = new Set(["mapping_parse", "mapping_conflict", "mapping_strict"]);
 
 /** A shard that could not be searched, as `data.failures` of an error lists them. */
@@ -85,7 +85,7 @@ export function errorBody(error: AppError, context: ErrorContext): JsonObject {
   return { error: errorDetail(error, context), status: error.status };
 }
 
-/** Returns what stands below `error`: {root_cause, type, reason, …}. */
+/** Returns the value of `error`: {root_cause, type, reason, …}. */
 export function errorDetail(error: AppError, context: ErrorContext): JsonObject {
   const failures = shardFailures(error);
   if (failures !== undefined) return searchFailure(error, failures, context);

@@ -1,4 +1,4 @@
-/** `filter_path`: which parts of an answer are sent. `*` stands for one key, `**` for any number of levels. */
+/** `filter_path`: selects the parts of an answer. `*` matches one key, `**` any number of levels. */
 
 /** Returns the parts of a plain JSON value that the comma-separated patterns name; those that begin with "-" are taken out. */
 export function filterPath(value: unknown, patterns: string): unknown {
@@ -16,7 +16,7 @@ export function filterPath(value: unknown, patterns: string): unknown {
 
 type Pattern = readonly string[];
 
-/** Cuts at dots that no backslash stands before. */
+/** Splits at dots that aren't escaped by a backslash. */
 function split(pattern: string): Pattern {
   return pattern.split(/(?<!\\)\./).map((part) => part.replaceAll("\\.", "."));
 }
@@ -48,12 +48,12 @@ function remove(value: unknown, patterns: readonly Pattern[]): unknown {
   return result;
 }
 
-/** A pattern is used up, or what is left fits any number of levels. */
+/** Returns true where the pattern is used up, or its rest matches any number of levels. */
 function isDone(pattern: Pattern): boolean {
   return pattern.every((part) => part === "**");
 }
 
-/** What is left of the patterns below `key`. */
+/** Returns the rests of the patterns below `key`. */
 function step(patterns: readonly Pattern[], key: string): Pattern[] {
   const rest: Pattern[] = [];
   for (const pattern of patterns) {

@@ -1,4 +1,4 @@
-/** A buffer that grows with the chunks of a body. Memory of the chunks is freed at once. */
+/** A buffer that grows with the chunks of a body. Memory of the chunks is freed immediately. */
 
 import { freeBytes } from "#proto/kit/free-bytes.ts";
 

@@ -39,7 +39,7 @@ function compact(value: unknown): string {
   return `{${text}}`;
 }
 
-/** A key with the colon behind it. */
+/** Returns a key with the colon after it. */
 function quote(key: string): string {
   const known = quoted.get(key);
   if (known !== undefined) return known;

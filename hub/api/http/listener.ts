@@ -43,7 +43,7 @@ export interface ListenerLimits extends AnonymousLimits {
   readonly headTimeoutMs: number;
   /** Interval of the checks for overdue requests. */
   readonly checkMs: number;
-  /** Open connections; further ones are closed at once. */
+  /** Open connections; further ones are closed immediately. */
   readonly connections: number;
   /** Time that a TLS handshake may take. */
   readonly handshakeTimeoutMs: number;
@@ -155,7 +155,7 @@ export class Listener implements Component {
     this.#upgrades.set(path, handler);
   }
 
-  /** Uses another certificate for connections that come; those that are open go on. Only where it speaks HTTPS. */
+  /** Uses another certificate for new connections; open ones keep theirs. No effect without HTTPS. */
   useCertificate(tls: SecureContextOptions): void {
     const server: object = this.app.server;
     if (server instanceof Server) server.setSecureContext(tls);
@@ -180,7 +180,7 @@ export class Listener implements Component {
 
   #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     const handler = this.#upgrades.get(pathOf(request));
-    // Node below 24.9 asks nobody whether a connection may become another.
+    // Node below 24.9 emits `upgrade` without calling shouldUpgradeCallback.
     if (handler === undefined) {
       socket.on("error", (err) => this.#options.log.debug({ err }, "an upgrade failed"));
       socket.end("HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
@@ -228,7 +228,7 @@ function listenError(error: unknown, host: string, port: number, setting: string
   return error;
 }
 
-/** Returns fastify's option for trusted proxies. Throws settings_invalid for what is no address or network. */
+/** Returns fastify's option for trusted proxies. Throws settings_invalid for an entry that is no address or network. */
 function trustOf(proxies: readonly string[]): { readonly trustProxy?: string[] } {
   if (proxies.length === 0) return {};
   for (const proxy of proxies) {

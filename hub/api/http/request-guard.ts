@@ -6,7 +6,7 @@
 import { AppError } from "#proto/kit/errors.ts";
 import { isLoopbackHost } from "#proto/kit/loopback.ts";
 
-/** What the guard looks at. */
+/** The parts of a request that the guard checks. */
 export interface GuardedRequest {
   readonly method?: string | undefined;
   readonly headers: {
@@ -15,7 +15,7 @@ export interface GuardedRequest {
     readonly "sec-fetch-site"?: string | string[] | undefined;
     readonly "sec-fetch-dest"?: string | string[] | undefined;
   };
-  /** Names and values in turn, as they came. */
+  /** Names and values in turn, as received. */
   readonly rawHeaders?: readonly string[];
 }
 

@@ -12,7 +12,7 @@ export type Method = "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 export interface ApiRequestParts {
   readonly method: Method;
-  /** As it came, with the query. */
+  /** As received, with the query. */
   readonly uri: string;
   readonly path: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, string>>;

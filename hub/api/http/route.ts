@@ -10,7 +10,7 @@ import { AppError } from "#proto/kit/errors.ts";
 import { schemaFault } from "#proto/kit/schema.ts";
 import type { ApiRequest, Method } from "./request.ts";
 
-/** What may stand in a body: a JSON value, lines of JSON, the fields of a form, or text as it is. */
+/** What may stand in a body: a JSON value, lines of JSON, the fields of a form, or any text. */
 export type BodyKind = "json" | "ndjson" | "form" | "any";
 
 /** One operation of an interface. */

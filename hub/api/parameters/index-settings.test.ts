@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { flattenSettings, nestSettings } from "./index-settings.ts";
 
-test("settings are nested by the parts of their names, a value giving way to what stands below it", () => {
+test("settings are nested by the parts of their names, an object replacing a value of the same name", () => {
   const nested = nestSettings({ "index.a.b": 1, "index.a.c": 2, "index.d": 3, "index.d.e": 4 });
   assert.deepEqual(JSON.parse(JSON.stringify(nested)), { index: { a: { b: 1, c: 2 }, d: { e: 4 } } });
 });

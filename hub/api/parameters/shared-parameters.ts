@@ -39,7 +39,7 @@ function wildcardStates(
   if (states.includes("all") || (states.includes("open") && states.includes("closed"))) return "all";
   if (states.includes("open")) return "open";
   if (states.includes("closed")) return "closed";
-  // Alone it says which of the open ones, too.
+  // "hidden" alone means open indices, the hidden ones included.
   return states.includes("hidden") ? "open" : "none";
 }
 

@@ -17,7 +17,7 @@ export function optionalInteger(value: unknown, what: string): number | undefine
   throw new AppError("request_invalid", `[${what}] must be a whole number, but is ${describe(value)}`);
 }
 
-/** Returns a list of texts; a single value stands for a list of one, nothing for an empty one. Throws parsing. */
+/** Returns a list of texts; a single value gives a list of one, null and undefined an empty list. Throws parsing. */
 export function texts(value: unknown, what: string): string[] {
   if (value === undefined || value === null) return [];
   return (Array.isArray(value) ? value : [value]).map((each: unknown) => scalarText(each, what));

@@ -15,7 +15,7 @@ import { warnDeprecated } from "#hub/search/options/request-version.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 
-/** How long a write waits for its shard unless `timeout` says otherwise: as 6.5. */
+/** Time that a write waits for its shard without `timeout`, as in 6.5. */
 const DEFAULT_TIMEOUT_MS = 60_000;
 /** In 6.5 the wait for a shard may be shorter, but a shard that is there has time for the write itself. */
 const MIN_TIMEOUT_MS = 5_000;
@@ -57,7 +57,7 @@ export function writeTimeoutMs(request: ApiRequest): number {
   return Math.max(MIN_TIMEOUT_MS, request.duration("timeout") ?? DEFAULT_TIMEOUT_MS);
 }
 
-/** Returns the routing of a request; `parent` stands for it. */
+/** Returns the routing of a request; `parent` is its older name. */
 export function routingOf(request: ApiRequest): { routing?: string } {
   const routing = request.query["routing"] ?? request.query["parent"];
   return routing === undefined ? {} : { routing };
@@ -85,7 +85,7 @@ export function warnOfVersion(index: string, type: string): void {
   );
 }
 
-/** Conditions as they were written. */
+/** Conditions as given in the request. */
 export interface GivenConditions {
   readonly version: number | undefined;
   readonly versionType: string | undefined;
@@ -148,7 +148,7 @@ export function writeBody(
   };
 }
 
-/** Name printed as `_type` of documents of an index, which may be gone meanwhile. */
+/** Returns the `_type` of documents of an index; the default where the index was deleted. */
 export function typeName(indices: Pick<Indices, "get">, name: string): string {
   const index = indices.get(name);
   return index === undefined ? DEFAULT_TYPE : typeOf(index);

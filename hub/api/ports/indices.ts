@@ -88,7 +88,7 @@ export interface ComposableTemplates {
   deleteComposable(names: readonly string[]): Promise<void>;
   /** Throws mapping_parse, settings_invalid. */
   putComponent(name: string, component: ComponentTemplate): Promise<void>;
-  /** Throws request_invalid where a template is made of one of them. */
+  /** Throws request_invalid where a template is composed of one of them. */
   deleteComponents(names: readonly string[]): Promise<void>;
 }
 
@@ -103,11 +103,11 @@ export interface Indices {
   /** Throws index_name_invalid where no write could ever go to `name`. */
   checkName(name: string): void;
   /**
-   * Settings of the index that writes to `name` go to, or that it would be made with; dotted, without "index.". Whoever
-   * may write there is led by them.
+   * Settings of the index that `name` writes to, or that it would be created with; dotted, without "index.". Every
+   * principal that may write to `name` may read them.
    */
   settingsFor(name: string): Readonly<Record<string, unknown>>;
-  /** Creates an index; templates that match come first. Throws index_exists, index_name_invalid, mapping_parse, settings_invalid. */
+  /** Creates an index; matching templates apply first. Throws index_exists, index_name_invalid, mapping_parse, settings_invalid. */
   create(name: string, definition: IndexDefinition): Promise<IndexInfo>;
   /** Returns the index `name`, made with its templates where it is missing; an alias gives its write index. Throws index_name_invalid. */
   ensure(name: string): Promise<IndexInfo>;

@@ -23,7 +23,7 @@ export interface GrokOutcome {
 /** Where a document that went through an ingest pipeline is to go. */
 export type IngestDestination = Partial<Record<"_index" | "_type" | "_id" | "_routing", string>>;
 
-/** What an ingest pipeline made of a document. */
+/** The result of an ingest pipeline for a document. */
 export type IngestOutcome =
   | { readonly kind: "done"; readonly source: string; readonly destination: IngestDestination }
   | { readonly kind: "dropped" }
@@ -81,7 +81,7 @@ export interface PipelineAdmin {
 
 /** The dead letters: events that no output accepted. */
 export interface DeadLetterBox {
-  /** Returns letters behind a sequence, oldest first. */
+  /** Returns letters after a sequence, oldest first. */
   letters(after: number, limit: number): Promise<JsonObject[]>;
   /** Sends a letter, or what it was changed to, through a pipeline again; empty: through those of agents' events. Throws not_found, request_invalid. */
   replay(sequence: number, event: JsonObject | undefined, pipeline: string): Promise<JsonObject>;

@@ -9,11 +9,11 @@ import { bufferBytes, heapMemory, residentBytes } from "#proto/kit/process-memor
 export interface DiskUsage {
   readonly total_in_bytes: number;
   readonly free_in_bytes: number;
-  /** Without what is reserved for root. */
+  /** Without the part that is reserved for root. */
   readonly available_in_bytes: number;
 }
 
-/** Returns the usage of the file system that `folder` lies in. */
+/** Returns the usage of the file system of `folder`. */
 export function diskUsage(folder: string): DiskUsage {
   const { bsize, blocks, bfree, bavail } = statfsSync(folder);
   return { total_in_bytes: blocks * bsize, free_in_bytes: bfree * bsize, available_in_bytes: bavail * bsize };
@@ -38,7 +38,7 @@ export interface Mount {
   readonly type?: string;
 }
 
-/** Returns the mount that `folder` lies in. */
+/** Returns the mount of `folder`. */
 export function mountOf(folder: string): Mount {
   try {
     const path = `${realpathSync(folder)}/`;

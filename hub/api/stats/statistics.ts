@@ -52,7 +52,7 @@ interface Statistic {
 
 type Value = (source: StatsSource) => number;
 
-/** A statistic whose unit stands in its key: `…_in_bytes`, `…_in_millis`. */
+/** A statistic whose key names its unit: `…_in_bytes`, `…_in_millis`. */
 function stat(key: string, value: Value | number | boolean, column?: string): Statistic {
   const unit = key.endsWith("_in_bytes") ? "bytes" : key.endsWith("_in_millis") ? "ms" : "plain";
   return {
@@ -99,7 +99,7 @@ const SECTIONS: Readonly<Record<string, readonly Statistic[]>> = {
     stat("total_time_in_millis", ({ counts }) => operations(counts, "flushing").timeMs),
     stat("periodic", 0),
   ],
-  // Searchers are opened on segments as they are.
+  // No warming exists: searchers open on segments directly.
   warmer: [stat("current", 0), stat("total", 0), stat("total_time_in_millis", 0)],
   // Sets of documents that a condition gave are kept by segment and aren't counted by index.
   query_cache: [...cache(() => 0), stat("total_count", 0), stat("cache_size", 0), stat("cache_count", 0)],

@@ -77,7 +77,7 @@ export const NOBODY: Principal = {
   indices: [],
 };
 
-/** Returns a text that tells principals of all kinds apart, as the owner of what a request leaves behind. */
+/** Returns the principal's unique key, such as "user 1f2e…". It names the owner of scrolls and tasks. */
 export function keyOf({ kind, id }: Principal): string {
   return `${kind} ${id}`;
 }

@@ -191,7 +191,7 @@ suite("connected accounts", () => {
     assert.equal(await code(connections.bearer("ada@sample", host)), "not_found", "a name that two have");
   });
 
-  test("a fresh token is used as it is, one near its end is refreshed ahead", async () => {
+  test("a fresh token is used unchanged, one near its expiry is refreshed first", async () => {
     const id = await connect();
     const first = await connections.accessToken(id);
     clock.ms += 3_500_000;
@@ -304,7 +304,7 @@ suite("connected accounts", () => {
     assert.match((await connections.list())[0]?.reason ?? "", /answer to a refresh was lost/);
   });
 
-  test("a process that dies while refreshing blocks others no longer than its lease", async () => {
+  test("a process that dies during a refresh blocks others until its lease ends", async () => {
     const id = await connect();
     clock.ms += 3_600_000;
     const key = `connection.${id}`;

@@ -18,7 +18,7 @@ const LEASE_MS = 90_000;
 /** Attempts of one refresh; each has a deadline of its own at the token endpoint. */
 const ATTEMPTS = 3;
 const RETRY = { firstMs: 500, capMs: 5_000 };
-/** Waits between looks at another process's refresh. */
+/** Waits between checks of another process's refresh. */
 const LOOK_AGAIN = { firstMs: 50, capMs: 1_000 };
 /** Longest wait that a provider may ask for before the refresh fails. */
 const MAX_RETRY_AFTER_MS = 10_000;

@@ -21,7 +21,7 @@ import { PATHS, PROVIDER_COOKIE } from "./endpoints.ts";
 import { signInScope } from "./scopes.ts";
 import type { TokenFamilies } from "./tokens.ts";
 
-/** RFC 6749 section 4.1.2 allows 10 minutes; a client exchanges at once. */
+/** RFC 6749 section 4.1.2 allows 10 minutes; a client exchanges its code immediately. */
 const CODE_SECONDS = 60;
 /** Time to read, sign in and decide. */
 const INTERACTION_SECONDS = 15 * 60;

@@ -6,12 +6,12 @@ import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypt
 const SECRET_BYTES = 32;
 /** 72 bits: unique ids that are not secret. */
 const ID_BYTES = 9;
-/** Characters of a hash that stand for a secret in the audit log. */
+/** Length of the hash prefix that identifies a secret in the audit log. */
 const FINGERPRINT_LENGTH = 8;
 
 /**
  * Returns a new secret: 43 characters of base64url. The first character is a letter or a digit, as people paste secrets
- * behind commands, where a leading dash begins an option; the rest has 256 random bits less a fraction of one.
+ * after commands, where a leading dash begins an option; the rest has 256 random bits less a fraction of one.
  */
 export function newSecret(): string {
   for (;;) {

@@ -32,7 +32,7 @@ suite("vault", () => {
     for (let at = 0; at < sealed.length; at++) {
       const other = sealed[at] === "A" ? "B" : "A";
       const changed = sealed.slice(0, at) + other + sealed.slice(at + 1);
-      // The last character of a base64url part may hold bits that nobody reads.
+      // The last character of a base64url part may hold unused bits.
       if (decoded(changed) === decoded(sealed)) continue;
       assert.throws(() => vault.open(changed, "p"), { code: "data_corrupt" }, String(at));
     }
@@ -121,7 +121,7 @@ suite("vault keys", () => {
     }
   });
 
-  test("a state with something sealed says so", async () => {
+  test("hasSealed finds a sealed record in the state", async () => {
     const store = newStore();
     assert.equal(await hasSealed(store), false);
     await checkVault(store, new Vault([K1]));

@@ -73,7 +73,7 @@ export class Vault {
     }
   }
 
-  /** Returns true where a sealed text should be sealed anew with the active key. */
+  /** Returns true where a sealed text should be resealed with the active key. */
   isOld(sealed: string): boolean {
     return sealed.split(".")[1] !== this.#activeId;
   }
@@ -89,7 +89,7 @@ interface Check {
 }
 
 /**
- * Proves that the vault opens what was sealed before, so that a wrong key is found when the hub starts. The first hub
+ * Verifies that the vault opens what was sealed before, so that a wrong key fails the start of the hub. The first hub
  * writes the proof; a new active key renews it. Throws settings_invalid naming the missing key.
  */
 export async function checkVault(store: Store, vault: Vault): Promise<"first" | "known" | "renewed"> {

@@ -85,7 +85,7 @@ export class EventDocument {
     return texts.length === 1 ? wordsOf(texts[0]!) : texts.flatMap(wordsOf);
   }
 
-  /** Returns the value of a dotted field as it stands; undefined where it is missing. */
+  /** Returns the value of a dotted field, unconverted; undefined where it is missing. */
   value(field: string): unknown {
     return valueAt(this.fields, partsOf(field), 0);
   }

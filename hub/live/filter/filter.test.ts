@@ -84,7 +84,7 @@ const ROWS: readonly (readonly [string, boolean])[] = [
   ["ORder OR checkout", true],
 ];
 
-test("a filter takes what its words, fields, ranges and operators say", () => {
+test("a filter matches by words, fields, ranges and operators", () => {
   for (const [query, expected] of ROWS)
     assert.equal(compileFilter(query, []).matches(document()), expected, `filter: ${query}`);
 });
@@ -123,7 +123,7 @@ const ERRORS: readonly (readonly [string, [number, number]])[] = [
   ["()", [1, 2]],
 ];
 
-test("an error names the characters at fault and says what to do", () => {
+test("an error names the characters at fault and the remedy", () => {
   for (const [query, at] of ERRORS)
     assert.throws(
       () => compileFilter(query, []),

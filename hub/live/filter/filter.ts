@@ -14,9 +14,9 @@ export interface FieldWord {
 }
 
 export interface Filter {
-  /** Each match has one of these; none where nothing is known. */
+  /** Every match has at least one of these; empty: no such list is known. */
   readonly words: readonly FieldWord[];
-  /** Grams that the JSON of each match holds; none where nothing is known. */
+  /** Grams in the JSON of every match; empty: none are known. */
   readonly grams: readonly number[];
   matches(document: EventDocument): boolean;
 }
@@ -178,7 +178,7 @@ function wholeWord({ field, pattern }: { readonly field: string; readonly patter
   return wordsOf(only).reduce(longer, "");
 }
 
-/** Returns the longest run of characters that JSON writes as they are. */
+/** Returns the longest run of characters that JSON writes unescaped. */
 function safeRun(piece: string): string {
   return piece.split(/[^a-z0-9 _.:;,=@#$%&()[\]{}<>|+*~^!'-]/).reduce(longer, "");
 }

@@ -2,16 +2,16 @@
 
 /** Slots grams are hashed to; a line of 500 bytes fills an eighth. */
 export const GRAM_SLOTS = 4_096;
-/** Of a literal so many are looked at. */
-const MAX_ASKED = 4;
+/** Grams of one literal that are checked, at most. */
+const MAX_CHECKED = 4;
 
-/** Returns the slots to ask for of a lower-case ASCII literal; none where it is shorter than three bytes. */
+/** Returns the slots to check for a lower-case ASCII literal; empty where it is shorter than three bytes. */
 export function gramsOf(literal: string): readonly number[] {
   const all: number[] = [];
   for (let at = 0; at + 2 < literal.length; at++)
     all.push(hash(literal.charCodeAt(at), literal.charCodeAt(at + 1), literal.charCodeAt(at + 2)));
-  const step = Math.max(1, Math.floor(all.length / MAX_ASKED));
-  return all.filter((_, at) => at % step === 0).slice(0, MAX_ASKED);
+  const step = Math.max(1, Math.floor(all.length / MAX_CHECKED));
+  return all.filter((_, at) => at % step === 0).slice(0, MAX_CHECKED);
 }
 
 /** Reads the grams of one event after another. */

@@ -8,8 +8,8 @@
  *     value   := "(" or ")" | "*" | (">" | ">=" | "<" | "<=") word | ("[" | "{") word "TO" word ("]" | "}") | text
  *     text    := word | '"' … '"'
  *
- * Terms side by side must all match. `*` and `?` are wildcards outside of quotes; a backslash takes the next
- * character as it is.
+ * Terms side by side must all match. `*` and `?` are wildcards outside of quotes; a backslash escapes the next
+ * character.
  */
 
 import { AppError } from "#proto/kit/errors.ts";
@@ -22,7 +22,7 @@ const MAX_DEPTH = 50;
 interface Word {
   readonly from: number;
   readonly to: number;
-  /** The text without escapes, wildcards included as they stand. */
+  /** The text with its escapes resolved; wildcards are kept. */
   readonly raw: string;
   readonly pattern: Pattern;
 }
@@ -166,7 +166,7 @@ class Parser {
     return node;
   }
 
-  /** Reads a word or a phrase and the space behind it. */
+  /** Reads a word or a phrase and the space after it. */
   #text1(): Word {
     if (this.#char === '"') return this.#quoted();
     const word = this.#word(false);
@@ -243,7 +243,7 @@ class Parser {
   }
 }
 
-/** Question marks in quotes and behind a backslash are no wildcards; this stands for one in a pattern. */
+/** A question mark in quotes or after a backslash is no wildcard; a pattern holds this character for it. */
 export const LITERAL_QUESTION_MARK = "\u0000";
 
 function literal(text: string): string {

@@ -29,7 +29,7 @@ export function compileValue(pattern: Pattern): (value: string) => boolean {
 
 interface Piece {
   readonly length: number;
-  /** Returns the first place at or behind `from`, or -1. */
+  /** Returns the first offset from `from` on, or -1. */
   find(text: string, from: number): number;
   at(text: string, place: number): boolean;
 }
@@ -55,7 +55,7 @@ function compilePiece(source: string): Piece {
   return { length: source.length, find, at };
 }
 
-/** Returns the place behind the last piece when all are found one behind another, or -1. */
+/** Returns the offset after the last piece where all are found one after another, or -1. */
 function findInOrder(pieces: readonly Piece[], text: string, from: number): number {
   let place = from;
   for (const piece of pieces) {

@@ -10,7 +10,7 @@ export interface BlobStore {
   /** For messages. */
   readonly address: string;
   has(key: string): Promise<boolean>;
-  /** Stores durably, replacing what is there. */
+  /** Stores a blob durably; replaces the one of that name. */
   put(key: string, bytes: Uint8Array): Promise<void>;
   /** Throws not_found. */
   get(key: string): Promise<Uint8Array>;

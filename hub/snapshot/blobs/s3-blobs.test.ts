@@ -12,7 +12,7 @@ interface Bucket {
   readonly authorizations: string[];
 }
 
-/** As much of the interface as is used, two keys to a page; says nothing of whether signatures are right. */
+/** The part of the interface that is used, two keys to a page. Doesn't check signatures. */
 async function startBucket(t: TestContext): Promise<Bucket> {
   const objects = new Map<string, Buffer>();
   const authorizations: string[] = [];
@@ -65,7 +65,7 @@ test("blobs are put, found, read and listed over several pages, below the prefix
     assert.match(each, /^AWS4-HMAC-SHA256 Credential=id\/\d{8}\/eu-central-1\/s3\/aws4_request/);
 });
 
-test("what fails says what to look at, and never the secret", async (t) => {
+test("an error names the setting to check, and never the secret", async (t) => {
   const { env } = await startBucket(t);
   const store = new S3Blobs("s3://logs", env);
   await assert.rejects(store.get("missing"), { code: "not_found" });

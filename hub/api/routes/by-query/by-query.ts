@@ -36,7 +36,7 @@ export function byQueryRoutes(parts: ApiContext): Route[] {
       paths: ["/{index}/_update_by_query", "/{index}/{type}/_update_by_query"],
       params: PARAMS,
       action: ["search", "ingest"],
-      summary: "Writes the documents of a query anew, so that a changed mapping applies to them.",
+      summary: "Rewrites the documents of a query, so that a changed mapping applies to them.",
       handle: (request) => updateByQuery(parts, request),
     },
     {
@@ -91,7 +91,7 @@ function change(
   });
 }
 
-/** The document as it was found; another version is a conflict. */
+/** The document as found; if its version changes, the write is a conflict. */
 function unchanged({ index, id, seqNo, primaryTerm, routing }: FoundDocument): {
   index: string;
   id: string;

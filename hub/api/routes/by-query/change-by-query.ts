@@ -45,7 +45,7 @@ export interface ChangeOptions {
   readonly timeoutMs: number;
   /** Called with the first document before anything is written. */
   begin?(first: FoundDocument): Promise<void>;
-  /** Makes the write of a document; undefined: it stays as it is. */
+  /** Makes the write of a document; undefined: it isn't changed. */
   make(document: FoundDocument): WriteItem | undefined;
 }
 

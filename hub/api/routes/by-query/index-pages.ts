@@ -11,7 +11,7 @@ import { searchShards } from "#hub/search/search.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import type { DocumentPages, FoundDocument } from "./change-by-query.ts";
 
-/** Documents of a page unless the request says otherwise. */
+/** Documents of a page unless the request sets the size. */
 export const DEFAULT_PAGE = 1000;
 
 /** Opens the documents of `body` (query, sort, _source). Throws index_missing, parsing. */

@@ -82,7 +82,7 @@ async function reindex(parts: ApiContext, request: ApiRequest): Promise<ApiRespo
   });
 }
 
-/** A destination that is made by the copying has the type of what is copied, unless the request names one. */
+/** Gives a destination that doesn't exist yet the type of its source, unless the request names one. */
 async function takeType({ indices }: ApiContext, dest: Destination, type: string | undefined): Promise<void> {
   if (dest.type === undefined && !isKnown(indices, dest.index)) await adoptType(indices, dest.index, type);
 }
@@ -146,7 +146,7 @@ function readDestination(json: JsonObject): Destination {
   };
 }
 
-/** What a script makes of a copy: it may go elsewhere, or what has its id may be deleted. */
+/** Returns the write of a copy after its script, which may change the index and id or delete the document of that id. */
 function scriptedCopyOf(script: Script, found: FoundDocument, dest: Destination): WriteItem | undefined {
   const seen = { ...found, index: dest.index };
   const copy = scriptedCopy(script, seen, ["_index", "_type", "_id", "_routing", "_version"]);

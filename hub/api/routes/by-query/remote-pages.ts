@@ -79,7 +79,7 @@ export function readRemote(
   };
 }
 
-/** Opens the documents of a remote index. Throws request_invalid with what the other side says, unavailable. */
+/** Opens the documents of a remote index. Throws request_invalid with the remote error, unavailable. */
 export async function openRemotePages(source: RemoteSource, signal: AbortSignal): Promise<DocumentPages> {
   const { index, body, pageSize } = source;
   const path = `${index.map(encodeURIComponent).join(",")}/_search?scroll=${KEEP_ALIVE}&size=${pageSize}`;
@@ -106,7 +106,7 @@ export async function openRemotePages(source: RemoteSource, signal: AbortSignal)
     },
     async close() {
       const stop = AbortSignal.timeout(source.timeoutMs);
-      // The other side closes it by itself after a while.
+      // The remote scroll ends by its keep-alive.
       await ask(source, "DELETE", "_search/scroll", { scroll_id: [scrollId] }, stop, []).catch(
         () => undefined,
       );

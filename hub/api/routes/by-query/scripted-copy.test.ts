@@ -22,7 +22,7 @@ test("a script changes the fields of a copy", () => {
   assert.deepEqual([copy?.operation, String(copy?.source)], ["index", '{"user":"notkimchy"}']);
 });
 
-test("noop leaves a document as it is, delete removes it", () => {
+test("noop leaves a document unchanged, delete removes it", () => {
   assert.equal(run("ctx.op = 'noop'"), undefined);
   assert.equal(run("ctx.op = 'delete'")?.operation, "delete");
 });
@@ -35,7 +35,7 @@ test("a document moves only where the request lets it", () => {
   assert.throws(() => run("ctx._id = 'x'"), { message: "Modifications to [_id] not allowed" });
 });
 
-test("what a script may not say is refused by name", () => {
+test("changes that a script may not make are refused by name", () => {
   assert.throws(() => run("ctx.op = 'junk'"), {
     message: "Operation type [junk] not allowed, only [noop, index, delete] are allowed",
   });

@@ -13,7 +13,7 @@ type Place = (typeof PLACE)[number];
 const KNOWN: ReadonlySet<string> = new Set([...PLACE, "op", "_source", "_now"]);
 const OPERATIONS: ReadonlySet<unknown> = new Set(["noop", "index", "delete"]);
 
-/** What a script made of a document. */
+/** The result of a script for a document. */
 export interface ScriptedCopy {
   readonly operation: "index" | "delete";
   readonly source: Uint8Array;

@@ -30,7 +30,7 @@ export interface Change {
   open(signal: AbortSignal): Promise<DocumentPages>;
 }
 
-/** Answers when the change is done, or at once with the task. Throws overloaded, what the change refuses. */
+/** Answers when the change is done, or immediately with the task. Throws overloaded and the errors of the change. */
 export async function startChange(
   parts: ApiContext,
   request: ApiRequest,

@@ -206,7 +206,7 @@ export const tasksTable: CatTable = {
   },
 };
 
-/** Changes of the cluster's state are made at once: none waits. */
+/** Changes of the cluster's state are applied immediately: none waits. */
 export const pendingTasksTable: CatTable = {
   paths: ["/_cat/pending_tasks"],
   summary: "Lists changes of the cluster's state that wait, of which there are none.",

@@ -182,7 +182,7 @@ function refusal(command: string, given: unknown): JsonObject {
   };
 }
 
-/** Status of shards that are shown unless the request says otherwise: those that lack a copy. */
+/** Status of the shards that are shown by default: those that lack a copy. */
 const DEFAULT_STATUS = ["yellow", "red"];
 
 function shardStores(parts: ApiContext, request: ApiRequest): ApiResponse {

@@ -11,7 +11,7 @@ import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 
 const DEFAULT_TIMEOUT_MS = 30_000;
-/** How often the health is looked at while somebody waits for a better one. */
+/** Interval of the checks while a request waits for a better health. */
 const POLL_MS = 100;
 const HEALTH_ORDER: readonly Health[] = ["red", "yellow", "green"];
 
@@ -34,7 +34,7 @@ export function clusterHealthRoutes(parts: ApiContext): Route[] {
         "wait_for_status",
       ],
       action: "monitor",
-      summary: "Says how well the cluster and its indices are off.",
+      summary: "Shows the health of the cluster and its indices.",
       handle: (request) => health(parts, request),
     },
     {

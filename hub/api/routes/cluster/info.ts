@@ -15,7 +15,7 @@ export function infoRoutes({ cluster, compatVersion }: ApiContext): Route[] {
       paths: ["/"],
       params: [],
       action: "monitor",
-      summary: "Says what answers here, and in which version.",
+      summary: "Shows the name and version of the server.",
       handle: ({ method }) =>
         method === "HEAD"
           ? empty(200)
@@ -36,7 +36,7 @@ export function infoRoutes({ cluster, compatVersion }: ApiContext): Route[] {
   ];
 }
 
-/** Parts that clients of 6.5 and 7.x look for, with what they call them. */
+/** Features that clients of 6.5 and 7.x check, with their descriptions. */
 const FEATURES: Readonly<Record<string, string>> = {
   graph: "Graph Data Exploration for the Elastic Stack",
   ilm: "Index lifecycle management for the Elastic Stack",
@@ -59,7 +59,7 @@ export function licenceRoutes({ cluster }: ApiContext): Route[] {
       paths: ["/_license", "/_xpack/license"],
       params: ["local", "accept_enterprise"],
       action: "monitor",
-      summary: "Says that nothing here needs a licence that could run out.",
+      summary: "Shows a licence that doesn't expire.",
       handle() {
         const { status, uid, type } = licence;
         return json({ license: { status, uid, type, issued_to: cluster.name, issuer: "tailrace" } });
@@ -70,7 +70,7 @@ export function licenceRoutes({ cluster }: ApiContext): Route[] {
       paths: ["/_xpack"],
       params: ["categories", "accept_enterprise"],
       action: "monitor",
-      summary: "Says which paid parts of the other product work here: none.",
+      summary: "Lists the paid features of the other product: none is available.",
       handle(request) {
         const isHuman = request.flag("human") ?? true;
         const answer: Record<string, unknown> = {
@@ -87,7 +87,7 @@ export function licenceRoutes({ cluster }: ApiContext): Route[] {
       paths: ["/_xpack/usage"],
       params: ["master_timeout"],
       action: "monitor",
-      summary: "Says how much the paid parts of the other product are used: none is there.",
+      summary: "Shows the use of the other product's paid features: none is available.",
       handle: () => json(features(() => ABSENT)),
     },
   ];

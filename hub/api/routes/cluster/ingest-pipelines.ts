@@ -48,7 +48,7 @@ export function ingestRoutes(ingest: IngestPipelines): Route[] {
       paths: ["/_ingest/pipeline/_simulate", "/_ingest/pipeline/{id}/_simulate"],
       params: ["verbose"],
       action: "administer",
-      summary: "Shows what an ingest pipeline makes of documents; nothing is written.",
+      summary: "Runs an ingest pipeline on sample documents without writing them.",
       handle: (request) => simulate(ingest, request),
     },
     {

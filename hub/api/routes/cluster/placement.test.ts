@@ -58,7 +58,7 @@ test("where copies are is explained, and isn't changed by hand", async () => {
   await send("DELETE", "/placed");
 });
 
-test("health is yellow while replicas have no node, and waits no longer than it is told", async () => {
+test("health is yellow while replicas have no node, and waits until its timeout at most", async () => {
   const yellow = await send("GET", "/_cluster/health/nested?level=shards");
   assert.equal(yellow.body["status"], "yellow");
   assert.equal(yellow.body["unassigned_shards"], 2);

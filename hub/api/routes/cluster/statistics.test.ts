@@ -42,7 +42,7 @@ async function send(method: string, path: string, body?: unknown): Promise<Answe
   };
 }
 
-/** Returns what stands at a dotted path. */
+/** Returns the value at a dotted path. */
 function at(body: Json, path: string): unknown {
   return path.split(".").reduce<unknown>((value, key) => (value as Json | undefined)?.[key], body);
 }
@@ -143,7 +143,7 @@ test("fields of action lines with an underscore before them are warned of", asyn
   assert.match(response.headers.get("warning") ?? "", /\[_routing\] used, expected \[routing\] instead/);
 });
 
-test("a task of a node that there isn't is told so", async () => {
+test("a task of an unknown node is answered with an error", async () => {
   const elsewhere = await send("GET", "/_tasks/foo:1");
   assert.equal(elsewhere.status, 404);
   assert.match(String(at(elsewhere.body, "error.reason")), /belongs to the node \[foo\] which isn't part/);

@@ -127,7 +127,7 @@ async function getTask(parts: ApiContext, request: ApiRequest): Promise<ApiRespo
   return json({ completed, task: printTask(task, node.id), ...outcome });
 }
 
-/** Throws request_invalid for what is no number of a task, not_found. */
+/** Throws request_invalid for a malformed task id, not_found. */
 function findTask(
   { cluster, tasks }: ApiContext,
   request: ApiRequest,

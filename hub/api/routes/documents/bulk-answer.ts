@@ -61,7 +61,7 @@ export class BulkAnswer {
     this.#reserve(END.length);
     this.#bytes.set(END, this.#length);
     const isEmpty = this.#length === HEAD_BYTES;
-    // A comma stands before each item.
+    // Each item starts with a comma.
     const itemsAt = HEAD_BYTES + (isEmpty ? 0 : 1);
     const head = Buffer.from(`{"took":${tookMs},"errors":${this.errors},"items":[`);
     this.#bytes.set(head, itemsAt - head.length);
@@ -105,7 +105,7 @@ export class BulkAnswer {
   }
 }
 
-/** The first place behind `from` whose document failed or has a number of another length. */
+/** Returns the first index after `from` whose document failed or has a sequence number of another length. */
 function endOfLike({ seqNos, failures }: AppendResult, from: number): number {
   const first = seqNos[from]!;
   const limit = 10 ** digitsOf(first);
@@ -133,7 +133,7 @@ function putNumber(bytes: Uint8Array, from: number, digits: number, value: numbe
   }
 }
 
-/** An item without its id and its number: before, between and behind them, with the comma that separates it. */
+/** An item without its id and sequence number: the bytes before, between and after them, with the leading comma. */
 type ItemParts = readonly [head: Uint8Array, middle: Uint8Array, tail: Uint8Array];
 
 function itemParts(

@@ -48,7 +48,7 @@ interface Action {
   readonly fields: JsonObject;
 }
 
-/** Old names of fields of action lines, each the new one behind an underscore. */
+/** Old names of fields of action lines, each the new one with an underscore before it. */
 const OLD_FIELDS: ReadonlySet<string> = new Set([
   "_routing",
   "_parent",
@@ -186,7 +186,7 @@ function quoteWords(text: string): string {
   });
 }
 
-/** A quoted text, or a word with the colon behind it where it is a key. */
+/** A quoted text, or a word, with the colon after it where it is a key. */
 const BARE_WORD = /"(?:[^"\\]|\\.)*"|([\w.+-]+)(\s*:)?/g;
 const LITERAL = /^(?:true|false|null)$/;
 

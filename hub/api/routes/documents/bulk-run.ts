@@ -1,6 +1,6 @@
 /**
- * The `_bulk` request that most clients send: the same action line before each document, which gets an id of its own.
- * Only where lines begin is looked at.
+ * Fast path of `_bulk`, for the request that most clients send: the same action line before each document, without ids.
+ * Only the beginnings of lines are examined.
  */
 
 import { actionCode, type DocumentBatch, documentStart as startOf } from "#proto/document-batch.ts";
@@ -8,7 +8,7 @@ import { type BulkDefaults, type BulkItem, firstItem } from "./bulk-parser.ts";
 
 const NEWLINE = 0x0a;
 
-/** What a write of such a document says. */
+/** Keys of the write of such a document. */
 const SIMPLE: ReadonlySet<string> = new Set(["index", "kind", "source"]);
 
 /** Documents of a body with what they have in common. */

@@ -102,7 +102,7 @@ async function appendAll(
     const failure = (error: AppError): string => JSON.stringify({ [kind]: failureBody(parts, item, error) });
     answer.addRun({ kind, result, indices: parts.indices, refresh: options.refresh, failure });
   }
-  // Nobody looks into the body again: what the log has is a copy.
+  // The body isn't read again: the log has a copy.
   if (isCopied) freeBytes(run.bytes);
 }
 
@@ -150,7 +150,7 @@ async function writePart(
     const body = isFailure(result)
       ? failureBody(parts, item, result.error)
       : { ...writeBody(result, parts.indices, options.refresh), status: writeStatus(result) };
-    // The native writer is faster by far, but it doesn't keep documents as they are.
+    // JSON.stringify is much faster than writeJson, but doesn't keep the documents' bytes.
     answer.add(
       showsSource
         ? writeJson({ [item.kind]: { ...body, ...(await newSource(parts, item, result.id ?? "")) } })
@@ -159,7 +159,7 @@ async function writePart(
   }
 }
 
-/** Writes; updates that met another one are tried again as often as they ask for. */
+/** Writes the items; an update with a version conflict is repeated up to its `retry_on_conflict`. */
 async function writeAll(
   { documents }: ApiContext,
   writes: readonly WriteItem[],
@@ -180,7 +180,7 @@ async function writeAll(
   return results;
 }
 
-/** Sees to the types of all indices; returns the error of each pair that can't be, or isn't the alias that it must be. */
+/** Sets the types of all indices. Returns the errors of (index, type) pairs that are refused or miss a required alias. */
 async function refusedPairs(
   { indices }: ApiContext,
   items: readonly BulkItem[],

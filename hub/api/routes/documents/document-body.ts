@@ -1,6 +1,7 @@
 /**
- * Members of a body as byte ranges, so that documents stay as they were sent. A member `settings` that holds nothing but
- * the numbers of shards and replicas is meant for the index and isn't stored; any other is a part of the document.
+ * Members of a body as byte ranges, so that documents keep the bytes they were sent with. A member `settings` that holds
+ * nothing but the numbers of shards and replicas is meant for the index and isn't stored; any other is a part of the
+ * document.
  */
 
 import { flattenSettings } from "#hub/api/parameters/index-settings.ts";

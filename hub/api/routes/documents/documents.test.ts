@@ -171,7 +171,7 @@ const MALFORMED: readonly (readonly [string, RegExp])[] = [
   ['{"index":{"_index":"x"}\n{}\n', /it is no JSON/],
 ];
 
-test("a bulk whose lines can't be told apart writes nothing", async () => {
+test("a bulk whose lines can't be separated writes nothing", async () => {
   const before = hub.documents.stored.size;
   for (const [lines, text] of MALFORMED) {
     const answer = await bulk("/_bulk", lines);
@@ -212,7 +212,7 @@ test("an index has one type, which paths name and answers print", async () => {
   assert.equal((await send("GET", "/typed/_settings")).text.includes("type_name"), false);
 });
 
-test("from 7 on a document has the type that the request names, and its sequence number is told", async () => {
+test("from 7 on a document has the type that the request names, and the answer has its sequence number", async () => {
   const seven = { accept: "application/vnd.elasticsearch+json; compatible-with=7" };
   await send("PUT", "/mixed/line/1", { a: 1 });
   const typeOfAnswer = async (method: string, path: string, body?: object): Promise<unknown> =>
@@ -275,7 +275,7 @@ test("parameters of writes are checked", async () => {
   assert.match((await send("PUT", "/p/_doc/1")).text, /request body is required/);
 });
 
-test("words of action lines may stand without quotes, as keys and as values", async () => {
+test("words of action lines need no quotes, as keys and as values", async () => {
   const lines =
     "{index: {_index: bare, _id: abc-1}}\n{}\n{create: {_index: bare, _id: 2x, routing: null}}\n{}\n";
   const response = await fetch(`${hub.server.addresses.http}/_bulk`, {

@@ -73,7 +73,7 @@ export function documentRoutes(parts: ApiContext): Route[] {
       paths: ["/{index}/{type}/{id}"],
       params: READ_PARAMS,
       action: "search",
-      summary: "Reads a document as it is now.",
+      summary: "Reads the newest version of a document.",
       handle: (request) => readDocument(parts, request),
     },
     {

@@ -75,7 +75,7 @@ export async function getDocument(
   return { found: true, body, document };
 }
 
-/** Whether nothing was ever said of documents of an index; from 7 on lists say so of the missing ones. */
+/** Returns true for an index without a mapping; from 7 on, lists show this for missing documents. */
 function isUntyped(index: IndexInfo | undefined): boolean {
   return answersAs(700) && index !== undefined && Object.keys(index.mapping.toJSON()).length === 0;
 }

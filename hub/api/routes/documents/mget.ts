@@ -38,7 +38,7 @@ export function mgetRoutes(parts: ApiContext): Route[] {
       paths: ["/_mget", "/{index}/_mget", "/{index}/{type}/_mget"],
       params: [...SOURCE_PARAMS, "stored_fields", "preference", "realtime", "refresh", "routing"],
       action: "search",
-      summary: "Reads several documents as they are now.",
+      summary: "Reads the newest versions of several documents.",
       handle: (request) => mget(parts, request),
     },
   ];

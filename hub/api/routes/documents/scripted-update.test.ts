@@ -27,7 +27,7 @@ test("ctx.op decides what becomes of the document", async () => {
   assert.equal((await send("GET", "/shop/_doc/2")).status, 404);
 });
 
-test("a missing document is made of [upsert], by the script where it asks for it", async () => {
+test("a missing document is created from [upsert], by the script where [scripted_upsert] is set", async () => {
   const script = "ctx._source.n += 1";
   assert.equal((await update("/shop/_doc/3", { script })).status, 404);
   assert.equal((await update("/shop/_doc/3", { script, upsert: { n: 10 } })).status, 201);
@@ -36,7 +36,7 @@ test("a missing document is made of [upsert], by the script where it asks for it
   assert.deepEqual(await sourceOf("/shop/_doc/4"), { n: 11 });
 });
 
-test("a script that fails names its position, and leaves the document as it was", async () => {
+test("a script that fails names its position, and leaves the document unchanged", async () => {
   await send("PUT", "/shop/_doc/5", { n: 1 });
   const failed = await update("/shop/_doc/5", { script: "ctx._source.n = 2; ctx._source.missing.length()" });
   const error = failed.body["error"]!;

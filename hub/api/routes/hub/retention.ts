@@ -35,7 +35,7 @@ export function retentionRoutes(retention: RetentionRules): Route[] {
       paths: [`${PATH}/_preview`],
       params: [],
       action: "administer",
-      summary: "Lists the indices that rules would delete at once.",
+      summary: "Lists the indices that rules would delete immediately.",
       handle: (request) => json({ indices: retention.due(rulesOf(request)) }),
     },
   ];

@@ -32,7 +32,7 @@ export function savedRoutes(saved: SavedObjects): Route[] {
       paths: [LIST],
       params: [],
       action: "save",
-      summary: "Saves an object under an id of its own.",
+      summary: "Saves an object under a new id.",
       handle: async (request) => json(await saved.create(request.segment("type"), contentOf(request)), 201),
     },
     {

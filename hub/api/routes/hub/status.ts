@@ -45,7 +45,7 @@ export function hubRoutes({ status, metrics, slowQueries, describe }: HubParts):
       handle: (request) => {
         const agent = status.agent(request.segment("id"));
         if (agent === undefined)
-          throw new AppError("not_found", "the hub hasn't heard of this agent in the last week");
+          throw new AppError("not_found", "this agent has sent no status to the hub in the last week");
         return json(agent);
       },
     },

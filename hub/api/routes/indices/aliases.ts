@@ -23,7 +23,7 @@ export function aliasRoutes(parts: ApiContext): Route[] {
       paths: ["/_aliases"],
       params: TIMEOUT_PARAMS,
       action: "index_manage",
-      summary: "Changes several aliases at once.",
+      summary: "Changes several aliases atomically.",
       handle: (request) => updateAliases(parts, request),
     },
     {
@@ -68,7 +68,7 @@ async function updateAliases({ indices }: ApiContext, request: ApiRequest): Prom
     throw new AppError("parsing", "[aliases] unknown field, expected [actions] as a list");
   if (actions.length === 0) throw new AppError("request_invalid", "No action specified");
   const steps = actions.flatMap((action: unknown) => readAction(indices, action));
-  // An index that goes gives its name to an alias in the same call, whatever comes first.
+  // Removed indices come first, so that an alias of the same call can take their name.
   const isRemoval = ({ kind }: AliasAction): boolean => kind === "remove_index";
   await indices.updateAliases([...steps.filter(isRemoval), ...steps.filter((step) => !isRemoval(step))]);
   return json({ acknowledged: true });
@@ -197,7 +197,7 @@ function aliasesOf(index: IndexInfo, names: readonly string[] | undefined): Json
   return Object.fromEntries(Object.entries(all).filter(([alias]) => kept.has(alias)));
 }
 
-/** Names that no index has: those asked for by themselves and not taken out again. Behind a pattern "-" takes out. */
+/** Returns the plain names that no index has and that no later "-name" excludes. Only after a pattern does "-" exclude. */
 function missingOf(names: readonly string[], seen: ReadonlySet<string>): string[] {
   const patternAt = names.findIndex((name) => name.includes("*"));
   const takesOut = (at: number): boolean => patternAt >= 0 && at > patternAt && names[at]!.startsWith("-");
@@ -209,7 +209,7 @@ function missingOf(names: readonly string[], seen: ReadonlySet<string>): string[
     .sort();
 }
 
-/** Whether one of the patterns behind a name takes it out again. */
+/** Returns true where one of the later patterns excludes the name. */
 function isTakenOut(name: string, later: readonly string[]): boolean {
   return later.some((pattern) => pattern.startsWith("-") && compileWildcard(pattern.slice(1)).matches(name));
 }

@@ -1,4 +1,4 @@
-/** `_analyze`: the tokens that an analyzer makes of a text. */
+/** `_analyze`: the tokens of a text by an analyzer. */
 
 import type { ApiContext } from "#hub/api/context/api-context.ts";
 import { validationError } from "#hub/api/http/error-body.ts";
@@ -14,7 +14,7 @@ import { isObject, type JsonObject } from "#proto/kit/json.ts";
 
 /** Positions between the values of a list. */
 const VALUE_GAP = 100;
-/** Most tokens of an answer unless index.analyze.max_token_count says otherwise. */
+/** Most tokens of an answer; index.analyze.max_token_count sets another number. */
 const MAX_TOKENS = 10_000;
 const KEYS = [
   "analyzer",

@@ -88,7 +88,7 @@ test("what isn't there is missing as clients expect it", async () => {
   }
 });
 
-test("a template that says what it can't is refused with the reason", async () => {
+test("a template with an unsupported part is refused with the reason", async () => {
   for (const [path, body, pattern] of [
     ["/_index_template/t", {}, /index patterns are missing/],
     ["/_index_template/t", { index_patterns: "x", bogus: 1 }, /unknown field \[bogus\]/],

@@ -240,7 +240,7 @@ test("tables choose, sort and print their columns", async () => {
   assert.equal((await send("GET", "/_cat/indices?s=nothing")).status, 400);
 });
 
-test("a setting that does nothing here is taken, and the answer says so", async () => {
+test("a setting without effect is accepted with a warning", async () => {
   const sorted = await send("PUT", "/unused", {
     settings: { "index.sort.field": "n", "index.sort.order": "desc", number_of_shards: 1 },
     mappings: { properties: { n: { type: "long" } } },

@@ -151,7 +151,7 @@ async function deleteIndices({ indices }: ApiContext, request: ApiRequest): Prom
     throw new AppError("request_invalid", "Validation Failed: 1: index / indices is missing;", {
       data: { type: "action_request_validation_exception" },
     });
-  // Through an alias more would go than the name says.
+  // Deletion by an alias is refused: the name doesn't show which indices it means.
   const found = indices.resolve(expression, {
     ...resolveOptions(request, { expandWildcards: "all" }),
     concreteOnly: true,

@@ -56,7 +56,7 @@ export function mappingRoutes(parts: ApiContext): Route[] {
       paths: ["/{index}/_mapping/{type}", "/{index}/{type}"],
       params: SHOW_PARAMS,
       action: "monitor",
-      summary: "Says whether indices have a type.",
+      summary: "Checks whether indices have a type.",
       handle: (request) => existsType(parts, request),
     },
     {

@@ -15,7 +15,7 @@ export function resolveIndexRoutes({ indices }: ApiContext): Route[] {
       paths: ["/_resolve/index/{name}"],
       params: ["expand_wildcards", "ignore_unavailable", "allow_no_indices"],
       action: "monitor",
-      summary: "Lists the indices, aliases and data streams that names and patterns stand for.",
+      summary: "Lists the indices, aliases and data streams that names and patterns match.",
       handle: (request) => resolveNames(indices, request),
     },
   ];

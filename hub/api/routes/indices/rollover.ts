@@ -65,7 +65,7 @@ async function rollOver(parts: ApiContext, request: ApiRequest): Promise<ApiResp
   });
 }
 
-/** Throws parsing where the mappings stand below a type that the request doesn't want. */
+/** Throws parsing where the mappings are nested under a type that the request doesn't allow. */
 function checkMappings(mappings: unknown, target: string, request: ApiRequest): void {
   try {
     checkTypeless(mappings, target, request.flag("include_type_name"));
@@ -109,7 +109,7 @@ function nextName(name: string): string {
   );
 }
 
-/** What the new index is made of beside its templates. */
+/** Returns the parts of the new index's definition that the request gives. */
 function definitionOf(body: JsonObject, target: string): IndexDefinition {
   const { type, mapping } = splitType(body["mappings"], target);
   return {

@@ -36,7 +36,7 @@ export function settingsRoutes(parts: ApiContext): Route[] {
   ];
 }
 
-/** Shown with include_defaults; the rest of what clients look for has no meaning here. */
+/** Shown with include_defaults; other settings of 6.5 have no meaning here. */
 const DEFAULTS: JsonObject = {
   "index.refresh_interval": "1s",
   "index.max_result_window": "10000",

@@ -60,7 +60,7 @@ function keepingRoutes(parts: ApiContext): Route[] {
       paths: ["/_index_template/{name}"],
       params: ["flat_settings", "master_timeout", "local"],
       action: "monitor",
-      summary: "Says whether a composable template exists.",
+      summary: "Checks whether a composable template exists.",
       handle: (request) => {
         const { templates } = parts.indices.templateCatalog.set();
         return empty(namesMatching(templates, request.list("name")).length > 0 ? 200 : 404);
@@ -244,7 +244,7 @@ export function componentTemplateRoutes(parts: ApiContext): Route[] {
       paths: ["/_component_template/{name}"],
       params: ["master_timeout", "local"],
       action: "monitor",
-      summary: "Says whether a part of composable templates exists.",
+      summary: "Checks whether a component of composable templates exists.",
       handle: (request) => {
         const { components } = parts.indices.templateCatalog.set();
         return empty(namesMatching(components, request.list("name")).length > 0 ? 200 : 404);
