@@ -79,6 +79,7 @@ export const FOLDERS: Readonly<Record<string, readonly (string | readonly string
     "buffer",
     "segment",
     "stored",
+    "stored/columnar",
     "dictionary",
     "postings",
     "columns",

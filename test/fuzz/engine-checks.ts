@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import type { Searcher } from "#hub/engine/searcher/searcher.ts";
 import { HOUR_MS } from "#proto/kit/units.ts";
 import type { Random } from "#test/support/engine/random.ts";
+import { contents } from "#test/support/engine/shard.ts";
 import { type Json, keywords, NUMBER_FIELDS, numbers } from "./engine-model.ts";
 import type { Question } from "./engine-queries.ts";
 import { ask, askSnapshot, type Documents, type Subject } from "./engine-under-test.ts";
@@ -30,6 +31,17 @@ export class Held {
 
   close(): void {
     this.#searcher.close();
+  }
+}
+
+/** Reads every document back: byte for byte, or as JSON where it was updated. */
+export function checkSources(subject: Subject): void {
+  const found = contents(subject.shard.searcher());
+  assert.deepEqual([...found.keys()].sort(), [...subject.documents.keys()].sort(), "documents");
+  for (const [id, text] of found) {
+    const sent = subject.texts.get(id);
+    if (sent !== undefined) assert.equal(text, sent, `source of ${id}`);
+    else assert.deepEqual(JSON.parse(text), subject.documents.get(id), `source of ${id}`);
   }
 }
 

@@ -24,6 +24,8 @@ export type Documents = Map<string, Json>;
 /** An index under test, and what must be in it. */
 export class Subject {
   readonly documents: Documents = new Map();
+  /** Text of each document that was indexed, not updated. */
+  readonly texts = new Map<string, string>();
   readonly folder = mkdtempSync(join(tmpdir(), "tailrace-fuzz-"));
   /** Everything since the last commit: what a restart applies again. */
   #log: { readonly batch: tailrace.IDocBatch; readonly sequence: number }[] = [];
@@ -57,15 +59,20 @@ export class Subject {
     const source = randomDocument(random);
     if (random.oneIn(8)) {
       this.documents.delete(id);
+      this.texts.delete(id);
       return { kind: DocOperation.Kind.DELETE, id };
     }
     const isUpdate = random.oneIn(6);
     // An update merges objects, as `_update` does.
     this.documents.set(id, isUpdate ? merged(this.documents.get(id) ?? {}, source) : source);
+    // Now and then with white space: a document is kept as the bytes it came in.
+    const text = JSON.stringify(source, null, random.oneIn(8) ? 2 : 0);
+    if (isUpdate) this.texts.delete(id);
+    else this.texts.set(id, text);
     return {
       kind: isUpdate ? DocOperation.Kind.UPDATE : DocOperation.Kind.INDEX,
       id,
-      source: Buffer.from(JSON.stringify(source)),
+      source: Buffer.from(text),
       ...(isUpdate ? { docAsUpsert: true } : {}),
     };
   }

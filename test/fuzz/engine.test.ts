@@ -7,7 +7,7 @@
 import { test } from "node:test";
 import { chooseSeed } from "#test/harness/random.ts";
 import { Random } from "#test/support/engine/random.ts";
-import { check, Held } from "./engine-checks.ts";
+import { check, checkSources, Held } from "./engine-checks.ts";
 import { randomQuestion } from "./engine-queries.ts";
 import { Subject } from "./engine-under-test.ts";
 
@@ -38,6 +38,11 @@ async function round(seed: number): Promise<void> {
     }
     if (random.oneIn(3)) await subject.damage(random);
     subject.shard.refresh();
+    try {
+      checkSources(subject);
+    } catch (error) {
+      throw new Error(`TAILRACE_SEED=${seed}`, { cause: error });
+    }
     for (let asked = 0; asked < QUESTIONS; asked++) {
       const question = randomQuestion(random);
       await check(subject, question, random).catch((error: unknown) => {

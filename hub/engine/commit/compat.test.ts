@@ -12,10 +12,13 @@ import {
   withFolder,
 } from "#test/support/engine/shard.ts";
 
-/** Shards that versions 1 and 2 of the formats wrote; the second holds the segments of the first and one of its own. */
-const [SAMPLE, SAMPLE_2] = [1, 2].map((version) =>
+/**
+ * Shards that versions 1, 2 and 3 of the formats wrote; the second holds the segments of the first and one of its own, the
+ * third one of the first and a merged one with columnar blocks.
+ */
+const [SAMPLE, SAMPLE_2, SAMPLE_3] = [1, 2, 3].map((version) =>
   fileURLToPath(import.meta.resolve(`#test/compat/engine-${version}`)),
-) as [string, string];
+) as [string, string, string];
 
 suite("a shard written by version 1", () => {
   test("reads as it was written and goes on", () =>
@@ -63,6 +66,26 @@ suite("a shard with segments of versions 1 and 2", () => {
       assert.equal(idsWith(searcher, "message", "größer").length, 200);
       assert.equal(searcher.segments.length, 1);
       searcher.close();
+      shard.close();
+    }));
+});
+
+suite("a shard with segments of versions 1 and 3", () => {
+  test("reads as it was written, and is merged", () =>
+    withFolder(async (folder) => {
+      cpSync(SAMPLE_3, folder, { recursive: true });
+      const shard = openShard(folder);
+      assert.deepEqual([shard.lost, shard.position], [[], { incarnation: 1, sequence: 7 }]);
+      const before = contents(shard.searcher());
+      assert.equal(before.size, 801);
+      assert.equal(before.get("three-7"), '{ "message" : "spaced",\n "n": 1e3 }');
+      assert.equal(
+        before.get("three-100"),
+        '{"t":"2026-02-02T02:41:37.700Z","message":"10.0.0.1 - - \\"GET /größe/100 HTTP/1.1\\" 201 3100","ip":"10.0.0.1","k":"k0","n":3100,"o":{"x":-100}}',
+      );
+      assert.equal(before.get("two-7"), '{"message":"fresh größer 東京 7 odd","n":7,"k":"k2","o":{"x":21}}');
+      await shard.forceMerge(1);
+      assert.deepEqual(contents(shard.searcher()), before);
       shard.close();
     }));
 });

@@ -14,8 +14,8 @@ import { extentCache } from "./extent-cache.ts";
 export const CHUNK_BYTES = 64 * 1024;
 
 /** Version of the format; readers refuse a higher one. */
-const FORMAT_VERSION = 2;
-/** Version 1 has zstd frames only in stored bytes; its readers don't know others. */
+const FORMAT_VERSION = 3;
+/** Stored bytes: version 1 has zstd frames only, version 2 LZ4 as well, version 3 columnar blocks too. */
 const OLDEST_VERSION = 1;
 
 const MAGIC = new TextEncoder().encode("TRAILSEG");

@@ -4,8 +4,15 @@
  */
 
 import { type ByteSink, SegmentFileWriter } from "#hub/engine/files/segment-file.ts";
-import { isLasting, openBlock, type StoredEntry, StoredWriter } from "#hub/engine/stored/stored.ts";
-import type { StoredBlock } from "#hub/engine/stored/stored-blocks.ts";
+import { isColumnar } from "#hub/engine/stored/columnar-packing.ts";
+import type { PlainBlock } from "#hub/engine/stored/plain-block.ts";
+import {
+  isLasting,
+  openBlock,
+  openPlain,
+  type StoredEntry,
+  StoredWriter,
+} from "#hub/engine/stored/stored.ts";
 import type { FieldEntry, SegmentDirectory } from "../segment/directory.ts";
 import { hashId, newIdSeed, writeIdIndex } from "../segment/id-index.ts";
 import { writePresence } from "../segment/presence.ts";
@@ -128,9 +135,30 @@ type IdSink = (ids: Uint8Array, from: number, to: number) => void;
 
 /** Merges the documents as they were sent; yields between blocks. Throws data_corrupt. */
 function* mergeSources(inputs: readonly MergeInput[], file: SegmentFileWriter): Generator<void, StoredEntry> {
-  const writer = new StoredWriter(SOURCE_BLOCK_BYTES, ZSTD_LEVEL, file);
-  for (const input of inputs) yield* copyBlocks(input, "source", writer, null);
+  const writer = new StoredWriter(SOURCE_BLOCK_BYTES, "columns", file);
+  for (const input of inputs) yield* copySources(input, writer);
   return writer.finish(file);
+}
+
+/** Copies columnar blocks as they are, and makes such of others. */
+function* copySources({ segment, live, newDocs }: MergeInput, writer: StoredWriter): Generator<void, void> {
+  const stored = segment.stored("source");
+  const last = stored.blockCount - 1;
+  for (let number = 0; number <= last; number++) {
+    const packed = stored.packed(number);
+    const first = stored.firstDoc(number);
+    // The last one may be short: what follows fills it up.
+    if (live === null && number < last && isColumnar(packed))
+      writer.addPacked(packed, stored.firstDoc(number + 1) - first);
+    else {
+      const block = openBlock(packed);
+      for (let place = 0; place < block.count; place++) {
+        if (newDocs[first + place]! >= 0) writer.add(block.document(place));
+        if (place % PAUSE_EVERY === PAUSE_EVERY - 1) yield;
+      }
+    }
+    yield;
+  }
 }
 
 /** Merges the ids, which `sink` gets as well. The file is written to by the returned function only. */
@@ -139,57 +167,42 @@ function* mergeIds(
   sink: IdSink,
 ): Generator<void, (file: SegmentFileWriter) => StoredEntry> {
   const writer = new StoredWriter(ID_BLOCK_BYTES, ZSTD_LEVEL);
-  for (const input of inputs) yield* copyBlocks(input, "ids", writer, sink);
+  for (const input of inputs) yield* copyIds(input, writer, sink);
   return (file) => writer.finish(file);
 }
 
-function* copyBlocks(
-  input: MergeInput,
-  part: "source" | "ids",
+function* copyIds(
+  { segment, live, newDocs }: MergeInput,
   writer: StoredWriter,
-  sink: IdSink | null,
+  sink: IdSink,
 ): Generator<void, void> {
-  const stored = input.segment.stored(part);
+  const stored = segment.stored("ids");
   const last = stored.blockCount - 1;
   for (let number = 0; number <= last; number++) {
     const packed = stored.packed(number);
     const first = stored.firstDoc(number);
-    // The last one may be short: what follows fills it up.
-    const isCopied = input.live === null && number < last && isLasting(packed);
+    const isCopied = live === null && number < last && isLasting(packed);
     if (isCopied) writer.addPacked(packed, stored.firstDoc(number + 1) - first);
-    if (!isCopied || sink !== null) {
-      const block = openBlock(packed);
-      if (input.live !== null) yield* copyLive(block, first, input.newDocs, writer, sink);
-      else {
-        if (!isCopied) writer.addAll(block);
-        if (sink !== null) showAll(block, sink);
-      }
-    }
+    yield* copyLive(openPlain(packed), first, newDocs, isCopied ? null : writer, sink);
     yield;
   }
 }
 
+/** Takes over the live documents of a block; `writer`: null where the block is copied. */
 function* copyLive(
-  { documents, ends }: StoredBlock,
+  { documents, ends }: PlainBlock,
   firstDoc: number,
   newDocs: Int32Array,
-  writer: StoredWriter,
-  sink: IdSink | null,
+  writer: StoredWriter | null,
+  sink: IdSink,
 ): Generator<void, void> {
   for (let place = 0, from = 0; place < ends.length; place++) {
     const to = ends[place]!;
     if (newDocs[firstDoc + place]! >= 0) {
-      writer.add(documents, from, to);
-      sink?.(documents, from, to);
+      writer?.add(documents, from, to);
+      sink(documents, from, to);
     }
     from = to;
     if (place % PAUSE_EVERY === PAUSE_EVERY - 1) yield;
-  }
-}
-
-function showAll({ documents, ends }: StoredBlock, sink: IdSink): void {
-  for (let place = 0, from = 0; place < ends.length; place++) {
-    sink(documents, from, ends[place]!);
-    from = ends[place]!;
   }
 }

@@ -5,7 +5,7 @@ import { StoredReader, StoredWriter } from "./stored.ts";
 import { type StoredBlock, StoredBlocks, storedBlocks } from "./stored-blocks.ts";
 
 function block(sizeBytes: number): StoredBlock {
-  return { documents: new Uint8Array(sizeBytes), ends: new Uint32Array(0) };
+  return { count: 0, sizeBytes, document: () => new Uint8Array(0) };
 }
 
 test("blocks used last stay, the others make room", () => {

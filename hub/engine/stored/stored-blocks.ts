@@ -9,13 +9,14 @@ const LIMIT_BYTES = 16 * 1024 * 1024;
 /** A block above this share of the limit isn't kept: it would push out everything else. */
 const LARGEST_SHARE = 1 / 4;
 
-/** What the numbers of an entry take beside its documents. */
-const BYTES_PER_DOCUMENT = 4;
-
-/** The documents of a block behind each other, and where each ends. */
+/** An unpacked block. */
 export interface StoredBlock {
-  readonly documents: Uint8Array;
-  readonly ends: Uint32Array;
+  /** Documents of the block. */
+  readonly count: number;
+  /** Memory held, bytes. */
+  readonly sizeBytes: number;
+  /** Bytes of document number `place` of the block; they stay valid, and aren't to be changed. */
+  document(place: number): Uint8Array;
 }
 
 interface Entry {
@@ -53,13 +54,13 @@ export class StoredBlocks {
 
   /** Keeps a block, which isn't here, unless it is large. */
   put(owner: object, number: number, block: StoredBlock): void {
-    if (sizeOf(block) > this.#limitBytes * LARGEST_SHARE) return;
+    if (block.sizeBytes > this.#limitBytes * LARGEST_SHARE) return;
     let own = this.#byOwner.get(owner);
     if (own === undefined) this.#byOwner.set(owner, (own = new Map()));
     const entry = { owner, number, block };
     own.set(number, entry);
     this.#entries.add(entry);
-    this.#bytes += sizeOf(block);
+    this.#bytes += block.sizeBytes;
     for (const oldest of this.#entries) {
       if (this.#bytes <= this.#limitBytes) break;
       this.#byOwner.get(oldest.owner)!.delete(oldest.number);
@@ -74,12 +75,8 @@ export class StoredBlocks {
   }
 
   #forget(entry: Entry): void {
-    if (this.#entries.delete(entry)) this.#bytes -= sizeOf(entry.block);
+    if (this.#entries.delete(entry)) this.#bytes -= entry.block.sizeBytes;
   }
-}
-
-function sizeOf({ documents, ends }: StoredBlock): number {
-  return documents.byteLength + BYTES_PER_DOCUMENT * ends.length;
 }
 
 let ofThread: StoredBlocks | undefined;

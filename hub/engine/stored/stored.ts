@@ -1,12 +1,14 @@
 /** Stored bytes by document (_source, ids): compressed blocks, found by the first document of each. Grammar: README.md. */
 
 import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib";
-import { ByteBuffer, ByteReader, readU32 } from "#hub/engine/bytes/byte-buffer.ts";
+import { ByteBuffer, ByteReader, IntList, readU32 } from "#hub/engine/bytes/byte-buffer.ts";
 import { MAX_LZ4_BYTES, packLz4, unpackLz4 } from "#hub/engine/encoding/lz4.ts";
 import type { Extent, SegmentFile, SegmentFileWriter } from "#hub/engine/files/segment-file.ts";
 import { LZ4_HEADER_BYTES, LZ4_MAGIC } from "#hub/engine/kernel/assembly/layout.ts";
 import type { DocumentRun } from "#hub/engine/kernel/document-run.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { ColumnarPacking, isColumnar, openColumnar } from "./columnar-packing.ts";
+import { PlainBlock } from "./plain-block.ts";
 import { type StoredBlock, storedBlocks } from "./stored-blocks.ts";
 
 /** Blocks that are kept though they were read one behind the other. */
@@ -22,8 +24,8 @@ export interface StoredEntry {
 /** Largest block that a reader unpacks; a single document may be larger than a block, up to this. */
 const MAX_BLOCK_BYTES = 256 * 1024 * 1024;
 
-/** How blocks are packed: quickly, or by a level of zstd, 1..19. */
-type Packing = "lz4" | number;
+/** How blocks are packed: quickly, by a level of zstd, 1..19, or the documents cut into columns. */
+type Packing = "lz4" | number | "columns";
 
 /** Level for blocks that LZ4 doesn't take. */
 const LARGE_BLOCK_LEVEL = 1;
@@ -53,8 +55,11 @@ export class StoredWriter implements StoredBuffer {
   readonly #data = new ByteBuffer(64 * 1024);
   readonly #index = new ByteBuffer(256);
   readonly #lengths = new ByteBuffer(1024);
+  /** Where the documents of the block end. */
+  readonly #ends = new IntList();
   readonly #block: ByteBuffer;
   readonly #raw: ByteBuffer;
+  readonly #columns: ColumnarPacking | null;
   #firstDoc = 0;
   #nextDoc = 0;
 
@@ -67,6 +72,7 @@ export class StoredWriter implements StoredBuffer {
     this.#start = file?.length ?? 0;
     this.#blockBytes = blockBytes;
     this.#packing = packing;
+    this.#columns = packing === "columns" ? new ColumnarPacking() : null;
     this.#block = new ByteBuffer(blockBytes);
     this.#raw = new ByteBuffer(blockBytes);
   }
@@ -78,6 +84,7 @@ export class StoredWriter implements StoredBuffer {
   add(bytes: Uint8Array, from = 0, to = bytes.length): void {
     this.#lengths.varint(to - from);
     this.#block.append(bytes, from, to);
+    this.#ends.push(this.#block.length);
     this.#nextDoc++;
     if (this.#block.length >= this.#blockBytes) this.#close();
   }
@@ -88,20 +95,8 @@ export class StoredWriter implements StoredBuffer {
   }
 
   /** Adds the documents of an unpacked block. */
-  addAll({ documents, ends }: StoredBlock): void {
-    let from = 0;
-    let before = 0;
-    for (let index = 0; index < ends.length; index++) {
-      const end = ends[index]!;
-      this.#lengths.varint(end - before);
-      before = end;
-      this.#nextDoc++;
-      if (this.#block.length + end - from < this.#blockBytes) continue;
-      this.#block.append(documents, from, end);
-      from = end;
-      this.#close();
-    }
-    this.#block.append(documents, from, before);
+  addAll(block: StoredBlock): void {
+    for (let place = 0; place < block.count; place++) this.add(block.document(place));
   }
 
   /** Adds the documents of a packed block as it is, behind a block of those at hand. */
@@ -126,18 +121,26 @@ export class StoredWriter implements StoredBuffer {
   }
 
   #close(): void {
+    this.#startBlock();
+    if (this.#file !== undefined) this.#data.clear();
+    if (this.#columns !== null)
+      this.#columns.pack(this.#block.view(), Uint32Array.from(this.#ends.view()), this.#data);
+    else pack(this.#plain(), this.#packing, this.#data);
+    this.#file?.write(this.#data.view());
+    this.#lengths.clear();
+    this.#ends.length = 0;
+    this.#block.clear();
+    this.#firstDoc = this.#nextDoc;
+  }
+
+  /** The block at hand as it is packed where it isn't cut into columns. */
+  #plain(): Uint8Array {
     const raw = this.#raw;
     raw.clear();
     raw.u32(this.#lengths.length);
     raw.append(this.#lengths.view());
     raw.append(this.#block.view());
-    this.#startBlock();
-    if (this.#file !== undefined) this.#data.clear();
-    pack(raw.view(), this.#packing, this.#data);
-    this.#file?.write(this.#data.view());
-    this.#lengths.clear();
-    this.#block.clear();
-    this.#firstDoc = this.#nextDoc;
+    return raw.view();
   }
 
   /** Notes where the block that follows begins. */
@@ -161,7 +164,7 @@ export class StoredReader {
   #number = -1;
   /** Blocks that were read one behind the other until now. */
   #inOrder = 0;
-  #block: StoredBlock = { documents: new Uint8Array(0), ends: new Uint32Array(0) };
+  #block: StoredBlock | undefined;
 
   constructor(file: SegmentFile, entry: StoredEntry) {
     this.#file = file;
@@ -172,10 +175,8 @@ export class StoredReader {
   /** Bytes of a document; they stay valid. */
   get(doc: number): Uint8Array {
     const number = blockOf(this.#index, doc);
-    if (number !== this.#number) this.#open(number);
-    const place = doc - readU32(this.#index, 8 * number);
-    const { documents, ends } = this.#block;
-    return documents.subarray(place === 0 ? 0 : ends[place - 1], ends[place]);
+    const block = number === this.#number ? this.#block! : this.#open(number);
+    return block.document(doc - readU32(this.#index, 8 * number));
   }
 
   get blockCount(): number {
@@ -200,13 +201,15 @@ export class StoredReader {
     storedBlocks().drop(this);
   }
 
-  #open(number: number): void {
+  #open(number: number): StoredBlock {
     this.#inOrder = number === this.#number + 1 ? this.#inOrder + 1 : 0;
     const known = storedBlocks().get(this, number);
-    this.#block = known ?? openBlock(this.packed(number));
+    const block = known ?? openBlock(this.packed(number));
+    this.#block = block;
     this.#number = number;
     // Hits may well stand in neighbouring blocks; who reads many in order, as merges do, doesn't come back.
-    if (known === undefined && this.#inOrder <= KEPT_IN_ORDER) storedBlocks().put(this, number, this.#block);
+    if (known === undefined && this.#inOrder <= KEPT_IN_ORDER) storedBlocks().put(this, number, block);
+    return block;
   }
 }
 
@@ -217,21 +220,18 @@ export function isLasting(packed: Uint8Array): boolean {
 
 /** Unpacks a block. Throws data_corrupt. */
 export function openBlock(packed: Uint8Array): StoredBlock {
-  const raw = unpack(packed);
-  const lengthsBytes = readU32(raw, 0);
-  const reader = new ByteReader(raw, 4);
-  const ends: number[] = [];
-  for (let end = 0; reader.at < 4 + lengthsBytes; ) {
-    end += reader.varint();
-    ends.push(end);
-  }
-  return { documents: raw.subarray(4 + lengthsBytes), ends: Uint32Array.from(ends) };
+  return isColumnar(packed) ? openColumnar(packed) : openPlain(packed);
+}
+
+/** Unpacks a block that isn't columnar, as those of ids. Throws data_corrupt. */
+export function openPlain(packed: Uint8Array): PlainBlock {
+  return new PlainBlock(unpack(packed));
 }
 
 /** Appends `raw`, packed, to `out`. */
 function pack(raw: Uint8Array, packing: Packing, out: ByteBuffer): void {
   if (packing !== "lz4" || raw.length > MAX_LZ4_BYTES) {
-    const level = packing === "lz4" ? LARGE_BLOCK_LEVEL : packing;
+    const level = typeof packing === "number" ? packing : LARGE_BLOCK_LEVEL;
     out.append(zstdCompressSync(raw, { params: { [constants.ZSTD_c_compressionLevel]: level } }));
     return;
   }

@@ -1,0 +1,184 @@
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { zstdCompressSync } from "node:zlib";
+import { ByteBuffer } from "#hub/engine/bytes/byte-buffer.ts";
+import { accessBlock } from "#test/bench/access-corpus.ts";
+import { corpusBlock } from "#test/bench/log-corpus.ts";
+import { chooseSeed } from "#test/harness/random.ts";
+import { Random } from "#test/support/engine/random.ts";
+import { roundTrip } from "#test/support/engine/round-trip.ts";
+import { ColumnarPacking, isColumnar, openColumnar } from "./columnar-packing.ts";
+import { StoredReader, StoredWriter } from "./stored.ts";
+
+const packing = new ColumnarPacking();
+
+function pack(documents: readonly Uint8Array[]): Uint8Array {
+  const ends = new Uint32Array(documents.length);
+  for (let doc = 0, end = 0; doc < ends.length; doc++) ends[doc] = end += documents[doc]!.length;
+  const out = new ByteBuffer();
+  packing.pack(Buffer.concat(documents), ends, out);
+  return out.view();
+}
+
+/** Packs documents and compares each with what is read, in order and out of it. */
+function check(texts: readonly (string | Uint8Array)[]): Uint8Array {
+  const documents = texts.map((text) => Buffer.from(text));
+  const packed = pack(documents);
+  assert.ok(isColumnar(packed));
+  const block = openColumnar(packed);
+  assert.equal(block.count, documents.length);
+  for (let step = 0; step < documents.length; step++) {
+    const doc = (step * 7919) % documents.length;
+    assert.deepEqual(
+      Buffer.from(block.document(doc)),
+      documents[doc],
+      `document ${doc}: ${String(documents[doc])}`,
+    );
+  }
+  return packed;
+}
+
+/** Documents of one shape with these values, as JSON writes them, so often that columns get a form of their own. */
+function ofValues(values: readonly string[]): string[] {
+  return Array.from({ length: 40 }, (_, doc) => values.map((value) => `{"a":${value},"n":${doc}}`)).flat();
+}
+
+suite("documents of columnar blocks are those that went in", () => {
+  for (const [name, values] of [
+    ["whole numbers", ["0", "7", "-12", "123456789012345", "-123456789012345"]],
+    ["numbers that String writes otherwise", ["-0", "1.0", "1e5", "1234567890123456", "0.10", "1E+2"]],
+    ["digits with zeros before", ['"007"', '"070"', '"700"', '"000"']],
+    ["times", ['"2024-02-29T23:59:59.999Z"', '"0001-01-01T00:00:00.000Z"', '"9999-12-31T23:59:59.999Z"']],
+    [
+      "what looks like times",
+      ['"2023-02-29T00:00:00.000Z"', '"2024-13-01T00:00:00.000Z"', '"2024-01-01T24:00:00.000Z"'],
+    ],
+    ["words", ["true", "false", "null", '""', '" "', '"\\u0000"', '"\\"\\\\"', '"größer 東京"']],
+    ["lists and objects", ["[]", "{}", "[1,[2,3]]", '[{"b":1},{"b":"c"}]', '{"b":{"c":[]}}']],
+  ] as const)
+    test(name, () => {
+      check(ofValues(values));
+      for (const value of values) check(ofValues([value]));
+    });
+
+  test("no JSON, broken JSON, white space, control characters, nothing", () => {
+    check([
+      "",
+      "{",
+      '{"a',
+      '{"a":"\n"}',
+      '{"a" : 1 }',
+      '{\n  "a": "b"\n}\n',
+      "[,:{}",
+      '"a"',
+      '{"a":"b\\',
+      "\\",
+      '{"a":1',
+    ]);
+    check([""]);
+    check(['{"a":1}']);
+    check([Uint8Array.from({ length: 256 }, (_, byte) => byte)]);
+  });
+
+  test("as many shapes as documents, and very many values", () => {
+    check(Array.from({ length: 600 }, (_, doc) => `{"name-${doc}":"${doc}"}`));
+    check([`[${"1,".repeat(3000)}1]`, '{"a":1}']);
+  });
+
+  test("texts that refer to other fields, in part and in full", () => {
+    check(
+      Array.from({ length: 200 }, (_, doc) => {
+        const [user, path] = [`user-${doc % 7}`, `/a/${doc}/${"x".repeat(doc % 5)}`];
+        const text = doc % 3 === 0 ? `${user} opened ${path} at ${doc}` : `no ${doc} ${user}${path} ${user}`;
+        return JSON.stringify({ text, user, path, again: `${user} opened ${path} at ${doc}`, e: "" });
+      }),
+    );
+  });
+
+  test("long texts, and texts of one byte", () => {
+    check(
+      Array.from({ length: 60 }, (_, doc) => JSON.stringify({ t: `${"long 1 ".repeat(700 + doc)}`, b: "x" })),
+    );
+    check(Array.from({ length: 60 }, (_, doc) => JSON.stringify({ t: "x", n: doc })));
+  });
+});
+
+test("random documents come back byte for byte", () => {
+  const first = chooseSeed();
+  for (let seed = first; seed < first + 30; seed++) {
+    const random = new Random(seed);
+    const value = (depth: number): unknown => {
+      if (depth < 3 && random.oneIn(6))
+        return Array.from({ length: random.below(4) }, () => value(depth + 1));
+      if (depth < 3 && random.oneIn(6)) return object(depth + 1);
+      return random.pick([
+        null,
+        true,
+        random.below(10),
+        -random.below(1e9) / 8,
+        random.below(2 ** 31) * 2 ** 20,
+        `user ${random.below(5)} from 10.0.0.${random.below(256)} took ${random.below(90)} ms`,
+        new Date(random.below(2 ** 31) * 1000 + random.below(1000)).toISOString(),
+        String(random.below(1000)).padStart(6, "0"),
+        'ä\u2028\u0001\\"',
+      ]);
+    };
+    const object = (depth: number): object =>
+      Object.fromEntries(Array.from({ length: random.below(6) }, (_, at) => [`f${at}`, value(depth)]));
+    const documents = Array.from({ length: 1 + random.below(300) }, () =>
+      JSON.stringify(object(0), null, random.oneIn(9) ? 2 : 0),
+    );
+    try {
+      check(documents);
+    } catch (error) {
+      throw new Error(`TAILRACE_SEED=${seed}`, { cause: error });
+    }
+  }
+});
+
+test("access logs take a third of what zstd makes of them", () => {
+  const documents = accessBlock(0, 500_000).map(({ json }) => json);
+  const packed = check(documents);
+  const plain = zstdCompressSync(documents.join("")).length;
+  assert.ok(packed.length < 0.42 * plain, `${packed.length} of ${plain} bytes`);
+});
+
+test("mixed logs take two thirds of what zstd makes of them", () => {
+  const documents = corpusBlock(0, 500_000).map(({ json }) => json);
+  const packed = check(documents);
+  const plain = zstdCompressSync(documents.join("")).length;
+  assert.ok(packed.length < 0.7 * plain, `${packed.length} of ${plain} bytes`);
+});
+
+test("100,000 documents of logs come back byte for byte through a file", () => {
+  const writer = new StoredWriter(256 * 1024, "columns");
+  const blocks = [accessBlock, corpusBlock].flatMap((blockOf) =>
+    Array.from({ length: 50 }, (_, block) => () => blockOf(block, 500_000)),
+  );
+  for (const block of blocks) for (const { json } of block()) writer.add(Buffer.from(json));
+  const [file, entry] = roundTrip((out) => writer.finish(out));
+  const reader = new StoredReader(file, entry);
+  let doc = 0;
+  for (const block of blocks)
+    for (const { json } of block())
+      assert.ok(Buffer.from(json).equals(reader.get(doc++)), `document ${doc - 1}`);
+  assert.equal(doc, 100_000);
+  reader.close();
+});
+
+test("damage is an error, never another document", () => {
+  const documents = accessBlock(0, 500_000)
+    .slice(0, 50)
+    .map(({ json }) => Buffer.from(json));
+  const packed = pack(documents).slice();
+  for (let at = 8; at < packed.length; at += 7) {
+    const damagedBlock = packed.slice();
+    damagedBlock[at]! ^= 0x40;
+    try {
+      const block = openColumnar(damagedBlock);
+      for (let doc = 0; doc < block.count; doc++) block.document(doc);
+    } catch (error) {
+      assert.ok(error instanceof Error && !(error instanceof TypeError), String(error));
+    }
+  }
+});

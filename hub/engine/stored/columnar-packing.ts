@@ -1,0 +1,59 @@
+/** Documents as packed columnar blocks. Grammar: hub/engine/README.md. */
+
+import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib";
+import { type ByteBuffer, readU32 } from "#hub/engine/bytes/byte-buffer.ts";
+import { compareBytes } from "#hub/engine/bytes/bytes.ts";
+import { ColumnarBlock } from "./columnar/columnar-block.ts";
+import { ColumnarWriter } from "./columnar/columnar-writer.ts";
+
+/** "TCOL" */
+const MAGIC = 0x4c4f_4354;
+/** Magic and unpacked bytes. */
+const HEADER_BYTES = 8;
+/** Largest block that is unpacked. */
+const MAX_BYTES = 256 * 1024 * 1024;
+
+/** What is left to pack is a tenth of the documents: a higher level than that of whole documents costs little. */
+const LEVEL = 6;
+/** Every so many documents of a block one is read back and compared. */
+const CHECK_EVERY = 16;
+/** Smallest buffer that zlib takes. */
+const MIN_CHUNK_BYTES = 64;
+
+/** Whether a packed block is columnar. */
+export function isColumnar(packed: Uint8Array): boolean {
+  return packed.length > HEADER_BYTES && readU32(packed, 0) === MAGIC;
+}
+
+/** Unpacks a columnar block. Throws data_corrupt, or zlib's error. */
+export function openColumnar(packed: Uint8Array): ColumnarBlock {
+  const size = Math.min(readU32(packed, 4), MAX_BYTES);
+  const chunkSize = Math.max(MIN_CHUNK_BYTES, size);
+  return new ColumnarBlock(
+    zstdDecompressSync(packed.subarray(HEADER_BYTES), { chunkSize, maxOutputLength: chunkSize }),
+  );
+}
+
+/** Makes packed columnar blocks. */
+export class ColumnarPacking {
+  readonly #writer = new ColumnarWriter();
+
+  /** Appends the block of the documents that stand behind each other in `documents`, each up to its end. */
+  pack(documents: Uint8Array, ends: Uint32Array, out: ByteBuffer): void {
+    let columns = this.#writer.write(documents, ends);
+    if (!isWhole(columns, documents, ends)) columns = this.#writer.writeWhole(documents, ends);
+    out.u32(MAGIC);
+    out.u32(columns.length);
+    out.append(zstdCompressSync(columns, { params: { [constants.ZSTD_c_compressionLevel]: LEVEL } }));
+  }
+}
+
+/** Whether samples of a block are the documents that it was made of. */
+function isWhole(columns: Uint8Array, documents: Uint8Array, ends: Uint32Array): boolean {
+  const block = new ColumnarBlock(columns);
+  for (let place = 0; place < ends.length; place += CHECK_EVERY) {
+    const document = documents.subarray(place === 0 ? 0 : ends[place - 1], ends[place]);
+    if (compareBytes(block.document(place), document) !== 0) return false;
+  }
+  return true;
+}

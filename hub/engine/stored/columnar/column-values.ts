@@ -1,0 +1,48 @@
+/** The values of a column: ranges of the bytes of a block's documents. */
+
+import { IntList } from "#hub/engine/bytes/byte-buffer.ts";
+
+export class ColumnValues {
+  readonly bytes: Uint8Array;
+  readonly starts = new IntList();
+  readonly stops = new IntList();
+
+  /** `rows`: about how many values there will be. */
+  constructor(bytes: Uint8Array, rows: number) {
+    this.bytes = bytes;
+    this.starts.values = new Int32Array(rows);
+    this.stops.values = new Int32Array(rows);
+  }
+
+  get count(): number {
+    return this.starts.length;
+  }
+
+  add(start: number, stop: number): void {
+    this.starts.push(start);
+    this.stops.push(stop);
+  }
+
+  /** Bytes of all values. */
+  sizeBytes(): number {
+    let size = 0;
+    for (let row = 0; row < this.count; row++) size += this.stops.values[row]! - this.starts.values[row]!;
+    return size;
+  }
+
+  equals(row: number, other: number): boolean {
+    const { bytes } = this;
+    const from = this.starts.values[row]!;
+    const length = this.stops.values[row]! - from;
+    const otherFrom = this.starts.values[other]!;
+    if (this.stops.values[other]! - otherFrom !== length) return false;
+    for (let at = 0; at < length; at++) if (bytes[from + at] !== bytes[otherFrom + at]) return false;
+    return true;
+  }
+}
+
+/** A column that texts of the same rows may refer to, by its number. */
+export interface ReferredColumn {
+  readonly number: number;
+  readonly values: ColumnValues;
+}

@@ -1,0 +1,83 @@
+/** Documents of a columnar block (columnar-writer.ts), put together one by one as they are asked for. */
+
+import { ByteBuffer, ByteReader } from "#hub/engine/bytes/byte-buffer.ts";
+import { type ColumnReader, damaged, openColumn, ranks, takeNumbers } from "./column-reader.ts";
+import type { NumberPlanes } from "./number-planes.ts";
+
+/** Documents that a block may have. */
+const MAX_DOCS = 2 ** 24;
+/** Memory of a document beside its bytes: its shape, its row, its values. */
+const DOC_BYTES = 200;
+
+interface OpenShape {
+  readonly pieces: readonly Uint8Array[];
+  readonly columns: readonly ColumnReader[];
+}
+
+/** See the file's comment. */
+export class ColumnarBlock {
+  readonly count: number;
+  /** Memory held, bytes. */
+  readonly sizeBytes: number;
+  /** 1 + shape of each document, 0 for those that are whole. */
+  readonly #shapeOf: NumberPlanes;
+  /** Number of each document among those of its shape. */
+  readonly #rowOf: Uint32Array;
+  readonly #whole: readonly Uint8Array[];
+  readonly #shapes: readonly OpenShape[];
+  readonly #out = new ByteBuffer(1024);
+
+  /** Opens unpacked bytes, which it keeps. Throws data_corrupt. */
+  constructor(bytes: Uint8Array) {
+    const reader = new ByteReader(bytes);
+    this.count = reader.varint();
+    if (this.count > MAX_DOCS) throw damaged();
+    this.sizeBytes = bytes.length + DOC_BYTES * this.count;
+    const pieces = Array.from({ length: reader.varint() }, () =>
+      Array.from({ length: reader.varint() }, () => reader.take(reader.varint())),
+    );
+    this.#shapeOf = takeNumbers(reader, this.count);
+    const [rowOf, counts] = ranks(this.#shapeOf, pieces.length + 1);
+    this.#rowOf = rowOf;
+    this.#whole = Array.from({ length: counts[0]! }, () => reader.take(reader.varint()));
+    this.#shapes = pieces.map((own, number) => ({
+      pieces: own,
+      columns: openColumns(reader, own.length - 1, counts[number + 1]!),
+    }));
+    if (reader.at !== bytes.length) throw damaged();
+  }
+
+  /** A copy of document number `place` of the block. */
+  document(place: number): Uint8Array {
+    const out = this.#out;
+    out.clear();
+    this.append(place, out);
+    return out.view().slice();
+  }
+
+  /** Appends document number `place` of the block. */
+  append(place: number, out: ByteBuffer): void {
+    const shape = this.#shapeOf.at(place);
+    const row = this.#rowOf[place]!;
+    if (shape === 0) {
+      out.append(this.#whole[row]!);
+      return;
+    }
+    const { pieces, columns } = this.#shapes[shape - 1]!;
+    for (let number = 0; number < columns.length; number++) {
+      out.append(pieces[number]!);
+      columns[number]!.append(row, out);
+    }
+    out.append(pieces[columns.length]!);
+  }
+}
+
+function openColumns(reader: ByteReader, columnCount: number, rows: number): readonly ColumnReader[] {
+  const columns: (ColumnReader | undefined)[] = Array.from({ length: Math.max(0, columnCount) });
+  for (let left = columnCount; left > 0; left--) {
+    const number = reader.varint();
+    if (number >= columnCount || columns[number] !== undefined) throw damaged();
+    columns[number] = openColumn(reader, rows, columns);
+  }
+  return columns as ColumnReader[];
+}
