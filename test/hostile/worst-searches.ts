@@ -30,15 +30,32 @@ export function worstDocuments(first: number, end: number): string {
 }
 
 const SEARCH = `${INDEX}/_search`;
-const ranges = Array.from({ length: 9_999 }, (_, at) => ({ from: at, to: at + 5 }));
+const ranges = (count: number) => Array.from({ length: count }, (_, at) => ({ from: at, to: at + 5 }));
 const phrase = WORDS.slice(0, 8).join(" ");
 
 /** The list; each request is answered or refused with a reason. */
 export const WORST_SEARCHES: readonly WorstSearch[] = [
   search("10,000 ranges with a cardinality each", {
     size: 0,
-    aggs: { r: { range: { field: "n", ranges }, aggs: { c: { cardinality: { field: "id.keyword" } } } } },
+    aggs: {
+      r: {
+        range: { field: "n", ranges: ranges(9_999) },
+        aggs: { c: { cardinality: { field: "id.keyword" } } },
+      },
+    },
   }),
+  search("100,000 ranges", {
+    size: 0,
+    aggs: { r: { range: { field: "n", ranges: ranges(100_000) }, aggs: { s: { stats: { field: "at" } } } } },
+  }),
+  search("1,000 rescore passes", {
+    query: { match: { text: phrase } },
+    rescore: Array.from({ length: 1_000 }, () => ({
+      window_size: 10_000,
+      query: { rescore_query: { match_phrase: { text: { query: phrase, slop: 50 } } } },
+    })),
+  }),
+  search("300,000 brackets", `${"[".repeat(300_000)}${"]".repeat(300_000)}`),
   search("10,000 terms with percentiles and terms below", {
     size: 0,
     aggs: {
@@ -166,6 +183,11 @@ export const WORST_SEARCHES: readonly WorstSearch[] = [
       (_, at) =>
         `{"index":"worst"}\n${JSON.stringify({ size: 0, aggs: { t: { terms: { field: "id.keyword", size: 5_000 + at } } } })}\n`,
     ).join(""),
+  },
+  {
+    name: "addresses without an end",
+    path: `${INDEX}/_analyze`,
+    body: { tokenizer: "uax_url_email", text: `${"a".repeat(200_000)}@${"b.".repeat(100_000)}` },
   },
   {
     name: "an analysis of 900 kB",
