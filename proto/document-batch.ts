@@ -3,7 +3,7 @@
  * of a request. The same columns go through the writer into a message of DOC, without an object for each document.
  */
 
-/** What is done with a document. "append": its id is new by construction, so there is nothing to look up. */
+/** The action on a document. "append": its id is new by construction, so no earlier version is looked up. */
 export const DOCUMENT_ACTIONS = ["append", "index", "create", "update", "upsert", "delete"] as const;
 
 export type DocumentAction = (typeof DOCUMENT_ACTIONS)[number];
@@ -27,7 +27,7 @@ export interface DocumentBatch {
   readonly indexNames: readonly string[];
   /** Each document's position in `indexNames`; without it all go to the first. */
   readonly indices?: Uint32Array;
-  /** Ids, UTF-8, behind each other; without them the writer makes them. */
+  /** Ids, UTF-8, concatenated; without them the writer makes them. */
   readonly ids?: Uint8Array;
   /** Offset of each id's end in `ids`; without it all have one length. */
   readonly idEnds?: Uint32Array;
@@ -45,7 +45,7 @@ export interface DocumentBatch {
   readonly shapes?: Float64Array;
 }
 
-/** The RAW message that documents were made of. */
+/** The RAW message that documents come from. */
 export interface DocumentOrigin {
   readonly rawIncarnation: number;
   readonly partition: number;
@@ -99,7 +99,7 @@ export function documentsOf(batch: DocumentBatch, sources: readonly SourceRange[
   }));
 }
 
-/** Returns in which of `sources` (ascending ranges of one source) each document's offset lies: 1-based, 0 without sources. */
+/** Returns for each document which of `sources` (ascending ranges of one source) holds its offset: 1-based, 0 without sources. */
 export function sourceIndicesOf(
   { ends, offsets }: DocumentBatch,
   sources: readonly SourceRange[],
@@ -114,7 +114,7 @@ export function sourceIndicesOf(
   return result;
 }
 
-/** Returns the documents at `places` as a batch of its own. */
+/** Returns the documents at `places` as a new batch. */
 export function selectDocuments(batch: DocumentBatch, places: Uint32Array): DocumentBatch {
   const { bytes, indexNames, indices, ids, actions, ordinals, offsets, timesMs, shapes } = batch;
   const idStops = idEndsOf(batch);

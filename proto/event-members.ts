@@ -2,7 +2,7 @@
 
 import type { JsonObject } from "#proto/kit/json.ts";
 
-/** A value stands where a container was to be: `[a][b]` set while `a` is text. */
+/** A value is set where a container is needed: `[a][b]` set while `a` is text. */
 export class FieldConflict extends Error {}
 
 /** Returns `fields` without the members that are undefined. */

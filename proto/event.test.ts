@@ -4,7 +4,7 @@ import type { JsonObject } from "#proto/kit/json.ts";
 import { Event } from "./event.ts";
 import { fieldReference } from "./field-reference.ts";
 
-test("a removed field leaves the others as they were, whatever their number and names", () => {
+test("a removed field leaves the others unchanged, whatever their number and names", () => {
   for (const count of [3, 200]) {
     const fields = Object.fromEntries(Array.from({ length: count }, (_, n) => [`f${n}`, n]));
     const event = new Event(JSON.parse(`${JSON.stringify(fields).slice(0, -1)},"__proto__":{"a":1}}`), 0);

@@ -25,7 +25,7 @@ export class Timestamp {
   }
 }
 
-/** Tag of an event whose `@timestamp` was no time; the value then stands in `_@timestamp`. */
+/** Tag of an event whose `@timestamp` was no time; `_@timestamp` then has the value. */
 const TIMESTAMP_FAILURE_TAG = "_timestampparsefailure";
 
 const TIMESTAMP = "@timestamp";
@@ -41,7 +41,7 @@ export class Event {
   /** A field that was removed is `undefined` in it: an object of which a member is deleted is a slow one from then on. */
   #fields: JsonObject;
   #hasHoles = false;
-  /** Members that other events have as well; one that is read or changed becomes a copy of its own first. */
+  /** Members that are shared with other events; a member is copied before it is read or changed. */
   readonly #shared: Readonly<JsonObject> | undefined;
 
   /**
@@ -253,7 +253,7 @@ export function isHash(value: unknown): value is JsonObject {
   );
 }
 
-/** Returns a value as text, as it stands in messages and formats; lists comma-separated, objects as JSON. */
+/** Returns a value as text for messages and formats; lists comma-separated, objects as JSON. */
 export function valueText(value: unknown): string {
   switch (typeof value) {
     case "string":

@@ -8,7 +8,7 @@ export const METADATA = "@metadata";
 /** The members from the event's root to a value. */
 export interface FieldReference {
   readonly text: string;
-  /** Behind `[@metadata]` where it begins with it; empty means the whole metadata. */
+  /** The rest after a leading `[@metadata]`; empty means the whole metadata. */
   readonly path: readonly string[];
   readonly inMetadata: boolean;
 }

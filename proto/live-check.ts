@@ -11,7 +11,7 @@ const MAX_NAME_LENGTH = 512;
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Returns a client's message, or a sentence that says what is wrong with it. */
+/** Returns a client's message, or a sentence with its fault. */
 export function parseClientMessage(text: string): ClientMessage | string {
   let value: unknown;
   try {

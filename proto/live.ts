@@ -6,7 +6,7 @@
 export const LIVE_PATH = "/api/live";
 export const LIVE_PROTOCOL = "tailrace.v1";
 
-/** Opaque: the place of an event in what one hub has seen. Given back in `tail.open` to go on behind it. */
+/** Opaque: the position of an event in the sequence of one hub. `tail.open` takes it to continue after that event. */
 export type Cursor = string;
 
 /** 0 unknown, 1 trace, 2 debug, 3 info, 4 warn, 5 error, 6 fatal. */
@@ -96,7 +96,7 @@ export const START_CREDIT_ROWS = 5_000;
 export class UsedCredit {
   #rows = 0;
 
-  /** Takes note of rows that have come; returns how many to give anew, 0: none yet. */
+  /** Counts received rows; returns how much credit to grant again, 0: none yet. */
   take(rows: number): number {
     this.#rows += rows;
     if (this.#rows < START_CREDIT_ROWS / 2) return 0;
@@ -105,7 +105,7 @@ export class UsedCredit {
     return used;
   }
 
-  /** Begins anew, with another `tail.open`. */
+  /** Resets the count, for another `tail.open`. */
   reset(): void {
     this.#rows = 0;
   }
@@ -140,7 +140,7 @@ export interface TailOpen {
   q: string;
   /** Further fields to send in each row. */
   fields?: string[];
-  /** Go on behind a cursor, or begin with the last so many matching lines that the hub still holds. */
+  /** Continue after a cursor, or begin with the last matching lines, so many of those that the hub still holds. */
   from?: Cursor | { last: number };
   /** Rows per second at most. */
   maxRate?: number;

@@ -10,7 +10,7 @@ const ascending: readonly Position[] = [
   { incarnation: 10, sequence: 1 },
 ];
 
-test("a younger life of the stream lies behind all of an older one", () => {
+test("positions of a newer incarnation are after all of an older one", () => {
   const shuffled = [ascending[3]!, ascending[1]!, ascending[4]!, ascending[0]!, ascending[2]!];
   assert.deepEqual(shuffled.sort(comparePositions), ascending);
 });

@@ -1,7 +1,7 @@
 /** A place in one of the log's streams. */
 
 /**
- * `incarnation` counts the stream's lives, from 1: it grows when the stream was lost, rolled back or made anew.
+ * `incarnation`, from 1, grows when the stream was lost, rolled back or recreated.
  * `sequence` is the stream sequence of the last message taken in; 0: none. Positions order by both.
  */
 export interface Position {
@@ -12,7 +12,7 @@ export interface Position {
 /** The position before everything. */
 export const START: Position = { incarnation: 0, sequence: 0 };
 
-/** Returns a negative number, 0 or a positive number as `a` lies before, at or behind `b`. */
+/** Returns a negative number, 0 or a positive number as `a` is before, at or after `b`. */
 export function comparePositions(a: Position, b: Position): number {
   return a.incarnation - b.incarnation || a.sequence - b.sequence;
 }

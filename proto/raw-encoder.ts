@@ -1,5 +1,5 @@
 /**
- * Writes a LogBatch around data that already lies in a buffer, byte for byte as the generated code would.
+ * Writes a LogBatch around data that is already in a buffer, byte for byte as the generated code would.
  * The message is put in front of the data, so the data is read from its file straight into its place and
  * never copied. log.proto stays the contract: fields in ascending order, default values left out.
  */
@@ -44,7 +44,7 @@ export interface BlockFields {
   readonly firstLineContinued: boolean;
   /** Value of the Compression enum. */
   readonly compression: number;
-  /** Length of the data uncompressed, bytes; 0 where the body is made of events. */
+  /** Length of the data uncompressed, bytes; 0 where the body consists of events. */
   readonly dataBytes: number;
 }
 

@@ -5,7 +5,7 @@ import * as subjects from "./subjects.ts";
 const AGENT = "6f1c2b4e-8a53-4d0a-9c53-0f4b0c8f7d11";
 const INDEX = "m3J0s9dQSGa8o1h2k4l5zA";
 
-// Frozen: subjects stand in stores and registries; another value would send a file's lines to another partition.
+// Frozen: stores and registries contain subjects; another value would send a file's lines to another partition.
 test("partitions and slots never change for the same names", () => {
   assert.equal(subjects.partitionOf(AGENT, "fd00-1a2b-17c4f0"), 158);
   assert.equal(subjects.slotOf(INDEX, 0), 37);

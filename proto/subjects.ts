@@ -7,7 +7,7 @@ export const RAW_STREAM = "RAW";
 export const DOC_STREAM = "DOC";
 export const DEAD_LETTER_STREAM = "DEAD";
 
-/** Number of virtual partitions of RAW and of slots of DOC; fixed for ever, as it is part of subjects. */
+/** Number of virtual partitions of RAW and of slots of DOC; it must never change, as it is part of subjects. */
 export const PARTITIONS = 256;
 
 /** Returns the partition of a file or stream input of an agent, 0..255. */
@@ -20,7 +20,7 @@ export function slotOf(indexUuid: string, shard: number): number {
   return createHash("sha256").update(`${indexUuid}/${shard}`).digest()[0]!;
 }
 
-/** Subject of a LogBatch: `raw.<partition>.<agent id>`; `*` stands for all partitions. */
+/** Subject of a LogBatch: `raw.<partition>.<agent id>`; `*`: all partitions. */
 export function rawSubject(partition: number | "*", agentId: string): string {
   return `raw.${partition}.${agentId}`;
 }
@@ -30,7 +30,7 @@ export function docSubject(indexUuid: string, shard: number): string {
   return `doc.${slotOf(indexUuid, shard)}.${indexUuid}.${shard}`;
 }
 
-/** Prefix of the subjects that are one agent's alone; an agent with credentials of its own may use no others but RAW's. */
+/** Prefix of the subjects of one agent; its own credentials allow only these and those of RAW. */
 export function agentPrefix(agentId: string): string {
   return `agent.${agentId}`;
 }
@@ -57,7 +57,7 @@ export function statusSubject(agentId: string): string {
 
 /**
  * Nats-Msg-Id of a LogBatch. `secret` is random and known to the sender alone: the server drops repetitions by this id,
- * whoever sends them, so that nobody may guess the next one of somebody else.
+ * from any sender, so no other sender may guess the next id.
  */
 export function batchMessageId(agentId: string, epoch: number, number: number, secret: string): string {
   return `${agentId}/${epoch}/${number}/${secret}`;
@@ -66,7 +66,7 @@ export function batchMessageId(agentId: string, epoch: number, number: number, s
 /** A UUID of version 8 (RFC 9562). */
 const INPUT_UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-/** Returns whether `id` stands for an input of a pipeline: those have UUIDs of version 8, which no agent gets. */
+/** Returns true where `id` is that of an input of a pipeline: those have UUIDs of version 8, which no agent gets. */
 export function isInputUuid(id: string): boolean {
   return INPUT_UUID.test(id);
 }

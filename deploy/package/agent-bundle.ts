@@ -31,10 +31,10 @@ export interface BundleOptions {
   readonly outfile: string;
   /**
    * Where the native part and the log's formatter are: in the bundle, for all platforms; beside it; or in the packages
-   * of the checkout that the bundle lies in.
+   * of the checkout that contains the bundle.
    */
   readonly native: "embedded" | "beside" | "packages";
-  /** Text before and behind the code. */
+  /** Text before and after the code. */
   readonly banner?: string;
   readonly footer?: string;
 }
@@ -50,7 +50,7 @@ export async function bundleAgent(options: BundleOptions): Promise<Metafile> {
     platform: "node",
     format: "esm",
     target: "node24",
-    // Names stay: a stack trace that a user sends must say where it comes from.
+    // Names stay: a stack trace that a user sends must show its source.
     minifyWhitespace: true,
     minifySyntax: true,
     legalComments: "none",

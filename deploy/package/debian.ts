@@ -26,7 +26,7 @@ interface Description {
   readonly recommends: string;
 }
 
-/** What the Node that is brought along is linked with, and what the scripts call. */
+/** Packages that the included Node is linked with, and that the scripts call. */
 const DEPENDS =
   "libc6 (>= 2.28), libstdc++6 (>= 9), libgcc-s1, systemd | systemd-standalone-sysusers, ca-certificates";
 
@@ -47,7 +47,7 @@ const DESCRIPTIONS: Readonly<Record<Part, Description>> = {
 
 const SCRIPTS = ["postinst", "prerm", "postrm"];
 
-/** Writes `tailrace-<part>_<version>_<arch>.deb`; returns its path. Throws with what dpkg-deb says. */
+/** Writes `tailrace-<part>_<version>_<arch>.deb`; returns its path. Throws with the output of dpkg-deb. */
 export function buildDebianPackage(options: DebianOptions): string {
   const { part, tree, out, version, arch, epochS, compression } = options;
   const architecture = DEBIAN_ARCHITECTURES[arch];

@@ -9,7 +9,7 @@ import { build, type Metafile, type Plugin } from "esbuild";
 import { COMMONJS_PRELUDE, httpModule } from "./agent-bundle.ts";
 import { ROOT } from "./project.ts";
 
-/** Where the bundle lies, in a checkout and in a package. */
+/** Path of the bundle, in a checkout and in a package. */
 export const HUB_BUNDLE = "hub/dist";
 
 const START = "hub/main.ts";
@@ -47,8 +47,8 @@ export async function bundleHub(folder: string): Promise<Metafile> {
     platform: "node",
     format: "esm",
     target: "node24",
-    // Names stay: a stack trace that a user sends must say where it comes from.
-    // So does the syntax: it would leave out names of classes that nothing but their instances tell.
+    // Names stay: a stack trace that a user sends must show its source.
+    // So does the syntax: minified syntax drops names of classes that only their instances show.
     minifyWhitespace: true,
     legalComments: "none",
     metafile: true,
@@ -80,7 +80,7 @@ function entryName(path: string): string {
     .replaceAll("/", "-");
 }
 
-/** What lies beside a source is looked for there, though its code runs from the bundle; threads start from the bundle. */
+/** Files beside a source are resolved there, although its code runs from the bundle; threads start from the bundle. */
 const placesOfSources: Plugin = {
   name: "places-of-sources",
   setup(builder) {

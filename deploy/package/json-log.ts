@@ -1,4 +1,4 @@
-/** The bundle's log: always JSON, as the formatter for terminals is a worker thread with packages of its own. */
+/** The bundle's log: always JSON, as the formatter for terminals is a worker thread with its own packages. */
 
 import { createLogger as createEither, type Logger, type LogOptions } from "#proto/kit/log.ts";
 

@@ -1,6 +1,6 @@
 /**
- * `npm run package [-- COMMAND …]`: makes what is installed elsewhere: Debian packages with their own Node, the agent as
- * a single file, and the tree that images and `deploy/systemd/install.sh` are made of.
+ * `npm run package [-- COMMAND …]`: makes the packages for other machines: Debian packages with their own Node, the agent as
+ * a single file, and the tree for images and `deploy/systemd/install.sh`.
  */
 
 import {

@@ -1,4 +1,4 @@
-/** Manual pages, made of what the programs say of themselves (man-pages(7)): `--help` is the one text to keep. */
+/** Manual pages (man-pages(7)), generated from the programs' `--help`. */
 
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
@@ -10,7 +10,7 @@ const PURPOSES: Readonly<Record<Part, string>> = {
   hub: "processes, indexes and serves logs",
 };
 
-/** Returns the page of a part, section 8, gzipped as dpkg wants it. Throws where the program says nothing. */
+/** Returns the page of a part, section 8, gzipped as dpkg wants it. Throws where the program prints nothing. */
 export function manualPage(part: Part, version: string): Uint8Array {
   const { config, data } = installedPlaces(part);
   const { stdout, status, stderr } = spawnSync(process.execPath, [join(ROOT, part, "main.ts"), "--help"], {

@@ -8,7 +8,7 @@ import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { brotliDecompressSync } from "node:zlib";
 
-/** "x64-glibc" → the addon, brotli, as base64. Empty where it lies beside the bundle. */
+/** "x64-glibc" → the addon, brotli, as base64. Empty where it is a file beside the bundle. */
 export type EmbeddedAddons = Readonly<Record<string, string>>;
 
 /** Name of the addon beside the bundle. */

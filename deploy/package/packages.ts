@@ -14,7 +14,7 @@ interface LockedPackage {
 /** package-lock.json's `packages`: "node_modules/pino" → what it needs. */
 export type Lock = Readonly<Record<string, LockedPackage>>;
 
-/** Node of the packages comes by a path of its own. */
+/** Node is downloaded separately. */
 const RUNTIME = /^node_modules\/node-linux-/;
 
 /**

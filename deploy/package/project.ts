@@ -41,7 +41,7 @@ export function sourceEpoch(env: NodeJS.ProcessEnv): number {
   return git.status === 0 && committed > 0 ? committed : FALLBACK_EPOCH_S;
 }
 
-/** Returns the folder of the Node that the packages bring for `arch` ("x64"). */
+/** Returns the folder of the Node that the packages contain for `arch` ("x64"). */
 export function nodeFolder(arch: string): string {
   return join(ROOT, "node_modules", `node-linux-${arch}`);
 }

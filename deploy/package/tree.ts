@@ -1,5 +1,5 @@
 /**
- * Lays a part out as it lies on a machine: program, Node, launcher, unit, user, settings, licences. The Debian package,
+ * Lays a part out as it is installed on a machine: program, Node, launcher, unit, user, settings, licences. The Debian package,
  * the container image and `deploy/systemd/install.sh` are all made of this tree.
  */
 
@@ -28,7 +28,7 @@ export interface TreeOptions {
   readonly out: string;
   /** Processor in Node's words: x64 or arm64. */
   readonly arch: string;
-  /** The Node to bring; without one that of the packages for `arch`. */
+  /** The Node to include; by default that of the packages for `arch`. */
   readonly node?: string;
 }
 
@@ -74,7 +74,7 @@ async function stageHub({ out, arch }: TreeOptions, library: string): Promise<st
   return [...new Set([...packages, ...bundledPackages(metafile)])].sort();
 }
 
-/** Packages with native parts bring them for every platform. */
+/** Packages with native parts include them for every platform. */
 function isOfOtherPlatform(file: string, arch: string): boolean {
   const platform = /^prebuilds\/([^/]+)\//.exec(file)?.[1];
   return platform !== undefined && platform !== `linux-${arch}`;
@@ -90,7 +90,7 @@ function launcher(out: string, library: string, part: Part, main: string): void 
   symlinkSync(`../lib/tailrace-${part}/${part}/bin/tailrace-${part}`, join(out, `usr/bin/tailrace-${part}`));
 }
 
-/** Commands that are told nothing else work with the service's settings and data. */
+/** Commands without options use the service's settings and data. */
 function placesOf(part: Part): string {
   const { config, data } = installedPlaces(part);
   const names = [`TAILRACE_${part.toUpperCase()}_CONFIG`, `TAILRACE_${part.toUpperCase()}_DATA`];

@@ -1,6 +1,6 @@
 /**
  * A small application that leaves logs the way applications do: `access.log` in the combined format and `app.log` with a
- * line of JSON per event, in the folder LOG_DIR (default ./logs). SIGHUP opens both anew, as logrotate asks for.
+ * line of JSON per event, in the folder LOG_DIR (default ./logs). SIGHUP reopens both, as logrotate needs.
  *
  *   PORT=3001 LOG_DIR=/logs node server.ts
  */

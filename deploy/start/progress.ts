@@ -1,4 +1,4 @@
-/** How far `npm start` is, and where to look at what it has read. */
+/** Progress of `npm start`, and the address of the lines it has read. */
 
 import { systemClock } from "#proto/kit/clock.ts";
 import { requestJson } from "#proto/kit/json-request.ts";
@@ -18,15 +18,15 @@ const POLL_MS = 250;
 const QUIET_POLLS = 8;
 /** Before the first line there is more to wait for: the scan, the pipeline's start, the first index. */
 const EMPTY_POLLS = 20;
-/** Whoever reads gigabytes gets the link after so many polls already. */
+/** Polls after which the link is printed, though gigabytes are still being read. */
 const LINK_POLLS = 60;
-/** What is unread, and what comes in a poll, where logs are written all the time; more is work from before the start. */
+/** Bytes that are unread, or arrive in a poll, where logs are written continuously; more is work from before the start. */
 const BUSY_BYTES = 64 * 1024;
 const BUSY_LINES = 500;
 /** Logs that end so long ago are of the past: a link that ends now would show little but emptiness. */
 const PAST_MS = 86_400_000;
 
-/** Starts the agent and shows how many lines are searchable until all that was there is; says where to look. */
+/** Starts the agent and prints how many lines are searchable, until all existing ones are; then prints the address. */
 export async function follow(hub: HubReady, stack: Stack, sources: Sources): Promise<void> {
   const isOpen = !(await asksForSignIn(hub));
   const before = isOpen ? await documents(hub, "") : 0;
@@ -90,7 +90,7 @@ async function asksForSignIn(hub: HubReady): Promise<boolean> {
   }
 }
 
-/** Returns how many bytes the agent knows of that the hub has not confirmed; undefined while it doesn't say. */
+/** Returns how many bytes the agent knows of that the hub has not confirmed; undefined while it isn't known. */
 async function lagBytes(agent: AgentReady): Promise<number | undefined> {
   try {
     const response = await fetch(`http://127.0.0.1:${agent.status_port}/metrics`);
@@ -106,7 +106,7 @@ async function documents(hub: HubReady, query: string): Promise<number> {
   return answer?.count ?? 0;
 }
 
-/** Returns the first and last time of what is indexed. */
+/** Returns the first and last time of the indexed lines. */
 async function timeRange(hub: HubReady, query: string): Promise<TimeRange | undefined> {
   const aggs = { first: { min: { field: "@timestamp" } }, last: { max: { field: "@timestamp" } } };
   const answer = await ask<{

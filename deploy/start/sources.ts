@@ -9,13 +9,13 @@ export interface Sources {
   readonly paths: readonly string[];
   /** Whether the systemd journal is read too. */
   readonly journal: boolean;
-  /** What to say of the choice. */
+  /** A message about the choice. */
   readonly notes: readonly string[];
   /** What finds the lines of the files named, in the syntax of query_string; empty: every line. */
   readonly query: string;
 }
 
-/** What is read where nothing is named: text logs people look at first. */
+/** Read by default: the text logs that people use most. */
 const MACHINE_LOGS = [
   "/var/log/*.log",
   "/var/log/syslog",
@@ -23,7 +23,7 @@ const MACHINE_LOGS = [
   "/var/log/auth.log",
   "/var/log/*/*.log",
 ];
-/** Where these are, a syslog daemon writes down what is in the journal. */
+/** Where these exist, a syslog daemon writes the journal's lines to files. */
 const SYSLOG_FILES = ["/var/log/syslog", "/var/log/messages"];
 const JOURNALS = ["/run/log/journal", "/var/log/journal"];
 const GLOB = /[*?[{]/;
@@ -85,7 +85,7 @@ function quoted(path: string): string {
   return `"${path.replaceAll(/["\\]/g, "\\$&")}"`;
 }
 
-/** A term with the wildcards there are, * and ?, which stand for alternatives and classes of characters too. */
+/** A term with the wildcards * and ?, which also replace alternatives and classes of characters. */
 function wildcardOf(glob: string): string {
   return glob.replaceAll(/\{[^}]*\}|\[[^\]]*\]|\*+/g, "*").replaceAll(/[\\/+\-=&|!(){}[\]^"~:\s]/g, "\\$&");
 }

@@ -26,7 +26,7 @@ export interface AgentReady {
 
 /** Where a hub listens that has no settings; a second one meets it there. */
 const USUAL_HEALTH = "http://127.0.0.1:5601/health";
-/** Where monitoring looks for an agent. */
+/** Default address of an agent's status. */
 const AGENT_STATUS_PORT = 5066;
 const HEALTH_TIMEOUT_MS = 1_000;
 
@@ -121,7 +121,7 @@ export class Stack {
   }
 }
 
-/** Resolves with what a process says when it is ready, with undefined where it ends without. */
+/** Resolves with the message of a process that is ready, or with undefined where it ends before. */
 function readiness<Ready>(child: ChildProcess): Promise<Ready | undefined> {
   const { promise, resolve } = Promise.withResolvers<Ready | undefined>();
   const lines = createInterface({ input: child.stdout! });

@@ -1,4 +1,4 @@
-/** What `npm start` says. */
+/** Terminal output of `npm start`. */
 
 /** Prints a line. */
 export function say(text: string): void {

@@ -14,7 +14,7 @@ const COLON = 0x3a;
 const BRACKET = 0x5b;
 const BACKSLASH = 0x5c;
 
-/** The bracket of the time stands within this many bytes of the line; users may be long, lines longer. */
+/** Longest distance from the line's start to the bracket of its time, bytes; user names may be long. */
 const HEAD_LIMIT = 512;
 
 /** "17/May/2015:10:05:03 +0000" */
@@ -65,7 +65,7 @@ export class AccessLogLine {
     return true;
   }
 
-  /** Reads what stands before the time; returns the place of its bracket, or -1. */
+  /** Reads the fields before the time; returns the offset of its bracket, or -1. */
   #head(bytes: Uint8Array, start: number, end: number): number {
     const limit = Math.min(end, start + HEAD_LIMIT);
     let first = -1;
@@ -132,7 +132,7 @@ export class AccessLogLine {
     if (hasVersion) set(this.httpVersion, bytes, version + 6, end);
   }
 
-  /** Reads ` 200 1234` behind the request; sets where it ends. */
+  /** Reads ` 200 1234` after the request; sets its end. */
   #answer(bytes: Uint8Array, at: number, end: number): boolean {
     if (at + 6 > end || bytes[at] !== SPACE || bytes[at + 4] !== SPACE) return false;
     const status = bytes[at + 1] === DASH ? -1 : twoDigits(bytes, at + 1);
@@ -165,7 +165,7 @@ export class AccessLogLine {
   }
 }
 
-/** Returns the place of the quote that ends the text from `at`; a backslash hides the byte behind it. -1: none. */
+/** Returns the offset of the quote that ends the text from `at`; a backslash escapes the byte after it. -1: none. */
 function closingQuote(bytes: Uint8Array, at: number, end: number): number {
   for (let place = at; place < end; place++) {
     const byte = bytes[place];
@@ -175,14 +175,17 @@ function closingQuote(bytes: Uint8Array, at: number, end: number): number {
   return -1;
 }
 
-/** Whether a line begins like 2026-01-02T03:04:05, as no client does: most lines of applications do and are recognised at once. */
+/**
+ * Returns true where a line begins like 2026-01-02T03:04:05. Most lines of applications do and no client address does, so
+ * this rejects them quickly.
+ */
 function beginsWithTime(bytes: Uint8Array, at: number): boolean {
   return (
     bytes[at + 4] === DASH && bytes[at + 7] === DASH && bytes[at + 13] === COLON && bytes[at + 16] === COLON
   );
 }
 
-/** "example.com:80": exactly one colon, digits behind it. */
+/** "example.com:80": exactly one colon, digits after it. */
 function isHostAndPort(bytes: Uint8Array, start: number, end: number): boolean {
   let colon = -1;
   for (let at = start; at < end; at++) {

@@ -27,7 +27,7 @@ const OTHERS: readonly (readonly [string, string])[] = [
 ];
 
 suite("the shape of a document", () => {
-  test("is the same whatever plain values stand in it", () => {
+  test("is the same for all plain values", () => {
     for (const [one, other] of SAME) assert.equal(shapeOf(one), shapeOf(other), `${one} ${other}`);
   });
 
@@ -35,7 +35,7 @@ suite("the shape of a document", () => {
     for (const [one, other] of OTHERS) assert.notEqual(shapeOf(one), shapeOf(other), `${one} ${other}`);
   });
 
-  test("is a number also of what is no JSON", () => {
+  test("is a number for invalid JSON too", () => {
     for (const text of ["", '"', '{"a', '{"a\\', "[1", "{]", "\u0000é"]) {
       const shape = shapeOf(text);
       assert.ok(Number.isSafeInteger(shape) && shape >= 0, text);

@@ -1,6 +1,6 @@
 /**
- * The shape of a JSON document as a number: its names with what is below them, whatever the values are. Documents of one
- * shape have the same fields, so that what was found out about one holds for all of them.
+ * The shape of a JSON document as a number: its nested names, without the values. Documents of one
+ * shape have the same fields, so the result of looking up one document's fields is valid for all of them.
  */
 
 import { randomInt } from "node:crypto";
@@ -9,20 +9,20 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COLON = 0x3a;
 
-/** What stands for a value that is neither object, array nor null, in the hash. */
+/** In the hash: a value that is neither object, array nor null. */
 const SCALAR = 0x100;
-/** null is no value of any type. */
+/** In the hash: null, which has no type. */
 const NULL = 0x101;
 
 /** Odd factors of the two halves of the hash. */
 const FACTOR_A = 0x0100_0193;
 const FACTOR_B = 0x85eb_ca6b;
 
-/** Random: nobody can make two shapes meet. */
+/** Random, so that a sender can't construct two shapes with one hash. */
 const SEED_A = randomInt(2 ** 31);
 const SEED_B = randomInt(2 ** 31);
 
-/** What a byte outside of strings is: nothing, a bracket, a name or text, the first byte of a number or literal. */
+/** Kinds of bytes outside of strings: ignored, a bracket, a name or text, the first byte of a number or literal. */
 const IGNORED = 0;
 const OPENING_LIST = 2;
 const TEXT = 3;
@@ -70,7 +70,7 @@ export function jsonShape(bytes: Uint8Array, from = 0, to = bytes.length): numbe
       event = byte === 0x6e ? NULL : SCALAR;
       while (at < to && KINDS[bytes[at]!]! !== BRACKET && bytes[at] !== 0x2c) at++;
     }
-    // Behind a value without a name in between stands another one of a list.
+    // A value directly after a value is a further item of a list.
     if (event === SCALAR && last === SCALAR) continue;
     last = event;
     a = Math.imul(a ^ event, FACTOR_A);
@@ -90,7 +90,7 @@ function endOfText(bytes: Uint8Array, from: number, to: number): number {
   return to;
 }
 
-/** Whether a colon comes next, behind white space. */
+/** Returns true where the next byte after white space is a colon. */
 function isName(bytes: Uint8Array, from: number, to: number): boolean {
   let at = from;
   while (at < to && bytes[at]! <= 0x20) at++;

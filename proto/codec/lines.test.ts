@@ -11,7 +11,7 @@ testLineCutting([
   Buffer.from(""),
 ]);
 
-test("a line whose head or tail isn't in the range says so", () => {
+test("a line whose head or tail isn't in the range is marked", () => {
   const text = Buffer.from("first\nsecond\n");
   const rows = cutLines(text, [
     [0, 8],

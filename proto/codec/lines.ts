@@ -11,7 +11,7 @@ export interface LineBlock {
   readonly data: Uint8Array;
   /** Offset of the first byte in the file. */
   readonly from: number;
-  /** Parts of the file to cut, ascending, within the block; what is outside is passed over. */
+  /** Parts of the file to cut, ascending, within the block; the rest is skipped. */
   readonly ranges: readonly Interval[];
   /** The first line continues a line that an earlier block split. */
   readonly firstLineContinued: boolean;
@@ -20,8 +20,8 @@ export interface LineBlock {
 /**
  * Walks over the lines of a block. A range that begins or ends within a line yields that part of it, marked, so that
  * ranges that tile a file yield each of its bytes exactly once however they are cut.
- * Empty lines yield nothing. A run of NULs at a line's start (the hole that a truncating rotation leaves) is passed
- * over: the line begins behind it.
+ * Empty lines yield nothing. A run of NULs at a line's start (the hole that a truncating rotation leaves) is
+ * skipped: the line begins after it.
  */
 export class LineCutter {
   /** Start of the line in `data`. */
@@ -30,7 +30,7 @@ export class LineCutter {
   end = 0;
   /** Number of the line in the block, from 0, empty ones and those outside of the ranges included. */
   index = -1;
-  /** The line's beginning is not at its `start`: it was split, or stands in another range. */
+  /** `start` isn't the line's beginning, which was split off or is in another range. */
   continued = false;
   /** The line has no newline. */
   open = false;
@@ -55,7 +55,7 @@ export class LineCutter {
     return this.#block.from + this.start;
   }
 
-  /** Moves to the next line; returns false behind the last. */
+  /** Moves to the next line; returns false after the last. */
   next(): boolean {
     const { data, from, ranges } = this.#block;
     for (; this.#range < ranges.length; ) {
@@ -83,7 +83,7 @@ export class LineCutter {
     }
   }
 
-  /** Takes the part of the line at `#at` that lies before `rangeEnd`; returns false where nothing is in it. */
+  /** Takes the part of the line at `#at` that is before `rangeEnd`; returns false where it is empty. */
   #take(rangeEnd: number): boolean {
     const { data, firstLineContinued } = this.#block;
     let start = this.#at;

@@ -8,7 +8,7 @@ const ENCODER = new TextEncoder();
 /** Tag of events whose text had bytes that are no UTF-8; each faulty sequence became U+FFFD. */
 export const INVALID_UTF8_TAG = "invalid_utf8";
 
-/** Returns the text of `bytes`; what is no UTF-8 becomes U+FFFD (WHATWG Encoding, "maximal subpart"). */
+/** Returns the text of `bytes`; invalid UTF-8 becomes U+FFFD (WHATWG Encoding, "maximal subpart"). */
 export function decodeText(bytes: Uint8Array): string {
   return DECODER.decode(bytes);
 }

@@ -17,7 +17,7 @@ const MAX_PRIORITY = 191;
 /** RFC 5424 §6.2.4; RFC 1123 names are no longer either. */
 const MAX_HOST_BYTES = 255;
 
-/** Daemons' names are short; what is longer is text that happens to have a colon. RFC 5424 §6.2.5 allows 48. */
+/** Daemons' names are short; a longer word before a colon is text. RFC 5424 §6.2.5 allows 48. */
 const MAX_TAG_BYTES = 64;
 
 /** Names of the severities 0..7 as `log.level` has them. */
@@ -82,7 +82,7 @@ export class SyslogLine {
     return this.process.start >= 0 || !this.#timeIsIso;
   }
 
-  /** Reads `<13>`; returns the place behind it. */
+  /** Reads `<13>`; returns the offset after it. */
   #readPriority(bytes: Uint8Array, start: number, end: number): number {
     this.priority = -1;
     if (bytes[start] !== 0x3c) return start;
@@ -197,7 +197,7 @@ export function parseStructuredData(text: string): Record<string, Record<string,
   return Object.fromEntries(elements);
 }
 
-/** Returns the place behind `-` or the last element's bracket, or -1. */
+/** Returns the offset after `-` or the last element's bracket, or -1. */
 function structuredDataEnd(bytes: Uint8Array, at: number, end: number): number {
   if (bytes[at] === DASH) return at + 1;
   let place = at;

@@ -129,7 +129,7 @@ export class LocalTime {
 /**
  * Reads `yyyy-mm-dd[T ]hh:mm:ss[.,fraction][Z|±hh[:]mm]` (ISO 8601, RFC 3339) at a place of a byte array; the date
  * may also be written `yyyy/mm/dd`, as nginx and Go do.
- * After a successful `read`, `timeMs` is ms since 1970-01-01 UTC (finer fractions cut), `end` the place behind it and
+ * After a successful `read`, `timeMs` is ms since 1970-01-01 UTC (finer fractions cut), `end` the offset after it and
  * `hasZone` whether an offset was written; without one the time is the process's local time.
  */
 export class IsoTime {
@@ -142,7 +142,7 @@ export class IsoTime {
     this.#local = local;
   }
 
-  /** Returns true where a time stands at `at` and ends by `limit`. */
+  /** Returns true where a time begins at `at` and ends by `limit`. */
   read(bytes: Uint8Array, at: number, limit: number): boolean {
     const dash = bytes[at + 4];
     if (at + 19 > limit || (dash !== 0x2d && dash !== 0x2f) || bytes[at + 7] !== dash) return false;
@@ -212,7 +212,7 @@ export class IsoWriter {
   readonly #text = new Uint8Array(24);
   #day = Number.NaN;
 
-  /** Writes `timeMs` (years 0..9999) at `at`; returns the place behind it. */
+  /** Writes `timeMs` (years 0..9999) at `at`; returns the offset after it. */
   write(timeMs: number, bytes: Uint8Array, at: number): number {
     const day = Math.floor(timeMs / DAY_MS);
     const text = this.#text;

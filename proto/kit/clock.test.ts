@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { systemClock } from "./clock.ts";
 
-test("an aborted wait ends at once, before or during it", async () => {
+test("an aborted wait ends immediately, before or during it", async () => {
   const before = systemClock.monotonic();
   await systemClock.sleep(60_000, AbortSignal.abort());
   const controller = new AbortController();

@@ -5,7 +5,7 @@ export interface Clock {
   now(): number;
   /** Time that never jumps, ms. For waits, leases and ages. */
   monotonic(): number;
-  /** Resolves after `ms`; at once where `signal` is or gets aborted. */
+  /** Resolves after `ms`, or immediately when `signal` is aborted. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 

@@ -16,7 +16,7 @@ for (const [code, status, retryable] of [
   });
 }
 
-test("an error keeps its cause, its detail and its public facts apart from the message", () => {
+test("an error keeps its cause, its detail and its public data separate from the message", () => {
   const cause = new Error("socket");
   const error = new AppError("unavailable", "the hub can't be reached", {
     cause,

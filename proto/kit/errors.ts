@@ -81,7 +81,7 @@ export class AppError extends Error {
 
   constructor(code: ErrorCode, message: string, options: ErrorOptions = {}) {
     const { stackTraceLimit } = Error;
-    // Where in the program a request was refused says nothing, and to note it takes longer than most refusals.
+    // The stack of a refused request isn't useful, and capturing it costs more than most refusals.
     if (CATALOGUE[code].status < 500) Error.stackTraceLimit = 0;
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     Error.stackTraceLimit = stackTraceLimit;

@@ -4,7 +4,7 @@ import { freeBytes } from "./free-bytes.ts";
 
 const SIZE = 64 * 1024;
 
-test("large bytes that are all of their memory are freed at once", () => {
+test("large bytes that cover their whole memory are freed immediately", () => {
   const before = process.memoryUsage().arrayBuffers;
   const bytes = Buffer.allocUnsafeSlow(64 * SIZE);
   assert.ok(process.memoryUsage().arrayBuffers >= before + 64 * SIZE);

@@ -1,14 +1,14 @@
 /**
- * Gives memory of large messages back at once. They live outside of the heap, which is small and full of what stays: that
- * the collector finds them by reading through all of it, several times a second, costs more than what they are made for.
+ * Frees the memory of large messages immediately. It is outside of the heap, whose objects are few and long-lived. For the
+ * collector to find such memory, it would scan the whole heap several times a second, at more cost than the work itself.
  */
 
-/** Smaller ones are left to the collector: they go with the young. */
+/** Smaller ones are left to the collector, which frees them with its young generation. */
 const LARGE_BYTES = 32 * 1024;
 
 /**
- * Frees bytes that nobody will look at again; they are empty from now on, and so is every view of their memory. Those that
- * are a part of larger memory, or of memory that threads share, stay.
+ * Frees bytes that are not read again; they and every view of their memory become empty. Bytes that
+ * are a part of larger memory, or of memory shared by threads, are kept.
  */
 export function freeBytes({ buffer, byteLength }: Uint8Array): void {
   if (byteLength < LARGE_BYTES || byteLength !== buffer.byteLength) return;

@@ -47,7 +47,7 @@ export class IntervalSet {
     }
   }
 
-  /** Returns true where `value` lies in a range. */
+  /** Returns true where a range contains `value`. */
   has(value: number): boolean {
     const index = this.#firstEndAbove(value);
     return index < this.#bounds.length && this.#bounds[index]! <= value;

@@ -25,7 +25,7 @@ test("components start in order and stop in reverse", async () => {
   assert.deepEqual(events, ["start a", "start b", "stop b", "stop a"]);
 });
 
-test("a failed start stops what ran before it and tells its error", async () => {
+test("a failed start stops the parts that were started before it and throws its error", async () => {
   const events: string[] = [];
   const lifecycle = new Lifecycle(assert.ifError);
   await lifecycle.start("a", part("a", events));
@@ -74,7 +74,7 @@ test("a second stop waits for the first and stops nothing twice", async () => {
   assert.deepEqual(events, ["start a", "stop a"]);
 });
 
-test("a deadline passes on what comes in time, value or error", async () => {
+test("a deadline passes on a result in time, value or error", async () => {
   assert.equal(await withDeadline(Promise.resolve(7), 1_000, "seven"), 7);
   const failure = new Error("early");
   await assert.rejects(withDeadline(Promise.reject(failure), 1_000, "it"), failure);

@@ -5,7 +5,7 @@ import { withoutSteering } from "./printable.ts";
 
 export type Logger = pino.Logger;
 
-/** Fields that never reach a log, wherever they stand. */
+/** Fields that never reach a log, at any depth. */
 const SECRETS = [
   "authorization",
   "cookie",
@@ -40,7 +40,7 @@ export function createLogger({ name, level, pretty }: LogOptions): Logger {
   if (!pretty) return pino(options, pino.destination({ fd: 2, sync: true }));
   return pino({
     ...options,
-    // JSON has them escaped; the printer of lines would write names of files and the like as they are.
+    // JSON escapes control characters; the printer of lines would write them unescaped.
     hooks: { streamWrite: withoutSteering },
     transport: {
       target: "pino-pretty",

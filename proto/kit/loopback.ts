@@ -6,7 +6,7 @@ const LOOPBACK = new BlockList();
 LOOPBACK.addSubnet("127.0.0.0", 8, "ipv4"); // IPv4-mapped forms of IPv6 (::ffff:127.0.0.1) are covered by it
 LOOPBACK.addAddress("::1", "ipv6");
 
-/** Returns true for `localhost` and for addresses of loopback; an IPv6 address may stand in brackets, as URLs have it. */
+/** Returns true for `localhost` and for addresses of loopback; an IPv6 address may be in brackets, as in URLs. */
 export function isLoopbackHost(host: string): boolean {
   const bare = host.replace(/^\[|\]$/g, "").toLowerCase();
   if (bare === "localhost") return true;

@@ -61,7 +61,7 @@ for (const [name, files, expected] of groups) {
   });
 }
 
-test("short memory is said once, and again after it had been enough", async () => {
+test("a shortage of memory is logged once, and again after it had ended", async () => {
   let used = 80;
   const said: string[] = [];
   const log = { error: (_fields: unknown, message: string) => said.push(message) };
@@ -88,7 +88,7 @@ test("short memory is said once, and again after it had been enough", async () =
 
 const limited = limitedGroup();
 
-test("in a real control group it is said before the kernel ends the process", {
+test("in a real control group the shortage is logged before the kernel kills the process", {
   skip: typeof limited === "string" ? limited : false,
 }, async (t) => {
   const { folder, join: enter } = limited as Group;
@@ -121,7 +121,7 @@ interface Group {
   readonly join: string;
 }
 
-/** Makes a control group of 192 MiB, or says why none can be made here. */
+/** Makes a control group of 192 MiB, or returns why none can be made here. */
 function limitedGroup(): Group | string {
   const unified = existsSync("/sys/fs/cgroup/cgroup.controllers");
   const root = unified ? "/sys/fs/cgroup" : "/sys/fs/cgroup/memory";

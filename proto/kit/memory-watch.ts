@@ -1,6 +1,6 @@
 /**
- * Says that memory runs short while there is still somebody to say it: beyond the limit of its control group the kernel
- * ends a process without a word (cgroup v2 memory.max, v1 memory.limit_in_bytes). What counts is the working set: the
+ * Logs that memory runs short before the process is killed: beyond the limit of its control group the kernel
+ * kills a process without a message (cgroup v2 memory.max, v1 memory.limit_in_bytes). The measure is the working set: the
  * group's memory less the file pages that the kernel would give back first, as container platforms count it.
  */
 
@@ -26,10 +26,10 @@ export interface GroupMemory {
 }
 
 const LOOK_EVERY_MS = 2_000;
-/** Said above the first share of the limit, and again only after a fall below the second. */
+/** Shares of the limit: a warning is logged above the first, and again only after a fall below the second. */
 const SHORT = 0.9;
 const RELIEVED = 0.8;
-/** A group without a limit says a figure near 2^63 (v1) or "max" (v2). */
+/** A group without a limit has a value near 2^63 (v1) or "max" (v2). */
 const NO_LIMIT = 2 ** 60;
 
 export class MemoryWatch implements Component {
@@ -61,7 +61,7 @@ export class MemoryWatch implements Component {
     return Promise.resolve();
   }
 
-  /** Looks once; says so where memory has become short. */
+  /** Measures once; logs a warning where memory has become short. */
   check(): void {
     const memory = this.#look();
     if (memory === undefined) return;

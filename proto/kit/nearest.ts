@@ -22,7 +22,7 @@ export function nearestName(name: string, candidates: Iterable<string>): string 
   return best;
 }
 
-/** Returns ", did you mean X?" or nothing, to be put behind a message. */
+/** Returns ", did you mean X?" or nothing, to be appended to a message. */
 export function didYouMean(name: string, candidates: Iterable<string>): string {
   const nearest = nearestName(name, candidates);
   return nearest === undefined ? "" : `; did you mean "${nearest}"?`;
@@ -32,7 +32,7 @@ export function didYouMean(name: string, candidates: Iterable<string>): string {
 function editDistance(a: string, b: string): number {
   const row = Array.from({ length: b.length + 1 }, (_, index) => index);
   for (let i = 1; i <= a.length; i++) {
-    // What stood to the left above.
+    // The value above and to the left.
     let corner = row[0]!;
     row[0] = i;
     for (let j = 1; j <= b.length; j++) {

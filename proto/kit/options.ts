@@ -36,7 +36,7 @@ export function oneOf<const T extends string>(values: readonly T[], description:
 }
 
 /**
- * An option that existing configurations set and that changes nothing. `reason` says why, and what does the same. Setting
+ * An option that existing configurations set and that has no effect. `reason` explains why and names the replacement. Setting
  * it to something else than the default of `schema` logs a warning with the reason.
  */
 export function withoutEffect(reason: string, schema: TSchema = Type.Unknown()) {
@@ -48,7 +48,7 @@ export function refused(remedy: string) {
   return Type.Optional(Type.Unknown({ description: `refused: ${remedy}`, refused: remedy }));
 }
 
-/** How an option is treated that doesn't do what its name says; undefined: it works. */
+/** How an option without its usual effect is treated; undefined: it works. */
 export function treatmentOf(
   schema: TSchema,
 ): { readonly treatment: "no effect" | "refused"; readonly note: string } | undefined {

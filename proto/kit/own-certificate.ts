@@ -15,8 +15,8 @@ export interface OwnCertificateTrust {
 }
 
 /**
- * Returns options by which a client takes the first certificate of the PEM file at `path` under any name, since nobody
- * else has its key, and every other one as the system's authorities say. Of the file's chain only that first one is
+ * Returns options by which a client accepts the first certificate of the PEM file at `path` under any name, since only its
+ * owner has the key, and every other one by the system's authorities. Of the file's chain only that first one is
  * trusted: an authority in it has signed others too. Throws where the file can't be read or holds no certificate.
  */
 export function trustOwnCertificate(path: string): OwnCertificateTrust {

@@ -5,7 +5,7 @@
 
 /** Controls, line and paragraph separators, and the embeddings, overrides and isolates of UAX #9. */
 const STEERING = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu;
-/** What of them JSON.stringify leaves as it is. */
+/** Those that JSON.stringify doesn't escape. */
 const UNESCAPED = /[\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
 /** The same, and controls of C0, in a text that is JSON; a pair of backslashes is no escape. */
 const IN_JSON = /\\\\|\\u00[01][0-9a-f]|[\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;

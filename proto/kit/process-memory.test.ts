@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { heapMemory, residentBytes } from "./process-memory.ts";
 
-test("the memory of a process is told, and 0 where the system can't say it", (t) => {
+test("the memory of a process is returned, and 0 where the system doesn't provide it", (t) => {
   const heap = heapMemory();
   assert.ok(heap.usedBytes > 0 && heap.usedBytes <= heap.totalBytes && heap.externalBytes >= 0);
   assert.ok(residentBytes() > heap.usedBytes / 2);

@@ -18,7 +18,7 @@ export interface HeapMemory {
   readonly externalBytes: number;
 }
 
-/** Returns the heap as it is now. */
+/** Returns the current heap. */
 export function heapMemory(): HeapMemory {
   const { used_heap_size, total_heap_size, external_memory } = getHeapStatistics();
   return { usedBytes: used_heap_size, totalBytes: total_heap_size, externalBytes: external_memory };

@@ -81,7 +81,7 @@ export interface SchemaFault {
   readonly property: string;
   /** Follows the value's name: "must be a number", `has an unknown property "x"`. */
   readonly message: string;
-  /** Follows the message: `; did you mean "x"?`; empty where there is nothing to say. */
+  /** Follows the message: `; did you mean "x"?`; empty without a suggestion. */
   readonly hint: string;
 }
 
@@ -109,7 +109,7 @@ export function defaultsOf(schema: TObject): Record<string, unknown> {
   return defaults;
 }
 
-/** What is wrong with one property of an options object. */
+/** A fault of one property of an options object. */
 export interface OptionFault {
   readonly kind: SchemaFault["kind"];
   readonly name: string;
@@ -159,14 +159,14 @@ export function readObject<T extends TObject>(
   return values as NoInfer<Static<T>>;
 }
 
-/** Returns what a schema with a few values says of them, in words; undefined: it takes any of its type. */
+/** Returns the values of a schema that allows only some; undefined: it allows any of its type. */
 export function choicesOf(schema: TSchema): readonly unknown[] | undefined {
   const { enum: values, anyOf } = schema as Schema;
   if (values !== undefined) return values;
   return anyOf?.every((each) => each.const !== undefined) ? anyOf.map((each) => each.const) : undefined;
 }
 
-/** Scalars as text, so that "1" stands for 1; other values as JSON. */
+/** Scalars as text, so that "1" equals 1; other values as JSON. */
 function textOf(value: unknown): string | undefined {
   if (typeof value === "string") return value;
   return isScalar(value) ? String(value) : JSON.stringify(value);
@@ -276,7 +276,7 @@ function wrongChoice(path: readonly string[], values: readonly unknown[], value:
   return wrong(path, wanted, typeof value === "string" ? didYouMean(value, names.filter(Boolean)) : "");
 }
 
-/** Names the flag that words of YAML 1.1 stand for. */
+/** Returns the flag that a word of YAML 1.1 means, as a hint. */
 function flagHint(value: unknown): string {
   const text = String(value).toLowerCase();
   if (text === "yes" || text === "on") return "; write true";

@@ -7,7 +7,7 @@ import { setImmediate as turn } from "node:timers/promises";
 import { silentLogger } from "./log.ts";
 import { ServiceManager } from "./sd-notify.ts";
 
-/** A stand-in for systemd-notify that notes its message, and a service that talks to it. */
+/** A stand-in for systemd-notify that records its messages, and a service that uses it. */
 function service(t: TestContext, extra: NodeJS.ProcessEnv = {}, body = "") {
   const folder = mkdtempSync(join(tmpdir(), "tailrace-notify-"));
   t.after(() => rmSync(folder, { recursive: true }));
@@ -22,7 +22,7 @@ function service(t: TestContext, extra: NodeJS.ProcessEnv = {}, body = "") {
   return { manager, messages };
 }
 
-test("readiness and the end are told in order", async (t) => {
+test("readiness and the stop are notified in order", async (t) => {
   const { manager, messages } = service(t);
   manager.ready();
   manager.stopping();
@@ -30,7 +30,7 @@ test("readiness and the end are told in order", async (t) => {
   assert.deepEqual(messages(), ["READY=1", "STOPPING=1"]);
 });
 
-test("the watchdog hears twice in its time, and nothing after the end", async (t) => {
+test("the watchdog is notified twice in its interval, and not after the stop", async (t) => {
   t.mock.timers.enable({ apis: ["setInterval"] });
   const { manager, messages } = service(t, { WATCHDOG_USEC: "20000000", WATCHDOG_PID: String(process.pid) });
   manager.ready();

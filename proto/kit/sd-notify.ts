@@ -1,7 +1,7 @@
 /**
- * Tells systemd that a service is ready, that it stops, and that it still works (sd_notify(3)). Node has no datagram
+ * Notifies systemd that a service is ready, that it stops, and that it still works (sd_notify(3)). Node has no datagram
  * sockets of the file system, so systemd's own systemd-notify sends; the unit needs NotifyAccess=all for it.
- * Outside a service that asks for messages nothing is done.
+ * Does nothing outside of a service with notifications.
  */
 
 import { execFile } from "node:child_process";
@@ -65,7 +65,7 @@ export class ServiceManager {
     return Math.max(SHORTEST_PING_MS, deadlineMs / PINGS_PER_DEADLINE);
   }
 
-  /** One message on its way is enough: it says the same. */
+  /** One pending message is enough: a second has the same content. */
   #ping(): void {
     if (this.#waiting === 0) this.#send("WATCHDOG=1");
   }
@@ -77,7 +77,7 @@ export class ServiceManager {
     this.#sending = this.#sending.then(() => this.#run(message)).finally(() => this.#waiting--);
   }
 
-  /** Never fails: a service goes on without its manager. */
+  /** Never fails: a service runs without its manager too. */
   #run(message: string): Promise<void> {
     const { env, log } = this.#options;
     return new Promise((resolve) => {

@@ -1,4 +1,4 @@
-/** A small HTTP server for whoever watches a process: GET /health and GET /metrics. */
+/** A small HTTP server for monitoring a process: GET /health and GET /metrics. */
 
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";

@@ -5,7 +5,7 @@ import { type AddressInfo, connect, createServer } from "node:net";
 import { test } from "node:test";
 import { systemReason } from "./system-reason.ts";
 
-test("a file that isn't there, or is a folder, is told in words", () => {
+test("a missing file and a folder are described in words", () => {
   for (const [path, reason] of [
     ["/nowhere/at/all", "there is no such file"],
     ["/", "it is a folder"],
@@ -20,7 +20,7 @@ test("a file that isn't there, or is a folder, is told in words", () => {
   }
 });
 
-test("a port where nobody listens is told in words, also where a name has several addresses", async () => {
+test("a port without a listener is described in words, also where a name has several addresses", async () => {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
@@ -32,7 +32,7 @@ test("a port where nobody listens is told in words, also where a name has severa
   assert.equal(systemReason(error), "nothing listens there");
 });
 
-test("any other error says what it says", () => {
+test("any other error keeps its message", () => {
   assert.equal(systemReason(new Error("odd")), "odd");
   assert.equal(systemReason("odd"), "odd");
 });

@@ -25,7 +25,7 @@ const MANY = Array.from(
   ],
 );
 
-test("a batch says of each document what was added", () => {
+test("a batch has every value that was added for a document", () => {
   for (const ends of [[], [3_000], [500, 1_200, 3_000]]) {
     const ranges = ends.map((to, at) => ({ key: "k", from: at === 0 ? 0 : ends[at - 1]!, to }));
     for (const [at, document] of documentsOf(packed(...MANY), ranges).entries()) {

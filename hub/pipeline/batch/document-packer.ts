@@ -1,4 +1,4 @@
-/** Packs what a worker makes of a RAW message: a DocumentBatch over buffers that are transferred to the main thread, not copied. */
+/** Packs the output of a worker for a RAW message: a DocumentBatch over buffers that are transferred to the main thread, not copied. */
 
 import { jsonShape } from "#proto/codec/json-shape.ts";
 import { actionCode, type DocumentAction, type DocumentBatch } from "#proto/document-batch.ts";
@@ -54,7 +54,7 @@ const ACTION_CODES: Readonly<Record<DocumentAction, number>> = {
   delete: actionCode("delete"),
 };
 
-/** A million events with room for 256 children each; 16 pipelines fit into the 32 bits of an ordinal. */
+/** A million events with up to 256 children each; 16 pipelines fit into the 32 bits of an ordinal. */
 const ORDINALS_PER_PIPELINE = 2 ** 28;
 
 /** Gathers the documents of one RAW message. Write the JSON to `json`, then call `add`. */
@@ -64,8 +64,8 @@ export class DocumentPacker {
   readonly rejected: RejectedEvent[] = [];
   readonly records = new RecordPacker();
   /**
-   * Set before `add` to a number that only documents of the same members have within this message: their shape is
-   * found out once. 0 (and after each `add`): it is found out by itself.
+   * Set before `add` to a number that is the same for documents of the same members within this message: their shape is
+   * computed once. 0 (and after each `add`): it is computed for this document.
    */
   form = 0;
   /** By form. */
@@ -98,8 +98,8 @@ export class DocumentPacker {
   }
 
   /**
-   * Ends the document whose JSON was written since the last call. `eventNumber` is the place of its line in the
-   * message: ordinals follow it with room for children, so that a redo that drops other lines keeps them. `shape`: of
+   * Ends the document whose JSON was written since the last call. `eventNumber` is the index of its line in the
+   * message: ordinals follow it with a gap for children, so that a redo that drops other lines keeps them. `shape`: of
    * the document, by jsonShape or EventJson, where it is known. `id`: well-formed text, or its bytes,
    * which are copied.
    */
@@ -131,15 +131,15 @@ export class DocumentPacker {
   }
 
   /**
-   * Begins the documents of another pipeline for the same message, from 0: their ordinals come behind those of the
-   * ones before, at a place that doesn't depend on how many those were.
+   * Begins the documents of another pipeline for the same message, from 0: their ordinals follow those of the
+   * earlier ones, from a number that doesn't depend on how many those were.
    */
   beginPipeline(place: number): void {
     this.#firstOrdinal = place * ORDINALS_PER_PIPELINE;
     this.#nextOrdinal = Math.max(this.#nextOrdinal, this.#firstOrdinal);
   }
 
-  /** Returns what was gathered, a copy; the packer is used up. */
+  /** Returns a copy of the gathered documents; the packer must not be used again. */
   pack(): MessageOutput {
     const count = this.#count;
     this.#findShapes();

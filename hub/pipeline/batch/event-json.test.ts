@@ -95,7 +95,7 @@ test("what events share is written as if it were each one's own", () => {
   assert.equal(new Set(shapes).size, 5);
 });
 
-test("a text that stands in the line is written from the line's bytes as JSON.stringify writes it", () => {
+test("a text that is part of the line is written from the line's bytes as JSON.stringify writes it", () => {
   const writer = new EventJson(json);
   for (const text of VALUES.filter((value) => typeof value === "string").map((value) =>
     value.toWellFormed(),
@@ -112,7 +112,7 @@ test("a text that stands in the line is written from the line's bytes as JSON.st
 });
 
 suite("the shape of a document that is an object", () => {
-  test("tells the same documents apart as the shape of its JSON", () => {
+  test("gives equal shapes for the same documents as the shape of the JSON does", () => {
     const all = SHAPES.flat();
     for (const one of all) {
       for (const other of all) {

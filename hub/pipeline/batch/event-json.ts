@@ -7,16 +7,16 @@ import { Timestamp } from "#proto/event.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { JsonWriter, piece } from "./json-writer.ts";
 
-/** Places of the tree; beyond, it begins anew, and shapes that were known are new ones. Some MB. */
+/** Most places of the tree, some MB. Beyond, the tree is reset, and known shapes get new numbers. */
 const MAX_PLACES = 32_768;
 
-/** What stands beside names for the kinds of values and where they end. */
+/** Steps beside names: the kinds of values, and their end. */
 const OBJECT = Symbol("object");
 const LIST = Symbol("list");
 /** Of an object or a list. */
 const END = Symbol("end");
 const NULL = Symbol("null");
-/** Any other value: said in lists only, as a name without a kind has one. */
+/** Any other value: a step in lists only, as a name without a kind implies it. */
 const SCALAR = Symbol("scalar");
 
 /** A member's name, the kind of a value, or the shape of one that many events share. */
@@ -24,12 +24,12 @@ type Step = string | symbol | number;
 
 const NO_NAME = new Uint8Array();
 
-/** Begins anywhere, so that two threads don't give the same numbers, and jsonShape gives others too. */
+/** A random start, so that numbers of two threads, and those of jsonShape, differ. */
 let nextNumber = randomInt(2 ** 47) * 32;
 
 /** A place in the tree. */
 class ShapePlace {
-  /** Tells this shape from all others; no place ever has that of another one. Below 2^53. */
+  /** Unique number of this shape, never reused. Below 2^53. */
   readonly number = nextNumber++;
   /** `,"name":` where a name led here. */
   readonly json: Uint8Array;
@@ -44,7 +44,7 @@ class ShapePlace {
     this.json = json;
   }
 
-  /** Returns the place behind a step. */
+  /** Returns the place after a step. */
   after(step: Step): ShapePlace {
     return this.#step === step ? this.#next! : this.#turn(step);
   }
@@ -75,7 +75,7 @@ class ShapeTree {
     return this.#root;
   }
 
-  /** Returns a new place behind `step`. */
+  /** Returns a new place after `step`. */
   grow(step: Step): ShapePlace {
     this.#places++;
     return new ShapePlace(this, typeof step === "string" ? piece(`,${JSON.stringify(step)}:`) : NO_NAME);
@@ -112,7 +112,7 @@ interface Beginning {
   readonly root: ShapePlace;
 }
 
-/** The bytes that a text was read from, UTF-8: nearly every event still has its line as it was read. */
+/** The bytes that a text was read from, UTF-8: nearly every event still has its line unchanged. */
 export interface Line {
   readonly text: string;
   readonly bytes: Uint8Array;
@@ -132,7 +132,7 @@ export class EventJson {
   readonly #beginnings: Beginning[] = [];
   #place: ShapePlace = TREE.root;
 
-  /** `shared`: objects that many events have as members; nobody changes them. */
+  /** `shared`: objects that many events have as members; they must not be changed. */
   constructor(json: JsonWriter, shared: Readonly<JsonObject> = {}) {
     this.#json = json;
     this.#shared = shared;
@@ -140,7 +140,7 @@ export class EventJson {
   }
 
   /**
-   * Writes what JSON.stringify makes of `fields` and returns its shape, a number below 2^53 that no other shape
+   * Writes `fields` as JSON.stringify does and returns their shape, a number below 2^53 that no other shape
    * has: equal for equal names in equal order with values of the same kinds (object, array, null, other); a list of plain
    * values has one shape however many there are.
    */
@@ -164,7 +164,7 @@ export class EventJson {
     return count;
   }
 
-  /** Writes the first `count` shared members, as they were written for an event before. */
+  /** Writes the first `count` shared members, as written for an earlier event. */
   #begin(count: number): void {
     const json = this.#json;
     const known = this.#beginnings[count];
@@ -179,12 +179,12 @@ export class EventJson {
     json.byte(OPENING_BRACE);
     const members = this.#sharedNames.slice(0, count).map((name) => [name, this.#shared[name]] as const);
     this.#members(Object.fromEntries(members), 0, false);
-    // A copy: the writer's bytes are written anew for each message.
+    // A copy: the writer's bytes are overwritten by the next message.
     const written = new Uint8Array(json.bytes.subarray(start, json.at));
     this.#beginnings[count] = { json: written, place: this.#place, root };
   }
 
-  /** Writes the members behind the first `done` ones; the opening brace is there. */
+  /** Writes the members after the first `done` ones; the opening brace is already written. */
   #members(object: Readonly<JsonObject>, done = 0, closes = true): void {
     const json = this.#json;
     // The first name is written without its comma.
@@ -258,7 +258,7 @@ export class EventJson {
     }
     this.#step(OBJECT);
     this.#json.byte(OPENING_BRACE);
-    // Of others than plain ones only what is their own.
+    // Of objects that aren't plain, only the own properties are written.
     this.#members((isPlain ? value : { ...value }) as JsonObject);
     this.#step(END);
     return OBJECT;

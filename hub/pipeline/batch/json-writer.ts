@@ -2,7 +2,7 @@
 
 const BACKSLASH = 0x5c;
 
-/** What stands for a byte in a JSON string: 0 itself, 'u' a \u00XX escape, else the letter behind the backslash. */
+/** How a byte is written in a JSON string: 0 as itself, 'u' as \u00XX, else as a backslash and this letter. */
 const ESCAPES = new Uint8Array(256);
 ESCAPES.fill(0x75, 0, 0x20);
 ESCAPES[0x08] = 0x62;
@@ -30,7 +30,7 @@ const ENCODER = new TextEncoder();
 /** What JSON writes in another way: control characters, quotes, backslashes; characters of two halves are looked into. */
 const ESCAPED = /[^ !#-[\]-\ud7ff\ue000-\uffff]/;
 
-/** `bytes` up to `at` is what was written. Callers reserve before they write, unless a method grows the buffer itself. */
+/** `bytes` up to `at` is the output. Callers reserve before they write, unless a method grows the buffer itself. */
 export class JsonWriter {
   bytes: Buffer<ArrayBuffer>;
   at = 0;
@@ -68,7 +68,7 @@ export class JsonWriter {
     const { bytes } = this;
     let { at } = this;
     for (let place = start; place < end; ) {
-      // Fast path: four bytes that stay as they are, which nearly all do.
+      // Fast path: four bytes without an escape, as nearly all are.
       for (const last = end - 4; place <= last; place += 4) {
         const first = source[place]!;
         const second = source[place + 1]!;
@@ -115,7 +115,7 @@ export class JsonWriter {
     }
   }
 
-  /** Writes a short text; false, and nothing is written, where one of its characters isn't a byte that stays as it is. */
+  /** Writes a short text; returns false, and writes nothing, where one of its characters is no byte or needs an escape. */
   #short(text: string): boolean {
     this.reserve(SHORT_TEXT + 2);
     const { bytes } = this;
@@ -151,7 +151,7 @@ export class JsonWriter {
   }
 }
 
-/** Writes what stands for a byte that can't stand by itself; returns the place behind it. */
+/** Writes the escape of a byte; returns the offset after it. */
 function putEscape(bytes: Uint8Array, at: number, byte: number): number {
   const letter = ESCAPES[byte]!;
   bytes[at] = BACKSLASH;

@@ -9,7 +9,7 @@ export const RECORDS_PER_OFFSET = 4096;
 export interface PackedRecords {
   /** Number of the output among those of all pipelines. */
   readonly output: number;
-  /** All bodies, one behind the other. */
+  /** All bodies, concatenated. */
   readonly bytes: Uint8Array<ArrayBuffer>;
   /** Where each body ends in `bytes`. */
   readonly ends: Uint32Array<ArrayBuffer>;

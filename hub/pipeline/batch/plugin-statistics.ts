@@ -3,13 +3,13 @@
 /** Times are taken of one event in so many: reading the clock costs as much as a small filter. */
 const SAMPLE = 32;
 
-/** Figures of one plugin since the last `take`. */
+/** Statistics of one plugin since the last `take`. */
 export interface PluginStatistics {
   readonly id: string;
   readonly name: string;
   /** Events it was given. */
   readonly in: number;
-  /** Events that went on behind it. */
+  /** Events that left the plugin. */
   readonly out: number;
   /** Events it didn't work on, as a pattern that didn't match, or failed at. */
   readonly failures: number;
@@ -39,7 +39,7 @@ export class StatisticsCollector {
   readonly #counts: readonly (Counts | undefined)[];
   #run = 0;
 
-  /** `plugins`: by the number of the instruction; undefined for what is no plugin. */
+  /** `plugins`: by the number of the instruction; undefined for an instruction without a plugin. */
   constructor(plugins: readonly ({ readonly id: string; readonly name: string } | undefined)[]) {
     this.#counts = plugins.map((plugin) =>
       plugin === undefined

@@ -104,9 +104,9 @@ const { Reader } = protobuf;
 type Reader = protobuf.Reader;
 
 export interface RawHeader {
-  /** Id of the agent or input that the message says it is from. */
+  /** Id of the agent or input that the message names as its sender. */
   readonly agentId: string;
-  /** Pipeline whose own input the message says it is from; empty: from an agent. */
+  /** Pipeline of the input that the message names as its sender; empty: an agent. */
   readonly pipelineId: string;
   /** `<agent id>/<file key>/<generation>`. */
   readonly sourceKey: string;
@@ -119,7 +119,7 @@ export interface RawHeader {
   readonly dataBytes: number;
 }
 
-/** Typical length of a line, to tell a batch's fill from a block's length. Bytes. */
+/** Typical length of a line, bytes, to estimate the number of lines of a block. */
 const LINE_BYTES = 128;
 
 interface Fields {
@@ -243,7 +243,7 @@ const ENCODER = new TextEncoder();
 export interface CommonFields {
   /** `"host":…,"shipper":…,"input":…,"event":…[,"fields":…]` without braces. */
   readonly members: Uint8Array;
-  /** `"file":{"path":…},` or nothing: what stands in `log` before the offset. */
+  /** `"file":{"path":…},` or nothing: the members of `log` before the offset. */
   readonly logFile: Uint8Array;
   /** `"a","b"`: tags of the input, without brackets; empty for none. */
   readonly tags: Uint8Array;

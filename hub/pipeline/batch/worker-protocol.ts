@@ -10,9 +10,9 @@ import type { PipelineStatistics } from "./plugin-statistics.ts";
 export interface WorkerSettings {
   /** Id of the default pipeline, which takes what no other takes. */
   readonly defaultId: string;
-  /** Found to be without fault. Empty: there is the default pipeline alone. */
+  /** Checked, without faults. Empty: there is the default pipeline alone. */
   readonly pipelines: readonly PipelineDefinition[];
-  /** What `${NAME}` stands for in their texts. */
+  /** Values of `${NAME}` in their texts. */
   readonly variables: Variables;
   /** True: the thread before ended as a batch took too long; see RegexpGuard.isCareful. */
   readonly isCareful?: boolean;
@@ -27,7 +27,7 @@ export interface WorkItem {
   readonly sequence: number;
 }
 
-/** To the worker: process these messages; none: let filters that keep events make what is due, as one result. */
+/** To the worker: process these messages. Without items: flush the filters that keep events, as one result. */
 export interface WorkRequest {
   readonly id: number;
   readonly items: readonly WorkItem[];
@@ -38,17 +38,17 @@ export type WorkResult = { readonly output: MessageOutput } | { readonly failure
 /** Why a message gave no documents. */
 export interface WorkFailure {
   readonly reason: string;
-  /** False: the message itself is at fault, a further try changes nothing. */
+  /** False: the message itself is at fault, a retry changes nothing. */
   readonly retryable: boolean;
 }
 
-/** `id` of a response that only says that the worker is ready. */
+/** `id` of a response without results: the worker is ready. */
 export const READY = 0;
 
-/** `id` of a response that only says that the work at hand is slow but goes on. */
+/** `id` of a response without results: the current work is slow but continues. */
 export const SLOW = -1;
 
-/** `id` of a response that only tells what the plugins did. */
+/** `id` of a response with statistics only. */
 export const STATISTICS = -2;
 
 /** From the worker: its results, in the order of the items. */
@@ -57,6 +57,6 @@ export interface WorkResponse {
   readonly results: readonly WorkResult[];
   /** Sequence of the oldest message that a filter still needs, after this work; undefined: none is needed. */
   readonly heldSequence?: number | undefined;
-  /** What the plugins did since the last time they were told. */
+  /** Statistics of the plugins since the last response that had them. */
   readonly statistics?: readonly PipelineStatistics[] | undefined;
 }

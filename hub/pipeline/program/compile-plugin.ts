@@ -106,7 +106,7 @@ export class PluginMaker {
   readonly #ids = new Set<string>();
   readonly #shared = new Map<string, unknown>();
 
-  /** `errors` tells how many errors were reported so far. */
+  /** `errors` returns the number of errors reported so far. */
   constructor(compile: CompileOptions, report: Report, errors: () => number) {
     this.#options = compile;
     this.#report = report;
@@ -135,7 +135,7 @@ export class PluginMaker {
     });
   }
 
-  /** Returns undefined also where the log brings the events and nothing is to be run. */
+  /** Returns undefined also for an input whose events come from the log, which isn't run. */
   input(node: PluginNode, definition: InputDefinition): CompiledInput | undefined {
     return this.#make(node, definition, INPUT_OPTIONS, "input", (values, id) => {
       let codec: (() => Codec) | undefined;
@@ -178,7 +178,7 @@ export class PluginMaker {
     }
   }
 
-  /** Returns the plugin's options; what the pipeline says of field names holds where the plugin's text doesn't. */
+  /** Returns the plugin's options; the pipeline's setting for field names is the default of the plugin's. */
   #read(node: PluginNode, schema: TObject, title: string): OptionValues {
     const { variables, ecsCompatibility } = this.#options;
     const values = readOptions(node, schema, title, variables, this.#report);
@@ -192,7 +192,7 @@ export class PluginMaker {
     return values;
   }
 
-  /** A name that stays while the plugin's text does, wherever it stands. */
+  /** Returns a name that depends on the plugin's text only, not on its position. */
   #id(node: PluginNode, kind: string, values: OptionValues): string {
     const given = values["id"];
     if (typeof given === "string" && given !== "") {
@@ -279,7 +279,7 @@ export const CODEC_OPTIONS = options({
   ecs_compatibility: decorationOptions.properties.ecs_compatibility,
 });
 
-/** Returns the options as text that changes only with what is written in them, not with where they stand. */
+/** Returns the options as text, without their positions in the file. */
 function writtenOptions(values: OptionValues): string {
   return JSON.stringify(values, (key, value: unknown) =>
     key.toLowerCase().endsWith("range") ? undefined : value,

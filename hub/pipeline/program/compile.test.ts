@@ -34,7 +34,7 @@ function holds(
   return refused[0]?.reason ?? finished[0]!.fields["tags"] !== undefined;
 }
 
-test("what a pipeline says of field names holds where a plugin's text doesn't", () => {
+test("a pipeline's setting for field names is the default of its plugins", () => {
   const text = `filter {
     syslog_pri { }
     syslog_pri { ecs_compatibility => disabled }
@@ -90,7 +90,7 @@ const CONDITIONS: [condition: string, fields: Record<string, unknown>, expected:
   [`[a] == "${variable("V:d")}"`, { a: "d" }, true],
 ];
 
-test("conditions hold as the language says", () => {
+test("conditions are evaluated as the language defines", () => {
   for (const [condition, fields, expected] of CONDITIONS) {
     assert.equal(holds(condition, fields), expected, `${condition} with ${JSON.stringify(fields)}`);
   }
@@ -102,7 +102,7 @@ test("an event that a condition can't order goes no further, the others do", () 
   assert.match(String(holds("[a] > 5", {})), /a missing field/);
 });
 
-test("branches take the first case that holds, children go on behind their parent's step", () => {
+test("branches take the first case that holds, children continue after their parent's step", () => {
   const { program } = compile(`filter {
     if [t] == 1 { mutate { add_field => { "r" => "one" } } }
     else if [t] == 2 { mutate { add_field => { "r" => "two" } } split { field => "l" } }

@@ -38,7 +38,7 @@ export interface Compiled {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** Compiles the files of one pipeline, in their order. Faults are told by `diagnostics`, never thrown. */
+/** Compiles the files of one pipeline, in their order. Faults are in `diagnostics`, never thrown. */
 export function compilePipeline(sources: readonly SourceText[], options: CompileOptions): Compiled {
   return new Compiler(options).compile(sources);
 }
@@ -88,7 +88,7 @@ class Compiler {
     }
   }
 
-  /** Each case: unless its condition holds, on to the next one; behind its steps, on to the end. */
+  /** Each case: jumps to the next one unless its condition holds, and from the end of its steps to the end of the branch. */
   #branch({ cases, range }: BranchNode, section: SectionName): void {
     if (section === "input") {
       this.#report(
@@ -162,7 +162,7 @@ class Compiler {
   }
 }
 
-/** Runs events through a program by themselves, for tests, `pipeline run` and simulation; returns what comes out. */
+/** Runs events through a program without a log, for tests, `pipeline run` and simulation; returns the results. */
 export function runEvents(
   program: Program,
   events: readonly Event[],
@@ -191,7 +191,7 @@ export async function loadPlugins(sources: readonly SourceText[]): Promise<void>
       SETS[kind].load(nodes[kind].map(({ name }) => name)),
     ),
   );
-  // Which codec it will be may be said by a variable; they are small.
+  // A variable may name the codec, so all are loaded; they are small.
   const definitions = [
     ...nodes.input.map(({ name }) => inputs.get(name)),
     ...nodes.output.map(({ name }) => outputs.get(name)),

@@ -1,4 +1,4 @@
-/** A pipeline as its files say it: each line becomes an event, goes through the filters and to the outputs. */
+/** A pipeline by its files: each line becomes an event, goes through the filters and to the outputs. */
 
 import { isAscii } from "node:buffer";
 import { createHash } from "node:crypto";
@@ -44,17 +44,17 @@ export interface ConfiguredPipelineOptions {
   readonly firstOutput?: number;
 }
 
-/** An event before it enters, with the place it was read at. */
+/** An event before it enters, with the position it was read at. */
 interface Arrival {
   readonly number: number;
   readonly offset: number;
 }
 
-/** What the results of one event are told apart by. */
+/** Identifies the results of one event. */
 interface Lineage extends Arrival {
   /** Returns the id of a result, counted from 0. */
   readonly idOf: (child: number) => string;
-  /** True: nothing but the ids tells what comes once more after a crash. */
+  /** True: after a crash only the ids identify repeated results. */
   readonly isRepeatable?: boolean;
   /** Results so far. */
   children: number;
@@ -128,7 +128,7 @@ export class ConfiguredPipeline implements MessageProcessor {
     });
   }
 
-  /** Lets filters that keep events make what is due. */
+  /** Flushes the filters that keep events. */
   flush(out: DocumentPacker): void {
     const { id: pipelineId } = this.#options;
     const documents = { out, json: new EventJson(out.json) };

@@ -57,8 +57,8 @@ export class PipelineSet implements MessageProcessor {
   }
 
   /**
-   * An agent's message goes through every pipeline that takes agents' events, an input's through its own. What nobody
-   * takes (an input's last events, after its pipeline was removed) goes through the default pipeline.
+   * An agent's message goes through every pipeline that takes agents' events, an input's through its own. Messages that no pipeline
+   * takes (an input's last events, after its pipeline was removed) go through the default pipeline.
    */
   process(message: RawMessage, out: DocumentPacker): void {
     const { pipelineId } = message;
@@ -76,7 +76,7 @@ export class PipelineSet implements MessageProcessor {
     return this.#pipelines.some((pipeline) => pipeline.isStateful);
   }
 
-  /** Lets filters that keep events make what is due. */
+  /** Flushes the filters that keep events. */
   flush(out: DocumentPacker): void {
     for (const pipeline of this.#pipelines) pipeline.flush(out);
   }

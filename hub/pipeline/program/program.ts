@@ -6,7 +6,7 @@ import type { Event } from "#proto/event.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { type Condition, ConditionFault } from "./condition.ts";
 
-/** One step; `target` is the number of the step to go on with. */
+/** One step; `target` is the number of the next step. */
 export type Instruction =
   | {
       readonly kind: "filter";
@@ -25,7 +25,7 @@ type FilterStep = Extract<Instruction, { kind: "filter" }>;
 /** Events that one event may become; beyond, it is refused. */
 const MAX_RESULTS = 100_000;
 
-/** An event that can't go on. */
+/** The failure of a step on an event. */
 export class EventFault extends Error {
   /** Name of the plugin, or "if". */
   readonly plugin: string;
@@ -37,12 +37,12 @@ export class EventFault extends Error {
 }
 
 export interface ProgramEvents {
-  /** An event has come to its end, not cancelled. */
+  /** An event has passed all steps without being cancelled. */
   finished(event: Event): void;
   output?(event: Event, output: number): void;
-  /** An event can't go on; others of its kin do. */
+  /** A step failed on an event; other results of its origin continue. */
   refused(event: Event, fault: EventFault): void;
-  /** A filter has worked on an event; only simulations look. */
+  /** A filter was applied to an event; used by simulations only. */
   stepped?(
     event: Event,
     step: { readonly id: string; readonly name: string; readonly matched: boolean },
@@ -73,7 +73,7 @@ export class Program {
     this.#runFrom(event, 0, events);
   }
 
-  /** Lets stateful filters make the events that are due; `made` hears of each with its key, before it goes on. */
+  /** Flushes the stateful filters; `made` is called for each event they emit, with its key, before the event continues. */
   flush(made: (event: Event, pluginId: string, key: string) => ProgramEvents): void {
     for (const [at, step] of this.#instructions.entries()) {
       if (step.kind !== "filter" || step.filter.flush === undefined) continue;
@@ -100,7 +100,7 @@ export class Program {
     const waiting: Waiting[] = [];
     let results = 1;
     this.#runOne(event, start, waiting, events);
-    // Children come out behind their parent, in the order in which they were made.
+    // Children follow their parent, in the order of their creation.
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
       const before = waiting.length;
       if (++results > MAX_RESULTS) {

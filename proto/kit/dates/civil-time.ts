@@ -3,7 +3,7 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "#proto/kit/units.ts";
 import { findTimeZone, type TimeZone } from "./time-zone.ts";
 
-/** What a text says. Fields that it leaves out are undefined, or have their first value. */
+/** The fields of a time that a text has. Missing ones are undefined, or have their first value. */
 export interface DateFields {
   /** With `week`: the year that week belongs to. */
   year: number | undefined;
@@ -21,11 +21,11 @@ export interface DateFields {
   millisecond: number;
   isPm: boolean | undefined;
   offsetMs: number | undefined;
-  /** Name of a zone, where the text says one. */
+  /** Name of a zone, where the text has one. */
   zone: string | undefined;
 }
 
-/** Returns the civil time as if it were UTC, ms; NaN where a field is out of range. `year`: the year where none is said. */
+/** Returns the civil time as if it were UTC, ms; NaN where a field is out of range. `year`: the year where the text has none. */
 export function civilTime(fields: DateFields, year: number): number {
   const { minute, second, millisecond, isPm } = fields;
   const hour = isPm === undefined ? fields.hour : (fields.hour % 12) + (isPm ? 12 : 0);

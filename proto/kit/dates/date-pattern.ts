@@ -11,7 +11,7 @@ export interface PatternToken {
   readonly literal: string;
 }
 
-/** Why a pattern is refused: a letter that stands for nothing, a quote without end, a language that doesn't exist. */
+/** Why a pattern is refused: a letter without a meaning, an unclosed quote, a language that doesn't exist. */
 export type PatternProblem =
   | { readonly kind: "letter"; readonly letter: string }
   | { readonly kind: "quote"; readonly position: number }
@@ -19,7 +19,7 @@ export type PatternProblem =
 
 /** What differs between users of date patterns. */
 export interface PatternDialect {
-  /** Letters that stand for a part of a date. */
+  /** Letters of the parts of a date. */
   readonly letters: string;
   /** Numbers have exactly as many digits as their letters; a single letter takes one or two, unless `strict`. */
   readonly exactWidths: boolean;
@@ -87,7 +87,7 @@ export function parsePattern(pattern: string, dialect: PatternDialect): PatternT
   return tokens;
 }
 
-/** Returns the offset behind the quote that closes the one at `at`. */
+/** Returns the offset after the quote that closes the one at `at`. */
 function quoteEnd(pattern: string, at: number, dialect: PatternDialect): number {
   for (let end = at + 1; end < pattern.length; end++) {
     if (pattern[end] !== "'") continue;

@@ -5,10 +5,10 @@ import { dayNames, monthNames } from "./date-names.ts";
 import { namesIn, type PatternDialect, type PatternToken, parsePattern } from "./date-pattern.ts";
 import { fixedOffset } from "./time-zone.ts";
 
-/** Reads at `at`; returns the offset behind, or -1. */
+/** Reads at `at`; returns the offset after it, or -1. */
 type FieldReader = (text: string, at: number, fields: DateFields) => number;
 
-/** Returns what a text says, or undefined where it doesn't fit the pattern. */
+/** Returns the fields of a text, or undefined where it doesn't fit the pattern. */
 export type DateReader = (text: string) => DateFields | undefined;
 
 /**
@@ -109,7 +109,7 @@ function readerOf(token: PatternToken, context: FieldContext): FieldReader {
     case "z":
       return readZoneName;
     default:
-      // The century, which the year says as well.
+      // The century, which the year contains.
       return number(4, () => undefined);
   }
 }
@@ -119,7 +119,7 @@ const ERAS = [
   ["BC", "BCE"],
 ];
 
-/** How many digits a number has, and how many of those behind it belong to the next fields. */
+/** Number of digits of a field, and of the digits after it that belong to the next fields. */
 interface Widths {
   readonly least: number;
   readonly most: number;
@@ -129,7 +129,7 @@ interface Widths {
 function widthsOf({ count }: PatternToken, most: number, { dialect, following }: FieldContext): Widths {
   const isFollowed = following[0] !== undefined && isNumeric(following[0]);
   if (!dialect.exactWidths) {
-    // Digits directly behind digits: each field takes as many as it has letters.
+    // Adjacent numbers: each field takes as many digits as it has letters.
     return isFollowed ? fixed(count) : { least: 1, most: Math.max(most, count), reserved: 0 };
   }
   if (dialect.strict || count >= 2) return fixed(count);
@@ -207,7 +207,7 @@ function digitRun(text: string, at: number): number {
   return end - at;
 }
 
-/** Digits behind the point; finer than ms is cut. */
+/** Digits after the point; finer than ms is cut off. */
 function fractionReader({ least, most }: Widths): FieldReader {
   return (text, at, fields) => {
     let weight = 100;

@@ -37,7 +37,7 @@ test("zones are named by the tables of the world or by an offset, and other name
   ]);
 });
 
-test("a zone has an offset at any time, of old times with seconds", () => {
+test("a zone has an offset at any time, with seconds for old times", () => {
   const berlin = findTimeZone("Europe/Berlin")!;
   assert.equal(berlin.offsetAt(Date.UTC(1843, 2, 31)), 53 * 60_000 + 28_000);
   for (const beyond of [8.64e15, 1e17, 1e308, Number.POSITIVE_INFINITY])

@@ -112,7 +112,7 @@ export class TimeZone {
 
 export const UTC = new TimeZone("UTC");
 
-/** By name; null stands for a name that means none. */
+/** By name; null: no zone has the name. */
 const zones = new Map<string, TimeZone | null>([["UTC", UTC]]);
 
 /** Names that are kept; there are about 600 zones. */

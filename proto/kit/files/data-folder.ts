@@ -5,7 +5,7 @@ import { userInfo } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { AppError, type ErrorCode, systemCode } from "#proto/kit/errors.ts";
 
-/** What a refusal of the system means to whoever chose the folder, and what to do; `{give}` is the command that hands the folder over. */
+/** A system error explained to the operator, with the remedy; `{give}` is the command that changes the folder's owner. */
 interface Refusal {
   readonly code: ErrorCode;
   readonly reason: string;

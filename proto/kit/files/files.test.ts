@@ -29,7 +29,7 @@ test("a file is replaced as a whole and leaves nothing beside it", (t) => {
   assert.deepEqual(readdirSync(at), ["state.json"]);
 });
 
-test("the mode is the one asked for, readable by others only where said", (t) => {
+test("a file has the given mode, which is private by default", (t) => {
   const path = join(folder(t), "secret");
   writeFileAtomic(path, "x", 0o600);
   assert.equal(statSync(path).mode & 0o777, 0o600);
@@ -45,7 +45,7 @@ test("a replacement that fails leaves the old content and nothing beside it", (t
   assert.deepEqual(readdirSync(at), ["taken"]);
 });
 
-test("a target that can't be replaced leaves no temporary file behind", (t) => {
+test("a target that can't be replaced leaves no temporary file", (t) => {
   const at = folder(t);
   const target = join(at, "folder");
   writeFileAtomic(join(at, "plain"), "x");
@@ -65,7 +65,7 @@ test("all bytes of a large buffer are written", (t) => {
   assert.ok(readFileSync(path).equals(bytes));
 });
 
-test("syncing a folder that isn't there says so", (t) => {
+test("syncing a missing folder fails with its path", (t) => {
   assert.throws(() => syncFolder(join(folder(t), "none")), { code: "ENOENT" });
 });
 

@@ -27,7 +27,7 @@ export function writeFileAtomic(path: string, data: string | Uint8Array, mode = 
   syncFolder(dirname(path));
 }
 
-/** Writes all of `bytes` at the file's position; a short write goes on. */
+/** Writes all of `bytes` at the file's position; a short write is continued. */
 export function writeFully(fd: number, bytes: Uint8Array): void {
   for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done);
 }

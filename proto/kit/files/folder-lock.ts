@@ -73,7 +73,7 @@ function readHolder(path: string): Holder | undefined {
   }
 }
 
-/** A zombie doesn't count: in a container without an init process nobody may ever reap a killed holder. */
+/** A zombie doesn't hold the lock: in a container without an init process a killed holder may never be reaped. */
 function isRunning(holder: Holder): boolean {
   try {
     process.kill(holder.pid, 0);
@@ -83,12 +83,12 @@ function isRunning(holder: Holder): boolean {
   return statFields(holder.pid)[0] !== "Z" && startTicks(holder.pid) === holder.startTicks;
 }
 
-/** Start time of a process in clock ticks since boot (proc(5), stat field 22); empty where the system doesn't say. */
+/** Start time of a process in clock ticks since boot (proc(5), stat field 22); empty where the system doesn't provide it. */
 function startTicks(pid: number): string {
   return statFields(pid)[19] ?? "";
 }
 
-/** Fields of /proc/<pid>/stat behind the name, which itself may hold blanks and brackets. */
+/** Returns the fields of /proc/<pid>/stat after the name, which itself may hold blanks and brackets. */
 function statFields(pid: number): string[] {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");

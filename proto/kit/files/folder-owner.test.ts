@@ -17,7 +17,7 @@ test("one's own folder, and one that isn't there, may be worked in", (t) => {
   assert.equal(foreignOwner(folder), undefined);
 });
 
-test("root is told whose folder it is and how to act as that user", {
+test("root gets an error with the folder's owner and the command to run as that user", {
   skip: !isRoot && "needs root",
 }, (t) => {
   const folder = mkdtempSync(join(tmpdir(), "tailrace-owner-"));
@@ -30,7 +30,7 @@ test("root is told whose folder it is and how to act as that user", {
   });
 });
 
-test("who may not open a folder is told how to act as its user", {
+test("a user without access gets an error with the command to run as the folder's user", {
   skip: !isRoot && "needs root",
 }, (t) => {
   const folder = mkdtempSync(join(tmpdir(), "tailrace-owner-"));

@@ -32,7 +32,7 @@ export function checkFolderOwner(folder: string, program: string): void {
   );
 }
 
-/** Returns how `program` is run as the user whom `folder` belongs to, for who may not open what is in there. */
+/** Returns advice for users without access: the command that runs `program` as the owner of `folder`. */
 export function asOwnerOf(folder: string, program: string): string {
   const { uid } = statSync(folder, { throwIfNoEntry: false }) ?? { uid: ROOT };
   return `run the command as the user of the folder: ${asUser(uid, program)}`;

@@ -4,7 +4,7 @@ import type { Static, TSchema } from "typebox";
 import { parseDuration, parseSize } from "#proto/kit/units.ts";
 import { Type } from "../schema.ts";
 
-/** What the schema of a setting may say of it. */
+/** Annotations of a setting's schema. */
 interface Notes<Default> {
   readonly description: string;
   readonly default?: Default;
@@ -24,7 +24,7 @@ export function sizeSetting(notes: Notes<Static<typeof SIZE>>): typeof SIZE {
 }
 
 /**
- * Returns what is wrong with a value that has a unit; undefined for a right one, for an empty one where
+ * Returns the fault of a value that has a unit; undefined for a valid one, for an empty one where
  * that is the default, and for settings without a unit.
  */
 export function unitFault(schema: TSchema, value: unknown): string | undefined {

@@ -1,4 +1,4 @@
-/** Where in a settings file something stands, for messages: "hub.yml:3:1". */
+/** Positions in a settings file, for messages: "hub.yml:3:1". */
 
 import { isMap, isPair, isScalar, isSeq, type Node } from "yaml";
 

@@ -1,4 +1,4 @@
-/** The reference of settings, made of their schema. */
+/** The reference of settings, generated from their schema. */
 
 import type { TObject } from "typebox";
 

@@ -42,7 +42,7 @@ test("defaults are filled in", () => {
   });
 });
 
-test("names of the reader's own stand together, dotted and nested", () => {
+test("user-defined names are gathered, dotted and nested", () => {
   assert.deepEqual(read("node.attr.rack: r1\nnode.attr.zone: 2")["node.attr"], { rack: "r1", zone: "2" });
   assert.deepEqual(read("node:\n  attr:\n    rack: r1")["node.attr"], { rack: "r1" });
   assert.deepEqual(read("node.attr: {rack: r1}\nnode.attr.zone: b")["node.attr"], { rack: "r1", zone: "b" });

@@ -13,7 +13,7 @@ import { unitFault } from "./kinds.ts";
 import { offsetOf, type PlaceOf } from "./place.ts";
 import { readYamlWords } from "./yaml-words.ts";
 
-/** Faults of a file that are named at once. */
+/** Most faults of a file in one error. */
 const MOST_FAULTS = 20;
 
 /** A value with the place it was written at, for messages. */
@@ -21,7 +21,7 @@ interface Entry {
   readonly value: unknown;
   /** "hub.yml:3:1" or "-E http.port". */
   readonly place: string;
-  /** Of what is within the value; undefined where all of it has one place. */
+  /** Positions within the value; undefined where the whole value has one position. */
   readonly placeOf?: PlaceOf;
 }
 
@@ -49,7 +49,7 @@ export function readSettingsFile(path: string, schema: TObject, env: NodeJS.Proc
   return parseSettings(text, path, schema, env);
 }
 
-/** Parses YAML `text`; `name` stands in messages. */
+/** Parses YAML `text`; `name` is used in messages. */
 export function parseSettings(text: string, name: string, schema: TObject, env: NodeJS.ProcessEnv): Entries {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, uniqueKeys: true });
@@ -133,7 +133,7 @@ export function checkValue(schema: TSchema, value: unknown, key: string, placeOf
 /** Settings whose values never appear in messages, not even wrong ones: they may be right but for a quote. */
 const SECRET = /(token|secret|password|passphrase|seed|key|smtp\.url)$/;
 
-/** Returns the converted value, or what is wrong with it. */
+/** Returns the converted value, or its fault. */
 function readValue(
   schema: TSchema,
   value: unknown,
@@ -169,7 +169,7 @@ function listOf(schema: TSchema, value: unknown): unknown {
   }
 }
 
-/** Returns what is wrong with a setting that has a unit: the value itself or one of its properties; undefined: nothing. */
+/** Returns the fault of a setting that has a unit, of the value itself or one of its properties; undefined: none. */
 function unitFaultIn(schema: TSchema, value: unknown, key: string, placeOf: PlaceOf): string | undefined {
   const own = unitFault(schema, value);
   if (own !== undefined) return `${placeOf([])}: ${key}: ${own}`;
