@@ -6,8 +6,8 @@
 import type { Hit } from "#hub/search/execute/fetch/fetch-hit.ts";
 import type { SearchRequest } from "#hub/search/request/search-request.ts";
 import { type Clock, systemClock } from "#proto/kit/clock.ts";
-import { type AppError, toAppError } from "#proto/kit/errors.ts";
-import type { SearchResponse } from "./contract.ts";
+import { type AppError, type ErrorCode, toAppError } from "#proto/kit/errors.ts";
+import { allFailed, type SearchResponse } from "./contract.ts";
 import { type MergedHit, mergePartials } from "./merge.ts";
 import type { PartialResult } from "./partial-result.ts";
 import type { CallShard, SearchCall, SearchDemand } from "./search-call.ts";
@@ -68,14 +68,23 @@ export async function searchHosts(
   }
 }
 
-/** A host that can't answer is that of shards that failed: none is left, so the search fails. */
+/** Where the only host can't be reached, all shards failed. */
 async function searchOne(
   demand: SearchDemand,
-  target: HostShards,
+  { host, shards }: HostShards,
   signal: AbortSignal,
 ): Promise<SearchResponse> {
-  return target.host.search({ ...demand, shards: target.shards }, signal);
+  try {
+    return await host.search({ ...demand, shards }, signal);
+  } catch (thrown) {
+    const error = toAppError(thrown);
+    const isUnreached = UNREACHED.has(error.code) && error.data["failures"] === undefined;
+    throw isUnreached ? allFailed(failuresOf(shards, error).map(({ failure }) => failure)) : error;
+  }
 }
+
+/** Errors of hosts that gave no answer. */
+const UNREACHED: ReadonlySet<ErrorCode> = new Set(["unavailable", "timeout", "closed"]);
 
 /** Collects on all hosts at the same time; where the search fails, what others opened is closed. */
 async function collectAll(
@@ -113,14 +122,17 @@ function isHostFault({ status, code }: AppError): boolean {
 
 /** The result of a host that gave none. */
 function unanswered(shards: readonly CallShard[], error: AppError): OpenCollection {
-  const failures = shards.map(({ order, shard, index: { name, uuid } }) => {
-    return { order, failure: { index: name, indexUuid: uuid, shard, error } };
-  });
   return {
-    partial: { ...NOTHING_FOUND, failures },
+    partial: { ...NOTHING_FOUND, failures: failuresOf(shards, error) },
     fetch: () => Promise.resolve({ hits: [], timedOut: false }),
     close: () => undefined,
   };
+}
+
+function failuresOf(shards: readonly CallShard[], error: AppError): PartialResult["failures"] {
+  return shards.map(({ order, shard, index: { name, uuid } }) => {
+    return { order, failure: { index: name, indexUuid: uuid, shard, error } };
+  });
 }
 
 const NOTHING_FOUND: PartialResult = {
