@@ -74,7 +74,7 @@ for (const [args, status, stdout, stderr] of [
   });
 }
 
-test("settings and data are where the installation says, unless the command line does", async () => {
+test("settings and data are in the installation's folders, unless the command line names others", async () => {
   const env = { TAILRACE_AGENT_CONFIG: good, TAILRACE_AGENT_DATA: join(folder, "lib") };
   const said: string[] = [];
   const terminal = {
@@ -119,7 +119,7 @@ test("every input there is stands in the list, with a description for each setti
   }
 });
 
-test("the written settings are what the schema says; `tailrace-agent --print-settings > docs/agent-settings.md` writes them", () => {
+test("docs/agent-settings.md is generated from the schema; `tailrace-agent --print-settings > docs/agent-settings.md` writes them", () => {
   const written = readFileSync(fileURLToPath(new URL("../docs/agent-settings.md", import.meta.url)), "utf8");
   assert.equal(written, settingsReference());
 });

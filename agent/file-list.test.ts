@@ -13,7 +13,7 @@ const QUIET: FileState = {
   lastError: "",
 };
 
-test("files with errors come first, then those behind, those not committed, those open", () => {
+test("files with errors come first, then lagging, uncommitted and open ones", () => {
   const files: FileState[] = [
     QUIET,
     { ...QUIET, path: "/open", place: "open" },

@@ -115,7 +115,7 @@ test("a file is deleted after delete_grace once it is committed, another one sta
   assert.ok(existsSync(join(place, "part.log")));
 });
 
-test("syslog arrives over a socket of the file system, which a killed agent may have left behind", async () => {
+test("syslog arrives over a socket of the file system, whose file a killed agent may have left", async () => {
   const place = newFolder();
   const path = join(folder, "log.sock");
   const { agent } = await startAgent(place, [{ type: "syslog", protocol: "unix", path }]);
@@ -126,7 +126,7 @@ test("syslog arrives over a socket of the file system, which a killed agent may 
   assert.match(shipped(place)[0]!, /hello/);
 });
 
-test("setup loads the template and the samples, and says which were there", async () => {
+test("setup loads the template and the samples, and lists those that existed", async () => {
   const requests: string[] = [];
   const samples = {
     saved: [{ type: "dashboard", id: "a", title: "Access logs" }],
@@ -147,7 +147,7 @@ test("setup loads the template and the samples, and says which were there", asyn
   assert.deepEqual(requests, ["PUT /es/_template/tailrace-agent", "POST /api/samples"]);
 });
 
-test("over TLS with an nkey the agent ships; when the credential is revoked it says why and keeps its place", async (t) => {
+test("over TLS with an nkey the agent ships; when the credential is revoked it logs the reason and keeps its offsets", async (t) => {
   const place = mkdtempSync(join(folder, "tls-"));
   const pem = (name: string): string => join(place, name);
   execFileSync(

@@ -53,7 +53,7 @@ async function until(condition: () => boolean | Promise<boolean>): Promise<void>
   }
 }
 
-test("the agent asks for watermarks, and sends again from there when the hub's log is another one", async () => {
+test("the agent requests watermarks, and resends from there when the hub's log has changed", async () => {
   writeFileSync(file, "1\n2\n3\n");
   const hellos: tailrace.AgentHello[] = [];
   let answer: tailrace.Watermark.$Properties = { incarnation: 1 };

@@ -48,7 +48,7 @@ for (const launcher of ["hub/bin/tailrace-hub", "agent/bin/tailrace-agent"]) {
     assert.equal(start(link, home, folder).status, 3);
   });
 
-  test(`${name} reports what is missing where there is only an older Node`, (t) => {
+  test(`${name} reports the missing version where there is only an older Node`, (t) => {
     const { link, home, folder } = install(t, launcher, { bundled: false });
     writeFileSync(join(folder, "node"), "#!/bin/sh\necho 20\n", { mode: 0o755 });
     const { status, stderr } = start(link, home, folder);

@@ -146,7 +146,7 @@ test("on another system the needed packages are printed", (t) => {
   assert.match(said, /brew install node@24 nats-server/);
 });
 
-test("the browser is installed only when asked for", (t) => {
+test("the browser is installed only with --with-browser", (t) => {
   const machine = new BareMachine(t);
   machine.stand("node", NODE_20);
   machine.stand("npm", NPM);

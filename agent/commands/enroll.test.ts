@@ -19,7 +19,7 @@ const folder = mkdtempSync(join(tmpdir(), "tailrace-enroll-"));
 after(() => rmSync(folder, { recursive: true, force: true }));
 const newFolder = (): string => mkdtempSync(join(folder, "place-"));
 
-test("enrolment takes the authority it was told of, and sends nothing to who shows that authority with a forged chain", async () => {
+test("enrolment trusts the pinned authority, and sends nothing to a server that presents it in a forged chain", async () => {
   const place = newFolder();
   const authority = makeAuthority(place, "ca");
   mkdirSync(join(place, "forged"));

@@ -71,7 +71,7 @@ test("while an agent runs its registry can be looked at but not changed", async 
   await assert.rejects(resetFile(folder, "1-2-3", log), { code: "data_locked" });
 });
 
-test("where what a running agent holds can't be copied, its snapshot is shown, and said", async (t) => {
+test("where a running agent's registry can't be copied, its snapshot is shown with a note", async (t) => {
   const folder = folderOf(t);
   await filled(folder);
   const registry = new Registry({ folder, log, metrics: new Metrics(), clock: new TestClock() });
@@ -156,7 +156,7 @@ for (const [name, content, code] of [
   ["no JSON", "{", "data_corrupt"],
   ["no list", '{"a":1}', "data_corrupt"],
 ] as const) {
-  test(`what is no registry is refused: ${name}`, async (t) => {
+  test(`an invalid registry is refused: ${name}`, async (t) => {
     const folder = folderOf(t);
     writeFileSync(join(folder, "x"), content);
     await assert.rejects(importRows(join(folder, "data"), join(folder, "x"), "in", log), { code });

@@ -56,7 +56,7 @@ test("an archive made of a file that was read brings only what that had not", as
   );
 });
 
-test("an archive that a killed agent had sent in part goes on behind that, under the same name", async (t) => {
+test("an archive that a killed agent had sent in part is continued under the same source name", async (t) => {
   const b = await bench(t, { archives: true }, { batchBytes: 16_384, slots: 2 });
   b.context.output.acking = false;
   writeFileSync(b.path("a.log.gz"), gzipSync(LONG.repeat(12)));
@@ -72,7 +72,7 @@ test("an archive that a killed agent had sent in part goes on behind that, under
   assert.deepEqual([again?.from, again?.source], [first?.to, first?.source]);
 });
 
-test("a broken archive is told of once, and read when it is whole", async (t) => {
+test("a broken archive is logged once, and read when it is complete", async (t) => {
   const b = await bench(t, { archives: true });
   const whole = gzipSync(LONG);
   writeFileSync(b.path("a.log.gz"), whole.subarray(0, 200));

@@ -30,7 +30,7 @@ test("rotation by copy and truncation while the agent was away repeats nothing",
   assert.equal(b.text, "only in the copy\n");
 });
 
-test("a file that was copied, truncated and written anew while the hub's log was lost repeats nothing", async (t) => {
+test("a file that was copied, truncated and rewritten while the hub's log was lost sends no line twice", async (t) => {
   const b = await bench(t, {}, { confirmsCommits: true });
   writeFileSync(b.path("a.log"), LONG);
   await b.scan();

@@ -149,7 +149,7 @@ for (const [encoding, mark] of [
   ["utf-16le", Buffer.of(0xff, 0xfe)],
   ["utf-8", Buffer.of(0xef, 0xbb, 0xbf)],
 ] as const) {
-  test(`a byte order mark is left out and the file read on behind a restart: ${encoding}`, async () => {
+  test(`a byte order mark is left out and the file is continued after a restart: ${encoding}`, async () => {
     const text = (value: string): Buffer => Buffer.from(value, encoding === "utf-8" ? "utf8" : "utf16le");
     const b = await bench({ encoding, include_lines: [""] });
     writeFileSync(b.path("a.log"), Buffer.concat([mark, text("één\ntwo\n")]));
@@ -171,7 +171,7 @@ test("a byte order mark is left out of blocks too, and the first line isn't take
   assert.deepEqual([sent!.data.toString(), sent!.from, sent!.firstLineContinued], ["one\n", 3, false]);
 });
 
-test("the unfinished last event of a rotated file is sent when nobody has written for a while", async () => {
+test("the unfinished last event of a rotated file is sent after a time without writes", async () => {
   const b = await bench(MULTILINE);
   writeFileSync(b.path("a.log"), "one\n 1\n 2");
   await b.scan();
@@ -184,7 +184,7 @@ test("the unfinished last event of a rotated file is sent when nobody has writte
   assert.deepEqual(b.texts, ["one\n 1\n 2"]);
 });
 
-test("a hole of 20 MB of NULs costs no memory and sends nothing, and the text behind it arrives", async () => {
+test("a hole of 20 MB of NULs costs no memory and sends nothing, and the text after it arrives", async () => {
   for (const given of [{}, { include_lines: ["."] }]) {
     const b = await bench(given, { batchBytes: 65_536 });
     writeFileSync(b.path("a.log"), Buffer.concat([Buffer.alloc(20 << 20), Buffer.from("text\n")]));

@@ -13,7 +13,7 @@ import { fileKey } from "#agent/harvester/identity.ts";
 import { newRow } from "#agent/registry/row.ts";
 import { bench, DEFAULTS } from "#test/support/agent/file-set-bench.ts";
 
-test("lines are sent as they are, with exact offsets, and only once", async (t) => {
+test("lines are sent unchanged, with exact offsets, and only once", async (t) => {
   const b = await bench(t);
   const content = Buffer.from("a\r\nb\0c\n\xff\xfe\n\n\t\u001b[1mend\n", "latin1");
   writeFileSync(b.path("a.log"), content);

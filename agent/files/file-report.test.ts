@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { bench } from "#test/support/agent/file-set-bench.ts";
 import { fileStates } from "./file-report.ts";
 
-test("of each file it is told how far it is, and whether a path leads to it", async (t) => {
+test("the report has each file's progress, and whether a path leads to it", async (t) => {
   const b = await bench(t, {}, { confirmsCommits: true }, "*.log");
   for (const name of ["a.log", "b.log", "c.log"]) writeFileSync(b.path(name), "1\n2\n");
   await b.scan();
@@ -24,7 +24,7 @@ test("of each file it is told how far it is, and whether a path leads to it", as
   ]);
 });
 
-test("a file that can't be read is told with the reason, known or not", async (t) => {
+test("a file that can't be read is reported with the reason, known or not", async (t) => {
   const b = await bench(t, { closeEof: true });
   writeFileSync(b.path("a.log"), "1\n");
   await b.scan();

@@ -27,7 +27,7 @@ test("nothing is read while the output has no slot, and everything when it has",
   assert.equal(b.text, LONG.repeat(20));
 });
 
-test("after a restart reading goes on behind the last acknowledged byte, not behind the last read one", async (t) => {
+test("after a restart reading continues after the last acknowledged byte, not after the last read one", async (t) => {
   const b = await bench(t, {}, { batchBytes: 16_384 });
   b.context.output.acking = false;
   writeFileSync(b.path("a.log"), LONG.repeat(12));
@@ -171,7 +171,7 @@ test("idle files are closed where the system gave no descriptor to scan with", a
   assert.equal(b.files.state().files, 0);
 });
 
-test("tail_files leaves out what was there before, reads what comes, and goes on after a restart", async (t) => {
+test("tail_files skips existing lines, reads new ones, and continues after a restart", async (t) => {
   const b = await bench(t, { tailFiles: true });
   writeFileSync(b.path("a.log"), "before\n");
   await b.scan();
@@ -221,13 +221,13 @@ test("a rewind in the middle of a read begins the read again, in the same genera
   assert.equal(sent.at(-1)!.source.generation, sent[0]!.source.generation);
 });
 
-test("the system of this machine is asked whether it tells times of birth, and nothing is left behind", async (t) => {
+test("the agent tests whether this file system has birth times, and leaves no file", async (t) => {
   const b = await bench(t);
   assert.equal(typeof systemTellsBirth(b.logs), "boolean");
   assert.deepEqual(readdirSync(b.logs), []);
 });
 
-test("a file that waits for its fields is read although it is deleted meanwhile", async (t) => {
+test("a file that waits for its fields is read although it is deleted during the wait", async (t) => {
   let awaited = true;
   const b = await bench(t, { fieldsOf: () => new Uint8Array(), awaitsFields: () => awaited });
   writeFileSync(b.path("a.log"), "one\n");

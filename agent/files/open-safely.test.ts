@@ -42,7 +42,7 @@ test("below the root no link is followed, neither a file's nor a folder's; above
   assert.equal(outcome(join(root, "evil/a.log"), null), "opened");
 });
 
-test("a hard link in a folder that everybody may write to is refused", (t) => {
+test("a hard link in a world-writable folder is refused", (t) => {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "open-")));
   t.after(() => rmSync(folder, { recursive: true }));
   writeFileSync(join(folder, "secret"), "secret\n");

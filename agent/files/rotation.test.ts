@@ -18,7 +18,7 @@ import { inodeOf } from "#agent/harvester/identity.ts";
 import { type FileRow, newRow } from "#agent/registry/row.ts";
 import { bench, DEFAULTS, LONG } from "#test/support/agent/file-set-bench.ts";
 
-test("the unfinished last line of a rotated file is sent when nobody has written for a while", async (t) => {
+test("the unfinished last line of a rotated file is sent after a time without writes", async (t) => {
   const b = await bench(t, {}, {}, "*.log");
   writeFileSync(b.path("a.log"), "one\nlast");
   await b.scan();
@@ -43,7 +43,7 @@ test("a renamed file is read on and its successor from the start", async (t) => 
   assert.equal(b.context.output.sent.length, 3);
 });
 
-test("what is written to a file after it was moved out of the patterns arrives", async (t) => {
+test("lines written to a file after it was moved out of the patterns arrive", async (t) => {
   const b = await bench(t, {}, {}, "*.log");
   writeFileSync(b.path("a.log"), "1\n");
   await b.scan();
@@ -184,7 +184,7 @@ test("the lines of a file deleted while the output is away are held, and all arr
   assert.equal(b.text, LONG.repeat(30));
 });
 
-test("where the system doesn't tell times of birth, content tells a reused inode", async (t) => {
+test("without birth times, the content identifies a reused inode", async (t) => {
   const b = await bench(t, { closeEof: true }, { tellsBirth: false });
   writeFileSync(b.path("a.log"), "first\n");
   await b.scan();
@@ -221,7 +221,7 @@ test("a row whose inode another file got while the agent was away is forgotten i
   );
 });
 
-test("a file moved while the agent was away is read on though the registry knows others that had its inode", async (t) => {
+test("a file moved while the agent was stopped is continued, although the registry has others with its inode", async (t) => {
   const b = await bench(t, {}, {}, "*.log");
   writeFileSync(b.path("a.log"), "1\n");
   await b.scan();

@@ -25,7 +25,7 @@ for (const near of [true, false]) {
   });
 }
 
-test("what can't be asked for its file system counts as far away", () => {
+test("a file whose file system is unknown counts as remote", () => {
   assert.equal(isNear("/nowhere/at/all"), false);
   assert.equal(isNear("/proc/self"), false);
 });

@@ -32,7 +32,7 @@ async function start(t: Run, context: TestContext, acking: boolean): Promise<Jou
   return input;
 }
 
-test("the journal is read on behind the last acknowledged entry after a restart", async (t) => {
+test("after a restart the journal is continued after the last acknowledged entry", async (t) => {
   let context = await testContext();
   t.after(() => context.dispose());
   const first = await start(t, context, true);
@@ -67,7 +67,7 @@ test("an entry that was not acknowledged comes again after a restart", async (t)
   await second.stop();
 });
 
-test("a program that can't be run is told, and tried again", async (t) => {
+test("a program that can't be run is reported and retried", async (t) => {
   const context = await testContext();
   t.after(() => context.dispose());
   const input = new JournaldInput(settings({ command: "/nonexistent/journalctl" }), context);
@@ -110,7 +110,7 @@ for (const [name, value, message] of [
   });
 }
 
-test("what is no entry is none", () => {
+test("an invalid entry is skipped", () => {
   assert.equal(readJournalEntry("-- No entries --"), null);
   assert.equal(readJournalEntry("{}"), null);
 });

@@ -106,7 +106,7 @@ async function answers(expected: number, name: string, ...args: string[]): Promi
   while ((await client.command(name, ...args)) !== expected) await turn();
 }
 
-test("a list is read in order, and what is acknowledged leaves the in-progress list", real, async (t) => {
+test("a list is read in order, and acknowledged items leave the in-progress list", real, async (t) => {
   const context = await newContext(t);
   const values = Array.from({ length: 300 }, (_, n) => `value ${n}`);
   await client.command("RPUSH", "logs", ...values);
@@ -293,7 +293,7 @@ test("the password is what password_file holds when a connection is made", real,
   assert.match(input.state().lastError, /WRONGPASS/);
 });
 
-test("a wrong password is told", real, async (t) => {
+test("a wrong password is reported", real, async (t) => {
   const context = await newContext(t);
   const input = open(t, context, { key: "logs", password: "wrong" });
   await input.start();
@@ -328,7 +328,7 @@ for (const [name, text, message] of [
   ["nesting without end", "*1\r\n".repeat(20), /nested too deeply/],
   ["a line without end", `+${"x".repeat(70_000)}`, /too long/],
 ] as const) {
-  test(`what is no reply is refused: ${name}`, () => {
+  test(`an invalid reply is refused: ${name}`, () => {
     assert.throws(() => new ReplyReader().push(Buffer.from(text)), { message });
   });
 }

@@ -131,7 +131,7 @@ test("datagrams are events, cut off at the limit, and counted where the buffers 
 });
 
 for (const plugin of [udpInput, syslogInput]) {
-  test(`the system is asked for the read_buffer of ${plugin.type}, and it is told where it gives less`, async (t) => {
+  test(`${plugin.type} sets its read_buffer, and a smaller one granted by the system is logged`, async (t) => {
     const context = await testContext();
     const asked = t.mock.method(Socket.prototype, "setRecvBufferSize");
     const told = t.mock.method(context.log, "info");
@@ -152,7 +152,7 @@ for (const plugin of [udpInput, syslogInput]) {
   });
 }
 
-test("a port that is taken is told with the input and the address", async () => {
+test("a port in use is reported with the input and the address", async () => {
   const context = await testContext();
   const first = new TcpInput("tcp", settings(tcpInput, { host: "127.0.0.1:0" }), context);
   await first.start();

@@ -245,12 +245,12 @@ for (const [name, given, line, message, fields, timeMs] of [
   });
 }
 
-test("filters and multiline look at the message key", () => {
+test("filters and multiline use the message key", () => {
   const given = { "json.message_key": "m", exclude_lines: ["^DEBUG"] };
   assert.deepEqual(texts(formatOf(given).cut(view('{"m":"DEBUG x"}\n{"m":"kept"}\n'))), ["kept"]);
 });
 
-test("without settings of lines blocks pass as they are", () => {
+test("without settings of lines, blocks are sent unchanged", () => {
   assert.equal(lineOptionsOf(settings({})), null);
 });
 

@@ -10,12 +10,12 @@ for (const [what, credential, said] of [
   ["a token", { token: "t" }, /refuses the agent's credential .*nothing is lost meanwhile/],
   ["a key", { nkeySeedFile: "/etc/tailrace/agent.nkey" }, /refuses the agent's credential/],
 ] as const) {
-  test(`a hub that lets nobody in with ${what} is told with what to do`, () => {
+  test(`a connection refused with ${what} is reported with the remedy`, () => {
     const refusal = new errors.AuthorizationError("Authorization Violation");
     assert.match(explainRefusal(refusal, { servers, ...credential }), said);
   });
 }
 
-test("any other failure of a connection is told as it is", () => {
+test("any other failure of a connection is reported unchanged", () => {
   assert.equal(explainRefusal(new Error("connection refused"), { servers }), "connection refused");
 });

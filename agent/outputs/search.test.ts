@@ -142,7 +142,7 @@ test("a document that will never be taken doesn't hold up the others", async () 
   assert.equal(requests.length, 1);
 });
 
-test("an answer that is no JSON counts as a failure and is asked for again", async () => {
+test("an answer that is no JSON counts as a failure, and the request is repeated", async () => {
   let first = true;
   const server = createServer((request, response) => {
     request.resume().on("end", () => response.end(first ? "<html>" : '{"errors":false}'));

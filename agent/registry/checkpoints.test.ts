@@ -57,7 +57,7 @@ async function scene() {
   return { disk, now, checkpoints, set };
 }
 
-test("what has changed is written, what is gone is deleted, and the end is marked", async () => {
+test("changed rows are written, removed rows deleted, and a clean close is marked", async () => {
   const { disk, now, checkpoints, set } = await scene();
   for (let row = 0; row < 1_200; row++) set(`f/${row}`, "1");
   await checkpoints.write();
@@ -68,7 +68,7 @@ test("what has changed is written, what is gone is deleted, and the end is marke
   assert.deepEqual([disk.kept.has("f/0"), disk.kept.get("m/clean"), disk.opened], [false, "yes", 1]);
 });
 
-test("after a failure the database is opened anew, and gets everything: what it kept of before is unknown", async () => {
+test("after a failure the database is reopened, and gets all rows, as its content is unknown", async () => {
   const { disk, checkpoints, set } = await scene();
   set("f/1", "1");
   await checkpoints.write();

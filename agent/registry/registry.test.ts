@@ -147,7 +147,7 @@ test("a second agent on the same folder is refused with the first one's process 
   await registry.stop();
 });
 
-test("what is written at a checkpoint outlives kill -9", async () => {
+test("a checkpoint survives kill -9", async () => {
   const folder = temporary();
   const script = `
     import { Registry } from "#agent/registry/registry.ts";
@@ -169,7 +169,7 @@ test("what is written at a checkpoint outlives kill -9", async () => {
   await registry.stop();
 });
 
-test("a folder that can't be written is told with the remedy", {
+test("a folder that can't be written is reported with the remedy", {
   skip: process.getuid?.() === 0 && "root may write anywhere",
 }, async () => {
   const folder = temporary();

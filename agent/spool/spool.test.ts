@@ -39,7 +39,7 @@ test("events go to disk while the output has no free slot, and arrive in order w
   await context.output.until(() => texts(context).length === 2_001);
 });
 
-test("what is on disk is sent after a restart, under the same source and offsets as before it", async (t) => {
+test("spooled lines are sent after a restart, with the same source and offsets", async (t) => {
   let context = await testContext({ slots: 1, batchBytes: 16_384 });
   t.after(() => context.dispose());
   context.output.acking = false;
@@ -58,7 +58,7 @@ test("what is on disk is sent after a restart, under the same source and offsets
   assert.deepEqual(texts(context)[0], line(memory).toString());
 });
 
-test("a full spool holds up who can be held up, and counts what is lost of others", async (t) => {
+test("a full spool blocks senders that can wait, and counts the lost lines of others", async (t) => {
   const context = await testContext({ slots: 1, batchBytes: 16_384 });
   t.after(() => context.dispose());
   context.output.acking = false;
@@ -85,7 +85,7 @@ test("a full spool holds up who can be held up, and counts what is lost of other
   );
 });
 
-test("behind a torn record nothing is read, and a foreign file is told and passed over", async (t) => {
+test("nothing is read after a torn record, and a foreign file is logged and skipped", async (t) => {
   const context = await testContext();
   t.after(() => context.dispose());
   const folder = join(context.dataFolder, "spool", "test");

@@ -43,7 +43,7 @@ export function testLineCutting(texts: readonly Buffer[]): void {
     }
   });
 
-  test("ranges that tile the text yield the same bytes, and offsets that say where they stood", () => {
+  test("ranges that tile the text yield the same bytes, with their offsets", () => {
     for (const text of texts) {
       for (let cut = 1; cut < text.length; cut++) {
         const lines = cutLines(text, [

@@ -60,7 +60,7 @@ export function testFilter({ definition, options }: FilterSubject): void {
     }
   });
 
-  test(`${name} takes the decorations of all filters and refuses what it doesn't know`, () => {
+  test(`${name} takes the decorations of all filters and refuses unknown options`, () => {
     const decorations =
       'id => "x" add_field => { "f" => "v" } add_tag => ["t"] remove_field => ["f"] remove_tag => ["t"]';
     assert.deepEqual(compile(decorations).diagnostics, []);

@@ -33,7 +33,7 @@ export function stateBucketContract(name: string, open: () => Promise<OpenedBuck
       assert.equal(await bucket.get("never"), null);
     });
 
-    test("what is stored is got with its revision", async () => {
+    test("a stored value is read with its revision", async () => {
       const revision = await bucket.put("put.one", bytes("1"));
       const entry = await bucket.get("put.one");
       assert.deepEqual([entry?.key, text(entry?.value), entry?.revision], ["put.one", "1", revision]);
@@ -109,7 +109,7 @@ export function stateBucketContract(name: string, open: () => Promise<OpenedBuck
       assert.ok((await bucket.keys()).includes("list.b"));
     });
 
-    test("a watch yields what is there and then every change until it is aborted", async () => {
+    test("a watch yields the existing keys and then every change until it is aborted", async () => {
       await bucket.put("watch.a", bytes("1"));
       await bucket.put("watch.b", bytes("1"));
       await bucket.put("watch.gone", bytes("1"));

@@ -56,7 +56,7 @@ for (const file of FILES) {
     }
   });
 
-  test(`agents of ${file} know the agents' token only`, { skip }, (t) => {
+  test(`agents of ${file} have the agents' token only`, { skip }, (t) => {
     const { stdout } = config(t, file);
     const { agent, hub } = (parse(stdout) as Composition).services;
     const { TAILRACE_NATS_TOKEN: token, TAILRACE_NATS_USER: user } = agent?.environment ?? {};

@@ -72,7 +72,7 @@ test("the site is built, and every link leads somewhere", () => {
   assert.ok(existsSync(join(out, "docs/discover.png")));
 });
 
-test("the runbook knows every error code, and no other", () => {
+test("the runbook has every error code, and no other", () => {
   const catalogue = text("proto/kit/errors.ts");
   const codes = [...catalogue.matchAll(/^ {2}([a-z_]+): \{ status/gm)].map((match) => match[1]);
   const told = [...text("docs/runbook.md").matchAll(/^\| `([a-z_]+)` \|/gm)].map((match) => match[1]);

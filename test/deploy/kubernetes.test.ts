@@ -44,7 +44,7 @@ test("all images have the project's version", () => {
   );
 });
 
-test("the agent runs on every node as the specification says", () => {
+test("the agent runs on every node as specified", () => {
   const set = find("DaemonSet", "tailrace-agent");
   const pod = set.spec!.template!.spec;
   const [agent] = pod.containers;
@@ -69,7 +69,7 @@ test("the hub has its log beside it, its ports, and vm.max_map_count raised befo
   assert.deepEqual(ports, [9200, 9300, 5601]);
 });
 
-test("a hub can be moved for a drain, and nobody else's traffic comes in", () => {
+test("a hub can be moved for a drain, and other traffic is refused", () => {
   assert.match(text(`${FOLDER}/base/disruption.yaml`), /maxUnavailable: 1/);
   const deny = find("NetworkPolicy", "tailrace-deny");
   assert.deepEqual(deny.spec, { podSelector: {}, policyTypes: ["Ingress"] });

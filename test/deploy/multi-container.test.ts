@@ -147,7 +147,7 @@ test("a command that prints the password alone is understood too", (t) => {
   assert.equal(input, SECRET);
 });
 
-test("what is printed besides a login is never run", (t) => {
+test("output besides a login is never run", (t) => {
   const evil = `case "$2" in get-login) echo "docker login -u AWS -p ${SECRET} https://${REGISTRY}; touch $PWD/evil" ;; *) exit 2 ;; esac`;
   const { calls } = login(t, evil);
   assert.ok(!calls.some((call) => call.startsWith("touch")));

@@ -152,7 +152,7 @@ test("a volume from before the log had accounts is the hub's, once and for all",
   assert.equal(kept?.string(), "kept");
 });
 
-test("one token is no good for the other's user, and none lets nobody in", { skip }, async (t) => {
+test("a token is refused for the other user, and so is a connection without one", { skip }, async (t) => {
   const log = await started(t);
   const wrong = [
     ["tailrace", AGENT_TOKEN],

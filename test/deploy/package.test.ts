@@ -37,7 +37,7 @@ for (const part of ["agent", "hub"] as const) {
       assert.equal(status, 0, said);
     });
 
-    test("says what it is, needs and keeps", () => {
+    test("has its name, dependencies and configuration files", () => {
       const field = (key: string) => run("dpkg-deb", ["-f", deb, key]).stdout.trim();
       assert.deepEqual([field("Package"), field("Version")], [name, version]);
       assert.match(field("Depends"), /libstdc\+\+6/);
@@ -104,7 +104,7 @@ test("the packaged agent takes its settings and opens its registry", { skip }, (
   openRegistry(program, settings);
 });
 
-test("the packaged hub starts, says where it is, and stops", {
+test("the packaged hub starts, prints its address, and stops", {
   skip: skip || without("nats-server"),
 }, async () => {
   const hub = new Child({
@@ -171,7 +171,7 @@ describe("the agent as a single file", () => {
     packager("single", "--out", join(workspace.folder, "single"));
   });
 
-  test("is small and carries the licences of what is in it", (t) => {
+  test("is small and carries the licences of its contents", (t) => {
     const { size } = statSync(single);
     t.diagnostic(`${basename(single)}: ${(size / MIB).toFixed(2)} MiB`);
     assert.ok(size < SINGLE_FILE_MAX_BYTES, `${size} bytes`);
@@ -186,7 +186,7 @@ describe("the agent as a single file", () => {
     openRegistry(process.execPath, [], [single, "-c", settings]);
   });
 
-  test("leaves nothing behind where it unpacks its native part", () => {
+  test("leaves no file where it unpacks its native part", () => {
     const temporary = join(workspace.folder, "tmp");
     mkdirSync(temporary);
     const settings = join(ROOT, "deploy/examples/agent.yml");
@@ -222,7 +222,7 @@ test("the installer lays a part out, keeps settings at the next run, and is undo
   assert.ok(!existsSync(join(dest, "etc/tailrace")));
 });
 
-test("the packager refuses what it doesn't know", () => {
+test("the packager refuses unknown arguments", () => {
   for (const args of [["debs"], ["deb", "ui"], ["--outt", "x"], ["--compression", "zip"]]) {
     const { status, said } = run(process.execPath, [join(ROOT, "deploy/package/main.ts"), ...args]);
     assert.equal(status, 2, args.join(" "));

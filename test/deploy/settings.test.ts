@@ -56,7 +56,7 @@ test("a container's hub expects TLS in front of it only where that is configured
   assert.equal(upstream["tls.terminated_upstream"], true);
 });
 
-test("preflight says what a hub would refuse, and what it takes", () => {
+test("preflight reports the settings that a hub would refuse, and accepts the others", () => {
   const preflight = (...args: string[]) => run(join(ROOT, "deploy/preflight"), args);
   const open = preflight("-E", "network.host=0.0.0.0", "-E", "node.store.allow_mmap=false");
   assert.equal(open.status, 1, open.said);

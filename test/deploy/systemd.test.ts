@@ -96,7 +96,7 @@ for (const part of PARTS) {
   });
 }
 
-test("vm.max_map_count is set to what the hub asks for, and never lowered", () => {
+test("vm.max_map_count is set to the value that the hub requires, and never lowered", () => {
   const [, figure] = /^vm\.max_map_count = (\d+)$/m.exec(text("deploy/systemd/tailrace-hub.sysctl")) ?? [];
   assert.ok(Number(figure) >= 1_048_576, "newer distributions have as much by themselves");
   for (const script of ["deploy/package/debian/postinst", "deploy/systemd/install.sh"])

@@ -221,7 +221,7 @@ suite("the pages of access in a browser", () => {
     await page.locator("tr-page-connections h1").waitFor();
   });
 
-  test("signing out leads to the sign-in, and the pages ask for it again", async () => {
+  test("signing out leads to the sign-in, and the pages require it again", async () => {
     await page.evaluate("fetch('/api/auth/logout', { method: 'POST' })");
     await page.goto(`${hub.dashboardUrl}/`);
     await page.locator("input[type=password]").waitFor();

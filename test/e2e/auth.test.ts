@@ -239,7 +239,7 @@ suite("a hub with auth.mode: required", () => {
     assert.equal(await openSocket(live, { cookie }), 403, "a cookie without an origin may be anybody's page");
   });
 
-  test("a password changed on the command line of a running hub takes effect at once", async () => {
+  test("a password changed on the command line of a running hub takes effect immediately", async () => {
     await command(["user", "add", "vic", "--path.data", hub.dataDir], "first horse battery");
     const url = `${hub.searchUrl}/public-1/_search`;
     assert.equal((await ask("GET", url, basic("vic", "first horse battery"))).status, 200);

@@ -63,7 +63,7 @@ test("input rabbitmq receives what output rabbitmq publishes, with headers and p
   assert.deepEqual(lost, { refused: [{ place: 0, reason: "no queue takes the message" }] });
 });
 
-test("a message that the log refused stays in its queue, and none is lost when the input stops meanwhile", {
+test("a message that the log refused stays in its queue, and none is lost when the input stops", {
   skip: noRabbitmq,
 }, async (t) => {
   const port = await rabbitmqPort();

@@ -198,7 +198,7 @@ suite("an agent on another host", { skip: missing ?? false }, () => {
     assert.deepEqual(lines(), ["line 1", "line 2", "line 3"]);
   });
 
-  test("without credentials nothing arrives, and the agent's log says why", async () => {
+  test("without credentials nothing arrives, and the agent logs the reason", async () => {
     const log = workspace.path("stranger", "app.log");
     const config = workspace.path("stranger", "agent.yml");
     writeFileSync(log, "line of a stranger\n");

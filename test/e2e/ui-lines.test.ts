@@ -151,7 +151,7 @@ test("by keys alone: errors are stepped through, a text is found in the lines, l
     await page.locator("tr-event-details").waitFor({ state: "detached" });
   }));
 
-test("a search says where its time went", () =>
+test("a search shows its profile", () =>
   visit("#/discover?from=now-2h&q=*rder", WIDE, async (page) => {
     await page.getByRole("button", { name: /^Explain/ }).click();
     const panel = page.getByRole("dialog", { name: "Time breakdown" });

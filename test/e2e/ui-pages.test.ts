@@ -148,7 +148,7 @@ test("a query on a field that no line has offers the one that was meant", () =>
     await page.waitForURL(/q=log\.level:ERROR/);
   }));
 
-test("a range that can't be is said before it is searched", () =>
+test("an impossible range is reported before the search", () =>
   visit("/", async (page) => {
     await rows(page).first().waitFor();
     await page.keyboard.press("t");
@@ -159,7 +159,7 @@ test("a range that can't be is said before it is searched", () =>
     await page.waitForURL(/#\/discover\?from=now-1h$/);
   }));
 
-test("a search that fails says why and what to do", async () => {
+test("a failed search shows the reason and the remedy", async () => {
   const cause = { type: "query_shard_exception", reason: "Failed to parse query [a:]" };
   hub.failNext(400, { error: { root_cause: [cause], ...cause }, status: 400 });
   const watched = await openPage(browser, `${hub.url}/#/discover?q=a:`);
@@ -189,7 +189,7 @@ test("Live shows lines as they come, holds when its reader scrolls up, and jumps
     await page.getByText("Following", { exact: true }).waitFor();
   }));
 
-test("Live filters, says what is wrong with a filter, and shows what was skipped", () =>
+test("Live filters, shows the fault of a filter, and shows what was skipped", () =>
   visit("/#/live?q=log.level:error", async (page) => {
     await page.getByText("Following", { exact: true }).waitFor();
     hub.live.tail.offer(
@@ -224,7 +224,7 @@ test("a search that found no hub is made again when the hub is back", () =>
     complaints.splice(0, complaints.length, ...unexpected);
   }));
 
-test("Status shows the hub and its agents; help opens by key; an unknown address says so", () =>
+test("Status shows the hub and its agents; help opens by key; an unknown address shows an error", () =>
   visit("/#/status", async (page) => {
     await page.getByRole("cell", { name: "web-1", exact: true }).waitFor();
     await page.getByText("12.4 MB").waitFor();

@@ -153,7 +153,7 @@ test("a pipeline's mistake is marked where it stands, and its old trial goes", (
     /400/,
   ));
 
-test("the console asks before it deletes, and says what that would be", () =>
+test("the console asks before it deletes, and shows what it would delete", () =>
   pages.visit("#/console", async (page) => {
     await write(page, "DELETE logs-*");
     await page.keyboard.press("Control+Enter");
@@ -165,7 +165,7 @@ test("the console asks before it deletes, and says what that would be", () =>
     assert.equal(((await left.json()) as { count: number }).count, SHOP_LINES);
   }));
 
-test("what a request answers with an error is said in words", () =>
+test("an error of a request is described in words", () =>
   pages.visit(
     "#/console",
     async (page) => {
@@ -230,7 +230,7 @@ test("Discover saves a search and writes all its lines into a file", () =>
     await page.waitForURL(/q=status:500/);
   }));
 
-test("Discover says which shards failed and why, instead of that nothing matches", async () => {
+test("Discover shows which shards failed and why, instead of no matches", async () => {
   await putLines(pages.hub.searchUrl, "mixed-1", [{ "@timestamp": new Date().toISOString(), took: 5 }]);
   await putLines(pages.hub.searchUrl, "mixed-2", [{ "@timestamp": new Date().toISOString(), took: "long" }]);
   await pages.visit("#/discover?index=mixed-*&from=now-1h&q=took:abc", async (page) => {

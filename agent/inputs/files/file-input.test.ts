@@ -48,7 +48,7 @@ test("a file that appears while its folder is searched for the first time doesn'
   assert.equal(textOf(context), "one\ntwo\n");
 });
 
-test("tail_files passes over what was there, though it grows during the first search", async (t) => {
+test("tail_files skips existing lines, although the file grows during the first search", async (t) => {
   const grow = (logs: string): void => appendFileSync(join(logs, "a.log"), "two\n");
   const { input, context } = await inputWith(t, grow, { tail_files: true });
   await input.scan();

@@ -17,7 +17,7 @@ function settings(given: object): FileSettings {
   return convert(schema, { paths: ["/l/*.log"], ...given }) as FileSettings;
 }
 
-test("what nobody sets is as the reference says", () => {
+test("defaults are those of the reference", () => {
   assert.deepEqual(fileOptions(settings({})), {
     closeInactiveMs: 300_000,
     closeRemoved: false,
@@ -57,7 +57,7 @@ for (const [given, expected] of [
   [{ delete_after_read: true, delete_grace: "5m" }, { deleteAfterMs: 300_000 }],
   [{ delete_grace: "5m" }, { deleteAfterMs: null }],
 ] as const) {
-  test(`files are read as ${JSON.stringify(given)} says, and as before otherwise`, () => {
+  test(`${JSON.stringify(given)} changes how files are read, and nothing else`, () => {
     const chosen = settings(given);
     validateFileSettings(chosen);
     assert.deepEqual(fileOptions(chosen), { ...fileOptions(settings({})), ...expected });

@@ -76,7 +76,7 @@ test("a pod's labels, node and owner come from the API, asked once with the acco
   assert.equal(asked[0]!.headers.authorization, "Bearer first");
 });
 
-test("a pod that the API doesn't tell of is asked for again after a minute, with the token of then", async (t) => {
+test("a pod that the API doesn't return is requested again after a minute, with the current token", async (t) => {
   const { api, asked, folder, time } = await apiServer(t, [
     [403, { message: "no right to get pods" }],
     [200, POD],
@@ -94,14 +94,14 @@ test("a pod that the API doesn't tell of is asked for again after a minute, with
   assert.equal(asked[1]!.headers.authorization, "Bearer second");
 });
 
-test("a path that tells of no pod asks nothing", async (t) => {
+test("a path without a pod causes no request", async (t) => {
   const { api, asked } = await apiServer(t, []);
   assert.deepEqual(api.fieldsOf("/var/log/app.log"), {});
   assert.equal(api.awaits("/var/log/app.log"), false);
   assert.equal(asked.length, 0);
 });
 
-test("the API is where the pod's environment says", () => {
+test("the pod's environment has the address of the API", () => {
   const account = "/var/run/secrets/kubernetes.io/serviceaccount";
   const at = (KUBERNETES_SERVICE_HOST: string, KUBERNETES_SERVICE_PORT?: string) =>
     apiOfPod({ KUBERNETES_SERVICE_HOST, ...(KUBERNETES_SERVICE_PORT && { KUBERNETES_SERVICE_PORT }) });
@@ -110,7 +110,7 @@ test("the API is where the pod's environment says", () => {
   assert.equal(apiOfPod({}), null);
 });
 
-test("kubernetes.api outside a pod is told, and lines are read all the same", async (t) => {
+test("kubernetes.api outside a pod is logged, and lines are read", async (t) => {
   const context = await testContext();
   t.after(() => context.dispose());
   const warned = t.mock.method(context.log, "warn");

@@ -26,7 +26,7 @@ test("line feeds are counted as the oracle counts them, wherever a range begins 
   assert.equal(memory.kernel.count(long, 3, 199_999), countLineFeeds(long, 3, 199_999));
 });
 
-test("blocks beyond the kernel's memory are ordinary ones, and what is given back is used again", () => {
+test("blocks beyond the kernel's memory are ordinary ones, and released blocks are reused", () => {
   const memory = new BlockMemory(65_536);
   const [first, second, third] = [40_000, 20_000, 20_000].map((size) => memory.allocate(size));
   assert.deepEqual(
@@ -39,7 +39,7 @@ test("blocks beyond the kernel's memory are ordinary ones, and what is given bac
   assert.notEqual(memory.allocate(20_000), third);
 });
 
-test("memory that the system refuses is an error that says what to do", () => {
+test("memory that the system refuses is an error with its remedy", () => {
   assert.throws(() => LineKernel.create(2 ** 40), {
     code: "unavailable",
     message: /line kernel can't start: .*ulimit -v/,

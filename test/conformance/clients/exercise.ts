@@ -95,7 +95,7 @@ export function exerciseClient(
       ]);
     });
 
-    test("is told what went wrong", async () => {
+    test("gets the reason of an error", async () => {
       const failures: [call: () => Promise<unknown>, failure: ClientFailure][] = [
         [() => client.search("nothing", {}), { status: 404, type: "index_not_found_exception" }],
         [() => client.search("lines", { query: { foo: {} } }), { status: 400, type: "parsing_exception" }],

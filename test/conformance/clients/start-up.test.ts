@@ -16,7 +16,7 @@ type Json = Record<string, unknown>;
 
 const PROGRAMS = { ...SHIPPERS, ...STREAMS, ...DASHBOARDS, ...TOOLS };
 
-suite("what programs ask when they start and while they run", () => {
+suite("requests that programs send when they start and while they run", () => {
   const workspace = new Workspace();
   let hub: TestHub;
   before(async () => {

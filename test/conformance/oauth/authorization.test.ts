@@ -98,7 +98,7 @@ suite("authorization endpoint", () => {
     assert.ok(page.location?.startsWith(REDIRECT_URI), page.text.slice(0, 200));
   });
 
-  test("A13c a public client asks each time", async () => {
+  test("A13c a public client needs consent each time", async () => {
     const client = await world.addClient([REDIRECT_URI], { kind: "public" });
     const pkce = {
       code_challenge: "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM",
@@ -182,7 +182,7 @@ suite("authorization endpoint", () => {
     }
   });
 
-  test("A17 a registered redirect_uri with a query of its own keeps it", async () => {
+  test("A17 a registered redirect_uri with a query keeps it", async () => {
     const uri = "http://localhost:7777/cb?tenant=a%20b";
     const client = await world.addClient([uri]);
     const page = await world.approve(signedIn, world.authorizationUrl(client, { redirect_uri: uri }));
@@ -242,7 +242,7 @@ suite("authorization endpoint", () => {
     assert.notEqual(signedIn.cookie("tailrace_provider"), before);
   });
 
-  test("A24 another person's sign-in in the same browser starts a session of its own", async () => {
+  test("A24 another person's sign-in in the same browser starts a new session", async () => {
     const other = { name: "grace", password: "another battery staple" };
     await world.auth.accounts.add({ ...other, role: "viewer" }, "test");
     const browser = await world.signedInBrowser();

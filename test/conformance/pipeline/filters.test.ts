@@ -24,7 +24,7 @@ const PASSING = 254;
 
 const { cases, missing } = readCases<FilterCase>("filter-cases.json");
 
-test("filters and conditions do what their specifications say", { skip: missing }, () => {
+test("filters and conditions follow their specifications", { skip: missing }, () => {
   let passing = 0;
   let offered = 0;
   for (const each of cases) {
