@@ -7,6 +7,7 @@ const KIT = "proto/kit";
 const PROTO = ["proto", KIT];
 const STORES = ["hub/engine", "hub/journal", "hub/scripts", ...PROTO];
 const SEARCH = ["hub/search", "hub/cluster", ...STORES];
+const HOSTS = ["hub/host", ...SEARCH];
 const SERVICES = [
   "hub/api",
   "hub/live",
@@ -29,15 +30,16 @@ export const PARTS: Readonly<Record<string, readonly string[]>> = {
   "hub/auth": [KIT],
   "hub/search": STORES,
   "hub/cluster": STORES,
-  "hub/api": ["hub/auth", ...SEARCH],
+  "hub/host": SEARCH,
+  "hub/api": ["hub/auth", ...HOSTS],
   "hub/live": SEARCH,
-  "hub/alerts": SEARCH,
+  "hub/alerts": HOSTS,
   "hub/snapshot": SEARCH,
   "hub/upkeep": SEARCH,
   "hub/fleet": SEARCH,
   "hub/saved": SEARCH,
-  "hub/node": [...SERVICES, "hub/auth", "hub/pipeline", ...SEARCH],
-  hub: ["hub/node", ...SERVICES, "hub/auth", "hub/pipeline", ...SEARCH],
+  "hub/node": [...SERVICES, "hub/auth", "hub/pipeline", ...HOSTS],
+  hub: ["hub/node", ...SERVICES, "hub/auth", "hub/pipeline", ...HOSTS],
   ui: ["proto/live.ts", "proto/gen"],
   deploy: PROTO,
 };
@@ -164,6 +166,7 @@ export const FOLDERS: Readonly<Record<string, readonly (string | readonly string
     "options",
   ],
   "hub/cluster": ["writes", "hosting", "catalog"],
+  "hub/host": ["client", ".", "operations", "contract", "wire"],
   "hub/api": [
     ".",
     "routes/templates",

@@ -7,11 +7,11 @@ import { test } from "node:test";
 
 const ROOT = resolve(import.meta.dirname, "..");
 
-test("proto/gen is what proto/log.proto generates; otherwise run npm run gen", (t) => {
+test("proto/gen is what log.proto and cluster.proto generate; otherwise run npm run gen", (t) => {
   const folder = mkdtempSync(join(tmpdir(), "tailrace-gen-"));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   execFileSync("sh", [join(ROOT, "proto/generate.sh"), folder], { stdio: "pipe" });
-  for (const name of ["log.js", "log.d.ts"]) {
+  for (const name of ["log.js", "log.d.ts", "cluster.js", "cluster.d.ts"]) {
     const fresh = readFileSync(join(folder, name), "utf8");
     const kept = readFileSync(join(ROOT, "proto/gen", name), "utf8");
     assert.ok(fresh === kept, `proto/gen/${name} is out of date`);

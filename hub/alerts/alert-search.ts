@@ -1,22 +1,17 @@
 /** Counts the lines that match a rule: now, or in each interval of the past. */
 
+import type { TargetIndex } from "#hub/host/contract/calls.ts";
+import type { Found } from "#hub/host/contract/found.ts";
+import type { HostedShards } from "#hub/host/contract/hosted-shards.ts";
 import { QUERIES_BY_NAME } from "#hub/search/parse/queries/all.ts";
 import { QueryParser } from "#hub/search/parse/query-parser.ts";
-import type { SearchShard } from "#hub/search/phases/contract.ts";
-import { parseSearchRequest } from "#hub/search/request/search-request.ts";
-import { DEFAULT_LIMITS, searchShards } from "#hub/search/search.ts";
+import { DEFAULT_LIMITS } from "#hub/search/search.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { type AlertRule, everyOf, isBroken, windowOf } from "./rule.ts";
 import type { Reach } from "./rule-store.ts";
 
-/** Shards of an index expression, opened for one search. */
-export interface OpenedShards {
-  readonly shards: readonly SearchShard[];
-  close(): void;
-}
-
-/** Opens the shards within reach that an expression means now; none where there is no such index. */
-export type OpenShards = (expression: string, reach: Reach) => OpenedShards;
+/** Returns the indices within reach that an expression means now; none where there is no such index. */
+export type FindIndices = (expression: string, reach: Reach) => readonly TargetIndex[];
 
 /** The count of a rule at a time in the past. */
 export interface PreviewPoint {
@@ -31,11 +26,21 @@ const MAX_POINTS = 240;
 /** Deadline of a count; the next interval counts again. */
 const TIMEOUT_MS = 20_000;
 
-export class AlertSearch {
-  readonly #open: OpenShards;
+const SEARCH = {
+  limits: DEFAULT_LIMITS,
+  typedKeys: false,
+  objectTotals: false,
+  useCache: false,
+  nodeId: "",
+} as const;
 
-  constructor(open: OpenShards) {
-    this.#open = open;
+export class AlertSearch {
+  readonly #find: FindIndices;
+  readonly #shards: Pick<HostedShards, "search">;
+
+  constructor(find: FindIndices, shards: Pick<HostedShards, "search">) {
+    this.#find = find;
+    this.#shards = shards;
   }
 
   /** Counts the lines in the window that ends at `nowMs`. Throws what a search throws; a part that failed is a failure. */
@@ -53,9 +58,10 @@ export class AlertSearch {
     const ranges = ends.map((atMs) => ({ key: String(atMs), from: atMs - windowMs, to: atMs }));
     const aggs = { windows: { date_range: { field: "@timestamp", format: "epoch_millis", ranges } } };
     const answer = await this.#search(rule, reach, { fromMs: fromMs - windowMs, toMs }, { aggs });
-    const { buckets = [] } = (answer.aggregations?.["windows"] ?? {}) as {
-      buckets?: readonly { readonly key: string; readonly doc_count: number }[];
+    const { windows = {} } = (answer.aggregations?.parse() ?? {}) as {
+      windows?: { buckets?: readonly { readonly key: string; readonly doc_count: number }[] };
     };
+    const { buckets = [] } = windows;
     return buckets.map(({ key, doc_count: count }) => ({
       at: new Date(Number(key)).toISOString(),
       count,
@@ -68,7 +74,7 @@ export class AlertSearch {
     reach: Reach,
     { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },
     more: Record<string, unknown>,
-  ): ReturnType<typeof searchShards> {
+  ): Promise<Found> {
     const text = query.trim();
     const must =
       text === "" || text === "*"
@@ -76,20 +82,12 @@ export class AlertSearch {
         : [{ query_string: { query: text, default_operator: "AND", lenient: true } }];
     const range = { range: { "@timestamp": { gte: fromMs, lt: toMs, format: "epoch_millis" } } };
     const body = { size: 0, track_total_hits: true, query: { bool: { must, filter: [range] } }, ...more };
-    const request = parseSearchRequest(body, DEFAULT_LIMITS);
-    const opened = this.#open(index, reach);
-    try {
-      const answer = await searchShards(request, opened.shards, {
-        signal: AbortSignal.timeout(TIMEOUT_MS),
-        limits: DEFAULT_LIMITS,
-      });
-      const failure = answer.shards.failures[0];
-      if (failure !== undefined)
-        throw new AppError("unavailable", `a shard of ${failure.index} failed: ${failure.error.message}`);
-      return answer;
-    } finally {
-      opened.close();
-    }
+    const call = { ...SEARCH, targets: this.#find(index, reach), body };
+    const answer = await this.#shards.search(call, AbortSignal.timeout(TIMEOUT_MS));
+    const failure = answer.shards.failures[0];
+    if (failure !== undefined)
+      throw new AppError("unavailable", `a shard of ${failure.index} failed: ${failure.error.message}`);
+    return answer;
   }
 }
 

@@ -5,6 +5,7 @@ import { AppError } from "#proto/kit/errors.ts";
 import { silentLogger } from "#proto/kit/log.ts";
 import { MemoryBucket } from "#proto/kit/memory-bucket.ts";
 import { Metrics } from "#proto/kit/metrics.ts";
+import { fixtureShards } from "#test/support/host/local-shards.ts";
 import { IndexFixture } from "#test/support/search/shards.ts";
 import { AlertSearch } from "./alert-search.ts";
 import { type Alert, Alerts } from "./alerts.ts";
@@ -265,7 +266,7 @@ test("lines are counted in the window, and the preview shows what would have bee
   }));
   const fixture = new IndexFixture({ docs });
   try {
-    const search = new AlertSearch(() => ({ shards: fixture.shards, close: () => undefined }));
+    const search = new AlertSearch(() => [{ uuid: "uuid-logs", typeName: "_doc" }], fixtureShards(fixture));
     const rule = checkRule({ ...RULE, window: "10m", every: "5m", threshold: 9 });
     assert.equal(await search.count(rule, EVERYTHING, START), 10);
     const points = await search.preview(rule, EVERYTHING, START - 30 * 60_000, START);

@@ -2,12 +2,14 @@
 
 import { resolve } from "node:path";
 import type { IndexCatalog } from "#hub/cluster/catalog/index-catalog.ts";
-import { LogFollower } from "#hub/cluster/hosting/log-follower.ts";
-import type { ShardHost } from "#hub/cluster/hosting/shard-host.ts";
 import { DocumentSink } from "#hub/cluster/writes/document-sink.ts";
 import { Documents } from "#hub/cluster/writes/documents.ts";
 import { Fleet } from "#hub/fleet/fleet.ts";
 import { Watermarks } from "#hub/fleet/watermarks.ts";
+import type { KnownPositions, LogServices } from "#hub/host/client/host-link.ts";
+import type { HostThreadClient } from "#hub/host/client/host-thread-client.ts";
+import { ShardsClient } from "#hub/host/client/shards-client.ts";
+import type { HostedShards } from "#hub/host/contract/hosted-shards.ts";
 import type { Journal } from "#hub/journal/journal.ts";
 import { AUTH_BUCKET, type OpenedAccess, openAccess } from "#hub/node/access/access.ts";
 import { CertificateWatch } from "#hub/node/settings/certificate-watch.ts";
@@ -37,7 +39,7 @@ import { comparePositions, START } from "#proto/position.ts";
 import { DEAD_LETTER_STREAM, DOC_STREAM, RAW_STREAM } from "#proto/subjects.ts";
 import { Listeners } from "./listeners.ts";
 
-/** Dependencies of the flow; journal, catalog and host are started. */
+/** Dependencies of the flow; journal and catalog are started, the host's thread is. */
 export interface FlowDependencies {
   readonly settings: HubSettings;
   readonly log: Logger;
@@ -45,7 +47,7 @@ export interface FlowDependencies {
   readonly metrics: Metrics;
   readonly journal: Journal;
   readonly catalog: IndexCatalog;
-  readonly host: ShardHost;
+  readonly host: HostThreadClient;
   /** When the hub started, ms since 1970. */
   readonly startedMs: number;
 }
@@ -71,16 +73,17 @@ const now = (): number => systemClock.now();
 /** Creates the parts without starting them. First compares the log with what the shards remember. */
 export async function makeFlow(dependencies: FlowDependencies): Promise<Flow> {
   const { log, journal, catalog, host, metrics } = dependencies;
+  const shards = new ShardsClient(host);
   const shared: Shared = {
-    findings: await reconcile(journal, host),
+    findings: await reconcile(journal, await host.open(catalog)),
     watermarks: new Watermarks(metrics),
     floor: new ProcessedFloor(),
     stopped: new Map(),
   };
   const port = routes.logPort(journal);
-  const documents = new Documents({ log: port, catalog, shards: host, now });
-  const retention = retentionRules(dependencies, await journal.bucket("retention"));
-  const { opened, servers } = await makeServers(dependencies, documents, retention);
+  const documents = new Documents({ log: port, catalog, shards, now });
+  const retention = retentionRules({ ...dependencies, shards }, await journal.bucket("retention"));
+  const { opened, servers } = await makeServers(dependencies, shards, documents, retention);
   const sink = makeSink(dependencies, shared);
   const pipelines = await openPipelines(dependencies, shared, sink, { opened, servers });
   servers.pipelines = pipelines;
@@ -92,19 +95,22 @@ export async function makeFlow(dependencies: FlowDependencies): Promise<Flow> {
   // The pipelines' threads start concurrently with the parts that follow; `pipelines` awaits them.
   const threads = { start: async () => pipelines.prepare(), stop: () => pipelines.stop() };
   const interfaces = { start: async () => void (await servers.prepare()), stop: () => servers.stop() };
-  const follower = makeFollower(dependencies, shared, documents);
-  const health = makeHealth(dependencies, shared, follower, pipelines);
+  const following = {
+    start: () => host.follow(logServices(dependencies, shared, documents)),
+    stop: () => host.unfollow(),
+  };
+  const health = makeHealth(dependencies, shared, pipelines);
   servers.health = health;
   const parts: readonly (readonly [string, Component])[] = [
     ["pipeline threads", threads],
-    ["shard feeding", follower],
+    ["shard feeding", following],
     ["documents", feeding],
     ["access", opened],
     ["interfaces", interfaces],
     ["pipeline", pipelines],
     ["fleet", fleet],
     ["janitor", makeJanitor(dependencies, shared, () => pipelines.pipeline.floor, sink)],
-    ["retention", wireRetention(dependencies, retention)],
+    ["retention", wireRetention({ ...dependencies, shards }, retention)],
     ["monitoring", await makeMonitoring(dependencies, documents, fleet)],
     ["health", health],
     ["listeners", servers],
@@ -114,18 +120,18 @@ export async function makeFlow(dependencies: FlowDependencies): Promise<Flow> {
 }
 
 /** Compares the log with what the shards remember; begins new incarnations if it was lost or rolled back. */
-async function reconcile(journal: Journal, host: ShardHost): Promise<routes.LogFindings> {
-  const known = host.known();
+async function reconcile(journal: Journal, known: KnownPositions): Promise<routes.LogFindings> {
   const before = await journal.state(DOC_STREAM);
   const end = before.lastSequence === 0 ? START : journal.positionOf(DOC_STREAM, before.lastSequence);
   const doc = await journal.reconcile(DOC_STREAM, known.doc);
   await journal.reconcile(RAW_STREAM, known.raw);
-  const survived = comparePositions(end, host.position) > 0 ? end : host.position;
+  const survived = comparePositions(end, known.position) > 0 ? end : known.position;
   return { docLost: doc.raised, survived };
 }
 
 async function makeServers(
   dependencies: FlowDependencies,
+  shards: HostedShards,
   documents: Documents,
   retention: RetentionRules,
 ): Promise<{ opened: OpenedAccess; servers: Listeners }> {
@@ -138,7 +144,13 @@ async function makeServers(
     documents,
     dashboardUrl: () => servers.addresses.dashboard,
   });
-  const servers: Listeners = new Listeners({ ...dependencies, documents, retention, access: opened.access });
+  const servers: Listeners = new Listeners({
+    ...dependencies,
+    shards,
+    documents,
+    retention,
+    access: opened.access,
+  });
   return { opened, servers };
 }
 
@@ -201,16 +213,13 @@ async function openPipelines(
   });
 }
 
-function makeFollower(
-  { host, log, metrics, journal }: FlowDependencies,
+/** Returns what the shards need of the log, and what their results and commits lead to. */
+function logServices(
+  { journal }: FlowDependencies,
   { watermarks, floor }: Shared,
   documents: Documents,
-): LogFollower {
-  return new LogFollower({
-    host,
-    log,
-    metrics,
-    clock: systemClock,
+): LogServices {
+  return {
     read: (after, signal) => routes.readDocs(journal, after, signal),
     oldest: () => routes.oldestDoc(journal),
     // A write is answered by the shards of the hub that it was sent to, so that a read there finds it.
@@ -220,13 +229,12 @@ function makeFollower(
       watermarks.committed(position);
       floor.committed(position);
     },
-  });
+  };
 }
 
 function makeHealth(
   { settings, journal, host, log, metrics }: FlowDependencies,
   { stopped }: Shared,
-  follower: LogFollower,
   pipelines: Pipelines,
 ): Health {
   const streams = [RAW_STREAM, DOC_STREAM, DEAD_LETTER_STREAM];
@@ -245,7 +253,7 @@ function makeHealth(
         full: () => journal.fullStreams,
       }),
       shards: worstOf(
-        () => report("failing", follower.failure),
+        () => report("failing", host.failure),
         () => setBackFinding(host),
         progressCheck(() => behind(DOC_STREAM, host.position.sequence), "indexed"),
       ),
@@ -262,8 +270,7 @@ function makeHealth(
 }
 
 /** Shards that lost files: failing where documents are missing, degraded while the log is read again. */
-function setBackFinding(host: ShardHost): Finding {
-  const found = host.setBack();
+function setBackFinding({ setBack: found }: HostThreadClient): Finding {
   if (found === null) return OK;
   return { level: found.isIncomplete ? "failing" : "degraded", reason: found.reason };
 }

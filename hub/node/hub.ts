@@ -13,7 +13,6 @@ import { writeReach } from "#hub/node/settings/reach-file.ts";
 import { readTlsFiles } from "#hub/node/settings/tls-files.ts";
 import { unusedSettings } from "#hub/node/settings/unused-settings.ts";
 import { journalOptions } from "#hub/node/wiring/journal-adapters.ts";
-import type { Shards } from "#hub/node/wiring/shards.ts";
 import { checkRestored } from "#hub/snapshot/restore.ts";
 import { systemClock } from "#proto/kit/clock.ts";
 import { openDataFolder } from "#proto/kit/files/data-folder.ts";
@@ -22,6 +21,7 @@ import { type Component, Lifecycle } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import { MemoryWatch } from "#proto/kit/memory-watch.ts";
 import { Metrics } from "#proto/kit/metrics.ts";
+import type { FlowDependencies } from "./flow.ts";
 import type { Listeners } from "./listeners.ts";
 
 export interface HubOptions {
@@ -110,32 +110,35 @@ export class Hub implements Component {
     const { log } = this.#options;
     await this.#run("memory", new MemoryWatch({ log, metrics: this.#metrics, part: "hub" }));
     const rest = loadRest();
-    rest.catch(() => undefined); // awaited below
+    const host = rest.then(({ makeHost }) => makeHost({ folder, log, metrics: this.#metrics }));
+    host.catch(() => undefined); // awaited below
+    const thread = {
+      start: async () => void host.then((made) => made.start()).catch(() => undefined),
+      stop: async () => (await host).stop(),
+    };
+    await this.#run("shard host", thread);
     const journal = new Journal(journalOptions({ ...this.#options, folder, metrics: this.#metrics }));
     this.#journal = journal;
     await this.#lifecycle.start("journal", journal, JOURNAL_STOP_MS);
     openBuckets(journal);
-    const { watchEngine, makeShards, makeFlow } = await rest;
-    watchEngine(this.#metrics);
-    const shards = makeShards({
-      folder,
+    const { makeCatalog, makeFlow } = await rest;
+    const catalog = makeCatalog({
       log,
       indices: await journal.bucket("indices"),
       compatVersion: this.#options.settings["compat.version"],
     });
-    const { catalog, host } = shards;
     await this.#run("catalog", catalog);
-    await this.#run("shards", { start: () => host.open(), stop: async () => host.close() });
-    await this.#startFlow(makeFlow, journal, shards);
+    await this.#startFlow(makeFlow, { journal, catalog, host: await host });
   }
 
-  async #startFlow(makeFlow: MakeFlow, journal: Journal, { catalog, host }: Shards): Promise<void> {
+  async #startFlow(
+    makeFlow: MakeFlow,
+    made: Pick<FlowDependencies, "journal" | "catalog" | "host">,
+  ): Promise<void> {
     const { opened, servers, parts } = await makeFlow({
       ...this.#options,
+      ...made,
       metrics: this.#metrics,
-      journal,
-      catalog,
-      host,
       startedMs: this.#startedMs,
     });
     this.#opened = opened;
@@ -161,9 +164,9 @@ export class Hub implements Component {
 
 /** Loads the modules that need the log; takes as long as nats-server needs to start, and runs concurrently. */
 async function loadRest() {
-  const engine = import("#hub/node/wiring/shards.ts").then(({ makeShards, watchEngine }) => ({
-    makeShards,
-    watchEngine,
+  const engine = import("#hub/node/wiring/shards.ts").then(({ makeCatalog, makeHost }) => ({
+    makeCatalog,
+    makeHost,
   }));
   const { makeFlow } = await import("./flow.ts");
   return { ...(await engine), makeFlow };

@@ -6,9 +6,9 @@ import { completeVersion } from "#hub/api/compat/version.ts";
 import type { HealthReport } from "#hub/api/ports/status.ts";
 import { ApiServer, type ApiServerOptions } from "#hub/api/server.ts";
 import type { IndexCatalog } from "#hub/cluster/catalog/index-catalog.ts";
-import type { ShardHost } from "#hub/cluster/hosting/shard-host.ts";
 import type { Documents } from "#hub/cluster/writes/documents.ts";
 import type { Fleet } from "#hub/fleet/fleet.ts";
+import type { HostedShards } from "#hub/host/contract/hosted-shards.ts";
 import type { Journal } from "#hub/journal/journal.ts";
 import { LiveServer } from "#hub/live/live-server.ts";
 import type { Access } from "#hub/node/access/access.ts";
@@ -37,7 +37,7 @@ export interface ListenersOptions {
   readonly version: string;
   readonly catalog: IndexCatalog;
   readonly documents: Documents;
-  readonly host: ShardHost;
+  readonly shards: HostedShards;
   readonly journal: Journal;
   readonly access: Access;
   readonly retention: RetentionRules;
@@ -174,11 +174,11 @@ export class Listeners implements Component {
   }
 
   async #parts(): Promise<ApiServerOptions["parts"]> {
-    const { settings, catalog, documents, host, access } = this.#options;
+    const { settings, catalog, documents, shards, access } = this.#options;
     const cluster = await this.#cluster();
     return {
       ...access.guard(catalog, documents),
-      shards: host,
+      shards,
       cluster,
       dataFolder: resolve(settings["path.data"]),
       clock: systemClock,
@@ -203,7 +203,7 @@ export class Listeners implements Component {
   }
 
   #status(): Status {
-    const { settings, version, startedMs, catalog, host, journal } = this.#options;
+    const { settings, version, startedMs, catalog, shards, journal } = this.#options;
     return new Status({
       version,
       compatVersion: completeVersion(settings["compat.version"]),
@@ -212,7 +212,7 @@ export class Listeners implements Component {
       startedMs,
       clock: systemClock,
       catalog,
-      host,
+      shards,
       journal,
       fleet: () => this.fleet,
       health: () => this.#health(),

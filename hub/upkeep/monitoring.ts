@@ -198,7 +198,7 @@ export class ProcessMetricsReader {
   async #values(): Promise<{ sums: Map<string, number>; byStream: Map<string, number> }> {
     const sums = new Map<string, number>();
     const byStream = new Map<string, number>();
-    for (const { name, values } of await this.#metrics.registry.getMetricsAsJSON())
+    for (const { name, values } of await this.#metrics.all())
       for (const { value, labels } of values) {
         sums.set(name, (sums.get(name) ?? 0) + value);
         const stream = (labels as { stream?: string }).stream;

@@ -22,7 +22,7 @@ export interface RetentionRulesOptions {
   readonly own: readonly string[];
   /** `retention.rules`. */
   readonly fixed: readonly string[];
-  readonly indices: () => readonly RetainedIndex[];
+  readonly indices: () => Promise<readonly RetainedIndex[]>;
   readonly nowMs: () => number;
 }
 
@@ -69,10 +69,10 @@ export class RetentionRules {
   }
 
   /** Returns the names of the indices that these rules of the page would delete at once. Throws request_invalid. */
-  due(rules: readonly string[]): string[] {
+  async due(rules: readonly string[]): Promise<string[]> {
     const { indices, nowMs } = this.#options;
     const all = [...this.#own, ...this.#fixed, ...rules.map(checked)];
-    return dueIndices(all, indices(), nowMs()).map(({ index }) => index.name);
+    return dueIndices(all, await indices(), nowMs()).map(({ index }) => index.name);
   }
 }
 

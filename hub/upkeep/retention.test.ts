@@ -24,7 +24,7 @@ async function sweep(
   const metrics = new Metrics();
   const retention = new Retention({
     rules: () => Promise.resolve(rules.map(parseRetentionRule)),
-    indices: () => indices,
+    indices: async () => indices,
     remove: (name) => {
       if (held.includes(name)) return Promise.reject(new Error("held"));
       removed.push(name);

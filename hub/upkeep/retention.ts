@@ -43,7 +43,7 @@ export interface DueIndex {
 export interface RetentionOptions {
   /** Called at each check. The first rule whose pattern matches a name applies. */
   readonly rules: () => Promise<readonly RetentionRule[]>;
-  readonly indices: () => readonly RetainedIndex[];
+  readonly indices: () => Promise<readonly RetainedIndex[]>;
   readonly remove: (name: string) => Promise<void>;
   readonly clock: Clock;
   readonly log: Logger;
@@ -109,14 +109,14 @@ export class Retention implements Component {
   /** Checks once and deletes. Never throws: a deletion that fails is retried at the next check. */
   async sweep(): Promise<void> {
     const { indices, log } = this.#options;
-    let rules: readonly RetentionRule[];
+    let due: ReadonlyMap<RetentionRule, readonly RetainedIndex[]>;
     try {
-      rules = await this.#options.rules();
+      due = byRule(await this.#options.rules(), await indices());
     } catch (error) {
-      log.warn({ err: toAppError(error) }, "the retention rules cannot be read for now");
+      log.warn({ err: toAppError(error) }, "the retention rules cannot be applied for now");
       return;
     }
-    for (const [rule, found] of byRule(rules, indices())) await this.#apply(rule, found);
+    for (const [rule, found] of due) await this.#apply(rule, found);
   }
 
   async #run(): Promise<void> {

@@ -49,6 +49,25 @@ export function createLogger({ name, level, pretty }: LogOptions): Logger {
   });
 }
 
+/** Returns a logger of a thread; `send` takes its lines to `writeSentLine` of the thread that writes the log. */
+export function sendingLogger(level: string, send: (line: string) => void): Logger {
+  const options: pino.LoggerOptions = {
+    level,
+    base: null,
+    timestamp: false,
+    formatters: { level: (label) => ({ level: label }) },
+  };
+  return pino(options, { write: send });
+}
+
+/** Writes a line of `sendingLogger` into the log. */
+export function writeSentLine(log: Logger, line: string): void {
+  const { level, msg, ...fields } = JSON.parse(line) as { level: string; msg?: string };
+  const write =
+    level === "fatal" || level === "error" || level === "warn" || level === "debug" ? level : "info";
+  log[write](fields, msg);
+}
+
 /** Returns a logger that writes nothing, for tests. */
 export function silentLogger(): Logger {
   return pino({ level: "silent" });

@@ -1,14 +1,41 @@
 /** Metrics: made in one place per process, named tailrace_<part>_<noun>_<unit>[_total]. */
 
-import { Counter, Gauge, Histogram, Registry } from "prom-client";
+import {
+  AggregatorRegistry,
+  Counter,
+  Gauge,
+  Histogram,
+  type MetricObjectWithValues,
+  type MetricValue,
+  Registry,
+} from "prom-client";
 
 export type { Counter, Gauge, Histogram };
 
 const NAME = /^tailrace_[a-z]+(_[a-z0-9]+)+$/;
 
+/** The values of one metric, as another thread sends them. */
+export type MetricRecord = MetricObjectWithValues<MetricValue<string>>;
+
 /** Makes metrics and prints them in the Prometheus text format. One per process, given through constructors. */
 export class Metrics {
   readonly registry = new Registry();
+  readonly #sources: (() => Promise<readonly MetricRecord[]>)[] = [];
+
+  /** Adds the metrics of another thread, which have names of their own; threads with the same metrics are summed. */
+  addSource(source: () => Promise<readonly MetricRecord[]>): void {
+    this.#sources.push(source);
+  }
+
+  /** Returns the metrics that were made here. */
+  own(): Promise<MetricRecord[]> {
+    return this.registry.getMetricsAsJSON();
+  }
+
+  /** Returns all metrics, those of other threads included. */
+  async all(): Promise<MetricRecord[]> {
+    return [...(await this.own()), ...(await (await this.#others()).getMetricsAsJSON())];
+  }
 
   /** A number that only grows; the name ends in _total. `collect` may raise it at each scrape. */
   counter<L extends string = never>(
@@ -64,8 +91,13 @@ export class Metrics {
   }
 
   /** Returns all metrics in the text exposition format. */
-  text(): Promise<string> {
-    return this.registry.metrics();
+  async text(): Promise<string> {
+    const own = await this.registry.metrics();
+    return this.#sources.length === 0 ? own : `${own}${await (await this.#others()).metrics()}`;
+  }
+
+  async #others(): Promise<Registry> {
+    return AggregatorRegistry.aggregate(await Promise.all(this.#sources.map((source) => source())));
   }
 }
 

@@ -5,10 +5,9 @@ import type { Cluster } from "#hub/api/ports/cluster.ts";
 import type { Documents } from "#hub/api/ports/documents.ts";
 import type { Indices, Shards } from "#hub/api/ports/indices.ts";
 import type { IngestPipelines } from "#hub/api/ports/pipelines.ts";
-import { ResultCache } from "#hub/search/execute/result-cache.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import type { Logger } from "#proto/kit/log.ts";
-import { countDocuments, countShards, IndexCounters } from "./index-counters.ts";
+import { countDocuments, countMaintenance, IndexCounters, type Maintenance } from "./index-counters.ts";
 import { ingestDocuments } from "./ingest-documents.ts";
 import { SlowQueries } from "./slow-queries.ts";
 import { Tasks } from "./tasks.ts";
@@ -36,12 +35,12 @@ export interface ApiDependencies {
 /** The dependencies, with their operations counted, and the state that routes share. */
 export interface ApiContext extends ApiDependencies {
   readonly counters: IndexCounters;
+  /** Refresh, flush and merge, counted. */
+  readonly maintenance: Maintenance;
   readonly remoteHosts: readonly string[];
   /** Stopped by its owner. */
   readonly tasks: Tasks;
   readonly slowQueries: SlowQueries;
-  /** Cached results of shards for requests without hits. */
-  readonly results: ResultCache;
 }
 
 /** Returns the context of the routes over the rest of the hub. */
@@ -55,11 +54,10 @@ export function apiContext(dependencies: ApiDependencies, log: Logger): ApiConte
       dependencies.ingest,
       indices,
     ),
-    shards: countShards(shards, counters),
+    maintenance: countMaintenance(shards, counters),
     counters,
     remoteHosts: dependencies.remoteHosts ?? [],
     tasks: new Tasks(clock),
-    results: new ResultCache(),
     slowQueries: new SlowQueries(clock, log, dependencies.slowQueryMs ?? Number.POSITIVE_INFINITY),
   };
 }

@@ -62,7 +62,7 @@ export class IndexCounters {
 
   /** Runs one operation on several indices and counts it for each. */
   async during<T>(
-    indices: readonly IndexInfo[],
+    indices: readonly Pick<IndexInfo, "uuid">[],
     pick: (counts: IndexCounts) => readonly OperationCount[],
     run: () => T | Promise<T>,
   ): Promise<T> {
@@ -141,11 +141,12 @@ export function countDocuments(documents: Documents, indices: Indices, counters:
   };
 }
 
-/** Returns `shards` with their maintenance counted. */
-export function countShards(shards: Shards, counters: IndexCounters): Shards {
+/** Maintenance of shards that is counted. */
+export type Maintenance = Pick<Shards, "refresh" | "flush" | "forceMerge">;
+
+/** Returns the maintenance of `shards` with every operation counted. */
+export function countMaintenance(shards: Maintenance, counters: IndexCounters): Maintenance {
   return {
-    searchers: (indices) => shards.searchers(indices),
-    stats: (index) => shards.stats(index),
     refresh: (indices) =>
       counters.during(
         indices,

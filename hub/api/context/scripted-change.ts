@@ -1,6 +1,5 @@
 /** Documents changed by a script: what `_update`, `_bulk`, `_update_by_query` and `_reindex` run, and what it leads to. */
 
-import type { ApiContext } from "#hub/api/context/api-context.ts";
 import { isFailure } from "#hub/api/parameters/write-options.ts";
 import type { WriteItem } from "#hub/api/ports/documents.ts";
 import type { StoredDocument, WriteOptions, WriteResult } from "#hub/cluster/writes/writes.ts";
@@ -8,6 +7,7 @@ import { readScript, type Script } from "#hub/scripts/script.ts";
 import { toJson } from "#hub/scripts/values/json.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
+import type { ApiContext } from "./api-context.ts";
 
 /** An update by a script that changes the stored document. */
 export interface ScriptedUpdate {

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { writeJson } from "#hub/search/options/json-writer.ts";
 import { RawJson } from "#hub/search/options/raw-json.ts";
 import { filterPath } from "./filter-path.ts";
-import { writeJson } from "./json-writer.ts";
 
 const VALUE = {
   took: 1,

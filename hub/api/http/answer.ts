@@ -1,10 +1,10 @@
 /** Content types of bodies and answers, and the bytes of an answer in the requested format. */
 
 import { stringify } from "yaml";
+import { plainValue, writeJson } from "#hub/search/options/json-writer.ts";
 import { RawJson } from "#hub/search/options/raw-json.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { filterPath } from "./filter-path.ts";
-import { plainValue, writeJson } from "./json-writer.ts";
 import type { ApiResponse, BodyKind, ResponseHeaders } from "./route.ts";
 
 /** An answer ready to be sent. */

@@ -55,7 +55,7 @@ export interface RetentionRules {
   /** Replaces those made here. Throws request_invalid, journal_conflict. */
   put(rules: readonly string[], revision: number): Promise<RetentionView>;
   /** Names of the indices that these rules would delete at once. Throws request_invalid. */
-  due(rules: readonly string[]): string[];
+  due(rules: readonly string[]): Promise<string[]>;
 }
 
 export interface RetentionView {

@@ -8,10 +8,10 @@ import type {
   ComposableTemplate,
   TemplateSet,
 } from "#hub/cluster/catalog/composable-templates.ts";
-import type { HostedShardStats } from "#hub/cluster/hosting/hosted-index.ts";
 import type { Mapping } from "#hub/engine/mapping/mapping.ts";
-import type { Searcher } from "#hub/engine/searcher/searcher.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
+
+export type { HostedShards as Shards } from "#hub/host/contract/hosted-shards.ts";
 
 /** An alias of one index, as `_alias` prints it. */
 export interface AliasInfo {
@@ -131,23 +131,4 @@ export interface Indices {
   templates(): Readonly<Record<string, IndexTemplate>>;
   putTemplate(name: string, template: IndexTemplate): Promise<void>;
   deleteTemplates(names: readonly string[]): Promise<void>;
-}
-
-/** A shard's snapshot to search in. */
-export interface ShardSearcher {
-  readonly index: IndexInfo;
-  /** From 0. */
-  readonly shard: number;
-  readonly searcher: Searcher;
-}
-
-/** The shards of this node. */
-export interface Shards {
-  /** Snapshots of every shard of `indices`, index by index; the caller closes each searcher. Throws index_closed. */
-  searchers(indices: readonly IndexInfo[]): ShardSearcher[];
-  refresh(indices: readonly IndexInfo[]): Promise<void>;
-  /** Makes everything applied durable in segments. */
-  flush(indices: readonly IndexInfo[]): Promise<void>;
-  forceMerge(indices: readonly IndexInfo[], maxSegments: number): Promise<void>;
-  stats(index: IndexInfo): HostedShardStats[];
 }

@@ -178,16 +178,35 @@ const DETAILS: Readonly<Record<string, (source: StatsSource, options: StatsOptio
   },
 };
 
-/** Returns the source of the statistics of `indices` together. */
-export function statsSource(
-  { shards, counters, results }: Pick<ApiContext, "shards" | "counters" | "results">,
+/** Returns the sources of the statistics of indices by their uuid. */
+export async function statsSources(
+  { shards, counters }: Pick<ApiContext, "shards" | "counters">,
   indices: readonly IndexInfo[],
-): StatsSource {
+): Promise<ReadonlyMap<string, StatsSource>> {
+  const [stats, results] = await Promise.all([shards.stats(indices), shards.cacheStats(indices)]);
+  return new Map(
+    indices.map((index) => {
+      const { uuid } = index;
+      const result = results.get(uuid);
+      const source = {
+        shards: stats.get(uuid) ?? [],
+        counts: [counters.of(uuid)],
+        results: result === undefined ? [] : [result],
+        types: [typeOf(index)],
+      };
+      return [uuid, source];
+    }),
+  );
+}
+
+/** Returns the source of the statistics of several sources together. */
+export function together(sources: Iterable<StatsSource>): StatsSource {
+  const all = [...sources];
   return {
-    shards: indices.flatMap((index) => shards.stats(index)),
-    counts: indices.map(({ uuid }) => counters.of(uuid)),
-    results: indices.map(({ uuid }) => results.stats(uuid)),
-    types: indices.map(typeOf),
+    shards: all.flatMap(({ shards }) => shards),
+    counts: all.flatMap(({ counts }) => counts),
+    results: all.flatMap(({ results }) => results),
+    types: all.flatMap(({ types }) => types),
   };
 }
 

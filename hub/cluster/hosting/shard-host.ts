@@ -20,11 +20,16 @@ import { type RefreshInterval, RefreshWaiters, refreshInterval } from "./refresh
 import { type SetBackReport, SetBackShards } from "./set-back-shards.ts";
 import { type Committed, ShardFolders, shardKey } from "./shard-folders.ts";
 
+/** The index metadata that shards are opened by. */
+export type HostedCatalog = Pick<IndexCatalog, "all" | "byUuid" | "onChange" | "restore" | "catchUp">;
+
 export interface ShardHostOptions {
   readonly folder: string;
-  readonly catalog: IndexCatalog;
+  readonly catalog: HostedCatalog;
   readonly log: Logger;
   readonly clock: Clock;
+  /** Called around a commit, which may wait long for a slow disk. */
+  readonly onCommitting?: (isUnderWay: boolean) => void;
 }
 
 /** A snapshot of a shard for searching. */
@@ -142,15 +147,12 @@ export class ShardHost {
 
   /** Makes everything applied durable and returns the position that this covers. */
   commit(): Position {
-    const position = this.#position;
-    for (const [uuid, hosted] of this.#hosted) {
-      if (!hosted.isDirty) continue;
-      const index = this.#options.catalog.byUuid(uuid);
-      if (index !== undefined) this.#folders.describe(index);
-      hosted.commit(refreshInterval(index));
+    this.#options.onCommitting?.(true);
+    try {
+      return this.#commit();
+    } finally {
+      this.#options.onCommitting?.(false);
     }
-    this.#folders.writeCommitted({ position, generations: this.#generations() });
-    return position;
   }
 
   /** Gives back the disk that idle shards keep for their manifest before. */
@@ -239,6 +241,18 @@ export class ShardHost {
     for (const hosted of this.#hosted.values()) hosted.close();
     this.#hosted.clear();
     this.#waiters.release();
+  }
+
+  #commit(): Position {
+    const position = this.#position;
+    for (const [uuid, hosted] of this.#hosted) {
+      if (!hosted.isDirty) continue;
+      const index = this.#options.catalog.byUuid(uuid);
+      if (index !== undefined) this.#folders.describe(index);
+      hosted.commit(refreshInterval(index));
+    }
+    this.#folders.writeCommitted({ position, generations: this.#generations() });
+    return position;
   }
 
   *#all(): Iterable<Shard> {

@@ -26,7 +26,7 @@ export interface ShardPort {
     index: IndexMetadata,
     shard: number,
     id: string,
-  ): Omit<StoredDocument, "index" | "id" | "routing"> | null;
+  ): Promise<Omit<StoredDocument, "index" | "id" | "routing"> | null>;
   refresh(indices: readonly IndexMetadata[]): Promise<void>;
   /** Resolves when all of them had a refresh that began after the call, are gone, or `signal` is aborted. */
   nextRefresh(indices: readonly IndexMetadata[], signal: AbortSignal): Promise<void>;
@@ -142,18 +142,22 @@ export class Documents {
   }
 
   /** Reads in real time. `index`: a name, or an alias of one index. Throws index_missing. */
-  get(name: string, id: string, { routing }: { readonly routing?: string }): Promise<StoredDocument | null> {
+  async get(
+    name: string,
+    id: string,
+    { routing }: { readonly routing?: string },
+  ): Promise<StoredDocument | null> {
     const found = this.#options.catalog.resolve(name, {});
     const index = found[0];
     if (found.length !== 1 || index === undefined) {
       const names = found.map((each) => each.name).join(", ");
       const text = `Alias [${name}] has more than one indices associated with it [[${names}]], can't execute a single index op`;
-      return Promise.reject(new AppError("request_invalid", text));
+      throw new AppError("request_invalid", text);
     }
     const shard = shardOf(id, routing ?? "", index.settings.numberOfShards);
-    const document = this.#options.shards.get(index, shard, id);
-    if (document === null) return Promise.resolve(null);
-    return Promise.resolve({ ...document, index: index.name, id, ...(routing !== undefined && { routing }) });
+    const document = await this.#options.shards.get(index, shard, id);
+    if (document === null) return null;
+    return { ...document, index: index.name, id, ...(routing !== undefined && { routing }) };
   }
 
   #header(lenient: boolean) {

@@ -2,8 +2,9 @@
 
 import type { HealthReport, HubStatus } from "#hub/api/ports/status.ts";
 import type { IndexCatalog } from "#hub/cluster/catalog/index-catalog.ts";
-import type { ShardHost } from "#hub/cluster/hosting/shard-host.ts";
+import type { HostedShardStats } from "#hub/cluster/hosting/hosted-index.ts";
 import type { Fleet } from "#hub/fleet/fleet.ts";
+import type { HostedShards } from "#hub/host/contract/hosted-shards.ts";
 import type { Journal } from "#hub/journal/journal.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { toAppError } from "#proto/kit/errors.ts";
@@ -19,7 +20,7 @@ export interface StatusParts {
   readonly startedMs: number;
   readonly clock: Clock;
   readonly catalog: IndexCatalog;
-  readonly host: ShardHost;
+  readonly shards: Pick<HostedShards, "stats">;
   readonly journal: Journal;
   readonly fleet: () => Fleet | undefined;
   readonly health: () => HealthReport;
@@ -66,7 +67,7 @@ export class Status implements HubStatus {
       durability,
       durability_meaning: DURABILITY[durability],
       streams: await this.#streams(),
-      ...this.#documents(),
+      ...(await this.#documents()),
       agents: this.agents().length,
       pipelines: await this.#parts.pipelines(),
     };
@@ -109,13 +110,24 @@ export class Status implements HubStatus {
     return Object.fromEntries(await Promise.all(entries)) as JsonObject;
   }
 
-  #documents(): JsonObject {
+  /** Returns the number of documents and their size; that of indices alone where the shards can't be asked now. */
+  async #documents(): Promise<JsonObject> {
     const indices = this.#parts.catalog.all();
-    const shards = indices.flatMap((index) => this.#parts.host.stats(index));
+    const shards = await this.#statistics();
+    if (shards === undefined) return { indices: indices.length };
     return {
       indices: indices.length,
       indexed_docs: shards.reduce((sum, { docs }) => sum + docs, 0),
       index_bytes: shards.reduce((sum, { bytes }) => sum + bytes, 0),
     };
+  }
+
+  async #statistics(): Promise<readonly HostedShardStats[] | undefined> {
+    try {
+      return [...(await this.#parts.shards.stats(this.#parts.catalog.all())).values()].flat();
+    } catch {
+      // The state of the shards is part of `health`.
+      return undefined;
+    }
   }
 }

@@ -4,7 +4,7 @@ import { AlertSearch } from "#hub/alerts/alert-search.ts";
 import { Alerts, type AlertsOptions } from "#hub/alerts/alerts.ts";
 import { Notifier } from "#hub/alerts/notifier.ts";
 import type { IndexCatalog } from "#hub/cluster/catalog/index-catalog.ts";
-import type { ShardHost } from "#hub/cluster/hosting/shard-host.ts";
+import type { HostedShards } from "#hub/host/contract/hosted-shards.ts";
 import { isWithin } from "#hub/node/access/index-access.ts";
 import type { HubSettings } from "#hub/node/settings/hub-settings.ts";
 import { systemClock } from "#proto/kit/clock.ts";
@@ -18,7 +18,7 @@ export interface AlertWiring {
   /** See AlertsOptions. */
   readonly writer: AlertsOptions["writer"];
   readonly catalog: IndexCatalog;
-  readonly host: ShardHost;
+  readonly shards: Pick<HostedShards, "search">;
   readonly dashboardUrl: () => string;
   readonly log: Logger;
   readonly metrics: Metrics;
@@ -30,7 +30,7 @@ export function wireAlerts({
   bucket,
   writer,
   catalog,
-  host,
+  shards,
   dashboardUrl,
   log,
   metrics,
@@ -39,18 +39,8 @@ export function wireAlerts({
     const options = { ignoreUnavailable: true, allowNoIndices: true };
     const found = catalog.resolve(expression, options);
     const open = found.filter(({ name, state }) => state === "open" && isWithin(reach, name));
-    const opened = host.searchers(open);
-    return {
-      shards: opened.map(({ index, shard, searcher }) => ({
-        index: { name: index.name, uuid: index.uuid, typeName: "_doc" },
-        shard,
-        searcher,
-      })),
-      close: () => {
-        for (const { searcher } of opened) searcher.close();
-      },
-    };
-  });
+    return open.map(({ uuid }) => ({ uuid, typeName: "_doc" }));
+  }, shards);
   const notifier = new Notifier({
     allowPrivate: settings["alerts.webhook.allow_private"],
     smtpUrl: settings["alerts.smtp.url"],

@@ -1,14 +1,14 @@
-/** Creates the index catalog, the shards and the retention, and exports metrics of the kernel and the caches. */
+/** Creates the index catalog, the host of the shards and the retention. */
 
 import { join } from "node:path";
 import { versionProfile } from "#hub/api/compat/version.ts";
 import { IndexCatalog } from "#hub/cluster/catalog/index-catalog.ts";
 import type { IndexMetadata } from "#hub/cluster/catalog/index-metadata.ts";
 import { INTERNAL_PREFIX } from "#hub/cluster/catalog/index-names.ts";
-import { ShardHost } from "#hub/cluster/hosting/shard-host.ts";
-import { extentCache } from "#hub/engine/files/extent-cache.ts";
+import type { HostedShardStats } from "#hub/cluster/hosting/hosted-index.ts";
 import { threadKernel } from "#hub/engine/kernel/kernel.ts";
-import { filterCache } from "#hub/engine/segment/filter-cache.ts";
+import { HostThreadClient } from "#hub/host/client/host-thread-client.ts";
+import type { HostedShards } from "#hub/host/contract/hosted-shards.ts";
 import type { HubSettings } from "#hub/node/settings/hub-settings.ts";
 import { METRICS_PREFIX } from "#hub/upkeep/monitoring.ts";
 import { parseRetentionRule, type RetainedIndex, Retention } from "#hub/upkeep/retention.ts";
@@ -25,47 +25,50 @@ const INGESTED = "event.ingested";
 export interface RetentionWiring {
   readonly settings: HubSettings;
   readonly catalog: IndexCatalog;
-  readonly host: ShardHost;
+  readonly shards: HostedShards;
   readonly log: Logger;
   readonly metrics: Metrics;
 }
 
-/** The index catalog, and the shards of this hub. */
-export interface Shards {
-  readonly catalog: IndexCatalog;
-  readonly host: ShardHost;
-}
-
-/**
- * Makes the catalog of `indices` and the host of the shards below `folder` (path.data); nothing is started. Throws
- * unavailable where the engine's kernel is missing.
- */
-export function makeShards({
+/** Makes the catalog of `indices`; it is not started. */
+export function makeCatalog({
   indices,
-  folder,
   log,
   compatVersion,
 }: {
   readonly indices: StateBucket;
-  readonly folder: string;
   readonly log: Logger;
   /** Version reported to clients. */
   readonly compatVersion: string;
-}): Shards {
-  threadKernel();
-  const catalog = new IndexCatalog({
+}): IndexCatalog {
+  return new IndexCatalog({
     bucket: indices,
     log,
     now: () => systemClock.now(),
     defaultShards: versionProfile(compatVersion).defaultShards,
   });
-  const host = new ShardHost({ folder: join(folder, "engine"), catalog, log, clock: systemClock });
-  return { catalog, host };
+}
+
+/**
+ * Makes the thread that hosts the shards below `folder` (path.data); it is not started. Throws unavailable where the
+ * engine's kernel is missing.
+ */
+export function makeHost({
+  folder,
+  log,
+  metrics,
+}: {
+  readonly folder: string;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+}): HostThreadClient {
+  threadKernel();
+  return new HostThreadClient({ folder: join(folder, "engine"), log, metrics, clock: systemClock });
 }
 
 /** Returns the retention rules. Throws settings_invalid. */
 export function retentionRules(
-  { settings, catalog, host }: Pick<RetentionWiring, "settings" | "catalog" | "host">,
+  { settings, catalog, shards }: Pick<RetentionWiring, "settings" | "catalog" | "shards">,
   bucket: StateBucket,
 ): RetentionRules {
   return new RetentionRules({
@@ -76,7 +79,7 @@ export function retentionRules(
       ownRule(settings, "monitoring.keep", `${METRICS_PREFIX}*`),
     ],
     fixed: settings["retention.rules"],
-    indices: () => catalog.all().map((index) => retained(index, host)),
+    indices: () => retained(catalog, shards),
     nowMs: () => systemClock.now(),
   });
 }
@@ -99,12 +102,12 @@ function ownRule(settings: HubSettings, key: "auth.audit.keep" | "monitoring.kee
 
 /** Returns the component that deletes indices by the rules. */
 export function wireRetention(
-  { catalog, host, log, metrics }: RetentionWiring,
+  { catalog, shards, log, metrics }: RetentionWiring,
   rules: RetentionRules,
 ): Retention {
   return new Retention({
     rules: () => rules.all(),
-    indices: () => catalog.all().map((index) => retained(index, host)),
+    indices: () => retained(catalog, shards),
     remove: (name) => catalog.delete([name]),
     clock: systemClock,
     log,
@@ -112,46 +115,24 @@ export function wireRetention(
   });
 }
 
-/** Exports the metrics of the engine's caches. */
-export function watchEngine(metrics: Metrics): void {
-  const labels = ["cache"] as const;
-  metrics.gauge("tailrace_search_cache_bytes", "bytes held by search caches", labels, (gauge) => {
-    gauge.set({ cache: "files" }, extentCache().stats().bytes);
-    gauge.set({ cache: "filters" }, filterCache().stats().bytes);
-  });
-  metrics.gauge("tailrace_search_cache_hits", "reads answered by search caches", labels, (gauge) => {
-    gauge.set({ cache: "files" }, extentCache().stats().hits);
-    gauge.set({ cache: "filters" }, filterCache().stats().hits);
-  });
-  metrics.gauge("tailrace_search_cache_misses", "reads not answered by search caches", labels, (gauge) => {
-    gauge.set({ cache: "files" }, extentCache().stats().misses);
-    gauge.set({ cache: "filters" }, filterCache().stats().misses);
-  });
+async function retained(catalog: IndexCatalog, shards: HostedShards): Promise<RetainedIndex[]> {
+  const indices = catalog.all();
+  const open = indices.filter(({ state }) => state === "open");
+  const [stats, ingested] = await Promise.all([shards.stats(indices), shards.largest(open, INGESTED)]);
+  return indices.map((index) => retainedIndex(index, stats.get(index.uuid) ?? [], ingested.get(index.uuid)));
 }
 
-function retained(index: IndexMetadata, host: ShardHost): RetainedIndex {
-  const stats = host.stats(index);
-  const ingestedMs = index.state === "open" ? lastIngestedMs(index, host) : Number.NEGATIVE_INFINITY;
+function retainedIndex(
+  { name, dataStream, settings }: IndexMetadata,
+  stats: readonly HostedShardStats[],
+  ingestedMs: number | undefined,
+): RetainedIndex {
   // Documents put over HTTP have no arrival time; it is no later than the last write to their shard.
-  const writtenMs = Math.max(index.settings.creationDate, ...stats.map((shard) => shard.writtenMs));
+  const writtenMs = Math.max(settings.creationDate, ...stats.map((shard) => shard.writtenMs));
   return {
-    name: index.name,
-    ...(index.dataStream !== undefined && { dataStream: index.dataStream }),
+    name,
+    ...(dataStream !== undefined && { dataStream }),
     sizeBytes: stats.reduce((total, { bytes }) => total + bytes, 0),
-    lastMs: ingestedMs === Number.NEGATIVE_INFINITY ? writtenMs : ingestedMs,
+    lastMs: ingestedMs ?? writtenMs,
   };
-}
-
-function lastIngestedMs(index: IndexMetadata, host: ShardHost): number {
-  let lastMs = Number.NEGATIVE_INFINITY;
-  for (const { searcher } of host.searchers([index])) {
-    try {
-      for (const segment of searcher.segments) {
-        lastMs = Math.max(lastMs, segment.numericColumn(INGESTED)?.max ?? Number.NEGATIVE_INFINITY);
-      }
-    } finally {
-      searcher.close();
-    }
-  }
-  return lastMs;
 }

@@ -37,9 +37,14 @@ export function warningCount(): number {
   return underWay.getStore()?.warnings.size ?? 0;
 }
 
+/** Returns the version that the request under way is answered in. */
+export function requestVersion(): VersionNumber {
+  return underWay.getStore()?.version ?? OLDEST;
+}
+
 /** Returns true where the request under way is answered as `version` or a later one. */
 export function answersAs(version: VersionNumber): boolean {
-  return (underWay.getStore()?.version ?? OLDEST) >= version;
+  return requestVersion() >= version;
 }
 
 /** Adds a warning to the answer of the request under way if its version is in the range. */

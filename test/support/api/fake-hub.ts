@@ -6,19 +6,24 @@ import { join } from "node:path";
 import type { AccessControl } from "#hub/api/http/route.ts";
 import type { Cluster } from "#hub/api/ports/cluster.ts";
 import type { Documents, WriteItem } from "#hub/api/ports/documents.ts";
-import type { IndexInfo, Shards } from "#hub/api/ports/indices.ts";
+import type { IndexInfo } from "#hub/api/ports/indices.ts";
 import type { IngestPipelines } from "#hub/api/ports/pipelines.ts";
 import { sourcesOf } from "#hub/api/routes/documents/bulk-run.ts";
 import { ApiServer, type ApiServerOptions } from "#hub/api/server.ts";
 import { ANONYMOUS } from "#hub/auth/accounts/principal.ts";
 import { IndexCatalog } from "#hub/cluster/catalog/index-catalog.ts";
+import type { IndexMetadata } from "#hub/cluster/catalog/index-metadata.ts";
+import type { HostedShardStats } from "#hub/cluster/hosting/hosted-index.ts";
 import type { AppendResult, StoredDocument, WriteOptions, WriteResult } from "#hub/cluster/writes/writes.ts";
+import { SearchContexts } from "#hub/host/operations/contexts.ts";
+import { ResultCache } from "#hub/search/execute/result-cache.ts";
 import { actionCode, type DocumentBatch } from "#proto/document-batch.ts";
 import { systemClock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { silentLogger } from "#proto/kit/log.ts";
 import { MemoryBucket } from "#proto/kit/memory-bucket.ts";
 import { Metrics } from "#proto/kit/metrics.ts";
+import { localShards } from "#test/support/host/local-shards.ts";
 
 /** Length of ids that are made. */
 const ID_BYTES = 20;
@@ -129,27 +134,37 @@ function merge(before: Uint8Array, change: Uint8Array): Uint8Array {
   return Buffer.from(JSON.stringify({ ...parse(before), ...parse(change) }));
 }
 
-const NO_SHARDS: Shards = {
-  searchers: () => [],
-  refresh: () => Promise.resolve(),
-  flush: () => Promise.resolve(),
-  forceMerge: () => Promise.resolve(),
-  stats: () => [
-    {
-      shard: 0,
-      docs: 3,
-      deleted: 1,
-      bytes: 1536,
-      generation: 1,
-      fieldData: new Map([["message", 24]]),
-      completions: new Map([["names", 48]]),
-      memoryBytes: 0,
-      writtenMs: 0,
-      segments: 1,
-      log: { operations: 4, bytes: 400, uncommittedOperations: 1, uncommittedBytes: 100 },
-    },
-  ],
+const STATS: HostedShardStats = {
+  shard: 0,
+  docs: 3,
+  deleted: 1,
+  bytes: 1536,
+  generation: 1,
+  fieldData: new Map([["message", 24]]),
+  completions: new Map([["names", 48]]),
+  memoryBytes: 0,
+  writtenMs: 0,
+  segments: 1,
+  log: { operations: 4, bytes: 400, uncommittedOperations: 1, uncommittedBytes: 100 },
 };
+
+/** Shards without documents, but with statistics. */
+const NO_SHARDS = localShards({
+  shards: {
+    searchers: () => [],
+    get: () => null,
+    refresh: () => Promise.resolve(),
+    nextRefresh: () => Promise.resolve(),
+    flush: () => Promise.resolve(),
+    forceMerge: () => Promise.resolve(),
+    stats: () => [STATS],
+  },
+  // Every index has them.
+  indices: { byUuid: (uuid) => ({ uuid }) as IndexMetadata },
+  clock: systemClock,
+  results: new ResultCache(),
+  contexts: new SearchContexts(),
+});
 
 const CLUSTER: Cluster = {
   name: "test",

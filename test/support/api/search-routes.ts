@@ -7,7 +7,6 @@ import { IndexCounters } from "#hub/api/context/index-counters.ts";
 import { SlowQueries } from "#hub/api/context/slow-queries.ts";
 import { Tasks } from "#hub/api/context/tasks.ts";
 import { errorBody } from "#hub/api/http/error-body.ts";
-import { writeJson } from "#hub/api/http/json-writer.ts";
 import { checkParameters, parseQuery } from "#hub/api/http/query-string.ts";
 import { ApiRequest, type Method } from "#hub/api/http/request.ts";
 import type { ApiResponse } from "#hub/api/http/route.ts";
@@ -16,14 +15,20 @@ import type { AliasInfo, IndexInfo } from "#hub/api/ports/indices.ts";
 import { allSearchRoutes } from "#hub/api/routes/search/all.ts";
 import { ScrollContexts } from "#hub/api/routes/search/scroll-contexts.ts";
 import { ANONYMOUS } from "#hub/auth/accounts/principal.ts";
+import type { IndexMetadata } from "#hub/cluster/catalog/index-metadata.ts";
 import { resolveIndices } from "#hub/cluster/catalog/index-names.ts";
+import type { ShardSearcher } from "#hub/cluster/hosting/shard-host.ts";
+import { SearchContexts } from "#hub/host/operations/contexts.ts";
+import type { HostState } from "#hub/host/operations/operation.ts";
 import { ResultCache } from "#hub/search/execute/result-cache.ts";
+import { writeJson } from "#hub/search/options/json-writer.ts";
 import { gatherWarnings } from "#hub/search/options/request-version.ts";
 import { systemClock } from "#proto/kit/clock.ts";
 import { toAppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { silentLogger } from "#proto/kit/log.ts";
 import { Metrics } from "#proto/kit/metrics.ts";
+import { localShards } from "#test/support/host/local-shards.ts";
 import { IndexFixture } from "#test/support/search/shards.ts";
 
 /** Documents of the index logs. */
@@ -56,6 +61,22 @@ export class SearchRoutesFixture {
   readonly scrolls = new ScrollContexts(new Metrics());
   /** Of the cluster. */
   settings: JsonObject = {};
+  readonly #indices: ReadonlyMap<string, IndexInfo> = new Map([
+    [
+      "logs",
+      infoOf("logs", this.logs, { bad: { filter: { range: { status: { gte: 400 } } } }, all: {} }, {}),
+    ],
+    ["other", infoOf("other", this.other, {}, { "mapping.type_name": "line" })],
+  ]);
+  readonly #host = {
+    indices: {
+      byUuid: (uuid: string) =>
+        [...this.#indices.values()].find((index) => index.uuid === uuid) as IndexMetadata | undefined,
+    },
+    clock: systemClock,
+    results: new ResultCache(),
+    contexts: new SearchContexts(),
+  };
   /** Searchers that aren't closed yet. */
   #open = 0;
 
@@ -99,18 +120,22 @@ export class SearchRoutesFixture {
     this.other.close();
   }
 
+  /** The shards of both indices, whose open searchers are counted. */
+  #shards(): HostState["shards"] {
+    const fixtures: Readonly<Record<string, IndexFixture>> = { logs: this.logs, other: this.other };
+    const searchers = (wanted: readonly IndexMetadata[]): ShardSearcher[] =>
+      wanted.flatMap((index) =>
+        fixtures[index.name]!.shards.map(({ shard, searcher }) => {
+          this.#open++;
+          const close = (): void => void this.#open--;
+          return { index, shard, searcher: { ...searcher, close } };
+        }),
+      );
+    return { searchers } as unknown as HostState["shards"];
+  }
+
   #partsOf(compatVersion: string): ApiContext {
-    const indices = new Map([
-      [
-        "logs",
-        infoOf("logs", this.logs, { bad: { filter: { range: { status: { gte: 400 } } } }, all: {} }, {}),
-      ],
-      ["other", infoOf("other", this.other, {}, { "mapping.type_name": "line" })],
-    ]);
-    const fixtures = new Map([
-      ["logs", this.logs],
-      ["other", this.other],
-    ]);
+    const indices = this.#indices;
     return {
       indices: {
         resolve: (expression: string | undefined, options: object) =>
@@ -118,26 +143,8 @@ export class SearchRoutesFixture {
       } as unknown as ApiContext["indices"],
       documents: {} as ApiContext["documents"],
       counters: new IndexCounters(systemClock),
-      results: new ResultCache(),
-      shards: {
-        searchers: (wanted: readonly IndexInfo[]) => {
-          return wanted.flatMap((index) =>
-            fixtures.get(index.name)!.shards.map(({ shard, searcher }) => {
-              this.#open++;
-              return {
-                index,
-                shard,
-                searcher: {
-                  ...searcher,
-                  close: () => {
-                    this.#open--;
-                  },
-                },
-              };
-            }),
-          );
-        },
-      } as unknown as ApiContext["shards"],
+      shards: localShards({ ...this.#host, shards: this.#shards() }),
+      maintenance: {} as ApiContext["maintenance"],
       cluster: {
         nodes: () => [
           {

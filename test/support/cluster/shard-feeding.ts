@@ -94,7 +94,16 @@ export async function openNode(
   const host = new ShardHost({ folder, catalog, log: logger, clock: systemClock });
   await host.open();
   const port = log.port();
-  const documents = new Documents({ log: port, catalog, shards: host, now: Date.now });
+  const documents = new Documents({
+    log: port,
+    catalog,
+    now: Date.now,
+    shards: {
+      get: async (index, shard, id) => host.get(index, shard, id),
+      refresh: (indices) => host.refresh(indices),
+      nextRefresh: (indices, signal) => host.nextRefresh(indices, signal),
+    },
+  });
   documents.start();
   const follower = new LogFollower({
     host,

@@ -124,7 +124,7 @@ export async function changeByQuery(
   }
   if (!options.refresh || written.size === 0) return;
   const indices = [...written].map((name) => parts.indices.get(name)).filter((index) => index !== undefined);
-  await parts.shards.refresh(indices);
+  await parts.maintenance.refresh(indices);
 }
 
 /** Returns true for a write that was abandoned when the task was cancelled: its outcome is unknown. */

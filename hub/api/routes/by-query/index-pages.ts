@@ -1,13 +1,8 @@
 /** Pages of documents of this hub's own indices, over one snapshot. */
 
+import { randomUUID } from "node:crypto";
 import type { ApiContext } from "#hub/api/context/api-context.ts";
-import { writeJson } from "#hub/api/http/json-writer.ts";
-import { optionalText } from "#hub/api/parameters/values.ts";
-import { openShards, type SearchTarget, searchLimits } from "#hub/api/routes/search/search-target.ts";
-import { RawJson } from "#hub/search/options/raw-json.ts";
-import type { SearchCursor } from "#hub/search/phases/contract.ts";
-import { parseSearchRequest } from "#hub/search/request/search-request.ts";
-import { searchShards } from "#hub/search/search.ts";
+import { checkedIndices, type SearchTarget, searchLimits } from "#hub/api/routes/search/search-target.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import type { DocumentPages, FoundDocument } from "./change-by-query.ts";
 
@@ -22,54 +17,32 @@ export async function openIndexPages(
   pageSize: number,
   signal: AbortSignal,
 ): Promise<DocumentPages> {
+  const { shards } = parts;
   const limits = searchLimits(parts);
-  const sort = body["sort"] ?? ["_doc"];
-  const request = parseSearchRequest(
-    { ...body, sort, size: pageSize, version: true, seq_no_primary_term: true },
-    limits,
-  );
-  const opened = openShards(parts, target);
-  let cursor: SearchCursor | undefined;
-  let first: readonly FoundDocument[] | undefined;
-  const read = async (stop: AbortSignal): Promise<{ total: number; page: FoundDocument[] }> => {
-    const options = { signal: stop, limits, clock: parts.clock, ...(cursor !== undefined && { cursor }) };
-    const response = await searchShards(request, opened.shards, options);
-    const [failure] = response.shards.failures;
-    if (failure !== undefined) throw failure.error;
-    cursor = response.cursor ?? cursor;
-    return { total: response.total ?? 0, page: response.hits.map(foundDocument) };
+  const search = {
+    ...body,
+    sort: body["sort"] ?? ["_doc"],
+    size: pageSize,
+    version: true,
+    seq_no_primary_term: true,
   };
-  try {
-    const { total, page } = await read(signal);
-    first = page;
-    return {
-      total,
-      async next(stop) {
-        const ready = first;
-        first = undefined;
-        return ready ?? (await read(stop)).page;
-      },
-      async close() {
-        opened.close();
-      },
-    };
-  } catch (error) {
-    opened.close();
-    throw error;
-  }
-}
-
-function foundDocument(hit: JsonObject): FoundDocument {
-  const source = hit["_source"];
+  const { targets } = await checkedIndices(parts, target, () => shards.check({ body: search, limits }));
+  const id = randomUUID();
+  const form = { typedKeys: false, objectTotals: false };
+  const { total, documents } = await shards.openDocuments(
+    { ...form, id, targets, body: search, limits, maxSlices: 1 },
+    signal,
+  );
+  let first: readonly FoundDocument[] | undefined = documents;
   return {
-    index: String(hit["_index"]),
-    type: optionalText(hit["_type"], "_type"),
-    id: String(hit["_id"]),
-    version: Number(hit["_version"]),
-    seqNo: Number(hit["_seq_no"]),
-    primaryTerm: Number(hit["_primary_term"]),
-    routing: typeof hit["_routing"] === "string" ? hit["_routing"] : undefined,
-    // The bytes are the segment's, which may go before they are written.
-    source: source instanceof RawJson ? source.bytes.slice() : Buffer.from(writeJson(source ?? {})),
+    total,
+    async next(stop) {
+      const ready = first;
+      first = undefined;
+      return ready ?? (await shards.nextDocuments({ ...form, id, limits }, stop)).documents;
+    },
+    async close() {
+      shards.closeContexts([id]);
+    },
   };
 }

@@ -1,8 +1,8 @@
 /** Pages of documents of another search engine (5.x to 8.x, or another hub), by its scroll interface. */
 
-import { writeJson } from "#hub/api/http/json-writer.ts";
 import { optionalText } from "#hub/api/parameters/values.ts";
 import { objectOf, parseJson } from "#hub/search/options/json.ts";
+import { writeJson } from "#hub/search/options/json-writer.ts";
 import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
 import { valueText } from "#proto/event.ts";
 import { systemClock } from "#proto/kit/clock.ts";

@@ -1,10 +1,9 @@
 /** Tables of `_cat` with a row for each index, alias or template, or for all of them. */
 
-import type { ApiContext } from "#hub/api/context/api-context.ts";
 import { resolveOptions } from "#hub/api/parameters/shared-parameters.ts";
 import type { IndexInfo } from "#hub/api/ports/indices.ts";
 import { clusterHealth, indexHealth } from "#hub/api/stats/index-health.ts";
-import { statCell, statsSource } from "#hub/api/stats/statistics.ts";
+import { type StatsSource, statCell, statsSources } from "#hub/api/stats/statistics.ts";
 import { answersAs } from "#hub/search/options/request-version.ts";
 import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
 import {
@@ -37,19 +36,24 @@ export const indicesTable: CatTable = {
     column("pri.store.size", "", "store size of primaries", RIGHT),
     column("segments.count", "sc,segmentsCount", "number of segments", HIDDEN_RIGHT),
   ],
-  rows(api, request) {
+  async rows(api, request) {
     const wanted = request.query["health"];
-    return api.indices
-      .resolve(request.path["index"], resolveOptions(request, { expandWildcards: "all" }))
-      .map((index) => indexRow(api, index))
+    const options = resolveOptions(request, { expandWildcards: "all" });
+    const found = api.indices.resolve(request.path["index"], options);
+    const sources = await statsSources(
+      api,
+      found.filter(({ state }) => state === "open"),
+    );
+    return found
+      .map((index) => indexRow(index, sources.get(index.uuid)))
       .filter((row) => wanted === undefined || row["health"] === wanted);
   },
 };
 
-function indexRow(api: ApiContext, index: IndexInfo): Row {
+/** `stats`: undefined for a closed index. */
+function indexRow(index: IndexInfo, stats: StatsSource | undefined): Row {
   const { settings } = index;
   const isOpen = index.state === "open";
-  const stats = isOpen ? statsSource(api, [index]) : undefined;
   const cell = (name: string): Row[string] => (stats === undefined ? null : statCell(stats, name));
   // From 7.2 on the copies of a closed index are counted too.
   const isCounted = isOpen || answersAs(702);
@@ -118,14 +122,10 @@ export const countTable: CatTable = {
   params: ["ignore_unavailable"],
   summary: "Counts documents.",
   columns: [...CLOCK_COLUMNS, column("count", "dc,docs.count,docsCount", "the document count")],
-  rows({ indices, shards, clock }, request) {
-    const searchers = shards.searchers(indices.resolve(request.path["index"], resolveOptions(request)));
-    try {
-      const count = searchers.reduce((sum, { searcher }) => sum + searcher.totalDocs, 0);
-      return [{ ...clockCells(clock.now()), count }];
-    } finally {
-      for (const { searcher } of searchers) searcher.close();
-    }
+  async rows({ indices, shards, clock }, request) {
+    const found = indices.resolve(request.path["index"], resolveOptions(request));
+    const segments = (await shards.segments(found)).flatMap((shard) => shard.segments);
+    return [{ ...clockCells(clock.now()), count: segments.reduce((sum, { live }) => sum + live, 0) }];
   },
 };
 

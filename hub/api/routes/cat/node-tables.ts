@@ -6,7 +6,7 @@ import { maySeeTask } from "#hub/api/context/tasks.ts";
 import { meantNodes } from "#hub/api/routes/cluster/nodes.ts";
 import { LIST_ACTION } from "#hub/api/routes/cluster/tasks.ts";
 import { diskCells, fileDescriptors } from "#hub/api/stats/machine.ts";
-import { statCell, statsSource } from "#hub/api/stats/statistics.ts";
+import { statCell, statsSources, together } from "#hub/api/stats/statistics.ts";
 import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
 import { heapMemory } from "#proto/kit/process-memory.ts";
 import { type CatTable, column, HIDDEN, HIDDEN_RIGHT, RIGHT, type Row } from "./table.ts";
@@ -137,11 +137,11 @@ export const allocationTable: CatTable = {
     column("ip", "", "ip of node"),
     column("node", "n", "name of node"),
   ],
-  rows(api, request) {
+  async rows(api, request) {
     const { cluster, indices, dataFolder } = api;
     const [self] = cluster.nodes();
     const open = indices.all().filter(({ state }) => state === "open");
-    const stats = statsSource(api, open);
+    const stats = together((await statsSources(api, open)).values());
     const { usedShare, ...disk } = diskCells(dataFolder);
     const rows = meantNodes(cluster.nodes(), request.path["nodes"]).map((node): Row => {
       const named = { host: node.host, ip: node.host, node: node.name };

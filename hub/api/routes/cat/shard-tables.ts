@@ -1,10 +1,12 @@
 /** Tables of `_cat` with a row for each shard or segment. */
 
-import type { ApiContext } from "#hub/api/context/api-context.ts";
 import { resolveOptions } from "#hub/api/parameters/shared-parameters.ts";
+import type { NodeInfo } from "#hub/api/ports/cluster.ts";
 import type { IndexInfo } from "#hub/api/ports/indices.ts";
 import { SEGMENT_VERSION } from "#hub/api/routes/indices/segments.ts";
 import { fieldBytes, shardSource, statCell } from "#hub/api/stats/statistics.ts";
+import type { HostedShardStats } from "#hub/cluster/hosting/hosted-index.ts";
+import type { ShardSegments } from "#hub/host/contract/calls.ts";
 import { answersAs } from "#hub/search/options/request-version.ts";
 import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
 import { AppError } from "#proto/kit/errors.ts";
@@ -104,16 +106,18 @@ export const shardsTable: CatTable = {
       }),
     ),
   ],
-  rows: (api, request) =>
-    api.indices
-      .resolve(request.path["index"], resolveOptions(request, { expandWildcards: "open" }))
-      .flatMap((index) => shardRows(api, index)),
+  async rows({ indices, shards, cluster }, request) {
+    const options = resolveOptions(request, { expandWildcards: "open" });
+    const found = indices.resolve(request.path["index"], options);
+    const stats = await shards.stats(found);
+    const [node] = cluster.nodes();
+    return found.flatMap((index) => shardRows(index, stats.get(index.uuid) ?? [], node));
+  },
 };
 
-function shardRows({ shards, cluster }: ApiContext, index: IndexInfo): Row[] {
-  const [node] = cluster.nodes();
+function shardRows(index: IndexInfo, shards: readonly HostedShardStats[], node: NodeInfo | undefined): Row[] {
   const since = new Date(index.settings.creationDate).toISOString();
-  return shards.stats(index).flatMap((stats) => {
+  return shards.flatMap((stats) => {
     const source = shardSource(stats);
     return [
       {
@@ -161,46 +165,51 @@ export const segmentsTable: CatTable = {
     column("version", "v,ver", "version"),
     column("compound", "ico,isCompound", "is segment compound"),
   ],
-  rows(api, request) {
-    const found = api.indices.resolve(request.path["index"], resolveOptions(request));
+  async rows({ indices, shards, cluster }, request) {
+    const found = indices.resolve(request.path["index"], resolveOptions(request));
     const closed = found.find(({ state }) => state === "close");
     if (closed !== undefined)
       throw new AppError("index_closed", "closed", { data: { index: closed.name, index_uuid: closed.uuid } });
-    return found.flatMap((index) => segmentRows(api, index));
+    const [stats, segments] = await Promise.all([shards.stats(found), shards.segments(found)]);
+    const [node] = cluster.nodes();
+    return found.flatMap(({ name, uuid }) =>
+      segments
+        .filter((each) => each.uuid === uuid)
+        .flatMap((each) => {
+          const { bytes = 0 } = stats.get(uuid)?.find(({ shard }) => shard === each.shard) ?? {};
+          return segmentRows(name, each, bytes, node);
+        }),
+    );
   },
 };
 
-function segmentRows({ shards, cluster }: ApiContext, index: IndexInfo): Row[] {
-  const [node] = cluster.nodes();
-  const stats = new Map(shards.stats(index).map((each) => [each.shard, each]));
-  const opened = shards.searchers([index]);
-  try {
-    return opened.flatMap(({ shard, searcher }) => {
-      const docs = searcher.segments.reduce((sum, { docCount }) => sum + docCount, 0);
-      const bytes = stats.get(shard)?.bytes ?? 0;
-      return searcher.segments.map(
-        ({ docCount, liveCount }, at): Row => ({
-          index: index.name,
-          shard,
-          prirep: "p",
-          ip: node?.host,
-          id: node?.id,
-          segment: `_${at.toString(36)}`,
-          generation: at,
-          "docs.count": liveCount,
-          "docs.deleted": docCount - liveCount,
-          size: { bytes: Math.round((bytes * docCount) / docs) },
-          "size.memory": 0,
-          committed: bytes > 0,
-          searchable: true,
-          version: SEGMENT_VERSION,
-          compound: true,
-        }),
-      );
-    });
-  } finally {
-    for (const { searcher } of opened) searcher.close();
-  }
+/** `bytes`: size of the shard. */
+function segmentRows(
+  index: string,
+  { shard, segments }: ShardSegments,
+  bytes: number,
+  node: NodeInfo | undefined,
+): Row[] {
+  const all = segments.reduce((sum, { docs }) => sum + docs, 0);
+  return segments.map(
+    ({ docs, live }, at): Row => ({
+      index,
+      shard,
+      prirep: "p",
+      ip: node?.host,
+      id: node?.id,
+      segment: `_${at.toString(36)}`,
+      generation: at,
+      "docs.count": live,
+      "docs.deleted": docs - live,
+      size: { bytes: Math.round((bytes * docs) / all) },
+      "size.memory": 0,
+      committed: bytes > 0,
+      searchable: true,
+      version: SEGMENT_VERSION,
+      compound: true,
+    }),
+  );
 }
 
 /** Shards recover before the hub answers, so every recovery is done. */
@@ -236,13 +245,14 @@ export const recoveryTable: CatTable = {
     column("translog_ops_percent", "top", "percent of translog ops recovered", RIGHT),
   ],
   params: ["active_only", "detailed"],
-  rows({ indices, shards, cluster }, request) {
+  async rows({ indices, shards, cluster }, request) {
     if (request.flag("active_only") === true) return [];
     const [node] = cluster.nodes();
     const found = indices.resolve(request.path["index"], resolveOptions(request));
     const open = found.filter(({ state }) => state === "open" || answersAs(702));
+    const stats = await shards.stats(open);
     return open.flatMap((index) =>
-      shards.stats(index).map(({ shard, docs, segments, bytes }): Row => {
+      (stats.get(index.uuid) ?? []).map(({ shard, docs, segments, bytes }): Row => {
         const isNew = docs === 0 && segments === 0 && index.state === "open";
         const { creationDate } = index.settings;
         return {
@@ -293,10 +303,10 @@ export const fielddataTable: CatTable = {
     column("field", "f", "field name"),
     column("size", "", "field data usage", RIGHT),
   ],
-  rows({ cluster, indices, shards }, request) {
+  async rows({ cluster, indices, shards }, request) {
     const [node] = cluster.nodes();
     const patterns = (request.path["fields"]?.split(",") ?? request.list("fields"))?.map(compileWildcard);
-    const stats = indices.all().flatMap((index) => shards.stats(index));
+    const stats = [...(await shards.stats(indices.all())).values()].flat();
     return [...fieldBytes(stats, "fieldData")]
       .filter(([field]) => patterns?.some((pattern) => pattern.matches(field)) ?? true)
       .map(([field, bytes]) => ({

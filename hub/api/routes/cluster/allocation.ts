@@ -185,7 +185,7 @@ function refusal(command: string, given: unknown): JsonObject {
 /** Status of the shards that are shown by default: those that lack a copy. */
 const DEFAULT_STATUS = ["yellow", "red"];
 
-function shardStores(parts: ApiContext, request: ApiRequest): ApiResponse {
+async function shardStores(parts: ApiContext, request: ApiRequest): Promise<ApiResponse> {
   const wanted = request.list("status") ?? DEFAULT_STATUS;
   const found = parts.indices
     .resolve(request.path["index"], resolveOptions(request))
@@ -194,9 +194,10 @@ function shardStores(parts: ApiContext, request: ApiRequest): ApiResponse {
       return state === "open" && (wanted.includes("all") || wanted.includes(status));
     });
   const [node] = parts.cluster.nodes();
+  const stats = await parts.shards.stats(found);
   const storesOf = (index: IndexInfo): JsonObject =>
     Object.fromEntries(
-      parts.shards.stats(index).map(({ shard }) => [
+      (stats.get(index.uuid) ?? []).map(({ shard }) => [
         String(shard),
         {
           stores: [
@@ -220,13 +221,14 @@ function shardStores(parts: ApiContext, request: ApiRequest): ApiResponse {
   });
 }
 
-function upgrade(parts: ApiContext, request: ApiRequest): ApiResponse {
+async function upgrade(parts: ApiContext, request: ApiRequest): Promise<ApiResponse> {
   const found = parts.indices.resolve(request.path["index"], resolveOptions(request));
   const _shards = shardCounts(found);
   if (request.method === "GET") {
-    const sizes = found.map((index): [string, number] => [
-      index.name,
-      parts.shards.stats(index).reduce((sum, { bytes }) => sum + bytes, 0),
+    const stats = await parts.shards.stats(found);
+    const sizes = found.map(({ name, uuid }): [string, number] => [
+      name,
+      (stats.get(uuid) ?? []).reduce((sum, { bytes }) => sum + bytes, 0),
     ]);
     const sizeBody = (size: number): JsonObject => ({
       size_in_bytes: size,

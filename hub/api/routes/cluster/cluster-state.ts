@@ -4,7 +4,6 @@ import { promisify } from "node:util";
 import { constants, deflate } from "node:zlib";
 import { printMapping } from "#hub/api/compat/mapping-types.ts";
 import type { ApiContext } from "#hub/api/context/api-context.ts";
-import { writeJson } from "#hub/api/http/json-writer.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
 import { flatSettings, nestSettings } from "#hub/api/parameters/index-settings.ts";
@@ -12,6 +11,7 @@ import { RESOLVE_PARAMS, resolveOptions } from "#hub/api/parameters/shared-param
 import { isTrue, printSize } from "#hub/api/parameters/values.ts";
 import type { NodeInfo } from "#hub/api/ports/cluster.ts";
 import type { IndexInfo } from "#hub/api/ports/indices.ts";
+import { writeJson } from "#hub/search/options/json-writer.ts";
 import { answersAs } from "#hub/search/options/request-version.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";

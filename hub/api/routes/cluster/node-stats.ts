@@ -17,7 +17,7 @@ import {
   runtimeStats,
   threadCount,
 } from "#hub/api/stats/machine.ts";
-import { printSections, statsSource } from "#hub/api/stats/statistics.ts";
+import { printSections, statsSources, together } from "#hub/api/stats/statistics.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { nearestName } from "#proto/kit/nearest.ts";
@@ -77,15 +77,16 @@ export function nodeStatsRoutes(api: ApiContext): Route[] {
   ];
 }
 
-function nodeStats(api: ApiContext, request: ApiRequest): ApiResponse {
+async function nodeStats(api: ApiContext, request: ApiRequest): Promise<ApiResponse> {
   const wanted = nodeMetrics(request);
   const [self] = api.cluster.nodes();
   // Statistics of another node are in its own answers.
   const found = meantNodes(api.cluster.nodes(), request.path["nodes"]).filter(({ id }) => id === self?.id);
+  const indices = wanted("indices") ? await indexSections(api, request) : {};
   return json({
     _nodes: { total: found.length, successful: found.length, failed: 0 },
     cluster_name: api.cluster.name,
-    nodes: Object.fromEntries(found.map((node) => [node.id, nodeSections(api, node, wanted, request)])),
+    nodes: Object.fromEntries(found.map((node) => [node.id, nodeSections(api, node, wanted, indices)])),
   });
 }
 
@@ -109,10 +110,10 @@ function nodeSections(
   api: ApiContext,
   node: NodeInfo,
   wanted: (metric: string) => boolean,
-  request: ApiRequest,
+  indices: JsonObject,
 ): JsonObject {
   const sections: Readonly<Record<string, () => JsonObject>> = {
-    indices: () => indexSections(api, request),
+    indices: () => indices,
     os: () => osStats(),
     process: () => processStats(),
     jvm: () => runtimeStats(),
@@ -140,7 +141,7 @@ function nodeSections(
   };
 }
 
-function indexSections(api: ApiContext, request: ApiRequest): JsonObject {
+async function indexSections(api: ApiContext, request: ApiRequest): Promise<JsonObject> {
   const level = request.query["level"] ?? "node";
   if (!["node", "indices", "shards"].includes(level)) {
     throw new AppError(
@@ -150,9 +151,12 @@ function indexSections(api: ApiContext, request: ApiRequest): JsonObject {
   }
   const options = statsOptions(request, "index_metric");
   const open = api.indices.all().filter(({ state }) => state === "open");
-  const of = (found: readonly IndexInfo[]): JsonObject => printSections(statsSource(api, found), options);
-  const each = open.map((index) => [index.name, of([index])]);
-  return { ...of(open), ...(level !== "node" && { indices: Object.fromEntries(each) as JsonObject }) };
+  const sources = await statsSources(api, open);
+  const each = open.map(({ name, uuid }) => [name, printSections(sources.get(uuid)!, options)]);
+  return {
+    ...printSections(together(sources.values()), options),
+    ...(level !== "node" && { indices: Object.fromEntries(each) as JsonObject }),
+  };
 }
 
 /** Each node reads the cluster's state from the journal by itself: nothing waits in a queue or is sent out. */
@@ -172,7 +176,7 @@ function diskSection({ clock, dataFolder }: ApiContext): JsonObject {
   };
 }
 
-function clusterStats(api: ApiContext, request: ApiRequest): ApiResponse {
+async function clusterStats(api: ApiContext, request: ApiRequest): Promise<ApiResponse> {
   const { cluster, indices, clock, compatVersion } = api;
   const nodes = meantNodes(cluster.nodes(), request.path["nodes"]);
   const open = indices.all().filter(({ state }) => state === "open");
@@ -183,7 +187,7 @@ function clusterStats(api: ApiContext, request: ApiRequest): ApiResponse {
     cluster_uuid: cluster.uuid,
     timestamp: clock.now(),
     status: health.status,
-    indices: { count: open.length, shards: shardTotals(open), ...clusterIndexSections(api, open) },
+    indices: { count: open.length, shards: shardTotals(open), ...(await clusterIndexSections(api, open)) },
     nodes: {
       count: {
         total: nodes.length,
@@ -222,9 +226,9 @@ function shardTotals(open: readonly IndexInfo[]): JsonObject {
   return open.length === 0 ? {} : { total: primaries, primaries, replication: 0 };
 }
 
-function clusterIndexSections(api: ApiContext, open: readonly IndexInfo[]): JsonObject {
+async function clusterIndexSections(api: ApiContext, open: readonly IndexInfo[]): Promise<JsonObject> {
   const shown = ["docs", "store", "fielddata", "query_cache", "completion", "segments"];
-  return printSections(statsSource(api, open), {
+  return printSections(together((await statsSources(api, open)).values()), {
     wanted: (metric) => shown.includes(metric),
     groups: [],
     types: [],

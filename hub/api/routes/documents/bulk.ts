@@ -6,7 +6,6 @@ import type { ApiContext } from "#hub/api/context/api-context.ts";
 import { scriptedUpdate } from "#hub/api/context/scripted-change.ts";
 import { aliasFault } from "#hub/api/context/write-blocks.ts";
 import { itemError, validationError } from "#hub/api/http/error-body.ts";
-import { writeJson } from "#hub/api/http/json-writer.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, MAX_BODY_BYTES, type Route } from "#hub/api/http/route.ts";
 import { checkMayRead, SOURCE_PARAMS, sourceParams } from "#hub/api/parameters/shared-parameters.ts";
@@ -20,6 +19,7 @@ import {
 } from "#hub/api/parameters/write-options.ts";
 import type { WriteItem } from "#hub/api/ports/documents.ts";
 import type { WriteOptions, WriteResult } from "#hub/cluster/writes/writes.ts";
+import { writeJson } from "#hub/search/options/json-writer.ts";
 import { RawJson } from "#hub/search/options/raw-json.ts";
 import { filterSource } from "#hub/search/source/source-filter.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";

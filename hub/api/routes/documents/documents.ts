@@ -171,7 +171,7 @@ async function readSource(parts: ApiContext, request: ApiRequest): Promise<ApiRe
 
 async function specOf(parts: ApiContext, request: ApiRequest): Promise<Parameters<typeof getDocument>[1]> {
   const index = request.segment("index");
-  if (request.flag("refresh") === true) await parts.shards.refresh(parts.indices.resolve(index, {}));
+  if (request.flag("refresh") === true) await parts.maintenance.refresh(parts.indices.resolve(index, {}));
   return {
     index,
     type: request.path["type"],

@@ -39,7 +39,7 @@ export async function getDocument(
   const { indices, documents } = parts;
   const document =
     spec.realtime === false
-      ? refreshedDocument(parts, spec)
+      ? await refreshedDocument(parts, spec)
       : await documents.get(spec.index, spec.id, routing);
   const index = indices.get(document?.index ?? spec.index) ?? indices.resolve(spec.index, {})[0];
   const type =
@@ -80,33 +80,25 @@ function isUntyped(index: IndexInfo | undefined): boolean {
   return answersAs(700) && index !== undefined && Object.keys(index.mapping.toJSON()).length === 0;
 }
 
-/** Looks a document up in the segments that searches see. */
-function refreshedDocument(
+/** Reads a document as the last refresh shows it. */
+async function refreshedDocument(
   { indices, shards }: ApiContext,
   { index: name, id }: GetSpec,
-): StoredDocument | null {
-  const searchers = shards.searchers(indices.resolve(name, {}));
-  try {
-    for (const { index, searcher } of searchers) {
-      for (const segment of searcher.segments) {
-        const doc = segment.docOf(id);
-        if (doc < 0 || segment.liveDocs?.has(doc) === false) continue;
-        const routing = segment.routing(doc);
-        return {
-          index: index.name,
-          id,
-          version: segment.version(doc),
-          seqNo: segment.seqNo(doc),
-          primaryTerm: 1,
-          source: segment.source(doc).slice(),
-          ...(routing !== undefined && { routing }),
-        };
-      }
-    }
-    return null;
-  } finally {
-    for (const { searcher } of searchers) searcher.close();
-  }
+): Promise<StoredDocument | null> {
+  const found = indices.resolve(name, {});
+  const document = await shards.getRefreshed(found, id);
+  const index = found.find(({ uuid }) => uuid === document?.uuid);
+  if (document === null || index === undefined) return null;
+  const { version, seqNo, primaryTerm, source, routing } = document;
+  return {
+    index: index.name,
+    id,
+    version,
+    seqNo,
+    primaryTerm,
+    source,
+    ...(routing !== undefined && { routing }),
+  };
 }
 
 function checkVersion(document: StoredDocument, version: number | undefined, type: string): void {

@@ -47,7 +47,7 @@ export function mgetRoutes(parts: ApiContext): Route[] {
 async function mget(parts: ApiContext, request: ApiRequest): Promise<ApiResponse> {
   const specs = readSpecs(request);
   if (request.flag("refresh") === true)
-    await parts.shards.refresh(parts.indices.resolve(request.path["index"], {}));
+    await parts.maintenance.refresh(parts.indices.resolve(request.path["index"], {}));
   const docs: JsonObject[] = [];
   for (const spec of specs) docs.push(await readOne(parts, spec));
   return json({ docs });

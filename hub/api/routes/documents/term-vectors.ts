@@ -1,17 +1,16 @@
 /** `_termvectors` and `_mtermvectors`: the terms of documents, stored or sent. */
 
-import { typeOf } from "#hub/api/compat/mapping-types.ts";
 import type { ApiContext } from "#hub/api/context/api-context.ts";
 import { errorDetail, validationError } from "#hub/api/http/error-body.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
 import { isTrue, optionalText, texts } from "#hub/api/parameters/values.ts";
 import { routingOf } from "#hub/api/parameters/write-options.ts";
+import { searchedIndices } from "#hub/api/routes/search/search-target.ts";
 import { objectOf, scalarText } from "#hub/search/options/json.ts";
 import { RawJson } from "#hub/search/options/raw-json.ts";
 import { answersAs, warnDeprecated } from "#hub/search/options/request-version.ts";
-import { ShardContext } from "#hub/search/query/query.ts";
-import { type TermVectorOptions, termVectors } from "#hub/search/term-vectors.ts";
+import type { TermVectorOptions } from "#hub/search/term-vectors.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import { getDocument } from "./get-result.ts";
@@ -139,7 +138,15 @@ async function vectorsOf(
   const sent = body["doc"];
   if (id === undefined && sent === undefined) throw validationError(["_id or doc is missing"]);
   if (sent !== undefined) {
-    const { term_vectors, ...place } = inShard(parts, index, undefined, objectOf(sent, "doc"), options);
+    const document = objectOf(sent, "doc");
+    const { term_vectors, ...place } = await inShard(
+      parts,
+      index,
+      undefined,
+      document,
+      options,
+      request.signal,
+    );
     return { ...place, _version: 0, found: true, took: tookOf(parts, startMs), term_vectors };
   }
   const spec = {
@@ -155,7 +162,8 @@ async function vectorsOf(
   if (read.document === null)
     return { ...read.body, _version: 0, found: false, took: tookOf(parts, startMs) };
   const source = objectOf(new RawJson(read.document.source).parse(), "_source");
-  const { term_vectors } = inShard(parts, read.document.index, id, source, options);
+  const name = read.document.index;
+  const { term_vectors } = await inShard(parts, name, id, source, options, request.signal);
   const { _source, _seq_no, _primary_term, ...place } = read.body;
   return { ...place, took: tookOf(parts, startMs), term_vectors };
 }
@@ -201,27 +209,18 @@ function readAnalyzers(given: unknown): ReadonlyMap<string, string> {
   return new Map(entries.map(([field, name]) => [field, scalarText(name, "per_field_analyzer")]));
 }
 
-/** Frequencies are those of the shard that has the document, or of the first one. */
-function inShard(
+/** Returns the terms with the index's name and type. Throws index_missing, index_closed, request_invalid. */
+async function inShard(
   parts: ApiContext,
-  name: string,
+  expression: string,
   id: string | undefined,
   source: JsonObject,
   options: TermVectorOptions,
-): JsonObject {
-  const opened = parts.shards.searchers(parts.indices.resolve(name, { allowNoIndices: false }));
-  try {
-    const has = (at: (typeof opened)[number]): boolean =>
-      id !== undefined && at.searcher.segments.some((segment) => segment.docOf(id) >= 0);
-    const { index, shard, searcher } = opened.find(has) ?? opened[0]!;
-    const typeName = typeOf(index);
-    const context = new ShardContext({ ...index, typeName }, shard, searcher, parts.clock.now());
-    return {
-      _index: index.name,
-      _type: typeName,
-      term_vectors: termVectors(context, source, options),
-    };
-  } finally {
-    for (const { searcher } of opened) searcher.close();
-  }
+  signal: AbortSignal,
+): Promise<JsonObject> {
+  const target = { expression, types: undefined, options: { allowNoIndices: false } };
+  const { targets } = searchedIndices(parts, target);
+  const call = { targets, id, source, options };
+  const { index, typeName, termVectors } = await parts.shards.termVectors(call, signal);
+  return { _index: index, _type: typeName, term_vectors: termVectors };
 }

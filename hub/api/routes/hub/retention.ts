@@ -36,7 +36,7 @@ export function retentionRoutes(retention: RetentionRules): Route[] {
       params: [],
       action: "administer",
       summary: "Lists the indices that rules would delete immediately.",
-      handle: (request) => json({ indices: retention.due(rulesOf(request)) }),
+      handle: async (request) => json({ indices: await retention.due(rulesOf(request)) }),
     },
   ];
 }

@@ -98,8 +98,8 @@ async function deleteStreams(parts: ApiContext, request: ApiRequest): Promise<Ap
   return json({ acknowledged: true });
 }
 
-function showStats(parts: ApiContext, request: ApiRequest): ApiResponse {
-  const streams = meant(parts, request).map((stream) => statsOf(parts, stream));
+async function showStats(parts: ApiContext, request: ApiRequest): Promise<ApiResponse> {
+  const streams = await Promise.all(meant(parts, request).map((stream) => statsOf(parts, stream)));
   const shards = streams.reduce((sum, each) => sum + each.shards, 0);
   return json({
     _shards: { total: shards, successful: shards, failed: 0 },
@@ -110,18 +110,14 @@ function showStats(parts: ApiContext, request: ApiRequest): ApiResponse {
   });
 }
 
-function statsOf({ shards }: ApiContext, { name, indices }: Stream) {
+async function statsOf({ shards }: ApiContext, { name, indices }: Stream) {
   const open = indices.filter(({ state }) => state === "open");
-  const stats = indices.flatMap((index) => shards.stats(index));
+  const [byIndex, newest] = await Promise.all([shards.stats(indices), shards.largest(open, TIMESTAMP_FIELD)]);
+  const stats = [...byIndex.values()].flat();
   let newestMs = 0;
-  for (const { index, searcher } of shards.searchers(open)) {
-    const perMs = index.mapping.field(TIMESTAMP_FIELD)?.type === "date_nanos" ? NANOS_PER_MS : 1;
-    try {
-      for (const segment of searcher.segments)
-        newestMs = Math.max(newestMs, (segment.numericColumn(TIMESTAMP_FIELD)?.max ?? 0) / perMs);
-    } finally {
-      searcher.close();
-    }
+  for (const { uuid, mapping } of open) {
+    const perMs = mapping.field(TIMESTAMP_FIELD)?.type === "date_nanos" ? NANOS_PER_MS : 1;
+    newestMs = Math.max(newestMs, (newest.get(uuid) ?? 0) / perMs);
   }
   return {
     shards: stats.length,

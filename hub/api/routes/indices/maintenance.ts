@@ -10,7 +10,7 @@ import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 
 export function maintenanceRoutes(parts: ApiContext): Route[] {
-  const { shards } = parts;
+  const { maintenance } = parts;
   return [
     {
       methods: ["POST", "GET"],
@@ -18,7 +18,7 @@ export function maintenanceRoutes(parts: ApiContext): Route[] {
       params: RESOLVE_PARAMS,
       action: "ingest",
       summary: "Makes everything written so far searchable.",
-      handle: (request) => onIndices(parts, request, (indices) => shards.refresh(indices)),
+      handle: (request) => onIndices(parts, request, (indices) => maintenance.refresh(indices)),
     },
     {
       methods: ["POST", "GET"],
@@ -92,7 +92,7 @@ function flush(parts: ApiContext, request: ApiRequest): Promise<ApiResponse> {
       { from: 706 },
     );
   }
-  return onIndices(parts, request, (indices) => parts.shards.flush(indices));
+  return onIndices(parts, request, (indices) => parts.maintenance.flush(indices));
 }
 
 /** Old names of parameters, with what 6.5 calls them. */
@@ -107,7 +107,7 @@ function clearCaches(parts: ApiContext, request: ApiRequest): Promise<ApiRespons
   const names = ["query", "fielddata", "field_data", "recycler"].some((name) => name in request.query);
   const clears = request.flag("request") ?? request.flag("request_cache") ?? !names;
   return onIndices(parts, request, async (indices) => {
-    if (clears) for (const { uuid } of indices) parts.results.clear(uuid);
+    if (clears) await parts.shards.clearCaches(indices);
   });
 }
 
@@ -124,7 +124,7 @@ async function forceMerge(parts: ApiContext, request: ApiRequest): Promise<ApiRe
     );
   }
   return onIndices(parts, request, (indices) =>
-    parts.shards.forceMerge(indices, onlyDeletes ? 1 : Math.max(1, maxSegments)),
+    parts.maintenance.forceMerge(indices, onlyDeletes ? 1 : Math.max(1, maxSegments)),
   );
 }
 

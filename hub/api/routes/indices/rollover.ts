@@ -43,7 +43,8 @@ async function rollOver(parts: ApiContext, request: ApiRequest): Promise<ApiResp
     stream === undefined ? (request.path["new_index"] ?? nextName(source.name)) : nextOf(parts, request);
   checkMappings(body["mappings"], target, request);
   const conditions = readConditions(body["conditions"] ?? {});
-  const results = conditions.map((each) => [each.label, each.isMet(parts, source)] as const);
+  const size = await sizeOf(parts, source);
+  const results = conditions.map((each) => [each.label, each.isMet(source, size)] as const);
   const dryRun = request.flag("dry_run") ?? false;
   if (parts.indices.get(target) !== undefined) {
     throw new AppError("index_exists", `index [${target}] already exists`, { data: { index: target } });
@@ -119,30 +120,34 @@ function definitionOf(body: JsonObject, target: string): IndexDefinition {
   };
 }
 
+interface IndexSize {
+  readonly docs: number;
+  readonly bytes: number;
+  readonly nowMs: number;
+}
+
 interface Condition {
   /** As answers name it. */
   readonly label: string;
-  isMet(parts: ApiContext, index: IndexInfo): boolean;
+  isMet(index: IndexInfo, size: IndexSize): boolean;
 }
 
 function readConditions(json: unknown): Condition[] {
   return Object.entries(objectOf(json, "conditions")).map(([name, value]): Condition => {
     const label = `[${name}: ${String(value)}]`;
-    const total = (parts: ApiContext, index: IndexInfo, key: "docs" | "bytes"): number =>
-      parts.shards.stats(index).reduce((sum, shard) => sum + shard[key], 0);
     switch (name) {
       case "max_docs": {
         const docs = Number(value);
         if (!Number.isInteger(docs)) break;
-        return { label, isMet: (parts, index) => total(parts, index, "docs") >= docs };
+        return { label, isMet: (_index, size) => size.docs >= docs };
       }
       case "max_size": {
         const bytes = read(() => parseSize(String(value)), label);
-        return { label, isMet: (parts, index) => sizeOf(parts, index, total) >= bytes };
+        return { label, isMet: (_index, size) => size.bytes >= bytes };
       }
       case "max_age": {
         const ageMs = read(() => parseDuration(String(value), 1), label);
-        return { label, isMet: ({ clock }, { settings }) => clock.now() - settings.creationDate >= ageMs };
+        return { label, isMet: ({ settings }, { nowMs }) => nowMs - settings.creationDate >= ageMs };
       }
     }
     throw new AppError(
@@ -152,15 +157,13 @@ function readConditions(json: unknown): Condition[] {
   });
 }
 
-/** An index without documents has no size, whatever its files take. */
-function sizeOf(
-  parts: ApiContext,
-  index: IndexInfo,
-  total: (parts: ApiContext, index: IndexInfo, key: "docs" | "bytes") => number,
-): number {
-  const docs = total(parts, index, "docs");
-  // What isn't committed yet has no files; a document takes at least a byte.
-  return docs === 0 ? 0 : Math.max(docs, total(parts, index, "bytes"));
+async function sizeOf({ shards, clock }: ApiContext, index: IndexInfo): Promise<IndexSize> {
+  const stats = (await shards.stats([index])).get(index.uuid) ?? [];
+  const total = (key: "docs" | "bytes"): number => stats.reduce((sum, shard) => sum + shard[key], 0);
+  const docs = total("docs");
+  // An index without documents has no size, whatever its files take. What isn't committed yet has no files; a document
+  // takes at least a byte.
+  return { docs, bytes: docs === 0 ? 0 : Math.max(docs, total("bytes")), nowMs: clock.now() };
 }
 
 function read<T>(parse: () => T, label: string): T {

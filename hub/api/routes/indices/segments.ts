@@ -36,7 +36,7 @@ export function segmentRoutes(parts: ApiContext): Route[] {
   ];
 }
 
-function segments(parts: ApiContext, request: ApiRequest): ApiResponse {
+async function segments(parts: ApiContext, request: ApiRequest): Promise<ApiResponse> {
   const node = parts.cluster.nodes()[0]!;
   const options = resolveOptions(request);
   const resolved = parts.indices.resolve(request.path["index"], options);
@@ -44,16 +44,17 @@ function segments(parts: ApiContext, request: ApiRequest): ApiResponse {
   if (closed !== undefined && options.ignoreUnavailable !== true)
     throw new AppError("index_closed", "closed", { data: { index: closed.name, index_uuid: closed.uuid } });
   const found = resolved.filter(({ state }) => state === "open");
+  const stats = await parts.shards.stats(found);
   return json({
     _shards: shardCounts(found),
     indices: Object.fromEntries(
-      found.map((index) => [index.name, { shards: shardSegments(parts, index, node) }]),
+      found.map(({ name, uuid }) => [name, { shards: shardSegments(stats.get(uuid) ?? [], node) }]),
     ),
   });
 }
 
-function shardSegments({ shards }: ApiContext, index: IndexInfo, node: NodeInfo): JsonObject {
-  const each = shards.stats(index).map((stats) => [
+function shardSegments(shards: readonly HostedShardStats[], node: NodeInfo): JsonObject {
+  const each = shards.map((stats) => [
     String(stats.shard),
     [
       {
@@ -85,7 +86,7 @@ function segmentBodies({ segments: count, docs, deleted, bytes }: HostedShardSta
   };
 }
 
-function recovery(parts: ApiContext, request: ApiRequest): ApiResponse {
+async function recovery(parts: ApiContext, request: ApiRequest): Promise<ApiResponse> {
   // From 7.2 on closed indices have copies, which were there.
   const found = parts.indices
     .resolve(request.path["index"], resolveOptions(request))
@@ -97,11 +98,14 @@ function recovery(parts: ApiContext, request: ApiRequest): ApiResponse {
     human: request.flag("human") ?? false,
     detailed: request.flag("detailed") ?? false,
   };
+  const byIndex = await parts.shards.stats(found);
   return json(
     Object.fromEntries(
       found.map((index) => [
         index.name,
-        { shards: parts.shards.stats(index).map((stats) => recoveryOf(index, stats, node, options)) },
+        {
+          shards: (byIndex.get(index.uuid) ?? []).map((stats) => recoveryOf(index, stats, node, options)),
+        },
       ]),
     ),
   );

@@ -9,8 +9,10 @@ import {
   printSections,
   SECTION_NAMES,
   type StatsOptions,
+  type StatsSource,
   shardSource,
-  statsSource,
+  statsSources,
+  together,
 } from "#hub/api/stats/statistics.ts";
 import type { HostedShardStats } from "#hub/cluster/hosting/hosted-index.ts";
 import { AppError } from "#proto/kit/errors.ts";
@@ -42,7 +44,7 @@ export function statsRoutes(parts: ApiContext): Route[] {
   ];
 }
 
-function stats(parts: ApiContext, request: ApiRequest): ApiResponse {
+async function stats(parts: ApiContext, request: ApiRequest): Promise<ApiResponse> {
   const options = statsOptions(request, "metric");
   const level = request.query["level"] ?? "indices";
   if (!["cluster", "indices", "shards"].includes(level))
@@ -53,25 +55,28 @@ function stats(parts: ApiContext, request: ApiRequest): ApiResponse {
   const found = parts.indices
     .resolve(request.path["index"], resolveOptions(request, { expandWildcards: "open" }))
     .filter(({ state }) => state === "open");
-  const all = printSections(statsSource(parts, found), options);
+  const sources = await statsSources(parts, found);
+  const all = printSections(together(sources.values()), options);
   return json({
     _shards: shardCounts(found),
     _all: { primaries: all, total: all },
     ...(level !== "cluster" && {
       indices: Object.fromEntries(
-        found.map((index) => [index.name, indexBody(parts, index, options, level === "shards")]),
+        found.map((index) => [
+          index.name,
+          indexBody(sources.get(index.uuid)!, index, options, level === "shards"),
+        ]),
       ),
     }),
   });
 }
 
 function indexBody(
-  parts: ApiContext,
+  source: StatsSource,
   index: IndexInfo,
   options: StatsOptions,
   withShards: boolean,
 ): JsonObject {
-  const source = statsSource(parts, [index]);
   const sum = printSections(source, options);
   const shards = source.shards.map((one) => [
     String(one.shard),

@@ -11,7 +11,7 @@ import { AppError, toAppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import { runSearch } from "./run-search.ts";
 import { answerOptions, checkCounted } from "./search.ts";
-import { searchAnswer } from "./search-answer.ts";
+import { hasObjectTotals, searchAnswer } from "./search-answer.ts";
 import type { SearchTarget } from "./search-target.ts";
 
 /** Searches of a request: their answers are held together in memory. */
@@ -73,6 +73,7 @@ async function searchOne(
       target: targetOf(header, request),
       body,
       typedKeys: request.flag("typed_keys") ?? false,
+      objectTotals: hasObjectTotals(answerOptions(parts, request)),
       allowPartial: header["allow_partial_search_results"] !== false,
       useCache: header["request_cache"] !== false,
       signal: request.signal,

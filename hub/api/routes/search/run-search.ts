@@ -1,23 +1,19 @@
 /** One search from its body to its answer, for _search and _msearch. */
 
 import type { ApiContext } from "#hub/api/context/api-context.ts";
-import { writeJson } from "#hub/api/http/json-writer.ts";
 import type { IndexInfo, ResolveOptions } from "#hub/api/ports/indices.ts";
-import { parseCollapse, searchCollapsed } from "#hub/search/collapse.ts";
-import { warnDeprecated } from "#hub/search/options/request-version.ts";
-import type { SearchResponse, ShardFailure } from "#hub/search/phases/contract.ts";
-import { parseSearchRequest } from "#hub/search/request/search-request.ts";
-import { searchShards } from "#hub/search/search.ts";
-import { parseSuggest, type Suggestions, suggest } from "#hub/search/suggest.ts";
+import type { Found } from "#hub/host/contract/found.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import { resolveLookups } from "./lookups.ts";
-import { openShards, type SearchTarget, searchLimits } from "./search-target.ts";
+import { checkedIndices, type SearchTarget, searchLimits } from "./search-target.ts";
 
 export interface SearchRun {
   readonly target: SearchTarget;
   readonly body: JsonObject;
   readonly typedKeys: boolean;
+  /** Totals are objects. */
+  readonly objectTotals: boolean;
   /** False: a failed shard fails the search. */
   readonly allowPartial: boolean;
   /** False: answered anew whatever is kept. */
@@ -26,101 +22,20 @@ export interface SearchRun {
 }
 
 /** Searches. Throws what parsing and shards refuse, cancelled. */
-export async function runSearch(parts: ApiContext, given: SearchRun): Promise<SearchResponse> {
-  const limits = searchLimits(parts, given.target);
-  if (given.body["slice"] !== undefined)
+export async function runSearch(parts: ApiContext, run: SearchRun): Promise<Found> {
+  const { target, typedKeys, objectTotals, useCache, signal } = run;
+  const limits = searchLimits(parts, target);
+  if (run.body["slice"] !== undefined)
     throw new AppError("request_invalid", "`slice` cannot be used outside of a scroll context");
-  const resolved = await resolveLookups(parts, given.body, given.target.expression);
-  const run = { ...given, body: withBoostedIndices(parts, resolved, given.target.options) };
-  const collapse = parseCollapse(run.body);
-  const suggesters = run.body["suggest"] === undefined ? [] : parseSuggest(run.body["suggest"], limits);
-  const request = parseSearchRequest(
-    { ...searchBody(run.body), ...(collapse !== undefined && { collapse: {} }) },
-    limits,
-  );
-  warnColumns(run.body);
-  const opened = openShards(parts, run.target);
-  try {
-    const key = run.useCache ? cacheKey(run.body) : undefined;
-    const options = {
-      signal: run.signal,
-      limits,
-      typedKeys: run.typedKeys,
-      clock: parts.clock,
-      nodeId: parts.errors.nodeId,
-      ...(key !== undefined && { cache: { results: parts.results, key } }),
-    };
-    const response = await countedSearch(parts, opened.indices, run.body, () =>
-      collapse === undefined
-        ? searchShards(request, opened.shards, options)
-        : searchCollapsed(searchBody(run.body), collapse, limits, opened.shards, options),
-    );
-    const answer =
-      suggesters.length === 0
-        ? response
-        : withSuggestions(response, await suggest(suggesters, opened.shards, options, request.timeoutMs));
-    checkPartial(answer, run.allowPartial);
-    return answer;
-  } finally {
-    opened.close();
-  }
-}
-
-function withSuggestions(
-  response: SearchResponse,
-  { suggest: found, timedOut, isCut, failures: unasked }: Suggestions,
-): SearchResponse {
-  const { total, failures } = response.shards;
-  const isNew = (a: ShardFailure): boolean =>
-    !failures.some((b) => b.indexUuid === a.indexUuid && b.shard === a.shard);
-  const all = [...failures, ...unasked.filter(isNew)];
-  return {
-    ...response,
-    suggest: found,
-    timedOut: response.timedOut || timedOut,
-    ...(isCut && { terminatedEarly: true }),
-    shards: { total, successful: total - all.length, failures: all },
-  };
-}
-
-/** The body without its suggestions; where they are all that is asked for, no documents are. */
-function searchBody({ suggest: suggestions, ...body }: JsonObject): JsonObject {
-  const asked = ["query", "aggs", "aggregations", "sort"];
-  // As the 6.5 server does, a search for no hits finds no documents either.
-  const wantsHits = body["size"] !== undefined && body["size"] !== 0;
-  if (suggestions === undefined || wantsHits || asked.some((key) => body[key] !== undefined)) return body;
-  return { ...body, query: { match_none: {} }, size: 0 };
-}
-
-/** Longest request that is remembered, characters. */
-const MAX_KEY = 32_768;
-
-/** Names a request among those without hits; undefined where its answer isn't kept: it has hits, or depends on the time. */
-function cacheKey(body: JsonObject): string | undefined {
-  if (body["size"] !== 0 || body["profile"] === true) return undefined;
-  const { timeout: _timeout, stats: _stats, ...asked } = body;
-  const key = writeJson(asked);
-  return key.length > MAX_KEY || key.includes("now") ? undefined : key;
-}
-
-/** 6.x wants a format for each column, 7.x prints them as the mapping says unless there is one. */
-function warnColumns({ docvalue_fields: given }: JsonObject): void {
-  const all: unknown[] = Array.isArray(given) ? given : given === undefined ? [] : [given];
-  if (all.some((each) => isObject(each) && each["format"] === "use_field_mapping")) {
-    warnDeprecated(
-      "[use_field_mapping] is a special format that was only used to ease the transition to 7.x. It has become the default and shouldn't be set explicitly anymore.",
-      { from: 700 },
-    );
-  }
-  const plain = all.flatMap((each) => {
-    if (typeof each === "string") return [each];
-    return isObject(each) && each["format"] === undefined ? [String(each["field"])] : [];
-  });
-  if (plain.length === 0) return;
-  warnDeprecated(
-    `There are doc-value fields which are not using a format. The output will change in 7.0 when doc value fields get formatted based on mappings by default. It is recommended to pass [format=use_field_mapping] with a doc value field in order to opt in for the future behaviour and ease the migration to 7.0: [${plain.join(", ")}]`,
-    { until: 700 },
-  );
+  const resolved = await resolveLookups(parts, run.body, target.expression);
+  const body = withBoostedIndices(parts, resolved, target.options);
+  const { shards } = parts;
+  const { indices, targets } = await checkedIndices(parts, target, () => shards.check({ body, limits }));
+  const { nodeId } = parts.errors;
+  const call = { targets, body, limits, typedKeys, objectTotals, useCache, nodeId };
+  const answer = await countedSearch(parts, indices, body, () => shards.search(call, signal));
+  checkPartial(answer, run.allowPartial);
+  return answer;
 }
 
 /** Runs a search and counts it for its indices, in the groups that `stats` of its body names; a slow one is noted. */
@@ -128,8 +43,8 @@ export async function countedSearch(
   { counters, slowQueries }: ApiContext,
   indices: readonly IndexInfo[],
   body: JsonObject,
-  search: () => Promise<SearchResponse>,
-): Promise<SearchResponse> {
+  search: () => Promise<Found>,
+): Promise<Found> {
   const { stats } = body;
   const groups = Array.isArray(stats) ? stats.map(String) : typeof stats === "string" ? [stats] : [];
   const response = await counters.during(indices, (counts) => counters.searchCounts(counts, groups), search);
@@ -145,7 +60,7 @@ export async function countedSearch(
 }
 
 /** Throws the failure of a shard where an answer without it isn't wanted. */
-export function checkPartial({ shards, timedOut }: SearchResponse, allowPartial: boolean): void {
+export function checkPartial({ shards, timedOut }: Found, allowPartial: boolean): void {
   if (allowPartial) return;
   const [first] = shards.failures;
   if (first !== undefined) {

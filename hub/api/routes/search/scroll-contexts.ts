@@ -3,12 +3,11 @@
 import { randomBytes } from "node:crypto";
 import type { ApiContext } from "#hub/api/context/api-context.ts";
 import { printTime } from "#hub/api/parameters/values.ts";
-import type { SearchCursor } from "#hub/search/phases/contract.ts";
-import type { SearchRequest } from "#hub/search/request/search-request.ts";
-import { AppError } from "#proto/kit/errors.ts";
+import type { Shards } from "#hub/api/ports/indices.ts";
+import { AppError, toAppError } from "#proto/kit/errors.ts";
 import type { Gauge, Metrics } from "#proto/kit/metrics.ts";
 import { parseDuration } from "#proto/kit/units.ts";
-import { clusterSetting, type OpenShards } from "./search-target.ts";
+import { clusterSetting } from "./search-target.ts";
 
 /** Contexts at a time: each keeps the files of its segments. search.max_open_scroll_context of ES 7 is 500 too. */
 const MAX_CONTEXTS = 500;
@@ -22,14 +21,8 @@ const SWEEP_MS = 5_000;
 export interface ScrollContext {
   /** Principal.id of who opened it. */
   readonly owner: string;
-  readonly request: SearchRequest;
-  readonly opened: OpenShards;
-  /** Where the last page ended; undefined before it is known. */
-  cursor: SearchCursor | undefined;
-  /** Hits of the whole scroll. */
-  total: number | undefined;
-  /** True where the last page was empty: so are all that follow. */
-  isAtEnd: boolean;
+  /** The hosts that have its snapshot, under the same id. */
+  readonly shards: Pick<Shards, "closeContexts">;
   /** True while a page is made. */
   busy: boolean;
   expiresMs: number;
@@ -46,34 +39,36 @@ export class ScrollContexts {
     );
   }
 
-  /** Takes over `opened`, which is closed in the end, also where it throws. Throws overloaded, request_invalid. */
+  /**
+   * Returns the id of a new context, which is busy until `opened`: its first page is to be made. Throws overloaded,
+   * request_invalid.
+   */
   open(
-    request: SearchRequest,
-    opened: OpenShards,
+    shards: ScrollContext["shards"],
     owner: string,
     keepAliveMs: number,
     limitMs: number = MAX_KEEP_ALIVE_MS,
   ): string {
-    try {
-      checkKeepAlive(keepAliveMs, limitMs);
-      this.#checkCapacity();
-    } catch (error) {
-      opened.close();
-      throw error;
-    }
+    checkKeepAlive(keepAliveMs, limitMs);
+    this.#checkCapacity();
     const id = randomBytes(24).toString("base64url");
-    this.#contexts.set(id, {
-      owner,
-      request,
-      opened,
-      cursor: undefined,
-      total: undefined,
-      isAtEnd: false,
-      busy: false,
-      expiresMs: performance.now() + keepAliveMs,
-    });
+    this.#contexts.set(id, { owner, shards, busy: true, expiresMs: performance.now() + keepAliveMs });
     this.#timer ??= setInterval(() => this.#sweep(), SWEEP_MS).unref();
     return id;
+  }
+
+  /** The first page was made. */
+  opened(id: string): void {
+    const context = this.#contexts.get(id);
+    if (context !== undefined) context.busy = false;
+  }
+
+  /** Returns what the client gets for a page that failed; a context that the host has no more is closed here too. */
+  failureOf(id: string, error: unknown): AppError {
+    const failure = toAppError(error);
+    if (failure.code !== "not_found") return failure;
+    this.close([id]);
+    return missing(id);
   }
 
   /** Returns a context and prolongs its time; undefined `keepAliveMs` leaves it. Throws not_found, overloaded. */
@@ -102,7 +97,7 @@ export class ScrollContexts {
       const context = this.#contexts.get(id);
       if (context === undefined || (owner !== undefined && context.owner !== owner)) continue;
       this.#contexts.delete(id);
-      context.opened.close();
+      context.shards.closeContexts([id]);
       closed++;
     }
     return closed;

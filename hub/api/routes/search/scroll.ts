@@ -4,13 +4,12 @@ import type { ApiContext } from "#hub/api/context/api-context.ts";
 import { type ApiRequest, checkValid } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
 import { keyOf } from "#hub/auth/accounts/principal.ts";
-import { searchShards } from "#hub/search/search.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject } from "#proto/kit/json.ts";
 import { parseDuration } from "#proto/kit/units.ts";
 import { keepAliveLimitMs, type ScrollContexts } from "./scroll-contexts.ts";
 import { answerOptions } from "./search.ts";
-import { searchAnswer } from "./search-answer.ts";
+import { hasObjectTotals, searchAnswer } from "./search-answer.ts";
 import { searchLimits } from "./search-target.ts";
 
 const PATHS = ["/_search/scroll", "/_search/scroll/{scroll_id}"];
@@ -46,36 +45,16 @@ async function nextPage(
   const { ids, keepAlive } = readScroll(request);
   const id = ids[0];
   checkValid(id === undefined && "scrollId is missing");
-  const context = scrolls.take(
-    id!,
-    keyOf(request.principal),
-    keepAliveOf(keepAlive ?? request.query["scroll"]),
-    keepAliveLimitMs(parts),
-  );
+  const { principal, signal } = request;
+  const keepAliveMs = keepAliveOf(keepAlive ?? request.query["scroll"]);
+  const context = scrolls.take(id!, keyOf(principal), keepAliveMs, keepAliveLimitMs(parts));
+  const answering = { ...answerOptions(parts, request), scrollId: id! };
+  const page = { id: id!, limits: searchLimits(parts), objectTotals: hasObjectTotals(answering) };
   context.busy = true;
   try {
-    const response = await searchShards(
-      { ...context.request, from: 0, aggregations: new Map() },
-      context.isAtEnd ? [] : context.opened.shards,
-      {
-        signal: request.signal,
-        limits: searchLimits(parts),
-        clock: parts.clock,
-        ...(context.cursor !== undefined && { cursor: context.cursor }),
-      },
-    );
-    const total = context.isAtEnd ? context.total : response.total;
-    context.total = total;
-    context.cursor = response.cursor ?? context.cursor;
-    context.isAtEnd = response.cursor === undefined;
-    const shards = {
-      ...response.shards,
-      total: context.opened.shards.length,
-      successful: context.opened.shards.length - response.shards.failures.length,
-    };
-    return json(
-      searchAnswer({ ...response, total, shards }, { ...answerOptions(parts, request), scrollId: id! }),
-    );
+    return json(searchAnswer(await parts.shards.nextPage(page, signal), answering));
+  } catch (error) {
+    throw scrolls.failureOf(id!, error);
   } finally {
     context.busy = false;
   }

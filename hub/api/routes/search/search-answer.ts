@@ -1,10 +1,10 @@
 /** Prints the result of a search in the format of the request's version. */
 
 import { type ErrorContext, shardFailureBodies } from "#hub/api/http/error-body.ts";
-import { RawJson } from "#hub/search/options/raw-json.ts";
+import type { Found } from "#hub/host/contract/found.ts";
+import { objectTotal } from "#hub/host/contract/object-totals.ts";
 import { answersAs } from "#hub/search/options/request-version.ts";
-import type { SearchResponse } from "#hub/search/phases/contract.ts";
-import { isObject, type JsonObject } from "#proto/kit/json.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 
 export interface SearchAnswerOptions {
   /** Totals as numbers whatever the version. */
@@ -18,7 +18,7 @@ export interface SearchAnswerOptions {
 }
 
 /** Returns the body of a search's answer. */
-export function searchAnswer(response: SearchResponse, options: SearchAnswerOptions): JsonObject {
+export function searchAnswer(response: Found, options: SearchAnswerOptions): JsonObject {
   const { total, successful, failures } = response.shards;
   const phases = reducePhases(successful, options.reduceSize);
   return {
@@ -35,17 +35,13 @@ export function searchAnswer(response: SearchResponse, options: SearchAnswerOpti
       ...(failures.length > 0 && { failures: shardFailureBodies(failures, options.errors) }),
     },
     hits: hitsBody(response, options),
-    ...(response.aggregations !== undefined && {
-      aggregations: hasObjectTotals(options)
-        ? withObjectTotals(response.aggregations)
-        : response.aggregations,
-    }),
+    ...(response.aggregations !== undefined && { aggregations: response.aggregations }),
     ...(response.suggest !== undefined && { suggest: response.suggest }),
     ...(response.profile !== undefined && { profile: { shards: response.profile } }),
   };
 }
 
-function hitsBody(response: SearchResponse, options: SearchAnswerOptions): JsonObject {
+function hitsBody(response: Found, options: SearchAnswerOptions): JsonObject {
   const objects = hasObjectTotals(options);
   const total = objects ? objectTotal(response.total, response.totalLimit) : (response.total ?? -1);
   const hasNone = response.shards.total === 0 || options.countOnly;
@@ -53,31 +49,13 @@ function hitsBody(response: SearchResponse, options: SearchAnswerOptions): JsonO
   return {
     ...(total !== undefined && { total }),
     max_score: maxScore,
-    hits: objects ? withObjectTotals(response.hits) : response.hits,
+    hits: response.hits,
   };
 }
 
 /** From 7 on totals are objects. */
-function hasObjectTotals({ totalAsInt }: SearchAnswerOptions): boolean {
+export function hasObjectTotals({ totalAsInt }: Pick<SearchAnswerOptions, "totalAsInt">): boolean {
   return answersAs(700) && !totalAsInt;
-}
-
-/** Changes the totals of hits within hits and aggregations. */
-function withObjectTotals(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withObjectTotals);
-  if (!isObject(value) || value instanceof RawJson) return value;
-  const { hits, total } = value;
-  if (typeof total === "number" && Array.isArray(hits))
-    return { ...value, total: objectTotal(total), hits: withObjectTotals(hits) };
-  return Object.fromEntries(
-    // Documents are what they are.
-    Object.entries(value).map(([key, inner]) => [key, key === "_source" ? inner : withObjectTotals(inner)]),
-  );
-}
-
-function objectTotal(total: number | undefined, limit = Number.POSITIVE_INFINITY): JsonObject | undefined {
-  if (total === undefined) return undefined;
-  return total <= limit ? { value: total, relation: "eq" } : { value: limit, relation: "gte" };
 }
 
 /** Merges that are needed when at most `size` states are kept at a time. */

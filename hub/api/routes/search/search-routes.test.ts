@@ -178,24 +178,23 @@ describe("the others", () => {
 
 test("scrolls beyond the limit are refused with 429, and a stop closes all", async () => {
   const full = new ScrollContexts(new Metrics());
-  const nothing = { indices: [], shards: [], close: () => undefined };
-  const request = {} as Parameters<ScrollContexts["open"]>[0];
-  for (let count = 0; count < 500; count++) full.open(request, nothing, "user test", 60_000);
+  const shards = { closeContexts: () => undefined };
+  for (let count = 0; count < 500; count++) full.open(shards, "user test", 60_000);
   assert.throws(
-    () => full.open(request, nothing, "user test", 60_000),
+    () => full.open(shards, "user test", 60_000),
     (error) => error instanceof AppError && error.status === 429,
   );
   full.stop();
-  full.open(request, nothing, "user test", 60_000);
+  full.open(shards, "user test", 60_000);
   full.stop();
 });
 
 test("a scroll is its opener's: others can't read on nor close it", () => {
   const scrolls = new ScrollContexts(new Metrics());
   let closed = 0;
-  const opened = { indices: [], shards: [], close: () => closed++ };
-  const request = {} as Parameters<ScrollContexts["open"]>[0];
-  const id = scrolls.open(request, opened, "user ann", 60_000);
+  const shards = { closeContexts: () => void closed++ };
+  const id = scrolls.open(shards, "user ann", 60_000);
+  scrolls.opened(id);
   assert.throws(() => scrolls.take(id, "user bob", undefined), /all shards failed/);
   assert.equal(scrolls.close([id], "user bob"), 0);
   assert.equal(scrolls.close(["_all"], "user bob"), 0);

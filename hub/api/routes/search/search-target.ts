@@ -1,6 +1,6 @@
 /**
- * The target of a search: the shards of its indices, restricted by aliases and types, and the limits that settings of the
- * cluster and of these indices give it.
+ * The target of a search: its indices, restricted by aliases and types, and the limits that settings of the cluster and
+ * of these indices give it.
  */
 
 import { fitsType, typeOf } from "#hub/api/compat/mapping-types.ts";
@@ -9,13 +9,9 @@ import { numberSetting } from "#hub/api/parameters/index-settings.ts";
 import { isTrue } from "#hub/api/parameters/values.ts";
 import type { Cluster } from "#hub/api/ports/cluster.ts";
 import type { IndexInfo, ResolveOptions } from "#hub/api/ports/indices.ts";
-import { anyOf } from "#hub/search/execute/nodes/boolean.ts";
-import { NoneNode } from "#hub/search/execute/nodes/documents.ts";
-import { QUERIES_BY_NAME } from "#hub/search/parse/queries/all.ts";
-import { QueryParser } from "#hub/search/parse/query-parser.ts";
+import type { TargetIndex } from "#hub/host/contract/calls.ts";
 import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
-import type { SearchShard } from "#hub/search/phases/contract.ts";
-import { DEFAULT_MAX_TERMS_COUNT, type Query, type SearchLimits } from "#hub/search/query/query.ts";
+import { DEFAULT_MAX_TERMS_COUNT, type SearchLimits } from "#hub/search/query/query.ts";
 import { DEFAULT_LIMITS } from "#hub/search/search.ts";
 import { AppError } from "#proto/kit/errors.ts";
 
@@ -28,18 +24,18 @@ export interface SearchTarget {
   readonly options: ResolveOptions;
 }
 
-/** Shards of a search, to be closed. */
-export interface OpenShards {
+/** The indices of a search. */
+export interface SearchedIndices {
   readonly indices: readonly IndexInfo[];
-  readonly shards: readonly SearchShard[];
-  close(): void;
+  /** The same as a host takes them. */
+  readonly targets: readonly TargetIndex[];
 }
 
-/** Opens the shards of a target. Throws index_missing, index_closed. */
-export function openShards(
-  { indices, shards }: ApiContext,
+/** Resolves the indices of a target. Throws index_missing, index_closed. */
+export function searchedIndices(
+  { indices }: Pick<ApiContext, "indices">,
   { expression, types, options }: SearchTarget,
-): OpenShards {
+): SearchedIndices {
   const resolved = indices.resolve(expression, options);
   const found =
     options.ignoreUnavailable === true ? resolved.filter((index) => index.state === "open") : resolved;
@@ -47,42 +43,53 @@ export function openShards(
   if (closed !== undefined) {
     throw new AppError("index_closed", "closed", { data: { index: closed.name, index_uuid: closed.uuid } });
   }
-  const filters = new Map(found.map((index) => [index.name, filterOf(index, expression, types)]));
-  const opened = shards.searchers(found);
+  return { indices: found, targets: found.map((index) => targetIndex(index, expression, types)) };
+}
+
+/** Resolves the indices of a target; where that fails, `check` may throw a fault of the request first. */
+export async function checkedIndices(
+  parts: Pick<ApiContext, "indices">,
+  target: SearchTarget,
+  check: () => Promise<unknown>,
+): Promise<SearchedIndices> {
+  try {
+    return searchedIndices(parts, target);
+  } catch (error) {
+    await check();
+    throw error;
+  }
+}
+
+function targetIndex(
+  index: IndexInfo,
+  expression: string | undefined,
+  types: string | undefined,
+): TargetIndex {
+  const maxTermsCount = numberSetting(index, "max_terms_count", DEFAULT_MAX_TERMS_COUNT);
+  const maxAnalyzedOffset = numberSetting(index, "highlight.max_analyzed_offset", Number.NaN);
   return {
-    indices: found,
-    shards: opened.map(({ index, shard, searcher }) => {
-      const filter = filters.get(index.name);
-      const maxTermsCount = numberSetting(index, "max_terms_count", DEFAULT_MAX_TERMS_COUNT);
-      const maxAnalyzedOffset = numberSetting(index, "highlight.max_analyzed_offset", Number.NaN);
-      const named = {
-        name: index.name,
-        uuid: index.uuid,
-        typeName: typeOf(index),
-        maxTermsCount,
-        ...(!Number.isNaN(maxAnalyzedOffset) && { maxAnalyzedOffset }),
-      };
-      const keepsResults = isTrue(index.settings.raw["requests.cache.enable"] ?? true);
-      return { index: named, shard, searcher, keepsResults, ...(filter !== undefined && { filter }) };
-    }),
-    close() {
-      for (const { searcher } of opened) searcher.close();
-    },
+    uuid: index.uuid,
+    typeName: typeOf(index),
+    ...(maxTermsCount !== DEFAULT_MAX_TERMS_COUNT && { maxTermsCount }),
+    ...(!Number.isNaN(maxAnalyzedOffset) && { maxAnalyzedOffset }),
+    ...(!isTrue(index.settings.raw["requests.cache.enable"] ?? true) && { keepsResults: false }),
+    ...filterOf(index, expression, types),
   };
 }
 
-/** Returns the filter of the aliases and types by which an index is searched; undefined: none. */
+/** Returns what restricts the search of an index: its types, or the filters of the aliases that mean it. */
 function filterOf(
   index: IndexInfo,
   expression: string | undefined,
   types: string | undefined,
-): Query | undefined {
-  if (types !== undefined && !types.split(",").some((type) => fitsType(index, type))) return new NoneNode();
+): Pick<TargetIndex, "filters" | "isEmpty"> {
+  if (types !== undefined && !types.split(",").some((type) => fitsType(index, type)))
+    return { isEmpty: true };
   const aliases = meantAliases(index, expression);
-  if (aliases === undefined) return undefined;
+  if (aliases === undefined) return {};
   const filters = aliases.map((name) => index.aliases[name]?.filter);
-  if (filters.length === 0 || filters.includes(undefined)) return undefined;
-  return anyOf(filters.map((filter) => new QueryParser(QUERIES_BY_NAME).parse(filter)));
+  const given = filters.filter((filter) => filter !== undefined);
+  return given.length === 0 || given.length < filters.length ? {} : { filters: given };
 }
 
 /** Returns the aliases through which an expression means an index; undefined where it means the index itself, or its stream. */

@@ -6,17 +6,14 @@ import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
 import { resolveOptions } from "#hub/api/parameters/shared-parameters.ts";
 import { keyOf } from "#hub/auth/accounts/principal.ts";
 import { answersAs, warnDeprecated } from "#hub/search/options/request-version.ts";
-import { parseSearchRequest } from "#hub/search/request/search-request.ts";
-import { searchShards } from "#hub/search/search.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import { resolveLookups } from "./lookups.ts";
 import { checkPartial, countedSearch, runSearch } from "./run-search.ts";
 import { keepAliveLimitMs, type ScrollContexts } from "./scroll-contexts.ts";
-import { type SearchAnswerOptions, searchAnswer } from "./search-answer.ts";
+import { hasObjectTotals, type SearchAnswerOptions, searchAnswer } from "./search-answer.ts";
 import { bodyWithParams, SEARCH_PARAMS } from "./search-params.ts";
-import { maxSlicesOf, openShards, type SearchTarget, searchLimits } from "./search-target.ts";
-import { parseSlice, slicedShards } from "./slice.ts";
+import { checkedIndices, maxSlicesOf, type SearchTarget, searchLimits } from "./search-target.ts";
 
 export function searchRoutes(parts: ApiContext, scrolls: ScrollContexts): Route[] {
   return [
@@ -40,6 +37,7 @@ async function search(parts: ApiContext, scrolls: ScrollContexts, request: ApiRe
     target: targetOf(request),
     body,
     typedKeys: request.flag("typed_keys") ?? false,
+    objectTotals: hasObjectTotals(answerOptions(parts, request)),
     allowPartial: request.flag("allow_partial_search_results") ?? true,
     useCache: request.flag("request_cache") ?? true,
     signal: request.signal,
@@ -120,26 +118,24 @@ async function openScroll(
     size > limits.maxResultWindow &&
       `Batch size is too large, size must be less than or equal to: [${limits.maxResultWindow}] but was [${size}]. Scroll batch sizes cost as much memory as result windows so they are controlled by the [index.max_result_window] index level setting.`,
   );
-  const { slice: given, ...search } = isObject(body)
-    ? await resolveLookups(parts, body, target.expression)
-    : {};
-  const slice = parseSlice(given, maxSlicesOf(parts, target));
-  const parsed = parseSearchRequest(search, limits);
-  const whole = openShards(parts, target);
-  const opened = slice === undefined ? whole : { ...whole, shards: slicedShards(whole.shards, slice) };
-  const id = scrolls.open(parsed, opened, keyOf(request.principal), keepAliveMs, keepAliveLimitMs(parts));
+  const { slice, ...search } = await resolveLookups(parts, body, target.expression);
+  const call = { body: search, limits };
+  const { indices, targets } = await checkedIndices(parts, target, () => parts.shards.check(call));
+  const { principal, signal } = request;
+  const answering = answerOptions(parts, request);
+  const form = {
+    typedKeys: request.flag("typed_keys") ?? false,
+    objectTotals: hasObjectTotals(answering),
+    maxSlices: maxSlicesOf(parts, target),
+  };
+  const id = scrolls.open(parts.shards, keyOf(principal), keepAliveMs, keepAliveLimitMs(parts));
   try {
-    const { signal } = request;
-    const typedKeys = request.flag("typed_keys") ?? false;
-    const response = await countedSearch(parts, opened.indices, body, () =>
-      searchShards(parsed, opened.shards, { signal, limits, typedKeys, clock: parts.clock }),
+    const response = await countedSearch(parts, indices, body, () =>
+      parts.shards.openContext({ ...call, ...form, id, targets, slice }, signal),
     );
     checkPartial(response, request.flag("allow_partial_search_results") ?? true);
-    const context = scrolls.take(id, keyOf(request.principal), undefined);
-    context.cursor = response.cursor;
-    context.total = response.total;
-    context.isAtEnd = response.cursor === undefined;
-    return json(searchAnswer(response, { ...answerOptions(parts, request), scrollId: id }));
+    scrolls.opened(id);
+    return json(searchAnswer(response, { ...answering, scrollId: id }));
   } catch (error) {
     scrolls.close([id]);
     throw error;

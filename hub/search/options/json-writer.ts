@@ -1,6 +1,7 @@
 /** Writes answers as JSON. Raw documents and whole numbers of any size keep their text. */
 
-import { RawJson } from "#hub/search/options/raw-json.ts";
+import { parseJson } from "./json.ts";
+import { RawJson } from "./raw-json.ts";
 
 /** Keys that are kept quoted: those of answers, and the first ones of documents. */
 const MAX_QUOTED = 2_000;
@@ -17,7 +18,7 @@ export function writeJson(value: unknown, pretty = false): string {
 
 /** Returns `value` with raw documents parsed, for those who look into it. */
 export function plainValue(value: unknown): unknown {
-  if (value instanceof RawJson) return value.parse();
+  if (value instanceof RawJson) return parseJson(value.text);
   if (Array.isArray(value)) return value.map(plainValue);
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, plainValue(each)]));
@@ -49,7 +50,7 @@ function quote(key: string): string {
 }
 
 function writePretty(given: unknown, newline: string, parts: string[]): void {
-  const value = given instanceof RawJson ? given.parse() : given;
+  const value = given instanceof RawJson ? parseJson(given.text) : given;
   if (typeof value !== "object" || value === null) {
     parts.push(scalar(value));
     return;

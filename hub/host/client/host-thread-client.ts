@@ -1,0 +1,281 @@
+/**
+ * The thread of a host as the front sees it: started, watched, ended where it is stuck, and started again. Its shards then
+ * come back from their commits and the log.
+ */
+
+import { Worker } from "node:worker_threads";
+import type { HostReport } from "#hub/host/host.ts";
+import type { HostThreadData } from "#hub/host/host-thread.ts";
+import { BUSY_WORDS, COMMITTING, newPulse, TURNS } from "#hub/host/thread-pulse.ts";
+import { portChannel } from "#hub/host/wire/channel.ts";
+import type { CallOptions, Message } from "#hub/host/wire/peer.ts";
+import type { Clock } from "#proto/kit/clock.ts";
+import { AppError, toAppError } from "#proto/kit/errors.ts";
+import type { Logger } from "#proto/kit/log.ts";
+import type { Counter, MetricRecord, Metrics } from "#proto/kit/metrics.ts";
+import { Backoff } from "#proto/kit/retry.ts";
+import { comparePositions, type Position, START } from "#proto/position.ts";
+import { type FrontCatalog, HostLink, type KnownPositions, type LogServices } from "./host-link.ts";
+import type { CallableHost } from "./shards-client.ts";
+
+export interface HostThreadOptions {
+  /** Folder of the shards. */
+  readonly folder: string;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  readonly clock: Clock;
+  /** The thread's module instead of the host's own, for tests. */
+  readonly script?: URL;
+}
+
+/** Interval of the looks at the thread. */
+const WATCH_MS = 500;
+/** Time for the answer to a call that was cancelled. */
+const CANCEL_MS = 2_000;
+/** Time for a turn of the thread's loop, and for one in which it waits for the disk. */
+const TURN_LIMIT_MS = 30_000;
+const COMMIT_LIMIT_MS = 120_000;
+/** How long calls wait for a thread that is started again. */
+const READY_MS = 15_000;
+/** How long a thread that was started again may take to reach the position of its predecessor before it serves. */
+const REACH_MS = 10_000;
+const METRICS_MS = 2_000;
+
+/** One thread. */
+interface Life {
+  readonly worker: Worker;
+  readonly link: HostLink;
+  readonly pulse: Int32Array;
+  turns: number;
+  turnedMs: number;
+}
+
+export class HostThreadClient implements CallableHost {
+  readonly #options: HostThreadOptions;
+  readonly #restarts: Counter<"reason">;
+  readonly #backoff = new Backoff({ firstMs: 100, capMs: 10_000 });
+  readonly #stopping = new AbortController();
+  #catalog: FrontCatalog | undefined;
+  #services: LogServices | undefined;
+  #life: Life | undefined;
+  /** The thread that serves calls; undefined while one is being started. */
+  #serving: Life | undefined;
+  #ready = Promise.withResolvers<void>();
+  #restarting: Promise<void> = Promise.resolve();
+  #watching: NodeJS.Timeout | undefined;
+  #reached: Position = START;
+  #report: HostReport = { position: START, failure: "", setBack: null, contexts: 0 };
+  #trouble = "";
+
+  constructor(options: HostThreadOptions) {
+    this.#options = options;
+    const { metrics } = options;
+    this.#restarts = metrics.counter(
+      "tailrace_host_restarts_total",
+      "threads of shards that were ended because they were stuck, or that failed, and were started again",
+      ["reason"],
+    );
+    metrics.addSource(() => this.#metrics());
+  }
+
+  /** Starts the thread, which loads its modules. */
+  start(): Promise<void> {
+    this.#life = this.#spawn();
+    return Promise.resolve();
+  }
+
+  /** Opens the shards. Returns the log positions that they remember. Throws what opening throws. */
+  async open(catalog: FrontCatalog): Promise<KnownPositions> {
+    const life = this.#life;
+    if (life === undefined)
+      throw new AppError("unavailable", `the thread of the shards ended: ${this.#trouble}`);
+    this.#catalog = catalog;
+    catalog.onChange((index, uuid) => this.#life?.link.indexChanged(index, uuid));
+    const known = await life.link.open(catalog);
+    this.#serve(life);
+    this.#watching = setInterval(() => this.#watch(), WATCH_MS).unref();
+    return known;
+  }
+
+  /** Lets the shards follow the log. */
+  async follow(services: LogServices): Promise<void> {
+    this.#services = services;
+    await this.#life?.link.follow(services);
+  }
+
+  /** Lets the shards stop following the log and commit everything applied. */
+  async unfollow(): Promise<void> {
+    this.#services = undefined;
+    this.#stopping.abort();
+    await this.#restarting;
+    await this.#serving?.link.unfollow();
+  }
+
+  /** Last message of DOC that was applied, as last reported. */
+  get position(): Position {
+    return this.#report.position;
+  }
+
+  /** Why nothing can be indexed, made durable or searched now; empty while all is well. */
+  get failure(): string {
+    return this.#trouble || this.#report.failure;
+  }
+
+  /** See ShardHost.setBack; as last reported. */
+  get setBack(): HostReport["setBack"] {
+    return this.#report.setBack;
+  }
+
+  async call(operation: string, value: unknown, options: CallOptions = {}): Promise<Required<Message>> {
+    const serving = this.#serving ?? (await this.#served(options.signal));
+    return serving.link.call(operation, value, options);
+  }
+
+  notify(operation: string, value: unknown): void {
+    this.#serving?.link.notify(operation, value);
+  }
+
+  /** Closes the shards and ends the thread; what isn't committed comes from the log again. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    clearInterval(this.#watching);
+    await this.#restarting;
+    const life = this.#life;
+    const isOpen = this.#serving !== undefined;
+    this.#serving = undefined;
+    this.#ready.resolve();
+    if (life === undefined) return;
+    this.#life = undefined;
+    try {
+      if (isOpen) await life.link.call("close", null);
+    } finally {
+      await life.link.lost(new AppError("closed", "the hub stops"));
+      await life.worker.terminate();
+    }
+  }
+
+  #spawn(): Life {
+    const { folder, log, script } = this.#options;
+    const pulse = newPulse();
+    const workerData: HostThreadData = { folder, level: log.level, pulse };
+    const worker = new Worker(script ?? new URL("../shard-host-thread.ts", import.meta.url), { workerData });
+    const channel = portChannel(worker, () => undefined);
+    const link = new HostLink({ channel, log, onReport: (report) => this.#take(life, report) });
+    const words = new Int32Array(pulse, 0, BUSY_WORDS);
+    const life: Life = { worker, link, pulse: words, turns: 0, turnedMs: performance.now() };
+    let cause: unknown;
+    worker.on("error", (error) => {
+      cause = error;
+    });
+    worker.on("exit", () => this.#died(life, "failed", cause));
+    return life;
+  }
+
+  #take(life: Life, report: HostReport): void {
+    if (life === this.#life) this.#report = report;
+  }
+
+  #serve(life: Life): void {
+    this.#serving = life;
+    this.#trouble = "";
+    this.#ready.resolve();
+  }
+
+  /** Waits for a thread that serves. Throws unavailable. */
+  async #served(signal: AbortSignal | undefined): Promise<Life> {
+    const late = AbortSignal.timeout(READY_MS);
+    const over = signal === undefined ? late : AbortSignal.any([signal, late]);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const wake = (): void => resolve();
+    over.addEventListener("abort", wake, { once: true });
+    await Promise.race([this.#ready.promise, promise]);
+    over.removeEventListener("abort", wake);
+    if (this.#serving !== undefined) return this.#serving;
+    if (signal?.aborted === true) throw new AppError("cancelled", "the request was cancelled");
+    throw new AppError("unavailable", `the shards are not available: ${this.#trouble}`);
+  }
+
+  /** Ends a thread that is stuck. */
+  #watch(): void {
+    const life = this.#serving;
+    if (life === undefined) return;
+    const nowMs = performance.now();
+    const turns = Atomics.load(life.pulse, TURNS);
+    if (turns !== life.turns) {
+      life.turns = turns;
+      life.turnedMs = nowMs;
+    }
+    const isCommitting = Atomics.load(life.pulse, COMMITTING) === 1;
+    const stillMs = nowMs - life.turnedMs;
+    const { overdue } = life.link;
+    if (!isCommitting && overdue !== undefined && overdue.sinceMs > CANCEL_MS)
+      this.#end(life, `a ${overdue.operation} did not end when it was cancelled`);
+    else if (stillMs > (isCommitting ? COMMIT_LIMIT_MS : TURN_LIMIT_MS))
+      this.#end(life, `it did not react for ${Math.round(stillMs / 1_000)} s`);
+  }
+
+  #end(life: Life, reason: string): void {
+    this.#died(life, "stuck", new Error(reason));
+    void life.worker.terminate();
+  }
+
+  /** Begins again after a thread has ended. */
+  #died(life: Life, kind: "stuck" | "failed", cause: unknown): void {
+    if (life !== this.#life) return;
+    const why = cause instanceof Error ? cause.message : "it ended";
+    this.#restarts.inc({ reason: kind });
+    this.#options.log.error({ err: cause }, "the thread of the shards was lost; it is started again");
+    this.#trouble = `the thread of the shards is started again, since ${why}`;
+    const { sent } = life.link;
+    if (sent !== undefined && comparePositions(sent, this.#reached) > 0) this.#reached = sent;
+    this.#life = undefined;
+    if (this.#serving === life) this.#ready = Promise.withResolvers();
+    this.#serving = undefined;
+    const error = new AppError("unavailable", `the thread of the shards was lost: ${why}`, { cause });
+    const lost = life.link.lost(error);
+    if (this.#catalog === undefined || this.#stopping.signal.aborted) return;
+    this.#restarting = this.#restarting.then(() => lost).then(() => this.#restart());
+  }
+
+  async #restart(): Promise<void> {
+    const { signal } = this.#stopping;
+    const { clock, log } = this.#options;
+    await clock.sleep(this.#backoff.next(), signal);
+    if (signal.aborted) return;
+    const life = this.#spawn();
+    this.#life = life;
+    try {
+      await life.link.open(this.#catalog!);
+      if (this.#services !== undefined) await this.#catchUp(life.link, this.#services);
+      if (life !== this.#life) return;
+      this.#backoff.reset();
+      this.#serve(life);
+      log.info({ position: this.#report.position }, "the thread of the shards serves again");
+    } catch (error) {
+      // Where the thread has ended, its end begins another attempt.
+      if (life === this.#life) this.#end(life, toAppError(error).message);
+    }
+  }
+
+  /** Lets a new thread reach the position of its predecessor, so that reads see what was written before. */
+  async #catchUp(link: HostLink, services: LogServices): Promise<void> {
+    await link.follow(services);
+    try {
+      await link.call("reach", this.#reached, { timeoutMs: REACH_MS, signal: this.#stopping.signal });
+    } catch (error) {
+      if (toAppError(error).code !== "timeout") throw error;
+      this.#options.log.warn("the shards serve before they have reached the position they had");
+    }
+  }
+
+  async #metrics(): Promise<readonly MetricRecord[]> {
+    const life = this.#serving;
+    if (life === undefined) return [];
+    try {
+      return (await life.link.call("metrics", null, { timeoutMs: METRICS_MS })).value as MetricRecord[];
+    } catch {
+      // Of a thread that is busy or lost there are none now.
+      return [];
+    }
+  }
+}

@@ -1,0 +1,187 @@
+/** The shards of a host, as calls to it. */
+
+import type { HostedShardStats } from "#hub/cluster/hosting/hosted-index.ts";
+import type {
+  ContextCall,
+  Count,
+  CountCall,
+  DocumentFacts,
+  ExplainCall,
+  Explained,
+  FoundDocumentFacts,
+  FoundTermVectors,
+  PageCall,
+  SearchBody,
+  SearchCall,
+  ShardSegments,
+  TermVectorsCall,
+  ValidateCall,
+  Validation,
+} from "#hub/host/contract/calls.ts";
+import { type Found, failuresOf, unpackFound } from "#hub/host/contract/found.ts";
+import type {
+  FoundDocuments,
+  HostedShards,
+  NamedIndex,
+  ReadDocument,
+  RefreshedDocument,
+} from "#hub/host/contract/hosted-shards.ts";
+import type { OperationName } from "#hub/host/operations/all.ts";
+import type { CallOptions, Message } from "#hub/host/wire/peer.ts";
+import type { ResultCacheStats } from "#hub/search/execute/result-cache.ts";
+
+/** A host that can be called. */
+export interface CallableHost {
+  call(operation: OperationName, value: unknown, options?: CallOptions): Promise<Required<Message>>;
+  notify(operation: string, value: unknown): void;
+}
+
+/** Time for reading one document or statistics, ms; only a host that is stuck takes longer. */
+const SHORT_MS = 30_000;
+
+export class ShardsClient implements HostedShards {
+  readonly #host: CallableHost;
+
+  constructor(host: CallableHost) {
+    this.#host = host;
+  }
+
+  async check(call: SearchBody): Promise<void> {
+    await this.#host.call("check", call, { timeoutMs: SHORT_MS });
+  }
+
+  async search(call: SearchCall, signal: AbortSignal): Promise<Found> {
+    return unpackFound(await this.#host.call("search", call, { signal }));
+  }
+
+  openContext(call: ContextCall, signal: AbortSignal): Promise<Found> {
+    return this.#opening(call.id, async () =>
+      unpackFound(await this.#host.call("openContext", call, { signal })),
+    );
+  }
+
+  async nextPage(call: PageCall, signal: AbortSignal): Promise<Found> {
+    return unpackFound(await this.#host.call("nextPage", call, { signal }));
+  }
+
+  openDocuments(call: ContextCall, signal: AbortSignal): Promise<FoundDocuments> {
+    return this.#opening(call.id, async () =>
+      unpackDocuments(await this.#host.call("openDocuments", call, { signal })),
+    );
+  }
+
+  async nextDocuments(call: PageCall, signal: AbortSignal): Promise<FoundDocuments> {
+    return unpackDocuments(await this.#host.call("nextDocuments", call, { signal }));
+  }
+
+  closeContexts(ids: readonly string[]): void {
+    this.#host.notify("closeContexts", ids);
+  }
+
+  async count(call: CountCall, signal: AbortSignal): Promise<Count> {
+    const { value } = await this.#host.call("count", call, { signal });
+    const { failures, ...count } = value as Count;
+    return { ...count, failures: failuresOf(failures) };
+  }
+
+  async validate(call: ValidateCall, signal: AbortSignal): Promise<readonly Validation[]> {
+    return (await this.#host.call("validate", call, { signal })).value as readonly Validation[];
+  }
+
+  async explain(
+    call: ExplainCall,
+    signal: AbortSignal,
+  ): Promise<(Explained & { readonly source: Uint8Array }) | null> {
+    const { value, parts } = await this.#host.call("explain", call, { signal });
+    return value === null ? null : { ...(value as Explained), source: parts[0]! };
+  }
+
+  async termVectors(call: TermVectorsCall, signal: AbortSignal): Promise<FoundTermVectors> {
+    return (await this.#host.call("termVectors", call, { signal })).value as FoundTermVectors;
+  }
+
+  async get({ uuid }: NamedIndex, shard: number, id: string): Promise<ReadDocument | null> {
+    const { value, parts } = await this.#host.call(
+      "get",
+      { index: { uuid }, shard, id },
+      { timeoutMs: SHORT_MS },
+    );
+    return value === null ? null : { ...(value as DocumentFacts), source: parts[0]! };
+  }
+
+  async getRefreshed(indices: readonly NamedIndex[], id: string): Promise<RefreshedDocument | null> {
+    const { value, parts } = await this.#host.call(
+      "getRefreshed",
+      { indices: named(indices), id },
+      { timeoutMs: SHORT_MS },
+    );
+    return value === null ? null : { ...(value as Omit<RefreshedDocument, "source">), source: parts[0]! };
+  }
+
+  stats(indices: readonly NamedIndex[]): Promise<ReadonlyMap<string, readonly HostedShardStats[]>> {
+    return this.#onIndices("stats", indices);
+  }
+
+  segments(indices: readonly NamedIndex[]): Promise<ShardSegments[]> {
+    return this.#onIndices("segments", indices);
+  }
+
+  largest(indices: readonly NamedIndex[], field: string): Promise<ReadonlyMap<string, number>> {
+    return this.#onIndices("largest", indices, { field });
+  }
+
+  async refresh(indices: readonly NamedIndex[]): Promise<void> {
+    await this.#host.call("refresh", { indices: named(indices) });
+  }
+
+  async nextRefresh(indices: readonly NamedIndex[], signal: AbortSignal): Promise<void> {
+    if (!signal.aborted) await this.#host.call("nextRefresh", { indices: named(indices) }, { signal });
+  }
+
+  async flush(indices: readonly NamedIndex[]): Promise<void> {
+    await this.#host.call("flush", { indices: named(indices) });
+  }
+
+  async forceMerge(indices: readonly NamedIndex[], maxSegments: number): Promise<void> {
+    await this.#host.call("forceMerge", { indices: named(indices), maxSegments });
+  }
+
+  cacheStats(indices: readonly NamedIndex[]): Promise<ReadonlyMap<string, ResultCacheStats>> {
+    return this.#onIndices("cacheStats", indices);
+  }
+
+  async clearCaches(indices: readonly NamedIndex[]): Promise<void> {
+    await this.#onIndices("clearCaches", indices);
+  }
+
+  async #onIndices<T>(
+    operation: OperationName,
+    indices: readonly NamedIndex[],
+    more: Readonly<Record<string, unknown>> = {},
+  ): Promise<T> {
+    const call = { indices: named(indices), ...more };
+    return (await this.#host.call(operation, call, { timeoutMs: SHORT_MS })).value as T;
+  }
+
+  /** Closes the context of a call that failed here, which the host may have opened all the same. */
+  async #opening<T>(id: string, open: () => Promise<T>): Promise<T> {
+    try {
+      return await open();
+    } catch (error) {
+      this.closeContexts([id]);
+      throw error;
+    }
+  }
+}
+
+function named(indices: readonly NamedIndex[]): NamedIndex[] {
+  return indices.map(({ uuid }) => ({ uuid }));
+}
+
+function unpackDocuments({ value, parts }: Required<Message>): FoundDocuments {
+  const { total, documents } = value as {
+    readonly total: number;
+    readonly documents: readonly FoundDocumentFacts[];
+  };
+  return { total, documents: documents.map((facts, at) => ({ ...facts, source: parts[at]! })) };
+}

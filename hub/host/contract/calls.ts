@@ -1,0 +1,137 @@
+/** What calls to a host say and what it answers: plain data, so that it can be sent to a thread or another node. */
+
+import type { ShardFailure } from "#hub/search/phases/contract.ts";
+import type { SearchLimits } from "#hub/search/query/query.ts";
+import type { TermVectorOptions } from "#hub/search/term-vectors.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
+
+/** An index whose shards are searched. */
+export interface TargetIndex {
+  readonly uuid: string;
+  /** Printed as `_type`. */
+  readonly typeName: string;
+  /** The search sees documents that match one of these queries; absent: all. */
+  readonly filters?: readonly JsonObject[];
+  /** True: the search sees no documents. */
+  readonly isEmpty?: boolean;
+  /** See SearchedIndex. */
+  readonly maxTermsCount?: number;
+  readonly maxAnalyzedOffset?: number;
+  /** False: results aren't kept for this index. */
+  readonly keepsResults?: boolean;
+}
+
+/** A search body with what it is checked against. */
+export interface SearchBody {
+  readonly body: JsonObject;
+  readonly limits: SearchLimits;
+}
+
+/** How a search wants its answer. */
+export interface AnswerForm {
+  /** Names of aggregations get their type before them. */
+  readonly typedKeys: boolean;
+  /** Totals of hits within hits and aggregations are objects. */
+  readonly objectTotals: boolean;
+}
+
+export interface SearchCall extends SearchBody, AnswerForm {
+  readonly targets: readonly TargetIndex[];
+  /** False: answered anew whatever is kept. */
+  readonly useCache: boolean;
+  /** Shown with each hit when explanations are requested. */
+  readonly nodeId: string;
+}
+
+/** Opens a context: a snapshot that is read page by page. */
+export interface ContextCall extends SearchBody, AnswerForm {
+  /** Made by the caller, unguessable where clients see it. */
+  readonly id: string;
+  readonly targets: readonly TargetIndex[];
+  /** The option `slice` as given, and the largest number of parts. */
+  readonly slice?: unknown;
+  readonly maxSlices: number;
+}
+
+export interface PageCall extends Pick<AnswerForm, "objectTotals"> {
+  readonly id: string;
+  readonly limits: SearchLimits;
+}
+
+export interface CountCall extends SearchBody {
+  readonly targets: readonly TargetIndex[];
+  /** With one of them the count is that of a search without hits. */
+  readonly minScore?: number;
+  readonly terminateAfter?: number;
+}
+
+export interface Count {
+  readonly count: number;
+  /** Shards that were to be counted. */
+  readonly shards: number;
+  readonly failures: readonly ShardFailure[];
+}
+
+/** Binds a query to a shard of each index. */
+export interface ValidateCall {
+  readonly targets: readonly TargetIndex[];
+  readonly body: JsonObject;
+}
+
+/** A query in Lucene's words, or why an index can't run it. */
+export interface Validation {
+  readonly index: string;
+  readonly text?: string;
+  readonly error?: string;
+}
+
+export interface ExplainCall extends ValidateCall {
+  /** Of the document. */
+  readonly id: string;
+}
+
+export interface Explained {
+  readonly index: string;
+  readonly matches: boolean;
+  readonly explanation: JsonObject;
+}
+
+export interface TermVectorsCall {
+  readonly targets: readonly TargetIndex[];
+  /** Of the document; its shard's frequencies count. Undefined: those of the first shard. */
+  readonly id: string | undefined;
+  /** The document. */
+  readonly source: JsonObject;
+  readonly options: TermVectorOptions;
+}
+
+export interface FoundTermVectors {
+  readonly index: string;
+  readonly typeName: string;
+  readonly termVectors: JsonObject;
+}
+
+/** A document of a shard; its source is sent as bytes. */
+export interface DocumentFacts {
+  readonly version: number;
+  readonly seqNo: number;
+  readonly primaryTerm: number;
+}
+
+/** A document that a context found; its source is sent as bytes. */
+export interface FoundDocumentFacts {
+  readonly index: string;
+  readonly type: string | undefined;
+  readonly id: string;
+  readonly version: number;
+  readonly seqNo: number;
+  readonly primaryTerm: number;
+  readonly routing: string | undefined;
+}
+
+/** The segments that searches of a shard see. */
+export interface ShardSegments {
+  readonly uuid: string;
+  readonly shard: number;
+  readonly segments: readonly { readonly docs: number; readonly live: number }[];
+}

@@ -1,0 +1,62 @@
+/** The entry of a host's thread: runs a host over the port to the front. */
+
+import { parentPort, workerData } from "node:worker_threads";
+import { extentCache } from "#hub/engine/files/extent-cache.ts";
+import { filterCache } from "#hub/engine/segment/filter-cache.ts";
+import { systemClock } from "#proto/kit/clock.ts";
+import { sendingLogger } from "#proto/kit/log.ts";
+import { Metrics } from "#proto/kit/metrics.ts";
+import { Host } from "./host.ts";
+import type { Operation } from "./operations/operation.ts";
+import { BUSY_WORDS, COMMITTING, TURNS } from "./thread-pulse.ts";
+import { portChannel } from "./wire/channel.ts";
+
+/** What the front gives a thread. */
+export interface HostThreadData {
+  /** Folder of the shards. */
+  readonly folder: string;
+  /** Level of the log. */
+  readonly level: string;
+  /** See thread-pulse.ts. */
+  readonly pulse: SharedArrayBuffer;
+}
+
+/** Interval in which the thread counts its turns. */
+const TURN_MS = 100;
+
+/** Runs the host of this thread. `operations`: further ones, for tests. */
+export function runHostThread(operations?: Readonly<Record<string, Operation>>): void {
+  const port = parentPort;
+  if (port === null) return;
+  const { folder, level, pulse } = workerData as HostThreadData;
+  const words = new Int32Array(pulse, 0, BUSY_WORDS);
+  setInterval(() => Atomics.add(words, TURNS, 1), TURN_MS).unref();
+  const metrics = new Metrics();
+  watchEngine(metrics);
+  const host: Host = new Host({
+    channel: portChannel(port, () => port.close()),
+    folder,
+    log: sendingLogger(level, (line) => host.sendLine(line)),
+    metrics,
+    clock: systemClock,
+    onCommitting: (isUnderWay) => Atomics.store(words, COMMITTING, isUnderWay ? 1 : 0),
+    ...(operations !== undefined && { operations }),
+  });
+}
+
+/** Exports the metrics of the engine's caches. */
+function watchEngine(metrics: Metrics): void {
+  const labels = ["cache"] as const;
+  metrics.gauge("tailrace_search_cache_bytes", "bytes held by search caches", labels, (gauge) => {
+    gauge.set({ cache: "files" }, extentCache().stats().bytes);
+    gauge.set({ cache: "filters" }, filterCache().stats().bytes);
+  });
+  metrics.gauge("tailrace_search_cache_hits", "reads answered by search caches", labels, (gauge) => {
+    gauge.set({ cache: "files" }, extentCache().stats().hits);
+    gauge.set({ cache: "filters" }, filterCache().stats().hits);
+  });
+  metrics.gauge("tailrace_search_cache_misses", "reads not answered by search caches", labels, (gauge) => {
+    gauge.set({ cache: "files" }, extentCache().stats().misses);
+    gauge.set({ cache: "filters" }, filterCache().stats().misses);
+  });
+}

@@ -1,0 +1,169 @@
+/**
+ * A host: shards with everything that is done to them. It follows DOC for its shards, refreshes, commits, merges, and
+ * answers the calls of the front over a channel.
+ */
+
+import { LogFollower } from "#hub/cluster/hosting/log-follower.ts";
+import type { SetBackReport } from "#hub/cluster/hosting/set-back-shards.ts";
+import { ShardHost } from "#hub/cluster/hosting/shard-host.ts";
+import { ResultCache } from "#hub/search/execute/result-cache.ts";
+import type { Clock } from "#proto/kit/clock.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import type { Logger } from "#proto/kit/log.ts";
+import type { Metrics } from "#proto/kit/metrics.ts";
+import { comparePositions, type Position } from "#proto/position.ts";
+import { DocStream } from "./doc-stream.ts";
+import { HostCatalog } from "./host-catalog.ts";
+import { OPERATIONS } from "./operations/all.ts";
+import { SearchContexts } from "./operations/contexts.ts";
+import type { HostState, Operation } from "./operations/operation.ts";
+import type { Channel } from "./wire/channel.ts";
+import { type IncomingCall, type Message, Peer } from "./wire/peer.ts";
+import { plainError } from "./wire/values.ts";
+
+export interface HostOptions {
+  readonly channel: Channel;
+  /** Folder of the shards. */
+  readonly folder: string;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  readonly clock: Clock;
+  /** See ShardHostOptions. */
+  readonly onCommitting: (isUnderWay: boolean) => void;
+  /** Further operations, for tests. */
+  readonly operations?: Readonly<Record<string, Operation>>;
+}
+
+/** What a host reports regularly. */
+export interface HostReport {
+  readonly position: Position;
+  /** See LogFollower.failure. */
+  readonly failure: string;
+  /** See ShardHost.setBack. */
+  readonly setBack: SetBackReport | null;
+  /** Open contexts of scrolls and changes by query. */
+  readonly contexts: number;
+}
+
+/** Interval of the reports. */
+const REPORT_MS = 250;
+/** Interval of the looks whether a position is reached. */
+const REACH_MS = 10;
+
+export class Host {
+  readonly #options: HostOptions;
+  readonly #front: Peer;
+  readonly #catalog: HostCatalog;
+  readonly #docs: DocStream;
+  readonly #shards: ShardHost;
+  readonly #follower: LogFollower;
+  readonly #state: HostState;
+  readonly #operations: Readonly<Record<string, Operation>>;
+  readonly #stopping = new AbortController();
+
+  constructor(options: HostOptions) {
+    const { channel, folder, log, clock, metrics, onCommitting, operations } = options;
+    this.#options = options;
+    this.#front = new Peer(channel, {
+      answer: (call) => this.#answer(call),
+      event: (operation, value, parts) => this.#take(operation, value, parts),
+    });
+    this.#catalog = new HostCatalog(this.#front);
+    this.#docs = new DocStream(this.#front);
+    this.#shards = new ShardHost({ folder, catalog: this.#catalog, log, clock, onCommitting });
+    this.#follower = this.#makeFollower(metrics);
+    this.#state = {
+      shards: this.#shards,
+      indices: this.#catalog,
+      clock,
+      results: new ResultCache(),
+      contexts: new SearchContexts(),
+    };
+    this.#operations = { ...OPERATIONS, ...operations };
+  }
+
+  /** Sends a line to the log. */
+  sendLine(line: string): void {
+    this.#front.notify("log", line);
+  }
+
+  #makeFollower(metrics: Metrics): LogFollower {
+    const { log, clock } = this.#options;
+    return new LogFollower({
+      host: this.#shards,
+      log,
+      metrics,
+      clock,
+      read: (after, signal) => this.#docs.read(after, signal),
+      oldest: async () => (await this.#front.call("oldest", null)).value as Position,
+      reply: (subject, data) => this.#front.notify("reply", subject, [data]),
+      deadLetter: async ({ position, data }, reason) => {
+        await this.#front.call("deadLetter", { position, reason: plainError(reason) }, { parts: [data] });
+      },
+      onCommitted: (position) => this.#front.notify("committed", position),
+    });
+  }
+
+  async #answer(call: IncomingCall): Promise<Message> {
+    switch (call.operation) {
+      case "open":
+        await this.#shards.open();
+        this.#sendReport();
+        return { value: { ...this.#shards.known(), position: this.#shards.position } };
+      case "follow":
+        await this.#follower.start();
+        void this.#report();
+        return { value: null };
+      case "unfollow":
+        this.#stopping.abort();
+        await this.#follower.stop();
+        return { value: null };
+      case "reach":
+        return this.#reach(call.value as Position, call.signal);
+      case "metrics":
+        return { value: await this.#options.metrics.own() };
+      case "close":
+        this.#state.contexts.closeAll();
+        this.#shards.close();
+        return { value: null };
+    }
+    const run = this.#operations[call.operation];
+    if (run === undefined) throw new AppError("internal", `a host has no operation ${call.operation}`);
+    return run(this.#state, call);
+  }
+
+  #take(operation: string, value: unknown, parts: readonly Uint8Array[]): void {
+    if (operation === "doc") this.#docs.take(value as Parameters<DocStream["take"]>[0], parts[0]!);
+    else if (operation === "readingFailed") this.#docs.fail(value as Parameters<DocStream["fail"]>[0]);
+    else if (operation === "index") this.#catalog.take(parts[0]!);
+    else if (operation === "indexGone") this.#catalog.drop(value as string);
+    else if (operation === "closeContexts") this.#state.contexts.close(value as readonly string[]);
+  }
+
+  /** Answers once everything up to a position is applied. */
+  async #reach(position: Position, signal: AbortSignal): Promise<Message> {
+    while (comparePositions(this.#shards.position, position) < 0) {
+      if (signal.aborted) throw new AppError("cancelled", "the position was not reached");
+      await this.#options.clock.sleep(REACH_MS, signal);
+    }
+    return { value: null };
+  }
+
+  #sendReport(): void {
+    const report: HostReport = {
+      position: this.#shards.position,
+      failure: this.#follower.failure,
+      setBack: this.#shards.setBack(),
+      contexts: this.#state.contexts.size,
+    };
+    this.#front.notify("report", report);
+  }
+
+  async #report(): Promise<void> {
+    const { signal } = this.#stopping;
+    while (!signal.aborted) {
+      this.#sendReport();
+      await this.#options.clock.sleep(REPORT_MS, signal);
+    }
+  }
+}

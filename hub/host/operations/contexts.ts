@@ -1,0 +1,160 @@
+/** Contexts of scrolls and of changes by query: snapshots that are read page by page. */
+
+import type { ContextCall, FoundDocumentFacts, PageCall } from "#hub/host/contract/calls.ts";
+import { packFound } from "#hub/host/contract/found.ts";
+import type { Message } from "#hub/host/wire/peer.ts";
+import type { Hit } from "#hub/search/execute/fetch/fetch-hit.ts";
+import { writeJson } from "#hub/search/options/json-writer.ts";
+import { RawJson } from "#hub/search/options/raw-json.ts";
+import type { SearchCursor, SearchResponse } from "#hub/search/phases/contract.ts";
+import type { SearchRequest } from "#hub/search/request/search-request.ts";
+import { parseSearchRequest } from "#hub/search/request/search-request.ts";
+import { searchShards } from "#hub/search/search.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import { type HostState, operation } from "./operation.ts";
+import { parseSlice, slicedShards } from "./slice.ts";
+import { type OpenShards, openShards } from "./target.ts";
+
+/** Contexts of a host, each of which keeps the files of its segments; callers have lower limits of their own. */
+const MAX_CONTEXTS = 2_000;
+
+interface SearchContext {
+  readonly request: SearchRequest;
+  readonly opened: OpenShards;
+  /** Where the last page ended; undefined before it is known. */
+  cursor: SearchCursor | undefined;
+  /** Hits of the whole walk. */
+  total: number | undefined;
+  /** True where the last page was empty: so are all that follow. */
+  isAtEnd: boolean;
+}
+
+/** The contexts of a host. */
+export class SearchContexts {
+  readonly #contexts = new Map<string, SearchContext>();
+
+  get size(): number {
+    return this.#contexts.size;
+  }
+
+  /** Keeps a context, whose shards are closed where it throws. Throws overloaded. */
+  add(id: string, context: SearchContext): void {
+    if (this.#contexts.size < MAX_CONTEXTS) {
+      this.#contexts.set(id, context);
+      return;
+    }
+    context.opened.close();
+    throw new AppError("overloaded", `${MAX_CONTEXTS} contexts of scrolls and changes by query are open`);
+  }
+
+  /** Throws not_found. */
+  get(id: string): SearchContext {
+    const context = this.#contexts.get(id);
+    if (context !== undefined) return context;
+    throw new AppError("not_found", "the context was closed, or its shards were opened again");
+  }
+
+  close(ids: readonly string[]): void {
+    for (const id of ids) {
+      this.#contexts.get(id)?.opened.close();
+      this.#contexts.delete(id);
+    }
+  }
+
+  closeAll(): void {
+    this.close([...this.#contexts.keys()]);
+  }
+}
+
+/** See HostedShards.openContext. */
+export const openContext = operation<ContextCall>(async (host, call, { signal }) =>
+  packFound(await firstPage(host, call, signal), call),
+);
+
+/** See HostedShards.nextPage. */
+export const nextPage = operation<PageCall>(async (host, call, { signal }) =>
+  packFound(await followingPage(host, call, signal), call),
+);
+
+/** See HostedShards.openDocuments. */
+export const openDocuments = operation<ContextCall>(async (host, call, { signal }) =>
+  packDocuments(await firstPage(host, call, signal)),
+);
+
+/** See HostedShards.nextDocuments. */
+export const nextDocuments = operation<PageCall>(async (host, call, { signal }) =>
+  packDocuments(await followingPage(host, call, signal)),
+);
+
+async function firstPage(
+  host: HostState,
+  { id, targets, body, limits, slice: given, maxSlices, typedKeys }: ContextCall,
+  signal: AbortSignal,
+): Promise<SearchResponse> {
+  const slice = parseSlice(given, maxSlices);
+  const request = parseSearchRequest(body, limits);
+  const whole = openShards(host, targets);
+  const opened = slice === undefined ? whole : { ...whole, shards: slicedShards(whole.shards, slice) };
+  const context = { request, opened, cursor: undefined, total: undefined, isAtEnd: false };
+  host.contexts.add(id, context);
+  try {
+    const { clock } = host;
+    return noted(context, await searchShards(request, opened.shards, { signal, limits, typedKeys, clock }));
+  } catch (error) {
+    host.contexts.close([id]);
+    throw error;
+  }
+}
+
+async function followingPage(
+  { contexts, clock }: HostState,
+  { id, limits }: PageCall,
+  signal: AbortSignal,
+): Promise<SearchResponse> {
+  const context = contexts.get(id);
+  const { request, opened, cursor, isAtEnd, total } = context;
+  const response = await searchShards(
+    { ...request, from: 0, aggregations: new Map() },
+    isAtEnd ? [] : opened.shards,
+    { signal, limits, clock, ...(cursor !== undefined && { cursor }) },
+  );
+  const { failures } = response.shards;
+  const count = opened.shards.length;
+  return noted(context, {
+    ...response,
+    total: isAtEnd ? total : response.total,
+    shards: { total: count, successful: count - failures.length, failures },
+  });
+}
+
+function noted(context: SearchContext, response: SearchResponse): SearchResponse {
+  context.total = response.total;
+  context.cursor = response.cursor ?? context.cursor;
+  context.isAtEnd = response.cursor === undefined;
+  return response;
+}
+
+/** Returns the message of documents and their sources. Throws the error of a shard that failed. */
+function packDocuments({ hits, total, shards }: SearchResponse): Message {
+  const [failure] = shards.failures;
+  if (failure !== undefined) throw failure.error;
+  return {
+    value: { total: total ?? 0, documents: hits.map(factsOf) },
+    parts: hits.map(({ _source: source }) =>
+      source instanceof RawJson ? source.bytes : Buffer.from(writeJson(source ?? {})),
+    ),
+  };
+}
+
+function factsOf(hit: Hit): FoundDocumentFacts {
+  const { _type: type, _routing: routing } = hit;
+  return {
+    index: String(hit["_index"]),
+    type: typeof type === "string" ? type : undefined,
+    id: String(hit["_id"]),
+    version: Number(hit["_version"]),
+    seqNo: Number(hit["_seq_no"]),
+    primaryTerm: Number(hit["_primary_term"]),
+    routing: typeof routing === "string" ? routing : undefined,
+  };
+}

@@ -1,0 +1,39 @@
+/** What the operations of a host work on. */
+
+import type { IndexMetadata } from "#hub/cluster/catalog/index-metadata.ts";
+import type { ShardHost } from "#hub/cluster/hosting/shard-host.ts";
+import type { NamedIndex } from "#hub/host/contract/hosted-shards.ts";
+import type { IncomingCall, Message } from "#hub/host/wire/peer.ts";
+import type { ResultCache } from "#hub/search/execute/result-cache.ts";
+import type { Clock } from "#proto/kit/clock.ts";
+import type { SearchContexts } from "./contexts.ts";
+
+/** The shards of a host with what belongs to them. */
+export interface HostState {
+  readonly shards: Pick<
+    ShardHost,
+    "searchers" | "get" | "stats" | "refresh" | "nextRefresh" | "flush" | "forceMerge"
+  >;
+  readonly indices: { byUuid(uuid: string): IndexMetadata | undefined };
+  readonly clock: Clock;
+  /** Cached results of shards for requests without hits. */
+  readonly results: ResultCache;
+  readonly contexts: SearchContexts;
+}
+
+/** Answers a call. What it throws is the caller's error. */
+export type Operation = (host: HostState, call: IncomingCall) => Message | Promise<Message>;
+
+/** Makes an operation whose calls have a value of type T: both ends are of one version, and the value isn't checked. */
+export function operation<T>(
+  run: (host: HostState, value: T, call: IncomingCall) => Message | Promise<Message>,
+): Operation {
+  return (host, call) => run(host, call.value as T, call);
+}
+
+/** Returns the named indices that the host has. */
+export function indicesOf({ indices }: HostState, named: readonly NamedIndex[]): IndexMetadata[] {
+  return named.flatMap(({ uuid }) => indices.byUuid(uuid) ?? []);
+}
+
+export const NOTHING: Message = { value: null };

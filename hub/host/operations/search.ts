@@ -1,0 +1,133 @@
+/** A search over the shards of this host, from its body to its answer. */
+
+import type { SearchBody, SearchCall } from "#hub/host/contract/calls.ts";
+import { packFound } from "#hub/host/contract/found.ts";
+import { type Collapse, parseCollapse, searchCollapsed } from "#hub/search/collapse.ts";
+import { writeJson } from "#hub/search/options/json-writer.ts";
+import { warnDeprecated } from "#hub/search/options/request-version.ts";
+import type {
+  SearchOptions,
+  SearchResponse,
+  SearchShard,
+  ShardFailure,
+} from "#hub/search/phases/contract.ts";
+import type { SearchRequest } from "#hub/search/request/search-request.ts";
+import { parseSearchRequest } from "#hub/search/request/search-request.ts";
+import { searchShards } from "#hub/search/search.ts";
+import { type NamedSuggester, parseSuggest, type Suggestions, suggest } from "#hub/search/suggest.ts";
+import { isObject, type JsonObject } from "#proto/kit/json.ts";
+import { type HostState, NOTHING, operation } from "./operation.ts";
+import { withShards } from "./target.ts";
+
+/** A search that was read. */
+interface ParsedSearch {
+  readonly request: SearchRequest;
+  readonly collapse: Collapse | undefined;
+  readonly suggesters: readonly NamedSuggester[];
+}
+
+/** See HostedShards.check. */
+export const check = operation<SearchBody>((_host, call) => {
+  parseSearch(call);
+  return NOTHING;
+});
+
+/** See HostedShards.search. */
+export const search = operation<SearchCall>((host, call, { signal }) => {
+  const parsed = parseSearch(call);
+  return withShards(host, call.targets, async (shards) =>
+    packFound(await run(host, call, parsed, shards, signal), call),
+  );
+});
+
+function parseSearch({ body, limits }: SearchBody): ParsedSearch {
+  const collapse = parseCollapse(body);
+  const suggesters = body["suggest"] === undefined ? [] : parseSuggest(body["suggest"], limits);
+  const request = parseSearchRequest(
+    { ...searchBody(body), ...(collapse !== undefined && { collapse: {} }) },
+    limits,
+  );
+  warnColumns(body);
+  return { request, collapse, suggesters };
+}
+
+async function run(
+  { clock, results }: HostState,
+  { body, limits, typedKeys, nodeId, useCache }: SearchCall,
+  { request, collapse, suggesters }: ParsedSearch,
+  shards: readonly SearchShard[],
+  signal: AbortSignal,
+): Promise<SearchResponse> {
+  const key = useCache ? cacheKey(body) : undefined;
+  const options: SearchOptions = {
+    signal,
+    limits,
+    typedKeys,
+    clock,
+    nodeId,
+    ...(key !== undefined && { cache: { results, key } }),
+  };
+  const response =
+    collapse === undefined
+      ? await searchShards(request, shards, options)
+      : await searchCollapsed(searchBody(body), collapse, limits, shards, options);
+  if (suggesters.length === 0) return response;
+  return withSuggestions(response, await suggest(suggesters, shards, options, request.timeoutMs));
+}
+
+function withSuggestions(
+  response: SearchResponse,
+  { suggest: found, timedOut, isCut, failures: unasked }: Suggestions,
+): SearchResponse {
+  const { total, failures } = response.shards;
+  const isNew = (a: ShardFailure): boolean =>
+    !failures.some((b) => b.indexUuid === a.indexUuid && b.shard === a.shard);
+  const all = [...failures, ...unasked.filter(isNew)];
+  return {
+    ...response,
+    suggest: found,
+    timedOut: response.timedOut || timedOut,
+    ...(isCut && { terminatedEarly: true }),
+    shards: { total, successful: total - all.length, failures: all },
+  };
+}
+
+/** The body without its suggestions; where they are all that is asked for, no documents are. */
+function searchBody({ suggest: suggestions, ...body }: JsonObject): JsonObject {
+  const asked = ["query", "aggs", "aggregations", "sort"];
+  // As the 6.5 server does, a search for no hits finds no documents either.
+  const wantsHits = body["size"] !== undefined && body["size"] !== 0;
+  if (suggestions === undefined || wantsHits || asked.some((key) => body[key] !== undefined)) return body;
+  return { ...body, query: { match_none: {} }, size: 0 };
+}
+
+/** Longest request that is remembered, characters. */
+const MAX_KEY = 32_768;
+
+/** Names a request among those without hits; undefined where its answer isn't kept: it has hits, or depends on the time. */
+function cacheKey(body: JsonObject): string | undefined {
+  if (body["size"] !== 0 || body["profile"] === true) return undefined;
+  const { timeout: _timeout, stats: _stats, ...asked } = body;
+  const key = writeJson(asked);
+  return key.length > MAX_KEY || key.includes("now") ? undefined : key;
+}
+
+/** 6.x wants a format for each column, 7.x prints them as the mapping says unless there is one. */
+function warnColumns({ docvalue_fields: given }: JsonObject): void {
+  const all: unknown[] = Array.isArray(given) ? given : given === undefined ? [] : [given];
+  if (all.some((each) => isObject(each) && each["format"] === "use_field_mapping")) {
+    warnDeprecated(
+      "[use_field_mapping] is a special format that was only used to ease the transition to 7.x. It has become the default and shouldn't be set explicitly anymore.",
+      { from: 700 },
+    );
+  }
+  const plain = all.flatMap((each) => {
+    if (typeof each === "string") return [each];
+    return isObject(each) && each["format"] === undefined ? [String(each["field"])] : [];
+  });
+  if (plain.length === 0) return;
+  warnDeprecated(
+    `There are doc-value fields which are not using a format. The output will change in 7.0 when doc value fields get formatted based on mappings by default. It is recommended to pass [format=use_field_mapping] with a doc value field in order to opt in for the future behaviour and ease the migration to 7.0: [${plain.join(", ")}]`,
+    { until: 700 },
+  );
+}

@@ -1,0 +1,54 @@
+/** For tests: the operations of a host called directly, with everything encoded as on the way to a thread. */
+
+import type { IndexMetadata } from "#hub/cluster/catalog/index-metadata.ts";
+import { ShardsClient } from "#hub/host/client/shards-client.ts";
+import { OPERATIONS } from "#hub/host/operations/all.ts";
+import { SearchContexts } from "#hub/host/operations/contexts.ts";
+import type { HostState } from "#hub/host/operations/operation.ts";
+import { decodeValue, encodeValue, errorOf, plainError } from "#hub/host/wire/values.ts";
+import { ResultCache } from "#hub/search/execute/result-cache.ts";
+import { systemClock } from "#proto/kit/clock.ts";
+import type { IndexFixture } from "#test/support/search/shards.ts";
+
+/** Returns the shards of `host`. */
+export function localShards(host: HostState): ShardsClient {
+  return new ShardsClient({
+    async call(operation, given, { parts = [], signal = new AbortController().signal } = {}) {
+      try {
+        const call = { operation, value: copied(given), parts, signal };
+        const { value, parts: answered = [] } = await OPERATIONS[operation](host, call);
+        return { value: copied(value), parts: answered.map((part) => part.slice()) };
+      } catch (error) {
+        throw errorOf(copied(plainError(error)));
+      }
+    },
+    notify: (operation, value) => {
+      if (operation === "closeContexts") host.contexts.close(value as readonly string[]);
+    },
+  });
+}
+
+/** Returns the shards of a fixture as those of a host. */
+export function fixtureShards({ shards }: IndexFixture): ShardsClient {
+  const [first] = shards;
+  const { name, uuid } = first!.index;
+  const index = { name, uuid, state: "open", mapping: first!.searcher.mapping } as IndexMetadata;
+  return localShards({
+    shards: {
+      searchers: () =>
+        shards.map(({ shard, searcher }) => ({
+          index,
+          shard,
+          searcher: { ...searcher, close: () => undefined },
+        })),
+    } as unknown as HostState["shards"],
+    indices: { byUuid: (wanted) => (wanted === uuid ? index : undefined) },
+    clock: systemClock,
+    results: new ResultCache(),
+    contexts: new SearchContexts(),
+  });
+}
+
+function copied(value: unknown): unknown {
+  return decodeValue(encodeValue(value));
+}
