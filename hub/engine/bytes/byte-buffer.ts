@@ -119,8 +119,12 @@ export function grown<
 
 /** Whole numbers of 32 bits. */
 export class IntList {
-  values = new Int32Array(16);
+  values: Int32Array;
   length = 0;
+
+  constructor(capacity = 16) {
+    this.values = new Int32Array(capacity);
+  }
 
   push(value: number): void {
     if (this.length === this.values.length) this.values = grown(this.values, this.length + 1);

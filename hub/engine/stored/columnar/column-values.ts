@@ -4,14 +4,14 @@ import { IntList } from "#hub/engine/bytes/byte-buffer.ts";
 
 export class ColumnValues {
   readonly bytes: Uint8Array;
-  readonly starts = new IntList();
-  readonly stops = new IntList();
+  readonly starts: IntList;
+  readonly stops: IntList;
 
   /** `rows`: about how many values there will be. */
   constructor(bytes: Uint8Array, rows: number) {
     this.bytes = bytes;
-    this.starts.values = new Int32Array(rows);
-    this.stops.values = new Int32Array(rows);
+    this.starts = new IntList(rows);
+    this.stops = new IntList(rows);
   }
 
   get count(): number {
@@ -28,16 +28,6 @@ export class ColumnValues {
     let size = 0;
     for (let row = 0; row < this.count; row++) size += this.stops.values[row]! - this.starts.values[row]!;
     return size;
-  }
-
-  equals(row: number, other: number): boolean {
-    const { bytes } = this;
-    const from = this.starts.values[row]!;
-    const length = this.stops.values[row]! - from;
-    const otherFrom = this.starts.values[other]!;
-    if (this.stops.values[other]! - otherFrom !== length) return false;
-    for (let at = 0; at < length; at++) if (bytes[from + at] !== bytes[otherFrom + at]) return false;
-    return true;
   }
 }
 

@@ -72,27 +72,32 @@ export class ColumnWriter {
     const { bytes, count } = values;
     const most = Math.min(DICTIONARY_LIMIT, Math.max(1, Math.floor(count * MOST_DISTINCT)));
     const size = 2 ** (33 - Math.clz32(2 * most));
-    this.#slots = grown(this.#slots, size);
-    this.#slots.fill(-1, 0, size);
-    this.#ids = grown(this.#ids, count);
-    this.#firsts = grown(this.#firsts, most);
-    const firsts = this.#firsts;
+    const slots = (this.#slots = grown(this.#slots, size));
+    slots.fill(-1, 0, size);
+    const ids = (this.#ids = grown(this.#ids, count));
+    const firsts = (this.#firsts = grown(this.#firsts, most));
+    const starts = values.starts.values;
+    const stops = values.stops.values;
     let distinct = 0;
     for (let row = 0; row < count; row++) {
-      let slot = hashOf(bytes, values.starts.values[row]!, values.stops.values[row]!) & (size - 1);
-      let id = this.#slots[slot]!;
-      for (let probes = 0; id >= 0 && !values.equals(firsts[id]!, row); probes++) {
+      const start = starts[row]!;
+      const length = stops[row]! - start;
+      let slot = hashOf(bytes, start, length) & (size - 1);
+      let id = slots[slot]!;
+      for (let probes = 0; id >= 0; probes++) {
+        const first = firsts[id]!;
+        if (stops[first]! - starts[first]! === length && isSame(bytes, starts[first]!, start, length)) break;
         if (probes === MAX_PROBES) return 0;
         slot = (slot + 1) & (size - 1);
-        id = this.#slots[slot]!;
+        id = slots[slot]!;
       }
       if (id < 0) {
         if (distinct === most || (row === SAMPLE && distinct > MOST_IN_SAMPLE)) return 0;
         id = distinct++;
-        this.#slots[slot] = id;
+        slots[slot] = id;
         firsts[id] = row;
       }
-      this.#ids[row] = id;
+      ids[row] = id;
     }
     return distinct;
   }
@@ -169,20 +174,25 @@ function wholeNumber({ bytes, starts, stops }: ColumnValues, row: number, isPadd
 }
 
 /** A hash of a value's length, its first and last bytes and some of its middle. */
-function hashOf(bytes: Uint8Array, start: number, stop: number): number {
-  const length = stop - start;
+function hashOf(bytes: Uint8Array, start: number, length: number): number {
   let hash = length;
   if (length < 8) {
-    for (let at = start; at < stop; at++) hash = Math.imul(hash ^ bytes[at]!, FACTOR_A);
+    for (let at = start; at < start + length; at++) hash = Math.imul(hash ^ bytes[at]!, FACTOR_A);
     return hash ^ (hash >>> 15);
   }
   const middle = start + (length >> 1);
   hash = Math.imul(hash ^ fourBytes(bytes, start), FACTOR_A);
   hash = Math.imul(hash ^ (hash >>> 13) ^ fourBytes(bytes, middle - 2), FACTOR_B);
-  hash = Math.imul(hash ^ (hash >>> 13) ^ fourBytes(bytes, stop - 4), FACTOR_A);
+  hash = Math.imul(hash ^ (hash >>> 13) ^ fourBytes(bytes, start + length - 4), FACTOR_A);
   return hash ^ (hash >>> 15);
 }
 
 function fourBytes(bytes: Uint8Array, at: number): number {
   return bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24);
+}
+
+/** Whether two ranges have the same bytes; the last ones differ soonest. */
+function isSame(bytes: Uint8Array, a: number, b: number, length: number): boolean {
+  for (let at = length - 1; at >= 0; at--) if (bytes[a + at] !== bytes[b + at]) return false;
+  return true;
 }

@@ -33,9 +33,10 @@ export class ColumnarWriter {
     cutter.cut(bytes, ends);
     out.varint(ends.length);
     out.varint(cutter.shapes.length);
-    for (const { pieces } of cutter.shapes) {
-      out.varint(pieces.length);
-      for (const piece of pieces) appendCounted(piece, out);
+    for (const { text, ends: pieceEnds } of cutter.shapes) {
+      out.varint(pieceEnds.length);
+      for (let piece = 0, from = 0; piece < pieceEnds.length; from = pieceEnds[piece++]!)
+        appendCounted(text.subarray(from, pieceEnds[piece]), out);
     }
     writeNumbers(
       Float64Array.from(cutter.shapeOf.view(), (shape) => shape + 1),
@@ -61,11 +62,11 @@ export class ColumnarWriter {
   }
 
   /** Writes a shape's columns, each with its number: the short ones first, which the long ones may refer to. */
-  #writeShape(bytes: Uint8Array, { pieces, docs }: Shape): void {
+  #writeShape(bytes: Uint8Array, { ends, docs }: Shape): void {
     const out = this.#out;
     const long: (ReferredColumn & { readonly sizeBytes: number })[] = [];
     const written: ReferredColumn[] = [];
-    for (let number = 0; number < pieces.length - 1; number++) {
+    for (let number = 0; number < ends.length - 1; number++) {
       const values = this.#valuesOf(bytes, docs.view(), number);
       const sizeBytes = values.sizeBytes();
       const from = out.length;
@@ -109,10 +110,14 @@ export class ColumnarWriter {
   #valuesOf(bytes: Uint8Array, docs: Int32Array, number: number): ColumnValues {
     const { firstValue, starts, stops } = this.#cutter;
     const values = new ColumnValues(bytes, docs.length);
-    for (let row = 0; row < docs.length; row++) {
+    const count = docs.length;
+    for (let row = 0; row < count; row++) {
       const at = firstValue.values[docs[row]!]! + number;
-      values.add(starts.values[at]!, stops.values[at]!);
+      values.starts.values[row] = starts.values[at]!;
+      values.stops.values[row] = stops.values[at]!;
     }
+    values.starts.length = count;
+    values.stops.length = count;
     return values;
   }
 }

@@ -4,7 +4,7 @@
  */
 
 import { randomInt } from "node:crypto";
-import { IntList } from "#hub/engine/bytes/byte-buffer.ts";
+import { ByteBuffer, grown, IntList } from "#hub/engine/bytes/byte-buffer.ts";
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -42,8 +42,10 @@ const STOPS = Uint8Array.from({ length: 256 }, (_, byte) =>
 
 /** Documents of one shape. */
 export interface Shape {
-  /** What stands before each value and behind the last one. */
-  readonly pieces: readonly Uint8Array[];
+  /** What stands before each value and behind the last one, behind each other. */
+  readonly text: Uint8Array;
+  /** Where each piece ends in it. */
+  readonly ends: Int32Array;
   /** The documents, by number. */
   readonly docs: IntList;
 }
@@ -87,28 +89,29 @@ export class DocumentCutter {
   /** Finds the values of a document where it has a shape; false, having noted none, where it doesn't. */
   #fits(shape: number, bytes: Uint8Array, from: number, to: number): boolean {
     if (shape === NO_SHAPE) return false;
+    const { text, ends } = this.shapes[shape]!;
     const first = this.starts.length;
-    const { pieces } = this.shapes[shape]!;
+    const last = ends.length - 1;
+    const starts = (this.starts.values = grown(this.starts.values, first + last));
+    const stops = (this.stops.values = grown(this.stops.values, first + last));
     let at = from;
-    for (let value = 0; value < pieces.length; value++) {
-      const piece = pieces[value]!;
-      const end = at + piece.length;
-      let same = at;
-      while (same < end && bytes[same] === piece[same - at]) same++;
-      if (same < end || end > to) break;
-      at = end;
-      if (value === pieces.length - 1) {
-        if (at === to) return true;
-        break;
-      }
-      if (piece[piece.length - 1] === QUOTE) at = endOfText(bytes, end, to);
-      else while (at < to && KINDS[bytes[at]!] === SCALAR) at++;
-      if (at < 0) break;
-      this.#add(end, at);
+    for (let value = 0, piece = 0; value <= last; value++) {
+      const end = ends[value]!;
+      for (; piece < end; piece++) if (bytes[at++] !== text[piece]) return false;
+      if (at > to) return false;
+      if (value === last) break;
+      starts[first + value] = at;
+      if (text[end - 1] === QUOTE) {
+        while (at < to && STOPS[bytes[at]!] === 0) at++;
+        if (bytes[at] !== QUOTE) at = endOfText(bytes, at, to);
+        if (at < 0 || at >= to) return false;
+      } else while (at < to && KINDS[bytes[at]!] === SCALAR) at++;
+      stops[first + value] = at;
     }
-    this.starts.length = first;
-    this.stops.length = first;
-    return false;
+    if (at !== to) return false;
+    this.starts.length = first + last;
+    this.stops.length = first + last;
+    return true;
   }
 
   /** Finds the values of a document, and its shape. */
@@ -159,15 +162,20 @@ export class DocumentCutter {
       return this.#fits(known, bytes, from, to) ? known : NO_SHAPE;
     }
     if (this.shapes.length === MAX_SHAPES) return NO_SHAPE;
-    const pieces: Uint8Array[] = [];
+    const { values: starts, length } = this.starts;
+    const stops = this.stops.values;
+    const text = new ByteBuffer();
+    const ends = new Int32Array(length - first + 1);
     let at = from;
-    for (let value = first; value < this.starts.length; value++) {
-      pieces.push(bytes.subarray(at, this.starts.values[value]));
-      at = this.stops.values[value]!;
+    for (let value = first; value < length; value++) {
+      text.append(bytes, at, starts[value]);
+      ends[value - first] = text.length;
+      at = stops[value]!;
     }
-    pieces.push(bytes.subarray(at, to));
+    text.append(bytes, at, to);
+    ends[length - first] = text.length;
     this.#known.set(hash, this.shapes.length);
-    return this.shapes.push({ pieces, docs: new IntList() }) - 1;
+    return this.shapes.push({ text: text.view().slice(), ends, docs: new IntList() }) - 1;
   }
 }
 

@@ -39,6 +39,11 @@ export function writeNumbers(values: Float64Array, count: number, out: ByteBuffe
   for (let row = 0, before = min; row < count; row++) {
     let rest = form === DELTAS ? zigzag(values[row]! - before) : values[row]! - min;
     before = values[row]!;
+    if (width <= 3) {
+      for (let plane = 0; plane < width; plane++)
+        out.bytes[from + plane * count + row] = rest >>> (8 * plane);
+      continue;
+    }
     for (let plane = 0; plane < width; plane++) {
       const next = Math.floor(rest / 256);
       out.bytes[from + plane * count + row] = rest - next * 256;
