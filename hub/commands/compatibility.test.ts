@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { compatibilityPage } from "./compatibility.ts";
 
-test("the written page is what the parts say; `tailrace-hub --print-compatibility > docs/compatibility.md` writes it", async () => {
+test("docs/compatibility.md is generated from the parts; `tailrace-hub --print-compatibility > docs/compatibility.md` writes it", async () => {
   const written = readFileSync(join(import.meta.dirname, "../../docs/compatibility.md"), "utf8");
   assert.equal(written, await compatibilityPage());
 });

@@ -39,7 +39,7 @@ test("streams and agents are shown as tables, and as JSON", async (t) => {
   });
 });
 
-test("what stands behind journal is refused", () => {
+test("arguments after journal are refused", () => {
   assert.throws(() => parseJournalCommand(["raw"]), {
     code: "usage_invalid",
     message: /unexpected argument/,

@@ -52,7 +52,7 @@ test("a keystore that others can read, that was changed, or whose key is gone is
   await assert.rejects(Keystore.open(folder, {}), /is missing, but secrets are sealed/);
 });
 
-test("the command makes, lists and removes, and a check of a pipeline knows the names", async (t) => {
+test("the command makes, lists and removes, and a check of a pipeline resolves the names", async (t) => {
   const folder = dataFolder(t);
   const run = (...args: string[]) =>
     runKeystoreCommand(parseKeystoreCommand([...args, "--path.data", folder]), {});

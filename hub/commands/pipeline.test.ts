@@ -219,7 +219,7 @@ for (const [name, text, answer] of MISTAKES) {
 
 const ACCESS = 'filter { grok { match => { "message" => "^%{WORD:verb} %{NUMBER:bytes:int}$" } } }';
 
-test("check says ok, and run prints what becomes of each line", async (t) => {
+test("check prints ok, and run prints the events of each line", async (t) => {
   const at = folder(t, { "p.conf": ACCESS, "sample.log": "GET 5\n\nodd\n" });
   const checked = await runPipelineCommand(parsePipelineCommand(["check", at("p.conf")]), {});
   assert.deepEqual([checked.output, checked.isOk], [`${at("p.conf")}: ok\n`, true]);
@@ -283,7 +283,7 @@ test("run reads lines as the pipeline's input does: by its codec, with its field
   );
 });
 
-test("cases that fail say how, and --update writes down what they give", async (t) => {
+test("failed cases show the difference, and --update writes the actual results", async (t) => {
   const at = folder(t, { "p.conf": ACCESS, "p.test.yml": CASES });
   const run = parsePipelineCommand(["test", at("")]);
   const failed = await runPipelineCommand(run, {});
@@ -318,7 +318,7 @@ test("files that aren't there are named", async () => {
   }
 });
 
-test("the reference names every plugin and option, and a mistyped name its neighbour", async () => {
+test("the reference names every plugin and option, and a mistyped name gets a suggestion", async () => {
   const all = await runPipelineCommand(parsePipelineCommand(["plugins"]), {});
   for (const title of [
     "## Inputs",
@@ -338,7 +338,7 @@ test("the reference names every plugin and option, and a mistyped name its neigh
   );
 });
 
-test("the written reference is what the schemas say; `tailrace-hub pipeline plugins > docs/plugins.md` writes it", async () => {
+test("docs/plugins.md is generated from the schemas; `tailrace-hub pipeline plugins > docs/plugins.md` writes it", async () => {
   const { output } = await runPipelineCommand(parsePipelineCommand(["plugins"]), {});
   const written = readFileSync(join(import.meta.dirname, "../../docs/plugins.md"), "utf8");
   assert.equal(written, output);

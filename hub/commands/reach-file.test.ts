@@ -30,7 +30,7 @@ function folderOfHub(t: TestContext, certificate = "/etc/tailrace/hub.pem") {
   return { folder, load };
 }
 
-test("a command finds a hub by what that says of itself in its data folder", (t) => {
+test("a command finds a hub by the addresses in its data folder", (t) => {
   const { load } = folderOfHub(t);
   const settings = load([]);
   assert.deepEqual(
@@ -39,7 +39,7 @@ test("a command finds a hub by what that says of itself in its data folder", (t)
   );
 });
 
-test("what the command line names stands before what the hub says", (t) => {
+test("addresses of the command line take precedence over those of the hub", (t) => {
   const { load } = folderOfHub(t);
   const settings = load(["http.port=1", "network.host=hub.example", "tls.ca=/ca.pem"]);
   assert.deepEqual(
@@ -48,7 +48,7 @@ test("what the command line names stands before what the hub says", (t) => {
   );
 });
 
-test("a settings file stands before what a hub said that runs no more", (t) => {
+test("a settings file takes precedence over the addresses of a stopped hub", (t) => {
   const { folder, load } = folderOfHub(t);
   const file = join(folder, "hub.yml");
   writeFileSync(file, "http.port: 2\n");
@@ -117,7 +117,7 @@ test("the certificate that the settings name is trusted at an address that isn't
   await assert.rejects(search(forged), { code: "unavailable", message: /is not trusted .*-c hub\.yml/ });
 });
 
-test("a command that speaks the wrong protocol says so, with what to name", async (t) => {
+test("a command with the wrong protocol reports it, with the option to set", async (t) => {
   const { folder } = new Workspace(t);
   const own = issueCertificate(folder, "own", makeAuthority(folder), ["localhost"]);
   await assert.rejects(search(await at(t, secureServer(own))), {

@@ -59,7 +59,7 @@ test("a span may be written out, and JSON holds nothing raw that steers a termin
   assert.deepEqual(query.bool.filter[1], { range: { "@timestamp": range } });
 });
 
-test("where nothing is found, it is said where there would be something", async (t) => {
+test("a search without hits names the time range that has lines", async (t) => {
   const port = await emptyBut(t, [{ _source: { "@timestamp": "2015-05-20T21:05:59.000Z" } }]);
   const command = parseSearchCommand(["error", "-E", `http.port=${port}`]);
   assert.deepEqual(await runSearchCommand(command, {}, NOW_MS), {
@@ -87,7 +87,7 @@ async function emptyBut(t: TestContext, hits: readonly object[]): Promise<number
   return (server.address() as AddressInfo).port;
 }
 
-test("a hub that wants to know who asks is answered with where the key goes", async (t) => {
+test("a hub that requires sign-in is reported with the variable for the key", async (t) => {
   const { port } = await answering(t, 401, { error: { reason: "sign in" } });
   const command = parseSearchCommand(["-E", `http.port=${port}`]);
   await assert.rejects(runSearchCommand(command, {}, NOW_MS), {

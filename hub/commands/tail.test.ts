@@ -58,7 +58,7 @@ async function tailed(port: number, args: readonly string[], outputs: number, ke
   return printed;
 }
 
-test("lines come as they are sent, without control characters of a log, and what was left out is said", async (t) => {
+test("lines are printed as sent, without control characters, and skipped lines are reported", async (t) => {
   const { asked, keys, port } = await listening(t, (send, message) => {
     if (message.t !== "tail.open") return;
     send(rows("c1", ["one", "\u001b[31mtwo"]));
@@ -80,7 +80,7 @@ test("lines come as they are sent, without control characters of a log, and what
   });
 });
 
-test("a connection that breaks is made anew and goes on behind the last line", async (t) => {
+test("a broken connection is reopened and continues after the last line", async (t) => {
   const { asked, port } = await listening(t, (send, message, socket) => {
     if (message.t !== "tail.open") return;
     send(rows(message.from === "c1" ? "c2" : "c1", [String(message.from === "c1")]));
@@ -93,7 +93,7 @@ test("a connection that breaks is made anew and goes on behind the last line", a
   assert.equal(asked.filter(({ t: type }) => type === "tail.open").length, 2);
 });
 
-test("credit is given anew when half of it is used", async (t) => {
+test("credit is granted again when half of it is used", async (t) => {
   const { asked, port } = await listening(t, (send, message) => {
     if (message.t === "tail.open") send(rows("c1", Array<string>(3_000).fill("x")));
     else if (message.t === "tail.credit") send(rows("c2", ["last"]));

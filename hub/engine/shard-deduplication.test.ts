@@ -80,7 +80,7 @@ suite("repeats", () => {
     }
   }
 
-  test("positions in RAW are told for the check of the log", () =>
+  test("positions in RAW are returned for the check of the log", () =>
     withFolder((folder) => {
       const shard = openShard(folder);
       shard.apply(message(7, [0]), { incarnation: 1, sequence: 1 });

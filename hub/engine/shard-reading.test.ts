@@ -14,7 +14,7 @@ import { Analysis } from "./analysis/analysis.ts";
 import { Mapping } from "./mapping/mapping.ts";
 
 suite("reading a shard", () => {
-  test("sees documents at once by id, by search after a refresh", () =>
+  test("sees documents immediately by id, by search after a refresh", () =>
     withFolder((folder) => {
       const shard = openShard(folder);
       apply(shard, 1, operation(INDEX, "a", { message: "hello world" }, { routing: "r" }));
@@ -54,7 +54,7 @@ suite("reading a shard", () => {
       assert.deepEqual([...contents(current).keys()], ["b", "c"]);
     }));
 
-  test("columns, norms, presence and stored values tell what was sent", () =>
+  test("columns, norms, presence and stored values have the values that were sent", () =>
     withFolder((folder) => {
       const shard = openShard(folder);
       apply(

@@ -15,7 +15,7 @@ const { reopen, restart, publishNumbers, readUntil, readNumbers, readOwn, remove
 describe("a server that is killed", () => {
   const way = (ownFromMemory: boolean): string => (ownFromMemory ? ", also from memory" : "");
   for (const ownFromMemory of [false, true])
-    test(`2,000 messages published and read meanwhile are there once each, in order${way(ownFromMemory)}`, async () => {
+    test(`2,000 messages published and read during the fault arrive exactly once, in order${way(ownFromMemory)}`, async () => {
       const total = 2_000;
       const kills = new Set([500, 1_000, 1_500]);
       let longestHaltMs = 0;
@@ -70,7 +70,7 @@ describe("a server that is killed", () => {
     assert.equal(isAlive(pid), false);
   });
 
-  test("a reader that waits goes on at once after the restart", async () => {
+  test("a waiting reader continues immediately after the restart", async () => {
     await publishNumbers(1, 2);
     let killedAt = 0;
     let resumedMs = 0;
@@ -108,7 +108,7 @@ describe("a full stream", () => {
     }
   }
 
-  test("makes publishers wait, tells of it, and goes on when there is space", async () => {
+  test("makes publishers wait, reports it, and continues when there is space", async () => {
     assert.ok((await fill()) >= 3);
     const reported: unknown[] = [];
     const { promise: waiting, resolve } = Promise.withResolvers<void>();
@@ -147,7 +147,7 @@ describe("a full stream", () => {
     await (await world.journal.bucket("b")).put("k", bytes("1"));
   });
 
-  test("a smaller limit never removes what is stored", async () => {
+  test("a smaller limit never removes stored messages", async () => {
     const stored = await fill();
     await reopen({ maxBytes: 8 * MIB });
     const { messages, firstSequence } = await world.journal.state(RAW_STREAM);
@@ -232,7 +232,7 @@ describe("the log's history", () => {
     assert.deepEqual(await readNumbers(RAW_STREAM, at(1, 18), 2), [19, 20]);
   });
 
-  test("a store replaced by an older copy begins a new incarnation, and readers go on behind the loss", async () => {
+  test("a store replaced by an older copy begins a new incarnation, and readers continue after the loss", async () => {
     const copy = await publishAroundCopy();
     await restart((natsDir) => replaceStore(natsDir, copy));
     const reported: unknown[] = [];
@@ -294,7 +294,7 @@ describe("the log's history", () => {
     assert.deepEqual(positions, [at(1, 18), at(1, 19), at(1, 20), at(2, 11), at(2, 12)]);
   });
 
-  test("a position that the log doesn't know of can't be read from before it is reconciled", async () => {
+  test("a position that the log doesn't have can't be read from before it is reconciled", async () => {
     await assert.rejects(readNumbers(RAW_STREAM, at(3, 5), 1), { code: "journal_gap" });
   });
 });

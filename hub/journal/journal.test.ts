@@ -46,7 +46,7 @@ describe("publishing and reading", () => {
     }
   });
 
-  test("a reader that has everything gets what comes next at once", async () => {
+  test("a reader that has everything gets the next message immediately", async () => {
     await publishNumbers(1, 3);
     const reading = readNumbers(RAW_STREAM, at(1, 3), 2);
     await publishNumbers(4, 5);
@@ -78,7 +78,7 @@ describe("publishing and reading", () => {
     await assert.rejects(tooLarge, { code: "request_too_large" });
   });
 
-  test("messages larger than what is read ahead come between small ones, in order", async () => {
+  test("messages larger than the read-ahead arrive between small ones, in order", async () => {
     const sizes = [10, 3 * MIB, 20, 5 * MIB, 5 * MIB, 30, MIB, 40];
     for (const size of sizes) await world.journal.publish("raw.1.a", Buffer.alloc(size));
     const stop = new AbortController();
@@ -136,7 +136,7 @@ describe("publishing and reading", () => {
     );
   });
 
-  test("many readers and publishers at once all get everything", async () => {
+  test("many concurrent readers and publishers all get every message", async () => {
     const readings = range(1, 5).map(() => readNumbers(DOC_STREAM, START, 500));
     const publishers = range(0, 4).map((lane) =>
       publishNumbers(100 * lane + 1, 100 * lane + 100, `doc.${lane}.x.0`),
@@ -199,7 +199,7 @@ describe("dead letters", () => {
     );
   });
 
-  test("one that is longer than a message is cut and says so", async () => {
+  test("one that is longer than a message is cut and marked", async () => {
     const data = Buffer.alloc(world.journal.maxMessageBytes, 1);
     await world.journal.deadLetter({ source: "main", reason: "long", data });
     const [letter] = await world.journal.deadLetters(START, 1);
@@ -209,7 +209,7 @@ describe("dead letters", () => {
 });
 
 describe("core messages", () => {
-  test("requests are answered, and without a responder they fail at once", async () => {
+  test("requests are answered, and without a responder they fail immediately", async () => {
     const end = world.journal.core.serve("agent.*.hello", async ({ subject, data }) =>
       bytes(`${subject}:${text(data)}`),
     );
@@ -263,7 +263,7 @@ describe("an existing NATS", () => {
     }
   });
 
-  test("that refuses the token is an error that says so", async () => {
+  test("that refuses the token is an error that names the token", async () => {
     const other = newJournal({ external: { servers: [world.journal.server.address.url], token: "wrong" } });
     await assert.rejects(other.start(), { code: "nats_refused", message: /nats\.token/ });
     await other.stop();

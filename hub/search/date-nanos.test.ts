@@ -43,7 +43,7 @@ for (const [what, query, documents] of [
   });
 }
 
-test("times order documents by their nanoseconds, and a page goes on behind one", async () => {
+test("times order documents by their nanoseconds, and a page continues after one", async () => {
   const body = { sort: [{ at: "asc" }], size: 3 };
   const { hits } = await fixture.search(body);
   assert.deepEqual(
@@ -57,7 +57,7 @@ test("times order documents by their nanoseconds, and a page goes on behind one"
   );
 });
 
-test("values are shown with their nanoseconds, by the format that was asked for", async () => {
+test("values are shown with their nanoseconds, by the requested format", async () => {
   const { hits } = await fixture.search({
     query: { term: { n: 0 } },
     docvalue_fields: ["at", { field: "at", format: "epoch_millis" }],

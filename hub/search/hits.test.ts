@@ -104,7 +104,7 @@ describe("a search", () => {
     assert.deepEqual([total, terminatedEarly], [2, true]);
   });
 
-  test("counts exactly unless told not to", async () => {
+  test("counts exactly by default", async () => {
     assert.equal((await one.search({ track_total_hits: false })).total, undefined);
     assert.equal((await one.search({ size: 1 })).total, 4);
   });
@@ -137,7 +137,7 @@ describe("many documents in many segments", () => {
   const index = new IndexFixture({ docs, segmentDocs: 2200, deleted: ["4999", "10"] });
   after(() => index.close());
 
-  test("are counted, ranged and sorted as a plain filter of the list says", async () => {
+  test("are counted, ranged and sorted as by a plain filter of the list", async () => {
     const live = docs.filter(({ n }) => n !== 4999 && n !== 10);
     const top = await index.search({
       query: { range: { half: { gte: 100, lt: 2000 } } },

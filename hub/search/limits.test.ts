@@ -52,7 +52,7 @@ describe("limits of an index", () => {
     );
   });
 
-  test("a text longer than what may be looked at isn't highlighted, but with offsets and not plain", async () => {
+  test("a text beyond the limit of analysed characters isn't highlighted, except by offsets", async () => {
     const shards = fixture.shards.map((shard) => ({
       ...shard,
       index: { ...shard.index, maxAnalyzedOffset: 10 },

@@ -44,7 +44,7 @@ test("all.ts lists every aggregation", async () => {
   );
 });
 
-test("every query and aggregation says what it does, and so does each option", () => {
+test("every query and aggregation has a description, and so does each option", () => {
   for (const type of [...QUERY_TYPES, ...AGGREGATION_TYPES]) {
     assert.match(type.summary, /\.$/, type.name);
     for (const [name, option] of Object.entries(type.options))

@@ -82,7 +82,7 @@ suite("suggestions", () => {
     });
   }
 
-  test("say where the words stand, and of which document an input is", async () => {
+  test("have the positions of the words, and the document of an input", async () => {
     const { s } = await ask({ text: "a meetpu", s: { term: { field: "body" } } });
     assert.deepEqual(
       (s as JsonObject[]).map(({ text, offset, length }) => [text, offset, length]),
@@ -143,7 +143,7 @@ suite("suggestions", () => {
   }
 });
 
-test("suggestions whose time is over say so, and are what was found until then", async () => {
+test("suggestions that ran out of time are marked, and are those found until then", async () => {
   let nowMs = 0;
   const clock = { ...systemClock, now: () => 0, monotonic: () => (nowMs += 20) };
   const body = { s: { prefix: "n", completion: { field: "name" } } };

@@ -47,7 +47,7 @@ test("terms have their places in the document and their frequencies in the shard
   });
 });
 
-test("fields are those asked for, analysed otherwise where that is asked for, with as little as is wanted", () => {
+test("fields, analyzers and details are those of the request", () => {
   const bare = { positions: false, offsets: false, fieldStatistics: false, termStatistics: false };
   const source = { text: "A b", plain: "C d", tag: ["y", "x"] };
   const asked = {

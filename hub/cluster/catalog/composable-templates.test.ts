@@ -65,7 +65,7 @@ test("components go over each other in their order, and the template's own part 
   });
 });
 
-test("dynamic templates of the same name are replaced in their place, others come behind", () => {
+test("dynamic templates of the same name are replaced at their index, others are appended", () => {
   const named = (name: string, type: string) => ({ [name]: { mapping: { type } } });
   const below = { ...EMPTY, mappings: { dynamic_templates: [named("a", "text"), named("b", "text")] } };
   const above = { mappings: { dynamic_templates: [named("c", "long"), named("a", "keyword")] } };

@@ -97,7 +97,7 @@ test("a template whose times are no dates makes no stream", async (t) => {
   await assert.rejects(catalog.ensure("web"), { message: /\[@timestamp\] is of type \[keyword\]/ });
 });
 
-test("another hub, and one that starts later, know streams and templates", async (t) => {
+test("another hub, and one that starts later, have the streams and templates", async (t) => {
   const bucket = new MemoryBucket();
   const { catalog } = await openCatalog(t, bucket);
   await catalog.templateCatalog.putComponent("part", { template: { settings: { codec: "x" } } });

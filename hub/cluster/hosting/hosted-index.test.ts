@@ -13,13 +13,13 @@ import {
 
 const UNREFRESHED = { ...options, refresh: "false" } as const;
 
-test("a search sees at once what was written while nobody searched", async (t) => {
+test("the first search after a pause sees all writes", async (t) => {
   const node = await openNode(t, new MemoryLog(), temporaryFolder(t));
   await node.documents.write([put("1", { n: 1 }), put("2", { n: 2 })], UNREFRESHED);
   assert.equal(count(node, "a"), 2);
 });
 
-test("a search sees what was committed", async (t) => {
+test("a search sees committed documents", async (t) => {
   const node = await openNode(t, new MemoryLog(), temporaryFolder(t));
   assert.deepEqual((await node.documents.write([put("1", { n: 1 })], options)).length, 1);
   assert.equal(count(node, "a"), 1);
@@ -28,7 +28,7 @@ test("a search sees what was committed", async (t) => {
   assert.equal(count(node, "a"), 2);
 });
 
-test("of an index with an interval a search sees what was refreshed, no more", async (t) => {
+test("with a refresh interval, a search sees refreshed documents only", async (t) => {
   const node = await openNode(t, new MemoryLog(), temporaryFolder(t));
   await node.documents.write([put("1", { n: 1 })], options);
   await node.catalog.putSettings("a", { refresh_interval: "-1" });

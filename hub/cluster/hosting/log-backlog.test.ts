@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { MINUTE_MS } from "#proto/kit/units.ts";
 import { LogBacklog } from "./log-backlog.ts";
 
-test("what is committed counts as long as the log keeps it", () => {
+test("committed messages count as long as the log keeps them", () => {
   const backlog = new LogBacklog();
   backlog.add(3, 300);
   assert.deepEqual(backlog.print(0, true), {

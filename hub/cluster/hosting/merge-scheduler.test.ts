@@ -34,7 +34,7 @@ suite("turns of merges", () => {
     assert.deepEqual(done, ["b"]);
   });
 
-  test("without shards, and when the one at hand is gone, it begins anew", () => {
+  test("without shards, and when the current one is removed, it starts from the first", () => {
     const done: string[] = [];
     const turns = new MergeScheduler();
     assert.equal(turns.step([]), false);

@@ -6,8 +6,8 @@ const DEFAULT = { ms: 1_000, isSet: false };
 const SET = { ms: 1_000, isSet: true };
 const NEVER = { ms: Number.POSITIVE_INFINITY, isSet: true };
 
-suite("an index without an interval of its own", () => {
-  test("isn't refreshed by time while nobody searches it", () => {
+suite("an index without a refresh interval", () => {
+  test("isn't refreshed periodically without searches", () => {
     const pace = new RefreshSchedule();
     assert.equal(pace.isDue(DEFAULT, false, 1_000_000), false);
     assert.equal(pace.isDue(DEFAULT, true, 1_000_000), true, "unless somebody waits");

@@ -142,7 +142,7 @@ test("a full disk fails the commit, loses nothing, and the next commit with spac
   );
 });
 
-test("a shard that fails in a refresh is opened anew and the log read again from its commit", async (t) => {
+test("a shard that fails in a refresh is reopened and the log read again from its commit", async (t) => {
   const node = await openNode(t, new MemoryLog(), temporaryFolder(t));
   await node.documents.write([put("1", { n: 1 })], options);
   node.host.commit();

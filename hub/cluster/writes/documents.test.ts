@@ -71,7 +71,7 @@ test("items fail one by one", async (t) => {
   ]);
 });
 
-test("a write whose index is deleted before its shard sees it is answered at once", {
+test("a write whose index is deleted before its shard sees it is answered immediately", {
   timeout: 10_000,
 }, async (t) => {
   const log = new MemoryLog();
@@ -101,7 +101,9 @@ test("a write that its shard cannot apply is answered when it is put aside", {
   assert.deepEqual(codes(await node.documents.write([put("3", {})], LONG)), ["created"]);
 });
 
-test("a write that the log or the catalog doesn't take in time says so", { timeout: 10_000 }, async (t) => {
+test("a write that the log or the catalog doesn't take in time fails with a timeout", {
+  timeout: 10_000,
+}, async (t) => {
   const log = new MemoryLog();
   const bucket = new MemoryBucket();
   const node = await openNode(t, log, temporaryFolder(t), bucket);

@@ -5,7 +5,7 @@ import { KnownShapes } from "./known-shapes.ts";
 
 const bytes = (document: unknown): Uint8Array => Buffer.from(JSON.stringify(document));
 
-test("a document asks for its new fields until the mapping has them", () => {
+test("a document requires its new fields until the mapping has them", () => {
   const shapes = new KnownShapes();
   const mapping = parseMapping("i", {}, {});
   const document = bytes({ a: { b: 1 }, c: ["x", null] });

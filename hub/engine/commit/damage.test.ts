@@ -116,7 +116,7 @@ suite("damaged files", () => {
       reopened.close();
     }));
 
-  test("without any whole manifest the shard says so", () =>
+  test("without any intact manifest the shard fails to open", () =>
     withFolder((folder) => {
       fill(folder);
       for (const name of ["manifest-2.json", "manifest-3.json"]) truncateSync(join(folder, name), 10);

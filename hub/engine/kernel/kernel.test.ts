@@ -68,7 +68,7 @@ suite("the kernel's codecs give what their oracles give", () => {
     }
   });
 
-  test("damaged LZ4 blocks are refused, or give as many bytes as were asked for", () => {
+  test("damaged LZ4 blocks are refused, or give as many bytes as requested", () => {
     const random = new Random(9);
     for (let count = 0; count < 2000; count++) {
       const input = Buffer.from(randomText(random, 30));
@@ -106,7 +106,7 @@ suite("the kernel's codecs give what their oracles give", () => {
   });
 });
 
-test("without kernel.wasm it is said what to do", () => {
+test("without kernel.wasm the error names the remedy", () => {
   assert.throws(() => Kernel.load(2 ** 20, new URL("./no-kernel.wasm", import.meta.url)), {
     code: "unavailable",
     message: /no-kernel\.wasm.* run npm run build/,
@@ -140,7 +140,7 @@ suite("the kernel's memory", () => {
     assert.equal(memory.memory.buffer.byteLength, before, "small free blocks became a large one");
   });
 
-  test("beyond its limit it refuses with memory_limit, and what is open is given back whole", async () => {
+  test("beyond its limit it refuses with memory_limit, and open memory is released completely", async () => {
     const small = await testKernel(2 ** 21);
     const used = small.memory.usedBytes;
     const fields = new KernelFields(small);

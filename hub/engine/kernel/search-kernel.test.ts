@@ -246,7 +246,7 @@ function someOf(docCount: number, random: Random): Uint32Array {
   return set.words;
 }
 
-test("terms that stand at a distance are found as their positions say", async () => {
+test("terms at a distance are found by their positions", async () => {
   await withFolder((folder) => {
     const random = new Random(12);
     const shard = openShard(folder);

@@ -9,7 +9,7 @@ import { isMadeOf, withSources } from "./source-hash.ts";
 
 const EMPTY_MODULE = Buffer.from([0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00]);
 
-test("a kernel is told from one of other sources by what they say, not by when they were copied", (t) => {
+test("a kernel is identified by the content of its sources, not by their modification time", (t) => {
   const path = mkdtempSync(join(tmpdir(), "tailrace-kernel-"));
   t.after(() => rmSync(path, { recursive: true }));
   const folder = pathToFileURL(`${path}/`);

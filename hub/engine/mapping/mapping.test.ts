@@ -50,7 +50,7 @@ suite("a mapping", () => {
     );
   });
 
-  test("takes a geo_shape as an object whose kind of shape can be asked for", () => {
+  test("takes a geo_shape as an object whose shape type can be queried", () => {
     const shape = { type: "geo_shape", precision: "1m" };
     const mapping = parse({ area: shape });
     assert.deepEqual(JSON.parse(JSON.stringify(mapping)), { properties: { area: shape } });
@@ -165,7 +165,7 @@ suite("dynamic mapping", () => {
     test(`makes fields of ${document}`, () => assert.deepEqual(dynamic(document), properties));
   }
 
-  test("says nothing where all fields are known", () => {
+  test("returns nothing where all fields are known", () => {
     const mapping = parse({ a: { type: "keyword" }, o: { properties: { n: { type: "long" } } } });
     assert.equal(dynamic('{"a":"x","o":{"n":1},"o.n":2}', mapping), null);
   });
@@ -202,7 +202,7 @@ suite("dynamic mapping", () => {
     });
   });
 
-  test("a template makes objects one field where it says so, and leaves other objects alone", () => {
+  test("a template maps matching objects as one field, and leaves other objects alone", () => {
     const places = {
       path_match: "*geo.location",
       match_mapping_type: "object",

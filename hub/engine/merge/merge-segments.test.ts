@@ -66,7 +66,7 @@ suite("merged segments", () => {
     );
   });
 
-  test("what is deleted leaves no term, position, value or document", () => {
+  test("deleted documents leave no term, position, value or document", () => {
     const segment = segmentOf([{ message: "only here" }, { message: "here too", k: "kept" }, { k: "gone" }]);
     const live = Bitset.full(3);
     live.remove(0);
@@ -94,7 +94,7 @@ suite("merged segments", () => {
     assert.equal(result.dictionary("message")!.find("all")!.docFreq, 600 + 1 + 1500 + 200);
   });
 
-  test("stored blocks that were made to last are taken over as they are", () => {
+  test("stored blocks with the final compression are copied unchanged", () => {
     const text = "x".repeat(1000);
     const documents = (from: number) => Array.from({ length: 700 }, (_, n) => ({ n: from + n, text }));
     const once = [0, 1000].map(

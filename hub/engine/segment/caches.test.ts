@@ -28,7 +28,7 @@ test("parts of files that were used last stay within the limit", () => {
   assert.equal(cache.stats().bytes, 0);
 });
 
-test("a set is kept when it is asked for again, and goes with its segment", () => {
+test("a set is kept when it is used again, and is freed with its segment", () => {
   const cache = new FilterCache(1000);
   const segment = {};
   let found = 0;

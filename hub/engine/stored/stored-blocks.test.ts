@@ -8,7 +8,7 @@ function block(sizeBytes: number): StoredBlock {
   return { count: 0, sizeBytes, document: () => new Uint8Array(0) };
 }
 
-test("blocks used last stay, the others make room", () => {
+test("the most recently used blocks are kept, the others are evicted", () => {
   const blocks = new StoredBlocks(300);
   const owner = {};
   const kept = block(75);

@@ -84,7 +84,7 @@ function heldBy({ held }: { held: HeldLease | undefined }): HeldLease {
 }
 
 describe("a lease", () => {
-  test("a free one is taken at once, by one of several", async () => {
+  test("a free lease is taken immediately, by one of several", async () => {
     const clock = new ManualClock();
     const bucket = new MemoryBucket();
     const all = ["a", "b", "c"].map((owner) => watched(contend(bucket, owner, clock)));

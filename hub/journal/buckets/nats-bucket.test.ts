@@ -44,7 +44,7 @@ async function openJournal(): Promise<{ journal: Journal; nats: TestNats; close:
   return { journal, nats, close };
 }
 
-test("a watch that was cut off yields what changed meanwhile, deletions included", async () => {
+test("a watch that was cut off yields the changes since then, deletions included", async () => {
   const { journal, nats, close } = await openJournal();
   try {
     const bucket = await journal.bucket("cut");

@@ -30,7 +30,7 @@ function make() {
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 suite("who follows a stream's tail", () => {
-  test("gets what is there and what comes, in order", async () => {
+  test("gets existing and new messages, in order", async () => {
     const { tail, stop, add, follow } = make();
     add(7, 5, 6);
     const { got, ended } = follow(5);
@@ -109,7 +109,7 @@ suite("a tail goes on", () => {
   });
 });
 
-test("a tail is bounded: what comes beyond is left to the server", () => {
+test("a tail is bounded: further messages stay on the server", () => {
   const { tail } = make();
   const data = Buffer.alloc(10 * 1024 ** 2);
   for (let sequence = 1; sequence <= 5; sequence++)

@@ -98,14 +98,14 @@ describe("the version of nats-server", () => {
     await assert.rejects(findServerBinary(fakeBinary("hello")), { code: "nats_refused" });
   });
 
-  test("a named program that isn't there is an error that names it", async () => {
+  test("a missing program is an error with its path", async () => {
     const env = { TAILRACE_NATS_SERVER: "/nowhere/nats-server" };
     await assert.rejects(findServerBinary(env), { code: "nats_missing", message: /\/nowhere\/nats-server/ });
   });
 });
 
 describe("the embedded nats-server", () => {
-  test("runs with a token, in files that only the hub's user can read, and leaves nothing behind", async () => {
+  test("runs with a token, in files that only the hub's user can read, and leaves no file", async () => {
     const server = newServer();
     let pid = 0;
     await running(server, async () => {
@@ -177,7 +177,7 @@ describe("the embedded nats-server", () => {
     await server.stop();
   });
 
-  test("left behind by a hub that was killed is ended by the next hub, which has its messages", async () => {
+  test("left running by a killed hub is ended by the next hub, which has its messages", async () => {
     const script = join(dataDir, "hub.ts");
     const module = new URL("./embedded-server.ts", import.meta.url).href;
     writeFileSync(
@@ -214,7 +214,7 @@ describe("the embedded nats-server", () => {
     });
   });
 
-  test("never ends a process that isn't its own, whatever the files say", async () => {
+  test("never ends a process that isn't its own, whatever the files contain", async () => {
     const stranger = spawn("sleep", ["60"]);
     try {
       mkdirSync(join(dataDir, "nats"), { recursive: true });
@@ -258,7 +258,7 @@ describe("the embedded nats-server", () => {
     });
   }
 
-  test("a server that doesn't start says why, and leaves the folder free", async () => {
+  test("a server that doesn't start is reported with its output, and leaves the folder free", async () => {
     mkdirSync(join(dataDir, "nats"), { recursive: true });
     writeFileSync(join(dataDir, "nats", "store"), "a file where a folder must be");
     await assert.rejects(newServer().start(), {

@@ -75,7 +75,7 @@ async function maySubscribe(nats: NatsConnection, subject: string): Promise<bool
   return !refused;
 }
 
-test("an agent with a key of its own uses its own subjects only, and loses them when it is revoked", async (t) => {
+test("an agent with its own key may use its own subjects only, and loses them when it is revoked", async (t) => {
   const workspace = new Workspace(t);
   const server = await started(workspace);
   const hub = await hubConnection(workspace, server);

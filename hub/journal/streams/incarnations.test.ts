@@ -46,7 +46,7 @@ describe("incarnations", () => {
     assert.equal(lives.nextAfter(position(1, 49)), 50);
   });
 
-  test("a stream made anew has only the new life", () => {
+  test("a recreated stream has only the new incarnation", () => {
     const lives = three.raise(0, 3);
     assert.deepEqual(lives.toArray(), [{ incarnation: 4, firstSequence: 1 }]);
     assert.equal(lives.nextAfter(position(3, 500)), 1);

@@ -80,7 +80,7 @@ const CASES: Case[] = [
   },
 ];
 
-describe("reconciling a stream with what is remembered", () => {
+describe("reconciling a stream with the remembered positions", () => {
   for (const { name, known, stream, restored, raised } of CASES) {
     test(`${name} ${raised === undefined ? "stays in its incarnation" : "begins a new incarnation"}`, async () => {
       const fake = new FakeStream();
@@ -108,7 +108,7 @@ describe("reconciling a stream with what is remembered", () => {
     });
   }
 
-  test("two hubs that notice at once begin one incarnation", async () => {
+  test("two hubs that detect the loss together begin one incarnation", async () => {
     const fake = new FakeStream();
     const bucket = new MemoryBucket();
     const open = (): LogHistory =>

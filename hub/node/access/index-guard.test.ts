@@ -12,7 +12,7 @@ function principal(role: Role, indices: readonly string[]): Principal {
   return { kind: "user", id: "1", name: "ada", role, actions: actionsOf(role), indices };
 }
 
-test("the hub's own indices are for administrators, whatever the patterns say", () => {
+test("the hub's own indices are for administrators, whatever the patterns are", () => {
   for (const [role, expected] of [
     ["admin", true],
     ["editor", false],

@@ -77,7 +77,7 @@ test("node.store.allow_mmap: false takes the check of vm.max_map_count away", ()
   assert.deepEqual(findings({ ...OPEN, "node.store.allow_mmap": false }, { maxMapCount: 65_530 }), []);
 });
 
-test("too little memory is said in one line, and never refused", () => {
+test("too little memory is a one-line warning, and never refused", () => {
   const [finding] = findings(OPEN, { memoryLimitBytes: 128 * 1_024 ** 2 });
   assert.equal(finding?.refused, false);
   assert.match(finding.message, /^this container .* 128 MiB .* at least 512 MiB.*raise the memory value$/);
@@ -146,7 +146,7 @@ test("facts are read from the kernel's files and the folder nearest to the data"
   assert.equal(readMachineLimits("/srv", overlay).dataFilesystem, "container layer");
 });
 
-test("what the system doesn't say is unknown, and no limit is none", () => {
+test("a value that the system doesn't provide is unknown, and no limit is none", () => {
   const silent: FactSources = {
     read: () => undefined,
     filesystemType: () => undefined,

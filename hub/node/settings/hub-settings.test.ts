@@ -5,12 +5,12 @@ import { test } from "node:test";
 import { Workspace } from "#test/harness/workspace.ts";
 import { loadHubSettings, settingsReference } from "./hub-settings.ts";
 
-test("the written settings are what the schema says; `tailrace-hub --print-settings > docs/settings.md` writes them", () => {
+test("docs/settings.md is generated from the schema; `tailrace-hub --print-settings > docs/settings.md` writes them", () => {
   const written = readFileSync(join(import.meta.dirname, "../../../docs/settings.md"), "utf8");
   assert.equal(written, settingsReference());
 });
 
-test("what an installation says of settings and data holds where the command line and the file say nothing", (t) => {
+test("an installation's settings and data are the defaults of the command line and the file", (t) => {
   const file = new Workspace(t).path("hub.yml");
   writeFileSync(file, "http.port: 1\n");
   const env = { TAILRACE_HUB_CONFIG: file, TAILRACE_HUB_DATA: "/var/lib/x" };

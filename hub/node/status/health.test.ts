@@ -10,7 +10,7 @@ import { diskCheck, logCheck, progressCheck, worstOf } from "./health-checks.ts"
 const degraded: Finding = { level: "degraded", reason: "little space" };
 const failing: Finding = { level: "failing", reason: "no space" };
 
-test("the report is as bad as its worst part, what a check throws included, and metrics say the same", async () => {
+test("the report is as bad as its worst part, a check that throws included, and metrics agree", async () => {
   const found: Record<string, Finding> = { a: OK, b: OK };
   const metrics = new Metrics();
   const health = new Health({

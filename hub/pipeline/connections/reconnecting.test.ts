@@ -50,7 +50,7 @@ function connecting(reason?: (error: unknown) => string) {
   return { input, problems, attempts, waits };
 }
 
-test("a connection that ends is opened again, and why it ended is told until it works again", async () => {
+test("a connection that ends is opened again, and the reason is reported until it works again", async () => {
   const { input, problems, attempts, waits } = connecting((error) => `told: ${(error as Error).message}`);
   await input.start();
   const first = await attempts.take();

@@ -59,7 +59,7 @@ test("a pipeline is checked, stored and run, and gone when it is deleted", async
   await assert.rejects(control.get("shop"), { code: "not_found" });
 });
 
-test("a pipeline with faults changes nothing and is told with its place", async (t) => {
+test("a pipeline with faults changes nothing and is reported with its position", async (t) => {
   const { control, runner } = await setting(t);
   await put(control, "shop", GOOD);
   await assert.rejects(put(control, "shop", "filter { grok = }"), /shop:1:15: error/);

@@ -75,7 +75,7 @@ for (const [marked, message, hint] of BAD) {
   });
 }
 
-test("several faults are told at once, each in its line", () => {
+test("several faults are reported together, each with its line", () => {
   const { diagnostics, sections } = parse(
     "filter {\n  a { b = 1 }\n  c { d => 1 }\n  e { f => x }\n}\noutput { g { h : 2 } }",
   );
@@ -92,7 +92,7 @@ test("a diagnostic shows file, line, column, the text and a caret", () => {
   );
 });
 
-test("values keep what was written, numbers their worth", () => {
+test("values keep their text, numbers their value", () => {
   const { sections } = parse('filter { a { s => "a\\nb" w => ww n => 010 m => -1.5 h => { "k" => [1] } } }');
   const [plugin] = sections[0]!.steps;
   assert.ok(plugin?.kind === "plugin");

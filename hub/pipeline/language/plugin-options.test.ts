@@ -15,7 +15,7 @@ function said(text: string): string[] {
   return diagnostics.map((each) => formatDiagnostic(each).split("\n").toSpliced(1, 2).join("\n"));
 }
 
-test("who writes an option that changes nothing is told so, and what does the same", () => {
+test("an option without effect is a warning that names its replacement", () => {
   assert.deepEqual(said('input { syslog { grok_pattern => "%{WORD:a}" } }'), [
     'p.conf:1:34: warning: input syslog: "grok_pattern" has no effect\n' +
       "   = both forms of syslog are read without it; read others with input tcp or udp and filter grok",

@@ -23,21 +23,21 @@ function batchOf(guard: RegexpGuard, texts: readonly string[], expressions: read
     });
 }
 
-test("a text that drives an expression astray is given up, and those beside it are not", () => {
+test("a text on which an expression backtracks too long is given up, and those beside it are not", () => {
   const guard = new RegexpGuard();
   guard.expect(LIMIT_MS);
   const batch = batchOf(guard, ["aa", evil("a"), "b"], [ASTRAY]);
   assert.deepEqual(guard.runBatch(batch), [[true], "late", [false]]);
 });
 
-test("two expressions that go astray in one batch are both found", () => {
+test("two expressions that backtrack too long in one batch are both found", () => {
   const guard = new RegexpGuard();
   guard.expect(LIMIT_MS);
   const batch = batchOf(guard, [evil("a"), evil("b"), "aa"], [ASTRAY, ALSO_ASTRAY]);
   assert.deepEqual(guard.runBatch(batch), ["late", "late", [true, false]]);
 });
 
-test("an expression is found that goes astray in a batch whose limit ended together with another one", () => {
+test("an expression that backtracks too long is found in a batch where another one reached the limit too", () => {
   const guard = new RegexpGuard();
   guard.expect(LIMIT_MS);
   guard.runBatch(batchOf(guard, [evil("a")], [ASTRAY]));

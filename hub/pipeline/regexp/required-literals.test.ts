@@ -25,7 +25,7 @@ test("what every match holds is found, in its order", () => {
     assert.deepEqual(requiredLiterals(parseRegexp(expression, false)), literals, expression);
 });
 
-test("a text passes only with all literals, one behind the other", () => {
+test("a text passes only with all literals, one after another", () => {
   assert.ok(holdsLiterals("..ab..c", ["ab", "c"]));
   assert.ok(!holdsLiterals("..c..ab", ["ab", "c"]));
   assert.ok(!holdsLiterals("aa", ["a", "a", "a"]));

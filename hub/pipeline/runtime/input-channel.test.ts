@@ -31,7 +31,7 @@ function channelOver(publish: PublishRaw, signal = new AbortController().signal)
 
 const line = (message: string): Event => new Event({ message }, 1000);
 
-test("events become messages of the log that say whose they are and where they stood", async () => {
+test("events become messages of the log with their source and position", async () => {
   const messages: { subject: string; batch: tailrace.LogBatch }[] = [];
   const channel = channelOver(async (subject, data) => {
     messages.push({ subject, batch: LogBatch.decode(data) });
@@ -83,7 +83,7 @@ test("events of one payload stay in one message, others are cut at its size", as
   assert.deepEqual(sizes, [2, 2, 4]);
 });
 
-test("a send that is pending at the stop is told so", async () => {
+test("a send that is pending at the stop fails", async () => {
   const stopping = new AbortController();
   const channel = channelOver(() => new Promise(() => undefined), stopping.signal);
   const pending = assert.rejects(channel.send([{ event: line("a") }]), { code: "cancelled" });

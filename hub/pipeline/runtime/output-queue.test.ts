@@ -58,7 +58,7 @@ test("records of several messages go together, one write at a time, in their ord
   assert.deepEqual(writes, [["a"], ["b", "c", "d"]]);
 });
 
-test("what may pass is tried again with the rest, what never will is refused with its reason", async () => {
+test("a temporary failure is retried with the rest, a permanent one is refused with its reason", async () => {
   const tries: string[][] = [];
   const { queue, counts } = queueOver(async (records) => {
     tries.push(records.map(({ id }) => id));
@@ -73,7 +73,7 @@ test("what may pass is tried again with the rest, what never will is refused wit
   assert.equal(queue.failure, undefined);
 });
 
-test("a blocked writer is let go of at the stop", async () => {
+test("a blocked writer is released at the stop", async () => {
   const stopping = new AbortController();
   const { queue } = queueOver(
     (_, signal) =>

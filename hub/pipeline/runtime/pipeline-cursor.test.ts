@@ -63,7 +63,7 @@ test("cursor events name the ranges that moved and the last document's position"
   assert.deepEqual(sources, [{ key: "0d5c1f4e-8a44-4c4e-9c7e-0f6f6b1c2d3e/f/0", from: 0, to: 8 }]);
 });
 
-test("a cursor that the log lost is begun anew where the hub says so", async (t) => {
+test("a cursor that the log lost is reset where the hub is set to", async (t) => {
   const at = setting();
   fill(at.raw, 20, 2);
   const first = await started(t, at);

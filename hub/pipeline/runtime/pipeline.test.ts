@@ -186,7 +186,7 @@ const POISON: [name: string, line: string, reason: RegExp][] = [
 ];
 
 for (const [name, line, reason] of POISON) {
-  test(`a message that ${name} each time becomes a dead letter, its neighbours do not`, async (t) => {
+  test(`a message that ${name} each time becomes a dead letter, the messages around it do not`, async (t) => {
     const at = setting();
     at.raw.append({ text: "before\n", from: 0 });
     at.raw.append({ text: `${line}\n`, from: 100 });

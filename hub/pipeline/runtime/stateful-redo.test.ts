@@ -99,7 +99,7 @@ test("sums of aggregate and pairs of elapsed are those of a hub that never ended
   }
 });
 
-test("throttle counts anew after a hub's end, and every event arrives once", async (t) => {
+test("throttle restarts its counts after a hub's end, and every event arrives once", async (t) => {
   const world = new World(t, THROTTLE);
   await world.run("e a 1", "e a 2", "e a 3");
   await world.run("e a 4", "e a 5", "e a 6");
@@ -109,7 +109,7 @@ test("throttle counts anew after a hub's end, and every event arrives once", asy
   );
 });
 
-test("a thread that stands still in the middle of a batch changes no sum, and the log says that it began anew", async (t) => {
+test("a thread that hangs within a batch changes no sum, and its restart is logged", async (t) => {
   const rounds = Array.from({ length: 6 }, (_, n) =>
     lines(n === 0 ? "begin" : n === 5 ? "end" : "middle", n),
   ).flat();

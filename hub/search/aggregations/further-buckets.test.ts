@@ -132,7 +132,7 @@ test("auto_date_histogram takes the unit that makes few enough buckets", async (
   assert.deepEqual(await intervalOf(1), ["1y", 1]);
 });
 
-test("significant_terms finds what is frequent here and rare elsewhere", async () => {
+test("significant_terms finds terms that are frequent here and rare elsewhere", async () => {
   const { aggregations } = await fixture.search({
     size: 0,
     aggs: {

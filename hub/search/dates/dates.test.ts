@@ -35,7 +35,7 @@ describe("date math", () => {
     });
   }
 
-  test("refuses what it doesn't know", () => {
+  test("refuses unknown units", () => {
     for (const text of ["now-", "now-1x", "now/2d", "soon", "2018-13-01", "2018-11-14||x"]) {
       assert.throws(
         () => parseDateMath(text, { format: FORMAT, nowMs: NOW, zone: timeZone("UTC"), roundUp: false }),
@@ -45,7 +45,7 @@ describe("date math", () => {
     }
   });
 
-  test("prints in the zone asked for", () => {
+  test("prints in the requested zone", () => {
     assert.equal(printDate(NOW, FORMAT, timeZone("Europe/Berlin")), "2018-11-14T11:20:30.400+01:00");
     assert.equal(printDate(NOW, "yyyy-MM-dd HH:mm", timeZone("-05:00")), "2018-11-14 05:20");
     assert.equal(printDate(NOW, "epoch_millis", timeZone("Europe/Berlin")), String(NOW));
@@ -53,7 +53,7 @@ describe("date math", () => {
 });
 
 describe("time zones", () => {
-  test("know both sides of a change, the hour that is skipped and the one that comes twice", () => {
+  test("handle both sides of a change, the skipped hour and the repeated one", () => {
     const berlin = timeZone("Europe/Berlin");
     assert.equal(berlin.offsetAt(Date.parse("2018-03-25T00:59:59.999Z")), 3_600_000);
     assert.equal(berlin.offsetAt(Date.parse("2018-03-25T01:00:00Z")), 7_200_000);

@@ -32,7 +32,7 @@ describe("second passes and named queries", () => {
     });
   }
 
-  test("a hit behind the page comes to its front, one behind the window doesn't", async () => {
+  test("a hit after the page comes to its front, one after the window doesn't", async () => {
     const first = async (windowSize: number) =>
       (await one.search({ query: all, size: 1, rescore: [pass("total", windowSize)] })).hits[0]!["_id"];
     assert.equal(await first(10), "c");

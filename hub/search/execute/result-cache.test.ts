@@ -51,7 +51,7 @@ const AGGREGATIONS: Readonly<Record<string, JsonObject>> = {
 };
 
 for (const [name, aggregation] of Object.entries(AGGREGATIONS)) {
-  test(`${name} from what was kept is ${name} found anew`, async () => {
+  test(`${name} from the cache equals ${name} computed again`, async () => {
     const results = new ResultCache();
     const body = { size: 0, query: { range: { n: { gte: 3 } } }, aggs: { a: aggregation } };
     const cache = { results, key: JSON.stringify(body) };
@@ -75,7 +75,7 @@ test("another snapshot of a shard is another answer", async () => {
   assert.equal(cache.results.stats("uuid-logs").hits, 0);
 });
 
-test("a shard seen through a filter, and one that says so, keep nothing", async () => {
+test("a shard seen through a filter, and one that forbids it, cache nothing", async () => {
   const cache = { results: new ResultCache(), key: "all" };
   const [first, second] = fixture.shards;
   const shards = [
@@ -87,7 +87,7 @@ test("a shard seen through a filter, and one that says so, keep nothing", async 
   assert.deepEqual(cache.results.stats("uuid-logs"), { bytes: 0, hits: 0, misses: 0, evictions: 0 });
 });
 
-test("the least used go first, and an index lets go of all of its own", () => {
+test("the least used are evicted first, and an index removes all of its own", () => {
   const cache = new ResultCache(4_000);
   const [shard] = fixture.shards;
   const context = new ShardContext(shard!.index, 0, shard!.searcher, 0);

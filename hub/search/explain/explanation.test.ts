@@ -49,7 +49,7 @@ const QUERIES: readonly (readonly [text: string, query: JsonObject])[] = [
 ];
 
 for (const [text, query] of QUERIES) {
-  test(`${text}: every document's explanation is its score, and says whether it matches`, async () => {
+  test(`${text}: every document's explanation is its score, and shows whether it matches`, async () => {
     const parsed = parseQueryBody({ query });
     assert.equal(describeQuery(parsed, context).text, text);
     const { hits } = await fixture.search({ query });

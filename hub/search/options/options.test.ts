@@ -18,14 +18,14 @@ function warningsOf(given: Record<string, unknown>): string[] {
 }
 
 describe("an option without effect", () => {
-  test("is answered with a warning that says why", () => {
+  test("is answered with a warning that has the reason", () => {
     assert.deepEqual(warningsOf({ size: 1, rewrite: "scoring_boolean", swapped: false }), [
       "[match] [swapped] has no effect here: they always count",
       "[match] [rewrite] has no effect here: all score alike",
     ]);
   });
 
-  test("is taken without a warning where it is set to what is done anyway", () => {
+  test("is accepted without a warning where its value is the actual behaviour", () => {
     assert.deepEqual(warningsOf({ swapped: true, rewrite: null }), []);
   });
 

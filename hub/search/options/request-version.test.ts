@@ -23,7 +23,7 @@ for (const [version, expected] of [
   });
 }
 
-test("outside of a request everything is as in 6.5, and nobody is warned", () => {
+test("outside of a request the version is 6.5, and no warning is kept", () => {
   warnDeprecated("nobody");
   assert.ok(answersAs(605));
   assert.ok(!answersAs(606));

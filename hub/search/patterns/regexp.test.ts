@@ -55,7 +55,7 @@ describe("regular expressions", () => {
     });
   }
 
-  test("tell a text that every match holds", () => {
+  test("return a text that is in every match", () => {
     const rows = [
       ["abc", "abc"],
       [".*timeout.*", "timeout"],
@@ -74,7 +74,7 @@ describe("regular expressions", () => {
     assert.equal(matches("a".repeat(5000)), false);
   });
 
-  test("know the characters all matches begin with", () => {
+  test("return the characters that all matches begin with", () => {
     assert.equal(compileRegexp("web-[12]").prefix, "web-");
     assert.equal(compileRegexp("a|b").prefix, "");
     assert.equal(compileRegexp("ab*").prefix, "a");

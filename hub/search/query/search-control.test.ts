@@ -19,7 +19,7 @@ class HandClock implements Clock {
 
 const NEVER = new AbortController().signal;
 
-test("a search whose time is over says so after its slice", async () => {
+test("a search that ran out of time ends after its slice", async () => {
   const clock = new HandClock();
   const control = new SearchControl(clock, NEVER, 20, () => 0);
   assert.equal(control.isDue, false);

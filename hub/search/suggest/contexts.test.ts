@@ -84,7 +84,7 @@ suite("contexts of completions", () => {
     });
   }
 
-  test("an option says by which contexts it was found", async () => {
+  test("an option names the contexts that it was found by", async () => {
     const { suggest: answer } = await ask({
       field: "own",
       contexts: { colour: { context: "blu", prefix: true } },

@@ -48,7 +48,7 @@ for (const definition of codecs.all) {
   });
 }
 
-test("json makes an event per item of a list, json_lines one per line, both tag what is no JSON", () => {
+test("json makes an event per item of a list, json_lines one per line, both tag invalid JSON", () => {
   const json = codecs.get("json")!.create({ charset: "UTF-8", target: "[t]" });
   assert.deepEqual(
     json.decode(Buffer.from('[{"a":1},{"a":2}]'), 0).map(({ fields }) => fields["t"]),
@@ -79,7 +79,7 @@ function fields(event: Event): Record<string, unknown> {
   return all;
 }
 
-test("multiline joins lines with the one before or behind, across payloads, and says how many it holds back", () => {
+test("multiline joins lines with the one before or after, across payloads, and counts the lines it holds", () => {
   const previous = make("multiline", { pattern: "^\\s", what: "previous" });
   const seen: unknown[] = [];
   for (const line of ["one", " a", " b", "two"])
@@ -181,7 +181,7 @@ test("cef reads header and extensions by both schemas, and writes them escaped",
   ]);
 });
 
-test("es_bulk pairs actions with documents; what is no such pair is tagged", () => {
+test("es_bulk pairs actions with documents; an incomplete pair is tagged", () => {
   const body = '{"index":{"_index":"i","_id":"1"}}\n{"a":1}\n{"delete":{"_id":"2"}}\nnope\n{"create":{}}\n';
   const events = make("es_bulk").decode(Buffer.from(body), 0);
   assert.deepEqual(

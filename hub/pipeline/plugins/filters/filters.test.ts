@@ -243,7 +243,7 @@ const ROWS: Record<string, Row[]> = {
 };
 
 for (const [group, rows] of Object.entries(ROWS)) {
-  test(`${group}: each row gives what is expected`, () => {
+  test(`${group}: each row gives the expected event`, () => {
     for (const [filter, value, expected] of rows) {
       const [result] = run(filter, { m: value });
       assert.ok(result !== undefined, filter);
@@ -253,12 +253,12 @@ for (const [group, rows] of Object.entries(ROWS)) {
   });
 }
 
-test("drop ends a share of the events as random says", () => {
+test("drop ends a share of the events by the random number", () => {
   assert.equal(run("drop { percentage => 51 }", {}).length, 0);
   assert.equal(run("drop { percentage => 50 }", {}).length, 1);
 });
 
-test("an expression that doesn't end is given up in careful mode, and the event says so", () => {
+test("an expression that doesn't end is stopped in careful mode, and the event is tagged", () => {
   const guard = new RegexpGuard({ careful: true });
   const filter = 'grok { match => { "m" => "^(?:a+)+$" } timeout_millis => 20 }';
   assert.deepEqual(run(filter, { m: `${"a".repeat(40)}b` }, guard), [

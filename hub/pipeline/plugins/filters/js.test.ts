@@ -76,7 +76,7 @@ test("a script reads and changes its event, and finds nothing of the hub", () =>
   }
 });
 
-test("a script adds events, ends its own, and says that it did nothing", () => {
+test("a script adds events, cancels its own, and returns that it did nothing", () => {
   const { added, event } = run(
     "for (const n of [1, 2]) { const c = event.clone(); c.set('n', n); emit(c); } emit({ own: 1 }); event.cancel()",
     { m: "x" },
@@ -132,7 +132,7 @@ test("a sandbox that is torn off in the middle of a call works again at the next
   assert.equal(event.fields["n"], 42);
 });
 
-test("faults of a script's text are told where the pipeline is read", () => {
+test("faults of a script's text are reported when the pipeline is compiled", () => {
   assert.match(make("event.set(").faults[0] ?? "", /SyntaxError/);
   assert.match(make("1", { init: "throw new Error('bad start')" }).faults[0] ?? "", /bad start/);
 });

@@ -53,7 +53,7 @@ function run(filter: string, fields: Record<string, unknown>): Record<string, un
   return rest;
 }
 
-test("geoip names the place of an address by both schemas, and tags what it doesn't know", () => {
+test("geoip names the place of an address by both schemas, and tags unknown addresses", () => {
   const place = {
     ip: "81.2.69.160",
     city_name: "London",
@@ -88,7 +88,7 @@ test("geoip names the place of an address by both schemas, and tags what it does
   }
 });
 
-test("geoip says where the pipeline is read what is wrong with its database", () => {
+test("a faulty geoip database is reported when the pipeline is compiled", () => {
   for (const [options, message] of [
     ['database => "none.mmdb"', /none\.mmdb isn't there/],
     ['database => "hosts"', /hosts is invalid or damaged/],
@@ -99,7 +99,7 @@ test("geoip says where the pipeline is read what is wrong with its database", ()
   }
 });
 
-test("dns asks files of names, then name servers, and waits no longer than its limit", () => {
+test("dns queries files of names, then name servers, and waits no longer than its limit", () => {
   const options = 'hostsfile => ["hosts"] nameserver => ["127.0.0.1:1"] timeout => 0.05 max_retries => 0';
   assert.deepEqual(run(`dns { resolve => ["a"] action => "replace" ${options} }`, { a: "DB.example" }), {
     a: "192.0.2.7",
@@ -141,7 +141,7 @@ const REDACTED: readonly (readonly [options: string, value: unknown, expected: u
   ['fields => ["other"]', "a@b.example", "a@b.example"],
 ];
 
-test("redact takes out what has the form of a secret, wherever it stands, and leaves the rest", () => {
+test("redact removes text in the form of a secret, wherever it is, and leaves the rest", () => {
   for (const [options, value, expected] of REDACTED)
     assert.deepEqual(
       run(`redact { ${options} }`, { m: value })["m"],
@@ -150,7 +150,7 @@ test("redact takes out what has the form of a secret, wherever it stands, and le
     );
 });
 
-test("a keyed hash tells equal values apart from others without telling them", () => {
+test("a keyed hash identifies equal values without revealing them", () => {
   const filter = 'redact { kinds => ["email"] method => "hash" key => "k1" tag => "redacted" }';
   const [first, second, other] = ["a@b.example", "a@b.example", "c@b.example"].map((m) => run(filter, { m }));
   assert.match(String(first?.["m"]), /^\[email:[0-9a-f]{16}\]$/);

@@ -119,7 +119,7 @@ test("code that fails tags its event and harms no other", () => {
   assert.match(world.faults[0] ?? "", /SyntaxError.*JavaScript/);
 });
 
-test("elapsed tells the time between start and end, and of starts whose end never came", () => {
+test("elapsed measures the time between start and end, and of starts whose end never came", () => {
   const world = new World();
   const options = {
     start_tag: "start",
@@ -150,7 +150,7 @@ test("elapsed tells the time between start and end, and of starts whose end neve
   assert.equal(filter.heldFrom?.(), undefined);
 });
 
-test("metrics tells counts, rates and percentiles at its interval, and begins anew where it is told to", () => {
+test("metrics reports counts, rates and percentiles at its interval, and resets where it is set to", () => {
   const world = new World();
   const filter = metricsFilter.create(
     {

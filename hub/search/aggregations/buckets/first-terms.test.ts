@@ -67,7 +67,7 @@ for (const order of [
   });
 }
 
-test("what is below buckets that aren't shown isn't made", () => {
+test("sub-aggregations of buckets that aren't shown aren't computed", () => {
   let asked = 0;
   const shape = { below, size: 5, minDocCount: 1, order: [by("count", true)], showError: false };
   const handed = cutTerms(

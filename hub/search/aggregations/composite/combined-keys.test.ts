@@ -67,7 +67,7 @@ suite("a composite aggregation", () => {
     });
   }
 
-  test("names the key after which the next page begins, and fills what is below", async () => {
+  test("names the key after which the next page begins, and computes the sub-aggregations", async () => {
     const answer = await aggregate({
       ...composite([TAG], { size: 1 }),
       aggs: { w: { sum: { field: "w" } } },
@@ -93,7 +93,7 @@ suite("a composite aggregation", () => {
   });
 });
 
-test("a weighted average counts each value as often as its weight says", async () => {
+test("a weighted average counts each value by its weight", async () => {
   const answer = await aggregate({
     weighted_avg: { value: { field: "n" }, weight: { field: "w", missing: 1 } },
   });

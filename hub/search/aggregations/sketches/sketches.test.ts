@@ -20,7 +20,7 @@ describe("distinct counts", () => {
     });
   }
 
-  test("tell texts apart", () => {
+  test("distinguish texts", () => {
     const hashes = new Set(Array.from({ length: 50_000 }, (_, at) => hashBytes(Buffer.from(`host-${at}`))));
     assert.equal(hashes.size, 50_000);
   });

@@ -15,7 +15,7 @@ describe("fetching", () => {
     return hits[0]!;
   };
 
-  test("returns documents as they were sent", async () => {
+  test("returns documents unchanged", async () => {
     const { _source: source } = await hitOf("d", {});
     assert.ok(source instanceof RawJson);
     assert.equal(source.text, DOCS["d"]);
@@ -38,7 +38,7 @@ describe("fetching", () => {
     });
   }
 
-  test("returns versions, sequence numbers and column values where they are asked for", async () => {
+  test("returns versions, sequence numbers and column values where they are requested", async () => {
     const hit = await hitOf("b", {
       version: true,
       seq_no_primary_term: true,

@@ -33,7 +33,7 @@ const CASES: readonly (readonly [name: string, query: JsonObject])[] = [
 ];
 
 for (const [name, query] of CASES) {
-  test(`${name}: no fill takes all documents at once, and none is missed`, () => {
+  test(`${name}: no fill takes all documents in one step, and none is missed`, () => {
     const [shard] = index.shards;
     const context = new ShardContext(shard!.index, 0, shard!.searcher, 0);
     const { query: parsed } = parseSearchRequest({ query }, DEFAULT_LIMITS);

@@ -68,7 +68,7 @@ for (const [name, make] of QUERIES) {
   });
 }
 
-test("bounds of any of several scorers reach at least as far as what was asked for, behind the last document too", () => {
+test("bounds of any of several scorers reach at least to the requested document, after the last document too", () => {
   const any = new DisjunctionScorer([new AllScorer(10, 1), new AllScorer(10, 2)], 1, 10, true);
   for (const target of [0, 9, 10, 11]) {
     assert.equal(any.maxScoreFrom(target), 3);

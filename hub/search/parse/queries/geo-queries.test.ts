@@ -58,7 +58,7 @@ suite("queries on points", () => {
   });
 });
 
-test("a geohash names the cell that a point lies in", () => {
+test("a geohash names the cell of a point", () => {
   assert.equal(hashOf(42.605, -5.603, 5), "ezs42");
   const { south, north, west, east } = hashCell("ezs42", "x");
   assert.ok(south <= 42.605 && north >= 42.605 && west <= -5.603 && east >= -5.603);
@@ -139,7 +139,7 @@ test("boosting lowers the scores of what fits the second query", async () => {
   assert.equal((await fixture.ids({ query }))[0], "tokyo");
 });
 
-test("terms_set asks each document how many values it needs", async () => {
+test("terms_set reads from each document how many values it needs", async () => {
   const sets = new IndexFixture({
     docs: {
       one: { tags: ["a", "b"], need: 2 },
