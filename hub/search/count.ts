@@ -13,10 +13,20 @@ import { SearchControl } from "#hub/search/query/search-control.ts";
 import { systemClock } from "#proto/kit/clock.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import type { SearchShard, ShardFailure } from "./phases/contract.ts";
+import type { PartialResult } from "./phases/partial-result.ts";
 
 export interface CountResponse {
   readonly count: number;
   readonly failures: readonly ShardFailure[];
+}
+
+/** What the shards of one host have. Plain data, so that it can be sent. */
+export interface PartialCount {
+  readonly count: number;
+  /** Shards that were counted. */
+  readonly counted: number;
+  /** Shards that could not be counted, by their order. */
+  readonly failures: PartialResult["failures"];
 }
 
 const COUNTING: ScoreMode = { scores: false, boost: 1 };
@@ -27,10 +37,31 @@ export async function countShards(
   shards: readonly SearchShard[],
   signal: AbortSignal,
 ): Promise<CountResponse> {
+  return mergeCounts([await collectCount(query, shards, signal)]);
+}
+
+/** Merges the counts of hosts. Throws the error of a shard where none could be counted. */
+export function mergeCounts(partials: readonly PartialCount[]): CountResponse {
+  const failures = partials
+    .flatMap((partial) => partial.failures)
+    .toSorted((a, b) => a.order - b.order)
+    .map(({ failure }) => failure);
+  const [first] = failures;
+  if (first !== undefined && partials.every(({ counted }) => counted === 0))
+    throw new AppError(first.error.code, "all shards failed", { data: { failures }, cause: first.error });
+  return { count: partials.reduce((sum, { count }) => sum + count, 0), failures };
+}
+
+/** Counts in shards of one host. Throws cancelled. */
+export async function collectCount(
+  query: Query,
+  shards: readonly SearchShard[],
+  signal: AbortSignal,
+): Promise<PartialCount> {
   const control = new SearchControl(systemClock, signal, undefined);
-  const failures: ShardFailure[] = [];
+  const failures: PartialResult["failures"][number][] = [];
   let count = 0;
-  for (const { index, shard, searcher, filter } of shards) {
+  for (const [at, { index, shard, searcher, filter, order }] of shards.entries()) {
     try {
       const context = new ShardContext(index, shard, searcher, systemClock.now());
       const restricted = filter === undefined ? query : new BooleanNode({ filter: [query, filter] });
@@ -39,16 +70,11 @@ export async function countShards(
     } catch (error) {
       const failure = toAppError(error);
       if (failure.code === "cancelled") throw failure;
-      failures.push({ index: index.name, indexUuid: index.uuid, shard, error: failure });
+      const { name, uuid } = index;
+      failures.push({ order: order ?? at, failure: { index: name, indexUuid: uuid, shard, error: failure } });
     }
   }
-  if (failures.length > 0 && failures.length === shards.length) {
-    throw new AppError(failures[0]!.error.code, "all shards failed", {
-      data: { failures },
-      cause: failures[0]!.error,
-    });
-  }
-  return { count, failures };
+  return { count, counted: shards.length - failures.length, failures };
 }
 
 async function countSegment(weight: Weight, segment: SegmentReader, control: SearchControl): Promise<number> {

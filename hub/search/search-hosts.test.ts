@@ -9,10 +9,12 @@ import type { JsonObject } from "#proto/kit/json.ts";
 import { assertSameOverHosts, hostsOf, searchOver, type TestShard } from "#test/support/search/hosts.ts";
 import { IndexFixture } from "#test/support/search/shards.ts";
 import { parseCollapse, searchCollapsed } from "./collapse.ts";
+import { countShards } from "./count.ts";
+import { countOnHosts } from "./partial-calls.ts";
 import type { SearchOptions, SearchResponse } from "./phases/contract.ts";
 import type { SearchHost } from "./phases/scatter.ts";
 import { filterQuery } from "./phases/search-call.ts";
-import { parseSearchRequest } from "./request/search-request.ts";
+import { parseQueryBody, parseSearchRequest } from "./request/search-request.ts";
 import { DEFAULT_LIMITS, searchShards } from "./search.ts";
 
 const WORDS = ["error", "disk", "full", "slow", "request", "user", "login", "timeout", "café", "𝄞"];
@@ -338,10 +340,25 @@ suite("hits over several hosts", () => {
   });
 });
 
+suite("counts over several hosts", () => {
+  test("are the same as on one", async () => {
+    const { signal } = OPTIONS;
+    for (const query of [...QUERIES, { term: { n: "no number" } }, { bogus: {} }]) {
+      const demand = { body: { query }, limits: DEFAULT_LIMITS, version: 605, nowMs: NOW_MS };
+      const [wanted, found] = await Promise.allSettled([
+        (async () => countShards(parseQueryBody({ query }), ALL, signal))(),
+        countOnHosts(demand, hostsOf(ALL, 3), signal),
+      ]);
+      assert.deepEqual(found, wanted, JSON.stringify(query));
+    }
+  });
+});
+
 suite("a host that doesn't answer", () => {
   const demand = { limits: DEFAULT_LIMITS, version: 605, nowMs: NOW_MS };
   const failing = (error: Error): SearchHost => ({
     search: () => Promise.reject(error),
+    partial: () => Promise.reject(error),
     collect: () => Promise.reject(error),
   });
 

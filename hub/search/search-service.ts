@@ -8,11 +8,12 @@ import { withPauses } from "#hub/search/aggregations/tree/steps.ts";
 import type { ResultCache } from "#hub/search/execute/result-cache.ts";
 import { gatherWarnings } from "#hub/search/options/request-version.ts";
 import { SearchControl } from "#hub/search/query/search-control.ts";
-import { parseSearchRequest } from "#hub/search/request/search-request.ts";
+import { parseQueryBody, parseSearchRequest } from "#hub/search/request/search-request.ts";
 import { type Clock, systemClock } from "#proto/kit/clock.ts";
 import { toAppError } from "#proto/kit/errors.ts";
 import type { Metrics } from "#proto/kit/metrics.ts";
 import { parseCollapse, searchCollapsed } from "./collapse.ts";
+import { collectCount } from "./count.ts";
 import { collectShards } from "./phases/collect.ts";
 import { allFailed, type SearchOptions, type SearchResponse, type SearchShard } from "./phases/contract.ts";
 import { OpenCollections } from "./phases/open-collections.ts";
@@ -20,6 +21,7 @@ import type { PartialResult } from "./phases/partial-result.ts";
 import type { CollectReply, FetchCall, SearchOperation } from "./phases/remote-host.ts";
 import { type CallShard, filterQuery, type SearchCall } from "./phases/search-call.ts";
 import { searchShards } from "./search.ts";
+import { collectSuggestions, parseSuggest } from "./suggest.ts";
 import { replySteps } from "./wire/reply.ts";
 import { decodeValue } from "./wire/value-reader.ts";
 
@@ -63,15 +65,36 @@ export class SearchService {
         return this.#collect(call, signal);
       case "fetch":
         return this.#fetch(call, signal);
+      case "count":
+        return this.#with(call, async ({ shards, failures }) => {
+          const partial = await collectCount(parseQueryBody(call.body), shards, signal);
+          return { ...partial, failures: [...partial.failures, ...failures] };
+        });
+      case "suggest":
+        return this.#with(call, async ({ shards, failures }) => {
+          const suggesters = parseSuggest(call.body["suggest"], call.limits);
+          const options = this.#searchOptions(call, signal);
+          const partial = await collectSuggestions(suggesters, shards, options, call.timeLeftMs);
+          return { ...partial, failures: [...partial.failures, ...failures] };
+        });
       case "close":
         this.#collections.close(call.id);
         return Promise.resolve();
     }
   }
 
-  async #search(call: SearchCall, signal: AbortSignal): Promise<SearchResponse> {
+  /** Opens the shards of a call while `run` runs. */
+  async #with<T>(call: SearchCall, run: (opened: Opened) => Promise<T>): Promise<T> {
     const opened = this.#open(call.shards);
     try {
+      return await run(opened);
+    } finally {
+      opened.close();
+    }
+  }
+
+  #search(call: SearchCall, signal: AbortSignal): Promise<SearchResponse> {
+    return this.#with(call, async (opened) => {
       if (opened.shards.length === 0 && opened.failures.length > 0) throw allFailed(failuresOf(opened));
       const collapse = parseCollapse(call.body);
       const options = this.#searchOptions(call, signal);
@@ -80,9 +103,7 @@ export class SearchService {
           ? await searchShards(parseSearchRequest(call.body, call.limits), opened.shards, options)
           : await searchCollapsed(call.body, collapse, call.limits, opened.shards, options);
       return withFailures(response, opened);
-    } finally {
-      opened.close();
-    }
+    });
   }
 
   async #collect(call: SearchCall, signal: AbortSignal): Promise<CollectReply> {

@@ -5,7 +5,10 @@ import { QueryParser } from "#hub/search/parse/query-parser.ts";
 import { systemClock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
+import { hostsOf, type TestShard } from "#test/support/search/hosts.ts";
 import { IndexFixture } from "#test/support/search/shards.ts";
+import { suggestOnHosts } from "./partial-calls.ts";
+import { DEFAULT_LIMITS } from "./search.ts";
 import { parseSuggest, suggest } from "./suggest.ts";
 
 const fixture = new IndexFixture({
@@ -32,13 +35,35 @@ after(() => fixture.close());
 
 const parser = new QueryParser(QUERIES_BY_NAME);
 
-async function ask(body: JsonObject, shards = fixture.shards, typedKeys = false): Promise<JsonObject> {
-  const options = { signal: new AbortController().signal, typedKeys };
-  return (await suggest(parseSuggest(body, { maxRegexLength: 20 }), shards, options)).suggest;
+async function ask(
+  body: JsonObject,
+  shards: readonly TestShard[] = fixture.shards,
+  typedKeys = false,
+): Promise<JsonObject> {
+  const { signal } = new AbortController();
+  const suggesters = parseSuggest(body, { maxRegexLength: 20 });
+  const [wanted, spread] = await Promise.allSettled([
+    suggest(suggesters, shards, { signal, typedKeys }),
+    suggestOnHosts(
+      suggesters,
+      {
+        body: { suggest: body },
+        limits: { ...DEFAULT_LIMITS, maxRegexLength: 20 },
+        version: 605,
+        nowMs: 0,
+        typedKeys,
+      },
+      hostsOf(shards, 2),
+      signal,
+    ),
+  ]);
+  assert.deepEqual(spread, wanted, "over two hosts");
+  if (wanted.status === "rejected") throw wanted.reason;
+  return wanted.value.suggest;
 }
 
 /** Texts of the options with their scores, for each word. */
-async function found(body: JsonObject, shards = fixture.shards): Promise<string[]> {
+async function found(body: JsonObject, shards: readonly TestShard[] = fixture.shards): Promise<string[]> {
   const { s } = await ask({ s: body }, shards);
   return (s as { options: { text: string; score?: number; _score?: number }[] }[]).map(({ options }) =>
     options.map(({ text, score, _score }) => `${text} ${(_score ?? score ?? 0).toFixed(2)}`).join(", "),
@@ -110,8 +135,9 @@ suite("suggestions", () => {
   });
 
   test("come only of documents that exist for the request", async () => {
-    const filter = parser.parse({ term: { host: "a" } });
-    const shards = fixture.shards.map((shard) => ({ ...shard, filter }));
+    const query = { term: { host: "a" } };
+    const both = { filter: parser.parse(query), sentFilter: { anyOf: [query] } };
+    const shards = fixture.shards.map((shard): TestShard => ({ ...shard, ...both }));
     const body = { prefix: "n", completion: { field: "name" } };
     assert.deepEqual(await found(body, shards), ["Nirvana 3.00, Nevermind 1.00"]);
   });

@@ -13,6 +13,7 @@ import { AppError, toAppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import { didYouMean } from "#proto/kit/nearest.ts";
 import { allFailed, type SearchOptions, type SearchShard, type ShardFailure } from "./phases/contract.ts";
+import type { PartialResult } from "./phases/partial-result.ts";
 
 /** Suggestions of one request. */
 const MAX_SUGGESTIONS = 100;
@@ -56,31 +57,79 @@ export function parseSuggest(
   return entries.map(([name, one]) => ({ name, suggester: parseOne(name, one, { shared, maxRegexLength }) }));
 }
 
+/** What the shards of one host have. Plain data, so that it can be sent. */
+export interface PartialSuggestions {
+  /** Shards that were asked. */
+  readonly asked: number;
+  /** Shards that could not be asked, by their order. */
+  readonly failures: PartialResult["failures"];
+  /** States of the suggesters, in their order. */
+  readonly states: readonly unknown[];
+  readonly timedOut: boolean;
+  readonly isCut: boolean;
+}
+
+type SuggestOptions = Pick<SearchOptions, "signal" | "clock" | "typedKeys">;
+
 /** Runs suggestions over all shards that can be asked. Throws the error of one where none can, what a suggester throws, cancelled. */
 export async function suggest(
   suggesters: readonly NamedSuggester[],
   shards: readonly SearchShard[],
-  options: Pick<SearchOptions, "signal" | "clock" | "typedKeys">,
+  options: SuggestOptions,
   timeoutMs?: number,
 ): Promise<Suggestions> {
+  const partial = await collectSuggestions(suggesters, shards, options, timeoutMs);
+  return mergeSuggestions(suggesters, [partial], options);
+}
+
+/** Collects what shards of one host have. Throws cancelled, memory_limit. */
+export async function collectSuggestions(
+  suggesters: readonly NamedSuggester[],
+  shards: readonly SearchShard[],
+  options: SuggestOptions,
+  timeoutMs?: number,
+): Promise<PartialSuggestions> {
   const clock = options.clock ?? systemClock;
   const control = new SearchControl(clock, options.signal, timeoutMs);
-  const failures: ShardFailure[] = [];
-  const usable = shards.flatMap((shard) => {
-    const made = suggestShard(shard, clock.now());
+  const failures: PartialResult["failures"][number][] = [];
+  const usable = shards.flatMap((shard, at) => {
+    const made = suggestShard(shard, shard.order ?? at, clock.now());
     const error = faultOf(made, suggesters);
     if (error === undefined) return [made];
-    failures.push({ index: shard.index.name, indexUuid: shard.index.uuid, shard: shard.shard, error });
+    const failure = { index: shard.index.name, indexUuid: shard.index.uuid, shard: shard.shard, error };
+    failures.push({ order: made.order, failure });
     return [];
   });
-  if (usable.length === 0 && failures.length > 0) throw allFailed(failures);
   const notes: SuggestNotes = { isCut: false };
+  const states: unknown[] = [];
+  if (usable.length > 0)
+    for (const { suggester } of suggesters) states.push(await suggester.collect(usable, control, notes));
+  return { asked: usable.length, failures, states, timedOut: control.timedOut, isCut: notes.isCut };
+}
+
+/** Merges what hosts have. Throws the error of a shard where none could be asked, what a suggester throws. */
+export function mergeSuggestions(
+  suggesters: readonly NamedSuggester[],
+  partials: readonly PartialSuggestions[],
+  { typedKeys }: Pick<SuggestOptions, "typedKeys">,
+): Suggestions {
+  const failures = partials
+    .flatMap((partial) => partial.failures)
+    .toSorted((a, b) => a.order - b.order)
+    .map(({ failure }) => failure);
+  const asked = partials.filter((partial) => partial.asked > 0);
+  if (asked.length === 0 && failures.length > 0) throw allFailed(failures);
   const answer: JsonObject = {};
-  for (const { name, suggester } of suggesters) {
-    const key = options.typedKeys === true ? `${suggester.kind}#${name}` : name;
-    answer[key] = await suggester.run(usable, control, notes);
+  for (const [at, { name, suggester }] of suggesters.entries()) {
+    const key = typedKeys === true ? `${suggester.kind}#${name}` : name;
+    answer[key] = suggester.merge(asked.map(({ states }) => states[at]));
   }
-  return { suggest: answer, timedOut: control.timedOut, isCut: notes.isCut, failures };
+  return {
+    suggest: answer,
+    timedOut: partials.some(({ timedOut }) => timedOut),
+    isCut: partials.some(({ isCut }) => isCut),
+    failures,
+  };
 }
 
 /** Why a shard can't be asked; undefined where it can. */
@@ -117,11 +166,16 @@ function parseOne(
   throw new AppError("parsing", `suggestion [${name}]: there is no [${kind}]${didYouMean(kind, KINDS)}`);
 }
 
-function suggestShard({ index, shard, searcher, filter }: SearchShard, nowMs: number): SuggestShard {
+function suggestShard(
+  { index, shard, searcher, filter }: SearchShard,
+  order: number,
+  nowMs: number,
+): SuggestShard {
   const context = new ShardContext(index, shard, searcher, nowMs);
   const weight = filter?.weight(context, { scores: false, boost: 1 });
   return {
     context,
+    order,
     visible(segment: SegmentReader): Bitset | null {
       if (weight === undefined) return null;
       const set = new Bitset(segment.docCount);

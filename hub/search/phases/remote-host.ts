@@ -7,7 +7,7 @@ import type { PartialResult } from "./partial-result.ts";
 import type { FetchedHits, OpenCollection, SearchHost } from "./scatter.ts";
 import type { SearchCall } from "./search-call.ts";
 
-export type SearchOperation = "search" | "collect" | "fetch" | "close";
+export type SearchOperation = "search" | "collect" | "fetch" | "close" | "count" | "suggest";
 
 /** Sends a call and returns the reply. Throws what the host threw; unavailable, timeout where there is no reply. */
 export type Exchange = (
@@ -29,6 +29,7 @@ export interface FetchCall {
   readonly places: readonly number[];
 }
 
+/** The front's side of one host. */
 export class RemoteSearchHost implements SearchHost {
   readonly #exchange: Exchange;
 
@@ -53,6 +54,11 @@ export class RemoteSearchHost implements SearchHost {
       },
       close: () => this.#close({ id, version, places: [] }),
     };
+  }
+
+  /** Sends a call that has one reply, the partial result of the host. */
+  async partial<T>(operation: "count" | "suggest", call: SearchCall, signal: AbortSignal): Promise<T> {
+    return readReply<T>(await this.#exchange(operation, encodeValue(call), signal));
   }
 
   /** The host closes by itself after a while, so an answer isn't waited for. */

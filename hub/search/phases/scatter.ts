@@ -6,7 +6,8 @@
 import type { Hit } from "#hub/search/execute/fetch/fetch-hit.ts";
 import type { SearchRequest } from "#hub/search/request/search-request.ts";
 import { type Clock, systemClock } from "#proto/kit/clock.ts";
-import { type AppError, type ErrorCode, toAppError } from "#proto/kit/errors.ts";
+import { type ErrorCode, toAppError } from "#proto/kit/errors.ts";
+import { askHosts, failuresOf } from "./ask-hosts.ts";
 import { allFailed, type SearchResponse } from "./contract.ts";
 import { type MergedHit, mergePartials } from "./merge.ts";
 import type { PartialResult } from "./partial-result.ts";
@@ -17,6 +18,8 @@ export interface SearchHost {
   /** Searches as if there were no other host. */
   search(call: SearchCall, signal: AbortSignal): Promise<SearchResponse>;
   collect(call: SearchCall, signal: AbortSignal): Promise<OpenCollection>;
+  /** Counts, or looks for suggestions. `T`: the partial result of the operation. */
+  partial<T>(operation: "count" | "suggest", call: SearchCall, signal: AbortSignal): Promise<T>;
 }
 
 /** What a host found and keeps until it is closed. */
@@ -87,51 +90,19 @@ async function searchOne(
 const UNREACHED: ReadonlySet<ErrorCode> = new Set(["unavailable", "timeout", "closed"]);
 
 /** Collects on all hosts at the same time; where the search fails, what others opened is closed. */
-async function collectAll(
+function collectAll(
   demand: SearchDemand,
   targets: readonly HostShards[],
   signal: AbortSignal,
 ): Promise<OpenCollection[]> {
-  const ended = new AbortController();
-  const either = AbortSignal.any([signal, ended.signal]);
-  const collect = async ({ host, shards }: HostShards): Promise<OpenCollection> => {
-    try {
-      return await host.collect({ ...demand, shards }, either);
-    } catch (thrown) {
-      const error = toAppError(thrown);
-      if (!isHostFault(error)) {
-        ended.abort();
-        throw error;
-      }
-      return unanswered(shards, error);
-    }
-  };
-  const settled = await Promise.allSettled(targets.map(collect));
-  const opened = settled.flatMap((each) => (each.status === "fulfilled" ? [each.value] : []));
-  const errors = settled.flatMap((each) => (each.status === "rejected" ? [toAppError(each.reason)] : []));
-  if (errors.length === 0) return opened;
-  for (const collection of opened) collection.close();
-  // The others were cancelled because of it.
-  throw errors.find(({ code }) => code !== "cancelled") ?? errors[0]!;
-}
-
-/** False for what any host would say of the request, and for cancellation. */
-function isHostFault({ status, code }: AppError): boolean {
-  return status >= 500 || code === "overloaded";
-}
-
-/** The result of a host that gave none. */
-function unanswered(shards: readonly CallShard[], error: AppError): OpenCollection {
-  return {
-    partial: { ...NOTHING_FOUND, failures: failuresOf(shards, error) },
-    fetch: () => Promise.resolve({ hits: [], timedOut: false }),
-    close: () => undefined,
-  };
-}
-
-function failuresOf(shards: readonly CallShard[], error: AppError): PartialResult["failures"] {
-  return shards.map(({ order, shard, index: { name, uuid } }) => {
-    return { order, failure: { index: name, indexUuid: uuid, shard, error } };
+  return askHosts(targets, signal, {
+    ask: ({ host, shards }, either) => host.collect({ ...demand, shards }, either),
+    unanswered: (failures) => ({
+      partial: { ...NOTHING_FOUND, failures },
+      fetch: () => Promise.resolve({ hits: [], timedOut: false }),
+      close: () => undefined,
+    }),
+    discard: (collection) => collection.close(),
   });
 }
 

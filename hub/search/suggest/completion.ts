@@ -78,6 +78,21 @@ interface Candidate {
   readonly doc: number;
 }
 
+/** The best of one host. Plain data. */
+interface CompletionState {
+  /** False where no shard has the field. */
+  readonly hasField: boolean;
+  readonly found: readonly FoundCompletion[];
+}
+
+interface FoundCompletion {
+  readonly text: string;
+  readonly weight: number;
+  /** Of its shard. */
+  readonly order: number;
+  readonly option: JsonObject;
+}
+
 /** Where the text comes from: as it stands, or a regular expression. */
 export interface CompletionText {
   readonly text: string;
@@ -87,7 +102,7 @@ export interface CompletionText {
 }
 
 /** Reads a completion suggestion. Throws parsing, request_invalid, not_offered. */
-export function completionSuggester(given: CompletionText, body: JsonObject): Suggester {
+export function completionSuggester(given: CompletionText, body: JsonObject): Suggester<CompletionState> {
   const options = readOptions("completion", body, COMPLETION_OPTIONS, "option");
   const asked = readAsked(options.contexts);
   const wanted = wantedOf(given, options.fuzzy);
@@ -99,9 +114,10 @@ export function completionSuggester(given: CompletionText, body: JsonObject): Su
       if (type !== "completion")
         throw new AppError("request_invalid", `Field [${field}] is not a completion suggest field`);
     },
-    async run(shards, control, notes) {
+    async collect(shards, control, notes) {
       const found: Candidate[] = [];
-      for (const shard of fieldsOf(shards, field))
+      const withField = fieldsOf(shards, field);
+      for (const shard of withField)
         found.push(
           ...(await candidates(
             shard.shard,
@@ -111,13 +127,43 @@ export function completionSuggester(given: CompletionText, body: JsonObject): Su
             notes,
           )),
         );
-      found.sort((a, b) => b.weight - a.weight || (a.text < b.text ? -1 : a.text > b.text ? 1 : 0));
-      const texts = new Set<string>();
-      const best = found.filter((each) => !once || (!texts.has(each.text) && texts.add(each.text)));
-      const printed = best.slice(0, size).map(printOption);
-      return [{ text: given.text, offset: 0, length: given.text.length, options: printed }] as Suggested[];
+      const best = firstOf(
+        found.map((each) => ({ ...each, order: each.shard.order })),
+        size,
+        once,
+      );
+      return {
+        hasField: withField.length > 0,
+        found: best.map((each) => {
+          return { text: each.text, weight: each.weight, order: each.order, option: printOption(each) };
+        }),
+      };
+    },
+    merge(states) {
+      if (states.length > 0 && !states.some(({ hasField }) => hasField))
+        throw new AppError("request_invalid", `no mapping found for field [${field}]`);
+      const best = firstOf(
+        states.flatMap(({ found }) => found),
+        size,
+        once,
+      );
+      const options = best.map(({ option }) => option);
+      return [{ text: given.text, offset: 0, length: given.text.length, options }] as Suggested[];
     },
   };
+}
+
+/** The first by weight, then by text, then by shard. `once`: of those of one text the first. */
+function firstOf<T extends Pick<FoundCompletion, "text" | "weight" | "order">>(
+  found: readonly T[],
+  size: number,
+  once: boolean,
+): T[] {
+  const sorted = found.toSorted(
+    (a, b) => b.weight - a.weight || (a.text < b.text ? -1 : a.text > b.text ? 1 : a.order - b.order),
+  );
+  const texts = new Set<string>();
+  return sorted.filter(({ text: own }) => !once || (!texts.has(own) && texts.add(own))).slice(0, size);
 }
 
 function wantedOf({ text: given, isRegexp, maxRegexLength }: CompletionText, fuzzy: unknown): Wanted {
@@ -136,18 +182,15 @@ function wantedOf({ text: given, isRegexp, maxRegexLength }: CompletionText, fuz
   return { prefix: prefix.slice(0, kept), accepts: beginsWithinEdits(prefix, edits) };
 }
 
-/** Shards that have the field. Throws request_invalid where none has it. */
+/** Shards that have the field. */
 function fieldsOf(
   shards: readonly SuggestShard[],
   name: string,
 ): { readonly shard: SuggestShard; readonly field: Field }[] {
-  const found = shards.flatMap((shard) => {
+  return shards.flatMap((shard) => {
     const field = shard.context.mapping.resolve(name);
     return field === undefined ? [] : [{ shard, field }];
   });
-  if (found.length === 0 && shards.length > 0)
-    throw new AppError("request_invalid", `no mapping found for field [${name}]`);
-  return found;
 }
 
 /** Documents whose inputs fit, each once with the input of the greatest weight. */

@@ -9,6 +9,8 @@ import type { JsonObject } from "#proto/kit/json.ts";
 /** A shard to look in. */
 export interface SuggestShard {
   readonly context: ShardContext;
+  /** Position among all shards of the request. */
+  readonly order: number;
   /** Documents of a segment that exist for the request; null for all. */
   visible(segment: SegmentReader): Bitset | null;
 }
@@ -28,12 +30,17 @@ export interface SuggestNotes {
   isCut: boolean;
 }
 
-/** A parsed suggestion. */
-export interface Suggester {
+/**
+ * A parsed suggestion: what shards of one host have is collected, what hosts have is merged. States are plain data, so that
+ * they can be sent.
+ */
+export interface Suggester<State = unknown> {
   /** Name of its kind: term, completion. */
   readonly kind: string;
   /** Throws request_invalid where a shard can't be asked: the others still can. */
   check?(shard: SuggestShard): void;
-  /** Throws request_invalid where the field isn't of use, cancelled, memory_limit. */
-  run(shards: readonly SuggestShard[], control: SearchControl, notes: SuggestNotes): Promise<Suggested[]>;
+  /** Throws cancelled, memory_limit. */
+  collect(shards: readonly SuggestShard[], control: SearchControl, notes: SuggestNotes): Promise<State>;
+  /** `states`: of hosts that had shards to look in. Throws request_invalid where none of them has the field. */
+  merge(states: readonly State[]): Suggested[];
 }

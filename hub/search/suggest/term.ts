@@ -54,6 +54,27 @@ interface WordRules {
   readonly mode: "missing" | "popular" | "always";
 }
 
+/** What one host has. Plain data. */
+interface TermState {
+  /** Of the first shard that has the field; undefined where none has. */
+  readonly order: number | undefined;
+  readonly words: readonly WordState[];
+}
+
+/** A word of the text, and words like it. */
+interface WordState extends SimilarWords {
+  readonly text: string;
+  /** UTF-16 units. */
+  readonly offset: number;
+  readonly length: number;
+}
+
+interface SimilarWords {
+  /** Documents that have the word itself. */
+  readonly own: number;
+  readonly similar: readonly { readonly text: string; readonly distance: number; readonly freq: number }[];
+}
+
 interface Candidate extends JsonObject {
   readonly text: string;
   /** 1 for the word itself, less with each edit. */
@@ -63,7 +84,7 @@ interface Candidate extends JsonObject {
 }
 
 /** Reads a term suggestion for `given`. Throws parsing. */
-export function termSuggester(given: string, body: JsonObject): Suggester {
+export function termSuggester(given: string, body: JsonObject): Suggester<TermState> {
   const options = readOptions("term", body, TERM_SUGGESTION_OPTIONS, "option");
   const { size, sort, min_doc_freq: minDocs } = options;
   const rules: WordRules = {
@@ -75,23 +96,35 @@ export function termSuggester(given: string, body: JsonObject): Suggester {
   };
   return {
     kind: "term",
-    async run(shards, control) {
-      const found: Suggested[] = [];
-      for (const token of wordsOf(shards, given, options)) {
-        const likely = await similar(shards, options.field, token.text, rules, control);
-        const ordered = sort === "score" ? likely : likely.toSorted((a, b) => b.freq - a.freq);
-        found.push(entryOf(token, ordered.slice(0, size)));
+    async collect(shards, control) {
+      const words: WordState[] = [];
+      for (const { text: word, startOffset, endOffset } of wordsOf(shards, given, options)) {
+        const found = await similar(shards, options.field, word, rules, control);
+        words.push({ text: word, offset: startOffset, length: endOffset - startOffset, ...found });
       }
-      return found;
+      const first = shards.find(({ context }) => context.mapping.resolve(options.field) !== undefined);
+      return { order: first?.order, words };
+    },
+    merge(states) {
+      return wordsOfFirst(states, options.field).map(({ text: word, offset, length }): Suggested => {
+        const same = states.flatMap(({ words }) => words.find((each) => each.text === word) ?? []);
+        const likely = likeliest(word, same, rules);
+        const ordered = sort === "score" ? likely : likely.toSorted((a, b) => b.freq - a.freq);
+        return { text: word, offset, length, options: ordered.slice(0, size) };
+      });
     },
   };
 }
 
-function entryOf({ text: word, startOffset, endOffset }: Token, options: readonly JsonObject[]): Suggested {
-  return { text: word, offset: startOffset, length: endOffset - startOffset, options };
+/** The words as the first shard with the field has them. Throws request_invalid where no shard has it. */
+function wordsOfFirst(states: readonly TermState[], field: string): readonly WordState[] {
+  const known = states.filter(({ order }) => order !== undefined);
+  if (known.length === 0 && states.length > 0)
+    throw new AppError("request_invalid", `no mapping found for field [${field}]`);
+  return known.toSorted((a, b) => a.order! - b.order!)[0]?.words ?? [];
 }
 
-/** The words of a text as the field's analyzer has them. Throws request_invalid where no shard has the field. */
+/** The words of a text as the field's analyzer has them; none where no shard has the field. */
 function wordsOf(
   shards: readonly SuggestShard[],
   given: string,
@@ -102,21 +135,19 @@ function wordsOf(
     return field === undefined ? [] : [mapping.analysis.analyzer(analyzer ?? field.searchAnalyzer)];
   });
   const [first] = analyzers;
-  if (first === undefined && shards.length > 0)
-    throw new AppError("request_invalid", `no mapping found for field [${name}]`);
   return first?.tokens(given).slice(0, MAX_WORDS) ?? [];
 }
 
-/** Words like `word`, the likeliest first. */
+/** Words like `word` in shards of one host. */
 async function similar(
   shards: readonly SuggestShard[],
   name: string,
   word: string,
   rules: WordRules,
   control: SearchControl,
-): Promise<Candidate[]> {
+): Promise<SimilarWords> {
   const own = shards.reduce((sum, { context }) => sum + context.docFreq(pathOf(context, name), word), 0);
-  if (word.length < rules.minLength || (own > 0 && rules.mode === "missing")) return [];
+  if (word.length < rules.minLength || (own > 0 && rules.mode === "missing")) return { own, similar: [] };
   const edits = editsFrom(word, rules.maxEdits);
   const found = new Map<string, { distance: number; freq: number }>();
   for (const { context } of shards) {
@@ -133,6 +164,16 @@ async function similar(
       }
     }
   }
+  return { own, similar: Array.from(found, ([text, counts]) => ({ text, ...counts })) };
+}
+
+/** Words like `word` over all hosts, the likeliest first. */
+function likeliest(word: string, states: readonly SimilarWords[], rules: WordRules): Candidate[] {
+  const own = states.reduce((sum, state) => sum + state.own, 0);
+  if (own > 0 && rules.mode === "missing") return [];
+  const found = new Map<string, { distance: number; freq: number }>();
+  for (const { text: term, distance, freq } of states.flatMap(({ similar: words }) => words))
+    found.set(term, { distance, freq: (found.get(term)?.freq ?? 0) + freq });
   return [...found]
     .map(([term, { distance, freq }]): Candidate => {
       return { text: term, score: 1 - distance / Math.min(term.length, word.length), freq };

@@ -86,8 +86,8 @@ class ValueReader {
   #rare(tag: number): unknown {
     switch (tag) {
       case Tag.UTF16: {
-        const bytes = this.#take(this.#varint());
-        return bytes.toString("utf16le");
+        const { buffer, byteOffset, length } = this.#take(this.#varint());
+        return Buffer.from(buffer, byteOffset, length).toString("utf16le");
       }
       case Tag.BIGINT:
         return BigInt(this.#chars());
@@ -180,11 +180,12 @@ class ValueReader {
     return text;
   }
 
-  #take(length: number): Buffer {
+  #take(length: number): Uint8Array {
     const from = this.#at;
     this.#at += length;
     this.#check();
-    return this.#bytes.subarray(from, this.#at);
+    const { buffer, byteOffset } = this.#bytes;
+    return new Uint8Array(buffer, byteOffset + from, length);
   }
 
   #varint(): number {

@@ -19,8 +19,8 @@ const VALUES: readonly unknown[] = [
   { z: 1, a: "text", "": "text", ü: undefined, "\udfff": 2, "1": 3 },
   Array.from({ length: 300 }, (_, at) => ({ [`key${at}`]: at, same: "same" })),
   Array.from({ length: 1000 }, (_, at) => ({ kind: `kind ${at}`, list: [at, at + 0.5] })),
-  Buffer.from([0, 1, 255]),
-  new RawJson(Buffer.from('{"a":  1.0}')),
+  Uint8Array.of(0, 1, 255),
+  new RawJson(new TextEncoder().encode('{"a":  1.0}')),
   Object.defineProperty({}, "__proto__", { value: 1, enumerable: true, configurable: true, writable: true }),
 ];
 
