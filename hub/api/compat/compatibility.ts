@@ -245,7 +245,8 @@ export const NOT_OFFERED: readonly NotOffered[] = [
       "/v1/input",
     ],
     what: "intake of other products",
-    instead: "send events to an input of a pipeline (otlp, http), or documents to _bulk",
+    instead:
+      "send them to an input of a pipeline (intake, otlp, loki, splunk_hec, gelf), or documents to _bulk",
   },
   ...FEATURES.map(([name, what, instead]) => ({
     paths: [...pathsBelow(`/${name}`, 4), ...pathsBelow(`/{index}/${name}`, 2)],

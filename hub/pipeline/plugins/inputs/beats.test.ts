@@ -51,6 +51,23 @@ test("beats takes windows, packed or not, and acknowledges the last event of eac
   assert.deepEqual(plain(world.sent[2]!.event), { message: "c" });
 });
 
+test("beats answers a sender of version 1 in its version, with fields as pairs", async (t) => {
+  const { world, socket } = await listen(t);
+  const texts = ["line", "hello", "host", "web-1"].flatMap((text) => [
+    Buffer.from([0, 0, 0, text.length]),
+    Buffer.from(text),
+  ]);
+  const bytes = Buffer.concat([frame("W", 1), frame("D", 7, 2), ...texts]);
+  // Each frame begins with the version.
+  bytes[0] = 0x31;
+  bytes[6] = 0x31;
+  socket.write(bytes);
+  const expected = frame("A", 7);
+  expected[0] = 0x31;
+  assert.deepEqual((await once(socket, "data"))[0], expected);
+  assert.deepEqual(plain(world.sent[0]!.event), { line: "hello", host: "web-1" });
+});
+
 test("frames that come byte by byte are the same, pairs of version 1 too", async () => {
   const pairs = Buffer.concat([
     frame("D", 2, 1),

@@ -90,7 +90,7 @@ class BeatsInput implements Component {
       for await (const chunk of socket as AsyncIterable<Buffer>) {
         for (const { payloads, sequence } of await reader.push(chunk)) {
           await channel.send(payloads.map((payload) => ({ event: this.#event(payload, address) })));
-          socket.write(acknowledgement(sequence));
+          socket.write(acknowledgement(reader.version, sequence));
         }
       }
     } finally {
@@ -115,7 +115,8 @@ const MAX_FRAME_BYTES = 16 * 1024 * 1024;
 /** Events in one window; senders have 2,048 by default. */
 const MAX_WINDOW = 100_000;
 
-const VERSION = 0x32;
+/** Digits of the versions that are spoken: 1, of the first forwarders, and 2. */
+const VERSIONS = [0x31, 0x32];
 const WINDOW = 0x57;
 const JSON_FRAME = 0x4a;
 const DATA_FRAME = 0x44;
@@ -129,15 +130,17 @@ interface LumberjackWindow {
   readonly sequence: number;
 }
 
-/** Returns the frame that acknowledges all events up to `sequence`. */
-function acknowledgement(sequence: number): Buffer {
-  const frame = Buffer.from([VERSION, 0x41, 0, 0, 0, 0]);
+/** Returns the frame that acknowledges all events up to `sequence`, in the sender's version. */
+function acknowledgement(version: number, sequence: number): Buffer {
+  const frame = Buffer.from([version, 0x41, 0, 0, 0, 0]);
   frame.writeUInt32BE(sequence, 2);
   return frame;
 }
 
 /** Gathers frames into windows. */
 export class LumberjackReader {
+  /** Digit of the version that the sender spoke last. */
+  version = 0x32;
   #pending: Buffer = Buffer.alloc(0);
   #size = 0;
   #payloads: Buffer[] = [];
@@ -156,11 +159,13 @@ export class LumberjackReader {
   async #frames(bytes: Buffer, windows: LumberjackWindow[]): Promise<number> {
     let at = 0;
     while (bytes.length - at >= 6) {
-      if (bytes[at] !== VERSION)
+      const version = bytes[at]!;
+      if (!VERSIONS.includes(version))
         throw new AppError(
           "parsing",
-          `version 0x${bytes[at]!.toString(16)} of lumberjack isn't spoken; version 2 is`,
+          `version 0x${version.toString(16)} of lumberjack isn't spoken; versions 1 and 2 are`,
         );
+      this.version = version;
       const kind = bytes[at + 1];
       const first = bytes.readUInt32BE(at + 2);
       if (kind === WINDOW) {

@@ -8,56 +8,19 @@ import type { Codec } from "#hub/pipeline/plugins/codec.ts";
 import { defineInput, type InputContext } from "#hub/pipeline/plugins/input.ts";
 import { Listener } from "#hub/pipeline/plugins/inputs/stream/listener.ts";
 import { ProxyLine, StreamSession } from "#hub/pipeline/plugins/inputs/stream/stream-session.ts";
-import { decodeText } from "#proto/codec/plain.ts";
-import { parseStructuredData, SEVERITY_LEVELS, SyslogLine } from "#proto/codec/syslog.ts";
-import { LocalTime } from "#proto/codec/time.ts";
-import { Event, Timestamp } from "#proto/event.ts";
-import { type FieldReference, fieldReference } from "#proto/field-reference.ts";
-import { findTimeZone, type TimeZone } from "#proto/kit/dates/time-zone.ts";
+import {
+  SYSLOG_FORMAT,
+  SyslogCodec,
+  senderField,
+  setSender,
+  syslogZone,
+} from "#hub/pipeline/plugins/inputs/stream/syslog-codec.ts";
+import type { FieldReference } from "#proto/field-reference.ts";
+import type { TimeZone } from "#proto/kit/dates/time-zone.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
-import { flag, list, oneOf, optional, options, text, withoutEffect } from "#proto/kit/options.ts";
+import { flag, optional, options, text } from "#proto/kit/options.ts";
 import { Type } from "#proto/kit/schema.ts";
 import { DatagramInput } from "./udp.ts";
-
-const LEGACY_HOST = fieldReference("host");
-const HOST_IP = fieldReference("[host][ip]");
-const HOST_NAME = fieldReference("[host][name]");
-const OBSERVER_IP = fieldReference("[observer][ip]");
-
-/** Tag of events that are no syslog. */
-const FAILURE_TAG = "_grokparsefailure_sysloginput";
-
-const FACILITIES = [
-  "kernel",
-  "user-level",
-  "mail",
-  "system",
-  "security/authorization",
-  "syslogd",
-  "line printer",
-  "network news",
-  "UUCP",
-  "clock",
-  "security/authorization",
-  "FTP",
-  "NTP",
-  "log audit",
-  "log alert",
-  "clock",
-  "local0",
-  "local1",
-  "local2",
-  "local3",
-  "local4",
-  "local5",
-  "local6",
-  "local7",
-];
-
-const SEVERITIES = ["Emergency", "Alert", "Critical", "Error", "Warning", "Notice", "Informational", "Debug"];
-
-/** What a message without a priority counts as: user-level, notice (RFC 3164 §4.3.3). */
-const DEFAULT_PRIORITY = 13;
 
 const OPTIONS = options({
   host: text("address that is listened at", "0.0.0.0"),
@@ -73,22 +36,8 @@ const OPTIONS = options({
       description: "transports; without it both, with TLS tcp alone",
     }),
   ),
-  syslog_field: text("field that takes the text where it isn't syslog", "message"),
-  grok_pattern: withoutEffect(
-    "both forms of syslog are read without it; read others with input tcp or udp and filter grok",
-  ),
-  use_labels: flag("adds the names of facility and severity", true),
-  facility_labels: list("names of the facilities, by their number", FACILITIES),
-  severity_labels: list("names of the severities, by their number", SEVERITIES),
-  timezone: optional(text("zone of times that say none; without it this machine's")),
-  locale: withoutEffect("months are read in English"),
-  service_type: text("with ECS, what service.type says", "system"),
   proxy_protocol: flag("TCP connections begin with a line of the PROXY protocol, version 1", false),
-  ecs_compatibility: oneOf(
-    ["disabled", "v1", "v8"],
-    "v1 and v8 name fields by the Elastic Common Schema",
-    "v8",
-  ),
+  ...SYSLOG_FORMAT,
   ...TLS_LISTENER,
 });
 
@@ -99,7 +48,7 @@ export const syslogInput = defineInput({
   description: "reads syslog by UDP, TCP and TLS",
   options: OPTIONS,
   create(values, { report, resolvePath }) {
-    const { timezone, protocols } = values;
+    const { protocols } = values;
     const tls = listenerTls(values, resolvePath);
     if (tls !== undefined && protocols?.includes("udp") === true)
       report(
@@ -108,14 +57,7 @@ export const syslogInput = defineInput({
         "datagrams aren't encrypted",
         'write protocols => ["tcp"], and an input of its own for UDP',
       );
-    const zone = timezone === undefined ? undefined : findTimeZone(timezone);
-    if (timezone !== undefined && zone === undefined)
-      report(
-        "error",
-        "timezone",
-        `"${timezone}" is no time zone`,
-        "write for example Europe/Berlin or +02:00",
-      );
+    const zone = syslogZone(values, report);
     return (context) => new SyslogInput(context, values, zone, tls);
   },
 });
@@ -130,7 +72,7 @@ class SyslogInput implements Component {
     tls: TlsOptions | undefined,
   ) {
     const { host, port, protocols = tls === undefined ? ["tcp", "udp"] : ["tcp"] } = values;
-    const sender = values.ecs_compatibility === "disabled" ? LEGACY_HOST : HOST_IP;
+    const sender = senderField(values);
     const datagrams = { host, port, buffer_size: 65_536, queue_size: 2_000 };
     const datagramInput = new DatagramInput(
       context,
@@ -180,110 +122,4 @@ async function serve(
   } finally {
     await session.end();
   }
-}
-
-/** Notes who sent a message: the host that it names, or by ECS a relay of that host. */
-function setSender(event: Event, field: FieldReference, address: string): void {
-  if (!event.has(field)) event.set(field, address);
-  if (field !== HOST_IP) return;
-  if (event.has(HOST_NAME)) event.set(OBSERVER_IP, address);
-  else event.set(HOST_NAME, address);
-}
-
-/** Reads lines of syslog. */
-export class SyslogCodec implements Codec {
-  readonly #values: Options;
-  readonly #line: SyslogLine;
-
-  /** `zone`: of times that say none; without it the process's. */
-  constructor(values: Options, zone?: TimeZone) {
-    this.#values = values;
-    this.#line = new SyslogLine(new LocalTime(zone));
-  }
-
-  decode(payload: Uint8Array, timeMs: number): Event[] {
-    const bytes = withoutLength(payload);
-    const end = bytes.at(-1) === 0x0a ? bytes.length - 1 : bytes.length;
-    if (end === 0) return [];
-    const line = this.#line;
-    // A message whose head only has a priority is syslog too (RFC 3164 §4.3).
-    if (!line.read(bytes, 0, end, timeMs))
-      return [this.#headless(decodeText(bytes.subarray(0, end)), timeMs)];
-    const event = new Event({}, Number.isNaN(line.timeMs) ? timeMs : line.timeMs);
-    const text = (span: { start: number; end: number }): string | undefined =>
-      span.start < 0 ? undefined : decodeText(bytes.subarray(span.start, span.end));
-    event.fields["message"] = text(line.message) ?? "";
-    this.#setPriority(event, line.priority < 0 ? DEFAULT_PRIORITY : line.priority);
-    const data = text(line.structuredData);
-    this.#setOrigin(event, text(line.host), text(line.process), text(line.pid));
-    if (data !== undefined && data !== "")
-      event.set(
-        fieldReference(this.#ecs ? "[log][syslog][structured_data]" : "structured_data"),
-        parseStructuredData(data),
-      );
-    const messageId = text(line.messageId);
-    if (messageId !== undefined)
-      event.set(fieldReference(this.#ecs ? "[log][syslog][msgid]" : "msgid"), messageId);
-    return [event];
-  }
-
-  encode(event: Event): Uint8Array {
-    return Buffer.from(`${event.toJson()}\n`);
-  }
-
-  get #ecs(): boolean {
-    return this.#values.ecs_compatibility !== "disabled";
-  }
-
-  #headless(line: string, timeMs: number): Event {
-    const found = /^<(\d{1,3})>/.exec(line);
-    const event = new Event({}, timeMs);
-    const isPriority = found !== null && Number(found[1]) <= 191;
-    event.set(fieldReference(this.#values.syslog_field), isPriority ? line.slice(found[0].length) : line);
-    this.#setPriority(event, isPriority ? Number(found[1]) : DEFAULT_PRIORITY);
-    event.tag(FAILURE_TAG);
-    return event;
-  }
-
-  #setPriority(event: Event, priority: number): void {
-    const { use_labels, facility_labels, severity_labels } = this.#values;
-    const [facility, severity] = [priority >> 3, priority & 7];
-    const labels = use_labels ? [facility_labels[facility], severity_labels[severity]] : [];
-    if (!this.#ecs) {
-      Object.assign(event.fields, { priority, facility, severity });
-      if (labels[0] !== undefined) event.fields["facility_label"] = labels[0];
-      if (labels[1] !== undefined) event.fields["severity_label"] = labels[1];
-      return;
-    }
-    event.set(fieldReference("[log][syslog]"), {
-      priority,
-      facility: { code: facility, ...(labels[0] !== undefined && { name: labels[0] }) },
-      severity: { code: severity, ...(labels[1] !== undefined && { name: labels[1] }) },
-    });
-    event.set(fieldReference("[log][level]"), SEVERITY_LEVELS[severity]);
-    event.set(fieldReference("[service][type]"), this.#values.service_type);
-  }
-
-  #setOrigin(
-    event: Event,
-    host: string | undefined,
-    process: string | undefined,
-    pid: string | undefined,
-  ): void {
-    const set = (legacy: string, ecs: string, value: unknown): void => {
-      if (value !== undefined) event.set(fieldReference(this.#ecs ? ecs : legacy), value);
-    };
-    set("logsource", "[host][hostname]", host);
-    if (this.#ecs && host !== undefined) event.set(HOST_NAME, host);
-    set("program", "[process][name]", process);
-    set("pid", "[process][pid]", pid === undefined || !this.#ecs ? pid : Number(pid));
-    if (!this.#ecs) event.set(fieldReference("timestamp"), new Timestamp(event.timeMs));
-  }
-}
-
-/** RFC 6587 §3.4.1: a length before the message, which the newline's framing left there. */
-function withoutLength(payload: Uint8Array): Uint8Array {
-  let at = 0;
-  while (at < 6 && payload[at]! >= 0x30 && payload[at]! <= 0x39) at++;
-  return at > 0 && payload[at] === 0x20 && payload[at + 1] === 0x3c ? payload.subarray(at + 1) : payload;
 }

@@ -11,6 +11,7 @@ import { createServer as createTlsServer } from "node:https";
 import type { TlsOptions } from "node:tls";
 import { promisify } from "node:util";
 import { brotliDecompress, gunzip, inflate, zstdDecompress } from "node:zlib";
+import { unpackSnappy } from "#hub/pipeline/formats/snappy.ts";
 import { AppError, systemCode, toAppError } from "#proto/kit/errors.ts";
 import { listen, listenedPort } from "./listener.ts";
 import type { SignIn } from "./sign-in.ts";
@@ -51,6 +52,7 @@ const ENCODINGS: Readonly<Record<string, Unpack>> = {
   deflate: promisify(inflate) as Unpack,
   br: promisify(brotliDecompress) as Unpack,
   zstd: promisify(zstdDecompress) as Unpack,
+  snappy: async (body, { maxOutputLength }) => unpackSnappy(body, maxOutputLength),
 };
 
 const UNKNOWN: HttpAnswer = {
@@ -145,6 +147,7 @@ export class HttpServer {
       return await unpack(whole, { maxOutputLength: maxBodyBytes });
     } catch (error) {
       if (systemCode(error) === "ERR_BUFFER_TOO_LARGE") throw tooLarge;
+      if (error instanceof AppError) throw error;
       throw new AppError("request_invalid", `the body is no ${encoding}`, { cause: error });
     }
   }

@@ -1,0 +1,38 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { unpackSnappy } from "./snappy.ts";
+
+/** Blocks by the format's description: the packed bytes and their text. */
+const BLOCKS: [name: string, packed: number[], text: string][] = [
+  ["a literal", [3, 0x08, 0x61, 0x62, 0x63], "abc"],
+  ["a copy with a distance of 11 bits, which overlaps itself", [8, 0x00, 0x61, 0x0d, 0x01], "aaaaaaaa"],
+  ["a copy with a distance of 2 bytes", [6, 0x08, 0x61, 0x62, 0x63, 0x0a, 0x03, 0x00], "abcabc"],
+  ["a copy with a distance of 4 bytes", [6, 0x08, 0x61, 0x62, 0x63, 0x0b, 0x03, 0, 0, 0], "abcabc"],
+  [
+    "a literal whose length stands behind the tag",
+    [61, 0xf0, 60, ...Array<number>(61).fill(0x62)],
+    "b".repeat(61),
+  ],
+  ["nothing", [0], ""],
+];
+
+for (const [name, packed, text] of BLOCKS)
+  test(`snappy: ${name}`, () => assert.equal(unpackSnappy(Uint8Array.from(packed), 100).toString(), text));
+
+test("snappy: what is damaged or too long is refused", () => {
+  const damaged = [
+    [],
+    [3],
+    [3, 0x08, 0x61],
+    [4, 0x08, 0x61, 0x62, 0x63],
+    [6, 0x00, 0x61, 0x0d, 0x05],
+    [0xff, 0xff, 0xff, 0xff, 0xff],
+  ];
+  for (const bytes of damaged)
+    assert.throws(
+      () => unpackSnappy(Uint8Array.from(bytes), 100),
+      { code: "parsing" },
+      JSON.stringify(bytes),
+    );
+  assert.throws(() => unpackSnappy(Uint8Array.from([101, 0]), 100), { code: "request_too_large" });
+});

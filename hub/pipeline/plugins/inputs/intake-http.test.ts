@@ -1,0 +1,155 @@
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import { gzipSync } from "node:zlib";
+import { freePort, InputWorld, plain } from "#test/contract/input-runner.ts";
+
+interface Answer {
+  readonly status: number;
+  readonly text: string;
+}
+
+async function start(t: TestContext, name: string, more = "") {
+  const world = new InputWorld();
+  const port = await freePort();
+  const input = world.make(`${name} { port => ${port} host => "127.0.0.1" ${more} }`);
+  await input.start();
+  t.after(() => input.stop());
+  const post = async (path: string, body: string | Buffer, headers = {}): Promise<Answer> => {
+    const answer = await fetch(`http://127.0.0.1:${port}${path}`, {
+      method: "POST",
+      body: body as string,
+      headers,
+    });
+    return { status: answer.status, text: await answer.text() };
+  };
+  return { world, post };
+}
+
+const JSON_TYPE = { "content-type": "application/json" };
+const NANOS = "1700000000123456789";
+
+test("loki takes streams as JSON, with labels, metadata and names by ECS", async (t) => {
+  const { world, post } = await start(t, "loki");
+  const push = {
+    streams: [
+      {
+        stream: { service_name: "shop", filename: "/var/log/shop.log", job: "j" },
+        values: [
+          [NANOS, "one"],
+          [NANOS, "two", { trace_id: "t1", detected_level: "warn" }],
+        ],
+      },
+    ],
+  };
+  const body = JSON.stringify(push);
+  assert.equal((await post("/loki/api/v1/push", body, { ...JSON_TYPE, "x-scope-orgid": "a" })).status, 204);
+  const packed = { ...JSON_TYPE, "content-encoding": "gzip" };
+  assert.equal((await post("/loki/api/v1/push", gzipSync(body), packed)).status, 204);
+  assert.deepEqual(world.messages, ["one", "two", "one", "two"]);
+  assert.equal(world.sent[0]!.event.timeMs, 1_700_000_000_123);
+  assert.deepEqual(plain(world.sent[1]!.event), {
+    message: "two",
+    labels: push.streams[0]!.stream,
+    attributes: { trace_id: "t1", detected_level: "warn" },
+    loki: { tenant: "a" },
+    service: { name: "shop" },
+    log: { file: { path: "/var/log/shop.log" }, level: "warn" },
+  });
+});
+
+/** A PushRequest of one stream `{job="j"}` with the line `hi` at 5 s, packed by snappy as one literal. */
+const STREAM = Buffer.concat([
+  Buffer.from([0x0a, 0x15, 0x0a, 0x09]),
+  Buffer.from('{job="j"}'),
+  Buffer.from([0x12, 0x08, 0x0a, 0x02, 0x08, 0x05, 0x12, 0x02]),
+  Buffer.from("hi"),
+]);
+const PACKED = Buffer.concat([Buffer.from([STREAM.length, (STREAM.length - 1) << 2]), STREAM]);
+
+test("loki takes protobuf packed by snappy, whether a header says so or not", async (t) => {
+  const { world, post } = await start(t, "loki");
+  const type = { "content-type": "application/x-protobuf" };
+  assert.equal((await post("/loki/api/v1/push", PACKED, type)).status, 204);
+  assert.equal(
+    (await post("/loki/api/v1/push", PACKED, { ...type, "content-encoding": "snappy" })).status,
+    204,
+  );
+  assert.deepEqual(
+    world.sent.map(({ event }) => [event.timeMs, plain(event)]),
+    Array(2).fill([5000, { message: "hi", labels: { job: "j" } }]),
+  );
+});
+
+test("loki refuses for good what is no push, and tells a sender to come back while the log is away", async (t) => {
+  const { world, post } = await start(t, "loki");
+  for (const body of ["{}", "nope", '{"streams":[{"stream":{}}]}', '{"streams":[{"values":[["1"]]}]}'])
+    assert.equal((await post("/loki/api/v1/push", body, JSON_TYPE)).status, 400, body);
+  assert.equal((await post("/loki/api/v1/push", Buffer.from([9, 9]), {})).status, 400);
+  world.refuseAfter(0);
+  assert.equal((await post("/loki/api/v1/push", PACKED, {})).status, 503);
+  assert.equal(world.sent.length, 0);
+});
+
+test("splunk_hec takes events one behind the other, and acknowledges those in the log", async (t) => {
+  const { world, post } = await start(t, "splunk_hec", 'tokens => ["k"]');
+  const headers = { authorization: "Splunk k", "x-splunk-request-channel": "c1" };
+  const body =
+    '{"event":"a {\\"","time":1700000000.5,"host":"web-1","source":"s","sourcetype":"st"}{"event":{"message":"b","n":1},"fields":{"team":"x"}}\n\n[{"event":{"line":"c","tag":"t"}}]';
+  const path = "/services/collector/event";
+  assert.equal((await post(path, body)).status, 401);
+  assert.deepEqual(await post(path, body, headers), {
+    status: 200,
+    text: '{"text":"Success","code":0,"ackId":0}',
+  });
+  assert.deepEqual(
+    world.sent.map(({ event }) => plain(event)),
+    [
+      { message: 'a {"', host: { name: "web-1" }, splunk: { source: "s", sourcetype: "st" } },
+      { message: "b", n: 1, team: "x" },
+      { message: "c", line: "c", tag: "t" },
+    ],
+  );
+  assert.equal(world.sent[0]!.event.timeMs, 1_700_000_000_500);
+  const acks = await post("/services/collector/ack?channel=c1", '{"acks":[0,1]}', headers);
+  assert.equal(acks.text, '{"acks":{"0":true,"1":false}}');
+  const raw = "/services/collector/raw?channel=c1&host=h&sourcetype=st&time=5";
+  assert.match((await post(raw, "x\r\ny\n", headers)).text, /"ackId":1/);
+  assert.deepEqual(plain(world.sent[4]!.event), {
+    message: "y",
+    host: { name: "h" },
+    splunk: { sourcetype: "st" },
+  });
+});
+
+test("splunk_hec names the event at fault and takes none of its request", async (t) => {
+  const { world, post } = await start(t, "splunk_hec");
+  for (const [body, status, text] of [
+    ['{"event":"a"}{"no":1}', 400, /"code":6,"invalid-event-number":1/],
+    ['{"event":"a"} nope', 400, /"invalid-event-number":1/],
+    ['{"event":"a', 400, /"invalid-event-number":0/],
+    ['"a"', 400, /"code":6/],
+    ["", 400, /"code":5/],
+  ] as const) {
+    const answer = await post("/services/collector", body);
+    assert.equal(answer.status, status, body);
+    assert.match(answer.text, text);
+  }
+  world.refuseAfter(0);
+  assert.match((await post("/services/collector", '{"event":"a"}')).text, /"code":9/);
+  assert.equal(world.sent.length, 0);
+});
+
+test("intake takes each protocol at its path and lists them for another", async (t) => {
+  const { world, post } = await start(t, "intake");
+  await post(
+    "/v1/logs",
+    '{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"body":{"stringValue":"o"}}]}]}]}',
+    JSON_TYPE,
+  );
+  await post("/loki/api/v1/push", PACKED);
+  await post("/services/collector", '{"event":"s"}');
+  assert.deepEqual(world.messages, ["o", "hi", "s"]);
+  const { status, text } = await post("/_bulk", "{}");
+  assert.equal(status, 404);
+  assert.match(text, /\/v1\/logs\n.*\/loki\/api\/v1\/push\n.*\/services\/collector\/event\n$/s);
+});

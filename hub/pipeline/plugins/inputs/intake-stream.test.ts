@@ -1,0 +1,186 @@
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { createSocket } from "node:dgram";
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { type TestContext, test } from "node:test";
+import { gzipSync } from "node:zlib";
+import { decode, encode } from "@msgpack/msgpack";
+import { freePort, InputWorld, plain } from "#test/contract/input-runner.ts";
+import { RelpReader } from "./relp.ts";
+import { GelfCodec } from "./stream/gelf-codec.ts";
+
+async function start(t: TestContext, name: string, more = "") {
+  const world = new InputWorld();
+  const port = await freePort();
+  const input = world.make(`${name} { port => ${port} host => "127.0.0.1" ${more} }`);
+  await input.start();
+  t.after(() => input.stop());
+  const socket = connect(port, "127.0.0.1");
+  await once(socket, "connect");
+  t.after(() => socket.destroy());
+  return { world, port, socket };
+}
+
+async function received(socket: Socket): Promise<Buffer> {
+  const [data] = (await once(socket, "data")) as [Buffer];
+  return data;
+}
+
+const LINE = "<34>1 2024-05-01T10:00:00Z web-3 su 7 - - hello";
+
+test("relp answers each message when it is in the log, and the end of the session", async (t) => {
+  const { world, socket } = await start(t, "relp");
+  const offer = "relp_version=0\nrelp_software=librelp,1.11.0,http://librelp.adiscon.com\ncommands=syslog";
+  socket.write(`1 open ${offer.length} ${offer}\n`);
+  assert.match(String(await received(socket)), /^1 rsp \d+ 200 OK\nrelp_version=0\n/);
+  socket.write(`2 syslog ${LINE.length} ${LINE}\n3 syslog ${LINE.length} ${LINE}\n`);
+  assert.equal(String(await received(socket)), "2 rsp 6 200 OK\n3 rsp 6 200 OK\n");
+  assert.deepEqual(world.messages, ["hello", "hello"]);
+  socket.write("4 close 0\n");
+  assert.equal(String(await received(socket)), "4 rsp 6 200 OK\n0 serverclose 0\n");
+  await once(socket, "close");
+});
+
+test("relp doesn't answer a message that the log didn't take", async (t) => {
+  const { world, socket } = await start(t, "relp");
+  world.refuseAfter(0);
+  let answer = "";
+  socket.on("data", (data) => {
+    answer += String(data);
+  });
+  socket.write(`1 syslog ${LINE.length} ${LINE}\n`);
+  await once(socket, "close");
+  assert.equal(answer, "");
+});
+
+test("frames of RELP may come byte by byte; what is none is refused", () => {
+  const reader = new RelpReader();
+  const bytes = Buffer.from(`1 open 0\n2 syslog ${LINE.length} ${LINE}\n3 close 0 \n`);
+  const frames = [...bytes].flatMap((byte) => reader.push(Buffer.from([byte])));
+  assert.deepEqual(
+    frames.map(({ transaction, command, data }) => [transaction, command, String(data)]),
+    [
+      ["1", "open", ""],
+      ["2", "syslog", LINE],
+      ["3", "close", ""],
+    ],
+  );
+  const wrong = [
+    "GET / HTTP/1.1\r\nHost: example.com and much more text that follows it\r\n",
+    "1 syslog 3 abcd\n",
+    "1 syslog 9999999 a",
+  ];
+  for (const text of wrong)
+    assert.throws(() => new RelpReader().push(Buffer.from(text)), { code: "parsing" }, text);
+});
+
+const GELF = {
+  version: "1.1",
+  host: "web-1",
+  short_message: "short",
+  full_message: "long",
+  timestamp: 1_700_000_000.5,
+  level: 3,
+  _container_id: "c1",
+  _n: 5,
+};
+
+test("gelf takes messages by TCP and UDP, whole, packed and in chunks, and names them by ECS", async (t) => {
+  const { world, port, socket } = await start(t, "gelf");
+  socket.write(`${JSON.stringify(GELF)}\0nope\0`);
+  await world.until(2);
+  const datagrams = createSocket("udp4");
+  const send = (payload: Buffer): Promise<void> =>
+    new Promise((resolve) => datagrams.send(payload, port, "127.0.0.1", () => resolve()));
+  const packed = gzipSync(JSON.stringify(GELF));
+  const half = Math.ceil(packed.length / 2);
+  const chunk = (number: number, part: Buffer): Buffer =>
+    Buffer.concat([Buffer.from([0x1e, 0x0f, 1, 2, 3, 4, 5, 6, 7, 8, number, 2]), part]);
+  await send(packed);
+  await send(chunk(1, packed.subarray(half)));
+  await send(chunk(0, packed.subarray(0, half)));
+  await world.until(4);
+  datagrams.close();
+  for (const place of [0, 2, 3]) {
+    const { event } = world.sent[place]!;
+    assert.equal(event.timeMs, 1_700_000_000_500);
+    assert.deepEqual(plain(event), {
+      message: "short",
+      full_message: "long",
+      host: { name: "web-1" },
+      log: { level: "error", syslog: { severity: { code: 3 } } },
+      container: { id: "c1" },
+      n: 5,
+      observer: { ip: "127.0.0.1" },
+    });
+  }
+  assert.deepEqual(world.sent[1]!.event.fields["tags"], ["_gelfparsefailure"]);
+});
+
+test("chunks of GELF that come alone are dropped after five seconds and counted", () => {
+  const codec = new GelfCodec();
+  const chunk = (id: number, number: number): Buffer =>
+    Buffer.concat([Buffer.from([0x1e, 0x0f, id, 0, 0, 0, 0, 0, 0, 0, number, 2]), Buffer.from("{}")]);
+  assert.deepEqual(codec.decode(chunk(1, 0), 0), []);
+  assert.deepEqual(codec.decode(chunk(2, 0), 6_000), []);
+  assert.equal(codec.dropped, 1);
+  assert.deepEqual(codec.decode(chunk(1, 1), 6_000), []);
+  assert.equal(codec.decode(chunk(2, 1), 6_001).length, 1);
+});
+
+test("forward takes every mode, acknowledges chunks, and takes one that comes again only once", async (t) => {
+  const { world, socket } = await start(t, "forward");
+  const entry = (n: number): [number, object] => [1_700_000_000 + n, { log: `line ${n}\n`, n }];
+  const packed = Buffer.concat([encode(entry(4)), encode(entry(5))]);
+  socket.write(encode(["app", ...entry(1)]));
+  socket.write(encode(["app", [entry(2), entry(3)], { chunk: "c1" }]));
+  assert.deepEqual(decode(await received(socket)), { ack: "c1" });
+  socket.write(encode(["app", packed, { chunk: "c2" }]));
+  assert.deepEqual(decode(await received(socket)), { ack: "c2" });
+  const gzip = { chunk: "c3", compressed: "gzip" };
+  socket.write(encode(["app", gzipSync(encode(entry(6))), gzip]));
+  assert.deepEqual(decode(await received(socket)), { ack: "c3" });
+  socket.write(encode(["app", packed, { chunk: "c2" }]));
+  assert.deepEqual(decode(await received(socket)), { ack: "c2" });
+  assert.deepEqual(world.messages, ["line 1", "line 2", "line 3", "line 4", "line 5", "line 6"]);
+  assert.equal(world.sent[5]!.event.timeMs, 1_700_000_006_000);
+  assert.deepEqual(plain(world.sent[0]!.event), {
+    message: "line 1",
+    n: 1,
+    fluent: { tag: "app" },
+    host: { ip: "127.0.0.1" },
+  });
+});
+
+test("forward lets in who knows the shared key and a user's password", async (t) => {
+  const more = 'shared_key => "k" users => { "u" => "p" } self_hostname => "hub"';
+  const sha = (...parts: string[]): string => createHash("sha512").update(parts.join("")).digest("hex");
+  for (const [key, password, isIn] of [
+    ["k", "p", true],
+    ["other", "p", false],
+    ["k", "other", false],
+  ] as const) {
+    const { world, socket } = await start(t, "forward", more);
+    const [, { nonce, auth }] = decode(await received(socket)) as [string, { nonce: string; auth: string }];
+    socket.write(
+      encode(["PING", "me", "salt", sha("salt", "me", nonce, key), "u", sha(auth, "u", password)]),
+    );
+    const [, accepted, , host, digest] = decode(await received(socket)) as [
+      string,
+      boolean,
+      string,
+      string,
+      string,
+    ];
+    assert.equal(accepted, isIn);
+    socket.write(encode(["app", 5, { log: "in" }]));
+    if (!isIn) {
+      await once(socket, "close");
+      assert.equal(world.sent.length, 0);
+      continue;
+    }
+    assert.deepEqual([host, digest], ["hub", sha("salt", "hub", nonce, "k")]);
+    await world.until(1);
+  }
+});

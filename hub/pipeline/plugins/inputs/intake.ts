@@ -1,0 +1,21 @@
+/** Input intake: OTLP, Loki and Splunk HEC at one port; another path is answered with theirs. */
+
+import { listenerTls } from "#hub/pipeline/connections/tls.ts";
+import { defineInput } from "#hub/pipeline/plugins/input.ts";
+import { HttpIntake, intakeOptions } from "#hub/pipeline/plugins/inputs/intake/http-intake.ts";
+import { lokiPush } from "#hub/pipeline/plugins/inputs/intake/loki-push.ts";
+import { otlpHttp } from "#hub/pipeline/plugins/inputs/intake/otlp-http.ts";
+import { SplunkHec } from "#hub/pipeline/plugins/inputs/intake/splunk-hec.ts";
+import { options } from "#proto/kit/options.ts";
+
+const OPTIONS = options(intakeOptions(5046));
+
+export const intakeInput = defineInput({
+  name: "intake",
+  description: "takes OTLP, what is pushed to Loki and events for Splunk over HTTP, all at one port",
+  options: OPTIONS,
+  create(values, { resolvePath }) {
+    const tls = listenerTls(values, resolvePath);
+    return (context) => new HttpIntake(context, values, tls, [otlpHttp, lokiPush, new SplunkHec()]);
+  },
+});

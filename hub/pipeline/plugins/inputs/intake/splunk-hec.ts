@@ -1,0 +1,141 @@
+/** Splunk's HTTP Event Collector (docs.splunk.com, "HTTP Event Collector REST API endpoints"): events, raw text and acknowledgements. */
+
+import { parseJsonObject } from "#proto/codec/json.ts";
+import { decodeText } from "#proto/codec/plain.ts";
+import { Event, isHash, valueText } from "#proto/event.ts";
+import { toAppError } from "#proto/kit/errors.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
+import type { HttpAnswer } from "../stream/http-server.ts";
+import type { IntakeProtocol, IntakeRequest, TakeEvents } from "./http-intake.ts";
+import { splitJsonObjects } from "./json-objects.ts";
+
+const PATHS = /^\/services\/collector(?:\/(?:event|raw)(?:\/1\.0)?|\/ack|\/health(?:\/1\.0)?)?$/;
+
+/** Channels whose acknowledgements are remembered. */
+const CHANNELS_KEPT = 10_000;
+
+const CHANNEL_HEADER = "x-splunk-request-channel";
+
+/** Codes of answers. */
+const SUCCESS = 0;
+const NO_DATA = 5;
+const INVALID_DATA = 6;
+const SERVER_BUSY = 9;
+const NO_CHANNEL = 10;
+const HEALTHY = 17;
+
+/** Metadata of events, in a body or in the query. */
+const METADATA = ["source", "sourcetype", "index"] as const;
+
+export class SplunkHec implements IntakeProtocol {
+  readonly title = "Splunk HTTP Event Collector";
+  readonly example = "/services/collector/event";
+  /** Acknowledgement ids given out, by channel; what has one is in the log. */
+  readonly #issued = new Map<string, number>();
+
+  serves(path: string): boolean {
+    return PATHS.test(path);
+  }
+
+  async answer(request: IntakeRequest, take: TakeEvents): Promise<HttpAnswer> {
+    const { path, method } = request;
+    if (path.includes("/health")) return reply(200, HEALTHY, "HEC is healthy");
+    if (method !== "POST") return reply(405, INVALID_DATA, "events are posted");
+    if (path.endsWith("/ack")) return this.#acknowledgements(request);
+    const events = path.includes("/raw") ? rawEvents(request) : jsonEvents(request);
+    if (typeof events === "number")
+      return reply(400, INVALID_DATA, "Invalid data format", { "invalid-event-number": events });
+    if (events.length === 0) return reply(400, NO_DATA, "No data");
+    try {
+      await take(events);
+    } catch (error) {
+      return reply(503, SERVER_BUSY, toAppError(error).message);
+    }
+    const channel = channelOf(request);
+    return reply(200, SUCCESS, "Success", channel === undefined ? {} : { ackId: this.#issue(channel) });
+  }
+
+  #issue(channel: string): number {
+    const id = this.#issued.get(channel) ?? 0;
+    this.#issued.delete(channel);
+    if (this.#issued.size >= CHANNELS_KEPT) this.#issued.delete(this.#issued.keys().next().value!);
+    this.#issued.set(channel, id + 1);
+    return id;
+  }
+
+  /** What was answered is in the log: each id that was given out is acknowledged, any other isn't. */
+  #acknowledgements(request: IntakeRequest): HttpAnswer {
+    const channel = channelOf(request);
+    if (channel === undefined) return reply(400, NO_CHANNEL, "Data channel is missing");
+    const { acks } = parseJsonObject(decodeText(request.body)) ?? {};
+    if (!Array.isArray(acks)) return reply(400, INVALID_DATA, "Invalid data format");
+    const issued = this.#issued.get(channel) ?? 0;
+    const states = acks.map((id: unknown) => [valueText(id), Number(id) < issued]);
+    return { status: 200, headers: JSON_TYPE, body: JSON.stringify({ acks: Object.fromEntries(states) }) };
+  }
+}
+
+const JSON_TYPE = { "Content-Type": "application/json" };
+
+function reply(status: number, code: number, text: string, more: JsonObject = {}): HttpAnswer {
+  const retry = status === 503 ? { "Retry-After": "1" } : {};
+  return { status, headers: { ...JSON_TYPE, ...retry }, body: JSON.stringify({ text, code, ...more }) };
+}
+
+function channelOf({ headers, query }: IntakeRequest): string | undefined {
+  const channel = headers[CHANNEL_HEADER] ?? query.get("channel") ?? "";
+  return channel === "" ? undefined : String(channel);
+}
+
+/** Returns the events of objects one behind the other, or the number of the first that is none. */
+function jsonEvents({ body, nowMs }: IntakeRequest): Event[] | number {
+  const events: Event[] = [];
+  for (const text of splitJsonObjects(decodeText(body))) {
+    const envelope = parseJsonObject(text);
+    if (envelope === undefined || envelope["event"] === undefined || envelope["event"] === "")
+      return events.length;
+    events.push(eventOf(envelope, nowMs));
+  }
+  return events;
+}
+
+function eventOf(envelope: JsonObject, nowMs: number): Event {
+  const { event, fields, time, host } = envelope;
+  const members: JsonObject = isHash(event) ? { ...event } : { message: valueText(event) };
+  // Docker's log driver puts the line under `line`.
+  if (members["message"] === undefined && typeof members["line"] === "string")
+    members["message"] = members["line"];
+  if (isHash(fields)) for (const [name, value] of Object.entries(fields)) members[name] ??= value;
+  if (host !== undefined && members["host"] === undefined) members["host"] = { name: valueText(host) };
+  setMetadata(members, (name) => envelope[name]);
+  return new Event(members, timeOf(time) ?? nowMs);
+}
+
+/** Returns an event for each line. */
+function rawEvents({ body, query, nowMs }: IntakeRequest): Event[] {
+  const timeMs = timeOf(query.get("time") ?? undefined) ?? nowMs;
+  const host = query.get("host");
+  const lines = decodeText(body).split(/\r?\n/);
+  return lines
+    .filter((line) => line !== "")
+    .map((message) => {
+      const members: JsonObject = { message, ...(host !== null && { host: { name: host } }) };
+      setMetadata(members, (name) => query.get(name) ?? undefined);
+      return new Event(members, timeMs);
+    });
+}
+
+function setMetadata(members: JsonObject, given: (name: string) => unknown): void {
+  const known = METADATA.map((name) => [name, given(name)] as const).filter(
+    ([, value]) => value !== undefined,
+  );
+  if (known.length > 0 && members["splunk"] === undefined) members["splunk"] = Object.fromEntries(known);
+}
+
+/** Seconds since 1970, as number or text; undefined: none. */
+function timeOf(time: unknown): number | undefined {
+  const seconds = Number(time);
+  return time === undefined || time === null || time === "" || !Number.isFinite(seconds)
+    ? undefined
+    : seconds * 1000;
+}

@@ -1,0 +1,188 @@
+/**
+ * The Forward protocol, version 1 (github.com/fluent/fluentd/wiki/Forward-Protocol-Specification-v1): the modes of its
+ * messages, and the handshake.
+ */
+
+import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
+import { promisify } from "node:util";
+import { gunzip } from "node:zlib";
+import { decodeMulti, ExtensionCodec } from "@msgpack/msgpack";
+import { isHash, valueText } from "#proto/event.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
+
+const unpack = promisify(gunzip);
+
+/** Longest message, packed or not. Bytes. */
+export const MAX_FORWARD_BYTES = 32 * 1024 * 1024;
+
+/** Type of the extension EventTime. */
+const EVENT_TIME = 0;
+
+/** A time with nanoseconds, as ms since 1970-01-01 UTC. */
+class EventTime {
+  readonly ms: number;
+
+  constructor(data: Uint8Array) {
+    if (data.length !== 8) throw new AppError("parsing", "an EventTime has 8 bytes");
+    const bytes = Buffer.from(data.buffer, data.byteOffset, data.length);
+    this.ms = bytes.readUInt32BE(0) * 1000 + Math.floor(bytes.readUInt32BE(4) / 1e6);
+  }
+}
+
+const extensions = new ExtensionCodec();
+extensions.register({
+  type: EVENT_TIME,
+  encode: () => null,
+  decode: (data) => new EventTime(data),
+});
+
+/** How values are decoded, with the limits of one message. */
+export const FORWARD_DECODING = {
+  extensionCodec: extensions,
+  useBigInt64: true,
+  mapKeyConverter: String,
+  maxStrLength: MAX_FORWARD_BYTES,
+  maxBinLength: MAX_FORWARD_BYTES,
+  maxArrayLength: 1_000_000,
+  maxMapLength: 100_000,
+} as const;
+
+/** An entry of a message. */
+export interface ForwardEntry {
+  readonly timeMs: number | undefined;
+  readonly record: JsonObject;
+}
+
+export interface ForwardMessage {
+  readonly tag: string;
+  readonly entries: readonly ForwardEntry[];
+  /** Id that the acknowledgement names; undefined: none is wanted. */
+  readonly chunk: string | undefined;
+}
+
+/** Reads a decoded message of any mode. Throws parsing for what is none. */
+export async function forwardMessage(value: unknown): Promise<ForwardMessage> {
+  if (!Array.isArray(value) || typeof value[0] !== "string") throw noMessage();
+  const [tag, second] = value as [string, unknown];
+  if (Array.isArray(second)) return { tag, entries: second.map(entryOf), chunk: chunkOf(value[2]) };
+  if (second instanceof Uint8Array || typeof second === "string") {
+    const bytes = typeof second === "string" ? Buffer.from(second, "latin1") : second;
+    const option = isHash(value[2]) ? value[2] : {};
+    const stream = option["compressed"] === "gzip" ? await unpacked(bytes) : bytes;
+    return {
+      tag,
+      entries: Array.from(decodeMulti(stream, FORWARD_DECODING), entryOf),
+      chunk: chunkOf(option),
+    };
+  }
+  return { tag, entries: [entryOf([second, value[2]])], chunk: chunkOf(value[3]) };
+}
+
+async function unpacked(bytes: Uint8Array): Promise<Buffer> {
+  try {
+    return await unpack(bytes, { maxOutputLength: MAX_FORWARD_BYTES });
+  } catch (error) {
+    throw new AppError("parsing", "packed entries are no gzip, or too long", { cause: error });
+  }
+}
+
+function entryOf(value: unknown): ForwardEntry {
+  if (!Array.isArray(value)) throw noMessage();
+  const [time, record] = value as unknown[];
+  // Fluent Bit 2 adds metadata: [[time, metadata], record].
+  const plain = Array.isArray(time) ? (time as unknown[])[0] : time;
+  if (!isHash(record)) throw noMessage();
+  return { timeMs: timeOf(plain), record: jsonOf(record, 0) as JsonObject };
+}
+
+function timeOf(time: unknown): number | undefined {
+  if (time instanceof EventTime) return time.ms;
+  const seconds = Number(time);
+  return time !== undefined && time !== null && Number.isFinite(seconds) ? seconds * 1000 : undefined;
+}
+
+function chunkOf(option: unknown): string | undefined {
+  const chunk = isHash(option) ? option["chunk"] : undefined;
+  return typeof chunk === "string" ? chunk : undefined;
+}
+
+/** Deepest nesting of values that is kept. */
+const MAX_DEPTH = 64;
+
+/** Returns a decoded value as a value of JSON. */
+function jsonOf(value: unknown, depth: number): unknown {
+  if (depth > MAX_DEPTH) throw new AppError("parsing", "values are nested too deep");
+  if (value instanceof EventTime) return new Date(value.ms).toISOString();
+  if (value instanceof Uint8Array) return Buffer.from(value).toString();
+  if (typeof value === "bigint") {
+    const number = Number(value);
+    return Number.isSafeInteger(number) ? number : value.toString();
+  }
+  if (Array.isArray(value)) return value.map((item: unknown) => jsonOf(item, depth + 1));
+  if (!isHash(value)) return typeof value === "object" && value !== null ? valueText(value) : value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, jsonOf(item, depth + 1)]));
+}
+
+function noMessage(): AppError {
+  return new AppError("parsing", "the connection doesn't speak the Forward protocol");
+}
+
+export interface ForwardSecrets {
+  readonly sharedKey: string;
+  /** Passwords by user; empty: no user is asked for. */
+  readonly users: Readonly<Record<string, string>>;
+  /** Name of this side. */
+  readonly hostName: string;
+}
+
+/** The handshake of a connection whose sender knows a shared key: HELO, PING, PONG. */
+export class ForwardHandshake {
+  readonly #secrets: ForwardSecrets;
+  readonly #nonce = randomBytes(16).toString("base64");
+  readonly #salt: string;
+
+  constructor(secrets: ForwardSecrets) {
+    this.#secrets = secrets;
+    this.#salt = Object.keys(secrets.users).length === 0 ? "" : randomBytes(16).toString("base64");
+  }
+
+  /** The first message of the connection. */
+  get helo(): unknown[] {
+    return ["HELO", { nonce: this.#nonce, auth: this.#salt, keepalive: true }];
+  }
+
+  /** Checks the sender's PING; returns the PONG, and why the sender is refused or undefined. */
+  answer(ping: unknown): { readonly pong: unknown[]; readonly refused: string | undefined } {
+    const { hostName } = this.#secrets;
+    if (!Array.isArray(ping) || ping[0] !== "PING" || ping.length < 6) throw noMessage();
+    const [, host, salt, digest, user, password] = ping.map((each: unknown) =>
+      each instanceof Uint8Array ? Buffer.from(each).toString("latin1") : String(each),
+    );
+    const refused = this.#fault(host!, salt!, digest!, user!, password!);
+    const own = refused === undefined ? this.#digest(salt!, hostName) : "";
+    return { pong: ["PONG", refused === undefined, refused ?? "", hostName, own], refused };
+  }
+
+  #fault(host: string, salt: string, digest: string, user: string, password: string): string | undefined {
+    if (!isSame(digest, this.#digest(salt, host))) return "shared_key mismatch";
+    if (this.#salt === "") return undefined;
+    const { users } = this.#secrets;
+    const known = Object.hasOwn(users, user) ? users[user]! : randomBytes(16).toString("base64");
+    return isSame(password, sha512(this.#salt, user, known)) ? undefined : "username/password mismatch";
+  }
+
+  #digest(salt: string, host: string): string {
+    return sha512(Buffer.from(salt, "latin1"), host, this.#nonce, this.#secrets.sharedKey);
+  }
+}
+
+function sha512(...parts: (string | Buffer)[]): string {
+  const hash = createHash("sha512");
+  for (const part of parts) hash.update(part);
+  return hash.digest("hex");
+}
+
+function isSame(given: string, expected: string): boolean {
+  return given.length === expected.length && timingSafeEqual(Buffer.from(given), Buffer.from(expected));
+}
