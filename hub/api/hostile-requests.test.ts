@@ -73,7 +73,7 @@ for (const [what, bytes, status, why] of BROKEN) {
     for (const url of Object.values(hub.server.addresses)) {
       const answer = await sendRaw(url, bytes);
       assert.match(answer, new RegExp(`^HTTP/1.1 ${status} `));
-      assert.equal(answer.match(/HTTP\/1\.1 \d/g)?.length, 1, "nothing behind it is taken for a request");
+      assert.equal(answer.match(/HTTP\/1\.1 \d/g)?.length, 1, "nothing after it is taken for a request");
       assert.match(answer, why);
     }
   });

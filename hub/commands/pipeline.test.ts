@@ -18,7 +18,7 @@ const MISTAKES: [name: string, text: string[], answer: string[]][] = [
     "= for =>",
     ["filter {", "  mutate {", '    add_tag = "x"', "  }", "}"],
     [
-      'p.conf:3:13: error: "=" behind "add_tag"',
+      'p.conf:3:13: error: "=" after "add_tag"',
       ' 3 |     add_tag = "x"',
       "   |             ^",
       "   = write: add_tag => value",
@@ -42,7 +42,7 @@ const MISTAKES: [name: string, text: string[], answer: string[]][] = [
     "a comma at the end of a list",
     ["filter {", "  mutate {", '    add_tag => ["a", "b",]', "  }", "}"],
     [
-      "p.conf:3:26: error: a comma behind the last value of a list",
+      "p.conf:3:26: error: a comma after the last value of a list",
       ' 3 |     add_tag => ["a", "b",]',
       "   |                          ^",
       "   = leave the comma out",
@@ -173,7 +173,7 @@ const MISTAKES: [name: string, text: string[], answer: string[]][] = [
     "a colon for =>",
     ["filter {", "  mutate {", '    add_tag: "x"', "  }", "}"],
     [
-      'p.conf:3:12: error: ":" behind "add_tag"',
+      'p.conf:3:12: error: ":" after "add_tag"',
       ' 3 |     add_tag: "x"',
       "   |            ^",
       "   = write: add_tag => value",

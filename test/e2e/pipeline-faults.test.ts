@@ -85,7 +85,7 @@ test("ten reloads under 20,000 lines a second, one of them with a broken file, l
       async () => {
         const { problem } = await answerOf();
         if (!isBroken) return (await count(hub.searchUrl, { match: { version: `${version}` } })) > 0;
-        return /main\.conf:2:20: error: "=" behind "add_tag"/.test(problem);
+        return /main\.conf:2:20: error: "=" after "add_tag"/.test(problem);
       },
       { everyMs: 100, deadlineMs: 60_000 },
     );

@@ -53,8 +53,8 @@ function writeIndex(indices: Indices, name: string): IndexInfo | undefined {
   const all = indices.all();
   const stream = backingIndices(all, name).at(-1);
   if (stream !== undefined) return stream;
-  const behind = all.filter(({ aliases }) => Object.hasOwn(aliases, name));
-  return behind.find(({ aliases }) => aliases[name]?.is_write_index === true) ?? behind[0];
+  const found = all.filter(({ aliases }) => Object.hasOwn(aliases, name));
+  return found.find(({ aliases }) => aliases[name]?.is_write_index === true) ?? found[0];
 }
 
 /** Returns why a write to `name` is refused that wants an alias or a data stream; undefined where it is one. */

@@ -156,7 +156,7 @@ export class DefaultPipeline implements MessageProcessor {
   }
 }
 
-/** Looked for in this many bytes behind the time. */
+/** Bytes after the time that are searched. */
 const WINDOW_BYTES = 64;
 
 const LEVELS = [

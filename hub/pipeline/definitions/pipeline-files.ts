@@ -86,7 +86,7 @@ export function readConfigs(patterns: readonly string[]): PipelineFile[] {
   const found = new Set<string>();
   for (const pattern of patterns) {
     for (const path of globSync(isFolder(pattern) ? join(pattern, "*") : pattern)) {
-      // Editors leave copies of this name behind.
+      // Editors leave copies with such names.
       if (!path.endsWith("~") && !isFolder(path)) found.add(path);
     }
   }

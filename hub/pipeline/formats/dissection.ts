@@ -9,9 +9,9 @@ interface Part {
   readonly name: string;
   /** Order among the parts appended to a field. */
   readonly order: number;
-  /** Any number of the delimiter behind it counts as one. */
+  /** Repetitions of the delimiter after it count as one. */
   readonly padded: boolean;
-  /** What stands behind it; empty at the end. */
+  /** The text after it; empty at the end. */
   readonly delimiter: string;
 }
 

@@ -14,7 +14,7 @@ export type Schedule = (nowMs: number) => number | undefined;
 
 /**
  * Reads `{ cron => "…" }`, `{ every => "5m" }`, `{ in => "1s" }` (once), `{ at => "time" }` (once), or a text: a cron
- * line of 5 or 6 parts, with a zone behind them where one is wanted. Throws settings_invalid.
+ * line of 5 or 6 parts, optionally followed by a zone. Throws settings_invalid.
  */
 export function parseSchedule(value: unknown): Schedule {
   if (typeof value === "string") return cron(value);

@@ -9,7 +9,7 @@ const MAX_DEPTH = 100;
 /** All references expanded; the largest of the known patterns has some 30,000 characters. */
 const MAX_LENGTH = 1_000_000;
 
-/** What stands behind a blank within the braces means nothing, as existing pipelines rely on. */
+/** Text after a blank within the braces is ignored, as existing pipelines rely on. */
 const REFERENCE =
   /%\{([A-Za-z0-9_]+)(?::([^:}=\s]+)(?::([a-z]+))?)?(?:=((?:[^{}]|\{[^{}]*\})+))?(?:\s[^{}]*)?\}/g;
 

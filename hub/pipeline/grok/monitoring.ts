@@ -1,6 +1,6 @@
 /** Patterns of Nagios and of MCollective. */
 
-/** Texts between semicolons behind the head of a line: its old and its Elastic Common Schema name. */
+/** Texts between semicolons after the head of a line: its old and its Elastic Common Schema name. */
 const HOST = "%{DATA:nagios_hostname|[host][hostname]}";
 const SERVICE = "%{DATA:nagios_service|[service][name]}";
 const STATE = "%{DATA:nagios_state|[service][state]}";
@@ -11,7 +11,7 @@ const LEVEL = "%{DATA:nagios_statelevel|[nagios][log][state_type]}";
 const HANDLER = "%{DATA:nagios_event_handler_name|[nagios][log][event_handler_name]}";
 const CODE = "%{DATA:nagios_statecode|[service][state]}";
 
-/** Kinds of lines: name of the pattern, text in the log, what stands behind it. */
+/** Kinds of lines: name of the pattern, text in the log, the pattern after it. */
 const LINES: readonly (readonly [name: string, text: string, rest: string])[] = [
   [
     "CURRENT_SERVICE_STATE",
@@ -73,7 +73,7 @@ const LINES: readonly (readonly [name: string, text: string, rest: string])[] = 
 const DOWNTIME =
   "%{NUMBER:nagios_start_time|[nagios][log][start_time]};%{NUMBER:nagios_end_time|[nagios][log][end_time]};%{NUMBER:nagios_fixed|[nagios][log][fixed]};%{NUMBER:nagios_trigger_id|[nagios][log][trigger_id]};%{NUMBER:nagios_duration|[nagios][log][duration]:int};%{DATA:author|[user][name]};%{DATA:comment|[nagios][log][comment]}";
 
-/** Commands that come from outside: their name, what stands behind it. */
+/** External commands: their name, and the pattern after it. */
 const COMMANDS: readonly (readonly [command: string, rest: string])[] = [
   ["DISABLE_SVC_CHECK", `${HOST};${SERVICE}`],
   ["DISABLE_HOST_CHECK", HOST],

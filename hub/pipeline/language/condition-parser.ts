@@ -128,7 +128,7 @@ function parseRelation(scan: Scanner, left: OperandNode, back: number): Conditio
     const pattern = parseOperand(scan);
     if (pattern.kind !== "regexp" && pattern.kind !== "string") {
       throw scan.fault(
-        "behind =~ and !~ stands a regular expression",
+        "=~ and !~ need a regular expression",
         "write: [field] =~ /expression/",
         scan.range(start),
       );
@@ -189,7 +189,7 @@ function parseList(scan: Scanner, start: number): OperandNode {
     scan.blanks();
     if (scan.takes(",")) {
       scan.blanks();
-      if (scan.sees("]")) throw scan.fault("a comma behind the last value of a list", "leave the comma out");
+      if (scan.sees("]")) throw scan.fault("a comma after the last value of a list", "leave the comma out");
     } else if (!scan.sees("]"))
       throw scan.fault(
         `${scan.nextShown()} in a list`,

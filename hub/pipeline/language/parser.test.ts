@@ -35,17 +35,17 @@ const BAD: [text: string, message: RegExp, hint: RegExp][] = [
   ["«fliter» { }", /"fliter" is no section/, /did you mean "filter"/],
   ["filter «{»", /never closed/, /closing }/],
   ["filter { drop «{» ", /never closed/, /closing }/],
-  ["filter { a { b «=» 1 } }", /"=" behind "b"/, /b => value/],
-  ["filter { a { b «=» > 1 } }", /"=" behind "b"/, /b => value/],
-  ["filter { a { b «:» 1 } }", /":" behind "b"/, /b => value/],
+  ["filter { a { b «=» 1 } }", /"=" after "b"/, /b => value/],
+  ["filter { a { b «=» > 1 } }", /"=" after "b"/, /b => value/],
+  ["filter { a { b «:» 1 } }", /":" after "b"/, /b => value/],
   ["filter { a { b => 1«,» c => 2 } }", /comma/, /leave the comma out/],
-  ["filter { a { b => [1, «]» } }", /comma behind the last/, /leave/],
+  ["filter { a { b => [1, «]» } }", /comma after the last/, /leave/],
   ['filter { a { b => { "x" => 1 «,» "y" => 2 } } }', /where a key/, /leave the comma out/],
   ["filter { a { b => «x» } }", /at least two characters/, /quotes/],
   ["filter { a { b => «10mb» } }", /no number/, /"10mb"/],
   ["filter { a { b => «09» } }", /no number/, /octal/],
   ['filter { a { b => «"»open } }', /never closed/, /closing "/],
-  ['filter { a { b => "1"«c» => 2 } }', /directly behind/, /blank/],
+  ['filter { a { b => "1"«c» => 2 } }', /directly after/, /blank/],
   ["filter { if [a] { } «elsif» [b] { } }", /no keyword/, /else if/],
   ["filter { «else» { } }", /without an "if"/, /^$/],
   ["filter { if [a] «=» 1 { } }", /no comparison/, /==/],
@@ -88,7 +88,7 @@ test("a diagnostic shows file, line, column, the text and a caret", () => {
   const [diagnostic] = parse("filter {\n\tmutate { add_tag = 1 }\n}").diagnostics;
   assert.equal(
     formatDiagnostic(diagnostic!),
-    'p.conf:2:19: error: "=" behind "add_tag"\n 2 | \tmutate { add_tag = 1 }\n   | \t                 ^\n   = write: add_tag => value',
+    'p.conf:2:19: error: "=" after "add_tag"\n 2 | \tmutate { add_tag = 1 }\n   | \t                 ^\n   = write: add_tag => value',
   );
 });
 

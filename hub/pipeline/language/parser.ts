@@ -36,7 +36,7 @@ class Parser {
   readonly #scan: Scanner;
   readonly #plugins: PluginParser;
   readonly #diagnostics: Diagnostic[] = [];
-  /** True: a fault left nothing readable behind it. */
+  /** True: nothing after a fault is readable. */
   #isSpoiled = false;
 
   constructor(source: SourceText) {
@@ -145,7 +145,7 @@ class Parser {
     return { condition, steps: this.#block(this.#behindCondition()) };
   }
 
-  /** What to write where something else than a block comes behind a condition. */
+  /** Hint where a condition isn't followed by a block. */
   #behindCondition(): string {
     const scan = this.#scan;
     const back = scan.at;
@@ -182,7 +182,7 @@ class Parser {
     }
   }
 
-  /** Moves behind the brace that closes what was opened since `start`; a brace that closes more is left. */
+  /** Moves after the brace that closes what was opened since `start`; a brace that closes more is left. */
   #recover(start: number): void {
     const scan = this.#scan;
     const fault = scan.at;

@@ -67,7 +67,7 @@ export class PluginParser {
         "options are separated by blanks or line ends: leave the comma out",
       );
     throw scan.fault(
-      `${scan.nextShown()} directly behind a value`,
+      `${scan.nextShown()} directly after a value`,
       "put a blank or a line end between options",
     );
   }
@@ -95,7 +95,7 @@ export class PluginParser {
     return { name, nameRange, value: this.#value() };
   }
 
-  /** Reads `=>` and the blanks behind it. */
+  /** Reads `=>` and the blanks after it. */
   #arrow(name: string): void {
     const scan = this.#scan;
     if (scan.takes("=>")) {
@@ -103,9 +103,9 @@ export class PluginParser {
       return;
     }
     if (scan.sees("=") || scan.sees(":")) {
-      throw scan.fault(`${scan.nextShown()} behind "${name}"`, `write: ${name} => value`);
+      throw scan.fault(`${scan.nextShown()} after "${name}"`, `write: ${name} => value`);
     }
-    throw scan.fault(`${scan.nextShown()} behind "${name}" where => was expected`, `write: ${name} => value`);
+    throw scan.fault(`${scan.nextShown()} after "${name}" where => was expected`, `write: ${name} => value`);
   }
 
   #value(): ValueNode {
@@ -172,8 +172,7 @@ export class PluginParser {
         if (!scan.takes(","))
           throw scan.fault(`${scan.nextShown()} in a list`, this.#listHint(items.at(-1)!));
         scan.blanks();
-        if (scan.sees("]"))
-          throw scan.fault("a comma behind the last value of a list", "leave the comma out");
+        if (scan.sees("]")) throw scan.fault("a comma after the last value of a list", "leave the comma out");
       }
     }
     return { kind: "array", items, range: scan.range(start) };

@@ -3,7 +3,7 @@
 import type { Diagnostic } from "./diagnostics.ts";
 import type { Range, SourceText } from "./syntax-tree.ts";
 
-/** Ends the reading of a construct; the parser goes on behind it. */
+/** Ends the reading of a construct; the parser continues after it. */
 export class SyntaxFault extends Error {
   readonly diagnostic: Diagnostic;
 

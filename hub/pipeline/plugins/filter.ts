@@ -19,7 +19,7 @@ import type { Names } from "./host-names.ts";
 /** A filter at work in one thread. */
 export interface Filter {
   /**
-   * Works on `event`; returns whether it did. `emit` adds an event behind it, which goes on with the next step;
+   * Works on `event`; returns whether it did. `emit` adds an event after it, which continues with the next step;
    * `matched` true applies the decorations to it too.
    */
   apply(event: Event, emit: (event: Event, matched: boolean) => void): boolean;

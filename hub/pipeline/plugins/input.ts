@@ -1,6 +1,6 @@
 /**
  * What an input is. One file per input holds its options, their documentation and its code; `all.ts` lists them.
- * Inputs run in the hub's main thread; the pipeline's workers take over behind the log.
+ * Inputs run in the hub's main thread; after the log, the pipeline's workers take over.
  *
  * - An input must send events to a channel, which puts them into the log RAW, and await that before it tells its
  *   source that they are taken (acknowledges, commits an offset, moves a file's position).
@@ -74,7 +74,7 @@ export interface FedRecord {
 
 /** A dead letter as an input reads it. */
 export interface InputDeadLetter {
-  /** Grows; behind it the next one is read. */
+  /** Grows; the next event is read after it. */
   readonly sequence: number;
   readonly reason: string;
   /** What gave it up, e.g. the name of an output. */
@@ -115,7 +115,7 @@ export interface InputContext {
   readonly mayIngest: (authorization: string, ip: string) => Promise<boolean>;
   /** Throws forbidden where this pipeline may not connect to the host, as the hub's settings say. */
   readonly checkTarget: (host: string) => void;
-  /** Yields dead letters behind a sequence, then waits for further ones until `signal` is aborted. */
+  /** Yields dead letters after a sequence, then waits for further ones until `signal` is aborted. */
   readonly deadLetters: (after: number, signal: AbortSignal) => AsyncIterable<InputDeadLetter>;
 }
 

@@ -45,7 +45,7 @@ export interface ClassText {
   readonly source: string;
   /** Needs the u flag. */
   readonly unicode: boolean;
-  /** Place behind the class. */
+  /** Offset after the class. */
   readonly end: number;
 }
 

@@ -8,7 +8,7 @@ const MAX_LITERALS = 6;
 /** A piece of what a match consists of: a character that must stand there, or something unknown. */
 type Piece = string | undefined;
 
-/** Returns texts that stand in every match, one behind the other, in this order. */
+/** Returns texts that are in every match, one after another, in this order. */
 export function requiredLiterals(tree: RegexpNode): readonly string[] {
   const pieces: Piece[] = [];
   addPieces(tree, pieces);
@@ -26,7 +26,7 @@ export function requiredLiterals(tree: RegexpNode): readonly string[] {
   return longest(literals);
 }
 
-/** Returns true where `text` holds the literals, one behind the other. */
+/** Returns true where `text` holds the literals, one after another. */
 export function holdsLiterals(text: string, literals: readonly string[]): boolean {
   let at = 0;
   for (const literal of literals) {

@@ -147,7 +147,7 @@ class Emitter {
     return `((?:${this.#node(withoutCaptures(body))})${count}${suffix})`;
   }
 
-  /** Something that a count can stand behind. */
+  /** An item that a quantifier can follow. */
   #single(node: RegexpNode): string {
     const source = this.#node(node);
     const isOne =

@@ -20,7 +20,7 @@ export interface GrokAnswer {
   readonly fields: readonly { readonly name: string; readonly value: string }[];
   /** The longest beginning of the expression that matches; the whole of it where it does. */
   readonly matchedPattern: string;
-  /** What comes behind it and doesn't match; empty where all does. */
+  /** The rest after it, which doesn't match; empty where all does. */
   readonly failedPattern: string;
 }
 

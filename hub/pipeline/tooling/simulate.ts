@@ -19,7 +19,7 @@ export interface SimulatedStep {
   readonly name: string;
   /** False: it did nothing, as a pattern that didn't match. */
   readonly matched: boolean;
-  /** The event behind it; null: it was dropped there. */
+  /** The event after it; null: it was dropped there. */
   readonly event: EventJson | null;
 }
 

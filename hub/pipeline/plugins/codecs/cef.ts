@@ -142,7 +142,7 @@ const HEADER = [
   ["severity", "[event][severity]"],
 ] as const;
 
-/** A key of the extensions: behind a blank or at the start, before an equals sign that isn't escaped. */
+/** A key of the extensions: after a blank or at the start, before an equals sign that isn't escaped. */
 const KEY = /(?:^|\s)([\w.,-]+(?:\[[^\]\s]+\])?)=/g;
 
 export const cefCodec = defineCodec({

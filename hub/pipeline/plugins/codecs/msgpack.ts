@@ -16,7 +16,7 @@ const DECODING = { useBigInt64: true, mapKeyConverter: String };
 
 export const msgpackCodec = defineCodec({
   name: "msgpack",
-  description: "MessagePack objects, one behind the other",
+  description: "MessagePack objects, one after another",
   options: options({
     format: optional(text("text that an event is written as, a format; without it the whole event")),
     target: optional(text("field that takes the object; without it its members become fields")),

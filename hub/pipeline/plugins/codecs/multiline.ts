@@ -22,7 +22,7 @@ const OPTIONS = options({
   pattern: text("grok expression that tells which lines belong to another"),
   what: oneOf(
     ["previous", "next"],
-    "whether a line that matches belongs to the one before or the one behind it",
+    "whether a line that matches belongs to the one before or the one after it",
   ),
   negate: flag("lines that don't match are those that belong to another", false),
   patterns_dir: list("folders of pattern files"),

@@ -26,7 +26,7 @@ const OPTIONS = options({
   }),
   memory_limit: text("most memory that the script may hold", "32mb"),
   tag_on_exception: text("tag of events at which the script failed", "_jsexception"),
-  tag_with_exception_message: flag("puts the reason behind the tag", false),
+  tag_with_exception_message: flag("appends the reason to the tag", false),
 });
 
 type Options = Static<typeof OPTIONS>;

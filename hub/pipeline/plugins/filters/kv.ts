@@ -39,7 +39,7 @@ export const kvFilter = defineFilter({
     timeout_millis: Type.Integer({
       default: 30_000,
       minimum: 0,
-      description: "reading is given up behind it, ms",
+      description: "longest time of reading one event, ms",
     }),
     tag_on_timeout: text("tag of events where reading was given up", "_kv_filter_timeout"),
     tag_on_failure: list("tags of events where reading failed", ["_kv_filter_error"]),

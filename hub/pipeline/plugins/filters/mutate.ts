@@ -26,7 +26,7 @@ const OPTIONS = options({
   merge: anyTable("fields to append, by the field they are appended to"),
   copy: anyTable("fields to copy to, by the field they are copied from"),
   tag_on_failure: text(
-    "tag of events where a change wasn't possible; what comes behind it isn't done",
+    "tag of events where a change failed; the changes after it are skipped",
     "_mutate_error",
   ),
 });

@@ -97,7 +97,7 @@ export const redactFilter = defineFilter({
     replacement: text("what stands instead; %{kind} is the name of the kind or pattern", "[%{kind}]"),
     method: oneOf(
       ["replace", "hash"],
-      "hash puts a keyed hash behind the name, so that equal values can still be told",
+      "hash puts a keyed hash after the name, so that equal values can still be recognised",
       "replace",
     ),
     key: optional(text("key of the hash; needed with method hash")),

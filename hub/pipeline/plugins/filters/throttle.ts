@@ -17,7 +17,7 @@ interface Counter {
 export const throttleFilter = defineFilter({
   name: "throttle",
   description:
-    "decorates the events of a key before the first and behind the last number allowed in a period; counts begin anew with the hub",
+    "decorates the events of a key before the first and after the last number allowed in a period; counts restart with the hub",
   // Counters of several threads would each allow the number.
   stateful: true,
   options: options({
