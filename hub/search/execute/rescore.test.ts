@@ -1,8 +1,17 @@
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
+import type { SearchShard } from "#hub/search/phases/contract.ts";
+import { ShardContext } from "#hub/search/query/query.ts";
+import { SearchControl } from "#hub/search/query/search-control.ts";
+import { parseSearchRequest } from "#hub/search/request/search-request.ts";
+import { DEFAULT_LIMITS } from "#hub/search/search.ts";
+import { systemClock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { hitsFixture } from "#test/support/search/hits.ts";
+import { IndexFixture } from "#test/support/search/shards.ts";
+import { collectShard } from "./collect-shard.ts";
+import { rescored } from "./rescore.ts";
 
 const fixture = hitsFixture();
 const { one, many } = fixture;
@@ -85,4 +94,43 @@ describe("second passes and named queries", () => {
       );
     }
   });
+});
+
+test("a second pass over many hits lets other work run, and ends when its client is gone", async () => {
+  const docs = Array.from({ length: 400 }, (_, n) => ({ n, word: "all" }));
+  const index = new IndexFixture({ docs });
+  // Each look at the clock takes a millisecond.
+  let nowMs = 0;
+  let lastPauseMs = 0;
+  let longestMs = 0;
+  const clock = { ...systemClock, monotonic: () => nowMs++ };
+  class WatchedControl extends SearchControl {
+    override async pause(): Promise<void> {
+      longestMs = Math.max(longestMs, nowMs - lastPauseMs);
+      await super.pause();
+      lastPauseMs = nowMs;
+    }
+  }
+  try {
+    const body = { rescore: { window_size: 400, query: { rescore_query: { match: { word: "all" } } } } };
+    const request = parseSearchRequest(body, DEFAULT_LIMITS);
+    const [{ index: named, searcher }] = index.shards as [SearchShard];
+    const shard = new ShardContext(named, 0, searcher, 0);
+    const how = { limit: 400, boost: 1, filter: undefined, after: undefined };
+    const free = new SearchControl(systemClock, new AbortController().signal, undefined);
+    const found = await collectShard(request, shard, how, free);
+    const gone = new AbortController();
+    lastPauseMs = nowMs;
+    await rescored(found, request.rescore, new WatchedControl(clock, gone.signal, undefined));
+    assert.ok(nowMs > 400 && longestMs <= 20, `${longestMs} of ${nowMs} ms without a pause`);
+    const late = new SearchControl(clock, new AbortController().signal, 100);
+    assert.deepEqual((await rescored(found, request.rescore, late)).hits, found.hits);
+    assert.ok(late.timedOut);
+    gone.abort();
+    await assert.rejects(rescored(found, request.rescore, new SearchControl(clock, gone.signal, undefined)), {
+      code: "cancelled",
+    });
+  } finally {
+    index.close();
+  }
 });

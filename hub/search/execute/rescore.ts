@@ -16,15 +16,20 @@ export async function rescored(
   let { hits } = result;
   for (const pass of passes) {
     if (control.isDue) await control.pause();
+    const weight = pass.query.weight(result.shard, { scores: true, boost: 1 });
+    const second = await secondScores(hits.slice(0, pass.windowSize), weight, control);
+    // A pass that wasn't finished in time changes nothing.
     if (control.timedOut) break;
-    hits = runPass(result, hits, pass).sort((a, b) => compareHits(result.orders, a, b));
+    hits = combined(hits, second, pass).sort((a, b) => compareHits(result.orders, a, b));
   }
   return { ...result, hits, maxScore: scoreOf(hits[0]!) };
 }
 
-function runPass(result: ShardResult, hits: readonly RankedHit[], pass: Rescore): RankedHit[] {
-  const weight = pass.query.weight(result.shard, { scores: true, boost: 1 });
-  const second = secondScores(hits.slice(0, pass.windowSize), weight);
+function combined(
+  hits: readonly RankedHit[],
+  second: ReadonlyMap<RankedHit, number>,
+  pass: Rescore,
+): RankedHit[] {
   return hits.map((hit) => {
     const first = scoreOf(hit) * pass.queryWeight;
     const found = second.get(hit);
@@ -48,8 +53,12 @@ function runPass(result: ShardResult, hits: readonly RankedHit[], pass: Rescore)
   });
 }
 
-/** Scores of the hits that the query matches. */
-function secondScores(hits: readonly RankedHit[], weight: Weight): Map<RankedHit, number> {
+/** Scores of the hits that the query matches; of some of them where the time is over before. Throws cancelled. */
+async function secondScores(
+  hits: readonly RankedHit[],
+  weight: Weight,
+  control: SearchControl,
+): Promise<ReadonlyMap<RankedHit, number>> {
   const scores = new Map<RankedHit, number>();
   const ordered = [...hits].sort((a, b) => a.segmentOrder - b.segmentOrder || a.doc - b.doc);
   let segment: RankedHit["segment"] | undefined;
@@ -57,7 +66,13 @@ function secondScores(hits: readonly RankedHit[], weight: Weight): Map<RankedHit
   for (const hit of ordered) {
     if (hit.segment !== segment) {
       segment = hit.segment;
+      await weight.prepare?.(segment, control);
+      if (control.timedOut) return scores;
       scorer = weight.scorer(segment);
+    }
+    if (control.isDue) {
+      await control.pause();
+      if (control.timedOut) return scores;
     }
     if (scorer === null) continue;
     const at = scorer.doc < hit.doc ? scorer.advance(hit.doc) : scorer.doc;
