@@ -165,7 +165,7 @@ export const FOLDERS: Readonly<Record<string, readonly (string | readonly string
     "wire",
     "options",
   ],
-  "hub/cluster": ["writes", "hosting", "catalog"],
+  "hub/cluster": ["allocation", "membership", "writes", "hosting", "catalog"],
   "hub/host": ["client", ".", "operations", "contract", "wire"],
   "hub/api": [
     ".",

@@ -14,6 +14,7 @@ import type { Journal } from "#hub/journal/journal.ts";
 import { AUTH_BUCKET, type OpenedAccess, openAccess } from "#hub/node/access/access.ts";
 import { CertificateWatch } from "#hub/node/settings/certificate-watch.ts";
 import type { HubSettings } from "#hub/node/settings/hub-settings.ts";
+import { clusterCheck } from "#hub/node/status/cluster-check.ts";
 import { type Finding, Health, OK } from "#hub/node/status/health.ts";
 import {
   diskCheck,
@@ -22,6 +23,7 @@ import {
   progressCheck,
   worstOf,
 } from "#hub/node/status/health-checks.ts";
+import { type ClusterNode, INCOMPLETE } from "#hub/node/wiring/cluster.ts";
 import * as routes from "#hub/node/wiring/journal-adapters.ts";
 import { Pipelines } from "#hub/node/wiring/pipelines.ts";
 import { retentionRules, wireRetention } from "#hub/node/wiring/shards.ts";
@@ -31,11 +33,12 @@ import { LogJanitor, ProcessedFloor } from "#hub/upkeep/log-janitor.ts";
 import { Monitoring } from "#hub/upkeep/monitoring.ts";
 import type { RetentionRules } from "#hub/upkeep/retention-rules.ts";
 import { systemClock } from "#proto/kit/clock.ts";
+import { AppError } from "#proto/kit/errors.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { Metrics } from "#proto/kit/metrics.ts";
 import { parseDuration } from "#proto/kit/units.ts";
-import { comparePositions, START } from "#proto/position.ts";
+import { comparePositions, type Position, START } from "#proto/position.ts";
 import { DEAD_LETTER_STREAM, DOC_STREAM, RAW_STREAM } from "#proto/subjects.ts";
 import { Listeners } from "./listeners.ts";
 
@@ -48,6 +51,7 @@ export interface FlowDependencies {
   readonly journal: Journal;
   readonly catalog: IndexCatalog;
   readonly host: HostThreadClient;
+  readonly cluster: ClusterNode;
   /** When the hub started, ms since 1970. */
   readonly startedMs: number;
 }
@@ -72,10 +76,13 @@ const now = (): number => systemClock.now();
 
 /** Creates the parts without starting them. First compares the log with what the shards remember. */
 export async function makeFlow(dependencies: FlowDependencies): Promise<Flow> {
-  const { log, journal, catalog, host, metrics } = dependencies;
+  const { log, journal, catalog, host, metrics, cluster } = dependencies;
   const shards = new ShardsClient(host);
+  const known = await host.open(catalog);
+  const findings = await reconcile(journal, known);
+  await refuseIncompleteCopies(dependencies, known.position);
   const shared: Shared = {
-    findings: await reconcile(journal, await host.open(catalog)),
+    findings,
     watermarks: new Watermarks(metrics),
     floor: new ProcessedFloor(),
     stopped: new Map(),
@@ -99,9 +106,11 @@ export async function makeFlow(dependencies: FlowDependencies): Promise<Flow> {
     start: () => host.follow(logServices(dependencies, shared, documents)),
     stop: () => host.unfollow(),
   };
+  joinCluster(dependencies, shared, { shards, retention, servers, pipelines, sink });
   const health = makeHealth(dependencies, shared, pipelines);
   servers.health = health;
   const parts: readonly (readonly [string, Component])[] = [
+    ["members", cluster.joining],
     ["pipeline threads", threads],
     ["shard feeding", following],
     ["documents", feeding],
@@ -109,8 +118,8 @@ export async function makeFlow(dependencies: FlowDependencies): Promise<Flow> {
     ["interfaces", interfaces],
     ["pipeline", pipelines],
     ["fleet", fleet],
-    ["janitor", makeJanitor(dependencies, shared, () => pipelines.pipeline.floor, sink)],
-    ["retention", wireRetention({ ...dependencies, shards }, retention)],
+    ["duties", cluster.duties],
+    ["partitions", cluster.partitions],
     ["monitoring", await makeMonitoring(dependencies, documents, fleet)],
     ["health", health],
     ["listeners", servers],
@@ -127,6 +136,18 @@ async function reconcile(journal: Journal, known: KnownPositions): Promise<route
   await journal.reconcile(RAW_STREAM, known.raw);
   const survived = comparePositions(end, known.position) > 0 ? end : known.position;
   return { docLost: doc.raised, survived };
+}
+
+/** Throws settings_invalid where other hubs have documents that neither this hub nor the log has. */
+async function refuseIncompleteCopies(
+  { journal, catalog, cluster }: FlowDependencies,
+  position: Position,
+): Promise<void> {
+  const { firstSequence } = await journal.state(DOC_STREAM);
+  const needed = journal.positionOf(DOC_STREAM, firstSequence);
+  const isNext = comparePositions({ ...position, sequence: position.sequence + 1 }, needed) >= 0;
+  if (isNext || firstSequence === 1 || catalog.all().length === 0) return;
+  if (await cluster.hasOthers()) throw new AppError("settings_invalid", INCOMPLETE);
 }
 
 async function makeServers(
@@ -185,7 +206,7 @@ function makeSink({ journal, catalog, metrics }: FlowDependencies, { findings }:
 }
 
 async function openPipelines(
-  { settings, journal, version, log, metrics }: FlowDependencies,
+  { settings, journal, version, log, metrics, cluster }: FlowDependencies,
   { findings, watermarks, stopped }: Shared,
   sink: DocumentSink,
   { opened, servers }: Pick<Flow, "opened" | "servers">,
@@ -194,6 +215,8 @@ async function openPipelines(
     settings,
     journal,
     version,
+    cluster,
+    sharing: { mayWrite: () => cluster.membership.isValid },
     folder: resolve(settings["path.data"]),
     bearer: (...request) => opened.bearer(...request),
     mayIngest: (...request) => opened.mayIngest(...request),
@@ -215,25 +238,59 @@ async function openPipelines(
 
 /** Returns what the shards need of the log, and what their results and commits lead to. */
 function logServices(
-  { journal }: FlowDependencies,
+  { journal, cluster }: FlowDependencies,
   { watermarks, floor }: Shared,
   documents: Documents,
 ): LogServices {
   return {
     read: (after, signal) => routes.readDocs(journal, after, signal),
-    oldest: () => routes.oldestDoc(journal),
+    oldest: async () => {
+      if (await cluster.hasOthers()) throw new AppError("data_corrupt", INCOMPLETE);
+      return routes.oldestDoc(journal);
+    },
     // A write is answered by the shards of the hub that it was sent to, so that a read there finds it.
     reply: (subject, data) => documents.deliver(subject, data),
     deadLetter: (message, reason) => routes.keepDocMessage(journal, message, reason),
     onCommitted: (position) => {
-      watermarks.committed(position);
       floor.committed(position);
+      watermarks.committed(cluster.committed(position));
     },
   };
 }
 
+/** Gives the cluster's membership what it reports, and the work of the hub that has the duties. */
+function joinCluster(
+  dependencies: FlowDependencies,
+  { floor, watermarks }: Shared,
+  parts: {
+    readonly shards: HostedShards;
+    readonly retention: RetentionRules;
+    readonly servers: Listeners;
+    readonly pipelines: Pipelines;
+    readonly sink: DocumentSink;
+  },
+): void {
+  const { cluster } = dependencies;
+  const { shards, retention, servers, pipelines, sink } = parts;
+  cluster.use({
+    progress: {
+      httpAddress: () => servers.httpAddress,
+      doc: () => floor.position,
+      raw: () => floor.advance(pipelines.processed ?? START, sink.last),
+      needsAllPartitions: () => pipelines.isStateful,
+    },
+    runner: pipelines,
+    duties: () => [
+      ["janitor", makeJanitor(dependencies)],
+      ["retention", wireRetention({ ...dependencies, shards }, retention)],
+    ],
+  });
+  // Others' commits arrive with their records.
+  cluster.directory.onChange(() => watermarks.committed(cluster.committed(floor.position)));
+}
+
 function makeHealth(
-  { settings, journal, host, log, metrics }: FlowDependencies,
+  { settings, journal, host, log, metrics, cluster }: FlowDependencies,
   { stopped }: Shared,
   pipelines: Pipelines,
 ): Health {
@@ -262,6 +319,7 @@ function makeHealth(
         progressCheck(() => behind(RAW_STREAM, journal.readUpTo(RAW_STREAM)), "read"),
         () => report("degraded", pipelines.trouble()),
       ),
+      cluster: clusterCheck(cluster),
     },
     clock: systemClock,
     log,
@@ -282,18 +340,13 @@ function stoppedPartitions(stopped: ReadonlyMap<number, string>): string {
   return `${stopped.size} partitions stopped, among them ${partition}: ${reason}`;
 }
 
-function makeJanitor(
-  { journal, log }: FlowDependencies,
-  { floor }: Shared,
-  pipelineFloor: () => Pipelines["pipeline"]["floor"],
-  sink: DocumentSink,
-): LogJanitor {
+function makeJanitor({ journal, log, cluster }: FlowDependencies): LogJanitor {
   return new LogJanitor({
     clock: systemClock,
     log,
     streams: [
-      { name: RAW_STREAM, done: () => floor.advance(pipelineFloor(), sink.last) },
-      { name: DOC_STREAM, done: () => floor.position },
+      { name: RAW_STREAM, done: () => cluster.rawDone() },
+      { name: DOC_STREAM, done: () => cluster.docDone() },
     ],
     state: (stream) => journal.state(stream),
     purge: (stream, { incarnation, sequence }) =>

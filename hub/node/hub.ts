@@ -12,6 +12,7 @@ import type { HubSettings } from "#hub/node/settings/hub-settings.ts";
 import { writeReach } from "#hub/node/settings/reach-file.ts";
 import { readTlsFiles } from "#hub/node/settings/tls-files.ts";
 import { unusedSettings } from "#hub/node/settings/unused-settings.ts";
+import { ClusterNode } from "#hub/node/wiring/cluster.ts";
 import { journalOptions } from "#hub/node/wiring/journal-adapters.ts";
 import { checkRestored } from "#hub/snapshot/restore.ts";
 import { systemClock } from "#proto/kit/clock.ts";
@@ -47,7 +48,19 @@ const JOURNAL_STOP_MS = 15_000;
 const START_BYTES = 1 << 16;
 
 /** State buckets of the hub's parts. */
-const BUCKETS = ["indices", "auth", "cursors", "pipelines", "alerts", "ingest", "saved", "cluster", "agents"];
+const BUCKETS = [
+  "indices",
+  "auth",
+  "cursors",
+  "pipelines",
+  "alerts",
+  "ingest",
+  "saved",
+  "cluster",
+  "agents",
+  "nodes",
+  "inputs",
+];
 
 type MakeFlow = typeof import("./flow.ts")["makeFlow"];
 
@@ -121,6 +134,13 @@ export class Hub implements Component {
     this.#journal = journal;
     await this.#lifecycle.start("journal", journal, JOURNAL_STOP_MS);
     openBuckets(journal);
+    const cluster = await ClusterNode.open({
+      ...this.#options,
+      folder,
+      journal,
+      metrics: this.#metrics,
+      startedMs: this.#startedMs,
+    });
     const { makeCatalog, makeFlow } = await rest;
     const catalog = makeCatalog({
       log,
@@ -128,12 +148,12 @@ export class Hub implements Component {
       compatVersion: this.#options.settings["compat.version"],
     });
     await this.#run("catalog", catalog);
-    await this.#startFlow(makeFlow, { journal, catalog, host: await host });
+    await this.#startFlow(makeFlow, { journal, catalog, cluster, host: await host });
   }
 
   async #startFlow(
     makeFlow: MakeFlow,
-    made: Pick<FlowDependencies, "journal" | "catalog" | "host">,
+    made: Pick<FlowDependencies, "journal" | "catalog" | "host" | "cluster">,
   ): Promise<void> {
     const { opened, servers, parts } = await makeFlow({
       ...this.#options,

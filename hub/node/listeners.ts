@@ -18,6 +18,7 @@ import { ClusterInfo } from "#hub/node/status/cluster-info.ts";
 import type { Health } from "#hub/node/status/health.ts";
 import { Status } from "#hub/node/status/hub-status.ts";
 import { wireAlerts } from "#hub/node/wiring/alerts.ts";
+import type { ClusterNode } from "#hub/node/wiring/cluster.ts";
 import { PipelineApi } from "#hub/node/wiring/pipeline-api.ts";
 import type { Pipelines } from "#hub/node/wiring/pipelines.ts";
 import { IngestPipelines } from "#hub/pipeline/ingest/ingest-pipelines.ts";
@@ -41,6 +42,7 @@ export interface ListenersOptions {
   readonly journal: Journal;
   readonly access: Access;
   readonly retention: RetentionRules;
+  readonly cluster: ClusterNode;
   /** ms since 1970-01-01 UTC. */
   readonly startedMs: number;
 }
@@ -80,6 +82,13 @@ export class Listeners implements Component {
   /** Valid after `start`. */
   get addresses(): { readonly http: string; readonly dashboard: string } {
     return this.#api!.addresses;
+  }
+
+  /** host:port of the search interface; as set before it listens. */
+  get httpAddress(): string {
+    const { settings } = this.#options;
+    const host = settings["http.host"] || settings["network.host"];
+    return addressOf(this.#api, `${host}:${settings["http.port"]}`);
   }
 
   /** Builds everything up to the routes without listening. `start` calls it if needed. */
@@ -190,14 +199,13 @@ export class Listeners implements Component {
   }
 
   async #cluster(): Promise<ClusterInfo> {
-    const { settings, journal } = this.#options;
+    const { settings, journal, cluster } = this.#options;
     const host = settings["transport.host"] || settings["network.host"];
-    const httpHost = settings["http.host"] || settings["network.host"];
-    return ClusterInfo.open(await journal.bucket("cluster"), settings["cluster.name"], {
+    return ClusterInfo.open(await journal.bucket("cluster"), settings["cluster.name"], cluster, {
       name: settings["node.name"],
       attributes: settings["node.attr"],
       host,
-      httpAddress: () => addressOf(this.#api, `${httpHost}:${settings["http.port"]}`),
+      httpAddress: () => this.httpAddress,
       transportAddress: `${host}:${settings["transport.port"]}`,
     });
   }

@@ -117,6 +117,11 @@ export class ProcessedFloor {
    * written so far.
    */
   advance(raw: Position, doc: Position): Position {
+    // Partitions of another hub were taken over, whose cursors are behind.
+    if (comparePositions(raw, this.#waiting?.raw ?? this.#done) < 0) {
+      this.#waiting = undefined;
+      this.#done = START;
+    }
     if (this.#waiting !== undefined && comparePositions(this.#waiting.doc, this.#committed) <= 0) {
       this.#done = this.#waiting.raw;
       this.#waiting = undefined;

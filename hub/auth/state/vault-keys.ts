@@ -34,7 +34,7 @@ export async function loadVaultKeys(
   if (!(await mayCreate())) {
     throw new AppError(
       "settings_invalid",
-      `vault key file ${path} is missing, but secrets are sealed already; put the file back or set TAILRACE_VAULT_KEYS`,
+      `vault key file ${path} is missing, but secrets are sealed already; put the file back, copy vault.keys from another hub of the cluster, or set TAILRACE_VAULT_KEYS`,
     );
   }
   const line = `${newId()}:${randomBytes(KEY_BYTES).toString("base64")}\n`;

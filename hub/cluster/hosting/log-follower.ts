@@ -29,7 +29,10 @@ export interface LogFollowerOptions {
    * purged.
    */
   readonly read: (after: Position, signal: AbortSignal) => AsyncIterable<DocMessage>;
-  /** Returns where to continue after a gap: the position before the first message that is still stored. */
+  /**
+   * Returns where to continue after a gap: the position before the first message that is still stored. Throws where these
+   * copies must not go on without the lost messages; nothing is applied then.
+   */
   readonly oldest: () => Promise<Position>;
   readonly reply: (subject: string, data: Uint8Array) => void;
   /** Stores a message that no shard can apply. */
@@ -135,7 +138,14 @@ export class LogFollower implements Component {
       log.warn({ err: failure }, "reading the log failed; retrying");
       return;
     }
-    const next = await oldest();
+    let next: Position;
+    try {
+      next = await oldest();
+    } catch (refusal) {
+      this.#applyFailure = toAppError(refusal).message;
+      log.error({ after: host.position }, this.#applyFailure);
+      return;
+    }
     this.#gaps.inc();
     log.error(
       { after: host.position, next },

@@ -139,6 +139,17 @@ describe("a lease", () => {
     await second.held?.release();
   });
 
+  test("one of a process that is known to be dead is taken without a wait", async () => {
+    const clock = new ManualClock();
+    const bucket = new MemoryBucket();
+    await contend(bucket, "node/before", clock);
+    const given = { bucket, key: "lease.x", durationMs: DURATION_MS, clock, log: silentLogger() };
+    const isDead = (owner: string): boolean => owner === "node/before";
+    const held = await acquireLease({ ...given, owner: "node/now", isDead }, new AbortController().signal);
+    assert.equal(held.epoch, 2);
+    await held.release();
+  });
+
   test("a holder whose key was taken over learns it at the next renewal", async () => {
     const clock = new ManualClock();
     const bucket = new MemoryBucket();

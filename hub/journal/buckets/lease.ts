@@ -19,8 +19,9 @@ const STILLNESS = 1.5;
 /** Renewals per duration, so that two may fail. */
 const RENEWALS = 3;
 
-/** Checks by a contender per duration. */
+/** Checks by a contender per duration, and the longest wait between two. */
 const LOOKS = 5;
+const LOOK_MS = 1_000;
 
 export interface LeaseOptions {
   readonly bucket: StateBucket;
@@ -28,6 +29,8 @@ export interface LeaseOptions {
   /** Name of this holder; unique among all holders and across restarts. */
   readonly owner: string;
   readonly durationMs?: number;
+  /** True for a holder that is known to be dead, such as an earlier process on the same locked folder. */
+  readonly isDead?: (owner: string) => boolean;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -63,13 +66,14 @@ export async function acquireLease(options: LeaseOptions, signal: AbortSignal): 
         seenRevision = entry.revision;
         seenSince = clock.monotonic();
       }
-      const waitMs = claim === undefined || claim.owner === "" ? 0 : claim.durationMs * STILLNESS;
+      const isFree = claim === undefined || claim.owner === "" || options.isDead?.(claim.owner) === true;
+      const waitMs = isFree ? 0 : claim.durationMs * STILLNESS;
       if (clock.monotonic() - seenSince >= waitMs) {
         const held = await quietly(options, () => Holder.take(options, entry, claim));
         if (held !== undefined) return held;
       }
     }
-    await clock.sleep(durationMs / LOOKS, signal);
+    await clock.sleep(Math.min(LOOK_MS, durationMs / LOOKS), signal);
   }
 }
 

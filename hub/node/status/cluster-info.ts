@@ -1,25 +1,31 @@
 /**
- * The cluster as the search interface reports it: its identity and settings, stored in the bucket `cluster`, and its
- * node.
+ * The cluster as the search interface reports it: its identity, its live hubs, and its settings, which are stored in the
+ * bucket `cluster`.
  */
 
-import { createHash, randomBytes } from "node:crypto";
 import type { Cluster, NodeInfo } from "#hub/api/ports/cluster.ts";
+import type { MemberRecord } from "#hub/cluster/membership/member-record.ts";
 import { toAppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import type { StateBucket } from "#proto/kit/state-bucket.ts";
 
-/** Properties of this node. */
+/** The members, as the cluster's part of the hub knows them. */
+export interface ClusterMembers {
+  readonly identity: { readonly cluster: string; readonly node: string };
+  /** Id of the hub that has the duties of all. */
+  readonly leader: string | undefined;
+  members(): MemberRecord[];
+}
+
+/** Properties of this node that others take from its record. */
 export interface OwnNode {
   readonly name: string;
-  /** Settings below `node.attr`. */
   readonly attributes: Readonly<Record<string, string>>;
   readonly host: string;
   readonly httpAddress: () => string;
   readonly transportAddress: string;
 }
 
-const IDENTITY_KEY = "identity";
 const SETTINGS_KEY = "settings";
 /** Attempts of one change against concurrent changes by other hubs. */
 const CHANGE_TRIES = 20;
@@ -29,46 +35,53 @@ export class ClusterInfo implements Cluster {
   readonly uuid: string;
   readonly #bucket: StateBucket;
   readonly #node: OwnNode;
-  readonly #nodeId: string;
+  readonly #cluster: ClusterMembers;
   #persistent: JsonObject;
   /** Kept until the hub stops. */
   #transient: JsonObject = {};
 
-  /** Reads the cluster's identity, or creates it. */
-  static async open(bucket: StateBucket, name: string, node: OwnNode): Promise<ClusterInfo> {
-    const uuid = await identityOf(bucket);
+  /** Reads the cluster's settings. */
+  static async open(
+    bucket: StateBucket,
+    name: string,
+    cluster: ClusterMembers,
+    node: OwnNode,
+  ): Promise<ClusterInfo> {
     const entry = await bucket.get(SETTINGS_KEY);
-    return new ClusterInfo(bucket, name, uuid, node, entry === null ? {} : decode(entry.value));
+    return new ClusterInfo(bucket, name, cluster, node, entry === null ? {} : decode(entry.value));
   }
 
   private constructor(
     bucket: StateBucket,
     name: string,
-    uuid: string,
+    cluster: ClusterMembers,
     node: OwnNode,
     persistent: JsonObject,
   ) {
     this.#bucket = bucket;
     this.name = name;
-    this.uuid = uuid;
+    this.uuid = cluster.identity.cluster;
+    this.#cluster = cluster;
     this.#node = node;
     this.#persistent = persistent;
-    this.#nodeId = createHash("sha256").update(`${uuid}/${node.name}`).digest("base64url").slice(0, 22);
   }
 
   nodes(): NodeInfo[] {
+    const { identity, leader } = this.#cluster;
     const { name, attributes, host, httpAddress, transportAddress } = this.#node;
-    return [
-      {
-        id: this.#nodeId,
-        name,
-        attributes,
-        host,
-        httpAddress: httpAddress(),
-        transportAddress,
-        master: true,
-      },
-    ];
+    const self = { id: identity.node, name, attributes, host, httpAddress: httpAddress(), transportAddress };
+    const others = this.#cluster
+      .members()
+      .filter(({ id, state }) => state === "live" && id !== identity.node);
+    return [self, ...others].map((node) => ({
+      id: node.id,
+      name: node.name,
+      attributes: node.attributes,
+      host: node.host,
+      httpAddress: node.httpAddress,
+      transportAddress: node.transportAddress,
+      master: node.id === (leader ?? identity.node),
+    }));
   }
 
   settings(): { readonly persistent: JsonObject; readonly transient: JsonObject } {
@@ -94,20 +107,6 @@ export class ClusterInfo implements Cluster {
         if (toAppError(error).code !== "journal_conflict" || tries === CHANGE_TRIES) throw error;
       }
     }
-  }
-}
-
-async function identityOf(bucket: StateBucket): Promise<string> {
-  const known = await bucket.get(IDENTITY_KEY);
-  if (known !== null) return Buffer.from(known.value).toString();
-  const uuid = randomBytes(16).toString("base64url");
-  try {
-    await bucket.create(IDENTITY_KEY, Buffer.from(uuid));
-    return uuid;
-  } catch (error) {
-    const other = toAppError(error).code === "journal_conflict" ? await bucket.get(IDENTITY_KEY) : null;
-    if (other === null) throw error;
-    return Buffer.from(other.value).toString();
   }
 }
 

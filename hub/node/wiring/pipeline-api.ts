@@ -126,6 +126,7 @@ export class PipelineApi implements PipelineAdmin, DeadLetterBox {
         plugin: "dead-letters",
         type: "dead_letter",
         hubName,
+        sourceName: hubName,
         hostName: hostname(),
         version,
       },

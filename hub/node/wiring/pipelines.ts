@@ -2,15 +2,19 @@
 
 import { hostname } from "node:os";
 import { join } from "node:path";
+import type { PartitionRunner } from "#hub/cluster/allocation/partition-owner.ts";
 import type { Journal } from "#hub/journal/journal.ts";
 import type { HubSettings } from "#hub/node/settings/hub-settings.ts";
 import { pipelineVariables, shownVariables } from "#hub/node/settings/keystore.ts";
+import type { ClusterNode } from "#hub/node/wiring/cluster.ts";
+import { openSharedInputs } from "#hub/node/wiring/shared-inputs.ts";
 import { ManagedPipelines } from "#hub/pipeline/definitions/managed-pipelines.ts";
 import { PipelineControl } from "#hub/pipeline/definitions/pipeline-control.ts";
 import type { InputDeadLetter } from "#hub/pipeline/plugins/input.ts";
 import { type InputReach, InputStates } from "#hub/pipeline/runtime/input-host.ts";
 import { Pipeline } from "#hub/pipeline/runtime/pipeline.ts";
 import type { PipelineOptions } from "#hub/pipeline/runtime/pipeline-options.ts";
+import type { SharedInputs } from "#hub/pipeline/runtime/shared-inputs.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
@@ -28,11 +32,12 @@ const BUILT_IN = "main";
 export interface PipelinesOptions
   extends Pick<
     PipelineOptions,
-    "source" | "sink" | "deadLetters" | "cursors" | "metrics" | "listener" | "events" | "resume"
+    "source" | "sink" | "deadLetters" | "cursors" | "metrics" | "listener" | "events" | "resume" | "sharing"
   > {
   readonly settings: HubSettings;
   readonly journal: Journal;
   readonly version: string;
+  readonly cluster: ClusterNode;
   /** path.data, absolute. */
   readonly folder: string;
   readonly log: Logger;
@@ -43,10 +48,11 @@ export interface PipelinesOptions
   readonly mayIngest: (authorization: string, ip: string) => Promise<boolean>;
 }
 
-export class Pipelines implements Component {
+export class Pipelines implements Component, PartitionRunner {
   readonly control: PipelineControl;
   readonly #options: PipelinesOptions;
   readonly #states: InputStates;
+  readonly #shared: SharedInputs;
   #pipeline: Pipeline | undefined;
   #prepared: Promise<Pipeline> | undefined;
   readonly #onHangup = (): void => {
@@ -59,13 +65,22 @@ export class Pipelines implements Component {
   };
 
   static async open(options: PipelinesOptions): Promise<Pipelines> {
-    return new Pipelines(options, new ManagedPipelines(await options.journal.bucket("pipelines")));
+    const { journal, cluster, log, folder } = options;
+    const local = new InputStates(join(folder, "inputs"));
+    const shared = await openSharedInputs({ journal, cluster, local, log });
+    return new Pipelines(options, new ManagedPipelines(await journal.bucket("pipelines")), local, shared);
   }
 
-  private constructor(options: PipelinesOptions, managed: ManagedPipelines) {
+  private constructor(
+    options: PipelinesOptions,
+    managed: ManagedPipelines,
+    states: InputStates,
+    shared: SharedInputs,
+  ) {
     const { settings, log, clock, folder } = options;
     this.#options = options;
-    this.#states = new InputStates(join(folder, "inputs"));
+    this.#states = states;
+    this.#shared = shared;
     const ecs = settings["pipeline.ecs_compatibility"];
     this.control = new PipelineControl({
       files: { paths: settings["path.config"], pipelinesFile: settings["path.pipelines"] },
@@ -88,6 +103,21 @@ export class Pipelines implements Component {
   /** Position in RAW up to which everything is processed; undefined before `start`. */
   get processed(): Position | undefined {
     return this.#pipeline?.floor;
+  }
+
+  /** See Pipeline.isStateful. */
+  get isStateful(): boolean {
+    return this.#pipeline?.isStateful ?? false;
+  }
+
+  /** See Pipeline.assign. Throws closed before `start` and after `stop`. */
+  assign(partitions: ReadonlySet<number>): Promise<void> {
+    return this.pipeline.assign(partitions);
+  }
+
+  /** See Pipeline.abandon. */
+  abandon(): void {
+    this.#pipeline?.abandon();
   }
 
   /** Returns what needs attention: outputs that can't deliver, and a changed configuration that is invalid. */
@@ -155,12 +185,13 @@ export class Pipelines implements Component {
   }
 
   #reach(): Pick<PipelineOptions, "hub"> & Required<Pick<PipelineOptions, "inputs" | "outputs">> {
-    const { settings, journal, version, folder, bearer, mayIngest } = this.#options;
+    const { settings, journal, version, cluster, folder, bearer, mayIngest } = this.#options;
     const allowed = settings["pipeline.allowed_hosts"];
     const checkTarget = (host: string): void => checkHost(host, allowed);
     const inputs: InputReach = {
       publish: (subject, data, options) => journal.publish(subject, data, options),
       states: this.#states,
+      shared: this.#shared,
       hubName: settings["node.name"],
       hostName: hostname(),
       version,
@@ -170,7 +201,7 @@ export class Pipelines implements Component {
       deadLetters: (after, signal) => followDeadLetters(journal, after, signal, this.#options.clock),
     };
     return {
-      hub: settings["node.name"],
+      hub: cluster.identity.node,
       inputs,
       outputs: {
         folder: join(folder, "out"),

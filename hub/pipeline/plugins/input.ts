@@ -91,7 +91,7 @@ export interface InputContext {
   readonly log: Logger;
   readonly clock: Clock;
   readonly state: InputState;
-  /** Name of this hub. */
+  /** Name of this hub; for a shared source one that all hubs use. */
   readonly hubName: string;
   /** Opens the way of a source into the log; several may be open. */
   readonly open: (source: InputSource) => InputChannel;
@@ -136,6 +136,8 @@ export interface InputDefinition<O extends TObject = TObject, Values = NoInfer<S
   readonly options: O;
   /** True: agents bring the events, nothing is run. */
   readonly takesAgents?: boolean;
+  /** True: every hub reads the same source, so that one hub at a time runs the input. False: it listens on its own hub. */
+  readonly isShared?: boolean;
   /**
    * Reads the options and opens nothing; returns what makes the input, or undefined where nothing is to be run.
    * Every input has the options `add_field`, `tags` and `type` besides its own; the runtime applies them.

@@ -71,6 +71,8 @@ export interface CompiledInput {
   /** Applies the options that all inputs have. */
   readonly decorate: (event: Event) => void;
   readonly make: (context: InputContext) => Component;
+  /** See InputDefinition. */
+  readonly isShared: boolean;
   /** Makes a codec as the input's option `codec` names it; undefined where it has no such option. */
   readonly codec: (() => Codec) | undefined;
 }
@@ -150,7 +152,8 @@ export class PluginMaker {
       });
       if (make === undefined) return undefined;
       const fingerprint = `${node.name} ${writtenOptions(values)}`;
-      return { id, name: node.name, fingerprint, decorate: inputDecoration(values), make, codec };
+      const isShared = definition.isShared === true;
+      return { id, name: node.name, fingerprint, decorate: inputDecoration(values), make, isShared, codec };
     });
   }
 

@@ -20,9 +20,12 @@ const FLOOR_INTERVAL_MS = 5_000;
 
 export interface CursorKeeperOptions {
   readonly bucket: StateBucket;
+  /** Id of this hub. */
   readonly hub: string;
   /** Random name of this process. */
   readonly owner: string;
+  /** Called where another process has written a cursor; returns whether the session begins anew because of that. */
+  readonly onConflict: () => boolean;
   readonly deps: PartitionDeps;
   readonly events: PipelineEvents;
   readonly resume: (cursor: StoredCursor) => Resumption;
@@ -33,6 +36,14 @@ export interface CursorKeeperOptions {
 interface StoredFloor {
   readonly rawPosition: Position;
   readonly docPosition: Position;
+  /** Partitions that it holds for, see printPartitions; absent: all. */
+  readonly partitions?: string;
+}
+
+/** A floor as it is used. */
+interface Floor {
+  readonly after: Position;
+  readonly partitions: ReadonlySet<number> | undefined;
 }
 
 export class CursorKeeper {
@@ -40,6 +51,10 @@ export class CursorKeeper {
   readonly #partitions = new Map<number, Partition>();
   readonly #stopping = new AbortController();
   readonly #floorKey: string;
+  #owned: readonly number[] = Array.from({ length: PARTITIONS }, (_, partition) => partition);
+  /** The partitions as a floor names them; undefined: all. */
+  #printed: string | undefined;
+  readonly #floors: Floor[] = [];
   #floor: Position = START;
   #floorSavedMs = 0;
   #saver: Promise<void> = Promise.resolve();
@@ -54,21 +69,25 @@ export class CursorKeeper {
     return this.#floor;
   }
 
-  /** Loads all cursors; returns the position behind which RAW is to be read. Throws data_corrupt. */
-  async load(): Promise<Position> {
-    const { bucket, resume } = this.#options;
-    const stored = await bucket.get(this.#floorKey);
-    if (stored !== null) {
-      const floor = JSON.parse(Buffer.from(stored.value).toString()) as StoredFloor;
-      const { after, keepSources } = resume({ partition: null, ...floor });
-      if (keepSources) this.#floor = after;
+  /**
+   * Loads the cursors of `partitions` (undefined: all); returns the position behind which RAW is to be read. Throws
+   * data_corrupt.
+   */
+  async load(partitions: ReadonlySet<number> | undefined): Promise<Position> {
+    const { bucket } = this.#options;
+    if (partitions !== undefined) {
+      this.#owned = [...partitions];
+      this.#printed = printPartitions(partitions);
     }
+    await this.#loadFloors();
     const keys = (await bucket.keys("cursor.")).map((key) => Number(key.slice("cursor.".length)));
-    const known = keys.filter((partition) => partition >= 0 && partition < PARTITIONS);
+    const known = keys.filter((partition) => this.#owned.includes(partition));
     await Promise.all(known.map((partition) => this.#loadPartition(partition)));
-    if (known.length < PARTITIONS) return this.#floor;
-    const starts = [...this.#partitions.values()].map(({ savedPosition }) => savedPosition);
-    return starts.reduce((lowest, position) => (comparePositions(position, lowest) < 0 ? position : lowest));
+    const starts = this.#owned.map(
+      (partition) => this.#partitions.get(partition)?.savedPosition ?? this.#floorOf(partition),
+    );
+    this.#floor = lowestOf(starts);
+    return this.#floor;
   }
 
   /** Begins to store cursors; `readPosition` says how far RAW was read. */
@@ -91,8 +110,9 @@ export class CursorKeeper {
     const known = this.#partitions.get(partition);
     if (known !== undefined) return known;
     const { bucket, owner } = this.#options;
-    const store = new CursorStore(bucket, partition, owner, null, 0);
-    return this.#add(partition, { after: this.#floor, keepSources: false }, undefined, store);
+    const store = new CursorStore(bucket, partition, owner, null, 0, this.#options.hub);
+    const after = this.#floorOf(partition);
+    return this.#add(partition, { after, keepSources: false }, undefined, store);
   }
 
   /** Resolves when no partition has anything in flight. */
@@ -107,15 +127,40 @@ export class CursorKeeper {
     return total;
   }
 
+  /** Loads the floors of all hubs: each holds for the partitions that its hub processed when it was stored. */
+  async #loadFloors(): Promise<void> {
+    const { bucket, resume } = this.#options;
+    for (const key of await bucket.keys("floor.")) {
+      const stored = await bucket.get(key);
+      if (stored === null) continue;
+      const floor = JSON.parse(Buffer.from(stored.value).toString()) as StoredFloor;
+      const { after, keepSources } = resume({ partition: null, ...floor });
+      if (keepSources) this.#floors.push({ after, partitions: parsePartitions(floor.partitions) });
+    }
+  }
+
+  /** Returns the highest floor that holds for a partition. */
+  #floorOf(partition: number): Position {
+    let highest = START;
+    for (const { after, partitions } of this.#floors) {
+      const holds = partitions === undefined || partitions.has(partition);
+      if (holds && comparePositions(after, highest) > 0) highest = after;
+    }
+    return highest;
+  }
+
   async #loadPartition(partition: number): Promise<void> {
-    const { bucket, owner, resume } = this.#options;
+    const { bucket, owner, resume, hub } = this.#options;
     const key = cursorKey(partition);
     const entry = await bucket.get(key);
     if (entry === null) return;
-    const cursor = decodeCursor(key, entry.value);
+    let cursor = decodeCursor(key, entry.value);
+    const store = new CursorStore(bucket, partition, owner, entry, cursor.epoch, hub);
+    // An earlier process of this hub is dead. Another hub may only have stood still: from here on it can't store.
+    if (cursor.hub !== undefined && cursor.hub !== hub) cursor = await store.claim(cursor);
     const { rawPosition, docPosition } = cursor;
     const resumption = resume({ partition, rawPosition, docPosition });
-    this.#add(partition, resumption, cursor, new CursorStore(bucket, partition, owner, entry, cursor.epoch));
+    this.#add(partition, resumption, cursor, store);
   }
 
   #add(
@@ -128,7 +173,7 @@ export class CursorKeeper {
     const known = cursor !== undefined && keepSources;
     const start = {
       partition,
-      rawPosition: comparePositions(after, this.#floor) < 0 ? this.#floor : after,
+      rawPosition: highestOf(after, this.#floorOf(partition)),
       docPosition: known ? cursor.docPosition : START,
       sources: known ? cursor.sources : [],
       store,
@@ -171,6 +216,13 @@ export class CursorKeeper {
         return;
       }
       metrics.cursorConflicts.inc();
+      if (this.#options.onConflict()) {
+        log.warn(
+          { partition: partition.partition },
+          "a hub that had stood still wrote a cursor; it is read anew",
+        );
+        return;
+      }
       log.error({ partition: partition.partition }, "another hub has taken a partition over; it stops here");
       events.onPartitionStopped?.(partition.partition, failure);
     }
@@ -196,8 +248,37 @@ export class CursorKeeper {
       }
     }
     if (comparePositions(rawPosition, this.#floor) <= 0) return;
-    const stored: StoredFloor = { rawPosition, docPosition };
+    const partitions = this.#printed;
+    const stored: StoredFloor = { rawPosition, docPosition, ...(partitions !== undefined && { partitions }) };
     await bucket.put(this.#floorKey, Buffer.from(JSON.stringify(stored)));
     this.#floor = rawPosition;
   }
+}
+
+/** A bit for each partition, base64url. */
+function printPartitions(partitions: Iterable<number>): string {
+  const bits = Buffer.alloc(PARTITIONS / 8);
+  for (const partition of partitions) bits[partition >> 3]! |= 1 << (partition & 7);
+  return bits.toString("base64url");
+}
+
+function parsePartitions(text: string | undefined): ReadonlySet<number> | undefined {
+  if (text === undefined) return undefined;
+  const bits = Buffer.from(text, "base64url");
+  const found = new Set<number>();
+  for (let partition = 0; partition < PARTITIONS; partition++)
+    if ((bits[partition >> 3]! & (1 << (partition & 7))) !== 0) found.add(partition);
+  return found;
+}
+
+function highestOf(a: Position, b: Position): Position {
+  return comparePositions(a, b) < 0 ? b : a;
+}
+
+function lowestOf(positions: readonly Position[]): Position {
+  const [first = START, ...rest] = positions;
+  return rest.reduce(
+    (lowest, position) => (comparePositions(position, lowest) < 0 ? position : lowest),
+    first,
+  );
 }

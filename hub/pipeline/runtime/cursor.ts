@@ -19,6 +19,8 @@ export interface Cursor {
   readonly epoch: number;
   /** Random name of the process that wrote it. */
   readonly owner: string;
+  /** Id of the hub whose process that is; absent where a version before shared partitions wrote it. */
+  readonly hub?: string;
 }
 
 /** Returns the key of a partition's cursor. */
@@ -59,6 +61,7 @@ export class CursorStore {
   readonly #bucket: StateBucket;
   readonly #key: string;
   readonly #owner: string;
+  readonly #hub: string;
   #revision: number;
   #epoch: number;
 
@@ -68,21 +71,24 @@ export class CursorStore {
     owner: string,
     found: StateEntry | null,
     epoch: number,
+    hub: string,
   ) {
     this.#bucket = bucket;
     this.#key = cursorKey(partition);
     this.#owner = owner;
+    this.#hub = hub;
     this.#revision = found?.revision ?? 0;
     this.#epoch = epoch + 1;
   }
 
   /** Throws journal_conflict where another process has written the cursor since it was read. */
-  async save(cursor: Omit<Cursor, "epoch" | "owner">): Promise<void> {
-    const value = encodeCursor({ ...cursor, epoch: this.#epoch, owner: this.#owner });
+  async save({ rawPosition, docPosition, sources }: Omit<Cursor, "epoch" | "owner" | "hub">): Promise<void> {
+    const [epoch, owner, hub] = [this.#epoch, this.#owner, this.#hub];
+    const value = encodeCursor({ rawPosition, docPosition, sources, epoch, owner, hub });
     try {
       this.#revision = await this.#write(value);
     } catch (error) {
-      if (!(error instanceof AppError) || error.code !== "journal_conflict") throw error;
+      if (!isConflict(error)) throw error;
       const found = await this.#bucket.get(this.#key);
       if (found === null || decodeCursor(this.#key, found.value).owner !== this.#owner) throw error;
       this.#revision = found.revision;
@@ -90,8 +96,31 @@ export class CursorStore {
     }
   }
 
+  /**
+   * Writes the cursor in this process's name, so that the process before can't any more. Returns the cursor: a newer one
+   * where that process wrote meanwhile.
+   */
+  async claim(found: Cursor): Promise<Cursor> {
+    for (let cursor = found; ; ) {
+      try {
+        await this.save(cursor);
+        return cursor;
+      } catch (error) {
+        const entry = isConflict(error) ? await this.#bucket.get(this.#key) : null;
+        if (entry === null) throw error;
+        cursor = decodeCursor(this.#key, entry.value);
+        this.#revision = entry.revision;
+        this.#epoch = cursor.epoch + 1;
+      }
+    }
+  }
+
   #write(value: Uint8Array): Promise<number> {
     if (this.#revision === 0) return this.#bucket.create(this.#key, value);
     return this.#bucket.update(this.#key, value, this.#revision);
   }
+}
+
+function isConflict(error: unknown): boolean {
+  return error instanceof AppError && error.code === "journal_conflict";
 }

@@ -12,6 +12,7 @@ const IDENTITY = {
   plugin: "tcp_1",
   type: "tcp",
   hubName: "hub-1",
+  sourceName: "hub-1",
   hostName: "host-1",
   version: "1",
 };

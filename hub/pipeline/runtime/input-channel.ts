@@ -34,6 +34,8 @@ export interface InputIdentity {
   /** Kind of the input, e.g. "tcp". */
   readonly type: string;
   readonly hubName: string;
+  /** Name that its sources are told apart by: the hub's, or one that all hubs share. */
+  readonly sourceName: string;
   readonly hostName: string;
   readonly version: string;
 }
@@ -201,9 +203,13 @@ export class RawChannel implements InputChannel {
 
 const NOTHING = new Uint8Array();
 
-/** Returns the UUID that an input has for good, by hub, pipeline and id: it stands for an agent's in the log. */
-export function inputUuid({ hubName, pipeline, plugin }: InputIdentity): string {
-  const hex = hash(JSON.stringify([hubName, pipeline, plugin])).toString("hex");
+/** Returns the UUID that an input has for good, by source name, pipeline and id: it stands for an agent's in the log. */
+export function inputUuid({
+  sourceName,
+  pipeline,
+  plugin,
+}: Pick<InputIdentity, "sourceName" | "pipeline" | "plugin">): string {
+  const hex = hash(JSON.stringify([sourceName, pipeline, plugin])).toString("hex");
   // Version 8 of RFC 9562: bits of one's own making.
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }

@@ -11,11 +11,14 @@ import type { Logger } from "#proto/kit/log.ts";
 import { Backoff } from "#proto/kit/retry.ts";
 import { type PublishRaw, RawChannel } from "./input-channel.ts";
 import type { PipelineMetrics } from "./pipeline-metrics.ts";
+import type { InputTurn, SharedInputs } from "./shared-inputs.ts";
 
 /** What inputs work with. */
 export interface InputReach {
   readonly publish: PublishRaw;
   readonly states: InputStates;
+  /** Set where inputs of shared sources run on one of several hubs; without it all run here. */
+  readonly shared?: SharedInputs;
   readonly hubName: string;
   readonly hostName: string;
   readonly version: string;
@@ -41,7 +44,8 @@ export interface InputStatus {
   readonly pipeline: string;
   readonly id: string;
   readonly name: string;
-  readonly state: "starting" | "running" | "failing";
+  /** `standby`: another hub runs it. */
+  readonly state: "starting" | "running" | "failing" | "standby";
   /** Empty while it works. */
   readonly reason: string;
   readonly events: number;
@@ -127,10 +131,18 @@ class RunningInput implements Component {
     this.#options = options;
   }
 
-  /** Resolves after the first try to start; a failing one is repeated behind the scenes. */
+  /**
+   * Resolves after the first try to start; a failing one is repeated behind the scenes. An input of a shared source starts
+   * behind the scenes altogether, when it is this hub's turn.
+   */
   async start(): Promise<void> {
     const first = Promise.withResolvers<void>();
-    this.#starting = this.#startUntilItWorks(first.resolve);
+    const { reach, input } = this.#options;
+    if (input.isShared && reach.shared !== undefined) {
+      this.#starting = this.#takeTurns(reach.shared);
+      return;
+    }
+    this.#starting = this.#startUntilItWorks(first.resolve, this.#stopping.signal);
     await first.promise;
   }
 
@@ -151,12 +163,46 @@ class RunningInput implements Component {
     return this.#handlers.get(address)?.(records);
   }
 
-  async #startUntilItWorks(tried: () => void): Promise<void> {
-    const { input, clock, log, metrics, pipeline } = this.#options;
+  /** Runs the input whenever it is this hub's turn, until it is stopped. */
+  async #takeTurns(shared: SharedInputs): Promise<void> {
+    const { input, pipeline, log, clock } = this.#options;
     const { signal } = this.#stopping;
     const backoff = new Backoff(START_RETRY);
     while (!signal.aborted) {
-      const component = input.make(this.#context());
+      try {
+        this.#state = "standby";
+        const turn = await shared.turn(pipeline, input.id, signal);
+        await this.#runTurn(turn);
+        backoff.reset();
+      } catch (error) {
+        if (signal.aborted) return;
+        log.warn({ err: error, pipeline, input: input.id }, "an input can't take its turn and tries again");
+        await clock.sleep(backoff.next(), signal);
+      }
+    }
+  }
+
+  async #runTurn(turn: InputTurn): Promise<void> {
+    const ends = AbortSignal.any([this.#stopping.signal, turn.lost]);
+    this.#state = "starting";
+    try {
+      await this.#startUntilItWorks(() => undefined, ends);
+      if (!ends.aborted)
+        await new Promise((resolve) => ends.addEventListener("abort", resolve, { once: true }));
+    } finally {
+      const component = this.#component;
+      this.#component = undefined;
+      this.#handlers.clear();
+      await component?.stop();
+      await turn.release();
+    }
+  }
+
+  async #startUntilItWorks(tried: () => void, signal: AbortSignal): Promise<void> {
+    const { input, clock, log, metrics, pipeline } = this.#options;
+    const backoff = new Backoff(START_RETRY);
+    while (!signal.aborted) {
+      const component = input.make(this.#context(signal));
       try {
         await component.start();
         this.#component = component;
@@ -180,17 +226,18 @@ class RunningInput implements Component {
     this.#reason = message ?? "";
   }
 
-  #context(): InputContext {
+  #context(signal: AbortSignal): InputContext {
     const { reach, input, pipeline, isManaged, log, clock, metrics } = this.#options;
     const { hubName, hostName, version, publish } = reach;
-    const { signal } = this.#stopping;
-    const identity = { pipeline, plugin: input.id, type: input.name, hubName, hostName, version };
+    const shared = input.isShared ? reach.shared : undefined;
+    const sourceName = shared?.hubName ?? hubName;
+    const identity = { pipeline, plugin: input.id, type: input.name, hubName, sourceName, hostName, version };
     return {
       id: input.id,
       log,
       clock,
-      hubName,
-      state: reach.states.of(pipeline, input.id),
+      hubName: sourceName,
+      state: (shared?.states ?? reach.states).of(pipeline, input.id),
       open: (source) =>
         new RawChannel({
           identity,

@@ -31,6 +31,8 @@ export interface OutletDeps {
   readonly metrics: PipelineMetrics;
   /** Writers of the outputs; without it there are none. */
   readonly outputs?: OutputHost;
+  /** False where another hub may have taken over; without it writing is always allowed. */
+  readonly mayWrite?: () => boolean;
 }
 
 export class Outlet {
@@ -50,6 +52,8 @@ export class Outlet {
     sources: readonly SourceRange[],
   ): Promise<Position | undefined> {
     const sourceKey = sources[0]?.key ?? "";
+    if (this.#deps.mayWrite?.() === false)
+      throw new AppError("cancelled", "another hub may have taken the partition over");
     this.#count(output);
     for (const { reason, plugin, offset, event } of output.rejected) {
       await this.deadLetter({ reason, plugin, origin, sourceKey, offset, kind: "event", data: event });

@@ -31,6 +31,12 @@ export interface PipelineSettings {
   readonly batchDelayMs: number;
 }
 
+/** How partitions are shared among hubs: those given by `Pipeline.assign` are processed. */
+export interface Sharing {
+  /** False from the moment that another hub may have taken this one's partitions over. Called before each write. */
+  readonly mayWrite: () => boolean;
+}
+
 export interface PipelineOptions {
   readonly settings: PipelineSettings;
   readonly source: RawSource;
@@ -38,8 +44,10 @@ export interface PipelineOptions {
   readonly deadLetters: DeadLetterSink;
   /** Holds the cursors. */
   readonly cursors: StateBucket;
-  /** Name of this hub, the same after each start. */
+  /** Id of this hub, the same after each start. */
   readonly hub: string;
+  /** Set where partitions are shared with other hubs; without it this one processes all. */
+  readonly sharing?: Sharing;
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly clock?: Clock;

@@ -22,6 +22,9 @@ import { Session } from "./session.ts";
 /** What is in flight at a stop gets so long: a hub has to end within a time as well. */
 const AT_STOP = { stallMs: 5_000, totalMs: 5_000, writeMs: 3_000 };
 
+/** Where another hub may have taken over. */
+const AT_LOSS = { stallMs: 0, totalMs: 0, writeMs: 0 };
+
 /** At a reload: a blocked output must not hold it up, a slow one needn't get events twice. */
 const AT_RELOAD = { stallMs: 5_000, totalMs: 60_000, writeMs: 10_000 };
 
@@ -48,12 +51,18 @@ export class Pipeline implements Component {
   #changes: Promise<void> = Promise.resolve();
   #stopped: Promise<void> | undefined;
   #floor: Position | undefined;
+  /** Partitions to process; undefined: all. */
+  #partitions: ReadonlySet<number> | undefined;
+  #plan: Plan | undefined;
+  /** False until the first session reads. */
+  #hasBegun = false;
 
   constructor(options: PipelineOptions) {
     const { metrics, clock = systemClock } = options;
     this.#options = options;
     this.#clock = clock;
     this.#definitions = options.settings.pipelines ?? [];
+    if (options.sharing !== undefined) this.#partitions = new Set();
     const sum = (of: Parameters<Session["keeper"]["sum"]>[0]): number => this.#session?.keeper.sum(of) ?? 0;
     this.#metrics = pipelineMetrics(metrics, {
       inFlightBytes: () => this.#session?.inFlight.bytes ?? 0,
@@ -75,9 +84,32 @@ export class Pipeline implements Component {
   async start(): Promise<void> {
     this.#prepared ??= this.#prepare();
     const { session, plan } = await this.#prepared;
+    this.#plan = plan;
     this.#session = session;
-    await session.begin();
+    if (this.#partitions?.size !== 0) await this.#begin(session);
     await this.#inputs.apply(plan?.inputs ?? []);
+  }
+
+  /**
+   * Processes these partitions and no others; resolves when the cursors of those given up are stored and the others are
+   * read. Without `PipelineOptions.sharing` it may not be called.
+   */
+  assign(partitions: ReadonlySet<number>): Promise<void> {
+    return this.#change(async () => {
+      this.#partitions = partitions;
+      if (this.#session !== undefined && !this.#hasBegun) await this.#begin(this.#session);
+      else await this.#renew(this.#definitions, this.#plan);
+    });
+  }
+
+  /** Writes nothing any more, since another hub may have taken over; `assign` follows. */
+  abandon(): void {
+    this.#session?.abandon();
+  }
+
+  /** True where a filter keeps events of several messages: then one hub must process all partitions. */
+  get isStateful(): boolean {
+    return this.#plan?.stateful === true;
   }
 
   /** Takes nothing in, reads no further, gives what is in flight some seconds, stores the cursors, ends the workers. */
@@ -92,8 +124,9 @@ export class Pipeline implements Component {
    */
   reload(definitions: readonly PipelineDefinition[]): Promise<void> {
     return this.#change(async () => {
-      const plan = await this.#plan(definitions);
+      const plan = await this.#makePlan(definitions);
       await this.#renew(definitions, plan);
+      this.#plan = plan;
       await this.#inputs.apply(plan?.inputs ?? []);
     });
   }
@@ -127,7 +160,7 @@ export class Pipeline implements Component {
   }
 
   async #prepare(): Promise<Prepared> {
-    const plan = await this.#plan(this.#definitions);
+    const plan = await this.#makePlan(this.#definitions);
     const session = this.#makeSession(this.#definitions, plan, this.#options.resume ?? takeAsItStands);
     await session.prepare();
     return { session, plan };
@@ -152,20 +185,29 @@ export class Pipeline implements Component {
     const session = this.#makeSession(definitions, plan, takeAsItStands, isCareful);
     await session.prepare();
     const before = this.#session;
-    await before?.end(AT_RELOAD);
+    await before?.end(this.#mayWrite() ? AT_RELOAD : AT_LOSS);
     this.#floor = before?.keeper.floor;
     this.#session = session;
     this.#definitions = definitions;
     const backoff = new Backoff(BEGIN_RETRY);
     while (!this.#stopping.signal.aborted) {
       try {
-        await session.begin();
+        await this.#begin(session);
         return;
       } catch (error) {
         this.#options.log.warn({ err: error }, "the cursors can't be read; it is tried again");
         await this.#clock.sleep(backoff.next(), this.#stopping.signal);
       }
     }
+  }
+
+  async #begin(session: Session): Promise<void> {
+    await session.begin(this.#partitions);
+    this.#hasBegun = true;
+  }
+
+  #mayWrite(): boolean {
+    return this.#options.sharing?.mayWrite() ?? true;
   }
 
   #makeSession(
@@ -202,7 +244,7 @@ export class Pipeline implements Component {
   }
 
   /** The language is loaded only where there is something to plan. */
-  async #plan(definitions: readonly PipelineDefinition[]): Promise<Plan | undefined> {
+  async #makePlan(definitions: readonly PipelineDefinition[]): Promise<Plan | undefined> {
     if (definitions.length === 0) return undefined;
     const { planPipelines } = await import("../program/plan.ts");
     const plan = await planPipelines(definitions, (await this.#options.variables?.()) ?? { ...process.env });

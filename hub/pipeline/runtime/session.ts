@@ -76,6 +76,7 @@ export class Session {
   readonly #working = new AbortController();
   #reader: Promise<void> = Promise.resolve();
   #flusher: Promise<void> = Promise.resolve();
+  #partitions: ReadonlySet<number> | undefined;
   #readPosition: Position | undefined;
   #flushes = 0;
 
@@ -99,6 +100,7 @@ export class Session {
       bucket: pipeline.cursors,
       hub: pipeline.hub,
       owner: options.owner,
+      onConflict: () => this.#isConflictOurs(),
       deps,
       events: pipeline.events ?? {},
       resume: options.resume,
@@ -111,16 +113,24 @@ export class Session {
     return this.#pool.start();
   }
 
+  /** Reads and writes nothing any more, at once; `end` follows. */
+  abandon(): void {
+    this.#reading.abort();
+    this.#working.abort();
+  }
+
   /** Ends the threads of a session that isn't to begin. */
   discard(): Promise<void> {
     return this.#pool.stop();
   }
 
-  /** Loads the cursors and begins to read. Throws data_corrupt, unavailable. */
-  async begin(): Promise<void> {
-    this.#readPosition = await this.keeper.load();
+  /** Loads the cursors of `partitions` (undefined: all) and begins to read. Throws data_corrupt, unavailable. */
+  async begin(partitions: ReadonlySet<number> | undefined): Promise<void> {
+    this.#partitions = partitions;
+    this.#readPosition = await this.keeper.load(partitions);
     this.keeper.start(() => this.#readPosition!);
-    this.#reader = this.#read();
+    // Without partitions there is nothing to read.
+    if (partitions?.size !== 0) this.#reader = this.#read();
     if (this.#held !== undefined) this.#flusher = this.#flushNowAndThen();
   }
 
@@ -201,11 +211,31 @@ export class Session {
       process: (item, events) => this.#batcher.add(item, events),
       release: (bytes) => this.inFlight.release(bytes),
       isEnding: () => this.#reading.signal.aborted,
+      mayWrite: () => this.#mayWrite(),
       ...(held !== undefined && {
         finished: (sequence: number) => held.finished(sequence),
         heldFrom: () => held.heldFrom,
       }),
     };
+  }
+
+  /** Where another hub may have taken over, nothing is written any more. */
+  #mayWrite(): boolean {
+    if (this.#options.pipeline.sharing?.mayWrite() !== false) return true;
+    this.abandon();
+    return false;
+  }
+
+  /**
+   * Another process has written a cursor. True where the partition is this hub's all the same: it was a hub that had stood
+   * still, and this one goes on from the cursor that was stored.
+   */
+  #isConflictOurs(): boolean {
+    const { sharing } = this.#options.pipeline;
+    if (sharing === undefined || !sharing.mayWrite()) return false;
+    this.#reading.abort();
+    this.#options.onBroken();
+    return true;
   }
 
   async #work(items: readonly WorkItem[]): Promise<readonly WorkResult[]> {
@@ -268,6 +298,10 @@ export class Session {
 
   /** Hands a message to its partition when there is capacity; returns false at the stop. */
   async #take(entry: RawEntry): Promise<boolean> {
+    if (this.#partitions?.has(entry.partition) === false) {
+      if (comparePositions(entry.position, this.#readPosition!) > 0) this.#readPosition = entry.position;
+      return true;
+    }
     const partition = this.keeper.partition(entry.partition);
     if (partition.wants(entry.position)) {
       const header = this.#header(entry);

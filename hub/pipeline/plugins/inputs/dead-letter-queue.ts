@@ -28,6 +28,7 @@ const OPTIONS = options({
 export const deadLetterQueueInput = defineInput({
   name: "dead_letter_queue",
   description: "reads what no output took, with the reason under [@metadata][dead_letter_queue]",
+  isShared: true,
   options: OPTIONS,
   create(values, { report }) {
     const fromMs =

@@ -68,6 +68,7 @@ type Options = Static<typeof OPTIONS>;
 export const fileInput = defineInput({
   name: "file",
   description: "reads lines of files on the hub's machine, through rotation",
+  isShared: true,
   options: OPTIONS,
   create(values, { codec, report, resolvePath }) {
     const relative = values.path.find((path) => !isAbsolute(path));

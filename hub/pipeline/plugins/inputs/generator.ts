@@ -13,6 +13,7 @@ const BATCH = 125;
 export const generatorInput = defineInput({
   name: "generator",
   description: "makes events of the same lines over and over",
+  isShared: true,
   options: options({
     message: text("the line of each event", "Hello world!"),
     lines: optional(list("lines to take in turn; instead of message")),

@@ -21,6 +21,7 @@ type Options = Static<typeof OPTIONS>;
 export const heartbeatInput = defineInput({
   name: "heartbeat",
   description: "makes an event at an interval",
+  isShared: true,
   options: OPTIONS,
   create: (values) => (context) => new Heartbeat(context, values),
 });

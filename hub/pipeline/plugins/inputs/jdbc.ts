@@ -118,6 +118,7 @@ interface Task {
 export const jdbcInput = defineInput({
   name: "jdbc",
   description: "reads rows of a PostgreSQL, MySQL, MariaDB or SQLite database",
+  isShared: true,
   options: JDBC_OPTIONS,
   create(values, { report, resolvePath }) {
     const { statement, statement_filepath, use_column_value, tracking_column } = values;

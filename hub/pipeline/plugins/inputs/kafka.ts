@@ -96,6 +96,7 @@ export type KafkaInputOptions = Static<typeof KAFKA_INPUT_OPTIONS>;
 export const kafkaInput = defineInput({
   name: "kafka",
   description: "reads topics of Kafka; offsets are stored when the log has the events",
+  isShared: true,
   options: KAFKA_INPUT_OPTIONS,
   create(values, context) {
     checkKafkaOptions(values, context.report);

@@ -49,6 +49,7 @@ type Options = Static<typeof OPTIONS>;
 export const natsInput = defineInput({
   name: "nats",
   description: "reads a stream of NATS, acknowledged when the log has the events, or hears subjects",
+  isShared: true,
   options: OPTIONS,
   create(values, context) {
     if (values.subject === undefined && (values.stream === undefined || !values.jetstream))

@@ -53,6 +53,7 @@ type Options = Static<typeof OPTIONS>;
 export const rabbitmqInput = defineInput({
   name: "rabbitmq",
   description: "reads a queue of RabbitMQ; a message is acknowledged when the log has it",
+  isShared: true,
   options: OPTIONS,
   create(values, context) {
     const makeCodec = context.codec(values.codec);

@@ -38,6 +38,7 @@ type Options = Static<typeof OPTIONS>;
 export const redisInput = defineInput({
   name: "redis",
   description: "takes events from a list, or hears them from channels",
+  isShared: true,
   options: OPTIONS,
   create(values, context) {
     const makeCodec = context.codec(values.codec);

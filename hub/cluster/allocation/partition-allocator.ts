@@ -1,0 +1,129 @@
+/** The duty of the hub that holds the lease: takes lost members out, and makes the table of partitions. */
+
+import type { MemberDirectory, ObservedMember } from "#hub/cluster/membership/member-directory.ts";
+import { encodeMember, memberKey } from "#hub/cluster/membership/member-record.ts";
+import type { Clock } from "#proto/kit/clock.ts";
+import { toAppError } from "#proto/kit/errors.ts";
+import type { Component } from "#proto/kit/lifecycle.ts";
+import type { Logger } from "#proto/kit/log.ts";
+import type { StateBucket } from "#proto/kit/state-bucket.ts";
+import { DAY_MS } from "#proto/kit/units.ts";
+import {
+  decodeTable,
+  encodeTable,
+  isTableOf,
+  NO_TABLE,
+  nextTable,
+  PARTITIONS_KEY,
+  type PartitionTable,
+} from "./partition-table.ts";
+
+const TICK_MS = 500;
+/** A lost member is named by the health for this long; then it is forgotten. */
+const FORGET_AFTER_MS = 7 * DAY_MS;
+
+export interface AllocatorOptions {
+  readonly bucket: StateBucket;
+  readonly directory: MemberDirectory;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+export class PartitionAllocator implements Component {
+  readonly #options: AllocatorOptions;
+  readonly #abort = new AbortController();
+  #running: Promise<void> = Promise.resolve();
+
+  constructor(options: AllocatorOptions) {
+    this.#options = options;
+  }
+
+  /** Makes a table at once where none fits. */
+  async start(): Promise<void> {
+    await this.#try();
+    this.#running = this.#run();
+  }
+
+  async stop(): Promise<void> {
+    this.#abort.abort();
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    const { clock, directory } = this.#options;
+    const { signal } = this.#abort;
+    while (!signal.aborted) {
+      const changed = new AbortController();
+      const unwatch = directory.onChange(() => changed.abort());
+      await clock.sleep(TICK_MS, AbortSignal.any([signal, changed.signal]));
+      unwatch();
+      if (!signal.aborted) await this.#try();
+    }
+  }
+
+  async #try(): Promise<void> {
+    try {
+      await this.sweep();
+    } catch (error) {
+      const failure = toAppError(error);
+      if (failure.code !== "journal_conflict")
+        this.#options.log.warn({ err: failure }, "the members of the cluster can't be looked after for now");
+    }
+  }
+
+  /** Takes out members that stand still, and makes the next table where the members have changed. */
+  async sweep(): Promise<void> {
+    const { directory } = this.#options;
+    for (const member of directory.all()) {
+      if (directory.isStill(member)) await this.#takeOut(member);
+      else if (member.record.state === "lost") await this.#forget(member);
+    }
+    await this.#makeTable();
+  }
+
+  /** Fails with journal_conflict where the member renews in this very moment. */
+  async #takeOut({ record, revision }: ObservedMember): Promise<void> {
+    const { bucket, directory, clock, log } = this.#options;
+    const lost = encodeMember({ ...record, state: "lost", lostMs: clock.now() });
+    await bucket.update(memberKey(record.id), lost, revision);
+    log.warn(
+      { node: record.name },
+      "a hub of the cluster doesn't answer; the others take its partitions over",
+    );
+    await directory.refresh();
+  }
+
+  async #forget({ record, revision }: ObservedMember): Promise<void> {
+    const { bucket, clock, log } = this.#options;
+    if (clock.now() - (record.lostMs ?? 0) < FORGET_AFTER_MS) return;
+    await bucket.delete(memberKey(record.id), revision);
+    log.info({ node: record.name }, "a hub that has been away for a week is forgotten");
+  }
+
+  async #makeTable(): Promise<void> {
+    const { bucket, directory, log } = this.#options;
+    const live = directory.all().filter(({ record }) => record.state === "live");
+    const members = live.map(({ record }) => ({ id: record.id, session: record.session }));
+    const shared = directory.shared(PARTITIONS_KEY);
+    const before = shared === undefined ? NO_TABLE : decodeTable(shared.value);
+    const together = live.some(({ record }) => record.needsAllPartitions);
+    if (
+      shared !== undefined &&
+      isTableOf(before, members) &&
+      isTogether(before) === (together || members.length < 2)
+    )
+      return;
+    const table = nextTable(before, members, together);
+    if (shared === undefined) await bucket.create(PARTITIONS_KEY, encodeTable(table));
+    else await bucket.update(PARTITIONS_KEY, encodeTable(table), shared.revision);
+    log.info(
+      { epoch: table.epoch, members: live.map(({ record }) => record.name) },
+      "partitions are assigned",
+    );
+    await directory.refresh();
+  }
+}
+
+function isTogether({ owners }: PartitionTable): boolean {
+  return owners.every((owner) => owner === owners[0]);
+}

@@ -1,0 +1,94 @@
+/**
+ * The table that says which hub processes which partition of RAW: key `partitions` of the bucket `nodes`, JSON, changed
+ * by compare-and-set. Its epoch grows with each change.
+ */
+
+import { PARTITIONS } from "#proto/subjects.ts";
+
+export const PARTITIONS_KEY = "partitions";
+
+/** A member as the table means it: a hub that joined again is another one. */
+export interface TableMember {
+  readonly id: string;
+  readonly session: string;
+}
+
+export interface PartitionTable {
+  readonly epoch: number;
+  readonly members: readonly TableMember[];
+  /** By partition: place of its owner in `members`; -1 where there is no member. */
+  readonly owners: readonly number[];
+}
+
+export const NO_TABLE: PartitionTable = { epoch: 0, members: [], owners: [] };
+
+export function encodeTable(table: PartitionTable): Uint8Array {
+  return Buffer.from(JSON.stringify({ v: 1, ...table }));
+}
+
+export function decodeTable(value: Uint8Array): PartitionTable {
+  return JSON.parse(Buffer.from(value).toString()) as PartitionTable;
+}
+
+/** Returns the partitions of a member; none where the table knows it in another session. */
+export function partitionsOf(
+  { members, owners }: PartitionTable,
+  { id, session }: TableMember,
+): ReadonlySet<number> {
+  const place = members.findIndex((member) => member.id === id && member.session === session);
+  if (place < 0) return new Set();
+  return new Set(owners.flatMap((owner, partition) => (owner === place ? [partition] : [])));
+}
+
+/** Returns whether a table is of exactly these members, in any order. */
+export function isTableOf({ members }: PartitionTable, wanted: readonly TableMember[]): boolean {
+  const keys = new Set(members.map(keyOf));
+  return keys.size === wanted.length && wanted.every((member) => keys.has(keyOf(member)));
+}
+
+/**
+ * Returns the table that follows `before` for these members: partitions spread evenly (numbers differ by at most one),
+ * and of those that can stay with their hub as many as possible do. `together`: one hub has all of them, the one that has
+ * most. A pure function: whoever holds the duties makes the same table.
+ */
+export function nextTable(
+  before: PartitionTable,
+  members: readonly TableMember[],
+  together: boolean,
+): PartitionTable {
+  const ids = members.map(({ id }) => id);
+  const stay = Array.from({ length: PARTITIONS }, (_, partition) =>
+    ids.indexOf(before.members[before.owners[partition] ?? -1]?.id ?? ""),
+  );
+  const owners = members.length === 0 ? stay.fill(-1) : spread(stay, quotas(stay, ids, together));
+  return { epoch: before.epoch + 1, members: [...members], owners };
+}
+
+/** Returns how many partitions each member gets; those that have most get what doesn't divide. */
+function quotas(stay: readonly number[], ids: readonly string[], together: boolean): number[] {
+  const kept = ids.map((_, place) => stay.filter((owner) => owner === place).length);
+  const order = ids
+    .map((_, place) => place)
+    .sort((a, b) => kept[b]! - kept[a]! || (ids[a]! < ids[b]! ? -1 : 1));
+  const share = together ? 0 : Math.floor(PARTITIONS / ids.length);
+  const extra = together ? PARTITIONS : PARTITIONS % ids.length;
+  const result = ids.map(() => share);
+  if (together) result[order[0]!] = extra;
+  else for (const place of order.slice(0, extra)) result[place]!++;
+  return result;
+}
+
+function spread(stay: readonly number[], left: number[]): number[] {
+  const owners = stay.map((owner) => (owner >= 0 && left[owner]! > 0 && left[owner]!-- > 0 ? owner : -1));
+  let place = 0;
+  return owners.map((owner) => {
+    if (owner >= 0) return owner;
+    while (left[place] === 0) place++;
+    left[place]!--;
+    return place;
+  });
+}
+
+function keyOf({ id, session }: TableMember): string {
+  return `${id}/${session}`;
+}

@@ -1,0 +1,260 @@
+import assert from "node:assert/strict";
+import { describe, type TestContext, test } from "node:test";
+import { DUTIES_KEY, Duties } from "#hub/cluster/membership/duties.ts";
+import { MemberDirectory } from "#hub/cluster/membership/member-directory.ts";
+import { MEMBER_LEASE_MS, type MemberProgress } from "#hub/cluster/membership/member-record.ts";
+import { Membership } from "#hub/cluster/membership/membership.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import { silentLogger } from "#proto/kit/log.ts";
+import { MemoryBucket } from "#proto/kit/memory-bucket.ts";
+import type { StateEntry } from "#proto/kit/state-bucket.ts";
+import { StillClock } from "#test/support/kit/still-clock.ts";
+import { PartitionAllocator } from "./partition-allocator.ts";
+import { PartitionOwner } from "./partition-owner.ts";
+
+const ALL = 256;
+/** A hub is found dead after 1.5 durations, within a poll. */
+const FOUND_DEAD_MS = 1.5 * MEMBER_LEASE_MS + 2_000;
+const PROGRESS: MemberProgress = { httpAddress: "", doc: null, raw: null, needsAllPartitions: false };
+
+/** One hub's way to a shared bucket; `away` cuts it, as a stopped process or a broken network would. */
+class Link extends MemoryBucket {
+  readonly #shared: MemoryBucket;
+  away = false;
+
+  constructor(shared: MemoryBucket) {
+    super();
+    this.#shared = shared;
+  }
+
+  override get(key: string): Promise<StateEntry | null> {
+    return this.#reach(() => this.#shared.get(key));
+  }
+
+  override create(key: string, value: Uint8Array): Promise<number> {
+    return this.#reach(() => this.#shared.create(key, value));
+  }
+
+  override update(key: string, value: Uint8Array, revision: number): Promise<number> {
+    return this.#reach(() => this.#shared.update(key, value, revision));
+  }
+
+  override delete(key: string, revision?: number): Promise<void> {
+    return this.#reach(() => this.#shared.delete(key, revision));
+  }
+
+  override keys(prefix?: string): Promise<string[]> {
+    return this.#reach(() => this.#shared.keys(prefix));
+  }
+
+  override async *watch(signal: AbortSignal) {
+    for await (const change of this.#shared.watch(signal)) if (!this.away) yield change;
+  }
+
+  #reach<T>(call: () => Promise<T>): Promise<T> {
+    return this.away ? Promise.reject(new AppError("unavailable", "away")) : call();
+  }
+}
+
+/** A hub with everything but a pipeline; `running` is what a pipeline would process. */
+class Hub {
+  readonly link: Link;
+  readonly membership: Membership;
+  readonly partitions: PartitionOwner;
+  running: ReadonlySet<number> = new Set();
+  abandoned = 0;
+  needsAllPartitions = false;
+  readonly #directory: MemberDirectory;
+  readonly #duties: Duties;
+
+  constructor(id: string, name: string, bucket: MemoryBucket, clock: StillClock) {
+    this.link = new Link(bucket);
+    const shared = { bucket: this.link, clock, log: silentLogger() };
+    const directory = new MemberDirectory(shared);
+    this.#directory = directory;
+    const facts = { id, name, version: "", host: "", transportAddress: "", attributes: {}, startedMs: 0 };
+    this.membership = new Membership({
+      ...shared,
+      directory,
+      facts,
+      progress: () => ({ ...PROGRESS, needsAllPartitions: this.needsAllPartitions }),
+    });
+    this.partitions = new PartitionOwner({ ...shared, directory, membership: this.membership });
+    this.partitions.use({
+      assign: async (partitions) => void (this.running = partitions),
+      abandon: () => {
+        this.abandoned++;
+        this.running = new Set();
+      },
+    });
+    this.#duties = new Duties({
+      ...shared,
+      node: id,
+      process: this.membership.process,
+      parts: () => [["allocator", new PartitionAllocator({ ...shared, directory })]],
+    });
+  }
+
+  async start(): Promise<void> {
+    await this.#directory.start();
+    await this.membership.start();
+    await this.#duties.start();
+    await this.partitions.start();
+  }
+
+  async stop(): Promise<void> {
+    await this.partitions.stop();
+    await this.#duties.stop();
+    await this.membership.stop();
+    await this.#directory.stop();
+  }
+}
+
+interface World {
+  readonly clock: StillClock;
+  readonly bucket: MemoryBucket;
+  readonly hub: (id: string, name?: string) => Promise<Hub>;
+  /** Moves time; asserts all along that no partition is processed by two hubs that may write. */
+  readonly pass: (ms: number) => Promise<void>;
+}
+
+function world(t: TestContext): World {
+  const clock = new StillClock();
+  const bucket = new MemoryBucket();
+  const hubs: Hub[] = [];
+  t.after(async () => {
+    let over = false;
+    const stopped = Promise.all(hubs.map((hub) => hub.stop())).finally(() => (over = true));
+    while (!over) await clock.advance(100);
+    await stopped;
+  });
+  return {
+    clock,
+    bucket,
+    async hub(id, name = id) {
+      const hub = new Hub(id, name, bucket, clock);
+      hubs.push(hub);
+      await hub.start();
+      return hub;
+    },
+    async pass(ms) {
+      for (let passed = 0; passed < ms; passed += 100) {
+        await clock.advance(100);
+        const writing = hubs.filter(({ membership }) => membership.isValid);
+        const total = writing.reduce((sum, { running }) => sum + running.size, 0);
+        const different = writing.reduce((all, { running }) => all.union(running), new Set<number>());
+        assert.equal(total, different.size, "a partition has two owners");
+      }
+    },
+  };
+}
+
+describe("hubs that share a bucket", () => {
+  test("a single hub processes everything at once", async (t) => {
+    const { hub, pass } = world(t);
+    const a = await hub("a");
+    await pass(500);
+    assert.equal(a.running.size, ALL);
+  });
+
+  test("a second hub takes a half, and gives it back when it leaves", async (t) => {
+    const { hub, pass } = world(t);
+    const a = await hub("a");
+    await pass(1_000);
+    const b = await hub("b");
+    await pass(3_000);
+    assert.deepEqual([a.running.size, b.running.size], [ALL / 2, ALL / 2]);
+    const stopped = b.stop();
+    await pass(3_000);
+    await stopped;
+    assert.equal(a.running.size, ALL);
+  });
+
+  test("a hub that can't reach the store stops before the others take its partitions over", async (t) => {
+    const { hub, pass } = world(t);
+    const [a, b] = [await hub("a"), await hub("b")];
+    await pass(3_000);
+    a.link.away = true;
+    await pass(MEMBER_LEASE_MS + 100);
+    assert.equal(a.running.size, 0);
+    assert.equal(a.membership.isValid, false);
+    assert.equal(b.running.size, ALL / 2);
+    // The duties were the lost hub's: their lease ends too.
+    await pass(FOUND_DEAD_MS);
+    assert.equal(b.running.size, ALL);
+  });
+
+  test("a hub that comes back after it was replaced joins anew and gets its share", async (t) => {
+    const { hub, pass } = world(t);
+    const [a, b] = [await hub("a"), await hub("b")];
+    await pass(3_000);
+    const { session } = b.membership;
+    b.link.away = true;
+    await pass(FOUND_DEAD_MS + 2_000);
+    assert.equal(a.running.size, ALL);
+    b.link.away = false;
+    await pass(8_000);
+    assert.notEqual(b.membership.session, session);
+    assert.deepEqual([a.running.size, b.running.size], [ALL / 2, ALL / 2]);
+  });
+
+  test("a short outage of the store for all costs nobody its partitions", async (t) => {
+    const { hub, pass } = world(t);
+    const [a, b] = [await hub("a"), await hub("b")];
+    await pass(3_000);
+    const sessions = [a.membership.session, b.membership.session];
+    for (const { link } of [a, b]) link.away = true;
+    await pass(30_000);
+    assert.deepEqual([a.running.size, b.running.size], [0, 0]);
+    for (const { link } of [a, b]) link.away = false;
+    await pass(10_000);
+    assert.deepEqual([a.membership.session, b.membership.session], sessions);
+    assert.deepEqual([a.running.size, b.running.size], [ALL / 2, ALL / 2]);
+  });
+
+  test("a restarted hub goes on without a wait, duties included", async (t) => {
+    const { hub, pass, bucket } = world(t);
+    const a = await hub("a");
+    await pass(1_000);
+    a.link.away = true; // killed
+    a.running = new Set();
+    const again = await hub("a");
+    await pass(1_500);
+    assert.equal(again.running.size, ALL);
+    assert.match(
+      Buffer.from((await bucket.get(DUTIES_KEY))!.value).toString(),
+      new RegExp(again.membership.process),
+    );
+  });
+
+  test("a process with a copied data folder displaces the first one, which stays out", async (t) => {
+    const { hub, pass } = world(t);
+    const a = await hub("a");
+    await pass(1_000);
+    const copy = await hub("a");
+    await pass(MEMBER_LEASE_MS);
+    assert.equal(a.membership.isDisplaced, true);
+    assert.equal(a.running.size, 0);
+    assert.equal(copy.running.size, ALL);
+  });
+
+  test("one hub processes everything while a filter needs that", async (t) => {
+    const { hub, pass } = world(t);
+    const [a, b] = [await hub("a"), await hub("b")];
+    for (const each of [a, b]) each.needsAllPartitions = true;
+    await pass(8_000);
+    assert.deepEqual(
+      [a.running.size, b.running.size].toSorted((x, y) => x - y),
+      [0, ALL],
+    );
+  });
+
+  test("a name that a live hub has is refused", async (t) => {
+    const { hub, pass } = world(t);
+    await hub("a");
+    await pass(1_000);
+    const refused = assert.rejects(hub("b", "a"), /node\.name of its own/);
+    await pass(10_000);
+    await refused;
+  });
+});

@@ -1,0 +1,114 @@
+/**
+ * Which cluster a store and a data folder belong to. The bucket `cluster` holds the cluster's UUID and name, the data
+ * folder's `cluster.json` the UUID and the id of the node; a hub starts only where they agree.
+ */
+
+import { randomBytes } from "node:crypto";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { AppError, toAppError } from "#proto/kit/errors.ts";
+import { writeFileAtomic } from "#proto/kit/files/files.ts";
+import type { StateBucket } from "#proto/kit/state-bucket.ts";
+
+export const CLUSTER_BUCKET = "cluster";
+
+const UUID_KEY = "identity";
+const NAME_KEY = "name";
+/** node.name of the first hub; inputs that run on one hub at a time are named after it. */
+const FOUNDER_KEY = "founder";
+/** cluster.json: a JSON object with version, cluster and node. */
+const FILE = "cluster.json";
+const FILE_VERSION = 1;
+
+export interface ClusterIdentity {
+  /** UUID of the cluster, 22 characters base64url. */
+  readonly cluster: string;
+  /** Id of this node, 22 characters base64url. */
+  readonly node: string;
+  /** node.name of the first hub of the cluster. */
+  readonly founder: string;
+}
+
+export interface IdentityOptions {
+  readonly bucket: StateBucket;
+  /** path.data, absolute. */
+  readonly folder: string;
+  readonly clusterName: string;
+  readonly nodeName: string;
+  /** True where the store is this hub's own and no other hub uses it: then it may get another name. */
+  readonly mayRename: boolean;
+  /** Address of the store, for messages. */
+  readonly store: string;
+}
+
+/**
+ * Returns the identity; makes what is missing. A store that was lost gets the UUID of the data folder again. Throws
+ * settings_invalid where the store belongs to another cluster than the settings or the data folder name.
+ */
+export async function openIdentity(options: IdentityOptions): Promise<ClusterIdentity> {
+  const { bucket, folder, clusterName, nodeName, store, mayRename } = options;
+  const known = readFile(folder);
+  const cluster = await stored(bucket, UUID_KEY, known?.cluster ?? newId());
+  if (known !== undefined && known.cluster !== cluster)
+    throw new AppError(
+      "settings_invalid",
+      `the data folder ${folder} belongs to another cluster than the NATS at ${store}: set nats.servers to the NATS that it was used with, or path.data to a new folder`,
+    );
+  const name = await stored(bucket, NAME_KEY, clusterName);
+  if (name !== clusterName) {
+    if (!mayRename)
+      throw new AppError(
+        "settings_invalid",
+        `cluster.name is "${clusterName}", but the NATS at ${store} belongs to the cluster "${name}": set cluster.name to "${name}", or use another NATS`,
+      );
+    await bucket.put(NAME_KEY, Buffer.from(clusterName));
+  }
+  const node = known?.node ?? newId();
+  if (known === undefined) writeFile(folder, { version: FILE_VERSION, cluster, node });
+  return { cluster, node, founder: await stored(bucket, FOUNDER_KEY, nodeName) };
+}
+
+interface IdentityFile {
+  readonly version: number;
+  readonly cluster: string;
+  readonly node: string;
+}
+
+function readFile(folder: string): IdentityFile | undefined {
+  const path = join(folder, FILE);
+  if (!existsSync(path)) return undefined;
+  try {
+    const file = JSON.parse(readFileSync(path, "utf8")) as IdentityFile;
+    if (file.version !== FILE_VERSION || file.cluster.length !== 22 || file.node.length !== 22)
+      throw new Error(`version ${file.version}`);
+    return file;
+  } catch (cause) {
+    throw new AppError(
+      "data_corrupt",
+      `${path} can't be read: remove it, and the hub joins its store as a new node with the documents it has`,
+      { cause },
+    );
+  }
+}
+
+function writeFile(folder: string, file: IdentityFile): void {
+  writeFileAtomic(join(folder, FILE), `${JSON.stringify(file)}\n`);
+}
+
+/** Returns the value of a key; `candidate` where the bucket has none, unless another hub is quicker. */
+async function stored(bucket: StateBucket, key: string, candidate: string): Promise<string> {
+  for (;;) {
+    const entry = await bucket.get(key);
+    if (entry !== null) return Buffer.from(entry.value).toString();
+    try {
+      await bucket.create(key, Buffer.from(candidate));
+      return candidate;
+    } catch (error) {
+      if (toAppError(error).code !== "journal_conflict") throw error;
+    }
+  }
+}
+
+function newId(): string {
+  return randomBytes(16).toString("base64url");
+}

@@ -1,0 +1,46 @@
+/** What all members together have done: below it the log may be purged, and agents may release their files. */
+
+import { HOUR_MS } from "#proto/kit/units.ts";
+import { comparePositions, type Position, START } from "#proto/position.ts";
+import type { MemberRecord } from "./member-record.ts";
+
+/** The log waits for the copies of a lost hub for this long; then they must be copied from another hub. */
+export const COPY_WAIT_MS = HOUR_MS;
+
+/**
+ * Returns the position in DOC that all live members have committed: what is before it survives the loss of any but the
+ * last of them. `own`: this hub's, newer than its record. START as long as a member hasn't reported any.
+ */
+export function committedByLive(members: readonly MemberRecord[], ownId: string, own: Position): Position {
+  const others = members.filter(({ id, state }) => state === "live" && id !== ownId);
+  return lowest([own, ...others.map(({ doc }) => doc ?? START)]);
+}
+
+/** Returns the position in DOC below which no copy needs the log: that of a lost hub counts for COPY_WAIT_MS. */
+export function neededOfDoc(members: readonly MemberRecord[], nowMs: number): Position {
+  const waiting = members.filter(
+    ({ state, lostMs = 0 }) => state === "live" || nowMs - lostMs < COPY_WAIT_MS,
+  );
+  return lowest(waiting.map(({ doc }) => doc ?? START));
+}
+
+/**
+ * Returns the position in RAW up to which every partition is processed and committed; undefined while partitions are on
+ * their way between hubs. `epoch`: of the present table; `ids`: its members.
+ */
+export function processedRaw(
+  members: readonly MemberRecord[],
+  { epoch, ids }: { readonly epoch: number; readonly ids: readonly string[] },
+): Position | undefined {
+  const owners = ids.map((id) => members.find((member) => member.id === id));
+  const positions = owners.map((owner) =>
+    owner?.state === "live" && owner.active === epoch ? owner.raw : null,
+  );
+  if (positions.length === 0 || positions.some((position) => position === null)) return undefined;
+  return lowest(positions.filter((position) => position !== null));
+}
+
+function lowest(positions: readonly Position[]): Position {
+  const [first = START, ...rest] = positions;
+  return rest.reduce((least, position) => (comparePositions(position, least) < 0 ? position : least), first);
+}

@@ -1,0 +1,105 @@
+/** Work that one hub of the cluster does for all: it starts where the lease is taken, and stops where it is lost. */
+
+import { acquireLease, type HeldLease } from "#hub/journal/buckets/lease.ts";
+import type { Clock } from "#proto/kit/clock.ts";
+import { toAppError } from "#proto/kit/errors.ts";
+import { type Component, Lifecycle } from "#proto/kit/lifecycle.ts";
+import type { Logger } from "#proto/kit/log.ts";
+import type { StateBucket } from "#proto/kit/state-bucket.ts";
+import { MEMBER_LEASE_MS } from "./member-record.ts";
+
+/** Key of the lease in the bucket `nodes`. */
+export const DUTIES_KEY = "duties";
+
+const RETRY_MS = 1_000;
+
+export interface DutiesOptions {
+  readonly bucket: StateBucket;
+  /** Id of this hub, and a random name of the process. */
+  readonly node: string;
+  readonly process: string;
+  /** Makes the parts that do the work, in the order of their start. Called each time the lease is taken. */
+  readonly parts: () => readonly (readonly [name: string, part: Component])[];
+  readonly durationMs?: number;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+export class Duties implements Component {
+  readonly #options: DutiesOptions;
+  readonly #abort = new AbortController();
+  #running: Promise<void> = Promise.resolve();
+  #lease: HeldLease | undefined;
+
+  constructor(options: DutiesOptions) {
+    this.#options = options;
+  }
+
+  async start(): Promise<void> {
+    this.#running = this.#run();
+  }
+
+  async stop(): Promise<void> {
+    this.#abort.abort();
+    await this.#running;
+  }
+
+  /** True while this hub has the lease. */
+  get held(): boolean {
+    return this.#lease !== undefined && !this.#lease.lost.aborted;
+  }
+
+  async #run(): Promise<void> {
+    const { clock, log } = this.#options;
+    const { signal } = this.#abort;
+    while (!signal.aborted) {
+      try {
+        await this.#hold(await this.#acquire());
+      } catch (error) {
+        if (signal.aborted) return;
+        log.warn({ err: toAppError(error) }, "the work of one hub for all can't be done for now");
+        await clock.sleep(RETRY_MS, signal);
+      }
+    }
+  }
+
+  #acquire(): Promise<HeldLease> {
+    const { bucket, node, process, durationMs = MEMBER_LEASE_MS, clock, log } = this.#options;
+    const isDead = (owner: string): boolean => ownerId(owner) === node;
+    const owner = `${node}/${process}`;
+    return acquireLease(
+      { bucket, key: DUTIES_KEY, owner, isDead, durationMs, clock, log },
+      this.#abort.signal,
+    );
+  }
+
+  async #hold(lease: HeldLease): Promise<void> {
+    const { log, parts } = this.#options;
+    const lifecycle = new Lifecycle((part, error) => log.error({ err: error, part }, "a part did not stop"));
+    this.#lease = lease;
+    try {
+      for (const [name, part] of parts()) await lifecycle.start(name, part);
+      await ended(AbortSignal.any([lease.lost, this.#abort.signal]));
+    } finally {
+      await lifecycle.stop();
+      await lease.release();
+      this.#lease = undefined;
+    }
+  }
+}
+
+/** Returns the id of the hub that holds the lease, from the stored value; undefined without one. */
+export function dutyHolder(value: Uint8Array | undefined): string | undefined {
+  if (value === undefined) return undefined;
+  const { owner } = JSON.parse(Buffer.from(value).toString()) as { owner: string };
+  return owner === "" ? undefined : ownerId(owner);
+}
+
+function ownerId(owner: string): string {
+  return owner.slice(0, owner.indexOf("/"));
+}
+
+function ended(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+}

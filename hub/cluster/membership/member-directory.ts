@@ -1,0 +1,190 @@
+/**
+ * What this hub sees of the others. A watch brings changes quickly; reads from the leader decide whether a member stands
+ * still, since a watch may be late. Times are of this hub's monotonic clock: no other clock is compared with it.
+ */
+
+import type { Clock } from "#proto/kit/clock.ts";
+import { toAppError } from "#proto/kit/errors.ts";
+import type { Component } from "#proto/kit/lifecycle.ts";
+import type { Logger } from "#proto/kit/log.ts";
+import type { StateBucket } from "#proto/kit/state-bucket.ts";
+import { decodeMember, MEMBER_PREFIX, type MemberRecord } from "./member-record.ts";
+
+/** A member is replaced after so many durations without a renewal; it stops by itself after one. */
+export const STILLNESS = 1.5;
+
+const POLL_MS = 1_000;
+/** A longer pause between two polls means that this process or the store stood still: stillness is measured anew. */
+const POLL_GAP_MS = 4_000;
+
+export interface DirectoryOptions {
+  readonly bucket: StateBucket;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** A record with what was observed of it. */
+export interface ObservedMember {
+  readonly record: MemberRecord;
+  readonly revision: number;
+  /** When this revision was first seen, monotonic ms. */
+  readonly sinceMs: number;
+  /** When a read from the leader last found it unchanged, monotonic ms. */
+  readonly confirmedMs: number;
+}
+
+/** A value of the bucket that is no member, such as the table of partitions. */
+export interface SharedValue {
+  readonly value: Uint8Array;
+  readonly revision: number;
+}
+
+export class MemberDirectory implements Component {
+  readonly #options: DirectoryOptions;
+  readonly #members = new Map<string, ObservedMember>();
+  readonly #shared = new Map<string, SharedValue>();
+  readonly #listeners = new Set<() => void>();
+  readonly #abort = new AbortController();
+  #polledMs: number;
+  #running: Promise<unknown> = Promise.resolve();
+
+  constructor(options: DirectoryOptions) {
+    this.#options = options;
+    this.#polledMs = options.clock.monotonic();
+  }
+
+  /** Reads everything, then follows changes. Throws unavailable or timeout. */
+  async start(): Promise<void> {
+    await this.refresh();
+    this.#running = Promise.all([this.#follow(), this.#poll()]);
+  }
+
+  async stop(): Promise<void> {
+    this.#abort.abort();
+    await this.#running;
+  }
+
+  /** Every known member, by name. */
+  all(): ObservedMember[] {
+    const byName = ({ record: a }: ObservedMember, { record: b }: ObservedMember): number =>
+      a.name < b.name || (a.name === b.name && a.id < b.id) ? -1 : 1;
+    return [...this.#members.values()].sort(byName);
+  }
+
+  get(id: string): ObservedMember | undefined {
+    return this.#members.get(id);
+  }
+
+  /** Returns a value that is no member. */
+  shared(key: string): SharedValue | undefined {
+    return this.#shared.get(key);
+  }
+
+  /** True where the leader confirmed that the member hasn't renewed its record for 1.5 times its duration. */
+  isStill({ record, sinceMs, confirmedMs }: ObservedMember): boolean {
+    return record.state === "live" && confirmedMs - sinceMs >= record.durationMs * STILLNESS;
+  }
+
+  /** Returns since when a member has not renewed its record, ms; 0 as long as it isn't late. */
+  silentMs({ record, sinceMs }: ObservedMember): number {
+    const silentMs = this.#options.clock.monotonic() - sinceMs;
+    return record.state === "live" && silentMs <= record.durationMs ? 0 : silentMs;
+  }
+
+  /** Calls `listener` after each change of a record or value. */
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Reads everything from the leader. Throws unavailable or timeout. */
+  async refresh(): Promise<void> {
+    const { bucket } = this.#options;
+    const keys = new Set([...(await bucket.keys()), ...this.#keys()]);
+    await Promise.all([...keys].map((key) => this.#read(key)));
+  }
+
+  async #follow(): Promise<void> {
+    try {
+      for await (const { key, value, revision } of this.#options.bucket.watch(this.#abort.signal))
+        this.#take(key, value, revision);
+    } catch (error) {
+      // The connection was closed; the polls go on reporting that.
+      this.#options.log.debug({ err: toAppError(error) }, "the watch of the members ended");
+    }
+  }
+
+  async #poll(): Promise<void> {
+    const { clock, log } = this.#options;
+    const { signal } = this.#abort;
+    while (!signal.aborted) {
+      await clock.sleep(POLL_MS, signal);
+      if (signal.aborted) return;
+      try {
+        const startedMs = clock.monotonic();
+        const late = [...this.#members.values()].filter(
+          (each) => startedMs - each.sinceMs > each.record.durationMs / 2,
+        );
+        await Promise.all(
+          [...late.map(({ record }) => MEMBER_PREFIX + record.id), ...this.#shared.keys()].map((key) =>
+            this.#read(key),
+          ),
+        );
+        this.#polled(startedMs);
+      } catch (error) {
+        log.debug({ err: toAppError(error) }, "the members of the cluster can't be read now");
+      }
+    }
+  }
+
+  /** Notes a poll that succeeded; after a pause nobody's stillness counts, since nobody could renew or be seen. */
+  #polled(startedMs: number): void {
+    const nowMs = this.#options.clock.monotonic();
+    const paused = nowMs - this.#polledMs > POLL_GAP_MS;
+    this.#polledMs = nowMs;
+    for (const [id, member] of this.#members) {
+      if (paused) this.#members.set(id, { ...member, sinceMs: nowMs, confirmedMs: nowMs });
+      else if (startedMs - member.sinceMs > member.record.durationMs / 2)
+        this.#members.set(id, { ...member, confirmedMs: startedMs });
+    }
+    if (paused) this.#changed();
+  }
+
+  async #read(key: string): Promise<void> {
+    const entry = await this.#options.bucket.get(key);
+    if (entry !== null) this.#take(key, entry.value, entry.revision);
+    else if (this.#forget(key)) this.#changed();
+  }
+
+  #take(key: string, value: Uint8Array | null, revision: number): void {
+    if (revision <= this.#revisionOf(key)) return;
+    if (value === null) {
+      this.#forget(key);
+    } else if (key.startsWith(MEMBER_PREFIX)) {
+      const nowMs = this.#options.clock.monotonic();
+      const id = key.slice(MEMBER_PREFIX.length);
+      this.#members.set(id, { record: decodeMember(value), revision, sinceMs: nowMs, confirmedMs: nowMs });
+    } else {
+      this.#shared.set(key, { value, revision });
+    }
+    this.#changed();
+  }
+
+  #keys(): string[] {
+    return [...[...this.#members.keys()].map((id) => MEMBER_PREFIX + id), ...this.#shared.keys()];
+  }
+
+  #revisionOf(key: string): number {
+    const member = this.#members.get(key.slice(MEMBER_PREFIX.length));
+    return (key.startsWith(MEMBER_PREFIX) ? member : this.#shared.get(key))?.revision ?? 0;
+  }
+
+  #forget(key: string): boolean {
+    if (!key.startsWith(MEMBER_PREFIX)) return this.#shared.delete(key);
+    return this.#members.delete(key.slice(MEMBER_PREFIX.length));
+  }
+
+  #changed(): void {
+    for (const listener of this.#listeners) listener();
+  }
+}

@@ -1,0 +1,71 @@
+/** The record by which a hub is a member of the cluster: key `node.<id>` of the bucket `nodes`, JSON. */
+
+import type { Position } from "#proto/position.ts";
+
+/** Bucket with the members, the table of partitions and the duties' lease. */
+export const MEMBERS_BUCKET = "nodes";
+/** Prefix of the members' keys. */
+export const MEMBER_PREFIX = "node.";
+
+/**
+ * Time for which a renewal keeps a member: longer than JetStream takes to elect a leader (4 to 9 s), during which nobody
+ * can renew. A dead hub is replaced after 1.5 times as long.
+ */
+export const MEMBER_LEASE_MS = 12_000;
+
+/** What a hub says of itself; stays the same while it runs. */
+export interface MemberFacts {
+  /** 22 characters base64url; stored in the data folder. */
+  readonly id: string;
+  /** node.name */
+  readonly name: string;
+  /** Version of the program. */
+  readonly version: string;
+  /** Address of the node: transport.host. */
+  readonly host: string;
+  readonly transportAddress: string;
+  /** Settings below `node.attr`. */
+  readonly attributes: Readonly<Record<string, string>>;
+  /** ms since 1970. */
+  readonly startedMs: number;
+}
+
+/** What changes while a hub runs; read at each renewal. */
+export interface MemberProgress {
+  /** host:port of the search interface. */
+  readonly httpAddress: string;
+  /** Position in DOC up to which all of the hub's copies are committed. */
+  readonly doc: Position | null;
+  /** Position in RAW up to which all of its partitions are processed and in committed segments; null: not known yet. */
+  readonly raw: Position | null;
+  /** True: a filter of its pipelines keeps events of several files, so that one hub must process all partitions. */
+  readonly needsAllPartitions: boolean;
+}
+
+export interface MemberRecord extends MemberFacts, MemberProgress {
+  /** New each time that the hub joins: what it owned in an earlier session isn't its own any more. */
+  readonly session: string;
+  /** Random name of the process, which tells a restart from a copied data folder. */
+  readonly process: string;
+  /** `lost`: another member found that it doesn't renew, and took its work over. */
+  readonly state: "live" | "lost";
+  /** When it was found lost, ms since 1970. */
+  readonly lostMs?: number;
+  readonly durationMs: number;
+  /** Epoch of the newest table of partitions of which the hub has released all that it lost by it. */
+  readonly adopted: number;
+  /** Epoch of the newest table of partitions by which the hub works. */
+  readonly active: number;
+}
+
+export function memberKey(id: string): string {
+  return MEMBER_PREFIX + id;
+}
+
+export function encodeMember(record: MemberRecord): Uint8Array {
+  return Buffer.from(JSON.stringify({ v: 1, ...record }));
+}
+
+export function decodeMember(value: Uint8Array): MemberRecord {
+  return JSON.parse(Buffer.from(value).toString()) as MemberRecord;
+}

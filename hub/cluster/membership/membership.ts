@@ -1,0 +1,265 @@
+/**
+ * This hub as a member: joins, renews its record by compare-and-set, and knows on its own clock until when it may work.
+ * README.md has the rules and what can go wrong.
+ */
+
+import { randomBytes } from "node:crypto";
+import type { Clock } from "#proto/kit/clock.ts";
+import { AppError, toAppError } from "#proto/kit/errors.ts";
+import type { Component } from "#proto/kit/lifecycle.ts";
+import type { Logger } from "#proto/kit/log.ts";
+import type { StateBucket, StateEntry } from "#proto/kit/state-bucket.ts";
+import type { MemberDirectory } from "./member-directory.ts";
+import {
+  decodeMember,
+  encodeMember,
+  MEMBER_LEASE_MS,
+  type MemberFacts,
+  type MemberProgress,
+  type MemberRecord,
+  memberKey,
+} from "./member-record.ts";
+
+/** Renewals per duration, so that two may fail. */
+const RENEWALS = 3;
+/** Attempts to join against others that change the same record. */
+const JOIN_TRIES = 5;
+
+export interface MembershipOptions {
+  readonly bucket: StateBucket;
+  readonly directory: MemberDirectory;
+  readonly facts: MemberFacts;
+  readonly progress: () => MemberProgress;
+  readonly durationMs?: number;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+export class Membership implements Component {
+  /** Random name of this process. */
+  readonly process = randomBytes(12).toString("base64url");
+  readonly #options: MembershipOptions;
+  readonly #durationMs: number;
+  readonly #listeners = new Set<() => void>();
+  readonly #abort = new AbortController();
+  #session = "";
+  #joins = 0;
+  #revision = 0;
+  #validUntil = 0;
+  #wasValid = false;
+  #displaced = false;
+  #epochs = { adopted: 0, active: 0 };
+  #writes: Promise<void> = Promise.resolve();
+  #running: Promise<unknown> = Promise.resolve();
+
+  constructor(options: MembershipOptions) {
+    this.#options = options;
+    this.#durationMs = options.durationMs ?? MEMBER_LEASE_MS;
+  }
+
+  /** Joins. Throws settings_invalid where another live hub has the same name, unavailable, timeout. */
+  async start(): Promise<void> {
+    await this.#refuseTakenName();
+    await this.#join();
+    this.#running = Promise.all([this.#renewNowAndThen(), this.#watchExpiry()]);
+  }
+
+  /** Leaves, so that others take the work over at once. Everything that works under the membership must have stopped. */
+  async stop(): Promise<void> {
+    this.#abort.abort();
+    await this.#running;
+    await this.#writes;
+    if (!this.isValid) return;
+    this.#validUntil = 0;
+    try {
+      await this.#options.bucket.delete(memberKey(this.#options.facts.id), this.#revision);
+    } catch (error) {
+      this.#options.log.debug({ err: toAppError(error) }, "the hub couldn't leave; its membership expires");
+    }
+  }
+
+  get id(): string {
+    return this.#options.facts.id;
+  }
+
+  /** New each time that this hub joins. */
+  get session(): string {
+    return this.#session;
+  }
+
+  /** True as long as no other hub can have taken this one's work over. Cheap: asked before each write with a side effect. */
+  get isValid(): boolean {
+    return this.#options.clock.monotonic() < this.#validUntil;
+  }
+
+  /** True where another process uses this hub's identity; it never becomes a member again. */
+  get isDisplaced(): boolean {
+    return this.#displaced;
+  }
+
+  /** Calls `listener` when `isValid` or `session` changes. */
+  onChange(listener: () => void): void {
+    this.#listeners.add(listener);
+  }
+
+  /** Publishes how far this hub follows the table of partitions; resolves when that is stored, or throws. */
+  async report(epochs: { readonly adopted: number; readonly active: number }): Promise<void> {
+    this.#epochs = epochs;
+    await this.#write(() => this.#renew());
+  }
+
+  async #join(): Promise<void> {
+    const { bucket, facts, clock } = this.#options;
+    const key = memberKey(facts.id);
+    for (let tries = 1; ; tries++) {
+      const entry = await bucket.get(key);
+      this.#session = `${this.process}.${++this.#joins}`;
+      const takenMs = clock.monotonic(); // before the call: the others' clocks start when it is stored
+      try {
+        this.#revision = await this.#store(entry);
+        this.#setValidUntil(takenMs + this.#durationMs);
+        return;
+      } catch (error) {
+        if (toAppError(error).code !== "journal_conflict" || tries === JOIN_TRIES) throw error;
+      }
+    }
+  }
+
+  #store(entry: StateEntry | null): Promise<number> {
+    const { bucket, facts } = this.#options;
+    const [key, value] = [memberKey(facts.id), encodeMember(this.#record())];
+    return entry === null ? bucket.create(key, value) : bucket.update(key, value, entry.revision);
+  }
+
+  #record(): MemberRecord {
+    const { facts, progress } = this.#options;
+    return {
+      ...facts,
+      ...progress(),
+      ...this.#epochs,
+      session: this.#session,
+      process: this.process,
+      state: "live",
+      durationMs: this.#durationMs,
+    };
+  }
+
+  async #renewNowAndThen(): Promise<void> {
+    const { clock, log } = this.#options;
+    const { signal } = this.#abort;
+    while (!signal.aborted) {
+      await clock.sleep(this.#durationMs / RENEWALS, signal);
+      if (signal.aborted) return;
+      await this.#write(() => this.#renew()).catch((error: unknown) =>
+        log.debug({ err: toAppError(error) }, "the membership couldn't be renewed yet"),
+      );
+    }
+  }
+
+  /** Does one write after the other, so that each knows the revision. */
+  #write(write: () => Promise<void>): Promise<void> {
+    const done = this.#writes.then(write);
+    this.#writes = done.catch(() => undefined);
+    return done;
+  }
+
+  async #renew(): Promise<void> {
+    const { bucket, facts, clock } = this.#options;
+    if (this.#displaced) throw new AppError("closed", "another process has this hub's identity");
+    const startedMs = clock.monotonic();
+    try {
+      this.#revision = await bucket.update(memberKey(facts.id), encodeMember(this.#record()), this.#revision);
+      this.#setValidUntil(startedMs + this.#durationMs);
+    } catch (error) {
+      if (toAppError(error).code !== "journal_conflict") throw error;
+      await this.#settleConflict();
+    }
+  }
+
+  /** Finds out who changed the record: this process, whose answer was lost; another hub, which took over; a second process. */
+  async #settleConflict(): Promise<void> {
+    const { bucket, facts, log } = this.#options;
+    const entry = await bucket.get(memberKey(facts.id));
+    const found = entry === null ? undefined : decodeMember(entry.value);
+    if (
+      entry !== null &&
+      found?.process === this.process &&
+      found.state === "live" &&
+      found.session === this.#session
+    ) {
+      this.#revision = entry.revision;
+      return; // the next renewal extends it
+    }
+    this.#setValidUntil(0);
+    if (found !== undefined && found.process !== this.process) {
+      this.#displaced = true;
+      log.error(
+        { node: facts.name, id: facts.id },
+        "another process has joined with the identity of this hub: its data folder was copied. Stop one of them and remove cluster.json from the copy",
+      );
+      this.#notify();
+      return;
+    }
+    log.warn(
+      { node: facts.name, session: this.#session },
+      "other hubs took this one for dead; it joins again",
+    );
+    this.#epochs = { adopted: 0, active: 0 };
+    await this.#join();
+    this.#notify();
+  }
+
+  async #watchExpiry(): Promise<void> {
+    const { clock, log } = this.#options;
+    const { signal } = this.#abort;
+    while (!signal.aborted) {
+      const leftMs = this.#validUntil - clock.monotonic();
+      if (leftMs <= 0 && this.#wasValid) {
+        log.warn({}, "the membership couldn't be renewed in time: this hub stops processing until it can");
+        this.#noteValidity();
+      }
+      await clock.sleep(leftMs > 0 ? leftMs : this.#durationMs / RENEWALS, signal);
+    }
+  }
+
+  #setValidUntil(ms: number): void {
+    this.#noteValidity(); // it may have lapsed without a timer that ran: whoever works under it must begin anew
+    this.#validUntil = ms;
+    this.#noteValidity();
+  }
+
+  #noteValidity(): void {
+    if (this.isValid === this.#wasValid) return;
+    this.#wasValid = this.isValid;
+    this.#notify();
+  }
+
+  #notify(): void {
+    for (const listener of this.#listeners) listener();
+  }
+
+  /** A record of a dead hub keeps its name until it is seen not to be renewed. */
+  async #refuseTakenName(): Promise<void> {
+    const { directory, facts, clock } = this.#options;
+    const others = (): Map<string, number> =>
+      new Map(
+        directory
+          .all()
+          .filter(
+            ({ record }) => record.id !== facts.id && record.name === facts.name && record.state === "live",
+          )
+          .map(({ record, revision }) => [record.id, revision]),
+      );
+    const before = others();
+    if (before.size === 0) return;
+    await clock.sleep((this.#durationMs / RENEWALS) * 1.5, this.#abort.signal);
+    await directory.refresh();
+    for (const [id, revision] of others()) {
+      if (before.get(id) === revision) continue;
+      throw new AppError(
+        "settings_invalid",
+        `a hub named "${facts.name}" is a member of this cluster already: give each hub a node.name of its own`,
+      );
+    }
+  }
+}

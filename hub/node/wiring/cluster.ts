@@ -1,0 +1,192 @@
+/** This hub as a member of its cluster: identity, membership, duties and partitions, and what the others have done. */
+
+import { PartitionAllocator } from "#hub/cluster/allocation/partition-allocator.ts";
+import type { PartitionRunner } from "#hub/cluster/allocation/partition-owner.ts";
+import { PartitionOwner } from "#hub/cluster/allocation/partition-owner.ts";
+import {
+  CLUSTER_BUCKET,
+  type ClusterIdentity,
+  openIdentity,
+} from "#hub/cluster/membership/cluster-identity.ts";
+import { committedByLive, neededOfDoc, processedRaw } from "#hub/cluster/membership/cluster-progress.ts";
+import { DUTIES_KEY, Duties, dutyHolder } from "#hub/cluster/membership/duties.ts";
+import { MemberDirectory } from "#hub/cluster/membership/member-directory.ts";
+import {
+  MEMBER_PREFIX,
+  MEMBERS_BUCKET,
+  type MemberProgress,
+  type MemberRecord,
+  memberKey,
+} from "#hub/cluster/membership/member-record.ts";
+import { Membership } from "#hub/cluster/membership/membership.ts";
+import type { Journal } from "#hub/journal/journal.ts";
+import type { HubSettings } from "#hub/node/settings/hub-settings.ts";
+import { systemClock } from "#proto/kit/clock.ts";
+import type { Component } from "#proto/kit/lifecycle.ts";
+import type { Logger } from "#proto/kit/log.ts";
+import type { Metrics } from "#proto/kit/metrics.ts";
+import type { StateBucket } from "#proto/kit/state-bucket.ts";
+import { type Position, START } from "#proto/position.ts";
+
+export interface ClusterOptions {
+  readonly settings: HubSettings;
+  readonly journal: Journal;
+  /** path.data, absolute. */
+  readonly folder: string;
+  readonly version: string;
+  readonly startedMs: number;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+}
+
+/** What this hub reports of itself; set by the flow. */
+export interface OwnProgress {
+  httpAddress: () => string;
+  doc: () => Position;
+  raw: () => Position;
+  needsAllPartitions: () => boolean;
+}
+
+/** A hub was away for longer than the log waits for its copies, or is new. */
+export const INCOMPLETE =
+  "this hub's copies lack documents that the log has purged: stop this hub and another one, replace the folder engine of this hub's data folder by the other's, and start both";
+
+type Parts = readonly (readonly [name: string, part: Component])[];
+
+export class ClusterNode {
+  readonly identity: ClusterIdentity;
+  readonly directory: MemberDirectory;
+  readonly membership: Membership;
+  readonly partitions: PartitionOwner;
+  readonly duties: Duties;
+  readonly #bucket: StateBucket;
+  #progress: OwnProgress | undefined;
+  #parts: () => Parts = () => [];
+
+  /** Throws settings_invalid where settings or data folder belong to another cluster. Nothing is started. */
+  static async open(options: ClusterOptions): Promise<ClusterNode> {
+    const { settings, journal, folder } = options;
+    const bucket = await journal.bucket(MEMBERS_BUCKET);
+    const others = journal.server.embeds ? await bucket.keys(MEMBER_PREFIX) : [];
+    const identity = await openIdentity({
+      bucket: await journal.bucket(CLUSTER_BUCKET),
+      folder,
+      clusterName: settings["cluster.name"],
+      nodeName: settings["node.name"],
+      mayRename: journal.server.embeds && others.length <= 1,
+      store: journal.server.address.url,
+    });
+    return new ClusterNode(options, bucket, identity);
+  }
+
+  private constructor(options: ClusterOptions, bucket: StateBucket, identity: ClusterIdentity) {
+    const { settings, version, startedMs, log, metrics } = options;
+    const shared = { bucket, clock: systemClock, log };
+    const host = settings["transport.host"] || settings["network.host"];
+    this.#bucket = bucket;
+    this.identity = identity;
+    this.directory = new MemberDirectory(shared);
+    const { directory } = this;
+    this.membership = new Membership({
+      ...shared,
+      directory,
+      facts: {
+        id: identity.node,
+        name: settings["node.name"],
+        version,
+        host,
+        transportAddress: `${host}:${settings["transport.port"]}`,
+        attributes: settings["node.attr"],
+        startedMs,
+      },
+      progress: () => this.#ownProgress(),
+    });
+    const { membership } = this;
+    this.partitions = new PartitionOwner({ directory, membership, clock: systemClock, log });
+    this.duties = new Duties({
+      ...shared,
+      node: identity.node,
+      process: membership.process,
+      parts: () => [["allocator", new PartitionAllocator({ ...shared, directory })], ...this.#parts()],
+    });
+    metrics.gauge("tailrace_cluster_members", "hubs of the cluster by state", ["state"], (gauge) => {
+      for (const state of ["live", "lost"])
+        gauge.set({ state }, this.members().filter((member) => member.state === state).length);
+    });
+    metrics.gauge("tailrace_cluster_partitions", "partitions that this hub processes", [], (gauge) =>
+      gauge.set(this.partitions.owned.size),
+    );
+  }
+
+  /** Sets what this hub reports, who processes its partitions, and the work of the one hub that has the duties. */
+  use(given: {
+    readonly progress: OwnProgress;
+    readonly runner: PartitionRunner;
+    readonly duties: () => Parts;
+  }): void {
+    this.#progress = given.progress;
+    this.#parts = given.duties;
+    this.partitions.use(given.runner);
+  }
+
+  /** Joins and leaves. */
+  get joining(): Component {
+    return {
+      start: async () => {
+        await this.directory.start();
+        try {
+          await this.membership.start();
+        } catch (error) {
+          await this.directory.stop();
+          throw error;
+        }
+      },
+      stop: async () => {
+        await this.membership.stop();
+        await this.directory.stop();
+      },
+    };
+  }
+
+  /** Every known hub, by name; this one is among them once it has joined. */
+  members(): MemberRecord[] {
+    return this.directory.all().map(({ record }) => record);
+  }
+
+  /** Id of the hub that has the duties; undefined while none has. */
+  get leader(): string | undefined {
+    return dutyHolder(this.directory.shared(DUTIES_KEY)?.value);
+  }
+
+  /** Position in DOC that all live hubs have committed; `own`: this one's. */
+  committed(own: Position): Position {
+    return committedByLive(this.members(), this.identity.node, own);
+  }
+
+  /** Position in DOC up to which no copy needs the log. */
+  docDone(): Position {
+    return neededOfDoc(this.members(), systemClock.now());
+  }
+
+  /** Position in RAW up to which every partition is processed and committed; START while that isn't known. */
+  rawDone(): Position {
+    const { epoch, members } = this.partitions.table();
+    return processedRaw(this.members(), { epoch, ids: members.map(({ id }) => id) }) ?? START;
+  }
+
+  /** Returns whether there are other hubs, which have copies. Works before this one joins. */
+  async hasOthers(): Promise<boolean> {
+    const own = memberKey(this.identity.node);
+    return (await this.#bucket.keys(MEMBER_PREFIX)).some((key) => key !== own);
+  }
+
+  #ownProgress(): MemberProgress {
+    const progress = this.#progress;
+    return {
+      httpAddress: progress?.httpAddress() ?? "",
+      doc: progress?.doc() ?? null,
+      raw: progress?.raw() ?? null,
+      needsAllPartitions: progress?.needsAllPartitions() ?? false,
+    };
+  }
+}

@@ -1,0 +1,42 @@
+/** Lets inputs of shared sources take turns among the hubs: a lease for each, and what it remembers in a bucket. */
+
+import { MEMBER_LEASE_MS } from "#hub/cluster/membership/member-record.ts";
+import { acquireLease } from "#hub/journal/buckets/lease.ts";
+import type { Journal } from "#hub/journal/journal.ts";
+import type { ClusterNode } from "#hub/node/wiring/cluster.ts";
+import type { InputStates } from "#hub/pipeline/runtime/input-host.ts";
+import { SharedInputStates, type SharedInputs } from "#hub/pipeline/runtime/shared-inputs.ts";
+import { systemClock } from "#proto/kit/clock.ts";
+import type { Logger } from "#proto/kit/log.ts";
+
+/** Bucket with leases (`lease.…`) and states (`state.…`). */
+export const INPUTS_BUCKET = "inputs";
+
+export async function openSharedInputs({
+  journal,
+  cluster,
+  local,
+  log,
+}: {
+  readonly journal: Journal;
+  readonly cluster: ClusterNode;
+  /** What an earlier version remembered on this machine. */
+  readonly local: InputStates;
+  readonly log: Logger;
+}): Promise<SharedInputs> {
+  const bucket = await journal.bucket(INPUTS_BUCKET);
+  const { identity, membership } = cluster;
+  const isDead = (owner: string): boolean => owner.startsWith(`${identity.node}/`);
+  return {
+    hubName: identity.founder,
+    states: new SharedInputStates(bucket, (pipeline, plugin) => local.of(pipeline, plugin)),
+    turn: (pipeline, plugin, signal) => {
+      const key = `lease.${[pipeline, plugin].map((text) => `_${Buffer.from(text).toString("base64url")}`).join(".")}`;
+      const owner = `${identity.node}/${membership.process}`;
+      return acquireLease(
+        { bucket, key, owner, isDead, durationMs: MEMBER_LEASE_MS, clock: systemClock, log },
+        signal,
+      );
+    },
+  };
+}

@@ -1,0 +1,130 @@
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import { TestCluster, untilShared } from "#test/harness/cluster.ts";
+import { assertExactlyOnce } from "#test/harness/exactly-once.ts";
+import { ask, request } from "#test/harness/http.ts";
+import type { TestHub } from "#test/harness/hub.ts";
+import { writeInBursts } from "#test/harness/line-writer.ts";
+import { chooseSeed, randomFrom } from "#test/harness/random.ts";
+import { count } from "#test/harness/search.ts";
+import { SequenceLog } from "#test/harness/sequence-log.ts";
+import { until } from "#test/harness/until.ts";
+import { Workspace } from "#test/harness/workspace.ts";
+
+/** Files of an agent, so that each hub processes some of them. */
+const FILES = 12;
+/** Longest time until the lines of a dead hub's partitions are searchable. */
+const TAKE_OVER_MS = 25_000;
+
+interface Health {
+  readonly status: string;
+  readonly parts: readonly { readonly part: string; readonly level: string; readonly reason: string }[];
+}
+
+async function clusterHealth(hub: TestHub): Promise<{ status: string; reason: string }> {
+  const { body } = await request<Health>("GET", `${hub.dashboardUrl}/health`);
+  const part = body.parts.find((each) => each.part === "cluster");
+  return { status: body.status, reason: part?.reason ?? "" };
+}
+
+interface World {
+  readonly cluster: TestCluster;
+  readonly logs: readonly SequenceLog[];
+  /** Appends so many lines to each file. */
+  readonly write: (lines: number, rate: number) => Promise<unknown>;
+}
+
+/** Starts a nats-server and an agent that reads several files. */
+async function openWorld(t: TestContext): Promise<World> {
+  const random = randomFrom(chooseSeed());
+  const workspace = new Workspace(t);
+  const cluster = await TestCluster.start(workspace);
+  const logs = Array.from({ length: FILES }, (_, at) => new SequenceLog(`file-${at}`));
+  const paths = logs.map((log) => workspace.path("logs", `${log.writer}.log`));
+  const write = (lines: number, rate: number): Promise<unknown> =>
+    Promise.all(logs.map((log, at) => writeInBursts({ log, path: paths[at]!, lines, random, rate })));
+  // The first hub makes the streams that the agent needs.
+  await cluster.startHub("hub-a");
+  await cluster.startAgent("web-1", paths);
+  return { cluster, logs, write };
+}
+
+function untilAllFound(hub: TestHub, logs: readonly SequenceLog[]): Promise<unknown> {
+  const expected = logs.reduce((sum, log) => sum + log.count, 0);
+  return until("all lines", async () => (await count(hub.searchUrl)) >= expected, {
+    deadlineMs: TAKE_OVER_MS,
+  });
+}
+
+test("two hubs on one NATS are one cluster, and one goes on after kill -9 of the other", async (t) => {
+  const { cluster, logs, write } = await openWorld(t);
+  const [first] = cluster.hubs as [TestHub];
+  await write(100, 500);
+  const second = await cluster.startHub("hub-b");
+  await untilShared([first, second]);
+  await write(100, 500);
+  await untilAllFound(second, logs);
+  const info = await ask<{ number_of_nodes: number }>("GET", `${second.searchUrl}/_cluster/health`);
+  assert.equal(info.number_of_nodes, 2);
+  const nodes = await ask<string>("GET", `${second.searchUrl}/_cat/nodes?h=name,master&s=name`);
+  assert.match(nodes, /hub-a \*\s+hub-b -/);
+
+  await second.kill9();
+  await write(100, 500);
+  const startedMs = performance.now();
+  await untilAllFound(first, logs);
+  t.diagnostic(
+    `all lines were found ${Math.round(performance.now() - startedMs)} ms after the last was written`,
+  );
+  const health = await until("the health naming the missing hub", async () => {
+    const found = await clusterHealth(first);
+    return found.reason.includes("hub-b") ? found : false;
+  });
+  assert.equal(health.status, "degraded");
+  await assertExactlyOnce(first.searchUrl, logs, "after the death of hub-b");
+});
+
+test("the hub that has the duties is replaced too, and gets its share back when it returns", async (t) => {
+  const { cluster, logs, write } = await openWorld(t);
+  const second = await cluster.startHub("hub-b");
+  const [first] = cluster.hubs as [TestHub];
+  await untilShared([first, second]);
+  await write(100, 500);
+  await first.kill9();
+  await write(100, 500);
+  await untilAllFound(second, logs);
+  await first.start();
+  await untilShared([first, second]);
+  await write(50, 500);
+  await until("the health being ok again", async () => (await clusterHealth(second)).status === "ok");
+  for (const hub of [second, first]) await assertExactlyOnce(hub.searchUrl, logs, `on ${hub.dataDir}`);
+});
+
+test("a hub that stood still beyond its lease changes nothing when it goes on", async (t) => {
+  const { cluster, logs, write } = await openWorld(t);
+  const second = await cluster.startHub("hub-b");
+  const [first] = cluster.hubs as [TestHub];
+  await untilShared([first, second]);
+  const writing = write(200, 200);
+  await until("the first lines", async () => (await count(second.searchUrl)) > 0);
+  first.signal("SIGSTOP");
+  await writing;
+  await untilShared([second], TAKE_OVER_MS);
+  await write(50, 500);
+  first.signal("SIGCONT");
+  await untilShared([first, second]);
+  await write(50, 500);
+  for (const hub of [second, first]) await assertExactlyOnce(hub.searchUrl, logs, `on ${hub.dataDir}`);
+});
+
+test("a hub refuses a NATS of another cluster, a data folder of another NATS, and a name that is taken", async (t) => {
+  const workspace = new Workspace(t);
+  const [cluster, other] = [await TestCluster.start(workspace), await TestCluster.start(new Workspace(t))];
+  const first = await cluster.startHub("hub-a");
+  await assert.rejects(cluster.startHub("hub-b", { "cluster.name": "other" }), /cluster\.name/);
+  await assert.rejects(cluster.startHub("hub-c", { "node.name": "hub-a" }), /node\.name of its own/);
+  await first.stop();
+  const moved = cluster.hub("hub-a", { "nats.servers": [other.nats.url], "nats.token": other.nats.token });
+  await other.startHub("hub-z");
+  await assert.rejects(moved.start(), /belongs to another cluster/);
+});
