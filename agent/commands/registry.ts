@@ -7,7 +7,7 @@ import { printable, printableJson } from "#proto/kit/printable.ts";
 import { exportRows, importRows, type Rows, readRows, resetFile } from "./registry-transfer.ts";
 import type { Terminal } from "./terminal.ts";
 
-/** The words behind `registry` on the command line, and its option `--json`. */
+/** The words after `registry` on the command line, and its option `--json`. */
 export interface RegistryArguments {
   readonly argument: string;
   readonly operand: string;

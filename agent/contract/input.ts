@@ -68,7 +68,7 @@ export interface FileState {
   readonly sentBytes: number;
   /** Everything below is in committed segments, bytes. */
   readonly committedBytes: number;
-  /** Bytes behind the last line end of a file that was read to its end: they are sent when their line ends. */
+  /** Bytes after the last line end of a file that was read to its end: they are sent when their line ends. */
   readonly unfinishedBytes: number;
   /** Why it couldn't be read of late; empty where it could. */
   readonly lastError: string;

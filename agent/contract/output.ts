@@ -23,7 +23,7 @@ export interface Batch {
 export interface Channel {
   /** Bytes that an input leaves free before a body, so that nothing is copied. */
   readonly headroom: number;
-  /** Bytes that an input leaves free behind a body. */
+  /** Bytes that an input leaves free after a body. */
   readonly tailroom: number;
   send(batch: Batch): void;
 }

@@ -75,7 +75,7 @@ function matchesFrom(
   );
 }
 
-/** Splits at slashes; one behind a backslash can't be part of a name anyway. */
+/** Splits at slashes; one after a backslash can't be part of a name anyway. */
 function splitPattern(text: string): string[] {
   return text.split("/").filter((part) => part !== "");
 }

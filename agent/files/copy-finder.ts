@@ -121,10 +121,10 @@ function generations(key: string, row: FileRow): EarlierGeneration[] {
 /** A number or a date that rotation puts into a name. */
 const STAMP = String.raw`\.\d{1,4}|[-_.]\d{6,}(?:[-_.T:]?\d+)*`;
 const COMPRESSED = /\.(?:gz|zst|xz|bz2)$/;
-/** What a copy has behind its original's name; rotation by renaming leaves no such names. */
+/** Suffixes of a copy's name after its original's; rotation by renaming leaves no such names. */
 const COPIED = String.raw`\.(?:bak|orig|copy|save)\d{0,3}|~`;
 const NAMED_AS_COPY = new RegExp(`(?:${COPIED})$`);
-/** What rotation, compression and people put behind a name. */
+/** Suffixes that rotation, compression and people append to a name. */
 const SUFFIXES = new RegExp(
   String.raw`^(?:${STAMP}|${COPIED}|\.(?:gz|zst|xz|bz2)|\.(?:old|prev|last)\d{0,3})+$`,
 );
@@ -154,7 +154,7 @@ export function isNamedAsCopy(path: string): boolean {
   return NAMED_AS_COPY.test(path);
 }
 
-/** Returns true where a copy's name is that of its original with something behind it: app.log.1, app.log.bak. */
+/** Returns true where a copy's name is that of its original with a suffix: app.log.1, app.log.bak. */
 export function isNamedAfter(original: string, copy: string): boolean {
   return copy.length > original.length && copy.startsWith(original);
 }

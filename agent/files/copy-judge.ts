@@ -104,11 +104,11 @@ export class CopyJudge {
 
   /** True where the original won't be truncated because of this copy any more, and all that both have is acknowledged. */
   #stays({ size }: Candidate, { row }: Original, open: Harvester | undefined): boolean {
-    const hasPassed = row.sent > size; // whoever truncates a file behind its copy has copied all of it
+    const hasPassed = row.sent > size; // a program that truncates a file after copying it has copied all of it
     return hasPassed || open === undefined || (open.quiet && !open.deleted);
   }
 
-  /** Returns the row of a file beside its original: behind that where it is named after it, from its start otherwise. */
+  /** Returns the row of a file beside its original: after that where it is named after it, from its start otherwise. */
   #besideIt(
     candidate: Candidate,
     { row, generation, proven }: Original,
@@ -127,7 +127,7 @@ export class CopyJudge {
 
   #newRow({ path }: Candidate, original: string, offset: number): FileRow {
     const { inputId, clock, log } = this.#options;
-    log.info({ path, original, offset }, "file is the copy of one already read; going on behind that");
+    log.info({ path, original, offset }, "file is the copy of one already read; continuing after that");
     return newRow(inputId, path, offset, clock.now());
   }
 }

@@ -1,7 +1,7 @@
 /**
  * Files that go on in the next one: a container runtime cuts a line into pieces, and a rotation may fall
  * between them. The successor isn't read before its predecessor is done; the rest of the last event is taken
- * from its beginning, and it is read from behind that.
+ * from its beginning, and it is read from after that.
  */
 
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";

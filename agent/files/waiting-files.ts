@@ -36,7 +36,7 @@ export class WaitingFiles {
     return this.#paths.size;
   }
 
-  /** Puts a file behind the others; one that waits already keeps its place. */
+  /** Adds a file after the others; one that waits already keeps its position. */
   add(entry: Entry, path: RawPath): void {
     if (this.#paths.size < WAITING_MAX || this.#paths.has(entry)) this.#paths.set(entry, path);
     this.#lookLater();

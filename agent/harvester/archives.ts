@@ -133,7 +133,7 @@ export class Archives {
   }
 }
 
-/** Writes the chunks behind each other; throws where they are longer than `mostBytes`. */
+/** Writes the chunks one after another; throws where they are longer than `mostBytes`. */
 async function writeAll(chunks: AsyncIterable<Buffer>, fd: number, mostBytes: number): Promise<void> {
   let bytes = 0;
   for await (const chunk of chunks) {

@@ -12,11 +12,11 @@ export interface PackOptions {
   readonly memory: BlockMemory;
   /** Bytes left free in front of the events. */
   readonly headroom: number;
-  /** Bytes left free behind them. */
+  /** Bytes left free after them. */
   readonly tailroom: number;
   /** Longest body a message may carry, bytes. */
   readonly maxBodyBytes: number;
-  /** At the first safe place from here on packing ends; with a successor's bytes behind the file's own. */
+  /** At the first safe place from here on packing ends; with a successor's bytes after the file's own. */
   readonly stopAt: number;
   /** Told of bytes of an event that no message can carry. */
   readonly onTruncated: (bytes: number) => void;

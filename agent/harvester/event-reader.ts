@@ -135,7 +135,7 @@ export class EventReader {
     };
   }
 
-  /** Puts the first bytes of the successor behind those of the file, which end at `end` with a whole line. */
+  /** Appends the first bytes of the successor to those of the file, which end at `end` with a whole line. */
   #append(buffer: Buffer, end: number): number {
     const { successor } = this;
     const { tail } = this.#reading.progress.row;
@@ -160,7 +160,7 @@ export class EventReader {
     return offset === progress.offset;
   }
 
-  /** Tells the format the file's first bytes, once; returns true where reading must begin behind them. */
+  /** Passes the file's first bytes to the format, once; returns true where reading must begin after them. */
   #begin(buffer: Buffer, dataEnd: number): boolean {
     if (this.#begun || dataEnd <= ANCHOR_BYTES) return false;
     const { progress, options } = this.#reading;

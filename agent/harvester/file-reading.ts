@@ -172,6 +172,6 @@ export function holeBytes(buffer: Buffer, start: number, end: number): number {
   let at = start;
   while (at + HOLE_BYTES_MIN <= end && ZEROS.compare(buffer, at, at + HOLE_BYTES_MIN) === 0)
     at += HOLE_BYTES_MIN;
-  // Whole pieces only: what is left of the run goes with the line behind it.
+  // Whole pieces only: what is left of the run goes with the line after it.
   return at - start;
 }

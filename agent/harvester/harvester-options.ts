@@ -36,7 +36,7 @@ export interface HarvesterOptions {
   readonly output: Pick<Output, "maxBodyBytes" | "confirmsCommits" | "slots">;
   /** Null: blocks of the file are sent as they are. */
   readonly events: EventCutting | null;
-  /** Told of NULs that were passed over: what a truncation left before the text of a writer that goes on behind. */
+  /** Called for NULs that were skipped: the hole that a truncation left before the text of a writer that kept its offset. */
   readonly onHole: (bytes: number) => void;
   /** Opens the way for content of the file, under the name the hub knows it by. */
   readonly openChannel: (source: SourceId) => Channel;

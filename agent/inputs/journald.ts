@@ -27,7 +27,8 @@ const schema = Type.Object(
     transports: list("Ways into the journal: kernel, journal, stdout, syslog, audit, driver; empty: all."),
     seek: Type.Union([Type.Literal("head"), Type.Literal("tail")], {
       default: "head",
-      description: "Where the very first start begins. Later ones go on behind what was acknowledged.",
+      description:
+        "Where the very first start begins. Later ones continue after the last acknowledged entry.",
     }),
     directory: Type.Optional(Type.String({ description: "Folder of another journal than the machine's." })),
     merge: Type.Boolean({ default: false, description: "Also read journals that came from other machines." }),
@@ -101,7 +102,7 @@ export class JournaldInput implements Input {
     return this.#sink.state();
   }
 
-  /** Runs journalctl again whenever it ends; it goes on behind the last entry that was taken. */
+  /** Runs journalctl again whenever it ends; it continues after the last entry that was taken. */
   async #run(): Promise<void> {
     const { signal } = this.#stop;
     const backoff = new Backoff(RETRY);

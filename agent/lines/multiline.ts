@@ -26,7 +26,7 @@ export const multilineProperties = {
     Type.Optional(
       Type.Union([Type.Literal("after"), Type.Literal("before")], {
         description:
-          "after: a line meant continues the one before; before: it belongs to the one behind. Default: after.",
+          "after: a matching line continues the one before; before: it belongs to the next one. Default: after.",
       }),
     ),
     "multiline.pattern",
@@ -144,7 +144,7 @@ class AfterGroup implements LineGroup {
   }
 }
 
-/** Lines meant belong to the line behind. */
+/** Matching lines belong to the next line. */
 class BeforeGroup implements LineGroup {
   readonly #meant: (text: string) => boolean;
   readonly #flush: RegExp | null;

@@ -38,7 +38,7 @@ export interface PipelineOutputOptions
 
 /** Room in front of a body; names and a path of ordinary length fit, longer ones cost a copy. */
 const HEADROOM_BYTES = 4_096;
-/** Room behind a body for the end of the protocol's frame. */
+/** Free bytes after a body, for the end of the protocol's frame. */
 const TAILROOM_BYTES = 2;
 /** Headers and what NATS adds to a message, subtracted from the server's limit. */
 const ENVELOPE_BYTES = 65_536;

@@ -105,7 +105,7 @@ export class Publisher {
     return this.#ackedBytes;
   }
 
-  /** Sends a batch behind the others of its lane; the slot is released and the batch settled when it is acknowledged. */
+  /** Sends a batch after the others of its lane; the slot is released and the batch settled when it is acknowledged. */
   send(lane: Lane, sendable: Sendable): void {
     const number = ++this.#number;
     const pending = {

@@ -1,6 +1,6 @@
 /**
  * Writes the registry's changes to its database, once a second and on demand. After a failure the agent keeps shipping,
- * and the database is reopened before the next attempt: after a full disk its log may end in half a record, behind which
+ * and the database is reopened before the next attempt: after a full disk its log may end in half a record, after which
  * nothing is readable, and other failures leave it read-only.
  */
 

@@ -63,7 +63,7 @@ export interface FileRow {
 export interface Tail {
   /** Key of that file. */
   readonly key: string;
-  /** Offset in it behind the rest. */
+  /** Offset in it after the rest. */
   readonly to: number;
   /** Size of the file that the event begins in: the rest counts as its bytes from there on. */
   readonly at: number;

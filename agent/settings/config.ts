@@ -115,7 +115,7 @@ export function checkAgentSettings(entries: Entries): AgentSettings {
   };
 }
 
-/** Credentials by rank: one that is given makes those behind it idle. */
+/** Credentials by rank: one that is given makes those after it idle. */
 const RANKED_CREDENTIALS = [
   ["output.pipeline.nkey_seed_file", "output.pipeline.token_file", "output.pipeline.token"],
   ["output.search.api_key", "output.search.bearer_token", "output.search.username"],
@@ -163,7 +163,7 @@ function checkPermissions(path: string): void {
   }
 }
 
-/** Settings of another shipper have the same names behind their first word. */
+/** Settings of another shipper have the same names after their first word. */
 function foreignSetting(key: string, place: string): AppError {
   const name = key.slice(FOREIGN.length);
   const own = [`shipper.${name}`, name].find((each) => Object.hasOwn(SETTINGS_SCHEMA.properties, each));

@@ -79,7 +79,7 @@ export class SegmentReader {
     this.#at = offset;
   }
 
-  /** Returns the next event, or null behind the last whole one. Throws data_corrupt. */
+  /** Returns the next event, or null after the last whole one. Throws data_corrupt. */
   next(): SpooledEvent | null {
     const header = this.#read(this.#at, RECORD_HEADER_BYTES);
     if (header === null) return null;

@@ -57,7 +57,7 @@ export class Spool {
     return this.#bytes;
   }
 
-  /** True where nothing waits; else new events must queue behind. */
+  /** True where nothing waits; else new events must wait for it. */
   get empty(): boolean {
     return this.#segments.length === 0;
   }

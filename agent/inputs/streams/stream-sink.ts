@@ -146,7 +146,7 @@ export function parseAddress(text: string): { host: string; port: number } {
 }
 
 interface Receipt<T> {
-  /** Sequence behind the last event of it. */
+  /** Sequence after its last event. */
   readonly upTo: number;
   readonly token: T;
 }

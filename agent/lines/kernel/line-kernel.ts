@@ -71,7 +71,7 @@ const ADDRESS_MAX = 2 ** 32 - 1;
 /** Reasons in the order of the kernel's numbers. */
 const WHY = ["end", "stopped", "suspect"] as const;
 
-/** Part of the memory behind the blocks: bytes from elsewhere are copied there to be counted. */
+/** Part of the memory after the blocks: bytes from elsewhere are copied there to be counted. */
 const WINDOW_BYTES = PAGE_BYTES;
 
 export class LineKernel {
