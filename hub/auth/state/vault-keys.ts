@@ -42,6 +42,10 @@ export async function loadVaultKeys(
   return parseVaultKeys(line, path);
 }
 
+/** A new key is of no use where secrets are sealed. */
+const RESTORE =
+  'restore the keys from a backup, as secrets are sealed with them; for a first key write <id>: and the output of "openssl rand -base64 32"';
+
 /** Parses "id:base64" entries between blanks or commas. Throws settings_invalid naming `origin`, never the keys. */
 export function parseVaultKeys(text: string, origin: string): VaultKey[] {
   const entries = text.split(/[\s,]+/).filter((entry) => entry !== "");
@@ -52,12 +56,12 @@ export function parseVaultKeys(text: string, origin: string): VaultKey[] {
     if (!ID.test(id) || secret.length !== KEY_BYTES) {
       throw new AppError(
         "settings_invalid",
-        `${origin}: entry ${index + 1} is no vault key; write <id>:<32 bytes as base64>, as "openssl rand -base64 32" makes them`,
+        `${origin}: entry ${index + 1} is no vault key, <id>:<32 bytes as base64>; ${RESTORE}`,
       );
     }
     return { id, secret };
   });
-  if (keys.length === 0) throw new AppError("settings_invalid", `${origin} holds no vault key`);
+  if (keys.length === 0) throw new AppError("settings_invalid", `${origin} holds no vault key; ${RESTORE}`);
   if (new Set(keys.map(({ id }) => id)).size !== keys.length) {
     throw new AppError("settings_invalid", `${origin}: two vault keys have the same id`);
   }

@@ -121,6 +121,14 @@ suite("vault keys", () => {
     }
   });
 
+  test("a file of keys that was cut or emptied is refused with the remedy", () => {
+    for (const text of ["", line("a", 1).slice(0, 30)])
+      assert.throws(
+        () => parseVaultKeys(text, "vault.keys"),
+        /^AppError: vault\.keys.*restore the keys from a backup/,
+      );
+  });
+
   test("hasSealed finds a sealed record in the state", async () => {
     const store = newStore();
     assert.equal(await hasSealed(store), false);
