@@ -7,6 +7,8 @@ import type { Workspace } from "./workspace.ts";
 export interface StackOptions {
   readonly hubSettings?: Settings;
   readonly hubEnv?: NodeJS.ProcessEnv;
+  /** Program and arguments that run the agent. */
+  readonly agentWrapper?: readonly string[];
   /** Dotted keys of agent.yml. */
   readonly agentSettings?: Settings;
   /** Options of the agent's one `log` input, `paths` among them. */
@@ -18,7 +20,7 @@ export class TestAgent {
   readonly #start: () => Promise<AgentProcess>;
   #process: AgentProcess | undefined;
 
-  constructor(hub: TestHub, workspace: Workspace, { input, agentSettings }: StackOptions) {
+  constructor(hub: TestHub, workspace: Workspace, { input, agentSettings, agentWrapper }: StackOptions) {
     const { paths, ...options } = input;
     this.#start = () =>
       startAgent({
@@ -27,6 +29,7 @@ export class TestAgent {
         natsUrl: hub.natsUrl,
         token: hub.token,
         settings: { name: "web-1", ...agentSettings },
+        ...(agentWrapper === undefined ? {} : { wrapper: agentWrapper }),
         input: { id: "test", scan_frequency: "200ms", ...options },
       });
   }
