@@ -12,7 +12,7 @@ const FIRST_SLOTS = 256;
 const BUCKET_BYTES = 100;
 
 export class TermTable {
-  readonly #budget: CollectBudget;
+  readonly #budget: Pick<CollectBudget, "add">;
   /** Another one for each table, so that values can't be chosen to collide. */
   readonly #seed = newIdSeed();
   /** The terms behind each other. */
@@ -24,7 +24,8 @@ export class TermTable {
   #slots = new Int32Array(FIRST_SLOTS);
   #size = 0;
 
-  constructor(budget: CollectBudget) {
+  /** `budget`: is charged for the terms. */
+  constructor(budget: Pick<CollectBudget, "add">) {
     this.#budget = budget;
   }
 

@@ -15,11 +15,13 @@ import type { Collector } from "#hub/search/aggregations/tree/aggregation.ts";
 import { atOnce, type Steps } from "#hub/search/aggregations/tree/steps.ts";
 import { KeywordValues } from "#hub/search/columns/column-values.ts";
 import type { SegmentRun } from "#hub/search/columns/set-blocks.ts";
+import { sharedTermsCache } from "./shared-terms.ts";
 import { KeywordTermsCollector } from "./terms-keyword.ts";
 import { type MergeOrder, mergeCounts, mergeOrder } from "./terms-merge.ts";
+import { mergeShared } from "./terms-shared-merge.ts";
 
 /** Values of all segments from which on they are many. */
-const MANY = 50_000;
+const MANY = 2000;
 
 /** What a count takes of the memory that a bucket is estimated at. */
 const COUNT_SHARE = 0.04;
@@ -120,9 +122,16 @@ class ManyTermsCollector implements Collector<TermsState> {
     return textState(yield* this.#merge());
   }
 
+  /** Adds up the counts of the segments: by number where that is enough, else term by term. */
   #merge(): ReturnType<typeof mergeCounts> {
-    const { shardSize, filter } = this.#context;
-    return mergeCounts(this.#segments, { order: this.#order, keep: handedOn(shardSize), filter });
+    const { shardSize, filter, shard } = this.#context;
+    const keep = handedOn(shardSize);
+    if (this.#order === "frequent" && filter === undefined) {
+      const values = this.#segments.reduce((total, { column }) => total + column.cardinality, 0);
+      const shared = sharedTermsCache().open(shard.indexUuid, this.#path, values);
+      if (shared !== undefined) return mergeShared(this.#segments, shared, keep);
+    }
+    return mergeCounts(this.#segments, { order: this.#order, keep, filter });
   }
 
   /** Goes on with buckets. */
