@@ -21,7 +21,7 @@ import { type AgentNames, PipelineOutput } from "./outputs/pipeline.ts";
 import { Registry } from "./registry/registry.ts";
 import { type NamedInput, Status } from "./status.ts";
 import { SupervisedInput } from "./supervised-input.ts";
-import { VERSION } from "./version.ts";
+import { SHIPPER_VERSION, VERSION } from "./version.ts";
 import { WatermarkClient } from "./watermark.ts";
 
 /** Inputs end their reads within this time; a read that hangs on a dead disk must not hold up the rest. */
@@ -104,7 +104,7 @@ export class Agent implements Component {
     const names: AgentNames = {
       agentId: registry.agentId,
       agentName: this.#settings.agentName,
-      agentVersion: VERSION,
+      agentVersion: SHIPPER_VERSION,
       hostName: hostname(),
     };
     const connection = await this.#startOutput(names, registry);
@@ -113,7 +113,7 @@ export class Agent implements Component {
     this.#tellsBirth = findOutBirth(this.#settings.pathData, this.#log);
     for (const each of this.#settings.inputs) this.#inputs.push(this.#createInput(each, registry, output));
     const status = new Status({
-      names,
+      names: { ...names, agentVersion: VERSION },
       inputs: this.#inputs,
       output,
       registry,

@@ -86,6 +86,15 @@ test("the output to a file holds each line once, over a restart as well", async 
   assert.deepEqual(shipped(place), ["one", "two", "three"]);
 });
 
+test("events name the version that receivers know", async () => {
+  const place = newFolder();
+  await startAgent(place, [fileInput(place)]);
+  writeFileSync(join(place, "a.log"), "one\n");
+  await until("the line", () => shipped(place).length === 1);
+  const [line = ""] = readFileSync(join(place, "out", "tailrace-agent.ndjson"), "utf8").split("\n");
+  assert.equal((JSON.parse(line) as { shipper: { version: string } }).shipper.version, "6.5.0");
+});
+
 test("changed inputs are taken over while lines are shipped: none is lost and none doubled", async () => {
   const place = newFolder();
   const { agent, reload } = await startAgent(place, [fileInput(place, { tags: ["a"] })]);
