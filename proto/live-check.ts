@@ -1,7 +1,15 @@
 /** Checks what clients of the live socket send. */
 
 import { isObject } from "#proto/kit/json.ts";
-import { type ClientMessage, type Cursor, DEFAULT_LIMITS, type TailOpen } from "./live.ts";
+import {
+  type Call,
+  type ClientMessage,
+  type Cursor,
+  DEFAULT_LIMITS,
+  type SearchCall,
+  type TailOpen,
+  type WatchOpen,
+} from "./live.ts";
 
 const MAX_SUB = 0xffff_ffff;
 const MAX_FILTER_LENGTH = 8 * 1024;
@@ -36,6 +44,18 @@ function checkClientMessage(message: Fields): ClientMessage | string {
         : "ping: n must be a whole number";
     case "tail.open":
       return checkOpen(message);
+    case "call":
+      return checkCall(message);
+    case "search":
+      return checkSearch(message);
+    case "watch.open":
+      return checkWatch(message);
+    case "call.cancel": {
+      const { id } = message;
+      return isCount(id, MAX_SUB) ? { t: "call.cancel", id } : "call.cancel: id must be a whole number";
+    }
+    case "watch.close":
+      return isCount(sub, MAX_SUB) ? { t: "watch.close", sub } : "watch.close: sub must be a whole number";
     case "tail.credit": {
       const add = message["add"];
       if (!isCount(sub, MAX_SUB)) return "tail.credit: sub must be a whole number";
@@ -48,8 +68,45 @@ function checkClientMessage(message: Fields): ClientMessage | string {
     case "tail.close":
       return isCount(sub, MAX_SUB) ? { t: message["t"], sub } : `${message["t"]}: sub must be a whole number`;
     default:
-      return "t must be hello, ping, tail.open, tail.credit, tail.pause, tail.resume or tail.close";
+      return "t must be hello, ping, call, call.cancel, search, watch.open, watch.close, tail.open, tail.credit, tail.pause, tail.resume or tail.close";
   }
+}
+
+const METHODS: ReadonlySet<unknown> = new Set(["GET", "POST", "PUT", "DELETE"]);
+/** Everything but the sign-in, which sets cookies, and this socket itself. */
+const CALL_PATH = /^\/(?:es|api(?!\/(?:auth|live|connections\/callback)(?:[/?]|$)))\/[\x21-\x7e]*$/;
+const MAX_PATH_LENGTH = 4_096;
+const MAX_WATCH_MS = 3_600_000;
+
+function isCallPath(path: unknown): path is string {
+  return (
+    typeof path === "string" &&
+    path.length <= MAX_PATH_LENGTH &&
+    CALL_PATH.test(path) &&
+    !path.includes("/..")
+  );
+}
+
+function checkCall({ id, method, path, body }: Fields): Call | string {
+  if (!isCount(id, MAX_SUB)) return "call: id must be a whole number";
+  if (!METHODS.has(method)) return "call: method must be GET, POST, PUT or DELETE";
+  if (!isCallPath(path)) return "call: path must lead below /es/ or /api/, and not to the sign-in";
+  if (body !== undefined && typeof body !== "string") return "call: body must be a text";
+  return { t: "call", id, method: method as Call["method"], path, ...(body !== undefined && { body }) };
+}
+
+function checkSearch({ id, index, body }: Fields): SearchCall | string {
+  if (!isCount(id, MAX_SUB)) return "search: id must be a whole number";
+  if (typeof index !== "string" || index === "" || index.length > MAX_PATH_LENGTH)
+    return `search: index must be an expression of up to ${MAX_PATH_LENGTH} characters`;
+  return typeof body === "string" ? { t: "search", id, index, body } : "search: body must be a text";
+}
+
+function checkWatch({ sub, path, everyMs }: Fields): WatchOpen | string {
+  if (!isCount(sub, MAX_SUB)) return "watch.open: sub must be a whole number";
+  if (!isCallPath(path)) return "watch.open: path must lead below /es/ or /api/, and not to the sign-in";
+  if (!isCount(everyMs, MAX_WATCH_MS)) return "watch.open: everyMs must be 0 to 3,600,000";
+  return { t: "watch.open", sub, path, everyMs };
 }
 
 function checkOpen(message: Fields): TailOpen | string {

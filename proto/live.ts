@@ -1,6 +1,8 @@
 /**
  * The live socket: message types, limits and close codes that hub and dashboard agree on. JSON text frames over
- * one WebSocket per tab at LIVE_PATH with the subprotocol LIVE_PROTOCOL; names are short as they go over the wire.
+ * one WebSocket per tab at LIVE_PATH with the subprotocol LIVE_PROTOCOL; names are short as they go over the wire. It
+ * carries live lines, requests of the HTTP interface (calls), searches with their parts as they come, and answers that are
+ * sent again whenever they change (watches).
  */
 
 export const LIVE_PATH = "/api/live";
@@ -67,6 +69,15 @@ export interface LiveLimits {
   readonly inboundRate: number;
   /** Between two pings of the hub, ms; two unanswered end the socket. */
   readonly heartbeatMs: number;
+  /** Calls and searches that a socket may have under way. */
+  readonly callsPerSocket: number;
+  /** Largest answer to a call, bytes; a larger one is for HTTP. */
+  readonly answerSizeBytes: number;
+  readonly watchesPerSocket: number;
+  /** Shortest interval in which a watched answer is looked at, ms. */
+  readonly watchMinMs: number;
+  /** Shortest time between two parts of a search, ms. */
+  readonly partMinMs: number;
 }
 
 export const DEFAULT_LIMITS: LiveLimits = {
@@ -83,11 +94,19 @@ export const DEFAULT_LIMITS: LiveLimits = {
   defaultRate: 2_000,
   maxRate: 20_000,
   subscriptionsPerSocket: 8,
-  socketsPerViewer: 10,
+  socketsPerViewer: 50,
   tailsPerHub: 1_000,
   inboundRate: 200,
   heartbeatMs: 15_000,
+  callsPerSocket: 16,
+  answerSizeBytes: 2 * 1024 * 1024,
+  watchesPerSocket: 8,
+  watchMinMs: 1_000,
+  partMinMs: 120,
 };
+
+/** Status of the answer to a call that only HTTP can answer: it is too large, or calls aren't offered. */
+export const USE_HTTP_STATUS = 505;
 
 /** Credit a client starts a tail with; topped up when half of it is used. */
 export const START_CREDIT_ROWS = 5_000;
@@ -148,8 +167,43 @@ export interface TailOpen {
   credit: number;
 }
 
+/** A request of the HTTP interface: below `/api/`, without the sign-in, or below `/es/`. */
+export interface Call {
+  t: "call";
+  /** Number the client gives it, unique on its socket. Searches and calls share their numbers. */
+  id: number;
+  method: "GET" | "POST" | "PUT" | "DELETE";
+  path: string;
+  /** JSON text. */
+  body?: string;
+}
+
+/** A search whose parts are sent as they come, the newest indices first. */
+export interface SearchCall {
+  t: "search";
+  id: number;
+  /** An index expression. */
+  index: string;
+  /** JSON text of the search's body. */
+  body: string;
+}
+
+/** A GET whose answer is sent now, and again whenever it has changed. */
+export interface WatchOpen {
+  t: "watch.open";
+  sub: number;
+  path: string;
+  /** Interval of the looks at it, ms. */
+  everyMs: number;
+}
+
 export type ClientMessage =
   | { t: "hello"; v: 1 }
+  | Call
+  | SearchCall
+  | { t: "call.cancel"; id: number }
+  | WatchOpen
+  | { t: "watch.close"; sub: number }
   | TailOpen
   | { t: "tail.credit"; sub: number; add: number }
   | { t: "tail.pause" | "tail.resume" | "tail.close"; sub: number }
@@ -197,8 +251,32 @@ export interface LiveError {
   hint?: string;
 }
 
+/**
+ * The head of a frame whose JSON body stands behind a line feed, as the hub made it: the answer to a call, the parts of a
+ * search so far, or what a watch shows now.
+ */
+export type BodyHead =
+  | { t: "answer"; id: number; status: number }
+  | {
+      t: "part";
+      id: number;
+      /** Indices that were searched, of all that are meant. */
+      done: number;
+      of: number;
+    }
+  | { t: "watched"; sub: number; status: number };
+
 export type HubMessage =
-  | { t: "welcome"; v: 1; session: string; limits: LiveLimits; serverTime: number }
+  | {
+      t: "welcome";
+      v: 1;
+      session: string;
+      limits: LiveLimits;
+      serverTime: number;
+      /** False where the socket carries live lines only. */
+      calls: boolean;
+    }
+  | BodyHead
   | { t: "tail.opened"; sub: number; cursor: Cursor }
   | TailRows
   | TailGap

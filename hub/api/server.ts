@@ -3,6 +3,7 @@
  * live socket, and the search interface once more below /es, so that pages need no other origin.
  */
 
+import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import type { FastifyInstance } from "fastify";
 import { needsProductHeader } from "#hub/api/compat/version.ts";
@@ -76,6 +77,26 @@ export interface ApiServerOptions {
   readonly log: Logger;
 }
 
+/** A request of the dashboard's listener that comes another way than over HTTP, and its answer; bodies are JSON texts. */
+export type RunRequest = (
+  request: {
+    readonly method: "GET" | "POST" | "PUT" | "DELETE";
+    readonly path: string;
+    readonly body?: string;
+  },
+  signal: AbortSignal,
+) => Promise<{ readonly status: number; readonly body: string }>;
+
+/** Headers that say who a client is and where its page is from. */
+const PASSED_HEADERS = [
+  "authorization",
+  "cookie",
+  "host",
+  "origin",
+  "sec-fetch-site",
+  "x-forwarded-for",
+] as const;
+
 /** Prefix of the search interface on the dashboard's listener. */
 const SEARCH_PREFIX = "/es";
 
@@ -148,6 +169,32 @@ export class ApiServer implements Component {
     const known = [url, ...names.map((name) => `${new URL(url).protocol}//${name}:${port}`)];
     if (publicUrl !== "" && URL.canParse(publicUrl)) known.push(new URL(publicUrl).origin);
     return [...new Set(known)];
+  }
+
+  /**
+   * Returns a function that runs requests on the dashboard's listener as if the client of `upgrade` had sent them: with its
+   * credentials, checked for each. It rejects when the signal ends the request.
+   */
+  runFor(upgrade: IncomingMessage): RunRequest {
+    const headers = Object.fromEntries(
+      PASSED_HEADERS.flatMap((name) => {
+        const value = upgrade.headers[name];
+        return value === undefined ? [] : [[name, value] as const];
+      }),
+    );
+    const remoteAddress = upgrade.socket.remoteAddress ?? "";
+    return async ({ method, path, body }, signal) => {
+      const type = body === undefined ? {} : { "content-type": "application/json" };
+      const answer = await this.#dashboard.app.inject({
+        method,
+        url: path,
+        headers: { ...headers, ...type, accept: "application/json" },
+        ...(body !== undefined && { payload: body }),
+        remoteAddress,
+        signal,
+      });
+      return { status: answer.statusCode, body: answer.payload };
+    };
   }
 
   /** See Listener.useCertificate. */

@@ -1,4 +1,4 @@
-/** One viewer's socket: reads messages, opens tails, and closes with a code and a reason when a rule is broken. */
+/** One viewer's socket: reads messages, opens tails, runs calls, and closes with a code and a reason when a rule is broken. */
 
 import type { WebSocket } from "ws";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
@@ -7,7 +7,9 @@ import { CLOSE, type ClientMessage, type HubMessage, type LiveLimits, type TailO
 import { parseClientMessage } from "#proto/live-check.ts";
 import type { LiveMetrics } from "./live-metrics.ts";
 import type { LiveTail } from "./live-tail.ts";
+import type { RunCall } from "./run-call.ts";
 import type { Subscription, TailSink } from "./subscription.ts";
+import { ViewerCalls } from "./viewer-calls.ts";
 
 /** The user of a socket. */
 export interface Viewer {
@@ -26,6 +28,8 @@ export interface ConnectionOptions {
   readonly viewer: Viewer;
   readonly session: string;
   readonly tail: LiveTail;
+  /** Undefined: calls aren't offered. */
+  readonly run: RunCall | undefined;
   readonly limits: LiveLimits;
   readonly metrics: LiveMetrics;
   readonly log: Logger;
@@ -45,12 +49,13 @@ export class Connection implements TailSink {
   readonly #metrics: LiveMetrics;
   readonly #log: Logger;
   readonly #subscriptions = new Map<number, Subscription>();
+  readonly #calls: ViewerCalls;
   #missedPings = 0;
   #blockedSinceMs: number | undefined;
   #messagesLeft: number;
   #messagesAtMs = performance.now();
 
-  constructor({ socket, viewer, session, tail, limits, metrics, log }: ConnectionOptions) {
+  constructor({ socket, viewer, session, tail, run, limits, metrics, log }: ConnectionOptions) {
     this.#socket = socket;
     this.#viewer = viewer;
     this.#tail = tail;
@@ -58,13 +63,16 @@ export class Connection implements TailSink {
     this.#metrics = metrics;
     this.#log = log;
     this.#messagesLeft = limits.inboundRate * 2;
+    const isReady = (): boolean => this.isReady();
+    this.#calls = new ViewerCalls({ run, limits, metrics, isReady, send: (frame) => this.send(frame) });
     socket.on("message", (data, isBinary) => this.#receive((data as Buffer).toString(), isBinary));
     socket.on("pong", () => {
       this.#missedPings = 0;
     });
     // The close event reports why a connection ended.
     socket.on("error", (err) => log.debug({ err }, "live socket failed"));
-    this.#sendMessage({ t: "welcome", v: 1, session, limits, serverTime: Date.now() });
+    const calls = run !== undefined;
+    this.#sendMessage({ t: "welcome", v: 1, session, limits, serverTime: Date.now(), calls });
   }
 
   get viewer(): Viewer {
@@ -119,8 +127,9 @@ export class Connection implements TailSink {
     this.#socket.close(code, fits ? reason : reason.slice(0, SAFE_REASON_LENGTH).toWellFormed());
   }
 
-  /** Ends all tails; the socket itself is left alone. */
+  /** Ends all tails and calls; the socket itself is left alone. */
   release(): void {
+    this.#calls.release();
     for (const subscription of this.#subscriptions.values()) this.#tail.close(subscription);
     this.#subscriptions.clear();
   }
@@ -150,6 +159,21 @@ export class Connection implements TailSink {
         return;
       case "ping":
         this.#sendMessage({ t: "pong", n: message.n });
+        return;
+      case "call":
+        this.#calls.call(message);
+        return;
+      case "search":
+        this.#calls.search(message);
+        return;
+      case "call.cancel":
+        this.#calls.cancel(message.id);
+        return;
+      case "watch.open":
+        this.#calls.watch(message);
+        return;
+      case "watch.close":
+        this.#calls.unwatch(message.sub);
         return;
       case "tail.open":
         this.#open(message);

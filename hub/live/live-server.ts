@@ -15,6 +15,7 @@ import { CLOSE, DEFAULT_LIMITS, LIVE_PROTOCOL, type LiveLimits } from "#proto/li
 import { Connection, type Viewer } from "./connection.ts";
 import { type LiveMetrics, liveMetrics } from "./live-metrics.ts";
 import { LiveTail } from "./live-tail.ts";
+import type { RunCall } from "./run-call.ts";
 
 export type { Viewer } from "./connection.ts";
 
@@ -23,6 +24,8 @@ export interface LiveServerOptions {
   readonly allowedOrigins: readonly string[];
   /** Resolves to the viewer, or undefined without a sign-in. Throws unauthenticated, forbidden, overloaded. */
   readonly authenticate: (request: IncomingMessage) => Promise<Viewer | undefined>;
+  /** Returns what runs a viewer's requests of the HTTP interface; absent: there are live lines only. */
+  readonly runFor?: (upgrade: IncomingMessage) => RunCall;
   readonly metrics: Metrics;
   readonly log: Logger;
   readonly limits?: Partial<LiveLimits>;
@@ -48,6 +51,7 @@ export class LiveServer implements Component {
   readonly tail: LiveTail;
   readonly #authenticate: (request: IncomingMessage) => Promise<Viewer | undefined>;
   readonly #isAllowedOrigin: (origin: string) => boolean;
+  readonly #runFor: LiveServerOptions["runFor"];
   readonly #metrics: LiveMetrics;
   readonly #log: Logger;
   readonly #limits: LiveLimits;
@@ -58,8 +62,9 @@ export class LiveServer implements Component {
   #stopping = false;
   #onClosed: (() => void) | undefined;
 
-  constructor({ allowedOrigins, authenticate, metrics, log, limits }: LiveServerOptions) {
+  constructor({ allowedOrigins, authenticate, runFor, metrics, log, limits }: LiveServerOptions) {
     this.#authenticate = authenticate;
+    this.#runFor = runFor;
     this.#isAllowedOrigin = compileOrigins(allowedOrigins);
     this.#metrics = liveMetrics(metrics);
     this.#log = log;
@@ -128,10 +133,12 @@ export class LiveServer implements Component {
         "a session needs an Origin header; use an API key outside of browsers",
       );
     if (this.#stopping) return this.#refuse(socket, 503, "the hub stops");
-    this.#server.handleUpgrade(request, socket, head, (webSocket) => this.#connect(webSocket, viewer));
+    this.#server.handleUpgrade(request, socket, head, (webSocket) =>
+      this.#connect(webSocket, viewer, request),
+    );
   }
 
-  #connect(socket: WebSocket, viewer: Viewer): void {
+  #connect(socket: WebSocket, viewer: Viewer, upgrade: IncomingMessage): void {
     // A browser can't read the answer to a refused upgrade, a close code it can.
     const others = [...this.#connections].filter((connection) => connection.viewer.id === viewer.id).length;
     if (others >= this.#limits.socketsPerViewer) {
@@ -145,6 +152,7 @@ export class LiveServer implements Component {
       viewer,
       session: randomUUID(),
       tail: this.tail,
+      run: this.#runFor?.(upgrade),
       limits: this.#limits,
       metrics: this.#metrics,
       log: this.#log,

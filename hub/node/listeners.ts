@@ -105,6 +105,7 @@ export class Listeners implements Component {
     this.#live = new LiveServer({
       allowedOrigins: api.origins(),
       authenticate: (request) => access.viewer(request),
+      runFor: (upgrade) => api.runFor(upgrade),
       metrics,
       log,
     });

@@ -7,6 +7,7 @@ import { afterEach } from "node:test";
 import { WebSocket } from "ws";
 import { LiveServer, type Viewer } from "#hub/live/live-server.ts";
 import type { LiveEvent } from "#hub/live/live-tail.ts";
+import type { RunCall } from "#hub/live/run-call.ts";
 import { silentLogger } from "#proto/kit/log.ts";
 import { Metrics } from "#proto/kit/metrics.ts";
 import {
@@ -39,11 +40,13 @@ export interface Hub {
 export async function startHub(
   limits: Partial<LiveLimits> = {},
   viewer: Viewer | undefined = VIEWER,
+  run?: RunCall,
 ): Promise<Hub> {
   const live = new LiveServer({
     allowedOrigins: [ORIGIN],
     authenticate: (request) =>
       Promise.resolve(request.headers["x-nobody"] === undefined ? viewer : undefined),
+    ...(run !== undefined && { runFor: () => run }),
     metrics: new Metrics(),
     log: silentLogger(),
     limits: { batchDelayMs: 5, ...limits },
@@ -65,6 +68,8 @@ export async function startHub(
 export class Client {
   readonly socket: WebSocket;
   readonly messages: HubMessage[] = [];
+  /** Bodies behind the heads of frames, in their order. */
+  readonly bodies: string[] = [];
   #wake: () => void = () => undefined;
 
   constructor(
@@ -73,7 +78,9 @@ export class Client {
   ) {
     this.socket = new WebSocket(url, LIVE_PROTOCOL, options);
     this.socket.on("message", (data) => {
-      this.messages.push(JSON.parse((data as Buffer).toString()) as HubMessage);
+      const [head, body] = (data as Buffer).toString().split("\n", 2);
+      this.messages.push(JSON.parse(head!) as HubMessage);
+      if (body !== undefined) this.bodies.push(body);
       this.#wake();
     });
     this.socket.on("error", () => undefined);
