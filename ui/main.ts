@@ -7,9 +7,10 @@ import { startLanguage } from "#ui/services/browser/language.ts";
 import { watchEdits } from "#ui/services/browser/sign-in.ts";
 import { startTheme } from "#ui/services/browser/theme.ts";
 import { firstAnswers, startFirstSearch } from "#ui/services/discover/first-search.ts";
+import { hubFetch } from "#ui/services/hub/hub-connection.ts";
 
 startTheme();
-startFirstSearch(location.hash, Date.now(), (...call) => fetch(...call));
+startFirstSearch(location.hash, Date.now(), (...call) => fetch(...call), hubFetch);
 watchEdits();
 void startShell();
 

@@ -43,7 +43,7 @@ test("a visualisation is made in a form, saved, put on a dashboard, exported and
       await page.getByRole("button", { name: chart, exact: true }).click();
     assert.match(page.url(), /by=terms:10:page&split=5:status/);
     await page.getByRole("button", { name: "Request" }).click();
-    await page.locator("tr-json-view").getByText('"page"').waitFor();
+    await page.locator("tr-json-view").getByText('"page"').first().waitFor();
     await page.getByRole("button", { name: "Save" }).click();
     await page.getByLabel("Title").fill("Pages by status");
     await page.getByRole("dialog").getByRole("button", { name: "Save" }).click();

@@ -59,8 +59,15 @@ test("a chart that is split by a field shows the lines without it and the furthe
     );
   }));
 
+/** Loads the page again without its socket, so that its requests can be held. */
+async function overHttp(page: Page): Promise<void> {
+  await page.routeWebSocket("**/api/live", (socket) => socket.close());
+  await page.reload();
+}
+
 test("a colon typed before the values are there is taken for no name", () =>
   pages.visit(`#/discover?index=${SHOP_INDEX}&from=now-2h`, async (page) => {
+    await overHttp(page);
     await page.getByText(`${SHOP_LINES} lines in`).waitFor();
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
     await page.route("**/_search*", async (route) => {
@@ -81,6 +88,7 @@ test("a trial that failed shows nothing of the one before", () =>
   pages.visit(
     "#/pipelines?new",
     async (page) => {
+      await overHttp(page);
       await page.getByText("The pipeline is valid.").waitFor();
       await page.route("**/_try/simulate", (route) => route.fulfill({ status: 503, body: "{}" }));
       await page.getByLabel("Sample lines").fill("another line");

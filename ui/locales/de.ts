@@ -108,6 +108,12 @@ export const GERMAN: Readonly<Record<string, string>> = {
   Connected: "Verbunden",
   "The hub is starting": "Der Hub startet",
   "The hub is away": "Der Hub ist weg",
+  "The hub doesn't respond": "Der Hub antwortet nicht",
+  "Connected by single requests: something between this browser and the hub lets no WebSocket through":
+    "Verbunden durch einzelne Anfragen: zwischen diesem Browser und dem Hub lässt etwas keinen WebSocket durch",
+  "{0} lines in {1} of {2} indices so far …": "bisher {0} Zeilen in {1} von {2} Indizes …",
+  "The lines below were found at {0}.": "Die Zeilen darunter wurden {0} gefunden.",
+  "As of {0}": "Stand {0}",
   "Signed out": "Abgemeldet",
   "Newer line": "Neuere Zeile",
   "Newer line (k)": "Neuere Zeile (k)",

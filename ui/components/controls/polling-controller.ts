@@ -1,23 +1,38 @@
-/** What a page shows of the hub: asked for at once and again while somebody looks, and what went wrong with it. */
+/**
+ * What a page shows of the hub: asked for at once and again while somebody looks, and what went wrong with it. Over the tab's
+ * connection the hub pushes what has changed; asking again then costs no request.
+ */
 
 import type { ReactiveController, ReactiveControllerHost } from "lit";
+import { hubConnection } from "#ui/services/hub/hub-connection.ts";
 import { type HubError, toHubError } from "#ui/services/hub/json-call.ts";
+
+/** The hub looks so often for changes to push. */
+const PUSH_MS = 1_000;
 
 export class Refreshing<T> implements ReactiveController {
   readonly #host: ReactiveControllerHost;
   readonly #ask: (signal: AbortSignal) => Promise<T>;
   readonly #intervalMs: number;
   #abort = new AbortController();
+  readonly #paths: readonly string[];
   #timer: ReturnType<typeof setInterval> | undefined;
+  #unwatch: readonly (() => void)[] = [];
   #value: T | undefined;
   #askFault: HubError | undefined;
   #workFault: HubError | undefined;
 
-  /** `ask` is called each `intervalMs` while the page is in sight. */
-  constructor(host: ReactiveControllerHost, ask: (signal: AbortSignal) => Promise<T>, intervalMs: number) {
+  /** `ask` is called each `intervalMs` while the page is in sight, and when the answer to a GET of `paths` changes. */
+  constructor(
+    host: ReactiveControllerHost,
+    ask: (signal: AbortSignal) => Promise<T>,
+    intervalMs: number,
+    paths: readonly string[] = [],
+  ) {
     this.#host = host;
     this.#ask = ask;
     this.#intervalMs = intervalMs;
+    this.#paths = paths;
     host.addController(this);
   }
 
@@ -34,18 +49,40 @@ export class Refreshing<T> implements ReactiveController {
   hostConnected(): void {
     this.#abort = new AbortController();
     this.#timer = setInterval(() => {
-      if (!document.hidden) void this.refresh();
+      if (!document.hidden) void this.#look();
     }, this.#intervalMs);
-    void this.refresh();
+    document.addEventListener("visibilitychange", this.#onVisibility);
+    this.#onVisibility();
+    void this.#look();
   }
 
   hostDisconnected(): void {
     clearInterval(this.#timer);
+    document.removeEventListener("visibilitychange", this.#onVisibility);
+    this.#endWatches();
     this.#abort.abort();
   }
 
-  /** Asks now. */
-  async refresh(): Promise<void> {
+  /** Nothing is pushed to a page that nobody sees. */
+  readonly #onVisibility = (): void => {
+    this.#endWatches();
+    if (document.hidden) return;
+    const { calls } = hubConnection();
+    this.#unwatch = this.#paths.map((path) => calls.watch(path, PUSH_MS, () => void this.#look()));
+  };
+
+  #endWatches(): void {
+    for (const end of this.#unwatch) end();
+    this.#unwatch = [];
+  }
+
+  /** Asks the hub now. */
+  refresh(): Promise<void> {
+    hubConnection().calls.forgetPushed();
+    return this.#look();
+  }
+
+  async #look(): Promise<void> {
     const { signal } = this.#abort;
     try {
       const value = await this.#ask(signal);

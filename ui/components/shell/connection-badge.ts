@@ -1,12 +1,14 @@
 /**
- * Says whether the hub answers, and tells the pages when it does so again. Asks it now and then, soon where a page
- * missed it, and at once when the network or the page comes back.
+ * Says whether the hub answers, and tells the pages when it does so again. The tab's connection shows it; without one the
+ * hub is asked now and then, soon where a page missed it, and at once when the network or the page comes back.
  */
 
 import { msg } from "@lit/localize";
 import { css, html, LitElement, nothing, type TemplateResult } from "lit";
 import { state } from "lit/decorators.js";
 import { controls } from "#ui/components/style/styles.ts";
+import { hubConnection } from "#ui/services/hub/hub-connection.ts";
+import type { SocketState } from "#ui/services/hub/hub-socket.ts";
 import {
   fetchHubState,
   HUB_BACK_EVENT,
@@ -17,18 +19,26 @@ import {
 const ASK_MS = 15_000;
 /** A hub that restarts is back after about so long. */
 const ASK_MISSED_MS = 1_000;
+/** The page's first requests come before its connection. */
+const CONNECT_MS = 300;
 /** While it is away its return is to show soon. */
 const ASK_AGAIN_MS = 3_000;
 
-const TEXTS: Readonly<Record<HubState, string>> = {
+type Shown = HubState | "silent" | "http";
+
+const TEXTS: Readonly<Record<Shown, string>> = {
   ready: msg("Connected"),
+  silent: msg("The hub doesn't respond"),
+  http: msg(
+    "Connected by single requests: something between this browser and the hub lets no WebSocket through",
+  ),
   starting: msg("The hub is starting"),
   away: msg("The hub is away"),
   signed_out: msg("Signed out"),
 };
 
 export class ConnectionBadge extends LitElement {
-  @state() accessor _state: HubState = "ready";
+  @state() accessor _state: Shown = "ready";
 
   static override styles = [
     controls,
@@ -47,9 +57,11 @@ export class ConnectionBadge extends LitElement {
         border-radius: 50%;
         background: var(--head-mark);
       }
-      .starting i {
+      .starting i,
+      .http i {
         background: #f0b850;
       }
+      .silent,
       .away,
       .signed_out {
         border-radius: 99px;
@@ -57,6 +69,7 @@ export class ConnectionBadge extends LitElement {
         color: #fff;
         line-height: 22px;
       }
+      .silent i,
       .away i,
       .signed_out i {
         background: #ffb4a8;
@@ -76,19 +89,25 @@ export class ConnectionBadge extends LitElement {
     this.#timer = setTimeout(this.#soon, ASK_MISSED_MS);
   };
   readonly #soon = (): void => {
-    if (!document.hidden) void this.#ask();
+    const { socket } = hubConnection();
+    if (document.hidden) return;
+    socket.start();
+    if (!socket.isOpen || this.#isMissed) void this.#ask();
   };
+  #unlisten: (() => void) | undefined;
 
   override connectedCallback(): void {
     super.connectedCallback();
     addEventListener("online", this.#soon);
     addEventListener(HUB_MISSED_EVENT, this.#onMissed);
     document.addEventListener("visibilitychange", this.#soon);
-    this.#timer = setTimeout(this.#soon, ASK_AGAIN_MS);
+    this.#unlisten = hubConnection().socket.listen({ onState: (state) => this.#follow(state) });
+    this.#timer = setTimeout(this.#soon, CONNECT_MS);
   }
 
   override disconnectedCallback(): void {
     super.disconnectedCallback();
+    this.#unlisten?.();
     removeEventListener("online", this.#soon);
     removeEventListener(HUB_MISSED_EVENT, this.#onMissed);
     document.removeEventListener("visibilitychange", this.#soon);
@@ -98,21 +117,34 @@ export class ConnectionBadge extends LitElement {
   override render(): TemplateResult {
     const state = this._state;
     const text = TEXTS[state];
-    const shown = state === "ready" ? html`<span class="hidden-text">${text}</span>` : text;
+    const shown =
+      state === "ready" || state === "http" ? html`<span class="hidden-text">${text}</span>` : text;
     return html`<span class=${state} role="status" title=${text}><i></i>${shown}
       ${state === "signed_out" ? html`<a href="/api/auth/login">${msg("Sign in")}</a>` : nothing}</span>`;
   }
 
+  #follow(state: SocketState): void {
+    if (state === "silent") this._state = "silent";
+    else if (state === "open") this.#show("ready");
+    else if (state === "waiting" || state === "http" || state === "ended") void this.#ask();
+  }
+
   async #ask(): Promise<void> {
     clearTimeout(this.#timer);
+    const state = await fetchHubState();
+    const { socket } = hubConnection();
+    if (!this.isConnected || (socket.isOpen && !this.#isMissed)) return;
+    this.#show(state === "ready" && socket.state === "http" ? "http" : state);
+    this.#timer = setTimeout(this.#soon, state === "ready" ? ASK_MS : ASK_AGAIN_MS);
+  }
+
+  /** Shows a state; a hub that is back is announced to the pages. */
+  #show(state: Shown): void {
     const wasAway = this.#isMissed || this._state === "away" || this._state === "starting";
-    this._state = await fetchHubState();
-    if (!this.isConnected) return;
-    if (this._state === "ready") {
-      this.#isMissed = false;
-      if (wasAway) dispatchEvent(new Event(HUB_BACK_EVENT));
-    }
-    this.#timer = setTimeout(this.#soon, this._state === "ready" ? ASK_MS : ASK_AGAIN_MS);
+    this._state = state;
+    if (state !== "ready" && state !== "http") return;
+    this.#isMissed = false;
+    if (wasAway) dispatchEvent(new Event(HUB_BACK_EVENT));
   }
 }
 

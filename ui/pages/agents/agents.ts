@@ -65,6 +65,7 @@ export class AgentsPage extends LitElement {
     this,
     async (signal) => (await fetchAgents(signal)).map(readAgent),
     REFRESH_MS,
+    ["/api/agents"],
   );
 
   constructor() {

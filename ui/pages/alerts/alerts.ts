@@ -43,7 +43,7 @@ export class AlertsPage extends LitElement {
 
   static override styles = [controls, notices, pageStyles];
 
-  readonly #alerts = new Refreshing(this, listAlerts, REFRESH_MS);
+  readonly #alerts = new Refreshing(this, listAlerts, REFRESH_MS, ["/api/alerts"]);
   #preview = new AbortController();
 
   constructor() {

@@ -112,7 +112,7 @@ export class DashboardView extends LitElement {
     const { panels } = dashboard;
     const keys = panelKeys(panels);
     return html`${this.#bar(saved?.title ?? "")}
-      ${this.#look.isEditing ? this.#editor() : nothing}${this.#model.isChanged ? this.#unsaved() : nothing}
+      ${this.#look.isEditing ? this.#editor() : nothing}${this.#model.isChanged && !this.#look.isEditing ? this.#unsaved() : nothing}
       ${this.#look.isEditing || dashboard.variables.length > 0 ? html`<tr-variable-bar .variables=${this.#look.variables} .values=${values} .fields=${fields} .isEditing=${this.#look.isEditing} @tr-choose=${({ detail }: CustomEvent<Variable>) => this.#go({ variable: detail })} @tr-variables=${({ detail }: CustomEvent<readonly Variable[]>) => this.#model.setVariables(detail)}></tr-variable-bar>` : nothing}
       ${newestView(this.#newest.outside(this.#range), this.#range, (range) => this.#go({ range }))}
       <div class="grid" @tr-found=${this.#onFound}>
@@ -146,7 +146,7 @@ export class DashboardView extends LitElement {
   }
 
   #editor(): TemplateResult {
-    const { dashboard, visualisations, isSaving } = this.#model;
+    const { dashboard, visualisations, isSaving, isChanged } = this.#model;
     const isFull = dashboard.panels.length >= MAX_PANELS;
     return html`<div class="editor" role="toolbar" aria-label=${msg("Edit")}>
       <select aria-label=${msg("Add a visualisation")} ?disabled=${isFull} @change=${this.#add}>
@@ -157,17 +157,25 @@ export class DashboardView extends LitElement {
       <button class="icon" aria-label=${msg("Undo")} title=${msg("Undo (u)")} ?disabled=${!this.#model.canUndo} @click=${() => this.#model.undo()}>${icon("undo")}</button>
       <button class="icon" aria-label=${msg("Redo")} title=${msg("Redo (U)")} ?disabled=${!this.#model.canRedo} @click=${() => this.#model.redo()}>${icon("redo")}</button>
       <button class="primary" ?disabled=${isSaving} @click=${() => void this.#save()}>${icon("save")}${msg("Save dashboard")}</button>
-      <span class="muted">${msg("Time range, query, variables and refresh are saved with it.")}</span>
+      ${this.#discardButton()}
+      <span class="muted" role="status">${isChanged ? this.#unsavedText() : msg("Time range, query, variables and refresh are saved with it.")}</span>
     </div>`;
   }
 
   #unsaved(): TemplateResult {
-    const text = this.#model.isOutdated
+    return html`<div class="notice unsaved" role="status"><p>${this.#unsavedText()}</p>
+      <button class="small" ?disabled=${this.#model.isSaving} @click=${() => void this.#save()}>${icon("save")}${msg("Save dashboard")}</button>
+      ${this.#discardButton()}</div>`;
+  }
+
+  #unsavedText(): string {
+    return this.#model.isOutdated
       ? msg("Somebody saved this dashboard after your changes began; saving yours replaces theirs.")
       : msg("Your changes aren't saved yet. This browser keeps them.");
-    return html`<div class="notice unsaved" role="status"><p>${text}</p>
-      ${this.#look.isEditing ? nothing : html`<button class="small" ?disabled=${this.#model.isSaving} @click=${() => void this.#save()}>${icon("save")}${msg("Save dashboard")}</button>`}
-      <button class="small" @click=${() => this.#model.discard()}>${msg("Discard changes")}</button></div>`;
+  }
+
+  #discardButton(): TemplateResult {
+    return html`<button class="small" ?disabled=${!this.#model.isChanged} @click=${() => this.#model.discard()}>${msg("Discard changes")}</button>`;
   }
 
   #onFound({ detail }: CustomEvent<FoundDetail>): void {

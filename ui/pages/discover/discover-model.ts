@@ -13,6 +13,7 @@ import { filterValues, LogDocument } from "#ui/services/search/log-document.ts";
 import { type QueryFault, refusedIn } from "#ui/services/search/query-check.ts";
 import {
   type SearchClient,
+  type SearchPart,
   type SearchResponse,
   shardFailureOf,
   totalOf,
@@ -51,6 +52,10 @@ export class DiscoverModel {
   warning: string | undefined;
   /** Where the range is empty: ms of the newest line that matches outside of it. */
   newestMs: number | undefined;
+  /** How far a search has come whose rows so far are shown. */
+  progress: Pick<SearchPart, "done" | "of"> | undefined;
+  /** When the rows were found, ms since 1970. */
+  loadedMs = 0;
   /** Of the rows that are shown first. */
   cost: SearchCost | undefined;
   isLoading = false;
@@ -178,6 +183,7 @@ export class DiscoverModel {
   /** Gives up what runs. */
   stop(): void {
     this.#abort.abort();
+    this.progress = undefined;
     this.isLoading = false;
     this.isLoadingMore = false;
   }
@@ -185,18 +191,15 @@ export class DiscoverModel {
   async #loadRows(state: DiscoverState, range: ResolvedRange, signal: AbortSignal): Promise<void> {
     const body = rowsRequest(state, range);
     const askedMs = performance.now();
-    const response = await this.#client.search(state.index, body, signal);
+    const response = await this.#client.search(state.index, body, signal, (part) => {
+      this.#takeRows(part.response, state, range);
+      this.progress = part;
+      this.#onChange();
+    });
     const totalMs = performance.now() - askedMs;
-    this.range = range;
-    this.rows = [];
-    this.#sorted = [];
-    this.#keys = new Set();
-    this.total = totalOf(response);
-    this.tookMs = response.took;
-    this.warning = shardFailureOf(response);
-    this.queryFault = refusedIn(state.query, response._shards?.failures?.[0]?.reason?.reason ?? "", "");
-    this.newestMs = undefined;
-    this.#append(response);
+    this.#takeRows(response, state, range);
+    this.progress = undefined;
+    this.loadedMs = Date.now();
     this.#hasRows = true;
     this.cost = undefined;
     this.#onChange();
@@ -222,6 +225,20 @@ export class DiscoverModel {
     this.#onChange();
   }
 
+  /** Shows what was found, in place of the rows before. */
+  #takeRows(response: SearchResponse, state: DiscoverState, range: ResolvedRange): void {
+    this.range = range;
+    this.rows = [];
+    this.#sorted = [];
+    this.#keys = new Set();
+    this.total = totalOf(response);
+    this.tookMs = response.took;
+    this.warning = shardFailureOf(response);
+    this.queryFault = refusedIn(state.query, response._shards?.failures?.[0]?.reason?.reason ?? "", "");
+    this.newestMs = undefined;
+    this.#append(response);
+  }
+
   async #loadHistogram(
     state: DiscoverState,
     range: ResolvedRange,
@@ -232,9 +249,11 @@ export class DiscoverModel {
     const interval = chooseInterval(range, MAX_BUCKETS);
     const zone = state.isUtc ? "UTC" : Intl.DateTimeFormat().resolvedOptions().timeZone;
     const body = histogramRequest(state, range, interval, levelFieldOf(this.fields), zone);
-    const response = await this.#client.search(state.index, body, signal);
-    this.histogram = readHistogram(response, range, interval);
-    this.#onChange();
+    const show = (response: SearchResponse): void => {
+      this.histogram = readHistogram(response, range, interval);
+      this.#onChange();
+    };
+    show(await this.#client.search(state.index, body, signal, (part) => show(part.response)));
   }
 
   async #loadFields(index: string, signal: AbortSignal): Promise<void> {

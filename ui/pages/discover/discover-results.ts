@@ -3,7 +3,7 @@
  * page's state, and `tr-again` to search anew.
  */
 
-import { msg } from "@lit/localize";
+import { msg, str } from "@lit/localize";
 import { html, LitElement, nothing, type TemplateResult } from "lit";
 import { property, state } from "lit/decorators.js";
 import { errorView } from "#ui/components/controls/error-view.ts";
@@ -26,6 +26,7 @@ import { type Field, namesIn } from "#ui/services/search/fields.ts";
 import { type LogDocument, nextError } from "#ui/services/search/log-document.ts";
 import type { SearchClient } from "#ui/services/search/search-client.ts";
 import { absoluteRange, moveRange, type ResolvedRange } from "#ui/services/search/time-range.ts";
+import { formatMoment } from "#ui/services/text/format.ts";
 import { highlightWords } from "#ui/services/text/highlight.ts";
 import type { DiscoverModel } from "./discover-model.ts";
 import { resultsStyles } from "./discover-styles.ts";
@@ -130,7 +131,7 @@ export class DiscoverResults extends LitElement {
       model.warning === undefined;
     return html`
       <div class="progress" ?hidden=${!model.isLoading} role="presentation"></div>
-      ${model.fault === undefined ? nothing : errorView(model.fault)}
+      ${model.fault === undefined ? nothing : html`${errorView(model.fault)}${model.rows.length === 0 ? nothing : html`<p class="stale">${msg(str`The lines below were found at ${formatMoment(model.loadedMs)}.`)}</p>`}`}
       ${model.warning === undefined ? nothing : html`<div class="notice warning" role="alert"><p>${model.warning}</p></div>`}
       <div class="chart">
         <tr-histogram .histogram=${model.histogram} .isUtc=${this.state.isUtc} @tr-zoom=${this.#onZoom}></tr-histogram>

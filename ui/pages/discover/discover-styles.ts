@@ -77,6 +77,11 @@ export const discoverStyles = css`
 
 /** Of the results alone. */
 export const resultsStyles = css`
+  .stale {
+    margin: 0;
+    padding: 4px 12px;
+    color: var(--ink-muted);
+  }
   :host {
     display: grid;
     grid-template-rows: minmax(0, 1fr);

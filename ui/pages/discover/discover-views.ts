@@ -125,7 +125,9 @@ export function statusView(options: StatusOptions): TemplateResult {
 }
 
 /** Returns how many lines were found and how long it took. */
-export function summaryText({ range, total, tookMs, rows, isLoading }: DiscoverModel): string {
+export function summaryText({ range, total, tookMs, rows, isLoading, progress }: DiscoverModel): string {
+  if (progress !== undefined)
+    return msg(str`${formatCount(total)} lines in ${progress.done} of ${progress.of} indices so far …`);
   if (range === undefined) return isLoading ? msg("Searching …") : "";
   const found =
     total === 1

@@ -2,6 +2,8 @@
 
 import { msg, str } from "@lit/localize";
 import type { LiveError, TailGap, TailStats } from "#proto/live.ts";
+import { hubConnection } from "#ui/services/hub/hub-connection.ts";
+import { tailsOver } from "#ui/services/live/tail-channel.ts";
 import { TailClient, type TailLine, type TailState } from "#ui/services/live/tail-client.ts";
 import { RING_ENTRIES, TailLog } from "#ui/services/live/tail-log.ts";
 import { type FieldCatalogue, readFields, type TopValue } from "#ui/services/search/fields.ts";
@@ -53,19 +55,22 @@ export class LiveModel {
   constructor(search: SearchClient, listener: LiveListener) {
     this.#search = search;
     this.#listener = listener;
-    this.#client = new TailClient({
-      onLines: (lines) => this.#onLines(lines),
-      onGap: (gap) => this.#onGap(gap),
-      onStats: (stats) => this.#onStats(stats),
-      onState: (state) => {
-        this.state = state;
-        listener.onChange();
+    this.#client = new TailClient(
+      {
+        onLines: (lines) => this.#onLines(lines),
+        onGap: (gap) => this.#onGap(gap),
+        onStats: (stats) => this.#onStats(stats),
+        onState: (state) => {
+          this.state = state;
+          listener.onChange();
+        },
+        onRefused: (error) => {
+          this.refused = error;
+          listener.onChange();
+        },
       },
-      onRefused: (error) => {
-        this.refused = error;
-        listener.onChange();
-      },
-    });
+      tailsOver(hubConnection().socket),
+    );
   }
 
   /** Begins, or begins anew with another filter. */

@@ -102,7 +102,7 @@ export class PipelinesPage extends LitElement {
   static override styles = [controls, notices, pageStyles, flowStyles];
 
   readonly #flow = new PipelineFlow();
-  readonly #facts = new Refreshing(this, (signal) => this.#ask(signal), REFRESH_MS);
+  readonly #facts = new Refreshing(this, (signal) => this.#ask(signal), REFRESH_MS, ["/api/pipelines"]);
 
   protected override updated(changed: PropertyValues<this>): void {
     if (changed.has("parameters") && changed.get("parameters") !== undefined) void this.#facts.refresh();

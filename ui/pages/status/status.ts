@@ -99,11 +99,12 @@ const statusStyles = css`
 `;
 
 const REFRESH_MS = 5_000;
+const WATCHED = ["/api/status", "/api/agents", "/api/slow-queries"];
 
 export class StatusPage extends LitElement {
   static override styles = [controls, notices, pageStyles, statusStyles, cardTableStyles];
 
-  readonly #facts = new Refreshing(this, askFacts, REFRESH_MS);
+  readonly #facts = new Refreshing(this, askFacts, REFRESH_MS, WATCHED);
 
   constructor() {
     super();

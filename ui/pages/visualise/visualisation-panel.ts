@@ -4,13 +4,14 @@
  * which is that the panel does. `tr-found` bubbles up with whether there are lines in the range, or when there were.
  */
 
-import { msg } from "@lit/localize";
+import { msg, str } from "@lit/localize";
 import { css, html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
 import { property, state } from "lit/decorators.js";
 import { HubError, toHubError } from "#ui/services/hub/json-call.ts";
 import "#ui/components/chart/chart.ts";
 import { errorView } from "#ui/components/controls/error-view.ts";
 import { controls, notices } from "#ui/components/style/styles.ts";
+import { HUB_BACK_EVENT, HUB_MISSED_EVENT } from "#ui/services/hub/session-client.ts";
 import { chooseInterval } from "#ui/services/search/interval.ts";
 import {
   SearchClient,
@@ -20,6 +21,7 @@ import {
 } from "#ui/services/search/search-client.ts";
 import { newestRequest } from "#ui/services/search/search-request.ts";
 import { DEFAULT_RANGE, resolveRange, type TimeRange } from "#ui/services/search/time-range.ts";
+import { formatMoment } from "#ui/services/text/format.ts";
 import { fitView, type MapView, precisionOf, WORLD } from "#ui/services/visualise/map-view.ts";
 import { type PlaceData, readPlaces } from "#ui/services/visualise/places.ts";
 import { joinedQuery, visualisationRequest } from "#ui/services/visualise/request.ts";
@@ -40,6 +42,9 @@ export interface LoadedDetail {
   readonly data: ChartData;
 }
 
+/** Statuses of failures that pass when the hub is back. */
+const UNREACHED = 0;
+const UNAVAILABLE = 503;
 /** Groups of time in a chart; heat has fewer so that its squares can be seen. */
 const MAX_TIMES = 100;
 const MAX_HEAT_TIMES = 48;
@@ -57,6 +62,8 @@ export class VisualisationPanel extends LitElement {
   @state() accessor _data: ChartData | PlaceData | undefined;
   @state() accessor _fault: HubError | undefined;
   @state() accessor _warning: string | undefined;
+  /** When the shown data came, ms since 1970, where newer ones can't be had now. */
+  @state() accessor _staleMs: number | undefined;
   @state() accessor _isLoading = false;
   /** What `_data` belong to. */
   @state() accessor _view: Visualisation = DEFAULT_VISUALISATION;
@@ -81,6 +88,12 @@ export class VisualisationPanel extends LitElement {
       .loading {
         opacity: 0.6;
       }
+      .stale {
+        margin: 0;
+        padding: 2px 8px;
+        color: var(--ink-muted);
+        font-size: var(--text-small);
+      }
       .choice {
         margin: auto;
         padding: 20px;
@@ -92,15 +105,21 @@ export class VisualisationPanel extends LitElement {
 
   readonly #client = new SearchClient();
   #abort = new AbortController();
+  #loadedMs = 0;
+  readonly #onHubBack = (): void => {
+    if (this._fault !== undefined || this._staleMs !== undefined) void this.#load();
+  };
 
   /** Put elsewhere on its page it goes on with what it was asking. */
   override connectedCallback(): void {
     super.connectedCallback();
+    addEventListener(HUB_BACK_EVENT, this.#onHubBack);
     if (this._isLoading) void this.#load();
   }
 
   override disconnectedCallback(): void {
     super.disconnectedCallback();
+    removeEventListener(HUB_BACK_EVENT, this.#onHubBack);
     this.#abort.abort();
   }
 
@@ -116,7 +135,7 @@ export class VisualisationPanel extends LitElement {
     if (missing !== undefined) return html`<p class="choice">${missing}</p>`;
     if (this._fault !== undefined) return errorView(this._fault);
     return html`${this._warning === undefined ? nothing : html`<div class="notice warning" role="alert"><p>${this._warning}</p></div>`}
-      ${this.#chart()}`;
+      ${this._staleMs === undefined ? nothing : html`<p class="stale" role="status">${msg(str`As of ${formatMoment(this._staleMs)}`)}</p>`}${this.#chart()}`;
   }
 
   #chart(): TemplateResult {
@@ -148,6 +167,8 @@ export class VisualisationPanel extends LitElement {
       this._data = detail.data;
       this._view = shown;
       this._fault = undefined;
+      this._staleMs = undefined;
+      this.#loadedMs = Date.now();
       this._warning = shardFailureOf(detail.response);
       this.dispatchEvent(new CustomEvent<LoadedDetail>("tr-loaded", { detail }));
       const found = await this.#found(shown, detail.response, signal);
@@ -156,7 +177,12 @@ export class VisualisationPanel extends LitElement {
       );
     } catch (error) {
       if (signal.aborted) return;
-      this._fault = toHubError(error);
+      const fault = toHubError(error);
+      const isAway = fault.status === UNREACHED || fault.status === UNAVAILABLE;
+      if (isAway) dispatchEvent(new Event(HUB_MISSED_EVENT));
+      // The badge says that the hub is away; the numbers of before are worth more than that once more.
+      if (isAway && this._data !== undefined && this._view === shown) this._staleMs = this.#loadedMs;
+      else this._fault = fault;
     }
     this._isLoading = false;
   }

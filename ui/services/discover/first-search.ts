@@ -25,8 +25,13 @@ const LINES_AWAITED_MS = 120;
 /** What was sent and nobody has taken yet. */
 let sent: FirstSearch | undefined;
 
-/** Sends the first requests of an address's hash where it is one of Discover. */
-export function startFirstSearch(hash: string, nowMs: number, fetcher: Fetcher): void {
+/** Sends the first requests of an address's hash where it is one of Discover. `later` sends those behind them. */
+export function startFirstSearch(
+  hash: string,
+  nowMs: number,
+  fetcher: Fetcher,
+  later: Fetcher = fetcher,
+): void {
   const { page, parameters } = parseRoute(hash);
   if (page !== HOME_PAGE) return;
   const state = readState(parameters);
@@ -47,7 +52,7 @@ export function startFirstSearch(hash: string, nowMs: number, fetcher: Fetcher):
     const key = keyOf(address, init);
     const answer = answers.get(key);
     answers.delete(key);
-    return answer ?? fetcher(address, init);
+    return answer ?? later(address, init);
   };
   sent = { nowMs, fetch: take, answered: Promise.allSettled(answers.values()) };
 }

@@ -1,6 +1,7 @@
 /** The hub's own interface below /api. */
 
 import { msg } from "@lit/localize";
+import { hubFetch } from "./hub-connection.ts";
 import { asFacts, callJson, type Facts, type Hints, HubError } from "./json-call.ts";
 
 const HINTS: Hints = {
@@ -44,5 +45,5 @@ export function callHub(
   body?: unknown,
   signal?: AbortSignal,
 ): Promise<unknown> {
-  return callJson((...call) => fetch(...call), { method, address: path, body, signal }, HINTS);
+  return callJson(hubFetch, { method, address: path, body, signal }, HINTS);
 }

@@ -42,19 +42,26 @@ export interface Hints {
 /** What a call needs of an answer. */
 export type Answer = Pick<Response, "ok" | "status" | "text">;
 
+/** What a request may have beside what fetch takes. */
+export interface CallInit extends RequestInit {
+  /** Called with the answer so far of a search that comes in parts, and how many of the indices it covers. */
+  readonly onPart?: (text: string, done: number, of: number) => void;
+}
+
 /** What a call needs of a browser's fetch. */
-export type Fetcher = (address: string, init: RequestInit) => Promise<Answer>;
+export type Fetcher = (address: string, init: CallInit) => Promise<Answer>;
 
 export interface JsonCall {
   readonly method: string;
   readonly address: string;
   readonly body?: unknown;
   readonly signal?: AbortSignal | undefined;
+  readonly onPart?: CallInit["onPart"];
 }
 
 /** Sends a call; returns its answer, undefined for an empty one. Throws HubError. */
 export async function callJson(fetcher: Fetcher, call: JsonCall, hints: Hints): Promise<unknown> {
-  const { method, address, body, signal } = call;
+  const { method, address, body, signal, onPart } = call;
   const headers: Record<string, string> = { accept: "application/json" };
   if (body !== undefined) headers["content-type"] = "application/json";
   let response: Answer;
@@ -64,6 +71,7 @@ export async function callJson(fetcher: Fetcher, call: JsonCall, hints: Hints): 
       headers,
       ...(body !== undefined && { body: JSON.stringify(body) }),
       ...(signal !== undefined && { signal }),
+      ...(onPart !== undefined && { onPart }),
     });
   } catch (cause) {
     if (signal?.aborted) throw cause;

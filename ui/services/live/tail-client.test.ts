@@ -1,42 +1,37 @@
 import assert from "node:assert/strict";
 import { mock, test } from "node:test";
-import type { HubMessage, Row, TailOpen } from "#proto/live.ts";
-import {
-  type SocketLike,
-  TailClient,
-  type TailLine,
-  type TailListener,
-  type TailState,
-} from "./tail-client.ts";
+import type { ClientMessage, HubMessage, Row, TailOpen } from "#proto/live.ts";
+import type { TailSocket } from "./tail-channel.ts";
+import { TailClient, type TailLine, type TailListener, type TailState } from "./tail-client.ts";
 
-/** A socket in the test's hand. */
-class FakeSocket {
-  readyState = 0;
+/** A connection in the test's hand. */
+class FakeSocket implements TailSocket {
+  isOpen = false;
   sent: Record<string, unknown>[] = [];
-  onopen: ((event: Event) => void) | null = null;
-  onmessage: ((event: MessageEvent) => void) | null = null;
-  onclose: ((event: CloseEvent) => void) | null = null;
+  onopen: TailSocket["onopen"];
+  onmessage: TailSocket["onmessage"];
+  onclose: TailSocket["onclose"];
 
-  send(text: string): void {
-    this.sent.push(JSON.parse(text) as Record<string, unknown>);
+  send(message: ClientMessage): void {
+    this.sent.push(message as unknown as Record<string, unknown>);
   }
 
   close(): void {
-    this.readyState = 3;
+    this.isOpen = false;
   }
 
   open(): void {
-    this.readyState = 1;
-    this.onopen?.({} as Event);
+    this.isOpen = true;
+    this.onopen?.();
   }
 
   say(message: HubMessage): void {
-    this.onmessage?.({ data: JSON.stringify(message) } as MessageEvent);
+    this.onmessage?.(message);
   }
 
   drop(code: number, reason = ""): void {
-    this.readyState = 3;
-    this.onclose?.({ code, reason } as CloseEvent);
+    this.isOpen = false;
+    this.onclose?.(code, reason);
   }
 }
 
@@ -51,10 +46,14 @@ function setUp(): { client: TailClient; sockets: FakeSocket[]; lines: TailLine[]
     onState: (state) => states.push(state),
     onRefused: () => undefined,
   };
-  const client = new TailClient(listener, () => {
-    const socket = new FakeSocket();
-    sockets.push(socket);
-    return socket as unknown as SocketLike;
+  let subs = 0;
+  const client = new TailClient(listener, {
+    connect: () => {
+      const socket = new FakeSocket();
+      sockets.push(socket);
+      return socket;
+    },
+    nextSub: () => ++subs,
   });
   return { client, sockets, lines, states };
 }

@@ -1,4 +1,4 @@
-/** One tail over the live socket: credit, reconnects with a growing wait, and going on where it broke off. */
+/** One tail over the tab's connection: credit, reconnects with a growing wait, and going on where it broke off. */
 
 import { msg, str } from "@lit/localize";
 import {
@@ -6,8 +6,6 @@ import {
   type Cursor,
   FINAL_CLOSES,
   type HubMessage,
-  LIVE_PATH,
-  LIVE_PROTOCOL,
   type LiveError,
   type Row,
   type RowSource,
@@ -17,6 +15,7 @@ import {
   type TailStats,
   UsedCredit,
 } from "#proto/live.ts";
+import type { TailSocket, TailTransport } from "./tail-channel.ts";
 import { RecentKeys } from "./tail-ring.ts";
 
 export interface TailRequest {
@@ -49,24 +48,16 @@ export interface TailListener {
   onRefused(error: LiveError): void;
 }
 
-/** What a tail needs of a browser's WebSocket. */
-export type SocketLike = Pick<WebSocket, "send" | "close" | "readyState"> & {
-  onopen: ((event: Event) => void) | null;
-  onmessage: ((event: MessageEvent) => void) | null;
-  onclose: ((event: CloseEvent) => void) | null;
-};
-
 const FIRST_RETRY_MS = 250;
 const MAX_RETRY_MS = 15_000;
 /** Lines remembered, as a line can come twice around a reconnect. */
 const REMEMBERED_LINES = 2_000;
-const OPEN = 1;
 
 export class TailClient {
-  readonly #connect: () => SocketLike;
+  readonly #transport: TailTransport;
   readonly #listener: TailListener;
   readonly #seen = new RecentKeys(REMEMBERED_LINES);
-  #socket: SocketLike | undefined;
+  #socket: TailSocket | undefined;
   #request: TailRequest | undefined;
   #cursor: Cursor | undefined;
   readonly #credit = new UsedCredit();
@@ -77,20 +68,20 @@ export class TailClient {
   #retryAfterMs = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(listener: TailListener, connect: () => SocketLike = connectHere) {
+  constructor(listener: TailListener, transport: TailTransport) {
     this.#listener = listener;
-    this.#connect = connect;
+    this.#transport = transport;
   }
 
   /** Begins, or begins anew with another filter. */
   start(request: TailRequest): void {
     const last = this.#sub;
-    this.#sub += 1;
+    this.#sub = this.#transport.nextSub();
     this.#request = request;
     this.#cursor = undefined;
     this.#isPaused = false;
     this.#seen.clear();
-    if (this.#socket?.readyState === OPEN) {
+    if (this.#socket?.isOpen === true) {
       this.#send({ t: "tail.close", sub: last });
       this.#open();
     } else if (this.#socket === undefined) this.#dial();
@@ -100,11 +91,9 @@ export class TailClient {
   stop(): void {
     clearTimeout(this.#timer);
     this.#request = undefined;
-    const socket = this.#socket;
+    this.#send({ t: "tail.close", sub: this.#sub });
+    this.#socket?.close();
     this.#socket = undefined;
-    if (socket === undefined) return;
-    socket.onopen = socket.onmessage = socket.onclose = null;
-    socket.close(1000);
   }
 
   /** Takes note of lines that came another way; returns those that were new. */
@@ -133,11 +122,11 @@ export class TailClient {
 
   #dial(): void {
     this.#listener.onState({ name: "connecting" });
-    const socket = this.#connect();
+    const socket = this.#transport.connect();
     this.#socket = socket;
     socket.onopen = () => this.#open();
-    socket.onmessage = (event) => this.#receive(JSON.parse(String(event.data)) as HubMessage);
-    socket.onclose = (event) => this.#closed(event.code, event.reason);
+    socket.onmessage = (message) => this.#receive(message);
+    socket.onclose = (code, reason) => this.#closed(code, reason);
   }
 
   #open(): void {
@@ -214,13 +203,6 @@ export class TailClient {
   }
 
   #send(message: ClientMessage): void {
-    if (this.#socket?.readyState === OPEN) this.#socket.send(JSON.stringify(message));
+    if (this.#socket?.isOpen === true) this.#socket.send(message);
   }
-}
-
-function connectHere(): SocketLike {
-  return new WebSocket(
-    `${location.protocol === "https:" ? "wss" : "ws"}://${location.host}${LIVE_PATH}`,
-    LIVE_PROTOCOL,
-  );
 }

@@ -1,7 +1,8 @@
 /** The search interface under the page's own origin. */
 
 import { msg, str } from "@lit/localize";
-import { callJson, type Fetcher, type Hints } from "#ui/services/hub/json-call.ts";
+import { hubFetch } from "#ui/services/hub/hub-connection.ts";
+import { type CallInit, callJson, type Fetcher, type Hints } from "#ui/services/hub/json-call.ts";
 import type { FieldCapabilities } from "./fields.ts";
 import type { Hit } from "./log-document.ts";
 import { encodeIndex, fieldsPath, searchPath } from "./search-request.ts";
@@ -36,6 +37,13 @@ export interface SearchResponse {
   };
 }
 
+/** A search's answer so far, over some of its indices. */
+export interface SearchPart {
+  readonly response: SearchResponse;
+  readonly done: number;
+  readonly of: number;
+}
+
 const CHECK_QUERY = msg(
   "Look at the query's quotes, parentheses and field:value pairs; ? shows the language.",
 );
@@ -66,14 +74,27 @@ export class SearchClient {
   readonly #fetch: Fetcher;
   readonly #base: string;
 
-  constructor(fetcher: Fetcher = (...call) => fetch(...call), base = "/es") {
+  constructor(fetcher: Fetcher = hubFetch, base = "/es") {
     this.#fetch = fetcher;
     this.#base = base;
   }
 
-  /** Searches an index expression; no index at all is no error but an empty answer. Throws HubError. */
-  search(index: string, body: unknown, signal?: AbortSignal): Promise<SearchResponse> {
-    return this.call("POST", searchPath(index), body, signal) as Promise<SearchResponse>;
+  /**
+   * Searches an index expression; no index at all is no error but an empty answer. `onPart` gets the answer so far, where
+   * the hub sends it. Throws HubError.
+   */
+  search(
+    index: string,
+    body: unknown,
+    signal?: AbortSignal,
+    onPart?: (part: SearchPart) => void,
+  ): Promise<SearchResponse> {
+    const call = { method: "POST", address: `${this.#base}${searchPath(index)}`, body, signal };
+    const parts: Pick<CallInit, "onPart"> =
+      onPart === undefined
+        ? {}
+        : { onPart: (text, done, of) => onPart({ response: JSON.parse(text) as SearchResponse, done, of }) };
+    return callJson(this.#fetch, { ...call, ...parts }, HINTS) as Promise<SearchResponse>;
   }
 
   fieldCapabilities(index: string, signal?: AbortSignal): Promise<FieldCapabilities> {

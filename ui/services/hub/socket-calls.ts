@@ -1,0 +1,162 @@
+/**
+ * Requests over the tab's socket, and over HTTP where it isn't open or can't take them. Searches show their parts as they
+ * come; watched answers are pushed by the hub and answer the requests for them.
+ */
+
+import type { Call, HubMessage } from "#proto/live.ts";
+import { USE_HTTP_STATUS } from "#proto/live.ts";
+import type { HubSocket } from "./hub-socket.ts";
+import type { Answer, CallInit, Fetcher } from "./json-call.ts";
+
+interface Pending {
+  readonly address: string;
+  readonly init: CallInit;
+  /** Asking again changes nothing. */
+  readonly isSafe: boolean;
+  readonly resolve: (answer: Answer | Promise<Answer>) => void;
+  readonly reject: (reason: unknown) => void;
+}
+
+interface Watch {
+  readonly path: string;
+  readonly everyMs: number;
+  readonly onChange: () => void;
+}
+
+/** What the socket takes: all but the sign-in, whose answers set cookies. */
+const CALLABLE = /^\/(?:es|api(?!\/(?:auth|live|connections\/callback)(?:[/?]|$)))\//;
+const SEARCH = /^\/es\/([^/?]+)\/_search(?:\?|$)/;
+/** Most calls under way; the hub allows as many. */
+const MAX_CALLS = 16;
+
+export class SocketCalls {
+  readonly #socket: HubSocket;
+  readonly #http: Fetcher;
+  readonly #pending = new Map<number, Pending>();
+  readonly #watches = new Map<number, Watch>();
+  /** Answers that the hub keeps fresh, by their path. */
+  readonly #pushed = new Map<string, Answer>();
+  #last = 0;
+  #isOffered = false;
+
+  /** `http` sends what the socket doesn't. */
+  constructor(socket: HubSocket, http: Fetcher) {
+    this.#socket = socket;
+    this.#http = http;
+    socket.listen({
+      onMessage: (message, body) => this.#receive(message, body ?? ""),
+      onClose: () => this.#closed(),
+    });
+  }
+
+  /** Sends a request; rejects as fetch does. */
+  readonly fetch: Fetcher = (address, init) => {
+    const { method = "GET", signal } = init;
+    if (signal?.aborted) return Promise.reject(signal.reason as Error);
+    // What is changed may change what is watched.
+    if (method !== "GET" && !SEARCH.test(address)) this.forgetPushed();
+    const pushed = method === "GET" ? this.#pushed.get(address) : undefined;
+    if (pushed !== undefined) return Promise.resolve(pushed);
+    return this.#isFit(address, init) ? this.#call(address, init) : this.#http(address, init);
+  };
+
+  /** Has the answer to a GET pushed from now on, and `onChange` called with each push; returns what ends that. */
+  watch(path: string, everyMs: number, onChange: () => void): () => void {
+    const sub = ++this.#last;
+    const watch: Watch = { path, everyMs, onChange };
+    this.#watches.set(sub, watch);
+    this.#open(sub, watch);
+    return () => {
+      this.#watches.delete(sub);
+      this.#pushed.delete(path);
+      this.#socket.send({ t: "watch.close", sub });
+    };
+  }
+
+  /** Has the next requests ask the hub again, also for what it pushed. */
+  forgetPushed(): void {
+    this.#pushed.clear();
+  }
+
+  #isFit(address: string, { method, body }: CallInit): boolean {
+    if (!this.#isOffered || !this.#socket.isOpen || this.#pending.size >= MAX_CALLS) return false;
+    if (!CALLABLE.test(address) || (body !== undefined && typeof body !== "string")) return false;
+    return method === undefined || ["GET", "POST", "PUT", "DELETE"].includes(method);
+  }
+
+  #call(address: string, init: CallInit): Promise<Answer> {
+    const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+    const id = ++this.#last;
+    const method = (init.method ?? "GET") as Call["method"];
+    const body = init.body as string | undefined;
+    const search = init.onPart === undefined ? null : SEARCH.exec(address);
+    const isSent = this.#socket.send(
+      search === null
+        ? { t: "call", id, method, path: address, ...(body !== undefined && { body }) }
+        : { t: "search", id, index: decodeURIComponent(search[1]!), body: body ?? "{}" },
+    );
+    // Too large for the socket.
+    if (!isSent) return this.#http(address, init);
+    const isSafe = method === "GET" || SEARCH.test(address);
+    this.#pending.set(id, { address, init, isSafe, resolve, reject });
+    init.signal?.addEventListener("abort", () => {
+      if (!this.#pending.delete(id)) return;
+      this.#socket.send({ t: "call.cancel", id });
+      reject(init.signal?.reason);
+    });
+    return promise;
+  }
+
+  #open(sub: number, { path, everyMs }: Watch): void {
+    if (this.#isOffered) this.#socket.send({ t: "watch.open", sub, path, everyMs });
+  }
+
+  #receive(message: HubMessage, body: string): void {
+    switch (message.t) {
+      case "welcome":
+        this.#isOffered = message.calls;
+        for (const [sub, watch] of this.#watches) this.#open(sub, watch);
+        break;
+      case "answer":
+        this.#answer(message.id, message.status, body);
+        break;
+      case "part":
+        this.#pending.get(message.id)?.init.onPart?.(body, message.done, message.of);
+        break;
+      case "watched":
+        this.#push(message.sub, message.status, body);
+        break;
+      default:
+    }
+  }
+
+  #answer(id: number, status: number, body: string): void {
+    const pending = this.#pending.get(id);
+    if (pending === undefined) return;
+    this.#pending.delete(id);
+    const { resolve, address, init } = pending;
+    resolve(status === USE_HTTP_STATUS ? this.#http(address, init) : answerOf(status, body));
+  }
+
+  #push(sub: number, status: number, body: string): void {
+    const watch = this.#watches.get(sub);
+    if (watch === undefined || status === USE_HTTP_STATUS) return;
+    this.#pushed.set(watch.path, answerOf(status, body));
+    watch.onChange();
+  }
+
+  /** What can be asked again goes over HTTP; of a change nobody knows whether it was made. */
+  #closed(): void {
+    this.#isOffered = false;
+    this.#pushed.clear();
+    const broken = [...this.#pending.values()];
+    this.#pending.clear();
+    for (const { address, init, isSafe, resolve, reject } of broken)
+      if (isSafe) resolve(this.#http(address, init));
+      else reject(new TypeError("the connection broke before the answer came"));
+  }
+}
+
+function answerOf(status: number, body: string): Answer {
+  return { ok: status >= 200 && status < 300, status, text: () => Promise.resolve(body) };
+}
