@@ -20,6 +20,8 @@ export const GERMAN_WORK: Readonly<Record<string, string>> = {
   Median: "Median",
   Others: "Andere",
   "(no value)": "(kein Wert)",
+  Legend: "Legende",
+  "Filter for {0}; with Alt: without it": "Nach {0} filtern; mit Alt: ohne",
   "Somebody saved this dashboard after your changes began; saving yours replaces theirs.":
     "Jemand hat dieses Dashboard gespeichert, nachdem Ihre Änderungen begannen; speichern Sie, ersetzen Ihre die anderen.",
   "Your changes aren't saved yet. This browser keeps them.":
@@ -186,10 +188,10 @@ export const GERMAN_WORK: Readonly<Record<string, string>> = {
   Step: "Schritt",
   nothing: "nichts",
   "and {0} more": "und {0} weitere",
-  "{0}, {1} groups in {2} series, most at {3}: {4}. Arrow keys choose a group.":
-    "{0}, {1} Gruppen in {2} Reihen, am meisten bei {3}: {4}. Pfeiltasten wählen eine Gruppe.",
-  "{0}, {1} groups, most at {2}: {3}. Arrow keys choose a group.":
-    "{0}, {1} Gruppen, am meisten bei {2}: {3}. Pfeiltasten wählen eine Gruppe.",
+  "{0}, {1} groups in {2} series, most at {3}: {4}. Arrow keys choose a group, Enter filters by it or zooms to it.":
+    "{0}, {1} Gruppen in {2} Reihen, am meisten bei {3}: {4}. Pfeiltasten wählen eine Gruppe, Enter filtert nach ihr oder vergrößert sie.",
+  "{0}, {1} groups, most at {2}: {3}. Arrow keys choose a group, Enter filters by it or zooms to it.":
+    "{0}, {1} Gruppen, am meisten bei {2}: {3}. Pfeiltasten wählen eine Gruppe, Enter filtert nach ihr oder vergrößert sie.",
   "No line with a place was found.": "Keine Zeile mit einem Ort wurde gefunden.",
   "Zoom in (+)": "Vergrößern (+)",
   "Zoom out (−)": "Verkleinern (−)",

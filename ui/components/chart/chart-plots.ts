@@ -2,14 +2,7 @@
 
 import { nothing, type SVGTemplateResult, svg } from "lit";
 import { formatShort, formatTick } from "#ui/services/text/format.ts";
-import {
-  type ChartData,
-  type Group,
-  labelledGroups,
-  niceTicks,
-  othersName,
-  shorten,
-} from "#ui/services/visualise/series.ts";
+import { type ChartData, labelledGroups, niceTicks, shorten } from "#ui/services/visualise/series.ts";
 import { seriesColours } from "#ui/services/visualise/series-colours.ts";
 
 export interface PlotSize {
@@ -47,12 +40,28 @@ export function colourClass(colour: number): string {
   return `s${colour + 1}`;
 }
 
-/** Lines, stacked areas or stacked bars; `cursor` is the marked group. */
+/** The group that is looked at, or the first and the last of those that are being chosen. */
+export type Mark = number | { readonly from: number; readonly to: number } | undefined;
+
+function markOf(
+  mark: Mark,
+  x: (group: number) => number,
+  band: number,
+  { top, bottom }: Frame,
+): SVGTemplateResult | typeof nothing {
+  if (mark === undefined) return nothing;
+  const { from, to } = typeof mark === "number" ? { from: mark, to: mark } : mark;
+  const left = x(Math.min(from, to)) - band / 2;
+  const width = Math.max(1, (Math.abs(to - from) + 1) * band);
+  return svg`<rect class="cursor ${from === to ? "" : "range"}" x=${left} y=${top} width=${width} height=${bottom - top} />`;
+}
+
+/** Lines, stacked areas or stacked bars. */
 export function plotGroups(
   kind: "line" | "area" | "bar",
   data: ChartData,
   size: PlotSize,
-  cursor: number | undefined,
+  mark: Mark,
 ): SVGTemplateResult {
   const frame = frameOf(size);
   const isStacked = kind !== "line" && data.isAdditive;
@@ -77,7 +86,7 @@ export function plotGroups(
       : pathsOf(kind, layer, colours[series]!, x, y),
   );
   return svg`${axesOf(data, frame, ticks, x, y)}
-    ${cursor === undefined ? nothing : svg`<rect class="cursor" x=${x(cursor) - band / 2} y=${frame.top} width=${Math.max(1, band)} height=${frame.bottom - frame.top} />`}
+    ${markOf(mark, x, band, frame)}
     ${isStacked ? shapes.toReversed() : shapes}`;
 }
 
@@ -235,7 +244,7 @@ export function round(value: number): number {
 }
 
 /** Squares, groups across and series down, the darker the more. */
-export function plotHeat(data: ChartData, size: PlotSize, cursor: number | undefined): SVGTemplateResult {
+export function plotHeat(data: ChartData, size: PlotSize, mark: Mark): SVGTemplateResult {
   const longest = Math.max(...data.series.map(({ name }) => name.length), 4);
   const left = heatLeft(data, size);
   const frame = { ...frameOf(size), left };
@@ -256,7 +265,7 @@ export function plotHeat(data: ChartData, size: PlotSize, cursor: number | undef
           : svg`<rect class="heat" x=${round(x(group) - band / 2)} y=${round(y)} width=${round(Math.max(1, band - 1))} height=${round(Math.max(1, row - 1))} fill-opacity=${(0.12 + 0.88 * Math.sqrt(Math.max(0, value) / largest)).toFixed(3)} />`,
       )}`;
   })}
-  ${cursor === undefined ? nothing : svg`<rect class="cursor" x=${x(cursor) - band / 2} y=${frame.top} width=${Math.max(1, band)} height=${frame.bottom - frame.top} />`}
+  ${markOf(mark, x, band, frame)}
   ${labels.map((at) => svg`<text class="tick" x=${round(x(at))} y=${frame.bottom + 17} text-anchor="middle">${axisLabel(data, at)}</text>`)}`;
 }
 
@@ -264,63 +273,4 @@ export function plotHeat(data: ChartData, size: PlotSize, cursor: number | undef
 export function heatLeft(data: ChartData, { width }: PlotSize): number {
   const longest = Math.max(...data.series.map(({ name }) => name.length), 4);
   return Math.min(width * 0.35, longest * LETTER_PX + 16);
-}
-
-/** A part of a ring. */
-export interface Share {
-  readonly group: Group;
-  readonly label: string;
-  readonly value: number;
-  /** 0…1 of the whole. */
-  readonly part: number;
-}
-
-/** Returns the largest `limit` shares and the others as one. */
-export function sharesOf(groups: readonly Group[], sums: readonly number[], limit: number): Share[] {
-  const whole = sums.reduce((sum, value) => sum + Math.max(0, value), 0) || 1;
-  const all = groups
-    .map((group, at) => ({ group, value: Math.max(0, sums[at]!) }))
-    .filter(({ value }) => value > 0)
-    .toSorted((a, b) => b.value - a.value);
-  const named = all.filter(({ group }) => group.part !== "others").slice(0, limit);
-  const rest = all.reduce((sum, one) => sum + (named.includes(one) ? 0 : one.value), 0);
-  const shown = named.map(({ group, value }) => ({ group, label: group.label, value }));
-  const others: Group = { key: "", label: othersName(), part: "others" };
-  if (rest > 0) shown.push({ group: others, label: others.label, value: rest });
-  return shown.map((share) => ({ ...share, part: share.value / whole }));
-}
-
-/** A ring of shares. */
-export function plotRing(
-  shares: readonly Share[],
-  { width, height }: PlotSize,
-  cursor: number | undefined,
-): SVGTemplateResult {
-  const radius = Math.max(20, Math.min(width, height) / 2 - 10);
-  const middle = { x: width / 2, y: height / 2 };
-  const colours = seriesColours(shares.map(({ label }) => label));
-  let turn = 0;
-  return svg`${shares.map(({ part }, at) => {
-    const from = turn;
-    turn += part;
-    const size = at === cursor ? radius + 5 : radius;
-    return svg`<path class="fill slice ${colourClass(colours[at]!)}" d=${ringPath(middle, size, radius * 0.58, from, turn)} />`;
-  })}`;
-}
-
-interface Point {
-  readonly x: number;
-  readonly y: number;
-}
-
-/** A full ring is two halves: an arc can't end where it begins. */
-function ringPath(middle: Point, outer: number, inner: number, from: number, to: number): string {
-  if (to - from > 0.9999)
-    return `${ringPath(middle, outer, inner, 0, 0.5)}${ringPath(middle, outer, inner, 0.5, 0.9999)}`;
-  const point = (radius: number, turn: number): string => {
-    const angle = turn * 2 * Math.PI - Math.PI / 2;
-    return `${round(middle.x + radius * Math.cos(angle))} ${round(middle.y + radius * Math.sin(angle))}`;
-  };
-  const large = to - from > 0.5 ? 1 : 0;
-  return `M${point(outer, from)}A${outer} ${outer} 0 ${large} 1 ${point(outer, to)}L${point(inner, to)}A${inner} ${inner} 0 ${large} 0 ${point(inner, from)}z`;
 }

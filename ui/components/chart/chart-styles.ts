@@ -60,6 +60,31 @@ export const chartStyles = css`
     fill: var(--ink);
     fill-opacity: 0.07;
   }
+  .cursor.range {
+    fill: var(--accent);
+    fill-opacity: 0.2;
+  }
+  .plot {
+    cursor: pointer;
+    user-select: none;
+  }
+  .plot.times {
+    cursor: crosshair;
+    touch-action: pan-y;
+  }
+  .pick {
+    display: inline-flex;
+    align-items: center;
+    gap: 6px;
+    min-width: 24px;
+    max-width: 100%;
+    height: auto;
+    min-height: 24px;
+    padding: 0 4px;
+    color: inherit;
+    font: inherit;
+    text-align: left;
+  }
   text {
     font: 11px var(--font);
     font-variant-numeric: tabular-nums;

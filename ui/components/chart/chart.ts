@@ -1,37 +1,39 @@
 /**
  * A chart of a visualisation's numbers. Arrow keys, or the pointer, choose a group whose numbers are then shown; the
- * same numbers can be had as a table.
+ * same numbers can be had as a table. A click, or Enter, on a bar, slice, square, name or legend fires `tr-pick` with what
+ * it stands for, with Alt to leave that out; dragging over times, or Shift with the arrows and Enter, `tr-zoom` with their
+ * range in ms. `tr-crosshair` tells the time under the pointer, undefined when it leaves.
  */
 
 import { msg, str } from "@lit/localize";
 import { html, LitElement, nothing, svg, type TemplateResult } from "lit";
 import { property, state } from "lit/decorators.js";
 import { controls } from "#ui/components/style/styles.ts";
-import { formatMeasure, formatShare } from "#ui/services/text/format.ts";
-import { type ChartData, type Group, groupSums, groupTops } from "#ui/services/visualise/series.ts";
-import { seriesColours } from "#ui/services/visualise/series-colours.ts";
+import type { ResolvedRange } from "#ui/services/search/time-range.ts";
+import { formatMeasure } from "#ui/services/text/format.ts";
+import type { ChartPick } from "#ui/services/visualise/chart-picks.ts";
+import {
+  type ChartData,
+  type Group,
+  groupSums,
+  groupTops,
+  type Series,
+} from "#ui/services/visualise/series.ts";
 import type { Chart } from "#ui/services/visualise/visualisation.ts";
 import {
-  colourClass,
   frameOf,
   groupAt,
   heatLeft,
   type PlotSize,
   plotGroups,
   plotHeat,
-  plotRing,
   plotRows,
   rowAt,
   rowsHeight,
-  type Share,
-  sharesOf,
 } from "./chart-plots.ts";
+import { plotRing, ringShares, type Share } from "./chart-ring.ts";
 import { chartStyles } from "./chart-styles.ts";
-
-/** Further values are "Others". */
-const MAX_SHARES = 9;
-/** Lines of the readout: the largest ones. */
-const READOUT_LINES = 10;
+import { legendView, type OnPick, readoutView, tableView } from "./chart-views.ts";
 
 export class ChartView extends LitElement {
   @property({ attribute: false }) accessor data: ChartData | undefined;
@@ -41,6 +43,10 @@ export class ChartView extends LitElement {
   @state() accessor _size: PlotSize = { width: 0, height: 0 };
   /** The group that is looked at. */
   @state() accessor _cursor: number | undefined;
+  /** A time that is looked at in another chart, ms. */
+  @property({ attribute: false }) accessor crosshairMs: number | undefined;
+  /** Where a choice of times began. */
+  @state() accessor _anchor: number | undefined;
   /** The readout stays out of the pointer's way. */
   @state() accessor _isLeft = false;
 
@@ -69,12 +75,14 @@ export class ChartView extends LitElement {
     if (chart === "number") return this.#number(data);
     if (data.groups.length === 0)
       return html`<div class="number"><span>${msg("Nothing was found: try a longer time range.")}</span></div>`;
-    if (chart === "table") return this.#table(data);
+    const onPick: OnPick = (group, series, exclude) => this.#pick(group, series, exclude);
+    if (chart === "table") return tableView(data, this.label, onPick);
     const shares = chart === "pie" ? ringShares(data, this.label) : undefined;
     const isLong = this.#isRows(data) && rowsHeight(data.groups.length) > this._size.height;
-    return html`<div class="plot ${isLong ? "long" : ""}" tabindex="0" role="img" aria-label=${this.#summary(data)}
-        @pointermove=${this.#onPointer} @pointerleave=${this.#leave} @keydown=${this.#onKey} @blur=${this.#leave}>${this.#plot(data, shares)}</div>
-      ${this.#readout(data, shares)}${this.#legend(data, shares)}`;
+    return html`<div class="plot ${isLong ? "long" : ""} ${data.isTime ? "times" : ""}" tabindex="0" role="img" aria-label=${this.#summary(data)}
+        @pointerdown=${this.#onPress} @pointermove=${this.#onPointer} @pointerup=${this.#onRelease} @pointerleave=${this.#leave} @keydown=${this.#onKey} @blur=${this.#leave}>${this.#plot(data, shares)}</div>
+      ${this._cursor === undefined ? nothing : readoutView(data, shares, { at: this._cursor, label: this.label, isLeft: this._isLeft })}
+      ${this.chart === "heat" ? nothing : legendView(data, shares, (group, series, exclude) => (group === undefined ? onPick(group, series, exclude) : this.#pickShare(group, exclude)))}`;
   }
 
   #plot(data: ChartData, shares: readonly Share[] | undefined): TemplateResult | typeof nothing {
@@ -82,15 +90,26 @@ export class ChartView extends LitElement {
     if (width === 0) return nothing;
     const isRows = this.#isRows(data);
     const size = { width, height: isRows ? rowsHeight(data.groups.length) : height };
+    const cursor = this._cursor ?? this.#crosshair(data);
+    const marked =
+      this._anchor === undefined || cursor === undefined ? cursor : { from: this._anchor, to: cursor };
     const shapes =
       shares !== undefined
         ? plotRing(shares, size, this._cursor)
         : isRows
           ? plotRows(data, size, this._cursor)
           : this.chart === "heat"
-            ? plotHeat(data, size, this._cursor)
-            : plotGroups(this.chart as "line", data, size, this._cursor);
+            ? plotHeat(data, size, marked)
+            : plotGroups(this.chart as "line", data, size, marked);
     return html`<svg width=${size.width} height=${size.height} viewBox="0 0 ${size.width} ${size.height}" aria-hidden="true">${svg`${shapes}`}</svg>`;
+  }
+
+  /** Returns the group of the time that is looked at in another chart. */
+  #crosshair({ isTime, groups }: ChartData): number | undefined {
+    const atMs = this.crosshairMs;
+    if (!isTime || atMs === undefined) return undefined;
+    const at = groups.findLastIndex(({ key }) => Number(key) <= atMs);
+    return at < 0 ? undefined : at;
   }
 
   /** Names are read better beside their bars. */
@@ -103,65 +122,78 @@ export class ChartView extends LitElement {
       <b title=${total ?? ""}>${total === undefined ? "–" : formatMeasure(total)}</b><span>${this.label}</span></div>`;
   }
 
-  #table({ groups, series }: ChartData): TemplateResult {
-    return html`<div class="table" tabindex="0" role="region" aria-label=${this.label}><table>
-      <thead><tr><th scope="col"></th>${series.map(({ name }) => html`<th scope="col">${name}</th>`)}</tr></thead>
-      <tbody>${groups.map(
-        ({ label }, at) =>
-          html`<tr><th scope="row" title=${label}>${label}</th>${series.map(({ values }) => html`<td>${cellText(values[at])}</td>`)}</tr>`,
-      )}</tbody></table></div>`;
-  }
-
-  #legend({ series }: ChartData, shares: readonly Share[] | undefined): TemplateResult | typeof nothing {
-    const colours = seriesColours((shares ?? series).map((one) => ("label" in one ? one.label : one.name)));
-    if (shares !== undefined)
-      return html`<ul class="legend">${shares.map(
-        ({ label, part }, at) =>
-          html`<li title=${label}><i class="key ${colourClass(colours[at]!)}"></i><span>${label}</span><b>${formatShare(part)}</b></li>`,
-      )}</ul>`;
-    if (series.length < 2 || this.chart === "heat") return nothing;
-    return html`<ul class="legend">${series.map(
-      ({ name }, at) =>
-        html`<li title=${name}><i class="key ${colourClass(colours[at]!)}"></i><span>${name}</span></li>`,
-    )}</ul>`;
-  }
-
-  #readout(data: ChartData, shares: readonly Share[] | undefined): TemplateResult | typeof nothing {
-    const at = this._cursor;
-    if (at === undefined) return nothing;
-    const title = shares === undefined ? data.groups[at]?.label : shares[at]?.label;
-    const colours = seriesColours(shares?.map(({ label }) => label) ?? data.series.map(({ name }) => name));
-    const lines =
-      shares === undefined
-        ? data.series.map(({ name, values }, series) => ({
-            name,
-            value: values[at],
-            colour: colours[series]!,
-          }))
-        : [{ name: this.label, value: shares[at]?.value, colour: colours[at] ?? 0 }];
-    const found = lines.filter(({ value }) => value !== undefined && value !== 0);
-    const shown = found.toSorted((a, b) => b.value! - a.value!).slice(0, READOUT_LINES);
-    return html`<output class="readout ${this._isLeft ? "left" : ""}"><strong>${title}</strong>
-      ${shown.map(({ name, value, colour }) => html`<div><i class="key ${colourClass(colour)}"></i><span>${name}</span><b>${cellText(value)}</b></div>`)}
-      ${shown.length === 0 ? msg("nothing") : nothing}${found.length > shown.length ? msg(str`and ${found.length - shown.length} more`) : nothing}</output>`;
-  }
-
   #summary({ groups, series, isAdditive }: ChartData): string {
     const sums = isAdditive ? groupSums({ groups, series }) : groupTops({ groups, series });
     const top = sums.indexOf(Math.max(...sums));
     const most = formatMeasure(sums[top] ?? 0);
     return series.length > 1
       ? msg(
-          str`${this.label}, ${groups.length} groups in ${series.length} series, most at ${groups[top]?.label}: ${most}. Arrow keys choose a group.`,
+          str`${this.label}, ${groups.length} groups in ${series.length} series, most at ${groups[top]?.label}: ${most}. Arrow keys choose a group, Enter filters by it or zooms to it.`,
         )
       : msg(
-          str`${this.label}, ${groups.length} groups, most at ${groups[top]?.label}: ${most}. Arrow keys choose a group.`,
+          str`${this.label}, ${groups.length} groups, most at ${groups[top]?.label}: ${most}. Arrow keys choose a group, Enter filters by it or zooms to it.`,
         );
   }
 
   #count(): number {
     if (this.data === undefined) return 0;
     return this.chart === "pie" ? ringShares(this.data, this.label).length : this.data.groups.length;
+  }
+
+  #pick(group: Group | undefined, series: Series | undefined, exclude: boolean): void {
+    const detail: ChartPick = { group, series, exclude };
+    this.dispatchEvent(new CustomEvent<ChartPick>("tr-pick", { detail }));
+  }
+
+  /** Slices are groups, or the values of a split where there are no groups. */
+  #pickShare(group: Group, exclude: boolean): void {
+    const series = this.data?.series.find(({ name }) => name === group.label);
+    if (this.data?.groups[0]?.key === this.label) this.#pick(undefined, series, exclude);
+    else this.#pick(group, undefined, exclude);
+  }
+
+  /** Chooses what stands under the cursor. */
+  #pickAt(at: number, exclude: boolean): void {
+    const { data } = this;
+    if (data === undefined) return;
+    if (this.chart === "pie") {
+      const share = ringShares(data, this.label)[at];
+      if (share !== undefined && share.group.part !== "others") this.#pickShare(share.group, exclude);
+    } else if (!data.isTime && data.groups[at] !== undefined) this.#pick(data.groups[at], undefined, exclude);
+  }
+
+  /** Zooms to the times from one group to another, whichever comes first. */
+  #zoom(one: number, other: number): void {
+    const groups = this.data?.groups ?? [];
+    const [from, to] = one < other ? [one, other] : [other, one];
+    const fromMs = Number(groups[from]?.key);
+    const stepMs = Number(groups[1]?.key) - Number(groups[0]?.key);
+    const toMs = to + 1 < groups.length ? Number(groups[to + 1]!.key) : Number(groups[to]?.key) + stepMs;
+    if (!Number.isFinite(fromMs) || !Number.isFinite(toMs)) return;
+    this.dispatchEvent(new CustomEvent<ResolvedRange>("tr-zoom", { detail: { fromMs, toMs } }));
+  }
+
+  #onPress(event: PointerEvent): void {
+    if (event.button !== 0) return;
+    this.#onPointer(event);
+    if (this.data?.isTime === true) this._anchor = this._cursor;
+  }
+
+  #onRelease(event: PointerEvent): void {
+    const [anchor, at] = [this._anchor, this._cursor];
+    this._anchor = undefined;
+    if (at === undefined || event.button !== 0) return;
+    if (anchor === undefined) this.#pickAt(at, event.altKey);
+    else if (anchor !== at) this.#zoom(anchor, at);
+  }
+
+  #tellCrosshair(): void {
+    const group = this._cursor === undefined ? undefined : this.data?.groups[this._cursor];
+    if (this.data?.isTime !== true) return;
+    const detail = group === undefined ? undefined : Number(group.key);
+    this.dispatchEvent(
+      new CustomEvent<number | undefined>("tr-crosshair", { detail, bubbles: true, composed: true }),
+    );
   }
 
   #onPointer(event: PointerEvent): void {
@@ -179,6 +211,7 @@ export class ChartView extends LitElement {
       const left = this.chart === "heat" ? heatLeft(this.data, this._size) : frame.left;
       this._cursor = groupAt({ ...frame, left }, groups, x);
     }
+    this.#tellCrosshair();
   }
 
   #shareAt(x: number, y: number): number | undefined {
@@ -192,16 +225,28 @@ export class ChartView extends LitElement {
   #onKey(event: KeyboardEvent): void {
     const step = /^Arrow(Right|Down)$/.test(event.key) ? 1 : /^Arrow(Left|Up)$/.test(event.key) ? -1 : 0;
     if (event.key === "Escape") this.#leave();
+    if (event.key === "Enter" && this._cursor !== undefined) {
+      event.preventDefault();
+      if (this.data?.isTime === true && this.chart !== "pie")
+        this.#zoom(this._anchor ?? this._cursor, this._cursor);
+      else this.#pickAt(this._cursor, event.altKey);
+      this._anchor = undefined;
+    }
     if (step === 0) return;
     event.preventDefault();
     const last = this.#count() - 1;
+    if (!event.shiftKey) this._anchor = undefined;
+    else if (this.data?.isTime === true) this._anchor ??= this._cursor;
     this._cursor = Math.max(0, Math.min(last, (this._cursor ?? (step > 0 ? -1 : last + 1)) + step));
     this._isLeft = this._cursor > last / 2;
+    this.#tellCrosshair();
   }
 
-  #leave(): void {
+  readonly #leave = (): void => {
     this._cursor = undefined;
-  }
+    this._anchor = undefined;
+    this.#tellCrosshair();
+  };
 
   #measure(): void {
     const plot = this.renderRoot.querySelector<HTMLElement>(".plot");
@@ -210,21 +255,6 @@ export class ChartView extends LitElement {
     const height = Math.floor(plot.clientHeight);
     if (width !== this._size.width || height !== this._size.height) this._size = { width, height };
   }
-}
-
-/** Groups are the shares; without groups, where the only one is named as what is measured, the series are. */
-function ringShares(data: ChartData, label: string): Share[] {
-  if (data.groups[0]?.key !== label) return sharesOf(data.groups, groupSums(data), MAX_SHARES);
-  const names = data.series.map(({ name, value, part }): Group => ({ key: value, label: name, part }));
-  return sharesOf(
-    names,
-    data.series.map(({ values }) => values[0] ?? 0),
-    MAX_SHARES,
-  );
-}
-
-function cellText(value: number | undefined): string {
-  return value === undefined ? "–" : formatMeasure(value);
 }
 
 customElements.define("tr-chart", ChartView);

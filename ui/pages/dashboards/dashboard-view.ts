@@ -12,6 +12,7 @@ import { HotkeyController } from "#ui/components/controls/hotkeys.ts";
 import { type IconName, icon } from "#ui/components/style/icons.ts";
 import { controls, notices } from "#ui/components/style/styles.ts";
 import { type FoundDetail, NewestLines, newestView } from "#ui/pages/visualise/newest-lines.ts";
+import type { NarrowDetail } from "#ui/pages/visualise/visualisation-panel.ts";
 import { isUtcPreferred } from "#ui/services/browser/preferences.ts";
 import { navigate } from "#ui/services/browser/router.ts";
 import { saveFile } from "#ui/services/browser/save-file.ts";
@@ -33,7 +34,8 @@ import {
   type Variable,
   widenPanel,
 } from "#ui/services/dashboards/dashboard.ts";
-import type { TimeRange } from "#ui/services/search/time-range.ts";
+import { absoluteRange, type TimeRange } from "#ui/services/search/time-range.ts";
+import { addClause } from "#ui/services/visualise/chart-picks.ts";
 import { DashboardModel } from "./dashboard-model.ts";
 import { panelView } from "./dashboard-panels.ts";
 import { dashboardStyles } from "./dashboard-styles.ts";
@@ -115,7 +117,7 @@ export class DashboardView extends LitElement {
       ${this.#look.isEditing ? this.#editor() : nothing}${this.#model.isChanged && !this.#look.isEditing ? this.#unsaved() : nothing}
       ${this.#look.isEditing || dashboard.variables.length > 0 ? html`<tr-variable-bar .variables=${this.#look.variables} .values=${values} .fields=${fields} .isEditing=${this.#look.isEditing} @tr-choose=${({ detail }: CustomEvent<Variable>) => this.#go({ variable: detail })} @tr-variables=${({ detail }: CustomEvent<readonly Variable[]>) => this.#model.setVariables(detail)}></tr-variable-bar>` : nothing}
       ${newestView(this.#newest.outside(this.#range), this.#range, (range) => this.#go({ range }))}
-      <div class="grid" @tr-found=${this.#onFound}>
+      <div class="grid" @tr-found=${this.#onFound} @tr-narrow=${this.#onNarrow} @tr-crosshair=${this.#onCrosshair}>
         ${fault === undefined ? nothing : errorView(fault)}
         ${repeat(
           panels,
@@ -176,6 +178,17 @@ export class DashboardView extends LitElement {
 
   #discardButton(): TemplateResult {
     return html`<button class="small" ?disabled=${!this.#model.isChanged} @click=${() => this.#model.discard()}>${msg("Discard changes")}</button>`;
+  }
+
+  #onNarrow({ detail }: CustomEvent<NarrowDetail>): void {
+    if ("range" in detail) this.#go({ range: absoluteRange(detail.range.fromMs, detail.range.toMs) });
+    else this.#go({ query: addClause(this.#look.query, detail.clause) });
+  }
+
+  /** Marks the time under the pointer in all panels; they are not drawn anew by the page. */
+  #onCrosshair({ detail }: CustomEvent<number | undefined>): void {
+    for (const panel of this.renderRoot.querySelectorAll("tr-visualisation-panel"))
+      panel.crosshairMs = detail;
   }
 
   #onFound({ detail }: CustomEvent<FoundDetail>): void {

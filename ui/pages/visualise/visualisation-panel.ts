@@ -1,7 +1,7 @@
 /**
  * One visualisation with its data: asks for them when what is shown, the time range or `round` changes. Fires
  * `tr-loaded` with the request and its answer, and `tr-view` when a map was moved: who keeps that prevents the default,
- * which is that the panel does. `tr-found` bubbles up with whether there are lines in the range, or when there were.
+ * which is that the panel does. `tr-narrow` bubbles up with a clause or a range that a part of the chart stands for. `tr-found` bubbles up with whether there are lines in the range, or when there were.
  */
 
 import { msg, str } from "@lit/localize";
@@ -20,8 +20,14 @@ import {
   totalOf,
 } from "#ui/services/search/search-client.ts";
 import { newestRequest } from "#ui/services/search/search-request.ts";
-import { DEFAULT_RANGE, resolveRange, type TimeRange } from "#ui/services/search/time-range.ts";
+import {
+  DEFAULT_RANGE,
+  type ResolvedRange,
+  resolveRange,
+  type TimeRange,
+} from "#ui/services/search/time-range.ts";
 import { formatMoment } from "#ui/services/text/format.ts";
+import { type ChartPick, pickClause } from "#ui/services/visualise/chart-picks.ts";
 import { fitView, type MapView, precisionOf, WORLD } from "#ui/services/visualise/map-view.ts";
 import { type PlaceData, readPlaces } from "#ui/services/visualise/places.ts";
 import { joinedQuery, visualisationRequest } from "#ui/services/visualise/request.ts";
@@ -42,6 +48,9 @@ export interface LoadedDetail {
   readonly data: ChartData;
 }
 
+/** What a part of a chart stands for: lines that a clause finds, or a range of time. */
+export type NarrowDetail = { readonly clause: string } | { readonly range: ResolvedRange };
+
 /** Statuses of failures that pass when the hub is back. */
 const UNREACHED = 0;
 const UNAVAILABLE = 503;
@@ -57,6 +66,8 @@ export class VisualisationPanel extends LitElement {
   /** Another number: ask again. */
   @property({ type: Number }) accessor round = 0;
   @property({ type: Boolean }) accessor isUtc = false;
+  /** A time that is looked at in another chart, ms. */
+  @property({ attribute: false }) accessor crosshairMs: number | undefined;
   /** The numbers instead of the chart. */
   @property({ type: Boolean }) accessor isTable = false;
   @state() accessor _data: ChartData | PlaceData | undefined;
@@ -145,7 +156,17 @@ export class VisualisationPanel extends LitElement {
     const label = metricName(metric);
     if (chart === "map" && !this.isTable && data !== undefined && "places" in data)
       return html`<tr-world-map class=${state} .data=${data} .view=${view ?? this._mapView} .ring=${ring} .metric=${metric} .label=${label} aria-busy=${this._isLoading} @tr-view=${this.#onView}></tr-world-map>`;
-    return html`<tr-chart class=${state} .data=${data} .chart=${this.isTable || chart === "map" ? "table" : chart} .label=${label} aria-busy=${this._isLoading}></tr-chart>`;
+    return html`<tr-chart class=${state} .data=${data} .chart=${this.isTable || chart === "map" ? "table" : chart} .label=${label} .crosshairMs=${this.crosshairMs} aria-busy=${this._isLoading}
+      @tr-pick=${this.#onPick} @tr-zoom=${({ detail }: CustomEvent<ResolvedRange>) => this.#narrow({ range: detail })}></tr-chart>`;
+  }
+
+  #onPick({ detail }: CustomEvent<ChartPick>): void {
+    const clause = pickClause(drawnPart(this._view), detail);
+    if (clause !== undefined) this.#narrow({ clause });
+  }
+
+  #narrow(detail: NarrowDetail): void {
+    this.dispatchEvent(new CustomEvent<NarrowDetail>("tr-narrow", { detail, bubbles: true, composed: true }));
   }
 
   #onView({ detail }: CustomEvent<MapView>): void {

@@ -25,7 +25,8 @@ import {
 } from "#ui/services/search/discover-state.ts";
 import { type Field, readFields } from "#ui/services/search/fields.ts";
 import { SearchClient } from "#ui/services/search/search-client.ts";
-import type { TimeRange } from "#ui/services/search/time-range.ts";
+import { absoluteRange, type TimeRange } from "#ui/services/search/time-range.ts";
+import { addClause } from "#ui/services/visualise/chart-picks.ts";
 import type { MapView } from "#ui/services/visualise/map-view.ts";
 import { toCsv } from "#ui/services/visualise/series.ts";
 import {
@@ -35,7 +36,7 @@ import {
   writeVisualisation,
 } from "#ui/services/visualise/visualisation.ts";
 import { type FoundDetail, NewestLines, newestView } from "./newest-lines.ts";
-import type { LoadedDetail } from "./visualisation-panel.ts";
+import type { LoadedDetail, NarrowDetail } from "./visualisation-panel.ts";
 import "./visualisation-panel.ts";
 import { visualiseStyles } from "./visualise-styles.ts";
 
@@ -121,7 +122,7 @@ export class VisualisePage extends LitElement {
           ${this.#head()}
           ${this._fault === undefined ? nothing : errorView(this._fault)}
           ${newestView(this.#newest.outside(range), range, (found) => this.#go({}, { range: found }))}
-          <tr-visualisation-panel .shown=${this.#shown} .range=${range} .isUtc=${isUtc} .round=${this._round} .isTable=${this._isTable} @tr-loaded=${this.#onLoaded} @tr-view=${this.#onView} @tr-found=${this.#onFound}></tr-visualisation-panel>
+          <tr-visualisation-panel .shown=${this.#shown} .range=${range} .isUtc=${isUtc} .round=${this._round} .isTable=${this._isTable} @tr-loaded=${this.#onLoaded} @tr-view=${this.#onView} @tr-narrow=${this.#onNarrow} @tr-found=${this.#onFound}></tr-visualisation-panel>
           ${this._hasRequest && this._loaded !== undefined ? html`<tr-json-view .text=${JSON.stringify(this._loaded.request)}></tr-json-view>` : nothing}
         </section>
       </div>
@@ -171,6 +172,11 @@ export class VisualisePage extends LitElement {
   #onSearch({ detail }: CustomEvent<SearchDetail>): void {
     if (detail.query === this.#shown.query && detail.index === this.#shown.index) this.#again();
     else this.#go(detail, {});
+  }
+
+  #onNarrow({ detail }: CustomEvent<NarrowDetail>): void {
+    if ("range" in detail) this.#go({}, { range: absoluteRange(detail.range.fromMs, detail.range.toMs) });
+    else this.#go({ query: addClause(this.#shown.query, detail.clause) }, {});
   }
 
   /** The part of the world that is looked at is in the address, but no step back. */

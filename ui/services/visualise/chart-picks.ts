@@ -1,0 +1,54 @@
+/** What a part of a chart stands for: the query that finds its lines, and those without them. */
+
+import { written } from "#ui/services/search/query-suggest.ts";
+import type { Group, Series } from "./series.ts";
+import type { Visualisation } from "./visualisation.ts";
+
+/** A part of a chart that was chosen: a group, a series, or where both meet. */
+export interface ChartPick {
+  readonly group: Group | undefined;
+  readonly series: Series | undefined;
+  /** The lines of this part are to be left out. */
+  readonly exclude: boolean;
+}
+
+/** Returns the clause of a query that finds the lines of a part, or leaves them out; undefined where nothing says which they are. */
+export function pickClause({ by, split }: Visualisation, pick: ChartPick): string | undefined {
+  const clauses: string[] = [];
+  if (pick.group !== undefined && by.kind === "terms") {
+    const { key, part } = pick.group;
+    const value = typeof key === "string" ? key : pick.group.label;
+    clauses.push(clauseOf(by.field, value, part));
+  }
+  if (pick.group !== undefined && by.kind === "steps") {
+    const from = Number(pick.group.key);
+    clauses.push(`${nameOf(by.field)}:[${from} TO ${from + by.interval}}`);
+  }
+  if (pick.series !== undefined && split !== undefined)
+    clauses.push(clauseOf(split.field, pick.series.value, pick.series.part));
+  const known = clauses.filter((clause) => clause !== "");
+  if (known.length === 0 || known.length < clauses.length) return undefined;
+  if (!pick.exclude) return known.join(" AND ");
+  const [only, ...others] = known;
+  if (others.length > 0) return `NOT (${known.join(" AND ")})`;
+  return only!.startsWith("NOT ") ? only!.slice(4) : `NOT ${only}`;
+}
+
+/** Returns a query with one clause more; a clause that is there stays alone. */
+export function addClause(query: string, clause: string): string {
+  const text = query.trim();
+  if (text === "" || text === "*") return clause;
+  if (text === clause || text.endsWith(` AND ${clause}`)) return text;
+  return /\bOR\b/.test(text) ? `(${text}) AND ${clause}` : `${text} AND ${clause}`;
+}
+
+/** "" for further values: nothing names them all. */
+function clauseOf(field: string, value: string, part: Group["part"]): string {
+  const name = nameOf(field);
+  if (part === "others") return "";
+  return part === "missing" ? `NOT ${name}:*` : `${name}:${value === "" ? '""' : written(value)}`;
+}
+
+function nameOf(field: string): string {
+  return field.replaceAll(/[\s:()"\\]/g, "\\$&");
+}
