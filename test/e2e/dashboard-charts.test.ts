@@ -24,15 +24,15 @@ const query = (page: Page): Promise<string> => page.getByRole("combobox", { name
 
 test("a bar, a name of the legend and a row of the table filter, and with Alt leave out", () =>
   pages.visit("#/visualise?index=logs-shop&from=now-2h&by=terms:10:page&split=5:status", async (page) => {
-    await page.locator("tr-chart text").getByText("/page/3").click();
+    await page.locator("tr-chart text").getByText("/page/0").click();
     await page.waitForURL(/q=/);
-    assert.equal(await query(page), 'page:"/page/3"');
+    assert.equal(await query(page), 'page:"/page/0"');
     await page
       .locator("tr-chart .legend")
       .getByRole("button", { name: /^500/ })
       .click({ modifiers: ["Alt"] });
     await page.waitForURL(/NOT/);
-    assert.equal(await query(page), 'page:"/page/3" AND NOT status:500');
+    assert.equal(await query(page), 'page:"/page/0" AND NOT status:500');
     await page.goBack();
     await page.goBack();
     await page.getByRole("button", { name: "Table", exact: true }).click();
@@ -77,8 +77,9 @@ test("a range of time is chosen by dragging and by keys", () =>
     await plot.focus();
     await page.keyboard.press("ArrowRight");
     for (let step = 0; step < 3; step++) await page.keyboard.press("Shift+ArrowRight");
+    const { hash } = new URL(page.url());
     await page.keyboard.press("Enter");
-    await page.waitForFunction(`!location.href.includes(${JSON.stringify(parameters().get("to"))})`);
+    await page.waitForURL((url) => url.hash !== hash);
     assert.ok(length() < before / 2);
   }));
 

@@ -15,6 +15,8 @@ interface Pending {
   readonly isSafe: boolean;
   readonly resolve: (answer: Answer | Promise<Answer>) => void;
   readonly reject: (reason: unknown) => void;
+  /** Stops listening to the call's signal. */
+  readonly release: () => void;
 }
 
 interface Watch {
@@ -98,12 +100,15 @@ export class SocketCalls {
     // Too large for the socket.
     if (!isSent) return this.#http(address, init);
     const isSafe = method === "GET" || SEARCH.test(address);
-    this.#pending.set(id, { address, init, isSafe, resolve, reject });
-    init.signal?.addEventListener("abort", () => {
-      if (!this.#pending.delete(id)) return;
+    const onAbort = (): void => {
+      this.#pending.delete(id);
       this.#socket.send({ t: "call.cancel", id });
       reject(init.signal?.reason);
-    });
+    };
+    // A page's signal outlives its calls.
+    const release = (): void => init.signal?.removeEventListener("abort", onAbort);
+    this.#pending.set(id, { address, init, isSafe, resolve, reject, release });
+    init.signal?.addEventListener("abort", onAbort, { once: true });
     return promise;
   }
 
@@ -134,7 +139,8 @@ export class SocketCalls {
     const pending = this.#pending.get(id);
     if (pending === undefined) return;
     this.#pending.delete(id);
-    const { resolve, address, init } = pending;
+    const { resolve, release, address, init } = pending;
+    release();
     resolve(status === USE_HTTP_STATUS ? this.#http(address, init) : answerOf(status, body));
   }
 
@@ -151,9 +157,11 @@ export class SocketCalls {
     this.#pushed.clear();
     const broken = [...this.#pending.values()];
     this.#pending.clear();
-    for (const { address, init, isSafe, resolve, reject } of broken)
+    for (const { address, init, isSafe, resolve, reject, release } of broken) {
+      release();
       if (isSafe) resolve(this.#http(address, init));
       else reject(new TypeError("the connection broke before the answer came"));
+    }
   }
 }
 
