@@ -89,8 +89,8 @@ export class ViewerCalls {
 
   /** Ends everything. */
   release(): void {
-    for (const id of [...this.#running.keys()]) this.cancel(id);
-    for (const sub of [...this.#watches.keys()]) this.unwatch(sub);
+    for (const id of this.#running.keys()) this.cancel(id);
+    for (const sub of this.#watches.keys()) this.unwatch(sub);
   }
 
   #start(

@@ -41,7 +41,8 @@ const OPEN = 1;
 
 export class HubSocket {
   readonly #connect: () => SocketLike;
-  readonly #listeners = new Set<SocketListener>();
+  /** Another list for each change: who listens from within a call isn't called in it. */
+  #listeners: readonly SocketListener[] = [];
   #socket: SocketLike | undefined;
   #state: SocketState = "idle";
   #failures = 0;
@@ -66,8 +67,10 @@ export class HubSocket {
 
   /** Calls a listener from now on; returns a function that ends it. */
   listen(listener: SocketListener): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+    this.#listeners = [...this.#listeners, listener];
+    return () => {
+      this.#listeners = this.#listeners.filter((one) => one !== listener);
+    };
   }
 
   /** Dials unless it is connected or about to be. */
@@ -104,7 +107,7 @@ export class HubSocket {
     this.#socket = socket;
     socket.onopen = () => {
       this.#pingTimer = setInterval(() => this.#ping(), PING_MS);
-      for (const { onOpen } of [...this.#listeners]) onOpen?.();
+      for (const { onOpen } of this.#listeners) onOpen?.();
     };
     socket.onmessage = ({ data }) => this.#receive(String(data));
     socket.onclose = ({ code, reason }) => this.#closed(code, reason);
@@ -121,7 +124,7 @@ export class HubSocket {
     if (message.t === "bye") this.#retryAfterMs = message.retryAfterMs;
     this.#setState("open");
     const body = cut < 0 ? undefined : text.slice(cut + 1);
-    for (const { onMessage } of [...this.#listeners]) onMessage?.(message, body);
+    for (const { onMessage } of this.#listeners) onMessage?.(message, body);
   }
 
   #ping(): void {
@@ -146,13 +149,13 @@ export class HubSocket {
     const isBlocked = !this.#hasOpened && this.#failures >= BLOCKED_AFTER;
     this.#setState(isFinal ? "ended" : isBlocked ? "http" : "waiting");
     if (!isFinal) this.#retryTimer = setTimeout(() => this.#dial(), waitMs);
-    for (const { onClose } of [...this.#listeners]) onClose?.(code, reason);
+    for (const { onClose } of this.#listeners) onClose?.(code, reason);
   }
 
   #setState(state: SocketState): void {
     if (state === this.#state) return;
     this.#state = state;
-    for (const { onState } of [...this.#listeners]) onState?.(state);
+    for (const { onState } of this.#listeners) onState?.(state);
   }
 }
 
