@@ -1,7 +1,26 @@
 #!/usr/bin/env bash
-# Installs the programs of others that tests use: `bash test/tools.sh deploy-check|peers`. Where nothing may be installed,
-# the tests that need a missing program are skipped, and say so.
+# Installs the programs of others that tests use: `bash test/tools.sh deploy-check|peers|senders`. Where nothing may be
+# installed, the tests that need a missing program are skipped, and say so.
 set -uo pipefail
+
+# Senders of test/conformance/intake-*: packages of npm and modules of rsyslog, in a folder of their own.
+if [ "${1:-}" = senders ]; then
+  folder=$(dirname "$(dirname "$(readlink -f "$0")")")/.cache/senders
+  mkdir -p "$folder/rsyslog"
+  cd "$folder" || exit 1
+  printf '{ "private": true }\n' >package.json
+  npm install --ignore-scripts --no-audit --no-fund --save-exact \
+    @opentelemetry/exporter-logs-otlp-grpc@0.220.0 @opentelemetry/exporter-logs-otlp-proto@0.220.0 \
+    @opentelemetry/sdk-logs@0.220.0 winston@3.19.0 winston-loki@6.1.7 splunk-logging@0.11.1 gelf-pro@1.4.0 \
+    @fluent-org/logger@1.0.10 || printf 'tools: the packages of senders could not be installed\n'
+  if apt-get download rsyslog-relp librelp0 rsyslog-openssl 2>/dev/null; then
+    for package in ./*.deb; do dpkg -x "$package" rsyslog; done
+    rm -f ./*.deb
+  else
+    printf 'tools: the modules of rsyslog could not be fetched\n'
+  fi
+  exit 0
+fi
 
 # Program → Debian package.
 case "${1:-}" in
@@ -28,7 +47,7 @@ case "${1:-}" in
     )
     ;;
   *)
-    printf 'Usage: bash test/tools.sh deploy-check|peers\n' >&2
+    printf 'Usage: bash test/tools.sh deploy-check|peers|senders\n' >&2
     exit 2
     ;;
 esac

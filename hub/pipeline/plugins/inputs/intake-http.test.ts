@@ -14,15 +14,13 @@ async function start(t: TestContext, name: string, more = "") {
   const input = world.make(`${name} { port => ${port} host => "127.0.0.1" ${more} }`);
   await input.start();
   t.after(() => input.stop());
-  const post = async (path: string, body: string | Buffer, headers = {}): Promise<Answer> => {
-    const answer = await fetch(`http://127.0.0.1:${port}${path}`, {
-      method: "POST",
-      body: body as string,
-      headers,
-    });
+  const ask = async (path: string, init: RequestInit): Promise<Answer> => {
+    const answer = await fetch(`http://127.0.0.1:${port}${path}`, init);
     return { status: answer.status, text: await answer.text() };
   };
-  return { world, post };
+  const post = (path: string, body: string | Buffer, headers = {}): Promise<Answer> =>
+    ask(path, { method: "POST", body: body as string, headers });
+  return { world, ask, post };
 }
 
 const JSON_TYPE = { "content-type": "application/json" };
@@ -119,6 +117,13 @@ test("splunk_hec takes events one behind the other, and acknowledges those in th
     host: { name: "h" },
     splunk: { sourcetype: "st" },
   });
+});
+
+test("splunk_hec answers the question whether it is a collector, as Docker's log driver asks it", async (t) => {
+  const { ask } = await start(t, "splunk_hec");
+  assert.equal((await ask("/services/collector/event/1.0", { method: "OPTIONS" })).status, 200);
+  assert.match((await ask("/services/collector/health", {})).text, /"code":17/);
+  assert.equal((await ask("/services/collector", {})).status, 405);
 });
 
 test("splunk_hec names the event at fault and takes none of its request", async (t) => {

@@ -40,6 +40,8 @@ export class SplunkHec implements IntakeProtocol {
   async answer(request: IntakeRequest, take: TakeEvents): Promise<HttpAnswer> {
     const { path, method } = request;
     if (path.includes("/health")) return reply(200, HEALTHY, "HEC is healthy");
+    // Docker's log driver asks so at its start whether the address is one of a collector.
+    if (method === "OPTIONS") return { status: 200, headers: { Allow: "POST, OPTIONS" } };
     if (method !== "POST") return reply(405, INVALID_DATA, "events are posted");
     if (path.endsWith("/ack")) return this.#acknowledgements(request);
     const events = path.includes("/raw") ? rawEvents(request) : jsonEvents(request);
