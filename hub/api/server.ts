@@ -281,7 +281,13 @@ export class ApiServer implements Component {
     };
     const signIn = auth === undefined ? [] : authRoutes(auth, log);
     const own: Route[] = [
-      ...hubRoutes({ status, metrics, slowQueries: this.#parts.slowQueries, describe }),
+      ...hubRoutes({
+        status,
+        metrics,
+        slowQueries: this.#parts.slowQueries,
+        describe,
+        showsParts: auth?.mode !== "required",
+      }),
       ...(saved === undefined ? [] : savedRoutes(saved)),
       ...(pipelines === undefined ? [] : pipelineRoutes(pipelines, pipelines)),
       ...(alerts === undefined ? [] : alertRoutes(alerts, parts.indices, this.#options.access)),

@@ -165,7 +165,7 @@ export class Listeners implements Component {
       ...(this.pipelines !== undefined && { pipelines: this.#pipelineInterface(this.pipelines) }),
       access,
       auth: access.auth,
-      plugins: access.plugins(() => (this.fleet === undefined ? undefined : this.#health().status)),
+      plugins: access.plugins(),
       ...(tls !== undefined && { tls }),
       search: { host: settings["http.host"] || settings["network.host"], port: settings["http.port"] },
       dashboard: {

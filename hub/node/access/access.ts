@@ -38,12 +38,9 @@ export class Access implements AccessControl {
     this.#required = required;
   }
 
-  /**
-   * Returns the plugins for the dashboard's listener where a sign-in is required: the redirect to the sign-in, and
-   * `/health` for probes without credentials. `health` returns the state of the hub, or undefined while it starts.
-   */
-  plugins(health: () => string | undefined): DashboardPlugin[] {
-    return this.#required ? [openHealth(health), signInFirst(this.auth)] : [];
+  /** Returns the plugins of the dashboard's listener: where a sign-in is required, the redirect to it. */
+  plugins(): DashboardPlugin[] {
+    return this.#required ? [signInFirst(this.auth)] : [];
   }
 
   /** Throws as Authenticator.authenticate. */
@@ -129,24 +126,11 @@ async function isSignedIn(attempt: Promise<Principal>): Promise<boolean> {
 /** Redirects page requests without a session to the sign-in; the page's files contain no secrets. */
 function signInFirst({ authenticator }: Auth): DashboardPlugin {
   return overAllRoutes(async (request, reply) => {
-    if (request.method !== "GET" || pathOf(request) !== "/") return;
+    if (request.method !== "GET" || request.url.split("?", 1)[0] !== "/") return;
     if (await isSignedIn(authenticator.authenticate(request))) return;
     const returnTo = encodeURIComponent(request.url);
     await reply.header("cache-control", "no-store").redirect(`/api/auth/login?return_to=${returnTo}`, 303);
   });
-}
-
-/** Reports only the state of the hub as a whole. */
-function openHealth(health: () => string | undefined): DashboardPlugin {
-  return overAllRoutes(async (request, reply) => {
-    if ((request.method !== "GET" && request.method !== "HEAD") || pathOf(request) !== "/health") return;
-    const status = health();
-    await reply.code(status === undefined ? 503 : 200).send({ status: status ?? "starting" });
-  });
-}
-
-function pathOf({ url }: FastifyRequest): string {
-  return url.split("?", 1)[0] ?? "";
 }
 
 /** Returns a plugin whose hook also applies to the routes of other plugins, which fastify would encapsulate. */

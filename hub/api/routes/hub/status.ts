@@ -13,12 +13,14 @@ export interface HubParts {
   readonly slowQueries: SlowQueries;
   /** Returns the description of all interfaces. */
   readonly describe: () => JsonObject;
+  /** False: `/health`, which probes read without a sign-in, shows only the state of the hub as a whole. */
+  readonly showsParts: boolean;
 }
 
 /** The text format of Prometheus, version 0.0.4. */
 const METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
-export function hubRoutes({ status, metrics, slowQueries, describe }: HubParts): Route[] {
+export function hubRoutes({ status, metrics, slowQueries, describe, showsParts }: HubParts): Route[] {
   return [
     {
       methods: ["GET"],
@@ -73,9 +75,15 @@ export function hubRoutes({ status, metrics, slowQueries, describe }: HubParts):
       methods: ["GET", "HEAD"],
       paths: ["/health"],
       params: [],
-      action: "monitor",
-      summary: "Shows whether requests can be served, and the state of each part of the hub.",
-      handle: () => (status.ready() ? json(status.health()) : json({ status: "starting" }, 503)),
+      action: [],
+      caller: "anybody",
+      summary:
+        "Shows whether requests can be served, and where sign-in is off the state of each part of the hub.",
+      handle: () => {
+        if (!status.ready()) return json({ status: "starting" }, 503);
+        const report = status.health();
+        return json(showsParts ? report : { status: report.status });
+      },
     },
     {
       methods: ["GET"],
