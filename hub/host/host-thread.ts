@@ -23,6 +23,8 @@ export interface HostThreadData {
 
 /** Interval in which the thread counts its turns. */
 const TURN_MS = 100;
+/** Time after which the memory that loading the modules took is given back. */
+const SETTLED_MS = 3_000;
 
 /** Runs the host of this thread. `operations`: further ones, for tests. */
 export function runHostThread(operations?: Readonly<Record<string, Operation>>): void {
@@ -31,6 +33,7 @@ export function runHostThread(operations?: Readonly<Record<string, Operation>>):
   const { folder, level, pulse } = workerData as HostThreadData;
   const words = new Int32Array(pulse, 0, BUSY_WORDS);
   setInterval(() => Atomics.add(words, TURNS, 1), TURN_MS).unref();
+  setTimeout(() => globalThis.gc?.({ flavor: "last-resort" }), SETTLED_MS).unref();
   const metrics = new Metrics();
   watchEngine(metrics);
   const host: Host = new Host({
