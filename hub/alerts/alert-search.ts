@@ -3,10 +3,9 @@
 import type { TargetIndex } from "#hub/host/contract/calls.ts";
 import type { Found } from "#hub/host/contract/found.ts";
 import type { HostedShards } from "#hub/host/contract/hosted-shards.ts";
-import { QUERIES_BY_NAME } from "#hub/search/parse/queries/all.ts";
-import { QueryParser } from "#hub/search/parse/query-parser.ts";
-import { DEFAULT_LIMITS } from "#hub/search/search.ts";
+import { DEFAULT_LIMITS } from "#hub/search/query/default-limits.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 import { type AlertRule, everyOf, isBroken, windowOf } from "./rule.ts";
 import type { Reach } from "./rule-store.ts";
 
@@ -36,11 +35,17 @@ const SEARCH = {
 
 export class AlertSearch {
   readonly #find: FindIndices;
-  readonly #shards: Pick<HostedShards, "search">;
+  readonly #shards: Pick<HostedShards, "check" | "search">;
 
-  constructor(find: FindIndices, shards: Pick<HostedShards, "search">) {
+  constructor(find: FindIndices, shards: Pick<HostedShards, "check" | "search">) {
     this.#find = find;
     this.#shards = shards;
+  }
+
+  /** Throws parsing, request_invalid where the query of a rule can't be read. */
+  async check(query: string): Promise<void> {
+    if (query.trim() === "") return;
+    await this.#shards.check({ body: { query: linesOf(query) }, limits: DEFAULT_LIMITS });
   }
 
   /** Counts the lines in the window that ends at `nowMs`. Throws what a search throws; a part that failed is a failure. */
@@ -76,10 +81,7 @@ export class AlertSearch {
     more: Record<string, unknown>,
   ): Promise<Found> {
     const text = query.trim();
-    const must =
-      text === "" || text === "*"
-        ? []
-        : [{ query_string: { query: text, default_operator: "AND", lenient: true } }];
+    const must = text === "" || text === "*" ? [] : [linesOf(text)];
     const range = { range: { "@timestamp": { gte: fromMs, lt: toMs, format: "epoch_millis" } } };
     const body = { size: 0, track_total_hits: true, query: { bool: { must, filter: [range] } }, ...more };
     const call = { ...SEARCH, targets: this.#find(index, reach), body };
@@ -91,8 +93,6 @@ export class AlertSearch {
   }
 }
 
-/** Throws request_invalid where the query can't be read. */
-export function checkQuery(query: string): void {
-  if (query.trim() === "") return;
-  new QueryParser(QUERIES_BY_NAME).parse({ query_string: { query, default_operator: "AND", lenient: true } });
+function linesOf(query: string): JsonObject {
+  return { query_string: { query, default_operator: "AND", lenient: true } };
 }

@@ -5,7 +5,7 @@ import { AppError } from "#proto/kit/errors.ts";
 import { silentLogger } from "#proto/kit/log.ts";
 import { MemoryBucket } from "#proto/kit/memory-bucket.ts";
 import { Metrics } from "#proto/kit/metrics.ts";
-import { fixtureShards } from "#test/support/host/local-shards.ts";
+import { fixtureShards, localShards } from "#test/support/host/local-shards.ts";
 import { IndexFixture } from "#test/support/search/shards.ts";
 import { AlertSearch } from "./alert-search.ts";
 import { type Alert, Alerts } from "./alerts.ts";
@@ -33,6 +33,9 @@ class TestClock implements Clock {
 }
 
 /** Hubs that share a bucket, a clock and the number that a rule counts. */
+/** Shards of no index. */
+const NO_SHARDS = localShards({} as Parameters<typeof localShards>[0]);
+
 class World {
   readonly bucket = new MemoryBucket();
   readonly clock = new TestClock();
@@ -49,6 +52,7 @@ class World {
       writer: () => this.writer,
       maySee: ({ reach }) => this.writer.internal || !reach.internal,
       search: {
+        check: (query) => new AlertSearch(() => [], NO_SHARDS).check(query),
         count: (_rule, reach) => {
           this.counted = reach;
           return Promise.resolve(this.count);
@@ -215,6 +219,7 @@ test("a search that fails is an event, and ends no firing", async () => {
     writer: () => EVERYTHING,
     maySee: () => true,
     search: {
+      check: () => Promise.resolve(),
       count: () => Promise.reject(new AppError("query_shard", "no such field")),
       preview: () => Promise.resolve([]),
     },
@@ -256,7 +261,7 @@ test("a rule that can't be is refused with the property's name", () => {
 });
 
 test("a query that can't be read is refused when the rule is saved", async () => {
-  await assert.rejects(new World().hub().create({ ...RULE, query: "level:(" }));
+  await assert.rejects(new World().hub().create({ ...RULE, query: "level:(" }), /level:\(/);
 });
 
 test("lines are counted in the window, and the preview shows what would have been counted", async () => {

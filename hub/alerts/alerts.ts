@@ -10,7 +10,7 @@ import type { Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { Counter, Metrics } from "#proto/kit/metrics.ts";
 import type { StateBucket } from "#proto/kit/state-bucket.ts";
-import { type AlertSearch, checkQuery, type PreviewPoint } from "./alert-search.ts";
+import type { AlertSearch, PreviewPoint } from "./alert-search.ts";
 import { type AlertState, FIRST_STATE, withFault, withFinding } from "./alert-state.ts";
 import { Messages } from "./messages.ts";
 import type { Notifier } from "./notifier.ts";
@@ -23,7 +23,7 @@ export interface AlertsOptions {
   readonly writer: () => Reach;
   /** Returns whether the sender of the present request may see a rule: it reaches all that the rule counts in. */
   readonly maySee: (rule: Pick<StoredRule, "rule" | "reach">) => boolean;
-  readonly search: Pick<AlertSearch, "count" | "preview">;
+  readonly search: Pick<AlertSearch, "check" | "count" | "preview">;
   readonly notifier: Pick<Notifier, "send" | "close">;
   /** The dashboard's address, for links. */
   readonly dashboardUrl: () => string;
@@ -90,15 +90,14 @@ export class Alerts implements Component {
 
   /** Throws request_invalid. */
   async create(body: unknown): Promise<Alert> {
-    return this.#withState(await this.#store.create(checked(body), this.#options.writer()));
+    return this.#withState(await this.#store.create(await this.#checked(body), this.#options.writer()));
   }
 
   /** Throws request_invalid, not_found, journal_conflict where `revision` isn't the newest. */
   async put(id: string, body: unknown, revision?: number): Promise<Alert> {
     await this.#mustSee(id);
-    return this.#withState(
-      await this.#store.put(id, { rule: checked(body), reach: this.#options.writer() }, revision),
-    );
+    const rule = await this.#checked(body);
+    return this.#withState(await this.#store.put(id, { rule, reach: this.#options.writer() }, revision));
   }
 
   /** Throws not_found, journal_conflict. */
@@ -108,11 +107,12 @@ export class Alerts implements Component {
   }
 
   /** Returns what a rule would have counted in the last `spanMs`. Throws request_invalid. */
-  preview(body: unknown, spanMs: number): Promise<PreviewPoint[]> {
+  async preview(body: unknown, spanMs: number): Promise<PreviewPoint[]> {
     if (!(spanMs > 0 && spanMs <= MAX_PREVIEW_MS))
       throw new AppError("request_invalid", `span must be up to ${MAX_PREVIEW_MS / 86_400_000}d`);
     const nowMs = this.#options.clock.now();
-    return this.#options.search.preview(checked(body), this.#options.writer(), nowMs - spanMs, nowMs);
+    const rule = await this.#checked(body);
+    return this.#options.search.preview(rule, this.#options.writer(), nowMs - spanMs, nowMs);
   }
 
   /** Sends a test over a channel. Throws the error of a failed delivery. */
@@ -216,6 +216,13 @@ export class Alerts implements Component {
     }
   }
 
+  /** Returns the rule of a request. Throws request_invalid, parsing. */
+  async #checked(body: unknown): Promise<AlertRule> {
+    const rule = checkRule(body);
+    await this.#options.search.check(rule.query);
+    return rule;
+  }
+
   async #withState({ id, revision, rule }: StoredRule): Promise<Alert> {
     const { state } = await this.#store.state(id);
     return { id, revision, rule, state };
@@ -226,10 +233,4 @@ export class Alerts implements Component {
 function unreadableAlert({ id, revision, fault }: UnreadableRule): Alert {
   const rule = checkRule({ title: `${id} (can't be read)`, enabled: false });
   return { id, revision, rule, state: { ...FIRST_STATE, fault } };
-}
-
-function checked(body: unknown): AlertRule {
-  const rule = checkRule(body);
-  checkQuery(rule.query);
-  return rule;
 }

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { after, suite, test } from "node:test";
+import { DEFAULT_LIMITS } from "#hub/search/query/default-limits.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { IndexFixture } from "#test/support/search/shards.ts";
 import { parseCollapse, searchCollapsed } from "./collapse.ts";
 import type { SearchResponse } from "./phases/contract.ts";
-import { DEFAULT_LIMITS } from "./search.ts";
 
 const MAPPING = { properties: { group: { type: "keyword" }, n: { type: "long" }, text: { type: "text" } } };
 /** 40 documents of the group "big" before those of others, so that several rounds are needed. */

@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
+import { DEFAULT_LIMITS } from "#hub/search/query/default-limits.ts";
 import { parseSearchRequest } from "#hub/search/request/search-request.ts";
 import { hitsFixture } from "#test/support/search/hits.ts";
 import { IndexFixture } from "#test/support/search/shards.ts";
 import type { SearchCursor } from "./phases/contract.ts";
-import { DEFAULT_LIMITS, searchShards } from "./search.ts";
+import { searchShards } from "./search.ts";
 
 const fixture = hitsFixture();
 const { one, many } = fixture;

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { after, suite, test } from "node:test";
 import { AGGREGATION_TYPES } from "#hub/search/aggregations/all.ts";
 import { PIPELINES_BY_NAME } from "#hub/search/aggregations/pipeline/all.ts";
+import { DEFAULT_LIMITS } from "#hub/search/query/default-limits.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { assertSameOverHosts, hostsOf, searchOver, type TestShard } from "#test/support/search/hosts.ts";
@@ -15,7 +16,7 @@ import type { SearchOptions, SearchResponse } from "./phases/contract.ts";
 import type { SearchHost } from "./phases/scatter.ts";
 import { filterQuery } from "./phases/search-call.ts";
 import { parseQueryBody, parseSearchRequest } from "./request/search-request.ts";
-import { DEFAULT_LIMITS, searchShards } from "./search.ts";
+import { searchShards } from "./search.ts";
 
 const WORDS = ["error", "disk", "full", "slow", "request", "user", "login", "timeout", "café", "𝄞"];
 const NOW_MS = Date.UTC(2024, 5, 1);

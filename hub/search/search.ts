@@ -3,22 +3,11 @@
  * leave the answer partial; when all fail, the search fails.
  */
 
-import type { SearchLimits } from "#hub/search/query/query.ts";
 import type { SearchRequest } from "#hub/search/request/search-request.ts";
 import { systemClock } from "#proto/kit/clock.ts";
 import { collectShards } from "./phases/collect.ts";
 import type { SearchOptions, SearchResponse, SearchShard } from "./phases/contract.ts";
 import { mergePartials } from "./phases/merge.ts";
-
-/** Limits by default. */
-export const DEFAULT_LIMITS: SearchLimits = {
-  maxBuckets: 65_536,
-  maxResultWindow: 10_000,
-  maxRescoreWindow: 10_000,
-  maxColumnFields: 100,
-  maxScriptFields: 32,
-  maxRegexLength: 1_000,
-};
 
 /**
  * Searches `shards` and returns an answer. Throws the error of a shard where none could be searched (with

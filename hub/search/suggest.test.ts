@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import { after, suite, test } from "node:test";
 import { QUERIES_BY_NAME } from "#hub/search/parse/queries/all.ts";
 import { QueryParser } from "#hub/search/parse/query-parser.ts";
+import { DEFAULT_LIMITS } from "#hub/search/query/default-limits.ts";
 import { systemClock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { hostsOf, type TestShard } from "#test/support/search/hosts.ts";
 import { IndexFixture } from "#test/support/search/shards.ts";
 import { suggestOnHosts } from "./partial-calls.ts";
-import { DEFAULT_LIMITS } from "./search.ts";
 import { parseSuggest, suggest } from "./suggest.ts";
 
 const fixture = new IndexFixture({

@@ -18,7 +18,7 @@ export interface AlertWiring {
   /** See AlertsOptions. */
   readonly writer: AlertsOptions["writer"];
   readonly catalog: IndexCatalog;
-  readonly shards: Pick<HostedShards, "search">;
+  readonly shards: Pick<HostedShards, "check" | "search">;
   readonly dashboardUrl: () => string;
   readonly log: Logger;
   readonly metrics: Metrics;

@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { AllNode } from "#hub/search/execute/nodes/documents.ts";
+import { DEFAULT_LIMITS } from "#hub/search/query/default-limits.ts";
 import { ShardContext } from "#hub/search/query/query.ts";
 import { parseSearchRequest } from "#hub/search/request/search-request.ts";
-import { DEFAULT_LIMITS, searchShards } from "#hub/search/search.ts";
+import { searchShards } from "#hub/search/search.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { IndexFixture } from "#test/support/search/shards.ts";
 import { ResultCache } from "./result-cache.ts";

@@ -11,8 +11,8 @@ import type { Cluster } from "#hub/api/ports/cluster.ts";
 import type { IndexInfo, ResolveOptions } from "#hub/api/ports/indices.ts";
 import type { TargetIndex } from "#hub/host/contract/calls.ts";
 import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
+import { DEFAULT_LIMITS } from "#hub/search/query/default-limits.ts";
 import { DEFAULT_MAX_TERMS_COUNT, type SearchLimits } from "#hub/search/query/query.ts";
-import { DEFAULT_LIMITS } from "#hub/search/search.ts";
 import { AppError } from "#proto/kit/errors.ts";
 
 /** Which shards. */

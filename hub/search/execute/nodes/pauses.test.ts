@@ -2,9 +2,9 @@
 
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
+import { DEFAULT_LIMITS } from "#hub/search/query/default-limits.ts";
 import { NO_MORE_DOCS, ShardContext } from "#hub/search/query/query.ts";
 import { parseSearchRequest } from "#hub/search/request/search-request.ts";
-import { DEFAULT_LIMITS } from "#hub/search/search.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { IndexFixture } from "#test/support/search/shards.ts";
 

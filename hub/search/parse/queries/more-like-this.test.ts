@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
+import { DEFAULT_LIMITS } from "#hub/search/query/default-limits.ts";
 import { parseSearchRequest } from "#hub/search/request/search-request.ts";
-import { DEFAULT_LIMITS, searchShards } from "#hub/search/search.ts";
+import { searchShards } from "#hub/search/search.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { IndexFixture } from "#test/support/search/shards.ts";
