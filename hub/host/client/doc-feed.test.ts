@@ -14,10 +14,10 @@ function join(read: (after: Position, signal: AbortSignal) => AsyncIterable<DocM
   const counts = { sent: 0 };
   const feed: DocFeed = new DocFeed(
     {
-      notify: (operation, value, parts = []) => {
+      notify: (operation: string, value: unknown, parts?: readonly Uint8Array[]) => {
         if (operation === "readingFailed") return stream.fail(value as Parameters<DocStream["fail"]>[0]);
         counts.sent++;
-        stream.take(value as Parameters<DocStream["take"]>[0], parts[0]!);
+        stream.take(value as Parameters<DocStream["take"]>[0], parts![0]!);
       },
     },
     read,
