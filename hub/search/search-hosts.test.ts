@@ -2,9 +2,11 @@
 
 import assert from "node:assert/strict";
 import { after, suite, test } from "node:test";
+import { setImmediate } from "node:timers/promises";
 import { AGGREGATION_TYPES } from "#hub/search/aggregations/all.ts";
 import { PIPELINES_BY_NAME } from "#hub/search/aggregations/pipeline/all.ts";
 import { DEFAULT_LIMITS } from "#hub/search/query/default-limits.ts";
+import { systemClock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { assertSameOverHosts, hostsOf, searchOver, type TestShard } from "#test/support/search/hosts.ts";
@@ -12,6 +14,7 @@ import { IndexFixture } from "#test/support/search/shards.ts";
 import { parseCollapse, searchCollapsed } from "./collapse.ts";
 import { countShards } from "./count.ts";
 import { countOnHosts } from "./partial-calls.ts";
+import { collectShards } from "./phases/collect.ts";
 import type { SearchOptions, SearchResponse } from "./phases/contract.ts";
 import type { SearchHost } from "./phases/scatter.ts";
 import { filterQuery } from "./phases/search-call.ts";
@@ -355,6 +358,18 @@ suite("counts over several hosts", () => {
   });
 });
 
+test("a deadline leaves what was found until then, in all shards that were begun", async () => {
+  // Each look at the clock takes 5 ms.
+  let nowMs = 0;
+  const clock = { ...systemClock, monotonic: () => (nowMs += 5) };
+  const request = parseSearchRequest({ query: QUERIES[1] }, DEFAULT_LIMITS);
+  const { partial } = await collectShards(request, ALL, { ...OPTIONS, clock, timeLeftMs: 20 });
+  assert.equal(partial.timedOut, true);
+  assert.equal(partial.searched.length, ALL.length);
+  const whole = await collectShards(request, ALL, OPTIONS);
+  assert.ok(partial.total < whole.partial.total);
+});
+
 suite("a host that doesn't answer", () => {
   const demand = { limits: DEFAULT_LIMITS, version: 605, nowMs: NOW_MS };
   const failing = (error: Error): SearchHost => ({
@@ -390,6 +405,33 @@ suite("a host that doesn't answer", () => {
         code: "unavailable",
         message: "all shards failed",
       });
+  });
+
+  test("leaves no snapshot open, nor does one whose hits can't be fetched, nor a client that goes", async () => {
+    const open = { count: 0 };
+    const body = { size: 20, sort: ["_doc"] };
+    await searchOver(hostsOf(ALL, 3, open), body, demand);
+    assert.equal(open.count, 0);
+    const [first, ...others] = hostsOf(ALL, 3, open);
+    const unfetched: SearchHost = {
+      ...failing(new Error()),
+      collect: async (call, signal) => ({
+        ...(await first!.host.collect(call, signal)),
+        fetch: () => Promise.reject(new AppError("unavailable", "the host ended")),
+      }),
+    };
+    const lost = [
+      { ...others[0]!, host: failing(new AppError("unavailable", "the host ended")) },
+      others[1]!,
+    ];
+    await searchOver([first!, ...lost], body, demand);
+    await assert.rejects(searchOver([{ ...first!, host: unfetched }, ...others], body, demand), {
+      code: "unavailable",
+    });
+    const gone = AbortSignal.abort();
+    await assert.rejects(searchOver(hostsOf(ALL, 3, open), body, demand, gone), { code: "cancelled" });
+    await setImmediate();
+    assert.equal(open.count, 0);
   });
 
   test("cancels the others where the request is at fault", async () => {

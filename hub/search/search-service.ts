@@ -41,7 +41,7 @@ export class SearchService {
   constructor(options: SearchServiceOptions) {
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
-    this.#collections = new OpenCollections(options.metrics);
+    this.#collections = new OpenCollections(options.metrics, this.#clock);
   }
 
   /** Answers a call of RemoteSearchHost. Throws what the search throws, data_corrupt for a call that can't be read. */
@@ -116,7 +116,7 @@ export class SearchService {
         ...collection.partial,
         failures: [...collection.partial.failures, ...opened.failures],
       };
-      signal.throwIfAborted();
+      new SearchControl(this.#clock, signal, undefined).check();
       if (partial.hits.length === 0) return { id: undefined, partial };
       kept = true;
       return { id: this.#collections.open(collection, opened.close), partial };

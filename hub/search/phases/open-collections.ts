@@ -1,6 +1,7 @@
 /** Collections whose hits the front may still fetch: bounded in number and in time, as each keeps snapshots open. */
 
 import { randomBytes } from "node:crypto";
+import type { Clock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { Gauge, Metrics } from "#proto/kit/metrics.ts";
 import type { Collection } from "./collect.ts";
@@ -23,10 +24,12 @@ interface Kept {
 
 export class OpenCollections {
   readonly #kept = new Map<string, Kept>();
+  readonly #clock: Clock;
   readonly #gauge: Gauge;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(metrics: Metrics) {
+  constructor(metrics: Metrics, clock: Clock) {
+    this.#clock = clock;
     this.#gauge = metrics.gauge(
       "tailrace_search_open_collections",
       "collected searches whose hits may still be fetched",
@@ -43,12 +46,12 @@ export class OpenCollections {
       throw new AppError("overloaded", `a host has ${MAX_OPEN} searches open already; try again later`);
     }
     const id = randomBytes(12).toString("base64url");
-    this.#kept.set(id, { collection, close, openedMs: performance.now() });
+    this.#kept.set(id, { collection, close, openedMs: this.#clock.monotonic() });
     this.#timer ??= setInterval(() => this.#sweep(), SWEEP_MS).unref();
     return id;
   }
 
-  /** Throws not_found for one that was closed. */
+  /** Throws unavailable for one that was closed. */
   get(id: string): Collection {
     const kept = this.#kept.get(id);
     if (kept !== undefined) return kept.collection;
@@ -72,7 +75,7 @@ export class OpenCollections {
   }
 
   #sweep(): void {
-    const oldestMs = performance.now() - MAX_AGE_MS;
+    const oldestMs = this.#clock.monotonic() - MAX_AGE_MS;
     for (const [id, { openedMs }] of this.#kept) if (openedMs < oldestMs) this.close(id);
     if (this.#kept.size > 0) return;
     clearInterval(this.#timer);

@@ -4,6 +4,7 @@
  */
 
 import type { Hit } from "#hub/search/execute/fetch/fetch-hit.ts";
+import { SearchControl } from "#hub/search/query/search-control.ts";
 import type { SearchRequest } from "#hub/search/request/search-request.ts";
 import { type Clock, systemClock } from "#proto/kit/clock.ts";
 import { type ErrorCode, toAppError } from "#proto/kit/errors.ts";
@@ -61,6 +62,7 @@ export async function searchHosts(
   const startMs = clock.monotonic();
   const opened = await collectAll(demand, targets, signal);
   try {
+    new SearchControl(clock, signal, undefined).check();
     const partials = opened.map(({ partial }) => partial);
     const { hits, answer } = mergePartials(request, partials, demand);
     const fetched = await fetchAll(hits, opened, signal);

@@ -19,8 +19,17 @@ export interface TestShard extends SearchShard {
   readonly sentFilter?: ShardFilter;
 }
 
+/** Snapshots that hosts opened and have not closed. */
+export interface OpenSnapshots {
+  count: number;
+}
+
 /** Returns `count` hosts with the shards dealt out in turn; not all have one where there are more hosts than shards. */
-export function hostsOf(shards: readonly TestShard[], count: number): HostShards[] {
+export function hostsOf(
+  shards: readonly TestShard[],
+  count: number,
+  open: OpenSnapshots = { count: 0 },
+): HostShards[] {
   const hosts = Array.from({ length: count }, (_, host) =>
     shards.flatMap((shard, order) => (order % count === host ? [{ shard, order }] : [])),
   );
@@ -29,7 +38,7 @@ export function hostsOf(shards: readonly TestShard[], count: number): HostShards
     .map((own) => {
       const service = new SearchService({
         metrics: new Metrics(),
-        open: ({ order }) => kept(own.find((each) => each.order === order)!.shard.searcher),
+        open: ({ order }) => kept(own.find((each) => each.order === order)!.shard.searcher, open),
       });
       const host = new RemoteSearchHost((operation, payload, signal) =>
         service.handle(operation, payload.slice(), signal),
@@ -49,8 +58,12 @@ function callShard({ index, shard, sentFilter, keepsResults }: TestShard, order:
 }
 
 /** The same snapshot, which stays open when a call closes it. */
-function kept({ segments, mapping, totalDocs }: Searcher): Searcher {
-  return { segments, mapping, totalDocs, close: () => undefined };
+function kept({ segments, mapping, totalDocs }: Searcher, open: OpenSnapshots): Searcher {
+  open.count++;
+  const close = (): void => {
+    open.count--;
+  };
+  return { segments, mapping, totalDocs, close };
 }
 
 /** Searches the shards of `targets` as a front does. */
