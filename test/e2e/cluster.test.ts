@@ -21,6 +21,11 @@ interface Health {
   readonly parts: readonly { readonly part: string; readonly level: string; readonly reason: string }[];
 }
 
+interface ClusterHealth {
+  readonly number_of_nodes: number;
+  readonly status: string;
+}
+
 async function clusterHealth(hub: TestHub): Promise<{ status: string; reason: string }> {
   const { body } = await request<Health>("GET", `${hub.dashboardUrl}/health`);
   const part = body.parts.find((each) => each.part === "cluster");
@@ -64,8 +69,8 @@ test("two hubs on one NATS are one cluster, and one goes on after kill -9 of the
   await untilShared([first, second]);
   await write(100, 500);
   await untilAllFound(second, logs);
-  const info = await ask<{ number_of_nodes: number }>("GET", `${second.searchUrl}/_cluster/health`);
-  assert.equal(info.number_of_nodes, 2);
+  const info = await ask<ClusterHealth>("GET", `${second.searchUrl}/_cluster/health`);
+  assert.deepEqual([info.number_of_nodes, info.status], [2, "green"]);
   const nodes = await ask<string>("GET", `${second.searchUrl}/_cat/nodes?h=name,master&s=name`);
   assert.match(nodes, /hub-a \*\s+hub-b -/);
 
@@ -81,6 +86,8 @@ test("two hubs on one NATS are one cluster, and one goes on after kill -9 of the
     return found.reason.includes("hub-b") ? found : false;
   });
   assert.equal(health.status, "degraded");
+  const alone = await ask<ClusterHealth>("GET", `${first.searchUrl}/_cluster/health`);
+  assert.deepEqual([alone.number_of_nodes, alone.status], [1, "yellow"]);
   await assertExactlyOnce(first.searchUrl, logs, "after the death of hub-b");
 });
 

@@ -45,14 +45,20 @@ export const hubSchema = Type.Object(
     "transport.port": port(DEFAULT_PORTS.transport, "port of the listener for other hubs; no effect yet"),
     "dashboard.host": text("", "address of the dashboard; empty: network.host"),
     "dashboard.port": port(5601, "port of the dashboard, /api and the identity provider; 0: a free port"),
-    "discovery.seed_hosts": list([], "addresses of other hubs, host:9300; no effect yet"),
+    "discovery.seed_hosts": list(
+      [],
+      "addresses of other hubs, host:9300; no effect yet: hubs that share nats.servers are one cluster",
+    ),
     "nats.host": text("", "address of the embedded nats-server; empty: network.host"),
     "nats.port": port(DEFAULT_PORTS.nats, "port of the embedded nats-server for agents; 0: a free port"),
     "nats.advertise": list(
       [],
       "URLs at which agents on other machines reach nats-server, handed out at enrolment; empty: nats.host or the host of public.url",
     ),
-    "nats.servers": list([], "URLs of an existing NATS server; empty: the hub runs its own nats-server"),
+    "nats.servers": list(
+      [],
+      "URLs of an existing NATS server, which several hubs may share; empty: the hub runs its own nats-server",
+    ),
     "nats.token": text("", "token for nats.servers"),
     "journal.max_bytes": sizeSetting({
       default: "",

@@ -18,7 +18,7 @@ const UNUSED_SETTINGS: readonly UnusedSetting[] = [
   {
     name: "discovery.seed_hosts",
     isUnused: (settings) => settings["discovery.seed_hosts"].length > 0,
-    note: "this hub doesn't join others yet; it runs alone",
+    note: "hubs don't find each other by address; those that share a NATS (nats.servers) are one cluster",
   },
   {
     name: "transport.port",

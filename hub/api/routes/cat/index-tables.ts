@@ -1,6 +1,7 @@
 /** Tables of `_cat` with a row for each index, alias or template, or for all of them. */
 
 import { resolveOptions } from "#hub/api/parameters/shared-parameters.ts";
+import type { NodeInfo } from "#hub/api/ports/cluster.ts";
 import type { IndexInfo } from "#hub/api/ports/indices.ts";
 import { clusterHealth, indexHealth } from "#hub/api/stats/index-health.ts";
 import { type StatsSource, statCell, statsSources } from "#hub/api/stats/statistics.ts";
@@ -45,20 +46,20 @@ export const indicesTable: CatTable = {
       found.filter(({ state }) => state === "open"),
     );
     return found
-      .map((index) => indexRow(index, sources.get(index.uuid)))
+      .map((index) => indexRow(index, api.cluster.nodes(), sources.get(index.uuid)))
       .filter((row) => wanted === undefined || row["health"] === wanted);
   },
 };
 
 /** `stats`: undefined for a closed index. */
-function indexRow(index: IndexInfo, stats: StatsSource | undefined): Row {
+function indexRow(index: IndexInfo, nodes: readonly NodeInfo[], stats: StatsSource | undefined): Row {
   const { settings } = index;
   const isOpen = index.state === "open";
   const cell = (name: string): Row[string] => (stats === undefined ? null : statCell(stats, name));
   // From 7.2 on the copies of a closed index are counted too.
   const isCounted = isOpen || answersAs(702);
   return {
-    health: isCounted ? indexHealth(index).status : null,
+    health: isCounted ? indexHealth(index, nodes).status : null,
     status: index.state,
     index: index.name,
     uuid: index.uuid,
@@ -95,6 +96,7 @@ export const healthTable: CatTable = {
   rows({ indices, cluster, clock }) {
     const { status, primaries, active, unassigned } = clusterHealth(
       indices.all().filter(({ state }) => state === "open"),
+      cluster.nodes(),
     );
     const total = active + unassigned;
     return [

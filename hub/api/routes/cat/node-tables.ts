@@ -3,8 +3,11 @@
 import { freemem, loadavg, totalmem } from "node:os";
 import type { ApiContext } from "#hub/api/context/api-context.ts";
 import { maySeeTask } from "#hub/api/context/tasks.ts";
+import type { NodeInfo } from "#hub/api/ports/cluster.ts";
+import type { IndexInfo } from "#hub/api/ports/indices.ts";
 import { meantNodes } from "#hub/api/routes/cluster/nodes.ts";
 import { LIST_ACTION } from "#hub/api/routes/cluster/tasks.ts";
+import { clusterHealth, copyNodes } from "#hub/api/stats/index-health.ts";
 import { diskCells, fileDescriptors } from "#hub/api/stats/machine.ts";
 import { statCell, statsSources, together } from "#hub/api/stats/statistics.ts";
 import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
@@ -146,23 +149,26 @@ export const allocationTable: CatTable = {
     const rows = meantNodes(cluster.nodes(), request.path["nodes"]).map((node): Row => {
       const named = { host: node.host, ip: node.host, node: node.name };
       // Only of this node; another one's disk is in its own answers.
-      if (node.id !== self?.id) return { shards: 0, ...named };
+      const shards = shardsOn(node, open, cluster.nodes());
+      if (node.id !== self?.id) return { shards, ...named };
       return {
-        shards: stats.shards.length,
+        shards,
         "disk.indices": statCell(stats, "store.size"),
         ...disk,
         "disk.percent": Math.round(usedShare * 100),
         ...named,
       };
     });
-    const unassigned = open.reduce(
-      (sum, { settings }) => sum + settings.numberOfShards * settings.numberOfReplicas,
-      0,
-    );
+    const { unassigned } = clusterHealth(open, cluster.nodes());
     const isAll = request.path["nodes"] === undefined || request.path["nodes"] === "*";
     return unassigned > 0 && isAll ? [...rows, { shards: unassigned, node: "UNASSIGNED" }] : rows;
   },
 };
+
+function shardsOn({ id }: NodeInfo, open: readonly IndexInfo[], nodes: readonly NodeInfo[]): number {
+  const on = open.filter((index) => copyNodes(index, nodes).some((node) => node.id === id));
+  return on.reduce((sum, { settings }) => sum + settings.numberOfShards, 0);
+}
 
 export const tasksTable: CatTable = {
   paths: ["/_cat/tasks"],

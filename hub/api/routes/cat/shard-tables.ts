@@ -4,6 +4,7 @@ import { resolveOptions } from "#hub/api/parameters/shared-parameters.ts";
 import type { NodeInfo } from "#hub/api/ports/cluster.ts";
 import type { IndexInfo } from "#hub/api/ports/indices.ts";
 import { SEGMENT_VERSION } from "#hub/api/routes/indices/segments.ts";
+import { copyNodes, waitingReplicas } from "#hub/api/stats/index-health.ts";
 import { fieldBytes, shardSource, statCell } from "#hub/api/stats/statistics.ts";
 import type { HostedShardStats } from "#hub/cluster/hosting/hosted-index.ts";
 import type { ShardSegments } from "#hub/host/contract/calls.ts";
@@ -110,30 +111,30 @@ export const shardsTable: CatTable = {
     const options = resolveOptions(request, { expandWildcards: "open" });
     const found = indices.resolve(request.path["index"], options);
     const stats = await shards.stats(found);
-    const [node] = cluster.nodes();
-    return found.flatMap((index) => shardRows(index, stats.get(index.uuid) ?? [], node));
+    return found.flatMap((index) => shardRows(index, stats.get(index.uuid) ?? [], cluster.nodes()));
   },
 };
 
-function shardRows(index: IndexInfo, shards: readonly HostedShardStats[], node: NodeInfo | undefined): Row[] {
+/** Copies are equal: the statistics of this hub's stand for all of a shard. */
+function shardRows(index: IndexInfo, shards: readonly HostedShardStats[], nodes: readonly NodeInfo[]): Row[] {
   const since = new Date(index.settings.creationDate).toISOString();
   return shards.flatMap((stats) => {
     const source = shardSource(stats);
     return [
-      {
+      ...copyNodes(index, nodes).map((node, copy) => ({
         ...Object.fromEntries(HIDDEN_COLUMNS.map(([name]) => [name, statCell(source, name)])),
         index: index.name,
         shard: stats.shard,
-        prirep: "p",
+        prirep: copy === 0 ? "p" : "r",
         state: "STARTED",
         docs: statCell(source, "docs.count"),
         store: statCell(source, "store.size"),
-        ip: node?.host,
-        id: node?.id,
-        node: node?.name,
+        ip: node.host,
+        id: node.id,
+        node: node.name,
         "recoverysource.type": "EXISTING_STORE",
-      },
-      ...Array.from({ length: index.settings.numberOfReplicas }, () => ({
+      })),
+      ...Array.from({ length: waitingReplicas(index, nodes) }, () => ({
         index: index.name,
         shard: stats.shard,
         prirep: "r",

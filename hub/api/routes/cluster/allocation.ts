@@ -11,6 +11,7 @@ import type { NodeInfo } from "#hub/api/ports/cluster.ts";
 import type { IndexInfo } from "#hub/api/ports/indices.ts";
 import { shardCounts } from "#hub/api/routes/indices/maintenance.ts";
 import { SEGMENT_VERSION } from "#hub/api/routes/indices/segments.ts";
+import { copyNodes, waitingReplicas } from "#hub/api/stats/index-health.ts";
 import { diskUsage } from "#hub/api/stats/machine.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
@@ -63,22 +64,25 @@ interface Copy {
 function explain(parts: ApiContext, request: ApiRequest): ApiResponse {
   const body = request.object();
   const copy = Object.keys(body).length === 0 ? firstUnassigned(parts) : namedCopy(parts, body);
-  const [node] = parts.cluster.nodes();
+  const nodes = parts.cluster.nodes();
+  const [node] = nodes;
+  const [primary, replica] = copyNodes(copy.index, nodes);
+  const isWaiting = !copy.primary && waitingReplicas(copy.index, nodes) > 0;
   const withDisk = request.flag("include_disk_info") ?? false;
   return json({
     index: copy.index.name,
     shard: copy.shard,
     primary: copy.primary,
-    ...(copy.primary ? started(node) : unassigned(copy.index)),
+    ...(isWaiting ? unassigned(copy.index) : started(copy.primary ? primary : replica)),
     ...(withDisk && { cluster_info: clusterInfo(parts, node) }),
   });
 }
 
 /** Throws request_invalid where every copy has its node. */
-function firstUnassigned({ indices }: ApiContext): Copy {
+function firstUnassigned({ indices, cluster }: ApiContext): Copy {
   const waiting = indices
     .all()
-    .find(({ state, settings }) => state === "open" && settings.numberOfReplicas > 0);
+    .find((index) => index.state === "open" && waitingReplicas(index, cluster.nodes()) > 0);
   if (waiting !== undefined) return { index: waiting, shard: 0, primary: false };
   throw new AppError(
     "request_invalid",
@@ -117,7 +121,7 @@ function started(node: NodeInfo | undefined): JsonObject {
     can_remain_on_current_node: "yes",
     can_rebalance_cluster: "no",
     can_rebalance_to_other_node: "no",
-    rebalance_explanation: "shards stay on the node that they were made on",
+    rebalance_explanation: "every node has a copy of every shard",
   };
 }
 
@@ -131,7 +135,7 @@ function unassigned({ settings }: IndexInfo): JsonObject {
     },
     can_allocate: "no",
     allocate_explanation:
-      "a second copy needs a second node; the log keeps what isn't in segments yet. Set number_of_replicas to 0 where one node is all there is",
+      "each copy needs a node of its own, and there are fewer nodes; the log keeps what isn't in segments yet. Set number_of_replicas to 0 where one node is all there is, or start another",
   };
 }
 
@@ -187,12 +191,10 @@ const DEFAULT_STATUS = ["yellow", "red"];
 
 async function shardStores(parts: ApiContext, request: ApiRequest): Promise<ApiResponse> {
   const wanted = request.list("status") ?? DEFAULT_STATUS;
-  const found = parts.indices
-    .resolve(request.path["index"], resolveOptions(request))
-    .filter(({ state, settings }) => {
-      const status = settings.numberOfReplicas > 0 ? "yellow" : "green";
-      return state === "open" && (wanted.includes("all") || wanted.includes(status));
-    });
+  const found = parts.indices.resolve(request.path["index"], resolveOptions(request)).filter((index) => {
+    const status = waitingReplicas(index, parts.cluster.nodes()) > 0 ? "yellow" : "green";
+    return index.state === "open" && (wanted.includes("all") || wanted.includes(status));
+  });
   const [node] = parts.cluster.nodes();
   const stats = await parts.shards.stats(found);
   const storesOf = (index: IndexInfo): JsonObject =>

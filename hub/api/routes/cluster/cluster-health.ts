@@ -4,8 +4,9 @@ import type { ApiContext } from "#hub/api/context/api-context.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
 import { RESOLVE_PARAMS, resolveOptions } from "#hub/api/parameters/shared-parameters.ts";
+import type { NodeInfo } from "#hub/api/ports/cluster.ts";
 import type { IndexInfo } from "#hub/api/ports/indices.ts";
-import { clusterHealth, type Health, indexHealth } from "#hub/api/stats/index-health.ts";
+import { clusterHealth, type Health, indexHealth, waitingReplicas } from "#hub/api/stats/index-health.ts";
 import { answersAs } from "#hub/search/options/request-version.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
@@ -74,7 +75,7 @@ function healthTargets(parts: ApiContext, request: ApiRequest): IndexInfo[] | un
 }
 
 function isHealthy({ cluster }: ApiContext, request: ApiRequest, found: readonly IndexInfo[]): boolean {
-  const { status, active, unassigned } = clusterHealth(found);
+  const { status, active, unassigned } = clusterHealth(found, cluster.nodes());
   const wanted = request.query["wait_for_status"]?.toLowerCase();
   if (wanted !== undefined && !HEALTH_ORDER.includes(wanted as Health))
     throw new AppError("request_invalid", `unknown cluster health status [${wanted}]`);
@@ -109,7 +110,7 @@ function healthBody(
   timedOut: boolean,
 ): JsonObject {
   const { cluster } = parts;
-  const sum = clusterHealth(found);
+  const sum = clusterHealth(found, cluster.nodes());
   const total = sum.active + sum.unassigned;
   const level = request.query["level"];
   return {
@@ -130,22 +131,23 @@ function healthBody(
     active_shards_percent_as_number: total === 0 ? 100 : (sum.active * 100) / total,
     ...((level === "indices" || level === "shards") && {
       indices: Object.fromEntries(
-        found.map((index) => [index.name, indexHealthBody(index, level === "shards")]),
+        found.map((index) => [index.name, indexHealthBody(index, cluster.nodes(), level === "shards")]),
       ),
     }),
   };
 }
 
-function indexHealthBody(index: IndexInfo, withShards: boolean): JsonObject {
-  const { status, primaries, active, unassigned } = indexHealth(index);
+function indexHealthBody(index: IndexInfo, nodes: readonly NodeInfo[], withShards: boolean): JsonObject {
+  const { status, primaries, active, unassigned } = indexHealth(index, nodes);
+  const waiting = waitingReplicas(index, nodes);
   const replicas = index.settings.numberOfReplicas;
   const shard = {
     status,
     primary_active: true,
-    active_shards: 1,
+    active_shards: 1 + replicas - waiting,
     relocating_shards: 0,
     initializing_shards: 0,
-    unassigned_shards: replicas,
+    unassigned_shards: waiting,
   };
   return {
     status,

@@ -11,6 +11,7 @@ import { RESOLVE_PARAMS, resolveOptions } from "#hub/api/parameters/shared-param
 import { isTrue, printSize } from "#hub/api/parameters/values.ts";
 import type { NodeInfo } from "#hub/api/ports/cluster.ts";
 import type { IndexInfo } from "#hub/api/ports/indices.ts";
+import { copyNodes, waitingReplicas } from "#hub/api/stats/index-health.ts";
 import { writeJson } from "#hub/search/options/json-writer.ts";
 import { answersAs } from "#hub/search/options/request-version.ts";
 import { AppError } from "#proto/kit/errors.ts";
@@ -78,10 +79,10 @@ export function clusterState(
       "request_invalid",
       `unknown metric [${unknown}] of the cluster state; there are ${STATE_METRICS.join(", ")}`,
     );
-  const [node] = cluster.nodes();
+  const nodes = cluster.nodes();
   return {
     ...(wanted("version") && { version: 1, state_uuid: cluster.uuid }),
-    ...(wanted("master_node") && { master_node: node?.id }),
+    ...(wanted("master_node") && { master_node: nodes.find(({ master }) => master)?.id }),
     ...(wanted("blocks") && { blocks: blocksOf(found) }),
     ...(wanted("nodes") && {
       nodes: Object.fromEntries(
@@ -99,7 +100,7 @@ export function clusterState(
     ...(wanted("metadata") && { metadata: metadataOf(parts, found) }),
     ...(wanted("routing_table") && {
       routing_table: {
-        indices: Object.fromEntries(found.map((index) => [index.name, { shards: routingOf(index, node) }])),
+        indices: Object.fromEntries(found.map((index) => [index.name, { shards: routingOf(index, nodes) }])),
       },
     }),
     ...(wanted("routing_nodes") && { routing_nodes: { unassigned: [], nodes: {} } }),
@@ -142,12 +143,20 @@ function metadataOf({ cluster, compatVersion }: ApiContext, found: readonly Inde
   return { cluster_uuid: cluster.uuid, templates: {}, indices: Object.fromEntries(bodies) as JsonObject };
 }
 
-function routingOf({ name, settings }: IndexInfo, node: NodeInfo | undefined): JsonObject {
+function routingOf(index: IndexInfo, nodes: readonly NodeInfo[]): JsonObject {
+  const { name, settings } = index;
   const shards = Array.from({ length: settings.numberOfShards }, (_, shard) => [
     String(shard),
     [
-      { state: "STARTED", primary: true, node: node?.id, relocating_node: null, shard, index: name },
-      ...Array.from({ length: settings.numberOfReplicas }, () => ({
+      ...copyNodes(index, nodes).map((node, copy) => ({
+        state: "STARTED",
+        primary: copy === 0,
+        node: node.id,
+        relocating_node: null,
+        shard,
+        index: name,
+      })),
+      ...Array.from({ length: waitingReplicas(index, nodes) }, () => ({
         state: "UNASSIGNED",
         primary: false,
         node: null,

@@ -82,7 +82,7 @@ function describe(parts: ApiContext, { name, indices }: Stream): JsonObject {
     indices: indices.map((index) => ({ index_name: index.name, index_uuid: index.uuid })),
     generation: generationOf(indices.at(-1)!),
     ...(found?.template._meta !== undefined && { _meta: found.template._meta }),
-    status: clusterHealth(indices).status.toUpperCase(),
+    status: clusterHealth(indices, parts.cluster.nodes()).status.toUpperCase(),
     ...(found !== undefined && { template: found.name }),
     hidden: options?.hidden ?? false,
     system: false,
