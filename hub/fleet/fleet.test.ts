@@ -4,7 +4,8 @@ import type { LogPort, ReceivedMessage } from "#hub/cluster/writes/log-port.ts";
 import { silentLogger } from "#proto/kit/log.ts";
 import { MemoryBucket } from "#proto/kit/memory-bucket.ts";
 import { Metrics } from "#proto/kit/metrics.ts";
-import { AgentStatus, type tailrace } from "#proto/messages.ts";
+import { AgentHello, AgentStatus, type tailrace, Watermark } from "#proto/messages.ts";
+import { watermarkSubject } from "#proto/subjects.ts";
 import { Fleet } from "./fleet.ts";
 import { Watermarks } from "./watermarks.ts";
 
@@ -129,5 +130,45 @@ test("an agent's rate is that between its last two reports, however often somebo
   assert.equal(report(45_000, 7, 44_000), null, "another run");
   clock.nowMs += 36_000;
   assert.equal(fleet.agent(ID)?.["lines_per_second"], 0, "lost");
+  await fleet.stop();
+});
+
+test("a hub beside others sends what it knows of an agent's files although another hub may have answered first", async () => {
+  const sent: string[] = [];
+  const answered = Promise.withResolvers<void>();
+  let hello: ((message: ReceivedMessage) => void) | undefined;
+  const port = {
+    subscribe(subject: string, handle: (message: ReceivedMessage) => void) {
+      if (subject === "agent.*.hello") hello = handle;
+      return () => undefined;
+    },
+    send: (subject: string, data: Uint8Array) => {
+      const { committed } = Watermark.decode(data);
+      sent.push(`${subject} ${committed[0]?.fileKey} ${committed[0]?.offset}`);
+      answered.resolve();
+    },
+  } as unknown as LogPort;
+  const watermarks = new Watermarks(new Metrics());
+  const position = { incarnation: 1, sequence: 7 };
+  watermarks.processed({
+    partition: 1,
+    docPosition: position,
+    sources: [{ key: `${ID}/f/0`, from: 0, to: 9 }],
+  });
+  watermarks.committed(position);
+  const fleet = new Fleet({
+    log: silentLogger(),
+    port,
+    raw: { incarnation: () => 1, restored: () => 0, message: () => Promise.resolve("missing") },
+    watermarks,
+    hasOthers: () => true,
+    bucket: new MemoryBucket(),
+    now: () => 0,
+  });
+  await fleet.start();
+  const data = AgentHello.encode({ agentId: ID, fileKeys: ["f/0"] }).finish();
+  hello!({ subject: `agent.${ID}.hello`, data, respond: () => undefined });
+  await answered.promise;
+  assert.deepEqual(sent, [`${watermarkSubject(ID)} f 9`]);
   await fleet.stop();
 });

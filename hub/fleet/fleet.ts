@@ -26,6 +26,8 @@ export interface FleetOptions {
   readonly port: LogPort;
   readonly raw: RawPort;
   readonly watermarks: Watermarks;
+  /** True where other hubs answer agents too. Default false. */
+  readonly hasOthers?: () => boolean;
   /** Where the agents are remembered over restarts. */
   readonly bucket: StateBucket;
   readonly now: () => number;
@@ -135,7 +137,7 @@ export class Fleet implements Component {
   async #hello(message: ReceivedMessage): Promise<void> {
     const hello = AgentHello.decode(message.data);
     if (message.subject !== `agent.${hello.agentId}.hello`) return;
-    const { raw, watermarks } = this.#options;
+    const { raw, watermarks, port, hasOthers } = this.#options;
     const incarnation = raw.incarnation();
     let rewind = false;
     if (hello.lastSequence > 0 && hello.incarnation === incarnation) {
@@ -143,7 +145,11 @@ export class Fleet implements Component {
       rewind = found === "missing" || (found !== "purged" && found.id !== hello.lastMessageId);
     }
     const keys = hello.fileKeys.map((key) => `${hello.agentId}/${key}`);
-    message.respond(this.#watermark(hello.agentId, watermarks.of(hello.agentId, keys), rewind));
+    const committed = watermarks.of(hello.agentId, keys);
+    message.respond(this.#watermark(hello.agentId, committed, rewind));
+    // The agent takes the first hub's answer; each hub knows the files of its own partitions.
+    if (committed.length > 0 && hasOthers?.() === true)
+      port.send(watermarkSubject(hello.agentId), this.#watermark(hello.agentId, committed, false));
   }
 
   #status(message: ReceivedMessage): void {

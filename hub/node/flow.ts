@@ -96,7 +96,15 @@ export async function makeFlow(dependencies: FlowDependencies): Promise<Flow> {
   servers.pipelines = pipelines;
   const { watermarks } = shared;
   const raw = routes.rawPort(journal);
-  const fleet = new Fleet({ log, port, raw, watermarks, bucket: await journal.bucket("agents"), now });
+  const fleet = new Fleet({
+    log,
+    port,
+    raw,
+    watermarks,
+    hasOthers: () => cluster.members().length > 1,
+    bucket: await journal.bucket("agents"),
+    now,
+  });
   servers.fleet = fleet;
   const feeding = { start: async () => documents.start(), stop: async () => documents.stop() };
   // The pipelines' threads start concurrently with the parts that follow; `pipelines` awaits them.
