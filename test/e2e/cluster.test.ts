@@ -69,7 +69,8 @@ test("two hubs on one NATS are one cluster, and one goes on after kill -9 of the
   await untilShared([first, second]);
   await write(100, 500);
   await untilAllFound(second, logs);
-  const info = await ask<ClusterHealth>("GET", `${second.searchUrl}/_cluster/health`);
+  await ask("PUT", `${second.searchUrl}/orders`, { settings: { number_of_replicas: 1 } });
+  const info = await ask<ClusterHealth>("GET", `${second.searchUrl}/_cluster/health/orders`);
   assert.deepEqual([info.number_of_nodes, info.status], [2, "green"]);
   const nodes = await ask<string>("GET", `${second.searchUrl}/_cat/nodes?h=name,master&s=name`);
   assert.match(nodes, /hub-a \*\s+hub-b -/);
@@ -86,7 +87,7 @@ test("two hubs on one NATS are one cluster, and one goes on after kill -9 of the
     return found.reason.includes("hub-b") ? found : false;
   });
   assert.equal(health.status, "degraded");
-  const alone = await ask<ClusterHealth>("GET", `${first.searchUrl}/_cluster/health`);
+  const alone = await ask<ClusterHealth>("GET", `${first.searchUrl}/_cluster/health/orders`);
   assert.deepEqual([alone.number_of_nodes, alone.status], [1, "yellow"]);
   await assertExactlyOnce(first.searchUrl, logs, "after the death of hub-b");
 });

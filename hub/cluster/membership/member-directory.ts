@@ -15,7 +15,7 @@ export const STILLNESS = 1.5;
 
 const POLL_MS = 1_000;
 /** A longer pause between two polls means that this process or the store stood still: stillness is measured anew. */
-const POLL_GAP_MS = 4_000;
+const POLL_GAP_MS = 6_000;
 
 export interface DirectoryOptions {
   readonly bucket: StateBucket;
