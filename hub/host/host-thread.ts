@@ -36,15 +36,23 @@ export function runHostThread(operations?: Readonly<Record<string, Operation>>):
   setTimeout(() => globalThis.gc?.({ flavor: "last-resort" }), SETTLED_MS).unref();
   const metrics = new Metrics();
   watchEngine(metrics);
-  const host: Host = new Host({
+  // Opening the folder may log before there is a host to send it.
+  const early: string[] = [];
+  let host: Host | undefined;
+  const sendLine = (line: string): void => {
+    if (host === undefined) early.push(line);
+    else host.sendLine(line);
+  };
+  host = new Host({
     channel: portChannel(port, () => port.close()),
     folder,
-    log: sendingLogger(level, (line) => host.sendLine(line)),
+    log: sendingLogger(level, sendLine),
     metrics,
     clock: systemClock,
     onCommitting: (isUnderWay) => Atomics.store(words, COMMITTING, isUnderWay ? 1 : 0),
     ...(operations !== undefined && { operations }),
   });
+  for (const line of early) host.sendLine(line);
 }
 
 /** Exports the metrics of the engine's caches. */
