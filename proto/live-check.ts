@@ -73,8 +73,8 @@ function checkClientMessage(message: Fields): ClientMessage | string {
 }
 
 const METHODS: ReadonlySet<unknown> = new Set(["GET", "POST", "PUT", "DELETE"]);
-/** Everything but the sign-in, which sets cookies, and this socket itself. */
-const CALL_PATH = /^\/(?:es|api(?!\/(?:auth|live|connections\/callback)(?:[/?]|$)))\/[\x21-\x7e]*$/;
+/** Everything but the sign-in and the connecting of accounts, which set cookies, and this socket itself. */
+const CALL_PATH = /^\/(?:es|api(?!\/(?:auth|live|connections)(?:[/?]|$)))\/[\x21-\x7e]*$/;
 const MAX_PATH_LENGTH = 4_096;
 const MAX_WATCH_MS = 3_600_000;
 

@@ -38,6 +38,7 @@ test("what the socket can't do is left to HTTP: without calls, too many at once,
 
 const REFUSED_PATHS = [
   "/api/auth/login",
+  "/api/connections",
   "/api/live",
   "/metrics",
   "/es/../api/auth/x",

@@ -76,9 +76,16 @@ test("a request goes over the socket, and over HTTP where there is none or it is
   assert.deepEqual(wire.sent.at(-1), { t: "call", id: 1, method: "GET", path: "/api/agents" });
   wire.say({ t: "answer", id: 1, status: 200 }, "[1]");
   assert.equal(await (await answer).text(), "[1]");
-  for (const path of ["/api/auth/me", "/health", "/api/auth/login?x"]) await calls.fetch(path, {});
+  for (const path of ["/api/auth/me", "/health", "/api/auth/login?x", "/api/connections"])
+    await calls.fetch(path, {});
   await calls.fetch("/es/a/_bulk", { method: "POST", body: "x".repeat(30_000) });
-  assert.deepEqual(http, ["GET /api/auth/me", "GET /health", "GET /api/auth/login?x", "POST /es/a/_bulk"]);
+  assert.deepEqual(http, [
+    "GET /api/auth/me",
+    "GET /health",
+    "GET /api/auth/login?x",
+    "GET /api/connections",
+    "POST /es/a/_bulk",
+  ]);
   const alone = setUp();
   await alone.calls.fetch("/api/agents", {});
   alone.socket.start();

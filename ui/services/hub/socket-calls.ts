@@ -25,8 +25,8 @@ interface Watch {
   readonly onChange: () => void;
 }
 
-/** What the socket takes: all but the sign-in, whose answers set cookies. */
-const CALLABLE = /^\/(?:es|api(?!\/(?:auth|live|connections\/callback)(?:[/?]|$)))\//;
+/** What the socket takes: all but the sign-in and the connecting of accounts, whose answers set cookies. */
+const CALLABLE = /^\/(?:es|api(?!\/(?:auth|live|connections)(?:[/?]|$)))\//;
 const SEARCH = /^\/es\/([^/?]+)\/_search(?:\?|$)/;
 /** Most calls under way; the hub allows as many. */
 const MAX_CALLS = 16;
