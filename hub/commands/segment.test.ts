@@ -2,11 +2,10 @@ import assert from "node:assert/strict";
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { fileURLToPath } from "node:url";
 import { runSegmentCommand } from "./segment.ts";
 import { parseSegmentCommand } from "./segment-arguments.ts";
 
-const SAMPLE = fileURLToPath(import.meta.resolve("#test/compat/engine-2"));
+const SAMPLE = join(import.meta.dirname, "../../test/compat/engine-2");
 
 test("the parts of a segment make up the whole file", () => {
   const path = join(SAMPLE, "s1.seg");
