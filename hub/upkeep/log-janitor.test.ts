@@ -23,3 +23,12 @@ test("a position of a new incarnation of DOC is after all of the old one", () =>
   floor.committed({ incarnation: 2, sequence: 1 });
   assert.equal(floor.advance(at(10), at(5)).sequence, 10);
 });
+
+test("a position of RAW that goes back, as partitions were taken over, is done with anew", () => {
+  const floor = new ProcessedFloor();
+  floor.committed(at(1_000));
+  floor.advance(at(20), at(200));
+  assert.equal(floor.advance(at(30), at(300)).sequence, 20);
+  assert.equal(floor.advance(at(5), at(300)).sequence, 0);
+  assert.equal(floor.advance(at(40), at(400)).sequence, 5);
+});

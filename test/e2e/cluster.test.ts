@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
 import { type TestContext, test } from "node:test";
 import { TestCluster, untilShared } from "#test/harness/cluster.ts";
 import { assertExactlyOnce } from "#test/harness/exactly-once.ts";
@@ -123,6 +124,30 @@ test("a hub that stood still beyond its lease changes nothing when it goes on", 
   await untilShared([first, second]);
   await write(50, 500);
   for (const hub of [second, first]) await assertExactlyOnce(hub.searchUrl, logs, `on ${hub.dataDir}`);
+});
+
+test("an input that polls runs on one hub, and on the other after kill -9 of that one", async (t) => {
+  const random = randomFrom(chooseSeed());
+  const workspace = new Workspace(t);
+  const cluster = await TestCluster.start(workspace);
+  const [path, config] = [workspace.path("logs", "polled.log"), workspace.path("polled.conf")];
+  const log = new SequenceLog("polled");
+  const write = (lines: number): Promise<void> => writeInBursts({ log, path, lines, random, rate: 1_000 });
+  await write(200);
+  writeFileSync(
+    config,
+    `input { file { path => "${path}" start_position => "beginning" stat_interval => 0.2 } }
+     output { elasticsearch { index => "logs-polled" } }`,
+  );
+  const settings = { "path.config": [config] };
+  const first = await cluster.startHub("hub-a", settings);
+  const second = await cluster.startHub("hub-b", settings);
+  await untilShared([first, second]);
+  await untilAllFound(second, [log]);
+  await first.kill9();
+  await write(200);
+  await untilAllFound(second, [log]);
+  await assertExactlyOnce(second.searchUrl, [log]);
 });
 
 test("a hub refuses a NATS of another cluster, a data folder of another NATS, and a name that is taken", async (t) => {

@@ -1,0 +1,35 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { COPY_WAIT_MS, committedByLive, neededOfDoc, processedRaw } from "./cluster-progress.ts";
+import type { MemberRecord } from "./member-record.ts";
+
+const at = (sequence: number) => ({ incarnation: 1, sequence });
+
+function member(id: string, given: Partial<MemberRecord>): MemberRecord {
+  return { id, state: "live", active: 1, doc: null, raw: null, ...given } as MemberRecord;
+}
+
+test("agents' files are committed when every live hub has them; a lost one isn't waited for", () => {
+  const members = [
+    member("a", { doc: at(1) }),
+    member("b", { doc: at(5) }),
+    member("c", { state: "lost", doc: at(2) }),
+  ];
+  assert.equal(committedByLive(members, "a", at(9)).sequence, 5);
+  assert.equal(committedByLive([...members, member("new", {})], "a", at(9)).sequence, 0);
+});
+
+test("the log waits an hour for the copies of a lost hub", () => {
+  const members = [member("a", { doc: at(9) }), member("b", { state: "lost", lostMs: 0, doc: at(3) })];
+  assert.equal(neededOfDoc(members, COPY_WAIT_MS - 1).sequence, 3);
+  assert.equal(neededOfDoc(members, COPY_WAIT_MS).sequence, 9);
+});
+
+test("RAW is done with where every owner of the present table is, and not while partitions move", () => {
+  const table = { epoch: 2, ids: ["a", "b"] };
+  const settled = [member("a", { raw: at(7), active: 2 }), member("b", { raw: at(4), active: 2 })];
+  assert.equal(processedRaw(settled, table)?.sequence, 4);
+  assert.equal(processedRaw([settled[0]!, member("b", { raw: at(4), active: 1 })], table), undefined);
+  assert.equal(processedRaw([settled[0]!], table), undefined);
+  assert.equal(processedRaw(settled, { epoch: 2, ids: [] }), undefined);
+});
