@@ -10,11 +10,11 @@ before(() => hub.start());
 after(() => hub.stop());
 
 for (const [method, path, why] of [
-  ["POST", "/services/collector/event", /http input of a pipeline/],
-  ["POST", "/services/collector", /http input of a pipeline/],
-  ["POST", "/v1/logs", /http input of a pipeline/],
-  ["POST", "/loki/api/v1/push", /http input of a pipeline/],
-  ["PUT", "/api/v2/logs", /http input of a pipeline/],
+  ["POST", "/services/collector/event", /input of a pipeline \(intake, otlp/],
+  ["POST", "/services/collector", /input of a pipeline \(intake, otlp/],
+  ["POST", "/v1/logs", /input of a pipeline \(intake, otlp/],
+  ["POST", "/loki/api/v1/push", /input of a pipeline \(intake, otlp/],
+  ["PUT", "/api/v2/logs", /input of a pipeline \(intake, otlp/],
   ["GET", "/_ilm/policy/x", /index lifecycles: not offered; retention.rules/],
   ["GET", "/logs/_ilm/explain", /index lifecycles: not offered/],
   ["POST", "/_ml/anomaly_detectors/x/_open", /machine learning: not offered/],

@@ -24,6 +24,8 @@ export interface ManifestSegment {
   readonly name: string;
   readonly docs: number;
   readonly sizeBytes: number;
+  /** CRC-32C of the segment's trailer; manifests of versions before 0.2 have none. */
+  readonly checksum?: number;
   /** Generation of the live-docs file; 0: no document is deleted. */
   readonly liveGeneration: number;
   /** The segment's documents come from messages behind this position. */

@@ -97,7 +97,11 @@ function openSegment(folder: string, entry: ManifestSegment, verifyBytes: number
   try {
     if (file.sizeBytes <= verifyBytes) file.verify();
     const segment = new Segment(file);
-    if (file.sizeBytes !== entry.sizeBytes || segment.docCount !== entry.docs)
+    const isOwn =
+      file.sizeBytes === entry.sizeBytes &&
+      segment.docCount === entry.docs &&
+      (entry.checksum === undefined || file.checksum === entry.checksum);
+    if (!isOwn)
       throw new AppError(
         "data_corrupt",
         `${segmentFileName(entry.name)} isn't the segment that the manifest names`,

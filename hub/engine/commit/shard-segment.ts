@@ -115,6 +115,7 @@ export class ShardSegment {
       name: this.segment.name,
       docs: this.segment.docCount,
       sizeBytes: this.segment.sizeBytes,
+      checksum: this.segment.checksum,
       liveGeneration: this.#liveGeneration,
       after: this.after,
     };

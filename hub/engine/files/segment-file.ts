@@ -141,6 +141,8 @@ export class SegmentFile {
   /** Name for messages. */
   readonly name: string;
   readonly directory: unknown;
+  /** CRC-32C of the directory and of the checksums of all data: tells segments of one size apart. */
+  readonly checksum: number;
   readonly #bytes: Bytes;
   readonly #dataBytes: number;
   readonly #crcs: Uint32Array | null;
@@ -161,7 +163,8 @@ export class SegmentFile {
     const tailBytes = 4 * chunkCount + jsonBytes;
     if (this.#dataBytes + tailBytes + TRAILER_BYTES !== bytes.size) throw this.corrupt("its length is wrong");
     const tail = bytes.read(this.#dataBytes, tailBytes);
-    if (crc32c(tail) !== readU32(trailer, 4)) throw this.corrupt("the checksum of its directory is wrong");
+    this.checksum = readU32(trailer, 4);
+    if (crc32c(tail) !== this.checksum) throw this.corrupt("the checksum of its directory is wrong");
     this.#crcs = trusted
       ? null
       : Uint32Array.from({ length: chunkCount }, (_, chunk) => readU32(tail, 4 * chunk));

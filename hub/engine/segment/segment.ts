@@ -45,6 +45,10 @@ export class Segment {
   }
 
   /** Size of the segment, bytes. */
+  get checksum(): number {
+    return this.#file.checksum;
+  }
+
   get sizeBytes(): number {
     return this.#file.sizeBytes;
   }
