@@ -137,8 +137,8 @@ export function cycles(sources: Sources): string[] {
     }
     state.set(path, "open");
     stack.push(path);
-    for (const { to, typeOnly, separate } of importsOf(path, sources.get(path) ?? "")) {
-      if (!typeOnly && !separate && sources.has(to)) visit(to);
+    for (const { to, separate } of importsOf(path, sources.get(path) ?? "")) {
+      if (!separate && sources.has(to)) visit(to);
     }
     stack.pop();
     state.set(path, "done");

@@ -1,4 +1,4 @@
-/** Contexts of scrolls and of changes by query: snapshots that are read page by page. */
+/** Reads the contexts of scrolls and of changes by query page by page. */
 
 import type { ContextCall, FoundDocumentFacts, PageCall } from "#hub/host/contract/calls.ts";
 import { packFound } from "#hub/host/contract/found.ts";
@@ -6,65 +6,13 @@ import type { Message } from "#hub/host/wire/peer.ts";
 import type { Hit } from "#hub/search/execute/fetch/fetch-hit.ts";
 import { writeJson } from "#hub/search/options/json-writer.ts";
 import { RawJson } from "#hub/search/options/raw-json.ts";
-import type { SearchCursor, SearchResponse } from "#hub/search/phases/contract.ts";
-import type { SearchRequest } from "#hub/search/request/search-request.ts";
+import type { SearchResponse } from "#hub/search/phases/contract.ts";
 import { parseSearchRequest } from "#hub/search/request/search-request.ts";
 import { searchShards } from "#hub/search/search.ts";
-import { AppError } from "#proto/kit/errors.ts";
 import { type HostState, operation } from "./operation.ts";
+import type { SearchContext } from "./search-contexts.ts";
 import { parseSlice, slicedShards } from "./slice.ts";
-import { type OpenShards, openShards } from "./target.ts";
-
-/** Contexts of a host, each of which keeps the files of its segments; callers have lower limits of their own. */
-const MAX_CONTEXTS = 2_000;
-
-interface SearchContext {
-  readonly request: SearchRequest;
-  readonly opened: OpenShards;
-  /** Where the last page ended; undefined before it is known. */
-  cursor: SearchCursor | undefined;
-  /** Hits of the whole walk. */
-  total: number | undefined;
-  /** True where the last page was empty: so are all that follow. */
-  isAtEnd: boolean;
-}
-
-/** The contexts of a host. */
-export class SearchContexts {
-  readonly #contexts = new Map<string, SearchContext>();
-
-  get size(): number {
-    return this.#contexts.size;
-  }
-
-  /** Keeps a context, whose shards are closed where it throws. Throws overloaded. */
-  add(id: string, context: SearchContext): void {
-    if (this.#contexts.size < MAX_CONTEXTS) {
-      this.#contexts.set(id, context);
-      return;
-    }
-    context.opened.close();
-    throw new AppError("overloaded", `${MAX_CONTEXTS} contexts of scrolls and changes by query are open`);
-  }
-
-  /** Throws not_found. */
-  get(id: string): SearchContext {
-    const context = this.#contexts.get(id);
-    if (context !== undefined) return context;
-    throw new AppError("not_found", "the context was closed, or its shards were opened again");
-  }
-
-  close(ids: readonly string[]): void {
-    for (const id of ids) {
-      this.#contexts.get(id)?.opened.close();
-      this.#contexts.delete(id);
-    }
-  }
-
-  closeAll(): void {
-    this.close([...this.#contexts.keys()]);
-  }
-}
+import { openShards } from "./target.ts";
 
 /** See HostedShards.openContext. */
 export const openContext = operation<ContextCall>(async (host, call, { signal }) =>

@@ -6,7 +6,7 @@ import type { NamedIndex } from "#hub/host/contract/hosted-shards.ts";
 import type { IncomingCall, Message } from "#hub/host/wire/peer.ts";
 import type { ResultCache } from "#hub/search/execute/result-cache.ts";
 import type { Clock } from "#proto/kit/clock.ts";
-import type { SearchContexts } from "./contexts.ts";
+import type { SearchContexts } from "./search-contexts.ts";
 
 /** The shards of a host with what belongs to them. */
 export interface HostState {

@@ -8,12 +8,7 @@ import { QueryParser } from "#hub/search/parse/query-parser.ts";
 import type { SearchShard } from "#hub/search/phases/contract.ts";
 import type { Query, SearchedIndex } from "#hub/search/query/query.ts";
 import type { HostState } from "./operation.ts";
-
-/** Shards of a search, to be closed. */
-export interface OpenShards {
-  readonly shards: readonly SearchShard[];
-  close(): void;
-}
+import type { OpenShards } from "./search-contexts.ts";
 
 /** Opens the shards of the indices; those that were deleted meanwhile are passed over. Throws index_closed, parsing. */
 export function openShards(

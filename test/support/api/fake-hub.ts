@@ -15,7 +15,7 @@ import { IndexCatalog } from "#hub/cluster/catalog/index-catalog.ts";
 import type { IndexMetadata } from "#hub/cluster/catalog/index-metadata.ts";
 import type { HostedShardStats } from "#hub/cluster/hosting/hosted-index.ts";
 import type { AppendResult, StoredDocument, WriteOptions, WriteResult } from "#hub/cluster/writes/writes.ts";
-import { SearchContexts } from "#hub/host/operations/contexts.ts";
+import { SearchContexts } from "#hub/host/operations/search-contexts.ts";
 import { ResultCache } from "#hub/search/execute/result-cache.ts";
 import { actionCode, type DocumentBatch } from "#proto/document-batch.ts";
 import { systemClock } from "#proto/kit/clock.ts";

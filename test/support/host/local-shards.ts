@@ -3,8 +3,8 @@
 import type { IndexMetadata } from "#hub/cluster/catalog/index-metadata.ts";
 import { ShardsClient } from "#hub/host/client/shards-client.ts";
 import { OPERATIONS } from "#hub/host/operations/all.ts";
-import { SearchContexts } from "#hub/host/operations/contexts.ts";
 import type { HostState } from "#hub/host/operations/operation.ts";
+import { SearchContexts } from "#hub/host/operations/search-contexts.ts";
 import { decodeValue, encodeValue, errorOf, plainError } from "#hub/host/wire/values.ts";
 import { ResultCache } from "#hub/search/execute/result-cache.ts";
 import { systemClock } from "#proto/kit/clock.ts";
