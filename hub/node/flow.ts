@@ -21,6 +21,7 @@ import {
   logCheck,
   type Progress,
   progressCheck,
+  restartCheck,
   worstOf,
 } from "#hub/node/status/health-checks.ts";
 import { type ClusterNode, INCOMPLETE } from "#hub/node/wiring/cluster.ts";
@@ -313,10 +314,13 @@ function makeHealth(
   return new Health({
     checks: {
       disk: diskCheck(resolve(settings["path.data"])),
-      log: logCheck({
-        states: () => Promise.all(streams.map((stream) => journal.state(stream))),
-        full: () => journal.fullStreams,
-      }),
+      log: worstOf(
+        restartCheck(() => journal.server.starts),
+        logCheck({
+          states: () => Promise.all(streams.map((stream) => journal.state(stream))),
+          full: () => journal.fullStreams,
+        }),
+      ),
       shards: worstOf(
         () => report("failing", host.failure),
         () => setBackFinding(host),

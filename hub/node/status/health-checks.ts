@@ -54,6 +54,24 @@ export function logCheck({ states, full }: LogParts): HealthCheck {
   };
 }
 
+/** Starts of nats-server after the first one that count as trouble: one alone is mended by itself. */
+const MAX_RESTARTS = 1;
+const MAX_SHOWN_RESTARTS = 100;
+
+/** Returns a check that is degraded while nats-server ends again and again; `starts` counts its starts. */
+export function restartCheck(starts: () => number): HealthCheck {
+  let known = starts();
+  let times: number[] = [];
+  return (nowMs) => {
+    const count = starts();
+    for (; known < count; known++) times.push(nowMs);
+    times = times.filter((atMs) => nowMs - atMs < MINUTE_MS).slice(-MAX_SHOWN_RESTARTS);
+    if (times.length <= MAX_RESTARTS) return OK;
+    const reason = `nats-server ended ${times.length} times within a minute and was restarted; if it goes on, its store is damaged: restore it from a snapshot, see the hub's log`;
+    return { level: "degraded", reason };
+  };
+}
+
 /** How far a reader of a stream is. */
 export interface Progress {
   /** Sequence up to which it has done its work. */

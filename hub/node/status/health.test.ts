@@ -5,7 +5,7 @@ import { Metrics } from "#proto/kit/metrics.ts";
 import { MIB, MINUTE_MS } from "#proto/kit/units.ts";
 import { StillClock } from "#test/support/kit/still-clock.ts";
 import { type Finding, Health, type HealthCheck, OK } from "./health.ts";
-import { diskCheck, logCheck, progressCheck, worstOf } from "./health-checks.ts";
+import { diskCheck, logCheck, progressCheck, restartCheck, worstOf } from "./health-checks.ts";
 
 const degraded: Finding = { level: "degraded", reason: "little space" };
 const failing: Finding = { level: "failing", reason: "no space" };
@@ -91,4 +91,19 @@ test("of several findings the worst counts", async () => {
       finding;
   assert.deepEqual(await worstOf(say(degraded), say(OK), say(failing))(0), failing);
   assert.deepEqual(await worstOf(say(OK), say(degraded))(0), degraded);
+});
+
+test("a nats-server that ends again and again is trouble, a single end isn't", async () => {
+  let starts = 1;
+  const check = restartCheck(() => starts);
+  assert.deepEqual(await check(0), OK);
+  starts = 2;
+  assert.deepEqual(await check(1_000), OK);
+  starts = 4;
+  assert.match(
+    (await check(2_000)).reason,
+    /nats-server ended 3 times within a minute .*restore it from a snapshot/,
+  );
+  assert.equal((await check(30_000)).level, "degraded");
+  assert.deepEqual(await check(2_000 + MINUTE_MS), OK);
 });
