@@ -84,7 +84,15 @@ export function searchOver(
   );
 }
 
-/** Asserts that `search` ends on one, two and three hosts as `expected` did in this thread, byte for byte. */
+/** Aggregations of t-digests. A walk that pauses ends a run of values, so the time it takes decides their last digits. */
+const DIGESTS = /"(?:percentiles|percentile_ranks|median_absolute_deviation|boxplot)":/;
+/** Relative difference of two digests of the same values. */
+const DIGEST_TOLERANCE = 0.02;
+
+/**
+ * Asserts that `search` ends on one, two and three hosts as `expected` did in this thread: byte for byte, but for the
+ * last digits of t-digests.
+ */
 export async function assertSameOverHosts(
   shards: readonly TestShard[],
   body: JsonObject,
@@ -105,9 +113,24 @@ export async function assertSameOverHosts(
     };
     const found = await outcome(searchOver(hostsOf(shards, count), body, demand));
     if (Buffer.compare(encodeValue(found), encodeValue(wanted)) === 0) continue;
+    if (DIGESTS.test(JSON.stringify(body)) && isNear(found, wanted)) continue;
     assert.deepEqual(found, wanted, `over ${count} hosts: ${JSON.stringify(body)}`);
     assert.fail(`the answer over ${count} hosts has another form: ${JSON.stringify(body)}`);
   }
+}
+
+/** Returns whether two values are equal but for numbers that differ by no more than the tolerance. */
+function isNear(found: unknown, wanted: unknown): boolean {
+  if (typeof found === "number" && typeof wanted === "number") {
+    const scale = Math.max(Math.abs(found), Math.abs(wanted));
+    return Object.is(found, wanted) || Math.abs(found - wanted) <= DIGEST_TOLERANCE * scale;
+  }
+  if (typeof found !== "object" || typeof wanted !== "object" || found === null || wanted === null)
+    return Object.is(found, wanted);
+  const [a, b] = [Object.entries(found), Object.entries(wanted)];
+  return (
+    a.length === b.length && a.every(([key, value], at) => key === b[at]![0] && isNear(value, b[at]![1]))
+  );
 }
 
 /** What doesn't depend on the time that a search takes; the error where it fails. */
