@@ -250,7 +250,7 @@ export class Agent implements Component {
   }
 
   /**
-   * Runs the inputs of `settings` instead: those that are the same go on, others end and begin. Files keep their
+   * Runs the inputs of `settings` instead: those that are the same continue, others end and begin. Files keep their
    * positions, as those are the registry's.
    */
   async reload(settings: AgentSettings): Promise<void> {

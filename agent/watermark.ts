@@ -21,7 +21,7 @@ export interface WatermarkOptions {
   readonly registry: Registry;
   /** Makes all inputs go back to what is committed. */
   readonly rewind: () => void;
-  /** The stream begins anew: lower sequences than before are right. */
+  /** The stream starts again: lower sequences than before are right. */
   readonly forgetSequences: () => void;
   readonly clock: Clock;
   readonly log: Logger;

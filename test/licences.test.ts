@@ -23,7 +23,7 @@ const SHIPPED = new Set([
   "Zlib",
 ]);
 
-/** Further ones for tools that never leave a developer's machine. */
+/** Others for tools that never leave a developer's machine. */
 const DEVELOPMENT = new Set([...SHIPPED, "MPL-2.0"]);
 
 /** Packages whose package.json names no licence or an unclear one; each was looked up in its own text. */

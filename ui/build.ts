@@ -39,7 +39,7 @@ const SHELL = join(HERE, "app.ts");
 const BEFORE_SHELL: ReadonlySet<string> = new Set(["main.ts", "language.ts"]);
 
 /**
- * The shell is loaded behind the start, pages and large parts of them behind the shell. Saying so lets the build see
+ * The shell is loaded after the start, pages and large parts of them after the shell. Saying so lets the build see
  * that what they share is there already: start and shell are a file each, instead of one for each set of files that
  * share something.
  */

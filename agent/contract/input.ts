@@ -27,7 +27,7 @@ export interface InputContext {
   readonly log: Logger;
   /** `path.data`, for what an input keeps on disk. */
   readonly dataFolder: string;
-  /** Longest wait for further lines before a batch is sent, ms. */
+  /** Longest wait for more lines before a batch is sent, ms. */
   readonly lingerMs: number;
   /** Largest batch, bytes of log data. */
   readonly batchBytes: number;

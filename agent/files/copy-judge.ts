@@ -59,7 +59,7 @@ export class CopyJudge {
   }
 
   /**
-   * Returns the row that a copy goes on with, "other" for a file of its own, "wait" while that isn't clear. `others`:
+   * Returns the row that a copy continues with, "other" for a file of its own, "wait" while that isn't clear. `others`:
    * open files, which may be originals.
    */
   judge(candidate: Candidate, others: Iterable<Harvester>): FileRow | "other" | "wait" {
@@ -118,7 +118,7 @@ export class CopyJudge {
     return this.#newRow(candidate, row.path, generation.offset);
   }
 
-  /** Returns the row of a copy that goes on under the name of its original, which was truncated or is gone. */
+  /** Returns the row of a copy that continues under the name of its original, which was truncated or is gone. */
   #continued(candidate: Candidate, { row, generation }: Original): FileRow {
     const { source, committed, anchor, head, offset } = generation;
     const made = this.#newRow(candidate, row.path, Math.min(offset, candidate.size));

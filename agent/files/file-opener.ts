@@ -41,7 +41,7 @@ export interface FileOpenerOptions {
   readonly index: FileIndex;
   /** See CopyJudgeOptions. */
   readonly whereIs: CopyJudgeOptions["whereIs"];
-  /** Where events may go on in the next file; null: they don't. */
+  /** Where events may continue in the next file; null: they don't. */
   readonly succession: Succession | null;
   /** Longest line that stays whole, bytes. */
   readonly maxBytes: number;

@@ -5,7 +5,7 @@
 
 import { closeSync, fstatSync, type Stats } from "node:fs";
 
-/** Further ones are opened again by their paths. */
+/** Others are opened again by their paths. */
 const HELD_MAX = 256;
 
 export class HeldFiles {

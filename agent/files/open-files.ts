@@ -169,7 +169,7 @@ export class OpenFiles {
 }
 
 /**
- * Each open file takes some 9 kB, and the agent has 128 MB. Further ones take turns: inactive ones are closed although
+ * Each open file takes some 9 kB, and the agent has 128 MB. Others take turns: inactive ones are closed although
  * they aren't committed yet.
  */
 const OPEN_FILES_MAX = 2_000;

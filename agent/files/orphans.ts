@@ -19,7 +19,7 @@ export interface OrphanOptions {
 
 /**
  * Puts them into the index, so that they are forgotten in time, and opens those that were given another name
- * in their folder. Their rows stay for that time: copies that were seen already may go on where they ended.
+ * in their folder. Their rows stay for that time: copies that were seen already may continue where they ended.
  * Returns the bytes that are known to be lost with the rest.
  */
 export function adoptOrphans({ inputId, registry, index, tellsBirth, open }: OrphanOptions): number {

@@ -1,5 +1,5 @@
 /**
- * Files that go on in the next one: a container runtime cuts a line into pieces, and a rotation may fall
+ * Files that continue in the next one: a container runtime cuts a line into pieces, and a rotation may fall
  * between them. The successor isn't read before its predecessor is done; the rest of the last event is taken
  * from its beginning, and it is read from after that.
  */
@@ -65,7 +65,7 @@ export class Succession {
     }
   }
 
-  /** Returns the file in which `harvester`'s goes on, or null. */
+  /** Returns the file in which `harvester`'s continues, or null. */
   #successorOf(harvester: Harvester): Successor | null {
     const { index } = this.#options;
     const { tail } = harvester.row;

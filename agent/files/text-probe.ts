@@ -34,7 +34,7 @@ export function binaryKind(path: string, head: Buffer, wideText = false): string
 }
 
 function looksBinary(head: Buffer): boolean {
-  // A program that goes on writing at its old place after a truncation leaves a hole of NULs before its text.
+  // A program that continues writing at its old place after a truncation leaves a hole of NULs before its text.
   let start = 0;
   while (start < head.length && head[start] === 0) start++;
   if (start === head.length) return false;

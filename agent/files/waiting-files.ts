@@ -15,7 +15,7 @@ export interface WaitingFilesOptions {
   readonly open: (entry: Entry, path: RawPath) => void;
 }
 
-/** Further ones are found again by the next search. */
+/** Others are found again by the next search. */
 const WAITING_MAX = 10_000;
 /** Between two checks for a free descriptor: a file waits at least that long, and a check takes well under 1 ms. */
 const LOOK_EVERY_MS = 50;

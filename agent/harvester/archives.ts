@@ -33,7 +33,7 @@ export interface Unpacked {
 }
 
 const GZIP_MAGIC = Buffer.of(0x1f, 0x8b);
-/** Unpacked archives that wait to be read; further ones stay packed. */
+/** Unpacked archives that wait to be read; others stay packed. */
 const READY_MAX = 2;
 /** Content may take this share of what is free on the disk of the agent's data. */
 const DISK_SHARE = 0.5;

@@ -12,7 +12,7 @@ import { ANCHOR_BYTES } from "./identity.ts";
 const CUTS_MAX = 1_000;
 
 export class EventReader {
-  /** Where the last event goes on; null: nowhere. */
+  /** Where the last event continues; null: nowhere. */
   successor: Successor | null = null;
   readonly #reading: FileReading;
   readonly #events: EventCutting;
@@ -38,7 +38,7 @@ export class EventReader {
     return Math.max(0, dueMs - this.#reading.options.monotonicMs());
   }
 
-  /** Forgets what was read: it begins elsewhere. `anew`: at the start of other content. */
+  /** Forgets what was read: it begins elsewhere. `again`: at the start of other content. */
   reset(anew: boolean): void {
     this.#pending = null;
     if (anew) this.#begun = false;

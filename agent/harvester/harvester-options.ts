@@ -6,7 +6,7 @@ import type { EventFormat } from "#agent/lines/event-format.ts";
 import type { FileRow, SourceId } from "#agent/registry/row.ts";
 import type { ArchiveStat } from "./archives.ts";
 
-/** The file in which an event goes on that begins at the end of a rotated one. */
+/** The file in which an event continues that begins at the end of a rotated one. */
 export interface Successor {
   readonly key: string;
   /** Reads its first bytes; returns their number, 0 where it is gone. */
@@ -51,7 +51,7 @@ export interface HarvesterOptions {
 /**
  * `more`: a block was sent and more may follow at once. `end`: a block was sent, the file has no more.
  * `nothing`: no complete line. `pending`: an event that time may end, see `pendingMs`.
- * `rewritten`: the content was replaced, reading goes on at 0. `unrecorded`: the registry must know the content
+ * `rewritten`: the content was replaced, reading continues at 0. `unrecorded`: the registry must know the content
  * before it is sent, see `Harvester.record`.
  */
 export type ReadOutcome = "more" | "end" | "nothing" | "pending" | "rewritten" | "unrecorded";

@@ -128,7 +128,7 @@ export class Harvester {
     return this.#reading.sizeAtEnd >= 0 && this.offset < this.#reading.sizeAtEnd;
   }
 
-  /** Where the last event goes on; null: nowhere. Of no use where blocks are sent. */
+  /** Where the last event continues; null: nowhere. Of no use where blocks are sent. */
   set successor(successor: Successor | null) {
     if (this.#events !== null) this.#events.successor = successor;
   }

@@ -7,7 +7,7 @@ import { convert } from "#proto/kit/schema.ts";
 import { eventsOf, type TestContext, testContext } from "#test/support/agent/recording-output.ts";
 import { JournaldInput, journalArguments, journaldInput } from "./journald.ts";
 
-/** Prints entries as journalctl does, from the cursor it is given on, and goes on following. */
+/** Prints entries as journalctl does, from the cursor it is given on, and continues following. */
 const JOURNALCTL = `#!/bin/sh
 echo "$@" >> "$0.calls"
 n=0

@@ -244,7 +244,7 @@ interface ContainerLine {
   /** stdout or stderr. */
   readonly stream: string;
   readonly text: string;
-  /** True where the container's line goes on in the next line of the same stream. */
+  /** True where the container's line continues in the next line of the same stream. */
   readonly partial: boolean;
   /** ms since 1970-01-01 UTC; 0: unknown. */
   readonly timeMs: number;

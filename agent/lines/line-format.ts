@@ -216,7 +216,7 @@ export class LineFormat implements EventFormat {
     };
   }
 
-  /** Returns where the truncated event that goes on at `start` ends, or where the next view finds out. */
+  /** Returns where the truncated event that continues at `start` ends, or where the next view finds out. */
   #skip(view: FileView, start: number, withinLine: boolean): number {
     const at = this.#endOfTruncated(view, start, withinLine);
     if (at > start) this.#options.onLeftOut("truncated", at - start);
@@ -254,7 +254,7 @@ export class LineFormat implements EventFormat {
   }
 }
 
-/** A program that goes on at its old place after a truncation leaves NULs before its text. */
+/** A program that continues at its old place after a truncation leaves NULs before its text. */
 function withoutHole(buffer: Buffer, start: number, end: number): number {
   let at = start;
   while (at < end && buffer[at] === 0) at++;

@@ -88,7 +88,7 @@ export class PipelineOutput implements Output, Wire {
     return this.#publisher.ackedBytes;
   }
 
-  /** The stream has begun anew: lower sequences than before are right. */
+  /** The stream has begun again: lower sequences than before are right. */
   forgetSequences(): void {
     this.#publisher.forgetSequences();
   }

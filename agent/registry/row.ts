@@ -55,7 +55,7 @@ export interface FileRow {
   source: SourceId | null;
   /** Offsets above `committed` where time ended an event, ascending: read again, it ends there again. */
   cuts: number[];
-  /** Where the last event of the file, cut in two by a rotation, goes on. */
+  /** Where the last event of the file, cut in two by a rotation, continues. */
   tail: Tail | null;
 }
 

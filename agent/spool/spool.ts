@@ -146,7 +146,7 @@ export class Spool {
     }
   }
 
-  /** As long as the output is away the segment goes on to grow. */
+  /** As long as the output is away the segment continues to grow. */
   async #waitForSlot(): Promise<void> {
     const slot = await this.#options.context.output.slots.acquire(this.#stop.signal);
     slot?.release();

@@ -38,7 +38,7 @@ interface Place {
   readonly doc: number;
 }
 
-/** What a shard's documents go on from. */
+/** What a shard's documents continue from. */
 interface DocumentsState {
   readonly segments: ShardSegment[];
   readonly tombstones: Tombstones;

@@ -68,7 +68,7 @@ suite("durability of a shard", () => {
       second.close();
       const third = openShard(folder);
       assert.deepEqual([...contents(third.searcher())], [["b", '{"n":2}']]);
-      // The deletion is remembered: its version goes on.
+      // The deletion is remembered: its version continues.
       assert.equal(apply(third, 3, operation(INDEX, "a", {}))![0]!.version, 3);
       third.close();
     }));

@@ -109,7 +109,7 @@ export class Shard {
     }
   }
 
-  /** Last message applied. After `open`: the one to read on behind. */
+  /** Last message applied. After `open`: the one to read on after. */
   get position(): Position {
     return this.#position;
   }
@@ -119,7 +119,7 @@ export class Shard {
     return this.#commits.generation;
   }
 
-  /** True where a message or a seal failed half-way: only opening the shard anew helps. */
+  /** True where a message or a seal failed half-way: only opening the shard again helps. */
   get hasFailed(): boolean {
     return this.#failure !== null;
   }

@@ -26,7 +26,7 @@ const TURN_MS = 100;
 /** Time after which the memory that loading the modules took is given back. */
 const SETTLED_MS = 3_000;
 
-/** Runs the host of this thread. `operations`: further ones, for tests. */
+/** Runs the host of this thread. `operations`: others, for tests. */
 export function runHostThread(operations?: Readonly<Record<string, Operation>>): void {
   const port = parentPort;
   if (port === null) return;

@@ -15,7 +15,7 @@ import { searchShards } from "./search.ts";
 /** A collapsed search takes `collapse` off its body and gets it here. */
 export interface Collapse {
   readonly field: string;
-  /** Each a search body with a name: further hits of the value. */
+  /** Each a search body with a name: more hits of the value. */
   readonly innerHits: readonly JsonObject[];
 }
 

@@ -50,7 +50,7 @@ export class MessageFile {
     this.#fd = openSync(path, "r");
   }
 
-  /** The next message, good until the one behind it is read. Throws where there is none. */
+  /** The next message, good until the one after it is read. Throws where there is none. */
   next(): Uint8Array {
     const length = this.#read(LENGTH_BYTES).readUInt32LE();
     return this.#read(length);

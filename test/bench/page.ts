@@ -54,7 +54,7 @@ export const page: Benchmark = {
 };
 
 interface Loads {
-  /** From the begin of the navigation to the end of the frame with the first row. */
+  /** From the start of the navigation to the end of the frame with the first row. */
   readonly timesMs: readonly number[];
   /** Of page, scripts and styles asked for until then, as they came over the wire. */
   readonly sizeBytes: number;

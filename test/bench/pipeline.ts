@@ -125,7 +125,7 @@ function pipelineOver({ source, sink }: Omit<Ends, "cpuSeconds">, text: string, 
   });
 }
 
-/** Measures behind a warm-up. */
+/** Measures after a warm-up. */
 async function through(ends: Ends, events: number, text: string, workers: number): Promise<Rate> {
   const { sink } = ends;
   const running = pipelineOver(ends, text, workers);

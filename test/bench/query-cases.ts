@@ -16,7 +16,7 @@ type Json = Record<string, unknown>;
 /** What is asked of both. */
 export interface Case {
   readonly name: string;
-  /** Target with 10 million documents, filters remembered or anew. */
+  /** Target with 10 million documents, filters remembered or again. */
   readonly atMostMs?: number;
   readonly body: Json;
   /** What of the answer has to equal the reference's. */

@@ -1,6 +1,6 @@
 /**
  * Makes what the benchmark `query` asks: the corpus as a shard, and beside it as SQLite's full-text index with a table of
- * columns. Goes on where an earlier run stopped, so that a large one can be made in parts and kept:
+ * columns. Continues where an earlier run stopped, so that a large one can be made in parts and kept:
  * `node test/bench/query-data.ts FOLDER DOCUMENTS`.
  */
 

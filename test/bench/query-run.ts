@@ -41,7 +41,7 @@ const MEGABYTE = 2 ** 20;
 /** What a case's askings gave. */
 export interface Asked {
   readonly name: string;
-  /** The best of several, with filters that are remembered and with all found anew. */
+  /** The best of several, with filters that are remembered and with all found again. */
   readonly hotMs: number;
   readonly anewMs: number;
   /** The longest time for which nothing else got the thread, in the asking in which that was least. */

@@ -3,7 +3,7 @@
  * asked the same of the same documents. No time is said of an answer that isn't SQLite's too. The best of several askings
  * counts, on both sides. Targets are for 10 million documents and for filters that are remembered, as they are for users: a
  * case's own, or five times the speed of SQLite where that is more. Beside them stands what it takes to find all filters
- * anew, and for how long a case keeps the thread from others.
+ * again, and for how long a case keeps the thread from others.
  */
 
 import assert from "node:assert/strict";

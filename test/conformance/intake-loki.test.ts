@@ -43,7 +43,7 @@ for (const json of [true, false]) {
     await hub.kill9();
     await hub.start();
     await send(lines(300, 300));
-    // The transport puts the level behind the text.
+    // The transport puts the level after the text.
     const found = (await messages(600)).map((text) => /line \d+/.exec(text)?.[0] ?? text);
     assert.deepEqual(found.toSorted(), lines(600).toSorted());
   });

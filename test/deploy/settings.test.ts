@@ -23,7 +23,7 @@ const HUBS = {
   "deploy/images/hub.yml": text("deploy/images/hub.yml"),
   "the hub's ConfigMap": inConfigMap("hub-settings.yaml", "hub.yml"),
 };
-/** What a hub listens with; its own schema has further ones. */
+/** What a hub listens with; its own schema has others. */
 const HUB_SCHEMA = Type.Object(
   {
     ...authProperties,

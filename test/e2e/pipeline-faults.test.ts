@@ -15,7 +15,7 @@ import { Workspace } from "#test/harness/workspace.ts";
 
 const RELOADING = { "config.reload.automatic": true, "config.reload.interval": "100ms" };
 
-/** Lines per second while the reloads go on. */
+/** Lines per second while the reloads continue. */
 const RATE = 20_000;
 const TICK_MS = 50;
 const RELOADS = 10;

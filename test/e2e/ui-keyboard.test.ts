@@ -85,7 +85,7 @@ async function walk(page: Page): Promise<string[]> {
     if (!focused.isSeen) found.push(`${focused.name} isn't in sight`);
     if (!focused.isMarked) found.push(`${focused.name} isn't marked`);
     isInMain ||= focused.isInMain;
-    // A Tab is text in the console's editor; Escape lets the next one go on.
+    // A Tab is text in the console's editor; Escape lets the next one continue.
     if (/^textarea|^div\.cm-content/.test(focused.name)) await page.keyboard.press("Escape");
     await page.keyboard.press("Tab");
   }

@@ -91,7 +91,7 @@ const lostAnswers =
     between.close();
   };
 
-/** The registry's disk is full; shipping goes on, and a crash repeats only. */
+/** The registry's disk is full; shipping continues, and a crash repeats only. */
 const fullDisk: Case = async (p, t) => {
   const disk = p.disk(t, 4);
   if (disk === "") return;

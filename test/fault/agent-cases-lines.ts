@@ -67,7 +67,7 @@ export const LINE_CASES: Cases = {
     writeFileSync(p.file("a.log"), "one\n");
     await p.holds(["one"]);
     const fd = openSync(p.file("a.log"), "r+");
-    writeSync(fd, "two\na\0b\n", 1024 ** 2); // a writer without O_APPEND behind a truncation
+    writeSync(fd, "two\na\0b\n", 1024 ** 2); // a writer without O_APPEND after a truncation
     closeSync(fd);
     await until(async () => (await p.lines()).length === 3);
     assert.deepEqual((await p.lines()).map((line) => line.replace(/^\0+/, "")).sort(), [

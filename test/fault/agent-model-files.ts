@@ -117,7 +117,7 @@ export class AgentWorld {
     writer.complete();
     const count = 1 + Math.floor(this.#random() ** 3 * 200);
     const late = writer.rotated[0];
-    // A program that hasn't noticed the rotation goes on in the old file.
+    // A program that hasn't noticed the rotation continues in the old file.
     const file = late?.path != null && this.#random() < 0.05 ? late : writer.current;
     const from = writer.log.count;
     writer.write(file, count);

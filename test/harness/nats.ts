@@ -55,7 +55,7 @@ export interface TestNats {
   kill9(): Promise<void>;
   /** Stops the server from running without ending it (SIGSTOP), for tests of time limits. */
   pause(): void;
-  /** Lets a paused server go on. */
+  /** Lets a paused server continue. */
   resume(): void;
   /** Starts a killed server on the same folder and port. */
   restart(): Promise<void>;

@@ -29,7 +29,7 @@ const HEAD_END = Buffer.from("\r\n\r\n");
 /** How often it is looked whether an answer is late. */
 const LOOK_MS = 1_000;
 
-/** One connection, made anew where the server ends it; what had no answer then is asked again. */
+/** One connection, made again where the server ends it; what had no answer then is asked again. */
 export class PipelinedHttp {
   readonly #host: string;
   readonly #port: number;

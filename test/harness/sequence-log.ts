@@ -96,7 +96,7 @@ export interface Verdict {
   readonly missing: readonly number[];
   /** Sequence numbers found more than once. */
   readonly doubled: readonly number[];
-  /** Sequence numbers found behind a larger one; looked for only where the texts came in an order that means something. */
+  /** Sequence numbers found after a larger one; looked for only where the texts came in an order that means something. */
   readonly reordered: readonly number[];
   /** Texts without a whole mark, at most 20. */
   readonly corrupt: readonly string[];

@@ -15,7 +15,7 @@ export function countLineFeeds(buffer: Uint8Array, start: number, end: number): 
 
 /** What packing a view must come to. */
 export interface PackedLines {
-  /** Position in the view behind the last line that is packed or left out. */
+  /** Position in the view after the last line that is packed or left out. */
   readonly end: number;
   readonly events: number;
   /** True where a line stopped it: too long, beginning with NUL, or larger than the rest of the target. */

@@ -215,7 +215,7 @@ export class SlowLogSource implements EntrySource {
 
   async open(client: RedisClient): Promise<void> {
     const [newest] = asArray(await client.command("SLOWLOG", "GET", 1));
-    // Ids begin anew with the server.
+    // Ids start again with the server.
     if (Number(asArray(newest ?? null)[0] ?? -1) < this.#lastId) this.#lastId = -1;
   }
 

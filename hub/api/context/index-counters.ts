@@ -40,7 +40,7 @@ export interface IndexCounts {
 
 /** Indices with counters; the least recently used ones are dropped first. */
 const MAX_INDICES = 20_000;
-/** Groups of one index; further ones are counted in the sum only. */
+/** Groups of one index; others are counted in the sum only. */
 const MAX_GROUPS = 100;
 
 export class IndexCounters {

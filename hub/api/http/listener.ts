@@ -43,7 +43,7 @@ export interface ListenerLimits extends AnonymousLimits {
   readonly headTimeoutMs: number;
   /** Interval of the checks for overdue requests. */
   readonly checkMs: number;
-  /** Open connections; further ones are closed immediately. */
+  /** Open connections; others are closed immediately. */
   readonly connections: number;
   /** Time that a TLS handshake may take. */
   readonly handshakeTimeoutMs: number;

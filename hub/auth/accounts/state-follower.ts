@@ -13,7 +13,7 @@ const SWEEP_MS = 60_000;
 const GRACE_MS = 60_000;
 /** Most deletions of one sweep; the rest waits for the next. */
 const MAX_PER_SWEEP = 5_000;
-/** Most records whose expiry is remembered; the next start finds further ones. */
+/** Most records whose expiry is remembered; the next start finds others. */
 const MAX_FOLLOWED = 1_000_000;
 
 interface Followed {

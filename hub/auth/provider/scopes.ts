@@ -1,4 +1,4 @@
-/** Scopes: resource URLs under the hub's address, and further ones from the settings. */
+/** Scopes: resource URLs under the hub's address, and others from the settings. */
 
 /** A permission area that a client may request. */
 export interface Scope {

@@ -31,7 +31,7 @@ export interface LogFollowerOptions {
   readonly read: (after: Position, signal: AbortSignal) => AsyncIterable<DocMessage>;
   /**
    * Returns where to continue after a gap: the position before the first message that is still stored. Throws where these
-   * copies must not go on without the lost messages; nothing is applied then.
+   * copies must not continue without the lost messages; nothing is applied then.
    */
   readonly oldest: () => Promise<Position>;
   readonly reply: (subject: string, data: Uint8Array) => void;

@@ -55,7 +55,7 @@ export class SetBackShards {
     }
   }
 
-  /** Notes that the log doesn't hold the messages behind `from` and up to `to` any more. */
+  /** Notes that the log doesn't hold the messages after `from` and up to `to` any more. */
   missed(from: Position, to: Position): void {
     for (const shard of this.#shards.values()) {
       const isBefore = comparePositions(to, shard.from) <= 0;

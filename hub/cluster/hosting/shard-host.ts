@@ -139,7 +139,7 @@ export class ShardHost {
     this.#moveTo(position);
   }
 
-  /** Goes on behind messages that the log doesn't hold any more. */
+  /** Continues after messages that the log doesn't hold any more. */
   skipLost(next: Position): void {
     this.#setBack.missed(this.#position, next);
     this.#moveTo(next);

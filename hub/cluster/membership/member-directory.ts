@@ -14,7 +14,7 @@ import { decodeMember, MEMBER_PREFIX, type MemberRecord } from "./member-record.
 export const STILLNESS = 1.5;
 
 const POLL_MS = 1_000;
-/** A longer pause between two polls means that this process or the store stood still: stillness is measured anew. */
+/** A longer pause between two polls means that this process or the store stood still: stillness is measured again. */
 const POLL_GAP_MS = 6_000;
 
 export interface DirectoryOptions {
@@ -109,7 +109,7 @@ export class MemberDirectory implements Component {
       for await (const { key, value, revision } of this.#options.bucket.watch(this.#abort.signal))
         this.#take(key, value, revision);
     } catch (error) {
-      // The connection was closed; the polls go on reporting that.
+      // The connection was closed; the polls continue reporting that.
       this.#options.log.debug({ err: toAppError(error) }, "the watch of the members ended");
     }
   }

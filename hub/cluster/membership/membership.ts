@@ -223,7 +223,7 @@ export class Membership implements Component {
   }
 
   #setValidUntil(ms: number): void {
-    this.#noteValidity(); // it may have lapsed without a timer that ran: whoever works under it must begin anew
+    this.#noteValidity(); // it may have lapsed without a timer that ran: whoever works under it must start again
     this.#validUntil = ms;
     this.#noteValidity();
   }

@@ -19,7 +19,7 @@ interface MessageColumns {
   readonly sourceIndices: Uint32Array | undefined;
   readonly offsets: Float64Array | undefined;
   readonly documentBytes: number;
-  /** Writes the documents at `at`, behind each other with `gap` bytes between two. */
+  /** Writes the documents at `at`, one after another with `gap` bytes between two. */
   readonly put: (out: Uint8Array, at: number) => void;
 }
 

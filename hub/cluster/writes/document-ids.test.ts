@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { DocumentIds, ID_CHARACTERS } from "./document-ids.ts";
 import { shardOf } from "./routing.ts";
 
-/** Ids behind each other, one by one. */
+/** Ids one after another, one by one. */
 function cut(bytes: Uint8Array): string[] {
   const text = Buffer.from(bytes).toString();
   return text.match(new RegExp(`.{${ID_CHARACTERS}}`, "g")) ?? [];
@@ -32,7 +32,7 @@ test("ids taken together are those taken one by one", () => {
   const ids = new DocumentIds(() => 1_700_000_000_000);
   const together = cut(ids.take(50));
   const counters = [...together, ids.next()].map(counterOf);
-  // The counter has no 0 when it begins anew.
+  // The counter has no 0 when it starts again.
   for (const [nth, counter] of counters.entries())
     if (nth > 0) assert.equal(counter, (counters[nth - 1]! % (2 ** 24 - 1)) + 1);
 });

@@ -47,7 +47,7 @@ export class DocumentIds {
     return Buffer.from(this.take(1)).toString("latin1");
   }
 
-  /** Returns `count` ids behind each other, ID_CHARACTERS of ASCII each, all of shard `shard` of `shards`. */
+  /** Returns `count` ids one after another, ID_CHARACTERS of ASCII each, all of shard `shard` of `shards`. */
   take(count: number, shard = 0, shards = 1): Uint8Array {
     const out = Buffer.allocUnsafe(count * ID_CHARACTERS);
     const head = this.#head;
@@ -60,7 +60,7 @@ export class DocumentIds {
     return out;
   }
 
-  /** Goes on to the next counter that belongs to the shard. One that is used up borrows from the time to come. */
+  /** Continues to the next counter that belongs to the shard. One that is used up borrows from the time to come. */
   #count(shard: number, shards: number): void {
     for (;;) {
       this.#counter = nextCounter(this.#counter, this.#headHash, shard, shards);
@@ -80,7 +80,7 @@ export class DocumentIds {
   }
 }
 
-/** The first counter behind `counter` whose id belongs to the shard; 0 for none. `headHash`: of what stands before. */
+/** The first counter after `counter` whose id belongs to the shard; 0 for none. `headHash`: of what stands before. */
 function nextCounter(counter: number, headHash: number, shard: number, shards: number): number {
   if (shards === 1) return (counter + 1) % COUNTERS;
   for (let next = counter + 1; next < COUNTERS; next++) {

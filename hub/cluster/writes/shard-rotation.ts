@@ -11,7 +11,7 @@ const TURN_BYTES = 32 * 1024 * 1024;
 /** It ends after so long too, as often as commits are due: a trickle of documents is spread as well. */
 const TURN_MS = 5_000;
 
-/** Indices of which turns are remembered; beyond it all begin anew. */
+/** Indices of which turns are remembered; beyond it all start again. */
 const INDEX_LIMIT = 256;
 
 interface Turns {
@@ -62,7 +62,7 @@ export class ShardTurns {
   }
 }
 
-/** Place of the smallest number, the first one behind `after` where several are. */
+/** Place of the smallest number, the first one after `after` where several are. */
 function smallestOf(numbers: Float64Array, after: number): number {
   let best = (after + 1) % numbers.length;
   for (let step = 2; step <= numbers.length; step++) {

@@ -22,7 +22,7 @@ export class WriteDeadline {
     return this.#over.signal.aborted;
   }
 
-  /** Resolves as `work` does. Throws timeout or cancelled when it is given up; the work itself goes on. */
+  /** Resolves as `work` does. Throws timeout or cancelled when it is given up; the work itself continues. */
   async within<T>(work: Promise<T>): Promise<T> {
     const given = Promise.withResolvers<never>();
     const giveUp = (): void => given.reject(this.#reason());

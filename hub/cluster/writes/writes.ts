@@ -73,7 +73,7 @@ export type WriteResult = WriteSuccess | WriteFailure;
 export interface AppendResult {
   /** Concrete index. */
   readonly index: string;
-  /** Ids behind each other, `idBytes` of ASCII each. */
+  /** Ids one after another, `idBytes` of ASCII each. */
   readonly ids: Uint8Array;
   readonly idBytes: number;
   /** Sequence numbers. All that are in are new: version 1. */

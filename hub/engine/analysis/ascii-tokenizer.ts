@@ -43,7 +43,7 @@ const scratch = new Uint8Array(MAX_TOKEN_LENGTH);
 
 /**
  * Gives the words of the ASCII text `bytes[from..to)` to `sink` with positions from `position`; returns the position
- * behind the last one. `seed` is the hash's, different for each field.
+ * after the last one. `seed` is the hash's, different for each field.
  */
 export function tokenizeAscii(
   bytes: Uint8Array,

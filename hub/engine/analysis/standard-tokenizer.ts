@@ -105,7 +105,7 @@ class WordScanner {
     return this.type !== "";
   }
 
-  /** Where a letter or digit goes on behind the punctuation at `at`; -1 where the word ends before it. */
+  /** Where a letter or digit continues after the punctuation at `at`; -1 where the word ends before it. */
   #joinedByMiddle(last: number, kind: number, at: number, limit: number): number {
     const behind = this.#step(at, limit);
     const next = behind < limit ? this.#classAt(behind) : wb.OTHER;

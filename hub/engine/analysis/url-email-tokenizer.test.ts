@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { type Address, type Characters, findAddresses, urlEmailTokenizer } from "./url-email-tokenizer.ts";
 
-/** Every address that the pattern finds is one; it tries each place anew, so it is for short texts only. */
+/** Every address that the pattern finds is one; it tries each place again, so it is for short texts only. */
 const PATTERN =
   /(?:[\w.!#$%&'*+/=?^`{|}~-]+@[a-z0-9-]+(?:\.[a-z0-9-]+)+)|(?:(?:https?|ftp|file):\/\/[^\s"<>]*[^\s"<>.,;:!?)\]}])/gi;
 

@@ -20,7 +20,7 @@ function text(random: Random, length: number): Buffer {
   return Buffer.from(Array.from({ length }, () => 97 + random.below(16)));
 }
 
-/** Documents behind each other with bytes between them, as in a message. */
+/** Documents one after another with bytes between them, as in a message. */
 function runOf(documents: readonly Buffer[]) {
   const starts: number[] = [];
   let at = 0;

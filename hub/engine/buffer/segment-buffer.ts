@@ -37,7 +37,7 @@ export class SegmentBuffer {
   /** Terms and values of all fields. */
   readonly fields: BufferedFields;
   readonly #source: StoredBuffer;
-  /** Ids behind each other, where each ends, their hashes. */
+  /** Ids one after another, where each ends, their hashes. */
   readonly #ids = new ByteBuffer(4096);
   readonly #idEnds = new IntList();
   readonly #idHashes = new IntList();

@@ -2,7 +2,7 @@
 
 const ENCODER = new TextEncoder();
 
-/** Returns a negative number, 0 or a positive number as `a` sorts before, with or behind `b`. */
+/** Returns a negative number, 0 or a positive number as `a` sorts before, with or after `b`. */
 export function compareBytes(a: Uint8Array, b: Uint8Array): number {
   const length = Math.min(a.length, b.length);
   for (let index = 0; index < length; index++) {

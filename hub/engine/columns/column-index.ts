@@ -34,7 +34,7 @@ export class ColumnIndex {
     return this.#view.getFloat64(block * BLOCK_ENTRY_BYTES + 16, true);
   }
 
-  /** Where the data of a block begins; of the one behind the last: where it ends. */
+  /** Where the data of a block begins; of the one after the last: where it ends. */
   dataAt(block: number): number {
     return this.#view.getUint32(block * BLOCK_ENTRY_BYTES, true);
   }
@@ -88,7 +88,7 @@ export class ColumnIndex {
     );
   }
 
-  /** The entries of blocks [from, to) and the one behind them. */
+  /** The entries of blocks [from, to) and the one after them. */
   entries(from: number, to: number): Uint8Array {
     return this.#bytes.subarray(from * BLOCK_ENTRY_BYTES, (to + 1) * BLOCK_ENTRY_BYTES);
   }

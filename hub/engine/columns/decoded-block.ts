@@ -40,7 +40,7 @@ export class DecodedBlock {
   readonly #kernel: ColumnFunctions;
   #block = -1;
   #length = 0;
-  /** Values of the block in the order of its documents; what lies behind them is of others. */
+  /** Values of the block in the order of its documents; what lies after them is of others. */
   values = new Float64Array(COLUMN_BLOCK);
   /** Values of slot s are values[#starts[s]..#starts[s + 1]). */
   readonly #starts = new Uint32Array(COLUMN_BLOCK + 1);

@@ -28,7 +28,7 @@ export interface ManifestSegment {
   readonly checksum?: number;
   /** Generation of the live-docs file; 0: no document is deleted. */
   readonly liveGeneration: number;
-  /** The segment's documents come from messages behind this position. */
+  /** The segment's documents come from messages after this position. */
   readonly after: Position;
 }
 

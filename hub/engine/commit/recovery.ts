@@ -20,7 +20,7 @@ const DAMAGED_FOLDER = "damaged";
 export interface LostSegment {
   readonly name: string;
   readonly docs: number;
-  /** Its documents come from messages behind this position. */
+  /** Its documents come from messages after this position. */
   readonly after: Position;
   readonly reason: string;
 }

@@ -21,7 +21,7 @@ const HEADER_BYTES = 8;
 /** Changes of live documents become visible with the next snapshot and durable with the next commit. */
 export class ShardSegment {
   readonly segment: Segment;
-  /** The segment's documents come from messages behind this position. */
+  /** The segment's documents come from messages after this position. */
   readonly after: Position;
   #live: Bitset | null;
   #liveCount: number;

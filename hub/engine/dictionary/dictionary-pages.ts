@@ -19,7 +19,7 @@ let scratch = new Uint8Array(0);
 /** Some neighbouring blocks. */
 export interface DictionaryPage {
   readonly bytes: Uint8Array;
-  /** First block, and the one behind the last. */
+  /** First block, and the one after the last. */
   readonly from: number;
   readonly to: number;
   /** Where the page begins among the bytes of all blocks. */
@@ -54,7 +54,7 @@ export class DictionaryPages {
     return this.#file.read(this.#entry.blocks, start, length, length <= scratch.length ? scratch : undefined);
   }
 
-  /** Bytes from the start of a block to that of another, which may be the one behind the last. */
+  /** Bytes from the start of a block to that of another, which may be the one after the last. */
   distance(from: number, to: number): number {
     return this.#startOf(to) - this.#startOf(from);
   }

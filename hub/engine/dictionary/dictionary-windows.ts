@@ -44,7 +44,7 @@ export class DictionaryWindows {
     return Math.max(0, this.size - this.#nextBlock * TERMS_PER_BLOCK);
   }
 
-  /** Returns the next window; null behind the last one. Throws data_corrupt. */
+  /** Returns the next window; null after the last one. Throws data_corrupt. */
   next(): DictionaryWindow | null {
     const from = this.#nextBlock;
     const { blockCount } = this.#pages;

@@ -85,7 +85,7 @@ export class Dictionary implements TermDictionary {
   }
 
   /**
-   * Documents in which `second` stands `distance` places behind `first`; null for none, undefined where they have to be
+   * Documents in which `second` stands `distance` places after `first`; null for none, undefined where they have to be
    * found by cursors.
    */
   near(first: string, second: string, distance: number): Bitset | null | undefined {
@@ -174,13 +174,13 @@ export class Dictionary implements TermDictionary {
     return block;
   }
 
-  /** Puts `walk` before the first term at or behind `term`. */
+  /** Puts `walk` before the first term at or after `term`. */
   #position(walk: TermWalk, term: Uint8Array, exclusive: boolean): void {
     walk.toBlock(this.#blockOf(term));
     walk.skipTo(term, exclusive);
   }
 
-  /** Last block whose first term isn't behind `term`. */
+  /** Last block whose first term isn't after `term`. */
   #blockOf(term: Uint8Array): number {
     const pages = this.#pages;
     let low = 0;

@@ -168,7 +168,7 @@ export class TermWalk implements TermIterator {
     return this.#term.subarray(0, this.#length);
   }
 
-  /** Reads the following entry; false behind the last. */
+  /** Reads the next entry; false after the last. */
   #read(): boolean {
     const { entry } = this.#terms;
     if (this.ordinal + 1 >= entry.size) return false;

@@ -22,7 +22,7 @@ export interface DocumentIndexer {
 
 /** Takes the documents, and the values of documents, that an indexer leaves to TypeScript. */
 export interface DocumentHost {
-  /** Document `index` of the run goes on here: with values, or with all of it. */
+  /** Document `index` of the run continues here: with values, or with all of it. */
   begin(index: number): void;
   /** Takes a value that begins at `at` in the document. */
   value(leaf: Leaf, at: number): void;
@@ -30,7 +30,7 @@ export interface DocumentHost {
   refused(): void;
   /** Does what follows the last value. */
   end(): void;
-  /** Document `index` can't be indexed. Throws where nothing can go on. */
+  /** Document `index` can't be indexed. Throws where nothing can continue. */
   failed(index: number, error: unknown): void;
 }
 

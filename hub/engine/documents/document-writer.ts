@@ -35,7 +35,7 @@ export class DocumentWriter implements DocumentHost {
   #plan: PlanNode;
   readonly #indexing: Indexing;
   #indexer: DocumentIndexer;
-  /** The run at hand, the place in the buffer of its document number 0, why documents of it failed. */
+  /** The current run, the place in the buffer of its document number 0, why documents of it failed. */
   #run: DocumentRun = EMPTY_RUN;
   #firstDoc = 0;
   #failures: Map<number, unknown> | null = null;
@@ -54,7 +54,7 @@ export class DocumentWriter implements DocumentHost {
     this.#indexer = indexing.indexer(buffer.fields, this.#plan);
   }
 
-  /** Goes on with another mapping. */
+  /** Continues with another mapping. */
   setMapping(mapping: Mapping): void {
     this.#indexer.release();
     this.#plan = makePlan(mapping, this.#buffer);
@@ -196,7 +196,7 @@ export class DocumentWriter implements DocumentHost {
     else this.#feed(leaf, kind);
   }
 
-  /** Gives the value at hand to a field, its multi-fields and the fields it is copied to. */
+  /** Gives the current value to a field, its multi-fields and the fields it is copied to. */
   #feed(leaf: Leaf, kind: number): void {
     this.#scalar(leaf, kind);
     for (const child of leaf.multiFields) this.#scalar(child, kind);

@@ -64,7 +64,7 @@ class KernelDocuments implements DocumentIndexer {
     }
   }
 
-  /** Goes on with the document that the kernel stopped at. */
+  /** Continues with the document that the kernel stopped at. */
   #askHost(index: number, doc: number, host: DocumentHost): void {
     const kernel = this.#kernel;
     let state = kernel.word(kernel.scratchAt + at.SCRATCH_STATE) | 0;

@@ -21,7 +21,7 @@ const [T0, T1, T2, T3, T4, T5, T6, T7] = TABLES as [
 const KERNEL_MIN_BYTES = 2048;
 const KERNEL_MAX_BYTES = 256 * 1024;
 
-/** Returns the CRC of bytes[from..to), going on from `crc` (0 at the start), as an unsigned 32-bit number. */
+/** Returns the CRC of bytes[from..to), continuing from `crc` (0 at the start), as an unsigned 32-bit number. */
 export function crc32c(bytes: Uint8Array, from = 0, to = bytes.length, crc = 0): number {
   const isKernels = to - from >= KERNEL_MIN_BYTES && to - from <= KERNEL_MAX_BYTES;
   return isKernels ? threadKernel().crc32c(bytes, from, to, crc) : crc32cHere(bytes, from, to, crc);

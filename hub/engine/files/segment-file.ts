@@ -1,5 +1,5 @@
 /**
- * The container of a segment: sections behind each other, a CRC for each 64 KiB of them, a directory, a trailer.
+ * The container of a segment: sections one after another, a CRC for each 64 KiB of them, a directory, a trailer.
  * Bytes of a file are checked when they are read for the first time. Grammar: hub/engine/README.md.
  */
 

@@ -19,7 +19,7 @@ const SPREAD_VALUES = 4096;
 
 /** Neighbouring blocks of a column. */
 export interface ColumnRun {
-  /** Their entries of the column's index, and the one behind them. */
+  /** Their entries of the column's index, and the one after them. */
   readonly index: Uint8Array;
   readonly blocks: number;
   /** Their data, and where it begins in the column's. */

@@ -14,7 +14,7 @@ function shapesHere(run: DocumentRun, count: number): Float64Array {
   );
 }
 
-/** Documents behind each other with something between them. */
+/** Documents one after another with something between them. */
 function runOf(texts: readonly string[]) {
   const gap = '{"index":{}}\n';
   const extents: [start: number, stop: number][] = [];

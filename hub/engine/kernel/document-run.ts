@@ -1,4 +1,4 @@
-/** Documents behind each other in a run of bytes: copied into the kernel's scratch memory, and their shapes. */
+/** Documents one after another in a run of bytes: copied into the kernel's scratch memory, and their shapes. */
 
 import * as at from "./assembly/layout.ts";
 import type { Kernel } from "./kernel.ts";

@@ -38,7 +38,7 @@ suite("the kernel's codecs give what their oracles give", () => {
     }
   });
 
-  /** What the kernel makes of a block, null of a damaged one; behind as many bytes that must stay. */
+  /** What the kernel makes of a block, null of a damaged one; after as many bytes that must stay. */
   function unpacked(packed: Uint8Array, size: number): Buffer | null {
     const out = Buffer.alloc(size + 3);
     const isWhole = kernel.unpackLz4To(packed, size, out, 3);

@@ -188,7 +188,7 @@ export class Kernel {
     this.memory.bytes.fill(0, bufferAt, bufferAt + BUFFER_BYTES);
   }
 
-  /** CRC-32C of bytes[from..to), going on from `crc`, as an unsigned number. */
+  /** CRC-32C of bytes[from..to), continuing from `crc`, as an unsigned number. */
   crc32c(bytes: Uint8Array, from: number, to: number, crc: number): number {
     const isHere = bytes.buffer === this.memory.memory.buffer;
     const bytesAt = isHere

@@ -17,7 +17,7 @@ const INITIAL_PAGES = 16;
 /** Smallest block: 2^8 bytes. */
 const MIN_ORDER = 8;
 
-/** Address 0 means none; the first blocks begin behind it. */
+/** Address 0 means none; the first blocks begin after it. */
 const FIRST_ADDRESS = PAGE_BYTES;
 
 /** A free piece is large from this fraction of the limit on: a full buffer fits into it. */
@@ -58,7 +58,7 @@ export class KernelMemory {
     return this.#usedBytes;
   }
 
-  /** Bytes that are free in large pieces, behind all blocks or between them: what is left for buffers to grow into. */
+  /** Bytes that are free in large pieces, after all blocks or between them: what is left for buffers to grow into. */
   get headroomBytes(): number {
     let total = this.limitBytes - this.#top;
     for (let order = orderOf(this.limitBytes / LARGE_PIECES); order < 32; order++) {
@@ -98,7 +98,7 @@ export class KernelMemory {
     return 2 ** orderOf(sizeBytes);
   }
 
-  /** Takes a new block from behind all others. */
+  /** Takes a new block from after all others. */
   #extend(order: number): number {
     const size = 2 ** order;
     const address = Math.ceil(this.#top / size) * size;

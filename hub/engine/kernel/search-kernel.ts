@@ -12,7 +12,7 @@ const LIMIT_BYTES = 256 * 1024 * 1024;
 /** Terms of a dictionary looked at by one call. */
 export const SCAN_TERMS = 65_536;
 
-/** Longest term, and the vector behind it. */
+/** Longest term, and the vector after it. */
 const TERM_ROOM_BYTES = 33_024;
 
 let ofThread: SearchKernel | undefined;
@@ -113,7 +113,7 @@ export class SearchKernel {
   }
 
   /**
-   * Returns the documents in which `second` stands `distance` places (from 1) behind `first`; null where cursors have to
+   * Returns the documents in which `second` stands `distance` places (from 1) after `first`; null where cursors have to
    * find them, or memory is short.
    */
   near(first: TermBytes, second: TermBytes, distance: number, docCount: number): Uint32Array | null {

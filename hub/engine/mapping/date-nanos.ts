@@ -41,7 +41,7 @@ export function belowMillis(text: string, format: string): number | undefined {
   const fraction = isCount ? /\.(\d+)$/ : /(?::\d{2}|\d{6})[.,](\d+)/;
   const digits = fraction.exec(text)?.[1];
   if (digits === undefined) return undefined;
-  // A count of milliseconds has none of them behind its point.
+  // A count of milliseconds has none of them after its point.
   const below = isCount && format.includes("epoch_millis") ? digits : digits.slice(3);
   return Number(below.slice(0, DIGITS).padEnd(DIGITS, "0"));
 }

@@ -17,7 +17,7 @@ import { AppError } from "#proto/kit/errors.ts";
 /** Memory of all merges of a thread: the occurrences of one term stand in it as numbers. */
 const LIMIT_BYTES = 2 ** 31;
 
-/** Memory beyond which it is given back behind a merge. */
+/** Memory beyond which it is given back after a merge. */
 const KEPT_BYTES = 48 * 1024 * 1024;
 
 /** Terms that are merged by one call: below a millisecond. */

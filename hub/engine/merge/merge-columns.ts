@@ -1,4 +1,4 @@
-/** Columns of several segments behind each other, block by block, the numbers of terms as they are in the merged dictionary. */
+/** Columns of several segments one after another, block by block, the numbers of terms as they are in the merged dictionary. */
 
 import { IntList } from "#hub/engine/bytes/byte-buffer.ts";
 import type { BlockColumn } from "#hub/engine/columns/block-column.ts";

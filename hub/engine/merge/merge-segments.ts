@@ -1,6 +1,6 @@
 /**
  * Writes the live documents of several segments as one: dictionaries merged term by term, postings renumbered, columns
- * and stored documents copied. A generator, so that its owner decides when it goes on.
+ * and stored documents copied. A generator, so that its owner decides when it continues.
  */
 
 import { type ByteSink, SegmentFileWriter } from "#hub/engine/files/segment-file.ts";

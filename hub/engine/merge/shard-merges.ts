@@ -11,7 +11,7 @@ import { comparePositions } from "#proto/position.ts";
 import { type MergeInput, numberDocuments } from "./merge-input.ts";
 import { mergeSegments } from "./merge-segments.ts";
 
-/** How long a slice works before it lets others go on. */
+/** How long a slice works before it lets others continue. */
 const SLICE_MS = 5;
 
 /** Smaller segments count as this big: fresh ones of whatever size are merged together. */
@@ -27,7 +27,7 @@ const MAX_INPUTS = 10;
 const MAX_BYTES = 1024 * 1024 * 1024;
 const MAX_DOCS = 5_000_000;
 
-/** A segment with a larger part of its documents deleted is written anew by itself. */
+/** A segment with a larger part of its documents deleted is written again by itself. */
 const MAX_DELETED = 0.3;
 
 /** The segments that are merged. */
@@ -53,7 +53,7 @@ export class ShardMerges {
     this.#merged = merged;
   }
 
-  /** True where the merge at hand reads a segment. */
+  /** True where the current merge reads a segment. */
   uses(segment: ShardSegment): boolean {
     return this.#task?.uses(segment) ?? false;
   }
@@ -75,7 +75,7 @@ export class ShardMerges {
     }
   }
 
-  /** Gives up the merge at hand for good, and removes what it wrote. Safe to call twice. */
+  /** Gives up the current merge for good, and removes what it wrote. Safe to call twice. */
   close(): void {
     this.#isClosed = true;
     this.#task?.abandon();
@@ -94,7 +94,7 @@ export class ShardMerges {
     }
   }
 
-  /** One slice of the merge at hand; true where there is more to do, of it or of another. */
+  /** One slice of the current merge; true where there is more to do, of it or of another. */
   #step(task: MergeTask): boolean {
     const documents = this.#documents;
     try {

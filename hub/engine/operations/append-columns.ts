@@ -31,7 +31,7 @@ interface AppendColumns {
   readonly documents: Uint8Array;
   readonly ends: Uint32Array;
   readonly gap: number;
-  /** Ids behind each other, `idBytes` each. */
+  /** Ids one after another, `idBytes` each. */
   readonly ids: Uint8Array;
   readonly idBytes: number;
   /** Null: 0, 1, 2 … */

@@ -12,7 +12,7 @@ const MAX_SOURCES = 20_000;
 /** Separate ranges remembered per source. */
 const MAX_RANGES = 1_024;
 
-/** A range of a source: key, first byte, byte behind the last. */
+/** A range of a source: key, first byte, byte after the last. */
 type SourceRange = [key: string, from: number, to: number];
 
 /** How far a partition of RAW has been taken in. */
@@ -119,7 +119,7 @@ export class Repeats {
     for (const [key, from, to] of progress.ranges) {
       const known = this.#sources.get(key) ?? new IntervalSet([], MAX_RANGES);
       known.add(from, to);
-      // Put behind the others: the first in the map is the one unused for longest.
+      // Put after the others: the first in the map is the one unused for longest.
       this.#sources.delete(key);
       this.#sources.set(key, known);
     }

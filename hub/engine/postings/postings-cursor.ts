@@ -171,7 +171,7 @@ export class BlockPostingsCursor implements PostingsCursor {
     return block === first ? target : this.#lastDoc(block - 1) + 1;
   }
 
-  /** First block at or behind `from` that passes, #blockCount where none does: nearly all that a search by score does. */
+  /** First block at or after `from` that passes, #blockCount where none does: nearly all that a search by score does. */
   #findUseful(from: number, leastFreqs: Uint16Array, bound: ImpactBound): number {
     const bytes = this.#bytes;
     for (let block = from; block < this.#blockCount; block++) {
@@ -207,7 +207,7 @@ export class BlockPostingsCursor implements PostingsCursor {
     this.impactMinNorm = minNorm;
   }
 
-  /** First block at or behind `from` whose last document is at or behind `target`: galloping, then bisecting. */
+  /** First block at or after `from` whose last document is at or after `target`: galloping, then bisecting. */
   #findBlock(target: number, from: number): number {
     let step = 1;
     let low = from;
@@ -228,7 +228,7 @@ export class BlockPostingsCursor implements PostingsCursor {
     return readU32(this.#bytes, block * BLOCK_HEADER_BYTES);
   }
 
-  /** Decodes the documents of a block (or the tail); false behind the last. */
+  /** Decodes the documents of a block (or the tail); false after the last. */
   #load(block: number): boolean {
     this.#block = block;
     this.#index = 0;

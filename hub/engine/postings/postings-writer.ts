@@ -49,7 +49,7 @@ const deltas = new Int32Array(GROUP);
 const group = new Int32Array(GROUP);
 
 /**
- * Appends the postings of `list` to `out` and returns how many bytes they take without the positions behind them.
+ * Appends the postings of `list` to `out` and returns how many bytes they take without the positions after them.
  * `norms`: norm byte per document or null; `withPositions`: the list has positions.
  */
 export function writePostings(
@@ -116,7 +116,7 @@ function packFreqs(freqs: Int32Array, start: number, out: ByteBuffer): number {
   return bits;
 }
 
-/** The documents behind the last full block: impact, positions offset, then delta and frequency each. */
+/** The documents after the last full block: impact, positions offset, then delta and frequency each. */
 function writeTail(
   list: PostingsList,
   start: number,

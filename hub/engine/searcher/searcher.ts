@@ -6,7 +6,7 @@
 import type { Bitset } from "#hub/engine/bytes/bitset.ts";
 import type { Mapping } from "#hub/engine/mapping/mapping.ts";
 
-/** What `doc`, `next` and `advance` return behind the last document. */
+/** What `doc`, `next` and `advance` return after the last document. */
 export const NO_MORE_DOCS = 0x7fff_ffff;
 
 /** Documents per block of a column; block b covers docs [b * 1024, b * 1024 + 1024). */
@@ -41,7 +41,7 @@ export interface SegmentReader {
   /** Documents with a term, deleted ones included. Null where there is none. `term`: text or its UTF-8 (16 bytes for ip). */
   postings(field: string, term: string | Uint8Array, options?: PostingsOptions): PostingsCursor | null;
   /**
-   * Documents, deleted ones included, in which a term of a text field stands `distance` places (from 1) behind another one;
+   * Documents, deleted ones included, in which a term of a text field stands `distance` places (from 1) after another one;
    * null for none, undefined where they have to be found by cursors.
    */
   near(field: string, first: string, second: string, distance: number): Bitset | null | undefined;
@@ -100,13 +100,13 @@ export interface PostingsCursor {
   readonly docFreq: number;
   /** Occurrences over all documents. */
   readonly totalTermFreq: number;
-  /** Current document; -1 before the first, NO_MORE_DOCS behind the last. */
+  /** Current document; -1 before the first, NO_MORE_DOCS after the last. */
   readonly doc: number;
   /** Occurrences in the current document, from 1. */
   readonly freq: number;
   /** Moves to the following document and returns it. */
   next(): number;
-  /** Moves to the first document at or behind `target`, which must not be below `doc`, and returns it. */
+  /** Moves to the first document at or after `target`, which must not be below `doc`, and returns it. */
   advance(target: number): number;
   /** Positions of the term in the current document, ascending, in the first `freq` places; valid until the next move. */
   positions(): Int32Array;
@@ -158,7 +158,7 @@ export interface RangeOptions {
 export interface TermIterator {
   /** Does a part of the search for what `next` moves to; true once that is found, and `next` is quick. */
   approach(): boolean;
-  /** Moves on; false behind the last term. Must be called before the first term is read. */
+  /** Moves on; false after the last term. Must be called before the first term is read. */
   next(): boolean;
   /** A copy of the term's bytes. */
   term(): Uint8Array;

@@ -1,4 +1,4 @@
-/** How numbers of one bucket are summed: what columns add to, and aggregations go on with. */
+/** How numbers of one bucket are summed: what columns add to, and aggregations continue with. */
 
 /** Numbers of a sum, next to each other: one line of the processor's cache. */
 export const SUM_WIDTH = 8;

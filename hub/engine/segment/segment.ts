@@ -53,7 +53,7 @@ export class Segment {
     return this.#file.sizeBytes;
   }
 
-  /** Goes on with the same bytes from another place, a file in place of memory. */
+  /** Continues with the same bytes from another place, a file in place of memory. */
   replaceFile(file: SegmentFile): void {
     this.#closeParts();
     this.#file.close();

@@ -38,7 +38,7 @@ export function openColumnar(packed: Uint8Array): ColumnarBlock {
 export class ColumnarPacking {
   readonly #writer = new ColumnarWriter();
 
-  /** Appends the block of the documents that stand behind each other in `documents`, each up to its end. */
+  /** Appends the block of the documents that stand one after another in `documents`, each up to its end. */
   pack(documents: Uint8Array, ends: Uint32Array, out: ByteBuffer): void {
     let columns = this.#writer.write(documents, ends);
     if (!isWhole(columns, documents, ends)) columns = this.#writer.writeWhole(documents, ends);

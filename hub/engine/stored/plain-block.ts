@@ -1,4 +1,4 @@
-/** A block of documents that stand behind each other. */
+/** A block of documents that stand one after another. */
 
 import { ByteReader, readU32 } from "#hub/engine/bytes/byte-buffer.ts";
 import type { StoredBlock } from "./stored-blocks.ts";

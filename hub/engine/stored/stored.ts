@@ -11,7 +11,7 @@ import { ColumnarPacking, isColumnar, openColumnar } from "./columnar-packing.ts
 import { PlainBlock } from "./plain-block.ts";
 import { type StoredBlock, storedBlocks } from "./stored-blocks.ts";
 
-/** Blocks that are kept though they were read one behind the other. */
+/** Blocks that are kept though they were read one after the other. */
 const KEPT_IN_ORDER = 4;
 
 /** Where the blocks of a stored column are. */
@@ -99,7 +99,7 @@ export class StoredWriter implements StoredBuffer {
     for (let place = 0; place < block.count; place++) this.add(block.document(place));
   }
 
-  /** Adds the documents of a packed block as it is, behind a block of those at hand. */
+  /** Adds the documents of a packed block as it is, after a block of those at hand. */
   addPacked(packed: Uint8Array, docs: number): void {
     if (this.#nextDoc > this.#firstDoc) this.#close();
     this.#startBlock();
@@ -133,7 +133,7 @@ export class StoredWriter implements StoredBuffer {
     this.#firstDoc = this.#nextDoc;
   }
 
-  /** The block at hand as it is packed where it isn't cut into columns. */
+  /** The current block as it is packed where it isn't cut into columns. */
   #plain(): Uint8Array {
     const raw = this.#raw;
     raw.clear();
@@ -162,7 +162,7 @@ export class StoredReader {
   readonly #entry: StoredEntry;
   readonly #index: Uint8Array;
   #number = -1;
-  /** Blocks that were read one behind the other until now. */
+  /** Blocks that were read one after the other until now. */
   #inOrder = 0;
   #block: StoredBlock | undefined;
 
@@ -285,7 +285,7 @@ export function documentOf(lengths: Uint8Array, at: number, data: Uint8Array, pl
   return data.subarray(from, from + reader.varint());
 }
 
-/** Last block whose first document isn't behind `doc`. */
+/** Last block whose first document isn't after `doc`. */
 function blockOf(index: Uint8Array, doc: number): number {
   let low = 0;
   let high = index.length / 8;

@@ -37,7 +37,7 @@ export interface AnswerForm {
 
 export interface SearchCall extends SearchBody, AnswerForm {
   readonly targets: readonly TargetIndex[];
-  /** False: answered anew whatever is kept. */
+  /** False: answered again whatever is kept. */
   readonly useCache: boolean;
   /** Shown with each hit when explanations are requested. */
   readonly nodeId: string;

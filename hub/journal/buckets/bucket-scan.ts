@@ -22,7 +22,7 @@ export interface ScannedEntry extends StateChange {
   readonly timeMs: number;
 }
 
-/** Reads the stream behind a bucket. */
+/** Reads the stream after a bucket. */
 export class BucketScan {
   readonly #connection: Connection;
   readonly #streams: StreamStore;

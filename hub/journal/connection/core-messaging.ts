@@ -7,7 +7,7 @@ import type { Connection } from "./connection.ts";
 import { toJournalError } from "./nats-errors.ts";
 import { abortable } from "./waits.ts";
 
-/** Requests served concurrently per subscription; further ones are dropped and time out at the sender. */
+/** Requests served concurrently per subscription; others are dropped and time out at the sender. */
 const MAX_SERVED = 1_024;
 
 export interface RequestOptions {

@@ -132,7 +132,7 @@ test("answers to an agent reach nothing of the hub's, whatever subject it wants 
     agent.publish(rawSubject(7, OWN), "batch", { reply });
     agent.publish(helloSubject(OWN), "", { reply });
   }
-  // Both are answered behind those.
+  // Both are answered after those.
   assert.equal((await agent.request(rawSubject(7, OWN), "last")).json<{ seq: number }>().seq, 4);
   assert.equal((await agent.request(helloSubject(OWN), "")).string(), "");
   const { state } = await manager.streams.info("KV_auth");
@@ -186,7 +186,7 @@ test("with a certificate clients must speak TLS, and one that was exchanged is t
   });
   assert.equal(server.pid, pid);
   await client.flush();
-  // The server lets go of its own user when it reads its settings anew; the hub is back at once.
+  // The server lets go of its own user when it reads its settings again; the hub is back at once.
   await until("the hub", () =>
     hub.nats.flush().then(
       () => true,

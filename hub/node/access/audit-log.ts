@@ -24,7 +24,7 @@ export interface AuditLogOptions {
 
 type Waiting = WriteItem & { readonly kind: "create"; readonly id: string };
 
-/** An hour of password guessing; further entries go to the hub's own log. */
+/** An hour of password guessing; more entries go to the hub's own log. */
 const MAX_WAITING = 10_000;
 const MAX_BATCH = 500;
 const WRITE_TIMEOUT_MS = 10_000;

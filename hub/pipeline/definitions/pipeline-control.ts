@@ -143,7 +143,7 @@ export class PipelineControl implements Component {
     return found;
   }
 
-  /** Checks a pipeline, stores it and goes on with it. Throws settings_invalid, request_invalid, journal_conflict. */
+  /** Checks a pipeline, stores it and continues with it. Throws settings_invalid, request_invalid, journal_conflict. */
   put(
     id: string,
     content: { readonly text: string; readonly description: string; readonly by: string },

@@ -7,7 +7,7 @@ const LITERAL = 0;
 const COPY_1 = 1;
 const COPY_2 = 2;
 
-/** Lengths of literals from here on stand behind the tag, in 1 to 4 bytes. */
+/** Lengths of literals from here on stand after the tag, in 1 to 4 bytes. */
 const LONG_LITERAL = 60;
 
 /** Returns `packed` unpacked. Throws parsing for what is no block, request_too_large for more than `maxBytes`. */

@@ -72,7 +72,7 @@ export class IngestDocument {
       throw new ProcessorFault(`field [${path}] not present as part of path [${path}]`);
     const event = this.#event(path);
     event.remove(referenceOf(path));
-    // An event may go on with another object.
+    // An event may continue with another object.
     if (path.startsWith("_ingest.")) this.ingest = event.fields;
     else this.source = event.fields;
     return before;

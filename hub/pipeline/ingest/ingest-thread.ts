@@ -4,7 +4,7 @@ import { Worker } from "node:worker_threads";
 import { AppError, type ErrorCode } from "#proto/kit/errors.ts";
 import type { Definitions, IngestReply, IngestRequest } from "./ingest-work.ts";
 
-/** Requests that wait for the thread; further ones are told to come again. */
+/** Requests that wait for the thread; others are told to come again. */
 const MAX_WAITING = 256;
 /** The start of the thread and one request. */
 const DEADLINE_MS = 60_000;

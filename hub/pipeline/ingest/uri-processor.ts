@@ -50,7 +50,7 @@ function cutAt(text: string, mark: string): [string, string | undefined] {
   return at < 0 ? [text, undefined] : [text.slice(0, at), text.slice(at + 1)];
 }
 
-/** What stands behind the last point of the last part of a path. */
+/** What stands after the last point of the last part of a path. */
 function extensionOf(path: string): string | undefined {
   const last = path.slice(path.lastIndexOf("/") + 1);
   const at = last.lastIndexOf(".");

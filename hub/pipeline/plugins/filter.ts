@@ -24,7 +24,7 @@ export interface Filter {
    */
   apply(event: Event, emit: (event: Event, matched: boolean) => void): boolean;
   /**
-   * Called about once a second between events, where the filter is stateful. `emit` adds an event, which goes on with
+   * Called about once a second between events, where the filter is stateful. `emit` adds an event, which continues with
    * the next step; `key` tells it from all others this filter ever made (the task and `place` of its first event): the
    * same after a repetition.
    */
@@ -38,7 +38,7 @@ export interface FilterContext {
   readonly clock: Clock;
   /** 0 ≤ x < 1. */
   readonly random: () => number;
-  /** Place of the event at hand in the log: grows from event to event of one thread, and is the same after a repetition. */
+  /** Place of the current event in the log: grows from event to event of one thread, and is the same after a repetition. */
   readonly place: () => number;
   /** What the filters of one pipeline share in one thread, by names of theirs. */
   readonly shared: Map<string, unknown>;

@@ -35,7 +35,7 @@ export interface InputEvent {
 export interface InputSource {
   /** Tells the source from others of this input: the same after a restart where it can be read again, else new for each session. */
   readonly key: string;
-  /** Counts the times that a source of the same key began anew (a file that was rewritten), from 0. */
+  /** Counts the times that a source of the same key began again (a file that was rewritten), from 0. */
   readonly generation?: number;
   /** Path of the file, or empty. */
   readonly path?: string;
@@ -100,7 +100,7 @@ export interface InputContext {
    * handler resolves. Of the records of one source, places grow, and are the same when they come once more.
    */
   readonly receive: (address: string, handler: (records: readonly FedRecord[]) => Promise<void>) => void;
-  /** Hears of a failure that people should see while the input goes on; null: it is over. */
+  /** Hears of a failure that people should see while the input continues; null: it is over. */
   readonly failing: (message: string | null) => void;
   /**
    * Returns a token of the connection with this name for requests to `host` (with its port unless that is the scheme's own), over
@@ -115,7 +115,7 @@ export interface InputContext {
   readonly mayIngest: (authorization: string, ip: string) => Promise<boolean>;
   /** Throws forbidden where this pipeline may not connect to the host, as the hub's settings say. */
   readonly checkTarget: (host: string) => void;
-  /** Yields dead letters after a sequence, then waits for further ones until `signal` is aborted. */
+  /** Yields dead letters after a sequence, then waits for others until `signal` is aborted. */
   readonly deadLetters: (after: number, signal: AbortSignal) => AsyncIterable<InputDeadLetter>;
 }
 

@@ -165,7 +165,7 @@ export class RegexpGuard {
     }
   }
 
-  /** V8 stops once for two limits that end while the thread waits for a processor: the batch goes on without its own. */
+  /** V8 stops once for two limits that end while the thread waits for a processor: the batch continues without its own. */
   #isBatchOver(): boolean {
     return performance.now() > this.#batchEndMs;
   }

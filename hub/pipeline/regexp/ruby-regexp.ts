@@ -41,7 +41,7 @@ export class RubyRegexp implements Captures {
 
   constructor(tree: RegexpNode, options: RubyRegexpOptions, sticky = false) {
     const emitted = new Emitter(options).emit(tree);
-    // The engine would try `.*` anew from each character of a text that doesn't match.
+    // The engine would try `.*` again from each character of a text that doesn't match.
     const isAnchored = options.dotAll === true && !sticky && beginsWithAnything(tree);
     this.#marked = isAnchored ? `^(?:${emitted.source})` : emitted.source;
     this.captures = emitted.captures;

@@ -24,7 +24,7 @@ export interface CursorKeeperOptions {
   readonly hub: string;
   /** Random name of this process. */
   readonly owner: string;
-  /** Called where another process has written a cursor; returns whether the session begins anew because of that. */
+  /** Called where another process has written a cursor; returns whether the session starts again because of that. */
   readonly onConflict: () => boolean;
   readonly deps: PartitionDeps;
   readonly events: PipelineEvents;
@@ -70,7 +70,7 @@ export class CursorKeeper {
   }
 
   /**
-   * Loads the cursors of `partitions` (undefined: all); returns the position behind which RAW is to be read. Throws
+   * Loads the cursors of `partitions` (undefined: all); returns the position after which RAW is to be read. Throws
    * data_corrupt.
    */
   async load(partitions: ReadonlySet<number> | undefined): Promise<Position> {

@@ -1,4 +1,4 @@
-/** The writers of all pipelines' outputs, each behind its queue. */
+/** The writers of all pipelines' outputs, each after its queue. */
 
 import { isAbsolute, relative, resolve } from "node:path";
 import type { OutputRecord } from "#hub/pipeline/plugins/output.ts";

@@ -119,7 +119,7 @@ export class Partition {
     return this.#ranges.closedGaps;
   }
 
-  /** Returns false for a message that is behind this partition already or, after a failure, none of its business. */
+  /** Returns false for a message that is after this partition already or, after a failure, none of its business. */
   wants(position: Position): boolean {
     return this.#failure === undefined && comparePositions(position, this.#taken) > 0;
   }

@@ -96,7 +96,7 @@ test("after a crash what the cursor doesn't cover is done again, and the shards 
   const at = setting();
   fill(at.raw, 400, 4, "f", 7);
   fill(at.raw, 400, 4, "g", 9);
-  // The first process's cursors never arrive, as when it is killed right behind its documents.
+  // The first process's cursors never arrive, as when it is killed right after its documents.
   const first = await started(t, { ...at, cursors: new MemoryBucket() });
   await at.sink.reached(300);
   await first.stop();

@@ -119,7 +119,7 @@ export class Pipeline implements Component {
   }
 
   /**
-   * Goes on with other pipelines, without losing or repeating an event. Throws settings_invalid where they can't be
+   * Continues with other pipelines, without losing or repeating an event. Throws settings_invalid where they can't be
    * used; then nothing changes.
    */
   reload(definitions: readonly PipelineDefinition[]): Promise<void> {
@@ -176,7 +176,7 @@ export class Pipeline implements Component {
     return done;
   }
 
-  /** Ends the session and begins another. Throws what keeps new threads from starting; then the old one goes on. */
+  /** Ends the session and begins another. Throws what keeps new threads from starting; then the old one continues. */
   async #renew(
     definitions: readonly PipelineDefinition[],
     plan: Plan | undefined,

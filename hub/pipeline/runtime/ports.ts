@@ -18,7 +18,7 @@ export interface RawEntry {
 /** The stream RAW. */
 export interface RawSource {
   /**
-   * Yields the messages of all partitions behind `after` in the order of the stream, then waits for further ones
+   * Yields the messages of all partitions after `after` in the order of the stream, then waits for others
    * until `signal` is aborted. A position of an older incarnation means the beginning of the newest.
    */
   read(options: { after: Position; signal: AbortSignal }): AsyncIterable<RawEntry>;
@@ -84,7 +84,7 @@ export interface StoredCursor {
   readonly docPosition: Position;
 }
 
-/** How a partition goes on after the start. */
+/** How a partition continues after the start. */
 export interface Resumption {
   /** Messages at or before are passed over. */
   readonly after: Position;

@@ -1,7 +1,7 @@
 /**
  * The pipelines at work with one configuration: from the cursors in the log RAW through the threads to the log DOC and
  * the outputs. A change of the configuration, or the death of a thread that knew what was held, ends the session; the
- * next one goes on from the cursors, and what comes once more is dropped by the shards.
+ * next one continues from the cursors, and what comes once more is dropped by the shards.
  */
 
 import type { PipelineStatistics } from "#hub/pipeline/batch/plugin-statistics.ts";
@@ -49,7 +49,7 @@ export interface SessionOptions {
   readonly resume: (cursor: StoredCursor) => Resumption;
   /** True: the session before ended with its thread. */
   readonly isCareful: boolean;
-  /** Hears that the session can't go on and another one must take over from the cursors. */
+  /** Hears that the session can't continue and another one must take over from the cursors. */
   readonly onBroken: () => void;
   readonly onStatistics: (statistics: readonly PipelineStatistics[]) => void;
 }
@@ -228,7 +228,7 @@ export class Session {
 
   /**
    * Another process has written a cursor. True where the partition is this hub's all the same: it was a hub that had stood
-   * still, and this one goes on from the cursor that was stored.
+   * still, and this one continues from the cursor that was stored.
    */
   #isConflictOurs(): boolean {
     const { sharing } = this.#options.pipeline;

@@ -84,7 +84,7 @@ export class WorkerPool implements Component {
   }
 
   /**
-   * Resolves when a thread is ready; the others start behind it: what keeps one from working keeps all, and so nobody
+   * Resolves when a thread is ready; the others start after it: what keeps one from working keeps all, and so nobody
    * waits for threads that have nothing to do yet. Throws what ends the first one.
    */
   async start(): Promise<void> {

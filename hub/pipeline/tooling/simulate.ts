@@ -46,7 +46,7 @@ export interface Simulation {
   /** In the order in which they were done; empty unless asked for. */
   readonly steps: readonly SimulatedStep[];
   readonly results: readonly SimulatedEvent[];
-  /** Why an event couldn't go on. */
+  /** Why an event couldn't continue. */
   readonly refused: readonly string[];
   /** Index of the sample or line that it was made of; of joined lines the last. */
   readonly sample: number;

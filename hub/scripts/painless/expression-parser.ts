@@ -141,7 +141,7 @@ function readMember(tokens: TokenReader, nested: Nested, object: Expression): Ex
     const index: Expression = { kind: "constant", value: Number(name.text), offset: name.offset };
     return { kind: "brace", object, index, offset };
   }
-  // A word of the language may be a name behind a point ("ctx.in").
+  // A word of the language may be a name after a point ("ctx.in").
   if (name.kind !== "name" && name.kind !== "keyword") throw tokens.unexpected("{DOTID}");
   tokens.next();
   if (!tokens.is("(")) return { kind: "member", object, name: name.text, isSafe, offset };

@@ -148,7 +148,7 @@ function made(kind: TokenKind, text: string, offset: number, length: number): { 
   return { token: { kind, text, offset }, end: offset + length };
 }
 
-/** A slash behind an operand divides. */
+/** A slash after an operand divides. */
 function endsOperand(last: Token | undefined): boolean {
   if (last === undefined) return false;
   if (last.kind === "operator") return [")", "]", "}"].includes(last.text);

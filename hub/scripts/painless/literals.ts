@@ -17,7 +17,7 @@ export function constantOf({ kind, text, offset }: Token): unknown {
   const isLong = /[lL]$/.test(text);
   const digits = text.replace(/[lL]$/, "");
   const value = /^0[0-7]+$/.test(digits) ? BigInt(`0o${digits.slice(1)}`) : BigInt(digits);
-  // One more than the largest is the smallest behind a minus.
+  // One more than the largest is the smallest after a minus.
   const limit = isLong ? LONG : INT;
   const isHex = /^0x/i.test(digits);
   if (value > (isHex ? 2n * limit - 1n : limit))

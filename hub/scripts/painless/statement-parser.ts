@@ -196,7 +196,7 @@ class StatementParser {
     return first;
   }
 
-  /** "for (type x : values)" or "for (x in values)", behind the parenthesis. */
+  /** "for (type x : values)" or "for (x in values)", after the parenthesis. */
   #each(offset: number): Statement | undefined {
     const isIn = this.#tokens.token.kind === "name" && isSymbol(this.#tokens.peek(1), "in");
     if (!isIn && !this.#isTypedEach()) return undefined;

@@ -5,7 +5,7 @@ import type { BinaryOperator } from "#hub/scripts/values/operators.ts";
 /** A type as written: "int", "def", "List", "String[]". */
 export interface TypeName {
   readonly name: string;
-  /** Pairs of brackets behind the name. */
+  /** Pairs of brackets after the name. */
   readonly dimensions: number;
   readonly offset: number;
 }

@@ -19,7 +19,7 @@ export class TokenReader {
     return this.#tokens[this.#at]!;
   }
 
-  /** The token `ahead` of the present one; the "end" behind the last. */
+  /** The token `ahead` of the present one; the "end" after the last. */
   peek(ahead: number): Token {
     return this.#tokens[Math.min(this.#at + ahead, this.#tokens.length - 1)]!;
   }

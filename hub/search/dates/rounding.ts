@@ -40,7 +40,7 @@ export function calendarUnit(text: string): CalendarUnit | undefined {
 export interface Rounding {
   /** Start of the bucket that holds the time. */
   floor(utcMs: number): number;
-  /** Start of the bucket behind the one that starts at `bucketMs`. */
+  /** Start of the bucket after the one that starts at `bucketMs`. */
   next(bucketMs: number): number;
 }
 

@@ -266,7 +266,7 @@ class Collection {
     return this.#counts ? this.#weight.count(segment) : 0;
   }
 
-  /** Takes the following batch, false behind the last; where the total is known, documents that can't become hits are skipped. */
+  /** Takes the next batch, false after the last; where the total is known, documents that can't become hits are skipped. */
   #next(scorer: Scorer, known: number): boolean {
     const batch = this.#batch;
     if (known < 0) return batch.take(scorer);

@@ -33,7 +33,7 @@ function rangeFieldQuery(shard: ShardContext, name: string, bounds: RangeBounds,
   const side = (field: string, below: Bound | undefined, above: Bound | undefined): Query =>
     rangeQuery(shard, `${name}.${field}`, { ...bounds, from: below, to: above });
   const at = ({ value }: Bound, inclusive: boolean): Bound => ({ value, inclusive });
-  /** Ranges that begin behind a bound, or at it where that is meant as well. */
+  /** Ranges that begin after a bound, or at it where that is meant as well. */
   const beginsBehind = (bound: Bound, orAt: boolean): Query =>
     anyOf([side("gte", at(bound, orAt), undefined), side("gt", at(bound, true), undefined)]);
   const endsBefore = (bound: Bound, orAt: boolean): Query =>

@@ -63,7 +63,7 @@ function cut(text: string, marks: readonly Mark[], size: number): { start: numbe
   return parts;
 }
 
-/** First place at or behind `from` between words and outside marks. */
+/** First place at or after `from` between words and outside marks. */
 function wordEnd(text: string, from: number, limit: number, marks: readonly Mark[]): number {
   for (let at = from; at < limit; at++) {
     if (/\s/.test(text[at]!) && !marks.some((mark) => mark.start < at && mark.end > at)) return at + 1;

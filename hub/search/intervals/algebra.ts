@@ -116,7 +116,7 @@ function someNear(
 ): boolean {
   if (relation === "before") return others.length > 0 && fits(each, others.at(-1)!);
   if (relation === "after") return others.length > 0 && fits(each, others[0]!);
-  // The first that ends behind the interval's start, by halves; those before it neither overlap nor hold it.
+  // The first that ends after the interval's start, by halves; those before it neither overlap nor hold it.
   let [low, high] = [0, others.length];
   while (low < high) {
     const middle = (low + high) >> 1;

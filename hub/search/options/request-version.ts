@@ -5,7 +5,7 @@
 
 import { AsyncLocalStorage } from "node:async_hooks";
 
-/** Warnings of one answer. They are sent as headers, so further ones are left out. */
+/** Warnings of one answer. They are sent as headers, so others are left out. */
 const MAX_WARNINGS = 20;
 
 /** Version of code that runs outside of a request. */

@@ -9,7 +9,7 @@ import { type Node, parseRegexp } from "./regexp-syntax.ts";
 /** States of one expression, so that nested repetitions can't fill the memory. */
 const MAX_STATES = 20_000;
 
-/** Transitions kept; beyond it the table begins anew. */
+/** Transitions kept; beyond it the table starts again. */
 const MAX_TRANSITIONS = 50_000;
 
 interface State {

@@ -28,7 +28,7 @@ export interface SearchOptions {
   readonly limits: SearchLimits;
   /** True: names of aggregations get their type before them. */
   readonly typedKeys?: boolean;
-  /** Where the page before ended; hits behind it follow. The shards must be those of that page. */
+  /** Where the page before ended; hits after it follow. The shards must be those of that page. */
   readonly cursor?: SearchCursor;
   readonly clock?: Clock;
   /** The request's time; without it the clock's. */

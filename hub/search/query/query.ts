@@ -81,19 +81,19 @@ export interface Weight {
 
 /** Walks matching documents in ascending order. */
 export abstract class Scorer {
-  /** Current document; -1 before the first, NO_MORE_DOCS behind the last. */
+  /** Current document; -1 before the first, NO_MORE_DOCS after the last. */
   doc = -1;
   /** Estimate of the documents to walk. */
   abstract readonly cost: number;
   /** Moves to the following document. */
   abstract next(): number;
-  /** Moves to the first document at or behind `target`, which is above `doc`. */
+  /** Moves to the first document at or after `target`, which is above `doc`. */
   abstract advance(target: number): number;
   /** Score of the current document. */
   abstract score(): number;
 
   /**
-   * Copies the following documents (and their scores) and returns how many. Scorers that look long for the next one may give
+   * Copies the next documents (and their scores) and returns how many. Scorers that look long for the next one may give
    * fewer than fit, or none; `doc` is NO_MORE_DOCS at the end.
    */
   fill(docs: Int32Array, scores: Float32Array | null): number {
@@ -112,7 +112,7 @@ export abstract class Scorer {
 
   /**
    * Largest score that a document in [target, `impactEnd`] with a norm byte of at least `norm` may have; sets `impactEnd`,
-   * which is at or behind `target`, and `impactNorm`. Targets ascend.
+   * which is at or after `target`, and `impactNorm`. Targets ascend.
    */
   maxScoreFrom(_target: number, _norm?: number): number {
     this.impactEnd = NO_MORE_DOCS;

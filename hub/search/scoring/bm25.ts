@@ -20,7 +20,7 @@ export class Bm25 {
   readonly #weight: number;
   /** k1 · (1 - b + b · length / average) by norm byte. */
   readonly #lengthFactor: Float32Array;
-  /** What `above` was asked for last: the same for many blocks, and for segments behind each other. */
+  /** What `above` was asked for last: the same for many blocks, and for segments one after another. */
   #above: ScoreBound | undefined;
 
   /**

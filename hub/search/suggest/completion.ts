@@ -24,7 +24,7 @@ import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import { type ContextMatch, type ContextTest, contextTest, readAsked } from "./contexts.ts";
 import type { Suggested, Suggester, SuggestNotes, SuggestShard } from "./suggester.ts";
 
-/** Documents of a shard whose weights are looked at; those behind them, in the order of their inputs, are passed over. */
+/** Documents of a shard whose weights are looked at; those after them, in the order of their inputs, are passed over. */
 const MAX_CANDIDATES = 10_000;
 
 /** Options of a completion suggestion. */

@@ -18,7 +18,7 @@ import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import type { Suggested, Suggester, SuggestShard } from "./suggester.ts";
 
-/** Words of a text that are looked at; further ones are left out. */
+/** Words of a text that are looked at; others are left out. */
 const MAX_WORDS = 100;
 
 /** Terms of a shard that are compared with a word. */

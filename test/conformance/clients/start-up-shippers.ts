@@ -128,7 +128,7 @@ export const SHIPPERS: Programs = {
       status: 200,
       at: { "license.status": "active", "license.type": "basic" },
     },
-    // There are no lifecycles of indices, so they go on without.
+    // There are no lifecycles of indices, so they continue without.
     {
       ask: "GET /_xpack",
       status: 200,

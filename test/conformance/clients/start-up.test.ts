@@ -1,6 +1,6 @@
 /**
  * What programs ask a 6.5 engine when they start and while they run, request by request as they send it: shippers,
- * dashboards, tools of operators. Each row says what of the answer the program needs to go on.
+ * dashboards, tools of operators. Each row says what of the answer the program needs to continue.
  */
 
 import assert from "node:assert/strict";

@@ -319,7 +319,7 @@ function send(
   return fetch(url, { method: "POST", headers, body }).then(read);
 }
 
-/** Moves the wall clock; sockets and timers go on as they do. */
+/** Moves the wall clock; sockets and timers continue as they do. */
 function passSeconds(seconds: number): void {
   const now = Date.now();
   mock.timers.reset();

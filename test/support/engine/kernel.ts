@@ -34,7 +34,7 @@ export function sealed(
   return { outcomes, segment: SegmentFile.ofMemory("test", image) };
 }
 
-/** Documents behind each other, as messages hold them. */
+/** Documents one after another, as messages hold them. */
 function runOf(sources: readonly Uint8Array[]): DocumentRun {
   let end = 0;
   const ends = sources.map((source) => (end += source.length));

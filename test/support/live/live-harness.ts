@@ -68,7 +68,7 @@ export async function startHub(
 export class Client {
   readonly socket: WebSocket;
   readonly messages: HubMessage[] = [];
-  /** Bodies behind the heads of frames, in their order. */
+  /** Bodies after the heads of frames, in their order. */
   readonly bodies: string[] = [];
   #wake: () => void = () => undefined;
 

@@ -27,7 +27,7 @@ export function bareTextsOf(source: string): string[] {
   });
 }
 
-/** Reads a template from behind its opening mark: its texts, and where it ends. */
+/** Reads a template from after its opening mark: its texts, and where it ends. */
 function readTemplate(source: string, from: number): { readonly pieces: string[]; readonly end: number } {
   const pieces = [""];
   let at = from;
@@ -43,7 +43,7 @@ function readTemplate(source: string, from: number): { readonly pieces: string[]
   return { pieces, end: at + 1 };
 }
 
-/** Returns the place behind the brace that ends an expression of a template. */
+/** Returns the place after the brace that ends an expression of a template. */
 function endOfExpression(source: string, from: number): number {
   let depth = 1;
   let at = from;

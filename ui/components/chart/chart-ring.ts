@@ -5,7 +5,7 @@ import { type ChartData, type Group, groupSums, othersName } from "#ui/services/
 import { seriesColours } from "#ui/services/visualise/series-colours.ts";
 import { colourClass, type PlotSize, round } from "./chart-plots.ts";
 
-/** Further values are one slice. */
+/** More values are one slice. */
 const MAX_SHARES = 9;
 
 /** A part of a ring. */

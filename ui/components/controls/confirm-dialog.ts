@@ -9,7 +9,7 @@ export interface Question {
   readonly title: string;
   /** What will happen, and whether it can be undone. */
   readonly text: string;
-  /** Further lines, shown as code. */
+  /** More lines, shown as code. */
   readonly items?: readonly string[];
   /** The button's words: what it does. */
   readonly action: string;

@@ -136,7 +136,7 @@ export interface SearchDetail {
 
 /** After so long without a key the query is looked at. */
 const CHECK_DELAY_MS = 700;
-/** Shown of the query before and behind a fault. */
+/** Shown of the query before and after a fault. */
 const CONTEXT_CHARACTERS = 40;
 
 export class QueryBar extends LitElement {
@@ -164,7 +164,7 @@ export class QueryBar extends LitElement {
   @state() accessor _chosen = -1;
 
   #word: QueryWord | undefined;
-  /** Offset behind the colon of an accepted field: one that is typed there is the same one. */
+  /** Offset after the colon of an accepted field: one that is typed there is the same one. */
   #acceptedColonAt: number | null = null;
   #checkTimer: ReturnType<typeof setTimeout> | undefined;
 
@@ -283,7 +283,7 @@ export class QueryBar extends LitElement {
       this._suggestions = word.begun === "" ? [] : suggestNames(input.value, word, this.fields);
       return;
     }
-    // Names that were suggested before would replace what is written behind the colon.
+    // Names that were suggested before would replace what is written after the colon.
     this._suggestions = [];
     const values = (await this.loadValues?.(word.field)) ?? [];
     if (this.#word === word) this._suggestions = suggestValues(word, values);

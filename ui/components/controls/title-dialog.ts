@@ -11,7 +11,7 @@ export interface TitleQuestion {
   readonly heading: string;
   /** What stands there first. */
   readonly title: string;
-  /** True where what is saved already can be replaced or saved anew. */
+  /** True where what is saved already can be replaced or saved again. */
   readonly isSaved: boolean;
 }
 

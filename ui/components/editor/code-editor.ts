@@ -57,7 +57,7 @@ export class CodeEditor extends LitElement {
     else this.#view.focus();
   }
 
-  /** Replaces a part of the text as typing does, so that it can be undone, and puts the cursor behind it. */
+  /** Replaces a part of the text as typing does, so that it can be undone, and puts the cursor after it. */
   replace(from: number, to: number, text: string): void {
     if (this.#view === undefined) this.#text = this.#text.slice(0, from) + text + this.#text.slice(to);
     else this.#view.replace(from, to, text);

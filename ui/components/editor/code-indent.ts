@@ -29,7 +29,7 @@ export function pairs(syntax: Syntax): Extension {
   ];
 }
 
-/** Returns the step over a closing sign that stands behind the cursor; undefined where another key was pressed. */
+/** Returns the step over a closing sign that stands after the cursor; undefined where another key was pressed. */
 export function stepOver(state: EditorState, syntax: Syntax, key: string): TransactionSpec | undefined {
   const { main } = state.selection;
   const isClosing = /^["}\])]$/.test(key) && state.sliceDoc(main.to, main.to + 1) === key;
@@ -42,7 +42,7 @@ function isInRequestLine({ doc }: EditorState, syntax: Syntax, at: number): bool
   return syntax === "console" && IN_REQUEST_LINE.test(text.slice(0, at - from));
 }
 
-/** Indents a line as the one above it, a step more behind an opening bracket, a step less before a closing one. */
+/** Indents a line as the one above it, a step more after an opening bracket, a step less before a closing one. */
 export const bracketIndent = indentService.of((context, pos) => {
   const { doc } = context.state;
   const line = doc.lineAt(pos);

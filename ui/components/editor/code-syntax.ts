@@ -25,7 +25,7 @@ type Token = keyof typeof TOKENS;
 interface Rule {
   readonly token: Token | undefined;
   readonly match: RegExp;
-  /** For a comment or text that may go on over lines: reads up to its end, or all of the line where it has none. */
+  /** For a comment or text that may continue over lines: reads up to its end, or all of the line where it has none. */
   readonly until?: RegExp;
 }
 

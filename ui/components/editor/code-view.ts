@@ -67,7 +67,7 @@ export interface CodeView {
   readonly text: string;
   /** Replaces the text and forgets what could be undone. */
   reset(text: string): void;
-  /** Replaces a part of the text as typing does, and puts the cursor behind it. */
+  /** Replaces a part of the text as typing does, and puts the cursor after it. */
   replace(from: number, to: number, text: string): void;
   focus(): void;
   markActive(lines: LineRange | undefined): void;

@@ -185,7 +185,7 @@ export class EventDetails extends LitElement {
   }
 }
 
-/** A number with its unit, and as it stands behind it; an address as a link. */
+/** A number with its unit, and as it stands after it; an address as a link. */
 function valueView(name: string, value: unknown): TemplateResult | string {
   const formatted = formatField(name, value);
   if (formatted === undefined) return textView(valueText(value));
@@ -193,7 +193,7 @@ function valueView(name: string, value: unknown): TemplateResult | string {
   return html`${formatted.text} <span class="raw">${valueText(value)}</span>`;
 }
 
-/** A long text is folded behind its begin, so that the fields below it are in reach. */
+/** A long text is folded after its start, so that the fields below it are in reach. */
 function textView(text: string): TemplateResult | string {
   if (text.length <= LONG_VALUE) return text;
   const rest = text.slice(LONG_VALUE);

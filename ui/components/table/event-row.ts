@@ -6,14 +6,14 @@ import type { LogDocument } from "#ui/services/search/log-document.ts";
 import { formatTime } from "#ui/services/text/format.ts";
 import { pieceAround, splitMatches } from "#ui/services/text/highlight.ts";
 
-/** What rows of a table have in common; another object makes rows show themselves anew. */
+/** What rows of a table have in common; another object makes rows show themselves again. */
 export interface RowLook {
   readonly columns: readonly string[];
   /** Words of the query, and what is looked for in the lines. */
   readonly highlight: RegExp | undefined;
   readonly find: RegExp | undefined;
   readonly isUtc: boolean;
-  /** True where long texts go on in further lines. */
+  /** True where long texts continue in more lines. */
   readonly isWrapped: boolean;
   /** Letters that cells show, by column; none until that is known. */
   readonly letters: readonly number[];
@@ -65,7 +65,7 @@ export class EventRow {
     for (const at of look.columns.keys()) this.#fill(at, document, look);
   }
 
-  /** Returns how many letters the cells show, by column. A cell without a box of its own goes on as far as the row. */
+  /** Returns how many letters the cells show, by column. A cell without a box of its own continues as far as the row. */
   visibleLetters(): number[] {
     return this.#cells.map((shown) =>
       Math.floor((shown.clientWidth || this.element.clientWidth) / letterWidthPx(shown)),
@@ -106,7 +106,7 @@ export class EventRow {
   }
 }
 
-/** A row's text; where a hit stands behind what its cell shows, from a little before the hit on. */
+/** A row's text; where a hit stands after what its cell shows, from a little before the hit on. */
 function textOf(document: LogDocument, column: string, look: RowLook, letters: number | undefined): string {
   const hits = [look.find, look.highlight].filter((each) => each !== undefined);
   if (hits.length === 0 || letters === undefined) return document.rowText(column);

@@ -150,7 +150,7 @@ export class EventTable extends LitElement {
   /** Number of the chosen row; -1: none. */
   @property({ type: Number }) accessor selected = -1;
   @property({ type: Boolean }) accessor isUtc = false;
-  /** True where long texts go on in further lines. */
+  /** True where long texts continue in more lines. */
   @property({ type: Boolean, reflect: true }) accessor isWrapped = false;
   @property({ type: Boolean }) accessor isLoadingMore = false;
   /** What is said below the last row. */

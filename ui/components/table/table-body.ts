@@ -19,7 +19,7 @@ class RowPool {
   /** A line keeps its elements while it is in sight: a scroll fills those only that went out of it. */
   readonly #pool: EventRow[] = [];
 
-  /** Fills the elements, further ones within `body` where they don't suffice; returns those of the lines in order. */
+  /** Fills the elements, others within `body` where they don't suffice; returns those of the lines in order. */
   show({ rows, first, end, selected }: ShownRows, look: RowLook, body: HTMLElement): EventRow[] {
     while (this.#pool.length < end - first) {
       const row = new EventRow();
@@ -95,7 +95,7 @@ export class TableBody {
     return this.#narrow?.matches === true ? NARROW_ROW_HEIGHT_PX : rowHeightPx();
   }
 
-  /** Takes further rows behind those there are. */
+  /** Takes more rows after those there are. */
   grow(count: number): void {
     this.#heights.grow(count);
   }
@@ -105,7 +105,7 @@ export class TableBody {
     this.#heights = new RowHeights(count, this.rowHeight);
   }
 
-  /** Takes another look: every row is written anew with the next drawing. */
+  /** Takes another look: every row is written again with the next drawing. */
   setLook({ columns, words, find, isUtc, isWrapped }: BodyLook): void {
     const highlight = compileHighlight(words);
     const sought = compileHighlight(find === "" ? [] : [find]);
@@ -130,7 +130,7 @@ export class TableBody {
     return this.#heights.rowAt(topPx + heightPx);
   }
 
-  /** Draws, and once more where cells show more or less than before: hits behind that are drawn with what is around them. */
+  /** Draws, and once more where cells show more or less than before: hits after that are drawn with what is around them. */
   drawAnew(view: BodyView): void {
     this.draw(view);
     if (this.#look?.highlight === undefined && this.#look?.find === undefined) return;

@@ -110,7 +110,7 @@ export abstract class AccessPage extends LitElement {
 
   protected abstract load(signal: AbortSignal): Promise<void>;
 
-  /** Does `work`, then asks the hub anew; what goes wrong is shown. `said` is read out when it is done. */
+  /** Does `work`, then asks the hub again; what goes wrong is shown. `said` is read out when it is done. */
   protected change(work: () => Promise<unknown>, said = ""): Promise<void> {
     return this.attempt(async (signal) => {
       await work();

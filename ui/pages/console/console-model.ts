@@ -155,7 +155,7 @@ export class ConsoleModel implements ConsoleFacts {
     writeHistory(this.history);
   }
 
-  /** What was changed is asked for anew when it is needed. */
+  /** What was changed is asked for again when it is needed. */
   #forgetFacts(requests: readonly ConsoleRequest[]): void {
     if (requests.every(({ method }) => method === "GET" || method === "HEAD")) return;
     this.#fields.clear();

@@ -36,7 +36,7 @@ const CHECK_AFTER_MS = 600;
 const TABLE_KEY = "console.table";
 
 export class ConsolePage extends LitElement {
-  /** Of the address: `request` is written behind what is there. */
+  /** Of the address: `request` is written after what is there. */
   @property({ attribute: false }) accessor parameters = new URLSearchParams();
   @state() accessor _chosen: readonly ConsoleRequest[] = [];
   @state() accessor _hasHistory = false;

@@ -92,7 +92,7 @@ export class DashboardView extends LitElement {
     if (changed.has("parameters") && id !== this.#model.saved?.id) void this.#model.load(id);
     this.#look = readLook(this.parameters, this.#model.dashboard, isUtcPreferred());
     const { range, variables, refreshSeconds, isEditing } = this.#look;
-    // Another object of the same range would make all panels ask anew.
+    // Another object of the same range would make all panels ask again.
     if (range.from !== this.#range.from || range.to !== this.#range.to) this.#range = range;
     this.#keepRefreshing(refreshSeconds);
     const asked = JSON.stringify([range, variables.map(({ field }) => field), isEditing]);
@@ -185,7 +185,7 @@ export class DashboardView extends LitElement {
     else this.#go({ query: addClause(this.#look.query, detail.clause) });
   }
 
-  /** Marks the time under the pointer in all panels; they are not drawn anew by the page. */
+  /** Marks the time under the pointer in all panels; they are not drawn again by the page. */
   #onCrosshair({ detail }: CustomEvent<number | undefined>): void {
     for (const panel of this.renderRoot.querySelectorAll("tr-visualisation-panel"))
       panel.crosshairMs = detail;

@@ -167,7 +167,7 @@ export class DashboardsPage extends LitElement {
     }
   }
 
-  /** Everything in the file is saved anew, so that nothing that is here is replaced. */
+  /** Everything in the file is saved again, so that nothing that is here is replaced. */
   async #importFile(event: Event): Promise<void> {
     const input = event.currentTarget as HTMLInputElement;
     const [file] = input.files ?? [];

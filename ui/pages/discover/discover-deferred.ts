@@ -1,4 +1,4 @@
-/** Parts of Discover that nobody can see before its first lines: loaded behind them. */
+/** Parts of Discover that nobody can see before its first lines: loaded after them. */
 
 import "#ui/components/table/event-details.ts";
 import "./find-bar.ts";

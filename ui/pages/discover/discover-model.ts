@@ -169,7 +169,7 @@ export class DiscoverModel {
     return field === undefined ? [] : ((await this.topValues(field))?.values ?? []);
   }
 
-  /** Learns the names of indices, for the choice of one, behind the first lines. */
+  /** Learns the names of indices, for the choice of one, after the first lines. */
   async loadIndexNames(): Promise<void> {
     await nextFrame();
     try {
@@ -279,7 +279,7 @@ export class DiscoverModel {
     this.rows = [...this.rows, ...this.#shownNext()];
   }
 
-  /** Returns the rows to show behind those that are, which stay as they are. */
+  /** Returns the rows to show after those that are, which stay as they are. */
   #shownNext(): LogDocument[] {
     const next = this.#sorted.slice(this.rows.length);
     const { field, isDescending } = this.#state?.sort ?? NEWEST_FIRST;

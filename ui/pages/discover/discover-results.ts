@@ -1,6 +1,6 @@
 /**
  * Discover's results: fields, histogram, lines and the chosen line. Fires `tr-go` with what is to change in the
- * page's state, and `tr-again` to search anew.
+ * page's state, and `tr-again` to search again.
  */
 
 import { msg, str } from "@lit/localize";
@@ -51,10 +51,10 @@ export class DiscoverResults extends LitElement {
 
   static override styles = [controls, notices, resultsStyles];
 
-  // Kept, as the list of fields draws itself anew where it gets another one than before.
+  // Kept, as the list of fields draws itself again where it gets another one than before.
   #presentIn: readonly LogDocument[] = [];
   #present: ReadonlySet<string> = new Set();
-  /** Fields are listed behind the first lines. */
+  /** Fields are listed after the first lines. */
   #listsFields = false;
   readonly #loadValues = (field: Field): Promise<TopValues | undefined> => this.model.topValues(field);
   readonly #around = (line: LogDocument): SurroundingLines =>

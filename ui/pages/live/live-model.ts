@@ -1,4 +1,4 @@
-/** Live's data: one tail, the lines it brought, what was skipped, and whether it goes on. */
+/** Live's data: one tail, the lines it brought, what was skipped, and whether it continues. */
 
 import { msg, str } from "@lit/localize";
 import type { LiveError, TailGap, TailStats } from "#proto/live.ts";
@@ -49,7 +49,7 @@ export class LiveModel {
   readonly #client: TailClient;
   #abort = new AbortController();
   #announcedMs = 0;
-  /** Live lines that came while the stored ones are searched; undefined behind that. */
+  /** Live lines that came while the stored ones are searched; undefined after that. */
   #held: TailLine[] | undefined;
 
   constructor(search: SearchClient, listener: LiveListener) {
@@ -73,7 +73,7 @@ export class LiveModel {
     );
   }
 
-  /** Begins, or begins anew with another filter. */
+  /** Begins, or starts again with another filter. */
   start(request: LiveRequest): void {
     this.#abort.abort();
     this.#abort = new AbortController();
@@ -97,7 +97,7 @@ export class LiveModel {
     this.#listener.onChange();
   }
 
-  /** Goes on with the newest line. */
+  /** Continues with the newest line. */
   resume(): void {
     this.isPaused = false;
     this.log.unseen = 0;

@@ -121,7 +121,7 @@ export class VisualisationPanel extends LitElement {
     if (this._fault !== undefined || this._staleMs !== undefined) void this.#load();
   };
 
-  /** Put elsewhere on its page it goes on with what it was asking. */
+  /** Put elsewhere on its page it continues with what it was asking. */
   override connectedCallback(): void {
     super.connectedCallback();
     addEventListener(HUB_BACK_EVENT, this.#onHubBack);

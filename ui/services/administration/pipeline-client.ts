@@ -14,7 +14,7 @@ export interface PipelineText {
   readonly revision: number;
 }
 
-/** An event behind a step; null: dropped there. */
+/** An event after a step; null: dropped there. */
 export interface TrialStep {
   readonly name: string;
   readonly matched: boolean;

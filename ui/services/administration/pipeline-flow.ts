@@ -36,7 +36,7 @@ export class PipelineFlow {
       const count = numberIn(plugin, "in");
       const before = this.#before.get(key);
       seen.set(key, { atMs: nowMs, count });
-      // Fewer than before: the pipeline was started anew.
+      // Fewer than before: the pipeline was started again.
       if (before !== undefined && nowMs > before.atMs && count >= before.count)
         this.#rates.set(key, ((count - before.count) * 1_000) / (nowMs - before.atMs));
     }

@@ -9,7 +9,7 @@ export interface SlowQuery {
   readonly atMs: number;
   readonly tookMs: number;
   readonly indices: readonly string[];
-  /** JSON, or the beginning of it with `…` behind where it is long. */
+  /** JSON, or the beginning of it with `…` after where it is long. */
   readonly body: string;
   /** Undefined where hits weren't counted. */
   readonly total: number | undefined;

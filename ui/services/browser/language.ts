@@ -1,6 +1,6 @@
 /**
  * The language of the pages: English as it stands in the sources, others by catalogues that are loaded when they are
- * chosen. It is chosen before any page is loaded; another choice loads the page anew, so no text must follow it.
+ * chosen. It is chosen before any page is loaded; another choice loads the page again, so no text must follow it.
  */
 
 import { configureLocalization } from "@lit/localize";
@@ -30,7 +30,7 @@ export function wantedLanguage(): Language {
   return "en";
 }
 
-/** Remembers a language, undefined: the browser's, and loads the page anew. */
+/** Remembers a language, undefined: the browser's, and loads the page again. */
 export function chooseLanguage(language: Language | undefined): void {
   writePreference("language", language);
   location.reload();

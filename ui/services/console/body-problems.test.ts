@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { bodyProblems } from "./body-problems.ts";
 
-/** Bodies; `«…»` marks what is wrong, with the message behind. */
+/** Bodies; `«…»` marks what is wrong, with the message after. */
 const ROWS: readonly (readonly [body: string, message: string | undefined])[] = [
   ['{"query": {"match_all": {}}}', undefined],
   ['{query: {terms: {a: [1, 2.5, true, null, "x"]}}} # done', undefined],

@@ -74,7 +74,7 @@ function completePath(
   return ranked(wordOfList(word), caret - wordOfList(word).length, caret, [...found.values()]);
 }
 
-/** Behind a comma a list of indices goes on. */
+/** Behind a comma a list of indices continues. */
 function wordOfList(word: string): string {
   return word.slice(word.lastIndexOf(",") + 1);
 }
@@ -232,7 +232,7 @@ function isClosed(body: string, { kind, start, end }: Token): boolean {
   return (kind === "string" || kind === "key") && end - start > 1 && body[end - 1] === '"';
 }
 
-/** A text that is still open reaches to its line's end: what stands behind the word isn't its part. */
+/** A text that is still open reaches to its line's end: what stands after the word isn't its part. */
 function endOfWord(body: string, token: Token): number {
   const text = body.slice(token.start, token.end);
   if (isClosed(body, token) || !text.startsWith('"')) return token.end;

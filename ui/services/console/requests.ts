@@ -13,7 +13,7 @@ export interface ConsoleRequest {
   readonly path: string;
   /** As it was typed; "" where there is none. */
   readonly body: string;
-  /** Lines from 0, both inclusive; blank lines and comments behind the body don't belong to it. */
+  /** Lines from 0, both inclusive; blank lines and comments after the body don't belong to it. */
   readonly firstLine: number;
   readonly lastLine: number;
 }

@@ -38,7 +38,7 @@ function readDrafts(): DashboardDraft[] {
     const known: unknown = JSON.parse(readPreference(NAME) ?? "[]");
     return Array.isArray(known) ? known.flatMap(readOne) : [];
   } catch {
-    // Something else wrote there: they begin anew.
+    // Something else wrote there: they start again.
     return [];
   }
 }

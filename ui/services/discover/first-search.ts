@@ -25,7 +25,7 @@ const LINES_AWAITED_MS = 120;
 /** What was sent and nobody has taken yet. */
 let sent: FirstSearch | undefined;
 
-/** Sends the first requests of an address's hash where it is one of Discover. `later` sends those behind them. */
+/** Sends the first requests of an address's hash where it is one of Discover. `later` sends those after them. */
 export function startFirstSearch(
   hash: string,
   nowMs: number,

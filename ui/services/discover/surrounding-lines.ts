@@ -1,4 +1,4 @@
-/** The lines of the same host and file before and behind a line, whatever the query of the page was. */
+/** The lines of the same host and file before and after a line, whatever the query of the page was. */
 
 import { formatRoute } from "#ui/services/browser/router.ts";
 import { type DiscoverState, type FieldFilter, writeState } from "#ui/services/search/discover-state.ts";

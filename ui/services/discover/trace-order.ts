@@ -18,7 +18,7 @@ export function inReadingOrder(rows: readonly LogDocument[]): LogDocument[] {
   return ordered;
 }
 
-/** Returns how many rows from the start may be shown: a trace at the end may go on in rows that aren't loaded. */
+/** Returns how many rows from the start may be shown: a trace at the end may continue in rows that aren't loaded. */
 export function completeRows(rows: readonly LogDocument[]): number {
   let at = rows.length;
   while (at > 0 && isContinuation(rows[at - 1]!)) at--;
@@ -27,7 +27,7 @@ export function completeRows(rows: readonly LogDocument[]): number {
   return at > 1 ? at - 1 : rows.length;
 }
 
-/** Returns the number behind the last row of the trace that begins at `start`, the newest line of it. */
+/** Returns the number after the last row of the trace that begins at `start`, the newest line of it. */
 function traceEnd(rows: readonly LogDocument[], start: number): number {
   const first = rows[start]!;
   let at = start;

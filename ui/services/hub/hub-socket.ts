@@ -20,7 +20,7 @@ export type SocketLike = Pick<WebSocket, "send" | "close" | "readyState"> & {
 
 export interface SocketListener {
   readonly onOpen?: () => void;
-  /** `body`: what stands behind the message's line; undefined where nothing does. */
+  /** `body`: what stands after the message's line; undefined where nothing does. */
   readonly onMessage?: (message: HubMessage, body: string | undefined) => void;
   /** The connection that was open, or was to be, is gone. */
   readonly onClose?: (code: number, reason: string) => void;

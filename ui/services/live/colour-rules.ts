@@ -21,7 +21,7 @@ export function readRules(): readonly ColourRule[] {
     const known: unknown = JSON.parse(readPreference(NAME) ?? "[]");
     return Array.isArray(known) ? known.filter(isRule).slice(0, MAX_RULES) : [];
   } catch {
-    // Something else wrote there: they begin anew.
+    // Something else wrote there: they start again.
     return [];
   }
 }

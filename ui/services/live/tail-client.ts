@@ -1,4 +1,4 @@
-/** One tail over the tab's connection: credit, reconnects with a growing wait, and going on where it broke off. */
+/** One tail over the tab's connection: credit, reconnects with a growing wait, and continuing where it broke off. */
 
 import { msg, str } from "@lit/localize";
 import {
@@ -73,7 +73,7 @@ export class TailClient {
     this.#transport = transport;
   }
 
-  /** Begins, or begins anew with another filter. */
+  /** Begins, or starts again with another filter. */
   start(request: TailRequest): void {
     const last = this.#sub;
     this.#sub = this.#transport.nextSub();

@@ -62,7 +62,7 @@ export class TailLog {
     this.shownRate = (stats.sent - before.stats.sent) / seconds;
   }
 
-  /** Returns the lines that are kept as texts, each behind its time. */
+  /** Returns the lines that are kept as texts, each after its time. */
   texts(): string[] {
     const lines: string[] = [];
     for (let number = this.ring.first; number < this.ring.end; number++) {
@@ -73,14 +73,14 @@ export class TailLog {
     return lines;
   }
 
-  /** Forgets the lines; counts and rates go on. */
+  /** Forgets the lines; counts and rates continue. */
   clear(): void {
     this.ring.clear();
     this.unseen = 0;
     this.skipped = 0;
   }
 
-  /** Begins anew with another filter. */
+  /** Starts again with another filter. */
   reset(): void {
     this.clear();
     this.#last = undefined;

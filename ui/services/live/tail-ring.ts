@@ -17,7 +17,7 @@ export class TailRing<T> {
     return Math.max(this.#cleared, this.#end - this.capacity);
   }
 
-  /** Number behind the newest entry. */
+  /** Number after the newest entry. */
   get end(): number {
     return this.#end;
   }

@@ -84,7 +84,7 @@ export class LogDocument {
     return text;
   }
 
-  /** Returns a column's text on one line as far as it is searched, further than a row shows it from its begin. */
+  /** Returns a column's text on one line as far as it is searched, further than a row shows it from its start. */
   lineText(column: string): string {
     const text = this.rowText(column);
     if (text.length < MAX_ROW_TEXT) return text;

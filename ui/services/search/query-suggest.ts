@@ -44,7 +44,7 @@ export function wordAt(query: string, caret: number): QueryWord {
   return { from: caret - value.length, to: caret + rest, field: word.slice(signs, colon), begun };
 }
 
-/** Returns what a word that is no value may become: fields by name, and operators behind another word. */
+/** Returns what a word that is no value may become: fields by name, and operators after another word. */
 export function suggestNames(query: string, word: QueryWord, fields: FieldCatalogue): Suggestion[] {
   const begun = word.begun.toLowerCase();
   const found = [...fields.values()]
@@ -90,7 +90,7 @@ export function recentQueries(): readonly string[] {
     const known: unknown = JSON.parse(readPreference(NAME) ?? "[]");
     return Array.isArray(known) ? known.filter((one) => typeof one === "string").slice(0, MAX_QUERIES) : [];
   } catch {
-    // Something else wrote there: they begin anew.
+    // Something else wrote there: they start again.
     return [];
   }
 }

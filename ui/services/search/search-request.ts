@@ -31,7 +31,7 @@ export function buildQuery({ query, filters }: Query, range: ResolvedRange | und
   return { bool: { must, filter, must_not: mustNot } };
 }
 
-/** Where a page of rows goes on. */
+/** Where a page of rows continues. */
 export interface PageStart {
   /** The last row's values of what is sorted by, time and offset last. */
   readonly after: readonly unknown[];
@@ -43,7 +43,7 @@ export interface PageStart {
 export type RowsQuery = Query & { readonly sort?: Sort };
 
 /**
- * Returns the search for rows. The page behind another begins at its last time and offset once more, as lines of several
+ * Returns the search for rows. The page after another begins at its last time and offset once more, as lines of several
  * files can share both; its reader leaves out what is there.
  */
 export function rowsRequest(state: RowsQuery, range: ResolvedRange, start?: PageStart): Body {
@@ -53,7 +53,7 @@ export function rowsRequest(state: RowsQuery, range: ResolvedRange, start?: Page
   const size = Math.min(MAX_PAGE_ROWS, PAGE_ROWS + start.rowsAtLast);
   const step = sort.field === TIME_FIELD && !sort.isDescending ? -1 : 1;
   const offset = Number(start.after.at(-1));
-  // Lines without an offset stand behind all others of their time.
+  // Lines without an offset stand after all others of their time.
   const from = Number.isSafeInteger(offset) ? offset + step : -step * Number.MAX_SAFE_INTEGER;
   return { ...body, size, search_after: [...start.after.slice(0, -1), from] };
 }

@@ -23,7 +23,7 @@ export class RowHeights {
     return this.topOf(this.#count);
   }
 
-  /** Takes more rows behind the last, of the guessed height. */
+  /** Takes more rows after the last, of the guessed height. */
   grow(count: number): void {
     const heights = new Float64Array(count).fill(this.#guessPx);
     heights.set(this.#heights.subarray(0, Math.min(count, this.#count)));
@@ -52,7 +52,7 @@ export class RowHeights {
     return sum;
   }
 
-  /** Returns the row at a place; the last one for places behind it. */
+  /** Returns the row at a place; the last one for places after it. */
   rowAt(placePx: number): number {
     let row = 0;
     let left = placePx;

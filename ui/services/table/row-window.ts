@@ -4,7 +4,7 @@
 const OVERSCAN_ROWS = 6;
 
 export interface RowWindow {
-  /** First row to draw, and the one behind the last. */
+  /** First row to draw, and the one after the last. */
   readonly first: number;
   readonly end: number;
 }

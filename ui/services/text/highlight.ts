@@ -22,7 +22,7 @@ export function highlightWords(query: string): string[] {
   return [...words].slice(0, MAX_WORDS);
 }
 
-/** Tells whether words differ: the same ones in another list are no reason to write every row anew. */
+/** Tells whether words differ: the same ones in another list are no reason to write every row again. */
 export function hasOtherWords(words: readonly string[], before: readonly string[] | undefined): boolean {
   return words.length !== before?.length || words.some((word, at) => word !== before[at]);
 }
@@ -37,13 +37,13 @@ export function compileHighlight(words: readonly string[]): RegExp | undefined {
   );
 }
 
-/** Parts of a cell: the line's begin, and what stands before a hit behind that. */
+/** Parts of a cell: the line's start, and what stands before a hit after that. */
 const BEGIN_PART = 1 / 3;
 const LEAD_PART = 1 / 6;
 const LEFT_OUT = " … ";
 
 /**
- * Returns the text as a cell of `letters` should show it: where the first hit would be cut off, its begin and what is
+ * Returns the text as a cell of `letters` should show it: where the first hit would be cut off, its start and what is
  * around the hit. The first expression that hits counts.
  */
 export function pieceAround(text: string, expressions: readonly RegExp[], letters: number): string {

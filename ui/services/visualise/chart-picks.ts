@@ -42,7 +42,7 @@ export function addClause(query: string, clause: string): string {
   return /\bOR\b/.test(text) ? `(${text}) AND ${clause}` : `${text} AND ${clause}`;
 }
 
-/** "" for further values: nothing names them all. */
+/** "" for more values: nothing names them all. */
 function clauseOf(field: string, value: string, part: Group["part"]): string {
   const name = nameOf(field);
   if (part === "others") return "";

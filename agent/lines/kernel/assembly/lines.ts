@@ -37,7 +37,7 @@ export function count(start: usize, end: usize): u32 {
 /**
  * Writes the lines of bytes `start` to `end` as events, from `to` up to `limit`, both within one memory and apart.
  * `offset`: of `start` in the file. It stops before a line without an end, one of more than `maxBytes`, one that begins
- * with NUL, one that doesn't fit below `limit`, and one whose end is behind `suspect`. Returns which of them it was.
+ * with NUL, one that doesn't fit below `limit`, and one whose end is after `suspect`. Returns which of them it was.
  */
 export function pack(
   start: usize,

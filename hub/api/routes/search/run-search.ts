@@ -16,7 +16,7 @@ export interface SearchRun {
   readonly objectTotals: boolean;
   /** False: a failed shard fails the search. */
   readonly allowPartial: boolean;
-  /** False: answered anew whatever is kept. */
+  /** False: answered again whatever is kept. */
   readonly useCache: boolean;
   readonly signal: AbortSignal;
 }

@@ -15,7 +15,7 @@ export function at(buffer: usize): usize {
   return load<u32>(buffer, BUFFER_AT);
 }
 
-/** Address behind the last byte in use. */
+/** Address after the last byte in use. */
 @inline
 export function end(buffer: usize): usize {
   return load<u32>(buffer, BUFFER_AT) + load<u32>(buffer, BUFFER_LENGTH);
@@ -37,7 +37,7 @@ export function setLength(buffer: usize, bytes: u32): void {
   store<u32>(buffer, bytes, BUFFER_LENGTH);
 }
 
-/** Writes a varint at `place`, which has room; returns the place behind it. */
+/** Writes a varint at `place`, which has room; returns the place after it. */
 export function putVarint(place: usize, value: u32): usize {
   let rest = value;
   while (rest >= 0x80) {

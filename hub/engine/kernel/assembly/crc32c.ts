@@ -25,7 +25,7 @@ export function makeCrcTables(): void {
   }
 }
 
-/** CRC of `count` bytes, going on from `crc` (0 at the start). */
+/** CRC of `count` bytes, continuing from `crc` (0 at the start). */
 export function crc32c(bytes: usize, count: u32, crc: u32): u32 {
   const table = at(scratch + SCRATCH_CRC);
   let c = ~crc;

@@ -76,7 +76,7 @@ function addSingle(pool: usize, seal: usize, term: usize, occurrence: u32, kept:
 }
 
 /**
- * Adds a term that one document has: `number`, its frequency, and, from `rest` on, what the entry says behind the number.
+ * Adds a term that one document has: `number`, its frequency, and, from `rest` on, what the entry says after the number.
  */
 export function putSingle(
   seal: usize,
@@ -144,7 +144,7 @@ function putText(seal: usize, text: usize, bytes: u32, from: usize): usize {
   return place + (bytes - shared);
 }
 
-/** Bytes that two texts have in common; up to 7 bytes behind each are read. */
+/** Bytes that two texts have in common; up to 7 bytes after each are read. */
 function sharedPrefix(a: usize, aLength: u32, b: usize, bLength: u32): u32 {
   const common = min(aLength, bLength);
   for (let index: u32 = 0; index < common; index += 8) {

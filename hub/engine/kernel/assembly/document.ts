@@ -43,7 +43,7 @@ import { addUnicodeText } from "./unicode";
 /**
  * Indexes documents of the scratch input as `doc` and those that follow: `count` entries at `extents`, each the offset and
  * the length of one. Stops at the first that isn't done and notes what it needs in the scratch structure: DOCUMENT_REFUSED,
- * or the number of the tape's entry that is the host's, behind which `resumeDocument` goes on. Returns its number, else
+ * or the number of the tape's entry that is the host's, after which `resumeDocument` continues. Returns its number, else
  * `count`. The bytes of documents are changed.
  */
 export function writeDocuments(pool: usize, root: usize, extents: usize, count: u32, doc: u32): u32 {

@@ -1,6 +1,6 @@
 /**
  * Endings of documents: those of one source mostly end alike, with what is said of the source. Where a document's outermost
- * object goes on as the one before did, byte by byte to the end, its values are taken over from that one's tape, the
+ * object continues as the one before did, byte by byte to the end, its values are taken over from that one's tape, the
  * keywords among them with the numbers of their terms. What is remembered is good within one run of documents.
  */
 
@@ -32,7 +32,7 @@ const MAX_PLACES: u32 = 32;
 /** Endings of a document that are compared: who makes them differ in their last bytes gains nothing. */
 const MAX_COMPARED: u32 = 4;
 
-/** End of the document at hand. */
+/** End of the current document. */
 let stop: usize = 0;
 /** Begin and end of the one before; 0: there is none to compare with. */
 let inputBefore: usize = 0;
@@ -57,14 +57,14 @@ export function followDocument(start: usize, end: usize): void {
   comparisons = MAX_COMPARED;
 }
 
-/** The document at hand is read and indexed: the next one may end like it. */
+/** The current document is read and indexed: the next one may end like it. */
 export function rememberDocument(): void {
   inputBefore = input;
   stopBefore = stop;
 }
 
 /**
- * Returns the end of the document where it goes on as the one before did and what follows is on the tape; else 0, and the
+ * Returns the end of the document where it continues as the one before did and what follows is on the tape; else 0, and the
  * place is noted, where a member of the outermost object begins.
  */
 export function takeEnding(place: usize): usize {

@@ -96,7 +96,7 @@ export function addPoint(field: usize, doc: u32, latitude: f64, longitude: f64):
   push64(field + FIELD_LONGITUDES, floor(min(longitude, 180 - LONGITUDE_STEP) / LONGITUDE_STEP));
 }
 
-/** Adds a keyword of less than 65,536 bytes and returns the number of its term; up to 31 bytes behind it are read. */
+/** Adds a keyword of less than 65,536 bytes and returns the number of its term; up to 31 bytes after it are read. */
 export function addKeyword(pool: usize, field: usize, doc: u32, text: usize, count: u32): u32 {
   reserveTerms(pool, 1, count);
   const term = internTerm(pool, load<u32>(field, FIELD_NUMBER), text, count);
@@ -144,7 +144,7 @@ export function addToken(pool: usize, field: usize, doc: u32, text: usize, count
   addWord(pool, field, load<u32>(field, FIELD_NUMBER), text, count);
 }
 
-/** Whether the last run goes on with a word of `doc` at `position`. */
+/** Whether the last run continues with a word of `doc` at `position`. */
 function continuesRun(field: usize, doc: u32, position: u32): bool {
   if (length(field + FIELD_RUNS) === 0) return false;
   const run = end(field + FIELD_RUNS) - TOKEN_RUN_BYTES;

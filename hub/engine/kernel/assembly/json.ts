@@ -1,5 +1,5 @@
 /**
- * Reads JSON (RFC 8259) byte by byte and sixteen at a time. A zero must stand behind the document: no rule of the grammar
+ * Reads JSON (RFC 8259) byte by byte and sixteen at a time. A zero must stand after the document: no rule of the grammar
  * takes one, so nothing here looks for the end. Strict: what isn't surely right is refused (0), and the host, whose twin
  * is json/scanner.ts, says what is wrong. What was read last stands in globals.
  */
@@ -57,7 +57,7 @@ export function clearString(): void {
   isHigh = false;
 }
 
-/** Reads a string from behind its opening quote; returns the place of the closing one. */
+/** Reads a string from after its opening quote; returns the place of the closing one. */
 export function readString(start: usize): usize {
   const quote = i8x16.splat(0x22);
   const backslash = i8x16.splat(0x5c);
@@ -111,7 +111,7 @@ function hexOf(byte: u8): u32 {
   return letter < 6 ? letter + 10 : 16;
 }
 
-/** What a letter behind a backslash stands for; 0 for none. */
+/** What a letter after a backslash stands for; 0 for none. */
 function simpleEscape(letter: u8): u8 {
   switch (letter as u32) {
     case 0x22:
@@ -156,7 +156,7 @@ export function resolveEscapes(start: usize, stop: usize): usize {
   return to;
 }
 
-/** Reads a number; returns the place behind it. */
+/** Reads a number; returns the place after it. */
 export function readNumber(start: usize): usize {
   let place = start;
   isNegative = load<u8>(place) === 0x2d;

@@ -1,17 +1,17 @@
 /** Places of what a merge of dictionaries shares with TypeScript; see layout.ts. */
 
-/** One input: a window of its dictionary's blocks, one of its postings, the term at hand. */
+/** One input: a window of its dictionary's blocks, one of its postings, the current term. */
 export const WALK_BLOCKS = 0;
 export const WALK_POSTINGS = 16;
 export const WALK_TEXT = 32;
-/** The first eight bytes of the term at hand as a big-endian number, u64. */
+/** The first eight bytes of the current term as a big-endian number, u64. */
 export const WALK_PREFIX = 48;
 /** Place of the next entry among the bytes of the window, terms of the window that weren't read. */
 export const WALK_AT = 56;
 export const WALK_HERE = 60;
-/** Terms behind the window. */
+/** Terms after the window. */
 export const WALK_LEFT = 64;
-/** Number of the term behind the one at hand. */
+/** Number of the term after the current one. */
 export const WALK_NUMBER = 68;
 /** See WALK_ENDED. */
 export const WALK_STATE = 72;
@@ -26,7 +26,7 @@ export const WALK_MAP = 88;
 export const WALK_ORDINALS = 92;
 /** Address of one bit for each term that stays though no document is listed for it; 0: none does. */
 export const WALK_USED = 96;
-/** Of the term at hand: documents, occurrences, bytes of postings and positions, where the postings begin in the window. */
+/** Of the current term: documents, occurrences, bytes of postings and positions, where the postings begin in the window. */
 export const WALK_DOC_FREQ = 100;
 export const WALK_TOTAL_FREQ = 104;
 export const WALK_POSTINGS_BYTES = 108;
@@ -38,7 +38,7 @@ export const WALK_BYTES = 128;
 
 export const NO_DOCUMENT = 0xffffffff;
 
-/** A walk before its next term, on a term, behind its last one. */
+/** A walk before its next term, on a term, after its last one. */
 export const WALK_WAITS = 0;
 export const WALK_STANDS = 1;
 export const WALK_ENDED = 2;

@@ -9,7 +9,7 @@ export const BUFFER_LENGTH = 4;
 export const BUFFER_CAPACITY = 8;
 export const BUFFER_BYTES = 16;
 
-/** Bytes behind the room of a buffer that may be read, and written by copies: whole words and vectors are moved. */
+/** Bytes after the room of a buffer that may be read, and written by copies: whole words and vectors are moved. */
 export const SLACK_BYTES = 64;
 
 /** Terms of one segment buffer: three growing buffers, then numbers. */
@@ -28,7 +28,7 @@ export const SLOT_BYTES = 8;
 /** One term. field << 16 | length of the text in bytes. */
 export const TERM_FIELD_LENGTH = 0;
 export const TERM_HASH = 4;
-/** The text with zeros behind it; of a longer one its first bytes and, behind eight of them, where it stands. */
+/** The text with zeros after it; of a longer one its first bytes and, after eight of them, where it stands. */
 export const TERM_TEXT = 8;
 export const TERM_TEXT_AT = 16;
 export const TERM_BYTES = 32;
@@ -102,12 +102,12 @@ export const KEEP_POSITIONS = 2;
 /** An occurrence in a text: document, position. */
 export const OCCURRENCE_BYTES = 8;
 
-/** Stored bytes by document: packed blocks, where each begins, lengths and bytes of the block at hand. */
+/** Stored bytes by document: packed blocks, where each begins, lengths and bytes of the current block. */
 export const STORED_DATA = 0;
 export const STORED_INDEX = 16;
 export const STORED_LENGTHS = 32;
 export const STORED_BLOCK = 48;
-/** First document of the block at hand, and the one that will be added next. */
+/** First document of the current block, and the one that will be added next. */
 export const STORED_FIRST_DOC = 64;
 export const STORED_NEXT_DOC = 68;
 /** Bytes at which a block is closed. */
@@ -284,7 +284,7 @@ export const COLUMN_BITS = 41;
 export const COLUMN_COUNT_BITS = 42;
 export const COLUMN_ENTRY_BYTES = 48;
 
-/** Neighbouring blocks of a column: address of their entries, one more entry behind them; number of blocks. */
+/** Neighbouring blocks of a column: address of their entries, one more entry after them; number of blocks. */
 export const RUN_INDEX = 0;
 export const RUN_BLOCKS = 4;
 /** Their data: address, bytes, place of the first byte in the column's data. */

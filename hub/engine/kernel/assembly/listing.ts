@@ -71,7 +71,7 @@ export function listTerm(walk: usize, hasPositions: bool): bool {
   return docFreq === 1 ? listInlined(walk, total, hasPositions) : listBlocks(walk, docFreq, total, hasPositions);
 }
 
-/** Room for `more` numbers, and for what unpacking a group writes too much, behind `used` ones that stay. */
+/** Room for `more` numbers, and for what unpacking a group writes too much, after `used` ones that stay. */
 function makeRoom(buffer: usize, used: u32, more: u32): void {
   setLength(scratch + buffer, used * 4);
   reserve(scratch + buffer, (more + GROUP) * 4);
@@ -131,7 +131,7 @@ function unpackFreqs(packed: usize, bits: u32, out: usize): void {
     v128.store(out + row, i32x4.add(v128.load(out + row), one));
 }
 
-/** Documents behind the last full block, as writeTail of postings.ts leaves them behind the impact. */
+/** Documents after the last full block, as writeTail of postings.ts leaves them after the impact. */
 function readTail(place: usize, stop: usize, count: u32, last: u32): bool {
   if (place > stop) return false;
   const docs = at(scratch + SCRATCH_DOCS) + listed * 4;
@@ -148,7 +148,7 @@ function readTail(place: usize, stop: usize, count: u32, last: u32): bool {
   return cursor <= stop;
 }
 
-/** Occurrences of the `count` documents behind those listed. */
+/** Occurrences of the `count` documents after those listed. */
 function sumOfFreqs(count: u32): u32 {
   const freqs = at(scratch + SCRATCH_FREQS) + listed * 4;
   let sum: u64 = 0;
@@ -156,7 +156,7 @@ function sumOfFreqs(count: u32): u32 {
   return sum > MAX_OCCURRENCES ? u32.MAX_VALUE : (sum as u32);
 }
 
-/** Reads `count` gaps between positions behind those listed; returns the place behind them, 0 where they are damaged. */
+/** Reads `count` gaps between positions after those listed; returns the place after them, 0 where they are damaged. */
 function readGaps(from: usize, stop: usize, count: u32): usize {
   let out = at(scratch + SCRATCH_POSITIONS) + gaps * 4;
   let place = from;

@@ -29,7 +29,7 @@ export function packLz4(count: u32): u32 {
   return length(packed);
 }
 
-/** Appends the `count` bytes at `from`, packed, to the buffer `out`, which they aren't in. Up to 7 bytes behind them are read. */
+/** Appends the `count` bytes at `from`, packed, to the buffer `out`, which they aren't in. Up to 7 bytes after them are read. */
 export function packBlock(from: usize, count: u32, out: usize): void {
   const matches = scratch + SCRATCH_MATCHES;
   setLength(matches, 0);

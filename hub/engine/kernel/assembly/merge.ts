@@ -102,7 +102,7 @@ function addInlined(walk: usize, seal: usize, hasPositions: bool): bool {
   return true;
 }
 
-/** Adds the term of `least` and of all walks behind that stand on the same one, `same` together. */
+/** Adds the term of `least` and of all walks after that stand on the same one, `same` together. */
 function addMerged(least: usize, stop: usize, same: u32, seal: usize, hasPositions: bool): bool {
   let isKept = false;
   let left = same;
@@ -148,7 +148,7 @@ function added(walk: usize, seal: usize): void {
   store<u32>(seal, at(seal + SEAL_TERM) as u32, SEAL_PREVIOUS);
 }
 
-/** Notes the number of the term that was added last as that of the one a walk stands on, and lets the walk go on. */
+/** Notes the number of the term that was added last as that of the one a walk stands on, and lets the walk continue. */
 function leave(walk: usize, seal: usize): void {
   const ordinals = load<u32>(walk, WALK_ORDINALS) as usize;
   if (ordinals !== 0)

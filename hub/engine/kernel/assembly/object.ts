@@ -35,12 +35,12 @@ export function hashName(name: usize, count: u32): u32 {
   return hashOf(0, name, count);
 }
 
-/** Reads an object from behind its brace; returns the place behind it, 0 to refuse the document. */
+/** Reads an object from after its brace; returns the place after it, 0 to refuse the document. */
 export function readObject(node: usize, start: usize, depth: u32): usize {
   if (depth >= MAX_DEPTH) return 0;
   let place = skipSpace(start);
   if (load<u8>(place) === 0x7d) return place + 1;
-  // Objects mostly have the same names in the same order: where the next name stood is remembered behind each.
+  // Objects mostly have the same names in the same order: where the next name stood is remembered after each.
   let guess = node + NODE_GUESS;
   while (load<u8>(place) === 0x22) {
     if (depth === 0) {
@@ -108,7 +108,7 @@ function unknownChild(node: usize, name: usize, count: u32): usize {
   return load<u32>(node, NODE_TARGETS);
 }
 
-/** Reads the value of a node; returns the place behind it, 0 to refuse the document. */
+/** Reads the value of a node; returns the place after it, 0 to refuse the document. */
 function readValue(node: usize, place: usize, depth: u32): usize {
   const kind = load<u32>(node, NODE_KIND);
   if (kind === KIND_LEAF) return readLeaf(node, place, depth);
@@ -121,7 +121,7 @@ function readValue(node: usize, place: usize, depth: u32): usize {
   return load<u32>(place) === NULL_WORD ? place + 4 : 0;
 }
 
-/** Reads an array from behind its bracket, each element as a value of the node. */
+/** Reads an array from after its bracket, each element as a value of the node. */
 export function readElements(node: usize, start: usize, depth: u32): usize {
   if (depth >= MAX_DEPTH) return 0;
   let place = skipSpace(start);
@@ -143,7 +143,7 @@ export function leaveToHost(node: usize, place: usize, depth: u32): usize {
   return next;
 }
 
-/** Passes over a value; returns the place behind it, 0 to refuse the document. */
+/** Passes over a value; returns the place after it, 0 to refuse the document. */
 export function skipValue(place: usize, depth: u32): usize {
   const byte = load<u8>(place);
   if (byte !== 0x7b && byte !== 0x5b) return readScalar(place);

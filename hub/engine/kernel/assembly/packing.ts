@@ -5,7 +5,7 @@ export function bitsOf(value: u32): u32 {
   return 32 - clz(value);
 }
 
-/** Packs the 128 u32 at `values`, each below 2^bits, to `out`; returns the place behind the 16 * bits bytes. */
+/** Packs the 128 u32 at `values`, each below 2^bits, to `out`; returns the place after the 16 * bits bytes. */
 export function packGroup(values: usize, bits: u32, out: usize): usize {
   if (bits === 0) return out;
   let word = i32x4.splat(0);
@@ -26,7 +26,7 @@ export function packGroup(values: usize, bits: u32, out: usize): usize {
   return place;
 }
 
-/** Unpacks 128 numbers of `bits` bits at `packed` to the u32 at `out`. Reads 16 bytes behind the last one at most. */
+/** Unpacks 128 numbers of `bits` bits at `packed` to the u32 at `out`. Reads 16 bytes after the last one at most. */
 export function unpackGroup(packed: usize, bits: u32, out: usize): void {
   if (bits === 0) {
     memory.fill(out, 0, 512);

@@ -12,7 +12,7 @@ const POSTINGS_BYTES: usize = 4;
 const POSITIONS: usize = 8;
 const POSITIONS_BYTES: usize = 12;
 const DOC_FREQ: usize = 16;
-/** Number of the block decoded + 1, its documents, the one at hand, the first position of it in its block. */
+/** Number of the block decoded + 1, its documents, the current one, the first position of it in its block. */
 const BLOCK: usize = 20;
 const SIZE: usize = 24;
 const INDEX: usize = 28;
@@ -46,7 +46,7 @@ function varint(end: usize): u32 {
   return value;
 }
 
-/** Decodes block number `block` (the number of full blocks: the tail); false behind the last. */
+/** Decodes block number `block` (the number of full blocks: the tail); false after the last. */
 function loadBlock(term: usize, block: u32, docCount: u32): bool {
   const postings = load<u32>(term, POSTINGS) as usize;
   const end = postings + load<u32>(term, POSTINGS_BYTES);
@@ -103,7 +103,7 @@ function loadTail(term: usize, blocks: u32, count: u32, before: i32, end: usize)
   store<u32>(term, count, SIZE);
 }
 
-/** Moves to the first document at or behind `target` and returns it. */
+/** Moves to the first document at or after `target` and returns it. */
 function advance(term: usize, target: u32, docCount: u32): u32 {
   while (true) {
     const size = load<u32>(term, SIZE);
@@ -127,7 +127,7 @@ function advance(term: usize, target: u32, docCount: u32): u32 {
   }
 }
 
-/** Decodes the positions of the block at hand: distances within each document. */
+/** Decodes the positions of the current block: distances within each document. */
 function loadPositions(term: usize): void {
   const size = load<u32>(term, SIZE);
   let total: u32 = 0;
@@ -169,7 +169,7 @@ function loadPositions(term: usize): void {
   store<u32>(term, 1, HAS_POSITIONS);
 }
 
-/** True where a position of `second` is one of `first` plus `distance`, in the document at hand. */
+/** True where a position of `second` is one of `first` plus `distance`, in the current document. */
 function areNear(first: usize, second: usize, distance: u32): bool {
   if (load<u32>(first, HAS_POSITIONS) === 0) loadPositions(first);
   if (load<u32>(second, HAS_POSITIONS) === 0) loadPositions(second);
@@ -195,7 +195,7 @@ function areNear(first: usize, second: usize, distance: u32): bool {
 }
 
 /**
- * Sets the bits (docCount of them, at `bits`) of the documents in which `second` stands `distance` places behind `first`.
+ * Sets the bits (docCount of them, at `bits`) of the documents in which `second` stands `distance` places after `first`.
  * Returns 1, or 0 where the twin has to do it: the bytes lead outside, or a block has more positions than there is room for.
  */
 export function nearSet(first: usize, second: usize, distance: u32, docCount: u32, bits: usize): u32 {

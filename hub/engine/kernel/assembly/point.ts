@@ -25,7 +25,7 @@ export function readPoint(node: usize, place: usize, depth: u32): usize {
   return next;
 }
 
-/** The point at hand, in degrees, and which parts of it were read. */
+/** The current point, in degrees, and which parts of it were read. */
 let latitude: f64 = 0;
 let longitude: f64 = 0;
 let pointParts: u32 = 0;
@@ -61,7 +61,7 @@ function readPointArray(start: usize): usize {
   return place !== 0 && load<u8>(place) === 0x5d ? place + 1 : 0;
 }
 
-/** Reads a number and the white space behind it; 0 where the host must, or the part was read before. */
+/** Reads a number and the white space after it; 0 where the host must, or the part was read before. */
 function readPointPart(place: usize, part: u32): usize {
   const next = readNumber(place);
   if (next === 0 || !isExact() || (pointParts & part) !== 0) return 0;

@@ -97,7 +97,7 @@ function listWords(from: usize, count: u32): void {
   totalFreq = count;
 }
 
-/** Appends the term that was listed to `out`; returns how many bytes it takes without the positions behind them. */
+/** Appends the term that was listed to `out`; returns how many bytes it takes without the positions after them. */
 export function writePostings(norms: usize, withPositions: bool, out: usize): u32 {
   const blocks = docCount / GROUP;
   const positionsOut = scratch + SCRATCH_POSITIONS_OUT;
@@ -141,7 +141,7 @@ export function writePostings(norms: usize, withPositions: bool, out: usize): u3
   return (place - from) as u32;
 }
 
-/** Documents behind the last full block. */
+/** Documents after the last full block. */
 function writeTail(start: u32, last: u32, norms: usize, from: usize, positionsOut: usize): usize {
   const count = docCount - start;
   if (count === 0) return from;

@@ -22,7 +22,7 @@ export let valueStop: usize = 0;
 /** What isPlainUnicode says of it: 0 where it wasn't asked, 1 no, 2 yes. */
 let plainness: u32 = 0;
 
-/** Reads a string, number or literal; returns the place behind it. */
+/** Reads a string, number or literal; returns the place after it. */
 export function readScalar(place: usize): usize {
   plainness = 0;
   const byte = load<u8>(place);
@@ -51,7 +51,7 @@ export function readScalar(place: usize): usize {
   return valueStop;
 }
 
-/** Whether the string at hand is plain text beyond ASCII; several targets ask. */
+/** Whether the current string is plain text beyond ASCII; several targets ask. */
 export function isPlain(): bool {
   if (plainness === 0) plainness = isPlainUnicode(valueStart, (valueStop - valueStart) as u32) ? 2 : 1;
   return plainness === 2;

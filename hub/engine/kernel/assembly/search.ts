@@ -9,7 +9,7 @@ import { unpackDocs } from "./packing";
 /** Where the last varint ended. */
 let cursor: usize = 0;
 
-/** Reads a varint at `cursor`, below 2^35; zero behind `end`. */
+/** Reads a varint at `cursor`, below 2^35; zero after `end`. */
 function varint(end: usize): u32 {
   let value: u32 = 0;
   for (let shift: u32 = 0; shift < 35 && cursor < end; shift += 7) {
@@ -183,7 +183,7 @@ export function scanTerms(
     if (!(held && heldEnd <= shared)) {
       const from = shared >= needleLength ? shared - needleLength + 1 : 0;
       held = holds(text, held ? 0 : from, size, needle, needleLength);
-      // Not known exactly: it is found anew unless the whole term is shared.
+      // Not known exactly: it is found again unless the whole term is shared.
       heldEnd = size;
     }
     if (held) {

@@ -19,7 +19,7 @@ const SPARE_BITS: u64 = 11;
 
 /**
  * Writes the shapes of documents of the scratch input, a double each, at `out`: `count` entries at `extents`, each the
- * offset and the length of one. Up to 31 bytes behind a document are read.
+ * offset and the length of one. Up to 31 bytes after a document are read.
  */
 export function shapesOf(extents: usize, count: u32, out: usize): void {
   const base = at(scratch + SCRATCH_INPUT);
@@ -59,7 +59,7 @@ function shapeOf(start: usize, end: usize): u64 {
   return hash;
 }
 
-/** Goes on with the bytes of a name, eight at a time; reads up to 7 behind them. */
+/** Continues with the bytes of a name, eight at a time; reads up to 7 after them. */
 function withName(before: u64, name: usize, count: u32): u64 {
   let hash = withWord(before, count);
   let left = count;

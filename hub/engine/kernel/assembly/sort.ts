@@ -17,7 +17,7 @@ const FEW_TERMS: u32 = 128;
 /** An entry: the first eight bytes as a big-endian number, the term's id. */
 const ENTRY_BYTES: u32 = 16;
 
-/** Writes ids grouped by field to `ids`; `starts` (fieldCount + 1 numbers) receives where each field's begin. */
+/** Writes ids grouped by field to `ids`; `starts` (fieldCount + 1 numbers) receives where those of each field begin. */
 export function groupTerms(pool: usize, fieldCount: u32, starts: usize, ids: usize): void {
   memory.fill(starts, 0, (fieldCount + 1) * 4);
   const count = load<u32>(pool, POOL_TERM_COUNT);

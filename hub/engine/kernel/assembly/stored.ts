@@ -38,7 +38,7 @@ export function addStored(stored: usize, input: usize, extents: usize, count: u3
   }
 }
 
-/** Packs the documents at hand as a block. */
+/** Packs the current documents as a block. */
 export function closeStored(stored: usize): void {
   const lengths = length(stored + STORED_LENGTHS);
   const bytes = length(stored + STORED_BLOCK);

@@ -32,7 +32,7 @@ import {
   SUM_TOTAL,
 } from "./layout";
 
-/** Largest of `count` numbers. What lies behind them is overwritten. */
+/** Largest of `count` numbers. What lies after them is overwritten. */
 function largest(numbers: usize, count: u32): u32 {
   for (let at = count; (at & 3) !== 0; at++) store<u32>(numbers + (at << 2), 0);
   let most = i32x4.splat(0);
@@ -178,7 +178,7 @@ function sumBlock(by: usize, run: usize, block: u32, mask: usize, ordinals: u32,
       const lowest = bits & -bits;
       const group = <u32>first + load<u32>(groups + ((groupRank + popcnt(haveGroup & (lowest - 1))) << 2)) * stride;
       const number = load<u32>(numbers + ((rank + popcnt(have & (lowest - 1))) << 2));
-      // What stands behind the block's numbers is of others; only damage leads there.
+      // What stands after the block's numbers is of others; only damage leads there.
       if (group < ordinals) addValue(sums + <usize>group * SUM_BYTES, base + <f64>number * step);
       bits ^= lowest;
     }

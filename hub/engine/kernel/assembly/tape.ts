@@ -4,7 +4,7 @@ import { end, length, reserve, setLength } from "./buffer";
 import { ENTRY_ACTION, ENTRY_BYTES, ENTRY_START, ENTRY_STOP, ENTRY_TARGET, SCRATCH_TAPE } from "./layout";
 import { scratch } from "./scratch";
 
-/** Where the document at hand begins. */
+/** Where the current document begins. */
 export let input: usize = 0;
 
 /** Empties the tape for the document that begins at `start`. */

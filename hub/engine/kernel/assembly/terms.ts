@@ -36,7 +36,7 @@ export function seedHash(seed: u64, factor: u64): void {
   hashFactor = factor | 1;
 }
 
-/** Hash of bytes in a field, eight at a time; reads up to 7 bytes behind them. */
+/** Hash of bytes in a field, eight at a time; reads up to 7 bytes after them. */
 export function hashOf(field: u32, text: usize, count: u32): u32 {
   let h = hashSeed + ((field as u64) << 32) + (count as u64);
   let place = text;
@@ -54,7 +54,7 @@ export function hashOf(field: u32, text: usize, count: u32): u32 {
   return ((h * HASH_FINISH) >>> 32) as u32;
 }
 
-/** Whether two runs of `count` bytes are equal; reads up to 7 bytes behind each. */
+/** Whether two runs of `count` bytes are equal; reads up to 7 bytes after each. */
 export function equals(a: usize, b: usize, count: u32): bool {
   let left = count;
   while (left >= 8) {
@@ -97,7 +97,7 @@ function rehash(pool: usize, slots: u32): void {
   }
 }
 
-/** Returns the id of a term, new or not. Room must have been made. Up to 31 bytes behind the text are read. */
+/** Returns the id of a term, new or not. Room must have been made. Up to 31 bytes after the text are read. */
 export function internTerm(pool: usize, field: u32, text: usize, count: u32): u32 {
   if (count > (SHORT_TERM_BYTES as u32)) return internLong(pool, field, text, count);
   const first = load<u64>(text) & firstBytes(count);

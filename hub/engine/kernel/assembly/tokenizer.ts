@@ -22,7 +22,7 @@ const WORD: u8 = 0x0f;
 const MID_LETTER: u8 = 0x90;
 const MID_NUMBER: u8 = 0xe0;
 
-/** Adds the words of an ASCII value of at most MAX_TEXT_BYTES bytes to a field. Reads up to 15 bytes behind it. */
+/** Adds the words of an ASCII value of at most MAX_TEXT_BYTES bytes to a field. Reads up to 15 bytes after it. */
 export function addText(pool: usize, field: usize, doc: u32, text: usize, count: u32): void {
   const first = startText(field, doc);
   const words = markWords(text, count);
@@ -144,7 +144,7 @@ function addWords(pool: usize, field: usize, runs: u32): u32 {
     while (bits === 0) bits = load<u64>(masks + (++block << 3));
     const skipped = ctz(bits);
     const start = (block << 6) + (skipped as u32);
-    // Ones from `start` on: a zero ends the run here or in a block behind.
+    // Ones from `start` on: a zero ends the run here or in a block after.
     const rest = ~(bits >>> skipped);
     let stop = start;
     const here = ctz(rest) as u32;

@@ -85,7 +85,7 @@ export function isPlainUnicode(text: usize, count: u32): bool {
   return true;
 }
 
-/** One bit for each byte of ASCII behind which words surely begin anew, the commonest ones: space, solidus, equals, hyphen. */
+/** One bit for each byte of ASCII after which words surely start again, the commonest ones: space, solidus, equals, hyphen. */
 @inline
 function wordEnds(bytes: v128): u32 {
   const some = v128.or(i8x16.eq(bytes, i8x16.splat(0x20)), i8x16.eq(bytes, i8x16.splat(0x2f)));
@@ -109,7 +109,7 @@ function kindAt(table: usize, place: usize, limit: usize): u32 {
   return kind;
 }
 
-/** Place of the next character behind the one at `place` and the marks that belong to it. */
+/** Place of the next character after the one at `place` and the marks that belong to it. */
 function step(table: usize, place: usize, limit: usize): usize {
   read(table, place);
   return skipMarks(table, place + width, limit);
@@ -222,7 +222,7 @@ function joins(last: u32, here: u32): bool {
   return (((1 << last) & LETTERS_OR_DIGITS) !== 0) && (((1 << here) & LETTERS_OR_DIGITS) !== 0);
 }
 
-/** Whether a word goes on behind punctuation of class `middle`, where `behind` stands. */
+/** Whether a word continues after punctuation of class `middle`, where `after` stands. */
 function joinsByMiddle(last: u32, middle: u32, behind: u32): bool {
   const both = middle === MID_BOTH || middle === SINGLE_QUOTE;
   if ((both || middle === MID_LETTER) && ((1 << last) & LETTERS) !== 0 && ((1 << behind) & LETTERS) !== 0)

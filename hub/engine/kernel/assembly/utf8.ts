@@ -43,7 +43,7 @@ export function decodeWide(place: usize, first: u32): void {
   point = ((first & 0x07) << 18) | (second << 12) | (third << 6) | ((load<u8>(place, 3) & 0x3f) as u32);
 }
 
-/** Writes a code point as UTF-8; returns the place behind it. */
+/** Writes a code point as UTF-8; returns the place after it. */
 export function putPoint(place: usize, value: u32): usize {
   if (value < 0x80) {
     store<u8>(place, value);

@@ -3,13 +3,13 @@
 /** Where the last varint ended. */
 export let cursor: usize = 0;
 
-/** Goes on reading at `place`. */
+/** Continues reading at `place`. */
 @inline
 export function readAt(place: usize): void {
   cursor = place;
 }
 
-/** Reads a varint below 2^35, of which 32 bits are kept; zeros stand behind `stop`. */
+/** Reads a varint below 2^35, of which 32 bits are kept; zeros stand after `stop`. */
 @inline
 export function readVarint(stop: usize): u32 {
   if (cursor < stop) {

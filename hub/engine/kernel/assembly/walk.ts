@@ -52,7 +52,7 @@ export function readTerm(walk: usize, hasPositions: bool): bool {
   return true;
 }
 
-/** Puts `added` bytes behind the first `shared` ones of the term before. */
+/** Puts `added` bytes after the first `shared` ones of the term before. */
 function readText(walk: usize, shared: u32, added: u32, stop: usize): bool {
   const text = walk + WALK_TEXT;
   if (shared > length(text) || added > MAX_TERM_BYTES || added > ((stop - cursor) as u32)) return false;
@@ -94,7 +94,7 @@ function readNumbers(walk: usize, stop: usize, hasPositions: bool): bool {
   return cursor <= stop && (docFreq < 2 || end <= length(walk + WALK_POSTINGS));
 }
 
-/** Negative, 0 or positive as the term at hand of one walk sorts before, with or behind that of another. */
+/** Negative, 0 or positive as the current term of one walk sorts before, with or after that of another. */
 export function compareTerms(a: usize, b: usize): i32 {
   const left = load<u64>(a, WALK_PREFIX);
   const right = load<u64>(b, WALK_PREFIX);

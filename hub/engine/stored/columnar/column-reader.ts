@@ -59,7 +59,7 @@ export function damaged(): AppError {
   return new AppError("data_corrupt", "a columnar block of stored bytes can't be read");
 }
 
-/** Texts behind each other; where each ends is found when one is read. */
+/** Texts one after another; where each ends is found when one is read. */
 class TextColumn implements ColumnReader {
   readonly #bytes: Uint8Array;
   readonly #count: number;

@@ -25,7 +25,7 @@ export class ColumnarWriter {
   readonly #out = new ByteBuffer(64 * 1024);
   readonly #operations = new ByteBuffer();
 
-  /** The block of the documents that stand behind each other in `bytes`; valid until the next call. */
+  /** The block of the documents that stand one after another in `bytes`; valid until the next call. */
   write(bytes: Uint8Array, ends: Uint32Array): Uint8Array {
     const out = this.#out;
     const cutter = this.#cutter;

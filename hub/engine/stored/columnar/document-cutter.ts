@@ -11,7 +11,7 @@ const BACKSLASH = 0x5c;
 const COLON = 0x3a;
 const SPACE = 0x20;
 
-/** Shapes of a block: documents of further ones stay whole. */
+/** Shapes of a block: documents of others stay whole. */
 const MAX_SHAPES = 250;
 /** Values of a document: one with more stays whole. */
 const MAX_VALUES = 1000;
@@ -42,7 +42,7 @@ const STOPS = Uint8Array.from({ length: 256 }, (_, byte) =>
 
 /** Documents of one shape. */
 export interface Shape {
-  /** What stands before each value and behind the last one, behind each other. */
+  /** What stands before each value and after the last one, one after another. */
   readonly text: Uint8Array;
   /** Where each piece ends in it. */
   readonly ends: Int32Array;
@@ -64,7 +64,7 @@ export class DocumentCutter {
   readonly stops = new IntList();
   readonly #known = new Map<number, number>();
 
-  /** Cuts the documents that stand behind each other in `bytes`, each up to its end. */
+  /** Cuts the documents that stand one after another in `bytes`, each up to its end. */
   cut(bytes: Uint8Array, ends: Int32Array | Uint32Array): void {
     this.shapes = [];
     for (const list of [this.whole, this.shapeOf, this.firstValue, this.starts, this.stops]) list.length = 0;
@@ -153,7 +153,7 @@ export class DocumentCutter {
     this.stops.push(stop);
   }
 
-  /** Number of the shape with a hash: that of the document at hand where it is new. */
+  /** Number of the shape with a hash: that of the current document where it is new. */
   #numberOf(hash: number, bytes: Uint8Array, from: number, to: number, first: number): number {
     const known = this.#known.get(hash);
     if (known !== undefined) {
@@ -190,7 +190,7 @@ function endOfText(bytes: Uint8Array, from: number, to: number): number {
   return -1;
 }
 
-/** Index of the colon that comes next behind white space, which makes a text a name; -1 where something else comes. */
+/** Index of the colon that comes next after white space, which makes a text a name; -1 where something else comes. */
 function colonAfter(bytes: Uint8Array, from: number, to: number): number {
   let at = from;
   while (at < to && bytes[at]! <= SPACE) at++;

@@ -52,7 +52,7 @@ export class TemplateSplitter {
   #next = new TextTemplate();
   readonly #byHash = new Map<number, number>();
   readonly #recent: number[] = [];
-  /** Variables of all rows behind each other. */
+  /** Variables of all rows one after another. */
   readonly #starts = new IntList();
   readonly #stops = new IntList();
   /** First candidate by first byte, and the next one of each: 1 + its index. */

@@ -47,7 +47,7 @@ export class TextTemplate {
     return column.values.stops.values[row]! - column.values.starts.values[row]!;
   }
 
-  /** Adds a literal, behind the one before where that is the last part. */
+  /** Adds a literal, after the one before where that is the last part. */
   addLiteral(start: number, stop: number): void {
     const last = this.#stops.length - 1;
     if (last >= 0 && this.#starts.values[last]! >= 0 && this.#stops.values[last] === start)

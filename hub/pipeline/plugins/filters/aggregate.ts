@@ -19,7 +19,7 @@ const DEFAULT_TIMEOUT_S = 1800;
 /** Longest that one call of the code may take, and the memory that all maps of a pipeline have. */
 const SCRIPT_LIMITS = { timeoutMs: 1_000, memoryBytes: 128 * 1024 * 1024 };
 
-/** Tasks held at a time; events of further ones are tagged. */
+/** Tasks held at a time; events of others are tagged. */
 const MAX_TASKS = 100_000;
 
 /** Name under which the filters of a pipeline find what they share. */

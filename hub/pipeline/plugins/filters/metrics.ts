@@ -7,13 +7,13 @@ import { compileFormat, type Format } from "#proto/format.ts";
 import { list, options, table } from "#proto/kit/options.ts";
 import { Type } from "#proto/kit/schema.ts";
 
-/** How often rates are taken anew, as load averages are. s */
+/** How often rates are taken again, as load averages are. s */
 const TICK_S = 5;
 
 /** Values kept for percentiles of a timer: a sample that each value has the same chance to be in. */
 const SAMPLE = 1028;
 
-/** Names that formats give; further ones are not counted. */
+/** Names that formats give; others are not counted. */
 const MAX_NAMES = 10_000;
 
 export const metricsFilter = defineFilter({

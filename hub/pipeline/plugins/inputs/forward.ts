@@ -155,7 +155,7 @@ class ForwardInput implements Component {
 const FLUENT = fieldReference("fluent");
 const TAG = fieldReference("[fluent][tag]");
 
-/** Ends a connection whose message goes on beyond the limit. */
+/** Ends a connection whose message continues beyond the limit. */
 class Budget {
   #bytes = 0;
 

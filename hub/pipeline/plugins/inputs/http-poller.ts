@@ -119,7 +119,7 @@ class Poller implements Component {
     return next;
   }
 
-  /** A failure that goes on is told as an event at the first, tenth, hundredth … time, so that it doesn't fill the index. */
+  /** A failure that continues is told as an event at the first, tenth, hundredth … time, so that it doesn't fill the index. */
   async #fail(target: Target, reason: string, channel: InputChannel): Promise<void> {
     const before = this.#failures.get(target.name);
     const failure = before?.reason === reason ? before : { reason, count: 0 };

@@ -187,7 +187,7 @@ export class KafkaSession {
   readonly #partitions = new Map<string, OffsetSource>();
   /** What the log has and the group wasn't told of yet. */
   readonly #uncommitted = new Map<string, Offset>();
-  /** Names the topics for good: one that was made anew has other ids. */
+  /** Names the topics for good: one that was made again has other ids. */
   #topicIds = new Map<string, string>();
 
   constructor(context: InputContext, values: KafkaInputOptions, codec: Codec, consumer: Consumer) {

@@ -164,7 +164,7 @@ class NatsReader {
         max_ack_pending,
         ...(subject !== undefined && { filter_subject: subject }),
       });
-    // A stream that was made anew counts from 1 again.
+    // A stream that was made again counts from 1 again.
     return {
       consumer: await manager.jetstream().consumers.get(stream, name),
       key: `${stream}/${String(created)}`,

@@ -64,7 +64,7 @@ function localShaper(values: ElasticsearchOptions, actionOf: ActionOf, { report 
   };
 }
 
-/** The record's target is the action, its body what stands in the line behind it; nothing for delete. */
+/** The record's target is the action, its body what stands in the line after it; nothing for delete. */
 function remoteShaper(values: ElasticsearchOptions, actionOf: ActionOf): Shaper {
   const update = compileUpdate(values);
   return {

@@ -105,7 +105,7 @@ export const kafkaOutput = defineOutput({
 
 type OutputMessage = MessageToProduce & { readonly value: Buffer };
 
-/** A message, and which of the records at hand it is of. */
+/** A message, and which of the current records it is of. */
 interface Placed {
   readonly place: number;
   readonly message: OutputMessage;

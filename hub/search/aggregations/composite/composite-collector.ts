@@ -30,7 +30,7 @@ export interface CompositeState {
 /** What a collector needs. */
 export interface CompositeCollection {
   readonly values: readonly SourceValues[];
-  /** Key behind which buckets begin. */
+  /** Key after which buckets begin. */
   readonly behind: readonly KeyPart[] | undefined;
   readonly size: number;
   readonly compare: (a: readonly KeyPart[], b: readonly KeyPart[]) => number;
@@ -129,7 +129,7 @@ class FirstKeys {
   #nextBucket = 0;
   /** How often keys were dropped. */
   shrunk = 0;
-  /** Keys behind it aren't wanted: there are enough before. */
+  /** Keys after it aren't wanted: there are enough before. */
   #last: readonly KeyPart[] | undefined;
 
   constructor({ compare, size, budget }: CompositeCollection) {

@@ -14,7 +14,7 @@ import type { CompositeSource, KeyPart, SourceValues } from "./composite-source.
 /** Stands for a document without a value, and for an ordinal without a number. */
 const NONE = -1;
 
-/** Parts that have numbers at most; then they begin anew. */
+/** Parts that have numbers at most; then they start again. */
 const MAX_PARTS = 1_000_000;
 
 /** Numbers the parts of one source. */
@@ -131,7 +131,7 @@ const MAX_KNOWN = 1_000_000;
 /** Remembers the buckets of keys by the numbers of their parts. */
 export class KnownKeys {
   readonly #parts: readonly PartNumbers[];
-  /** Numbers of the combinations of the first parts with one more, for each part behind the first. */
+  /** Numbers of the combinations of the first parts with one more, for each part after the first. */
   #pairs: readonly NumberKeys[];
   #buckets: Int32Array = new Int32Array(0);
 

@@ -30,7 +30,7 @@ export interface HistogramShape {
   readonly minDocCount: number;
   readonly order: readonly BucketOrder[];
   readonly keyed: boolean;
-  /** The key behind one, for filling gaps. */
+  /** The key after one, for filling gaps. */
   next(key: number): number;
   /** First and last key that are there in any case. */
   readonly bounds: HistogramBounds | undefined;
@@ -146,7 +146,7 @@ function fillGaps(
   return filled;
 }
 
-/** Longer than any bucket behind `first`; Infinity where that isn't known. */
+/** Longer than any bucket after `first`; Infinity where that isn't known. */
 function longestStep(first: number, shape: HistogramShape): number {
   const second = shape.next(first);
   // A bucket in which the clock changes may be short; the one beside it isn't.

@@ -16,7 +16,7 @@ export interface HistogramContext {
   readonly budget: CollectBudget;
   readonly below: AggregationTree;
   readonly format: ValueFormat;
-  /** Key of the bucket behind one, for whole numbers that one bucket follows the other of; else undefined. */
+  /** Key of the bucket after one, for whole numbers that one bucket follows the other of; else undefined. */
   readonly next?: (key: number) => number;
 }
 
@@ -131,7 +131,7 @@ export class HistogramCollector implements Collector<HistogramState> {
     if (mask !== null) for (let word = 0; word < mask.length; word++) this.#mask[word]! &= mask[word]!;
   }
 
-  /** Fast path: neighbouring blocks of one bucket, as those of a log are, go on as one run. */
+  /** Fast path: neighbouring blocks of one bucket, as those of a log are, continue as one run. */
   collectRun(run: SegmentRun, owner: number): boolean {
     const column = this.#values.wholeColumn;
     if (this.#context.next === undefined || column === null || column.presence !== null) return false;

@@ -12,7 +12,7 @@ export function addExact(a: ExactSum, b: ExactSum): ExactSum {
   let parts = typeof a === "number" ? [a] : a;
   for (const each of typeof b === "number" ? [b] : b) parts = withPart(parts, each);
   const total = parts.at(-1)!;
-  // Infinite sums have no further parts.
+  // Infinite sums have no more parts.
   return parts.length === 1 || !Number.isFinite(total) ? total : parts;
 }
 

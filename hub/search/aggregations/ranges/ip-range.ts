@@ -92,7 +92,7 @@ function isZero(bytes: Uint8Array): boolean {
   return bytes.every((byte) => byte === 0);
 }
 
-/** The address behind; undefined behind the last one. */
+/** The address after; undefined after the last one. */
 function following(last: Uint8Array): Uint8Array | undefined {
   const next = last.slice();
   for (let at = next.length - 1; at >= 0; at--) {
@@ -182,7 +182,7 @@ class AddressSorter implements Sorter {
   }
 }
 
-/** First ordinal at or behind an address. */
+/** First ordinal at or after an address. */
 function place(column: KeywordColumn | null, bytes: Uint8Array): number {
   const ordinal = column?.ordOf(bytes) ?? 0;
   return ordinal < 0 ? -ordinal - 1 : ordinal;

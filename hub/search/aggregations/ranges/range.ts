@@ -273,7 +273,7 @@ export interface PlacedValues {
   readonly count: number;
 }
 
-/** True where a value is at or behind `from` and before `to`. */
+/** True where a value is at or after `from` and before `to`. */
 export function inRange(value: number, { from, to }: RangeLimits): boolean {
   return (from === null || value >= from) && (to === null || value < to);
 }

@@ -13,7 +13,7 @@ const LIMIT_BYTES = 96 * 1024 * 1024;
 const LARGEST_SHARE = 1 / 2;
 /** Memory of a term: its bytes, where it ends, its hash, its slots, its number in some segments. */
 const TERM_BYTES = 64;
-/** A table with so many times the terms of the segments is made anew: most of its terms are gone. */
+/** A table with so many times the terms of the segments is made again: most of its terms are gone. */
 const STALE_FACTOR = 2;
 /** Terms that a table may have whatever the segments have. */
 const FEW_TERMS = 10_000;

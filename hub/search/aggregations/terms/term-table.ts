@@ -15,7 +15,7 @@ export class TermTable {
   readonly #budget: Pick<CollectBudget, "add">;
   /** Another one for each table, so that values can't be chosen to collide. */
   readonly #seed = newIdSeed();
-  /** The terms behind each other. */
+  /** The terms one after another. */
   readonly #bytes = new ByteBuffer(4096);
   /** Where each term ends. */
   #ends = new Int32Array(FIRST_SLOTS / 2);
@@ -50,7 +50,7 @@ export class TermTable {
     return decodeUtf8(this.#bytes.bytes, this.#start(number), this.#ends[number]!);
   }
 
-  /** Negative, 0 or positive as one term sorts before, with or behind another by their bytes. */
+  /** Negative, 0 or positive as one term sorts before, with or after another by their bytes. */
   compare(a: number, b: number): number {
     const { bytes } = this.#bytes;
     let [left, right] = [this.#start(a), this.#start(b)];

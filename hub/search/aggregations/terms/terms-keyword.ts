@@ -95,7 +95,7 @@ export class KeywordTermsCollector implements Collector<TermsState> {
     for (let ordinal = 0; ordinal < counts.length; ordinal++) this.#counts[ordinal]! += counts[ordinal]!;
   }
 
-  /** Whether documents of the open segment are counted by ordinal first: of many the look-up behind that takes long. */
+  /** Whether documents of the open segment are counted by ordinal first: of many the look-up after that takes long. */
   get #countsByOrdinal(): boolean {
     return (this.#column?.cardinality ?? 0) <= MAX_COUNTED;
   }

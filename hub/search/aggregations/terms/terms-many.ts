@@ -134,7 +134,7 @@ class ManyTermsCollector implements Collector<TermsState> {
     return mergeCounts(this.#segments, { order: this.#order, keep, filter });
   }
 
-  /** Goes on with buckets. */
+  /** Continues with buckets. */
   #handOver(): void {
     this.#few = new KeywordTermsCollector(this.#context, this.#path, undefined);
     for (const { segment, counts } of this.#segments.splice(0)) {

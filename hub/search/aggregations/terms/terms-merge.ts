@@ -78,7 +78,7 @@ class SegmentTerms {
     return this.#reader.text(this.#ordinal);
   }
 
-  /** Moves on; false behind the last. */
+  /** Moves on; false after the last. */
   next(): boolean {
     const counts = this.#counts;
     do this.#ordinal++;
@@ -103,7 +103,7 @@ class JoinedTerms {
     }
   }
 
-  /** Moves on; false behind the last term. */
+  /** Moves on; false after the last term. */
   next(): boolean {
     for (const passed of this.#open.splice(0, this.#same)) if (passed.next()) this.#insert(passed);
     const [first] = this.#open;

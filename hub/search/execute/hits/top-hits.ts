@@ -17,11 +17,11 @@ const FIRST_BLOCKS = 8;
 
 const NOTHING = new Float64Array(0);
 
-/** The hit behind which hits begin, for search_after and scrolls. */
+/** The hit after which hits begin, for search_after and scrolls. */
 export interface After {
   readonly ranks: readonly Rank[];
   /**
-   * Place of the hit itself, for scrolls: hits of equal rank behind it follow. Undefined (search_after): they don't.
+   * Place of the hit itself, for scrolls: hits of equal rank after it follow. Undefined (search_after): they don't.
    */
   readonly segmentOrder?: number;
   readonly doc?: number;
@@ -39,7 +39,7 @@ export interface TopHitsOptions {
 export class TopHits {
   readonly #options: TopHitsOptions;
   readonly #orders: readonly RankOrder[];
-  /** Keys of the batch at hand, each as long as the longest batch so far. */
+  /** Keys of the current batch, each as long as the longest batch so far. */
   readonly #columns: Float64Array[];
   #hits: RankedHit[] = [];
   #segment: SegmentReader | undefined;
@@ -153,7 +153,7 @@ export class TopHits {
     if (bound !== Number.POSITIVE_INFINITY) this.#keys[0]?.narrow?.(from, to, bound, words);
   }
 
-  /** First document at or behind `from` whose block may hold a hit worth keeping. */
+  /** First document at or after `from` whose block may hold a hit worth keeping. */
   firstUseful(from: number): number {
     const key = this.#keys[0];
     const { bound } = this;
@@ -215,7 +215,7 @@ export class TopHits {
   }
 }
 
-/** True where every one of `length` keys is behind `bound`: the other keys of their documents needn't be known. */
+/** True where every one of `length` keys is after `bound`: the other keys of their documents needn't be known. */
 function isBeyond(bound: number, keys: Float64Array, length: number): boolean {
   for (let at = 0; at < length; at++) if (keys[at]! <= bound) return false;
   return true;
@@ -248,6 +248,6 @@ export interface RescorePass {
   readonly second: { readonly score: number; readonly weight: number } | undefined;
   /** How both were combined: "sum", "avg" … */
   readonly combine: string;
-  /** The score behind it. */
+  /** The score after it. */
   readonly score: number;
 }

@@ -90,7 +90,7 @@ class ConjunctionScorer extends Scorer {
     return Math.fround(total);
   }
 
-  /** Returns the first document at or behind `from` that may score above #minScore. */
+  /** Returns the first document at or after `from` that may score above #minScore. */
   #firstUseful(from: number): number {
     let target = from;
     while (target > this.#usefulUntil && target < NO_MORE_DOCS) {

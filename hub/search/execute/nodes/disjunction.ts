@@ -13,7 +13,7 @@ const MAX_LENGTHS = 8;
 
 interface Part {
   readonly scorer: Scorer;
-  /** The most that it may give where `maxScoreFrom` looked last, and in the window at hand. */
+  /** The most that it may give where `maxScoreFrom` looked last, and in the current window. */
   now: number;
   most: number;
   /** Its documents as a set, where that is worth making. */
@@ -139,7 +139,7 @@ export class DisjunctionScorer extends Scorer {
     return Math.fround(best + this.#tieBreaker * (sum - best));
   }
 
-  /** Gathers the window that begins with the first useful document at or behind `from`; false where there is none. */
+  /** Gathers the window that begins with the first useful document at or after `from`; false where there is none. */
   #open(from: number): boolean {
     this.#helpers = 0;
     // Helpers are no help where a document needs several matches: all of them have to be known.
@@ -173,7 +173,7 @@ export class DisjunctionScorer extends Scorer {
   }
 
   /**
-   * Puts the window from the first document at or behind `from` that may score above #minScore up to where none may any
+   * Puts the window from the first document at or after `from` that may score above #minScore up to where none may any
    * more, and sets what parts give in it at most; false where there is no such document.
    */
   #findUseful(from: number): boolean {

@@ -1,4 +1,4 @@
-/** Scorers that look long for a document give what they have, and go on where they were. */
+/** Scorers that look long for a document give what they have, and continue where they were. */
 
 import assert from "node:assert/strict";
 import { after, test } from "node:test";

@@ -172,7 +172,7 @@ export class PhraseScorer extends Scorer {
     return target;
   }
 
-  /** Returns the first document at or behind `target` that has all places. */
+  /** Returns the first document at or after `target` that has all places. */
   #align(target: number): number {
     let doc = target;
     search: while (doc !== NO_MORE_DOCS) {

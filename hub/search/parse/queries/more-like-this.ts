@@ -20,7 +20,7 @@ import { isObject, type JsonObject } from "#proto/kit/json.ts";
 const MAX_LIKES = 100;
 /** UTF-16 units of a value that are looked at. */
 const MAX_ANALYZED = 100_000;
-/** Different words of a field that are weighed; those behind them aren't. */
+/** Different words of a field that are weighed; those after them aren't. */
 const MAX_WORDS = 10_000;
 
 const OPTIONS = {

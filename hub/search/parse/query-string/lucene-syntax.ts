@@ -214,7 +214,7 @@ class LuceneParser {
     return { kind: "text", text, fuzziness: fuzzinessOf(this.#digits()) };
   }
 
-  /** Reads up to the end of an unquoted term; behind a field's name it may hold colons. */
+  /** Reads up to the end of an unquoted term; after a field's name it may hold colons. */
   #rawTerm(named: boolean): string {
     const start = this.#at;
     for (; this.#at < this.#source.length; this.#at++) {

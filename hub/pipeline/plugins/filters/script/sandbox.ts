@@ -1,6 +1,6 @@
 /**
  * Runs people's JavaScript apart from the hub: an engine of its own, without access to files, network or the hub's
- * objects, bounded in time and memory. A script sees the event at hand through a few calls.
+ * objects, bounded in time and memory. A script sees the current event through a few calls.
  */
 
 import { readFileSync } from "node:fs";
@@ -37,7 +37,7 @@ export type ScriptValue = { readonly json: unknown } | { readonly map: string };
 
 export class Sandbox {
   readonly #options: SandboxOptions;
-  /** What was defined and compiled, in its order: done again where the engine has to be made anew. */
+  /** What was defined and compiled, in its order: done again where the engine has to be made again. */
   readonly #history: (() => void)[] = [];
   #context!: QuickJSContext;
   #prelude!: QuickJSHandle;
@@ -46,9 +46,9 @@ export class Sandbox {
   #deadlineMs = 0;
   /** Processor time of the thread when the first half of the call's time was over, ms. */
   #workedMs: number | undefined;
-  /** How often the engine was made anew. */
+  /** How often the engine was made again. */
   #starts = 0;
-  /** Events that the call at hand knows, by their number. */
+  /** Events that the current call knows, by their number. */
   #events: Event[] = [];
   #emit: (event: Event) => void = () => undefined;
 
@@ -72,7 +72,7 @@ export class Sandbox {
     return this.#script(`(${expression})`);
   }
 
-  /** Grows when the engine is made anew: maps that were opened before are gone then. */
+  /** Grows when the engine is made again: maps that were opened before are gone then. */
   get generation(): number {
     return this.#busy ? this.#starts + 1 : this.#starts;
   }
@@ -205,7 +205,7 @@ export class Sandbox {
   }
 
   /**
-   * Returns whether the call at hand took its time: half of it by the clock, then half of it by the processor, so that a
+   * Returns whether the current call took its time: half of it by the clock, then half of it by the processor, so that a
    * thread that has to wait for one isn't to blame.
    */
   #isOver(): boolean {

@@ -42,7 +42,7 @@ export interface OtlpGrpcOptions {
   readonly tls: TlsOptions | undefined;
   /** Longest message, packed or not, bytes. */
   readonly maxBodyBytes: number;
-  /** Calls at work at a time; further ones are told to come back. */
+  /** Calls at work at a time; others are told to come back. */
   readonly maxRequests: number;
   readonly signIn: SignIn;
   readonly take: TakeEvents;

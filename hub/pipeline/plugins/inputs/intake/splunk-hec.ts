@@ -89,7 +89,7 @@ function channelOf({ headers, query }: IntakeRequest): string | undefined {
   return channel === "" ? undefined : String(channel);
 }
 
-/** Returns the events of objects one behind the other, or the number of the first that is none. */
+/** Returns the events of objects one after the other, or the number of the first that is none. */
 function jsonEvents({ body, nowMs }: IntakeRequest): Event[] | number {
   const events: Event[] = [];
   for (const text of splitJsonObjects(decodeText(body))) {

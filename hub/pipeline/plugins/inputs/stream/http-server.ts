@@ -22,7 +22,7 @@ export interface HttpServerOptions {
   readonly tls: TlsOptions | undefined;
   /** Longest body, packed or not, bytes. */
   readonly maxBodyBytes: number;
-  /** Requests at work at a time; further ones are answered 429. */
+  /** Requests at work at a time; others are answered 429. */
   readonly maxRequests: number;
   /** Who may send. */
   readonly signIn: SignIn;

@@ -4,7 +4,7 @@ import { createServer, type Server, type Socket } from "node:net";
 import { createServer as createTlsServer, type TlsOptions } from "node:tls";
 import { AppError, systemCode } from "#proto/kit/errors.ts";
 
-/** Connections at a time; further ones are refused. */
+/** Connections at a time; others are refused. */
 const MAX_CONNECTIONS = 2_000;
 
 export interface ListenerOptions {

@@ -1,4 +1,4 @@
-/** One stream of bytes (a connection, a pipe): cut at a delimiter, decoded, sent; reading goes on when the log has taken it. */
+/** One stream of bytes (a connection, a pipe): cut at a delimiter, decoded, sent; reading continues when the log has taken it. */
 
 import { randomUUID } from "node:crypto";
 import type { Codec } from "#hub/pipeline/plugins/codec.ts";
@@ -32,10 +32,10 @@ export interface StreamSessionOptions {
 export class StreamSession {
   readonly #options: StreamSessionOptions;
   readonly #channel: InputChannel;
-  /** What came behind the last delimiter. */
+  /** What came after the last delimiter. */
   #rest: Buffer[] = [];
   #restBytes = 0;
-  /** A part of the line at hand was sent already. */
+  /** A part of the current line was sent already. */
   #isCutting = false;
   #flushTimer: NodeJS.Timeout | undefined;
   #flushing: Promise<void> = Promise.resolve();
@@ -177,7 +177,7 @@ export class ProxyLine {
     return this.#sender;
   }
 
-  /** Returns what of `chunk` is behind the line; undefined where the line goes on. Throws parsing where there is none. */
+  /** Returns what of `chunk` is after the line; undefined where the line continues. Throws parsing where there is none. */
   take(chunk: Buffer): Buffer | undefined {
     if (this.#isRead) return chunk;
     this.#head = Buffer.concat([this.#head, chunk]);
