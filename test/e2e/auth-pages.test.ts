@@ -33,7 +33,7 @@ suite("the pages of access in a browser", () => {
     await hub.start();
     browser = await launchBrowser();
     workspace.defer(() => browser.close());
-    page = await (await browser.newContext()).newPage();
+    page = await (await browser.newContext({ reducedMotion: "reduce" })).newPage();
     page.on("request", (request) => void asked.push(request.url()));
     keepSecret(PASSWORD);
   });
@@ -102,7 +102,7 @@ suite("the pages of access in a browser", () => {
       );
     assert.equal(await answered(), 200);
     await page.getByRole("button", { name: "I have saved it" }).click();
-    assert.equal(await page.locator(".secret").count(), 0);
+    await page.locator(".secret").waitFor({ state: "detached" });
     await page.getByRole("button", { name: "Revoke import" }).click();
     await confirm("Revoke key");
     await until("the end of the key", async () => (await answered()) === 401);

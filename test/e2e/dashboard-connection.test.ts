@@ -1,8 +1,10 @@
 /** The one connection of a tab, in a browser, over a real hub: what it carries, and what is shown when the hub is away. */
 
 import assert from "node:assert/strict";
+import { EventEmitter, once } from "node:events";
 import { after, before, test } from "node:test";
 import type { Page } from "playwright-core";
+import { followCalls } from "#test/harness/browser.ts";
 import { Workspace } from "#test/harness/workspace.ts";
 import { openWorkPages, putLines, SHOP_LINES, type WorkPages } from "./ui-work-pages.ts";
 
@@ -33,19 +35,39 @@ interface Traffic {
   /** Messages that were sent over sockets. */
   readonly sent: string[];
   sockets: number;
+  /** Resolves once a message with this text has been sent. */
+  hasSent(text: string): Promise<void>;
+  /** Resolves once everything the page has asked for is there. */
+  isAnswered(): Promise<void>;
 }
 
 async function openTraffic(path: string): Promise<Traffic> {
   const page = await pages.browser.newPage();
-  page.setDefaultTimeout(10_000);
-  const traffic: Traffic = { page, requests: [], sent: [], sockets: 0 };
+  const frames = new EventEmitter();
+  const answered = followCalls(page);
+  const traffic: Traffic = {
+    page,
+    requests: [],
+    sent: [],
+    sockets: 0,
+    hasSent: async (text) => {
+      while (!traffic.sent.some((message) => message.includes(text))) await once(frames, "sent");
+    },
+    isAnswered: async () => {
+      await page.waitForLoadState("networkidle");
+      await answered();
+    },
+  };
   page.on("request", (request) => {
     const { pathname } = new URL(request.url());
     if (/^\/(es|api)\//.test(pathname)) traffic.requests.push(`${request.method()} ${pathname}`);
   });
   page.on("websocket", (socket) => {
     traffic.sockets++;
-    socket.on("framesent", ({ payload }) => traffic.sent.push(String(payload)));
+    socket.on("framesent", ({ payload }) => {
+      traffic.sent.push(String(payload));
+      frames.emit("sent");
+    });
   });
   await page.goto(`${pages.hub.dashboardUrl}/${path}`);
   return traffic;
@@ -59,7 +81,7 @@ test("one connection carries searches, pushed states and live lines of a tab", a
     await page.getByText(sign).first().waitFor();
   };
   await page.getByText("No agent has reported yet").waitFor();
-  await until(() => traffic.sent.some((message) => message.includes("watch.open")));
+  await traffic.hasSent("watch.open");
   traffic.requests.length = 0;
   await go("status", /This hub/);
   await go("alerts", /New alert/);
@@ -76,17 +98,10 @@ test("one connection carries searches, pushed states and live lines of a tab", a
   await page.close();
 });
 
-/** Waits for what no event announces. */
-async function until(isTrue: () => boolean): Promise<void> {
-  for (let tries = 0; tries < 200 && !isTrue(); tries++)
-    await new Promise((resolve) => setTimeout(resolve, 25));
-  assert.ok(isTrue());
-}
-
 test("what changes at the hub is on the page without a request of the page", async () => {
   const traffic = await openTraffic("#/alerts");
   const { page } = traffic;
-  await until(() => traffic.sent.some((message) => message.includes("watch.open")));
+  await traffic.hasSent("watch.open");
   const rule = {
     title: "Pushed rule",
     enabled: true,
@@ -105,7 +120,7 @@ test("what changes at the hub is on the page without a request of the page", asy
     body: JSON.stringify(rule),
   });
   assert.ok(made.ok, await made.text());
-  await page.getByRole("link", { name: "Pushed rule" }).waitFor({ timeout: 3_000 });
+  await page.getByRole("link", { name: "Pushed rule" }).waitFor();
   assert.ok(traffic.requests.filter((request) => request.includes("/api/alerts")).length <= 1);
   await page.close();
 });
@@ -122,13 +137,13 @@ test("where no socket gets through, pages work over HTTP and say so", async () =
 });
 
 test("a hub that hangs is shown as such, and so is its return", async () => {
-  const { page, sent } = await openTraffic("#/discover?index=logs-shop&from=now-2h");
+  const { page, hasSent } = await openTraffic("#/discover?index=logs-shop&from=now-2h");
   await page.getByText(`${SHOP_LINES} lines in`).waitFor();
   await page.getByTitle("Connected", { exact: true }).waitFor();
-  await until(() => sent.some((message) => message.includes("ping")));
+  await hasSent("ping");
   process.kill(pages.hub.pid, "SIGSTOP");
   try {
-    await page.getByTitle("The hub doesn't respond").waitFor({ timeout: 5_000 });
+    await page.getByTitle("The hub doesn't respond").waitFor();
   } finally {
     process.kill(pages.hub.pid, "SIGCONT");
   }
@@ -142,17 +157,18 @@ test("a hub that is gone leaves the numbers and says from when they are, once", 
     headers: { "content-type": "application/json" },
     body: "{}",
   });
-  const { page } = await openTraffic("#/dashboards?id=access-logs&from=now-2h&to=now");
+  const { page, isAnswered } = await openTraffic("#/dashboards?id=access-logs&from=now-2h&to=now");
   const requests = page.getByRole("region", { name: "Requests", exact: true });
   await requests.getByText(String(SHOP_LINES)).waitFor();
+  await isAnswered();
   await pages.hub.kill9();
   await page.getByTitle("The hub is away").waitFor();
   await page.getByRole("button", { name: "Refresh", exact: true }).first().click();
   await requests.getByText(/^As of/).waitFor();
   await requests.getByText(String(SHOP_LINES)).waitFor();
-  assert.equal(await page.getByRole("alert").count(), 0);
+  assert.deepEqual(await page.getByRole("alert").allTextContents(), []);
   await pages.hub.start();
-  await page.getByTitle("Connected", { exact: true }).waitFor({ timeout: 30_000 });
+  await page.getByTitle("Connected", { exact: true }).waitFor();
   await requests.getByText(/^As of/).waitFor({ state: "detached" });
   await page.close();
 });

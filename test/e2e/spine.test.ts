@@ -51,7 +51,7 @@ test("a line appended to a file is on the live page within a second", async (t) 
     const row = page.getByText(mark).first();
     const before = performance.now();
     appendFileSync(path, `${new Date().toISOString()} INFO shop ${mark}\n`);
-    await row.waitFor({ state: "visible", timeout: 10_000 });
+    await row.waitFor({ state: "visible" });
     const tookMs = performance.now() - before;
     assert.ok(tookMs <= 1_000, `line ${round} took ${Math.round(tookMs)} ms`);
   }

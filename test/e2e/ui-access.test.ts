@@ -170,7 +170,6 @@ test("no page or state has a barrier that a program can find, in any theme", asy
   });
   const found: string[] = [];
   const page = await context.newPage();
-  page.setDefaultTimeout(10_000);
   for (const [name, path, reach] of STATES) {
     await page.goto("about:blank");
     await page.goto(`${shop.hub.dashboardUrl}/${path}`);

@@ -19,13 +19,18 @@ const MEDIA: Readonly<Record<string, string>> = {
   ".css": "text/css; charset=utf-8",
 };
 
+interface Failure {
+  readonly status: number;
+  readonly body: unknown;
+}
+
 export interface FakeHub {
   readonly url: string;
   readonly live: LiveServer;
   /** Bodies of the searches that came, newest last. */
   readonly searches: Json[];
-  /** Answers the next search with this status and body. */
-  failNext(status: number, body: unknown): void;
+  /** Answers all searches for this query with a status and body. */
+  failQuery(query: string, status: number, body: unknown): void;
   stop(): Promise<void>;
 }
 
@@ -33,13 +38,12 @@ export interface FakeHub {
 export async function startFakeHub(endMs: number): Promise<FakeHub> {
   const lines = cannedLines(endMs);
   const searches: Json[] = [];
-  let failure: { status: number; body: unknown } | undefined;
+  const failures = new Map<string, Failure>();
   const server: Server = createServer((request, response) => {
     answer(request, response, lines, (body) => {
       searches.push(body);
-      const failed = failure;
-      failure = undefined;
-      return failed;
+      const text = JSON.stringify(body);
+      return [...failures].find(([query]) => text.includes(`"query":${JSON.stringify(query)}`))?.[1];
     }).catch((error: unknown) => response.writeHead(500).end(String(error)));
   });
   server.listen(0, "127.0.0.1");
@@ -63,9 +67,7 @@ export async function startFakeHub(endMs: number): Promise<FakeHub> {
     url,
     live,
     searches,
-    failNext: (status, body) => {
-      failure = { status, body };
-    },
+    failQuery: (query, status, body) => void failures.set(query, { status, body }),
     stop: async () => {
       await live.stop();
       server.closeAllConnections();
@@ -79,7 +81,7 @@ async function answer(
   request: IncomingMessage,
   response: ServerResponse,
   lines: readonly CannedLine[],
-  onSearch: (body: Json) => { status: number; body: unknown } | undefined,
+  onSearch: (body: Json) => Failure | undefined,
 ): Promise<void> {
   const { pathname } = new URL(request.url ?? "/", "http://hub");
   if (pathname.endsWith("/_search")) {

@@ -8,7 +8,6 @@ import { enrolAgent } from "#test/harness/enrolled-agent.ts";
 import { openShop, type Shop } from "#test/harness/shop.ts";
 import { Workspace } from "#test/harness/workspace.ts";
 
-const TIMEOUT_MS = 15_000;
 const workspace = new Workspace();
 let shop: Shop;
 
@@ -42,7 +41,6 @@ async function open(
     reducedMotion: "reduce",
   });
   const page = await context.newPage();
-  page.setDefaultTimeout(TIMEOUT_MS);
   page.on("pageerror", (error) => complaints.push(error.message));
   page.on("console", (message) => {
     // The browser's word on the pipeline that is broken on purpose.

@@ -40,7 +40,6 @@ async function visit(hash: string, look: Look, check: (page: Page) => Promise<vo
   });
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
   const page = await context.newPage();
-  page.setDefaultTimeout(20_000);
   const complaints: string[] = [];
   page.on("pageerror", (error) => complaints.push(error.message));
   try {
@@ -79,11 +78,8 @@ for (const look of LOOKS)
       await details.getByRole("button", { name: "Surrounding lines" }).click();
       const anchor = details.locator(".anchor");
       await anchor.waitFor();
-      await details
-        .getByRole("button", { name: /earlier lines|Asking/ })
-        .first()
-        .waitFor();
-      assert.ok((await details.locator("li.row").count()) > 5);
+      await details.locator("li.row").nth(5).waitFor();
+      await details.getByText("Asking …").first().waitFor({ state: "detached" });
       assert.deepEqual(await findBarriers(page, "colours"), []);
       await details.getByRole("button", { name: "Close" }).click();
       await page.getByRole("button", { name: "Copy a link" }).click();
@@ -144,7 +140,7 @@ test("by keys alone: errors are stepped through, a text is found in the lines, l
     const before = await heightOf();
     await page.keyboard.press("w");
     await page.locator("tr-event-table[iswrapped]").waitFor();
-    assert.ok((await heightOf()) > before);
+    await until("rows of several lines", async () => (await heightOf()) > before);
     await page.keyboard.press("Enter");
     await page.locator("tr-event-details").waitFor();
     await page.keyboard.press("Escape");

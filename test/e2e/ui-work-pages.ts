@@ -27,7 +27,6 @@ export async function openWorkPages(workspace: Workspace): Promise<WorkPages> {
   workspace.defer(() => browser.close());
   const visit: WorkPages["visit"] = async (path, check, expected) => {
     const { page, complaints } = await openPage(browser, `${hub.dashboardUrl}/${path}`);
-    page.setDefaultTimeout(10_000);
     try {
       await check(page);
       assert.deepEqual(

@@ -1,5 +1,6 @@
 /** A Chromium for tests: the system's, without its own network requests. */
 
+import { EventEmitter, once } from "node:events";
 import { existsSync } from "node:fs";
 import type { Browser, Page } from "playwright-core";
 
@@ -48,3 +49,39 @@ export async function openPage(browser: Browser, url: string): Promise<WatchedPa
   await page.goto(url);
   return { page, complaints };
 }
+
+/**
+ * Follows the requests that a page sends over its socket, from before it is opened. Returns a function that resolves once
+ * each is answered and drawn; requests over HTTP are `networkidle`.
+ */
+export function followCalls(page: Page): () => Promise<void> {
+  const pending = new Set<number>();
+  const answers = new EventEmitter();
+  page.on("websocket", (socket) => {
+    pending.clear();
+    socket.on("framesent", ({ payload }) => {
+      const { t, id } = JSON.parse(String(payload)) as { t: string; id?: number };
+      if (id !== undefined && (t === "call" || t === "search")) pending.add(id);
+      else if (id !== undefined && t === "call.cancel") pending.delete(id);
+    });
+    const answered = (ids: Iterable<number>): void => {
+      for (const id of ids) pending.delete(id);
+      answers.emit("answer");
+    };
+    socket.on("framereceived", ({ payload }) => {
+      const { t, id } = JSON.parse(String(payload).split("\n", 1)[0]!) as { t: string; id?: number };
+      if (id !== undefined && t === "answer") answered([id]);
+    });
+    socket.on("close", () => answered([...pending]));
+  });
+  return async () => {
+    do {
+      while (pending.size > 0) await once(answers, "answer");
+      await page.evaluate(TWO_FRAMES);
+    } while (pending.size > 0);
+  };
+}
+
+/** An expression in the page that resolves when what was changed before it is drawn. */
+const TWO_FRAMES =
+  "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(undefined))))";

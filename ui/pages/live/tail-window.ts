@@ -137,6 +137,8 @@ export class TailWindow extends LitElement {
   #isRevealing = false;
   /** First number at the last drawing: how far the rest has moved up since. */
   #firstDrawn = 0;
+  /** Scroll offset in px at the last drawing or scroll event. */
+  #scrolledTo = 0;
   #look: TailLook = { highlight: undefined, colourOf: () => 0, isUtc: false };
   #resize: ResizeObserver | undefined;
 
@@ -226,6 +228,7 @@ export class TailWindow extends LitElement {
     if (this.#isRevealing && this.#chosen !== undefined)
       scroller.scrollTop = scrollToRow(this.#chosen - ring.first, scroller.scrollTop, viewHeight, height);
     this.#isRevealing = false;
+    this.#scrolledTo = scroller.scrollTop;
     const { first, end } = visibleRows(scroller.scrollTop, viewHeight, height, ring.size);
     this.#fillPool(body, end - first);
     for (let i = 0; i < this.#pool.length; i++) {
@@ -252,10 +255,16 @@ export class TailWindow extends LitElement {
     }
   }
 
+  /**
+   * Follows again when the reader has scrolled down to the end. The event of the window's own last scroll arrives a
+   * frame late, perhaps behind the reader's wheel: it shows the end, too, but no movement.
+   */
   #onScroll(): void {
     this.draw();
     const { scrollTop, scrollHeight, clientHeight } = this.#scroller;
-    const isAtEnd = scrollTop + clientHeight >= scrollHeight - END_TOLERANCE_PX;
+    const isMovedDown = scrollTop > this.#scrolledTo || scrollHeight <= clientHeight;
+    this.#scrolledTo = scrollTop;
+    const isAtEnd = isMovedDown && scrollTop + clientHeight >= scrollHeight - END_TOLERANCE_PX;
     if (isAtEnd && this.#chosen === undefined && !this.#isFollowing && !this.#hasSelection())
       this.follow(true);
   }
