@@ -14,7 +14,7 @@ const HERE = dirname(fileURLToPath(import.meta.url));
 const DIST = join(HERE, "dist");
 
 /** Compressed bytes of all that Discover loads first. */
-const FIRST_LOAD_LIMIT_BYTES = 150 * 1024;
+const FIRST_LOAD_LIMIT_BYTES = 100 * 1024;
 /** Files that Discover loads first: browsers ask a plain HTTP server for six at a time. */
 const FIRST_LOAD_LIMIT_FILES = 4;
 /** Names of languages and namespaces, never asked for. */
