@@ -40,7 +40,7 @@ export const page: Benchmark = {
     const slow = await measureLoads(shop, THROTTLE);
     progress("scrolling");
     return [
-      figure("first load, compressed", free.sizeBytes / KIB, "KiB", { atMost: 150 }),
+      figure("first load, compressed", free.sizeBytes / KIB, "KiB", { atMost: 100 }),
       figure("requests until rows are there", free.requests, "requests"),
       figure("rows visible, median", percentile(free.timesMs, 0.5), "ms", { atMost: 1_000 }),
       figure("rows visible, slowest", Math.max(...free.timesMs), "ms"),
@@ -108,7 +108,7 @@ async function measureScrolling(browser: Browser, url: string): Promise<Result[]
   const frames = await countFrames(opened, SCROLL_MS, step);
   await opened.close();
   return [
-    figure("all that Discover loads, compressed", sizeBytes / KIB, "KiB", { atMost: 150 }),
+    figure("all that Discover loads, compressed", sizeBytes / KIB, "KiB", { atMost: 100 }),
     figure(`scrolling ${SCROLLED_ROWS} rows`, frames.perSecond, "frames per second", { atLeast: 55 }),
     figure(`scrolling ${SCROLLED_ROWS} rows, longest frame`, frames.longestMs, "ms"),
   ];

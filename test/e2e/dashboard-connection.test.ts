@@ -36,9 +36,9 @@ interface Traffic {
   readonly sent: string[];
   sockets: number;
   /** Resolves once a message with this text has been sent. */
-  hasSent(text: string): Promise<void>;
+  readonly hasSent: (text: string) => Promise<void>;
   /** Resolves once everything the page has asked for is there. */
-  isAnswered(): Promise<void>;
+  readonly isAnswered: () => Promise<void>;
 }
 
 async function openTraffic(path: string): Promise<Traffic> {
