@@ -125,7 +125,7 @@ export const FOLDERS: Readonly<Record<string, readonly (string | readonly string
     "language",
   ],
   "hub/auth": [".", "sign-in", "client", "provider", "web", "accounts", "state", "audit"],
-  "hub/scripts": [".", "painless", "library", "values"],
+  "hub/scripts": ["stored", ".", "mustache", "painless", "library", "values"],
   "hub/search": [
     ".",
     "phases",

@@ -24,6 +24,7 @@ import type { Pipelines } from "#hub/node/wiring/pipelines.ts";
 import { IngestPipelines } from "#hub/pipeline/ingest/ingest-pipelines.ts";
 import type { EventListener } from "#hub/pipeline/runtime/ports.ts";
 import { SavedObjects } from "#hub/saved/saved-objects.ts";
+import { StoredScripts } from "#hub/scripts/stored/stored-scripts.ts";
 import type { RetentionRules } from "#hub/upkeep/retention-rules.ts";
 import { systemClock } from "#proto/kit/clock.ts";
 import { type Component, Lifecycle } from "#proto/kit/lifecycle.ts";
@@ -125,9 +126,12 @@ export class Listeners implements Component {
   async #prepare(): Promise<Interfaces> {
     const { journal, log } = this.#options;
     const alerts = await this.#makeAlerts();
-    const ingest = new IngestPipelines(await journal.bucket("ingest"), log);
+    const bucket = await journal.bucket("ingest");
+    const scripts = new StoredScripts(bucket, log, () => ingest.refresh());
+    const ingest = new IngestPipelines(bucket, log, () => scripts.texts());
+    await this.#lifecycle.start("stored scripts", scripts);
     await this.#lifecycle.start("ingest pipelines", ingest);
-    const api = await this.#makeApi(alerts, ingest);
+    const api = await this.#makeApi(alerts, ingest, scripts);
     this.#api = api;
     await api.prepare();
     return { alerts, api };
@@ -153,11 +157,11 @@ export class Listeners implements Component {
     return new PipelineApi({ pipelines, journal, hubName, version, log, clock: systemClock });
   }
 
-  async #makeApi(alerts: Alerts, ingest: IngestPipelines): Promise<ApiServer> {
+  async #makeApi(alerts: Alerts, ingest: IngestPipelines, scripts: StoredScripts): Promise<ApiServer> {
     const { settings, metrics, log, version, access, journal } = this.#options;
     const tls = readTlsFiles(settings);
     return new ApiServer({
-      parts: { ...(await this.#parts()), ingest },
+      parts: { ...(await this.#parts()), ingest, scripts },
       status: this.#status(),
       saved: new SavedObjects(await journal.bucket("saved"), systemClock),
       alerts,

@@ -10,8 +10,14 @@ export interface Script {
   readonly params: JsonObject;
 }
 
-/** Returns a stored script's body; undefined where there is none of that id. */
-export type FindStored = (id: string) => { readonly lang: string; readonly source: string } | undefined;
+/** A script that was stored under an id. */
+export interface StoredScript {
+  readonly lang: string;
+  readonly source: string;
+}
+
+/** Returns a stored script; undefined where there is none of that id. */
+export type FindStored = (id: string) => StoredScript | undefined;
 
 /** Compiled scripts that are kept; more are compiled again. */
 const CACHE_LIMIT = 500;

@@ -91,9 +91,10 @@ export class AppError extends Error {
     this.data = options.data ?? {};
   }
 
-  /** HTTP status of the code, 400..599. */
+  /** HTTP status, 400..599: that of the code unless `data.status` names another one. */
   get status(): number {
-    return CATALOGUE[this.code].status;
+    const { status } = this.data;
+    return typeof status === "number" ? status : CATALOGUE[this.code].status;
   }
 
   /** True where the same call may succeed later without a change. */

@@ -50,7 +50,7 @@ const PARAMETERS: readonly IgnoredParameter[] = [
   { name: "update_all_types", why: "an index has one type" },
   { name: "cause", why: "it was text for the server's log" },
   { name: "payloads", why: "documents have no payloads" },
-  { name: "lang", why: "scripts are Painless; other languages are refused" },
+  { name: "lang", why: "scripts are Painless, templates Mustache; other languages are refused" },
   { name: "flush", path: "_forcemerge", why: "a merge is committed in any case" },
   { name: "recycler", path: "_cache/clear", why: "there is no such cache" },
   { name: "prefer_local", path: "_analyze", why: "the hub that is asked answers" },
@@ -177,21 +177,9 @@ export interface NotOffered {
 
 export const NOT_OFFERED: readonly NotOffered[] = [
   {
-    paths: ["/_scripts/{id}", "/_scripts/{id}/{context}", "/_scripts/painless/_execute"],
-    what: "scripts",
-    instead: "use filters of the hub's pipelines",
-  },
-  {
-    paths: [
-      "/_search/template",
-      "/{index}/_search/template",
-      "/{index}/{type}/_search/template",
-      "/_msearch/template",
-      "/_render/template",
-      "/_render/template/{id}",
-    ],
-    what: "search templates",
-    instead: "send the search itself",
+    paths: ["/_scripts/painless/_execute"],
+    what: "trying out scripts",
+    instead: "run the script as a script field of a search, or simulate an ingest pipeline",
   },
   {
     paths: [

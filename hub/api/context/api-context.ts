@@ -5,6 +5,8 @@ import type { Cluster } from "#hub/api/ports/cluster.ts";
 import type { Documents } from "#hub/api/ports/documents.ts";
 import type { Indices, Shards } from "#hub/api/ports/indices.ts";
 import type { IngestPipelines } from "#hub/api/ports/pipelines.ts";
+import type { StoredScripts } from "#hub/api/ports/scripts.ts";
+import type { FindStored } from "#hub/scripts/script.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import { countDocuments, countMaintenance, IndexCounters, type Maintenance } from "./index-counters.ts";
@@ -30,6 +32,8 @@ export interface ApiDependencies {
   readonly remoteHosts?: readonly string[];
   /** Absent: there are no ingest pipelines. */
   readonly ingest?: IngestPipelines;
+  /** Absent: there are no stored scripts. */
+  readonly scripts?: StoredScripts;
 }
 
 /** The dependencies, with their operations counted, and the state that routes share. */
@@ -41,6 +45,11 @@ export interface ApiContext extends ApiDependencies {
   /** Stopped by its owner. */
   readonly tasks: Tasks;
   readonly slowQueries: SlowQueries;
+}
+
+/** Returns what finds stored scripts. */
+export function findStored({ scripts }: Pick<ApiContext, "scripts">): FindStored {
+  return (id) => scripts?.get(id);
 }
 
 /** Returns the context of the routes over the rest of the hub. */

@@ -3,7 +3,7 @@
 import { isFailure } from "#hub/api/parameters/write-options.ts";
 import type { WriteItem } from "#hub/api/ports/documents.ts";
 import type { StoredDocument, WriteOptions, WriteResult } from "#hub/cluster/writes/writes.ts";
-import { readScript, type Script } from "#hub/scripts/script.ts";
+import { type FindStored, readScript, type Script } from "#hub/scripts/script.ts";
 import { toJson } from "#hub/scripts/values/json.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
@@ -28,9 +28,9 @@ export interface ScriptedUpdate {
 /** Names a script of the 6.5 server sees in an update. */
 const NAMES = ["params", "ctx"];
 
-/** Reads a script that changes documents. Throws script_failed, request_invalid, parsing. */
-export function readChangeScript(given: unknown): Script {
-  return readScript(given, NAMES);
+/** Reads a script that changes documents. Throws script_failed, request_invalid, parsing, not_found. */
+export function readChangeScript(given: unknown, find?: FindStored): Script {
+  return readScript(given, NAMES, find);
 }
 
 /** Runs a script on `ctx`; fields of `ctx` are JSON afterwards. Throws request_invalid. */

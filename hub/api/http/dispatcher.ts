@@ -20,7 +20,7 @@ import {
   renderAnswer,
 } from "./answer.ts";
 import type { ApiMetrics } from "./api-metrics.ts";
-import { plainErrorBody } from "./error-body.ts";
+import { errorIn, plainErrorBody } from "./error-body.ts";
 import { checkParameters, parseQuery } from "./query-string.ts";
 import { ApiRequest, type Method } from "./request.ts";
 import type { BodyReader, ReadBody } from "./request-body.ts";
@@ -55,7 +55,12 @@ const CLIENT_GONE = 499;
 /** Browsers must not guess another content type. */
 const HEADERS: Readonly<Record<string, string>> = { "x-content-type-options": "nosniff" };
 /** Codes with a status of 500 and above that clients cause; they aren't logged as failures. */
-const REFUSALS: ReadonlySet<ErrorCode> = new Set(["aggregation_failed", "not_offered", "too_many_buckets"]);
+const REFUSALS: ReadonlySet<ErrorCode> = new Set([
+  "aggregation_failed",
+  "not_offered",
+  "script_failed",
+  "too_many_buckets",
+]);
 /** Smallest answer that is compressed. */
 const MIN_PACKED_BYTES = 4_096;
 /** Longest unread body that is skipped to keep its connection; a connection with a longer one is closed. */
@@ -166,7 +171,8 @@ export class Dispatcher {
     this.#options.onSignedIn(socket);
   }
 
-  #errorAnswer(error: AppError, turn: RequestContext, headers: IncomingHttpHeaders): RenderedAnswer {
+  #errorAnswer(given: AppError, turn: RequestContext, headers: IncomingHttpHeaders): RenderedAnswer {
+    const error = errorIn(given, turn.version);
     const { log, errorBody } = this.#options;
     const answerError = turn.match?.route.answerError;
     if (error.status >= 500 && !error.retryable && !REFUSALS.has(error.code)) {

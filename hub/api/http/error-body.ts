@@ -1,5 +1,6 @@
 /** Error bodies of both interfaces, made of the error catalogue. */
 
+import type { VersionNumber } from "#hub/search/options/request-version.ts";
 import { AppError, type ErrorCode } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 
@@ -52,6 +53,9 @@ const TYPES: Readonly<Record<ErrorCode, string>> = {
   too_many_buckets: "too_many_buckets_exception",
 };
 
+/** The first version that answers failures of scripts with 400. */
+const LENIENT_SCRIPTS = 700;
+
 /** Keys of an error's data that clients get beside type and reason, in this order. */
 const FACTS = [
   "resource.type",
@@ -78,6 +82,17 @@ interface ShardFailure {
 /** The node that the shards of an answer are on. */
 export interface ErrorContext {
   readonly nodeId: string;
+}
+
+/** Returns an error as a version answers it: 6.x calls the failure of a script one of the server. */
+export function errorIn(error: AppError, version: VersionNumber): AppError {
+  const { code, message, detail, data, cause } = error;
+  if (code !== "script_failed" || version >= LENIENT_SCRIPTS || data["status"] !== undefined) return error;
+  return new AppError(code, message, {
+    cause,
+    data: { ...data, status: 500 },
+    ...(detail !== undefined && { detail }),
+  });
 }
 
 /** Returns the whole body of an error's answer: {error: {root_cause, type, reason, …}, status}. */

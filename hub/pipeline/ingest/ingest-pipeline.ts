@@ -45,7 +45,7 @@ interface Step {
   work(document: IngestDocument): void;
 }
 
-export type PipelineContext = Pick<ProcessorContext, "clock" | "guard" | "call">;
+export type PipelineContext = Pick<ProcessorContext, "clock" | "guard" | "call" | "findScript">;
 
 export class IngestPipeline {
   readonly #steps: readonly Step[];
@@ -102,7 +102,7 @@ class Compiler {
     const kind = KINDS.get(type);
     if (kind === undefined) throw unknownType(type);
     const settings = new ProcessorSettings(type, given as JsonObject);
-    const condition = takeCondition(settings);
+    const condition = takeCondition(settings, this.#context.findScript);
     const tag = settings.optionalText("tag");
     settings.optionalText("description");
     const ignoresFailure = settings.flag("ignore_failure");

@@ -11,7 +11,7 @@ import { IngestPipeline } from "./ingest-pipeline.ts";
 import { IngestPipelines } from "./ingest-pipelines.ts";
 
 const guard = new RegexpGuard({ careful: true });
-const context = { clock: systemClock, guard, call: () => undefined };
+const context = { clock: systemClock, guard, call: () => undefined, findScript: () => undefined };
 
 function run(
   processors: unknown[],

@@ -2,7 +2,7 @@
 
 import { Worker } from "node:worker_threads";
 import { AppError, type ErrorCode } from "#proto/kit/errors.ts";
-import type { Definitions, IngestReply, IngestRequest } from "./ingest-work.ts";
+import type { IngestLibrary, IngestReply, IngestRequest } from "./ingest-work.ts";
 
 /** Requests that wait for the thread; others are told to come again. */
 const MAX_WAITING = 256;
@@ -11,7 +11,7 @@ const DEADLINE_MS = 60_000;
 const HEAP_MB = 512;
 
 export class IngestThread {
-  #definitions: Definitions = {};
+  #library: IngestLibrary = { pipelines: {}, scripts: {} };
   #worker: Worker | undefined;
   /** True: the thread doesn't know the newest definitions. */
   #isBehind = false;
@@ -20,8 +20,8 @@ export class IngestThread {
   #stopped = false;
 
   /** What pipelines call by their ids from now on. */
-  define(definitions: Definitions): void {
-    this.#definitions = definitions;
+  define(library: IngestLibrary): void {
+    this.#library = library;
     this.#isBehind = true;
   }
 
@@ -59,7 +59,7 @@ export class IngestThread {
     }
     if (this.#isBehind) {
       this.#isBehind = false;
-      await this.#exchange({ kind: "define", definitions: this.#definitions });
+      await this.#exchange({ kind: "define", library: this.#library });
     }
     return this.#exchange(request);
   }

@@ -3,6 +3,7 @@
 import { parentPort } from "node:worker_threads";
 import { grokPatterns } from "#hub/pipeline/grok/all.ts";
 import { RegexpGuard } from "#hub/pipeline/regexp/regexp-guard.ts";
+import type { StoredScript } from "#hub/scripts/script.ts";
 import { parseJsonObject } from "#proto/codec/json.ts";
 import { systemClock } from "#proto/kit/clock.ts";
 import { type ErrorCode, toAppError } from "#proto/kit/errors.ts";
@@ -12,6 +13,12 @@ import { IngestPipeline, type PipelineContext } from "./ingest-pipeline.ts";
 
 /** Definitions by id, as JSON. */
 export type Definitions = Readonly<Record<string, string>>;
+
+/** What pipelines name by ids: other pipelines and stored scripts. */
+export interface IngestLibrary {
+  readonly pipelines: Definitions;
+  readonly scripts: Definitions;
+}
 
 /** A document to be taken through a pipeline. */
 export interface IngestTask {
@@ -28,7 +35,7 @@ export type IngestOutcome =
   | { readonly kind: "failed"; readonly message: string };
 
 export type IngestRequest =
-  | { readonly kind: "define"; readonly definitions: Definitions }
+  | { readonly kind: "define"; readonly library: IngestLibrary }
   /** Answers without a fault where the definition can be used. */
   | { readonly kind: "check"; readonly definition: string }
   | { readonly kind: "run"; readonly tasks: readonly IngestTask[] }
@@ -49,7 +56,7 @@ const MAX_CALLS = 32;
 
 /** Compiled pipelines of this thread. */
 class Pipelines {
-  #definitions: Definitions = {};
+  #library: IngestLibrary = { pipelines: {}, scripts: {} };
   readonly #compiled = new Map<string, IngestPipeline>();
   readonly #running: string[] = [];
   readonly #context: PipelineContext;
@@ -60,11 +67,12 @@ class Pipelines {
       clock: systemClock,
       guard,
       call: (id, document) => this.run(id, document),
+      findScript: (id) => this.#findScript(id),
     };
   }
 
-  define(definitions: Definitions): void {
-    this.#definitions = definitions;
+  define(library: IngestLibrary): void {
+    this.#library = library;
     this.#compiled.clear();
   }
 
@@ -85,10 +93,16 @@ class Pipelines {
     }
   }
 
+  #findScript(id: string): StoredScript | undefined {
+    const { scripts } = this.#library;
+    return Object.hasOwn(scripts, id) ? (JSON.parse(scripts[id]!) as StoredScript) : undefined;
+  }
+
   #get(id: string): IngestPipeline {
     const known = this.#compiled.get(id);
     if (known !== undefined) return known;
-    const definition = Object.hasOwn(this.#definitions, id) ? this.#definitions[id] : undefined;
+    const { pipelines } = this.#library;
+    const definition = Object.hasOwn(pipelines, id) ? pipelines[id] : undefined;
     if (definition === undefined) throw new ProcessorFault(`pipeline with id [${id}] does not exist`);
     const made = this.compile(definition);
     this.#compiled.set(id, made);
@@ -106,7 +120,7 @@ function answer(pipelines: Pipelines, request: IngestRequest): IngestReply {
   try {
     switch (request.kind) {
       case "define":
-        pipelines.define(request.definitions);
+        pipelines.define(request.library);
         return { value: true };
       case "check":
         pipelines.compile(request.definition);

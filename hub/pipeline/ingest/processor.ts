@@ -1,6 +1,7 @@
 /** What a processor is, and how its settings are read. */
 
 import type { RegexpGuard } from "#hub/pipeline/regexp/regexp-guard.ts";
+import type { FindStored } from "#hub/scripts/script.ts";
 import { isHash } from "#proto/event.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
@@ -16,6 +17,8 @@ export interface ProcessorContext {
   readonly guard: RegexpGuard;
   /** Sends a document through another pipeline. Throws ProcessorFault where there is none or they call one another. */
   call(pipeline: string, document: IngestDocument): void;
+  /** Returns a stored script. */
+  readonly findScript: FindStored;
   /** Compiles a processor inside of another. */
   compile(definition: unknown): Work;
 }

@@ -1,7 +1,7 @@
 /** Scripts of ingest pipelines: the processor `script`, and the condition `if` of any processor. */
 
 import { MAP_METHODS, write } from "#hub/scripts/library/maps.ts";
-import { readScript } from "#hub/scripts/script.ts";
+import { type FindStored, readScript } from "#hub/scripts/script.ts";
 import { toJson } from "#hub/scripts/values/json.ts";
 import { truth } from "#hub/scripts/values/operators.ts";
 import { fromJson, type Method, type Methods, ScriptObject } from "#hub/scripts/values/values.ts";
@@ -16,21 +16,21 @@ const NAMES = ["params", "ctx"];
 export type Condition = (document: IngestDocument) => boolean;
 
 /** Takes the setting `if`. Throws script_failed where it doesn't compile. */
-export function takeCondition(settings: ProcessorSettings): Condition | undefined {
+export function takeCondition(settings: ProcessorSettings, find: FindStored): Condition | undefined {
   const given = settings.take("if");
   if (given === undefined) return undefined;
-  const { compiled, params } = readScript(given, NAMES);
+  const { compiled, params } = readScript(given, NAMES, find);
   return (document) => guarded(() => truth(compiled.run([params, new DocumentContext(document)])));
 }
 
 /** Runs a script that may change the document: {source | id, lang, params}, or the script's text as `inline`. */
-export const script: ProcessorKind = (settings) => {
+export const script: ProcessorKind = (settings, { findScript }) => {
   const given: JsonObject = {};
   for (const name of ["source", "inline", "id", "lang", "params"]) {
     const value = settings.take(name);
     if (value !== undefined) given[name] = value;
   }
-  const { compiled, params } = readScript(given, NAMES);
+  const { compiled, params } = readScript(given, NAMES, findScript);
   return (document) =>
     guarded(() => {
       compiled.run([params, new DocumentContext(document)]);

@@ -27,8 +27,17 @@ export interface PainlessScript {
 
 /** Compiles a script that may use the variables `names`. Throws script_failed with the position in the script. */
 export function compilePainless(source: string, names: readonly string[]): PainlessScript {
+  return withSource(source, () => compiled(source, names));
+}
+
+/** Checks that a script can be parsed, whatever variables it uses. Throws script_failed. */
+export function checkSyntax(source: string): void {
+  withSource(source, () => parseScript(source));
+}
+
+function withSource<T>(source: string, run: () => T): T {
   try {
-    return compiled(source, names);
+    return run();
   } catch (error) {
     if (error instanceof ScriptException) throw compileError(source, error);
     throw error;

@@ -8,6 +8,7 @@ import type { Cluster } from "#hub/api/ports/cluster.ts";
 import type { Documents, WriteItem } from "#hub/api/ports/documents.ts";
 import type { IndexInfo } from "#hub/api/ports/indices.ts";
 import type { IngestPipelines } from "#hub/api/ports/pipelines.ts";
+import type { StoredScripts } from "#hub/api/ports/scripts.ts";
 import { sourcesOf } from "#hub/api/routes/documents/bulk-run.ts";
 import { ApiServer, type ApiServerOptions } from "#hub/api/server.ts";
 import { ANONYMOUS } from "#hub/auth/accounts/principal.ts";
@@ -201,6 +202,7 @@ export class FakeHub {
   ready = true;
   /** Set before `start`. */
   ingest: IngestPipelines | undefined;
+  scripts: StoredScripts | undefined;
   server!: ApiServer;
 
   async start(options: Partial<ApiServerOptions> = {}): Promise<void> {
@@ -216,6 +218,7 @@ export class FakeHub {
         compatVersion: "6.5.4",
         errors: { nodeId: "node-id" },
         ...(this.ingest !== undefined && { ingest: this.ingest }),
+        ...(this.scripts !== undefined && { scripts: this.scripts }),
       },
       status: {
         status: () => Promise.resolve({ version: "1" }),

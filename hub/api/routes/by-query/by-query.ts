@@ -1,6 +1,6 @@
 /** `_update_by_query` and `_delete_by_query`: rewrite or delete the documents of a query. */
 
-import type { ApiContext } from "#hub/api/context/api-context.ts";
+import { type ApiContext, findStored } from "#hub/api/context/api-context.ts";
 import { checkPipeline, pipelineOf } from "#hub/api/context/ingest-documents.ts";
 import { readChangeScript } from "#hub/api/context/scripted-change.ts";
 import { type ApiRequest, checkValid } from "#hub/api/http/request.ts";
@@ -55,7 +55,7 @@ function updateByQuery(parts: ApiContext, request: ApiRequest): Promise<ApiRespo
   const pipeline = request.query["pipeline"];
   checkPipeline(parts.ingest, pipeline);
   const given = request.object()["script"];
-  const script = given === undefined ? undefined : readChangeScript(given);
+  const script = given === undefined ? undefined : readChangeScript(given, findStored(parts));
   return change(parts, request, "update", (found) => {
     const place = { ...pipelineOf(pipeline), ...unchanged(found) };
     if (script === undefined) return { kind: "index", source: found.source, ...place };

@@ -1,7 +1,7 @@
 /** `_reindex`: documents of indices, here or elsewhere, copied into another index. */
 
 import { adoptType } from "#hub/api/compat/mapping-types.ts";
-import type { ApiContext } from "#hub/api/context/api-context.ts";
+import { type ApiContext, findStored } from "#hub/api/context/api-context.ts";
 import { checkPipeline, pipelineOf } from "#hub/api/context/ingest-documents.ts";
 import { readChangeScript } from "#hub/api/context/scripted-change.ts";
 import { type ApiRequest, checkValid } from "#hub/api/http/request.ts";
@@ -51,7 +51,8 @@ interface Destination {
 async function reindex(parts: ApiContext, request: ApiRequest): Promise<ApiResponse> {
   const body = request.requiredObject();
   checkKeys(body, ["source", "dest", "conflicts", "size", "max_docs", "script"], "reindex");
-  const script = body["script"] === undefined ? undefined : readChangeScript(body["script"]);
+  const script =
+    body["script"] === undefined ? undefined : readChangeScript(body["script"], findStored(parts));
   const source = objectOf(body["source"] ?? {}, "source");
   checkKeys(source, ["index", "type", "query", "sort", "size", "_source", "remote", "slice"], "source");
   const dest = readDestination(objectOf(body["dest"] ?? {}, "dest"));

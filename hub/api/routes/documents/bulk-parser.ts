@@ -9,6 +9,7 @@ import type { ScriptedUpdate } from "#hub/api/context/scripted-change.ts";
 import { isTrue, optionalInteger, optionalText } from "#hub/api/parameters/values.ts";
 import { checkId, makeConditions, warnOfVersion } from "#hub/api/parameters/write-options.ts";
 import type { WriteItem } from "#hub/api/ports/documents.ts";
+import type { FindStored } from "#hub/scripts/script.ts";
 import { checkNesting } from "#hub/search/options/json.ts";
 import { answersAs, warnDeprecated } from "#hub/search/options/request-version.ts";
 import { parseSourceFilter, type SourceFilter } from "#hub/search/source/source-filter.ts";
@@ -40,6 +41,8 @@ export interface BulkDefaults {
   readonly pipeline: string | undefined;
   readonly source: SourceFilter | false | undefined;
   readonly requiresAlias?: boolean;
+  /** Finds the stored scripts that updates name. */
+  readonly findScript?: FindStored;
 }
 
 /** A parsed action line. */
@@ -242,7 +245,7 @@ function writeOf(
     });
   }
   if (kind === "delete") return { write: { ...target, kind, id }, source: undefined };
-  const body = readUpdateBody(document!);
+  const body = readUpdateBody(document!, defaults.findScript);
   const { doc, upsert, docAsUpsert, detectNoop, source } = body;
   const given = fields["_source"] === undefined ? defaults.source : parseSourceFilter(fields["_source"]);
   const scripted = scriptedUpdateOf({ ...target, id, retries }, body);

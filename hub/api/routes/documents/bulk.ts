@@ -2,7 +2,7 @@
 
 import { setImmediate } from "node:timers/promises";
 import { adoptType, typeOf } from "#hub/api/compat/mapping-types.ts";
-import type { ApiContext } from "#hub/api/context/api-context.ts";
+import { type ApiContext, findStored } from "#hub/api/context/api-context.ts";
 import { scriptedUpdate } from "#hub/api/context/scripted-change.ts";
 import { aliasFault } from "#hub/api/context/write-blocks.ts";
 import { itemError, validationError } from "#hub/api/http/error-body.ts";
@@ -53,7 +53,7 @@ async function bulk(parts: ApiContext, request: ApiRequest): Promise<ApiResponse
   request.requireBody();
   const startMs = parts.clock.monotonic();
   const options = writeOptions(request);
-  const defaults = defaultsOf(request);
+  const defaults = defaultsOf(parts, request);
   const answer = new BulkAnswer();
   checkEnd(request.body);
   const simple = readBulkRun(request.body, defaults);
@@ -106,7 +106,7 @@ async function appendAll(
   if (isCopied) freeBytes(run.bytes);
 }
 
-function defaultsOf(request: ApiRequest): BulkDefaults {
+function defaultsOf(parts: ApiContext, request: ApiRequest): BulkDefaults {
   return {
     index: request.path["index"],
     type: request.path["type"] ?? request.query["type"],
@@ -114,6 +114,7 @@ function defaultsOf(request: ApiRequest): BulkDefaults {
     pipeline: request.query["pipeline"],
     requiresAlias: request.flag("require_alias") ?? false,
     source: sourceParams(request),
+    findScript: findStored(parts),
   };
 }
 

@@ -1,7 +1,7 @@
 /** `_update`: changes fields of a stored document. */
 
 import { adoptType, documentType } from "#hub/api/compat/mapping-types.ts";
-import type { ApiContext } from "#hub/api/context/api-context.ts";
+import { type ApiContext, findStored } from "#hub/api/context/api-context.ts";
 import {
   parsed,
   readChangeScript,
@@ -23,7 +23,7 @@ import {
 } from "#hub/api/parameters/write-options.ts";
 import type { WriteItem } from "#hub/api/ports/documents.ts";
 import type { StoredDocument } from "#hub/cluster/writes/writes.ts";
-import type { Script } from "#hub/scripts/script.ts";
+import type { FindStored, Script } from "#hub/scripts/script.ts";
 import { parseJson } from "#hub/search/options/json.ts";
 import { filterSource, parseSourceFilter, type SourceFilter } from "#hub/search/source/source-filter.ts";
 import { AppError } from "#proto/kit/errors.ts";
@@ -77,7 +77,7 @@ export function updateRoutes(parts: ApiContext): Route[] {
 }
 
 /** Reads an update's body; bare fields are a partial document. Throws request_invalid, not_offered, mapping_parse. */
-export function readUpdateBody(bytes: Uint8Array): UpdateBody {
+export function readUpdateBody(bytes: Uint8Array, find?: FindStored): UpdateBody {
   const members = jsonMembers(bytes);
   const isBare = !KEYS.some((key) => members.has(key));
   if (!isBare) checkKnown(members.keys());
@@ -97,7 +97,8 @@ export function readUpdateBody(bytes: Uint8Array): UpdateBody {
   const source = members.get("_source");
   return {
     doc,
-    script: script === undefined ? undefined : readChangeScript(parseJson(Buffer.from(script).toString())),
+    script:
+      script === undefined ? undefined : readChangeScript(parseJson(Buffer.from(script).toString()), find),
     isUpsertScripted: flagOf(members, "scripted_upsert", false),
     upsert: members.get("upsert"),
     docAsUpsert,
@@ -113,7 +114,8 @@ async function update(parts: ApiContext, request: ApiRequest): Promise<ApiRespon
   const id = request.segment("id");
   const type = request.path["type"];
   const { source: bytes, settings } = splitSettings(request.body);
-  const body = settings !== undefined && bytes.length <= 2 ? undefined : readUpdateBody(bytes);
+  const body =
+    settings !== undefined && bytes.length <= 2 ? undefined : readUpdateBody(bytes, findStored(parts));
   const wanted = sourceParams(request) ?? body?.source;
   checkMayRead(request, wanted);
   await applySettings(parts.indices, name, settings);

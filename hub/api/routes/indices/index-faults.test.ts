@@ -107,14 +107,6 @@ const ERRORS: readonly (readonly [string, string, object | undefined, number, st
     "illegal_argument_exception",
     /unrecognized metric: \[doc\] -> did you mean \[docs\]/,
   ],
-  [
-    "PUT",
-    "/_scripts/x",
-    {},
-    501,
-    "unsupported_operation_exception",
-    /scripts: not offered; use filters of the hub's pipelines/,
-  ],
 ];
 
 test("what can't be done is answered with the type, status and wording of 6.5", async () => {

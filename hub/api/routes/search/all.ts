@@ -9,6 +9,8 @@ import { scrollRoutes } from "./scroll.ts";
 import type { ScrollContexts } from "./scroll-contexts.ts";
 import { searchRoutes } from "./search.ts";
 import { searchShardsRoutes } from "./search-shards.ts";
+import { storedScriptRoutes } from "./stored-scripts.ts";
+import { templateSearchRoutes } from "./template-search.ts";
 import { validateRoutes } from "./validate.ts";
 
 /** `scrolls` is stopped by its owner. */
@@ -17,6 +19,8 @@ export function allSearchRoutes(parts: ApiContext, scrolls: ScrollContexts): Rou
     ...searchRoutes(parts, scrolls),
     ...scrollRoutes(parts, scrolls),
     ...msearchRoutes(parts),
+    ...templateSearchRoutes(parts, scrolls),
+    ...storedScriptRoutes(parts),
     ...countRoutes(parts),
     ...validateRoutes(parts),
     ...fieldCapsRoutes(parts),

@@ -1,9 +1,9 @@
 /**
- * Look-ups of a query in other documents, done before the search, once for all shards: values of `terms`, and the
- * documents that `more_like_this` compares with.
+ * Look-ups of a query elsewhere, done before the search, once for all shards: values of `terms`, the documents that
+ * `more_like_this` compares with, and stored scripts.
  */
 
-import type { ApiContext } from "#hub/api/context/api-context.ts";
+import { type ApiContext, findStored } from "#hub/api/context/api-context.ts";
 import { parseJson } from "#hub/search/options/json.ts";
 import { valuesAt } from "#hub/search/source/source-values.ts";
 import { valueText } from "#proto/event.ts";
@@ -23,6 +23,7 @@ export async function resolveLookups(
   index: string | undefined,
 ): Promise<JsonObject> {
   const lookups = new Map<JsonObject, unknown>();
+  for (const script of findScripts(body)) lookups.set(script, inlineScript(parts, script));
   const keep = async (lookup: JsonObject, look: () => Promise<unknown>): Promise<void> => {
     if (lookups.size >= MAX_LOOKUPS)
       throw new AppError(
@@ -34,6 +35,25 @@ export async function resolveLookups(
   for (const lookup of findLookups(body)) await keep(lookup, () => lookUp(parts, lookup));
   for (const item of findLikes(body)) await keep(item, () => likeOf(parts, item, index));
   return lookups.size === 0 ? body : (replaced(body, lookups) as JsonObject);
+}
+
+/** Scripts that are named by the id of a stored one. */
+function* findScripts(value: unknown): Iterable<JsonObject> {
+  if (Array.isArray(value)) for (const each of value) yield* findScripts(each);
+  if (!isObject(value)) return;
+  for (const [key, inner] of Object.entries(value)) {
+    if (!/(?:^|_)script$/.test(key) || !isObject(inner)) yield* findScripts(inner);
+    else if (inner["id"] !== undefined || inner["stored"] !== undefined) yield inner;
+    else yield* findScripts(inner);
+  }
+}
+
+/** The script with its source instead of its id. Throws not_found. */
+function inlineScript(parts: ApiContext, { id, stored, ...script }: JsonObject): JsonObject {
+  const found = findStored(parts)(valueText(id ?? stored));
+  if (found === undefined)
+    throw new AppError("not_found", `unable to find script [${valueText(id ?? stored)}]`);
+  return { ...script, ...found };
 }
 
 /** Documents of `more_like_this` that are named, not given. */

@@ -1,12 +1,13 @@
 /** `_msearch`: several searches in one request, each with a header line and a body line. */
 
 import type { ApiContext } from "#hub/api/context/api-context.ts";
-import { errorDetail } from "#hub/api/http/error-body.ts";
+import { errorDetail, errorIn } from "#hub/api/http/error-body.ts";
 import { type ApiRequest, checkValid } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, MAX_BODY_BYTES, type Route } from "#hub/api/http/route.ts";
 import { resolveOptions } from "#hub/api/parameters/shared-parameters.ts";
 import type { ResolveOptions } from "#hub/api/ports/indices.ts";
 import { parseJson } from "#hub/search/options/json.ts";
+import { requestVersion } from "#hub/search/options/request-version.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import { runSearch } from "./run-search.ts";
@@ -16,6 +17,22 @@ import type { SearchTarget } from "./search-target.ts";
 
 /** Searches of a request: their answers are held together in memory. */
 const MAX_SEARCHES = 1000;
+
+/** Parameters of _msearch. */
+export const MSEARCH_PARAMS: readonly string[] = [
+  "search_type",
+  "max_concurrent_searches",
+  "max_concurrent_shard_requests",
+  "pre_filter_shard_size",
+  "batched_reduce_size",
+  "typed_keys",
+  "rest_total_hits_as_int",
+  "ccs_minimize_roundtrips",
+  "ignore_unavailable",
+  "allow_no_indices",
+  "expand_wildcards",
+  "ignore_throttled",
+];
 
 const NEWLINE = 0x0a;
 
@@ -29,20 +46,7 @@ export function msearchRoutes(parts: ApiContext): Route[] {
     {
       methods: ["GET", "POST"],
       paths: ["/_msearch", "/{index}/_msearch", "/{index}/{type}/_msearch"],
-      params: [
-        "search_type",
-        "max_concurrent_searches",
-        "max_concurrent_shard_requests",
-        "pre_filter_shard_size",
-        "batched_reduce_size",
-        "typed_keys",
-        "rest_total_hits_as_int",
-        "ccs_minimize_roundtrips",
-        "ignore_unavailable",
-        "allow_no_indices",
-        "expand_wildcards",
-        "ignore_throttled",
-      ],
+      params: MSEARCH_PARAMS,
       action: "search",
       maxBodyBytes: MAX_BODY_BYTES,
       summary: "Answers several searches in one request.",
@@ -52,23 +56,33 @@ export function msearchRoutes(parts: ApiContext): Route[] {
   ];
 }
 
-async function multiSearch(parts: ApiContext, request: ApiRequest): Promise<ApiResponse> {
+/** Makes the body of a search of what stands in its line. */
+export type MakeBody = (body: JsonObject) => JsonObject;
+
+/** Answers the searches of a request. Throws what concerns the whole request. */
+export async function multiSearch(
+  parts: ApiContext,
+  request: ApiRequest,
+  make: MakeBody = (body) => body,
+): Promise<ApiResponse> {
   request.requireBody();
   const startMs = parts.clock.monotonic();
   const items = readItems(request.body);
   checkValid(items.length === 0 && "no requests added");
   for (const { body } of items) checkCounted(body, request);
   const responses: JsonObject[] = [];
-  for (const item of items) responses.push(await searchOne(parts, request, item));
+  for (const item of items) responses.push(await searchOne(parts, request, item, make));
   return json({ took: Math.round(parts.clock.monotonic() - startMs), responses });
 }
 
 async function searchOne(
   parts: ApiContext,
   request: ApiRequest,
-  { header, body }: Item,
+  { header, body: given }: Item,
+  make: MakeBody,
 ): Promise<JsonObject> {
   try {
+    const body = make(given);
     const response = await runSearch(parts, {
       target: targetOf(header, request),
       body,
@@ -81,7 +95,7 @@ async function searchOne(
     const options = { ...answerOptions(parts, request), countOnly: body["size"] === 0 };
     return { ...searchAnswer(response, options), status: 200 };
   } catch (error) {
-    const failure = toAppError(error);
+    const failure = errorIn(toAppError(error), requestVersion());
     if (failure.code === "cancelled") throw failure;
     return { error: errorDetail(failure, parts.errors), status: failure.status };
   }

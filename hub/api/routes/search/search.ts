@@ -28,8 +28,18 @@ export function searchRoutes(parts: ApiContext, scrolls: ScrollContexts): Route[
   ];
 }
 
-async function search(parts: ApiContext, scrolls: ScrollContexts, request: ApiRequest): Promise<ApiResponse> {
-  const body = bodyWithParams(request.object(), request);
+function search(parts: ApiContext, scrolls: ScrollContexts, request: ApiRequest): Promise<ApiResponse> {
+  return answerSearch(parts, scrolls, request, request.object());
+}
+
+/** Answers a search with `given` instead of the request's own body. Throws what _search refuses. */
+export async function answerSearch(
+  parts: ApiContext,
+  scrolls: ScrollContexts,
+  request: ApiRequest,
+  given: JsonObject,
+): Promise<ApiResponse> {
+  const body = bodyWithParams(given, request);
   checkCounted(body, request);
   const scroll = scrollOf(body, request);
   if (scroll !== undefined) return openScroll(parts, scrolls, scroll, request);

@@ -1,0 +1,126 @@
+/** `_search/template`, `_msearch/template` and `_render/template`: searches made of Mustache templates. */
+
+import type { ApiContext } from "#hub/api/context/api-context.ts";
+import { type ApiRequest, checkValid } from "#hub/api/http/request.ts";
+import { type ApiResponse, json, MAX_BODY_BYTES, type Route } from "#hub/api/http/route.ts";
+import { compileMustache } from "#hub/scripts/mustache/mustache.ts";
+import { parseJson } from "#hub/search/options/json.ts";
+import { valueText } from "#proto/event.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import { isObject, type JsonObject } from "#proto/kit/json.ts";
+import { MSEARCH_PARAMS, multiSearch } from "./msearch.ts";
+import type { ScrollContexts } from "./scroll-contexts.ts";
+import { answerSearch } from "./search.ts";
+import { SEARCH_PARAMS } from "./search-params.ts";
+
+/** Keys of a request. */
+const KEYS: readonly string[] = ["id", "source", "inline", "params", "explain", "profile", "lang"];
+
+export function templateSearchRoutes(parts: ApiContext, scrolls: ScrollContexts): Route[] {
+  return [
+    {
+      methods: ["GET", "POST"],
+      paths: ["/_search/template", "/{index}/_search/template", "/{index}/{type}/_search/template"],
+      params: [...SEARCH_PARAMS, "profile"],
+      action: "search",
+      summary: "Searches by a template and its params.",
+      handle: (request) => answerSearch(parts, scrolls, request, searchOf(parts, request.requiredObject())),
+    },
+    {
+      methods: ["GET", "POST"],
+      paths: ["/_msearch/template", "/{index}/_msearch/template", "/{index}/{type}/_msearch/template"],
+      params: MSEARCH_PARAMS,
+      action: "search",
+      maxBodyBytes: MAX_BODY_BYTES,
+      body: "ndjson",
+      summary: "Answers several searches by templates in one request.",
+      handle: (request) => {
+        checkTemplates(request.body);
+        return multiSearch(parts, request, (body) => searchOf(parts, body));
+      },
+    },
+    {
+      methods: ["GET", "POST"],
+      paths: ["/_render/template", "/_render/template/{id}"],
+      params: [],
+      action: "search",
+      summary: "Shows the search that a template makes.",
+      handle: (request) => render(parts, request),
+    },
+  ];
+}
+
+function render(parts: ApiContext, request: ApiRequest): ApiResponse {
+  const { id } = request.path;
+  const body = request.object();
+  const template = id === undefined ? body : { ...body, id };
+  return json({ template_output: renderedJson(parts, template) });
+}
+
+/** Every second line of an _msearch/template must name a template. Throws request_invalid. */
+function checkTemplates(bytes: Buffer): void {
+  const lines = bytes.toString("utf8").split("\n");
+  const isMissing = lines.some((line, at) => at % 2 === 1 && line.trim() !== "" && !namesTemplate(line));
+  checkValid(isMissing && "template is missing");
+}
+
+function namesTemplate(line: string): boolean {
+  const body = parseJson(line);
+  return (
+    isObject(body) &&
+    ![undefined, ""].includes((body["id"] ?? body["source"] ?? body["inline"]) as string | undefined)
+  );
+}
+
+/** Returns the search that a template makes. Throws not_found, request_invalid, parsing. */
+function searchOf(parts: ApiContext, body: JsonObject): JsonObject {
+  const search = renderedJson(parts, body);
+  const { explain, profile } = body;
+  return {
+    ...search,
+    ...(explain !== undefined && { explain }),
+    ...(profile !== undefined && { profile }),
+  };
+}
+
+function renderedJson(parts: ApiContext, body: JsonObject): JsonObject {
+  const unknown = Object.keys(body).find((key) => !KEYS.includes(key));
+  if (unknown !== undefined)
+    throw new AppError("request_invalid", `[search_template] unknown field [${unknown}], parser not found`);
+  const { params = {} } = body;
+  if (!isObject(params)) throw new AppError("parsing", "[search_template] params must be an object");
+  const text = compileMustache(templateOf(parts, body))(params);
+  const search = parseRendered(text);
+  if (isObject(search)) return search;
+  throw new AppError("parsing", "a search template must make a JSON object");
+}
+
+/** Throws parsing; with the type that 6.5 has for a text that ends too early. */
+function parseRendered(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch (error) {
+    if (!isCutOff(text)) throw error;
+    throw new AppError("parsing", "Unexpected end-of-input: a bracket or text of the search isn't closed", {
+      data: { type: "json_e_o_f_exception" },
+    });
+  }
+}
+
+/** Whether a JSON text ends inside of an object, list or string. */
+function isCutOff(text: string): boolean {
+  const bare = text.replace(/"(?:[^"\\]|\\.)*"/gs, "");
+  const count = (marks: RegExp): number => bare.match(marks)?.length ?? 0;
+  return bare.includes('"') || count(/[[{]/g) > count(/[\]}]/g);
+}
+
+function templateOf({ scripts }: ApiContext, { id, source, inline }: JsonObject): string {
+  if (id !== undefined) {
+    const stored = scripts?.get(valueText(id));
+    if (stored !== undefined) return stored.source;
+    throw new AppError("not_found", `unable to find script [${valueText(id)}]`);
+  }
+  const given = source ?? inline;
+  checkValid(given === undefined && "template is missing");
+  return typeof given === "string" ? given : JSON.stringify(given);
+}

@@ -1,0 +1,34 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { compileMustache } from "./mustache.ts";
+
+const ROWS: readonly (readonly [template: string, params: Record<string, unknown>, text: string])[] = [
+  ["{{a}}-{{{b}}}-{{&b}}", { a: 'x"y', b: 'p"q' }, 'x\\"y-p"q-p"q'],
+  ["{{a.b.0}}{{a.b.size}}{{missing}}", { a: { b: [7, 8] } }, "72"],
+  ["{{#list}}<{{.}}>{{/list}}{{^none}}no{{/none}}", { list: [1, 2] }, "<1><2>no"],
+  ["{{#o}}{{x}}{{y}}{{/o}}", { o: { x: 1 }, y: 2 }, "12"],
+  ["{{#toJson}}o{{/toJson}}", { o: { x: ["a"] } }, '{"x":["a"]}'],
+  ["{{#join}}l{{/join}} {{#join delimiter='||'}}l{{/join delimiter='||'}}", { l: [1, 2] }, "1,2 1||2"],
+  ["{{#url}}a b/{{x}}{{/url}}", { x: "é" }, "a+b%2F%C3%A9"],
+  ["a{{! nothing }}b{{=<% %>=}}<% x %>{{x}}", { x: 1 }, "ab1{{x}}"],
+];
+
+test("templates make texts as mustache and the 6.5 server define", () => {
+  for (const [template, params, text] of ROWS)
+    assert.equal(compileMustache(template)(params), text, template);
+});
+
+test("a template that can't be read is refused with its place", () => {
+  assert.throws(
+    () => compileMustache("{ {{{my_value}} }"),
+    /Improperly closed variable in query-template:1@3/,
+  );
+  assert.throws(() => compileMustache("{{#a}}"), /Failed to close 'a' tag/);
+  assert.throws(() => compileMustache("{{/a}}"), /Unmatched close tag 'a'/);
+  assert.throws(() => compileMustache("{{>a}}"), /partial templates are not supported/);
+});
+
+test("a template can't make a text without end", () => {
+  const template = compileMustache("{{#l}}{{#l}}{{#l}}xxxxxxxxxx{{/l}}{{/l}}{{/l}}");
+  assert.throws(() => template({ l: Array.from({ length: 100 }, () => 1) }), /at most 1000000 characters/);
+});

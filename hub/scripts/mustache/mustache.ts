@@ -1,0 +1,225 @@
+/**
+ * Mustache templates of searches, as the 6.5 server has them: variables, sections, and the functions toJson, join and url.
+ * Partials aren't offered. The format: https://mustache.github.io/mustache.5.html.
+ */
+
+import { toJson } from "#hub/scripts/values/json.ts";
+import { print } from "#hub/scripts/values/values.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import { isObject, type JsonObject } from "#proto/kit/json.ts";
+
+/** Sections may stand so deep in one another. */
+const MAX_DEPTH = 32;
+/** Longest text that a template may make, characters. */
+const MAX_OUTPUT = 1_000_000;
+
+/** A compiled template: makes a text of params. Throws request_invalid where it gets too long. */
+export type MustacheTemplate = (params: JsonObject) => string;
+
+type Node =
+  | { readonly kind: "text"; readonly text: string }
+  | { readonly kind: "variable"; readonly name: string; readonly escaped: boolean }
+  | {
+      readonly kind: "section";
+      readonly name: string;
+      readonly inverted: boolean;
+      readonly children: readonly Node[];
+    };
+
+/** Compiles a template. Throws request_invalid for tags that aren't closed. */
+export function compileMustache(source: string): MustacheTemplate {
+  const nodes = new Parser(source).parse();
+  return (params) => {
+    const output = new Output();
+    render(nodes, [params], output);
+    return output.text;
+  };
+}
+
+function fault(message: string): AppError {
+  return new AppError("request_invalid", message, { data: { type: "general_script_exception" } });
+}
+
+class Output {
+  text = "";
+
+  add(part: string): void {
+    this.text += part;
+    if (this.text.length > MAX_OUTPUT) throw fault(`a template may make at most ${MAX_OUTPUT} characters`);
+  }
+}
+
+/** Reads a template from its start to its end. */
+class Parser {
+  readonly #source: string;
+  #at = 0;
+  #open = "{{";
+  #close = "}}";
+
+  constructor(source: string) {
+    this.#source = source;
+  }
+
+  parse(): Node[] {
+    return this.#nodes(undefined, 0);
+  }
+
+  /** Reads up to the end of the section `name`. */
+  #nodes(name: string | undefined, depth: number): Node[] {
+    if (depth > MAX_DEPTH) throw fault(`sections may stand at most ${MAX_DEPTH} deep in one another`);
+    const nodes: Node[] = [];
+    for (;;) {
+      const start = this.#source.indexOf(this.#open, this.#at);
+      const text = this.#source.slice(this.#at, start < 0 ? undefined : start);
+      if (text !== "") nodes.push({ kind: "text", text });
+      if (start < 0) {
+        if (name === undefined) return nodes;
+        throw fault(`Failed to close '${name}' tag @[query-template:${this.#line(this.#at)}]`);
+      }
+      const tag = this.#tag(start);
+      const [mark, rest] = [tag.charAt(0), tag.slice(1).trim()];
+      if (mark === "/") {
+        if (rest === name) return nodes;
+        throw fault(`Unmatched close tag '${rest}' @[query-template:${this.#line(start)}]`);
+      }
+      const node = this.#node(tag, mark, rest, depth);
+      if (node !== undefined) nodes.push(node);
+    }
+  }
+
+  /** Reads the inside of a tag; "&name" for one of three braces. */
+  #tag(start: number): string {
+    const from = start + this.#open.length;
+    const isTriple = this.#open === "{{" && this.#source[from] === "{";
+    const close = isTriple ? "}}}" : this.#close;
+    const end = this.#source.indexOf(close, from);
+    if (end < 0) {
+      const [line, column] = this.#place(start);
+      throw fault(`Improperly closed variable in query-template:${line}@${column}`);
+    }
+    this.#at = end + close.length;
+    const inside = this.#source.slice(isTriple ? from + 1 : from, end).trim();
+    if (isTriple && inside.includes("}")) {
+      const [line, column] = this.#place(start);
+      throw fault(`Improperly closed variable in query-template:${line}@${column}`);
+    }
+    return isTriple ? `&${inside}` : inside;
+  }
+
+  #node(tag: string, mark: string, rest: string, depth: number): Node | undefined {
+    switch (mark) {
+      case "!":
+        return undefined;
+      case "=": {
+        const [open, close] = rest.replace(/=$/, "").trim().split(/\s+/);
+        if (open === undefined || close === undefined) throw fault(`Invalid delimiter string [${tag}]`);
+        [this.#open, this.#close] = [open, close];
+        return undefined;
+      }
+      case ">":
+        throw fault(`Cannot expand '${rest}' because partial templates are not supported`);
+      case "#":
+      case "^":
+        return {
+          kind: "section",
+          name: rest,
+          inverted: mark === "^",
+          children: this.#nodes(rest, depth + 1),
+        };
+      case "&":
+        return { kind: "variable", name: rest, escaped: false };
+      default:
+        return { kind: "variable", name: tag, escaped: true };
+    }
+  }
+
+  #line(offset: number): number {
+    return this.#place(offset)[0];
+  }
+
+  #place(offset: number): [line: number, column: number] {
+    const before = this.#source.slice(0, offset);
+    return [before.split("\n").length, offset - before.lastIndexOf("\n")];
+  }
+}
+
+/** `scopes`: what names are looked up in, the innermost last. */
+function render(nodes: readonly Node[], scopes: readonly unknown[], output: Output): void {
+  for (const node of nodes) {
+    if (node.kind === "text") output.add(node.text);
+    else if (node.kind === "section") renderSection(node, scopes, output);
+    else {
+      const text = valueText(lookUp(node.name, scopes));
+      output.add(node.escaped ? JSON.stringify(text).slice(1, -1) : text);
+    }
+  }
+}
+
+function valueText(value: unknown): string {
+  if (value === undefined || value === null) return "";
+  return typeof value === "object" ? print(value) : String(value as string | number | boolean | bigint);
+}
+
+function renderSection(
+  { name, inverted, children }: Extract<Node, { kind: "section" }>,
+  scopes: readonly unknown[],
+  output: Output,
+): void {
+  const call = inverted ? undefined : functionOf(name);
+  if (call !== undefined) {
+    const inner = new Output();
+    render(children, scopes, inner);
+    output.add(call(inner.text, scopes));
+    return;
+  }
+  const value = lookUp(name, scopes);
+  if (inverted) {
+    if (isEmpty(value)) render(children, scopes, output);
+    return;
+  }
+  if (isEmpty(value)) return;
+  for (const each of Array.isArray(value) ? value : [value]) render(children, [...scopes, each], output);
+}
+
+function isEmpty(value: unknown): boolean {
+  if (value === undefined || value === null || value === false || value === "") return true;
+  return Array.isArray(value) && value.length === 0;
+}
+
+/** Returns the value at "a.b.0"; "." is the innermost scope. */
+function lookUp(name: string, scopes: readonly unknown[]): unknown {
+  if (name === ".") return scopes.at(-1);
+  const [first = "", ...rest] = name.split(".");
+  for (let at = scopes.length - 1; at >= 0; at--) {
+    const found = memberOf(scopes[at], first);
+    if (found !== undefined) return rest.reduce(memberOf, found);
+  }
+  return undefined;
+}
+
+function memberOf(value: unknown, name: string): unknown {
+  if (Array.isArray(value)) return name === "size" ? value.length : value[Number(name)];
+  return isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
+}
+
+type TemplateFunction = (inside: string, scopes: readonly unknown[]) => string;
+
+/** Returns the function that a section's name calls. */
+function functionOf(name: string): TemplateFunction | undefined {
+  if (name === "toJson") return (path, scopes) => JSON.stringify(toJson(lookUp(path.trim(), scopes) ?? null));
+  if (name === "url") return (text) => encoded(text);
+  const join = /^join(?:\s+delimiter='(.*)')?$/.exec(name);
+  if (join === null) return undefined;
+  const [, delimiter = ","] = join;
+  return (path, scopes) => {
+    const value = lookUp(path.trim(), scopes);
+    return Array.isArray(value) ? value.map(valueText).join(delimiter) : valueText(value);
+  };
+}
+
+/** As java.net.URLEncoder writes it: a blank is "+". */
+function encoded(text: string): string {
+  return encodeURIComponent(text.toWellFormed())
+    .replace(/[!'()~]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`)
+    .replaceAll("%20", "+");
+}
