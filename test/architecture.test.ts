@@ -195,6 +195,7 @@ function readSources(): Sources {
       "test/architecture.test.ts",
       "ui/dist/**",
       "hub/engine/kernel/assembly/!(layout*).ts",
+      "hub/engine/kernel/assembly/columnar/*.ts",
       "test/artefacts/**",
     ],
   });

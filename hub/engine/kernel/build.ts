@@ -68,7 +68,7 @@ async function buildKernel(): Promise<{ readonly sizeBytes: number }> {
 export async function ensureKernel(): Promise<void> {
   const builtMs = existsSync(TARGET) ? statSync(TARGET).mtimeMs : 0;
   const sources = [
-    ...globSync("*.ts", { cwd: SOURCES }).map((name) => join(SOURCES, name)),
+    ...globSync("**/*.ts", { cwd: SOURCES }).map((name) => join(SOURCES, name)),
     join(HERE, "build.ts"),
   ];
   if (sources.some((path) => statSync(path).mtimeMs > builtMs)) await buildKernel();

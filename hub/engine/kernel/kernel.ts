@@ -72,6 +72,7 @@ interface KernelFunctions extends SearchFunctions {
   shapesOf(extentsAt: number, count: number, outAt: number): void;
   addStored(storedAt: number, inputAt: number, extentsAt: number, count: number): void;
   closeStored(storedAt: number): void;
+  writeColumnar(stateAt: number, count: number): void;
   packLz4(count: number): number;
   unpackLz4(count: number, size: number): number;
   packGroup(valuesAt: number, bits: number, outAt: number): number;

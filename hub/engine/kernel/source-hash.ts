@@ -1,7 +1,7 @@
 /** What a kernel was compiled of: the build puts a hash of the sources into the module, and a hub compares. */
 
 import { createHash } from "node:crypto";
-import { readdirSync, readFileSync, statSync } from "node:fs";
+import { globSync, readFileSync, statSync } from "node:fs";
 import { type WasmModule, webAssembly } from "./memory.ts";
 
 /** Name of the custom section. */
@@ -35,7 +35,5 @@ function hashOf(folder: URL): Buffer {
 }
 
 function namesIn(folder: URL): string[] {
-  return readdirSync(folder)
-    .filter((name) => name.endsWith(".ts"))
-    .sort();
+  return globSync("**/*.ts", { cwd: folder }).sort();
 }

@@ -4,7 +4,8 @@
  */
 
 import { type ByteSink, SegmentFileWriter } from "#hub/engine/files/segment-file.ts";
-import { isColumnar } from "#hub/engine/stored/columnar-packing.ts";
+import { type DocumentColumns, isColumnar } from "#hub/engine/stored/columnar-packing.ts";
+import { KernelColumns } from "#hub/engine/stored/kernel-columns.ts";
 import type { PlainBlock } from "#hub/engine/stored/plain-block.ts";
 import {
   isLasting,
@@ -16,6 +17,7 @@ import {
 import type { FieldEntry, SegmentDirectory } from "../segment/directory.ts";
 import { hashId, newIdSeed, writeIdIndex } from "../segment/id-index.ts";
 import { writePresence } from "../segment/presence.ts";
+import { mergeKernel } from "./kernel-merge.ts";
 import { columnKindOf, hasOrdinals, mergeColumn, mergeDocumentColumn } from "./merge-columns.ts";
 import { type MergeInput, mergedDocCount } from "./merge-input.ts";
 import { mergeTerms } from "./merge-terms.ts";
@@ -28,19 +30,27 @@ const ZSTD_LEVEL = 3;
 /** Documents between two pauses where they are looked at one by one. */
 const PAUSE_EVERY = 1024;
 
+/** How segments are merged. */
+export interface MergeOptions {
+  /** False for a merge that the kernel's memory is too small for: documents aren't cut into columns then. */
+  readonly usesKernel: boolean;
+  /** What cuts the documents instead of the kernel. */
+  readonly columns?: DocumentColumns;
+}
+
 /**
  * Writes the merged segment to `sink`; yields often, and must be ended by `return` where it isn't run to its end. The bytes
- * are complete when it returns. `usesKernel`: false for a merge that the kernel's memory is too
- * small for. Throws data_corrupt.
+ * are complete when it returns. Throws data_corrupt, memory_limit of the kernel.
  */
 export function* mergeSegments(
   inputs: readonly MergeInput[],
   sink: ByteSink,
-  usesKernel = true,
+  options: MergeOptions = { usesKernel: true },
 ): Generator<void, void> {
+  const { usesKernel } = options;
   const docCount = mergedDocCount(inputs);
   const file = new SegmentFileWriter(sink);
-  const source = yield* mergeSources(inputs, file);
+  const source = yield* mergeSources(inputs, file, options);
   const idSeed = newIdSeed();
   const idHashes = new Uint32Array(docCount);
   let hashed = 0;
@@ -133,11 +143,20 @@ function mergeNorms(name: string, inputs: readonly MergeInput[], docCount: numbe
 /** Called for each id that is taken over, ids[from..to), in the order of the documents. */
 type IdSink = (ids: Uint8Array, from: number, to: number) => void;
 
-/** Merges the documents as they were sent; yields between blocks. Throws data_corrupt. */
-function* mergeSources(inputs: readonly MergeInput[], file: SegmentFileWriter): Generator<void, StoredEntry> {
-  const writer = new StoredWriter(SOURCE_BLOCK_BYTES, "columns", file);
-  for (const input of inputs) yield* copySources(input, writer);
-  return writer.finish(file);
+/** Merges the documents as they were sent; yields between blocks. Throws data_corrupt, memory_limit. */
+function* mergeSources(
+  inputs: readonly MergeInput[],
+  file: SegmentFileWriter,
+  { usesKernel, columns }: MergeOptions,
+): Generator<void, StoredEntry> {
+  const own = columns === undefined && usesKernel ? new KernelColumns(mergeKernel()) : null;
+  try {
+    const writer = new StoredWriter(SOURCE_BLOCK_BYTES, own ?? columns ?? ZSTD_LEVEL, file);
+    for (const input of inputs) yield* copySources(input, writer);
+    return writer.finish(file);
+  } finally {
+    own?.release();
+  }
 }
 
 /** Copies columnar blocks as they are, and makes such of others. */

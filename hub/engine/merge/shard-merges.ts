@@ -140,7 +140,7 @@ export class MergeTask {
         live: liveDocs?.clone() ?? null,
       })),
     );
-    this.#work = mergeSegments(this.#merging, this.#sink, usesKernel);
+    this.#work = mergeSegments(this.#merging, this.#sink, { usesKernel });
   }
 
   uses(entry: ShardSegment): boolean {

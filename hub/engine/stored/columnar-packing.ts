@@ -4,7 +4,6 @@ import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import { type ByteBuffer, readU32 } from "#hub/engine/bytes/byte-buffer.ts";
 import { compareBytes } from "#hub/engine/bytes/bytes.ts";
 import { ColumnarBlock } from "./columnar/columnar-block.ts";
-import { ColumnarWriter } from "./columnar/columnar-writer.ts";
 
 /** "TCOL" */
 const MAGIC = 0x4c4f_4354;
@@ -14,9 +13,9 @@ const HEADER_BYTES = 8;
 const MAX_BYTES = 256 * 1024 * 1024;
 
 /** What is left to pack is a tenth of the documents: a higher level than that of whole documents costs little. */
-const LEVEL = 6;
+const LEVEL = 5;
 /** Every so many documents of a block one is read back and compared. */
-const CHECK_EVERY = 16;
+const CHECK_EVERY = 64;
 /** Smallest buffer that zlib takes. */
 const MIN_CHUNK_BYTES = 64;
 
@@ -34,23 +33,38 @@ export function openColumnar(packed: Uint8Array): ColumnarBlock {
   );
 }
 
+/** Cuts documents into columns. */
+export interface DocumentColumns {
+  /** Returns the columnar block of documents behind each other, each up to its end; valid until the next call. */
+  write(documents: Uint8Array, ends: Uint32Array): Uint8Array;
+}
+
 /** Makes packed columnar blocks. */
 export class ColumnarPacking {
-  readonly #writer = new ColumnarWriter();
+  readonly #columns: DocumentColumns;
 
-  /** Appends the block of the documents that stand one after another in `documents`, each up to its end. */
-  pack(documents: Uint8Array, ends: Uint32Array, out: ByteBuffer): void {
-    let columns = this.#writer.write(documents, ends);
-    if (!isWhole(columns, documents, ends)) columns = this.#writer.writeWhole(documents, ends);
+  constructor(columns: DocumentColumns) {
+    this.#columns = columns;
+  }
+
+  /**
+   * Appends the block of the documents that stand behind each other in `documents`, each up to its end. False, having
+   * appended nothing, where samples that are read back differ.
+   */
+  pack(documents: Uint8Array, ends: Uint32Array, out: ByteBuffer): boolean {
+    const columns = this.#columns.write(documents, ends);
+    if (!isWhole(columns, documents, ends)) return false;
     out.u32(MAGIC);
     out.u32(columns.length);
     out.append(zstdCompressSync(columns, { params: { [constants.ZSTD_c_compressionLevel]: LEVEL } }));
+    return true;
   }
 }
 
 /** Whether samples of a block are the documents that it was made of. */
 function isWhole(columns: Uint8Array, documents: Uint8Array, ends: Uint32Array): boolean {
   const block = new ColumnarBlock(columns);
+  if (block.count !== ends.length) return false;
   for (let place = 0; place < ends.length; place += CHECK_EVERY) {
     const document = documents.subarray(place === 0 ? 0 : ends[place - 1], ends[place]);
     if (compareBytes(block.document(place), document) !== 0) return false;

@@ -7,7 +7,7 @@ import type { Extent, SegmentFile, SegmentFileWriter } from "#hub/engine/files/s
 import { LZ4_HEADER_BYTES, LZ4_MAGIC } from "#hub/engine/kernel/assembly/layout.ts";
 import type { DocumentRun } from "#hub/engine/kernel/document-run.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import { ColumnarPacking, isColumnar, openColumnar } from "./columnar-packing.ts";
+import { ColumnarPacking, type DocumentColumns, isColumnar, openColumnar } from "./columnar-packing.ts";
 import { PlainBlock } from "./plain-block.ts";
 import { type StoredBlock, storedBlocks } from "./stored-blocks.ts";
 
@@ -25,10 +25,10 @@ export interface StoredEntry {
 const MAX_BLOCK_BYTES = 256 * 1024 * 1024;
 
 /** How blocks are packed: quickly, by a level of zstd, 1..19, or the documents cut into columns. */
-type Packing = "lz4" | number | "columns";
+type Packing = "lz4" | number | DocumentColumns;
 
-/** Level for blocks that LZ4 doesn't take. */
-const LARGE_BLOCK_LEVEL = 1;
+/** Level for blocks that LZ4 doesn't take, and that aren't cut. */
+const OTHER_LEVEL = 1;
 
 /** Stored bytes of documents that aren't in a segment yet, a document's number being that of its bytes. */
 export interface StoredBuffer {
@@ -72,7 +72,7 @@ export class StoredWriter implements StoredBuffer {
     this.#start = file?.length ?? 0;
     this.#blockBytes = blockBytes;
     this.#packing = packing;
-    this.#columns = packing === "columns" ? new ColumnarPacking() : null;
+    this.#columns = typeof packing === "object" ? new ColumnarPacking(packing) : null;
     this.#block = new ByteBuffer(blockBytes);
     this.#raw = new ByteBuffer(blockBytes);
   }
@@ -123,9 +123,9 @@ export class StoredWriter implements StoredBuffer {
   #close(): void {
     this.#startBlock();
     if (this.#file !== undefined) this.#data.clear();
-    if (this.#columns !== null)
-      this.#columns.pack(this.#block.view(), Uint32Array.from(this.#ends.view()), this.#data);
-    else pack(this.#plain(), this.#packing, this.#data);
+    const ends = Uint32Array.from(this.#ends.view());
+    if (this.#columns?.pack(this.#block.view(), ends, this.#data) !== true)
+      pack(this.#plain(), this.#packing, this.#data);
     this.#file?.write(this.#data.view());
     this.#lengths.clear();
     this.#ends.length = 0;
@@ -231,7 +231,7 @@ export function openPlain(packed: Uint8Array): PlainBlock {
 /** Appends `raw`, packed, to `out`. */
 function pack(raw: Uint8Array, packing: Packing, out: ByteBuffer): void {
   if (packing !== "lz4" || raw.length > MAX_LZ4_BYTES) {
-    const level = typeof packing === "number" ? packing : LARGE_BLOCK_LEVEL;
+    const level = typeof packing === "number" ? packing : OTHER_LEVEL;
     out.append(zstdCompressSync(raw, { params: { [constants.ZSTD_c_compressionLevel]: level } }));
     return;
   }

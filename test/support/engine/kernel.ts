@@ -12,6 +12,7 @@ import { Kernel } from "#hub/engine/kernel/kernel.ts";
 import type { Mapping } from "#hub/engine/mapping/mapping.ts";
 import { type LiveSegment, numberDocuments } from "#hub/engine/merge/merge-input.ts";
 import { mergeSegments } from "#hub/engine/merge/merge-segments.ts";
+import { ColumnarWriter } from "#test/oracles/engine/columnar/columnar-writer.ts";
 import type { Random } from "./random.ts";
 
 /** Returns an instance of the kernel as its sources are now. */
@@ -82,11 +83,13 @@ export function mergedBoth(segments: readonly LiveSegment[]): {
   readonly byKernel: SegmentFile;
   readonly byTwin: SegmentFile;
 } {
-  const [byKernel, byTwin] = [true, false].map((usesKernel) => {
-    const sink = new MemorySink();
-    for (const _ of mergeSegments(numberDocuments(segments), sink, usesKernel));
-    return SegmentFile.ofMemory("merged", sink.buffer.view().slice());
-  });
+  const [byKernel, byTwin] = [{ usesKernel: true }, { usesKernel: false, columns: new ColumnarWriter() }].map(
+    (options) => {
+      const sink = new MemorySink();
+      for (const _ of mergeSegments(numberDocuments(segments), sink, options));
+      return SegmentFile.ofMemory("merged", sink.buffer.view().slice());
+    },
+  );
   return { byKernel: byKernel!, byTwin: byTwin! };
 }
 

@@ -10,6 +10,7 @@ import { POOL_MASK, POOL_TABLE, SLOT_BYTES } from "./layout";
 import { useScratch } from "./scratch";
 import { seedHash } from "./terms";
 
+export { writeColumnar } from "./columnar/columnar";
 export { matchBlocks, toDecimals, toFloats, unpackNumbers } from "./column";
 export { crc32c } from "./crc32c";
 export { addTerms } from "./dictionary";

@@ -1,19 +1,21 @@
 /** Writes the values of a column in the form that suits them: see value-kinds.ts. */
 
 import { type ByteBuffer, grown } from "#hub/engine/bytes/byte-buffer.ts";
-import type { ColumnValues } from "./column-values.ts";
-import { writeNumbers } from "./number-planes.ts";
 import {
   CONSTANT,
   DICTIONARY,
-  MAX_DIGITS,
   NUMBERS,
-  readTime,
   TEXT_END,
   TEXTS,
   TIME_BYTES,
   TIMES,
-} from "./value-kinds.ts";
+} from "#hub/engine/stored/columnar/value-kinds.ts";
+import type { ColumnValues } from "./column-values.ts";
+import { writeNumbers } from "./number-writer.ts";
+import { readTime } from "./time-reader.ts";
+
+/** Digits that a number may have: all are exact in 53 bits. */
+const MAX_DIGITS = 15;
 
 /** A dictionary has to save at least every second value. */
 const MOST_DISTINCT = 1 / 2;

@@ -5,12 +5,13 @@
  */
 
 import { ByteBuffer } from "#hub/engine/bytes/byte-buffer.ts";
+import { TEMPLATES } from "#hub/engine/stored/columnar/value-kinds.ts";
+import type { DocumentColumns } from "#hub/engine/stored/columnar-packing.ts";
 import { ColumnValues, type ReferredColumn } from "./column-values.ts";
 import { ColumnWriter, writeTexts } from "./column-writer.ts";
 import { DocumentCutter, type Shape } from "./document-cutter.ts";
-import { writeNumbers } from "./number-planes.ts";
+import { writeNumbers } from "./number-writer.ts";
 import { TemplateSplitter } from "./template-splitter.ts";
-import { TEMPLATES } from "./value-kinds.ts";
 
 /** Values of so many bytes on average are cut into templates. */
 const LONG_BYTES = 16;
@@ -18,7 +19,7 @@ const LONG_BYTES = 16;
 const ENOUGH_DOCS = 16;
 
 /** Makes columnar blocks. One object makes many, and holds memory for one. */
-export class ColumnarWriter {
+export class ColumnarWriter implements DocumentColumns {
   readonly #cutter = new DocumentCutter();
   readonly #columns = new ColumnWriter();
   readonly #splitter = new TemplateSplitter();
@@ -46,18 +47,6 @@ export class ColumnarWriter {
     for (const doc of cutter.whole.view())
       appendCounted(bytes.subarray(doc === 0 ? 0 : ends[doc - 1]!, ends[doc]), out);
     for (const shape of cutter.shapes) this.#writeShape(bytes, shape);
-    return out.view();
-  }
-
-  /** Like `write`, with every document whole: for those that no columns suit. */
-  writeWhole(bytes: Uint8Array, ends: Uint32Array): Uint8Array {
-    const out = this.#out;
-    out.clear();
-    out.varint(ends.length);
-    out.varint(0);
-    writeNumbers(new Float64Array(ends.length), ends.length, out);
-    for (let doc = 0, from = 0; doc < ends.length; from = ends[doc++]!)
-      appendCounted(bytes.subarray(from, ends[doc]), out);
     return out.view();
   }
 

@@ -1,8 +1,8 @@
 /** A template of texts: literals, references to other columns, variables. */
 
 import { type ByteBuffer, IntList } from "#hub/engine/bytes/byte-buffer.ts";
+import { LITERAL, REFERENCE, VARIABLE } from "#hub/engine/stored/columnar/value-kinds.ts";
 import type { ReferredColumn } from "./column-values.ts";
-import { LITERAL, REFERENCE, VARIABLE } from "./value-kinds.ts";
 import { endOfVariable } from "./words.ts";
 
 const VARIABLE_PART = -1;

@@ -1,0 +1,208 @@
+/**
+ * Writes long texts as templates and what varies in them: values of other columns of the same document, and words with
+ * digits. The twin is test/oracles/engine/columnar/template-splitter.ts.
+ */
+
+import { at, length, reserve, setLength } from "../buffer";
+import {
+  COLUMNAR_COLUMNS,
+  COLUMNAR_FOUND,
+  COLUMNAR_NUMBERS,
+  COLUMNAR_OUT,
+  COLUMNAR_PARTS,
+  COLUMNAR_ROW_VARIABLES,
+  COLUMNAR_ROWS,
+  COLUMNAR_VARIABLE,
+  COLUMNAR_VARIABLES,
+  VALUE_BYTES,
+} from "../layout-columnar";
+import { writeNumbers } from "./numbers";
+import { putByte, putNumber } from "./output";
+import {
+  addTemplate,
+  clearTemplates,
+  MAX_PARTS,
+  MAX_TEMPLATES,
+  matches,
+  PART_BYTES,
+  putOperations,
+  TEMPLATE_HASH,
+  TEMPLATE_NUMBER,
+  TEMPLATE_ROWS,
+  TEMPLATE_START,
+  TEMPLATE_VARIABLES,
+  templateAt,
+  templateCount,
+} from "./template";
+import { cutText, cutVariables, offerReferred, offerWritten } from "./text-cutter";
+import { writeCompact, writeTexts } from "./values";
+
+/** Form of a column: see hub/engine/README.md. */
+const TEMPLATES: u32 = 5;
+/** Rows that a template has at least: rarer ones are one variable. */
+const FEWEST_ROWS: u32 = 4;
+/** Longest text that is cut. */
+const MAX_TEXT_BYTES: usize = 4096;
+/** Rows at the start that decide which columns texts refer to. */
+const SAMPLE: u32 = 32;
+/** Template of a text that isn't cut. */
+const NONE: i32 = -1;
+
+/** The templates used last, with which a text is compared first; NONE where there is none. */
+let recent0: i32 = NONE;
+let recent1: i32 = NONE;
+let recent2: i32 = NONE;
+
+/** Appends the texts at `values`, which may refer to columns that are written; false where no template has enough rows. */
+export function writeTemplates(state: usize, values: usize, count: u32): bool {
+  findTemplates(state, values, count);
+  const numbered = numberTemplates(state);
+  if (numbered === 1) return false;
+  const out = state + COLUMNAR_OUT;
+  putByte(out, TEMPLATES);
+  putNumber(out, numbered);
+  // The one operation of number 0, whose texts are one variable each.
+  putNumber(out, 1);
+  putNumber(out, 0);
+  putNumber(out, 1);
+  for (let template: u32 = 0; template < templateCount; template++) {
+    const record = templateAt(state, template);
+    if (load<u32>(record, TEMPLATE_NUMBER) > 0) putOperations(state, record);
+  }
+  const wholeRows = groupRows(state, count);
+  writeNumbers(at(state + COLUMNAR_NUMBERS), count, out);
+  writeWhole(state, values, count - wholeRows, wholeRows);
+  for (let template: u32 = 0; template < templateCount; template++) {
+    const record = templateAt(state, template);
+    if (load<u32>(record, TEMPLATE_NUMBER) > 0) writeVariables(state, record);
+  }
+  return true;
+}
+
+/** Finds the template of each row, and its variables. */
+function findTemplates(state: usize, values: usize, count: u32): void {
+  const found = state + COLUMNAR_FOUND;
+  const firsts = state + COLUMNAR_ROW_VARIABLES;
+  setLength(found, 0);
+  setLength(firsts, 0);
+  reserve(found, 4 * count);
+  reserve(firsts, 4 * count);
+  clearTemplates(state);
+  offerWritten(state);
+  recent0 = recent1 = recent2 = NONE;
+  const rows = at(state + COLUMNAR_COLUMNS);
+  const stride = VALUE_BYTES * count;
+  for (let row: u32 = 0; row < count; row++) {
+    if (row === SAMPLE) offerReferred(state);
+    const value = values + VALUE_BYTES * row;
+    store<u32>(at(firsts) + 4 * row, length(state + COLUMNAR_VARIABLES));
+    const template = find(state, load<u32>(value), load<u32>(value, 4), rows + VALUE_BYTES * row, stride);
+    store<i32>(at(found) + 4 * row, template);
+  }
+}
+
+/** Finds the template of a text, a new one where there is none. */
+function find(state: usize, from: usize, to: usize, row: usize, stride: u32): i32 {
+  if (recent0 !== NONE && matches(state, recent0, from, to, row, stride)) return recent0;
+  if (recent1 !== NONE && matches(state, recent1, from, to, row, stride)) return use(recent1);
+  if (recent2 !== NONE && matches(state, recent2, from, to, row, stride)) return use(recent2);
+  if (to - from > MAX_TEXT_BYTES) return NONE;
+  const parts = state + COLUMNAR_PARTS;
+  const first = length(parts);
+  const hash = cutText(state, from, to, row, stride);
+  let template: u32 = 0;
+  while (template < templateCount && load<u64>(templateAt(state, template), TEMPLATE_HASH) !== hash) template++;
+  const isNew = template === templateCount;
+  const isLarge = length(parts) - first > MAX_PARTS * PART_BYTES;
+  if (isNew && template < MAX_TEMPLATES && !isLarge) addTemplate(state, hash, first / PART_BYTES, cutVariables);
+  else setLength(parts, first);
+  if (template === templateCount || !matches(state, template, from, to, row, stride)) return NONE;
+  return use(template as i32);
+}
+
+/** Puts a template first among those used last; returns it. */
+function use(template: i32): i32 {
+  if (template === recent0) return template;
+  if (template !== recent1) recent2 = recent1;
+  recent1 = recent0;
+  recent0 = template;
+  return template;
+}
+
+/** Numbers the templates with enough rows from 1 on; returns how many numbers there are. */
+function numberTemplates(state: usize): u32 {
+  let next: u32 = 1;
+  for (let template: u32 = 0; template < templateCount; template++) {
+    const record = templateAt(state, template);
+    store<u32>(record, load<u32>(record, TEMPLATE_ROWS) < FEWEST_ROWS ? 0 : next++, TEMPLATE_NUMBER);
+  }
+  return next;
+}
+
+/** Lists the rows of each template, those of number 0 last, and notes each row's number; returns the rows of number 0. */
+function groupRows(state: usize, count: u32): u32 {
+  const rows = state + COLUMNAR_ROWS;
+  const numbers = state + COLUMNAR_NUMBERS;
+  setLength(rows, 0);
+  setLength(numbers, 0);
+  reserve(rows, 4 * count);
+  reserve(numbers, 8 * count);
+  let next: u32 = 0;
+  for (let template: u32 = 0; template < templateCount; template++) {
+    const record = templateAt(state, template);
+    store<u32>(record, next, TEMPLATE_START);
+    if (load<u32>(record, TEMPLATE_NUMBER) > 0) next += load<u32>(record, TEMPLATE_ROWS);
+    store<u32>(record, 0, TEMPLATE_ROWS);
+  }
+  const first = next;
+  for (let row: u32 = 0; row < count; row++) {
+    const template = load<i32>(at(state + COLUMNAR_FOUND) + 4 * row);
+    const record = template === NONE ? 0 : templateAt(state, template as u32);
+    const number = record === 0 ? 0 : load<u32>(record, TEMPLATE_NUMBER);
+    store<i64>(at(numbers) + 8 * row, number as i64);
+    let place = next;
+    if (number === 0) next++;
+    else {
+      const before = load<u32>(record, TEMPLATE_ROWS);
+      place = load<u32>(record, TEMPLATE_START) + before;
+      store<u32>(record, before + 1, TEMPLATE_ROWS);
+    }
+    store<u32>(at(rows) + 4 * place, row);
+  }
+  return next - first;
+}
+
+/** Writes the texts of the `count` rows of the list from `first` on. */
+function writeWhole(state: usize, values: usize, first: u32, count: u32): void {
+  const rows = at(state + COLUMNAR_ROWS) + 4 * first;
+  const column = columnOf(state, count);
+  for (let row: u32 = 0; row < count; row++)
+    store<u64>(column + VALUE_BYTES * row, load<u64>(values + VALUE_BYTES * load<u32>(rows + 4 * row)));
+  writeColumn(state, column, count);
+}
+
+/** Writes each variable of a template as a column of its rows. */
+function writeVariables(state: usize, record: usize): void {
+  const count = load<u32>(record, TEMPLATE_ROWS);
+  const variables = load<u32>(record, TEMPLATE_VARIABLES);
+  const rows = at(state + COLUMNAR_ROWS) + 4 * load<u32>(record, TEMPLATE_START);
+  const firsts = at(state + COLUMNAR_ROW_VARIABLES);
+  const column = columnOf(state, count);
+  for (let variable: u32 = 0; variable < variables; variable++) {
+    const from = at(state + COLUMNAR_VARIABLES) + VALUE_BYTES * variable;
+    for (let row: u32 = 0; row < count; row++)
+      store<u64>(column + VALUE_BYTES * row, load<u64>(from + load<u32>(firsts + 4 * load<u32>(rows + 4 * row))));
+    writeColumn(state, column, count);
+  }
+}
+
+/** Address of room for a column of variables. */
+function columnOf(state: usize, count: u32): usize {
+  setLength(state + COLUMNAR_VARIABLE, 0);
+  reserve(state + COLUMNAR_VARIABLE, VALUE_BYTES * count);
+  return at(state + COLUMNAR_VARIABLE);
+}
+
+function writeColumn(state: usize, column: usize, count: u32): void {
+  if (count > 0 && !writeCompact(state, column, count)) writeTexts(state, column, count);
+}
