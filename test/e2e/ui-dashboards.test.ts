@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { after, before, test } from "node:test";
+import { becomes } from "#test/harness/becomes.ts";
 import { Workspace } from "#test/harness/workspace.ts";
 import { openWorkPages, putLines, type WorkPages } from "./ui-work-pages.ts";
 
@@ -86,7 +87,7 @@ test("a map shows where lines come from, near places as one circle, by mouse and
     await page.getByRole("button", { name: "Map", exact: true }).click();
     const map = page.locator("tr-world-map");
     await map.locator("circle.place").nth(1).waitFor();
-    assert.equal(await map.locator("circle.place").count(), 2);
+    await becomes(() => map.locator("circle.place").count(), 2);
     assert.match(page.url(), /chart=map&by=places:place/);
     await map.locator(".plot").focus();
     await page.keyboard.press("ArrowRight");
@@ -114,7 +115,7 @@ test("samples are offered where no dashboard is, and show the lines they are for
     await page.getByRole("link", { name: "Access logs" }).click();
     await page.getByRole("heading", { name: "Different clients" }).waitFor();
     await page.getByRole("region", { name: "Requests", exact: true }).getByText("240").waitFor();
-    assert.equal(await page.getByRole("alert").count(), 0);
+    await becomes(() => page.getByRole("alert").count(), 0);
   });
 });
 
@@ -130,7 +131,7 @@ test("panels are arranged by mouse and by keys, and a variable narrows all of th
     await page.mouse.down();
     await page.mouse.move(to.x + 10, to.y + 40, { steps: 5 });
     await page.mouse.up();
-    assert.deepEqual((await titles()).slice(0, 3), [second, third, first]);
+    await becomes(async () => (await titles()).slice(0, 3), [second, third, first]);
     const corner = (await page.locator(".corner").first().boundingBox())!;
     await page.mouse.move(corner.x + 8, corner.y + 8);
     await page.mouse.down();
@@ -139,9 +140,9 @@ test("panels are arranged by mouse and by keys, and a variable narrows all of th
     await page.locator(".panel.w6.middle").getByText(second!).waitFor();
     await page.getByRole("button", { name: `Move to the front: ${third}` }).focus();
     await page.keyboard.press("Enter");
-    assert.deepEqual((await titles()).slice(0, 2), [third, second]);
+    await becomes(async () => (await titles()).slice(0, 2), [third, second]);
     await page.keyboard.press("Enter");
-    assert.equal((await titles())[0], third);
+    await becomes(async () => (await titles())[0], third);
 
     await page
       .getByRole("textbox", { name: "Field of a further variable" })
@@ -152,7 +153,7 @@ test("panels are arranged by mouse and by keys, and a variable narrows all of th
     await page.getByRole("button", { name: "Save dashboard" }).waitFor({ state: "detached" });
     await page.reload();
     await page.getByRole("heading", { name: "Access logs" }).waitFor();
-    assert.equal((await titles())[0], third);
+    await becomes(async () => (await titles())[0], third);
     const choice = page.getByRole("combobox", { name: "page", exact: true });
     await choice.selectOption("/page/2");
     await page
@@ -166,6 +167,6 @@ test("panels are arranged by mouse and by keys, and a variable narrows all of th
     await page.getByRole("button", { name: "Table of Status codes" }).click();
     await page.locator("tr-chart table").getByRole("rowheader", { name: "200" }).waitFor();
     await page.emulateMedia({ media: "print" });
-    assert.ok(await page.getByRole("button", { name: "Edit" }).isHidden());
-    assert.ok(await page.getByRole("heading", { name: "Status codes" }).isVisible());
+    await page.getByRole("button", { name: "Edit" }).waitFor({ state: "hidden" });
+    await page.getByRole("heading", { name: "Status codes" }).waitFor();
   }));

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { appendFileSync, writeFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 import type { BrowserContext, Locator, Page } from "playwright-core";
+import { becomes, becomesTrue } from "#test/harness/becomes.ts";
 import { enrolAgent } from "#test/harness/enrolled-agent.ts";
 import { openShop, type Shop } from "#test/harness/shop.ts";
 import { Workspace } from "#test/harness/workspace.ts";
@@ -173,13 +174,17 @@ async function useConsole(page: Page, index: string): Promise<void> {
     await editor.press("Control+Home");
     await editor.press("Control+Enter");
     await answer.getByText(request.split("\n", 1)[0]!).waitFor();
-    assert.match((await answer.locator(".state").textContent())!, new RegExp(`^${status}`), request);
+    await becomes(() => answer.locator(".state").textContent(), new RegExp(`^${status}`));
   }
   const value = answer.locator("tr-json-view .string").getByText('"one line"');
   const name = answer.locator("tr-json-view .key").getByText('"title"');
   const colourOf = (one: Locator): Promise<string> =>
     one.evaluate((element) => element.ownerDocument.defaultView!.getComputedStyle(element).color);
-  assert.notEqual(await colourOf(value), await colourOf(name));
+  await becomesTrue(
+    "values and names in colours of their own",
+    async () => [await colourOf(value), await colourOf(name)],
+    ([one, other]) => one !== other,
+  );
 }
 
 for (const screen of SCREENS)

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { Page } from "playwright-core";
+import { becomes } from "#test/harness/becomes.ts";
 import { Workspace } from "#test/harness/workspace.ts";
 import { openWorkPages, putLines, SHOP_INDEX, SHOP_LINES, type WorkPages } from "./ui-work-pages.ts";
 
@@ -79,7 +80,7 @@ test("a colon typed before the values are there is taken for no name", () =>
     await page.getByRole("option", { name: /^page:/ }).waitFor();
     await page.keyboard.type("e:");
     await page.keyboard.press("Tab");
-    assert.equal(await query.inputValue(), "page:");
+    await becomes(() => query.inputValue(), "page:");
     release();
     await page.unrouteAll({ behavior: "wait" });
   }));
@@ -93,8 +94,8 @@ test("a trial that failed shows nothing of the one before", () =>
       await page.route("**/_try/simulate", (route) => route.fulfill({ status: 503, body: "{}" }));
       await page.getByLabel("Sample lines").fill("another line");
       await page.getByText("The hub isn't ready").waitFor();
-      assert.equal(await page.locator(".trial").count(), 0);
-      assert.equal(await page.getByText("The pipeline is valid.").count(), 0);
+      await becomes(() => page.locator(".trial").count(), 0);
+      await becomes(() => page.getByText("The pipeline is valid.").count(), 0);
     },
     /503/,
   ));
@@ -146,18 +147,18 @@ test("changes of a dashboard that aren't saved are there again, can be undone an
     const count = (): Promise<number> => page.locator(".panel").count();
     await page.getByRole("button", { name: "Wider: Requests", exact: true }).waitFor();
     const all = await count();
-    assert.equal(await page.getByText("aren't saved yet").count(), 0);
+    await becomes(() => page.getByText("aren't saved yet").count(), 0);
     await page.getByRole("button", { name: "Remove: Requests", exact: true }).click();
     await page.getByText("aren't saved yet").waitFor();
     await page.getByRole("link", { name: "All dashboards" }).click();
     await page.getByRole("link", { name: "Access logs" }).click();
     await page.getByText("aren't saved yet").waitFor();
-    assert.equal(await count(), all - 1);
+    await becomes(() => count(), all - 1);
     await page.reload();
     await page.getByText("aren't saved yet").waitFor();
     await page.getByRole("button", { name: "Discard changes" }).click();
     await page.getByRole("region", { name: "Requests", exact: true }).waitFor();
-    assert.equal(await page.getByText("aren't saved yet").count(), 0);
+    await becomes(() => page.getByText("aren't saved yet").count(), 0);
     await page.getByRole("button", { name: "Edit", exact: true }).click();
     await page.getByRole("button", { name: "Remove: Requests", exact: true }).click();
     await page.keyboard.press("u");
@@ -168,5 +169,5 @@ test("changes of a dashboard that aren't saved are there again, can be undone an
     await page.getByText("aren't saved yet").waitFor({ state: "detached" });
     await page.reload();
     await page.getByRole("heading", { name: "Status codes" }).waitFor();
-    assert.equal(await count(), all - 1);
+    await becomes(() => count(), all - 1);
   }));

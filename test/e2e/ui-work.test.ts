@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { after, before, test } from "node:test";
 import type { Page } from "playwright-core";
+import { becomes } from "#test/harness/becomes.ts";
 import { Workspace } from "#test/harness/workspace.ts";
 import { openWorkPages, putLines, SHOP_INDEX, SHOP_LINES, type WorkPages } from "./ui-work-pages.ts";
 
@@ -60,14 +61,14 @@ test("the console runs every kind of request the search interface has, as it is 
       await write(page, text);
       await page.keyboard.press("Control+Enter");
       await answer(page).getByText(text.split("\n", 1)[0]!).waitFor();
-      assert.match((await answer(page).locator(".state").textContent())!, status, text);
+      await becomes(() => answer(page).locator(".state").textContent(), status);
     }
     await page.getByRole("button", { name: "Answer as a table" }).click();
     await answer(page).getByRole("columnheader", { name: "token", exact: true }).waitFor();
     await answer(page).getByRole("cell", { name: "or", exact: true }).waitFor();
     await page.getByRole("button", { name: "Answer as a table" }).click();
     await answer(page).getByText('"or"').waitFor();
-    assert.equal(await answer(page).getByText(/"TO"/).count(), 0);
+    await becomes(() => answer(page).getByText(/"TO"/).count(), 0);
   }));
 
 test("the console completes paths and bodies, formats, and remembers", () =>
@@ -99,9 +100,9 @@ test("the console completes paths and bodies, formats, and remembers", () =>
     await page.keyboard.type('"stat');
     await page.getByRole("option", { name: /^status/ }).click();
     await page.keyboard.type("500");
-    assert.equal(await written(page), 'GET logs-shop/_search\n{"query": {"term": {"status": "500"}}}');
+    await becomes(() => written(page), 'GET logs-shop/_search\n{"query": {"term": {"status": "500"}}}');
     await page.getByRole("button", { name: "Format" }).click();
-    assert.match(await written(page), /\n {6}"status": "500"\n/);
+    await becomes(() => written(page), /\n {6}"status": "500"\n/);
     await page.keyboard.press("Control+Enter");
     await answer(page).getByText("200 OK").waitFor();
     await answer(page)
@@ -112,7 +113,7 @@ test("the console completes paths and bodies, formats, and remembers", () =>
     await page.getByRole("complementary", { name: "History" }).getByText("GET logs-shop/_search").waitFor();
     await page.reload();
     await page.locator("tr-code-editor .cm-line").nth(1).waitFor();
-    assert.match(await written(page), /status/);
+    await becomes(() => written(page), /status/);
   }));
 
 test("the console marks what keeps a body from being JSON", () =>
@@ -120,7 +121,7 @@ test("the console marks what keeps a body from being JSON", () =>
     await write(page, 'GET logs-shop/_search\n{"size": 1 "from": 2}\n\nGET _cat/indices');
     const mark = page.locator("tr-code-editor .cm-lintRange-error");
     await mark.waitFor();
-    assert.equal(await mark.textContent(), '"from"');
+    await becomes(() => mark.textContent(), '"from"');
     await mark.hover();
     await page.getByText("A comma is missing before this.").waitFor();
     await page.locator("tr-code-editor .cm-line").nth(1).click();
@@ -138,9 +139,9 @@ test("a pipeline's mistake is marked where it stands, and its old trial goes", (
       await editor.fill("input { shipper {} }\nfilter {\n  gork { }\n}");
       const mark = page.locator("tr-code-editor .cm-lintRange-error");
       await mark.waitFor();
-      assert.equal(await mark.textContent(), "gork");
-      assert.equal(await page.getByText("The pipeline is valid.").count(), 0);
-      assert.equal(await page.locator(".trial").count(), 0);
+      await becomes(() => mark.textContent(), "gork");
+      await becomes(() => page.getByText("The pipeline is valid.").count(), 0);
+      await becomes(() => page.locator(".trial").count(), 0);
       await editor.press("Escape");
       await editor.press("Tab");
       assert.equal(
@@ -201,7 +202,7 @@ test("an index shows its fields, tests its analysers, takes an alias, and is del
     await page.getByText(/^Merged/).waitFor();
     await page.getByRole("button", { name: "Delete", exact: true }).click();
     const deletion = page.getByRole("button", { name: "Delete index" });
-    assert.ok(await deletion.isDisabled());
+    await becomes(() => deletion.isDisabled(), true);
     await page.getByRole("dialog").getByRole("textbox").fill("throwaway");
     await deletion.click();
     await page.waitForURL(/#\/indices$/);
@@ -236,14 +237,14 @@ test("Discover shows which shards failed and why, instead of no matches", async 
   await pages.visit("#/discover?index=mixed-*&from=now-1h&q=took:abc", async (page) => {
     await page.getByRole("alert").getByText("5 of 10 shards failed").waitFor();
     await page.locator("tr-query-bar .fault").getByText('For input string: "abc"').waitFor();
-    assert.equal(await page.getByText("No lines in this time range").count(), 0);
+    await becomes(() => page.getByText("No lines in this time range").count(), 0);
     const query = page.getByRole("combobox", { name: "Query" });
     await query.fill("");
     await query.pressSequentially("too");
     await page.getByRole("option", { name: /^took:/ }).waitFor();
     await page.keyboard.press("Tab");
     await page.keyboard.type(":5");
-    assert.equal(await query.inputValue(), "took:5");
+    await becomes(() => query.inputValue(), "took:5");
     await query.fill("took::5");
     await page.getByText("There are two colons behind took.").waitFor();
   });
