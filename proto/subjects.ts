@@ -30,6 +30,12 @@ export function docSubject(indexUuid: string, shard: number): string {
   return `doc.${slotOf(indexUuid, shard)}.${indexUuid}.${shard}`;
 }
 
+/** Returns the shard that a subject of `docSubject` names. */
+export function shardOfDoc(subject: string): { readonly indexUuid: string; readonly shard: number } {
+  const [, , indexUuid = "", shard] = subject.split(".", 4);
+  return { indexUuid, shard: Number(shard) };
+}
+
 /** Prefix of the subjects of one agent; its own credentials allow only these and those of RAW. */
 export function agentPrefix(agentId: string): string {
   return `agent.${agentId}`;

@@ -1,6 +1,6 @@
 /** Messages of DOC as a host reads them: the front sends them ahead as far as the host gave credit. */
 
-import type { DocMessage } from "#hub/cluster/hosting/log-follower.ts";
+import type { DocEntry } from "#hub/cluster/hosting/log-follower.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { Position } from "#proto/position.ts";
 import type { Peer } from "./wire/peer.ts";
@@ -9,7 +9,7 @@ import { errorOf } from "./wire/values.ts";
 /** One reading, from a position until it is ended. */
 class Reading {
   readonly number: number;
-  readonly queue: DocMessage[] = [];
+  readonly queue: DocEntry[] = [];
   ended: AppError | undefined;
   #grown = Promise.withResolvers<void>();
 
@@ -17,7 +17,7 @@ class Reading {
     this.number = number;
   }
 
-  add(message: DocMessage): void {
+  add(message: DocEntry): void {
     this.queue.push(message);
     this.#grown.resolve();
   }
@@ -46,7 +46,7 @@ export class DocStream {
    * Yields messages after a position until `signal` is aborted. Throws what reading the log throws. One reading at a
    * time: the one before must have ended.
    */
-  async *read(after: Position, signal: AbortSignal): AsyncIterable<DocMessage> {
+  async *read(after: Position, signal: AbortSignal): AsyncIterable<DocEntry> {
     const reading = new Reading(++this.#last);
     const abort = (): void => reading.end(new AppError("cancelled", "reading was ended"));
     this.#current = reading;
@@ -56,9 +56,9 @@ export class DocStream {
       while (!signal.aborted) {
         const message = reading.queue.shift();
         if (message !== undefined) {
-          const bytes = message.data.length;
+          const bytes = message.data?.length;
           yield message;
-          this.#front.notify("credit", { reading: reading.number, bytes });
+          if (bytes !== undefined) this.#front.notify("credit", { reading: reading.number, bytes });
         } else if (reading.ended === undefined) await reading.grown();
         else throw reading.ended;
       }
@@ -68,10 +68,10 @@ export class DocStream {
     }
   }
 
-  /** Takes a message that the front has sent. */
+  /** Takes a message that the front has sent; null: those up to the position are of other hosts. */
   take(
     { reading, position }: { readonly reading: number; readonly position: Position },
-    data: Uint8Array,
+    data: Uint8Array | null,
   ): void {
     // Of a reading that has ended some are still on their way.
     if (this.#current?.number === reading) this.#current.add({ position, data });

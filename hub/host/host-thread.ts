@@ -1,7 +1,8 @@
 /** The entry of a host's thread: runs a host over the port to the front. */
 
 import { parentPort, workerData } from "node:worker_threads";
-import { extentCache } from "#hub/engine/files/extent-cache.ts";
+import type { HostSeat } from "#hub/cluster/hosting/shard-owner.ts";
+import { extentCache, shareCaches } from "#hub/engine/files/extent-cache.ts";
 import { filterCache } from "#hub/engine/segment/filter-cache.ts";
 import { systemClock } from "#proto/kit/clock.ts";
 import { sendingLogger } from "#proto/kit/log.ts";
@@ -19,6 +20,8 @@ export interface HostThreadData {
   readonly level: string;
   /** See thread-pulse.ts. */
   readonly pulse: SharedArrayBuffer;
+  /** Which of the hub's shards are in this thread. */
+  readonly seat: HostSeat;
 }
 
 /** Interval in which the thread counts its turns. */
@@ -30,7 +33,8 @@ const SETTLED_MS = 3_000;
 export function runHostThread(operations?: Readonly<Record<string, Operation>>): void {
   const port = parentPort;
   if (port === null) return;
-  const { folder, level, pulse } = workerData as HostThreadData;
+  const { folder, level, pulse, seat } = workerData as HostThreadData;
+  shareCaches(seat.count);
   const words = new Int32Array(pulse, 0, BUSY_WORDS);
   setInterval(() => Atomics.add(words, TURNS, 1), TURN_MS).unref();
   setTimeout(() => globalThis.gc?.({ flavor: "last-resort" }), SETTLED_MS).unref();
@@ -46,6 +50,7 @@ export function runHostThread(operations?: Readonly<Record<string, Operation>>):
   host = new Host({
     channel: portChannel(port, () => port.close()),
     folder,
+    seat,
     log: sendingLogger(level, sendLine),
     metrics,
     clock: systemClock,

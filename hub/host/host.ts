@@ -6,7 +6,7 @@
 import { LogFollower } from "#hub/cluster/hosting/log-follower.ts";
 import type { SetBackReport } from "#hub/cluster/hosting/set-back-shards.ts";
 import { ShardHost } from "#hub/cluster/hosting/shard-host.ts";
-import { ResultCache } from "#hub/search/execute/result-cache.ts";
+import type { HostSeat } from "#hub/cluster/hosting/shard-owner.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { Logger } from "#proto/kit/log.ts";
@@ -15,8 +15,8 @@ import { comparePositions, type Position } from "#proto/position.ts";
 import { DocStream } from "./doc-stream.ts";
 import { HostCatalog } from "./host-catalog.ts";
 import { OPERATIONS } from "./operations/all.ts";
+import { hostState } from "./operations/host-state.ts";
 import type { HostState, Operation } from "./operations/operation.ts";
-import { SearchContexts } from "./operations/search-contexts.ts";
 import type { Channel } from "./wire/channel.ts";
 import { type IncomingCall, type Message, Peer } from "./wire/peer.ts";
 import { plainError } from "./wire/values.ts";
@@ -30,6 +30,8 @@ export interface HostOptions {
   readonly clock: Clock;
   /** See ShardHostOptions. */
   readonly onCommitting: (isUnderWay: boolean) => void;
+  /** Which of the hub's shards are here. */
+  readonly seat: HostSeat;
   /** Further operations, for tests. */
   readonly operations?: Readonly<Record<string, Operation>>;
 }
@@ -62,7 +64,7 @@ export class Host {
   readonly #stopping = new AbortController();
 
   constructor(options: HostOptions) {
-    const { channel, folder, log, clock, metrics, onCommitting, operations } = options;
+    const { channel, folder, log, clock, metrics, onCommitting, operations, seat } = options;
     this.#options = options;
     this.#front = new Peer(channel, {
       answer: (call) => this.#answer(call),
@@ -70,15 +72,17 @@ export class Host {
     });
     this.#catalog = new HostCatalog(this.#front);
     this.#docs = new DocStream(this.#front);
-    this.#shards = new ShardHost({ folder, catalog: this.#catalog, log, clock, onCommitting });
+    this.#shards = new ShardHost({ folder, catalog: this.#catalog, log, clock, onCommitting, seat });
     this.#follower = this.#makeFollower(metrics);
-    this.#state = {
+    this.#state = hostState({
       shards: this.#shards,
       indices: this.#catalog,
       clock,
-      results: new ResultCache(),
-      contexts: new SearchContexts(),
-    };
+      metrics,
+      seat,
+      ask: (host, operation, { value, parts = [] }, signal) =>
+        this.#front.call("ask", { host, operation, value }, { parts, signal }),
+    });
     this.#operations = { ...OPERATIONS, ...operations };
   }
 
@@ -123,7 +127,7 @@ export class Host {
       case "metrics":
         return { value: await this.#options.metrics.own() };
       case "close":
-        this.#state.contexts.closeAll();
+        this.#closeContexts();
         this.#shards.close();
         return { value: null };
     }
@@ -134,10 +138,20 @@ export class Host {
 
   #take(operation: string, value: unknown, parts: readonly Uint8Array[]): void {
     if (operation === "doc") this.#docs.take(value as Parameters<DocStream["take"]>[0], parts[0]!);
+    else if (operation === "passed") this.#docs.take(value as Parameters<DocStream["take"]>[0], null);
     else if (operation === "readingFailed") this.#docs.fail(value as Parameters<DocStream["fail"]>[0]);
     else if (operation === "index") this.#catalog.take(parts[0]!);
     else if (operation === "indexGone") this.#catalog.drop(value as string);
-    else if (operation === "closeContexts") this.#state.contexts.close(value as readonly string[]);
+    else if (operation === "closeContexts") {
+      this.#state.contexts.close(value as readonly string[]);
+      this.#state.snapshots.close(value as readonly string[]);
+    }
+  }
+
+  #closeContexts(): void {
+    this.#state.contexts.closeAll();
+    this.#state.snapshots.closeAll();
+    this.#state.service.stop();
   }
 
   /** Answers once everything up to a position is applied. */

@@ -6,9 +6,8 @@ import { DocumentSink } from "#hub/cluster/writes/document-sink.ts";
 import { Documents } from "#hub/cluster/writes/documents.ts";
 import { Fleet } from "#hub/fleet/fleet.ts";
 import { Watermarks } from "#hub/fleet/watermarks.ts";
-import type { KnownPositions, LogServices } from "#hub/host/client/host-link.ts";
-import type { HostThreadClient } from "#hub/host/client/host-thread-client.ts";
-import { ShardsClient } from "#hub/host/client/shards-client.ts";
+import type { KnownPositions } from "#hub/host/client/host-link.ts";
+import type { HostThreads, HubLogServices } from "#hub/host/client/host-threads.ts";
 import type { HostedShards } from "#hub/host/contract/hosted-shards.ts";
 import type { Journal } from "#hub/journal/journal.ts";
 import { AUTH_BUCKET, type OpenedAccess, openAccess } from "#hub/node/access/access.ts";
@@ -27,7 +26,7 @@ import {
 import { type ClusterNode, INCOMPLETE } from "#hub/node/wiring/cluster.ts";
 import * as routes from "#hub/node/wiring/journal-adapters.ts";
 import { Pipelines } from "#hub/node/wiring/pipelines.ts";
-import { retentionRules, wireRetention } from "#hub/node/wiring/shards.ts";
+import { hostedShards, retentionRules, wireRetention } from "#hub/node/wiring/shards.ts";
 import { HUB_HEALTH } from "#hub/saved/sample-objects.ts";
 import { SavedObjects } from "#hub/saved/saved-objects.ts";
 import { LogJanitor, ProcessedFloor } from "#hub/upkeep/log-janitor.ts";
@@ -43,7 +42,7 @@ import { comparePositions, type Position, START } from "#proto/position.ts";
 import { DEAD_LETTER_STREAM, DOC_STREAM, RAW_STREAM } from "#proto/subjects.ts";
 import { Listeners } from "./listeners.ts";
 
-/** Dependencies of the flow; journal and catalog are started, the host's thread is. */
+/** Dependencies of the flow; journal and catalog are started, the hosts' threads are. */
 export interface FlowDependencies {
   readonly settings: HubSettings;
   readonly log: Logger;
@@ -51,7 +50,7 @@ export interface FlowDependencies {
   readonly metrics: Metrics;
   readonly journal: Journal;
   readonly catalog: IndexCatalog;
-  readonly host: HostThreadClient;
+  readonly hosts: HostThreads;
   readonly cluster: ClusterNode;
   /** When the hub started, ms since 1970. */
   readonly startedMs: number;
@@ -77,9 +76,9 @@ const now = (): number => systemClock.now();
 
 /** Creates the parts without starting them. First compares the log with what the shards remember. */
 export async function makeFlow(dependencies: FlowDependencies): Promise<Flow> {
-  const { log, journal, catalog, host, metrics, cluster } = dependencies;
-  const shards = new ShardsClient(host);
-  const known = await host.open(catalog);
+  const { log, journal, catalog, hosts, metrics, cluster } = dependencies;
+  const shards = hostedShards(hosts, catalog);
+  const known = await hosts.open(catalog);
   const findings = await reconcile(journal, known);
   await refuseIncompleteCopies(dependencies, known.position);
   const shared: Shared = {
@@ -112,8 +111,8 @@ export async function makeFlow(dependencies: FlowDependencies): Promise<Flow> {
   const threads = { start: async () => pipelines.prepare(), stop: () => pipelines.stop() };
   const interfaces = { start: async () => void (await servers.prepare()), stop: () => servers.stop() };
   const following = {
-    start: () => host.follow(logServices(dependencies, shared, documents)),
-    stop: () => host.unfollow(),
+    start: () => hosts.follow(logServices(dependencies, shared, documents)),
+    stop: () => hosts.unfollow(),
   };
   joinCluster(dependencies, shared, { shards, retention, servers, pipelines, sink });
   const health = makeHealth(dependencies, shared, pipelines);
@@ -250,7 +249,7 @@ function logServices(
   { journal, cluster }: FlowDependencies,
   { watermarks, floor }: Shared,
   documents: Documents,
-): LogServices {
+): HubLogServices {
   return {
     read: (after, signal) => routes.readDocs(journal, after, signal),
     oldest: async () => {
@@ -299,7 +298,7 @@ function joinCluster(
 }
 
 function makeHealth(
-  { settings, journal, host, log, metrics, cluster }: FlowDependencies,
+  { settings, journal, hosts, log, metrics, cluster }: FlowDependencies,
   { stopped }: Shared,
   pipelines: Pipelines,
 ): Health {
@@ -322,9 +321,9 @@ function makeHealth(
         }),
       ),
       shards: worstOf(
-        () => report("failing", host.failure),
-        () => setBackFinding(host),
-        progressCheck(() => behind(DOC_STREAM, host.position.sequence), "indexed"),
+        () => report("failing", hosts.failure),
+        () => setBackFinding(hosts),
+        progressCheck(() => behind(DOC_STREAM, hosts.position.sequence), "indexed"),
       ),
       pipelines: worstOf(
         () => report("failing", stoppedPartitions(stopped)),
@@ -340,7 +339,7 @@ function makeHealth(
 }
 
 /** Shards that lost files: failing where documents are missing, degraded while the log is read again. */
-function setBackFinding({ setBack: found }: HostThreadClient): Finding {
+function setBackFinding({ setBack: found }: HostThreads): Finding {
   if (found === null) return OK;
   return { level: found.isIncomplete ? "failing" : "degraded", reason: found.reason };
 }

@@ -2,6 +2,7 @@
 
 import { resolve } from "node:path";
 import { checkAuthSettings } from "#hub/auth/settings.ts";
+import type { HostThreads } from "#hub/host/client/host-threads.ts";
 import { Journal } from "#hub/journal/journal.ts";
 import type { OpenedAccess } from "#hub/node/access/access.ts";
 import { agentAccess } from "#hub/node/access/agent-access.ts";
@@ -123,13 +124,9 @@ export class Hub implements Component {
     const { log } = this.#options;
     await this.#run("memory", new MemoryWatch({ log, metrics: this.#metrics, part: "hub" }));
     const rest = loadRest();
-    const host = rest.then(({ makeHost }) => makeHost({ folder, log, metrics: this.#metrics }));
-    host.catch(() => undefined); // awaited below
-    const thread = {
-      start: async () => void host.then((made) => made.start()).catch(() => undefined),
-      stop: async () => (await host).stop(),
-    };
-    await this.#run("shard host", thread);
+    const hosts = this.#startHosts(folder, rest);
+    const running = { start: async () => undefined, stop: async () => (await hosts).stop() };
+    await this.#run("shard hosts", running);
     const journal = new Journal(journalOptions({ ...this.#options, folder, metrics: this.#metrics }));
     this.#journal = journal;
     await this.#lifecycle.start("journal", journal, JOURNAL_STOP_MS);
@@ -148,12 +145,21 @@ export class Hub implements Component {
       compatVersion: this.#options.settings["compat.version"],
     });
     await this.#run("catalog", catalog);
-    await this.#startFlow(makeFlow, { journal, catalog, cluster, host: await host });
+    await this.#startFlow(makeFlow, { journal, catalog, cluster, hosts: await hosts });
+  }
+
+  /** Begins to start the threads of the shards, which load their modules meanwhile. */
+  #startHosts(folder: string, rest: ReturnType<typeof loadRest>): Promise<HostThreads> {
+    const { log, settings } = this.#options;
+    const threads = settings["hub.threads"];
+    const hosts = rest.then(({ makeHosts }) => makeHosts({ folder, threads, log, metrics: this.#metrics }));
+    hosts.then((made) => made.start()).catch(() => undefined); // awaited by the caller
+    return hosts;
   }
 
   async #startFlow(
     makeFlow: MakeFlow,
-    made: Pick<FlowDependencies, "journal" | "catalog" | "host" | "cluster">,
+    made: Pick<FlowDependencies, "journal" | "catalog" | "hosts" | "cluster">,
   ): Promise<void> {
     const { opened, servers, parts } = await makeFlow({
       ...this.#options,
@@ -184,9 +190,9 @@ export class Hub implements Component {
 
 /** Loads the modules that need the log; takes as long as nats-server needs to start, and runs concurrently. */
 async function loadRest() {
-  const engine = import("#hub/node/wiring/shards.ts").then(({ makeCatalog, makeHost }) => ({
+  const engine = import("#hub/node/wiring/shards.ts").then(({ makeCatalog, makeHosts }) => ({
     makeCatalog,
-    makeHost,
+    makeHosts,
   }));
   const { makeFlow } = await import("./flow.ts");
   return { ...(await engine), makeFlow };

@@ -18,6 +18,7 @@ import {
   statSync,
 } from "node:fs";
 import { join, relative, sep } from "node:path";
+import { isPositionFile } from "#hub/cluster/hosting/position-files.ts";
 import { readManifest } from "#hub/engine/commit/manifest.ts";
 import { liveFileName, segmentFileName } from "#hub/engine/commit/shard-segment.ts";
 import type { StreamArchive } from "#hub/journal/streams/stream-archive.ts";
@@ -147,8 +148,9 @@ const FOLDER_MODE = 0o750;
 /** Links the engine's files from `engine` into `held`, which must not exist, on the same file system. */
 export function holdShards(engine: string, held: string): void {
   mkdirSync(held, { recursive: true, mode: FOLDER_MODE });
-  // The common position first: every manifest read after it covers it.
-  copyIfThere(join(engine, "position.json"), join(held, "position.json"));
+  // The common positions first: every manifest read after them covers them.
+  const files = existsSync(engine) ? readdirSync(engine).filter(isPositionFile) : [];
+  for (const name of files) copyIfThere(join(engine, name), join(held, name));
   for (const uuid of foldersIn(engine)) {
     mkdirSync(join(held, uuid), FOLDER_MODE);
     copyIfThere(join(engine, uuid, "index.json"), join(held, uuid, "index.json"));

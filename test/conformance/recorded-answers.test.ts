@@ -54,7 +54,7 @@ suite("recorded answers of a 6.5.4 server", { skip: ANSWERS.missing }, () => {
   let differing: ReadonlyMap<string, string> = new Map();
 
   before(async () => {
-    hub = await startHub({ dataDir: workspace.path("data", "hub") });
+    hub = await startHub({ dataDir: workspace.path("data", "hub"), settings: { "hub.threads": 2 } });
     await fill(hub.searchUrl);
     differing = await compareAll(hub.searchUrl);
   });

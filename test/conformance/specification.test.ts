@@ -37,7 +37,7 @@ suite("specification: search interface", () => {
   const workspace = new Workspace();
   let hub: TestHub;
   before(async () => {
-    hub = await startHub({ dataDir: workspace.path("data", "hub") });
+    hub = await startHub({ dataDir: workspace.path("data", "hub"), settings: { "hub.threads": 2 } });
   });
   after(async () => {
     await hub.stop();

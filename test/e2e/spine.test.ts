@@ -18,7 +18,10 @@ test("lines of every kind become documents with fields, once each", async (t) =>
   const path = workspace.path("logs", "app.log");
   const log = new SequenceLog("shapes");
   appendFileSync(path, log.lines(10_000));
-  const { hub } = await startStack(workspace, { input: { paths: [path] } });
+  const { hub } = await startStack(workspace, {
+    input: { paths: [path] },
+    hubSettings: { "hub.threads": 2 },
+  });
   await assertExactlyOnce(hub.searchUrl, [log]);
   for (const [what, query] of [
     ["status of an access line", { range: { "http.response.status_code": { gte: 500 } } }],

@@ -83,7 +83,13 @@ export class TestHub {
 
   /** Starts it and resolves when it is ready. */
   async start(): Promise<void> {
-    const settings = { ...OWN_PORTS, ...this.#settings, ...this.#samePorts(), "path.data": this.dataDir };
+    const settings = {
+      ...OWN_PORTS,
+      ...ONE_THREAD,
+      ...this.#settings,
+      ...this.#samePorts(),
+      "path.data": this.dataDir,
+    };
     const overrides = Object.entries(settings).flatMap(([key, value]) => [
       "-E",
       `${key}=${JSON.stringify(value)}`,
@@ -153,6 +159,9 @@ export class TestHub {
 }
 
 /** Port 0: the system chooses. */
+/** The same on every machine; tests of several threads set their number. */
+const ONE_THREAD = { "hub.threads": 1 };
+
 const OWN_PORTS: Settings = { "http.port": 0, "dashboard.port": 0, "transport.port": 0, "nats.port": 0 };
 
 /** Starts a hub and resolves when it is ready. */

@@ -33,37 +33,44 @@ class HostedShard {
 
 /** The shards of one index. */
 export class HostedIndex {
-  readonly #hosted: HostedShard[];
+  /** By number. */
+  readonly #hosted: Map<number, HostedShard>;
   readonly #clock: Clock;
   readonly #pace = new RefreshSchedule();
 
-  constructor(shards: readonly Shard[], clock: Clock) {
-    this.#hosted = shards.map((shard) => new HostedShard(shard));
+  /** `shards`: by number, ascending. */
+  constructor(shards: ReadonlyMap<number, Shard>, clock: Clock) {
+    this.#hosted = new Map([...shards].map(([number, shard]) => [number, new HostedShard(shard)]));
     this.#clock = clock;
   }
 
   get shards(): Shard[] {
-    return this.#hosted.map(({ shard }) => shard);
+    return this.numbered.map(([, shard]) => shard);
+  }
+
+  /** The shards with their numbers, ascending. */
+  get numbered(): [number: number, shard: Shard][] {
+    return [...this.#hosted].map(([number, { shard }]) => [number, shard]);
   }
 
   /** Something was applied since the last commit. */
   get isDirty(): boolean {
-    return this.#hosted.some(({ isDirty }) => isDirty);
+    return this.#all.some(({ isDirty }) => isDirty);
   }
 
-  /** Undefined where the index has no such shard. */
+  /** Undefined where the host has no such shard. */
   shard(number: number): Shard | undefined {
-    return this.#hosted[number]?.shard;
+    return this.#hosted.get(number)?.shard;
   }
 
   /** Replaces a shard with one that was reopened. */
   replace(number: number, shard: Shard): void {
-    this.#hosted[number] = new HostedShard(shard);
+    this.#hosted.set(number, new HostedShard(shard));
   }
 
   /** See Shard.apply. */
   apply(number: number, batch: DocBatchView, position: Position): ItemResult[] | null {
-    const hosted = this.#hosted[number]!;
+    const hosted = this.#hosted.get(number)!;
     hosted.isDirty = true;
     hosted.isStale = true;
     const results = hosted.shard.apply(batch, position);
@@ -73,7 +80,7 @@ export class HostedIndex {
 
   /** Commits the shards with uncommitted changes. */
   commit({ isSet }: RefreshInterval): void {
-    for (const hosted of this.#hosted) {
+    for (const hosted of this.#all) {
       if (!hosted.isDirty) continue;
       hosted.shard.commit();
       hosted.log.commit(this.#clock.now());
@@ -87,7 +94,7 @@ export class HostedIndex {
 
   /** Gives back the disk that idle shards keep, see Shard.trim. */
   trim(): void {
-    for (const { shard, isDirty } of this.#hosted) if (!isDirty) shard.trim();
+    for (const { shard, isDirty } of this.#all) if (!isDirty) shard.trim();
   }
 
   /** Refreshes if due and returns whether it was. `isAwaited`: a caller waits for the next refresh. */
@@ -106,7 +113,7 @@ export class HostedIndex {
 
   refresh(): void {
     const startMs = this.#clock.monotonic();
-    for (const hosted of this.#hosted) {
+    for (const hosted of this.#all) {
       hosted.shard.refresh();
       hosted.isStale = false;
     }
@@ -116,7 +123,7 @@ export class HostedIndex {
 
   /** `retainsLog`: committed operations still count as held by the log. */
   stats(retainsLog: boolean): HostedShardStats[] {
-    return this.#hosted.map(({ shard, log }, number) => ({
+    return [...this.#hosted].map(([number, { shard, log }]) => ({
       shard: number,
       ...shard.stats(),
       log: log.print(this.#clock.now(), retainsLog),
@@ -124,11 +131,15 @@ export class HostedIndex {
   }
 
   close(): void {
-    for (const { shard } of this.#hosted) shard.close();
+    for (const { shard } of this.#all) shard.close();
+  }
+
+  get #all(): HostedShard[] {
+    return [...this.#hosted.values()];
   }
 
   /** Something was applied since the last refresh. */
   get #isStale(): boolean {
-    return this.#hosted.some(({ isStale }) => isStale);
+    return this.#all.some(({ isStale }) => isStale);
   }
 }

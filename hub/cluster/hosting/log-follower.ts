@@ -19,6 +19,12 @@ export interface DocMessage {
   readonly data: Uint8Array;
 }
 
+/** What a host reads: a message, or null where the messages up to a position are all of other hosts' shards. */
+export interface DocEntry {
+  readonly position: Position;
+  readonly data: Uint8Array | null;
+}
+
 export interface LogFollowerOptions {
   readonly host: ShardHost;
   readonly log: Logger;
@@ -28,7 +34,7 @@ export interface LogFollowerOptions {
    * Yields messages of DOC after `after`, in order, until `signal` is aborted. Throws journal_gap if some were
    * purged.
    */
-  readonly read: (after: Position, signal: AbortSignal) => AsyncIterable<DocMessage>;
+  readonly read: (after: Position, signal: AbortSignal) => AsyncIterable<DocEntry>;
   /**
    * Returns where to continue after a gap: the position before the first message that is still stored. Throws where these
    * copies must not continue without the lost messages; nothing is applied then.
@@ -67,6 +73,8 @@ export class LogFollower implements Component {
   /** Ends one read, so that another begins at the shards' current position. */
   #session = new AbortController();
   #uncommittedBytes = 0;
+  /** Messages of other hosts were passed over since the last commit. */
+  #hasMoved = false;
   #committedAtMs = 0;
   #running: Promise<unknown> = Promise.resolve();
   #applyFailure = "";
@@ -119,7 +127,8 @@ export class LogFollower implements Component {
         for await (const message of read(host.position, AbortSignal.any([signal, this.#session.signal]))) {
           // A shard was reopened meanwhile and needs messages before this one.
           if (this.#session.signal.aborted) break;
-          await this.#apply(message);
+          if (message.data === null) this.#pass(message.position);
+          else await this.#apply({ position: message.position, data: message.data });
           backoff.reset();
         }
       } catch (error) {
@@ -128,6 +137,11 @@ export class LogFollower implements Component {
         await clock.sleep(backoff.next(), signal);
       }
     }
+  }
+
+  #pass(position: Position): void {
+    this.#options.host.skip(position);
+    this.#hasMoved = true;
   }
 
   /** Skips a gap of the log; every other failure is retried from the shards' current position. */
@@ -237,7 +251,8 @@ export class LogFollower implements Component {
         if (host.reopenFailed()) this.#session.abort();
         host.refreshDue();
         const due = clock.monotonic() - this.#committedAtMs >= COMMIT_EVERY_MS;
-        if (this.#uncommittedBytes > 0 && (due || this.#uncommittedBytes >= COMMIT_BYTES)) this.#commit();
+        const isWanted = this.#uncommittedBytes > 0 || this.#hasMoved;
+        if (isWanted && (due || this.#uncommittedBytes >= COMMIT_BYTES)) this.#commit();
         else {
           merges = host.mergeStep();
           if (due && !merges) host.trim();
@@ -256,6 +271,7 @@ export class LogFollower implements Component {
   #commit(): void {
     const position = this.#options.host.commit();
     this.#uncommittedBytes = 0;
+    this.#hasMoved = false;
     this.#committedAtMs = this.#options.clock.monotonic();
     this.#options.onCommitted(position);
   }

@@ -16,9 +16,11 @@ import type { tailrace } from "#proto/messages.ts";
 import { comparePositions, type Position } from "#proto/position.ts";
 import { HostedIndex, type HostedShardStats } from "./hosted-index.ts";
 import { MergeScheduler } from "./merge-scheduler.ts";
+import type { Committed } from "./position-files.ts";
 import { type RefreshInterval, RefreshWaiters, refreshInterval } from "./refresh-schedule.ts";
 import { type SetBackReport, SetBackShards } from "./set-back-shards.ts";
-import { type Committed, ShardFolders, shardKey } from "./shard-folders.ts";
+import { ShardFolders, shardKey } from "./shard-folders.ts";
+import { type HostSeat, ONLY_HOST, owns } from "./shard-owner.ts";
 
 /** The index metadata that shards are opened by. */
 export type HostedCatalog = Pick<IndexCatalog, "all" | "byUuid" | "onChange" | "restore" | "catchUp">;
@@ -30,6 +32,8 @@ export interface ShardHostOptions {
   readonly clock: Clock;
   /** Called around a commit, which may wait long for a slow disk. */
   readonly onCommitting?: (isUnderWay: boolean) => void;
+  /** Which of the hub's shards are here; without it all. */
+  readonly seat?: HostSeat;
 }
 
 /** A snapshot of a shard for searching. */
@@ -41,6 +45,7 @@ export interface ShardSearcher {
 
 export class ShardHost {
   readonly #options: ShardHostOptions;
+  readonly #seat: HostSeat;
   readonly #folders: ShardFolders;
   readonly #mergeTurns = new MergeScheduler<Shard>();
   /** By uuid. */
@@ -53,7 +58,8 @@ export class ShardHost {
 
   constructor(options: ShardHostOptions) {
     this.#options = options;
-    this.#folders = new ShardFolders(options.folder, options.log);
+    this.#seat = options.seat ?? ONLY_HOST;
+    this.#folders = new ShardFolders(options.folder, options.log, this.#seat);
     this.#before = this.#folders.readCommitted();
     this.#position = this.#before.position;
     this.#setBack = new SetBackShards(options.log);
@@ -124,8 +130,8 @@ export class ShardHost {
   /** Reopens every shard that failed on its own, as in a seal; returns true if there was one. */
   reopenFailed(): boolean {
     let found = false;
-    for (const [uuid, { shards }] of this.#hosted) {
-      for (const [number, shard] of shards.entries()) {
+    for (const [uuid, { numbered }] of this.#hosted) {
+      for (const [number, shard] of numbered) {
         if (!shard.hasFailed) continue;
         this.#reopen(uuid, number);
         found = true;
@@ -180,13 +186,8 @@ export class ShardHost {
     const result: ShardSearcher[] = [];
     try {
       for (const index of indices) {
-        if (index.state === "close")
-          throw new AppError("index_closed", "closed", {
-            data: { index: index.name, index_uuid: index.uuid },
-          });
-        const hosted = this.#hosted.get(index.uuid);
-        hosted?.beforeSearch(this.#interval(index.uuid));
-        for (const [number, shard] of (hosted?.shards ?? []).entries())
+        const hosted = this.#searched(index);
+        for (const [number, shard] of hosted?.numbered ?? [])
           result.push({ index, shard: number, searcher: shard.searcher() });
       }
       return result;
@@ -194,6 +195,13 @@ export class ShardHost {
       for (const { searcher } of result) searcher.close();
       throw error;
     }
+  }
+
+  /** Returns a snapshot of one shard. Throws unavailable where it isn't here, and what `searchers` throws. */
+  searcher(index: IndexMetadata, number: number): Searcher {
+    const shard = this.#searched(index)?.shard(number);
+    if (shard !== undefined) return shard.searcher();
+    throw new AppError("unavailable", `the shard [${index.name}][${number}] is not open`);
   }
 
   refresh(indices: readonly IndexMetadata[]): Promise<void> {
@@ -255,6 +263,15 @@ export class ShardHost {
     return position;
   }
 
+  /** Prepares an index for a search. Throws index_closed. */
+  #searched({ name, uuid, state }: IndexMetadata): HostedIndex | undefined {
+    if (state === "close")
+      throw new AppError("index_closed", "closed", { data: { index: name, index_uuid: uuid } });
+    const hosted = this.#hosted.get(uuid);
+    hosted?.beforeSearch(this.#interval(uuid));
+    return hosted;
+  }
+
   *#all(): Iterable<Shard> {
     for (const { shards } of this.#hosted.values()) yield* shards;
   }
@@ -276,14 +293,17 @@ export class ShardHost {
     }
   }
 
+  /** Opens the shards of an index that are to be here. */
   #openIndex(index: IndexMetadata): void {
-    this.#folders.describe(index);
-    const shards: Shard[] = [];
-    for (let number = 0; number < index.settings.numberOfShards; number++)
-      shards.push(
-        this.#openShard(index, number, this.#before.generations.get(shardKey(index.uuid, number)) ?? 0),
-      );
-    this.#hosted.set(index.uuid, new HostedIndex(shards, this.#options.clock));
+    const { uuid, settings } = index;
+    const shards = new Map<number, Shard>();
+    for (let number = 0; number < settings.numberOfShards; number++) {
+      if (!owns(this.#seat, uuid, number)) continue;
+      if (shards.size === 0) this.#folders.describe(index);
+      const generation = this.#before.generations.get(shardKey(uuid, number)) ?? 0;
+      shards.set(number, this.#openShard(index, number, generation));
+    }
+    if (shards.size > 0) this.#hosted.set(uuid, new HostedIndex(shards, this.#options.clock));
   }
 
   /** `committedGeneration`: of its manifest; 0: unknown. A shard that is older is brought up to date by the log. */
@@ -305,8 +325,8 @@ export class ShardHost {
   /** Generations of the manifests, see `Committed`. */
   #generations(): Map<string, number> {
     const generations = new Map<string, number>();
-    for (const [uuid, { shards }] of this.#hosted)
-      for (const [number, { generation }] of shards.entries())
+    for (const [uuid, { numbered }] of this.#hosted)
+      for (const [number, { generation }] of numbered)
         if (generation > 0) generations.set(shardKey(uuid, number), generation);
     return generations;
   }

@@ -118,8 +118,19 @@ function cacheBytes(): number {
 }
 
 let ofThread: ExtentCache | undefined;
+let sharers = 1;
+
+/** Divides the memory of the caches among so many threads; to be called before a thread uses them. */
+export function shareCaches(threads: number): void {
+  sharers = threads;
+}
+
+/** Returns among how many threads the memory of caches is divided. */
+export function cacheSharers(): number {
+  return sharers;
+}
 
 /** Returns the cache of this thread. */
 export function extentCache(): ExtentCache {
-  return (ofThread ??= new ExtentCache(cacheBytes()));
+  return (ofThread ??= new ExtentCache(Math.floor(cacheBytes() / sharers)));
 }

@@ -4,6 +4,7 @@
  */
 
 import type { Bitset } from "#hub/engine/bytes/bitset.ts";
+import { cacheSharers } from "#hub/engine/files/extent-cache.ts";
 
 /** Bytes of all sets: of 10 million documents about fifty. */
 const LIMIT_BYTES = 64 * 1024 * 1024;
@@ -116,5 +117,5 @@ let ofThread: FilterCache | undefined;
 
 /** Returns the cache of this thread. */
 export function filterCache(): FilterCache {
-  return (ofThread ??= new FilterCache());
+  return (ofThread ??= new FilterCache(Math.floor(LIMIT_BYTES / cacheSharers())));
 }

@@ -3,7 +3,7 @@
  * as the host keeps up.
  */
 
-import type { DocMessage } from "#hub/cluster/hosting/log-follower.ts";
+import type { DocEntry } from "#hub/cluster/hosting/log-follower.ts";
 import type { Peer } from "#hub/host/wire/peer.ts";
 import { plainError } from "#hub/host/wire/values.ts";
 import { AppError } from "#proto/kit/errors.ts";
@@ -14,7 +14,7 @@ const AHEAD_BYTES = 8 * 1024 * 1024;
 const AHEAD_MESSAGES = 256;
 
 /** See LogFollowerOptions.read. */
-export type ReadDocs = (after: Position, signal: AbortSignal) => AsyncIterable<DocMessage>;
+export type ReadDocs = (after: Position, signal: AbortSignal) => AsyncIterable<DocEntry>;
 
 /** A reading of the host. */
 interface Reading {
@@ -83,7 +83,7 @@ export class DocFeed {
     try {
       if (signal.aborted) return;
       for await (const message of this.#read(after, signal)) {
-        while (isFull(reading) && !signal.aborted) {
+        while (message.data !== null && isFull(reading) && !signal.aborted) {
           reading.taken = Promise.withResolvers();
           await reading.taken.promise;
         }
@@ -98,10 +98,14 @@ export class DocFeed {
     }
   }
 
-  #send(reading: Reading, { position, data }: DocMessage): void {
+  #send(reading: Reading, { position, data }: DocEntry): void {
+    this.#sent = position;
+    if (data === null) {
+      this.#host.notify("passed", { reading: reading.number, position });
+      return;
+    }
     reading.bytesAhead += data.length;
     reading.messagesAhead++;
-    this.#sent = position;
     this.#host.notify("doc", { reading: reading.number, position }, [data]);
   }
 

@@ -33,10 +33,19 @@ export interface LogServices {
 /** The front's index metadata. */
 export type FrontCatalog = Pick<IndexCatalog, "all" | "restore" | "onChange" | "catchUp">;
 
+/** Calls an operation of another host of the hub for one of them. */
+export type AskOther = (
+  host: number,
+  operation: string,
+  message: Required<Message>,
+  signal: AbortSignal,
+) => Promise<Required<Message>>;
+
 export interface HostLinkOptions {
   readonly channel: Channel;
   readonly log: Logger;
   readonly onReport: (report: HostReport) => void;
+  readonly askOther: AskOther;
 }
 
 export class HostLink {
@@ -104,7 +113,11 @@ export class HostLink {
     await this.#feed?.stop();
   }
 
-  async #answer({ operation, value, parts }: IncomingCall): Promise<Message> {
+  async #answer({ operation, value, parts, signal }: IncomingCall): Promise<Message> {
+    if (operation === "ask") {
+      const asked = value as { readonly host: number; readonly operation: string; readonly value: unknown };
+      return this.#options.askOther(asked.host, asked.operation, { value: asked.value, parts }, signal);
+    }
     if (operation === "restore") return { value: await this.#catalog?.restore(decodeIndex(parts[0]!)) };
     if (operation === "catchUp") {
       const { uuid, mappingVersion } = value as { readonly uuid: string; readonly mappingVersion: number };

@@ -4,6 +4,7 @@
  */
 
 import { Worker } from "node:worker_threads";
+import type { HostSeat } from "#hub/cluster/hosting/shard-owner.ts";
 import type { HostReport } from "#hub/host/host.ts";
 import type { HostThreadData } from "#hub/host/host-thread.ts";
 import { BUSY_WORDS, COMMITTING, newPulse, TURNS } from "#hub/host/thread-pulse.ts";
@@ -15,8 +16,26 @@ import type { Logger } from "#proto/kit/log.ts";
 import type { Counter, MetricRecord, Metrics } from "#proto/kit/metrics.ts";
 import { Backoff } from "#proto/kit/retry.ts";
 import { comparePositions, type Position, START } from "#proto/position.ts";
-import { type FrontCatalog, HostLink, type KnownPositions, type LogServices } from "./host-link.ts";
+import {
+  type AskOther,
+  type FrontCatalog,
+  HostLink,
+  type KnownPositions,
+  type LogServices,
+} from "./host-link.ts";
 import type { CallableHost } from "./shards-client.ts";
+
+/** Counts threads that were started again. */
+export type HostRestarts = Counter<"reason">;
+
+/** Returns the counter of all threads of a process. */
+export function hostRestarts(metrics: Metrics): HostRestarts {
+  return metrics.counter(
+    "tailrace_host_restarts_total",
+    "threads of shards that were ended because they were stuck, or that failed, and were started again",
+    ["reason"],
+  );
+}
 
 export interface HostThreadOptions {
   /** Folder of the shards. */
@@ -24,6 +43,10 @@ export interface HostThreadOptions {
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly clock: Clock;
+  /** Which of the hub's shards are in this thread. */
+  readonly seat: HostSeat;
+  readonly restarts: HostRestarts;
+  readonly askOther: AskOther;
   /** The thread's module instead of the host's own, for tests. */
   readonly script?: URL;
 }
@@ -52,7 +75,6 @@ interface Life {
 
 export class HostThreadClient implements CallableHost {
   readonly #options: HostThreadOptions;
-  readonly #restarts: Counter<"reason">;
   readonly #backoff = new Backoff({ firstMs: 100, capMs: 10_000 });
   readonly #stopping = new AbortController();
   #catalog: FrontCatalog | undefined;
@@ -70,11 +92,6 @@ export class HostThreadClient implements CallableHost {
   constructor(options: HostThreadOptions) {
     this.#options = options;
     const { metrics } = options;
-    this.#restarts = metrics.counter(
-      "tailrace_host_restarts_total",
-      "threads of shards that were ended because they were stuck, or that failed, and were started again",
-      ["reason"],
-    );
     metrics.addSource(() => this.#metrics());
   }
 
@@ -126,8 +143,13 @@ export class HostThreadClient implements CallableHost {
     return this.#report.setBack;
   }
 
-  async call(operation: string, value: unknown, options: CallOptions = {}): Promise<Required<Message>> {
-    const serving = this.#serving ?? (await this.#served(options.signal));
+  /** `readyMs`: how long it waits for a thread that is started again. */
+  async call(
+    operation: string,
+    value: unknown,
+    { readyMs = READY_MS, ...options }: CallOptions & { readonly readyMs?: number } = {},
+  ): Promise<Required<Message>> {
+    const serving = this.#serving ?? (await this.#served(options.signal, readyMs));
     return serving.link.call(operation, value, options);
   }
 
@@ -155,12 +177,12 @@ export class HostThreadClient implements CallableHost {
   }
 
   #spawn(): Life {
-    const { folder, log, script } = this.#options;
+    const { folder, log, script, seat, askOther } = this.#options;
     const pulse = newPulse();
-    const workerData: HostThreadData = { folder, level: log.level, pulse };
+    const workerData: HostThreadData = { folder, level: log.level, pulse, seat };
     const worker = new Worker(script ?? new URL("../shard-host-thread.ts", import.meta.url), { workerData });
     const channel = portChannel(worker, () => undefined);
-    const link = new HostLink({ channel, log, onReport: (report) => this.#take(life, report) });
+    const link = new HostLink({ channel, log, askOther, onReport: (report) => this.#take(life, report) });
     const words = new Int32Array(pulse, 0, BUSY_WORDS);
     const life: Life = { worker, link, pulse: words, turns: 0, turnedMs: performance.now() };
     let cause: unknown;
@@ -182,8 +204,8 @@ export class HostThreadClient implements CallableHost {
   }
 
   /** Waits for a thread that serves. Throws unavailable. */
-  async #served(signal: AbortSignal | undefined): Promise<Life> {
-    const late = AbortSignal.timeout(READY_MS);
+  async #served(signal: AbortSignal | undefined, readyMs: number): Promise<Life> {
+    const late = AbortSignal.timeout(readyMs);
     const over = signal === undefined ? late : AbortSignal.any([signal, late]);
     const { promise, resolve } = Promise.withResolvers<void>();
     const wake = (): void => resolve();
@@ -223,7 +245,7 @@ export class HostThreadClient implements CallableHost {
   #died(life: Life, kind: "stuck" | "failed", cause: unknown): void {
     if (life !== this.#life) return;
     const why = cause instanceof Error ? cause.message : "it ended";
-    this.#restarts.inc({ reason: kind });
+    this.#options.restarts.inc({ reason: kind });
     this.#options.log.error({ err: cause }, "the thread of the shards was lost; it is started again");
     this.#trouble = `the thread of the shards is started again, since ${why}`;
     const { sent } = life.link;

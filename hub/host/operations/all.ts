@@ -1,6 +1,7 @@
 /** The operations of a host by the names that calls give. */
 
-import { nextDocuments, nextPage, openContext, openDocuments } from "./contexts.ts";
+import { asked } from "./asked.ts";
+import { nextDocuments, nextPage, openContext, openDocuments, openSnapshot } from "./contexts.ts";
 import { count, validate } from "./count.ts";
 import { explain, get, getRefreshed, termVectors } from "./documents.ts";
 import {
@@ -18,6 +19,7 @@ import type { Operation } from "./operation.ts";
 import { check, search } from "./search.ts";
 
 export const OPERATIONS = {
+  asked,
   cacheStats,
   check,
   clearCaches,
@@ -33,6 +35,7 @@ export const OPERATIONS = {
   nextRefresh,
   openContext,
   openDocuments,
+  openSnapshot,
   refresh,
   search,
   segments,

@@ -1,7 +1,8 @@
 /** Reads the contexts of scrolls and of changes by query page by page. */
 
-import type { ContextCall, FoundDocumentFacts, PageCall } from "#hub/host/contract/calls.ts";
+import type { ContextCall, FoundDocumentFacts, PageCall, TargetIndex } from "#hub/host/contract/calls.ts";
 import { packFound } from "#hub/host/contract/found.ts";
+import type { NamedIndex } from "#hub/host/contract/hosted-shards.ts";
 import type { Message } from "#hub/host/wire/peer.ts";
 import type { Hit } from "#hub/search/execute/fetch/fetch-hit.ts";
 import { writeJson } from "#hub/search/options/json-writer.ts";
@@ -9,9 +10,10 @@ import { RawJson } from "#hub/search/options/raw-json.ts";
 import type { SearchResponse } from "#hub/search/phases/contract.ts";
 import { parseSearchRequest } from "#hub/search/request/search-request.ts";
 import { searchShards } from "#hub/search/search.ts";
-import { type HostState, operation } from "./operation.ts";
+import { toAppError } from "#proto/kit/errors.ts";
+import { type HostState, indicesOf, NOTHING, operation } from "./operation.ts";
 import type { SearchContext } from "./search-contexts.ts";
-import { parseSlice, slicedShards } from "./slice.ts";
+import { parseSlice } from "./slice.ts";
 import { openShards } from "./target.ts";
 
 /** See HostedShards.openContext. */
@@ -41,13 +43,14 @@ async function firstPage(
 ): Promise<SearchResponse> {
   const slice = parseSlice(given, maxSlices);
   const request = parseSearchRequest(body, limits);
-  const whole = openShards(host, targets);
-  const opened = slice === undefined ? whole : { ...whole, shards: slicedShards(whole.shards, slice) };
-  const context = { request, opened, cursor: undefined, total: undefined, isAtEnd: false };
+  const opened = openShards(host, targets, { slice, snapshot: id });
+  const context = { request, body, opened, cursor: undefined, total: undefined, isAtEnd: false };
   host.contexts.add(id, context);
   try {
     const { clock } = host;
-    return noted(context, await searchShards(request, opened.shards, { signal, limits, typedKeys, clock }));
+    await openSnapshots(host, id, opened.otherHosts, targets);
+    const options = { signal, limits, typedKeys, clock };
+    return noted(context, await opened.search({ request, body, options }));
   } catch (error) {
     host.contexts.close([id]);
     throw error;
@@ -60,20 +63,44 @@ async function followingPage(
   signal: AbortSignal,
 ): Promise<SearchResponse> {
   const context = contexts.get(id);
-  const { request, opened, cursor, isAtEnd, total } = context;
-  const response = await searchShards(
-    { ...request, from: 0, aggregations: new Map() },
-    isAtEnd ? [] : opened.shards,
-    { signal, limits, clock, ...(cursor !== undefined && { cursor }) },
-  );
+  const { request, body, opened, cursor, isAtEnd, total } = context;
+  const options = { signal, limits, clock, ...(cursor !== undefined && { cursor }) };
+  const rest = { ...request, from: 0, aggregations: new Map() };
+  const { from: _from, aggs: _aggs, aggregations: _aggregations, ...bare } = body;
+  const response = isAtEnd
+    ? await searchShards(rest, [], options)
+    : await opened.search({ request: rest, body: bare, options });
   const { failures } = response.shards;
-  const count = opened.shards.length;
+  const { count } = opened;
   return noted(context, {
     ...response,
     total: isAtEnd ? total : response.total,
     shards: { total: count, successful: count - failures.length, failures },
   });
 }
+
+/** Lets the other hosts keep snapshots. One that can't answer now is one whose shards fail. */
+async function openSnapshots(
+  { ask }: HostState,
+  id: string,
+  hosts: readonly number[],
+  targets: readonly TargetIndex[],
+): Promise<void> {
+  const indices = targets.map(({ uuid }) => ({ uuid }));
+  const opening = hosts.map((host) => ask(host, "openSnapshot", { value: { id, indices } }));
+  for (const { reason } of (await Promise.allSettled(opening)).filter(
+    ({ status }) => status === "rejected",
+  ) as PromiseRejectedResult[])
+    if (toAppError(reason).status < 500) throw reason;
+}
+
+/** Keeps a snapshot of the shards of indices for another host. Throws overloaded, index_closed. */
+export const openSnapshot = operation<{ readonly id: string; readonly indices: readonly NamedIndex[] }>(
+  (host, { id, indices }) => {
+    host.snapshots.add(id, host.shards.searchers(indicesOf(host, indices)));
+    return NOTHING;
+  },
+);
 
 function noted(context: SearchContext, response: SearchResponse): SearchResponse {
   context.total = response.total;

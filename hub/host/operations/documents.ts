@@ -60,7 +60,7 @@ export const getRefreshed = operation<{ readonly indices: readonly NamedIndex[];
 export const explain = operation<ExplainCall>((host, { targets, body, id }) => {
   const query = parseQueryBody(body);
   return withShards(host, targets, (shards) => {
-    const found = findDocument(shards, id);
+    const found = findDocument(shards.own, id);
     if (found === undefined) return NOTHING;
     const { shard, segment, doc } = found;
     const context = new ShardContext(shard.index, shard.shard, shard.searcher, host.clock.now());
@@ -95,7 +95,7 @@ export const termVectors = operation<TermVectorsCall>((host, { targets, id, sour
   withShards(host, targets, (shards) => {
     const has = ({ searcher }: SearchShard): boolean =>
       id !== undefined && searcher.segments.some((segment) => segment.docOf(id) >= 0);
-    const at = shards.find(has) ?? shards[0];
+    const at = shards.own.find(has) ?? shards.own[0];
     if (at === undefined) throw new AppError("unavailable", "no shard of the index is open");
     const context = new ShardContext(at.index, at.shard, at.searcher, host.clock.now());
     const { name, typeName } = at.index;

@@ -2,23 +2,38 @@
 
 import type { IndexMetadata } from "#hub/cluster/catalog/index-metadata.ts";
 import type { ShardHost } from "#hub/cluster/hosting/shard-host.ts";
+import type { HostSeat } from "#hub/cluster/hosting/shard-owner.ts";
 import type { NamedIndex } from "#hub/host/contract/hosted-shards.ts";
 import type { IncomingCall, Message } from "#hub/host/wire/peer.ts";
 import type { ResultCache } from "#hub/search/execute/result-cache.ts";
+import type { SearchService } from "#hub/search/search-service.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import type { SearchContexts } from "./search-contexts.ts";
+import type { Snapshots } from "./snapshots.ts";
 
 /** The shards of a host with what belongs to them. */
 export interface HostState {
   readonly shards: Pick<
     ShardHost,
-    "searchers" | "get" | "stats" | "refresh" | "nextRefresh" | "flush" | "forceMerge"
+    "searchers" | "searcher" | "get" | "stats" | "refresh" | "nextRefresh" | "flush" | "forceMerge"
   >;
   readonly indices: { byUuid(uuid: string): IndexMetadata | undefined };
   readonly clock: Clock;
   /** Cached results of shards for requests without hits. */
   readonly results: ResultCache;
   readonly contexts: SearchContexts;
+  /** Snapshots that other hosts search. */
+  readonly snapshots: Snapshots;
+  /** Answers the searches of other hosts. */
+  readonly service: SearchService;
+  readonly seat: HostSeat;
+  /** Calls an operation of another host. Throws what it throws, unavailable. */
+  readonly ask: (
+    host: number,
+    operation: "asked" | "openSnapshot",
+    message: Message,
+    signal?: AbortSignal,
+  ) => Promise<Required<Message>>;
 }
 
 /** Answers a call. What it throws is the caller's error. */

@@ -1,21 +1,19 @@
 /** Contexts of scrolls and of changes by query: snapshots that are read page by page. */
 
-import type { SearchCursor, SearchShard } from "#hub/search/phases/contract.ts";
+import type { SearchCursor } from "#hub/search/phases/contract.ts";
 import type { SearchRequest } from "#hub/search/request/search-request.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
+import type { SearchedShards } from "./searched-shards.ts";
 
-/** Shards of a search, to be closed. */
-export interface OpenShards {
-  readonly shards: readonly SearchShard[];
-  close(): void;
-}
 /** Contexts of a host, each of which keeps the files of its segments; callers have lower limits of their own. */
 const MAX_CONTEXTS = 2_000;
 
 /** The state of one walk. */
 export interface SearchContext {
   readonly request: SearchRequest;
-  readonly opened: OpenShards;
+  readonly body: JsonObject;
+  readonly opened: SearchedShards;
   /** Where the last page ended; undefined before it is known. */
   cursor: SearchCursor | undefined;
   /** Hits of the whole walk. */

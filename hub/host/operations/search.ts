@@ -2,21 +2,16 @@
 
 import type { SearchBody, SearchCall } from "#hub/host/contract/calls.ts";
 import { packFound } from "#hub/host/contract/found.ts";
-import { type Collapse, parseCollapse, searchCollapsed } from "#hub/search/collapse.ts";
+import { type Collapse, collapsedSearch, parseCollapse } from "#hub/search/collapse.ts";
 import { writeJson } from "#hub/search/options/json-writer.ts";
 import { warnDeprecated } from "#hub/search/options/request-version.ts";
-import type {
-  SearchOptions,
-  SearchResponse,
-  SearchShard,
-  ShardFailure,
-} from "#hub/search/phases/contract.ts";
+import type { SearchOptions, SearchResponse, ShardFailure } from "#hub/search/phases/contract.ts";
 import type { SearchRequest } from "#hub/search/request/search-request.ts";
 import { parseSearchRequest } from "#hub/search/request/search-request.ts";
-import { searchShards } from "#hub/search/search.ts";
-import { type NamedSuggester, parseSuggest, type Suggestions, suggest } from "#hub/search/suggest.ts";
+import { type NamedSuggester, parseSuggest, type Suggestions } from "#hub/search/suggest.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import { type HostState, NOTHING, operation } from "./operation.ts";
+import type { SearchedShards } from "./searched-shards.ts";
 import { withShards } from "./target.ts";
 
 /** A search that was read. */
@@ -55,7 +50,7 @@ async function run(
   { clock, results }: HostState,
   { body, limits, typedKeys, nodeId, useCache }: SearchCall,
   { request, collapse, suggesters }: ParsedSearch,
-  shards: readonly SearchShard[],
+  shards: SearchedShards,
   signal: AbortSignal,
 ): Promise<SearchResponse> {
   const key = useCache ? cacheKey(body) : undefined;
@@ -67,12 +62,19 @@ async function run(
     nodeId,
     ...(key !== undefined && { cache: { results, key } }),
   };
+  const plain = searchBody(body);
   const response =
     collapse === undefined
-      ? await searchShards(request, shards, options)
-      : await searchCollapsed(searchBody(body), collapse, limits, shards, options);
+      ? await shards.search({ request, body: plain, options })
+      : await collapsedSearch(plain, collapse, limits, (each, itsLimits, collapseField) =>
+          shards.search({
+            request: parseSearchRequest(each, itsLimits),
+            body: each,
+            options: { ...options, limits: itsLimits, collapseField },
+          }),
+        );
   if (suggesters.length === 0) return response;
-  return withSuggestions(response, await suggest(suggesters, shards, options, request.timeoutMs));
+  return withSuggestions(response, await shards.suggest(suggesters, body, options, request.timeoutMs));
 }
 
 function withSuggestions(

@@ -1,55 +1,122 @@
 /** Opens the shards of a call's indices. */
 
+import type { IndexMetadata } from "#hub/cluster/catalog/index-metadata.ts";
+import { ownerOf } from "#hub/cluster/hosting/shard-owner.ts";
 import type { TargetIndex } from "#hub/host/contract/calls.ts";
-import { anyOf } from "#hub/search/execute/nodes/boolean.ts";
-import { NoneNode } from "#hub/search/execute/nodes/documents.ts";
-import { QUERIES_BY_NAME } from "#hub/search/parse/queries/all.ts";
-import { QueryParser } from "#hub/search/parse/query-parser.ts";
 import type { SearchShard } from "#hub/search/phases/contract.ts";
-import type { Query, SearchedIndex } from "#hub/search/query/query.ts";
+import { RemoteSearchHost } from "#hub/search/phases/remote-host.ts";
+import { type CallShard, filterQuery, type ShardFilter } from "#hub/search/phases/search-call.ts";
+import type { SearchedIndex } from "#hub/search/query/query.ts";
 import type { HostState } from "./operation.ts";
-import type { OpenShards } from "./search-contexts.ts";
+import { SearchedShards } from "./searched-shards.ts";
+import { partOf, type Slice } from "./slice.ts";
 
-/** Opens the shards of the indices; those that were deleted meanwhile are passed over. Throws index_closed, parsing. */
+/** How the shards of a search are opened. */
+export interface Opening {
+  /** The search sees only this part of the documents. */
+  readonly slice?: Slice | undefined;
+  /** Id of the context; the other hosts keep snapshots under it. */
+  readonly snapshot?: string;
+}
+
+type Opener = Pick<HostState, "indices" | "shards" | "seat" | "ask">;
+
+/**
+ * Opens the shards of the indices that are here and lists those of other hosts; indices that were deleted meanwhile are passed
+ * over. Throws index_closed, parsing.
+ */
 export function openShards(
-  { indices, shards }: Pick<HostState, "indices" | "shards">,
+  host: Opener,
   targets: readonly TargetIndex[],
-): OpenShards {
-  const known = targets.flatMap((target) => {
-    const index = indices.byUuid(target.uuid);
-    return index === undefined ? [] : [{ index, target, filter: filterOf(target) }];
-  });
-  const byUuid = new Map(known.map((each) => [each.index.uuid, each]));
-  const opened = shards.searchers(known.map(({ index }) => index));
-  return {
-    shards: opened.map(({ index: { name, uuid }, shard, searcher }) => {
-      const { target, filter } = byUuid.get(uuid)!;
-      return {
-        index: searchedIndex(name, target),
-        shard,
-        searcher,
-        keepsResults: target.keepsResults ?? true,
-        ...(filter !== undefined && { filter }),
-      };
-    }),
-    close() {
-      for (const { searcher } of opened) searcher.close();
-    },
-  };
+  opening: Opening = {},
+): SearchedShards {
+  const own: SearchShard[] = [];
+  const others = new Map<number, CallShard[]>();
+  let order = 0;
+  try {
+    for (const target of targets) {
+      const index = host.indices.byUuid(target.uuid);
+      if (index === undefined) continue;
+      const opened = host.shards.searchers([index]);
+      const count = host.seat.count === 1 ? opened.length : index.settings.numberOfShards;
+      const described = describe(target, index, count, opening);
+      for (const { shard, searcher } of opened) {
+        const { filter: given, ...rest } = described(shard, order);
+        const filter = given === undefined ? undefined : filterQuery(given);
+        own.push({ ...rest, searcher, ...(filter !== undefined && { filter }) });
+      }
+      if (host.seat.count > 1)
+        addOthers(host, others, target.uuid, count, (shard) => described(shard, order));
+      order += count;
+    }
+  } catch (error) {
+    for (const { searcher } of own) searcher.close();
+    throw error;
+  }
+  const remote = [...others].map(([number, shards]) => ({ number, host: searchHost(host, number), shards }));
+  return new SearchedShards(own, remote);
 }
 
 /** Opens shards for the length of `run`. */
 export async function withShards<T>(
   host: HostState,
   targets: readonly TargetIndex[],
-  run: (shards: readonly SearchShard[]) => T | Promise<T>,
+  run: (shards: SearchedShards) => T | Promise<T>,
 ): Promise<T> {
   const opened = openShards(host, targets);
   try {
-    return await run(opened.shards);
+    return await run(opened);
   } finally {
     opened.close();
   }
+}
+
+/** Returns the host with a number as searches call it. */
+function searchHost({ ask }: Pick<Opener, "ask">, number: number): RemoteSearchHost {
+  return new RemoteSearchHost(async (operation, payload, signal) => {
+    const { parts } = await ask(number, "asked", { value: operation, parts: [payload] }, signal);
+    return parts[0]!;
+  });
+}
+
+function addOthers(
+  { seat }: Pick<Opener, "seat">,
+  others: Map<number, CallShard[]>,
+  uuid: string,
+  count: number,
+  described: (shard: number) => CallShard,
+): void {
+  for (let shard = 0; shard < count; shard++) {
+    const owner = ownerOf(uuid, shard, seat.count);
+    if (owner === seat.number) continue;
+    const shards = others.get(owner);
+    if (shards === undefined) others.set(owner, [described(shard)]);
+    else shards.push(described(shard));
+  }
+}
+
+/** Describes shards of an index; the first has the order `first`. */
+function describe(
+  target: TargetIndex,
+  { name }: Pick<IndexMetadata, "name">,
+  count: number,
+  { slice, snapshot }: Opening,
+): (shard: number, first: number) => CallShard {
+  const index = searchedIndex(name, target);
+  const whole = filterOf(target);
+  return (shard, first) => {
+    const part = slice === undefined ? undefined : partOf(shard, count, slice);
+    const filter: ShardFilter | undefined =
+      part === null ? { anyOf: [] } : part === undefined ? whole : { ...whole, slice: part };
+    return {
+      index,
+      shard,
+      order: first + shard,
+      keepsResults: target.keepsResults ?? true,
+      ...(filter !== undefined && { filter }),
+      ...(snapshot !== undefined && { snapshot }),
+    };
+  };
 }
 
 function searchedIndex(
@@ -65,8 +132,7 @@ function searchedIndex(
   };
 }
 
-function filterOf({ filters, isEmpty }: TargetIndex): Query | undefined {
-  if (isEmpty === true) return new NoneNode();
-  if (filters === undefined) return undefined;
-  return anyOf(filters.map((filter) => new QueryParser(QUERIES_BY_NAME).parse(filter)));
+function filterOf({ filters, isEmpty }: TargetIndex): ShardFilter | undefined {
+  if (isEmpty === true) return { anyOf: [] };
+  return filters === undefined ? undefined : { anyOf: filters };
 }

@@ -49,6 +49,13 @@ export const hubSchema = Type.Object(
       [],
       "addresses of other hubs, host:9300; no effect yet: hubs that share nats.servers are one cluster",
     ),
+    "hub.threads": Type.Integer({
+      minimum: 0,
+      maximum: 64,
+      default: 0,
+      description:
+        "threads that hold, index and search the shards; 0: one less than the machine's cores, at least one",
+    }),
     "nats.host": text("", "address of the embedded nats-server; empty: network.host"),
     "nats.port": port(DEFAULT_PORTS.nats, "port of the embedded nats-server for agents; 0: a free port"),
     "nats.advertise": list(

@@ -9,6 +9,7 @@ import type { RefusedDocument } from "#hub/cluster/writes/document-sink.ts";
 import type { LogPort } from "#hub/cluster/writes/log-port.ts";
 import type { RawPort } from "#hub/fleet/fleet.ts";
 import type { Journal, JournalOptions } from "#hub/journal/journal.ts";
+import type { JournalMessage } from "#hub/journal/reading/reader.ts";
 import type { HubSettings } from "#hub/node/settings/hub-settings.ts";
 import type {
   DeadLetter,
@@ -68,7 +69,11 @@ export function rawSource(journal: Journal): RawSource {
 }
 
 /** Yields the messages of DOC after `after`. */
-export function readDocs(journal: Journal, after: Position, signal: AbortSignal): AsyncIterable<DocMessage> {
+export function readDocs(
+  journal: Journal,
+  after: Position,
+  signal: AbortSignal,
+): AsyncIterable<JournalMessage> {
   return journal.read(DOC_STREAM, { after, signal, ownFromMemory: true });
 }
 

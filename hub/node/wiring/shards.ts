@@ -1,5 +1,6 @@
-/** Creates the index catalog, the host of the shards and the retention. */
+/** Creates the index catalog, the hosts of the shards and the retention. */
 
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { versionProfile } from "#hub/api/compat/version.ts";
 import { IndexCatalog } from "#hub/cluster/catalog/index-catalog.ts";
@@ -7,7 +8,9 @@ import type { IndexMetadata } from "#hub/cluster/catalog/index-metadata.ts";
 import { INTERNAL_PREFIX } from "#hub/cluster/catalog/index-names.ts";
 import type { HostedShardStats } from "#hub/cluster/hosting/hosted-index.ts";
 import { threadKernel } from "#hub/engine/kernel/kernel.ts";
-import { HostThreadClient } from "#hub/host/client/host-thread-client.ts";
+import { HostThreads } from "#hub/host/client/host-threads.ts";
+import { ShardsClient } from "#hub/host/client/shards-client.ts";
+import { SpreadShards } from "#hub/host/client/spread-shards.ts";
 import type { HostedShards } from "#hub/host/contract/hosted-shards.ts";
 import type { HubSettings } from "#hub/node/settings/hub-settings.ts";
 import { METRICS_PREFIX } from "#hub/upkeep/monitoring.ts";
@@ -50,20 +53,30 @@ export function makeCatalog({
 }
 
 /**
- * Makes the thread that hosts the shards below `folder` (path.data); it is not started. Throws unavailable where the
+ * Makes the threads that host the shards below `folder` (path.data); they are not started. Throws unavailable where the
  * engine's kernel is missing.
  */
-export function makeHost({
+export function makeHosts({
   folder,
+  threads,
   log,
   metrics,
 }: {
   readonly folder: string;
+  /** The setting hub.threads. */
+  readonly threads: number;
   readonly log: Logger;
   readonly metrics: Metrics;
-}): HostThreadClient {
+}): HostThreads {
   threadKernel();
-  return new HostThreadClient({ folder: join(folder, "engine"), log, metrics, clock: systemClock });
+  const count = threads === 0 ? Math.max(1, availableParallelism() - 1) : threads;
+  return new HostThreads({ folder: join(folder, "engine"), count, log, metrics, clock: systemClock });
+}
+
+/** Returns the shards of the threads as one. */
+export function hostedShards({ hosts }: HostThreads, catalog: IndexCatalog): HostedShards {
+  const clients = hosts.map((host) => new ShardsClient(host));
+  return clients.length === 1 ? clients[0]! : new SpreadShards(clients, (uuid) => catalog.byUuid(uuid));
 }
 
 /** Returns the retention rules. Throws settings_invalid. */

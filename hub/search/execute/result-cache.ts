@@ -9,7 +9,7 @@ import type { TreeState } from "#hub/search/aggregations/tree/aggregation.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
 
 /** Bytes of all entries. */
-const LIMIT_BYTES = 32 * 1024 * 1024;
+export const RESULT_BYTES = 32 * 1024 * 1024;
 /** Parts of a state that are looked at and kept at most; larger ones are rare and cost little more to make than to read. */
 const MAX_PARTS = 20_000;
 /** What an entry needs besides its key and its state. */
@@ -68,7 +68,7 @@ export class ResultCache {
   #lastSnapshot = 0;
   #bytes = 0;
 
-  constructor(limitBytes = LIMIT_BYTES) {
+  constructor(limitBytes = RESULT_BYTES) {
     this.#limitBytes = limitBytes;
   }
 

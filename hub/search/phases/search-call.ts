@@ -1,7 +1,8 @@
 /** What the front asks a host for. Plain data, so that it can be sent. */
 
-import { anyOf } from "#hub/search/execute/nodes/boolean.ts";
+import { anyOf, BooleanNode } from "#hub/search/execute/nodes/boolean.ts";
 import { NoneNode } from "#hub/search/execute/nodes/documents.ts";
+import { type IdSlice, IdSliceNode } from "#hub/search/execute/nodes/slice.ts";
 import { QUERIES_BY_NAME } from "#hub/search/parse/queries/all.ts";
 import { QueryParser } from "#hub/search/parse/query-parser.ts";
 import type { Query, SearchedIndex, SearchLimits } from "#hub/search/query/query.ts";
@@ -52,11 +53,15 @@ export interface CallShard {
 export interface ShardFilter {
   /** Queries of which a document matches one; none: it sees nothing. */
   readonly anyOf?: readonly JsonObject[];
+  /** Only this part of the documents. */
+  readonly slice?: IdSlice;
 }
 
 /** Returns the query of a filter; undefined: all documents. Throws parsing. */
-export function filterQuery({ anyOf: queries }: ShardFilter): Query | undefined {
-  if (queries === undefined) return undefined;
+export function filterQuery({ anyOf: queries, slice }: ShardFilter): Query | undefined {
+  const part = slice === undefined ? undefined : new IdSliceNode(slice);
+  if (queries === undefined) return part;
   if (queries.length === 0) return new NoneNode();
-  return anyOf(queries.map((query) => new QueryParser(QUERIES_BY_NAME).parse(query)));
+  const any = anyOf(queries.map((query) => new QueryParser(QUERIES_BY_NAME).parse(query)));
+  return part === undefined ? any : new BooleanNode({ filter: [any, part] });
 }

@@ -5,12 +5,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { IndexCatalog } from "#hub/cluster/catalog/index-catalog.ts";
-import { type DocMessage, LogFollower } from "#hub/cluster/hosting/log-follower.ts";
+import { LogFollower } from "#hub/cluster/hosting/log-follower.ts";
 import { ShardHost } from "#hub/cluster/hosting/shard-host.ts";
 import { DocumentSink } from "#hub/cluster/writes/document-sink.ts";
 import { Documents } from "#hub/cluster/writes/documents.ts";
 import type { LogPort } from "#hub/cluster/writes/log-port.ts";
 import type { WriteItem } from "#hub/cluster/writes/writes.ts";
+import type { AddressedDoc } from "#hub/host/client/doc-dispatcher.ts";
 import { systemClock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { silentLogger } from "#proto/kit/log.ts";
@@ -20,7 +21,7 @@ import type { Position } from "#proto/position.ts";
 
 /** DOC in memory: as much of a log as the cluster asks for. */
 export class MemoryLog {
-  readonly messages: DocMessage[] = [];
+  readonly messages: AddressedDoc[] = [];
   /** Messages up to this sequence are purged. */
   purgedTo = 0;
   readonly #ids = new Map<string, number>();
@@ -31,13 +32,13 @@ export class MemoryLog {
 
   port(): LogPort {
     return {
-      publish: async (_subject, data, { messageId, signal }) => {
+      publish: async (subject, data, { messageId, signal }) => {
         await this.beforePublish(signal);
         const known = this.#ids.get(messageId);
         if (known !== undefined) return { sequence: known };
         const sequence = this.messages.length + 1;
         this.#ids.set(messageId, sequence);
-        this.messages.push({ position: { incarnation: 1, sequence }, data });
+        this.messages.push({ subject, position: { incarnation: 1, sequence }, data });
         this.#grown.resolve();
         this.#grown = Promise.withResolvers();
         return { sequence };
@@ -52,7 +53,7 @@ export class MemoryLog {
     };
   }
 
-  async *read(after: Position, signal: AbortSignal): AsyncIterable<DocMessage> {
+  async *read(after: Position, signal: AbortSignal): AsyncIterable<AddressedDoc> {
     const aborted = new Promise<void>((resolve) =>
       signal.addEventListener("abort", () => resolve(), { once: true }),
     );

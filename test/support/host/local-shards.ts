@@ -1,17 +1,27 @@
 /** For tests: the operations of a host called directly, with everything encoded as on the way to a thread. */
 
 import type { IndexMetadata } from "#hub/cluster/catalog/index-metadata.ts";
+import { ONLY_HOST } from "#hub/cluster/hosting/shard-owner.ts";
 import { ShardsClient } from "#hub/host/client/shards-client.ts";
 import { OPERATIONS } from "#hub/host/operations/all.ts";
+import { hostState } from "#hub/host/operations/host-state.ts";
 import type { HostState } from "#hub/host/operations/operation.ts";
-import { SearchContexts } from "#hub/host/operations/search-contexts.ts";
 import { decodeValue, encodeValue, errorOf, plainError } from "#hub/host/wire/values.ts";
-import { ResultCache } from "#hub/search/execute/result-cache.ts";
 import { systemClock } from "#proto/kit/clock.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import { Metrics } from "#proto/kit/metrics.ts";
 import type { IndexFixture } from "#test/support/search/shards.ts";
 
-/** Returns the shards of `host`. */
-export function localShards(host: HostState): ShardsClient {
+/** A host without others. */
+export interface LocalHost
+  extends Pick<HostState, "indices" | "clock">,
+    Partial<Pick<HostState, "results" | "contexts">> {
+  readonly shards: Omit<HostState["shards"], "searcher">;
+}
+
+/** Returns the shards of `given`. */
+export function localShards(given: LocalHost): ShardsClient {
+  const host = stateOf(given);
   return new ShardsClient({
     async call(operation, given, { parts = [], signal = new AbortController().signal } = {}) {
       try {
@@ -44,9 +54,24 @@ export function fixtureShards({ shards }: IndexFixture): ShardsClient {
     } as unknown as HostState["shards"],
     indices: { byUuid: (wanted) => (wanted === uuid ? index : undefined) },
     clock: systemClock,
-    results: new ResultCache(),
-    contexts: new SearchContexts(),
   });
+}
+
+function stateOf({ shards, ...given }: LocalHost): HostState {
+  const whole: HostState["shards"] = {
+    ...shards,
+    searcher: () => {
+      throw new AppError("unavailable", "no other host asks for shards");
+    },
+  };
+  const made = hostState({
+    ...given,
+    shards: whole,
+    metrics: new Metrics(),
+    seat: ONLY_HOST,
+    ask: () => Promise.reject(new AppError("unavailable", "there is no other host")),
+  });
+  return { ...made, ...given };
 }
 
 function copied(value: unknown): unknown {

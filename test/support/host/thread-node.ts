@@ -3,8 +3,10 @@
 import type { TestContext } from "node:test";
 import { IndexCatalog } from "#hub/cluster/catalog/index-catalog.ts";
 import { Documents } from "#hub/cluster/writes/documents.ts";
-import { HostThreadClient } from "#hub/host/client/host-thread-client.ts";
-import { ShardsClient } from "#hub/host/client/shards-client.ts";
+import type { HostThreadClient } from "#hub/host/client/host-thread-client.ts";
+import { HostThreads } from "#hub/host/client/host-threads.ts";
+import type { HostedShards } from "#hub/host/contract/hosted-shards.ts";
+import { hostedShards } from "#hub/node/wiring/shards.ts";
 import { systemClock } from "#proto/kit/clock.ts";
 import { silentLogger } from "#proto/kit/log.ts";
 import type { MemoryBucket } from "#proto/kit/memory-bucket.ts";
@@ -14,21 +16,25 @@ import { atEnd, type MemoryLog } from "#test/support/cluster/shard-feeding.ts";
 
 export interface ThreadNode {
   readonly catalog: IndexCatalog;
+  /** The first of the hosts. */
   readonly client: HostThreadClient;
-  readonly shards: ShardsClient;
+  readonly hosts: HostThreads;
+  readonly shards: HostedShards;
   readonly documents: Documents;
+  readonly bucket: MemoryBucket;
   readonly metrics: Metrics;
   /** Positions of commits, the newest last. */
   readonly committed: Position[];
   stop(): Promise<void>;
 }
 
-/** Opens the shards of `folder` in a thread with an operation `spin`, which never ends. */
+/** Opens the shards of `folder` in `count` threads with an operation `spin`, which never ends. */
 export async function openThreadNode(
   t: TestContext,
   log: MemoryLog,
   folder: string,
   bucket: MemoryBucket,
+  count = 1,
 ): Promise<ThreadNode> {
   const logger = silentLogger();
   const metrics = new Metrics();
@@ -36,13 +42,13 @@ export async function openThreadNode(
   const catalog = new IndexCatalog({ bucket, log: logger, now: Date.now });
   await catalog.start();
   const script = new URL("./spinning-host-thread.ts", import.meta.url);
-  const client = new HostThreadClient({ folder, log: logger, metrics, clock: systemClock, script });
-  await client.start();
-  await client.open(catalog);
-  const shards = new ShardsClient(client);
+  const hosts = new HostThreads({ folder, count, log: logger, metrics, clock: systemClock, script });
+  await hosts.start();
+  await hosts.open(catalog);
+  const shards = hostedShards(hosts, catalog);
   const documents = new Documents({ log: log.port(), catalog, shards, now: Date.now });
   documents.start();
-  await client.follow({
+  await hosts.follow({
     read: (after, signal) => log.read(after, signal),
     oldest: async () => ({ incarnation: 1, sequence: 0 }),
     reply: (subject, data) => void documents.deliver(subject, data),
@@ -53,11 +59,11 @@ export async function openThreadNode(
   const stop = async (): Promise<void> => {
     if (!running) return;
     running = false;
-    await client.unfollow();
+    await hosts.unfollow();
     documents.stop();
-    await client.stop();
+    await hosts.stop();
     await catalog.stop();
   };
   atEnd(t, stop);
-  return { catalog, client, shards, documents, metrics, committed, stop };
+  return { catalog, client: hosts.hosts[0]!, hosts, shards, documents, bucket, metrics, committed, stop };
 }

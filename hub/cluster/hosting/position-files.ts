@@ -1,0 +1,125 @@
+/**
+ * Files of the committed positions, one for each host of a hub: `position.json` of the only one, else
+ * `position-<number>-of-<count>.json`. Where the number of hosts changed, each gets the lowest position: the shards drop what
+ * they have already.
+ */
+
+import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { crc32c } from "#hub/engine/encoding/crc32c.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import { writeFileAtomic } from "#proto/kit/files/files.ts";
+import type { Logger } from "#proto/kit/log.ts";
+import { comparePositions, type Position, START } from "#proto/position.ts";
+import type { HostSeat } from "./shard-owner.ts";
+
+/** What was committed last. */
+export interface Committed {
+  /** In DOC; every shard of the host covers it. */
+  readonly position: Position;
+  /** Of the shards' manifests, by `shardKey`; at most that of the newest one. */
+  readonly generations: ReadonlyMap<string, number>;
+}
+
+/**
+ * A JSON object with version, incarnation, sequence and generations, a newline, the CRC-32C of the object in 8 hexadecimal
+ * digits, a newline. `generations` are by "<index uuid>/<shard>"; version 2 had none, version 1 no checksum.
+ */
+const POSITION_VERSION = 3;
+const UNCHECKED = '{"v":1,';
+
+const NOTHING: Committed = { position: START, generations: new Map() };
+
+const ONLY_FILE = "position.json";
+const FILE_OF_MANY = /^position-\d+-of-(\d+)\.json$/;
+
+/** Returns whether a file of the shards' folder holds a committed position. */
+export function isPositionFile(name: string): boolean {
+  return name === ONLY_FILE || FILE_OF_MANY.test(name);
+}
+
+/**
+ * Returns what a host committed last; START and no generations if unknown or damaged: the log is read from its start then,
+ * of which each shard drops what it has.
+ */
+export function readCommitted(folder: string, seat: HostSeat, log: Logger): Committed {
+  const path = join(folder, fileOf(seat));
+  if (!existsSync(path)) return NOTHING;
+  try {
+    return parseCommitted(readFileSync(path));
+  } catch (error) {
+    log.error({ err: error, path }, "the committed position is unreadable; reading the log from its start");
+    return NOTHING;
+  }
+}
+
+export function writeCommitted(
+  folder: string,
+  seat: HostSeat,
+  { position: { incarnation, sequence }, generations: byShard }: Committed,
+): void {
+  const generations = Object.fromEntries(byShard);
+  const json = JSON.stringify({ v: POSITION_VERSION, incarnation, sequence, generations });
+  writeFileAtomic(join(folder, fileOf(seat)), `${json}\n${checksum(json)}\n`);
+}
+
+/** Makes the files those of `count` hosts; to be called before any of them opens its shards. */
+export function alignPositions(folder: string, count: number, log: Logger): void {
+  const names = existsSync(folder) ? readdirSync(folder).filter(isPositionFile) : [];
+  const others = names.filter((name) => countOf(name) !== count);
+  const isWhole = count === 1 || seats(count).every((seat) => names.includes(fileOf(seat)));
+  if (others.length === 0 && isWhole) return;
+  const known = [...new Set(names.map(countOf))]
+    .filter((each) => seats(each).every((seat) => names.includes(fileOf(seat))))
+    .flatMap((each) => seats(each).map((seat) => readCommitted(folder, seat, log)));
+  const committed = known.length === 0 ? NOTHING : known.reduce(lowest);
+  for (const seat of seats(count)) writeCommitted(folder, seat, committed);
+  // A crash before this leaves two sets of files, of the same position.
+  for (const name of others) rmSync(join(folder, name), { force: true });
+}
+
+function seats(count: number): HostSeat[] {
+  return Array.from({ length: count }, (_, number) => ({ number, count }));
+}
+
+function fileOf({ number, count }: HostSeat): string {
+  return count === 1 ? ONLY_FILE : `position-${number}-of-${count}.json`;
+}
+
+function countOf(name: string): number {
+  return Number(FILE_OF_MANY.exec(name)?.[1] ?? 1);
+}
+
+/** Each generation is of a shard that one of the two hosts had. */
+function lowest(a: Committed, b: Committed): Committed {
+  return {
+    position: comparePositions(a.position, b.position) <= 0 ? a.position : b.position,
+    generations: new Map([...a.generations, ...b.generations]),
+  };
+}
+
+/** Throws data_corrupt where a byte isn't as it was written. */
+function parseCommitted(bytes: Buffer): Committed {
+  const [json = "", check] = bytes.toString("latin1").split("\n");
+  const isWhole = check === undefined ? json.startsWith(UNCHECKED) : check === checksum(json);
+  if (!isWhole) throw new AppError("data_corrupt", "a committed position fails its checksum");
+  const {
+    v,
+    incarnation,
+    sequence,
+    generations = {},
+  } = JSON.parse(json) as Position & {
+    readonly v: number;
+    readonly generations?: Readonly<Record<string, number>>;
+  };
+  if (v > POSITION_VERSION)
+    throw new AppError(
+      "data_corrupt",
+      `the committed position has format version ${v}, which this hub can't read`,
+    );
+  return { position: { incarnation, sequence }, generations: new Map(Object.entries(generations)) };
+}
+
+function checksum(json: string): string {
+  return crc32c(Buffer.from(json)).toString(16).padStart(8, "0");
+}

@@ -1,0 +1,28 @@
+/** Which host of a hub has a shard: a stable rule, so that every thread finds a shard without asking. */
+
+/** One of the hosts of a hub. */
+export interface HostSeat {
+  /** From 0. */
+  readonly number: number;
+  /** Hosts of the hub, at least 1. */
+  readonly count: number;
+}
+
+/** The host of a hub that has only one. */
+export const ONLY_HOST: HostSeat = { number: 0, count: 1 };
+
+/**
+ * Returns the number of the host that has a shard. The shards of an index are dealt out in turn, from a host on that the
+ * index's uuid gives: FNV-1a over its UTF-16 units.
+ */
+export function ownerOf(indexUuid: string, shard: number, count: number): number {
+  if (count === 1) return 0;
+  let hash = 0x811c9dc5;
+  for (let at = 0; at < indexUuid.length; at++) hash = Math.imul(hash ^ indexUuid.charCodeAt(at), 0x01000193);
+  return ((hash >>> 0) + shard) % count;
+}
+
+/** Returns whether a host has a shard. */
+export function owns({ number, count }: HostSeat, indexUuid: string, shard: number): boolean {
+  return ownerOf(indexUuid, shard, count) === number;
+}

@@ -1,0 +1,173 @@
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { suite, type TestContext, test } from "node:test";
+import { DEFAULT_LIMITS } from "#hub/search/query/default-limits.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
+import { MemoryBucket } from "#proto/kit/memory-bucket.ts";
+import { MemoryLog, options, put, temporaryFolder } from "#test/support/cluster/shard-feeding.ts";
+import { openThreadNode, type ThreadNode } from "#test/support/host/thread-node.ts";
+
+const { signal } = new AbortController();
+const FORM = { typedKeys: false, objectTotals: false, useCache: false, nodeId: "" };
+const DOCS = 40;
+const DEFINITION = { settings: { number_of_shards: 5 }, mappings: {}, aliases: {} };
+
+function callOf({ catalog }: ThreadNode, body: JsonObject) {
+  return { targets: [{ uuid: catalog.get("a")!.uuid, typeName: "_doc" }], body, limits: DEFAULT_LIMITS };
+}
+
+/** Returns the answer without the time it took. */
+async function search(node: ThreadNode, body: JsonObject) {
+  const found = await node.shards.search({ ...FORM, ...callOf(node, body) }, signal);
+  const { total, maxScore, shards, hitCount } = found;
+  const [hits, aggregations] = [found.hits.parse(), found.aggregations?.parse()];
+  return { total, maxScore, hitCount, hits, aggregations, suggest: found.suggest?.parse(), shards };
+}
+
+/** Opens an index `a` of five shards in so many threads. */
+async function open(t: TestContext, count: number, log = new MemoryLog()): Promise<ThreadNode> {
+  const node = await openThreadNode(t, log, temporaryFolder(t), new MemoryBucket(), count);
+  await node.catalog.create("a", DEFINITION);
+  return node;
+}
+
+async function fill(node: ThreadNode): Promise<void> {
+  const docs = Array.from({ length: DOCS }, (_, n) =>
+    put(String(n), { n, word: `word${n % 7}`, text: n % 2 === 0 ? "even red" : "odd" }),
+  );
+  const written = await node.documents.write(docs, options);
+  assert.ok(written.every((each) => "version" in each && each.version === 1));
+}
+
+const BODIES: readonly JsonObject[] = [
+  { sort: ["n"], size: 15, from: 5 },
+  { query: { match: { text: "red" } }, size: 3 },
+  { size: 0, aggs: { words: { terms: { field: "word.keyword" }, aggs: { n: { avg: { field: "n" } } } } } },
+  { collapse: { field: "word.keyword", inner_hits: { name: "all", size: 2, sort: ["n"] } }, sort: ["n"] },
+  { suggest: { fix: { text: "wrod1", term: { field: "word" } } }, size: 1, sort: ["n"] },
+  { query: { match_all: {} }, terminate_after: 1, size: 0 },
+  { sort: [{ word: { order: "asc", missing: "_last" } }], query: { term: { n: 3 } }, size: 1 },
+];
+
+suite("an index in two threads", () => {
+  test("searches, counts and documents are those of one thread", async (t) => {
+    const log = new MemoryLog();
+    const two = await open(t, 2, log);
+    await fill(two);
+    // A second hub over the same log, with one thread.
+    const one = await openThreadNode(t, log, temporaryFolder(t), two.bucket, 1);
+    await one.hosts.hosts[0]!.call("reach", { incarnation: 1, sequence: log.messages.length });
+    await one.shards.refresh([one.catalog.get("a")!]);
+    for (const body of BODIES) {
+      const [found, wanted] = await Promise.allSettled([search(two, body), search(one, body)]);
+      assert.deepEqual(plain(found), plain(wanted), JSON.stringify(body));
+    }
+    for (const more of [{}, { minScore: 0.1 }, { terminateAfter: 2 }]) {
+      const call = { ...callOf(two, { query: { match: { text: "odd" } } }), ...more };
+      assert.deepEqual(await two.shards.count(call, signal), await one.shards.count(call, signal));
+    }
+    for (const id of ["0", "17", "none"])
+      assert.deepEqual(
+        (await two.documents.get("a", id, {}))?.version,
+        (await one.documents.get("a", id, {}))?.version,
+      );
+    const index = [two.catalog.get("a")!];
+    const [stats] = [...(await two.shards.stats(index)).values()];
+    assert.deepEqual(
+      stats?.map(({ shard, docs }) => [shard, docs]),
+      [...(await one.shards.stats(index)).values()][0]?.map(({ shard, docs }) => [shard, docs]),
+    );
+    assert.deepEqual(
+      await two.shards.segments(index).then((all) => all.map(({ shard }) => shard)),
+      [0, 1, 2, 3, 4],
+    );
+    assert.deepEqual([...(await two.shards.largest(index, "n")).values()], [DOCS - 1]);
+  });
+
+  for (const slices of [undefined, 2, 8]) {
+    test(`${slices === undefined ? "a scroll reads" : `${slices} slices read`} all documents once, whatever is written meanwhile`, async (t) => {
+      const node = await open(t, 2);
+      await fill(node);
+      const seen: string[] = [];
+      for (let part = 0; part < (slices ?? 1); part++) {
+        const id = randomUUID();
+        const slice = slices === undefined ? {} : { slice: { id: part, max: slices } };
+        const call = { ...FORM, ...callOf(node, { size: 7, sort: ["n"] }), ...slice, id, maxSlices: 8 };
+        let page = await node.shards.openContext(call, signal);
+        await node.documents.write([put(`late${part}`, { n: 1 })], options);
+        for (
+          ;
+          page.hitCount > 0;
+          page = await node.shards.nextPage({ ...FORM, id, limits: DEFAULT_LIMITS }, signal)
+        )
+          seen.push(...(page.hits.parse() as { _id: string }[]).map(({ _id }) => _id));
+        node.shards.closeContexts([id]);
+        await assert.rejects(node.shards.nextPage({ ...FORM, id, limits: DEFAULT_LIMITS }, signal), {
+          code: "not_found",
+        });
+      }
+      const first = seen.filter((id) => !id.startsWith("late"));
+      assert.equal(first.length, DOCS);
+      assert.equal(new Set(first).size, DOCS);
+    });
+  }
+
+  test("a search while one thread is lost has the documents of the other, and says which shards failed", async (t) => {
+    const node = await open(t, 2);
+    await fill(node);
+    const [lost, other] = node.hosts.hosts;
+    const wait = new AbortController();
+    const spinning = lost!.call("spin", null, { signal: wait.signal });
+    const searching = search(node, { size: 0 });
+    wait.abort();
+    await assert.rejects(spinning, { code: "unavailable" });
+    const { total, shards } = await searching;
+    assert.equal(other!.failure, "");
+    assert.equal(shards.total, 5);
+    // It may be back before the search is repeated.
+    if (shards.failures.length > 0) {
+      assert.ok(total! < DOCS && total! > 0);
+      assert.ok(shards.failures.every(({ error }) => error.code === "unavailable"));
+    } else assert.equal(total, DOCS);
+    assert.equal(
+      (await node.documents.write([put("new", { n: 5 })], { ...options, timeoutMs: 30_000 })).length,
+      1,
+    );
+    assert.equal((await search(node, { size: 0 })).total, DOCS + 1);
+  });
+
+  test("commits of both are there after a restart with another number of threads, and what came since", async (t) => {
+    const [log, folder, bucket] = [new MemoryLog(), temporaryFolder(t), new MemoryBucket()];
+    let written = 0;
+    for (const count of [2, 1, 3]) {
+      const node = await openThreadNode(t, log, folder, bucket, count);
+      if (written === 0) await node.catalog.create("a", DEFINITION);
+      const docs = Array.from({ length: 10 }, (_, n) => put(String(written + n), { n }));
+      written += docs.length;
+      await node.documents.write(docs, options);
+      const { total, shards } = await search(node, { size: 0 });
+      assert.deepEqual([total, shards.successful], [written, 5]);
+      await node.stop();
+    }
+  });
+
+  test("an index that is deleted leaves no folder", async (t) => {
+    const folder = temporaryFolder(t);
+    const node = await openThreadNode(t, new MemoryLog(), folder, new MemoryBucket(), 2);
+    await node.catalog.create("a", DEFINITION);
+    await fill(node);
+    const { uuid } = node.catalog.get("a")!;
+    await node.catalog.delete(["a"]);
+    await node.shards.flush([]);
+    assert.ok(!existsSync(join(folder, uuid)));
+  });
+});
+
+/** A settled answer; an error by what is said of it. */
+function plain(settled: PromiseSettledResult<unknown>): unknown {
+  if (settled.status === "fulfilled") return settled.value;
+  const { code, message } = settled.reason as { code: string; message: string };
+  return { code, message };
+}

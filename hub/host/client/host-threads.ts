@@ -1,0 +1,131 @@
+/** All hosts of a hub: started, fed and stopped together, each with its part of the shards. */
+
+import { alignPositions } from "#hub/cluster/hosting/position-files.ts";
+import type { SetBackReport } from "#hub/cluster/hosting/set-back-shards.ts";
+import type { Clock } from "#proto/kit/clock.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import type { Logger } from "#proto/kit/log.ts";
+import type { Metrics } from "#proto/kit/metrics.ts";
+import { comparePositions, type Position } from "#proto/position.ts";
+import { DocDispatcher, type ReadLog } from "./doc-dispatcher.ts";
+import type { AskOther, FrontCatalog, KnownPositions, LogServices } from "./host-link.ts";
+import { HostThreadClient, hostRestarts } from "./host-thread-client.ts";
+
+export interface HostThreadsOptions {
+  /** Folder of the shards. */
+  readonly folder: string;
+  /** How many hosts, at least 1. */
+  readonly count: number;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  readonly clock: Clock;
+  /** The threads' module instead of the host's own, for tests. */
+  readonly script?: URL;
+}
+
+/** See LogServices; messages name their shard. */
+export interface HubLogServices extends Omit<LogServices, "read"> {
+  readonly read: ReadLog;
+}
+
+/** How long a search waits for another host that is started again, before its shards count as failed. */
+const OTHER_READY_MS = 2_000;
+
+export class HostThreads {
+  readonly hosts: readonly HostThreadClient[];
+  readonly #options: HostThreadsOptions;
+  readonly #committed: (Position | undefined)[];
+
+  constructor(options: HostThreadsOptions) {
+    const { count, metrics } = options;
+    this.#options = options;
+    const restarts = hostRestarts(metrics);
+    const askOther: AskOther = (host, ...call) => this.#ask(host, ...call);
+    this.hosts = Array.from({ length: count }, (_, number) => {
+      return new HostThreadClient({ ...options, restarts, askOther, seat: { number, count } });
+    });
+    this.#committed = this.hosts.map(() => undefined);
+    metrics.gauge("tailrace_host_threads", "threads of shards", [], (gauge) => gauge.set(count));
+  }
+
+  /** Starts the threads, which load their modules. */
+  async start(): Promise<void> {
+    const { folder, count, log } = this.#options;
+    alignPositions(folder, count, log);
+    for (const host of this.hosts) await host.start();
+  }
+
+  /** Opens the shards. Returns the log positions that they remember. Throws what opening throws. */
+  async open(catalog: FrontCatalog): Promise<KnownPositions> {
+    const known: KnownPositions[] = [];
+    // One after the other, since each may restore metadata of the same index.
+    for (const host of this.hosts) known.push(await host.open(catalog));
+    return {
+      position: lowest(known.map(({ position }) => position)),
+      doc: known.flatMap(({ doc }) => doc),
+      raw: known.flatMap(({ raw }) => raw),
+    };
+  }
+
+  /** Lets the shards follow the log. */
+  async follow(services: HubLogServices): Promise<void> {
+    const { count, clock } = this.#options;
+    const dispatcher = count === 1 ? undefined : new DocDispatcher(services.read, count, clock);
+    await Promise.all(
+      this.hosts.map((host, number) =>
+        host.follow({
+          ...services,
+          read: dispatcher?.readerOf(number) ?? services.read,
+          onCommitted: (position) => this.#noteCommit(number, position, services),
+        }),
+      ),
+    );
+  }
+
+  /** Lets the shards stop following the log and commit everything applied. */
+  async unfollow(): Promise<void> {
+    await Promise.all(this.hosts.map((host) => host.unfollow()));
+  }
+
+  /** Message of DOC up to which everything was applied, as last reported. */
+  get position(): Position {
+    return lowest(this.hosts.map(({ position }) => position));
+  }
+
+  /** Why nothing can be indexed, made durable or searched in some shards now; empty while all is well. */
+  get failure(): string {
+    return this.hosts.map(({ failure }) => failure).find((each) => each !== "") ?? "";
+  }
+
+  /** See ShardHost.setBack; as last reported. */
+  get setBack(): SetBackReport | null {
+    const reports = this.hosts.flatMap(({ setBack }) => (setBack === null ? [] : [setBack]));
+    if (reports.length === 0) return null;
+    const isIncomplete = reports.some((each) => each.isIncomplete);
+    const reasons = reports.filter((each) => each.isIncomplete === isIncomplete).map(({ reason }) => reason);
+    return { isIncomplete, reason: reasons.join("; ") };
+  }
+
+  /** Closes the shards and ends the threads; what isn't committed comes from the log again. */
+  async stop(): Promise<void> {
+    const stopped = await Promise.allSettled(this.hosts.map((host) => host.stop()));
+    for (const each of stopped) if (each.status === "rejected") throw each.reason;
+  }
+
+  #ask(...[host, operation, { value, parts }, signal]: Parameters<AskOther>): ReturnType<AskOther> {
+    const asked = this.hosts[host];
+    if (asked === undefined) throw new AppError("internal", `there is no host ${host}`);
+    return asked.call(operation, value, { parts, signal, readyMs: OTHER_READY_MS });
+  }
+
+  /** What all hosts have committed may be purged from the log. */
+  #noteCommit(host: number, position: Position, { onCommitted }: HubLogServices): void {
+    this.#committed[host] = position;
+    const known = this.#committed.filter((each) => each !== undefined);
+    if (known.length === this.hosts.length) onCommitted(lowest(known));
+  }
+}
+
+function lowest([first, ...rest]: readonly Position[]): Position {
+  return rest.reduce((least, each) => (comparePositions(each, least) < 0 ? each : least), first!);
+}

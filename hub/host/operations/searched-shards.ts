@@ -1,0 +1,168 @@
+/**
+ * The shards that a call searches: those of this host, and those that other hosts of the hub search for it. Calls to them go
+ * through the front, which knows which thread serves.
+ */
+
+import { type CountResponse, collectCount, countShards } from "#hub/search/count.ts";
+import { requestVersion } from "#hub/search/options/request-version.ts";
+import { countOnHosts, suggestOnHosts } from "#hub/search/partial-calls.ts";
+import { collectShards } from "#hub/search/phases/collect.ts";
+import type { SearchOptions, SearchResponse, SearchShard } from "#hub/search/phases/contract.ts";
+import {
+  type HostShards,
+  type OpenCollection,
+  type SearchHost,
+  searchHosts,
+} from "#hub/search/phases/scatter.ts";
+import type { CallShard, SearchCall, SearchDemand } from "#hub/search/phases/search-call.ts";
+import type { SearchLimits } from "#hub/search/query/query.ts";
+import {
+  parseQueryBody,
+  parseSearchRequest,
+  type SearchRequest,
+} from "#hub/search/request/search-request.ts";
+import { searchShards } from "#hub/search/search.ts";
+import {
+  collectSuggestions,
+  type NamedSuggester,
+  parseSuggest,
+  type Suggestions,
+  suggest,
+} from "#hub/search/suggest.ts";
+import { type Clock, systemClock } from "#proto/kit/clock.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
+
+/** Shards of another host. */
+export interface OtherShards extends HostShards {
+  /** Number of the host. */
+  readonly number: number;
+}
+
+/** A search body, what it means, and how it is run. */
+export interface WantedSearch {
+  readonly request: SearchRequest;
+  readonly body: JsonObject;
+  readonly options: SearchOptions;
+}
+
+export class SearchedShards {
+  /** Of this host, opened, with their orders where others are searched too. */
+  readonly own: readonly SearchShard[];
+  readonly #others: readonly OtherShards[];
+
+  constructor(own: readonly SearchShard[], others: readonly OtherShards[]) {
+    this.own = own;
+    this.#others = others;
+  }
+
+  get count(): number {
+    return this.#others.reduce((sum, { shards }) => sum + shards.length, this.own.length);
+  }
+
+  /** Numbers of the other hosts. */
+  get otherHosts(): number[] {
+    return this.#others.map(({ number }) => number);
+  }
+
+  close(): void {
+    for (const { searcher } of this.own) searcher.close();
+  }
+
+  /** See searchShards. */
+  search({ request, body, options }: WantedSearch): Promise<SearchResponse> {
+    if (this.#others.length === 0) return searchShards(request, this.own, options);
+    const { signal, clock = systemClock } = options;
+    return searchHosts(request, demandOf(body, options), this.#targets(options), { signal, clock });
+  }
+
+  /** See countShards; the query is that of `body`. */
+  countDocs(body: JsonObject, limits: SearchLimits, signal: AbortSignal): Promise<CountResponse> {
+    if (this.#others.length === 0) return countShards(parseQueryBody(body), this.own, signal);
+    const options = { limits, signal };
+    return countOnHosts(demandOf(body, options), this.#targets(options), signal);
+  }
+
+  /** See suggest; the suggesters are those of `body`. */
+  suggest(
+    suggesters: readonly NamedSuggester[],
+    body: JsonObject,
+    options: SearchOptions,
+    timeoutMs: number | undefined,
+  ): Promise<Suggestions> {
+    if (this.#others.length === 0) return suggest(suggesters, this.own, options, timeoutMs);
+    const timed = { ...options, ...(timeoutMs !== undefined && { timeLeftMs: timeoutMs }) };
+    return suggestOnHosts(suggesters, demandOf(body, timed), this.#targets(timed), options.signal);
+  }
+
+  #targets(options: SearchOptions): HostShards[] {
+    if (this.own.length === 0) return [...this.#others];
+    const shards = this.own.map(callShard);
+    return [{ host: new OwnShards(this.own, options), shards }, ...this.#others];
+  }
+}
+
+/** The shards of this host among those of a search: nothing is sent. */
+class OwnShards implements SearchHost {
+  readonly #shards: readonly SearchShard[];
+  readonly #options: SearchOptions;
+
+  constructor(shards: readonly SearchShard[], options: SearchOptions) {
+    this.#shards = shards;
+    this.#options = options;
+  }
+
+  search({ body, limits }: SearchCall, signal: AbortSignal): Promise<SearchResponse> {
+    return searchShards(parseSearchRequest(body, limits), this.#shards, { ...this.#options, signal });
+  }
+
+  async collect({ body, limits }: SearchCall, signal: AbortSignal): Promise<OpenCollection> {
+    const options = { ...this.#options, signal };
+    const collection = await collectShards(parseSearchRequest(body, limits), this.#shards, options);
+    return {
+      partial: collection.partial,
+      fetch: async (places, fetchSignal) => {
+        const hits = await collection.fetch(places, fetchSignal);
+        return { hits, timedOut: collection.timedOut };
+      },
+      close: () => undefined,
+    };
+  }
+
+  async partial<T>(
+    operation: "count" | "suggest",
+    { body, limits, timeLeftMs }: SearchCall,
+    signal: AbortSignal,
+  ): Promise<T> {
+    const found =
+      operation === "count"
+        ? await collectCount(parseQueryBody(body), this.#shards, signal)
+        : await collectSuggestions(
+            parseSuggest(body["suggest"], limits),
+            this.#shards,
+            { ...this.#options, signal },
+            timeLeftMs,
+          );
+    return found as T;
+  }
+}
+
+function callShard({ index, shard, order = 0 }: SearchShard): CallShard {
+  return { index, shard, order };
+}
+
+function demandOf(body: JsonObject, options: SearchOptions): SearchDemand {
+  const { limits, typedKeys, cursor, nodeId, cache, collapseField, timeLeftMs } = options;
+  const clock: Clock = options.clock ?? systemClock;
+  return {
+    body,
+    limits,
+    version: requestVersion(),
+    nowMs: options.nowMs ?? clock.now(),
+    ...(typedKeys !== undefined && { typedKeys }),
+    ...(cursor !== undefined && { cursor }),
+    ...(nodeId !== undefined && { nodeId }),
+    ...(cache !== undefined && { cacheKey: cache.key }),
+    ...(collapseField !== undefined && { collapseField }),
+    ...(timeLeftMs !== undefined && { timeLeftMs }),
+  };
+}
