@@ -152,8 +152,12 @@ export class Hub implements Component {
   #startHosts(folder: string, rest: ReturnType<typeof loadRest>): Promise<HostThreads> {
     const { log, settings } = this.#options;
     const threads = settings["hub.threads"];
-    const hosts = rest.then(({ makeHosts }) => makeHosts({ folder, threads, log, metrics: this.#metrics }));
-    hosts.then((made) => made.start()).catch(() => undefined); // awaited by the caller
+    const hosts = rest.then(async ({ makeHosts }) => {
+      const made = makeHosts({ folder, threads, log, metrics: this.#metrics });
+      await made.start();
+      return made;
+    });
+    hosts.catch(() => undefined); // awaited by the caller
     return hosts;
   }
 

@@ -81,8 +81,8 @@ test("a change of their number that was cut off is done at the next start", (t) 
   assert.deepEqual(readdirSync(folder).toSorted(), ["position-0-of-2.json", "position-1-of-2.json"]);
 });
 
-test("a new folder gets a file for each of several hosts", (t) => {
-  const folder = folderOf(t);
+test("a folder that isn't there yet gets a file for each of several hosts", (t) => {
+  const folder = join(folderOf(t), "engine");
   alignPositions(folder, 1, log);
   assert.deepEqual(readdirSync(folder), []);
   alignPositions(folder, 2, log);

@@ -4,7 +4,7 @@
  * they have already.
  */
 
-import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { crc32c } from "#hub/engine/encoding/crc32c.ts";
 import { AppError } from "#proto/kit/errors.ts";
@@ -65,7 +65,8 @@ export function writeCommitted(
 
 /** Makes the files those of `count` hosts; to be called before any of them opens its shards. */
 export function alignPositions(folder: string, count: number, log: Logger): void {
-  const names = existsSync(folder) ? readdirSync(folder).filter(isPositionFile) : [];
+  mkdirSync(folder, { recursive: true, mode: 0o750 });
+  const names = readdirSync(folder).filter(isPositionFile);
   const others = names.filter((name) => countOf(name) !== count);
   const isWhole = count === 1 || seats(count).every((seat) => names.includes(fileOf(seat)));
   if (others.length === 0 && isWhole) return;
