@@ -1,22 +1,25 @@
 /**
  * Lines over time, stacked by level. Drag to zoom, or choose buckets with the arrow keys and Shift and press Enter:
- * fires `tr-zoom` with a range in ms.
+ * fires `tr-zoom` with a range in ms, and `tr-step` with the length of the steps that is chosen.
  */
 
 import { msg, str } from "@lit/localize";
-import { css, html, LitElement, type PropertyValues, type TemplateResult } from "lit";
+import { css, html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
 import { property, state } from "lit/decorators.js";
 import type uPlot from "uplot";
 import { LEVEL_NAMES } from "#proto/live.ts";
 import { controls } from "#ui/components/style/styles.ts";
 import { THEME_EVENT } from "#ui/services/browser/theme.ts";
 import { bucketEndMs, type Histogram } from "#ui/services/search/histogram.ts";
+import { intervalName, intervalsOf } from "#ui/services/search/interval.ts";
 import type { ResolvedRange } from "#ui/services/search/time-range.ts";
 import { formatCount, formatTime } from "#ui/services/text/format.ts";
 
 export class HistogramChart extends LitElement {
   @property({ attribute: false }) accessor histogram: Histogram | undefined;
   @property({ type: Boolean }) accessor isUtc = false;
+  /** Chosen length of the steps; "": by the range. */
+  @property() accessor step = "";
   @state() accessor _readout = "";
 
   static override styles = [
@@ -25,22 +28,37 @@ export class HistogramChart extends LitElement {
       :host {
         display: block;
         position: relative;
-        min-height: 104px;
+        min-height: 128px;
+      }
+      .head {
+        display: flex;
+        align-items: center;
+        gap: 6px;
+        height: 24px;
+        color: var(--ink-muted);
+        font-size: var(--text-small);
+      }
+      select {
+        height: 24px;
+        padding: 0 4px;
+        border-color: transparent;
+        background: none;
+        color: inherit;
+        font-size: inherit;
+      }
+      select:hover {
+        border-color: var(--line-strong);
       }
       .plot {
         height: 104px;
         border-radius: var(--radius);
       }
       .readout {
-        position: absolute;
-        top: 0;
-        right: 8px;
-        padding: 0 6px;
-        border-radius: 3px;
-        background: var(--surface);
-        color: var(--ink-muted);
+        margin-left: auto;
+        overflow: hidden;
         font: var(--text-small) / 20px var(--font-mono);
-        pointer-events: none;
+        text-overflow: ellipsis;
+        white-space: nowrap;
       }
       .u-select {
         background: var(--accent);
@@ -83,8 +101,8 @@ export class HistogramChart extends LitElement {
 
   override render(): TemplateResult {
     return html`
+      <div class="head">${this.#steps()}<output class="readout">${this._readout}</output></div>
       <div class="plot" tabindex="0" role="img" aria-label=${this.#summary()} @keydown=${this.#onKey}></div>
-      <output class="readout" ?hidden=${this._readout === ""}>${this._readout}</output>
     `;
   }
 
@@ -92,6 +110,21 @@ export class HistogramChart extends LitElement {
     if (!changed.has("histogram") && !changed.has("isUtc")) return;
     this.#chosen = undefined;
     this.#draw();
+  }
+
+  #steps(): TemplateResult | typeof nothing {
+    if (this.histogram === undefined) return nothing;
+    const { range, interval } = this.histogram;
+    const choices = intervalsOf(range);
+    const isChosen = choices.some(({ text }) => text === this.step);
+    return html`<label>${msg("Lines per")} <select @change=${this.#onStep}>
+      <option value="" ?selected=${!isChosen}>${isChosen ? msg("automatic") : intervalName(interval)}</option>
+      ${choices.map((each) => html`<option value=${each.text} ?selected=${each.text === this.step}>${intervalName(each)}</option>`)}</select></label>`;
+  }
+
+  #onStep(event: Event): void {
+    const detail = (event.currentTarget as HTMLSelectElement).value;
+    this.dispatchEvent(new CustomEvent<string>("tr-step", { detail }));
   }
 
   #summary(): string {

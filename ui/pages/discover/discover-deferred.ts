@@ -2,6 +2,7 @@
 
 import "#ui/components/table/event-details.ts";
 import "./find-bar.ts";
+import "./patterns-panel.ts";
 import "./search-cost.ts";
 import "#ui/components/controls/title-dialog.ts";
 

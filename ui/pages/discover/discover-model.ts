@@ -246,7 +246,7 @@ export class DiscoverModel {
     signal: AbortSignal,
   ): Promise<void> {
     await fields;
-    const interval = chooseInterval(range, MAX_BUCKETS);
+    const interval = chooseInterval(range, MAX_BUCKETS, state.step);
     const zone = state.isUtc ? "UTC" : Intl.DateTimeFormat().resolvedOptions().timeZone;
     const body = histogramRequest(state, range, interval, levelFieldOf(this.fields), zone);
     const show = (response: SearchResponse): void => {

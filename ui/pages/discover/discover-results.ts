@@ -28,6 +28,7 @@ import type { SearchClient } from "#ui/services/search/search-client.ts";
 import { absoluteRange, moveRange, type ResolvedRange } from "#ui/services/search/time-range.ts";
 import { formatMoment } from "#ui/services/text/format.ts";
 import { highlightWords } from "#ui/services/text/highlight.ts";
+import { addClause } from "#ui/services/visualise/chart-picks.ts";
 import type { DiscoverModel } from "./discover-model.ts";
 import { resultsStyles } from "./discover-styles.ts";
 import { emptyView, footerText, statusView } from "./discover-views.ts";
@@ -35,6 +36,7 @@ import "#ui/components/table/event-table.ts";
 import "#ui/components/table/field-list.ts";
 import "#ui/components/chart/histogram.ts";
 import "./discover-tools.ts";
+import type { PatternDetail } from "./patterns-panel.ts";
 
 export class DiscoverResults extends LitElement {
   @property({ attribute: false }) accessor state: DiscoverState = DEFAULT_STATE;
@@ -134,11 +136,12 @@ export class DiscoverResults extends LitElement {
       ${model.fault === undefined ? nothing : html`${errorView(model.fault)}${model.rows.length === 0 ? nothing : html`<p class="stale">${msg(str`The lines below were found at ${formatMoment(model.loadedMs)}.`)}</p>`}`}
       ${model.warning === undefined ? nothing : html`<div class="notice warning" role="alert"><p>${model.warning}</p></div>`}
       <div class="chart">
-        <tr-histogram .histogram=${model.histogram} .isUtc=${this.state.isUtc} @tr-zoom=${this.#onZoom}></tr-histogram>
+        <tr-histogram .histogram=${model.histogram} .isUtc=${this.state.isUtc} .step=${this.state.step}
+          @tr-zoom=${this.#onZoom} @tr-step=${({ detail }: CustomEvent<string>) => this.#go({ step: detail })}></tr-histogram>
       </div>
       ${this.#status()}${this._isFinding ? this.#findBar() : nothing}
       ${isEmpty ? emptyView(model, this.state, (change) => this.#go(change)) : nothing}
-      ${this.#tableView()}
+      ${this.state.view === "patterns" ? this.#patterns() : this.#tableView()}
     `;
   }
 
@@ -150,6 +153,8 @@ export class DiscoverResults extends LitElement {
       isFinding: this._isFinding,
       isWrapped: this._isWrapped,
       tools: html`<tr-discover-tools .state=${state} .range=${model.range} .client=${client}></tr-discover-tools>`,
+      view: state.view,
+      onView: (view) => this.#go({ view }),
       onFields: () => this.#toggleFields(),
       onFind: () => this.#setFinding(!this._isFinding),
       onWrap: () => this.#toggleWrap(),
@@ -175,6 +180,17 @@ export class DiscoverResults extends LitElement {
       @tr-columns=${(event: CustomEvent<string[]>) => this.#go({ columns: event.detail })} @tr-width=${this.#onWidth}
       @tr-select=${(event: CustomEvent<number>) => this.#select(event.detail)}
       @tr-open=${(event: CustomEvent<number>) => this.#open(event.detail)} @tr-end=${() => void model.more()}></tr-event-table>`;
+  }
+
+  /** Loaded as late as the table's details. */
+  #patterns(): TemplateResult {
+    const { model, state, client } = this;
+    return html`<tr-patterns-panel .state=${state} .range=${model.range} .client=${client} ?hidden=${model.rows.length === 0} @tr-pattern=${this.#onPattern}></tr-patterns-panel>`;
+  }
+
+  #onPattern({ detail: { clause, exclude } }: CustomEvent<PatternDetail>): void {
+    const query = addClause(this.state.query, exclude ? `NOT (${clause})` : clause);
+    this.#go(exclude ? { query } : { query, view: "lines" });
   }
 
   #details(): TemplateResult | typeof nothing {

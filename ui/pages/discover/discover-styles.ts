@@ -167,7 +167,17 @@ export const resultsStyles = css`
     text-overflow: ellipsis;
     white-space: nowrap;
   }
-  tr-event-table {
+  .status .views {
+    display: inline-flex;
+    padding: 1px;
+    border: 1px solid var(--line);
+    border-radius: var(--radius);
+  }
+  .status .views button {
+    height: 22px;
+  }
+  tr-event-table,
+  tr-patterns-panel {
     flex: 1;
   }
   tr-event-details {

@@ -3,7 +3,7 @@
 import { msg, str } from "@lit/localize";
 import { html, nothing, type TemplateResult } from "lit";
 import { type IconName, icon } from "#ui/components/style/icons.ts";
-import type { DiscoverState, FieldFilter } from "#ui/services/search/discover-state.ts";
+import type { DiscoverState, FieldFilter, ResultView } from "#ui/services/search/discover-state.ts";
 import { type MissingField, missingField } from "#ui/services/search/query-check.ts";
 import { absoluteRange, type TimeRange } from "#ui/services/search/time-range.ts";
 import { formatAgo, formatCount } from "#ui/services/text/format.ts";
@@ -87,6 +87,11 @@ function missingFieldView(
     <button class="primary" @click=${() => go({ query: meant })}>${icon("search")}${msg(str`Did you mean ${nearest}?`)}</button></div>`;
 }
 
+const VIEWS: readonly (readonly [ResultView, string])[] = [
+  ["lines", msg("Lines")],
+  ["patterns", msg("Patterns")],
+];
+
 export interface StatusOptions {
   readonly model: DiscoverModel;
   readonly hasFields: boolean;
@@ -94,6 +99,8 @@ export interface StatusOptions {
   readonly isWrapped: boolean;
   /** What stands at the right: saved searches, files … */
   readonly tools: TemplateResult;
+  readonly view: ResultView;
+  readonly onView: (view: ResultView) => void;
   readonly onFields: () => void;
   readonly onFind: () => void;
   readonly onWrap: () => void;
@@ -112,6 +119,10 @@ export function statusView(options: StatusOptions): TemplateResult {
     <span role="status">${summaryText(model)}</span>
     <tr-search-cost .cost=${model.cost}></tr-search-cost>
     <span class="space"></span>
+    <span class="views" role="group" aria-label=${msg("Shown as")}>${VIEWS.map(
+      ([view, text]) =>
+        html`<button class="plain small" aria-pressed=${options.view === view} @click=${() => options.onView(view)}>${text}</button>`,
+    )}</span>
     <span class="group" role="group" aria-label=${msg("Lines")}>
       ${action("find", msg("Find in the lines (s)"), options.onFind, isFinding)}
       ${action("previousError", msg("Previous error (E)"), () => options.onError(-1))}

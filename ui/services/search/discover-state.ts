@@ -21,6 +21,9 @@ export interface Sort {
 
 export const NEWEST_FIRST: Sort = { field: "@timestamp", isDescending: true };
 
+/** The lines themselves, or their patterns. */
+export type ResultView = "lines" | "patterns";
+
 export interface DiscoverState {
   readonly query: string;
   readonly index: string;
@@ -34,6 +37,9 @@ export interface DiscoverState {
   /** Seconds between two searches; 0: only when asked. */
   readonly refreshSeconds: number;
   readonly isUtc: boolean;
+  readonly view: ResultView;
+  /** Length of the histogram's steps as the address writes it, `30s`; "": chosen by the range. */
+  readonly step: string;
 }
 
 export const DEFAULT_INDEX = "logs-*";
@@ -48,6 +54,8 @@ export const DEFAULT_STATE: DiscoverState = {
   sort: NEWEST_FIRST,
   refreshSeconds: 0,
   isUtc: false,
+  view: "lines",
+  step: "",
 };
 
 /** Returns the state an address stands for; what it doesn't say, or says wrongly, is the default. */
@@ -66,6 +74,8 @@ export function readState(parameters: URLSearchParams): DiscoverState {
     sort: readSort(parameters.get("sort")),
     refreshSeconds: Number.isInteger(refresh) && refresh >= 1 && refresh <= 3_600 ? refresh : 0,
     isUtc: parameters.has("tz") ? parameters.get("tz") === "utc" : isUtcPreferred(),
+    view: parameters.get("view") === "patterns" ? "patterns" : "lines",
+    step: parameters.get("step") ?? "",
   };
 }
 
@@ -84,6 +94,8 @@ export function writeState(state: DiscoverState): URLSearchParams {
     parameters.set("sort", `${isDescending ? "-" : ""}${field}`);
   if (state.refreshSeconds > 0) parameters.set("refresh", String(state.refreshSeconds));
   if (state.isUtc !== isUtcPreferred()) parameters.set("tz", state.isUtc ? "utc" : "local");
+  if (state.view !== "lines") parameters.set("view", state.view);
+  if (state.step !== "") parameters.set("step", state.step);
   return parameters;
 }
 
@@ -100,7 +112,7 @@ export function toggleColumn(columns: readonly string[], name: string): readonly
 /** Returns true where both states find the same lines in the same order. */
 export function isSameSearch(a: DiscoverState, b: DiscoverState): boolean {
   const searchOf = (state: DiscoverState): string =>
-    JSON.stringify({ ...state, columns: [], widths: {}, refreshSeconds: 0 });
+    JSON.stringify({ ...state, columns: [], widths: {}, refreshSeconds: 0, view: "lines" });
   return searchOf(a) === searchOf(b);
 }
 

@@ -17,6 +17,7 @@ export interface Histogram {
   readonly range: ResolvedRange;
   /** Of months and longer about. */
   readonly intervalMs: number;
+  readonly interval: Interval;
   readonly buckets: readonly TimeBucket[];
 }
 
@@ -29,7 +30,7 @@ export function readHistogram(response: SearchResponse, range: ResolvedRange, in
     levels[0]! += Math.max(0, bucket.doc_count - known);
     return { startMs: Number(bucket.key), total: bucket.doc_count, levels };
   });
-  return { range, intervalMs: interval.ms, buckets };
+  return { range, intervalMs: interval.ms, interval, buckets };
 }
 
 /** Returns where a bucket ends, ms: months and years aren't equally long. */

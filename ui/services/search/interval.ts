@@ -1,5 +1,6 @@
 /** Bucket lengths of the histogram. */
 
+import { msg } from "@lit/localize";
 import type { ResolvedRange } from "./time-range.ts";
 
 export interface Interval {
@@ -34,8 +35,39 @@ const INTERVALS: readonly Interval[] = [
   { text: "1y", ms: 365 * DAY },
 ];
 
-/** Returns the shortest interval that cuts the range into at most `maxBuckets`. */
-export function chooseInterval({ fromMs, toMs }: ResolvedRange, maxBuckets: number): Interval {
-  const found = INTERVALS.find(({ ms }) => (toMs - fromMs) / ms <= maxBuckets);
+/** More steps than this can't be told apart on a screen. */
+const MAX_CHOSEN_BUCKETS = 600;
+
+/**
+ * Returns the shortest interval that cuts the range into at most `maxBuckets`; `chosen`, written as an interval's text, in
+ * its place where that makes no more than MAX_CHOSEN_BUCKETS.
+ */
+export function chooseInterval(range: ResolvedRange, maxBuckets: number, chosen = ""): Interval {
+  const wanted = intervalsOf(range).find(({ text }) => text === chosen);
+  if (wanted !== undefined) return wanted;
+  const found = INTERVALS.find(({ ms }) => (range.toMs - range.fromMs) / ms <= maxBuckets);
   return found ?? INTERVALS.at(-1)!;
 }
+
+/** Returns the intervals that can be chosen for a range: those that cut it into two steps at least. */
+export function intervalsOf({ fromMs, toMs }: ResolvedRange): readonly Interval[] {
+  const lengthMs = toMs - fromMs;
+  return INTERVALS.filter(({ ms }) => lengthMs / ms <= MAX_CHOSEN_BUCKETS && lengthMs / ms >= 2);
+}
+
+/** Returns an interval in words: `30 s`, `1 day`. */
+export function intervalName({ text }: Interval): string {
+  const [, amount = "1", unit = ""] = /^(\d+)(\w+)$/.exec(text) ?? [];
+  const name = UNIT_NAMES[unit];
+  if (name !== undefined && amount === "1") return name;
+  return `${amount} ${unit === "m" ? "min" : unit}`;
+}
+
+/** Units of which an interval is one, never more. */
+const UNIT_NAMES: Readonly<Record<string, string>> = {
+  d: msg("day"),
+  w: msg("week"),
+  M: msg("month"),
+  q: msg("quarter"),
+  y: msg("year"),
+};

@@ -1,0 +1,137 @@
+/**
+ * Groups log lines by their templates, after He, Zhu, Zheng, Lyu: "Drain: An Online Log Parsing Approach with Fixed
+ * Depth Tree" (ICWS 2017). Lines of as many tokens that begin alike are compared; the most alike template takes the line,
+ * and its tokens that differ become wildcards.
+ */
+
+/** Stands for a part of a line that differs from line to line. */
+export const WILDCARD = "*";
+/** A line is compared by its beginning, characters and tokens. */
+const MAX_CHARACTERS = 1_000;
+const MAX_TOKENS = 60;
+/** Templates that are kept; a line that fits none of so many is counted as one of the others. */
+const MAX_PATTERNS = 500;
+/** Share of equal tokens from which on a line belongs to a template. */
+const ALIKE = 0.5;
+/** Steps in time of a trend. */
+export const TREND_STEPS = 24;
+/** What changes with each line: whatever has a digit in it. */
+const VARIABLE = /[\p{L}\p{N}._-]*\p{N}[\p{L}\p{N}._-]*/gu;
+
+export interface PatternLine {
+  readonly text: string;
+  /** ms since 1970 */
+  readonly atMs: number;
+  /** 0 unknown to 6 fatal. */
+  readonly level: number;
+}
+
+export interface LogPattern {
+  /** Words of the template; `*` in one or as one stands for what differs. */
+  readonly tokens: readonly string[];
+  readonly count: number;
+  /** The highest level of its lines. */
+  readonly level: number;
+  /** Lines in each of TREND_STEPS equal parts of the time range. */
+  readonly trend: readonly number[];
+  /** One of its lines. */
+  readonly sample: string;
+}
+
+interface Growing {
+  tokens: string[];
+  count: number;
+  level: number;
+  readonly trend: number[];
+  readonly sample: string;
+}
+
+export class PatternTree {
+  readonly #fromMs: number;
+  readonly #stepMs: number;
+  /** Templates by the number of their tokens and their first one. */
+  readonly #groups = new Map<string, Growing[]>();
+  #patterns: Growing[] = [];
+  #others = 0;
+
+  /** Trends are of the time from `fromMs` to `toMs`. */
+  constructor(fromMs: number, toMs: number) {
+    this.#fromMs = fromMs;
+    this.#stepMs = Math.max(1, (toMs - fromMs) / TREND_STEPS);
+  }
+
+  /** Number of lines that belong to none of the patterns. */
+  get others(): number {
+    return this.#others;
+  }
+
+  /** Returns the patterns so far, the most frequent first. */
+  patterns(): readonly LogPattern[] {
+    return this.#patterns.toSorted((a, b) => b.count - a.count);
+  }
+
+  add({ text, atMs, level }: PatternLine): void {
+    const tokens = tokensOf(text);
+    const [first = ""] = tokens;
+    const key = `${tokens.length} ${first.includes(WILDCARD) ? WILDCARD : first}`;
+    const group = this.#groups.get(key) ?? [];
+    this.#groups.set(key, group);
+    const found = nearest(group, tokens) ?? this.#grow(group, tokens, text);
+    if (found === undefined) {
+      this.#others += 1;
+      return;
+    }
+    found.tokens = found.tokens.map((token, at) => (token === tokens[at] ? token : WILDCARD));
+    found.count += 1;
+    found.level = Math.max(found.level, level);
+    const step = Math.floor((atMs - this.#fromMs) / this.#stepMs);
+    found.trend[Math.max(0, Math.min(TREND_STEPS - 1, step))]! += 1;
+  }
+
+  #grow(group: Growing[], tokens: string[], sample: string): Growing | undefined {
+    if (this.#patterns.length >= MAX_PATTERNS) return undefined;
+    const pattern = { tokens, count: 0, level: 0, trend: new Array<number>(TREND_STEPS).fill(0), sample };
+    group.push(pattern);
+    this.#patterns.push(pattern);
+    return pattern;
+  }
+}
+
+/** Returns the words of a line, what has digits in them as wildcards. */
+function tokensOf(text: string): string[] {
+  const words = text.slice(0, MAX_CHARACTERS).trim().split(/\s+/, MAX_TOKENS);
+  return words.map((word) => word.replaceAll(VARIABLE, WILDCARD));
+}
+
+function nearest(group: readonly Growing[], tokens: readonly string[]): Growing | undefined {
+  let best: Growing | undefined;
+  let most = tokens.length * ALIKE;
+  for (const pattern of group) {
+    const equal = pattern.tokens.reduce((sum, token, at) => sum + (token === tokens[at] ? 1 : 0), 0);
+    if (equal < most || (best !== undefined && equal === most)) continue;
+    best = pattern;
+    most = equal;
+  }
+  return best;
+}
+
+/** Phrases of a pattern that a query takes; the longest say most. */
+const MAX_PHRASES = 6;
+
+/**
+ * Returns the clause of a query that finds the lines of a pattern by its constant phrases; undefined where it has none.
+ * Lines of another pattern that hold the same phrases are found, too.
+ */
+export function patternClause({ tokens }: Pick<LogPattern, "tokens">): string | undefined {
+  const phrases: string[][] = [[]];
+  for (const token of tokens)
+    if (token.includes(WILDCARD)) phrases.push([]);
+    else phrases.at(-1)!.push(token);
+  const written = phrases
+    .map((words) => words.join(" "))
+    .filter((phrase) => /[\p{L}\p{N}]/u.test(phrase))
+    .toSorted((a, b) => b.length - a.length)
+    .slice(0, MAX_PHRASES)
+    .map((phrase) => `message:"${phrase.replaceAll(/["\\]/g, "\\$&")}"`);
+  return written.length === 0 ? undefined : written.join(" AND ");
+}
