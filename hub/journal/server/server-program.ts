@@ -16,6 +16,8 @@ const FOLDERS = ["/usr/sbin", "/usr/local/sbin", "/usr/local/bin", "/opt/homebre
 
 /** A version is printed within milliseconds; a machine under load needs longer. */
 const VERSION_TIMEOUT_MS = 10_000;
+/** Characters of an answer without a version that its error shows. */
+const MAX_SHOWN = 200;
 
 export interface ServerBinary {
   readonly path: string;
@@ -28,9 +30,11 @@ export interface ServerBinary {
  */
 export async function findServerBinary(env: NodeJS.ProcessEnv): Promise<ServerBinary> {
   const path = locate(env);
-  const version = parseServerVersion(await printedVersion(path));
+  const printed = await printedVersion(path);
+  const version = parseServerVersion(printed);
   if (version === undefined) {
-    throw new AppError("nats_refused", `${path} -v prints no version; it is not nats-server`);
+    const shown = JSON.stringify(printed.slice(0, MAX_SHOWN));
+    throw new AppError("nats_refused", `${path} -v prints no version but ${shown}; it is not nats-server`);
   }
   checkServerVersion(version, path);
   return { path, version };
