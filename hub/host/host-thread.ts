@@ -4,6 +4,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import type { HostSeat } from "#hub/cluster/hosting/shard-owner.ts";
 import { extentCache, shareCaches } from "#hub/engine/files/extent-cache.ts";
 import { filterCache } from "#hub/engine/segment/filter-cache.ts";
+import { nestedCache } from "#hub/engine/segment/nested-cache.ts";
 import { systemClock } from "#proto/kit/clock.ts";
 import { sendingLogger } from "#proto/kit/log.ts";
 import { Metrics } from "#proto/kit/metrics.ts";
@@ -66,6 +67,7 @@ function watchEngine(metrics: Metrics): void {
   metrics.gauge("tailrace_search_cache_bytes", "bytes held by search caches", labels, (gauge) => {
     gauge.set({ cache: "files" }, extentCache().stats().bytes);
     gauge.set({ cache: "filters" }, filterCache().stats().bytes);
+    gauge.set({ cache: "nested" }, nestedCache().sizeBytes);
   });
   metrics.gauge("tailrace_search_cache_hits", "reads answered by search caches", labels, (gauge) => {
     gauge.set({ cache: "files" }, extentCache().stats().hits);

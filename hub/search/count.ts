@@ -1,15 +1,11 @@
 /** Counts the documents that match a query. */
 
 import type { SegmentReader } from "#hub/engine/searcher/searcher.ts";
+import { withPauses } from "#hub/search/aggregations/tree/steps.ts";
 import { BooleanNode } from "#hub/search/execute/nodes/boolean.ts";
-import {
-  NO_MORE_DOCS,
-  type Query,
-  type ScoreMode,
-  ShardContext,
-  type Weight,
-} from "#hub/search/query/query.ts";
+import { NO_MORE_DOCS, type ScoreMode, ShardContext, type Weight } from "#hub/search/query/query.ts";
 import { SearchControl } from "#hub/search/query/search-control.ts";
+import type { QueryRequest } from "#hub/search/request/search-request.ts";
 import { systemClock } from "#proto/kit/clock.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import type { SearchShard, ShardFailure } from "./phases/contract.ts";
@@ -33,11 +29,11 @@ const COUNTING: ScoreMode = { scores: false, boost: 1 };
 
 /** Counts the live documents of a query. Throws the error of a shard where none could be searched, cancelled. */
 export async function countShards(
-  query: Query,
+  request: QueryRequest,
   shards: readonly SearchShard[],
   signal: AbortSignal,
 ): Promise<CountResponse> {
-  return mergeCounts([await collectCount(query, shards, signal)]);
+  return mergeCounts([await collectCount(request, shards, signal)]);
 }
 
 /** Merges the counts of hosts. Throws the error of a shard where none could be counted. */
@@ -54,7 +50,7 @@ export function mergeCounts(partials: readonly PartialCount[]): CountResponse {
 
 /** Counts in shards of one host. Throws cancelled. */
 export async function collectCount(
-  query: Query,
+  { query, nestedPaths }: QueryRequest,
   shards: readonly SearchShard[],
   signal: AbortSignal,
 ): Promise<PartialCount> {
@@ -65,8 +61,9 @@ export async function collectCount(
     try {
       const context = new ShardContext(index, shard, searcher, systemClock.now());
       const restricted = filter === undefined ? query : new BooleanNode({ filter: [query, filter] });
+      for (const path of nestedPaths) await withPauses(context.scope.prepare(path), control);
       const weight = restricted.weight(context, COUNTING);
-      for (const segment of searcher.segments) count += await countSegment(weight, segment, control);
+      for (const segment of context.searcher.segments) count += await countSegment(weight, segment, control);
     } catch (error) {
       const failure = toAppError(error);
       if (failure.code === "cancelled") throw failure;

@@ -8,7 +8,7 @@ import { withPauses } from "#hub/search/aggregations/tree/steps.ts";
 import type { ResultCache } from "#hub/search/execute/result-cache.ts";
 import { gatherWarnings } from "#hub/search/options/request-version.ts";
 import { SearchControl } from "#hub/search/query/search-control.ts";
-import { parseQueryBody, parseSearchRequest } from "#hub/search/request/search-request.ts";
+import { parseQueryRequest, parseSearchRequest } from "#hub/search/request/search-request.ts";
 import { type Clock, systemClock } from "#proto/kit/clock.ts";
 import { toAppError } from "#proto/kit/errors.ts";
 import type { Metrics } from "#proto/kit/metrics.ts";
@@ -67,7 +67,7 @@ export class SearchService {
         return this.#fetch(call, signal);
       case "count":
         return this.#with(call, async ({ shards, failures }) => {
-          const partial = await collectCount(parseQueryBody(call.body), shards, signal);
+          const partial = await collectCount(parseQueryRequest(call.body), shards, signal);
           return { ...partial, failures: [...partial.failures, ...failures] };
         });
       case "suggest":

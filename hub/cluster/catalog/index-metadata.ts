@@ -87,6 +87,8 @@ export function parseMapping(
     analysis: new Analysis(nestedSettings(settings, "analysis")),
     totalFieldsLimit: wholeNumber(settings["mapping.total_fields.limit"], 1000),
     depthLimit: wholeNumber(settings["mapping.depth.limit"], 20),
+    nestedFieldsLimit: wholeNumber(settings["mapping.nested_fields.limit"], 50),
+    nestedObjectsLimit: wholeNumber(settings["mapping.nested_objects.limit"], 10_000),
   });
 }
 

@@ -37,3 +37,14 @@ test("an object where a value was remembered is inspected by the mapping itself"
     expected,
   );
 });
+
+test("nested objects are counted in each document", () => {
+  const shapes = new KnownShapes();
+  const properties = { a: { type: "nested", properties: { b: { type: "long" } } } };
+  const mapping = parseMapping("i", { "mapping.nested_objects.limit": 1 }, { properties });
+  const index = { uuid: "u", mapping };
+  const two = bytes({ a: [{ b: 1 }, { b: 1 }] });
+  assert.equal(shapes.missing(index, bytes({ a: [{ b: 1 }] }), false), null);
+  assert.throws(() => shapes.missing(index, two, false), /exceeded the allowed limit of \[1\]/);
+  assert.equal(shapes.missing(index, two, true), null);
+});

@@ -36,7 +36,8 @@ export class KnownShapes {
     shape = jsonShape(source),
   ): Record<string, unknown> | null {
     const { known } = this.#of(uuid, mapping);
-    if (known.has(shape)) return null;
+    // How many nested objects there are isn't part of a shape.
+    if (mapping.nested.paths.length === 0 && known.has(shape)) return null;
     if (dataStream !== undefined && !lenient) checkStreamDocument(source);
     const fields = mapping.dynamicUpdate(source, lenient);
     if (fields === null) {
@@ -49,7 +50,7 @@ export class KnownShapes {
   /** Whether `missing` is null for documents of this shape without looking at one. */
   has({ uuid, mapping }: ShapedIndex, shape: number): boolean {
     const shapes = this.#indices.get(uuid);
-    return shapes?.mapping === mapping && shapes.known.has(shape);
+    return mapping.nested.paths.length === 0 && shapes?.mapping === mapping && shapes.known.has(shape);
   }
 
   #of(uuid: string, mapping: Mapping): IndexShapes {

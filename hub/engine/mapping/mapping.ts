@@ -2,10 +2,12 @@
 
 import { AppError } from "#proto/kit/errors.ts";
 import type { Analysis } from "../analysis/analysis.ts";
+import { countNested } from "../json/nested-objects.ts";
 import { dynamicProperties } from "./dynamic.ts";
 import { type DynamicTemplate, parseTemplates, wildcard } from "./dynamic-templates.ts";
 import type { Field } from "./field.ts";
 import { mergeObject } from "./merge-object.ts";
+import { NestedLevels } from "./nested-levels.ts";
 import {
   EMPTY_ROOT,
   isObjectNode,
@@ -21,6 +23,12 @@ const TOTAL_FIELDS_LIMIT = 1000;
 
 /** index.mapping.depth.limit. */
 const DEPTH_LIMIT = 20;
+
+/** index.mapping.nested_fields.limit. */
+const NESTED_FIELDS_LIMIT = 50;
+
+/** index.mapping.nested_objects.limit. */
+const NESTED_OBJECTS_LIMIT = 10_000;
 
 /** Formats tried on strings of unknown fields, in this order. */
 const DYNAMIC_DATE_FORMATS: readonly string[] = [
@@ -54,6 +62,10 @@ export interface MappingOptions {
   readonly totalFieldsLimit?: number;
   /** index.mapping.depth.limit. */
   readonly depthLimit?: number;
+  /** index.mapping.nested_fields.limit. */
+  readonly nestedFieldsLimit?: number;
+  /** index.mapping.nested_objects.limit. */
+  readonly nestedObjectsLimit?: number;
 }
 
 /** Settings at the root of a mapping beside its fields. */
@@ -85,6 +97,7 @@ export class Mapping {
   readonly analysis: Analysis;
   readonly root: ObjectNode;
   readonly settings: RootSettings;
+  readonly nested: NestedLevels;
   readonly #options: MappingOptions;
   readonly #fields = new Map<string, Field>();
   readonly #objects = new Map<string, ObjectNode>();
@@ -96,6 +109,7 @@ export class Mapping {
     this.analysis = options.analysis;
     this.#options = options;
     this.#collect(root, 1);
+    this.nested = new NestedLevels(this.#objects);
     this.#checkLimits();
   }
 
@@ -181,9 +195,11 @@ export class Mapping {
 
   /**
    * New properties that dynamic mapping makes for a document (UTF-8 JSON), as JSON for `merge`; null where all fields
-   * are known. Throws mapping_strict, mapping_conflict, mapping_parse; with `lenient` what can't be mapped is left out.
+   * are known. Throws mapping_strict, mapping_conflict, mapping_parse, and mapping_parse for too many nested objects; with
+   * `lenient` what can't be mapped is left out.
    */
   dynamicUpdate(source: Uint8Array, lenient = false): Record<string, unknown> | null {
+    if (this.nested.paths.length > 0 && !lenient) this.#checkNestedObjects(source);
     const remaining =
       (this.#options.totalFieldsLimit ?? TOTAL_FIELDS_LIMIT) - this.#fields.size - this.#objects.size;
     return dynamicProperties(
@@ -216,12 +232,28 @@ export class Mapping {
     for (const field of node.multiFields) this.#fields.set(field.path, field);
   }
 
+  #checkNestedObjects(source: Uint8Array): void {
+    const limit = this.#options.nestedObjectsLimit ?? NESTED_OBJECTS_LIMIT;
+    const count = this.nested.paths.reduce((sum, path) => sum + countNested(source, path), 0);
+    if (count <= limit) return;
+    throw parseError(
+      `The number of nested documents has exceeded the allowed limit of [${limit}]. This limit can be set by changing the [index.mapping.nested_objects.limit] index level setting.`,
+    );
+  }
+
   #checkLimits(): void {
     const limit = this.#options.totalFieldsLimit ?? TOTAL_FIELDS_LIMIT;
     if (this.#fields.size + this.#objects.size > limit) {
       throw new AppError(
         "mapping_conflict",
         `Limit of total fields [${limit}] in index [${this.#options.index}] has been exceeded`,
+      );
+    }
+    const nestedLimit = this.#options.nestedFieldsLimit ?? NESTED_FIELDS_LIMIT;
+    if (this.nested.paths.length > nestedLimit) {
+      throw new AppError(
+        "mapping_conflict",
+        `Limit of nested fields [${nestedLimit}] in index [${this.#options.index}] has been exceeded`,
       );
     }
     for (const field of this.#fields.values()) {

@@ -13,6 +13,7 @@ import type { FieldEntry, SegmentDirectory } from "./directory.ts";
 import { fieldDataCache } from "./field-data-cache.ts";
 import { filterCache } from "./filter-cache.ts";
 import { IdIndex } from "./id-index.ts";
+import { nestedCache } from "./nested-cache.ts";
 import { readPresence } from "./presence.ts";
 
 /** Parts that have been opened; dropped as a whole to give memory back. */
@@ -75,6 +76,7 @@ export class Segment {
     if (--this.#references > 0) return;
     filterCache().drop(this);
     fieldDataCache().drop(this);
+    nestedCache().drop(this);
     this.#closeParts();
     this.#file.close();
   }

@@ -60,10 +60,9 @@ export const getRefreshed = operation<{ readonly indices: readonly NamedIndex[];
 export const explain = operation<ExplainCall>((host, { targets, body, id }) => {
   const query = parseQueryBody(body);
   return withShards(host, targets, (shards) => {
-    const found = findDocument(shards.own, id);
+    const found = findDocument(shards.own, id, host.clock.now());
     if (found === undefined) return NOTHING;
-    const { shard, segment, doc } = found;
-    const context = new ShardContext(shard.index, shard.shard, shard.searcher, host.clock.now());
+    const { shard, context, segment, doc } = found;
     const { filter } = shard;
     const seen = filter === undefined ? query : new BooleanNode({ must: [query], filter: [filter] });
     const explanation = explainQuery(seen, { shard: context, segment, doc, boost: 1 });
@@ -76,15 +75,20 @@ export const explain = operation<ExplainCall>((host, { targets, body, id }) => {
   });
 });
 
+interface FoundDocument {
+  readonly shard: SearchShard;
+  readonly context: ShardContext;
+  readonly segment: SegmentReader;
+  readonly doc: number;
+}
+
 /** Finds the live document of an id as of the last refresh. */
-function findDocument(
-  shards: readonly SearchShard[],
-  id: string,
-): { readonly shard: SearchShard; readonly segment: SegmentReader; readonly doc: number } | undefined {
+function findDocument(shards: readonly SearchShard[], id: string, nowMs: number): FoundDocument | undefined {
   for (const shard of shards) {
-    for (const segment of shard.searcher.segments) {
+    const context = new ShardContext(shard.index, shard.shard, shard.searcher, nowMs);
+    for (const segment of context.searcher.segments) {
       const doc = segment.docOf(id);
-      if (doc >= 0) return { shard, segment, doc };
+      if (doc >= 0) return { shard, context, segment, doc };
     }
   }
   return undefined;

@@ -17,7 +17,7 @@ import {
 import type { CallShard, SearchCall, SearchDemand } from "#hub/search/phases/search-call.ts";
 import type { SearchLimits } from "#hub/search/query/query.ts";
 import {
-  parseQueryBody,
+  parseQueryRequest,
   parseSearchRequest,
   type SearchRequest,
 } from "#hub/search/request/search-request.ts";
@@ -77,7 +77,7 @@ export class SearchedShards {
 
   /** See countShards; the query is that of `body`. */
   countDocs(body: JsonObject, limits: SearchLimits, signal: AbortSignal): Promise<CountResponse> {
-    if (this.#others.length === 0) return countShards(parseQueryBody(body), this.own, signal);
+    if (this.#others.length === 0) return countShards(parseQueryRequest(body), this.own, signal);
     const options = { limits, signal };
     return countOnHosts(demandOf(body, options), this.#targets(options), signal);
   }
@@ -135,7 +135,7 @@ class OwnShards implements SearchHost {
   ): Promise<T> {
     const found =
       operation === "count"
-        ? await collectCount(parseQueryBody(body), this.#shards, signal)
+        ? await collectCount(parseQueryRequest(body), this.#shards, signal)
         : await collectSuggestions(
             parseSuggest(body["suggest"], limits),
             this.#shards,

@@ -27,6 +27,7 @@ import { rareTerms } from "#hub/search/aggregations/terms/rare-terms.ts";
 import { significantTerms, significantText } from "#hub/search/aggregations/terms/significant-terms.ts";
 import { terms } from "#hub/search/aggregations/terms/terms.ts";
 import type { AggregationType } from "#hub/search/aggregations/tree/aggregation-parser.ts";
+import { nested, reverseNested } from "./filters/nested.ts";
 
 export const AGGREGATION_TYPES: readonly AggregationType[] = [
   adjacencyMatrix,
@@ -52,10 +53,12 @@ export const AGGREGATION_TYPES: readonly AggregationType[] = [
   medianAbsoluteDeviation,
   min,
   missing,
+  nested,
   percentileRanks,
   percentiles,
   range,
   rareTerms,
+  reverseNested,
   sampler,
   significantTerms,
   significantText,

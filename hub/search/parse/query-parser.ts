@@ -36,10 +36,28 @@ export const COMMON_OPTIONS = {
   _name: text("name of the query in answers", undefined),
 } as const;
 
+/** A nested query with what is asked for of its objects. */
+export interface NestedPart extends QueryLevel {
+  readonly path: string;
+  /** Runs among the objects. */
+  readonly query: Query;
+  /** Which objects are returned with a hit, as it was given; undefined for none. */
+  readonly innerHits: JsonObject | undefined;
+}
+
+/** What the queries among documents, or among the objects of one nested query, name. */
+export interface QueryLevel {
+  /** Queries with a `_name`. */
+  readonly named: ReadonlyMap<string, Query>;
+  readonly nested: readonly NestedPart[];
+}
+
 /** Parses the queries of one request. */
 export class QueryParser {
   readonly #types: ReadonlyMap<string, QueryType>;
-  readonly #named = new Map<string, Query>();
+  readonly #paths = new Set<string>();
+  #named = new Map<string, Query>();
+  #nested: NestedPart[] = [];
   #clauses = 0;
   #depth = 0;
 
@@ -52,9 +70,50 @@ export class QueryParser {
     this.#types = types;
   }
 
-  /** Queries with a `_name`, of all that were parsed so far. */
+  /** Queries with a `_name`, of all that were parsed so far and run among documents. */
   get named(): ReadonlyMap<string, Query> {
     return this.#named;
+  }
+
+  /** Nested queries among documents that were parsed so far. */
+  get nested(): readonly NestedPart[] {
+    return this.#nested;
+  }
+
+  /** Paths of all nested objects that the request reads. */
+  get nestedPaths(): ReadonlySet<string> {
+    return this.#paths;
+  }
+
+  /** Notes that the request reads the nested objects of a path. */
+  addPath(path: string): void {
+    this.#paths.add(path);
+  }
+
+  /** Parses the filter of nested objects, undefined for none, and notes that the path is read. Throws parsing. */
+  readonly nestedFilter = (path: string, filter: unknown): Query | undefined => {
+    this.addPath(path);
+    if (filter === undefined || filter === null) return undefined;
+    const query = this.parseNested(path, filter, undefined);
+    this.#nested.pop();
+    return query;
+  };
+
+  /** Parses the query of a nested one. Throws parsing. */
+  parseNested(path: string, json: unknown, innerHits: JsonObject | undefined): Query {
+    const [named, nested] = [this.#named, this.#nested];
+    const level = { named: new Map<string, Query>(), nested: [] as NestedPart[] };
+    this.#paths.add(path);
+    this.#named = level.named;
+    this.#nested = level.nested;
+    try {
+      const query = this.parse(json);
+      nested.push({ path, query, innerHits, ...level });
+      return query;
+    } finally {
+      this.#named = named;
+      this.#nested = nested;
+    }
   }
 
   /** Parses `{"match": {…}}`. Throws parsing. */
@@ -197,7 +256,6 @@ const PARENTS = "documents have no parents; put both into one document";
 /** Reasons by the name of the query. */
 export const REFUSED_QUERIES: ReadonlyMap<string, string> = new Map([
   ["script_score", "it came with 7.0; use function_score with script_score"],
-  ["nested", "arrays of objects are kept flat; query their fields as those of the document"],
   ["has_child", PARENTS],
   ["has_parent", PARENTS],
   ["parent_id", PARENTS],

@@ -4,6 +4,7 @@
  */
 
 import { mergeTree } from "#hub/search/aggregations/tree/aggregation.ts";
+import { withPauses } from "#hub/search/aggregations/tree/steps.ts";
 import { columnField } from "#hub/search/columns/column-values.ts";
 import { type CollectOptions, collectShard, type ShardResult } from "#hub/search/execute/collect-shard.ts";
 import { type Hit, HitFetcher } from "#hub/search/execute/fetch/fetch-hit.ts";
@@ -93,6 +94,7 @@ class Collector {
     const collect = (): Promise<ShardResult> => collectShard(request, context, how, control);
     const keeps = keepsResults !== false && filter === undefined;
     const startMs = performance.now();
+    for (const path of request.nestedPaths) await withPauses(context.scope.prepare(path), control);
     const result = await (keeps ? this.#cached(context, collect) : collect());
     const tookMs = performance.now() - startMs;
     const profile = request.profile

@@ -6,6 +6,7 @@
 import type { Bitset } from "#hub/engine/bytes/bitset.ts";
 import type { Mapping } from "#hub/engine/mapping/mapping.ts";
 import { NO_MORE_DOCS, type Searcher, type SegmentReader } from "#hub/engine/searcher/searcher.ts";
+import { NestedScope } from "./nested-scope.ts";
 import type { SearchControl } from "./search-control.ts";
 
 export { NO_MORE_DOCS };
@@ -223,6 +224,8 @@ export class ShardContext {
   readonly maxAnalyzedOffset: number | undefined;
   /** What the collectors of aggregations get to see; undefined outside of a collection. */
   readonly collected: CollectedDocuments | undefined;
+  /** The level of nested objects that the documents are. */
+  readonly scope: NestedScope;
   readonly #searchedIndex: SearchedIndex;
   readonly #fieldStats = new Map<string, ShardFieldStats>();
 
@@ -232,23 +235,32 @@ export class ShardContext {
     searcher: Searcher,
     nowMs: number,
     collected?: CollectedDocuments,
+    scope = NestedScope.of(searcher),
   ) {
     this.#searchedIndex = index;
     this.collected = collected;
+    this.scope = scope;
     this.index = index.name;
     this.indexUuid = index.uuid;
     this.typeName = index.typeName;
     this.maxTermsCount = index.maxTermsCount ?? DEFAULT_MAX_TERMS_COUNT;
     this.maxAnalyzedOffset = index.maxAnalyzedOffset;
     this.shard = shard;
-    this.searcher = searcher;
+    this.searcher = scope.searcher;
     this.mapping = searcher.mapping;
     this.nowMs = nowMs;
   }
 
   /** Returns the same shard for collectors that see `collected`. */
   collecting(collected: CollectedDocuments): ShardContext {
-    return new ShardContext(this.#searchedIndex, this.shard, this.searcher, this.nowMs, collected);
+    const { shard, searcher, nowMs, scope } = this;
+    return new ShardContext(this.#searchedIndex, shard, searcher, nowMs, collected, scope);
+  }
+
+  /** Returns the shard as a search among the documents of another level sees it. */
+  at(scope: NestedScope): ShardContext {
+    if (scope === this.scope) return this;
+    return new ShardContext(this.#searchedIndex, this.shard, scope.searcher, this.nowMs, undefined, scope);
   }
 
   /** Returns the statistics of an indexed field over all segments. */

@@ -5,6 +5,7 @@ import { PIPELINES_BY_NAME } from "#hub/search/aggregations/pipeline/all.ts";
 import type { AggregationTree } from "#hub/search/aggregations/tree/aggregation.ts";
 import { AggregationParser } from "#hub/search/aggregations/tree/aggregation-parser.ts";
 import { type FetchOptions, parseFetch } from "#hub/search/execute/fetch/fetch-request.ts";
+import { parseInnerHits } from "#hub/search/execute/fetch/inner-hits-request.ts";
 import { AllNode } from "#hub/search/execute/nodes/documents.ts";
 import { describe, objectOf, scalarText } from "#hub/search/options/json.ts";
 import {
@@ -49,6 +50,8 @@ export interface SearchRequest {
   readonly timeoutMs: number | undefined;
   readonly aggregations: AggregationTree;
   readonly fetch: FetchOptions;
+  /** Nested objects that it reads. */
+  readonly nestedPaths: ReadonlySet<string>;
   /** Whether the answer has a profile. */
   readonly profile: boolean;
   /** Second passes over the best hits of each shard, one after the other. */
@@ -115,7 +118,7 @@ export function parseSearchRequest(body: JsonObject, limits: SearchLimits): Sear
   const from = options.from ?? 0;
   const size = options.size ?? DEFAULT_SIZE;
   checkWindow(from, size, limits);
-  const sort = parseSort(options.sort);
+  const sort = parseSort(options.sort, queries.nestedFilter);
   checkSearchAfter(options.search_after, sort, from);
   const rescore = parseRescore(options.rescore, queries, limits.maxRescoreWindow);
   if (rescore.length > 0 && (!isByScore(sort) || options.search_after !== undefined)) {
@@ -139,23 +142,39 @@ export function parseSearchRequest(body: JsonObject, limits: SearchLimits): Sear
     aggregations: new AggregationParser(AGGREGATIONS_BY_NAME, PIPELINES_BY_NAME, queries).parse(
       options.aggs ?? options.aggregations,
     ),
-    fetch: parseFetch(options, queries, limits.maxColumnFields),
+    fetch: {
+      ...parseFetch(options, queries, limits.maxColumnFields),
+      innerHits: parseInnerHits(queries.nested, queries),
+    },
+    nestedPaths: queries.nestedPaths,
     profile: options.profile ?? false,
     rescore,
     indicesBoost: readIndicesBoost(options.indices_boost),
   };
 }
 
+/** A query with the nested objects that it reads. */
+export interface QueryRequest {
+  readonly query: Query;
+  readonly nestedPaths: ReadonlySet<string>;
+}
+
 /** Parses `{"query": …}` alone, as _count and _validate have it. Throws parsing. */
 export function parseQueryBody(body: JsonObject): Query {
+  return parseQueryRequest(body).query;
+}
+
+/** Like `parseQueryBody`, with what has to be prepared for the query. */
+export function parseQueryRequest(body: JsonObject): QueryRequest {
   for (const [key, value] of Object.entries(body)) {
     if (key === "query") continue;
     throw new AppError("parsing", `request does not support [${key}]`, { data: { found: describe(value) } });
   }
   const query = body["query"];
-  if (query === undefined || query === null || (isObject(query) && Object.keys(query).length === 0))
-    return new AllNode();
-  return new QueryParser(QUERIES_BY_NAME).parse(query);
+  const parser = new QueryParser(QUERIES_BY_NAME);
+  const isEmpty =
+    query === undefined || query === null || (isObject(query) && Object.keys(query).length === 0);
+  return { query: isEmpty ? new AllNode() : parser.parse(query), nestedPaths: parser.nestedPaths };
 }
 
 function checkKeys(body: JsonObject): void {

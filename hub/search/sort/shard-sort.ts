@@ -10,6 +10,7 @@ import { DistanceKeySource } from "./distance-key.ts";
 import { DocKeySource, IdKeySource, ScoreKeySource } from "./implicit-keys.ts";
 import type { KeySource } from "./key.ts";
 import { KeywordKeySource } from "./keyword-key.ts";
+import { NestedKeySource } from "./nested-key.ts";
 import { NumericKeySource } from "./numeric-key.ts";
 import type { SortKey } from "./sort-request.ts";
 
@@ -25,10 +26,33 @@ function bindKey(key: SortKey, shard: ShardContext): KeySource {
     case "doc":
       return new DocKeySource(key.descending, shard);
     case "field":
-      return fieldKey(key, shard);
+      return nestedOr(key, shard, fieldKey);
     case "distance":
-      return distanceKey(key, shard);
+      return nestedOr(key, shard, distanceKey);
   }
+}
+
+type ValueKey = Extract<SortKey, { kind: "field" | "distance" }>;
+
+/** Binds a key to documents, or to the nested objects it names. Throws query_shard for another path. */
+function nestedOr<K extends ValueKey>(
+  key: K,
+  shard: ShardContext,
+  bind: (key: K, shard: ShardContext) => KeySource,
+): KeySource {
+  const outer = bind(key, shard);
+  const { nested, descending } = key;
+  if (nested === undefined || nested.path === shard.scope.path) return outer;
+  const scope = shard.scope.below(nested.path);
+  if (scope === undefined) {
+    throw new AppError("query_shard", `[nested] failed to find nested object under path [${nested.path}]`, {
+      data: place(shard),
+    });
+  }
+  const objects = shard.at(scope);
+  const inner = bind(key.kind === "field" ? { ...key, missing: "_last" } : key, objects);
+  const mode = key.mode ?? (descending ? "max" : "min");
+  return new NestedKeySource({ outer, inner, nested, mode, descending }, objects, shard);
 }
 
 function fieldKey(key: Extract<SortKey, { kind: "field" }>, shard: ShardContext): KeySource {

@@ -2,7 +2,18 @@
 
 import { type GeoPoint, parsePoints, unitMetres } from "#hub/search/geo/point.ts";
 import { objectOf } from "#hub/search/options/json.ts";
-import { anything, flag, oneOf, readOptions, text, withoutEffect } from "#hub/search/options/options.ts";
+import {
+  anything,
+  flag,
+  integer,
+  object,
+  oneOf,
+  readOptions,
+  required,
+  text,
+  withoutEffect,
+} from "#hub/search/options/options.ts";
+import type { Query } from "#hub/search/query/query.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
 
@@ -20,6 +31,7 @@ export type SortKey = { readonly descending: boolean } & (
       readonly mode: SortMode | undefined;
       /** Type that the field is taken for where it isn't mapped. */
       readonly unmappedType: string | undefined;
+      readonly nested: NestedSort | undefined;
     }
   | {
       readonly kind: "distance";
@@ -28,8 +40,21 @@ export type SortKey = { readonly descending: boolean } & (
       readonly metres: number;
       readonly mode: SortMode | undefined;
       readonly ignoreUnmapped: boolean;
+      readonly nested: NestedSort | undefined;
     }
 );
+
+/** The nested objects that a key is taken from. */
+export interface NestedSort {
+  readonly path: string;
+  /** Runs among the objects; undefined: all count. */
+  readonly filter: Query | undefined;
+  /** Objects of a document that count, the first ones. */
+  readonly maxChildren: number;
+}
+
+/** Parses the filter of nested objects, undefined for none, and notes that the path is read. */
+export type ReadNestedFilter = (path: string, filter: unknown) => Query | undefined;
 
 /** Keys of one request. */
 const MAX_KEYS = 32;
@@ -40,6 +65,9 @@ export const SORT_OPTIONS = {
   missing: anything("_first, _last or a value"),
   mode: oneOf("which of several values counts", ["min", "max", "avg", "sum", "median"], undefined),
   unmapped_type: text("type of the field where it isn't mapped", undefined),
+  nested: object("nested objects whose values count"),
+  nested_path: text("path of nested objects; nested is the newer form", undefined),
+  nested_filter: anything("which nested objects count; nested is the newer form"),
   numeric_type: withoutEffect(text("values are compared as the field has them", undefined)),
   format: withoutEffect(text("sort values are those of the field", undefined)),
 } as const;
@@ -51,6 +79,9 @@ export const DISTANCE_SORT_OPTIONS = {
   mode: oneOf("which of several distances counts", ["min", "max", "avg", "median"], undefined),
   distance_type: withoutEffect(oneOf("distances are those along the great circle", ["arc", "plane"], "arc")),
   ignore_unmapped: flag("whether an unmapped field counts as missing", false),
+  nested: object("nested objects whose values count"),
+  nested_path: text("path of nested objects; nested is the newer form", undefined),
+  nested_filter: anything("which nested objects count; nested is the newer form"),
   validation_method: withoutEffect(
     oneOf("points out of bounds are refused", ["STRICT", "COERCE", "IGNORE_MALFORMED"], "STRICT"),
   ),
@@ -65,16 +96,16 @@ export function isByScore(sort: readonly SortKey[]): boolean {
 }
 
 /** Parses `sort`; an empty list means by score. Throws parsing or request_invalid. */
-export function parseSort(json: unknown): SortKey[] {
+export function parseSort(json: unknown, readFilter: ReadNestedFilter): SortKey[] {
   if (json === undefined || json === null) return [];
-  const keys = (Array.isArray(json) ? json : [json]).flatMap((each: unknown) => parseEntry(each));
+  const keys = (Array.isArray(json) ? json : [json]).flatMap((each: unknown) => parseEntry(each, readFilter));
   if (keys.length > MAX_KEYS)
     throw new AppError("request_invalid", `[sort] may have at most ${MAX_KEYS} keys`);
   return keys;
 }
 
-function parseEntry(json: unknown): SortKey[] {
-  if (typeof json === "string") return [namedKey(json, undefined)];
+function parseEntry(json: unknown, readFilter: ReadNestedFilter): SortKey[] {
+  if (typeof json === "string") return [namedKey(json, undefined, readFilter)];
   if (!isObject(json))
     throw new AppError(
       "request_invalid",
@@ -82,21 +113,18 @@ function parseEntry(json: unknown): SortKey[] {
     );
   return Object.entries(json).map(([name, options]) => {
     if (name === "_geo_distance" || name === "_geoDistance")
-      return distanceKey(objectOf(options, "_geo_distance"));
+      return distanceKey(objectOf(options, "_geo_distance"), readFilter);
     if (name === "_script")
       throw new AppError(
         "not_offered",
         "sorting by script isn't offered; sort by a field that holds the value",
       );
-    return namedKey(name, options);
+    return namedKey(name, options, readFilter);
   });
 }
 
-function namedKey(name: string, given: unknown): SortKey {
+function namedKey(name: string, given: unknown, readFilter: ReadNestedFilter): SortKey {
   const json: JsonObject = typeof given === "string" ? { order: given } : isObject(given) ? given : {};
-  if (isObject(given) && ("nested" in given || "nested_path" in given)) {
-    throw new AppError("not_offered", `[sort] [nested] isn't offered: arrays of objects are kept flat`);
-  }
   const options = readOptions("sort", json, SORT_OPTIONS, "option");
   if (name === "_score") return { kind: "score", descending: options.order !== "asc" };
   const descending = options.order === "desc";
@@ -108,10 +136,44 @@ function namedKey(name: string, given: unknown): SortKey {
     missing: options.missing ?? "_last",
     mode: options.mode,
     unmappedType: options.unmapped_type,
+    nested: nestedSort(options, readFilter),
   };
 }
 
-function distanceKey(json: JsonObject): SortKey {
+/** Options of `nested`. */
+const NESTED_SORT = {
+  path: required(text("path of the objects", undefined)),
+  filter: anything("which of the objects count"),
+  max_children: integer("objects of a document that count", Number.MAX_SAFE_INTEGER, 1),
+  nested: object("objects below these"),
+} as const;
+
+/** Reads `nested`, or `nested_path` and `nested_filter` of versions before it. */
+function nestedSort(
+  given: { nested: JsonObject | undefined; nested_path: string | undefined; nested_filter: unknown },
+  readFilter: ReadNestedFilter,
+): NestedSort | undefined {
+  const { nested_path: path, nested_filter: filter } = given;
+  if (given.nested !== undefined && path !== undefined)
+    throw new AppError("request_invalid", "Cannot specify both nested_path and nested in sort");
+  const json = given.nested ?? (path === undefined ? undefined : { path, filter });
+  if (json === undefined) return undefined;
+  const options = readOptions("nested", json, NESTED_SORT, "option");
+  if (options.nested !== undefined) {
+    if (options.filter === undefined) return nestedSort({ ...given, nested: options.nested }, readFilter);
+    throw new AppError(
+      "not_offered",
+      "[nested] below a [nested] with a filter isn't offered: write the filter into the inner one",
+    );
+  }
+  return {
+    path: options.path,
+    filter: readFilter(options.path, options.filter),
+    maxChildren: options.max_children ?? Number.MAX_SAFE_INTEGER,
+  };
+}
+
+function distanceKey(json: JsonObject, readFilter: ReadNestedFilter): SortKey {
   const known: JsonObject = {};
   const fields: [string, unknown][] = [];
   for (const [name, value] of Object.entries(json)) {
@@ -135,5 +197,6 @@ function distanceKey(json: JsonObject): SortKey {
     descending: options.order === "desc",
     mode: options.mode,
     ignoreUnmapped: options.ignore_unmapped ?? false,
+    nested: nestedSort(options, readFilter),
   };
 }

@@ -18,6 +18,7 @@ import {
   renderTree,
 } from "#hub/search/aggregations/tree/aggregation.ts";
 import { type AggregationType, readAggregation } from "#hub/search/aggregations/tree/aggregation-parser.ts";
+import { metricBelow } from "#hub/search/aggregations/tree/bucket-order.ts";
 import { requireField } from "#hub/search/aggregations/tree/field-option.ts";
 import { BooleanNode } from "#hub/search/execute/nodes/boolean.ts";
 import { ExistsNode } from "#hub/search/execute/nodes/documents.ts";
@@ -69,7 +70,8 @@ export class SingleBucket implements Aggregation<FixedState> {
 
   /** Buckets of an aggregation above can be ordered by how many documents are in this one. */
   metric([bucket]: FixedState, name: string): number | undefined {
-    return name === "" || name === "_count" ? bucket!.count : undefined;
+    if (name.startsWith(">")) return metricBelow(name, this.#below, bucket!.below);
+    return name === "" || name === "_count" || name === "doc_count" ? bucket!.count : undefined;
   }
 
   typedName(): string {

@@ -48,7 +48,7 @@ export const topHits: AggregationType = {
         `Top hits result window is too large, the top hits aggregator [${name}]'s from + size must be less than or equal to: [${MAX_HITS}] but was [${from + size}]. This limit can be set by changing the [index.max_inner_result_window] index level setting.`,
       );
     }
-    const sort = parseSort(options.sort);
+    const sort = parseSort(options.sort, queries.nestedFilter);
     return new TopHits({
       byScore: isByScore(sort),
       sort: isByScore(sort) ? BY_SCORE : sort,

@@ -164,8 +164,6 @@ export class AggregationParser {
 /** Aggregations that are known elsewhere and not offered, with the reason. */
 export const REFUSED_AGGREGATIONS: ReadonlyMap<string, string> = new Map([
   ["scripted_metric", "scripts run on documents and buckets only; use bucket_script over metrics"],
-  ["nested", "arrays of objects are kept flat; aggregate their fields as those of the document"],
-  ["reverse_nested", "arrays of objects are kept flat; aggregate the document's fields"],
   ["children", "documents have no parents; put both into one document"],
   ["parent", "documents have no parents; put both into one document"],
 ]);

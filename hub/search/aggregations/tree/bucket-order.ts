@@ -9,7 +9,7 @@ export interface BucketOrder {
   readonly by: "count" | "key" | "metric";
   /** Name of the aggregation below, by "metric". */
   readonly name: string;
-  /** Its number, "" for the only one. */
+  /** Its number, "" for the only one; `>` and a path for one of an aggregation below it. */
   readonly part: string;
   readonly descending: boolean;
 }
@@ -98,6 +98,13 @@ function compareBy(order: BucketOrder, a: Orderable, b: Orderable, below: Aggreg
   return left < right ? -1 : left > right ? 1 : 0;
 }
 
+/** Returns a number of an aggregation below a bucket by its path, which begins with `>`. */
+export function metricBelow(path: string, below: AggregationTree, state: TreeState): number | undefined {
+  const [, name = "", dotted, bracketed, deeper] = /^>([^.[>]+)(?:\.(.+)|\[(.+)\]|(>.+))?$/.exec(path) ?? [];
+  const aggregation = below.get(name)?.aggregation;
+  return aggregation?.metric?.(state[name] ?? aggregation.empty(), dotted ?? bracketed ?? deeper ?? "");
+}
+
 function readOne(key: string, direction: unknown, owner: string): BucketOrder {
   if (direction !== "asc" && direction !== "desc") {
     throw new AppError(
@@ -111,6 +118,7 @@ function readOne(key: string, direction: unknown, owner: string): BucketOrder {
     warnDeprecated(`Deprecated aggregation order key [${key}] used, replaced by [_key]`);
   if (key === "_key" || key === "_term" || key === "_time")
     return { by: "key", name: "", part: "", descending };
-  const match = /^([^.[]+)(?:\.(.+)|\[(.+)\])?$/.exec(key);
-  return { by: "metric", name: match?.[1] ?? key, part: match?.[2] ?? match?.[3] ?? "", descending };
+  const match = /^([^.[>]+)(?:\.(.+)|\[(.+)\]|(>.+))?$/.exec(key);
+  const part = match?.[2] ?? match?.[3] ?? match?.[4] ?? "";
+  return { by: "metric", name: match?.[1] ?? key, part, descending };
 }

@@ -16,10 +16,13 @@ import { shortest } from "#hub/search/options/json.ts";
 import { RawJson } from "#hub/search/options/raw-json.ts";
 import type { Explanation, Query, ShardContext, Weight } from "#hub/search/query/query.ts";
 import { fieldOn } from "#hub/search/scripting/document-script.ts";
-import { filterSource } from "#hub/search/source/source-filter.ts";
+import { isByScore } from "#hub/search/sort/sort-request.ts";
+import { filterSource, type SourceFilter } from "#hub/search/source/source-filter.ts";
 import { valuesAt } from "#hub/search/source/source-values.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
-import type { FetchOptions, FieldRequest } from "./fetch-request.ts";
+import type { FetchOptions, FieldRequest, InnerHits } from "./fetch-request.ts";
+import { type FetchObject, InnerHitsSearch } from "./inner-hits.ts";
+import { nestedIdentity, nestedPart } from "./nested-identity.ts";
 
 /** A hit as the answer has it, key by key. */
 export type Hit = JsonObject;
@@ -42,6 +45,7 @@ export class HitFetcher {
   readonly #shard: ShardContext;
   readonly #highlighter: Highlighter | undefined;
   readonly #named: readonly (readonly [name: string, weight: Weight])[];
+  readonly #inner: readonly (readonly [name: string, search: InnerHitsSearch])[];
   readonly #scripts: readonly {
     readonly name: string;
     readonly ignoresFailure: boolean;
@@ -51,7 +55,8 @@ export class HitFetcher {
   constructor(context: FetchContext, shard: ShardContext) {
     this.#context = context;
     this.#shard = shard;
-    const { highlight, named, scripts } = context.options;
+    const { highlight, named, scripts, innerHits = [] } = context.options;
+    this.#inner = innerHits.map((each) => [each.name, new InnerHitsSearch(each, shard, objectFetcher)]);
     this.#scripts = scripts.map(({ name, script, ignoresFailure }) => ({
       name,
       ignoresFailure,
@@ -69,6 +74,8 @@ export class HitFetcher {
     const answer: JsonObject = options.explain ? this.#place() : {};
     answer["_index"] = this.#shard.index;
     if (!options.bare) Object.assign(answer, { _type: this.#shard.typeName, _id: segment.id(doc) });
+    const { scope } = this.#shard;
+    if (scope.path !== "") answer["_nested"] = nestedIdentity(scope, segment, doc);
     if (options.version) answer["_version"] = segment.version(doc);
     if (options.sequence) Object.assign(answer, { _seq_no: segment.seqNo(doc), _primary_term: 1 });
     answer["_score"] = Number.isNaN(score) ? null : score;
@@ -77,6 +84,10 @@ export class HitFetcher {
     const matched = this.#named.filter(([, weight]) => weight.scorer(segment)?.advance(doc) === doc);
     if (matched.length > 0) answer["matched_queries"] = matched.map(([name]) => name);
     if (options.explain) answer["_explanation"] = this.#explanation(hit);
+    if (this.#inner.length > 0)
+      answer["inner_hits"] = Object.fromEntries(
+        this.#inner.map(([name, search]) => [name, search.of(segment, doc)]),
+      );
     return answer;
   }
 
@@ -104,7 +115,7 @@ export class HitFetcher {
     if (options.source === false && !needsDocument && !hasFields) return;
     const bytes = options.source !== false || needsDocument ? segment.source(doc) : undefined;
     if (options.source !== false && bytes !== undefined)
-      answer["_source"] = filterSource(bytes, options.source);
+      answer["_source"] = this.#source(bytes, options.source);
     const document = needsDocument && bytes !== undefined ? (new RawJson(bytes).parse() as JsonObject) : {};
     const fields = {
       ...this.#columns({ segment, doc }),
@@ -114,6 +125,14 @@ export class HitFetcher {
     if (Object.keys(fields).length > 0) answer["fields"] = fields;
     const highlight = this.#highlighter?.highlight(document);
     if (highlight !== undefined) answer["highlight"] = highlight;
+  }
+
+  /** The document, or the object alone where that is nested. */
+  #source(bytes: Uint8Array, filter: SourceFilter): RawJson | JsonObject {
+    const { path } = this.#shard.scope;
+    const filtered = filterSource(bytes, filter);
+    if (path === "") return filtered;
+    return nestedPart(filtered instanceof RawJson ? (filtered.parse() as JsonObject) : filtered, path);
   }
 
   #columns(hit: Pick<RankedHit, "segment" | "doc">): JsonObject {
@@ -164,6 +183,12 @@ export class HitFetcher {
     const field = this.#shard.mapping.resolve(name);
     return field === undefined ? [] : [field];
   }
+}
+
+/** Returns what shows the nested objects of inner hits. */
+function objectFetcher({ fetch, query, sort }: InnerHits, objects: ShardContext): FetchObject {
+  const fetcher = new HitFetcher({ options: fetch, query, sorted: !isByScore(sort) }, objects);
+  return (hit) => fetcher.fetch(hit);
 }
 
 /** Explains a score that a second pass made of the one that `first` explains. */

@@ -3,9 +3,10 @@
 import type { Script } from "#hub/scripts/script.ts";
 import { type HighlightRequest, parseHighlight } from "#hub/search/highlight/highlight-request.ts";
 import { describe, objectOf } from "#hub/search/options/json.ts";
-import type { QueryParser } from "#hub/search/parse/query-parser.ts";
+import type { QueryLevel, QueryParser } from "#hub/search/parse/query-parser.ts";
 import type { Query } from "#hub/search/query/query.ts";
 import { readDocumentScript } from "#hub/search/scripting/document-script.ts";
+import type { SortKey } from "#hub/search/sort/sort-request.ts";
 import { ALL_SOURCE, parseSourceFilter, type SourceFilter } from "#hub/search/source/source-filter.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
@@ -27,6 +28,24 @@ export interface FetchOptions {
   readonly explain: boolean;
   /** Named queries: the hit lists those that match it. */
   readonly named: ReadonlyMap<string, Query>;
+  /** Nested objects that are returned with a hit. */
+  readonly innerHits?: readonly InnerHits[];
+}
+
+/** What is returned of the objects that match a nested query. */
+export interface InnerHits {
+  /** Unique among the inner hits of its level. */
+  readonly name: string;
+  readonly path: string;
+  /** Runs among the objects. */
+  readonly query: Query;
+  readonly from: number;
+  readonly size: number;
+  /** Empty: by score. */
+  readonly sort: readonly SortKey[];
+  readonly trackScores: boolean;
+  readonly ignoreUnmapped: boolean;
+  readonly fetch: FetchOptions;
 }
 
 /** A field of which values are returned. */
@@ -46,7 +65,7 @@ export interface ScriptField {
 }
 
 /** Columns of a hit by default. */
-const MAX_FIELDS = 100;
+export const MAX_FIELDS = 100;
 
 interface FetchBody {
   readonly _source: unknown;
@@ -61,7 +80,12 @@ interface FetchBody {
 }
 
 /** `maxColumns`: columns that may be asked for. Throws parsing or request_invalid. */
-export function parseFetch(body: FetchBody, queries: QueryParser, maxColumns = MAX_FIELDS): FetchOptions {
+export function parseFetch(
+  body: FetchBody,
+  queries: QueryParser,
+  maxColumns = MAX_FIELDS,
+  { named }: Pick<QueryLevel, "named"> = queries,
+): FetchOptions {
   const stored = storedFields(body.stored_fields);
   // Naming stored fields or scripts leaves the document out unless it is asked for as well.
   const scripts = scriptFields(body.script_fields ?? {});
@@ -77,7 +101,7 @@ export function parseFetch(body: FetchBody, queries: QueryParser, maxColumns = M
     version: body.version ?? false,
     sequence: body.seq_no_primary_term ?? false,
     explain: body.explain ?? false,
-    named: queries.named,
+    named,
   };
 }
 

@@ -10,6 +10,7 @@ import { intervals } from "./intervals.ts";
 import { common, match, matchBoolPrefix, matchPhrase, matchPhrasePrefix } from "./match.ts";
 import { moreLikeThis } from "./more-like-this.ts";
 import { multiMatch } from "./multi-match.ts";
+import { nested } from "./nested.ts";
 import { fuzzy, prefix, regexp, wildcard } from "./patterns.ts";
 import { queryString, simpleQueryString } from "./query-string.ts";
 import { range } from "./range.ts";
@@ -40,6 +41,7 @@ export const QUERY_TYPES: readonly QueryType[] = [
   matchPhrasePrefix,
   moreLikeThis,
   multiMatch,
+  nested,
   prefix,
   queryString,
   range,

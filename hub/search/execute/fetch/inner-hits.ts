@@ -1,0 +1,73 @@
+/** `inner_hits`: the nested objects of a hit that match a nested query. */
+
+import type { SegmentReader } from "#hub/engine/searcher/searcher.ts";
+import { type RankedHit, TopHits } from "#hub/search/execute/hits/top-hits.ts";
+import type { JoinedSegment } from "#hub/search/query/nested-scope.ts";
+import type { ShardContext, Weight } from "#hub/search/query/query.ts";
+import { bindSort } from "#hub/search/sort/shard-sort.ts";
+import { BY_SCORE, isByScore } from "#hub/search/sort/sort-request.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
+import type { InnerHits } from "./fetch-request.ts";
+
+/** Returns an object as it is shown. */
+export type FetchObject = (hit: RankedHit) => JsonObject;
+
+/** Finds the objects of one nested query, hit by hit. */
+export class InnerHitsSearch {
+  readonly #request: InnerHits;
+  readonly #shard: ShardContext | undefined;
+  readonly #joined: ReadonlyMap<SegmentReader, JoinedSegment>;
+  readonly #weight: Weight | undefined;
+  readonly #fetch: FetchObject | undefined;
+
+  /** `fetcher` makes what shows objects of a level. Throws memory_limit. */
+  constructor(
+    request: InnerHits,
+    shard: ShardContext,
+    fetcher: (request: InnerHits, objects: ShardContext) => FetchObject,
+  ) {
+    this.#request = request;
+    const scope = shard.scope.below(request.path);
+    this.#shard = scope === undefined ? undefined : shard.at(scope);
+    this.#joined = scope?.joinFrom(shard.scope) ?? new Map();
+    if (this.#shard === undefined) return;
+    this.#weight = request.query.weight(this.#shard, { scores: true, boost: 1 });
+    this.#fetch = fetcher(request, this.#shard);
+  }
+
+  /** Returns the objects of a document as `inner_hits` shows them. */
+  of(segment: SegmentReader, doc: number): JsonObject {
+    const joined = this.#joined.get(segment);
+    const found = joined === undefined ? undefined : this.#find(joined, doc);
+    const { from, size } = this.#request;
+    const hits = (found?.hits ?? []).slice(from, from + size).map(this.#fetch!);
+    return { hits: { total: found?.total ?? 0, max_score: found?.maxScore ?? null, hits } };
+  }
+
+  #find(joined: JoinedSegment, doc: number) {
+    const { from, size, sort, trackScores } = this.#request;
+    const keys = isByScore(sort) ? BY_SCORE : sort;
+    const sources = bindSort(keys, this.#shard!);
+    const scored = trackScores || keys.some(({ kind }) => kind === "score");
+    const top = new TopHits({
+      limit: Math.max(1, from + size),
+      sources,
+      after: undefined,
+      keepScores: scored,
+    });
+    top.segment(joined.objects, 0);
+    const scorer = this.#weight!.scorer(joined.objects);
+    const end = joined.starts[doc + 1]!;
+    const [object, score] = [new Int32Array(1), new Float32Array(1)];
+    let total = 0;
+    let maxScore: number | null = null;
+    for (let at = scorer?.advance(joined.starts[doc]!) ?? end; at < end; at = scorer!.next()) {
+      total++;
+      object[0] = at;
+      score[0] = scorer!.score();
+      if (scored) maxScore = Math.max(maxScore ?? Number.NEGATIVE_INFINITY, score[0]);
+      top.collect(object, score, 1);
+    }
+    return { total, maxScore, hits: total === 0 ? [] : top.finish() };
+  }
+}

@@ -1,0 +1,159 @@
+/** The documents of which nested objects match a query. */
+
+import type { SegmentReader } from "#hub/engine/searcher/searcher.ts";
+import { describeQuery, explainByScore } from "#hub/search/explain/explanation.ts";
+import type { JoinedSegment } from "#hub/search/query/nested-scope.ts";
+import {
+  type DocumentPlace,
+  type Explanation,
+  NO_MORE_DOCS,
+  type Query,
+  type QueryDescription,
+  type ScoreMode,
+  Scorer,
+  type ShardContext,
+  type Weight,
+} from "#hub/search/query/query.ts";
+import type { SearchControl } from "#hub/search/query/search-control.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import { NoneNode } from "./documents.ts";
+
+/** How the score of a document is made of those of its matching objects. */
+export type NestedScore = "avg" | "sum" | "min" | "max" | "none";
+
+export interface NestedQuery {
+  readonly path: string;
+  /** Runs among the objects. */
+  readonly query: Query;
+  readonly score: NestedScore;
+  /** Where no object has the path: true, nothing matches; false, the query is refused. */
+  readonly ignoreUnmapped: boolean;
+}
+
+export class NestedNode implements Query {
+  readonly #nested: NestedQuery;
+
+  constructor(nested: NestedQuery) {
+    this.#nested = nested;
+  }
+
+  /** Throws query_shard where the path is no nested object; memory_limit. */
+  weight(shard: ShardContext, mode: ScoreMode): Weight {
+    const { path, query, score, ignoreUnmapped } = this.#nested;
+    const scope = shard.scope.below(path);
+    if (scope === undefined && ignoreUnmapped) return new NoneNode().weight();
+    if (scope === undefined) throw unknownPath(path, shard);
+    const scores = mode.scores && score !== "none";
+    const inner = query.weight(shard.at(scope), { scores, boost: mode.boost });
+    return new NestedWeight(inner, scope.joinFrom(shard.scope), mode.scores ? score : "none");
+  }
+
+  describe(shard: ShardContext): QueryDescription {
+    const { path, query } = this.#nested;
+    const scope = shard.scope.below(path);
+    const inner = scope === undefined ? path : describeQuery(query, shard.at(scope)).text;
+    return { type: "ToParentBlockJoinQuery", text: `ToParentBlockJoinQuery (${inner})` };
+  }
+
+  explain(place: DocumentPlace): Explanation {
+    return explainByScore(this, place);
+  }
+}
+
+/** Returns the refusal of a path that is no nested object. */
+export function unknownPath(path: string, shard: ShardContext): AppError {
+  return new AppError("query_shard", `[nested] failed to find nested object under path [${path}]`, {
+    data: { index: shard.index, index_uuid: shard.indexUuid },
+  });
+}
+
+class NestedWeight implements Weight {
+  readonly #inner: Weight;
+  readonly #joined: ReadonlyMap<SegmentReader, JoinedSegment>;
+  readonly #score: NestedScore;
+
+  constructor(inner: Weight, joined: ReadonlyMap<SegmentReader, JoinedSegment>, score: NestedScore) {
+    this.#inner = inner;
+    this.#joined = joined;
+    this.#score = score;
+  }
+
+  scorer(segment: SegmentReader): Scorer | null {
+    const joined = this.#joined.get(segment);
+    if (joined === undefined) return null;
+    const objects = this.#inner.scorer(joined.objects);
+    return objects === null ? null : new NestedScorer(objects, joined, this.#score);
+  }
+
+  count(segment: SegmentReader): number {
+    return this.#joined.has(segment) ? -1 : 0;
+  }
+
+  async prepare(segment: SegmentReader, control: SearchControl): Promise<void> {
+    const joined = this.#joined.get(segment);
+    if (joined !== undefined) await this.#inner.prepare?.(joined.objects, control);
+  }
+}
+
+/** Walks the parents of matching objects. */
+class NestedScorer extends Scorer {
+  readonly cost: number;
+  /** On the first matching object behind those of the current document. */
+  readonly #objects: Scorer;
+  readonly #joined: JoinedSegment;
+  readonly #mode: NestedScore;
+  #score = 0;
+
+  constructor(objects: Scorer, joined: JoinedSegment, mode: NestedScore) {
+    super();
+    this.#objects = objects;
+    this.#joined = joined;
+    this.#mode = mode;
+    this.cost = objects.cost;
+  }
+
+  next(): number {
+    if (this.#objects.doc < 0) this.#objects.next();
+    return this.#take();
+  }
+
+  advance(target: number): number {
+    const { starts } = this.#joined;
+    const first = target < starts.length ? starts[target]! : NO_MORE_DOCS;
+    if (this.#objects.doc < first) this.#objects.advance(first);
+    else if (this.#objects.doc < 0) this.#objects.next();
+    return this.#take();
+  }
+
+  score(): number {
+    return this.#score;
+  }
+
+  /** Takes the document of the object at hand, and moves behind its objects. */
+  #take(): number {
+    const objects = this.#objects;
+    if (objects.doc === NO_MORE_DOCS) return (this.doc = NO_MORE_DOCS);
+    const { starts, parents } = this.#joined;
+    const parent = parents[objects.doc]!;
+    const end = starts[parent + 1]!;
+    if (this.#mode !== "none") this.#score = this.#scoreTo(end, this.#mode);
+    else if (objects.doc < end) objects.advance(end);
+    return (this.doc = parent);
+  }
+
+  /** Returns the score of the matching objects before `end`, of which there is at least one, and moves behind them. */
+  #scoreTo(end: number, mode: Exclude<NestedScore, "none">): number {
+    const objects = this.#objects;
+    let [sum, count] = [0, 0];
+    let [least, most] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+    for (; objects.doc < end; objects.next()) {
+      const score = objects.score();
+      sum += score;
+      count++;
+      least = Math.min(least, score);
+      most = Math.max(most, score);
+    }
+    const scores = { avg: sum / count, sum, min: least, max: most };
+    return Math.fround(scores[mode]);
+  }
+}
