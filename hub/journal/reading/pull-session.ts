@@ -13,6 +13,7 @@ import {
   type Subscription,
 } from "@nats-io/transport-node";
 import type { Connection } from "#hub/journal/connection/connection.ts";
+import { pullStatus } from "./pull-status.ts";
 
 /** Default time the server holds a pull open. Short, since its expiry reveals a consumer that the server forgot. */
 const PULL_EXPIRES_MS = 2_000;
@@ -164,7 +165,7 @@ export class PullSession {
     } else if (message.reply?.startsWith("$JS.ACK.")) {
       this.#deliver(message);
     } else {
-      this.#status(message.headers?.code ?? 0, message.headers?.description ?? "");
+      this.#takeStatus(message.headers?.code ?? 0, message.headers?.description ?? "");
     }
     this.#wake.resolve();
   }
@@ -189,16 +190,14 @@ export class PullSession {
     this.#ask();
   }
 
-  /** Handles the status of a pull; codes as in the server's consumer.go. */
-  #status(code: number, description: string): void {
+  #takeStatus(code: number, description: string): void {
     const got = this.#pull?.got ?? 0;
-    if (code === 100) return; // heartbeat
+    const status = pullStatus(code, description);
+    if (status === "alive") return;
     this.#endPull();
-    if (code === 408 || code === 404) {
-      this.#idle = got === 0;
-    } else if (code === 409 && /exceeds maxbytes/i.test(description)) {
-      this.#oneLarge = got === 0;
-    } else {
+    if (status === "over") this.#idle = got === 0;
+    else if (status === "too-large") this.#oneLarge = got === 0;
+    else {
       this.#end(new SessionEnded(code === 503 ? "the server forgot the consumer" : `${code} ${description}`));
       return;
     }
