@@ -16,6 +16,7 @@ import { type OpenedLog, readerSource } from "#hub/journal/reading/reader-source
 import { JournalServer, type JournalServerOptions } from "#hub/journal/server/journal-server.ts";
 import type { Incarnation } from "#hub/journal/streams/incarnations.ts";
 import { LogHistory, type Reconciliation } from "#hub/journal/streams/log-history.ts";
+import { replicasFor } from "#hub/journal/streams/replicas.ts";
 import {
   type StoredMessage,
   type StreamState,
@@ -52,7 +53,7 @@ const IDLE_MS = 2_000;
 export interface JournalOptions extends JournalServerOptions {
   /** Limit of RAW and of DOC each, bytes; default min(10 GB, 20 % of the free disk). */
   readonly maxBytes?: number;
-  /** Replicas of streams and buckets; 3 in a cluster of NATS servers, else 1. */
+  /** Replicas of streams and buckets; see replicasFor. */
   readonly replicas?: number;
   /** Name of this hub, shown by NATS' tools. */
   readonly name: string;
@@ -89,10 +90,11 @@ export class Journal implements Component {
   #stopping = new AbortController();
   #lifecycle: Lifecycle | undefined;
   #restored = 0;
+  #replicas = 1;
   #opened: OpenedLog | undefined;
 
   constructor(options: JournalOptions) {
-    const { log, name, replicas = 1, clock = systemClock } = options;
+    const { log, name, clock = systemClock } = options;
     const metrics = new JournalMetrics(options.metrics);
     this.#options = options;
     this.#clock = clock;
@@ -107,6 +109,7 @@ export class Journal implements Component {
     const publisher = new Publisher({ connection, metrics, clock, onFull });
     this.#publisher = publisher;
     this.#tails = new PublishedTails(connection, clock, metrics);
+    const replicas = (): number => this.#replicas;
     this.#buckets = new OpenBuckets({ connection, publisher, streams: this.#streams, clock, log, replicas });
   }
 
@@ -274,8 +277,12 @@ export class Journal implements Component {
   }
 
   async #prepare(): Promise<OpenedLog> {
-    const { log, maxBytes, dataDir, replicas = 1, pollMs = POLL_MS } = this.#options;
+    const { log, maxBytes, dataDir, pollMs = POLL_MS } = this.#options;
     const connection = this.#connection;
+    const { servers } = this.server.target;
+    const cluster = connection.nats.info?.cluster || undefined;
+    const replicas = replicasFor(this.#options.replicas, { servers, cluster });
+    this.#replicas = replicas;
     const folder = this.server.embeds ? dataDir : undefined;
     const maxPayloadBytes = connection.nats.info?.max_payload ?? 0;
     const definitions = await streamDefinitions({ maxBytes, dataDir: folder, maxPayloadBytes, replicas });

@@ -6,6 +6,7 @@ import { type NatsConnection, nuid } from "@nats-io/transport-node";
 import type { Connection } from "#hub/journal/connection/connection.ts";
 import { toJournalError } from "#hub/journal/connection/nats-errors.ts";
 import type { Publisher } from "#hub/journal/connection/publisher.ts";
+import { retriedCall } from "#hub/journal/connection/retried-call.ts";
 import { within } from "#hub/journal/connection/waits.ts";
 import type { StreamStore } from "#hub/journal/streams/stream-store.ts";
 import type { Clock } from "#proto/kit/clock.ts";
@@ -38,8 +39,8 @@ export interface NatsBucketOptions {
   readonly streams: StreamStore;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Replicas in a cluster. */
-  readonly replicas: number;
+  /** Returns the replicas in a cluster; an existing bucket keeps more. */
+  readonly replicas: () => number;
 }
 
 /** See StateBucket. */
@@ -66,7 +67,8 @@ export class NatsBucket implements StateBucket {
 
   /** Recreates the bucket if the server has lost it. Throws unavailable or timeout. */
   async ensure(): Promise<void> {
-    const { name, connection, replicas } = this.#options;
+    const { name, connection, streams } = this.#options;
+    const replicas = this.#options.replicas();
     const settings = {
       history: 1,
       replicas,
@@ -76,10 +78,11 @@ export class NatsBucket implements StateBucket {
     const create = (nats: NatsConnection): Promise<unknown> =>
       new Kvm(jetstream(nats)).create(name, settings);
     try {
-      await within(CALL_TIMEOUT_MS, (signal) => connection.repeatable(create, signal));
+      await retriedCall(connection, create);
     } catch (error) {
       throw toJournalError(error, `bucket ${name}`);
     }
+    if (replicas > 1) await streams.replicate(this.#stream, replicas);
   }
 
   async get(key: string): Promise<StateEntry | null> {

@@ -19,6 +19,7 @@ import {
 import { type NatsConnection, nanos } from "@nats-io/transport-node";
 import type { Connection } from "#hub/journal/connection/connection.ts";
 import { isMissingMessage, isMissingStream, toJournalError } from "#hub/journal/connection/nats-errors.ts";
+import { retriedCall } from "#hub/journal/connection/retried-call.ts";
 import { within } from "#hub/journal/connection/waits.ts";
 import { DEAD_LETTER_STREAM, DOC_STREAM, RAW_STREAM } from "#proto/subjects.ts";
 
@@ -47,7 +48,7 @@ export interface StreamDefinition {
   /** true: an existing stream keeps its limit. */
   readonly keepLimit: boolean;
   readonly maxMessageBytes: number;
-  /** Replicas in a cluster. */
+  /** Replicas in a cluster; an existing stream keeps more. */
   readonly replicas: number;
 }
 
@@ -86,7 +87,7 @@ export class StreamStore {
 
   /** Creates the stream or updates it to its definition. A limit is never set below what is stored. */
   async ensure(definition: StreamDefinition): Promise<void> {
-    await this.#call(`stream ${definition.name}`, async (manager) => {
+    await this.#create(`stream ${definition.name}`, async (manager) => {
       const found = await manager.streams.info(definition.name).catch((error: unknown) => {
         if (isMissingStream(error)) return undefined;
         throw error;
@@ -99,11 +100,21 @@ export class StreamStore {
       const maxBytes = definition.keepLimit
         ? config.max_bytes
         : Math.max(definition.maxBytes, state.bytes + HEADROOM_BYTES); // the server deletes what exceeds the limit
-      const wanted = toConfig(definition, identityOf(config) || randomUUID(), maxBytes);
+      const replicas = Math.max(definition.replicas, config.num_replicas);
+      const wanted = toConfig({ ...definition, replicas }, identityOf(config) || randomUUID(), maxBytes);
       const same = Object.entries(wanted).every(([key, value]) =>
         isDeepStrictEqual(value, config[key as keyof StreamConfig]),
       );
       if (!same) await manager.streams.update(definition.name, wanted);
+    });
+  }
+
+  /** Raises the replicas of a stream that has fewer. */
+  async replicate(stream: string, replicas: number): Promise<void> {
+    await this.#create(`replicas of ${stream}`, async (manager) => {
+      const { config } = await manager.streams.info(stream);
+      if (config.num_replicas < replicas)
+        await manager.streams.update(stream, { ...config, num_replicas: replicas });
     });
   }
 
@@ -148,6 +159,17 @@ export class StreamStore {
         throw error;
       }
     });
+  }
+
+  /** Makes a call that the hub can't start without. */
+  async #create(what: string, call: (manager: JetStreamManager) => Promise<void>): Promise<void> {
+    const manage = async (nats: NatsConnection): Promise<void> =>
+      call(await jetstreamManager(nats, { checkAPI: false }));
+    try {
+      await retriedCall(this.#connection, manage);
+    } catch (error) {
+      throw toJournalError(error, what);
+    }
   }
 
   async #call<T>(what: string, call: (manager: JetStreamManager) => Promise<T>): Promise<T> {

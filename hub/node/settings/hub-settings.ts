@@ -67,6 +67,13 @@ export const hubSchema = Type.Object(
       "URLs of an existing NATS server, which several hubs may share; empty: the hub runs its own nats-server",
     ),
     "nats.token": text("", "token for nats.servers"),
+    "nats.replicas": Type.Integer({
+      minimum: 0,
+      maximum: 5,
+      default: 0,
+      description:
+        "servers of a NATS cluster that store each stream and bucket; 0: 3 where nats.servers names three servers of a cluster, else 1; existing ones never get fewer",
+    }),
     "journal.max_bytes": sizeSetting({
       default: "",
       description:

@@ -145,6 +145,7 @@ export function journalOptions({ settings, folder, log, metrics }: Given): Journ
   const servers = settings["nats.servers"];
   const token = settings["nats.token"];
   const limit = settings["journal.max_bytes"];
+  const replicas = settings["nats.replicas"];
   const tls = serverTls(settings);
   return {
     dataDir: folder,
@@ -156,6 +157,7 @@ export function journalOptions({ settings, folder, log, metrics }: Given): Journ
     ...(tls !== undefined && { tls }),
     ...(servers.length > 0 && { external: { servers, ...(token !== "" && { token }) } }),
     ...(limit !== "" && { maxBytes: parseSize(limit) }),
+    ...(replicas > 0 && { replicas }),
   };
 }
 

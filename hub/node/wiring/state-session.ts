@@ -103,7 +103,15 @@ function openBucket(connection: Connection, name: string, log: Logger): Promise<
   const metrics = new JournalMetrics(new Metrics());
   const publisher = new Publisher({ connection, metrics, clock: systemClock, onFull: () => undefined });
   const streams = new StreamStore(connection);
-  return NatsBucket.open({ name, connection, publisher, streams, clock: systemClock, log, replicas: 1 });
+  return NatsBucket.open({
+    name,
+    connection,
+    publisher,
+    streams,
+    clock: systemClock,
+    log,
+    replicas: () => 1,
+  });
 }
 
 /**
