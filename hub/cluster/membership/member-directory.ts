@@ -3,15 +3,13 @@
  * still, since a watch may be late. Times are of this hub's monotonic clock: no other clock is compared with it.
  */
 
+import { STILLNESS } from "#hub/journal/buckets/lease.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { toAppError } from "#proto/kit/errors.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { StateBucket } from "#proto/kit/state-bucket.ts";
 import { decodeMember, MEMBER_PREFIX, type MemberRecord } from "./member-record.ts";
-
-/** A member is replaced after so many durations without a renewal; it stops by itself after one. */
-export const STILLNESS = 1.5;
 
 const POLL_MS = 1_000;
 /** A longer pause between two polls means that this process or the store stood still: stillness is measured again. */
@@ -80,7 +78,7 @@ export class MemberDirectory implements Component {
     return this.#shared.get(key);
   }
 
-  /** True where the leader confirmed that the member hasn't renewed its record for 1.5 times its duration. */
+  /** True where the leader confirmed that the member hasn't renewed its record for STILLNESS durations. */
   isStill({ record, sinceMs, confirmedMs }: ObservedMember): boolean {
     return record.state === "live" && confirmedMs - sinceMs >= record.durationMs * STILLNESS;
   }

@@ -9,9 +9,9 @@ export const MEMBER_PREFIX = "node.";
 
 /**
  * Time for which a renewal keeps a member: longer than JetStream takes to elect a leader (4 to 9 s), during which nobody
- * can renew. A dead hub is replaced after 1.5 times as long.
+ * can renew. A dead hub is replaced after 1.25 times as long.
  */
-export const MEMBER_LEASE_MS = 12_000;
+export const MEMBER_LEASE_MS = 10_000;
 
 /** What a hub says of itself; stays the same while it runs. */
 export interface MemberFacts {

@@ -14,7 +14,7 @@ import type { StateBucket, StateEntry } from "#proto/kit/state-bucket.ts";
 export const LEASE_MS = 15_000;
 
 /** A contender waits for this many durations without a renewal; the holder stops by itself after one. */
-const STILLNESS = 1.5;
+export const STILLNESS = 1.25;
 
 /** Renewals per duration, so that two may fail. */
 const RENEWALS = 3;

@@ -29,7 +29,7 @@ const LONGEST_WAIT_MS = 2_000;
 const WAIT_SHARE = 0.25;
 
 /** A dead peer that closed no socket is detected after two missed pings. */
-const PING_MS = 10_000;
+const PING_MS = 4_000;
 
 /** How long `start` keeps trying: NATS may start after the hub does. */
 const CONNECT_TIMEOUT_MS = 10_000;
