@@ -166,7 +166,7 @@ export const FOLDERS: Readonly<Record<string, readonly (string | readonly string
     "options",
   ],
   "hub/cluster": ["allocation", "membership", "writes", "hosting", "catalog"],
-  "hub/host": ["client", ".", "operations", "contract", "wire"],
+  "hub/host": ["copies", "client", ".", "operations", "contract", "wire"],
   "hub/api": [
     ".",
     "routes/templates",

@@ -9,6 +9,8 @@ import { Watermarks } from "#hub/fleet/watermarks.ts";
 import type { KnownPositions } from "#hub/host/client/host-link.ts";
 import type { HostThreads, HubLogServices } from "#hub/host/client/host-threads.ts";
 import type { HostedShards } from "#hub/host/contract/hosted-shards.ts";
+import { CopyCalls } from "#hub/host/copies/copy-calls.ts";
+import { type Reach, SharedShards } from "#hub/host/copies/shared-shards.ts";
 import type { Journal } from "#hub/journal/journal.ts";
 import { AUTH_BUCKET, type OpenedAccess, openAccess } from "#hub/node/access/access.ts";
 import { CertificateWatch } from "#hub/node/settings/certificate-watch.ts";
@@ -77,7 +79,7 @@ const now = (): number => systemClock.now();
 /** Creates the parts without starting them. First compares the log with what the shards remember. */
 export async function makeFlow(dependencies: FlowDependencies): Promise<Flow> {
   const { log, journal, catalog, hosts, metrics, cluster } = dependencies;
-  const shards = hostedShards(hosts, catalog);
+  const shards = makeShards(dependencies);
   const known = await hosts.open(catalog);
   const findings = await reconcile(journal, known);
   await refuseIncompleteCopies(dependencies, known.position);
@@ -122,6 +124,7 @@ export async function makeFlow(dependencies: FlowDependencies): Promise<Flow> {
     ["pipeline threads", threads],
     ["shard feeding", following],
     ["documents", feeding],
+    ["copies", shards],
     ["access", opened],
     ["interfaces", interfaces],
     ["pipeline", pipelines],
@@ -134,6 +137,24 @@ export async function makeFlow(dependencies: FlowDependencies): Promise<Flow> {
     ["certificates", makeCertificateWatch(dependencies, servers)],
   ];
   return { servers, opened, parts };
+}
+
+/** Makes the shards as copies of those that other hubs have. */
+function makeShards({ hosts, catalog, journal, cluster, log, metrics }: FlowDependencies): SharedShards {
+  const calls = new CopyCalls({
+    transport: journal.core,
+    node: cluster.identity.node,
+    others: () => cluster.others(),
+    log,
+    metrics,
+  });
+  const logEnd = async (): Promise<Position> => {
+    if (!journal.connected) throw new AppError("unavailable", "the connection to NATS is lost");
+    const { messages, lastSequence } = await journal.state(DOC_STREAM);
+    return messages === 0 ? START : journal.positionOf(DOC_STREAM, lastSequence);
+  };
+  const reach: Reach = (...call) => hosts.reach(...call);
+  return new SharedShards({ own: hostedShards(hosts, catalog), reach, calls, logEnd, log });
 }
 
 /** Compares the log with what the shards remember; begins new incarnations if it was lost or rolled back. */

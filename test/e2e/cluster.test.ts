@@ -33,6 +33,21 @@ async function clusterHealth(hub: TestHub): Promise<{ status: string; reason: st
   return { status: body.status, reason: part?.reason ?? "" };
 }
 
+/** What is written through one hub is read by its id through the other, and found there after a refresh. */
+async function assertReadElsewhere(first: TestHub, second: TestHub): Promise<void> {
+  const found = async (hub: TestHub): Promise<number> => count(hub.searchUrl, undefined, "orders");
+  for (let n = 1; n <= 20; n += 2) {
+    await ask("PUT", `${first.searchUrl}/orders/_doc/${n}`, { n });
+    const { _source } = await ask<{ _source: unknown }>("GET", `${second.searchUrl}/orders/_doc/${n}`);
+    assert.deepEqual(_source, { n });
+    await ask("POST", `${second.searchUrl}/orders/_refresh`);
+    assert.deepEqual([await found(first), await found(second)], [n, n]);
+    const refresh = n % 4 === 1 ? "wait_for" : "true";
+    await ask("PUT", `${second.searchUrl}/orders/_doc/${n + 1}?refresh=${refresh}`, { n });
+    assert.deepEqual([await found(first), await found(second)], [n + 1, n + 1]);
+  }
+}
+
 interface World {
   readonly cluster: TestCluster;
   readonly logs: readonly SequenceLog[];
@@ -71,6 +86,7 @@ test("two hubs on one NATS are one cluster, and one goes on after kill -9 of the
   await write(100, 500);
   await untilAllFound(second, logs);
   await ask("PUT", `${second.searchUrl}/orders`, { settings: { number_of_replicas: 1 } });
+  await assertReadElsewhere(first, second);
   const info = await ask<ClusterHealth>("GET", `${second.searchUrl}/_cluster/health/orders`);
   assert.deepEqual([info.number_of_nodes, info.status], [2, "green"]);
   const nodes = await ask<string>("GET", `${second.searchUrl}/_cat/nodes?h=name,master&s=name`);

@@ -72,6 +72,8 @@ export class DocDispatcher {
   readonly #hosts: number;
   readonly #subscriptions = new Set<Subscription>();
   #reading: AbortController | undefined;
+  /** Callers that wait for a position. */
+  #hasty = 0;
   #running: Promise<void> = Promise.resolve();
 
   /** `hosts`: how many there are. */
@@ -84,6 +86,17 @@ export class DocDispatcher {
   /** Returns the reading of a host; one at a time for each. */
   readerOf(host: number): ReadDocs {
     return (after, signal) => this.#subscribe(new Subscription(host, after, signal));
+  }
+
+  /** Lets hosts learn at once how far the messages of others reach, until `reached` is settled; returns that. */
+  async hasten<T>(reached: Promise<T>): Promise<T> {
+    this.#hasty++;
+    this.#pass(this.#subscriptions);
+    try {
+      return await reached;
+    } finally {
+      this.#hasty--;
+    }
   }
 
   async *#subscribe(own: Subscription): AsyncIterable<DocEntry> {
@@ -169,6 +182,14 @@ export class DocDispatcher {
       else each.add({ position, data });
     }
     for (const each of readers) if (comparePositions(position, each.reached) > 0) each.reached = position;
+    if (this.#hasty > 0) this.#pass(readers);
+  }
+
+  #pass(readers: Iterable<Subscription>): void {
+    for (const each of readers) {
+      each.isPassDue = true;
+      each.changed.resolve();
+    }
   }
 
   /** Waits until a host has taken a message; one that takes none for too long is left behind. */

@@ -153,6 +153,11 @@ export class HostThreadClient implements CallableHost {
     return serving.link.call(operation, value, options);
   }
 
+  /** Resolves when everything up to `position` is applied. Throws timeout, unavailable. */
+  async reach(position: Position, timeoutMs: number): Promise<void> {
+    await this.call("reach", position, { timeoutMs });
+  }
+
   notify(operation: string, value: unknown): void {
     this.#serving?.link.notify(operation, value);
   }

@@ -35,6 +35,7 @@ export class HostThreads {
   readonly hosts: readonly HostThreadClient[];
   readonly #options: HostThreadsOptions;
   readonly #committed: (Position | undefined)[];
+  #dispatcher: DocDispatcher | undefined;
 
   constructor(options: HostThreadsOptions) {
     const { count, metrics } = options;
@@ -71,6 +72,7 @@ export class HostThreads {
   async follow(services: HubLogServices): Promise<void> {
     const { count, clock } = this.#options;
     const dispatcher = count === 1 ? undefined : new DocDispatcher(services.read, count, clock);
+    this.#dispatcher = dispatcher;
     await Promise.all(
       this.hosts.map((host, number) =>
         host.follow({
@@ -85,6 +87,12 @@ export class HostThreads {
   /** Lets the shards stop following the log and commit everything applied. */
   async unfollow(): Promise<void> {
     await Promise.all(this.hosts.map((host) => host.unfollow()));
+  }
+
+  /** Resolves when every host has applied everything up to `position`. Throws timeout, unavailable. */
+  async reach(position: Position, timeoutMs: number): Promise<void> {
+    const reached = Promise.all(this.hosts.map((host) => host.reach(position, timeoutMs)));
+    await (this.#dispatcher?.hasten(reached) ?? reached);
   }
 
   /** Message of DOC up to which everything was applied, as last reported. */

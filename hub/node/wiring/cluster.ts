@@ -153,6 +153,15 @@ export class ClusterNode {
     return this.directory.all().map(({ record }) => record);
   }
 
+  /** The other hubs that have renewed their membership in time, with the revisions of their records. */
+  others(): { readonly id: string; readonly revision: number }[] {
+    return this.directory
+      .all()
+      .filter((member) => member.record.id !== this.identity.node && this.directory.silentMs(member) === 0)
+      .filter(({ record }) => record.state === "live")
+      .map(({ record: { id }, revision }) => ({ id, revision }));
+  }
+
   /** Id of the hub that has the duties; undefined while none has. */
   get leader(): string | undefined {
     return dutyHolder(this.directory.shared(DUTIES_KEY)?.value);
