@@ -30,19 +30,8 @@ export class TestCluster {
 
   /** Makes a hub without starting it. */
   hub(name: string, settings: Settings = {}): TestHub {
-    const hub = new TestHub({
-      dataDir: this.#workspace.path(name, "data"),
-      logFile: this.#workspace.path(name, "hub.log"),
-      settings: {
-        "node.name": name,
-        "nats.servers": [this.nats.url],
-        "nats.token": this.nats.token,
-        "journal.max_bytes": "64mb",
-        ...settings,
-      },
-      env: { TAILRACE_VAULT_KEYS: VAULT_KEYS },
-    });
-    this.#workspace.defer(() => hub.destroy());
+    const { url, token } = this.nats;
+    const hub = clusterHub(this.#workspace, name, { servers: [url], token }, settings);
     this.hubs.push(hub);
     return hub;
   }
@@ -67,6 +56,29 @@ export class TestCluster {
     this.#workspace.defer(() => agent.kill9());
     return agent;
   }
+}
+
+/** Makes a hub of a cluster without starting it; it ends with the workspace. */
+export function clusterHub(
+  workspace: Workspace,
+  name: string,
+  nats: { readonly servers: readonly string[]; readonly token: string },
+  settings: Settings = {},
+): TestHub {
+  const hub = new TestHub({
+    dataDir: workspace.path(name, "data"),
+    logFile: workspace.path(name, "hub.log"),
+    settings: {
+      "node.name": name,
+      "nats.servers": nats.servers,
+      "nats.token": nats.token,
+      "journal.max_bytes": "64mb",
+      ...settings,
+    },
+    env: { TAILRACE_VAULT_KEYS: VAULT_KEYS },
+  });
+  workspace.defer(() => hub.destroy());
+  return hub;
 }
 
 /** Returns the number of partitions that a hub processes. */

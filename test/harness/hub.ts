@@ -147,7 +147,8 @@ export class TestHub {
   #samePorts(): Settings {
     if (this.#addresses === undefined) return {};
     const { http, dashboard, nats } = this.#addresses;
-    const ports = { "http.port": http, "dashboard.port": dashboard, "nats.port": nats };
+    const ownNats = nats.includes(",") ? {} : { "nats.port": nats }; // several addresses are of other servers
+    const ports = { "http.port": http, "dashboard.port": dashboard, ...ownNats };
     return Object.fromEntries(Object.entries(ports).map(([key, url]) => [key, Number(new URL(url).port)]));
   }
 

@@ -1,0 +1,58 @@
+/** Watches how the lines of files become searchable, to find the longest pause of each. */
+
+import { systemClock } from "#proto/kit/clock.ts";
+import { request } from "#test/harness/http.ts";
+import { LOGS } from "#test/harness/search.ts";
+import type { Node } from "./cluster-world.ts";
+
+const EVERY_MS = 500;
+
+interface Growth {
+  count: number;
+  sinceMs: number;
+}
+
+/** Files whose lines stop arriving for a while. */
+export class IngestWatch {
+  readonly #nodes: readonly Node[];
+  readonly #files = new Map<string, Growth>();
+  #longestMs = 0;
+
+  constructor(nodes: readonly Node[]) {
+    this.#nodes = nodes;
+  }
+
+  /** Polls a hub that no fault concerns until `signal` is aborted. */
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      await systemClock.sleep(EVERY_MS, signal);
+      const node = this.#nodes.find(({ isFaulty }) => !isFaulty);
+      if (node !== undefined) await this.#poll(node).catch(() => undefined);
+    }
+  }
+
+  /** Returns the longest pause of a file since the last call, ms; pauses that last count as well. */
+  takeLongestMs(): number {
+    const nowMs = systemClock.monotonic();
+    const lasting = [...this.#files.values()].map(({ sinceMs }) => nowMs - sinceMs);
+    const longestMs = Math.max(this.#longestMs, ...lasting);
+    this.#longestMs = 0;
+    return Math.round(longestMs);
+  }
+
+  async #poll({ hub }: Node): Promise<void> {
+    const body = { size: 0, aggs: { files: { terms: { field: "log.file.path", size: 100 } } } };
+    type Answer = { aggregations: { files: { buckets: { key: string; doc_count: number }[] } } };
+    const answer = await request<Answer>("POST", `${hub.searchUrl}/${LOGS}/_search`, body);
+    if (answer.status !== 200) return;
+    const nowMs = systemClock.monotonic();
+    for (const { key, doc_count: count } of answer.body.aggregations.files.buckets) {
+      const before = this.#files.get(key);
+      if (before === undefined) this.#files.set(key, { count, sinceMs: nowMs });
+      else if (count > before.count) {
+        this.#longestMs = Math.max(this.#longestMs, nowMs - before.sinceMs);
+        Object.assign(before, { count, sinceMs: nowMs });
+      }
+    }
+  }
+}

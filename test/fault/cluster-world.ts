@@ -1,0 +1,66 @@
+/** Hubs of a cluster as processes, each behind links that can be cut, with nats-servers and an agent. */
+
+import { execFileSync } from "node:child_process";
+import { type AgentProcess, startAgent } from "#test/harness/agent.ts";
+import { clusterHub, untilShared } from "#test/harness/cluster.ts";
+import type { TestHub } from "#test/harness/hub.ts";
+import { findBinary, type TestNats } from "#test/harness/nats.ts";
+import { startNatsCluster } from "#test/harness/nats-cluster.ts";
+import { TcpProxy } from "#test/harness/tcp-proxy.ts";
+import type { Workspace } from "#test/harness/workspace.ts";
+
+/** Oldest nats-server that may be one of several. */
+const CLUSTERED = [2, 10, 23] as const;
+const RAW_AND_DOC_BYTES = "256mb";
+
+/** A hub with its links to each nats-server. */
+export interface Node {
+  readonly name: string;
+  readonly hub: TestHub;
+  readonly links: readonly TcpProxy[];
+  /** True while a fault concerns it. */
+  isFaulty: boolean;
+}
+
+export interface World {
+  readonly nodes: readonly Node[];
+  readonly servers: readonly TestNats[];
+  readonly agent: AgentProcess;
+}
+
+/** Starts three nats-servers where the program is new enough, else one; `hubs` hubs; and an agent for `paths`. */
+export async function startWorld(
+  workspace: Workspace,
+  hubs: number,
+  paths: readonly string[],
+): Promise<World> {
+  const { servers, token } = await startNatsCluster(workspace, canCluster() ? 3 : 1);
+  const nodes: Node[] = [];
+  for (let number = 1; number <= hubs; number++) {
+    const links = await Promise.all(servers.map(({ port }) => TcpProxy.start(port)));
+    for (const link of links) workspace.defer(() => link.stop());
+    const urls = links.map(({ port }) => `nats://127.0.0.1:${port}`);
+    const settings = { "journal.max_bytes": RAW_AND_DOC_BYTES, "nats.replicas": servers.length };
+    const hub = clusterHub(workspace, `hub-${number}`, { servers: urls, token }, settings);
+    await hub.start();
+    nodes.push({ name: `hub-${number}`, hub, links, isFaulty: false });
+  }
+  await untilShared(nodes.map(({ hub }) => hub));
+  const agent = await startAgent({
+    folder: workspace.path("web-1", ""),
+    paths,
+    natsUrl: servers[0]!.url,
+    token,
+    settings: { name: "web-1", "output.pipeline.servers": servers.map(({ url }) => url) },
+    input: { id: "test", scan_frequency: "200ms" },
+  });
+  workspace.defer(() => agent.kill9());
+  return { nodes, servers, agent };
+}
+
+function canCluster(): boolean {
+  const text = execFileSync(findBinary(), ["--version"], { encoding: "utf8" });
+  const found = /v(\d+)\.(\d+)\.(\d+)/.exec(text)?.slice(1).map(Number) ?? [0, 0, 0];
+  const at = CLUSTERED.findIndex((least, place) => found[place] !== least);
+  return at < 0 || found[at]! > CLUSTERED[at]!;
+}

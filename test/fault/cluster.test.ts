@@ -1,0 +1,159 @@
+/**
+ * Three hubs on a JetStream cluster of three (one nats-server where the program is older than 2.10.23) under load, with
+ * one fault at a time: no line is lost or doubled, no acknowledged write is lost, no version goes back, and all copies
+ * are equal in the end.
+ */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { systemClock } from "#proto/kit/clock.ts";
+import { untilShared } from "#test/harness/cluster.ts";
+import { assertExactlyOnce } from "#test/harness/exactly-once.ts";
+import { ask } from "#test/harness/http.ts";
+import { writeInBursts } from "#test/harness/line-writer.ts";
+import { chooseSeed, randomFrom } from "#test/harness/random.ts";
+import { searchAll } from "#test/harness/search.ts";
+import { SequenceLog } from "#test/harness/sequence-log.ts";
+import { untilSteady } from "#test/harness/until.ts";
+import { Workspace } from "#test/harness/workspace.ts";
+import { Clients } from "./cluster-clients.ts";
+import { type Fault, faults } from "./cluster-faults.ts";
+import { IngestWatch } from "./cluster-ingest.ts";
+import { type Node, startWorld, type World } from "./cluster-world.ts";
+
+const SECONDS = Number(process.env["TAILRACE_FAULT_SECONDS"] ?? 60);
+const FILES = 12;
+/** Lines per second of each file. */
+const RATE = Number(process.env["TAILRACE_FAULT_LINES"] ?? 1_200) / FILES;
+/** Lines of a file whose hub dies arrive again within this time. */
+const LONGEST_PAUSE_MS = Number(process.env["TAILRACE_FAULT_PAUSE_MS"] ?? 15_000);
+const SETTLED_MS = 120_000;
+const INDICES = ["versions", "created", "counters"] as const;
+
+type Document = readonly [id: string, version: number, sequence: number, n: unknown];
+
+/** Returns the documents of an index as a hub's own copy has them. */
+async function documentsOf({ hub }: Node, index: string): Promise<Document[]> {
+  const documents: Document[] = [];
+  type Hit = { _id: string; _version: number; _seq_no: number; _source: { n: unknown } };
+  type Page = { _scroll_id: string; hits: { hits: Hit[] } };
+  const body = { size: 5_000, version: true, seq_no_primary_term: true, sort: ["_doc"] };
+  let page = await ask<Page>("POST", `${hub.searchUrl}/${index}/_search?scroll=1m`, body);
+  while (page.hits.hits.length > 0) {
+    for (const hit of page.hits.hits) documents.push([hit._id, hit._version, hit._seq_no, hit._source.n]);
+    const next = { scroll: "1m", scroll_id: page._scroll_id };
+    page = await ask<Page>("POST", `${hub.searchUrl}/_search/scroll`, next);
+  }
+  return documents.sort(([a], [b]) => (a < b ? -1 : 1));
+}
+
+/** Asserts that every hub has all that was acknowledged, and that all have the same. */
+async function assertEqualCopies({ nodes }: World, clients: Clients, hint: string): Promise<void> {
+  const [first, ...others] = nodes as [Node, ...Node[]];
+  for (const { hub } of nodes) await ask("POST", `${hub.searchUrl}/_refresh`);
+  for (const index of INDICES) {
+    const documents = await documentsOf(first, index);
+    for (const node of others)
+      assert.deepEqual(await documentsOf(node, index), documents, `${index} of ${node.name} ${hint}`);
+    assertAcknowledged(index, new Map(documents.map(([id, version, , n]) => [id, { version, n }])), clients);
+  }
+  const lines = (await searchAll(first.hub.searchUrl)).map(({ _index, _id }) => `${_index}/${_id}`).sort();
+  for (const node of others) {
+    const copy = (await searchAll(node.hub.searchUrl)).map(({ _index, _id }) => `${_index}/${_id}`).sort();
+    assert.deepEqual(copy, lines, `lines of ${node.name} ${hint}`);
+  }
+}
+
+function assertAcknowledged(
+  index: (typeof INDICES)[number],
+  found: ReadonlyMap<string, { version: number; n: unknown }>,
+  { created, versions, counters }: Clients,
+): void {
+  if (index === "created") {
+    const missing = [...created].filter((id) => !found.has(id));
+    assert.deepEqual(missing, [], "acknowledged documents that are missing");
+  } else if (index === "versions") {
+    for (const [id, version] of versions)
+      assert.ok(found.get(id)!.version >= version, `${id} has ${found.get(id)?.version}, not ${version}`);
+  } else {
+    for (const [id, { acknowledged, unknown }] of counters) {
+      const n = Number(found.get(id)?.n ?? 0);
+      const isRight = n >= acknowledged && n <= acknowledged + unknown;
+      assert.ok(isRight, `${id} is ${n} after ${acknowledged} increments and ${unknown} unknown ones`);
+    }
+  }
+}
+
+/** Lets faults happen one after the other; returns the longest pause of a file, by fault. */
+async function happen(
+  world: World,
+  all: Iterable<Fault>,
+  watch: IngestWatch,
+  note: (text: string) => void,
+): Promise<Map<string, number>> {
+  const pauses = new Map<string, number>();
+  for (const fault of all) {
+    const startedMs = systemClock.monotonic();
+    watch.takeLongestMs();
+    await fault.happen();
+    await untilShared(
+      world.nodes.map(({ hub }) => hub),
+      SETTLED_MS,
+    );
+    if (fault.node !== undefined) fault.node.isFaulty = false;
+    await systemClock.sleep(2_000);
+    const pauseMs = watch.takeLongestMs();
+    pauses.set(fault.name, pauseMs);
+    const tookMs = Math.round(systemClock.monotonic() - startedMs);
+    note(
+      `${new Date().toISOString()} ${fault.name}: settled after ${tookMs} ms, longest pause ${pauseMs} ms`,
+    );
+  }
+  return pauses;
+}
+
+test(`a cluster of three loses and doubles nothing in ${SECONDS} s of faults`, async (t) => {
+  const seed = chooseSeed();
+  const random = randomFrom(seed);
+  const hint = `(repeat with --seed ${seed})`;
+  const workspace = new Workspace(t);
+  const logs = Array.from({ length: FILES }, (_, at) => new SequenceLog(`file-${at}`));
+  const paths = logs.map((log) => workspace.path("logs", `${log.writer}.log`));
+  const world = await startWorld(workspace, 3, paths);
+  t.diagnostic(`seed ${seed}, ${world.servers.length} nats-servers`);
+  const clients = new Clients(world.nodes, randomFrom(seed + 1));
+  const watch = new IngestWatch(world.nodes);
+  const end = new AbortController();
+  const working = Promise.all([clients.run(end.signal), watch.run(end.signal)]);
+  const all = faults(world, systemClock.monotonic() + SECONDS * 1_000, random);
+  const faulty = happen(world, all, watch, (text) => t.diagnostic(text)).finally(() => end.abort());
+  const writers = logs.map((log, at) => writeWhile(faulty, log, paths[at]!, random));
+  const pauses = await faulty;
+  await Promise.all([working, ...writers]);
+
+  const written = logs.reduce((sum, log) => sum + log.count, 0);
+  t.diagnostic(
+    `${written} lines, ${clients.created.size} created, ${clients.versions.size} versioned documents, ${clients.searches} searches, ${clients.unanswered} unanswered, ${clients.wrong.length} wrong`,
+  );
+  for (const { hub } of world.nodes) await assertExactlyOnce(hub.searchUrl, logs, hint);
+  await untilSteady("the documents", async () => (await documentsOf(world.nodes[0]!, "created")).length);
+  await assertEqualCopies(world, clients, hint);
+  assert.deepEqual(clients.wrong, [], hint);
+  assert.ok(
+    clients.unanswered <= clients.searches / 1_000,
+    `${clients.unanswered} of ${clients.searches} searches`,
+  );
+  const tooLong = [...pauses].filter(([, pauseMs]) => pauseMs > LONGEST_PAUSE_MS);
+  assert.deepEqual(tooLong, [], `pauses of more than ${LONGEST_PAUSE_MS} ms ${hint}`);
+});
+
+async function writeWhile(
+  faulty: Promise<unknown>,
+  log: SequenceLog,
+  path: string,
+  random: () => number,
+): Promise<void> {
+  let isOver = false;
+  faulty.finally(() => (isOver = true)).catch(() => undefined);
+  while (!isOver) await writeInBursts({ log, path, lines: RATE, random, rate: RATE });
+}
