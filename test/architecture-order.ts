@@ -198,6 +198,7 @@ export const FOLDERS: Readonly<Record<string, readonly (string | readonly string
     "pages",
     "pages/access",
     "pages/status",
+    "pages/cluster",
     "pages/indices",
     "pages/pipelines",
     "pages/agents",

@@ -69,6 +69,12 @@ export const PAGES: Readonly<Record<string, Page>> = {
     load: () => import("#ui/pages/indices/indices.ts"),
     view: (parameters) => html`<tr-page-indices .parameters=${parameters}></tr-page-indices>`,
   },
+  cluster: {
+    title: msg("Cluster"),
+    place: "manage",
+    load: () => import("#ui/pages/cluster/cluster.ts"),
+    view: () => html`<tr-page-cluster></tr-page-cluster>`,
+  },
   status: {
     title: msg("Health"),
     place: "manage",

@@ -1,0 +1,107 @@
+/** Parts of the page of the cluster: its nodes, and a picture of where the shards are. */
+
+import { msg, str } from "@lit/localize";
+import { html, nothing, type TemplateResult } from "lit";
+import {
+  type ClusterNode,
+  type ClusterState,
+  type IndexShards,
+  type ShardCopy,
+  shardsByIndex,
+} from "#ui/services/administration/cluster-client.ts";
+import { formatBytes, formatCount } from "#ui/services/text/format.ts";
+
+/** Indices of the picture: more are found by their names. */
+const MAX_INDICES = 200;
+/** A disk that is fuller stands out, percent. */
+const FULL = 85;
+
+/** Returns the nodes with their load, as far as the hub that answers knows it. */
+export function nodesView({ nodes, shards }: ClusterState): TemplateResult {
+  const titles = [
+    msg("Node"),
+    msg("Address"),
+    msg("CPU"),
+    msg("Load"),
+    msg("Heap"),
+    msg("Disk"),
+    msg("Shards"),
+    msg("Size"),
+  ];
+  return html`<div class="table cards" tabindex="0" role="region" aria-label=${msg("Nodes")}><table role="table">
+    <thead role="rowgroup"><tr role="row">${titles.map((title, at) => html`<th scope="col" role="columnheader" class=${isNumber(at) ? "number" : ""}>${title}</th>`)}</tr></thead>
+    <tbody role="rowgroup">${nodes.map((node) => nodeRow(node, shards, titles))}</tbody></table></div>`;
+}
+
+/** CPU, load, heap, shards and size. */
+function isNumber(column: number): boolean {
+  return [2, 3, 4, 6, 7].includes(column);
+}
+
+function nodeRow(node: ClusterNode, shards: readonly ShardCopy[], titles: readonly string[]): TemplateResult {
+  const own = shards.filter((copy) => copy.node === node.name);
+  const cells: readonly (TemplateResult | string)[] = [
+    html`<span class="name">${node.name}</span>${node.isMaster ? html` <span class="tag">${msg("master")}</span>` : nothing}`,
+    node.ip || "–",
+    node.cpu === undefined ? "–" : `${formatCount(node.cpu)} %`,
+    node.load === undefined ? "–" : formatCount(node.load),
+    node.heapBytes === undefined ? "–" : formatBytes(node.heapBytes),
+    usageView(
+      node.diskBytes === undefined || node.diskFreeBytes === undefined
+        ? undefined
+        : node.diskBytes - node.diskFreeBytes,
+      node.diskBytes,
+    ),
+    formatCount(own.length),
+    formatBytes(own.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)),
+  ];
+  return html`<tr role="row">${cells.map((cell, at) => html`<td role="cell" class=${isNumber(at) ? "number" : ""} data-label=${at === 0 ? nothing : titles[at]!}>${cell}</td>`)}</tr>`;
+}
+
+function usageView(used: number | undefined, all: number | undefined): TemplateResult | string {
+  if (used === undefined) return "–";
+  if (all === undefined || all === 0) return formatBytes(used);
+  const percent = Math.min(100, (used / all) * 100);
+  return html`<span class="fill ${percent >= FULL ? "warning" : ""}"><i data-share=${percent}></i></span>${msg(str`${formatBytes(used)} of ${formatBytes(all)}`)}`;
+}
+
+const LEGEND: readonly (readonly [string, string])[] = [
+  ["primary", msg("primary")],
+  ["", msg("replica")],
+  ["moving", msg("starting or moving")],
+  ["missing", msg("unassigned")],
+];
+
+/** Returns a table of indices by nodes whose cells hold a square for each copy of a shard. */
+export function shardsView({ nodes, shards }: ClusterState, search: string): TemplateResult {
+  const found = shardsByIndex(shards).filter(({ index }) => index.includes(search.trim()));
+  if (found.length === 0) return html`<p class="muted">${msg("No index has such a name.")}</p>`;
+  const places = [
+    ...nodes.map(({ name }): string | undefined => name),
+    ...(shards.some(({ node }) => node === undefined) ? [undefined] : []),
+  ];
+  return html`<p class="legend muted" aria-hidden="true">${LEGEND.map(([look, text]) => html`<span><i class="shard ${look}"></i>${text}</span>`)}</p>
+    <div class="table" tabindex="0" role="region" aria-label=${msg("Shards")}><table>
+      <thead><tr><th scope="col">${msg("Index")}</th>${places.map((place) => html`<th scope="col">${place ?? msg("Unassigned")}</th>`)}<th scope="col" class="number">${msg("Size")}</th></tr></thead>
+      <tbody>${found.slice(0, MAX_INDICES).map((row) => indexRow(row, places))}</tbody></table></div>
+    ${found.length <= MAX_INDICES ? nothing : html`<p class="muted">${msg(str`${formatCount(found.length - MAX_INDICES)} more indices: search for their names.`)}</p>`}`;
+}
+
+function indexRow(
+  { index, byNode, sizeBytes }: IndexShards,
+  places: readonly (string | undefined)[],
+): TemplateResult {
+  return html`<tr><th scope="row"><a class="name" href="#/indices?index=${encodeURIComponent(index)}">${index}</a></th>
+    ${places.map((place) => html`<td>${(byNode.get(place) ?? []).map(shardView)}</td>`)}
+    <td class="number">${formatBytes(sizeBytes)}</td></tr>`;
+}
+
+function shardView({ shard, isPrimary, state, docs, sizeBytes }: ShardCopy): TemplateResult {
+  const look = state === "STARTED" ? "" : state === "UNASSIGNED" ? "missing" : "moving";
+  const kind = isPrimary ? msg(str`Primary of shard ${shard}`) : msg(str`Replica of shard ${shard}`);
+  const text =
+    look === "missing"
+      ? msg(str`${kind}: unassigned`)
+      : msg(str`${kind}: ${state.toLowerCase()}, ${formatCount(docs)} documents, ${formatBytes(sizeBytes)}`);
+  return html`<span class="shard ${isPrimary ? "primary" : ""} ${look}" role="img" aria-label=${text} title=${text}>${shard}</span>`;
+}
