@@ -78,7 +78,7 @@ export function plotGroups(
     frame.bottom - ((value - low) / (ticks.at(-1)! - low)) * (frame.bottom - frame.top);
   const band = (frame.right - frame.left) / Math.max(1, data.groups.length);
   const x = (group: number): number => frame.left + (group + 0.5) * band;
-  const colours = seriesColours(data.series.map(({ name }) => name));
+  const colours = seriesColours(data.series);
   const slots = isStacked ? 1 : layers.length;
   const shapes = layers.map((layer, series) =>
     kind === "bar"
@@ -219,7 +219,7 @@ export function plotRows(
   const left = Math.min(width * 0.42, longest * LETTER_PX + 16);
   const letters = Math.max(4, Math.floor((left - 16) / LETTER_PX));
   const scale = (value: number): number => (value / largest) * (width - left - 64);
-  const colours = seriesColours(data.series.map(({ name }) => name));
+  const colours = seriesColours(data.series);
   return svg`${data.groups.map((group, at) => {
     const y = 6 + at * ROW_PX;
     return svg`${cursor === at ? svg`<rect class="cursor" x="0" y=${y - 3} width=${width} height=${ROW_PX} />` : nothing}

@@ -2,7 +2,7 @@
 
 import { type SVGTemplateResult, svg } from "lit";
 import { type ChartData, type Group, groupSums, othersName } from "#ui/services/visualise/series.ts";
-import { seriesColours } from "#ui/services/visualise/series-colours.ts";
+import { type Coloured, seriesColours } from "#ui/services/visualise/series-colours.ts";
 import { colourClass, type PlotSize, round } from "./chart-plots.ts";
 
 /** More values are one slice. */
@@ -43,6 +43,11 @@ function sharesOf(groups: readonly Group[], sums: readonly number[], limit: numb
   return shown.map((share) => ({ ...share, part: share.value / whole }));
 }
 
+/** Returns what a slice's colour is chosen by. */
+export function colouredShare({ label, group }: Share): Coloured {
+  return { name: label, part: group.part };
+}
+
 /** A ring of shares. */
 export function plotRing(
   shares: readonly Share[],
@@ -51,7 +56,7 @@ export function plotRing(
 ): SVGTemplateResult {
   const radius = Math.max(20, Math.min(width, height) / 2 - 10);
   const middle = { x: width / 2, y: height / 2 };
-  const colours = seriesColours(shares.map(({ label }) => label));
+  const colours = seriesColours(shares.map(colouredShare));
   let turn = 0;
   return svg`${shares.map(({ part }, at) => {
     const from = turn;

@@ -1,15 +1,20 @@
 /** Looks of charts. */
 
 import { css, unsafeCSS } from "lit";
-import { SERIES_COLOURS } from "#ui/services/visualise/series-colours.ts";
+import { MISSING_COLOUR, OTHERS_COLOUR, SERIES_COLOURS } from "#ui/services/visualise/series-colours.ts";
 
 const colours = Array.from(
   { length: SERIES_COLOURS },
   (_, at) => `.s${at + 1}{--colour:var(--series-${at + 1})}`,
 );
 
+const greys = [
+  `.s${MISSING_COLOUR + 1}{--colour:var(--ink-faint)}`,
+  `.s${OTHERS_COLOUR + 1}{--colour:color-mix(in srgb,var(--ink-faint) 60%,var(--surface))}`,
+];
+
 export const chartStyles = css`
-  ${unsafeCSS(colours.join(""))}
+  ${unsafeCSS([...colours, ...greys].join(""))}
   :host {
     display: flex;
     flex-direction: column;

@@ -3,10 +3,10 @@
 import { msg, str } from "@lit/localize";
 import { html, nothing, type TemplateResult } from "lit";
 import { formatMeasure, formatShare } from "#ui/services/text/format.ts";
-import type { ChartData, Group, Series } from "#ui/services/visualise/series.ts";
+import type { ChartData, Group, Part, Series } from "#ui/services/visualise/series.ts";
 import { seriesColours } from "#ui/services/visualise/series-colours.ts";
 import { colourClass } from "./chart-plots.ts";
-import type { Share } from "./chart-ring.ts";
+import { colouredShare, type Share } from "./chart-ring.ts";
 
 /** Called with the part that was chosen, and whether its lines are to be left out. */
 export type OnPick = (group: Group | undefined, series: Series | undefined, exclude: boolean) => void;
@@ -35,7 +35,7 @@ export function tableView(
 interface LegendEntry {
   readonly name: string;
   readonly text: string;
-  readonly isOthers: boolean;
+  readonly part: Part;
   readonly pick: (exclude: boolean) => void;
 }
 
@@ -52,21 +52,21 @@ export function legendView(
       ? series.map((one) => ({
           name: one.name,
           text: isAdditive ? formatMeasure(sumOf(one)) : "",
-          isOthers: one.part === "others",
+          part: one.part,
           pick: (exclude) => onPick(undefined, one, exclude),
         }))
-      : shares.map(({ group, label, part }) => ({
+      : shares.map(({ group, label, part: share }) => ({
           name: label,
-          text: formatShare(part),
-          isOthers: group.part === "others",
+          text: formatShare(share),
+          part: group.part,
           pick: (exclude) => onPick(group, undefined, exclude),
         }));
-  const colours = seriesColours(entries.map(({ name }) => name));
+  const colours = seriesColours(entries);
   const content = ({ name, text }: LegendEntry, at: number): TemplateResult =>
     html`<i class="key ${colourClass(colours[at]!)}"></i><span>${name}</span>${text === "" ? nothing : html`<b>${text}</b>`}`;
-  const first = entries.findIndex(({ isOthers }) => !isOthers);
+  const first = entries.findIndex(({ part }) => part !== "others");
   return html`<ul class="legend" aria-label=${msg("Legend")} @keydown=${movePick}>${entries.map((one, at) =>
-    one.isOthers
+    one.part === "others"
       ? html`<li title=${one.name}>${content(one, at)}</li>`
       : html`<li>${pickButton(one.name, at === first ? 0 : -1, content(one, at), one.pick)}</li>`,
   )}</ul>`;
@@ -86,7 +86,7 @@ export function readoutView(
   { at, label, isLeft }: ReadoutPlace,
 ): TemplateResult {
   const title = shares === undefined ? data.groups[at]?.label : shares[at]?.label;
-  const colours = seriesColours(shares?.map((one) => one.label) ?? data.series.map(({ name }) => name));
+  const colours = seriesColours(shares?.map(colouredShare) ?? data.series);
   const lines =
     shares === undefined
       ? data.series.map(({ name, values }, series) => ({ name, value: values[at], colour: colours[series]! }))
