@@ -285,12 +285,13 @@ export class ApiServer implements Component {
         status,
         metrics,
         slowQueries: this.#parts.slowQueries,
+        indices: this.#parts.indices,
         describe,
         showsParts: auth?.mode !== "required",
       }),
       ...(saved === undefined ? [] : savedRoutes(saved)),
       ...(pipelines === undefined ? [] : pipelineRoutes(pipelines, pipelines)),
-      ...(alerts === undefined ? [] : alertRoutes(alerts, parts.indices, this.#options.access)),
+      ...(alerts === undefined ? [] : alertRoutes(alerts, parts.indices)),
       ...(retention === undefined ? [] : retentionRoutes(retention)),
     ];
     return [...own, ...signIn];

@@ -20,8 +20,9 @@ const ACCESS: AccessControl = {
       throw new AppError("unauthenticated", "sign in first");
     return Promise.resolve(ANONYMOUS);
   },
-  authorize: (_, action) => {
-    if (action !== "monitor" && action !== "search") throw new AppError("forbidden", `no right to ${action}`);
+  authorize: (_, actions) => {
+    const refused = actions.find((action) => action !== "monitor" && action !== "search");
+    if (refused !== undefined) throw new AppError("forbidden", `no right to ${refused}`);
   },
 };
 

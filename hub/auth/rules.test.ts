@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
+import { checkGrants, matches, mayReach } from "#hub/auth/accounts/index-rights.ts";
 import { Passwords } from "#hub/auth/accounts/passwords.ts";
-import { actionsOf, authorize, matches, type Principal, type Role } from "#hub/auth/accounts/principal.ts";
+import { actionsOf, authorize, mayDo, type Principal, type Role } from "#hub/auth/accounts/principal.ts";
 import { networkOf, RateLimit, Throttle } from "#hub/auth/accounts/throttle.ts";
 import { Cookies } from "#hub/auth/web/cookies.ts";
 import { html } from "#hub/auth/web/page.ts";
@@ -56,6 +57,35 @@ suite("roles", () => {
     });
     assert.throws(() => authorize(viewer, "search", "audit-2"), { code: "forbidden" });
     authorize(viewer, "monitor", "secrets");
+  });
+
+  test("a grant gives all rights of the role, or those that it names", () => {
+    const grants = ["logs-*:read", "logs-web-*:write", "own-*"];
+    const rows: [string, Parameters<typeof mayReach>[2], boolean][] = [
+      ["logs-1", ["search"], true],
+      ["logs-1", ["ingest"], false],
+      ["logs-1", [], true],
+      ["logs-web-1", ["search", "ingest"], true],
+      ["logs-web-1", ["index_manage"], false],
+      ["own-1", ["search", "ingest", "index_manage", "index_delete"], true],
+      ["other", [], false],
+    ];
+    for (const [index, actions, allowed] of rows)
+      assert.equal(mayReach(grants, index, actions), allowed, `${index} ${actions?.join(" ")}`);
+    assert.ok(!mayReach(["logs-*:", "logs-*:__proto__", "logs-*:toString"], "logs-1", ["search"]));
+    const writer = principal("editor", ["logs-*:write", "own-*"]);
+    assert.ok(mayDo(writer, "ingest") && mayDo(writer, "alert"));
+    assert.ok(!mayDo(writer, "search"), "not on each index of its grants");
+  });
+
+  test("a grant that gives nothing is refused by name", () => {
+    checkGrants(["*", "logs-*:read", "logs-*:read+write+manage+delete"]);
+    for (const grant of ["logs-*:", "logs-*:raed", ":read", "", "logs-*:read+", "logs-*:read,write"])
+      assert.throws(
+        () => checkGrants([grant]),
+        { code: "request_invalid", message: /write a pattern/ },
+        grant,
+      );
   });
 
   test("patterns", () => {

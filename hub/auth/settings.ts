@@ -5,6 +5,7 @@ import { AppError } from "#proto/kit/errors.ts";
 import { isLoopbackHost } from "#proto/kit/loopback.ts";
 import { Type } from "#proto/kit/schema.ts";
 import { durationSetting } from "#proto/kit/settings/kinds.ts";
+import { checkGrants } from "./accounts/index-rights.ts";
 
 const Duration = (fallback: string, description: string) =>
   durationSetting({ default: fallback, description });
@@ -31,7 +32,7 @@ export const authProperties = {
   "auth.roles.editor.indices": Type.Array(Type.String(), {
     default: ["*"],
     description:
-      "Index patterns that editors reach, unless the account has its own. Viewer and ingest alike.",
+      "Index patterns that editors reach, unless the account has its own; viewer and ingest alike. A pattern may name the rights it gives: logs-*:read+write (read, write, manage, delete).",
   }),
   "auth.roles.viewer.indices": Type.Array(Type.String(), {
     default: ["*"],
@@ -153,6 +154,14 @@ export function checkAuthSettings(settings: AuthSettings): void {
       "settings_invalid",
       `public.url is ${publicUrl}: passwords would travel in the clear; write https://`,
     );
+  }
+  for (const role of ["editor", "viewer", "ingest"] as const) {
+    const key = `auth.roles.${role}.indices` as const;
+    try {
+      checkGrants(settings[key]);
+    } catch (error) {
+      throw new AppError("settings_invalid", `${key}: ${(error as Error).message}`, { cause: error });
+    }
   }
   for (const scope of settings["auth.provider.scopes"]) {
     if (!URL.canParse(scope) || !/^[\x21\x23-\x5b\x5d-\x7e]+$/.test(scope)) {

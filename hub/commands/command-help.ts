@@ -104,7 +104,9 @@ export const COMMAND_HELP: Readonly<Record<string, CommandHelp>> = {
     text: "Asks for the password; in scripts it is the first line of standard input.",
     options: `
   --role ROLE         ${ROLES} (viewer)
-  --index PATTERN     indices it may access; repeatable (*)
+  --index PATTERN     indices it may access, of its role's rights all or those
+                      named: 'logs-*:read+write' (also manage, delete);
+                      repeatable (*)
   --json              print JSON
 `,
     example: "tailrace-hub user add ada --role editor --index 'logs-*'",
@@ -134,7 +136,9 @@ export const COMMAND_HELP: Readonly<Record<string, CommandHelp>> = {
     text: "Programs send it as a Bearer token; commands take it from TAILRACE_API_KEY.",
     options: `
   --role ROLE         ${ROLES} (viewer)
-  --index PATTERN     indices it may access; repeatable (*)
+  --index PATTERN     indices it may access, of its role's rights all or those
+                      named: 'logs-*:read+write' (also manage, delete);
+                      repeatable (*)
   --expires TIME      lifetime such as 12h or 90d (unlimited)
   --json              print JSON
 `,

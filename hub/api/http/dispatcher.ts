@@ -7,7 +7,7 @@ import { constants, gzip } from "node:zlib";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { warnOfParameters } from "#hub/api/compat/compatibility.ts";
 import { requestedVersion, versionNumber, warningAgent } from "#hub/api/compat/version.ts";
-import { type Action, keyOf, NOBODY, type Principal, requirePerson } from "#hub/auth/accounts/principal.ts";
+import { keyOf, mayDo, NOBODY, type Principal, requirePerson } from "#hub/auth/accounts/principal.ts";
 import { gatherWarnings } from "#hub/search/options/request-version.ts";
 import { AppError, type ErrorCode, toAppError } from "#proto/kit/errors.ts";
 import type { Logger } from "#proto/kit/log.ts";
@@ -151,7 +151,7 @@ export class Dispatcher {
       ip,
       body,
       principal,
-      may: (action) => mayDo(access, principal, action),
+      may: (action) => mayDo(principal, action),
       signal,
     });
     turn.version = requestedVersion(this.#configured, raw.headers);
@@ -166,7 +166,7 @@ export class Dispatcher {
    * the rest of the calling request (AsyncLocalStorage).
    */
   #admit(route: Route, principal: Principal, socket: Socket): void {
-    for (const action of rightsOf(route)) this.#options.access.authorize(principal, action);
+    this.#options.access.authorize(principal, rightsOf(route));
     if (route.caller === "person") requirePerson(principal);
     this.#options.onSignedIn(socket);
   }
@@ -304,17 +304,6 @@ function warningHeaders(warnings: ReadonlySet<string>, agent: string): string[] 
 /** Returns the owner that a body is charged to: the address where authentication is off, else the principal. */
 function ownerOf(principal: Principal, ip: string): string {
   return principal.kind === "anonymous" ? ip : keyOf(principal);
-}
-
-/** Whether a principal has a right that isn't needed for the whole route. */
-function mayDo(access: AccessControl, principal: Principal, action: Action): boolean {
-  try {
-    access.authorize(principal, action);
-    return true;
-  } catch (error) {
-    if (toAppError(error).code === "forbidden") return false;
-    throw error;
-  }
 }
 
 /** The body, or the parameter `source` in its place. Throws media_type. */

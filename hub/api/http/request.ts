@@ -22,7 +22,7 @@ export interface ApiRequestParts {
   /** Unpacked; empty without a body. */
   readonly body: Buffer;
   readonly principal: Principal;
-  /** Returns whether the principal has a right beside those that the route needs. */
+  /** Returns whether the principal has a right beside those that the route needs, on each index that it reaches. */
   readonly may: (action: Action) => boolean;
   readonly signal: AbortSignal;
 }

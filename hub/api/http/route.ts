@@ -61,8 +61,8 @@ export interface ApiResponse {
 /** Resolves the principal of a request. Throws unauthenticated or forbidden. */
 export interface AccessControl {
   authenticate(request: IncomingCredentials): Promise<Principal>;
-  /** Throws forbidden where `principal` may not do `action`. */
-  authorize(principal: Principal, action: Action): void;
+  /** Throws forbidden where `principal` may not do each of `actions`. The rest of the calling request runs with them. */
+  authorize(principal: Principal, actions: readonly Action[]): void;
 }
 
 /** The parts of a request that authentication uses. */

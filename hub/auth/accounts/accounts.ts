@@ -4,6 +4,7 @@ import type { AuditSink } from "#hub/auth/audit/audit.ts";
 import { Records, type Store, won } from "#hub/auth/state/records.ts";
 import { hashOf, newId, newSecret } from "#hub/auth/state/secrets.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { checkGrants } from "./index-rights.ts";
 import type { Passwords } from "./passwords.ts";
 import type { Role } from "./principal.ts";
 
@@ -75,6 +76,7 @@ export class Accounts {
         `"${account.name}" is no account name; use 1 to 100 letters, digits and . _ @ + -, a letter or digit first`,
       );
     }
+    checkGrants(account.indices ?? []);
     const passwordHash =
       account.password === undefined ? undefined : await this.#passwords.hash(account.password);
     const id = newId();
@@ -158,8 +160,9 @@ export class Accounts {
     await this.#change(name, (account) => ({ ...account, passwordHash }), actor, "password");
   }
 
-  /** Sets role and index patterns, which ends the account's sessions. Throws not_found, request_invalid for the last administrator. */
+  /** Sets role and index patterns, which ends the account's sessions. Throws not_found, request_invalid for the last administrator and for grants that give nothing. */
   async setRole(name: string, role: Role, indices: readonly string[], actor: string): Promise<void> {
+    checkGrants(indices);
     if (role !== "admin") await this.#keepOneAdministrator(name);
     await this.#change(name, (account) => ({ ...account, role, indices }), actor, `role ${role}`);
   }

@@ -4,6 +4,7 @@ import type { AuditSink } from "#hub/auth/audit/audit.ts";
 import { Records, type Store } from "#hub/auth/state/records.ts";
 import { hasHash, hashOf, newId, newSecret } from "#hub/auth/state/secrets.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { checkGrants } from "./index-rights.ts";
 import type { Role } from "./principal.ts";
 
 /** Prefix of every key, by which people and secret scanners recognise one. */
@@ -61,6 +62,7 @@ export class ApiKeys {
     if (wanted.expiresAt !== undefined && wanted.expiresAt <= now) {
       throw new AppError("request_invalid", `API key "${wanted.name}" would end in the past`);
     }
+    checkGrants(wanted.indices ?? []);
     const id = newId();
     const secret = newSecret();
     const record: ApiKey = {

@@ -1,6 +1,7 @@
 /** The authenticated caller and its rights: roles, index patterns, actions. */
 
 import { AppError } from "#proto/kit/errors.ts";
+import { allGive, isIndexAction, mayReach } from "./index-rights.ts";
 
 /** Actions that routes require. */
 export const ACTIONS = [
@@ -30,9 +31,6 @@ export type Role = keyof typeof ROLE_ACTIONS;
 /** All roles, most powerful first. */
 export const ROLES = Object.keys(ROLE_ACTIONS) as readonly Role[];
 
-/** Actions on one index, to which index patterns apply. */
-const INDEX_ACTIONS: ReadonlySet<Action> = new Set(["search", "ingest", "index_manage", "index_delete"]);
-
 /** Scopes of access tokens (the last part of their URL) and the actions they allow. Administration can't be delegated. */
 export const SCOPE_ACTIONS: Readonly<Record<string, readonly Action[]>> = {
   "logs.read": ["monitor", "search"],
@@ -49,7 +47,7 @@ export interface Principal {
   readonly name: string;
   readonly role: Role;
   readonly actions: ReadonlySet<Action>;
-  /** Patterns of index names, `*` for any characters. */
+  /** Grants on indices, see index-rights.ts. */
   readonly indices: readonly string[];
   /** Key of the dashboard session, which is not secret (see Sessions). */
   readonly sessionKey?: string;
@@ -115,11 +113,16 @@ export function authorize(principal: Principal, action: Action, index?: string):
       data,
     });
   }
-  if (index === undefined || !INDEX_ACTIONS.has(action) || mayReach(principal, index)) return;
+  if (index === undefined || !isIndexAction(action) || mayReach(principal.indices, index, [action])) return;
   throw new AppError(
     "forbidden",
     `${principal.name} (${principal.role}) may not ${action} index [${index}]; allowed are ${principal.indices.join(", ") || "none"}`,
   );
+}
+
+/** Throws forbidden unless `principal` may do each of `actions`, see `authorize`. */
+export function authorizeAll(principal: Principal, actions: readonly Action[]): void {
+  for (const action of actions) authorize(principal, action);
 }
 
 /** Throws forbidden unless `principal` is a signed-in person: keys and tokens have no sessions and consents of their own. */
@@ -131,24 +134,9 @@ export function requirePerson(principal: Principal): void {
   );
 }
 
-/** Returns true where the principal's patterns cover `index`. */
-export function mayReach(principal: Pick<Principal, "indices">, index: string): boolean {
-  return principal.indices.some((pattern) => matches(pattern, index));
-}
-
-/** Returns true where `text` matches `pattern`; `*` matches any characters. Time: text length × number of stars. */
-export function matches(pattern: string, text: string): boolean {
-  const [first = "", ...rest] = pattern.split("*");
-  if (rest.length === 0) return pattern === text;
-  if (!text.startsWith(first)) return false;
-  const last = rest.pop() ?? "";
-  let at = first.length;
-  for (const part of rest) {
-    const found = text.indexOf(part, at);
-    if (found < 0) return false;
-    at = found + part.length;
-  }
-  return text.length - last.length >= at && text.endsWith(last);
+/** Returns true where the principal may do `action`, on each index that it reaches if the action concerns one. */
+export function mayDo({ actions, indices }: Principal, action: Action): boolean {
+  return actions.has(action) && (!isIndexAction(action) || allGive(indices, action));
 }
 
 function neededScope(principal: Principal, action: Action): string | undefined {

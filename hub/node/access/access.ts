@@ -11,7 +11,15 @@ import type { AccessControl, IncomingCredentials } from "#hub/api/http/route.ts"
 import type { Documents } from "#hub/api/ports/documents.ts";
 import type { Indices } from "#hub/api/ports/indices.ts";
 import type { DashboardPlugin } from "#hub/api/server.ts";
-import { type Action, ANONYMOUS, authorize, keyOf, type Principal } from "#hub/auth/accounts/principal.ts";
+import { mayEverywhere } from "#hub/auth/accounts/index-rights.ts";
+import {
+  type Action,
+  ANONYMOUS,
+  authorize,
+  authorizeAll,
+  keyOf,
+  type Principal,
+} from "#hub/auth/accounts/principal.ts";
 import { Auth } from "#hub/auth/auth.ts";
 import type { Viewer } from "#hub/live/live-server.ts";
 import type { HubSettings } from "#hub/node/settings/hub-settings.ts";
@@ -24,13 +32,13 @@ import type { StateBucket } from "#proto/kit/state-bucket.ts";
 import { AgentGate, type AgentServer, agentAccess } from "./agent-access.ts";
 import { AuditLog, type AuditLogOptions } from "./audit-log.ts";
 import { reaches, reachOf } from "./index-access.ts";
-import { GuardedDocuments, GuardedIndices } from "./index-guard.ts";
+import { GuardedDocuments, GuardedIndices, type Sender } from "./index-guard.ts";
 
 export class Access implements AccessControl {
   readonly auth: Auth;
   readonly #required: boolean;
   /** The sender of the current request. */
-  readonly #present = new AsyncLocalStorage<Principal>();
+  readonly #present = new AsyncLocalStorage<Sender>();
 
   /** `required`: `auth.mode` is not off. */
   constructor(auth: Auth, required: boolean) {
@@ -49,9 +57,9 @@ export class Access implements AccessControl {
   }
 
   /** Throws forbidden; otherwise the rest of the request runs on behalf of the principal, see `guard`. */
-  authorize(principal: Principal, action: Action): void {
-    authorize(principal, action);
-    this.#present.enterWith(principal);
+  authorize(principal: Principal, actions: readonly Action[]): void {
+    authorizeAll(principal, actions);
+    this.#present.enterWith({ principal, actions });
   }
 
   /**
@@ -63,7 +71,7 @@ export class Access implements AccessControl {
     documents: D,
   ): { readonly indices: Indices; readonly documents: Documents } {
     if (!this.#required) return { indices, documents };
-    const guarded = new GuardedIndices(indices, () => this.#principal());
+    const guarded = new GuardedIndices(indices, () => this.#sender());
     return { indices: guarded, documents: new GuardedDocuments(documents, guarded) };
   }
 
@@ -76,7 +84,7 @@ export class Access implements AccessControl {
     return {
       id: keyOf(principal),
       byCookie: principal.sessionKey !== undefined,
-      mayRead: (index) => reaches(principal, index),
+      mayRead: (index) => reaches(principal, index, ["search"]),
       // Authenticating by the cookie again would count as use and keep the session alive while the page is open.
       isStillSignedIn: () =>
         principal.sessionKey === undefined
@@ -94,7 +102,7 @@ export class Access implements AccessControl {
     try {
       const credentials = { method: "POST", headers: { authorization }, ip };
       const principal = await this.auth.authenticator.authenticate(credentials);
-      return principal.actions.has("ingest") && principal.indices.includes("*");
+      return principal.actions.has("ingest") && mayEverywhere(principal.indices, "ingest");
     } catch (error) {
       const { status } = toAppError(error);
       if (status === 400 || status === 401 || status === 403) return false;
@@ -103,12 +111,12 @@ export class Access implements AccessControl {
   }
 
   /** Returns the indices that the current request's sender may access; all without authentication. */
-  readonly reach = (): Reach => reachOf(this.#required ? this.#principal() : ANONYMOUS);
+  readonly reach = (): Reach => reachOf(this.#required ? this.#sender().principal : ANONYMOUS);
 
-  #principal(): Principal {
-    const principal = this.#present.getStore();
-    if (principal === undefined) throw new AppError("forbidden", "the request has no authenticated sender");
-    return principal;
+  #sender(): Sender {
+    const sender = this.#present.getStore();
+    if (sender === undefined) throw new AppError("forbidden", "the request has no authenticated sender");
+    return sender;
   }
 }
 

@@ -1,12 +1,17 @@
-/** The indices that a principal may access: those of its patterns, and internal ones only as an administrator. */
+/** The indices that a principal may access: those of its grants, and internal ones only as an administrator. */
 
 import type { Reach } from "#hub/alerts/rule-store.ts";
-import { mayReach, type Principal } from "#hub/auth/accounts/principal.ts";
+import { type IndexAction, mayReach } from "#hub/auth/accounts/index-rights.ts";
+import type { Principal } from "#hub/auth/accounts/principal.ts";
 import { INTERNAL_PREFIX } from "#hub/cluster/catalog/index-names.ts";
 
-/** Returns true if `principal` may access the index `name` (concrete, no alias). */
-export function reaches(principal: Principal, name: string): boolean {
-  return isWithin(reachOf(principal), name);
+/**
+ * Returns true if `principal` may do all `actions` on the index `name` (concrete, no alias); without actions, if it has
+ * any right there. Whether its role may do them is checked with the route.
+ */
+export function reaches(principal: Principal, name: string, actions: readonly IndexAction[] = []): boolean {
+  const isVisible = principal.actions.has("administer") || !name.startsWith(INTERNAL_PREFIX);
+  return isVisible && mayReach(principal.indices, name, actions);
 }
 
 /** Returns the current access of `principal`, for work done later on its behalf. */
@@ -14,7 +19,7 @@ export function reachOf({ indices, actions }: Principal): Reach {
   return { indices, internal: actions.has("administer") };
 }
 
-/** Returns true if the index `name` (concrete, no alias) is accessible. */
-export function isWithin(reach: Reach, name: string): boolean {
-  return (reach.internal || !name.startsWith(INTERNAL_PREFIX)) && mayReach(reach, name);
+/** Returns true if the index `name` (concrete, no alias) may be searched. */
+export function isReadable(reach: Reach, name: string): boolean {
+  return (reach.internal || !name.startsWith(INTERNAL_PREFIX)) && mayReach(reach.indices, name, ["search"]);
 }

@@ -6,7 +6,7 @@ import { IndexCatalog } from "#hub/cluster/catalog/index-catalog.ts";
 import { silentLogger } from "#proto/kit/log.ts";
 import { MemoryBucket } from "#proto/kit/memory-bucket.ts";
 import { reaches } from "./index-access.ts";
-import { GuardedIndices } from "./index-guard.ts";
+import { GuardedIndices, type Sender } from "./index-guard.ts";
 
 function principal(role: Role, indices: readonly string[]): Principal {
   return { kind: "user", id: "1", name: "ada", role, actions: actionsOf(role), indices };
@@ -34,7 +34,10 @@ test("an editor can't give an index a name, or a template a pattern, beyond its 
     updateAliases: async () => void done.push("aliases"),
     putTemplate: async () => void done.push("template"),
   } as unknown as Indices;
-  const guarded = new GuardedIndices(inner, () => principal("editor", ["own-*"]));
+  const guarded = new GuardedIndices(inner, () => ({
+    principal: principal("editor", ["own-*"]),
+    actions: ["index_manage"],
+  }));
   const refused = { code: "forbidden" };
   const add = (index: string, alias: string) =>
     guarded.updateAliases([{ kind: "add", index, alias, info: {} }]);
@@ -56,6 +59,29 @@ test("an editor can't give an index a name, or a template a pattern, beyond its 
   assert.deepEqual(done, ["aliases", "template"]);
 });
 
+test("what reads and writes needs the right to read its source and the right to write its destination", async (t) => {
+  const catalog = new IndexCatalog({ bucket: new MemoryBucket(), log: silentLogger(), now: () => 0 });
+  await catalog.start();
+  t.after(() => catalog.stop());
+  for (const name of ["logs-1", "copy-1"])
+    await catalog.create(name, { settings: {}, mappings: {}, aliases: {} });
+  await catalog.updateAliases([{ kind: "add", index: "copy-1", alias: "front", info: {} }]);
+  const sender: Sender = {
+    principal: principal("editor", ["logs-*:read", "copy-*:write", "front:read"]),
+    actions: ["search", "ingest"],
+  };
+  const guarded = new GuardedIndices(catalog, () => sender);
+  const refused = { code: "forbidden" };
+  const names = (expression: string) => guarded.resolve(expression, {}).map(({ name }) => name);
+  assert.deepEqual(names("logs-1"), ["logs-1"]);
+  assert.deepEqual(names("*"), ["logs-1"], "what may not be read is left out");
+  assert.throws(() => guarded.resolve("copy-1", {}), refused);
+  assert.throws(() => guarded.resolve("front", {}), { ...refused, message: /^(?!.*copy-1)/ });
+  guarded.checkName("copy-2");
+  assert.throws(() => guarded.checkName("logs-2"), refused);
+  assert.equal(new GuardedIndices(catalog, () => ({ ...sender, actions: ["monitor"] })).all().length, 2);
+});
+
 test("the indices of a data stream are reached by who reaches the stream", async (t) => {
   const catalog = new IndexCatalog({ bucket: new MemoryBucket(), log: silentLogger(), now: () => 0 });
   await catalog.start();
@@ -65,7 +91,10 @@ test("the indices of a data stream are reached by who reaches the stream", async
   await catalog.templateCatalog.putComposable("streams", template);
   const own = await catalog.createDataStream("own-stream");
   const other = await catalog.createDataStream("other-stream");
-  const guarded = new GuardedIndices(catalog, () => principal("editor", ["own-*"]));
+  const guarded = new GuardedIndices(catalog, () => ({
+    principal: principal("editor", ["own-*"]),
+    actions: ["index_manage"],
+  }));
   assert.deepEqual(guarded.all(), [own]);
   assert.deepEqual(guarded.resolve("*", {}), [own]);
   assert.deepEqual(guarded.resolve("own-stream", {}), [own]);

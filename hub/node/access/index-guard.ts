@@ -14,7 +14,8 @@ import type {
   Indices,
   ResolveOptions,
 } from "#hub/api/ports/indices.ts";
-import type { Principal } from "#hub/auth/accounts/principal.ts";
+import { type IndexAction, isIndexAction } from "#hub/auth/accounts/index-rights.ts";
+import { type Action, authorize, type Principal } from "#hub/auth/accounts/principal.ts";
 import type { AppendResult, StoredDocument, WriteOptions, WriteResult } from "#hub/cluster/writes/writes.ts";
 import type { DocumentBatch } from "#proto/document-batch.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
@@ -22,18 +23,27 @@ import type { JsonObject } from "#proto/kit/json.ts";
 import { reaches } from "./index-access.ts";
 import { GuardedTemplates } from "./template-guard.ts";
 
+/** The sender of a request, with the actions that its route needs. */
+export interface Sender {
+  readonly principal: Principal;
+  readonly actions: readonly Action[];
+}
+
 /** Returns the sender of the current request. Throws if there is none. */
-export type CurrentPrincipal = () => Principal;
+export type CurrentSender = () => Sender;
 
 /** Resolves one name or alias; returns nothing if it doesn't exist. */
 const ONE_NAME: ResolveOptions = { ignoreUnavailable: true, allowNoIndices: true, expandWildcards: "all" };
 
-/** Index metadata. An inaccessible index is left out of wildcards, and forbidden when named. */
+/**
+ * Index metadata. An inaccessible index is left out of wildcards, and forbidden when named. Of routes that read and write,
+ * such as _reindex, what is read needs the right to search, and what is changed the other rights.
+ */
 export class GuardedIndices implements Indices {
   readonly #inner: Indices;
-  readonly #current: CurrentPrincipal;
+  readonly #current: CurrentSender;
 
-  constructor(inner: Indices, current: CurrentPrincipal) {
+  constructor(inner: Indices, current: CurrentSender) {
     this.#inner = inner;
     this.#current = current;
   }
@@ -43,20 +53,25 @@ export class GuardedIndices implements Indices {
   }
 
   all(): IndexInfo[] {
-    return this.#reached(this.#inner.all());
+    return this.#reached(this.#inner.all(), []);
   }
 
   get(name: string): IndexInfo | undefined {
     const index = this.#inner.get(name);
-    return index !== undefined && reaches(this.#current(), reachedName(index)) ? index : undefined;
+    const { principal, actions } = this.#current();
+    const needed = actions.includes("search") ? readActions(actions) : [];
+    return index !== undefined && reaches(principal, reachedName(index), needed) ? index : undefined;
   }
 
   resolve(expression: string | undefined, options: ResolveOptions): IndexInfo[] {
-    for (const part of expression?.split(",") ?? []) if (isName(part.trim())) this.requireReach(part.trim());
+    const { principal, actions } = this.#current();
+    const needed = readActions(actions);
+    for (const part of expression?.split(",") ?? [])
+      if (isName(part.trim())) this.requireReach(part.trim(), needed);
     const found = this.#inner.resolve(expression, options);
-    const reached = this.#reached(found);
+    const reached = this.#reached(found, needed);
     if (reached.length === 0 && found.length > 0 && options.allowNoIndices === false) {
-      throw unreachable(this.#current(), expression ?? "_all");
+      throw unreachable(principal, expression ?? "_all");
     }
     return reached;
   }
@@ -120,13 +135,17 @@ export class GuardedIndices implements Indices {
     this.requireAll(
       actions.flatMap((each) => (each.kind === "add" ? [each.index, each.alias] : [each.index])),
     );
+    const removed = actions.filter(({ kind }) => kind === "remove_index").map(({ index }) => index);
+    if (removed.length > 0) {
+      authorize(this.#current().principal, "index_delete");
+      this.requireAll(removed, ["index_delete"]);
+    }
     return this.#inner.updateAliases(actions);
   }
 
   templates(): Readonly<Record<string, IndexTemplate>> {
-    const principal = this.#current();
     const own = ([, { index_patterns: patterns }]: [string, IndexTemplate]): boolean =>
-      patterns.every((pattern) => reaches(principal, pattern));
+      this.isReached(patterns);
     return Object.fromEntries(Object.entries(this.#inner.templates()).filter(own));
   }
 
@@ -142,28 +161,40 @@ export class GuardedIndices implements Indices {
     return this.#inner.deleteTemplates(names);
   }
 
-  /** Throws forbidden unless everything that `name` (or alias) stands for is accessible. */
-  requireReach(name: string): void {
+  /** Throws forbidden unless everything that `name` (or alias) stands for may be changed, or `needed` be done with it. */
+  requireReach(name: string, needed?: readonly IndexAction[]): void {
     const targets = this.#inner.resolve(name, ONE_NAME).map(reachedName);
-    this.requireAll(targets.length === 0 ? [name] : targets);
+    const { principal, actions } = this.#current();
+    const wanted = needed ?? writeActions(actions);
+    const isAllowed = (target: string): boolean => reaches(principal, target, wanted);
+    // The refusal names what the request named: an alias doesn't show the indices behind it.
+    if (!(targets.length === 0 ? [name] : targets).every(isAllowed)) throw unreachable(principal, name);
+  }
+
+  /** Throws forbidden unless everything that `name` (or alias) stands for may be read. */
+  requireRead(name: string): void {
+    this.requireReach(name, readActions(this.#current().actions));
   }
 
   /** Returns true if each of the concrete `names` is accessible. */
   isReached(names: readonly string[]): boolean {
-    const principal = this.#current();
-    return names.every((name) => reaches(principal, name));
+    const { principal, actions } = this.#current();
+    return names.every((name) => reaches(principal, name, readActions(actions)));
   }
 
-  /** Throws forbidden unless each of the concrete `names` is accessible. */
-  requireAll(names: readonly string[]): void {
-    const principal = this.#current();
-    const refused = names.find((name) => !reaches(principal, this.#inner.get(name)?.dataStream ?? name));
+  /** Throws forbidden unless each of the concrete `names` may be changed, or `needed` be done with it. */
+  requireAll(names: readonly string[], needed?: readonly IndexAction[]): void {
+    const { principal, actions } = this.#current();
+    const wanted = needed ?? writeActions(actions);
+    const refused = names.find(
+      (name) => !reaches(principal, this.#inner.get(name)?.dataStream ?? name, wanted),
+    );
     if (refused !== undefined) throw unreachable(principal, refused);
   }
 
-  #reached(indices: readonly IndexInfo[]): IndexInfo[] {
-    const principal = this.#current();
-    return indices.filter((index) => reaches(principal, reachedName(index)));
+  #reached(indices: readonly IndexInfo[], needed: readonly IndexAction[]): IndexInfo[] {
+    const { principal } = this.#current();
+    return indices.filter((index) => reaches(principal, reachedName(index), needed));
   }
 }
 
@@ -197,7 +228,7 @@ export class GuardedDocuments implements Documents {
     id: string,
     options: { readonly routing?: string },
   ): Promise<StoredDocument | null> {
-    this.#indices.requireReach(index);
+    this.#indices.requireRead(index);
     return this.#inner.get(index, id, options);
   }
 
@@ -215,6 +246,18 @@ export class GuardedDocuments implements Documents {
       return { index, id, error: toAppError(error) };
     }
   }
+}
+
+/** Returns the rights that a route with these actions needs on what it reads. */
+function readActions(actions: readonly Action[]): IndexAction[] {
+  const own = actions.filter(isIndexAction);
+  return own.includes("search") ? own.filter((action) => action !== "ingest") : own;
+}
+
+/** Returns the rights that a route with these actions needs on what it changes. */
+function writeActions(actions: readonly Action[]): IndexAction[] {
+  const own = actions.filter(isIndexAction);
+  return own.length > 1 ? own.filter((action) => action !== "search") : own;
 }
 
 /** Returns the name to which permissions apply: for backing indices, that of the data stream. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { AccessControl } from "#hub/api/http/route.ts";
-import { actionsOf, authorize, isRole, ROLES } from "#hub/auth/accounts/principal.ts";
+import { actionsOf, authorizeAll, isRole, ROLES } from "#hub/auth/accounts/principal.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { FakeHub } from "#test/support/api/fake-hub.ts";
 import { clientOf } from "#test/support/api/http-client.ts";
@@ -23,7 +23,7 @@ const access: AccessControl = {
       indices: ["*"],
     });
   },
-  authorize,
+  authorize: authorizeAll,
 };
 
 const hub = new FakeHub();

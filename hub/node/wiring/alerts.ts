@@ -5,7 +5,7 @@ import { Alerts, type AlertsOptions } from "#hub/alerts/alerts.ts";
 import { Notifier } from "#hub/alerts/notifier.ts";
 import type { IndexCatalog } from "#hub/cluster/catalog/index-catalog.ts";
 import type { HostedShards } from "#hub/host/contract/hosted-shards.ts";
-import { isWithin } from "#hub/node/access/index-access.ts";
+import { isReadable } from "#hub/node/access/index-access.ts";
 import type { HubSettings } from "#hub/node/settings/hub-settings.ts";
 import { systemClock } from "#proto/kit/clock.ts";
 import type { Logger } from "#proto/kit/log.ts";
@@ -38,7 +38,7 @@ export function wireAlerts({
   const search = new AlertSearch((expression, reach) => {
     const options = { ignoreUnavailable: true, allowNoIndices: true };
     const found = catalog.resolve(expression, options);
-    const open = found.filter(({ name, state }) => state === "open" && isWithin(reach, name));
+    const open = found.filter(({ name, state }) => state === "open" && isReadable(reach, name));
     return open.map(({ uuid }) => ({ uuid, typeName: "_doc" }));
   }, shards);
   const notifier = new Notifier({
@@ -49,7 +49,7 @@ export function wireAlerts({
   const maySee: AlertsOptions["maySee"] = ({ rule, reach }) => {
     const sender = writer();
     const found = catalog.resolve(rule.index, { ignoreUnavailable: true, allowNoIndices: true });
-    return found.every(({ name }) => !isWithin(reach, name) || isWithin(sender, name));
+    return found.every(({ name }) => !isReadable(reach, name) || isReadable(sender, name));
   };
   return new Alerts({
     bucket,

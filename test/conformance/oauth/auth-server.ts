@@ -13,7 +13,7 @@ import { BodyReader } from "#hub/api/http/request-body.ts";
 import { json, type Route } from "#hub/api/http/route.ts";
 import { authRoutes } from "#hub/api/routes/auth/all.ts";
 import { Passwords } from "#hub/auth/accounts/passwords.ts";
-import { type Action, authorize } from "#hub/auth/accounts/principal.ts";
+import { type Action, authorizeAll } from "#hub/auth/accounts/principal.ts";
 import type { AuditEvent } from "#hub/auth/audit/audit.ts";
 import { Auth } from "#hub/auth/auth.ts";
 import type { AuthSettings } from "#hub/auth/settings.ts";
@@ -268,7 +268,7 @@ function dispatcherOf(auth: Auth, log: Logger): Dispatcher {
   const { authenticator } = auth;
   return new Dispatcher({
     routes: [...authRoutes(auth, log), ...(["search", "save", "ingest"] as const).map(sampleRoute)],
-    access: { authenticate: (request) => authenticator.authenticate(request), authorize },
+    access: { authenticate: (request) => authenticator.authenticate(request), authorize: authorizeAll },
     bodies: new BodyReader(metrics),
     metrics: apiMetrics(metrics),
     log,

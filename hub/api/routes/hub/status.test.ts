@@ -22,8 +22,14 @@ async function health(showsParts: boolean, isReady: boolean): Promise<ApiRespons
     ready: () => isReady,
     health: () => REPORT,
   };
-  const slowQueries = new SlowQueries(systemClock, silentLogger(), 1_000);
-  const routes = hubRoutes({ status, metrics: new Metrics(), slowQueries, describe: () => ({}), showsParts });
+  const routes = hubRoutes({
+    status,
+    metrics: new Metrics(),
+    slowQueries: new SlowQueries(systemClock, silentLogger(), 1_000),
+    indices: { get: () => undefined },
+    describe: () => ({}),
+    showsParts,
+  });
   const route = routes.find(({ paths }) => paths.includes("/health"));
   assert.equal(route?.caller, "anybody");
   return await route.handle({} as ApiRequest);

@@ -2,6 +2,7 @@
 
 import type { SlowQueries } from "#hub/api/context/slow-queries.ts";
 import { json, type Route } from "#hub/api/http/route.ts";
+import type { Indices } from "#hub/api/ports/indices.ts";
 import type { HubStatus } from "#hub/api/ports/status.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
@@ -11,6 +12,8 @@ export interface HubParts {
   readonly status: HubStatus;
   readonly metrics: Metrics;
   readonly slowQueries: SlowQueries;
+  /** As the sender of a request may see them. */
+  readonly indices: Pick<Indices, "get">;
   /** Returns the description of all interfaces. */
   readonly describe: () => JsonObject;
   /** False: `/health`, which probes read without a sign-in, shows only the state of the hub as a whole. */
@@ -20,7 +23,8 @@ export interface HubParts {
 /** The text format of Prometheus, version 0.0.4. */
 const METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
-export function hubRoutes({ status, metrics, slowQueries, describe, showsParts }: HubParts): Route[] {
+export function hubRoutes(parts: HubParts): Route[] {
+  const { status, metrics, slowQueries, indices, describe, showsParts } = parts;
   return [
     {
       methods: ["GET"],
@@ -56,11 +60,13 @@ export function hubRoutes({ status, metrics, slowQueries, describe, showsParts }
       paths: ["/api/slow-queries"],
       params: [],
       action: "search",
-      summary: "Lists slow searches, the newest first.",
+      summary: "Lists slow searches of indices that one may search, the newest first.",
       handle: () =>
         json({
           threshold_ms: Number.isFinite(slowQueries.thresholdMs) ? slowQueries.thresholdMs : null,
-          queries: slowQueries.list(),
+          queries: slowQueries
+            .list()
+            .filter((query) => query.indices.every((name) => indices.get(name) !== undefined)),
         }),
     },
     {

@@ -1,0 +1,88 @@
+/**
+ * Rights per index. A grant is a pattern of index names, `*` for any characters. It gives every right that the role has
+ * there, or only those that are named after a colon: `logs-*`, `logs-*:read`, `logs-web-*:read+write`. Index names hold
+ * no colon.
+ */
+
+import { AppError } from "#proto/kit/errors.ts";
+
+/** Rights that a grant may name, with the action that each allows. */
+export const INDEX_RIGHTS = {
+  read: "search",
+  write: "ingest",
+  manage: "index_manage",
+  delete: "index_delete",
+} as const;
+
+/** Actions on one index, to which grants apply. */
+export type IndexAction = (typeof INDEX_RIGHTS)[keyof typeof INDEX_RIGHTS];
+
+/** Returns true for actions on one index. */
+export function isIndexAction(action: string): action is IndexAction {
+  return Object.values<string>(INDEX_RIGHTS).includes(action);
+}
+
+/** Returns true where `grants` allow all `actions` on `index`; without actions, where any right on it is granted. */
+export function mayReach(
+  grants: readonly string[],
+  index: string,
+  actions: readonly IndexAction[] = [],
+): boolean {
+  if (actions.length === 0) return grants.some((grant) => matches(patternOf(grant), index));
+  return actions.every((action) =>
+    grants.some((grant) => gives(grant, action) && matches(patternOf(grant), index)),
+  );
+}
+
+/** Returns true where every grant allows `action`: on whatever index the principal reaches, it may do it. */
+export function allGive(grants: readonly string[], action: IndexAction): boolean {
+  return grants.every((grant) => gives(grant, action));
+}
+
+/** Returns true where a grant allows `action` on every index. */
+export function mayEverywhere(grants: readonly string[], action: IndexAction): boolean {
+  return grants.some((grant) => patternOf(grant) === "*" && gives(grant, action));
+}
+
+/** Throws request_invalid for a grant without a pattern or with a right that doesn't exist. */
+export function checkGrants(grants: readonly string[]): void {
+  for (const grant of grants) {
+    const pattern = patternOf(grant);
+    const names = grant.slice(pattern.length + 1).split("+");
+    const known = (name: string): boolean => Object.hasOwn(INDEX_RIGHTS, name);
+    if (pattern !== "" && (pattern === grant || names.every(known))) continue;
+    throw new AppError(
+      "request_invalid",
+      `"${grant}" gives no rights on indices; write a pattern such as logs-*, or a pattern with rights such as logs-*:read+write (${Object.keys(INDEX_RIGHTS).join(", ")})`,
+    );
+  }
+}
+
+/** Returns true where `text` matches `pattern`; `*` matches any characters. Time: text length × number of stars. */
+export function matches(pattern: string, text: string): boolean {
+  const [first = "", ...rest] = pattern.split("*");
+  if (rest.length === 0) return pattern === text;
+  if (!text.startsWith(first)) return false;
+  const last = rest.pop() ?? "";
+  let at = first.length;
+  for (const part of rest) {
+    const found = text.indexOf(part, at);
+    if (found < 0) return false;
+    at = found + part.length;
+  }
+  return text.length - last.length >= at && text.endsWith(last);
+}
+
+function patternOf(grant: string): string {
+  const mark = grant.indexOf(":");
+  return mark < 0 ? grant : grant.slice(0, mark);
+}
+
+function gives(grant: string, action: IndexAction): boolean {
+  const mark = grant.indexOf(":");
+  if (mark < 0) return true;
+  const names = grant.slice(mark + 1).split("+");
+  return names.some(
+    (name) => Object.hasOwn(INDEX_RIGHTS, name) && INDEX_RIGHTS[name as keyof typeof INDEX_RIGHTS] === action,
+  );
+}
