@@ -26,24 +26,12 @@ import type { OutputDefinition, OutputWriter, Shaper, WriterContext } from "#hub
 import type { RegexpGuard } from "#hub/pipeline/regexp/regexp-guard.ts";
 import type { Event } from "#proto/event.ts";
 import type { Clock } from "#proto/kit/clock.ts";
-import { AppError } from "#proto/kit/errors.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import { anyTable, list, optional, options, text, withoutEffect } from "#proto/kit/options.ts";
 import { Type } from "#proto/kit/schema.ts";
+import { checkManaged, pathRefused } from "./managed-limits.ts";
 
 const ECS_OPTION = "ecs_compatibility";
-
-/** Options that name files which plugins read without `resolvePath`. */
-const FILE_OPTIONS = new Set([
-  "credentials_file",
-  "nkey_seed_file",
-  "patterns_dir",
-  "ssl_certificate_authorities",
-  "ssl_certificate_path",
-  "ssl_keystore_location",
-  "ssl_truststore_location",
-  "template",
-]);
 
 export interface CompileOptions {
   readonly variables: Variables;
@@ -58,7 +46,7 @@ export interface CompileOptions {
   readonly names?: Names;
   /** See FilterContext.isChecked; false without it. */
   readonly isChecked?: boolean;
-  /** True: the pipeline was made through the hub interface, so that it may name no file of this machine. */
+  /** True: the pipeline was made through the hub interface, see managed-limits.ts. */
   readonly isManaged?: boolean;
 }
 
@@ -185,10 +173,7 @@ export class PluginMaker {
   #read(node: PluginNode, schema: TObject, title: string): OptionValues {
     const { variables, ecsCompatibility } = this.#options;
     const values = readOptions(node, schema, title, variables, this.#report);
-    if (this.#options.isManaged === true)
-      for (const { name, value } of node.attributes)
-        if (FILE_OPTIONS.has(name))
-          this.#report("error", value.range, `${title}: "${name}" ${NO_FILES}`, USE_A_FILE);
+    if (this.#options.isManaged === true) checkManaged(node, title, this.#report);
     const isOpen =
       ECS_OPTION in schema.properties && !node.attributes.some(({ name }) => name === ECS_OPTION);
     if (isOpen && ecsCompatibility !== undefined) values[ECS_OPTION] = ecsCompatibility;
@@ -260,8 +245,7 @@ export class PluginMaker {
   #resolvePath(node: PluginNode): (path: string) => string {
     const folder = dirname(node.range.source.file);
     return (path) => {
-      if (this.#options.isManaged === true)
-        throw new AppError("forbidden", `"${path}" ${NO_FILES}; ${USE_A_FILE}`);
+      if (this.#options.isManaged === true) throw pathRefused(path);
       return resolve(folder, path);
     };
   }
@@ -271,9 +255,6 @@ export class PluginMaker {
       this.#report(severity, optionRange(node, option), message, hint);
   }
 }
-
-const NO_FILES = "names a file, which pipelines of the page may not read";
-const USE_A_FILE = "write the pipeline into a file that path.config names";
 
 /** Options of every codec. */
 export const CODEC_OPTIONS = options({

@@ -185,11 +185,36 @@ test("a pipeline of the page names no file of the machine, in whatever plugin", 
     'output { kafka { topic_id => "a" ssl_keystore_location => "/hub.key" } }',
   ];
   for (const text of texts) {
-    const options = { variables: {}, clock: systemClock, random: () => 0.5, guard: new RegexpGuard() };
-    const { diagnostics } = compilePipeline([new SourceText("p.conf", text)], {
-      ...options,
-      isManaged: true,
-    });
-    assert.match(diagnostics[0]?.message ?? "", /which pipelines of the page may not read/, text);
+    const [first] = managedDiagnostics(text);
+    assert.match(first?.message ?? "", /which pipelines of the page may not read/, text);
   }
 });
+
+test("a pipeline of the page puts no secret into events, but may connect with one", () => {
+  for (const text of [
+    'filter { mutate { add_field => { "a" => "${DB_PASSWORD}" } } }',
+    'filter { mutate { add_field => { "${DB_PASSWORD:none}" => "a" } } }',
+    'input { generator { message => "${DB_PASSWORD}" } }',
+    'input { http { port => 1 add_field => { "a" => ["b", "${DB_PASSWORD}"] } } }',
+    'input { generator { codec => line { charset => "${DB_PASSWORD}" } } }',
+    'output { elasticsearch { hosts => "other:9200" index => "x-${DB_PASSWORD}" } }',
+    'filter { if [message] =~ "^${DB_PASSWORD}" { drop { } } }',
+    'filter { if !("a" in ["${DB_PASSWORD}"] and [b] == 1) { drop { } } }',
+  ]) {
+    const [first] = managedDiagnostics(text);
+    assert.match(first?.message ?? "", /may only do in credentials of inputs and outputs/, text);
+  }
+  const connects =
+    'output { elasticsearch { hosts => "other:9200" user => "me" password => "${DB_PASSWORD}" } }';
+  assert.deepEqual(managedDiagnostics(connects), []);
+});
+
+function managedDiagnostics(text: string) {
+  return compilePipeline([new SourceText("p.conf", text)], {
+    variables: { DB_PASSWORD: "hunter2" },
+    clock: systemClock,
+    random: () => 0.5,
+    guard: new RegexpGuard(),
+    isManaged: true,
+  }).diagnostics;
+}

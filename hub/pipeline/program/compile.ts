@@ -22,6 +22,7 @@ import {
   PluginMaker,
 } from "./compile-plugin.ts";
 import { compileCondition } from "./condition.ts";
+import { checkManagedCondition } from "./managed-limits.ts";
 import { type Instruction, Program } from "./program.ts";
 
 export interface Compiled {
@@ -105,6 +106,7 @@ class Compiler {
       this.#steps(steps, section);
       ends.push(this.#reserve());
       if (condition === undefined) continue;
+      if (this.#options.isManaged === true) checkManagedCondition(condition, this.#report);
       const compiled = compileCondition(condition, this.#options, this.#report);
       this.#instructions[test] = { kind: "unless", condition: compiled, target: this.#instructions.length };
     }
