@@ -9,7 +9,7 @@ import { optionalText } from "./values.ts";
 /** Objects within each other that are followed. */
 const MAX_DEPTH = 20;
 
-/** Returns settings with dotted keys without the leading "index.". Lists stay values. Throws settings_invalid. */
+/** Returns settings with dotted keys without the leading "index.". Lists of texts stay values. Throws settings_invalid. */
 export function flattenSettings(settings: unknown): JsonObject {
   const flat: JsonObject = {};
   if (settings === undefined || settings === null) return flat;
@@ -76,6 +76,8 @@ function flattenInto(flat: JsonObject, prefix: string, value: JsonObject, depth:
   for (const [key, each] of Object.entries(value)) {
     const path = prefix === "" ? key : `${prefix}.${key}`;
     if (isObject(each)) flattenInto(flat, path, each, depth + 1);
+    else if (Array.isArray(each) && each.some((item) => typeof item === "object"))
+      throw new AppError("settings_invalid", `the setting [${path}] is a list, which may hold texts only`);
     else flat[path] = each;
   }
 }
