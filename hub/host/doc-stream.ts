@@ -4,7 +4,6 @@ import type { DocEntry } from "#hub/cluster/hosting/log-follower.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { Position } from "#proto/position.ts";
 import type { Peer } from "./wire/peer.ts";
-import { errorOf } from "./wire/values.ts";
 
 /** One reading, from a position until it is ended. */
 class Reading {
@@ -78,7 +77,7 @@ export class DocStream {
   }
 
   /** Takes the end of a reading that failed at the front. */
-  fail({ reading, error }: { readonly reading: number; readonly error: unknown }): void {
-    if (this.#current?.number === reading) this.#current.end(errorOf(error));
+  fail({ reading, error }: { readonly reading: number; readonly error: AppError }): void {
+    if (this.#current?.number === reading) this.#current.end(error);
   }
 }

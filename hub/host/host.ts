@@ -19,7 +19,6 @@ import { hostState } from "./operations/host-state.ts";
 import type { HostState, Operation } from "./operations/operation.ts";
 import type { Channel } from "./wire/channel.ts";
 import { type IncomingCall, type Message, Peer } from "./wire/peer.ts";
-import { plainError } from "./wire/values.ts";
 
 export interface HostOptions {
   readonly channel: Channel;
@@ -102,7 +101,7 @@ export class Host {
       oldest: async () => (await this.#front.call("oldest", null)).value as Position,
       reply: (subject, data) => this.#front.notify("reply", subject, [data]),
       deadLetter: async ({ position, data }, reason) => {
-        await this.#front.call("deadLetter", { position, reason: plainError(reason) }, { parts: [data] });
+        await this.#front.call("deadLetter", { position, reason }, { parts: [data] });
       },
       onCommitted: (position) => this.#front.notify("committed", position),
     });

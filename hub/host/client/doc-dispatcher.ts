@@ -25,7 +25,7 @@ const MAX_WAITING = 16;
 /** How long the others wait for a host that takes none. */
 const HOLD_MS = 1_000;
 /** Interval in which hosts learn how far the messages of others reach. */
-const PASS_MS = 200;
+const PASS_MS = 100;
 
 /** The reading of one host. */
 class Subscription {

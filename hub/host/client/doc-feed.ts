@@ -5,8 +5,7 @@
 
 import type { DocEntry } from "#hub/cluster/hosting/log-follower.ts";
 import type { Peer } from "#hub/host/wire/peer.ts";
-import { plainError } from "#hub/host/wire/values.ts";
-import { AppError } from "#proto/kit/errors.ts";
+import { AppError, toAppError } from "#proto/kit/errors.ts";
 import type { Position } from "#proto/position.ts";
 
 /** Bytes and messages that a host has ahead; a single message may be larger. */
@@ -110,7 +109,7 @@ export class DocFeed {
   }
 
   #fail({ number }: Reading, error: unknown): void {
-    this.#host.notify("readingFailed", { reading: number, error: plainError(error) });
+    this.#host.notify("readingFailed", { reading: number, error: toAppError(error) });
   }
 }
 

@@ -6,7 +6,6 @@ import type { DocMessage } from "#hub/cluster/hosting/log-follower.ts";
 import type { HostReport } from "#hub/host/host.ts";
 import type { Channel } from "#hub/host/wire/channel.ts";
 import { type CallOptions, type IncomingCall, type Message, Peer } from "#hub/host/wire/peer.ts";
-import { errorOf } from "#hub/host/wire/values.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { type Logger, writeSentLine } from "#proto/kit/log.ts";
 import type { Position } from "#proto/position.ts";
@@ -126,8 +125,8 @@ export class HostLink {
     }
     if (operation === "oldest") return { value: await this.#services?.oldest() };
     if (operation === "deadLetter") {
-      const { position, reason } = value as { readonly position: Position; readonly reason: unknown };
-      await this.#services?.deadLetter({ position, data: parts[0]! }, errorOf(reason));
+      const { position, reason } = value as { readonly position: Position; readonly reason: AppError };
+      await this.#services?.deadLetter({ position, data: parts[0]! }, reason);
       return { value: null };
     }
     throw new AppError("internal", `the front has no operation ${operation}`);

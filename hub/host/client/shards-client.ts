@@ -18,7 +18,7 @@ import type {
   ValidateCall,
   Validation,
 } from "#hub/host/contract/calls.ts";
-import { type Found, failuresOf, unpackFound } from "#hub/host/contract/found.ts";
+import { type Found, unpackFound } from "#hub/host/contract/found.ts";
 import type {
   FoundDocuments,
   HostedShards,
@@ -79,9 +79,7 @@ export class ShardsClient implements HostedShards {
   }
 
   async count(call: CountCall, signal: AbortSignal): Promise<Count> {
-    const { value } = await this.#host.call("count", call, { signal });
-    const { failures, ...count } = value as Count;
-    return { ...count, failures: failuresOf(failures) };
+    return (await this.#host.call("count", call, { signal })).value as Count;
   }
 
   async validate(call: ValidateCall, signal: AbortSignal): Promise<readonly Validation[]> {

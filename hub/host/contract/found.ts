@@ -1,10 +1,9 @@
 /** The answer to a search on its way: hits, aggregations and suggestions are JSON text, which the front passes on. */
 
 import type { Message } from "#hub/host/wire/peer.ts";
-import { errorOf, plainError } from "#hub/host/wire/values.ts";
 import { writeJson } from "#hub/search/options/json-writer.ts";
 import { RawJson } from "#hub/search/options/raw-json.ts";
-import type { SearchResponse, ShardFailure } from "#hub/search/phases/contract.ts";
+import type { SearchResponse } from "#hub/search/phases/contract.ts";
 import type { AnswerForm } from "./calls.ts";
 import { withObjectTotals } from "./object-totals.ts";
 
@@ -21,11 +20,7 @@ export interface Found
   readonly suggest: RawJson | undefined;
 }
 
-/** A shard that failed, with its error as plain data. */
-type PlainFailure = Omit<ShardFailure, "error"> & { readonly error: unknown };
-
-type FoundValue = Omit<Found, "hits" | "aggregations" | "suggest" | "shards"> & {
-  readonly shards: Omit<Found["shards"], "failures"> & { readonly failures: readonly PlainFailure[] };
+type FoundValue = Omit<Found, "hits" | "aggregations" | "suggest"> & {
   /** Places of the parts. */
   readonly aggregations: number;
   readonly suggest: number;
@@ -33,7 +28,7 @@ type FoundValue = Omit<Found, "hits" | "aggregations" | "suggest" | "shards"> & 
 
 /** Returns the message that carries an answer. */
 export function packFound(
-  { hits, aggregations, suggest, cursor: _cursor, shards, ...facts }: SearchResponse,
+  { hits, aggregations, suggest, cursor: _cursor, ...facts }: SearchResponse,
   { objectTotals }: Pick<AnswerForm, "objectTotals">,
 ): Message {
   const parts: Uint8Array[] = [];
@@ -47,30 +42,18 @@ export function packFound(
     hitCount: hits.length,
     aggregations: add(aggregations),
     suggest: suggest === undefined ? -1 : parts.push(Buffer.from(writeJson(suggest))) - 1,
-    shards: { ...shards, failures: plainFailures(shards.failures) },
   };
   return { value, parts };
 }
 
 /** Returns the answer of `packFound`. */
 export function unpackFound({ value, parts = [] }: Message): Found {
-  const { aggregations, suggest, shards, ...facts } = value as FoundValue;
+  const { aggregations, suggest, ...facts } = value as FoundValue;
   const part = (place: number): RawJson | undefined => (place < 0 ? undefined : new RawJson(parts[place]!));
   return {
     ...facts,
     hits: new RawJson(parts[0]!),
     aggregations: part(aggregations),
     suggest: part(suggest),
-    shards: { ...shards, failures: failuresOf(shards.failures) },
   };
-}
-
-/** Returns failures of shards as plain data. */
-export function plainFailures(failures: readonly ShardFailure[]): PlainFailure[] {
-  return failures.map((failure) => ({ ...failure, error: plainError(failure.error) }));
-}
-
-/** Returns the failures of `plainFailures`. */
-export function failuresOf(failures: readonly PlainFailure[]): ShardFailure[] {
-  return failures.map((failure) => ({ ...failure, error: errorOf(failure.error) }));
 }

@@ -1,7 +1,6 @@
 /** Counts documents, and checks queries against the shards of this host. */
 
 import type { Count, CountCall, ValidateCall, Validation } from "#hub/host/contract/calls.ts";
-import { plainFailures } from "#hub/host/contract/found.ts";
 import type { Message } from "#hub/host/wire/peer.ts";
 import { describeQuery } from "#hub/search/explain/explanation.ts";
 import { type Query, ShardContext } from "#hub/search/query/query.ts";
@@ -16,7 +15,7 @@ export const count = operation<CountCall>((host, call, { signal }) => {
   parseQueryBody(call.body);
   return withShards(host, call.targets, async (shards) => {
     const { count: found, failures } = await countIn(host, call, shards, signal);
-    return { value: { count: found, shards: shards.count, failures: plainFailures(failures) } };
+    return { value: { count: found, shards: shards.count, failures } };
   });
 });
 

@@ -1,10 +1,11 @@
 /** One end of a channel: makes calls and answers those of the other end. */
 
 import { gatherWarnings, requestVersion, warnDeprecated } from "#hub/search/options/request-version.ts";
+import { decodeValue } from "#hub/search/wire/value-reader.ts";
+import { encodeValue } from "#hub/search/wire/value-writer.ts";
 import { type cluster, HostFrame } from "#proto/cluster-messages.ts";
-import { AppError } from "#proto/kit/errors.ts";
+import { AppError, toAppError } from "#proto/kit/errors.ts";
 import type { Channel, Packet } from "./channel.ts";
-import { decodeValue, encodeValue, errorOf, plainError } from "./values.ts";
 
 /** What a call or an answer consists of. */
 export interface Message {
@@ -105,7 +106,7 @@ export class Peer {
       const { failed, warnings, ...message } = await promise;
       for (const warning of warnings) warnDeprecated(warning);
       if (!failed) return message;
-      const error = errorOf(message.value);
+      const error = toAppError(message.value);
       const isLate = open.cancelledMs !== undefined && !isAborted(signal) && error.code === "cancelled";
       if (!isLate) throw error;
       throw new AppError("timeout", `${operation} took longer than ${timeoutMs} ms`, { cause: error });
@@ -158,9 +159,18 @@ export class Peer {
       );
       this.#send({ id, kind: Kind.ANSWER, warnings: [...warnings] }, message);
     } catch (error) {
-      this.#send({ id, kind: Kind.FAILURE, warnings: [...warnings] }, { value: plainError(error) });
+      this.#sendFailure({ id, kind: Kind.FAILURE, warnings: [...warnings] }, toAppError(error));
     } finally {
       this.#answering.delete(id);
+    }
+  }
+
+  /** What an error holds may be something that can't be sent. */
+  #sendFailure(frame: cluster.HostFrame.$Properties, error: AppError): void {
+    try {
+      this.#send(frame, { value: error });
+    } catch {
+      this.#send(frame, { value: new AppError(error.code, error.message) });
     }
   }
 

@@ -25,6 +25,7 @@ export const Tag = {
   LATE_BUCKET: 0x0e,
   ERROR: 0x0f,
   OBJECT: 0x10,
+  MAP: 0x11,
   /** With the number 0..63 in the low bits. */
   SMALL_INT: 0x40,
   /** With the shape 0..127 in the low bits. */

@@ -95,6 +95,8 @@ class ValueReader {
         return this.#take(this.#varint());
       case Tag.RAW_JSON:
         return new RawJson(this.#take(this.#varint()));
+      case Tag.MAP:
+        return new Map(this.#list(() => [this.value(), this.value()] as const));
       case Tag.ERROR:
         return this.#error();
       default:
@@ -114,7 +116,7 @@ class ValueReader {
     return new AppError(isErrorCode(text) ? text : "internal", String(message), {
       ...(typeof detail === "string" && { detail }),
       data: data as AppError["data"],
-      ...(cause !== undefined && { cause }),
+      ...(cause !== undefined && { cause: typeof cause === "string" ? new Error(cause) : cause }),
     });
   }
 

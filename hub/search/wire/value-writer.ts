@@ -1,7 +1,7 @@
-/** Encodes partial results and answers for other threads and nodes; README.md has the grammar. */
+/** Encodes calls, answers and partial results for other threads and nodes; README.md has the grammar. */
 
 import { RawJson } from "#hub/search/options/raw-json.ts";
-import { AppError } from "#proto/kit/errors.ts";
+import { AppError, toAppError } from "#proto/kit/errors.ts";
 import { LateBucket } from "./late-bucket.ts";
 import { HEADER_BYTES, SMALL_INTS, SMALL_SHAPES, Tag, WIRE_VERSION } from "./tags.ts";
 
@@ -20,7 +20,7 @@ const SHORT_TEXT = 48;
 /** Items of a list from which on the list is written in steps, and items of a step. */
 const STEP_ITEMS = 64;
 
-/** Returns `value` encoded: JSON values, undefined, bigint, bytes, RawJson, AppError, LateBucket. Throws internal for others. */
+/** Returns `value` encoded: JSON values, undefined, bigint, Map, bytes, RawJson, AppError, LateBucket. Throws internal for others. */
 export function encodeValue(value: unknown): Uint8Array {
   const writer = new ValueWriter();
   writer.value(value);
@@ -165,10 +165,16 @@ class ValueWriter {
     else if (value instanceof RawJson) this.#blob(Tag.RAW_JSON, value.bytes);
     else if (value instanceof Uint8Array) this.#blob(Tag.BYTES, value);
     else if (value instanceof AppError) {
-      const { code, message, detail, data, cause } = value;
+      const { code, message, detail, data } = value;
       this.#u8(Tag.ERROR);
-      for (const part of [code, message, detail, data, cause instanceof AppError ? cause : undefined])
-        this.value(part);
+      for (const part of [code, message, detail, data, causeOf(value)]) this.value(part);
+    } else if (value instanceof Map) {
+      this.#u8(Tag.MAP);
+      this.#varint(value.size);
+      for (const [key, each] of value) {
+        this.value(key);
+        this.value(each);
+      }
     } else throw unsendable(value.constructor.name);
   }
 
@@ -287,6 +293,12 @@ class ValueWriter {
     this.#bytes = larger;
     this.#view = viewOf(larger);
   }
+}
+
+/** Where an error comes from: another error, or for the log the stack of one that is not of the catalogue. */
+function causeOf({ cause }: AppError): unknown {
+  if (cause instanceof AppError || cause === undefined) return cause;
+  return cause instanceof Error ? (cause.stack ?? cause.message) : toAppError(cause).detail;
 }
 
 function viewOf({ buffer, byteOffset, length }: Buffer): DataView {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { RawJson } from "#hub/search/options/raw-json.ts";
-import { AppError } from "#proto/kit/errors.ts";
+import { AppError, toAppError } from "#proto/kit/errors.ts";
 import { LateBucket } from "./late-bucket.ts";
 import { decodeValue } from "./value-reader.ts";
 import { encodeSteps, encodeValue } from "./value-writer.ts";
@@ -20,6 +20,10 @@ const VALUES: readonly unknown[] = [
   Array.from({ length: 300 }, (_, at) => ({ [`key${at}`]: at, same: "same" })),
   Array.from({ length: 1000 }, (_, at) => ({ kind: `kind ${at}`, list: [at, at + 0.5] })),
   Uint8Array.of(0, 1, 255),
+  new Map<unknown, unknown>([
+    ["a", [1]],
+    [2, new Map()],
+  ]),
   new RawJson(new TextEncoder().encode('{"a":  1.0}')),
   Object.defineProperty({}, "__proto__", { value: 1, enumerable: true, configurable: true, writable: true }),
 ];
@@ -53,6 +57,13 @@ suite("an encoded value", () => {
     assert.equal(decoded.error.cause.message, "no mapping");
   });
 
+  test("keeps for the log where an error that isn't of the catalogue comes from", () => {
+    const error = toAppError(new TypeError("x is not a function"));
+    const decoded = decodeValue(encodeValue(error)) as AppError;
+    assert.deepEqual([decoded.code, decoded.detail], ["internal", "x is not a function"]);
+    assert.match(String((decoded.cause as Error).message), /x is not a function/);
+  });
+
   test("has states below buckets that are read when they are wanted, in any order", () => {
     const below = (at: number): Record<string, unknown> => ({
       [`mean${at % 5}`]: { count: at, kind: "raw" },
@@ -75,7 +86,7 @@ suite("an encoded value", () => {
   });
 
   test("of a class that can't be sent is refused", () => {
-    assert.throws(() => encodeValue({ a: new Map() }), { code: "internal" });
+    assert.throws(() => encodeValue({ a: new Set() }), { code: "internal" });
     assert.throws(() => encodeValue(() => 1), { code: "internal" });
   });
 });

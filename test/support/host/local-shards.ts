@@ -6,9 +6,10 @@ import { ShardsClient } from "#hub/host/client/shards-client.ts";
 import { OPERATIONS } from "#hub/host/operations/all.ts";
 import { hostState } from "#hub/host/operations/host-state.ts";
 import type { HostState } from "#hub/host/operations/operation.ts";
-import { decodeValue, encodeValue, errorOf, plainError } from "#hub/host/wire/values.ts";
+import { decodeValue } from "#hub/search/wire/value-reader.ts";
+import { encodeValue } from "#hub/search/wire/value-writer.ts";
 import { systemClock } from "#proto/kit/clock.ts";
-import { AppError } from "#proto/kit/errors.ts";
+import { AppError, toAppError } from "#proto/kit/errors.ts";
 import { Metrics } from "#proto/kit/metrics.ts";
 import type { IndexFixture } from "#test/support/search/shards.ts";
 
@@ -29,7 +30,7 @@ export function localShards(given: LocalHost): ShardsClient {
         const { value, parts: answered = [] } = await OPERATIONS[operation](host, call);
         return { value: copied(value), parts: answered.map((part) => part.slice()) };
       } catch (error) {
-        throw errorOf(copied(plainError(error)));
+        throw copied(toAppError(error)) as AppError;
       }
     },
     notify: (operation, value) => {
