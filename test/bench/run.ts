@@ -9,6 +9,7 @@ import { cpus, release, totalmem } from "node:os";
 import { parseArgs } from "node:util";
 import { didYouMean } from "#proto/kit/nearest.ts";
 import { Workspace } from "#test/harness/workspace.ts";
+import { access } from "./access.ts";
 import { agent } from "./agent.ts";
 import { type Benchmark, keeps, type Result } from "./benchmark.ts";
 import { clients } from "./clients.ts";
@@ -20,7 +21,18 @@ import { pipeline } from "./pipeline.ts";
 import { query } from "./query.ts";
 import { tail } from "./tail.ts";
 
-const BENCHMARKS: readonly Benchmark[] = [agent, clients, disk, e2e, ingest, page, pipeline, query, tail];
+const BENCHMARKS: readonly Benchmark[] = [
+  access,
+  agent,
+  clients,
+  disk,
+  e2e,
+  ingest,
+  page,
+  pipeline,
+  query,
+  tail,
+];
 const EXIT_USAGE = 2;
 
 const { values, positionals } = parseArgs({
