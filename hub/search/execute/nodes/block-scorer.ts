@@ -18,6 +18,8 @@ export abstract class BlockScorer extends Scorer {
   readonly #score: number;
   #block = -1;
   #match: BlockMatch = "none";
+  /** No document scores enough. */
+  #isUseless = false;
 
   constructor(docCount: number, cost: number, score: number) {
     super();
@@ -34,7 +36,7 @@ export abstract class BlockScorer extends Scorer {
   }
 
   advance(target: number): number {
-    let from = target;
+    let from = this.#isUseless ? NO_MORE_DOCS : target;
     while (from < this.#docCount) {
       const block = Math.floor(from / COLUMN_BLOCK);
       if (block !== this.#block) this.#open(block);
@@ -50,6 +52,10 @@ export abstract class BlockScorer extends Scorer {
 
   score(): number {
     return this.#score;
+  }
+
+  override setMinScore(score: number): void {
+    this.#isUseless = this.#score <= score;
   }
 
   override maxScoreFrom(): number {

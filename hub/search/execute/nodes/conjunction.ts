@@ -231,6 +231,8 @@ export class ExcludingScorer extends Scorer {
 class Unscored extends Scorer {
   readonly cost: number;
   readonly #inner: Scorer;
+  /** No document scores enough. */
+  #isUseless = false;
 
   constructor(inner: Scorer) {
     super();
@@ -239,18 +241,31 @@ class Unscored extends Scorer {
   }
 
   next(): number {
-    return (this.doc = this.#inner.next());
+    return (this.doc = this.#isUseless ? NO_MORE_DOCS : this.#inner.next());
   }
 
   advance(target: number): number {
-    return (this.doc = this.#inner.advance(target));
+    return (this.doc = this.#isUseless ? NO_MORE_DOCS : this.#inner.advance(target));
   }
 
   score(): number {
     return 0;
   }
 
+  override setMinScore(score: number): void {
+    this.#isUseless = score >= 0;
+  }
+
+  override maxScoreFrom(): number {
+    this.impactEnd = NO_MORE_DOCS;
+    return 0;
+  }
+
   override fill(docs: Int32Array, scores: Float32Array | null): number {
+    if (this.#isUseless) {
+      this.doc = NO_MORE_DOCS;
+      return 0;
+    }
     const length = this.#inner.fill(docs, null);
     this.doc = this.#inner.doc;
     scores?.fill(0, 0, length);

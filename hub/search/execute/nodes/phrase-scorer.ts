@@ -1,5 +1,6 @@
 /** Walks the documents of a phrase: all parts present, at positions that fit the slop. */
 
+import type { Bitset } from "#hub/engine/bytes/bitset.ts";
 import type { PostingsCursor } from "#hub/engine/searcher/searcher.ts";
 import { NO_MORE_DOCS, Scorer } from "#hub/search/query/query.ts";
 import type { Bm25 } from "#hub/search/scoring/bm25.ts";
@@ -36,6 +37,11 @@ export class Place implements PhrasePlace {
     return (this.doc = doc);
   }
 
+  /** Occurrences in the current document at most. */
+  get maxFreq(): number {
+    return this.#cursors.length === 1 ? this.#cursors[0]!.freq : NO_MORE_DOCS;
+  }
+
   /** Bounds of the documents from `target` to `impactEnd`; of several terms nothing is known. */
   seekImpact(target: number): void {
     const [cursor] = this.#cursors;
@@ -70,6 +76,17 @@ export class Place implements PhrasePlace {
   }
 }
 
+/** How a phrase is looked for. */
+export interface PhraseOptions {
+  /** How many places terms may be moved. */
+  readonly slop: number;
+  /** Null where scores aren't needed. */
+  readonly similarity: Bm25 | null;
+  readonly norms: Uint8Array | null;
+  /** Finds all documents with the phrase at once; undefined where that isn't possible. */
+  readonly members?: () => Bitset | null | undefined;
+}
+
 /** Finds documents that have all places, and in each how often the phrase stands there. */
 export class PhraseScorer extends Scorer {
   readonly cost: number;
@@ -85,9 +102,14 @@ export class PhraseScorer extends Scorer {
   #minScore = 0;
   /** Documents up to it may score above #minScore. */
   #usefulUntil = -1;
+  readonly #findMembers: () => Bitset | null | undefined;
+  /** All documents with the phrase, where they are known. */
+  #members: Bitset | null = null;
 
-  constructor(places: readonly Place[], slop: number, similarity: Bm25 | null, norms: Uint8Array | null) {
+  /** `members` is called when documents are taken in batches: nearly all of them are looked at then. */
+  constructor(places: readonly Place[], { slop, similarity, norms, members }: PhraseOptions) {
     super();
+    this.#findMembers = members ?? (() => undefined);
     this.#places = places;
     this.#order = [...places].sort((a, b) => a.cost - b.cost);
     this.#slop = slop;
@@ -115,20 +137,33 @@ export class PhraseScorer extends Scorer {
     this.#frequency = 0;
     while ((doc = this.#align(this.#minScore > 0 ? this.#firstUseful(doc) : doc)) !== NO_MORE_DOCS) {
       if (this.#minScore > 0 && doc > this.#usefulUntil) continue;
-      for (const place of this.#places) place.load();
-      this.#frequency =
-        this.#slop === 0 ? exactFrequency(this.#places) : sloppyFrequency(this.#places, this.#slop);
+      this.#frequency = this.#frequencyIn(doc);
       if (this.#frequency > 0 || ++this.#looked >= last) return (this.doc = doc);
       doc++;
     }
     return (this.doc = NO_MORE_DOCS);
   }
 
+  /** Occurrences in a document that has all places; 0 also where it can't score above #minScore. */
+  #frequencyIn(doc: number): number {
+    let most = NO_MORE_DOCS;
+    for (const place of this.#places) most = Math.min(most, place.maxFreq);
+    if (this.#minScore > 0 && this.#scoreOf(most, doc) <= this.#minScore) return 0;
+    if (most === 1 && this.#members !== null) return 1;
+    for (const place of this.#places) place.load();
+    return this.#slop === 0 ? exactFrequency(this.#places) : sloppyFrequency(this.#places, this.#slop);
+  }
+
+  #scoreOf(frequency: number, doc: number): number {
+    return this.#similarity?.score(frequency, this.#norms?.[doc] ?? 0) ?? 0;
+  }
+
   score(): number {
-    return this.#similarity?.score(this.#frequency, this.#norms?.[this.doc] ?? 0) ?? 0;
+    return this.#scoreOf(this.#frequency, this.doc);
   }
 
   override fill(docs: Int32Array, scores: Float32Array | null): number {
+    if (this.doc < 0 && this.#slop === 0) this.#members = this.#findMembers() ?? null;
     const last = this.#looked + (this.#slop > 0 ? MAX_LOOKED_SLOPPY : MAX_LOOKED);
     let length = 0;
     while (length < docs.length && this.#looked < last && this.doc !== NO_MORE_DOCS) {
@@ -172,9 +207,13 @@ export class PhraseScorer extends Scorer {
     return target;
   }
 
-  /** Returns the first document at or after `target` that has all places. */
+  /** Returns the first document at or after `target` that has all places, or the phrase where its documents are known. */
   #align(target: number): number {
     let doc = target;
+    if (this.#members !== null && doc < NO_MORE_DOCS) {
+      doc = this.#members.nextSet(doc);
+      if (doc < 0) return NO_MORE_DOCS;
+    }
     search: while (doc !== NO_MORE_DOCS) {
       for (const place of this.#order) {
         const found = place.doc < doc ? place.advance(doc) : place.doc;

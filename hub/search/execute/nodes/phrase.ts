@@ -50,7 +50,7 @@ export class PhraseNode implements Query {
     const set = (segment: SegmentReader): Bitset | null | undefined =>
       this.#isLong(segment) ? undefined : segment.remembered(key, () => this.#find(segment));
     return {
-      scorer: (segment) => this.#scorer(segment, similarity),
+      scorer: (segment) => this.#scorer(segment, similarity, () => set(segment)),
       count(segment) {
         const found = set(segment);
         return found === undefined ? -1 : countLive(found, segment);
@@ -118,7 +118,11 @@ export class PhraseNode implements Query {
     return kept;
   }
 
-  #scorer(segment: SegmentReader, similarity: Bm25 | null): PhraseScorer | null {
+  #scorer(
+    segment: SegmentReader,
+    similarity: Bm25 | null,
+    members: () => Bitset | null | undefined = () => undefined,
+  ): PhraseScorer | null {
     const places: Place[] = [];
     for (const part of this.#parts) {
       const cursors = part.terms
@@ -127,6 +131,7 @@ export class PhraseNode implements Query {
       if (cursors.length === 0) return null;
       places.push(new Place(cursors, part.offset));
     }
-    return new PhraseScorer(places, this.#slop, similarity, segment.norms(this.#field));
+    const norms = segment.norms(this.#field);
+    return new PhraseScorer(places, { slop: this.#slop, similarity, norms, members });
   }
 }

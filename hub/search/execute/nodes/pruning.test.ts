@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
+import { NO_MORE_DOCS } from "#hub/search/query/query.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { Random } from "#test/support/engine/random.ts";
 import { IndexFixture } from "#test/support/search/shards.ts";
@@ -49,6 +50,14 @@ const QUERIES: readonly (readonly [name: string, make: () => JsonObject])[] = [
   ["the best of", () => ({ dis_max: { queries: [match("a", 2), match("b", 2)], tie_breaker: 0.3 } })],
   ["all words", () => ({ match: { a: { query: words(2), operator: "and" } } })],
   ["a phrase", () => ({ match_phrase: { a: words(2) } })],
+  ["a phrase of three words", () => ({ match_phrase: { a: words(3) } })],
+  ["a phrase with moved words", () => ({ match_phrase: { a: { query: words(2), slop: 2 } } })],
+  ["all but some", () => ({ bool: { must_not: [match("a", 1)] } })],
+  ["a filter", () => ({ constant_score: { filter: match("a", 1), boost: 2 } })],
+  [
+    "a prefix but not a word",
+    () => ({ bool: { must: [{ prefix: { a: "w1" } }], must_not: [match("b", 1)] } }),
+  ],
 ];
 
 for (const [name, make] of QUERIES) {
@@ -67,6 +76,17 @@ for (const [name, make] of QUERIES) {
     }
   });
 }
+
+test("documents that score alike end where one more can't become a hit", () => {
+  const all = new AllScorer(10_000, 1);
+  const docs = new Int32Array(100);
+  assert.equal(all.fill(docs, null), 100);
+  all.setMinScore(0.5);
+  assert.equal(all.fill(docs, null), 100);
+  all.setMinScore(1);
+  assert.equal(all.fill(docs, null), 0);
+  assert.equal(all.doc, NO_MORE_DOCS);
+});
 
 test("bounds of any of several scorers reach at least to the requested document, after the last document too", () => {
   const any = new DisjunctionScorer([new AllScorer(10, 1), new AllScorer(10, 2)], 1, 10, true);
