@@ -35,7 +35,7 @@ export type Row = [
 export type RowSource = [index: string, host: string, path: string];
 
 /** Why rows were left out. */
-export type GapReason = "slow_client" | "rate_cap" | "paused" | "reconnect" | "hub_restart";
+export type GapReason = "slow_client" | "rate_cap" | "paused" | "reconnect" | "hub_restart" | "other_hub";
 
 export interface LiveLimits {
   /** Largest message from a client, bytes. */

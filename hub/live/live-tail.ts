@@ -5,7 +5,7 @@
 
 import { randomBytes } from "node:crypto";
 import { AppError } from "#proto/kit/errors.ts";
-import type { Cursor, LiveLimits, TailOpen } from "#proto/live.ts";
+import type { Cursor, GapReason, LiveLimits, TailOpen } from "#proto/live.ts";
 import { EventDocument, type LiveEvent } from "./filter/event-document.ts";
 import { compileFilter, type Filter } from "./filter/filter.ts";
 import { FilterIndex } from "./filter/filter-index.ts";
@@ -78,6 +78,11 @@ export class LiveTail {
     for (const event of events) this.#offerOne(event, this.#recent.push(event), nowMs);
     for (const subscription of this.#full) subscription.flush(false);
     this.#full.clear();
+  }
+
+  /** Marks in every tail that rows are missing, an unknown number of them. */
+  missed(why: GapReason): void {
+    for (const subscription of this.#groupOf.keys()) subscription.markMissing(why);
   }
 
   /** Opens a tail. Throws `parsing` for a filter that isn't right and `overloaded` with too many tails. */

@@ -12,6 +12,7 @@ import type { HostedShards } from "#hub/host/contract/hosted-shards.ts";
 import { CopyCalls } from "#hub/host/copies/copy-calls.ts";
 import { type Reach, SharedShards } from "#hub/host/copies/shared-shards.ts";
 import type { Journal } from "#hub/journal/journal.ts";
+import { SharedTail } from "#hub/live/shared-tail.ts";
 import { AUTH_BUCKET, type OpenedAccess, openAccess } from "#hub/node/access/access.ts";
 import { CertificateWatch } from "#hub/node/settings/certificate-watch.ts";
 import type { HubSettings } from "#hub/node/settings/hub-settings.ts";
@@ -94,7 +95,14 @@ export async function makeFlow(dependencies: FlowDependencies): Promise<Flow> {
   const retention = retentionRules({ ...dependencies, shards }, await journal.bucket("retention"));
   const { opened, servers } = await makeServers(dependencies, shards, documents, retention);
   const sink = makeSink(dependencies, shared);
-  const pipelines = await openPipelines(dependencies, shared, sink, { opened, servers });
+  const tail = new SharedTail({
+    transport: journal.core,
+    node: cluster.identity.node,
+    own: servers.tail,
+    metrics,
+    clock: systemClock,
+  });
+  const pipelines = await openPipelines(dependencies, shared, sink, { opened, tail });
   servers.pipelines = pipelines;
   const { watermarks } = shared;
   const raw = routes.rawPort(journal);
@@ -125,6 +133,7 @@ export async function makeFlow(dependencies: FlowDependencies): Promise<Flow> {
     ["shard feeding", following],
     ["documents", feeding],
     ["copies", shards],
+    ["live tail of other hubs", tail],
     ["access", opened],
     ["interfaces", interfaces],
     ["pipeline", pipelines],
@@ -238,7 +247,7 @@ async function openPipelines(
   { settings, journal, version, log, metrics, cluster }: FlowDependencies,
   { findings, watermarks, stopped }: Shared,
   sink: DocumentSink,
-  { opened, servers }: Pick<Flow, "opened" | "servers">,
+  { opened, tail }: Pick<Flow, "opened"> & { readonly tail: SharedTail },
 ): Promise<Pipelines> {
   return Pipelines.open({
     settings,
@@ -256,7 +265,7 @@ async function openPipelines(
     log,
     metrics,
     clock: systemClock,
-    listener: servers.tail,
+    listener: tail,
     events: {
       onCursor: (event) => watermarks.processed(event),
       onPartitionStopped: (partition, { message }) => stopped.set(partition, message),

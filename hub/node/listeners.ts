@@ -11,6 +11,7 @@ import type { Fleet } from "#hub/fleet/fleet.ts";
 import type { HostedShards } from "#hub/host/contract/hosted-shards.ts";
 import type { Journal } from "#hub/journal/journal.ts";
 import { LiveServer } from "#hub/live/live-server.ts";
+import type { OwnTail } from "#hub/live/shared-tail.ts";
 import type { Access } from "#hub/node/access/access.ts";
 import type { HubSettings } from "#hub/node/settings/hub-settings.ts";
 import { readTlsFiles, type TlsOptions } from "#hub/node/settings/tls-files.ts";
@@ -22,7 +23,6 @@ import type { ClusterNode } from "#hub/node/wiring/cluster.ts";
 import { PipelineApi } from "#hub/node/wiring/pipeline-api.ts";
 import type { Pipelines } from "#hub/node/wiring/pipelines.ts";
 import { IngestPipelines } from "#hub/pipeline/ingest/ingest-pipelines.ts";
-import type { EventListener } from "#hub/pipeline/runtime/ports.ts";
 import { SavedObjects } from "#hub/saved/saved-objects.ts";
 import { StoredScripts } from "#hub/scripts/stored/stored-scripts.ts";
 import type { RetentionRules } from "#hub/upkeep/retention-rules.ts";
@@ -78,7 +78,7 @@ export class Listeners implements Component {
   }
 
   /** Forwards the pipeline's events to live viewers; may be used before `start`. */
-  readonly tail: EventListener = forwardTo(() => this.#live);
+  readonly tail: OwnTail = forwardTo(() => this.#live);
 
   /** Valid after `start`. */
   get addresses(): { readonly http: string; readonly dashboard: string } {
@@ -236,12 +236,13 @@ export class Listeners implements Component {
 }
 
 /** The live server exists only once the dashboard's port is known. */
-function forwardTo(live: () => LiveServer | undefined): EventListener {
+function forwardTo(live: () => LiveServer | undefined): OwnTail {
   return {
     get listening() {
       return live()?.tail.listening ?? false;
     },
     offer: (events) => live()?.tail.offer(events),
+    missed: (why) => live()?.tail.missed(why),
   };
 }
 

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { type TestContext, test } from "node:test";
+import { type HubMessage, LIVE_PATH } from "#proto/live.ts";
 import { TestCluster, untilShared } from "#test/harness/cluster.ts";
 import { assertExactlyOnce } from "#test/harness/exactly-once.ts";
 import { ask, request } from "#test/harness/http.ts";
@@ -8,9 +9,10 @@ import type { TestHub } from "#test/harness/hub.ts";
 import { writeInBursts } from "#test/harness/line-writer.ts";
 import { chooseSeed, randomFrom } from "#test/harness/random.ts";
 import { count } from "#test/harness/search.ts";
-import { SequenceLog } from "#test/harness/sequence-log.ts";
+import { readMark, SequenceLog } from "#test/harness/sequence-log.ts";
 import { until } from "#test/harness/until.ts";
 import { Workspace } from "#test/harness/workspace.ts";
+import { Client } from "#test/support/live/live-harness.ts";
 
 /** Files of an agent, so that each hub processes some of them. */
 const FILES = 12;
@@ -31,6 +33,29 @@ async function clusterHealth(hub: TestHub): Promise<{ status: string; reason: st
   const { body } = await request<Health>("GET", `${hub.dashboardUrl}/health`);
   const part = body.parts.find((each) => each.part === "cluster");
   return { status: body.status, reason: part?.reason ?? "" };
+}
+
+/** The live tail of one hub shows lines of every file, whichever hub processes it. */
+async function assertTailOfAll(
+  hub: TestHub,
+  logs: readonly SequenceLog[],
+  writeMore: () => Promise<unknown>,
+): Promise<void> {
+  const client = new Client(new URL(LIVE_PATH, hub.dashboardUrl).href, { origin: hub.dashboardUrl });
+  const writers = new Set<string>();
+  client.socket.on("message", (data) => {
+    const message = JSON.parse((data as Buffer).toString()) as HubMessage;
+    if (message.t !== "tail.rows") return;
+    for (const row of message.rows) writers.add(readMark(row[4])?.writer ?? "");
+  });
+  await client.next("welcome");
+  client.open();
+  await client.next("tail.opened");
+  await until("lines of every file in the live tail", async () => {
+    await writeMore();
+    return logs.every(({ writer }) => writers.has(writer));
+  });
+  client.socket.close();
 }
 
 /** What is written through one hub is read by its id through the other, and found there after a refresh. */
@@ -87,6 +112,7 @@ test("two hubs on one NATS are one cluster, and one goes on after kill -9 of the
   await untilAllFound(second, logs);
   await ask("PUT", `${second.searchUrl}/orders`, { settings: { number_of_replicas: 1 } });
   await assertReadElsewhere(first, second);
+  await assertTailOfAll(second, logs, () => write(1, 500));
   const info = await ask<ClusterHealth>("GET", `${second.searchUrl}/_cluster/health/orders`);
   assert.deepEqual([info.number_of_nodes, info.status], [2, "green"]);
   const nodes = await ask<string>("GET", `${second.searchUrl}/_cat/nodes?h=name,master&s=name`);

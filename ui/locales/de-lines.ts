@@ -127,6 +127,7 @@ export const GERMAN_LINES: Readonly<Record<string, string>> = {
   "while paused": "während der Pause",
   "while the connection was away": "während die Verbindung weg war",
   "the hub has restarted": "der Hub wurde neu gestartet",
+  "another hub had more than it could send": "ein anderer Hub hatte mehr, als er senden konnte",
   "1 line skipped": "1 Zeile übersprungen",
   "{0} lines skipped": "{0} Zeilen übersprungen",
   "{0}: {1}. Show in Discover": "{0}: {1}. In Entdecken zeigen",

@@ -99,6 +99,7 @@ const REASONS: Readonly<Record<string, string>> = {
   paused: msg("while paused"),
   reconnect: msg("while the connection was away"),
   hub_restart: msg("the hub has restarted"),
+  other_hub: msg("another hub had more than it could send"),
 };
 
 function gapText({ gap }: GapEntry): string {

@@ -1,0 +1,158 @@
+/**
+ * Live tail over all hubs: a hub with viewers asks the others for the events that they process, over core NATS. Nothing is
+ * sent while nobody looks. What is too much or gets lost is shown to the viewers as a gap.
+ */
+
+import type { Clock } from "#proto/kit/clock.ts";
+import type { Component } from "#proto/kit/lifecycle.ts";
+import type { Counter, Metrics } from "#proto/kit/metrics.ts";
+import type { GapReason } from "#proto/live.ts";
+import { decodeEvents, encodeEvents, type SharedEvents } from "./event-batch.ts";
+import type { LiveEvent } from "./filter/event-document.ts";
+
+/** Subject of the ids of hubs that have viewers, and prefix of the events for each of them. */
+const WANTED = "live.wanted";
+const EVENTS = "live.events";
+
+/** How often is looked whether there are viewers, and how often a hub with viewers says so. */
+const LOOK_MS = 200;
+const ANNOUNCE_MS = 1_000;
+/** A hub that says nothing for so long has no viewers any more, or is gone. */
+const FORGET_MS = 3_500;
+/** Events that are sent per second; more than that nobody reads. */
+const SECOND_BYTES = 8 * 1024 * 1024;
+/** Events of one message. */
+const MESSAGE_BYTES = 256 * 1024;
+
+/** Core NATS, as far as tails need it. */
+export interface TailTransport {
+  /** Throws where the data is too large or the connection is closed. */
+  publish(subject: string, data: Uint8Array): void;
+  subscribe(subject: string, take: (message: { readonly data: Uint8Array }) => void): () => void;
+}
+
+/** The viewers of this hub. */
+export interface OwnTail {
+  readonly listening: boolean;
+  offer(events: readonly LiveEvent[]): void;
+  /** Marks in every tail that rows are missing. */
+  missed(why: GapReason): void;
+}
+
+export interface SharedTailOptions {
+  readonly transport: TailTransport;
+  /** Id of this hub. */
+  readonly node: string;
+  readonly own: OwnTail;
+  readonly metrics: Metrics;
+  readonly clock: Clock;
+}
+
+export class SharedTail implements Component {
+  readonly #options: SharedTailOptions;
+  readonly #leftOut: Counter;
+  /** When each other hub with viewers said so last, monotonic ms. */
+  readonly #wanting = new Map<string, number>();
+  /** Number of the last event that each other hub sent. */
+  readonly #received = new Map<string, number>();
+  #unwatch: (() => void) | undefined;
+  #unsubscribe: (() => void) | undefined;
+  #looking: NodeJS.Timeout | undefined;
+  #announcedMs = 0;
+  #sent = 0;
+  #secondMs = 0;
+  #secondBytes = 0;
+
+  constructor(options: SharedTailOptions) {
+    this.#options = options;
+    this.#leftOut = options.metrics.counter(
+      "tailrace_live_shared_events_left_out_total",
+      "Events that were not sent to the viewers of other hubs, since they were too many.",
+    );
+  }
+
+  async start(): Promise<void> {
+    const { transport, node, clock } = this.#options;
+    this.#unwatch = transport.subscribe(WANTED, ({ data }) => {
+      const other = Buffer.from(data).toString();
+      if (other !== node) this.#wanting.set(other, clock.monotonic());
+    });
+    this.#looking = setInterval(() => this.#look(), LOOK_MS).unref();
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.#looking);
+    this.#unwatch?.();
+    this.#unsubscribe?.();
+    this.#unsubscribe = undefined;
+  }
+
+  /** True while a viewer of any hub looks. */
+  get listening(): boolean {
+    return this.#options.own.listening || this.#wanting.size > 0;
+  }
+
+  /** Shows events that this hub processes to the viewers of all. */
+  offer(events: readonly LiveEvent[]): void {
+    const { own } = this.#options;
+    if (own.listening) own.offer(events);
+    if (this.#wanting.size === 0) return;
+    let first = 0;
+    let bytes = 0;
+    for (const [at, { source }] of events.entries()) {
+      if (bytes > 0 && bytes + source.byteLength > MESSAGE_BYTES) {
+        this.#send(events.slice(first, at), bytes);
+        [first, bytes] = [at, 0];
+      }
+      bytes += source.byteLength;
+    }
+    this.#send(events.slice(first), bytes);
+  }
+
+  #send(events: readonly LiveEvent[], bytes: number): void {
+    const { transport, node, clock } = this.#options;
+    const nowMs = clock.monotonic();
+    if (nowMs - this.#secondMs >= 1_000) [this.#secondMs, this.#secondBytes] = [nowMs, 0];
+    this.#secondBytes += bytes;
+    const before = this.#sent;
+    this.#sent += events.length;
+    if (this.#secondBytes > SECOND_BYTES) {
+      this.#leftOut.inc(events.length);
+      return;
+    }
+    try {
+      const data = encodeEvents({ node, before, events });
+      for (const other of this.#wanting.keys()) transport.publish(`${EVENTS}.${other}`, data);
+    } catch {
+      // A single event is larger than a message may be, or the hub stops: viewers must not hold up the pipeline.
+      this.#leftOut.inc(events.length);
+    }
+  }
+
+  #look(): void {
+    const { transport, node, own, clock } = this.#options;
+    const nowMs = clock.monotonic();
+    for (const [other, sinceMs] of this.#wanting)
+      if (nowMs - sinceMs > FORGET_MS) this.#wanting.delete(other);
+    if (!own.listening) {
+      this.#unsubscribe?.();
+      this.#unsubscribe = undefined;
+      return;
+    }
+    if (this.#unsubscribe === undefined) {
+      this.#received.clear();
+      const take = ({ data }: { readonly data: Uint8Array }): void => this.#take(decodeEvents(data));
+      this.#unsubscribe = transport.subscribe(`${EVENTS}.${node}`, take);
+    } else if (nowMs - this.#announcedMs < ANNOUNCE_MS) return;
+    this.#announcedMs = nowMs;
+    transport.publish(WANTED, Buffer.from(node));
+  }
+
+  #take({ node, before, events }: SharedEvents): void {
+    const { own } = this.#options;
+    const known = this.#received.get(node);
+    if (known !== undefined && known !== before) own.missed("other_hub");
+    this.#received.set(node, before + events.length);
+    own.offer(events);
+  }
+}
