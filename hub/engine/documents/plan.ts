@@ -14,7 +14,7 @@ export interface Leaf {
   readonly field: Field;
   /** Undefined where the field is neither indexed nor kept in a column. */
   readonly buffer: BufferedField | undefined;
-  /** Text only. */
+  /** Text and token_count only. */
   readonly analyzer: Analyzer | null;
   /** Keyword fields with a normalizer only. */
   readonly normalize: ((text: string) => string) | null;
@@ -41,7 +41,10 @@ export function makePlan(mapping: Mapping, buffer: SegmentBuffer): PlanNode {
     const leaf: Leaf = {
       field,
       buffer: field.index || field.docValues ? buffer.field(field) : undefined,
-      analyzer: field.type === "text" ? mapping.analysis.analyzer(field.analyzer) : null,
+      analyzer:
+        field.type === "text" || field.type === "token_count"
+          ? mapping.analysis.analyzer(field.analyzer)
+          : null,
       normalize: normalizer === undefined ? null : (text) => mapping.analysis.normalize(normalizer, text),
       multiFields: field.multiFields.map(makeLeaf),
       copies: [],
@@ -148,6 +151,7 @@ export function metadataField(path: string): Field {
     norms: false,
     positions: false,
     offsets: false,
+    countsGaps: false,
     positionIncrementGap: 0,
     ignoreAbove: Number.POSITIVE_INFINITY,
     normalizer: undefined,

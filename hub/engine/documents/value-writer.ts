@@ -36,7 +36,14 @@ export class ValueWriter {
     else if (type === "keyword") this.#keyword(leaf, kind);
     else if (type === "ip") this.#ip(leaf, kind);
     else if (type === "completion") this.#completion(leaf, kind);
+    else if (type === "token_count") leaf.buffer!.addNumber(doc, this.#tokenCount(leaf, kind));
     else if (type !== "binary") this.#number(leaf, kind);
+  }
+
+  #tokenCount({ field, analyzer }: Leaf, kind: number): number {
+    const tokens = analyzer!.tokens(this.#scalarText(kind));
+    if (field.countsGaps) return (tokens.at(-1)?.position ?? -1) + 1;
+    return tokens.length;
   }
 
   #number({ field, buffer }: Leaf, kind: number): void {

@@ -25,6 +25,7 @@ export type FieldType =
   | "geo_point"
   | "binary"
   | "completion"
+  | "token_count"
   | "alias";
 
 /** The shape in which a field's values are kept beside the inverted index. */
@@ -39,7 +40,7 @@ export interface Field {
   readonly index: boolean;
   /** Sortable and fit for aggregations. */
   readonly docValues: boolean;
-  /** Text: name of the analyzer that makes terms of values; keyword: "keyword". */
+  /** Text, token_count: name of the analyzer that makes terms of values; keyword: "keyword". */
   readonly analyzer: string;
   /** Text: name of the analyzer of query text. */
   readonly searchAnalyzer: string;
@@ -49,6 +50,8 @@ export interface Field {
   readonly positions: boolean;
   /** Text: mapped with `index_options: offsets`, so that its length doesn't limit highlighting. */
   readonly offsets: boolean;
+  /** token_count: places without a token, as those of stop words, count. */
+  readonly countsGaps: boolean;
   /** Text: gap between the values of an array. */
   readonly positionIncrementGap: number;
   /** Keyword: values of more UTF-16 units aren't indexed, Infinity for no limit; completion: units of a value that are. */
@@ -89,6 +92,7 @@ export function columnKind(field: Field): ColumnKind | null {
     case "integer":
     case "short":
     case "byte":
+    case "token_count":
     // Nanoseconds since 1970.
     case "date_nanos":
       return "long";

@@ -65,6 +65,7 @@ const PARAMETERS: Readonly<Record<FieldType, readonly string[]>> = {
     "max_input_length",
     "contexts",
   ],
+  token_count: [...VALUED, "analyzer", "enable_position_increments"],
   alias: ["type", "path"],
 };
 
@@ -127,7 +128,10 @@ function keptAs(type: unknown): FieldType | undefined {
 
 function leaf(path: string, type: FieldType, reader: ParameterReader, analysis: Analysis): Field {
   const isText = type === "text";
-  const analyzer = isText ? reader.analyzer("analyzer", "default", analysis) : "keyword";
+  if (type === "token_count" && reader.optional("analyzer") === undefined)
+    throw parseError(`Analyzer must be set for field [${reader.field}] but wasn't.`);
+  const isAnalysed = isText || type === "token_count";
+  const analyzer = isAnalysed ? reader.analyzer("analyzer", "default", analysis) : "keyword";
   const format = dateFormats(type, reader);
   const normalizer = reader.optional("normalizer");
   if (normalizer !== undefined && !analysis.hasNormalizer(normalizer)) {
@@ -148,6 +152,7 @@ function leaf(path: string, type: FieldType, reader: ParameterReader, analysis: 
     norms: isText && reader.boolean("norms", true),
     positions: isText && (options === "positions" || options === "offsets"),
     offsets: isText && options === "offsets",
+    countsGaps: reader.boolean("enable_position_increments", true),
     positionIncrementGap: reader.integer("position_increment_gap", 100),
     ignoreAbove:
       type === "completion"

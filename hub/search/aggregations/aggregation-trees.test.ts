@@ -147,3 +147,16 @@ describe("aggregations over shards", () => {
 });
 
 /** [aggregation, message] */
+
+test("a path of a pipeline leads into buckets by a dot as by >", async () => {
+  const mean = async (path: string): Promise<unknown> => {
+    const aggs = {
+      hosts: { terms: { field: "host" }, aggs: { s: { stats: { field: "score" } } } },
+      mean: { avg_bucket: { buckets_path: path } },
+    };
+    return (await one.search({ size: 0, aggs })).aggregations!["mean"];
+  };
+  assert.notDeepEqual(await mean("hosts>s.max"), await mean("hosts>_count"));
+  assert.deepEqual(await mean("hosts.s.max"), await mean("hosts>s.max"));
+  assert.deepEqual(await mean("hosts"), await mean("hosts>_count"));
+});

@@ -29,7 +29,7 @@ const ANSWERS: readonly (readonly [name: string, aggregation: JsonObject, answer
   [
     "stats without values has nulls",
     { stats: { field: "nothing" } },
-    { count: 0, min: null, max: null, avg: null, sum: 0 },
+    { count: 0, min: null, max: null, avg: null, sum: null },
   ],
   [
     "percentiles of few values are interpolated",

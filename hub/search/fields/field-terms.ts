@@ -186,7 +186,7 @@ export function storedNumber(field: Field, value: number): number {
 }
 
 export function isWholeType(field: Field): boolean {
-  return ["long", "integer", "short", "byte", "unsigned_long"].includes(field.type);
+  return ["long", "integer", "short", "byte", "unsigned_long", "token_count"].includes(field.type);
 }
 
 /** Returns a value as a whole number, null where it isn't written as one. */

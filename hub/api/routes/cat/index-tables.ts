@@ -167,7 +167,7 @@ export const templatesTable: CatTable = {
     column("index_patterns", "t", "template index patterns"),
     column("order", "o", "template application order number"),
     column("version", "v", "version"),
-    column("composed_of", "c", "component templates comprising index template", { from: 800 }),
+    column("composed_of", "c", "component templates comprising index template", { from: 708 }),
   ],
   rows({ indices }, request) {
     const pattern = compileWildcard(request.path["name"] ?? "*");

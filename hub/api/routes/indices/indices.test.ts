@@ -260,3 +260,16 @@ test("a setting without effect is accepted with a warning", async () => {
   const plain = await send("PUT", "/used", { settings: { number_of_shards: 1, refresh_interval: "5s" } });
   assert.equal(plain.headers["warning"], undefined);
 });
+
+test("a block makes an index refuse writes until it is taken away", async () => {
+  await send("PUT", "/blocked");
+  assert.deepEqual((await send("PUT", "/blocked/_block/write")).body, {
+    acknowledged: true,
+    shards_acknowledged: true,
+    indices: [{ name: "blocked", blocked: true }],
+  });
+  assert.equal((await send("POST", "/blocked/_doc", { a: 1 })).status, 403);
+  assert.equal((await send("PUT", "/blocked/_settings", { "blocks.write": false })).status, 200);
+  assert.equal((await send("POST", "/blocked/_doc", { a: 1 })).status, 201);
+  assert.equal((await send("PUT", "/blocked/_block/everything")).status, 400);
+});

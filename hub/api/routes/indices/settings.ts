@@ -33,6 +33,14 @@ export function settingsRoutes(parts: ApiContext): Route[] {
       summary: "Changes settings of indices.",
       handle: (request) => putSettings(parts, request),
     },
+    {
+      methods: ["PUT"],
+      paths: ["/{index}/_block/{block}"],
+      params: [...RESOLVE_PARAMS, "timeout", "master_timeout"],
+      action: "index_manage",
+      summary: "Lets indices refuse writes, reads or changes.",
+      handle: (request) => addBlock(parts, request),
+    },
   ];
 }
 
@@ -68,6 +76,20 @@ function getSettings({ indices, compatVersion }: ApiContext, request: ApiRequest
     answer[index.name] = { settings: shape(own), ...(withDefaults && { defaults: shape(defaults) }) };
   }
   return json(answer);
+}
+
+/** What an index can be made to refuse. */
+const BLOCKS: readonly string[] = ["metadata", "read", "read_only", "write"];
+
+async function addBlock({ indices }: ApiContext, request: ApiRequest): Promise<ApiResponse> {
+  const block = request.path["block"]!;
+  checkValid(!BLOCKS.includes(block) && `No block type [${block}]; there are ${BLOCKS.join(", ")}`);
+  const blocked: JsonObject[] = [];
+  for (const { name } of indices.resolve(request.path["index"], resolveOptions(request))) {
+    await indices.putSettings(name, { [`blocks.${block}`]: true });
+    blocked.push({ name, blocked: true });
+  }
+  return json({ acknowledged: true, shards_acknowledged: true, indices: blocked });
 }
 
 async function putSettings(

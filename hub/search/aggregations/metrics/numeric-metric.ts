@@ -20,6 +20,7 @@ import {
   type ValueFormat,
 } from "#hub/search/columns/value-format.ts";
 import { anything, text, withoutEffect } from "#hub/search/options/options.ts";
+import { answersAs } from "#hub/search/options/request-version.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { type BucketNumbers, BucketStats } from "./bucket-stats.ts";
@@ -247,5 +248,12 @@ export const stats = numericMetric({
   name: "stats",
   summary: "Count, smallest, largest, mean and sum of the values.",
   counts: ["count"],
-  numbers: ({ count, min, max, sum }) => ({ count, min, max, avg: count === 0 ? null : sum / count, sum }),
+  numbers: ({ count, min, max, sum }) => ({
+    count,
+    min,
+    max,
+    avg: count === 0 ? null : sum / count,
+    // The sum of nothing is 0 from 7.0 on.
+    sum: count === 0 && !answersAs(700) ? null : sum,
+  }),
 });

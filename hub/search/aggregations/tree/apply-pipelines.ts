@@ -4,6 +4,7 @@ import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import {
   type Bucket,
+  type BucketPath,
   bucketsOf,
   childOf,
   type KeyedValue,
@@ -79,13 +80,20 @@ function gather(rendered: JsonObject, { path, gaps }: Sibling): KeyedValue[] {
     at = isObject(at) ? childOf(at, name) : undefined;
     if (!isObject(at)) return [];
     if (!("buckets" in at)) continue;
-    const rest = { names: path.names.slice(depth + 1), part: path.part };
-    const inner = rest.names.length === 0 ? { names: ["_count"], part: "" } : rest;
+    const names = path.names.slice(depth + 1);
+    const inner = names.length === 0 ? partOfBuckets(path.part) : { names, part: path.part };
     return bucketsOf(at)
       .map((bucket) => ({ key: keyOf(bucket), value: valueAt(bucket, inner, gaps) }))
       .filter(({ value }) => !Number.isNaN(value));
   }
   return [];
+}
+
+/** Returns what a path means that leads to buckets: `terms.stats.max` is `terms>stats.max`. */
+function partOfBuckets(part: string): BucketPath {
+  if (part === "") return { names: ["_count"], part: "" };
+  const dot = part.indexOf(".");
+  return dot < 0 ? { names: [part], part: "" } : { names: [part.slice(0, dot)], part: part.slice(dot + 1) };
 }
 
 function keyOf(bucket: Bucket): string {
