@@ -150,10 +150,10 @@ function store(event: Event, field: FieldReference, answer: string, isReplace: b
 }
 
 /** Beyond the limit of all tries: what the thread needs to start and to tell. ms */
-const GRACE_MS = 250;
+const GRACE_MS = 1_000;
 
 /** The first question waits for the thread to start. ms */
-const START_MS = 3_000;
+const START_MS = 10_000;
 
 class ThreadedNames implements Names {
   readonly #options: NameThreadOptions;
