@@ -33,6 +33,21 @@ suite("reading a shard", () => {
       shard.close();
     }));
 
+  test("each document of a batch keeps its own routing", () =>
+    withFolder((folder) => {
+      const shard = openShard(folder);
+      const ids = ["a", "b", "c"];
+      apply(shard, 1, ...ids.map((id) => operation(INDEX, id, { n: 1 }, { routing: `r-${id}` })));
+      shard.refresh();
+      const searcher = shard.searcher();
+      assert.deepEqual(
+        ids.map((_id, doc) => searcher.segments[0]!.routing(doc)),
+        ["r-a", "r-b", "r-c"],
+      );
+      searcher.close();
+      shard.close();
+    }));
+
   test("snapshots don't see what dies after them, and outlive merges and the shard", () =>
     withFolder(async (folder) => {
       const shard = openShard(folder);

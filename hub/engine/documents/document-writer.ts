@@ -73,7 +73,10 @@ export class DocumentWriter implements DocumentHost {
   write(doc: number, source: Uint8Array, routing: string, lenient: boolean): void {
     const failures = this.writeRun(wholeRun(source), 0, 1, doc, lenient);
     if (failures !== null) throw failures.get(0);
-    if (routing !== "") this.#metadata(ROUTING, routing);
+    if (routing === "") return;
+    // The indexer calls `begin` only for documents of which it leaves values.
+    this.#doc = doc;
+    this.#metadata(ROUTING, routing);
   }
 
   /**
