@@ -11,6 +11,7 @@ import {
   type UserCommand,
 } from "#hub/commands/admin-arguments.ts";
 import { overridesOf, PLACE_OPTIONS, parseOptions, usageError } from "#hub/commands/arguments.ts";
+import { type ImportCommand, parseImportCommand } from "#hub/commands/import-arguments.ts";
 import { type JournalCommand, parseJournalCommand } from "#hub/commands/journal.ts";
 import { type KeystoreCommand, parseKeystoreCommand } from "#hub/commands/keystore.ts";
 import { type PipelineCommand, parsePipelineCommand } from "#hub/commands/pipeline.ts";
@@ -31,6 +32,7 @@ export type HubCommand =
   | KeystoreCommand
   | SegmentCommand
   | SnapshotCommand
+  | ImportCommand
   | ApiKeyCommand
   | { readonly name: "version" | "print-compatibility" | "print-schema" | "print-settings" }
   | {
@@ -66,6 +68,7 @@ const PARSERS: Readonly<Record<string, (args: readonly string[]) => HubCommand>>
   keystore: parseKeystoreCommand,
   segment: parseSegmentCommand,
   snapshot: parseSnapshotCommand,
+  import: parseImportCommand,
 };
 const COMMANDS = ["run", ...Object.keys(PARSERS)];
 

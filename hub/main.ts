@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import type { AdminCommand } from "#hub/commands/admin.ts";
 import { helpText } from "#hub/commands/help.ts";
+import type { ImportCommand } from "#hub/commands/import-arguments.ts";
 import { runJournalCommand } from "#hub/commands/journal.ts";
 import type { KeystoreCommand } from "#hub/commands/keystore.ts";
 import { type PipelineCommand, runPipelineCommand } from "#hub/commands/pipeline.ts";
@@ -45,6 +46,7 @@ async function main(): Promise<void> {
   else if (command.name === "journal") process.stdout.write(await runJournalCommand(command, process.env));
   else if (command.name === "segment") await segment(command);
   else if (command.name === "snapshot") await snapshot(command);
+  else if (command.name === "import") await importFrom(command);
   else if (command.name === "keystore") await keystore(command);
   else if (isAdministration(command)) await administer(command);
 }
@@ -94,6 +96,19 @@ async function keystore(command: KeystoreCommand): Promise<void> {
 async function snapshot(command: SnapshotCommand): Promise<void> {
   const { runSnapshotCommand } = await import("#hub/commands/snapshot.ts");
   await runSnapshotCommand(command, { log: commandLog(), version: version() });
+}
+
+/** Exits with 1 unless everything was imported. Ctrl-C ends it; the next import goes on from there. */
+async function importFrom(command: ImportCommand): Promise<void> {
+  const { runImportCommand } = await import("#hub/commands/import.ts");
+  const stopped = new AbortController();
+  const stop = (): void =>
+    stopped.abort(new AppError("cancelled", "the import was stopped; the same command goes on from there"));
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, stop);
+  const surroundings = { env: process.env, progress: process.stderr, signal: stopped.signal };
+  const { output, isOk } = await runImportCommand(command, surroundings);
+  process.stdout.write(output);
+  if (!isOk) process.exitCode = EXIT_FAILED;
 }
 
 /** Exits with 1 if a pipeline has errors or a case fails. */

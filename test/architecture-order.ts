@@ -38,8 +38,9 @@ export const PARTS: Readonly<Record<string, readonly string[]>> = {
   "hub/upkeep": SEARCH,
   "hub/fleet": SEARCH,
   "hub/saved": SEARCH,
+  "hub/import": ["hub/search", KIT],
   "hub/node": [...SERVICES, "hub/auth", "hub/pipeline", ...HOSTS],
-  hub: ["hub/node", ...SERVICES, "hub/auth", "hub/pipeline", ...HOSTS],
+  hub: ["hub/node", "hub/import", ...SERVICES, "hub/auth", "hub/pipeline", ...HOSTS],
   ui: ["proto/live.ts", "proto/gen"],
   deploy: PROTO,
 };
@@ -191,6 +192,7 @@ export const FOLDERS: Readonly<Record<string, readonly (string | readonly string
   "hub/upkeep": ["."],
   "hub/fleet": ["."],
   "hub/saved": ["."],
+  "hub/import": ["."],
   "hub/node": [".", "status", "wiring", "checks", "access", "settings"],
   hub: [".", "commands"],
   ui: [

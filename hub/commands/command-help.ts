@@ -235,6 +235,19 @@ export const COMMAND_HELP: Readonly<Record<string, CommandHelp>> = {
     summary: "remove secrets",
     example: "tailrace-hub keystore remove DB_PASSWORD",
   },
+  "import cluster": {
+    usage: ["import cluster URL [--index PATTERN …] [--only PART …] [--rate N] [--parallel N] [--user NAME]"],
+    summary: "import a running search cluster of version 6, 7 or 8, or another hub",
+    text: "An interrupted import is continued by the same command; a later one adds what was written since. Ends with the counts\nof both sides, and with 1 unless everything is in the hub. The source's credentials are taken from\nTAILRACE_SOURCE_API_KEY, or from TAILRACE_SOURCE_PASSWORD with --user; the hub's key from TAILRACE_API_KEY.",
+    options: `
+  --index PATTERN     indices to import; repeatable (all but those of the cluster's own programs)
+  --only PART         pipelines, templates, indices (without documents) or documents; repeatable (all)
+  --rate N            documents per second at most (unlimited)
+  --parallel N        shards read at a time, 1 to 16 (2)
+  --user NAME         user of the source
+`,
+    example: "tailrace-hub import cluster http://old.example:9200 --index 'logs-*' --rate 5000",
+  },
   "snapshot create": {
     usage: ["snapshot create DIR|s3://BUCKET/PREFIX [--name NAME]"],
     summary: "back up all data of a hub, which may be running",

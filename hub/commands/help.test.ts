@@ -30,7 +30,13 @@ for (const [name, { example, options = "" }] of Object.entries(COMMAND_HELP)) {
 /** Returns the option with a value of its kind. */
 function withValue(option: string, options: string): string[] {
   const [, kind = ""] = new RegExp(`^  --${option} ([A-Z]+)`, "m").exec(options) ?? [];
-  const values: Readonly<Record<string, string>> = { ROLE: "admin", TIME: "1h", N: "10", KIND: "public" };
+  const values: Readonly<Record<string, string>> = {
+    ROLE: "admin",
+    TIME: "1h",
+    N: "10",
+    KIND: "public",
+    PART: "indices",
+  };
   return kind === "" ? [`--${option}`] : [`--${option}`, values[kind] ?? "x"];
 }
 

@@ -1,0 +1,79 @@
+/** `tailrace-hub import cluster URL`: imports a running search cluster into a hub. */
+
+import { ClusterClient } from "#hub/import/cluster-client.ts";
+import { importCluster } from "#hub/import/import-cluster.ts";
+import { isComplete, reportOf } from "#hub/import/import-report.ts";
+import { loadCommandSettings } from "#hub/node/settings/reach-file.ts";
+import { systemClock } from "#proto/kit/clock.ts";
+import { printable } from "#proto/kit/printable.ts";
+import type { ImportCommand } from "./import-arguments.ts";
+import { ImportProgress, type ProgressOutput } from "./import-progress.ts";
+import { addressOf, askedHub, credentials } from "./running-hub.ts";
+import { table } from "./terminal.ts";
+
+/** Hold the credentials of the source, which other users could see on the command line. */
+const PASSWORD_VARIABLE = "TAILRACE_SOURCE_PASSWORD";
+const KEY_VARIABLE = "TAILRACE_SOURCE_API_KEY";
+
+export interface ImportSurroundings {
+  readonly env: NodeJS.ProcessEnv;
+  /** Where progress is written. */
+  readonly progress: ProgressOutput;
+  readonly signal: AbortSignal;
+}
+
+export interface ImportOutcome {
+  readonly output: string;
+  /** Everything is in the hub. */
+  readonly isOk: boolean;
+}
+
+/** Runs the command. Throws unavailable, unauthenticated, request_invalid. */
+export async function runImportCommand(
+  command: ImportCommand,
+  { env, progress, signal }: ImportSurroundings,
+): Promise<ImportOutcome> {
+  const settings = loadCommandSettings({ file: command.config, overrides: command.overrides }, env);
+  const { trust } = askedHub(settings, env);
+  const hub = new ClusterClient({
+    url: addressOf(settings, "http"),
+    headers: credentials(env),
+    trust,
+    signal,
+  });
+  const source = new ClusterClient({ url: command.from, headers: sourceCredentials(command, env), signal });
+  const bar = new ImportProgress(progress, systemClock);
+  try {
+    const { patterns, rate, parallel } = command;
+    const report = await importCluster({
+      source,
+      hub,
+      patterns,
+      rate,
+      parallel,
+      signal,
+      clock: systemClock,
+      parts: new Set(command.parts),
+      progress: (done, total) => bar.update(done, total),
+    });
+    const { rows, remarks } = reportOf(report);
+    const head = ["INDEX", "IN THE HUB", "SOURCE DOCS", "HUB DOCS", "WRITTEN", "REFUSED"];
+    const counts = rows.length === 0 ? "" : table(head, rows);
+    return {
+      output: `${counts}${remarks.map((each) => `${printable(each)}\n`).join("")}`,
+      isOk: isComplete(report),
+    };
+  } finally {
+    bar.end();
+    source.close();
+    hub.close();
+  }
+}
+
+function sourceCredentials({ user }: ImportCommand, env: NodeJS.ProcessEnv): Record<string, string> {
+  const key = env[KEY_VARIABLE] ?? "";
+  if (key !== "") return { authorization: `ApiKey ${key}` };
+  if (user === undefined) return {};
+  const pair = Buffer.from(`${user}:${env[PASSWORD_VARIABLE] ?? ""}`).toString("base64");
+  return { authorization: `Basic ${pair}` };
+}

@@ -1,0 +1,190 @@
+/** Requests to a search cluster, which may be busy or away for a while: those that may succeed later are repeated. */
+
+import {
+  Agent as HttpAgent,
+  request as httpRequest,
+  type IncomingMessage,
+  type RequestOptions,
+} from "node:http";
+import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
+import { parseJson } from "#hub/search/options/json.ts";
+import { writeJson } from "#hub/search/options/json-writer.ts";
+import { type Clock, systemClock } from "#proto/kit/clock.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import { isObject, type JsonObject } from "#proto/kit/json.ts";
+import type { OwnCertificateTrust } from "#proto/kit/own-certificate.ts";
+
+export interface ClusterOptions {
+  /** Base URL; a path is kept as a prefix. */
+  readonly url: string;
+  /** Credentials. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Trust in a certificate besides the system's authorities. */
+  readonly trust?: OwnCertificateTrust | undefined;
+  readonly signal: AbortSignal;
+  readonly clock?: Clock;
+}
+
+export interface ClusterAnswer {
+  readonly status: number;
+  /** {} where the body is no JSON object. */
+  readonly body: JsonObject;
+  /** A body that is a list. */
+  readonly list: readonly unknown[];
+}
+
+type Method = "GET" | "POST" | "PUT" | "DELETE";
+
+/** Time that one answer may take. */
+const TIMEOUT_MS = 120_000;
+/** Largest answer. */
+const MAX_ANSWER_BYTES = 256 * 1024 * 1024;
+/** Pauses between repetitions, about a minute and a half: a restart of the other side fits in. */
+const RETRY_PAUSES_MS = [500, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000];
+const BUSY: ReadonlySet<number> = new Set([429, 502, 503, 504]);
+/** Connections kept open; there are as many requests at once as copies run in parallel. */
+const MAX_SOCKETS = 16;
+
+/** A cluster of any version, or a hub. */
+export class ClusterClient {
+  /** Host and port, for messages. */
+  readonly host: string;
+  readonly #options: ClusterOptions;
+  readonly #base: string;
+  readonly #clock: Clock;
+  readonly #agent: HttpAgent | HttpsAgent;
+
+  constructor(options: ClusterOptions) {
+    this.#options = options;
+    this.#base = options.url.replace(/\/+$/, "");
+    this.host = new URL(options.url).host;
+    this.#clock = options.clock ?? systemClock;
+    const keep = { keepAlive: true, maxSockets: MAX_SOCKETS };
+    this.#agent = this.#base.startsWith("https:") ? new HttpsAgent(keep) : new HttpAgent(keep);
+  }
+
+  /** Closes idle connections. */
+  close(): void {
+    this.#agent.destroy();
+  }
+
+  /** Returns the JSON object of a 2xx answer. Throws request_invalid with the refusal, unavailable, unauthenticated. */
+  async ask(method: Method, path: string, body?: JsonObject | string): Promise<JsonObject> {
+    return (await this.#checked(method, path, body)).body;
+  }
+
+  /** Returns the list of a 2xx answer. Throws as `ask`. */
+  async list(path: string): Promise<readonly unknown[]> {
+    return (await this.#checked("GET", path)).list;
+  }
+
+  /** Returns the JSON object, or undefined where the cluster doesn't have the path or what it names. Throws as `ask`. */
+  async find(path: string): Promise<JsonObject | undefined> {
+    const answer = await this.send("GET", path);
+    // Versions without an interface answer 400, 404 or 405 to its path; a hub 501.
+    if ([400, 404, 405, 501].includes(answer.status)) return undefined;
+    return this.#accept(answer, path).body;
+  }
+
+  /** Returns the answer whatever its status. Throws unavailable once repetitions don't help. */
+  async send(method: Method, path: string, body?: JsonObject | string): Promise<ClusterAnswer> {
+    const { signal } = this.#options;
+    for (let attempt = 0; ; attempt++) {
+      const pauseMs = RETRY_PAUSES_MS[attempt];
+      try {
+        const answer = await this.#once(method, path, body);
+        if (!BUSY.has(answer.status) || pauseMs === undefined) return answer;
+      } catch (error) {
+        signal.throwIfAborted();
+        if (error instanceof AppError || pauseMs === undefined || isCertificateFault(error))
+          throw this.#unreachable(error);
+      }
+      await this.#clock.sleep(pauseMs, signal);
+      signal.throwIfAborted();
+    }
+  }
+
+  async #checked(method: Method, path: string, body?: JsonObject | string): Promise<ClusterAnswer> {
+    return this.#accept(await this.send(method, path, body), path);
+  }
+
+  #accept(answer: ClusterAnswer, path: string): ClusterAnswer {
+    const { status, body } = answer;
+    if (status < 300) return answer;
+    const text = `${this.host} answered ${status} to ${path}: ${refusalOf(body)}`;
+    if (status === 401) throw new AppError("unauthenticated", text);
+    throw new AppError(BUSY.has(status) ? "unavailable" : "request_invalid", text);
+  }
+
+  async #once(method: Method, path: string, body?: JsonObject | string): Promise<ClusterAnswer> {
+    const { headers, trust, signal } = this.#options;
+    const text = body === undefined ? undefined : typeof body === "string" ? body : writeJson(body);
+    const options: RequestOptions = {
+      method,
+      headers: {
+        ...headers,
+        accept: "application/json",
+        ...(text !== undefined && { "content-type": typesOf(body) }),
+      },
+      agent: this.#agent,
+      signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
+    };
+    const url = `${this.#base}${path}`;
+    const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+    const request = url.startsWith("https:")
+      ? httpsRequest(url, { ...options, ...trust }, resolve)
+      : httpRequest(url, options, resolve);
+    request.on("error", reject);
+    request.end(text);
+    const response = await promise;
+    const read = parsed(await readText(response, this.host));
+    return {
+      status: response.statusCode ?? 0,
+      body: isObject(read) ? read : {},
+      list: Array.isArray(read) ? (read as unknown[]) : [],
+    };
+  }
+
+  #unreachable(error: unknown): AppError {
+    if (error instanceof AppError) return error;
+    const remedy = isCertificateFault(error) ? "; name its authority in NODE_EXTRA_CA_CERTS=FILE" : "";
+    const message = `${this.host} doesn't answer: ${(error as Error).message}${remedy}`;
+    return new AppError("unavailable", message, { cause: error });
+  }
+}
+
+/** Returns the reason of a refusal in the form of either interface of a hub or cluster. */
+export function refusalOf(body: JsonObject): string {
+  const { error } = body;
+  if (typeof error === "string") return error;
+  if (!isObject(error)) return "no reason given";
+  return String((error["reason"] ?? error["message"] ?? error["type"]) as string);
+}
+
+function typesOf(body: JsonObject | string | undefined): string {
+  return typeof body === "string" ? "application/x-ndjson" : "application/json";
+}
+
+function isCertificateFault(error: unknown): boolean {
+  return /CERT|SELF_SIGNED|VERIFY|ALTNAME/.test(String((error as { code?: unknown }).code));
+}
+
+function parsed(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch {
+    return undefined;
+  }
+}
+
+async function readText(response: IncomingMessage, host: string): Promise<string> {
+  const chunks: Buffer[] = [];
+  let sizeBytes = 0;
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    sizeBytes += chunk.length;
+    if (sizeBytes > MAX_ANSWER_BYTES)
+      throw new AppError("request_too_large", `${host} sent more than ${MAX_ANSWER_BYTES} bytes at once`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}

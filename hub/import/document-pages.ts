@@ -1,0 +1,140 @@
+/**
+ * Documents of an index, in pages. Where the source numbers its operations, a shard is read in windows of sequence
+ * numbers: a window is the same whenever it is read, so an import resumes at any window, and what was written after it
+ * began has higher numbers. Other sources are read by scroll, from the start each time.
+ */
+
+import { AppError } from "#proto/kit/errors.ts";
+import { isObject, type JsonObject } from "#proto/kit/json.ts";
+import type { ClusterClient } from "./cluster-client.ts";
+
+/** A document as the source has it. */
+export interface SourceDocument {
+  readonly id: string;
+  readonly version: number | undefined;
+  readonly routing: string | undefined;
+  readonly source: JsonObject;
+}
+
+export interface Page {
+  readonly documents: readonly SourceDocument[];
+  /** Sequence number from which the next page is read; undefined with a scroll. */
+  readonly next: number | undefined;
+}
+
+/** The range of sequence numbers of a shard that an import reads. */
+export interface ShardRange {
+  readonly index: string;
+  readonly shard: number;
+  readonly from: number;
+  /** Exclusive. */
+  readonly to: number;
+}
+
+/** Documents of the first page, and of each page of a scroll. */
+const FIRST_PAGE = 500;
+/** Largest page: search's window. */
+const MAX_PAGE = 10_000;
+/** Documents of a page should have about so many bytes. */
+const PAGE_BYTES = 4 * 1024 * 1024;
+/** Time that the source keeps a scroll between two pages. */
+const KEEP_ALIVE = "10m";
+
+/**
+ * Returns the end of the sequence numbers of each shard, or undefined where they can't be read by: the source has none, or
+ * an index with documents of a version before 6. Throws as `ClusterClient.ask`.
+ */
+export async function sequenceEnds(
+  client: ClusterClient,
+  index: string,
+): Promise<ReadonlyMap<number, number> | undefined> {
+  const name = encodeURIComponent(index);
+  const stats = await client.find(`/${name}/_stats?level=shards&filter_path=indices.*.shards.*.seq_no`);
+  const ends = new Map<number, number>();
+  for (const { shards } of Object.values(objectAt(stats, "indices")) as JsonObject[])
+    for (const [shard, copies] of Object.entries(isObject(shards) ? shards : {})) {
+      const numbers = (copies as JsonObject[]).map((copy) => Number(objectAt(copy, "seq_no")["max_seq_no"]));
+      ends.set(Number(shard), Math.max(...numbers) + 1);
+    }
+  // What has a number below the end is visible from now on, in every copy of the shard.
+  await client.send("POST", `/${name}/_refresh`);
+  const countOf = async (query: JsonObject): Promise<number> =>
+    Number((await client.ask("POST", `/${name}/_count`, { query }))["count"]);
+  const numbered = await countOf({ range: { _seq_no: { gte: 0 } } });
+  return ends.size > 0 && numbered >= (await countOf({ match_all: {} })) ? ends : undefined;
+}
+
+/** Yields the documents of a range, in the order of their last changes. Throws as `ClusterClient.ask`. */
+export async function* shardPages(client: ClusterClient, range: ShardRange): AsyncGenerator<Page> {
+  let size = FIRST_PAGE;
+  for (let from = range.from; from < range.to; ) {
+    const next = Math.min(from + size, range.to);
+    const path = `/${encodeURIComponent(range.index)}/_search?preference=_shards:${range.shard}`;
+    const query = { range: { _seq_no: { gte: from, lt: next } } };
+    const answer = await client.ask("POST", path, {
+      size: next - from,
+      query,
+      version: true,
+      sort: ["_doc"],
+    });
+    const documents = documentsOf(answer);
+    yield { documents, next };
+    size = nextSize(size, documents);
+    from = next;
+  }
+}
+
+/** Yields the documents of an index by scroll. Throws as `ClusterClient.ask`. */
+export async function* scrollPages(client: ClusterClient, index: string): AsyncGenerator<Page> {
+  const path = `/${encodeURIComponent(index)}/_search?scroll=${KEEP_ALIVE}`;
+  let answer = await client.ask("POST", path, { size: FIRST_PAGE, version: true, sort: ["_doc"] });
+  let scroll = answer["_scroll_id"];
+  try {
+    for (;;) {
+      const documents = documentsOf(answer);
+      if (documents.length === 0) return;
+      yield { documents, next: undefined };
+      answer = await client.ask("POST", "/_search/scroll", { scroll: KEEP_ALIVE, scroll_id: scroll });
+      scroll = answer["_scroll_id"] ?? scroll;
+    }
+  } finally {
+    // A scroll that can't be closed ends by itself.
+    await client.send("DELETE", "/_search/scroll", { scroll_id: [scroll] }).catch(() => undefined);
+  }
+}
+
+/** Throws unavailable where a shard didn't answer: its documents would be missing. */
+function documentsOf(answer: JsonObject): SourceDocument[] {
+  const failed = Number(objectAt(answer, "_shards")["failed"] ?? 0);
+  if (failed > 0 || answer["timed_out"] === true)
+    throw new AppError(
+      "unavailable",
+      "a shard of the source doesn't answer; start the import again when it does",
+    );
+  const { hits } = objectAt(answer, "hits");
+  return (Array.isArray(hits) ? (hits as JsonObject[]) : []).map((hit) => ({
+    id: String(hit["_id"] as string),
+    version: typeof hit["_version"] === "number" ? hit["_version"] : undefined,
+    routing: typeof hit["_routing"] === "string" ? hit["_routing"] : undefined,
+    source: isObject(hit["_source"]) ? hit["_source"] : {},
+  }));
+}
+
+/** Returns the size by which the next page has `PAGE_BYTES`, changed by no more than a factor of four. */
+function nextSize(size: number, documents: readonly SourceDocument[]): number {
+  const sample = documents.slice(0, 20);
+  if (sample.length === 0) return Math.min(size * 4, MAX_PAGE);
+  const bytes = sample.reduce((sum, { source }) => sum + roughBytes(source), 0) / sample.length;
+  return Math.max(1, Math.min(Math.floor(PAGE_BYTES / bytes), size * 4, MAX_PAGE));
+}
+
+function roughBytes(value: unknown): number {
+  if (typeof value === "string") return value.length + 2;
+  if (typeof value !== "object" || value === null) return 8;
+  return Object.entries(value).reduce((sum, [key, inner]) => sum + key.length + 4 + roughBytes(inner), 2);
+}
+
+function objectAt(value: JsonObject | undefined, key: string): JsonObject {
+  const inner = value?.[key];
+  return isObject(inner) ? inner : {};
+}

@@ -1,0 +1,207 @@
+/**
+ * Imports a cluster into a hub: pipelines, templates, indices with their settings, mappings and aliases, and documents.
+ * Everything may be repeated: what the hub has stays, and documents are read on from where the last import stopped.
+ */
+
+import type { Clock } from "#proto/kit/clock.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import { BulkCopy, type CopyCounts } from "./bulk-copy.ts";
+import type { ClusterClient } from "./cluster-client.ts";
+import { type Page, scrollPages, sequenceEnds, shardPages } from "./document-pages.ts";
+import {
+  type DefinitionResult,
+  importPipelines,
+  importTemplates,
+  retentionRules,
+} from "./import-definitions.ts";
+import { type IndexPosition, readPosition } from "./import-positions.ts";
+import { definitionOf, putDefinition } from "./index-definition.ts";
+import { Pace } from "./pace.ts";
+import { type ClusterVersion, listIndices, readIndex, type SourceIndex, versionOf } from "./source-index.ts";
+
+export const IMPORT_PARTS = ["pipelines", "templates", "indices", "documents"] as const;
+export type ImportPart = (typeof IMPORT_PARTS)[number];
+
+export interface ImportOptions {
+  readonly source: ClusterClient;
+  readonly hub: ClusterClient;
+  /** Names and patterns of indices; none: all but those of the cluster's own programs. */
+  readonly patterns: readonly string[];
+  readonly parts: ReadonlySet<ImportPart>;
+  /** Documents per second at most; Infinity: as fast as both sides go. */
+  readonly rate: number;
+  /** Shards read at a time. */
+  readonly parallel: number;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  /** Called after each page with the documents read by this import, and those that it will read. */
+  readonly progress: (done: number, total: number) => void;
+}
+
+/** What became of an index. */
+export interface IndexResult {
+  readonly name: string;
+  /** Index or data stream of the hub. */
+  readonly target: string;
+  readonly leftOut: readonly string[];
+  /** Undefined: it was made, or was there. */
+  readonly error: string | undefined;
+  readonly copied: CopyCounts | undefined;
+  /** Documents of the source and of the target at the end; undefined where documents weren't imported. */
+  readonly counts: { readonly source: number; readonly hub: number } | undefined;
+}
+
+export interface ImportReport {
+  readonly definitions: readonly DefinitionResult[];
+  readonly indices: readonly IndexResult[];
+  /** Names of indices that can't be read while they are closed. */
+  readonly closed: readonly string[];
+  /** Retention rules that delete what lifecycle policies delete. */
+  readonly retention: readonly string[];
+}
+
+/** An index that was made in the hub. */
+interface MadeIndex {
+  readonly index: SourceIndex;
+  readonly target: { readonly name: string; readonly isStream: boolean };
+  readonly leftOut: readonly string[];
+  readonly error: string | undefined;
+}
+
+/** Imports what `options` name. Throws unavailable, unauthenticated, cancelled by the signal's reason. */
+export async function importCluster(options: ImportOptions): Promise<ImportReport> {
+  const { source, hub, parts } = options;
+  const from = await versionOf(source);
+  const to = await versionOf(hub);
+  const { open, closed } = await listIndices(source, options.patterns, from);
+  const definitions = [
+    ...(parts.has("pipelines") ? await importPipelines(source, hub) : []),
+    ...(parts.has("templates") ? await importTemplates(source, hub, to) : []),
+  ];
+  const retention = parts.has("templates") ? await retentionRules(source) : [];
+  const made: MadeIndex[] = [];
+  if (parts.has("indices") || parts.has("documents"))
+    for (const name of open) made.push(await makeIndex(options, name, to));
+  const indices = parts.has("documents")
+    ? await copyAll(options, made)
+    : made.map(({ index, target, leftOut, error }) => ({
+        name: index.name,
+        target: target.name,
+        leftOut,
+        error,
+        copied: undefined,
+        counts: undefined,
+      }));
+  return { definitions, indices, closed, retention };
+}
+
+async function makeIndex(
+  { source, hub }: ImportOptions,
+  name: string,
+  to: ClusterVersion,
+): Promise<MadeIndex> {
+  const index = await readIndex(source, name);
+  const { dataStream } = index;
+  const target = { name: dataStream ?? name, isStream: dataStream !== undefined };
+  const path = `/${target.isStream ? "_data_stream/" : ""}${encodeURIComponent(target.name)}`;
+  try {
+    const definition = target.isStream ? { body: {}, leftOut: [] } : definitionOf(index.definition, to);
+    return { index, target, leftOut: await putDefinition(hub, path, definition), error: undefined };
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    const isThere = error.code === "name_taken";
+    if (!isThere && !["request_invalid", "not_offered"].includes(error.code)) throw error;
+    return { index, target, leftOut: [], error: isThere ? undefined : error.message };
+  }
+}
+
+/** Work on one shard, or on one index that is read by scroll. */
+interface Task {
+  readonly pages: () => AsyncGenerator<Page>;
+  readonly save: (next: number) => Promise<void>;
+  readonly copy: BulkCopy;
+}
+
+async function copyAll(options: ImportOptions, made: readonly MadeIndex[]): Promise<IndexResult[]> {
+  const { source, hub, signal, clock } = options;
+  const copies = new Map<MadeIndex, BulkCopy>();
+  const tasks: Task[] = [];
+  let total = 0;
+  for (const each of made) {
+    if (each.error !== undefined) continue;
+    const copy = new BulkCopy(hub, each.target, { clock, signal });
+    copies.set(each, copy);
+    total += await countOf(source, each.index.name);
+    tasks.push(...(await tasksOf(options, each, copy)));
+  }
+  await runTasks(options, tasks, total);
+  const results: IndexResult[] = [];
+  for (const each of made) results.push(await resultOf(options, each, copies.get(each), made));
+  return results;
+}
+
+async function tasksOf(
+  { source, hub }: ImportOptions,
+  { index, target }: MadeIndex,
+  copy: BulkCopy,
+): Promise<Task[]> {
+  const ends = await sequenceEnds(source, index.name);
+  if (ends === undefined)
+    return [{ pages: () => scrollPages(source, index.name), save: () => Promise.resolve(), copy }];
+  const position: IndexPosition = await readPosition(hub, index, target.name);
+  return [...ends].map(([shard, to]) => ({
+    pages: () => shardPages(source, { index: index.name, shard, from: position.nextOf(shard), to }),
+    save: (next) => position.save(shard, next),
+    copy,
+  }));
+}
+
+/** Runs tasks, `parallel` at a time; the first failure ends all. */
+async function runTasks(options: ImportOptions, tasks: readonly Task[], total: number): Promise<void> {
+  const pace = new Pace(options.rate, options.clock);
+  const waiting = [...tasks];
+  let done = 0;
+  let hasFailed = false;
+  const work = async (): Promise<void> => {
+    for (let task = waiting.shift(); task !== undefined && !hasFailed; task = waiting.shift()) {
+      for await (const { documents, next } of task.pages()) {
+        await pace.take(documents.length, options.signal);
+        await task.copy.write(documents);
+        if (next !== undefined) await task.save(next);
+        done += documents.length;
+        options.progress(done, total);
+        if (hasFailed) return;
+      }
+    }
+  };
+  const workers = Array.from({ length: options.parallel }, () =>
+    work().catch((error: unknown) => {
+      hasFailed = true;
+      throw error;
+    }),
+  );
+  const failure = (await Promise.allSettled(workers)).find(({ status }) => status === "rejected");
+  if (failure?.status === "rejected") throw failure.reason;
+}
+
+/** Counts both sides. A data stream has the documents of all its indices. */
+async function resultOf(
+  { source, hub }: ImportOptions,
+  { index, target, leftOut, error }: MadeIndex,
+  copy: BulkCopy | undefined,
+  made: readonly MadeIndex[],
+): Promise<IndexResult> {
+  const about = { name: index.name, target: target.name, leftOut, error };
+  if (copy === undefined) return { ...about, copied: undefined, counts: undefined };
+  const names = target.isStream
+    ? made.filter((other) => other.target.name === target.name).map((other) => other.index.name)
+    : [index.name];
+  let sum = 0;
+  for (const name of names) sum += await countOf(source, name);
+  await hub.ask("POST", `/${encodeURIComponent(target.name)}/_refresh`);
+  return { ...about, copied: copy.counts, counts: { source: sum, hub: await countOf(hub, target.name) } };
+}
+
+async function countOf(client: ClusterClient, name: string): Promise<number> {
+  return Number((await client.ask("POST", `/${encodeURIComponent(name)}/_count`))["count"]);
+}

@@ -1,0 +1,101 @@
+import assert from "node:assert/strict";
+import { createServer } from "node:http";
+import { text } from "node:stream/consumers";
+import { type TestContext, test } from "node:test";
+import { listen } from "#test/harness/listen.ts";
+import { ClusterClient } from "./cluster-client.ts";
+import { retentionRules } from "./import-definitions.ts";
+import { definitionOf, putDefinition } from "./index-definition.ts";
+
+const PROPERTIES = { a: { type: "keyword" } };
+
+for (const [name, given, target, expected] of [
+  [
+    "settings of placement are left out silently, others by name",
+    {
+      settings: {
+        index: { uuid: "u", number_of_shards: "3", analysis: { analyzer: { x: { type: "simple" } } } },
+        "index.routing.allocation.include._tier_preference": "data_hot",
+        "index.sort.field": ["a"],
+      },
+    },
+    700,
+    {
+      body: { settings: { number_of_shards: "3", "analysis.analyzer.x.type": "simple" } },
+      leftOut: ["setting sort.field"],
+    },
+  ],
+  [
+    "a type is kept for a hub that answers as 6",
+    { mappings: { _default_: {}, doc: { properties: PROPERTIES } } },
+    605,
+    { body: { mappings: { doc: { properties: PROPERTIES } } }, leftOut: [] },
+  ],
+  [
+    "a type is taken off for a hub that answers as 7, runtime fields are named",
+    { mappings: { doc: { properties: PROPERTIES, runtime: { r: { type: "long" } } } } },
+    717,
+    { body: { mappings: { properties: PROPERTIES } }, leftOut: ["runtime field r"] },
+  ],
+] as const) {
+  test(`definition: ${name}`, () => assert.deepEqual(definitionOf(given, target), expected));
+}
+
+test("definition: several types are refused", () => {
+  const mappings = { user: { properties: {} }, order: { properties: {} } };
+  assert.throws(() => definitionOf({ mappings }, 605), { code: "not_offered", message: /types user, order/ });
+});
+
+/** A hub or cluster that answers each request by `answer`. */
+async function client(
+  t: TestContext,
+  answer: (path: string, body: string) => { status: number; body: object },
+): Promise<ClusterClient> {
+  const server = createServer((request, response) => {
+    void text(request).then((sent) => {
+      const { status, body } = answer(request.url ?? "", sent);
+      response.writeHead(status).end(JSON.stringify(body));
+    });
+  });
+  const made = new ClusterClient({
+    url: await listen(t, server),
+    headers: {},
+    signal: new AbortController().signal,
+  });
+  t.after(() => made.close());
+  return made;
+}
+
+test("types and parameters of fields that a hub refuses are left out one after the other", async (t) => {
+  const seen: unknown[] = [];
+  const hub = await client(t, (_path, sent) => {
+    seen.push(JSON.parse(sent));
+    const refuse = (reason: string) => ({ status: 400, body: { error: { reason } } });
+    if (sent.includes('"join"')) return refuse("field [j]: type [join] is not offered; denormalise");
+    if (sent.includes('"speed"')) return refuse("has unsupported parameters:  [speed : 1]");
+    return { status: 200, body: {} };
+  });
+  const properties = {
+    o: { properties: { j: { type: "join", relations: {} }, k: { type: "keyword", speed: 1 } } },
+  };
+  const leftOut = await putDefinition(hub, "/x", { body: { mappings: { properties } }, leftOut: [] });
+  assert.deepEqual(leftOut, ["index of field o.j, of type join", "parameter speed of field o.k"]);
+  const kept = { o: { properties: { j: { type: "object", enabled: false }, k: { type: "keyword" } } } };
+  assert.deepEqual(seen.at(-1), { mappings: { properties: kept } });
+});
+
+test("lifecycle policies become retention rules of the patterns that use them", async (t) => {
+  const settings = { index: { lifecycle: { name: "month" } } };
+  const answers: Record<string, object> = {
+    "/_ilm/policy": {
+      month: { policy: { phases: { hot: {}, delete: { min_age: "30d", actions: { delete: {} } } } } },
+      forever: { policy: { phases: { hot: {} } } },
+    },
+    "/_template": { old: { index_patterns: ["old-*"], settings } },
+    "/_index_template": {
+      index_templates: [{ name: "n", index_template: { index_patterns: ["new-*"], template: { settings } } }],
+    },
+  };
+  const source = await client(t, (path) => ({ status: 200, body: answers[path] ?? {} }));
+  assert.deepEqual(await retentionRules(source), ["old-* 30d", "new-* 30d"]);
+});

@@ -1,0 +1,142 @@
+/** The request that makes an index or template of another cluster in a hub. */
+
+import { AppError } from "#proto/kit/errors.ts";
+import { isObject, type JsonObject } from "#proto/kit/json.ts";
+import { type ClusterClient, refusalOf } from "./cluster-client.ts";
+import { type ClusterVersion, flatSettings } from "./source-index.ts";
+
+/** The body of a request, and what it leaves out: names of settings and fields with the reason. */
+export interface Definition {
+  readonly body: JsonObject;
+  readonly leftOut: readonly string[];
+}
+
+/** Settings that a cluster gives each index itself, or that place its shards. */
+const INTERNAL =
+  /^(creation_date.*|provided_name|uuid|version\..*|history\.uuid|resize\..*|routing\..*|blocks\..*|lifecycle\..*|plugins\..*|verified_before_close|soft_deletes.*|store\..*|codec|hidden|priority|allocation\..*|unassigned\..*|frozen|replication\..*|merge\..*|translog\..*)$/;
+/** Settings that mean the same in a hub. */
+const CARRIED =
+  /^(number_of_shards|number_of_replicas|refresh_interval|analysis\..*|mapping\..*|default_pipeline|final_pipeline|max_.*|query\..*)$/;
+/** Keys of a mapping itself; an object without any of them has a level of types. */
+const MAPPING_KEYS: ReadonlySet<string> = new Set([
+  "properties",
+  "dynamic",
+  "enabled",
+  "dynamic_templates",
+  "date_detection",
+  "numeric_detection",
+  "dynamic_date_formats",
+  "runtime",
+  "subobjects",
+  "_source",
+  "_routing",
+  "_meta",
+  "_field_names",
+  "_data_stream_timestamp",
+]);
+/** Refusals that are answered by a smaller mapping: each takes off a type or a parameter. */
+const MAX_ADAPTIONS = 50;
+const REFUSED_TYPE = /type \[(\w+)\]/;
+const REFUSED_PARAMETER = /unsupported parameters: {1,2}\[(\w+) :/;
+
+/**
+ * Returns how `given` (settings, mappings, aliases) is made in a hub that answers as `target`. Throws not_offered for an
+ * index with several types.
+ */
+export function definitionOf(given: JsonObject, target: ClusterVersion): Definition {
+  const leftOut: string[] = [];
+  const settings: JsonObject = {};
+  for (const [name, value] of Object.entries(flatSettings(given["settings"]))) {
+    if (CARRIED.test(name)) settings[name] = value;
+    else if (!INTERNAL.test(name)) leftOut.push(`setting ${name}`);
+  }
+  const mappings = mappingOf(given["mappings"], target, leftOut);
+  const aliases = given["aliases"];
+  return {
+    body: {
+      ...(Object.keys(settings).length > 0 && { settings }),
+      ...(Object.keys(mappings).length > 0 && { mappings }),
+      ...(isObject(aliases) && Object.keys(aliases).length > 0 && { aliases }),
+    },
+    leftOut,
+  };
+}
+
+function mappingOf(given: unknown, target: ClusterVersion, leftOut: string[]): JsonObject {
+  if (!isObject(given)) return {};
+  const { _default_: _forTypes, ...mappings } = given;
+  const keys = Object.keys(mappings);
+  if (keys.length === 0 || keys.some((key) => MAPPING_KEYS.has(key))) return ownMapping(mappings, leftOut);
+  const [type = "", ...others] = keys;
+  if (others.length > 0) {
+    const types = keys.join(", ");
+    throw new AppError("not_offered", `it has the types ${types}; copy each into an index of its own first`);
+  }
+  const own = ownMapping(isObject(mappings[type]) ? mappings[type] : {}, leftOut);
+  return target >= 700 ? own : { [type]: own };
+}
+
+/** Returns a mapping without what no hub has. */
+function ownMapping(mapping: JsonObject, leftOut: string[]): JsonObject {
+  const { runtime, subobjects: _flat, _data_stream_timestamp: _stream, ...rest } = mapping;
+  if (isObject(runtime)) for (const name of Object.keys(runtime)) leftOut.push(`runtime field ${name}`);
+  return rest;
+}
+
+/**
+ * Sends a definition to `path` of the hub, without the types and parameters of fields that it refuses: values of such a
+ * field are stored and not indexed. Returns all that was left out. Throws request_invalid for other refusals, name_taken
+ * where it is there already.
+ */
+export async function putDefinition(
+  hub: ClusterClient,
+  path: string,
+  definition: Definition,
+): Promise<readonly string[]> {
+  let { body } = definition;
+  const leftOut = [...definition.leftOut];
+  for (let attempt = 0; ; attempt++) {
+    const answer = await hub.send("PUT", path, body);
+    if (answer.status < 300) return leftOut;
+    const reason = refusalOf(answer.body);
+    if (/already exists/.test(reason)) throw new AppError("name_taken", reason);
+    const smaller = attempt < MAX_ADAPTIONS ? adapted(body, reason, leftOut) : undefined;
+    if (smaller === undefined) throw new AppError("request_invalid", reason);
+    body = smaller;
+  }
+}
+
+/** Returns `body` without the type or parameter that `reason` names; undefined where it names none that is there. */
+function adapted(body: JsonObject, reason: string, leftOut: string[]): JsonObject | undefined {
+  const type = REFUSED_TYPE.exec(reason)?.[1];
+  const parameter = REFUSED_PARAMETER.exec(reason)?.[1];
+  const before = leftOut.length;
+  const change = (field: JsonObject, path: string): JsonObject => {
+    if (parameter !== undefined && parameter in field) {
+      leftOut.push(`parameter ${parameter} of field ${path}`);
+      const { [parameter]: _gone, ...rest } = field;
+      return rest;
+    }
+    if (parameter !== undefined || type === undefined || field["type"] !== type) return field;
+    leftOut.push(`index of field ${path}, of type ${type}`);
+    return { type: "object", enabled: false };
+  };
+  const smaller = withFields(body, "", change);
+  return leftOut.length > before ? smaller : undefined;
+}
+
+type FieldChange = (field: JsonObject, path: string) => JsonObject;
+
+/** Returns `value` with each field of its `properties`, at any depth, changed. */
+function withFields(value: JsonObject, prefix: string, change: FieldChange): JsonObject {
+  const entries = Object.entries(value).map(([key, inner]): [string, unknown] => {
+    if (!isObject(inner)) return [key, inner];
+    if (key !== "properties") return [key, withFields(inner, prefix, change)];
+    const fields = Object.entries(inner).map(([name, field]): [string, unknown] => {
+      const path = `${prefix}${name}`;
+      return [name, isObject(field) ? withFields(change(field, path), `${path}.`, change) : field];
+    });
+    return [key, Object.fromEntries(fields)];
+  });
+  return Object.fromEntries(entries);
+}
