@@ -42,3 +42,25 @@ export function hasCapture(node: RegexpNode): boolean {
       return false;
   }
 }
+
+/** Returns true where `node` may match no character. */
+export function mayBeEmpty(node: RegexpNode): boolean {
+  switch (node.kind) {
+    case "text":
+      return node.source === "";
+    case "sequence":
+      return node.items.every(mayBeEmpty);
+    case "choice":
+      return node.options.some(mayBeEmpty);
+    case "repeat":
+      return /^(?:[*?]|\{0?,|\{0\})/.test(node.count) || mayBeEmpty(node.body);
+    case "capture":
+    case "group":
+    case "atomic":
+      return mayBeEmpty(node.body);
+    case "special":
+      return node.opening.endsWith(":") ? mayBeEmpty(node.body) : true;
+    default:
+      return true;
+  }
+}

@@ -5,7 +5,7 @@
 
 import { type Capture, CaptureReader, type Captures, type Repetition } from "./capture-reader.ts";
 import { parseRegexp } from "./regexp-parser.ts";
-import { hasCapture, RegexpFault, type RegexpNode } from "./regexp-tree.ts";
+import { hasCapture, mayBeEmpty, RegexpFault, type RegexpNode } from "./regexp-tree.ts";
 import { beginsWithAnything, holdsLiterals, requiredLiterals } from "./required-literals.ts";
 
 export { RegexpFault } from "./regexp-tree.ts";
@@ -141,6 +141,8 @@ class Emitter {
     const { body, count, mode } = node;
     if (mode === "possessive") return this.#atomic(() => this.#repeat({ ...node, mode: "greedy" }));
     const suffix = mode === "lazy" ? "?" : "";
+    // JavaScript takes back an optional item that matched nothing; an empty alternative keeps its match.
+    if (count === "?" && mode === "greedy" && mayBeEmpty(body)) return `(?:${this.#single(body)}|)`;
     if (count === "?" || !hasCapture(body)) return `${this.#single(body)}${count}${suffix}`;
     const inner = new RubyRegexp(body, this.#options, true);
     this.#repetitions.push({ group: ++this.#groups, inner });
