@@ -29,6 +29,19 @@ test("a template that can't be read is refused with its place", () => {
 });
 
 test("a template can't make a text without end", () => {
-  const template = compileMustache("{{#l}}{{#l}}{{#l}}xxxxxxxxxx{{/l}}{{/l}}{{/l}}");
-  assert.throws(() => template({ l: Array.from({ length: 100 }, () => 1) }), /at most 1000000 characters/);
+  const template = compileMustache("{{#l}}{{#l}}{{#l}}{{x}}{{/l}}{{/l}}{{/l}}");
+  assert.throws(
+    () => template({ l: Array.from({ length: 100 }, () => 1), x: "x".repeat(100) }),
+    /at most 1000000 characters/,
+  );
+});
+
+test("sections that write nothing end, too", () => {
+  const template = compileMustache("{{#l}}{{#l}}{{#l}}{{/l}}{{/l}}{{/l}}");
+  assert.throws(() => template({ l: Array.from({ length: 10_000 }, () => 1) }), /at most 200000 steps/);
+});
+
+test("only what params hold themselves is seen", () => {
+  for (const name of ["__proto__", "constructor", "a.constructor.name", "l.push", "l.length", "toString"])
+    assert.equal(compileMustache(`{{${name}}}`)({ a: {}, l: [1] }), "", name);
 });

@@ -13,6 +13,9 @@ const MAX_DEPTH = 32;
 /** Longest text that a template may make, characters. */
 const MAX_OUTPUT = 1_000_000;
 
+/** Texts, variables and turns of sections that are rendered for one text. */
+const MAX_STEPS = 200_000;
+
 /** A compiled template: makes a text of params. Throws request_invalid where it gets too long. */
 export type MustacheTemplate = (params: JsonObject) => string;
 
@@ -42,6 +45,17 @@ function fault(message: string): AppError {
 
 class Output {
   text = "";
+  readonly #steps: { count: number };
+
+  /** `parent`: whose steps are counted along. */
+  constructor(parent?: Output) {
+    this.#steps = parent === undefined ? { count: 0 } : parent.#steps;
+  }
+
+  /** Counts a node or a turn of a section, which may write nothing. */
+  step(): void {
+    if (++this.#steps.count > MAX_STEPS) throw fault(`a template may take at most ${MAX_STEPS} steps`);
+  }
 
   add(part: string): void {
     this.text += part;
@@ -146,6 +160,7 @@ class Parser {
 /** `scopes`: what names are looked up in, the innermost last. */
 function render(nodes: readonly Node[], scopes: readonly unknown[], output: Output): void {
   for (const node of nodes) {
+    output.step();
     if (node.kind === "text") output.add(node.text);
     else if (node.kind === "section") renderSection(node, scopes, output);
     else {
@@ -167,7 +182,7 @@ function renderSection(
 ): void {
   const call = inverted ? undefined : functionOf(name);
   if (call !== undefined) {
-    const inner = new Output();
+    const inner = new Output(output);
     render(children, scopes, inner);
     output.add(call(inner.text, scopes));
     return;
@@ -178,7 +193,10 @@ function renderSection(
     return;
   }
   if (isEmpty(value)) return;
-  for (const each of Array.isArray(value) ? value : [value]) render(children, [...scopes, each], output);
+  for (const each of Array.isArray(value) ? value : [value]) {
+    output.step();
+    render(children, [...scopes, each], output);
+  }
 }
 
 function isEmpty(value: unknown): boolean {
@@ -198,7 +216,8 @@ function lookUp(name: string, scopes: readonly unknown[]): unknown {
 }
 
 function memberOf(value: unknown, name: string): unknown {
-  if (Array.isArray(value)) return name === "size" ? value.length : value[Number(name)];
+  if (Array.isArray(value))
+    return name === "size" ? value.length : value[/^\d{1,9}$/.test(name) ? Number(name) : -1];
   return isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
 }
 
