@@ -24,12 +24,20 @@ const CACHE_LIMIT = 500;
 
 const cache = new Map<string, PainlessScript>();
 
+/** What a context offers scripts besides their variables. */
+export interface ScriptContext {
+  /** Absent: stored scripts can't be named. */
+  readonly find?: FindStored | undefined;
+  /** True: scripts may use regular expressions, which others are refused by default in 6.5. */
+  readonly allowsRegexes?: boolean;
+}
+
 /**
  * Returns the script of a request that may use the variables `names`. A text is a script of its own.
  * Throws script_failed where it doesn't compile, request_invalid where it isn't a script, not_found for an unknown id.
  */
-export function readScript(given: unknown, names: readonly string[], find?: FindStored): Script {
-  if (typeof given === "string") return { compiled: compile(given, names), params: {} };
+export function readScript(given: unknown, names: readonly string[], context: ScriptContext = {}): Script {
+  if (typeof given === "string") return { compiled: compile(given, names, context), params: {} };
   if (!isObject(given)) throw new AppError("parsing", "a script must be a text or an object");
   const { source, inline, id, stored, lang = "painless", params = {} } = given;
   const unknown = Object.keys(given).find((key) => !KNOWN.has(key));
@@ -38,9 +46,9 @@ export function readScript(given: unknown, names: readonly string[], find?: Find
   if (!isObject(params)) throw new AppError("parsing", "[script] params must be an object");
   const wanted = id ?? stored;
   if (typeof wanted === "string") {
-    const found = find?.(wanted);
+    const found = context.find?.(wanted);
     if (found === undefined) throw new AppError("not_found", `unable to find script [${wanted}]`);
-    return { compiled: compileIn(found.lang, found.source, names), params };
+    return { compiled: compileIn(found.lang, found.source, names, context), params };
   }
   const text = source ?? inline;
   if (typeof text !== "string")
@@ -48,21 +56,30 @@ export function readScript(given: unknown, names: readonly string[], find?: Find
       "request_invalid",
       "must specify either [source] for an inline script or [id] for a stored script",
     );
-  return { compiled: compileIn(String(lang), text, names), params };
+  return { compiled: compileIn(String(lang), text, names, context), params };
 }
 
 const KNOWN: ReadonlySet<string> = new Set(["source", "inline", "id", "stored", "lang", "params", "options"]);
 
-function compileIn(lang: string, source: string, names: readonly string[]): PainlessScript {
-  if (lang === "painless") return compile(source, names);
+function compileIn(
+  lang: string,
+  source: string,
+  names: readonly string[],
+  context: ScriptContext,
+): PainlessScript {
+  if (lang === "painless") return compile(source, names, context);
   throw new AppError("request_invalid", `script_lang not supported [${lang}]`);
 }
 
-function compile(source: string, names: readonly string[]): PainlessScript {
-  const key = `${names.join(",")}\n${source}`;
+function compile(
+  source: string,
+  names: readonly string[],
+  { allowsRegexes = false }: ScriptContext,
+): PainlessScript {
+  const key = `${names.join(",")}${allowsRegexes ? "/" : ""}\n${source}`;
   let script = cache.get(key);
   if (script === undefined) {
-    script = compilePainless(source, names);
+    script = compilePainless(source, names, allowsRegexes);
     if (cache.size >= CACHE_LIMIT) cache.delete(cache.keys().next().value!);
     cache.set(key, script);
   }

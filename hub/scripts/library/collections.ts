@@ -76,7 +76,7 @@ function callEach(self: unknown, callable: unknown, context: CallContext, result
 const COLLECTION: { [name: string]: Method; toString: Method } = {
   size: (self) => membersOf(self).length,
   isEmpty: (self) => membersOf(self).length === 0,
-  iterator: (self) => new ScriptIterator(membersOf(self)),
+  iterator: (self) => new ScriptIterator([...membersOf(self)], self),
   stream: (self) => [...membersOf(self)],
   asList: (self) => [...membersOf(self)],
   toArray: (self) => [...membersOf(self)],
@@ -280,16 +280,38 @@ export const SET_METHODS: Methods = new Map(
   }),
 );
 
-/** Walks through members; `remove` isn't offered. */
+/** A member that can be taken out of what it was made of, as an entry of its map. */
+export interface Detachable {
+  detach(): void;
+}
+
+/** Walks through members as they were when it was made. */
 export class ScriptIterator extends ScriptObject {
   readonly type = "Iterator";
   readonly methods = ITERATOR_METHODS;
   readonly members: readonly unknown[];
   at = 0;
+  readonly #source: unknown;
+  #removed = 0;
+  #removedAt = 0;
 
-  constructor(members: readonly unknown[]) {
+  /** `source`: the list or set that remove() changes. */
+  constructor(members: readonly unknown[], source?: unknown) {
     super();
     this.members = members;
+    this.#source = source;
+  }
+
+  /** Takes the member that next() gave last out of what is walked through. */
+  remove(): void {
+    if (this.at === 0 || this.#removedAt === this.at)
+      throw new ScriptException("IllegalStateException", null);
+    this.#removedAt = this.at;
+    const member = this.members[this.at - 1];
+    if (member instanceof ScriptObject && "detach" in member) (member as unknown as Detachable).detach();
+    else if (Array.isArray(this.#source)) this.#source.splice(this.at - 1 - this.#removed++, 1);
+    else if (this.#source instanceof Set) this.#source.delete(member);
+    else throw new ScriptException("UnsupportedOperationException", "remove");
   }
 }
 
@@ -299,6 +321,10 @@ const ITERATOR_METHODS: Methods = new Map(
     next: (self: ScriptIterator) => {
       if (self.at >= self.members.length) throw new ScriptException("NoSuchElementException", null);
       return self.members[self.at++];
+    },
+    remove: (self: ScriptIterator) => {
+      self.remove();
+      return null;
     },
   }),
 );

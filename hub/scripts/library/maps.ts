@@ -75,6 +75,12 @@ class Entry extends ScriptObject {
     this.value = value;
   }
 
+  /** Takes the entry out of its map. */
+  detach(): void {
+    if (this.map instanceof Map) this.map.delete(this.key);
+    else delete this.map[keyText(this.key)];
+  }
+
   override toString(): string {
     return `${print(this.key)}=${print(this.value)}`;
   }

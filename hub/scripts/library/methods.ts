@@ -17,6 +17,7 @@ import {
 } from "#hub/scripts/values/values.ts";
 import { LIST_METHODS, SET_METHODS } from "./collections.ts";
 import { MAP_METHODS } from "./maps.ts";
+import { Pattern, replacePattern } from "./patterns.ts";
 import { equalsMethod, STRING_METHODS } from "./strings.ts";
 
 const NUMBER_METHODS: Methods = new Map<string, Method>(
@@ -26,7 +27,7 @@ const NUMBER_METHODS: Methods = new Map<string, Method>(
     shortValue: (self: unknown) => cast(self, "short", true),
     byteValue: (self: unknown) => cast(self, "byte", true),
     doubleValue: (self: unknown) => new Decimal(toDouble(self)),
-    floatValue: (self: unknown) => new Decimal(Math.fround(toDouble(self))),
+    floatValue: (self: unknown) => new Decimal(toDouble(self), true),
     isNaN: (self: unknown) => Number.isNaN(toDouble(self)),
     isInfinite: (self: unknown) => Math.abs(toDouble(self)) === Number.POSITIVE_INFINITY,
     compareTo: (self: unknown, [other]: readonly unknown[]) => Math.sign(compare(self, other)),
@@ -55,10 +56,23 @@ const FUNCTION_METHODS: ReadonlySet<string> = new Set(
 
 /** Returns the method of a value. Throws NullPointerException, IllegalArgumentException. */
 export function methodOf(value: unknown, name: string, count: number): Method {
-  const found = value instanceof Callable ? functionMethod(name) : methodsOf(value).get(name);
+  const found =
+    value instanceof Callable
+      ? functionMethod(name)
+      : (methodsOf(value).get(name) ?? patternMethod(value, name));
   if (found !== undefined) return found;
   const message = `dynamic method [java.${owner(value)}, ${name}/${count}] not found`;
   throw new ScriptException("IllegalArgumentException", message);
+}
+
+/** Methods of texts that take an expression. */
+function patternMethod(value: unknown, name: string): Method | undefined {
+  if (typeof value !== "string" || (name !== "replaceAll" && name !== "replaceFirst")) return undefined;
+  return (self: string, [pattern, make], context) => {
+    if (!(pattern instanceof Pattern))
+      throw new ScriptException("ClassCastException", "a Pattern was expected");
+    return replacePattern(pattern, self, make, name === "replaceFirst", context);
+  };
 }
 
 function functionMethod(name: string): Method | undefined {

@@ -211,7 +211,7 @@ const STATICS: Readonly<Record<string, Statics>> = {
   Short: { ...wholeClass(32, "short"), parseShort: ([text]) => parseWhole(text, undefined, 32) },
   Byte: { ...wholeClass(32, "byte"), parseByte: ([text]) => parseWhole(text, undefined, 32) },
   Double: { ...decimalClass, parseDouble: ([text]) => parseDecimal(text) },
-  Float: { ...decimalClass, parseFloat: ([text]) => parseDecimal(text) },
+  Float: { ...decimalClass, parseFloat: ([text]) => new Decimal(toDouble(parseDecimal(text)), true) },
   Boolean: {
     parseBoolean: ([text]) => typeof text === "string" && text.toLowerCase() === "true",
     valueOf: ([value]) => (typeof value === "string" ? value.toLowerCase() === "true" : value),

@@ -3,6 +3,7 @@
 import { cast, isInstance } from "#hub/scripts/values/casts.ts";
 import { type BinaryOperator, binary, truth, unary } from "#hub/scripts/values/operators.ts";
 import { ScriptException } from "#hub/scripts/values/script-error.ts";
+import { matchesPattern, Pattern } from "../library/patterns.ts";
 import { simpleName } from "../library/type-names.ts";
 import { compileCall, isCall } from "./compile-call.ts";
 import { compileRead, compileWrite, variableIn } from "./compile-target.ts";
@@ -18,8 +19,12 @@ export function compileExpression(scope: Scope, expression: Expression): Evaluat
       const { value } = expression;
       return () => value;
     }
-    case "regex":
-      throw regexDisabled(expression.offset);
+    case "regex": {
+      const { pattern, flags, offset } = expression;
+      if (!scope.allowsRegexes) throw regexDisabled(offset);
+      const value = compilePattern(pattern, flags, offset);
+      return () => value;
+    }
     case "variable":
       return variableIn(scope, expression.name, expression.offset).read;
     case "member":
@@ -32,6 +37,7 @@ export function compileExpression(scope: Scope, expression: Expression): Evaluat
     }
     case "binary":
       return compileBinary(
+        scope,
         expression.operator,
         compile(expression.left),
         compile(expression.right),
@@ -89,8 +95,26 @@ function guarded(offset: number, evaluate: Evaluate): Evaluate {
   };
 }
 
-function compileBinary(operator: BinaryOperator, left: Evaluate, right: Evaluate, offset: number): Evaluate {
-  if (operator === "=~" || operator === "==~") throw regexDisabled(offset);
+function compilePattern(pattern: string, flags: string, offset: number): Pattern {
+  try {
+    return new Pattern(pattern, flags);
+  } catch (error) {
+    throw placed(error, offset);
+  }
+}
+
+function compileBinary(
+  { allowsRegexes }: Scope,
+  operator: BinaryOperator,
+  left: Evaluate,
+  right: Evaluate,
+  offset: number,
+): Evaluate {
+  if (operator === "=~" || operator === "==~") {
+    if (!allowsRegexes) throw regexDisabled(offset);
+    const isWhole = operator === "==~";
+    return guarded(offset, (frame) => matchesPattern(right(frame), left(frame), isWhole, frame.budget));
+  }
   return guarded(offset, (frame) => binary(operator, left(frame), right(frame)));
 }
 
@@ -108,7 +132,7 @@ function compileAssignment(scope: Scope, expression: Extract<Expression, { kind:
   const value = scope.compiler.expression(scope, expression.value);
   if (operator === undefined) return compileWrite(scope, target, value, false);
   const before = scope.compiler.expression(scope, target);
-  return compileWrite(scope, target, compileBinary(operator, before, value, offset), true);
+  return compileWrite(scope, target, compileBinary(scope, operator, before, value, offset), true);
 }
 
 /** `x++` and `--x`. */

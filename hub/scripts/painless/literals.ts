@@ -12,7 +12,7 @@ export function constantOf({ kind, text, offset }: Token): unknown {
   if (kind === "string") return text;
   if (kind === "decimal") {
     const value = Number(text.replace(/[lLfFdD]$/, ""));
-    return new Decimal(/[fF]$/.test(text) ? Math.fround(value) : value);
+    return new Decimal(value, /[fF]$/.test(text));
   }
   const isLong = /[lL]$/.test(text);
   const digits = text.replace(/[lL]$/, "");

@@ -215,3 +215,33 @@ test("loops, texts and lists of a run share one budget", () => {
     assert.equal(failure(source).reason, "runtime error", source);
   }
 });
+
+test("regular expressions run where the context allows them, in linear time", () => {
+  const run = (source: string): unknown => compilePainless(source, ["params"], true).run([{}]);
+  assert.equal(run("'abc' ==~ /a.c/ && !('xabc' ==~ /a.c/) && 'xabc' =~ /a.c/"), true);
+  assert.equal(
+    run("Matcher m = /(\\d+)-([A-Z]+)/i.matcher('x 12-ab'); m.find(); m.group(1) + m.group(2)"),
+    "12ab",
+  );
+  assert.equal(run("'a1b22'.replaceAll(/[0-9]+/, m -> '<' + m.group() + '>')"), "a<1>b<22>");
+  assert.equal(run("/,\\s*/.split('a, b,c,,').length"), 3);
+  assert.equal(run(`'${"a".repeat(20_000)}!' ==~ /(a+)+$/`), false);
+  assert.throws(() => run("'a' =~ /(?=a)/"), { code: "script_failed" });
+  assert.throws(() => compilePainless("'a' =~ /a/", []), { code: "script_failed" });
+});
+
+test("an iterator removes entries of its map and members of its list", () => {
+  const run = (source: string): unknown => compilePainless(source, []).run([]);
+  const walk = "while (i.hasNext()) { def e = i.next(); if (REMOVED) i.remove() }";
+  const map = `def m = [:]; m.a = 1; m.b = 2; def i = m.entrySet().iterator(); ${walk} return m.size() + '' + m.b`;
+  assert.equal(run(map.replace("REMOVED", "e.value == 1")), "12");
+  const list = `def l = [1, 2, 3, 4]; def i = l.iterator(); ${walk} return l.toString()`;
+  assert.equal(run(list.replace("REMOVED", "e % 2 == 0")), "[1, 3]");
+});
+
+test("floats print as the fewest digits that mean them", () => {
+  const run = (source: string): unknown => String(compilePainless(source, []).run([]));
+  assert.equal(run("Float.parseFloat('0.001')"), "0.001");
+  assert.equal(run("(float) 0.1 + (float) 0.2"), "0.3");
+  assert.equal(run("(float) 0.1 + 0.2"), "0.30000000149011613");
+});

@@ -25,9 +25,16 @@ export interface PainlessScript {
   run(values: readonly unknown[]): unknown;
 }
 
-/** Compiles a script that may use the variables `names`. Throws script_failed with the position in the script. */
-export function compilePainless(source: string, names: readonly string[]): PainlessScript {
-  return withSource(source, () => compiled(source, names));
+/**
+ * Compiles a script that may use the variables `names`, and regular expressions where `allowsRegexes`. Throws
+ * script_failed with the position in the script.
+ */
+export function compilePainless(
+  source: string,
+  names: readonly string[],
+  allowsRegexes = false,
+): PainlessScript {
+  return withSource(source, () => compiled(source, names, allowsRegexes));
 }
 
 /** Checks that a script can be parsed, whatever variables it uses. Throws script_failed. */
@@ -44,12 +51,12 @@ function withSource<T>(source: string, run: () => T): T {
   }
 }
 
-function compiled(source: string, names: readonly string[]): PainlessScript {
+function compiled(source: string, names: readonly string[], allowsRegexes: boolean): PainlessScript {
   const { functions, statements } = parseScript(source);
   const numbers = new Map(functions.map(({ name, parameters }, at) => [`${name}/${parameters.length}`, at]));
-  const scope = Scope.of(COMPILER, numbers);
+  const scope = Scope.of(COMPILER, numbers, allowsRegexes);
   for (const name of names) scope.declare(name, "def", 0);
-  const makers = functions.map((each) => compileFunction(each, numbers));
+  const makers = functions.map((each) => compileFunction(each, numbers, allowsRegexes));
   const body = compileStatements(scope, withResult(statements));
   return {
     source,
@@ -107,8 +114,9 @@ type MakeFunction = (functions: () => readonly Callable[]) => Callable;
 function compileFunction(
   { parameters, body, returns }: FunctionDeclaration,
   numbers: ReadonlyMap<string, number>,
+  allowsRegexes: boolean,
 ): MakeFunction {
-  const scope = Scope.of(COMPILER, numbers);
+  const scope = Scope.of(COMPILER, numbers, allowsRegexes);
   const types = parameters.map(({ type }) => (type!.dimensions > 0 ? "def" : simpleName(type!.name)));
   for (const { name, type } of parameters) scope.declare(name, type!.name, type!.offset);
   const execute: Execute = compileBlock(scope, body);

@@ -78,6 +78,8 @@ export class Scope {
   readonly compiler: Compiler;
   /** Functions of the script: "name/count" → number. */
   readonly functions: ReadonlyMap<string, number>;
+  /** True: the script may use regular expressions. */
+  readonly allowsRegexes: boolean;
   readonly #names = new Map<string, { type: string; slot: number }>();
   /** The scope around a block. */
   readonly #outer: Scope | undefined;
@@ -89,9 +91,11 @@ export class Scope {
   private constructor(
     compiler: Compiler,
     functions: ReadonlyMap<string, number>,
+    allowsRegexes: boolean,
     { outer, enclosing }: { readonly outer?: Scope; readonly enclosing?: Scope } = {},
   ) {
     this.compiler = compiler;
+    this.allowsRegexes = allowsRegexes;
     this.functions = functions;
     this.#outer = outer;
     this.#enclosing = enclosing;
@@ -99,18 +103,18 @@ export class Scope {
   }
 
   /** The scope of a function or of the script itself. */
-  static of(compiler: Compiler, functions: ReadonlyMap<string, number>): Scope {
-    return new Scope(compiler, functions);
+  static of(compiler: Compiler, functions: ReadonlyMap<string, number>, allowsRegexes: boolean): Scope {
+    return new Scope(compiler, functions, allowsRegexes);
   }
 
   /** The scope of a block within this one. */
   inner(): Scope {
-    return new Scope(this.compiler, this.functions, { outer: this });
+    return new Scope(this.compiler, this.functions, this.allowsRegexes, { outer: this });
   }
 
   /** The scope of a lambda within this one. */
   lambda(): Scope {
-    return new Scope(this.compiler, this.functions, { enclosing: this });
+    return new Scope(this.compiler, this.functions, this.allowsRegexes, { enclosing: this });
   }
 
   /** Declares a variable and returns its slot. Throws where the name is taken. */

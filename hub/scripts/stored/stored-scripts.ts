@@ -115,5 +115,5 @@ function check({ lang, source }: StoredScript, context: string | undefined): voi
   }
   const names = Object.hasOwn(CONTEXTS, context) ? CONTEXTS[context] : undefined;
   if (names === undefined) throw new AppError("request_invalid", `script context [${context}] not supported`);
-  compilePainless(source, names);
+  compilePainless(source, names, context === "ingest" || context === "processor_conditional");
 }

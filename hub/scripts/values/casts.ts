@@ -68,7 +68,7 @@ export function cast(given: unknown, name: string, isExplicit: boolean): unknown
     case "float":
     case "double":
       if (!isNumber(value) && !(value instanceof Char)) throw castError(value, name);
-      return new Decimal(type === "float" ? Math.fround(toDouble(value)) : toDouble(value));
+      return new Decimal(toDouble(value), type === "float");
     case "char":
       return toChar(value, isExplicit);
     case "String":

@@ -17,7 +17,7 @@ export function toJson(value: unknown): unknown {
 function convert(value: unknown, around: readonly object[]): unknown {
   if (typeof value !== "object" || value === null)
     return typeof value === "bigint" ? Number(value) : (value ?? null);
-  if (value instanceof Decimal) return Number.isFinite(value.value) ? value.value : null;
+  if (value instanceof Decimal) return Number.isFinite(value.value) ? value.shortest : null;
   if (value instanceof Char || value instanceof Callable) return print(value);
   if (value instanceof ScriptObject && !(Symbol.iterator in value)) return value.toString();
   if (around.includes(value))

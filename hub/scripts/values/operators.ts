@@ -87,12 +87,17 @@ function arithmetic(operator: "+" | "-" | "*" | "/" | "%", left: unknown, right:
   const a = numeric(left, operator, right);
   const b = numeric(right, operator, left);
   if (a instanceof Decimal || b instanceof Decimal)
-    return new Decimal(fractions(operator, toDouble(a), toDouble(b)));
+    return new Decimal(fractions(operator, toDouble(a), toDouble(b)), isFloat(a) && isFloat(b));
   if (operator === "/" || operator === "%") return divide(operator, a, b);
   if (typeof a === "number" && typeof b === "number")
     return exact(operator === "+" ? a + b : operator === "-" ? a - b : a * b, a, b, operator);
   const [x, y] = [BigInt(a), BigInt(b)];
   return whole(operator === "+" ? x + y : operator === "-" ? x - y : x * y);
+}
+
+/** Whether a number keeps a float one: doubles don't. */
+function isFloat(value: Whole | Decimal): boolean {
+  return !(value instanceof Decimal) || value.isFloat;
 }
 
 function fractions(operator: "+" | "-" | "*" | "/" | "%", a: number, b: number): number {

@@ -4,17 +4,33 @@
  * arrays, maps are `Map`s or plain objects (documents), sets are `Set`s. All else is an instance of a class of the library.
  */
 
+/** Digits that tell all floats apart. */
+const FLOAT_DIGITS = 10;
+
 /** A float or double. */
 export class Decimal {
   readonly value: number;
+  /** True: of 32 bits. */
+  readonly isFloat: boolean;
 
-  constructor(value: number) {
-    this.value = value;
+  constructor(value: number, isFloat = false) {
+    this.value = isFloat ? Math.fround(value) : value;
+    this.isFloat = isFloat;
+  }
+
+  /** The number whose digits are the fewest that mean the value: 0.1 for the float nearest to it. */
+  get shortest(): number {
+    if (!this.isFloat || !Number.isFinite(this.value)) return this.value;
+    for (let digits = 1; digits < FLOAT_DIGITS; digits++) {
+      const short = Number(this.value.toPrecision(digits));
+      if (Math.fround(short) === this.value) return short;
+    }
+    return this.value;
   }
 
   /** As the language prints it: 1.0, 1.0E10, NaN. */
   toString(): string {
-    return printDecimal(this.value);
+    return printDecimal(this.shortest);
   }
 }
 

@@ -1,0 +1,290 @@
+/**
+ * Regular expressions of scripts: Pattern and Matcher. They run in V8's engine without backtracking, so their time grows
+ * with the text only. What that engine can't do (look-around, references to groups) is refused when a script is compiled.
+ */
+
+import { setFlagsFromString } from "node:v8";
+import { toInteger } from "#hub/scripts/values/operators.ts";
+import { ScriptException } from "#hub/scripts/values/script-error.ts";
+import {
+  Callable,
+  type CallContext,
+  type Method,
+  type Methods,
+  print,
+  ScriptObject,
+} from "#hub/scripts/values/values.ts";
+import { bounded } from "./strings.ts";
+
+/** Longest expression, characters: the engine's states are made of it. */
+const MAX_PATTERN = 1_000;
+/** Characters of text that cost one step. */
+const CHARS_A_STEP = 8;
+
+/** Classes of the language that JavaScript writes differently. */
+const CLASSES: Readonly<Record<string, string>> = {
+  Alpha: "A-Za-z",
+  Digit: "0-9",
+  Alnum: "A-Za-z0-9",
+  Upper: "A-Z",
+  Lower: "a-z",
+  Punct: "!-/:-@\\[-`{-~",
+  Space: "\\s",
+  XDigit: "0-9A-Fa-f",
+};
+
+let isEngineOn = false;
+
+/** A compiled expression. */
+export class Pattern extends ScriptObject {
+  readonly type = "Pattern";
+  readonly methods = PATTERN_METHODS;
+  readonly source: string;
+  /** Finds parts of a text, from `lastIndex` on. */
+  readonly part: RegExp;
+  /** Matches whole texts. */
+  readonly whole: RegExp;
+
+  /** `flags`: letters as scripts write them behind a literal. Throws IllegalArgumentException. */
+  constructor(source: string, flags: string) {
+    super();
+    this.source = source;
+    const unknown = [...flags].find((flag) => !"imscuUlx".includes(flag));
+    if (unknown !== undefined) throw invalid(`Unknown flag [${unknown}]`);
+    if (source.length > MAX_PATTERN) throw invalid(`an expression has at most ${MAX_PATTERN} characters`);
+    if (/[clx]/.test(flags)) throw invalid("the flags c, l and x of expressions aren't offered");
+    const text = translated(source, flags.includes("i"));
+    const kept = [...flags].filter((flag) => flag === "m" || flag === "s").join("");
+    this.part = linear(text, `g${kept}`);
+    this.whole = linear(`^(?:${text})$`, kept.replace("m", ""));
+  }
+
+  override toString(): string {
+    return this.source;
+  }
+}
+
+function invalid(message: string): ScriptException {
+  return new ScriptException("IllegalArgumentException", `invalid regular expression: ${message}`);
+}
+
+function linear(source: string, flags: string): RegExp {
+  if (!isEngineOn) {
+    setFlagsFromString("--enable-experimental-regexp-engine");
+    isEngineOn = true;
+  }
+  try {
+    return new RegExp(source, `${flags}l`);
+  } catch (error) {
+    throw invalid((error as Error).message);
+  }
+}
+
+/** Writes an expression of the language as JavaScript has it; in both cases of its letters where case doesn't count. */
+function translated(source: string, ignoresCase: boolean): string {
+  let text = "";
+  let isInClass = false;
+  for (let at = 0; at < source.length; at++) {
+    const char = source[at]!;
+    if (char === "\\") {
+      const [escaped, length] = escapeAt(source, at, isInClass);
+      text += escaped;
+      at += length - 1;
+      continue;
+    }
+    if (char === "[") isInClass = true;
+    else if (char === "]") isInClass = false;
+    const group = /^\(\?[<A-Za-z!=][^>)]*>?/.exec(isInClass ? "" : source.slice(at, at + MAX_PATTERN));
+    if (group !== null) {
+      text += group[0];
+      at += group[0].length - 1;
+    } else text += ignoresCase ? bothCases(source, at, isInClass) : char;
+  }
+  return text;
+}
+
+function escapeAt(source: string, at: number, isInClass: boolean): [text: string, length: number] {
+  const [found, name] = /^\\p\{(\w+)\}/.exec(source.slice(at, at + 16)) ?? [];
+  if (found !== undefined) {
+    const members = Object.hasOwn(CLASSES, name!) ? CLASSES[name!]! : undefined;
+    if (members === undefined) throw invalid(`Unknown character property name {${name}}`);
+    return [isInClass ? members : `[${members}]`, found.length];
+  }
+  const next = source[at + 1] ?? "";
+  if (next === "A") return ["^", 2];
+  if (next === "z" || next === "Z") return ["$", 2];
+  if (next === "h") return [isInClass ? " \\t" : "[ \\t]", 2];
+  return [`\\${next}`, 2];
+}
+
+/** "a" → "[aA]"; within a class "aA", and "a-z" → "a-zA-Z" by its three parts. */
+function bothCases(source: string, at: number, isInClass: boolean): string {
+  const char = source[at]!;
+  if (!/[A-Za-z]/.test(char)) return char;
+  const other = char === char.toLowerCase() ? char.toUpperCase() : char.toLowerCase();
+  if (!isInClass) return `[${char}${other}]`;
+  const isStart = source[at + 1] === "-" && /[A-Za-z]/.test(source[at + 2] ?? "");
+  if (isStart) return char;
+  if (source[at - 1] !== "-" || !/[A-Za-z]/.test(source[at - 2] ?? "")) return char + other;
+  const first = source[at - 2]!;
+  const otherFirst = first === first.toLowerCase() ? first.toUpperCase() : first.toLowerCase();
+  return `${char}${otherFirst}-${other}`;
+}
+
+/** An expression at work on a text. */
+class Matcher extends ScriptObject {
+  readonly type = "Matcher";
+  readonly methods = MATCHER_METHODS;
+  readonly pattern: Pattern;
+  readonly text: string;
+  next = 0;
+  found: RegExpExecArray | null = null;
+
+  constructor(pattern: Pattern, text: string) {
+    super();
+    this.pattern = pattern;
+    this.text = text;
+  }
+
+  group(which: unknown): string | null {
+    if (this.found === null) throw new ScriptException("IllegalStateException", "No match found");
+    if (typeof which === "string") {
+      const { groups } = this.found;
+      if (groups === undefined || !Object.hasOwn(groups, which))
+        throw new ScriptException("IllegalArgumentException", `No group with name <${which}>`);
+      return groups[which] ?? null;
+    }
+    const number = which === undefined ? 0 : toInteger(which);
+    if (number < 0 || number >= this.found.length)
+      throw new ScriptException("IndexOutOfBoundsException", `No group ${number}`);
+    return this.found[number] ?? null;
+  }
+}
+
+/** Whether a text is what an expression describes, wholly (`==~`) or in a part (`=~`). */
+export function matchesPattern(
+  pattern: unknown,
+  text: unknown,
+  isWhole: boolean,
+  context: CallContext,
+): boolean {
+  if (!(pattern instanceof Pattern))
+    throw new ScriptException("ClassCastException", "a Pattern was expected");
+  const given = textOf(text, context);
+  if (isWhole) return pattern.whole.test(given);
+  pattern.part.lastIndex = 0;
+  return pattern.part.test(given);
+}
+
+function textOf(value: unknown, context: CallContext): string {
+  if ((value ?? null) === null) throw new ScriptException("NullPointerException", null);
+  const text = print(value);
+  context.spend(1 + Math.ceil(text.length / CHARS_A_STEP));
+  return text;
+}
+
+/** Replaces what an expression finds; `make`: a function of the matcher, or a text with $1 and ${name}. */
+export function replacePattern(
+  pattern: Pattern,
+  given: unknown,
+  make: unknown,
+  onlyFirst: boolean,
+  context: CallContext,
+): string {
+  const matcher = new Matcher(pattern, textOf(given, context));
+  let text = "";
+  let from = 0;
+  while (findNext(matcher, context)) {
+    const { index, 0: part } = matcher.found!;
+    text += matcher.text.slice(from, index) + replacement(matcher, make);
+    from = index + part.length;
+    bounded(text, context);
+    if (onlyFirst) break;
+  }
+  return bounded(text + matcher.text.slice(from), context);
+}
+
+function replacement(matcher: Matcher, make: unknown): string {
+  if (make instanceof Callable) return print(make.call(matcher));
+  return print(make).replace(
+    /\\(.)|\$(?:\{(\w+)\}|(\d))/gs,
+    (_, literal?: string, name?: string, number?: string) =>
+      literal ?? matcher.group(name ?? Number(number)) ?? "",
+  );
+}
+
+function findNext(matcher: Matcher, context: CallContext): boolean {
+  const { part } = matcher.pattern;
+  if (matcher.next > matcher.text.length) return false;
+  context.spend(1 + Math.ceil((matcher.text.length - matcher.next) / CHARS_A_STEP));
+  part.lastIndex = matcher.next;
+  matcher.found = part.exec(matcher.text);
+  if (matcher.found === null) return false;
+  // An empty match must not be found again.
+  matcher.next = Math.max(part.lastIndex, matcher.found.index + (matcher.found[0] === "" ? 1 : 0));
+  return true;
+}
+
+const PATTERN_METHODS: Methods = new Map<string, Method>([
+  ["matcher", (self: Pattern, [text], context) => new Matcher(self, textOf(text, context))],
+  ["pattern", (self: Pattern) => self.source],
+  ["toString", (self: Pattern) => self.source],
+  [
+    "asPredicate",
+    (self: Pattern, _, context) => new Callable((text) => matchesPattern(self, text, false, context)),
+  ],
+  ["split", (self: Pattern, [text], context) => splitBy(self, textOf(text, context))],
+  ["splitAsStream", (self: Pattern, [text], context) => splitBy(self, textOf(text, context))],
+]);
+
+/** Empty parts at the end are left out. */
+function splitBy({ part }: Pattern, text: string): string[] {
+  const parts = text.split(new RegExp(part.source, part.flags.replace("g", "")));
+  while (parts.length > 1 && parts.at(-1) === "") parts.pop();
+  return parts;
+}
+
+const MATCHER_METHODS: Methods = new Map<string, Method>([
+  [
+    "matches",
+    (self: Matcher, _, context) => {
+      context.spend(1 + Math.ceil(self.text.length / CHARS_A_STEP));
+      self.found = self.pattern.whole.exec(self.text);
+      return self.found !== null;
+    },
+  ],
+  ["find", (self: Matcher, _, context) => findNext(self, context)],
+  [
+    "lookingAt",
+    (self: Matcher, _, context) => {
+      self.next = 0;
+      return findNext(self, context) && self.found!.index === 0;
+    },
+  ],
+  ["group", (self: Matcher, [which]) => self.group(which)],
+  ["groupCount", (self: Matcher) => new RegExp(`${self.pattern.part.source}|`).exec("")!.length - 1],
+  [
+    "start",
+    (self: Matcher) => {
+      self.group(0);
+      return self.found!.index;
+    },
+  ],
+  ["end", (self: Matcher) => self.group(0)!.length + self.found!.index],
+  [
+    "reset",
+    (self: Matcher) => {
+      self.next = 0;
+      self.found = null;
+      return self;
+    },
+  ],
+  [
+    "replaceAll",
+    (self: Matcher, [make], context) => replacePattern(self.pattern, self.text, make, false, context),
+  ],
+  [
+    "replaceFirst",
+    (self: Matcher, [make], context) => replacePattern(self.pattern, self.text, make, true, context),
+  ],
+]);
