@@ -54,7 +54,8 @@ test("documents go through the pipeline they ask for, one by one or in bulk", as
     status: 404,
   });
   const failed = await send("PUT", "/web/_doc/2?pipeline=access", { message: "odd" });
-  assert.equal(failed.status, 400);
+  assert.deepEqual([failed.status, failed.body["error"]!["type"]], [500, "exception"]);
+  assert.deepEqual(failed.body["error"]!["header"], { processor_type: "grok" });
   assert.match(failed.text, /Provided Grok expressions do not match field value: \[odd\]/);
   const lines = [
     { index: { _id: "3" } },

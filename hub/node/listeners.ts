@@ -2,7 +2,7 @@
 
 import { join, resolve } from "node:path";
 import type { Alerts } from "#hub/alerts/alerts.ts";
-import { completeVersion } from "#hub/api/compat/version.ts";
+import { completeVersion, versionNumber } from "#hub/api/compat/version.ts";
 import type { HealthReport } from "#hub/api/ports/status.ts";
 import { ApiServer, type ApiServerOptions } from "#hub/api/server.ts";
 import type { IndexCatalog } from "#hub/cluster/catalog/index-catalog.ts";
@@ -55,6 +55,8 @@ interface Interfaces {
 }
 
 /** The built dashboard, beside this folder in a checkout and in a package. */
+/** Processors of servers before it name fields by themselves. */
+const FIRST_ECS_VERSION = 700;
 const UI_FOLDER = resolve(join(import.meta.dirname, "../../ui/dist"));
 
 export class Listeners implements Component {
@@ -124,11 +126,14 @@ export class Listeners implements Component {
   }
 
   async #prepare(): Promise<Interfaces> {
-    const { journal, log } = this.#options;
+    const { journal, log, settings } = this.#options;
     const alerts = await this.#makeAlerts();
     const bucket = await journal.bucket("ingest");
     const scripts = new StoredScripts(bucket, log, () => ingest.refresh());
-    const ingest = new IngestPipelines(bucket, log, () => scripts.texts());
+    const ingest = new IngestPipelines(bucket, log, {
+      scripts: () => scripts.texts(),
+      ecs: versionNumber(completeVersion(settings["compat.version"])) >= FIRST_ECS_VERSION,
+    });
     await this.#lifecycle.start("stored scripts", scripts);
     await this.#lifecycle.start("ingest pipelines", ingest);
     const api = await this.#makeApi(alerts, ingest, scripts);

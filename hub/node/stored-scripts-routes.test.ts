@@ -10,7 +10,7 @@ import { clientOf } from "#test/support/api/http-client.ts";
 const hub = new FakeHub();
 const bucket = new MemoryBucket();
 const scripts = new StoredScripts(bucket, silentLogger(), () => ingest.refresh());
-const ingest = new IngestPipelines(bucket, silentLogger(), () => scripts.texts());
+const ingest = new IngestPipelines(bucket, silentLogger(), { scripts: () => scripts.texts() });
 const send = clientOf(() => hub.server.addresses.http);
 
 before(async () => {

@@ -1,10 +1,10 @@
 /** Documents go through the ingest pipelines that their sender or their index asks for before they are written. */
 
-import { checkId } from "#hub/api/parameters/write-options.ts";
+import { checkId, makeConditions } from "#hub/api/parameters/write-options.ts";
 import type { Documents, WriteItem } from "#hub/api/ports/documents.ts";
 import type { Indices } from "#hub/api/ports/indices.ts";
-import type { IngestOutcome, IngestPipelines } from "#hub/api/ports/pipelines.ts";
-import type { WriteResult } from "#hub/cluster/writes/writes.ts";
+import type { IngestDestination, IngestOutcome, IngestPipelines } from "#hub/api/ports/pipelines.ts";
+import type { WriteConditions, WriteResult } from "#hub/cluster/writes/writes.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 
 /** Name by which clients and settings ask for no pipeline, not even the index's own one. */
@@ -12,7 +12,7 @@ const NONE = "_none";
 
 /** Returns the pipeline that a client names; nothing where it names none. */
 export function pipelineOf(name: string | undefined): { pipeline?: string } {
-  return name === undefined || name === "" ? {} : { pipeline: name };
+  return name === undefined ? {} : { pipeline: name };
 }
 
 /** Throws request_invalid where there is no such pipeline. */
@@ -118,8 +118,7 @@ function taskOf(
 
 function afterPipeline({ routing: _routing, ...item }: IndexItem, outcome: IngestOutcome): Changed {
   if (outcome.kind === "failed") {
-    const error = new AppError("request_invalid", outcome.message);
-    return { result: { index: item.index, id: item.id, error } };
+    return { result: { index: item.index, id: item.id, error: failure(outcome) } };
   }
   if (outcome.kind === "dropped") {
     const { index, id = "" } = item;
@@ -127,8 +126,10 @@ function afterPipeline({ routing: _routing, ...item }: IndexItem, outcome: Inges
     return { result: { index, id, result: "noop", ...nothing } };
   }
   const { _index: index = item.index, _id: id, _routing: routing } = outcome.destination;
+  let conditions: WriteConditions;
   try {
     if (id !== undefined) checkId(id);
+    conditions = conditionsOf(outcome.destination);
   } catch (error) {
     return { result: { index, id, error: toAppError(error) } };
   }
@@ -137,8 +138,32 @@ function afterPipeline({ routing: _routing, ...item }: IndexItem, outcome: Inges
     index,
     ...(id !== undefined && { id }),
     ...(routing !== undefined && { routing }),
+    ...conditions,
     source: Buffer.from(outcome.source),
   };
+}
+
+function failure({ message, fault }: Extract<IngestOutcome, { kind: "failed" }>): AppError {
+  if (fault === undefined) return new AppError("request_invalid", message);
+  const { processorType, processorTag, javaClass } = fault;
+  return new AppError("request_invalid", message, {
+    data: {
+      java_class: javaClass,
+      header: {
+        processor_type: processorType,
+        ...(processorTag !== undefined && { processor_tag: processorTag }),
+      },
+    },
+  });
+}
+
+/** Returns the version that processors gave a document. Throws request_invalid. */
+function conditionsOf({ _version: version, _version_type: versionType }: IngestDestination): WriteConditions {
+  if (version === undefined && versionType === undefined) return {};
+  const number = version === undefined ? undefined : Number(version);
+  if (number !== undefined && !Number.isSafeInteger(number))
+    throw new AppError("request_invalid", `[_version] must be a whole number, but is [${version}]`);
+  return makeConditions({ version: number, versionType, ifSeqNo: undefined, ifPrimaryTerm: undefined });
 }
 
 function missing(pipeline: string): AppError {

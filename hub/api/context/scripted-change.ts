@@ -30,7 +30,7 @@ const NAMES = ["params", "ctx"];
 
 /** Reads a script that changes documents. Throws script_failed, request_invalid, parsing, not_found. */
 export function readChangeScript(given: unknown, find?: FindStored): Script {
-  return readScript(given, NAMES, find);
+  return readScript(given, NAMES, { find });
 }
 
 /** Runs a script on `ctx`; fields of `ctx` are JSON afterwards. Throws request_invalid. */

@@ -1,8 +1,9 @@
 /** Error bodies of both interfaces, made of the error catalogue. */
 
+import { snakeCase } from "#hub/scripts/values/script-error.ts";
 import type { VersionNumber } from "#hub/search/options/request-version.ts";
 import { AppError, type ErrorCode } from "#proto/kit/errors.ts";
-import type { JsonObject } from "#proto/kit/json.ts";
+import { isObject, type JsonObject } from "#proto/kit/json.ts";
 
 /** Types that clients get for the catalogue's codes; `data.type` of an error overrides it. */
 const TYPES: Readonly<Record<ErrorCode, string>> = {
@@ -53,7 +54,7 @@ const TYPES: Readonly<Record<ErrorCode, string>> = {
   too_many_buckets: "too_many_buckets_exception",
 };
 
-/** The first version that answers failures of scripts with 400. */
+/** The first version that answers failures of scripts and processors with 400. */
 const LENIENT_SCRIPTS = 700;
 
 /** Keys of an error's data that clients get beside type and reason, in this order. */
@@ -84,14 +85,31 @@ export interface ErrorContext {
   readonly nodeId: string;
 }
 
-/** Returns an error as a version answers it: 6.x calls the failure of a script one of the server. */
+/** Returns an error as a version answers it: 6.x calls failures of scripts and processors ones of the server. */
 export function errorIn(error: AppError, version: VersionNumber): AppError {
   const { code, message, detail, data, cause } = error;
+  if (typeof data["java_class"] === "string" && version < LENIENT_SCRIPTS)
+    return processorError(error, data["java_class"]);
   if (code !== "script_failed" || version >= LENIENT_SCRIPTS || data["status"] !== undefined) return error;
   return new AppError(code, message, {
     cause,
     data: { ...data, status: 500 },
     ...(detail !== undefined && { detail }),
+  });
+}
+
+/** A document that a processor of a pipeline can't work on, as 6.x wraps what the processor threw. */
+function processorError({ code, message, data, cause }: AppError, javaClass: string): AppError {
+  const wrapper = "java.lang.IllegalArgumentException";
+  const thrown = { type: snakeCase(javaClass.slice(javaClass.lastIndexOf(".") + 1)), reason: message };
+  const wrapped = {
+    type: "illegal_argument_exception",
+    reason: `${javaClass}: ${message}`,
+    caused_by: thrown,
+  };
+  return new AppError(code, `${wrapper}: ${javaClass}: ${message}`, {
+    cause,
+    data: { type: "exception", status: 500, header: data["header"], caused_by: wrapped },
   });
 }
 
@@ -145,6 +163,7 @@ function facts(error: AppError): JsonObject {
     type: typeof type === "string" ? type : TYPES[error.code],
     reason: error.message,
   };
+  if (isObject(error.data["header"])) result["header"] = error.data["header"];
   if (Array.isArray(error.data["script_stack"])) result["script_stack"] = error.data["script_stack"];
   const known = error.code === "index_missing" ? missingIndexFacts(error.data) : error.data;
   for (const name of PLACELESS.has(error.code) ? [] : FACTS) {

@@ -21,13 +21,24 @@ export interface GrokOutcome {
 }
 
 /** Where a document that went through an ingest pipeline is to go. */
-export type IngestDestination = Partial<Record<"_index" | "_type" | "_id" | "_routing", string>>;
+export type IngestDestination = Partial<
+  Record<"_index" | "_type" | "_id" | "_routing" | "_version" | "_version_type", string>
+>;
 
 /** The result of an ingest pipeline for a document. */
 export type IngestOutcome =
   | { readonly kind: "done"; readonly source: string; readonly destination: IngestDestination }
   | { readonly kind: "dropped" }
-  | { readonly kind: "failed"; readonly message: string };
+  | {
+      readonly kind: "failed";
+      readonly message: string;
+      /** Absent: no processor failed. */
+      readonly fault?: {
+        readonly processorType: string;
+        readonly processorTag?: string;
+        readonly javaClass: string;
+      };
+    };
 
 /** Ingest pipelines: documents sent over HTTP pass through those that the request or the index names. */
 export interface IngestPipelines {

@@ -14,7 +14,7 @@ type Rule = readonly [name: string, expression: RegExp];
 
 /** The first that fits is taken: what imitates others stands before them. */
 const AGENTS: readonly Rule[] = [
-  ["", /(?<name>[A-Za-z]*(?:bot|Bot|crawler|Crawler|spider|Spider)[A-Za-z-]*)\/?v?([\d.]+)?/],
+  ["", /(?<name>[A-Za-z]*(?:bot|Bot|crawler|Crawler|spider|Spider)[A-Za-z-]*)[/ ]?v?([\d.]+)?/],
   ["Baiduspider", /Baiduspider/],
   ["Slurp", /Yahoo! Slurp/],
   ["Facebook External Hit", /facebookexternalhit\/([\d.]+)/],
@@ -30,9 +30,11 @@ const AGENTS: readonly Rule[] = [
   ["Samsung Internet", /SamsungBrowser\/([\d.]+)/],
   ["Yandex Browser", /YaBrowser\/([\d.]+)/],
   ["UC Browser", /UCBrowser\/([\d.]+)/],
+  ["Amazon Silk", /Silk\/([\d.]+)/],
   ["Vivaldi", /Vivaldi\/([\d.]+)/],
   ["Firefox iOS", /FxiOS\/([\d.]+)/],
   ["Firefox Mobile", /(?:Android|Mobile).*Firefox\/([\d.]+)/],
+  ["Firefox Alpha", /Firefox\/(\d+\.\d+a\d+)/],
   ["Firefox", /Firefox\/([\d.]+)/],
   ["Chrome Mobile iOS", /CriOS\/([\d.]+)/],
   ["Chrome Mobile WebView", /; wv\).*Chrome\/([\d.]+)/],
@@ -48,6 +50,9 @@ const AGENTS: readonly Rule[] = [
   ["Konqueror", /Konqueror\/([\d.]+)/],
   ["", /^(?<name>[A-Za-z][\w-]*)\/([\d.]+)(?: |$)(?!\()/],
 ];
+
+/** IE 8 came with Trident 4. */
+const IE_OVER_TRIDENT = 4;
 
 /** Marketing names of Windows NT versions. */
 const WINDOWS: Readonly<Record<string, string>> = {
@@ -81,11 +86,18 @@ export function parseUserAgent(text: string): UserAgent {
   const osVersion = os === "Windows" ? (WINDOWS[system] ?? system) : system.replaceAll("_", ".");
   return {
     name,
-    version: version === "" ? [] : version.split("."),
+    version: version === "" ? [] : trueVersion(name, version, text).split(/\.|(?=a\d)/),
     os,
     osVersion: osVersion === "" ? [] : osVersion.split("."),
     device: deviceOf(text, name, os),
   };
+}
+
+/** A version of IE that claims to be 7.0 says which it is by its engine. */
+function trueVersion(name: string, version: string, text: string): string {
+  const [, engine] = /Trident\/(\d)\.0/.exec(text) ?? [];
+  if (name !== "IE" || version !== "7.0" || engine === undefined) return version;
+  return `${Number(engine) + IE_OVER_TRIDENT}.0`;
 }
 
 function first(rules: readonly Rule[], text: string): [name: string, version: string] {
@@ -102,6 +114,7 @@ function deviceOf(text: string, name: string, os: string): string {
   if (/bot|crawler|spider|slurp/i.test(name)) return "Spider";
   const apple = /iPhone|iPad|iPod|Macintosh/.exec(text)?.[0];
   if (apple !== undefined) return apple === "Macintosh" ? "Mac" : apple;
+  if (/; KF[A-Z]{2,6}\b/.test(text)) return "Kindle";
   if (os !== "Android") return "Other";
   return (
     /Android [^;)]*; (?:[a-z]{2}-[a-z]{2}; )?([^;)]+?)(?: Build\/[^;)]*)?[;)]/.exec(text)?.[1] ??

@@ -141,7 +141,8 @@ const json: ProcessorKind = (settings) => {
       "Cannot set a target field while also setting `add_to_root` to true",
     );
   return (document) => {
-    const value = readField(document, { field, target: field, ignoreMissing: false });
+    const given = document.get(field);
+    const value = given === null ? null : readField(document, { field, target: field, ignoreMissing: false });
     const parsed = typeof value === "string" ? parseJson(value) : value;
     if (parsed === undefined) throw new ProcessorFault(`field [${field}] holds no JSON`);
     if (!addsToRoot) document.set(target ?? field, parsed);

@@ -5,13 +5,13 @@ import type { Filter } from "#hub/pipeline/plugins/filter.ts";
 import { csvFilter } from "#hub/pipeline/plugins/filters/csv.ts";
 import { dateFilter } from "#hub/pipeline/plugins/filters/date.ts";
 import { grokFilter } from "#hub/pipeline/plugins/filters/grok.ts";
-import { kvFilter } from "#hub/pipeline/plugins/filters/kv.ts";
 import { Timestamp } from "#proto/event.ts";
 import { findTimeZone } from "#proto/kit/dates/time-zone.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { compileTemplate, type IngestDocument, ProcessorFault } from "./ingest-document.ts";
+import { kv } from "./kv-processor.ts";
 import { LOOKUP_PROCESSORS } from "./lookup-processors.ts";
-import { type ProcessorKind, type ProcessorSettings, readField, readText } from "./processor.ts";
+import { type ProcessorKind, readField, readText } from "./processor.ts";
 import { applied, FOUND, makeFilter, runFilter } from "./processor-filter.ts";
 
 /** Time an expression of a document may take. */
@@ -29,6 +29,7 @@ const grok: ProcessorKind = (settings, context) => {
       match: { "[value]": longNames(pattern) },
       pattern_definitions: definitions,
       target: "found",
+      keep_empty_captures: true,
       timeout_millis: EXPRESSION_MS,
     }),
   );
@@ -102,30 +103,6 @@ function inZone(time: Timestamp, name: string): string {
   return new Timestamp(time.ms + offsetMs).toString().replace(/Z$/, zone.suffix(time.ms));
 }
 
-const kv: ProcessorKind = (settings, context) => {
-  const field = settings.text("field");
-  const target = settings.optionalText("target_field");
-  const ignoreMissing = settings.flag("ignore_missing");
-  const prefix = settings.text("prefix", "");
-  const filter = makeFilter(settings, "field_split", kvFilter, context, {
-    source: "[value]",
-    target: "[found]",
-    field_split_pattern: settings.text("field_split"),
-    value_split_pattern: settings.text("value_split"),
-    include_keys: settings.texts("include_keys", []),
-    exclude_keys: settings.texts("exclude_keys", []),
-    include_brackets: settings.flag("strip_brackets"),
-    ...optionals(settings, { trim_key: "trim_key", trim_value: "trim_value" }),
-  });
-  return (document) => {
-    const value = readText(document, { field, target: field, ignoreMissing });
-    if (value === undefined) return;
-    const found = runFilter(filter, value, context);
-    if (found === undefined) throw new ProcessorFault(`field [${field}] does not contain value_split`);
-    setAll(document, target === undefined ? prefix : `${target}.${prefix}`, found);
-  };
-};
-
 const csv: ProcessorKind = (settings, context) => {
   const field = settings.text("field");
   const ignoreMissing = settings.flag("ignore_missing");
@@ -174,9 +151,4 @@ function longNames(pattern: string): string {
     /(%\{\w+:[^:}]+):(long|double)\}/g,
     (_, head: string, type: string) => `${head}:${type === "long" ? "int" : "float"}}`,
   );
-}
-
-function optionals(settings: ProcessorSettings, names: Readonly<Record<string, string>>): JsonObject {
-  const found = Object.entries(names).map(([name, option]) => [option, settings.optionalText(name)] as const);
-  return Object.fromEntries(found.filter(([, value]) => value !== undefined));
 }

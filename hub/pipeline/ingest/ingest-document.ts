@@ -4,14 +4,29 @@ import { copyValue, Event, isHash, valueText } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 
-/** Where a document is to go; changed through `_index`, `_type`, `_id` and `_routing`. */
-export type Destination = Partial<Record<"_index" | "_type" | "_id" | "_routing", string>>;
+/** Names that stand for where a document is to go, and on what condition. */
+export const DESTINATION = ["_index", "_type", "_id", "_routing", "_version", "_version_type"] as const;
+
+/** Where a document is to go, as texts. */
+export type Destination = Partial<Record<(typeof DESTINATION)[number], string>>;
+
+/** Classes that the 6.5 server names in the answer to a document that a processor can't work on. */
+export type FaultClass =
+  | "java.lang.IllegalArgumentException"
+  | "java.lang.IllegalStateException"
+  | "org.elasticsearch.ingest.common.FailProcessorException";
 
 /** A processor can't do its work on this document. */
-export class ProcessorFault extends Error {}
+export class ProcessorFault extends Error {
+  readonly javaClass: FaultClass;
+  /** The processor that failed; set where it is run. */
+  processor: { readonly type: string; readonly tag: string | undefined } | undefined;
 
-/** Names that stand for where a document is to go. */
-export const DESTINATION = ["_index", "_type", "_id", "_routing"] as const;
+  constructor(message: string, options: { readonly cause?: unknown; readonly javaClass?: FaultClass } = {}) {
+    super(message, options);
+    this.javaClass = options.javaClass ?? "java.lang.IllegalArgumentException";
+  }
+}
 
 export class IngestDocument {
   destination: Destination;
@@ -52,6 +67,10 @@ export class IngestDocument {
       this.source[path] = value;
       return;
     }
+    if (hasBrackets(path)) {
+      setKeys(this.#rootOf(path), keysOf(path), path, value);
+      return;
+    }
     try {
       this.#event(path).set(referenceOf(path), value);
     } catch (error) {
@@ -70,6 +89,12 @@ export class IngestDocument {
     const before = this.get(path);
     if (before === undefined)
       throw new ProcessorFault(`field [${path}] not present as part of path [${path}]`);
+    if (hasBrackets(path)) {
+      const keys = keysOf(path);
+      const holder = lookUp(this.#rootOf(path), keys.slice(0, -1));
+      if (isHash(holder)) delete holder[keys.at(-1)!];
+      return before;
+    }
     const event = this.#event(path);
     event.remove(referenceOf(path));
     // An event may continue with another object.
@@ -136,6 +161,25 @@ function referenceOf(path: string): ReturnType<typeof fieldReference> {
   if (keys.some((key) => key === "" || /[[\]]/.test(key)) || keys[0] === "@metadata")
     throw new ProcessorFault(`path [${path}] is not valid`);
   return fieldReference(keys.map((key) => `[${key}]`).join(""));
+}
+
+/** Keys with brackets can't be written as a reference of an event. */
+function hasBrackets(path: string): boolean {
+  return /[[\]]/.test(path);
+}
+
+/** Sets what stands behind keys, making objects on the way. Throws ProcessorFault where a plain value is in the way. */
+function setKeys(root: JsonObject, keys: readonly string[], path: string, value: unknown): void {
+  let at: Record<string, unknown> = root;
+  for (const key of keys.slice(0, -1)) {
+    const next = Object.hasOwn(at, key) ? at[key] : (at[key] = {});
+    if (!isHash(next)) throw new ProcessorFault(`cannot set [${path}]: [${key}] is no object`);
+    at = next;
+  }
+  const last = keys.at(-1);
+  if (last === undefined || keys.some((key) => key === "" || key === "__proto__"))
+    throw new ProcessorFault(`path [${path}] is not valid`);
+  at[last] = value;
 }
 
 function lookUp(from: unknown, keys: readonly string[]): unknown {

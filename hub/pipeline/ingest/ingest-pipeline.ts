@@ -45,7 +45,7 @@ interface Step {
   work(document: IngestDocument): void;
 }
 
-export type PipelineContext = Pick<ProcessorContext, "clock" | "guard" | "call" | "findScript">;
+export type PipelineContext = Pick<ProcessorContext, "clock" | "guard" | "call" | "findScript" | "ecs">;
 
 export class IngestPipeline {
   readonly #steps: readonly Step[];
@@ -155,6 +155,7 @@ function runStep(step: Step, document: IngestDocument): void {
       error instanceof ProcessorFault
         ? error
         : new ProcessorFault((error as Error).message, { cause: error });
+    fault.processor ??= step;
     if (step.ignoresFailure) return;
     if (step.onFailure.length === 0) throw fault;
     withFailure(step, fault, document, () => runSteps(step.onFailure, [], document));
@@ -180,7 +181,7 @@ function unknownType(type: string): AppError {
   const nearest = nearestName(type, [...KINDS.keys()]);
   const message = `No processor type exists with name [${type}]${nearest === undefined ? "" : `; did you mean [${nearest}]?`}`;
   return new AppError("request_invalid", message, {
-    data: { type: "parse_exception", processor_type: type },
+    data: { type: "parse_exception", header: { processor_type: type } },
   });
 }
 

@@ -11,7 +11,7 @@ import { IngestPipeline } from "./ingest-pipeline.ts";
 import { IngestPipelines } from "./ingest-pipelines.ts";
 
 const guard = new RegexpGuard({ careful: true });
-const context = { clock: systemClock, guard, call: () => undefined, findScript: () => undefined };
+const context = { clock: systemClock, guard, call: () => undefined, findScript: () => undefined, ecs: false };
 
 function run(
   processors: unknown[],
@@ -261,7 +261,9 @@ test("what can't be a definition is refused with its place", () => {
     assert.throws(
       () => run([processor], {}),
       (error) =>
-        error instanceof AppError && message.test(error.message) && error.data["property_name"] === property,
+        error instanceof AppError &&
+        message.test(error.message) &&
+        (error.data["header"] as JsonObject | undefined)?.["property_name"] === property,
       String(message),
     );
   }
@@ -290,7 +292,11 @@ test("pipelines are stored, run in a thread, call one another and are seen by ot
   }));
   assert.deepEqual(await one.run(items), [
     { kind: "done", source: '{"big":12345678901234567890,"inner":true}', destination: { _id: "x" } },
-    { kind: "failed", message: "Cycle detected for pipeline: loop" },
+    {
+      kind: "failed",
+      message: "Cycle detected for pipeline: loop",
+      fault: { processorType: "pipeline", javaClass: "java.lang.IllegalStateException" },
+    },
     { kind: "failed", message: "pipeline with id [none] does not exist" },
   ]);
   while (!other.all().has("loop")) await new Promise(setImmediate);

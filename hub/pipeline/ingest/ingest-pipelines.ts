@@ -25,14 +25,20 @@ export interface IngestItem {
   readonly source: Uint8Array;
 }
 
+export interface IngestOptions {
+  /** Returns the stored scripts that processors may name, as JSON by id. */
+  readonly scripts?: () => Definitions;
+  /** True: fields that processors make are named as servers from 7.0 on name them. */
+  readonly ecs?: boolean;
+}
+
 export class IngestPipelines implements Component {
   readonly #texts: StoredTexts;
   readonly #thread = new IngestThread();
-  readonly #scripts: () => Definitions;
+  readonly #options: IngestOptions;
 
-  /** `scripts`: returns the stored scripts that processors may name, as JSON by id. */
-  constructor(bucket: StateBucket, log: Logger, scripts: () => Definitions = () => ({})) {
-    this.#scripts = scripts;
+  constructor(bucket: StateBucket, log: Logger, options: IngestOptions = {}) {
+    this.#options = options;
     this.#texts = new StoredTexts(bucket, KIND, log, () => this.refresh());
   }
 
@@ -47,7 +53,9 @@ export class IngestPipelines implements Component {
 
   /** Gives the thread the present definitions and scripts. */
   refresh(): void {
-    this.#thread.define({ pipelines: Object.fromEntries(this.#texts.all()), scripts: this.#scripts() });
+    const { scripts, ecs = false } = this.#options;
+    const pipelines = Object.fromEntries(this.#texts.all());
+    this.#thread.define({ pipelines, scripts: scripts?.() ?? {}, ecs });
   }
 
   /** Returns definitions by id. */

@@ -11,7 +11,7 @@ const DEADLINE_MS = 60_000;
 const HEAP_MB = 512;
 
 export class IngestThread {
-  #library: IngestLibrary = { pipelines: {}, scripts: {} };
+  #library: IngestLibrary = { pipelines: {}, scripts: {}, ecs: false };
   #worker: Worker | undefined;
   /** True: the thread doesn't know the newest definitions. */
   #isBehind = false;

@@ -8,7 +8,7 @@ import { parseJsonObject } from "#proto/codec/json.ts";
 import { systemClock } from "#proto/kit/clock.ts";
 import { type ErrorCode, toAppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
-import { type Destination, IngestDocument, ProcessorFault } from "./ingest-document.ts";
+import { type Destination, type FaultClass, IngestDocument, ProcessorFault } from "./ingest-document.ts";
 import { IngestPipeline, type PipelineContext } from "./ingest-pipeline.ts";
 
 /** Definitions by id, as JSON. */
@@ -18,6 +18,8 @@ export type Definitions = Readonly<Record<string, string>>;
 export interface IngestLibrary {
   readonly pipelines: Definitions;
   readonly scripts: Definitions;
+  /** True: fields are named as servers from 7.0 on name them. */
+  readonly ecs: boolean;
 }
 
 /** A document to be taken through a pipeline. */
@@ -32,7 +34,14 @@ export interface IngestTask {
 export type IngestOutcome =
   | { readonly kind: "done"; readonly source: string; readonly destination: Destination }
   | { readonly kind: "dropped" }
-  | { readonly kind: "failed"; readonly message: string };
+  | { readonly kind: "failed"; readonly message: string; readonly fault?: IngestFault };
+
+/** What failed, for the answer to the sender. */
+export interface IngestFault {
+  readonly processorType: string;
+  readonly processorTag?: string;
+  readonly javaClass: FaultClass;
+}
 
 export type IngestRequest =
   | { readonly kind: "define"; readonly library: IngestLibrary }
@@ -56,18 +65,18 @@ const MAX_CALLS = 32;
 
 /** Compiled pipelines of this thread. */
 class Pipelines {
-  #library: IngestLibrary = { pipelines: {}, scripts: {} };
+  #library: IngestLibrary = { pipelines: {}, scripts: {}, ecs: false };
   readonly #compiled = new Map<string, IngestPipeline>();
   readonly #running: string[] = [];
-  readonly #context: PipelineContext;
+  readonly #guard = new RegexpGuard({ careful: true });
 
-  constructor() {
-    const guard = new RegexpGuard({ careful: true });
-    this.#context = {
+  #context(): PipelineContext {
+    return {
       clock: systemClock,
-      guard,
-      call: (id, document) => this.run(id, document),
+      guard: this.#guard,
+      call: (id, document) => this.#call(id, document),
       findScript: (id) => this.#findScript(id),
+      ecs: this.#library.ecs,
     };
   }
 
@@ -78,13 +87,20 @@ class Pipelines {
 
   /** Throws request_invalid. */
   compile(definition: string): IngestPipeline {
-    return new IngestPipeline(JSON.parse(definition) as JsonObject, this.#context);
+    return new IngestPipeline(JSON.parse(definition) as JsonObject, this.#context());
   }
 
-  /** Throws ProcessorFault. */
+  /** Sends a document through the pipeline of a request. Throws ProcessorFault. */
   run(id: string, document: IngestDocument): void {
+    this.#get(id).run(document);
+  }
+
+  /** Sends a document through a pipeline that another one names. Throws ProcessorFault. */
+  #call(id: string, document: IngestDocument): void {
     if (this.#running.includes(id) || this.#running.length >= MAX_CALLS)
-      throw new ProcessorFault(`Cycle detected for pipeline: ${id}`);
+      throw new ProcessorFault(`Cycle detected for pipeline: ${id}`, {
+        javaClass: "java.lang.IllegalStateException",
+      });
     this.#running.push(id);
     try {
       this.#get(id).run(document);
@@ -145,10 +161,22 @@ function runTask(pipelines: Pipelines, { pipeline, destination, source }: Ingest
   try {
     pipelines.run(pipeline, document);
   } catch (error) {
-    return { kind: "failed", message: (error as Error).message };
+    return failed(error as Error);
   }
   if (document.dropped) return { kind: "dropped" };
   return { kind: "done", source: JSON.stringify(document.source), destination: document.destination };
+}
+
+function failed(error: Error): IngestOutcome {
+  const { message } = error;
+  if (!(error instanceof ProcessorFault) || error.processor === undefined) return { kind: "failed", message };
+  const { type, tag } = error.processor;
+  const fault = {
+    processorType: type,
+    javaClass: error.javaClass,
+    ...(tag !== undefined && { processorTag: tag }),
+  };
+  return { kind: "failed", message, fault };
 }
 
 /** Returns the documents of the answer, as `_simulate` prints them. */

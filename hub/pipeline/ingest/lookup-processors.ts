@@ -30,15 +30,44 @@ const GEOIP_DEFAULT: readonly string[] = [
   "location",
 ];
 
-const userAgent: ProcessorKind = (settings) => {
+/** Parts of a user agent in the Elastic Common Schema. */
+const ECS_NAMES: readonly string[] = ["name", "version", "os", "device", "original"];
+
+/** The user agent in the Elastic Common Schema, as servers from 7.0 on write it. */
+function ecsUserAgent(text: string): JsonObject {
+  const { name, version, os: system, osVersion, device } = parseUserAgent(text);
+  const isRequests = name === "python-requests";
+  const os = system === "Other" && /linux/i.test(text) ? "Linux" : system;
+  return {
+    name: isRequests ? "Python Requests" : name,
+    // Those servers write a point behind the two numbers of a Firefox.
+    ...(version.length > 0 && {
+      version: `${version.slice(0, isRequests ? 2 : undefined).join(".")}${name === "Firefox" && version.length === 2 ? "." : ""}`,
+    }),
+    ...(os !== "Other" && {
+      os: {
+        name: os,
+        ...(osVersion.length > 0 && { version: osVersion.join("."), full: `${os} ${osVersion.join(".")}` }),
+      },
+    }),
+    device: { name: device },
+    original: text,
+  };
+}
+
+const userAgent: ProcessorKind = (settings, context) => {
   const change = fieldChange(settings, "user_agent");
-  const properties = settings.texts("properties", USER_AGENT_NAMES);
-  // Both say how fields are named elsewhere; here there is one way.
-  settings.take("ecs");
+  const isEcs = settings.flag("ecs", context.ecs);
+  const properties = settings.texts("properties", isEcs ? ECS_NAMES : USER_AGENT_NAMES);
+  // The rules are the hub's own.
   settings.take("regex_file");
   return (document) => {
     const text = readText(document, change);
     if (text === undefined) return;
+    if (isEcs) {
+      document.set(change.target, picked(ecsUserAgent(text), properties));
+      return;
+    }
     const { name, version, os, osVersion, device } = parseUserAgent(text);
     const [major, minor, patch] = version;
     const result: JsonObject = {

@@ -17,6 +17,8 @@ export interface ProcessorContext {
   readonly guard: RegexpGuard;
   /** Sends a document through another pipeline. Throws ProcessorFault where there is none or they call one another. */
   call(pipeline: string, document: IngestDocument): void;
+  /** True: fields that processors make are named as servers from 7.0 on name them. */
+  readonly ecs: boolean;
   /** Returns a stored script. */
   readonly findScript: FindStored;
   /** Compiles a processor inside of another. */
@@ -29,9 +31,12 @@ export type ProcessorKind = (settings: ProcessorSettings, context: ProcessorCont
 export class ProcessorSettings {
   readonly type: string;
   readonly #left: Map<string, unknown>;
+  readonly #tag: string | undefined;
 
   constructor(type: string, settings: JsonObject) {
     this.type = type;
+    const { tag } = settings;
+    this.#tag = typeof tag === "string" ? tag : undefined;
     this.#left = new Map(Object.entries(settings));
   }
 
@@ -97,7 +102,14 @@ export class ProcessorSettings {
 
   fault(name: string, message: string): AppError {
     return new AppError("request_invalid", `[${name}] ${message}`, {
-      data: { type: "parse_exception", processor_type: this.type, property_name: name },
+      data: {
+        type: "parse_exception",
+        header: {
+          processor_type: this.type,
+          property_name: name,
+          ...(this.#tag !== undefined && { processor_tag: this.#tag }),
+        },
+      },
     });
   }
 }

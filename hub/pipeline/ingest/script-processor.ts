@@ -19,7 +19,7 @@ export type Condition = (document: IngestDocument) => boolean;
 export function takeCondition(settings: ProcessorSettings, find: FindStored): Condition | undefined {
   const given = settings.take("if");
   if (given === undefined) return undefined;
-  const { compiled, params } = readScript(given, NAMES, find);
+  const { compiled, params } = readScript(given, NAMES, { find, allowsRegexes: true });
   return (document) => guarded(() => truth(compiled.run([params, new DocumentContext(document)])));
 }
 
@@ -30,7 +30,7 @@ export const script: ProcessorKind = (settings, { findScript }) => {
     const value = settings.take(name);
     if (value !== undefined) given[name] = value;
   }
-  const { compiled, params } = readScript(given, NAMES, findScript);
+  const { compiled, params } = readScript(given, NAMES, { find: findScript, allowsRegexes: true });
   return (document) =>
     guarded(() => {
       compiled.run([params, new DocumentContext(document)]);

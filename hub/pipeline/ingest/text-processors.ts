@@ -92,7 +92,9 @@ const drop: ProcessorKind = () => (document) => {
 const fail: ProcessorKind = (settings) => {
   const message = compileTemplate(settings.text("message"));
   return (document) => {
-    throw new ProcessorFault(message(document));
+    throw new ProcessorFault(message(document), {
+      javaClass: "org.elasticsearch.ingest.common.FailProcessorException",
+    });
   };
 };
 
@@ -116,8 +118,8 @@ export const TEXT_PROCESSORS: Readonly<Record<string, ProcessorKind>> = {
   pipeline,
 };
 
-/** Expressions are the other dialect's; those without captures by name translate one to one. */
-function expressionOf(settings: ProcessorSettings, name: string): RegExp {
+/** Takes an expression. They are the other dialect's; those without captures by name translate one to one. */
+export function expressionOf(settings: ProcessorSettings, name: string): RegExp {
   const text = settings.text(name);
   try {
     return new RegExp(text, "u");
@@ -130,7 +132,8 @@ function expressionOf(settings: ProcessorSettings, name: string): RegExp {
   }
 }
 
-function within<T>(work: () => T): T {
+/** Runs an expression; one that takes too long is a fault of its processor. */
+export function within<T>(work: () => T): T {
   try {
     return work();
   } catch (error) {

@@ -8,6 +8,9 @@ import { type ProcessorKind, readField } from "./processor.ts";
 const URI =
   /^(?:([A-Za-z][A-Za-z0-9+.-]*):)?(?:\/\/(?:([^/?#@\s]*)@)?(\[[^\]\s]*\]|[^/?#:\s]*)(?::(\d*))?)?([^?#\s]*)(?:\?([^#\s]*))?(?:#(\S*))?$/;
 
+/** Characters that an address holds only percent-encoded. */
+const ILLEGAL = /["<>\\^`{|}]|%(?![0-9A-Fa-f]{2})/;
+
 export const uriParts: ProcessorKind = (settings) => {
   const field = settings.text("field");
   const target = settings.text("target_field", "url");
@@ -27,7 +30,7 @@ export const uriParts: ProcessorKind = (settings) => {
 
 function partsOf(text: string): Record<string, unknown> | undefined {
   const found = URI.exec(text);
-  if (found === null) return undefined;
+  if (found === null || ILLEGAL.test(text)) return undefined;
   const [, scheme, user, host, port, path = "", query, fragment] = found;
   const [name, password] = user === undefined ? [] : cutAt(user, ":");
   const parts = {

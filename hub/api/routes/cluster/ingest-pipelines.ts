@@ -10,7 +10,7 @@ import { isObject, type JsonObject } from "#proto/kit/json.ts";
 /** Documents of one simulation. */
 const MAX_SAMPLES = 1_000;
 
-const DESTINATION = ["_index", "_type", "_id", "_routing"] as const;
+const DESTINATION = ["_index", "_type", "_id", "_routing", "_version", "_version_type"] as const;
 
 export function ingestRoutes(ingest: IngestPipelines): Route[] {
   return [
@@ -128,6 +128,6 @@ function missing(id: string): AppError {
 
 function missingProperty(name: string): AppError {
   return new AppError("request_invalid", `[${name}] required property is missing`, {
-    data: { type: "parse_exception", property_name: name },
+    data: { type: "parse_exception", header: { property_name: name } },
   });
 }

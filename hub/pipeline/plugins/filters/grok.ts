@@ -121,7 +121,8 @@ class Attempt {
     const before = overwrite ? undefined : this.#event.get(reference);
     if (before === undefined || before === null) this.#event.set(reference, value);
     else if (Array.isArray(before)) this.#event.set(reference, [...before, value]);
-    else if (typeof before === "string") this.#event.set(reference, [before, value]);
+    else if (typeof before === "string" || typeof before === "number")
+      this.#event.set(reference, [before, value]);
   }
 }
 
