@@ -49,12 +49,12 @@ export class Pattern extends ScriptObject {
   constructor(source: string, flags: string) {
     super();
     this.source = source;
-    const unknown = [...flags].find((flag) => !"imscuUlx".includes(flag));
-    if (unknown !== undefined) throw invalid(`Unknown flag [${unknown}]`);
+    const unknown = flags.replace(/[imscuUlx]/g, "");
+    if (unknown !== "") throw invalid(`Unknown flag [${unknown}]`);
     if (source.length > MAX_PATTERN) throw invalid(`an expression has at most ${MAX_PATTERN} characters`);
     if (/[clx]/.test(flags)) throw invalid("the flags c, l and x of expressions aren't offered");
     const text = translated(source, flags.includes("i"));
-    const kept = [...flags].filter((flag) => flag === "m" || flag === "s").join("");
+    const kept = flags.replace(/[^ms]/g, "");
     this.part = linear(text, `g${kept}`);
     this.whole = linear(`^(?:${text})$`, kept.replace("m", ""));
   }
