@@ -152,7 +152,7 @@ export class ApiServer implements Component {
         gauge.set({ listener: name, state: "signed_in" }, connections.open - connections.anonymous);
       }
     });
-    this.#scrolls = new ScrollContexts(metrics);
+    this.#scrolls = new ScrollContexts(metrics, options.parts.cluster);
     this.#parts = apiContext(options.parts, log);
   }
 

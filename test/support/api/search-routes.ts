@@ -58,7 +58,7 @@ export type Json = { readonly [key: string]: Json } & {
 export class SearchRoutesFixture {
   readonly logs = new IndexFixture({ docs: DOCS, mapping: MAPPING, shards: 2 });
   readonly other = new IndexFixture({ docs: [{ message: "x", status: "text" }], index: "other" });
-  readonly scrolls = new ScrollContexts(new Metrics());
+  readonly scrolls = new ScrollContexts(new Metrics(), { nodes: () => [] });
   /** Of the cluster. */
   settings: JsonObject = {};
   readonly #indices: ReadonlyMap<string, IndexInfo> = new Map([

@@ -3,6 +3,7 @@
 import { randomBytes } from "node:crypto";
 import type { ApiContext } from "#hub/api/context/api-context.ts";
 import { printTime } from "#hub/api/parameters/values.ts";
+import type { Cluster } from "#hub/api/ports/cluster.ts";
 import type { Shards } from "#hub/api/ports/indices.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import type { Gauge, Metrics } from "#proto/kit/metrics.ts";
@@ -31,9 +32,12 @@ export interface ScrollContext {
 export class ScrollContexts {
   readonly #contexts = new Map<string, ScrollContext>();
   readonly #gauge: Gauge;
+  readonly #cluster: Pick<Cluster, "nodes">;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(metrics: Metrics) {
+  /** `cluster`: its first node is this hub, whose id begins the ids of its contexts. */
+  constructor(metrics: Metrics, cluster: Pick<Cluster, "nodes">) {
+    this.#cluster = cluster;
     this.#gauge = metrics.gauge("tailrace_search_scroll_contexts", "open scroll contexts", [], (gauge) =>
       gauge.set(this.#contexts.size),
     );
@@ -51,7 +55,7 @@ export class ScrollContexts {
   ): string {
     checkKeepAlive(keepAliveMs, limitMs);
     this.#checkCapacity();
-    const id = randomBytes(24).toString("base64url");
+    const id = `${this.#cluster.nodes()[0]?.id ?? ""}.${randomBytes(24).toString("base64url")}`;
     this.#contexts.set(id, { owner, shards, busy: true, expiresMs: performance.now() + keepAliveMs });
     this.#timer ??= setInterval(() => this.#sweep(), SWEEP_MS).unref();
     return id;
@@ -68,7 +72,7 @@ export class ScrollContexts {
     const failure = toAppError(error);
     if (failure.code !== "not_found") return failure;
     this.close([id]);
-    return missing(id);
+    return this.#missing(id);
   }
 
   /** Returns a context and prolongs its time; undefined `keepAliveMs` leaves it. Throws not_found, overloaded. */
@@ -79,7 +83,7 @@ export class ScrollContexts {
     limitMs: number = MAX_KEEP_ALIVE_MS,
   ): ScrollContext {
     const context = this.#contexts.get(id);
-    if (context === undefined || context.owner !== owner) throw missing(id);
+    if (context === undefined || context.owner !== owner) throw this.#missing(id);
     if (keepAliveMs !== undefined) {
       checkKeepAlive(keepAliveMs, limitMs);
       context.expiresMs = performance.now() + keepAliveMs;
@@ -108,6 +112,20 @@ export class ScrollContexts {
     this.#timer = undefined;
     this.close(["_all"]);
     this.#gauge.set(0);
+  }
+
+  #missing(id: string): AppError {
+    const [self, ...others] = this.#cluster.nodes();
+    const opener = id.slice(0, id.indexOf("."));
+    const other = opener === self?.id ? undefined : others.find((node) => node.id === opener);
+    const where =
+      other === undefined
+        ? ""
+        : `; it was opened through the hub ${other.name}, which alone has it: let a load balancer keep a client on one hub`;
+    const text = `No search context found for id [${id.slice(0, 100)}]${where}`;
+    const error = new AppError("not_found", text, { data: { type: "search_context_missing_exception" } });
+    const failures = [{ index: null, indexUuid: null, shard: -1, error }];
+    return new AppError("not_found", "all shards failed", { data: { failures }, cause: error });
   }
 
   #checkCapacity(): void {
@@ -149,12 +167,4 @@ export function keepAliveLimitMs({ cluster }: ApiContext): number {
     // A setting that can't be read limits nothing, as any other.
     return MAX_KEEP_ALIVE_MS;
   }
-}
-
-function missing(id: string): AppError {
-  const error = new AppError("not_found", `No search context found for id [${id.slice(0, 100)}]`, {
-    data: { type: "search_context_missing_exception" },
-  });
-  const failures = [{ index: null, indexUuid: null, shard: -1, error }];
-  return new AppError("not_found", "all shards failed", { data: { failures }, cause: error });
 }

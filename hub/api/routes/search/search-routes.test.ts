@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
+import type { Cluster } from "#hub/api/ports/cluster.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { Metrics } from "#proto/kit/metrics.ts";
 import { DOCS, type Json, SearchRoutesFixture } from "#test/support/api/search-routes.ts";
@@ -176,8 +177,36 @@ describe("the others", () => {
   });
 });
 
+/** A cluster of one hub, or of several as the first one sees it. */
+function clusterOf(...names: readonly string[]): Pick<Cluster, "nodes"> {
+  const addresses = { host: "", httpAddress: "", transportAddress: "" };
+  return {
+    nodes: () =>
+      names.map((name) => ({ id: `id-${name}`, name, attributes: {}, master: false, ...addresses })),
+  };
+}
+
+const CLUSTER = clusterOf("a");
+
+test("a scroll that another hub has opened is missing here, and that hub is named", () => {
+  const [first, second] = [clusterOf("a", "b"), clusterOf("b", "a")].map(
+    (cluster) => new ScrollContexts(new Metrics(), cluster),
+  );
+  const id = first!.open({ closeContexts: () => undefined }, "user ann", 60_000);
+  const reason = (error: unknown): string => (error as { cause: Error }).cause.message;
+  assert.throws(
+    () => second!.take(id, "user ann", undefined),
+    (error) => /it was opened through the hub a, which alone has it/.test(reason(error)),
+  );
+  assert.equal(first!.close([id], "user ann"), 1);
+  assert.throws(
+    () => first!.take(id, "user ann", undefined),
+    (error) => reason(error) === `No search context found for id [${id}]`,
+  );
+});
+
 test("scrolls beyond the limit are refused with 429, and a stop closes all", async () => {
-  const full = new ScrollContexts(new Metrics());
+  const full = new ScrollContexts(new Metrics(), CLUSTER);
   const shards = { closeContexts: () => undefined };
   for (let count = 0; count < 500; count++) full.open(shards, "user test", 60_000);
   assert.throws(
@@ -190,7 +219,7 @@ test("scrolls beyond the limit are refused with 429, and a stop closes all", asy
 });
 
 test("a scroll is its opener's: others can't read on nor close it", () => {
-  const scrolls = new ScrollContexts(new Metrics());
+  const scrolls = new ScrollContexts(new Metrics(), CLUSTER);
   let closed = 0;
   const shards = { closeContexts: () => void closed++ };
   const id = scrolls.open(shards, "user ann", 60_000);
