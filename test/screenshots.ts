@@ -52,6 +52,15 @@ const PICTURES: readonly Picture[] = [
     },
   },
   {
+    name: "patterns",
+    path: "#/discover?from=now-1h&view=patterns",
+    theme: "light",
+    prepare: async (page) => {
+      await page.locator("tr-patterns-panel li.row").nth(3).waitFor();
+      await page.locator("tr-histogram canvas").waitFor();
+    },
+  },
+  {
     name: "live",
     path: "#/live",
     theme: "dark",
@@ -74,7 +83,7 @@ const PICTURES: readonly Picture[] = [
     path: "#/pipelines?new=1",
     theme: "light",
     prepare: async (page) => {
-      await page.getByText("The pipeline is right.").waitFor();
+      await page.getByText("The pipeline is valid.").waitFor();
       await page.locator("tr-pipeline-editor .trial").waitFor();
     },
   },

@@ -1,0 +1,112 @@
+/** Tasks: charts and dashboards, with numbers that are compared with those of the search interface. */
+
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import type { Page } from "playwright-core";
+import { becomes } from "#test/harness/becomes.ts";
+import { button, type DashboardTask, expectLines, linesOf, seen } from "./dashboard-task.ts";
+
+/** The text of a number panel. */
+const numberOf = (page: Page, name: string): Promise<string | null> =>
+  page.getByRole("region", { name, exact: true }).locator(".number b").textContent();
+
+export const CHARTS: readonly DashboardTask[] = [
+  {
+    name: "draw lines by service",
+    look: "light",
+    path: "visualise?from=now-3h",
+    actions: 3,
+    run: async (hand) => {
+      await hand.choose(hand.page.getByLabel("Group by", { exact: true }), "terms");
+      await hand.fill(hand.page.getByLabel("Field", { exact: true }), "service");
+      await hand.press("Enter");
+      await seen(hand.page.locator("tr-chart text").getByText("payment"));
+    },
+  },
+  {
+    name: "filter a chart by its legend",
+    look: "dark",
+    path: "visualise?from=now-3h&split=5:service",
+    actions: 1,
+    run: async (hand) => {
+      await hand.click(hand.page.locator("tr-chart .legend").getByRole("button", { name: /^payment/ }));
+      await becomes(() => hand.page.getByRole("combobox", { name: "Query" }).inputValue(), "service:payment");
+    },
+  },
+  {
+    name: "read a chart's numbers as a table",
+    look: "phone",
+    path: "visualise?from=now-3h&by=terms:10:service",
+    actions: 1,
+    run: async (hand, rest) => {
+      await hand.click(button(hand.page, "As a table"));
+      const payment = hand.page.locator("tr-chart table").getByRole("row").filter({ hasText: "payment" });
+      await seen(payment.getByText(await linesOf(rest, "service:payment"), { exact: true }));
+    },
+  },
+  {
+    name: "save a chart's numbers as a file",
+    look: "200 %",
+    path: "visualise?from=now-3h&by=terms:10:service",
+    actions: 1,
+    run: async (hand, rest) => {
+      await seen(hand.page.locator("tr-chart text").getByText("payment"));
+      const download = hand.page.waitForEvent("download");
+      await hand.click(button(hand.page, "CSV"));
+      const file = await readFile(await (await download).path(), "utf8");
+      const { count } = await rest("/logs-*/_count?q=service:payment");
+      assert.match(file, new RegExp(`^payment,${String(count)}\\r?$`, "m"));
+    },
+  },
+  {
+    name: "read a dashboard's numbers",
+    look: "4k",
+    path: "dashboards?id=access-logs&from=now-3h&to=now",
+    actions: 0,
+    run: async ({ page }, rest) => {
+      const requests = await linesOf(rest, "http.response.status_code:*");
+      await becomes(() => numberOf(page, "Requests"), requests);
+      await becomes(
+        () => numberOf(page, "Server errors"),
+        await linesOf(rest, "http.response.status_code:>=500"),
+      );
+    },
+  },
+  {
+    name: "narrow a whole dashboard by a status",
+    look: "light",
+    path: "dashboards?id=access-logs&from=now-3h&to=now",
+    actions: 1,
+    run: async (hand, rest) => {
+      const codes = hand.page.getByRole("region", { name: "Status codes" });
+      await hand.click(codes.locator(".legend").getByRole("button", { name: /^404/ }));
+      await becomes(
+        () => numberOf(hand.page, "Requests"),
+        await linesOf(rest, "http.response.status_code:404"),
+      );
+    },
+  },
+  {
+    name: "go from a panel to its lines",
+    look: "dark",
+    path: "dashboards?id=access-logs&from=now-3h&to=now",
+    actions: 1,
+    run: async (hand, rest) => {
+      await hand.click(hand.page.getByRole("link", { name: "Lines of Requests in Discover", exact: true }));
+      await expectLines(hand.page, rest, "http.response.status_code:*");
+    },
+  },
+  {
+    name: "remove a panel and take that back by a key",
+    look: "light",
+    path: "dashboards?id=access-logs&edit=1",
+    actions: 2,
+    run: async (hand) => {
+      const requests = hand.page.getByRole("region", { name: "Requests", exact: true });
+      await hand.click(button(hand.page, "Remove: Requests"));
+      await requests.waitFor({ state: "detached" });
+      await hand.press("u");
+      await requests.waitFor();
+    },
+  },
+];

@@ -1,0 +1,129 @@
+/** Tasks: finding lines in Discover. */
+
+import { button, type DashboardTask, DISCOVER, expectLines, row, seen } from "./dashboard-task.ts";
+
+export const FINDING: readonly DashboardTask[] = [
+  {
+    name: "see how many lines there are",
+    look: "light",
+    path: DISCOVER,
+    actions: 0,
+    run: ({ page }, rest) => expectLines(page, rest),
+  },
+  {
+    name: "find errors by keys alone",
+    look: "dark",
+    path: DISCOVER,
+    actions: 3,
+    run: async (hand, rest) => {
+      await seen(row(hand.page));
+      await hand.press("/");
+      await hand.type("log.level:error");
+      await hand.press("Enter");
+      await expectLines(hand.page, rest, "log.level:error");
+    },
+  },
+  {
+    name: "keep one service by its value in the list of fields",
+    look: "light",
+    path: DISCOVER,
+    actions: 2,
+    run: async (hand, rest) => {
+      await hand.click(button(hand.page, /^.? ?service$/));
+      await hand.click(button(hand.page, "Filter for service payment"));
+      await expectLines(hand.page, rest, "service:payment");
+    },
+  },
+  {
+    name: "leave a service out, and take that back",
+    look: "dark",
+    path: `${DISCOVER}&f=-service:payment`,
+    actions: 1,
+    run: async (hand, rest) => {
+      await expectLines(hand.page, rest, "NOT service:payment");
+      await hand.click(button(hand.page, /^Remove filter/));
+      await expectLines(hand.page, rest);
+    },
+  },
+  {
+    name: "see what kinds of errors there are",
+    look: "light",
+    path: `${DISCOVER}&q=log.level:error`,
+    actions: 1,
+    run: async (hand) => {
+      await hand.click(button(hand.page, "Patterns"));
+      const patterns = hand.page.getByRole("list", { name: /^Patterns/ });
+      await seen(patterns.getByText(/not paid: upstream timed out after/));
+      await seen(patterns.getByText(/is gone: session expired/));
+    },
+  },
+  {
+    name: "read the lines of one pattern",
+    look: "dark",
+    path: `${DISCOVER}&q=log.level:error&view=patterns`,
+    actions: 1,
+    run: async (hand, rest) => {
+      const item = hand.page.getByRole("listitem").filter({ hasText: "session expired" });
+      await hand.click(item.getByRole("button", { name: "Show the lines of this pattern" }));
+      await expectLines(hand.page, rest, 'log.level:error AND message:"is gone: session expired"');
+      await seen(row(hand.page).filter({ hasText: "session expired" }));
+    },
+  },
+  {
+    name: "leave a pattern out",
+    look: "phone",
+    path: `${DISCOVER}&q=log.level:error&view=patterns`,
+    actions: 1,
+    run: async (hand) => {
+      const item = hand.page.getByRole("listitem").filter({ hasText: "session expired" });
+      await hand.click(item.getByRole("button", { name: "Leave out the lines of this pattern" }));
+      await item.waitFor({ state: "detached" });
+      await seen(hand.page.getByText(/upstream timed out after/));
+    },
+  },
+  {
+    name: "see lines for each five minutes",
+    look: "4k",
+    path: DISCOVER,
+    actions: 1,
+    run: async (hand) => {
+      await hand.choose(hand.page.getByLabel("Lines per"), "5m");
+      await hand.page.waitForURL(/step=5m/);
+      await seen(hand.page.locator('tr-histogram .plot[aria-label*=" in 37 steps"]'));
+    },
+  },
+  {
+    name: "look at a longer time",
+    look: "200 %",
+    path: DISCOVER,
+    actions: 1,
+    run: async (hand) => {
+      await seen(row(hand.page));
+      await hand.click(button(hand.page, "Zoom out"));
+      await hand.page.waitForURL(/from=\d{4}-/);
+      await seen(row(hand.page));
+    },
+  },
+  {
+    name: "choose the last hour by keys",
+    look: "light",
+    path: DISCOVER,
+    actions: 2,
+    run: async (hand) => {
+      await seen(row(hand.page));
+      await hand.press("t");
+      await hand.click(button(hand.page, "Last hour"));
+      await hand.page.waitForURL(/from=now-1h/);
+    },
+  },
+  {
+    name: "come from an empty range to the newest lines",
+    look: "phone",
+    path: "discover?from=now-30d&to=now-29d",
+    actions: 1,
+    run: async (hand) => {
+      await hand.click(button(hand.page, /Jump to the newest data/));
+      await seen(row(hand.page));
+    },
+  },
+];

@@ -1,0 +1,132 @@
+/** Tasks: reading lines, keeping and passing on what was found. */
+
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { button, type DashboardTask, DISCOVER, expectLines, linesOf, row, seen } from "./dashboard-task.ts";
+
+export const READING: readonly DashboardTask[] = [
+  {
+    name: "open the second line and close it, by keys",
+    look: "light",
+    path: DISCOVER,
+    actions: 4,
+    run: async (hand) => {
+      await seen(row(hand.page));
+      await hand.press("j", "j", "Enter");
+      await seen(hand.page.locator("tr-event-details table"));
+      await hand.press("Escape");
+      await hand.page.locator("tr-event-details").waitFor({ state: "detached" });
+    },
+  },
+  {
+    name: "go to the next error by a key",
+    look: "dark",
+    path: DISCOVER,
+    actions: 1,
+    run: async (hand) => {
+      await seen(row(hand.page));
+      await hand.press("e");
+      await seen(hand.page.locator('tr-event-table .row[aria-selected="true"]').filter({ hasText: "ERROR" }));
+    },
+  },
+  {
+    name: "find a word in the lines, by keys",
+    look: "200 %",
+    path: DISCOVER,
+    actions: 3,
+    run: async (hand) => {
+      await seen(row(hand.page));
+      await hand.press("s");
+      await seen(hand.page.getByRole("textbox", { name: "Find in the lines" }));
+      await hand.type("order");
+      await hand.press("Enter");
+      await seen(hand.page.locator("tr-find-bar output").getByText(/^\d+ of \d+$/));
+    },
+  },
+  {
+    name: "wrap long lines by a key",
+    look: "phone",
+    path: DISCOVER,
+    actions: 2,
+    run: async (hand) => {
+      await seen(row(hand.page));
+      await hand.press("w");
+      await seen(hand.page.locator("tr-event-table[iswrapped]"));
+      await hand.press("w");
+      await hand.page.locator("tr-event-table[iswrapped]").waitFor({ state: "detached" });
+    },
+  },
+  {
+    name: "see what stands around a line",
+    look: "4k",
+    path: `${DISCOVER}&q=log.level:error`,
+    actions: 2,
+    run: async (hand) => {
+      await hand.click(row(hand.page).first().locator(".time button"));
+      await hand.click(button(hand.page, "Surrounding lines"));
+      await seen(hand.page.locator("tr-surrounding-lines li.row").nth(5));
+    },
+  },
+  {
+    name: "show a field as a column, the largest first",
+    look: "light",
+    path: DISCOVER,
+    actions: 3,
+    run: async (hand) => {
+      await hand.click(button(hand.page, "Column duration_ms"));
+      await hand.click(
+        hand.page
+          .getByRole("columnheader", { name: /duration_ms/ })
+          .getByRole("button")
+          .first(),
+      );
+      await hand.click(hand.page.getByRole("menuitem", { name: "Sort descending" }));
+      await hand.page.waitForURL(/sort=-duration_ms/);
+    },
+  },
+  {
+    name: "write what was found into a file",
+    look: "dark",
+    path: `${DISCOVER}&q=log.level:error`,
+    actions: 2,
+    run: async (hand, rest) => {
+      await expectLines(hand.page, rest, "log.level:error");
+      await hand.click(button(hand.page, "Export"));
+      const download = hand.page.waitForEvent("download");
+      await hand.click(button(hand.page, /^NDJSON/));
+      const file = await readFile(await (await download).path(), "utf8");
+      assert.equal(
+        file.trimEnd().split("\n").length.toLocaleString("en"),
+        await linesOf(rest, "log.level:error"),
+      );
+    },
+  },
+  {
+    name: "keep a search and come back to it",
+    look: "light",
+    path: `${DISCOVER}&q=service:stock`,
+    actions: 6,
+    run: async (hand) => {
+      const { page } = hand;
+      await hand.click(button(page, "Saved"));
+      await hand.click(button(page, /^Save this search/));
+      await hand.fill(page.getByLabel("Title"), "Stock");
+      await hand.click(page.getByRole("dialog").getByRole("button", { name: "Save" }));
+      await seen(page.getByText("Saved as “Stock”"));
+      await page.goto(page.url().replace(/#.*/, "#/discover"));
+      await hand.click(button(page, "Saved"));
+      await hand.click(page.getByRole("link", { name: "Stock" }));
+      await page.waitForURL(/q=service:stock/);
+    },
+  },
+  {
+    name: "see where the time of a search went",
+    look: "dark",
+    path: DISCOVER,
+    actions: 1,
+    run: async (hand) => {
+      await hand.click(button(hand.page, /^Explain/));
+      await seen(hand.page.getByRole("dialog", { name: "Time breakdown" }).getByText("The hub searched"));
+    },
+  },
+];

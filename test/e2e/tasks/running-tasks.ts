@@ -1,0 +1,149 @@
+/** Tasks: console, live lines and the pages of administration. */
+
+import type { Locator, Page } from "playwright-core";
+import { becomes } from "#test/harness/becomes.ts";
+import { button, type DashboardTask, DISCOVER, linesOf, row, seen } from "./dashboard-task.ts";
+
+/** The number in a row's cell, as the table's head names it. */
+const cellOf = (page: Page, line: string, text: string): Locator =>
+  page.getByRole("row").filter({ hasText: line }).getByText(text, { exact: true });
+
+export const RUNNING: readonly DashboardTask[] = [
+  {
+    name: "send a request by keys and read its answer",
+    look: "light",
+    path: "console?request=GET%20logs-*/_count",
+    actions: 1,
+    run: async (hand, rest) => {
+      await hand.page.getByRole("textbox", { name: "Requests" }).focus();
+      await hand.press("Control+Enter");
+      const { count } = await rest("/logs-*/_count");
+      await seen(hand.page.locator("tr-json-view").getByText(String(count), { exact: true }));
+    },
+  },
+  {
+    name: "see how large an index is",
+    look: "phone",
+    path: "indices",
+    actions: 0,
+    run: async ({ page }, rest) => seen(cellOf(page, "logs-", await linesOf(rest))),
+  },
+  {
+    name: "see what fields an index has",
+    look: "4k",
+    path: "indices",
+    actions: 1,
+    run: async (hand) => {
+      await hand.click(hand.page.getByRole("link", { name: /^visits$/ }));
+      await seen(hand.page.getByText("geo_point", { exact: true }));
+    },
+  },
+  {
+    name: "see which copies of shards are missing",
+    look: "dark",
+    path: "cluster",
+    actions: 1,
+    run: async (hand, rest) => {
+      const health = await rest("/_cluster/health");
+      await hand.fill(hand.page.getByRole("searchbox", { name: "Search indices" }), "visits");
+      const missing = hand.page.getByRole("img", { name: /^Replica of shard \d: unassigned$/ });
+      await becomes(() => missing.count(), Number(health["unassigned_shards"]));
+      await becomes(() => hand.page.getByRole("img", { name: /^Primary of shard \d: started/ }).count(), 5);
+    },
+  },
+  {
+    name: "see how full the streams are",
+    look: "200 %",
+    path: "status",
+    actions: 0,
+    run: ({ page }) => seen(page.getByRole("region", { name: "Streams" }).getByText("Dead letters")),
+  },
+  {
+    name: "see what an agent has read",
+    look: "light",
+    path: "agents",
+    actions: 1,
+    run: async (hand) => {
+      await hand.click(hand.page.getByRole("link", { name: "web-1", exact: true }));
+      const files = hand.page.getByRole("region", { name: "Files" });
+      await becomes(() => files.getByRole("cell", { name: "committed" }).count(), 2);
+    },
+  },
+  {
+    name: "see why a pattern of grok doesn't match",
+    look: "dark",
+    path: "pipelines?view=grok",
+    actions: 1,
+    run: async (hand) => {
+      const matched = hand.page.getByText("Match", { exact: true });
+      await seen(matched);
+      await hand.fill(
+        hand.page.getByRole("textbox", { name: "Expression", exact: true }),
+        "%{IP:client} %{NUMBER:bytes}",
+      );
+      await seen(hand.page.getByText("No match", { exact: true }));
+    },
+  },
+  {
+    name: "see what a rule would have fired",
+    look: "light",
+    path: "alerts?new=1&q=log.level:error",
+    actions: 1,
+    run: async (hand) => {
+      await hand.fill(hand.page.getByLabel("Threshold"), "1");
+      await seen(hand.page.getByText(/Would have fired \d+ times/));
+    },
+  },
+  {
+    name: "go to another page by keys",
+    look: "dark",
+    path: "appearance",
+    actions: 3,
+    run: async (hand) => {
+      await seen(hand.page.getByRole("heading", { name: "Appearance" }));
+      await hand.press("Control+k");
+      await seen(hand.page.getByRole("dialog", { name: "Go to" }));
+      await hand.type("Cluster");
+      await hand.press("Enter");
+      await hand.page.waitForURL(/#\/cluster/);
+    },
+  },
+  {
+    name: "look up a key by a key",
+    look: "phone",
+    path: "status",
+    actions: 2,
+    run: async (hand) => {
+      await seen(hand.page.getByRole("heading", { name: "Health", exact: true }));
+      await hand.press("?");
+      await seen(hand.page.getByRole("dialog", { name: "Help" }));
+      await hand.press("Escape");
+      await hand.page.getByRole("dialog", { name: "Help" }).waitFor({ state: "hidden" });
+    },
+  },
+  {
+    name: "hold live lines and go on, by keys",
+    look: "light",
+    path: "live",
+    actions: 2,
+    run: async (hand) => {
+      await seen(hand.page.getByText("Following", { exact: true }));
+      await hand.press("p");
+      await seen(button(hand.page, "Resume"));
+      await hand.press("p");
+      await seen(hand.page.getByText("Following", { exact: true }));
+    },
+  },
+  {
+    name: "go from a search to its live lines",
+    look: "4k",
+    path: `${DISCOVER}&q=service:payment`,
+    actions: 1,
+    run: async (hand) => {
+      await seen(row(hand.page));
+      await hand.click(button(hand.page, "Live"));
+      await hand.page.waitForURL(/#\/live\?q=service:payment/);
+      await seen(hand.page.locator("tr-tail-window .row:visible"));
+    },
+  },
+];
