@@ -3,10 +3,10 @@
  * when the client is gone.
  */
 
-import { setImmediate } from "node:timers/promises";
 import { getHeapStatistics } from "node:v8";
 import type { Clock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { nextTurn } from "./turns.ts";
 
 /** How long a search keeps the thread at a time. */
 const SLICE_MS = 8;
@@ -60,7 +60,7 @@ export class SearchControl {
 
   /** Lets other work run and notes the time. Throws cancelled, memory_limit. */
   async pause(): Promise<void> {
-    await setImmediate();
+    await nextTurn();
     this.check();
     if (++this.#slices % SLICES_PER_LOOK === 0) this.#checkHeap();
     const nowMs = this.#clock.monotonic();
