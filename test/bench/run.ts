@@ -20,6 +20,7 @@ import { page } from "./page.ts";
 import { pipeline } from "./pipeline.ts";
 import { query } from "./query.ts";
 import { tail } from "./tail.ts";
+import { viewers } from "./viewers.ts";
 
 const BENCHMARKS: readonly Benchmark[] = [
   access,
@@ -32,6 +33,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   pipeline,
   query,
   tail,
+  viewers,
 ];
 const EXIT_USAGE = 2;
 
