@@ -1,19 +1,23 @@
-/** The corpus as bodies of bulk requests. */
+/** Documents as bodies of bulk requests. */
 
 import { ask } from "#test/harness/http.ts";
-import { BLOCK_DOCS, corpusBlock } from "./log-corpus.ts";
+import type { CorpusDocument } from "./log-corpus.ts";
 
 const BODY_BYTES = 5_000_000;
 /** Bulk requests at a time. */
 const CLIENTS = 2;
 
-/** Returns the blocks [from, to) of a corpus of `allBlocks` as bodies of about 5 MB. */
-export function bulkBodies(from: number, to: number, allBlocks: number): string[] {
+/** Returns the blocks [from, to) of a corpus as bodies of about 5 MB. */
+export function bulkBodies(
+  from: number,
+  to: number,
+  blockOf: (block: number) => readonly CorpusDocument[],
+): string[] {
   const bodies: string[] = [];
   let lines: string[] = [];
   let bytes = 0;
   for (let block = from; block < to; block++) {
-    for (const { json } of corpusBlock(block, allBlocks * BLOCK_DOCS)) {
+    for (const { json } of blockOf(block)) {
       lines.push('{"index":{}}', json);
       bytes += json.length + 14;
       if (bytes < BODY_BYTES) continue;

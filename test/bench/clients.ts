@@ -14,7 +14,7 @@ import { cpuSeconds } from "#test/harness/processes.ts";
 import { randomFrom } from "#test/harness/random.ts";
 import { type Benchmark, type BenchmarkContext, percentile, type Result } from "./benchmark.ts";
 import { bulkBodies, sendAll } from "./bulk-bodies.ts";
-import { BLOCK_DOCS, CORPUS_MAPPING, CORPUS_START_MS } from "./log-corpus.ts";
+import { BLOCK_DOCS, CORPUS_MAPPING, CORPUS_START_MS, corpusBlock } from "./log-corpus.ts";
 
 const DOCUMENTS = 1_000_000;
 const CLIENTS = 32;
@@ -122,7 +122,12 @@ async function fullHub({ workspace, keep, progress }: BenchmarkContext, blocks: 
   assert.equal(there, -1, "the kept folder holds another number of documents");
   await ask("PUT", url, { settings: { number_of_shards: 1 }, mappings: { _doc: CORPUS_MAPPING } });
   for (let from = 0; from < blocks; from += PART_BLOCKS) {
-    await sendAll(`${url}/_doc/_bulk`, bulkBodies(from, Math.min(blocks, from + PART_BLOCKS), blocks));
+    await sendAll(
+      `${url}/_doc/_bulk`,
+      bulkBodies(from, Math.min(blocks, from + PART_BLOCKS), (block) =>
+        corpusBlock(block, blocks * BLOCK_DOCS),
+      ),
+    );
     progress(`${Math.min(blocks, from + PART_BLOCKS) * BLOCK_DOCS} documents`);
   }
   await ask("POST", `${url}/_forcemerge?max_num_segments=1`);

@@ -161,7 +161,7 @@ async function httpResults(
   workspace.defer(() => hub.destroy());
   await ask("PUT", `${hub.searchUrl}/bench`, { mappings: { _doc: CORPUS_MAPPING } });
   await ask("PUT", `${hub.searchUrl}/warm`, { mappings: { _doc: CORPUS_MAPPING } });
-  const bodies = bulkBodies(0, blocks, allBlocks);
+  const bodies = bulkBodies(0, blocks, (block) => corpusBlock(block, allBlocks * BLOCK_DOCS));
   await sendAll(`${hub.searchUrl}/warm/_doc/_bulk`, bodies.slice(0, WARM_BODIES));
   const pids = [hub.pid, ...hub.natsPids()];
   const before = pids.map(cpuSeconds);

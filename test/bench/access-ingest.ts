@@ -1,0 +1,99 @@
+/**
+ * Access logs through bulk requests of a hub, until it is at rest: documents per CPU-second of hub and nats-server, memory
+ * of both, and what lies on disk then, before and after a forced merge.
+ */
+
+import { globSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { MIB } from "#proto/kit/units.ts";
+import { ask } from "#test/harness/http.ts";
+import { startHub, type TestHub } from "#test/harness/hub.ts";
+import { cpuSeconds, peakResidentBytes } from "#test/harness/processes.ts";
+import { ACCESS_MAPPING, accessBlock } from "./access-corpus.ts";
+import type { BenchmarkContext, Result } from "./benchmark.ts";
+import { bulkBodies, sendAll } from "./bulk-bodies.ts";
+import { BLOCK_DOCS } from "./log-corpus.ts";
+
+/** Documents that warm the hub, in an index of their own; blocks that stand in memory as bodies. */
+const WARM_BLOCKS = 100;
+const BLOCKS_AT_ONCE = 100;
+/** At rest: so little CPU of all processes for so long. */
+const QUIET_SECONDS = 0.3;
+const QUIET_MS = 7_000;
+const MOST_WAITS = 60;
+
+/** Indexes `documents` and returns what that took. */
+export async function ingestAccess(
+  { workspace, progress }: BenchmarkContext,
+  documents: number,
+): Promise<Result[]> {
+  const hub = await startHub({ dataDir: workspace.path("hub-data") });
+  workspace.defer(() => hub.destroy());
+  for (const index of ["warm", "access"])
+    await ask("PUT", `${hub.searchUrl}/${index}`, { mappings: { _doc: ACCESS_MAPPING } });
+  await send(hub, "warm", WARM_BLOCKS * BLOCK_DOCS);
+  await ask("DELETE", `${hub.searchUrl}/warm`);
+  await untilQuiet(hub);
+  const before = cpuOf(hub);
+  const start = performance.now();
+  await send(hub, "access", documents);
+  await ask("POST", `${hub.searchUrl}/access/_refresh`);
+  const wallSeconds = (performance.now() - start) / 1000;
+  const arrivedBytes = bytesBelow(hub, "engine");
+  await untilQuiet(hub);
+  const [hubCpu, natsCpu] = cpuOf(hub).map((seconds, at) => seconds - before[at]!) as [number, number];
+  const { count } = await ask<{ count: number }>("GET", `${hub.searchUrl}/access/_count`);
+  if (count !== documents) throw new Error(`${count} of ${documents} documents are found`);
+  progress(`CPU-seconds hub ${hubCpu.toFixed(1)}, nats ${natsCpu.toFixed(1)}; ${wallSeconds.toFixed(1)} s`);
+  const rest = [bytesBelow(hub, "engine"), bytesBelow(hub, "nats")] as const;
+  await ask("POST", `${hub.searchUrl}/access/_forcemerge?max_num_segments=1`);
+  await untilQuiet(hub);
+  return [
+    row("ingest until at rest", documents / (hubCpu + natsCpu), "documents per CPU-second"),
+    row("ingest, share of nats-server", natsCpu / (hubCpu + natsCpu), "of the CPU"),
+    row("ingest, wall", documents / wallSeconds, "documents per second"),
+    row("ingest, memory of the hub", peakResidentBytes(hub.pid) / MIB, "MiB at most"),
+    row("disk, engine, all arrived", arrivedBytes / MIB, "MiB"),
+    row("disk, engine, at rest", rest[0] / MIB, "MiB"),
+    row("disk, log, at rest", rest[1] / MIB, "MiB"),
+    row("disk, engine, after a forced merge", bytesBelow(hub, "engine") / MIB, "MiB"),
+    row("disk, log, after a forced merge", bytesBelow(hub, "nats") / MIB, "MiB"),
+  ];
+}
+
+function row(name: string, value: number, unit: string): Result {
+  return { case: name, value, unit, reference: null };
+}
+
+async function send(hub: TestHub, index: string, documents: number): Promise<void> {
+  const blocks = Math.ceil(documents / BLOCK_DOCS);
+  for (let from = 0; from < blocks; from += BLOCKS_AT_ONCE) {
+    const to = Math.min(blocks, from + BLOCKS_AT_ONCE);
+    const bodies = bulkBodies(from, to, (block) => accessBlock(block, documents));
+    await sendAll(`${hub.searchUrl}/${index}/_doc/_bulk`, bodies);
+  }
+}
+
+/** CPU-seconds of the hub and of its nats-server. */
+function cpuOf(hub: TestHub): [hub: number, nats: number] {
+  return [cpuSeconds(hub.pid), hub.natsPids().reduce((sum, pid) => sum + cpuSeconds(pid), 0)];
+}
+
+/** Waits until the processes have nothing to do. */
+async function untilQuiet(hub: TestHub): Promise<void> {
+  for (let wait = 0; wait < MOST_WAITS; wait++) {
+    const [hubBefore, natsBefore] = cpuOf(hub);
+    await sleep(QUIET_MS);
+    const [hubAfter, natsAfter] = cpuOf(hub);
+    if (hubAfter + natsAfter - hubBefore - natsBefore < QUIET_SECONDS) return;
+  }
+}
+
+/** Bytes of the files below a folder of the hub's data. */
+function bytesBelow(hub: TestHub, folder: string): number {
+  const path = join(hub.dataDir, folder);
+  return globSync("**/*", { cwd: path })
+    .map((name) => statSync(join(path, name), { throwIfNoEntry: false }))
+    .reduce((sum, found) => sum + (found?.isFile() === true ? found.size : 0), 0);
+}
