@@ -22,6 +22,12 @@ function compressed(...frames: Buffer[]): Buffer {
   return Buffer.concat([frame("C", packed.length), packed]);
 }
 
+function lengthOf(bytes: number): Buffer {
+  const length = Buffer.alloc(4);
+  length.writeUInt32BE(bytes);
+  return length;
+}
+
 async function listen(t: TestContext): Promise<{ world: InputWorld; socket: Socket }> {
   const world = new InputWorld();
   const port = await freePort();
@@ -85,6 +91,29 @@ test("frames that come byte by byte are the same, pairs of version 1 too", async
     [[2, ['{"n":1}', '{"k":"v"}']]],
   );
 });
+
+for (const [what, bytes, reason] of [
+  ["a compressed frame in another one", compressed(compressed(json(1, "{}"))), /holds another/],
+  ["an event of version 1 with more pairs than a frame holds", frame("D", 1, 0xffffffff), /too long/],
+  [
+    "an event of version 1 that is longer than a frame",
+    Buffer.concat([
+      frame("D", 1, 2, 8 * 1024 * 1024),
+      Buffer.alloc(8 * 1024 * 1024),
+      lengthOf(9 * 1024 * 1024),
+    ]),
+    /too long/,
+  ],
+  [
+    "a window that never ends",
+    Buffer.concat([frame("W", 9), ...Array.from({ length: 9 }, () => json(1, '{"n":1}'))]),
+    /window/,
+  ],
+] as const) {
+  test(`${what} is refused`, async () => {
+    await assert.rejects(new LumberjackReader(50).push(bytes), { code: "parsing", message: reason });
+  });
+}
 
 test("what is no lumberjack, or too long, ends the connection and is never acknowledged", async (t) => {
   for (const bytes of [

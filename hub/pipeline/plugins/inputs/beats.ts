@@ -115,6 +115,12 @@ const MAX_FRAME_BYTES = 16 * 1024 * 1024;
 /** Events in one window; senders have 2,048 by default. */
 const MAX_WINDOW = 100_000;
 
+/** Bytes of the events in one window, which stay in memory until it is complete. */
+const MAX_WINDOW_BYTES = 128 * 1024 * 1024;
+
+/** Shortest pair of version 1: two lengths. */
+const PAIR_BYTES = 8;
+
 /** Digits of the versions that are spoken: 1, of the first forwarders, and 2. */
 const VERSIONS = [0x31, 0x32];
 const WINDOW = 0x57;
@@ -144,7 +150,14 @@ export class LumberjackReader {
   #pending: Buffer = Buffer.alloc(0);
   #size = 0;
   #payloads: Buffer[] = [];
+  #payloadBytes = 0;
   #sequence = 0;
+  readonly #maxWindowBytes: number;
+
+  /** `maxWindowBytes`: longest events of one window together. */
+  constructor(maxWindowBytes = MAX_WINDOW_BYTES) {
+    this.#maxWindowBytes = maxWindowBytes;
+  }
 
   /** Takes a chunk; returns the windows that it completed. Throws parsing for what is no lumberjack. */
   async push(chunk: Buffer): Promise<LumberjackWindow[]> {
@@ -155,8 +168,8 @@ export class LumberjackReader {
     return windows;
   }
 
-  /** Reads whole frames; returns how many bytes they took. */
-  async #frames(bytes: Buffer, windows: LumberjackWindow[]): Promise<number> {
+  /** Reads whole frames; returns how many bytes they took. `isInner`: they are those of a compressed frame. */
+  async #frames(bytes: Buffer, windows: LumberjackWindow[], isInner = false): Promise<number> {
     let at = 0;
     while (bytes.length - at >= 6) {
       const version = bytes[at]!;
@@ -173,12 +186,14 @@ export class LumberjackReader {
         this.#size = first;
         at += 6;
       } else if (kind === COMPRESSED) {
+        // Each level multiplies what a sender can make the hub unpack by a thousand.
+        if (isInner) throw new AppError("parsing", "a compressed frame holds another one");
         checkLength(first);
         if (bytes.length - at < 6 + first) return at;
         const inner = await unpack(bytes.subarray(at + 6, at + 6 + first), {
           maxOutputLength: MAX_FRAME_BYTES,
         });
-        if ((await this.#frames(inner, windows)) !== inner.length)
+        if ((await this.#frames(inner, windows, true)) !== inner.length)
           throw new AppError("parsing", "a compressed frame ends in the middle of an event");
         at += 6 + first;
       } else if (kind === JSON_FRAME) {
@@ -202,26 +217,31 @@ export class LumberjackReader {
 
   #take(sequence: number, payload: Buffer, windows: LumberjackWindow[]): void {
     this.#payloads.push(payload);
+    this.#payloadBytes += payload.length;
+    if (this.#payloadBytes > this.#maxWindowBytes)
+      throw new AppError("parsing", `the events of a window are longer than ${this.#maxWindowBytes} bytes`);
     this.#sequence = sequence;
     if (this.#payloads.length < this.#size) return;
     windows.push({ payloads: this.#payloads, sequence: this.#sequence });
     this.#payloads = [];
+    this.#payloadBytes = 0;
   }
 }
 
-/** Version 1's events: pairs of texts. Undefined: more is to come. */
+/** Returns an event of version 1, pairs of texts. Undefined: more is to come. Throws parsing where it is too long. */
 function readPairs(
   bytes: Buffer,
   start: number,
 ): { fields: Record<string, string>; end: number } | undefined {
   if (bytes.length - start < 4) return undefined;
   const count = bytes.readUInt32BE(start);
+  checkLength(count * PAIR_BYTES);
   let at = start + 4;
   const texts: string[] = [];
   for (let index = 0; index < count * 2; index++) {
     if (bytes.length - at < 4) return undefined;
     const length = bytes.readUInt32BE(at);
-    checkLength(length);
+    checkLength(at + length - start);
     if (bytes.length - at < 4 + length) return undefined;
     texts.push(bytes.toString("utf8", at + 4, at + 4 + length));
     at += 4 + length;
