@@ -309,7 +309,9 @@ function joinCluster(
   },
 ): void {
   const { cluster } = dependencies;
-  const { shards, retention, servers, pipelines, sink } = parts;
+  const { shards, servers, pipelines, sink } = parts;
+  // Its metrics are the process's: the lease may be lost and taken again.
+  const retention = wireRetention({ ...dependencies, shards }, parts.retention);
   cluster.use({
     progress: {
       httpAddress: () => servers.httpAddress,
@@ -320,7 +322,7 @@ function joinCluster(
     runner: pipelines,
     duties: () => [
       ["janitor", makeJanitor(dependencies)],
-      ["retention", wireRetention({ ...dependencies, shards }, retention)],
+      ["retention", retention],
     ],
   });
   // Others' commits arrive with their records.

@@ -4,6 +4,7 @@ import type { Clock } from "#proto/kit/clock.ts";
 import { silentLogger } from "#proto/kit/log.ts";
 import { Metrics } from "#proto/kit/metrics.ts";
 import { DAY_MS } from "#proto/kit/units.ts";
+import { StillClock } from "#test/support/kit/still-clock.ts";
 import { parseRetentionRule, type RetainedIndex, Retention } from "./retention.ts";
 
 const NOW_MS = 100 * DAY_MS;
@@ -75,4 +76,31 @@ test("a refused rule names what it lacks", () => {
     maxAgeMs: 30 * DAY_MS,
     maxBytes: 50 * 2 ** 30,
   });
+});
+
+test("retention that was stopped applies its rules again after another start", async () => {
+  const removed: string[] = [];
+  let found: RetainedIndex[] = [];
+  const swept: PromiseWithResolvers<void>[] = [];
+  const retention = new Retention({
+    rules: () => Promise.resolve([parseRetentionRule("* 1h")]),
+    indices: () => Promise.resolve(found),
+    remove: (name) => {
+      removed.push(name);
+      swept.pop()?.resolve();
+      return Promise.resolve();
+    },
+    clock: new StillClock(),
+    log: silentLogger(),
+    metrics: new Metrics(),
+  });
+  for (const name of ["first", "second"]) {
+    found = [{ name, sizeBytes: 1, lastMs: -DAY_MS }];
+    const done = Promise.withResolvers<void>();
+    swept.push(done);
+    await retention.start();
+    await done.promise;
+    await retention.stop();
+  }
+  assert.deepEqual(removed, ["first", "second"]);
 });

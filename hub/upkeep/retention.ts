@@ -71,10 +71,10 @@ export function parseRetentionRule(text: string): RetentionRule {
   }
 }
 
-/** Applies the rules once a minute. */
+/** Applies the rules once a minute. May be started again after a stop: another hub did the work meanwhile. */
 export class Retention implements Component {
   readonly #options: RetentionOptions;
-  readonly #abort = new AbortController();
+  #abort = new AbortController();
   readonly #deleted: Counter<"reason">;
   readonly #deletedBytes: Counter;
   readonly #excess: Gauge<"pattern">;
@@ -97,6 +97,7 @@ export class Retention implements Component {
   }
 
   start(): Promise<void> {
+    this.#abort = new AbortController();
     this.#running = this.#run();
     return Promise.resolve();
   }

@@ -18,7 +18,10 @@ export interface DutiesOptions {
   /** Id of this hub, and a random name of the process. */
   readonly node: string;
   readonly process: string;
-  /** Makes the parts that do the work, in the order of their start. Called each time the lease is taken. */
+  /**
+   * Returns the parts that do the work, in the order of their start. Called each time the lease is taken; a part that is the
+   * same each time is started again after its stop.
+   */
   readonly parts: () => readonly (readonly [name: string, part: Component])[];
   readonly durationMs?: number;
   readonly clock: Clock;
