@@ -50,7 +50,11 @@ export class StreamWatch implements Component {
   readonly #seen = new Map<string, number>();
   /** The same when the connection was lost; what is stored after that proves nothing. */
   #seenAtLoss = new Map<string, number>();
+  /** Resolved while the streams are verified. Another one after a loss, but never while somebody may wait for it. */
   #ready = Promise.withResolvers<void>();
+  #isReady = false;
+  /** How often the connection was lost. */
+  #losses = 0;
   #verifiedStart = 0;
   #verification = Promise.resolve();
   #polling: Promise<void> | undefined;
@@ -74,7 +78,7 @@ export class StreamWatch implements Component {
       this.#unwatch();
       throw error;
     }
-    this.#ready.resolve();
+    this.#settle();
     this.#polling = this.#poll();
   }
 
@@ -102,14 +106,21 @@ export class StreamWatch implements Component {
 
   #onChange(event: ConnectionEvent): void {
     if (event === "lost") {
-      this.#ready = Promise.withResolvers();
+      this.#losses++;
+      if (this.#isReady) this.#ready = Promise.withResolvers();
+      this.#isReady = false;
       for (const { name } of this.#options.definitions) this.#remember(name);
       return;
     }
     this.#options.metrics.reconnected();
-    const { promise, resolve } = this.#ready;
-    const isNewest = (): boolean => this.#ready.promise === promise;
-    this.#verification = this.#verification.then(() => this.#verify(isNewest, resolve));
+    const losses = this.#losses;
+    const isNewest = (): boolean => this.#losses === losses;
+    this.#verification = this.#verification.then(() => this.#verify(isNewest));
+  }
+
+  #settle(): void {
+    this.#isReady = true;
+    this.#ready.resolve();
   }
 
   #remember(stream: string): void {
@@ -121,7 +132,7 @@ export class StreamWatch implements Component {
   }
 
   /** Retries until the streams are verified or a new incarnation has begun, or the connection is lost again. */
-  async #verify(isNewest: () => boolean, done: () => void): Promise<void> {
+  async #verify(isNewest: () => boolean): Promise<void> {
     const { clock, log, server } = this.#options;
     const backoff = new Backoff(RETRY);
     while (isNewest() && !this.#stopping.signal.aborted) {
@@ -129,7 +140,8 @@ export class StreamWatch implements Component {
         const { starts } = server;
         await this.#ensure(starts !== this.#verifiedStart);
         this.#verifiedStart = starts;
-        return done();
+        if (isNewest()) this.#settle();
+        return;
       } catch (error) {
         log.warn({ err: error }, "the log's streams cannot be verified after a reconnect; retrying");
         await clock.sleep(backoff.next(), this.#stopping.signal);
