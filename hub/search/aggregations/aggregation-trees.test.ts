@@ -146,8 +146,6 @@ describe("aggregations over shards", () => {
   });
 });
 
-/** [aggregation, message] */
-
 test("a path of a pipeline leads into buckets by a dot as by >", async () => {
   const mean = async (path: string): Promise<unknown> => {
     const aggs = {
