@@ -24,6 +24,8 @@ export interface TaskWork {
   readonly headers?: JsonObject;
   /** Progress, as the list shows it. */
   status(): JsonObject;
+  /** Sets another speed, documents a second; absent: the work has none. */
+  rethrottle?(perSecond: number): void;
   run(signal: AbortSignal): Promise<JsonObject>;
 }
 

@@ -13,7 +13,7 @@ import type { JsonObject } from "#proto/kit/json.ts";
 import type { FoundDocument } from "./change-by-query.ts";
 import { DEFAULT_PAGE, openIndexPages } from "./index-pages.ts";
 import { scriptedCopy, writeInPlace } from "./scripted-copy.ts";
-import { CHANGE_PARAMS, changeOptions, startChange } from "./start-change.ts";
+import { CHANGE_PARAMS, changeOptions, checkSearchKeys, startChange } from "./start-change.ts";
 
 const PARAMS = [...SEARCH_PARAMS, ...CHANGE_PARAMS, "conflicts", "scroll_size", "search_timeout", "pipeline"];
 
@@ -66,6 +66,7 @@ function updateByQuery(parts: ApiContext, request: ApiRequest): Promise<ApiRespo
 
 function deleteByQuery(parts: ApiContext, request: ApiRequest): Promise<ApiResponse> {
   const body = request.object();
+  checkSearchKeys(body);
   checkValid(body["query"] === undefined && request.query["q"] === undefined && "query is missing");
   return change(parts, request, "delete", (found) => ({ kind: "delete", ...unchanged(found) }));
 }
@@ -109,6 +110,7 @@ function unchanged({ index, id, seqNo, primaryTerm, routing }: FoundDocument): {
 }
 
 function checkBody(body: JsonObject, request: ApiRequest, verb: string): void {
+  checkSearchKeys(body);
   if (verb === "delete" && body["script"] !== undefined)
     throw new AppError("parsing", "[delete_by_query] unknown field [script], parser not found");
   if (verb === "delete" && request.query["pipeline"] !== undefined)

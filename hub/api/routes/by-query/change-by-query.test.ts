@@ -49,3 +49,34 @@ test("writes that a cancelled task doesn't wait for are no failures", async () =
   });
   assert.deepEqual([progress.updated, progress.failures, closed], [1, [], 1]);
 });
+
+test("a change that waits for its next page heeds a new speed at once", async () => {
+  const written = Promise.withResolvers<void>();
+  const write = (): Promise<WriteResult[]> => {
+    written.resolve();
+    return Promise.resolve([{ index: "lines", id: "1", result: "updated" }] as WriteResult[]);
+  };
+  const rest = [[{ ...DOCUMENT, id: "1" }], [{ ...DOCUMENT, id: "1" }], []];
+  const pages = {
+    total: 2,
+    next: () => Promise.resolve(rest.shift() ?? []),
+    close: () => Promise.resolve(),
+  };
+  const progress = new ChangeProgress();
+  const options = {
+    maxDocs: Number.POSITIVE_INFINITY,
+    proceedOnConflict: false,
+    requestsPerSecond: 1e-8,
+    refresh: false,
+    timeoutMs: 1_000,
+    make: ({ index, id, source }: FoundDocument) => ({ kind: "index" as const, index, id, source }),
+  };
+  const parts = { documents: { write } } as unknown as ApiContext;
+  const { signal } = new AbortController();
+  const done = changeByQuery(parts, pages, options, progress, signal);
+  await written.promise;
+  await new Promise(setImmediate);
+  progress.rethrottle(Number.POSITIVE_INFINITY);
+  await done;
+  assert.equal(progress.updated, 2);
+});

@@ -67,6 +67,20 @@ export class ChangeProgress {
   throttledMs = 0;
   requestsPerSecond = Number.POSITIVE_INFINITY;
   readonly failures: JsonObject[] = [];
+  #hurried = new AbortController();
+
+  /** Aborted when another speed is set. */
+  get hurried(): AbortSignal {
+    return this.#hurried.signal;
+  }
+
+  /** Sets another speed, which a pause under way heeds at once. */
+  rethrottle(perSecond: number): void {
+    this.requestsPerSecond = perSecond;
+    const before = this.#hurried;
+    this.#hurried = new AbortController();
+    before.abort();
+  }
 
   /** As `_tasks` and answers print it; `counts` names the results that can happen. */
   print(counts: readonly ("updated" | "created" | "deleted")[]): JsonObject {
@@ -117,7 +131,7 @@ export async function changeByQuery(
       signal.throwIfAborted();
       const stops = progress.failures.length > 0 || (progress.conflicts > 0 && !options.proceedOnConflict);
       if (stops) break;
-      await pause(page.length, options.requestsPerSecond, progress, signal);
+      await pause(page.length, progress, signal);
     }
   } finally {
     await pages.close();
@@ -154,24 +168,36 @@ function count(
     index: result.index,
     type: typeName(indices, result.index),
     id: result.id ?? item.id ?? null,
-    cause: itemError(result.error),
+    cause: itemError(inType(result.error, typeName(indices, result.index))),
     status: result.error.status,
   });
 }
 
+/** Conflicts name the type of the index, as clients of 6.5 expect. */
+function inType(error: AppError, type: string): AppError {
+  const { code, message, data } = error;
+  return code === "version_conflict"
+    ? new AppError(code, message.replace("[_doc]", `[${type}]`), { data })
+    : error;
+}
+
 /** Waits as long as a page takes at the speed asked for. */
-async function pause(
-  docs: number,
-  perSecond: number,
-  progress: ChangeProgress,
-  signal: AbortSignal,
-): Promise<void> {
-  if (!Number.isFinite(perSecond)) return;
-  const pauseMs = Math.min(MAX_PAUSE_MS, (docs / perSecond) * 1000);
-  progress.throttledMs += pauseMs;
+async function pause(docs: number, progress: ChangeProgress, signal: AbortSignal): Promise<void> {
+  const startMs = performance.now();
   try {
-    await delay(pauseMs, undefined, { signal, ref: false });
-  } catch {
-    throw new AppError("cancelled", "by user request");
+    for (;;) {
+      const { hurried, requestsPerSecond: perSecond } = progress;
+      const pauseMs = Math.min(MAX_PAUSE_MS, (docs / perSecond) * 1000);
+      const leftMs = pauseMs - (performance.now() - startMs);
+      if (leftMs <= 0) return;
+      await delay(leftMs, undefined, { signal: AbortSignal.any([signal, hurried]), ref: false }).catch(
+        () => undefined,
+      );
+      if (signal.aborted) throw new AppError("cancelled", "by user request");
+    }
+  } finally {
+    // A walk without throttle comes here, too.
+    if (Number.isFinite(progress.requestsPerSecond) || performance.now() - startMs >= 1)
+      progress.throttledMs += performance.now() - startMs;
   }
 }

@@ -4,6 +4,7 @@ import { adoptType } from "#hub/api/compat/mapping-types.ts";
 import { type ApiContext, findStored } from "#hub/api/context/api-context.ts";
 import { checkPipeline, pipelineOf } from "#hub/api/context/ingest-documents.ts";
 import { readChangeScript } from "#hub/api/context/scripted-change.ts";
+import { validationError } from "#hub/api/http/error-body.ts";
 import { type ApiRequest, checkValid } from "#hub/api/http/request.ts";
 import type { ApiResponse, Route } from "#hub/api/http/route.ts";
 import { optionalText } from "#hub/api/parameters/values.ts";
@@ -19,10 +20,22 @@ import type { DocumentPages, FoundDocument } from "./change-by-query.ts";
 import { DEFAULT_PAGE, openIndexPages } from "./index-pages.ts";
 import { openRemotePages, readRemote } from "./remote-pages.ts";
 import { scriptedCopy } from "./scripted-copy.ts";
-import { CHANGE_PARAMS, changeOptions, startChange } from "./start-change.ts";
+import { CHANGE_PARAMS, changeOptions, checkSearchKeys, startChange } from "./start-change.ts";
 
 /** Largest page: search's window. */
 const MAX_PAGE = 10_000;
+
+/** Keys of `source`. */
+const SOURCE_KEYS: readonly string[] = [
+  "index",
+  "type",
+  "query",
+  "sort",
+  "size",
+  "_source",
+  "remote",
+  "slice",
+];
 
 export function reindexRoutes(parts: ApiContext): Route[] {
   return [
@@ -53,13 +66,14 @@ async function reindex(parts: ApiContext, request: ApiRequest): Promise<ApiRespo
   checkKeys(body, ["source", "dest", "conflicts", "size", "max_docs", "script"], "reindex");
   const script =
     body["script"] === undefined ? undefined : readChangeScript(body["script"], findStored(parts));
+  const options = changeOptions(request, body);
   const source = objectOf(body["source"] ?? {}, "source");
-  checkKeys(source, ["index", "type", "query", "sort", "size", "_source", "remote", "slice"], "source");
+  const pageSize = readSource(source);
   const dest = readDestination(objectOf(body["dest"] ?? {}, "dest"));
   const from = names(source["index"]);
   checkValid(
     from.length === 0 && "use _all if you really want to copy from all existing indexes",
-    dest.index === "" && "index is missing",
+    dest.index === "" && "index must be specified",
     source["remote"] !== undefined &&
       source["query"] !== undefined &&
       !isObject(source["query"]) &&
@@ -67,8 +81,7 @@ async function reindex(parts: ApiContext, request: ApiRequest): Promise<ApiRespo
   );
   parts.indices.checkName(dest.index);
   checkPipeline(parts.ingest, dest.pipeline);
-  const open = opener(parts, source, from, dest.index);
-  const options = changeOptions(request, body);
+  const open = opener(parts, source, from, dest.index, pageSize);
   await adoptType(parts.indices, dest.index, dest.type);
   return startChange(parts, request, {
     action: "indices:data/write/reindex",
@@ -92,18 +105,34 @@ function isKnown(indices: Indices, name: string): boolean {
   return indices.get(name) !== undefined || indices.all().some(({ aliases }) => Object.hasOwn(aliases, name));
 }
 
+/** Checks the source of a request and returns the size of its pages. Throws request_invalid. */
+function readSource(source: JsonObject): number {
+  checkSearchKeys(source);
+  if (source["_source"] === false) throw validationError(["_source:false is not supported in this context"]);
+  const junk = Object.keys(source).find((key) => !SOURCE_KEYS.includes(key));
+  if (junk !== undefined && isObject(source[junk]))
+    throw new AppError("parsing", `Unknown key for a START_OBJECT in [${junk}].`);
+  checkKeys(source, SOURCE_KEYS, "source");
+  const given = source["size"] ?? DEFAULT_PAGE;
+  const size = Number(given);
+  if (Number.isNaN(size))
+    throw new AppError("request_invalid", `For input string: "${valueText(given)}"`, {
+      data: { type: "number_format_exception" },
+    });
+  if (Number.isInteger(size) && size > 0 && size <= MAX_PAGE) return size;
+  throw new AppError(
+    "request_invalid",
+    `[source] [size] must be 1 to ${MAX_PAGE}, but is [${valueText(given)}]`,
+  );
+}
+
 function opener(
   parts: ApiContext,
   source: JsonObject,
   from: readonly string[],
   to: string,
+  size: number,
 ): (signal: AbortSignal) => Promise<DocumentPages> {
-  const size = Number(source["size"] ?? DEFAULT_PAGE);
-  if (!(Number.isInteger(size) && size > 0 && size <= MAX_PAGE))
-    throw new AppError(
-      "request_invalid",
-      `[source] [size] must be 1 to ${MAX_PAGE}, but is [${String(source["size"])}]`,
-    );
   const { query, sort, _source } = source;
   const body: JsonObject = {
     ...(query !== undefined && { query }),

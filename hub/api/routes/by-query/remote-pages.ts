@@ -33,6 +33,16 @@ const RETRY_PAUSES_MS = [500, 1000, 2000, 4000, 8000, 16_000];
 
 const DEFAULT_TIMEOUT_MS = 30_000;
 
+/** Keys of `remote`. */
+const KEYS: readonly string[] = [
+  "host",
+  "username",
+  "password",
+  "headers",
+  "socket_timeout",
+  "connect_timeout",
+];
+
 /** Reads `source.remote`. `allowed`: host:port patterns that may be read from. Throws parsing, request_invalid. */
 export function readRemote(
   json: unknown,
@@ -43,9 +53,7 @@ export function readRemote(
   if (typeof host !== "string" || !URL.canParse(host))
     throw new AppError(
       "request_invalid",
-      "[host] of [remote] must be of the form [scheme]://[host]:[port](/[pathPrefix])? but was [" +
-        String(host) +
-        "]",
+      `[host] must be of the form [scheme]://[host]:[port](/[pathPrefix])? but was [${String(host)}]`,
     );
   const origin = new URL(host);
   if (
@@ -56,6 +64,11 @@ export function readRemote(
       "request_invalid",
       `[host] must be of the form [scheme]://[host]:[port](/[pathPrefix])? but was [${host}]`,
     );
+  const unknown = Object.keys(remote).filter((key) => !KEYS.includes(key));
+  if (unknown.length > 0)
+    throw new AppError("request_invalid", `Unsupported fields in [remote]: [${unknown.join(",")}]`);
+  const timeoutMs = durationOf(remote, "socket_timeout") ?? DEFAULT_TIMEOUT_MS;
+  durationOf(remote, "connect_timeout");
   const place = `${origin.hostname}:${origin.port === "" ? (origin.protocol === "https:" ? 443 : 80) : origin.port}`;
   if (!allowed.some((pattern) => compileWildcard(pattern).matches(place))) {
     throw new AppError(
@@ -71,12 +84,22 @@ export function readRemote(
     const pair = `${username}:${typeof password === "string" ? password : ""}`;
     sent["authorization"] = `Basic ${Buffer.from(pair).toString("base64")}`;
   }
-  const timeout = remote["socket_timeout"];
-  return {
-    origin,
-    headers: sent,
-    timeoutMs: timeout === undefined ? DEFAULT_TIMEOUT_MS : parseDuration(valueText(timeout), 1),
-  };
+  return { origin, headers: sent, timeoutMs };
+}
+
+/** ms. Throws request_invalid with the type that 6.5 has for it. */
+function durationOf(remote: JsonObject, name: string): number | undefined {
+  const given = remote[name];
+  if (given === undefined) return undefined;
+  try {
+    return parseDuration(valueText(given), 1);
+  } catch (error) {
+    throw new AppError(
+      "request_invalid",
+      `failed to parse setting [${name}] with value [${valueText(given)}] as a time value`,
+      { cause: error, data: { type: "number_format_exception" } },
+    );
+  }
 }
 
 /** Opens the documents of a remote index. Throws request_invalid with the remote error, unavailable. */

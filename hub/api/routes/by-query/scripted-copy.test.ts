@@ -32,7 +32,7 @@ test("a document moves only where the request lets it", () => {
     _index: "y",
     _id: "x",
   });
-  assert.throws(() => run("ctx._id = 'x'"), { message: "Modifications to [_id] not allowed" });
+  assert.throws(() => run("ctx._id = 'x'"), { message: "Modifying [_id] not allowed" });
 });
 
 test("changes that a script may not make are refused by name", () => {

@@ -60,8 +60,7 @@ function movedIn(
   for (const name of PLACE) {
     const value = ctx[name] ?? null;
     if (value === place[name]) continue;
-    if (!movable.includes(name))
-      throw new AppError("request_invalid", `Modifications to [${name}] not allowed`);
+    if (!movable.includes(name)) throw new AppError("request_invalid", `Modifying [${name}] not allowed`);
     moved[name] = value;
   }
   return moved;

@@ -2,6 +2,7 @@
 
 import type { ApiContext } from "#hub/api/context/api-context.ts";
 import { taskHeaders } from "#hub/api/context/tasks.ts";
+import { validationError } from "#hub/api/http/error-body.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import { type ApiResponse, json } from "#hub/api/http/route.ts";
 import { writeTimeoutMs } from "#hub/api/parameters/write-options.ts";
@@ -53,6 +54,7 @@ export async function startChange(
     description: change.description,
     headers: taskHeaders(request),
     status: () => progress.print(change.counts),
+    rethrottle: (perSecond) => progress.rethrottle(perSecond),
     async run(signal) {
       await changeByQuery(parts, pages ?? (await change.open(signal)), change.options, progress, signal);
       return answer();
@@ -74,6 +76,7 @@ export function changeOptions(request: ApiRequest, body: JsonObject): Omit<Chang
       "request_invalid",
       `conflicts may only be "proceed" or "abort" but was [${valueText(conflicts)}]`,
     );
+  checkSlices(request.query["slices"]);
   const refresh = request.query["refresh"];
   return {
     maxDocs: maxDocsOf(request, body),
@@ -90,6 +93,7 @@ function maxDocsOf(request: ApiRequest, body: JsonObject): number {
   const docs = Number(given);
   if (docs === -1) return Number.POSITIVE_INFINITY;
   if (Number.isInteger(docs) && docs > 0) return docs;
+  if (docs < 0) throw new AppError("request_invalid", `[size] parameter cannot be negative, found [${docs}]`);
   throw new AppError(
     "request_invalid",
     `Validation Failed: 1: size should be greater than 0 if the request is limited to some number of documents or -1 if it isn't but it was [${valueText(given)}];`,
@@ -97,9 +101,22 @@ function maxDocsOf(request: ApiRequest, body: JsonObject): number {
   );
 }
 
+/** Throws request_invalid for a number of parts that can't be; a change runs in one. */
+function checkSlices(text: string | undefined): void {
+  if (text === undefined || text === "auto" || /^[1-9]\d{0,8}$/.test(text)) return;
+  throw new AppError("request_invalid", '[slices] must be a positive integer or the string "auto"');
+}
+
+/** Throws request_invalid for keys of a search that a change can't heed. */
+export function checkSearchKeys(search: JsonObject): void {
+  for (const key of ["stored_fields", "from"]) {
+    if (search[key] !== undefined) throw validationError([`${key} is not supported in this context`]);
+  }
+}
+
 /** Documents a second. Throws request_invalid. */
 export function speedOf(text: string | undefined): number {
-  if (text === undefined || text === "-1" || text === "unlimited") return Number.POSITIVE_INFINITY;
+  if (text === undefined || text === "-1") return Number.POSITIVE_INFINITY;
   const speed = Number(text);
   if (speed > 0) return speed;
   throw new AppError(

@@ -5,6 +5,7 @@ import { maySeeTask, printOutcome, printTask, type Task, taskHeaders } from "#hu
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
 import type { NodeInfo } from "#hub/api/ports/cluster.ts";
+import { speedOf } from "#hub/api/routes/by-query/start-change.ts";
 import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
@@ -51,6 +52,16 @@ export function taskRoutes(parts: ApiContext): Route[] {
       action: "ingest",
       summary: "Ends tasks before they are done.",
       handle: (request) => cancelTasks(parts, request),
+    },
+    {
+      methods: ["POST"],
+      paths: ["_reindex", "_update_by_query", "_delete_by_query"].map(
+        (name) => `/${name}/{task_id}/_rethrottle`,
+      ),
+      params: ["requests_per_second", "group_by"],
+      action: "ingest",
+      summary: "Sets how many documents a second a running change by query takes.",
+      handle: (request) => rethrottle(parts, request),
     },
     {
       methods: ["GET"],
@@ -145,6 +156,16 @@ function findTask(
   throw new AppError("not_found", `task [${given}] ${why}`, {
     data: { type: "resource_not_found_exception" },
   });
+}
+
+function rethrottle(parts: ApiContext, request: ApiRequest): ApiResponse {
+  const speed = request.query["requests_per_second"];
+  if (speed === undefined)
+    throw new AppError("request_invalid", "requests_per_second is a required parameter");
+  const perSecond = speedOf(speed);
+  const { task, node } = findTask(parts, request, request.segment("task_id"));
+  task.work.rethrottle?.(perSecond);
+  return grouped([printTask(task, node.id)], node, request);
 }
 
 function cancelTasks(parts: ApiContext, request: ApiRequest): ApiResponse {
