@@ -12,8 +12,8 @@ const LEVEL_COLOURS = [9, 2, 8, 5, 7, 3] as const;
 const STATUS_COLOURS = [9, 0, 8, 5, 7] as const;
 const STATUS = /^[1-5]\d\d$/;
 /** What is no value of the field: grey. */
-export const MISSING_COLOUR = SERIES_COLOURS;
-export const OTHERS_COLOUR = SERIES_COLOURS + 1;
+export const MISSING_COLOUR = SERIES_COLOURS + 1;
+export const OTHERS_COLOUR = SERIES_COLOURS + 2;
 
 /** What a colour is chosen by. */
 export interface Coloured {
