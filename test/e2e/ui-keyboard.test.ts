@@ -35,6 +35,7 @@ const WALKS = [
   "indices?index=visits",
   "indices?view=retention",
   "status",
+  "cluster",
   "visualise?index=visits&chart=map&by=places:place",
   "users",
   "enrolment",
