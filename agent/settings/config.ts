@@ -167,7 +167,7 @@ function checkPermissions(path: string): void {
 function foreignSetting(key: string, place: string): AppError {
   const name = key.slice(FOREIGN.length);
   const own = [`shipper.${name}`, name].find((each) => Object.hasOwn(SETTINGS_SCHEMA.properties, each));
-  const remedy = own === undefined ? "docs/migrate.md says what to write" : `write ${own}`;
+  const remedy = own === undefined ? "docs/migrate/elastic.md says what to write" : `write ${own}`;
   return new AppError("settings_invalid", `${place}: ${key} is a setting of another shipper; ${remedy}`);
 }
 
