@@ -92,12 +92,13 @@ export class Clients {
 
   /** A search on another hub finds what was refreshed on this one, as long as no fault concerns either. */
   async #find(id: string, writer: Node): Promise<void> {
-    const reader = this.#nodes.find((node) => node !== writer && !node.isFaulty);
-    if (reader === undefined || writer.isFaulty) return;
+    const isReached = ({ reachedMs }: Node): boolean => systemClock.monotonic() >= reachedMs;
+    const reader = this.#nodes.find((node) => node !== writer && isReached(node));
+    if (reader === undefined || !isReached(writer)) return;
     const query = { query: { ids: { values: [id] } } };
     const reply = await this.#ask(reader, "POST", "/created/_search", query);
     const { total } = (reply?.body["hits"] ?? {}) as { total?: number };
-    if (reply?.status === 200 && total !== 1 && !reader.isFaulty && !writer.isFaulty)
+    if (reply?.status === 200 && total !== 1 && isReached(reader) && isReached(writer))
       this.wrong.push(`${id}, refreshed on ${writer.name}, isn't found on ${reader.name}`);
   }
 

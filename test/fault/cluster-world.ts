@@ -20,6 +20,8 @@ export interface Node {
   readonly links: readonly TcpProxy[];
   /** True while a fault concerns it. */
   isFaulty: boolean;
+  /** From when on the other hubs' refreshes reach it again, monotonic ms. */
+  reachedMs: number;
 }
 
 export interface World {
@@ -43,7 +45,7 @@ export async function startWorld(
     const settings = { "journal.max_bytes": RAW_AND_DOC_BYTES, "nats.replicas": servers.length };
     const hub = clusterHub(workspace, `hub-${number}`, { servers: urls, token }, settings);
     await hub.start();
-    nodes.push({ name: `hub-${number}`, hub, links, isFaulty: false });
+    nodes.push({ name: `hub-${number}`, hub, links, isFaulty: false, reachedMs: 0 });
   }
   await untilShared(nodes.map(({ hub }) => hub));
   const agent = await startAgent({

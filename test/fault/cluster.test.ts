@@ -28,6 +28,8 @@ const RATE = Number(process.env["TAILRACE_FAULT_LINES"] ?? 1_200) / FILES;
 /** Lines of a file whose hub dies arrive again within this time. */
 const LONGEST_PAUSE_MS = Number(process.env["TAILRACE_FAULT_PAUSE_MS"] ?? 15_000);
 const SETTLED_MS = 120_000;
+/** A hub that didn't answer is left out of refreshes for 10 s, and until it renews its membership. */
+const REACHED_AFTER_MS = 15_000;
 const INDICES = ["versions", "created", "counters"] as const;
 
 type Document = readonly [id: string, version: number, sequence: number, n: unknown];
@@ -95,12 +97,16 @@ async function happen(
   for (const fault of all) {
     const startedMs = systemClock.monotonic();
     watch.takeLongestMs();
+    // A fault of a nats-server concerns all hubs.
+    const concerned = fault.node === undefined ? world.nodes : [fault.node];
+    for (const node of concerned) node.reachedMs = Number.POSITIVE_INFINITY;
     await fault.happen();
     await untilShared(
       world.nodes.map(({ hub }) => hub),
       SETTLED_MS,
     );
     if (fault.node !== undefined) fault.node.isFaulty = false;
+    for (const node of concerned) node.reachedMs = systemClock.monotonic() + REACHED_AFTER_MS;
     await systemClock.sleep(2_000);
     const pauseMs = watch.takeLongestMs();
     pauses.set(fault.name, pauseMs);
