@@ -44,7 +44,8 @@ export interface HubAddresses {
 const STOP_DEADLINE_MS = 20_000;
 /** Time for all parts together, below that of systemd and containers; the log's server gets its own beyond it. */
 const STOP_TOTAL_MS = 45_000;
-const JOURNAL_STOP_MS = 15_000;
+/** Time that the log always gets: its parts wait 10 s for a server that hangs, which is then ended within 8 s. */
+const JOURNAL_STOP_MS = 25_000;
 /** Free space on the disk of path.data required to start; little, since only a running hub can delete old indices. */
 const START_BYTES = 1 << 16;
 

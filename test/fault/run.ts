@@ -1,7 +1,7 @@
 /**
  * Runs fault tests: `npm run fault [-- NAME …] [--minutes N] [--seed S]`.
  *
- * Without a name all of them but the sweep `damage` and the schedule `cluster`, the random ones for
+ * Without a name all of them but the sweep `damage`, the schedule `cluster` and the full `disk`, the random ones for
  * TAILRACE_FAULT_SECONDS each (60 without it). A NAME is the beginning of test files of this folder, `agent` meaning the
  * agent's table of cases and no random run. Prints the result of every test, so that a table of cases can be read as one.
  */
@@ -16,8 +16,8 @@ const FOLDER = import.meta.dirname;
 const NAMED: Readonly<Record<string, readonly string[]>> = {
   agent: ["agent-cases.test.ts", "agent-raw.test.ts"],
 };
-/** Run by name only: a sweep of 228 cases, each with a hub of its own; faults that need half a minute each. */
-const BY_NAME = new Set(["damage.test.ts", "cluster.test.ts"]);
+/** Run by name only: a sweep of 228 cases, each with a hub of its own; faults that need half a minute each, or minutes. */
+const BY_NAME = new Set(["damage.test.ts", "cluster.test.ts", "disk.test.ts"]);
 /** Of one test beyond the time that random ones are given. */
 const TIMEOUT_MINUTES = 10;
 

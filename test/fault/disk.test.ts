@@ -1,0 +1,153 @@
+/**
+ * A full disk under the hub, its nats-server included, on a file system of its own. Run by name: it takes minutes. What was
+ * acknowledged is there afterwards, /health names the disk meanwhile, and the hub continues by itself when there is space
+ * again. Skipped where no file system may be mounted.
+ */
+
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { closeSync, mkdirSync, openSync, rmSync, statfsSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { request } from "#test/harness/http.ts";
+import { startHub, type TestHub } from "#test/harness/hub.ts";
+import { until } from "#test/harness/until.ts";
+import { Workspace } from "#test/harness/workspace.ts";
+
+const DISK_MB = 256;
+const MIB = 1024 * 1024;
+const DOCUMENTS_AT_ONCE = 200;
+/** Longest wait for a hub that continues: its watchdog waits a minute before it restarts a nats-server. */
+const RECOVERY_MS = 240_000;
+/** A part's check runs every few seconds. */
+const HEALTH_MS = 60_000;
+/** No write is answered later: its own timeout is a minute. */
+const WRITE_MS = 90_000;
+
+/** A small disk with a hub on it, and what the hub acknowledged. */
+class FullDisk {
+  readonly hub: TestHub;
+  readonly #ballast: string;
+  readonly #acknowledged = new Set<string>();
+  #round = 0;
+  /** Why the last write wasn't taken. */
+  #refusal = "";
+
+  private constructor(hub: TestHub, ballast: string) {
+    this.hub = hub;
+    this.#ballast = ballast;
+  }
+
+  /** Returns undefined where nothing may be mounted. */
+  static async start(t: TestContext): Promise<FullDisk | undefined> {
+    const workspace = new Workspace();
+    t.after(() => workspace.close());
+    const folder = join(workspace.folder, "disk");
+    mkdirSync(folder);
+    try {
+      const options = ["-t", "tmpfs", "-o", `size=${DISK_MB}m`, "tmpfs", folder];
+      execFileSync("mount", options, { stdio: "ignore" });
+    } catch {
+      t.skip("mounting a file system isn't allowed here");
+      return undefined;
+    }
+    workspace.defer(() => execFileSync("umount", ["-l", folder]));
+    const hub = await startHub({
+      dataDir: join(folder, "data"),
+      logFile: join(workspace.folder, "hub.log"),
+    });
+    workspace.defer(() => hub.destroy());
+    return new FullDisk(hub, join(folder, "ballast"));
+  }
+
+  /** Fills the disk to its last byte. */
+  fill(): void {
+    const file = openSync(this.#ballast, "w");
+    try {
+      for (let sizeBytes = MIB; sizeBytes >= 1; )
+        try {
+          writeSync(file, Buffer.alloc(sizeBytes, 1));
+        } catch {
+          sizeBytes = Math.floor(sizeBytes / 2);
+        }
+    } finally {
+      closeSync(file);
+    }
+    const { bavail } = statfsSync(this.#ballast);
+    assert.equal(bavail, 0, "the disk is full");
+  }
+
+  empty(): void {
+    rmSync(this.#ballast, { force: true });
+  }
+
+  /** Writes documents; returns whether all of them were acknowledged. */
+  async write(): Promise<boolean> {
+    const round = this.#round++;
+    const ids = Array.from({ length: DOCUMENTS_AT_ONCE }, (_, at) => `${round}-${at}`);
+    const line = (id: string): string =>
+      `{"index":{"_index":"a","_type":"_doc","_id":"${id}"}}\n{"text":"${`${id} `.repeat(200)}"}\n`;
+    try {
+      const answer = await fetch(`${this.hub.searchUrl}/_bulk`, {
+        method: "POST",
+        headers: { "content-type": "application/x-ndjson" },
+        body: ids.map(line).join(""),
+        signal: AbortSignal.timeout(WRITE_MS),
+      });
+      const text = await answer.text();
+      this.#refusal = text.slice(0, 500);
+      if (!answer.ok) return false;
+      const { items } = JSON.parse(text) as { items: { index: { _id: string; status: number } }[] };
+      const taken = items.map(({ index }) => index).filter(({ status }) => status < 300);
+      for (const { _id } of taken) this.#acknowledged.add(_id);
+      return taken.length === ids.length;
+    } catch (error) {
+      this.#refusal = String(error);
+      return false;
+    }
+  }
+
+  /** Resolves when a write is taken. */
+  async takesWrites(): Promise<void> {
+    await until(
+      "a write that is taken",
+      async () => (await this.write()) || Promise.reject(new Error(this.#refusal)),
+      { deadlineMs: RECOVERY_MS, everyMs: 1_000 },
+    );
+  }
+
+  /** Checks that the hub has each acknowledged document, once. */
+  async checkDocuments(): Promise<void> {
+    await request("POST", `${this.hub.searchUrl}/a/_refresh`);
+    for (const id of this.#acknowledged) {
+      const { status } = await fetch(`${this.hub.searchUrl}/a/_doc/${id}`);
+      assert.equal(status, 200, `document ${id} was acknowledged`);
+    }
+  }
+
+  /** Resolves when /health has said this. */
+  async health(wanted: RegExp): Promise<void> {
+    await until(
+      `a health of ${wanted}`,
+      async () => {
+        const text = await (await fetch(`${this.hub.dashboardUrl}/health`)).text();
+        return wanted.test(text) || Promise.reject(new Error(text));
+      },
+      { deadlineMs: HEALTH_MS },
+    );
+  }
+}
+
+test("a hub on a full disk says so and continues by itself when there is space", async (t) => {
+  const disk = await FullDisk.start(t);
+  if (disk === undefined) return;
+  for (let round = 0; round < 5; round++) assert.ok(await disk.write());
+  disk.fill();
+  await disk.health(/"part":"disk","level":"failing"/);
+  await until("a write that isn't taken", async () => !(await disk.write()), { deadlineMs: RECOVERY_MS });
+  const { status } = await fetch(`${disk.hub.searchUrl}/a/_search`);
+  assert.equal(status, 200, "searches are answered");
+  disk.empty();
+  await disk.takesWrites();
+  await disk.checkDocuments();
+});
