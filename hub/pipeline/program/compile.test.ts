@@ -192,20 +192,19 @@ test("a pipeline of the page names no file of the machine, in whatever plugin", 
 
 test("a pipeline of the page puts no secret into events, but may connect with one", () => {
   for (const text of [
-    'filter { mutate { add_field => { "a" => "${DB_PASSWORD}" } } }',
-    'filter { mutate { add_field => { "${DB_PASSWORD:none}" => "a" } } }',
-    'input { generator { message => "${DB_PASSWORD}" } }',
-    'input { http { port => 1 add_field => { "a" => ["b", "${DB_PASSWORD}"] } } }',
-    'input { generator { codec => line { charset => "${DB_PASSWORD}" } } }',
-    'output { elasticsearch { hosts => "other:9200" index => "x-${DB_PASSWORD}" } }',
-    'filter { if [message] =~ "^${DB_PASSWORD}" { drop { } } }',
-    'filter { if !("a" in ["${DB_PASSWORD}"] and [b] == 1) { drop { } } }',
+    `filter { mutate { add_field => { "a" => "${variable("DB_PASSWORD")}" } } }`,
+    `filter { mutate { add_field => { "${variable("DB_PASSWORD:none")}" => "a" } } }`,
+    `input { generator { message => "${variable("DB_PASSWORD")}" } }`,
+    `input { http { port => 1 add_field => { "a" => ["b", "${variable("DB_PASSWORD")}"] } } }`,
+    `input { generator { codec => line { charset => "${variable("DB_PASSWORD")}" } } }`,
+    `output { elasticsearch { hosts => "other:9200" index => "x-${variable("DB_PASSWORD")}" } }`,
+    `filter { if [message] =~ "^${variable("DB_PASSWORD")}" { drop { } } }`,
+    `filter { if !("a" in ["${variable("DB_PASSWORD")}"] and [b] == 1) { drop { } } }`,
   ]) {
     const [first] = managedDiagnostics(text);
     assert.match(first?.message ?? "", /may only do in credentials of inputs and outputs/, text);
   }
-  const connects =
-    'output { elasticsearch { hosts => "other:9200" user => "me" password => "${DB_PASSWORD}" } }';
+  const connects = `output { elasticsearch { hosts => "other:9200" user => "me" password => "${variable("DB_PASSWORD")}" } }`;
   assert.deepEqual(managedDiagnostics(connects), []);
 });
 
