@@ -1,6 +1,6 @@
 /**
  * Descriptors of files that were found and may not be read yet: copies that wait for their originals, files that wait
- * for their fields or for the file before them. A rotation may delete them meanwhile, and what only they have with them.
+ * for their fields or for the file before them. A rotation may delete such a file meanwhile, and with it lines that exist nowhere else.
  */
 
 import { closeSync, fstatSync, type Stats } from "node:fs";

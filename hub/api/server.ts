@@ -1,5 +1,5 @@
 /**
- * The two listeners. Search interface: the routes of `routes/all.ts`. Dashboard: the hub interface, the pages, the
+ * The two listeners. Search interface: the routes that `search-interface.ts` lists. Dashboard: the hub interface, the pages, the
  * live socket, and the search interface once more below /es, so that pages need no other origin.
  */
 

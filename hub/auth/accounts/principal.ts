@@ -31,12 +31,20 @@ export type Role = keyof typeof ROLE_ACTIONS;
 /** All roles, most powerful first. */
 export const ROLES = Object.keys(ROLE_ACTIONS) as readonly Role[];
 
-/** Scopes of access tokens (the last part of their URL) and the actions they allow. Administration can't be delegated. */
-export const SCOPE_ACTIONS: Readonly<Record<string, readonly Action[]>> = {
+/**
+ * Scopes of access tokens (the last part of their URL) and the actions they allow. Administration can't be delegated.
+ * `auth/provider/scopes.ts` has their titles.
+ */
+const OWN_SCOPES = {
   "logs.read": ["monitor", "search"],
   "logs.write": ["monitor", "ingest"],
   manage: ["monitor", "index_manage", "index_delete", "save", "pipeline", "alert"],
-};
+} as const satisfies Record<string, readonly Action[]>;
+
+/** The last part of the URL of a scope of the hub. */
+export type OwnScope = keyof typeof OWN_SCOPES;
+
+const SCOPE_ACTIONS: Readonly<Record<string, readonly Action[]>> = OWN_SCOPES;
 
 /** The outcome of authentication. */
 export interface Principal {

@@ -1,5 +1,7 @@
 /** Scopes: resource URLs under the hub's address, and others from the settings. */
 
+import type { OwnScope } from "#hub/auth/accounts/principal.ts";
+
 /** A permission area that a client may request. */
 export interface Scope {
   /** "https://logs.example.com/auth/logs.read". */
@@ -8,7 +10,8 @@ export interface Scope {
   readonly title: string;
 }
 
-const OWN: Readonly<Record<string, string>> = {
+/** Titles of the scopes of `auth/accounts/principal.ts`. */
+const OWN: Readonly<Record<OwnScope, string>> = {
   "logs.read": "Search your logs",
   "logs.write": "Add logs",
   manage: "Change indices, dashboards, pipelines and alerts",

@@ -49,6 +49,7 @@ export interface LogFollowerOptions {
 
 /** Message bytes after which a commit doesn't wait for its interval. */
 const COMMIT_BYTES = 32 * 1024 * 1024;
+/** A restart reads the log again from the last commit: about so much of it. A commit costs several syncs of files. */
 const COMMIT_EVERY_MS = 5_000;
 const TICK_MS = 100;
 /** Pause between two slices (5 ms) of a merge, which thus gets a fifth of the thread. */

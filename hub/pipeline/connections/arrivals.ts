@@ -1,4 +1,4 @@
-/** What a broker pushes, handed over as many at a time as have come meanwhile, one batch after the other. */
+/** Passes on the messages that a broker pushes, in batches of what has arrived since the last batch. */
 import type { InputChannel } from "#hub/pipeline/plugins/input.ts";
 import type { Event } from "#proto/event.ts";
 

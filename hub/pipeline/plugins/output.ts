@@ -5,9 +5,9 @@
  *
  * - The cursor moves on only when every output has what the event meant for it.
  * - A shaper must not wait nor throw for what data brings; it refuses the event with a reason instead.
- * - A writer must resolve only when its records are where they belong. What may pass it throws (AppError with a
- *   retryable code) or names in `again`: the runtime tries again with growing waits. What no further try changes it
- *   names in `refused`: that goes to the dead letters.
+ * - A writer must resolve only when its records are where they belong. For a failure that may pass it throws (AppError with a
+ *   retryable code) or names the records in `again`: the runtime tries again with growing waits. It names records that
+ *   can never be delivered in `refused`: they go to the dead letters.
  * - A writer must open what it needs in `write` and not before, and give up at once when `signal` is aborted.
  * - After a crash the last records come once more: where the other side can tell repetitions by `id`, it should.
  */

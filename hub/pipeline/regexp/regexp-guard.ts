@@ -1,6 +1,6 @@
 /**
- * Runs what a regular expression may never end, with a limit in time. A limit costs about 0.2 ms to set up, so it is put
- * around whole batches; the expression that was at work when one was over is suspect for a while, and is then given a
+ * Runs regular expressions that may never end, with a time limit. A limit costs about 0.2 ms to set up, so it is put
+ * around whole batches; an expression that hits the limit is suspect for a while, and then gets a
  * limit of its own for each text, less the time that it has taken already. So the events beside one that drives an
  * expression astray wait for about the expression's own limit, and not for each further one of the kind.
  */

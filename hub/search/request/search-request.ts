@@ -101,7 +101,7 @@ export const SEARCH_OPTIONS = {
 export const REFUSED_OPTIONS: Readonly<Record<string, string>> = {
   suggest: "here only plain searches are run",
   collapse: "here only plain searches are run",
-  slice: "sliced scrolls aren't offered",
+  slice: "slices are for scrolls: give the parameter scroll",
 };
 
 /** Parses the body of a search; {} means all documents. Throws parsing, request_invalid, window_too_large, not_offered. */

@@ -1,6 +1,6 @@
 /**
  * Where the copies of shards are: `_cluster/allocation/explain`, `_cluster/reroute`, `_shard_stores`, and `_upgrade`, which
- * has nothing to do. A shard is on the node that owns it; further copies wait for further nodes. Nothing is moved by hand.
+ * has nothing to do. Every hub has a copy of each shard; copies beyond the number of hubs wait. Nothing is moved by hand.
  */
 
 import type { ApiContext } from "#hub/api/context/api-context.ts";

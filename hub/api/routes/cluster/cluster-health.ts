@@ -1,4 +1,4 @@
-/** How well the cluster is off. */
+/** `_cluster/health`: green, yellow or red, and the numbers of shards. */
 
 import type { ApiContext } from "#hub/api/context/api-context.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";

@@ -1,5 +1,5 @@
 /**
- * Endings of documents: those of one source mostly end alike, with what is said of the source. Where a document's outermost
+ * Endings of documents: documents of one source usually share their trailing fields. Where a document's outermost
  * object continues as the one before did, byte by byte to the end, its values are taken over from that one's tape, the
  * keywords among them with the numbers of their terms. What is remembered is good within one run of documents.
  */

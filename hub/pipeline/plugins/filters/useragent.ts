@@ -1,4 +1,4 @@
-/** Filter useragent: takes the text by which browsers and programs name themselves apart. */
+/** Filter useragent: parses the User-Agent of browsers and programs into fields. */
 
 import { parseUserAgent, type UserAgent } from "#hub/pipeline/formats/user-agents.ts";
 import { defineFilter } from "#hub/pipeline/plugins/filter.ts";

@@ -19,7 +19,7 @@ import { optional, options, text, withoutEffect } from "#proto/kit/options.ts";
 import { Type } from "#proto/kit/schema.ts";
 
 const OPTIONS = options({
-  host: text("address that is listened at", "0.0.0.0"),
+  host: text("address to listen on", "0.0.0.0"),
   port: optional(
     Type.Integer({
       minimum: 0,

@@ -27,7 +27,7 @@ import { Type } from "#proto/kit/schema.ts";
 const CHUNKS_KEPT = 10_000;
 
 const OPTIONS = options({
-  host: text("address that is listened at", "0.0.0.0"),
+  host: text("address to listen on", "0.0.0.0"),
   port: Type.Integer({
     default: 24_224,
     minimum: 0,

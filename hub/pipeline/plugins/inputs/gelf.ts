@@ -19,7 +19,7 @@ import { DatagramInput } from "./udp.ts";
 const DATAGRAMS = { buffer_size: 65_536, queue_size: 4_000 };
 
 const OPTIONS = options({
-  host: text("address that is listened at", "0.0.0.0"),
+  host: text("address to listen on", "0.0.0.0"),
   port: Type.Integer({
     default: 12_201,
     minimum: 0,

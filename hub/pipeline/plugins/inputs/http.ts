@@ -20,7 +20,7 @@ import { oneOf, optional, options, text, withoutEffect } from "#proto/kit/option
 import { Type } from "#proto/kit/schema.ts";
 
 const OPTIONS = options({
-  host: text("address that is listened at", "0.0.0.0"),
+  host: text("address to listen on", "0.0.0.0"),
   port: Type.Integer({ default: 8080, minimum: 0, maximum: 65535, description: "port that is listened at" }),
   codec: codecOption("how a body is read whose Content-Type has no codec of its own", "plain"),
   additional_codecs: Type.Record(Type.String(), Type.Unknown(), {

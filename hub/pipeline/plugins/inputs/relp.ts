@@ -21,7 +21,7 @@ import { options, text } from "#proto/kit/options.ts";
 import { Type } from "#proto/kit/schema.ts";
 
 const OPTIONS = options({
-  host: text("address that is listened at", "0.0.0.0"),
+  host: text("address to listen on", "0.0.0.0"),
   port: Type.Integer({
     default: 2514,
     minimum: 0,

@@ -23,7 +23,7 @@ import { Type } from "#proto/kit/schema.ts";
 import { DatagramInput } from "./udp.ts";
 
 const OPTIONS = options({
-  host: text("address that is listened at", "0.0.0.0"),
+  host: text("address to listen on", "0.0.0.0"),
   port: Type.Integer({
     default: 514,
     minimum: 0,

@@ -24,7 +24,7 @@ import { Type } from "#proto/kit/schema.ts";
 const RECONNECT = { firstMs: 200, capMs: 30_000 };
 
 const OPTIONS = options({
-  host: text("address that is listened at, or connected to", "0.0.0.0"),
+  host: text("address to listen on, or connected to", "0.0.0.0"),
   port: Type.Integer({
     minimum: 0,
     maximum: 65535,

@@ -18,7 +18,7 @@ import { Type } from "#proto/kit/schema.ts";
 const TELL_EVERY_MS = 10_000;
 
 const OPTIONS = options({
-  host: text("address that is listened at", "0.0.0.0"),
+  host: text("address to listen on", "0.0.0.0"),
   port: Type.Integer({ minimum: 0, maximum: 65535, description: "port that is listened at" }),
   codec: codecOption("how a datagram is read", "plain"),
   buffer_size: Type.Integer({

@@ -43,7 +43,7 @@ export interface IntakeProtocol {
 /** Returns the options of such a listener; `port`: that of the protocol by convention. */
 export function intakeOptions(port: number) {
   return {
-    host: text("address that is listened at", "0.0.0.0"),
+    host: text("address to listen on", "0.0.0.0"),
     port: Type.Integer({
       default: port,
       minimum: 0,
