@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { type TestContext, test } from "node:test";
-import { type HubMessage, LIVE_PATH } from "#proto/live.ts";
+import { DEFAULT_LIMITS, type HubMessage, LIVE_PATH } from "#proto/live.ts";
 import { TestCluster, untilShared } from "#test/harness/cluster.ts";
 import { assertExactlyOnce } from "#test/harness/exactly-once.ts";
 import { ask, request } from "#test/harness/http.ts";
@@ -49,7 +49,8 @@ async function assertTailOfAll(
     for (const row of message.rows) writers.add(readMark(row[4])?.writer ?? "");
   });
   await client.next("welcome");
-  client.open();
+  // Rows of one hub alone must not use all of it while the other stands still.
+  client.open({ credit: DEFAULT_LIMITS.creditRows });
   await client.next("tail.opened");
   await until("lines of every file in the live tail", async () => {
     await writeMore();

@@ -5,7 +5,7 @@ import type { TestNats } from "#test/harness/nats.ts";
 import type { TcpProxy } from "#test/harness/tcp-proxy.ts";
 import type { Node, World } from "./cluster-world.ts";
 
-/** Beyond 18 s others take the partitions over; shorter faults must not harm either. */
+/** Beyond 13 s others take the partitions over; shorter faults must not harm either. */
 const LONGEST_MS = 30_000;
 const LONGEST_OF_NATS_MS = 12_000;
 const DELAY_MS = 40;

@@ -159,10 +159,10 @@ export class TestHub {
   }
 }
 
-/** Port 0: the system chooses. */
 /** The same on every machine; tests of several threads set their number. */
 const ONE_THREAD = { "hub.threads": 1 };
 
+/** Port 0: the system chooses. */
 const OWN_PORTS: Settings = { "http.port": 0, "dashboard.port": 0, "transport.port": 0, "nats.port": 0 };
 
 /** Starts a hub and resolves when it is ready. */

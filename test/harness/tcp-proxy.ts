@@ -88,9 +88,15 @@ export class TcpProxy {
   }
 
   #pipe(from: Socket, to: Socket): void {
-    from.on("data", (bytes) => {
-      const pass = (): void => void (to.destroyed || to.write(bytes));
-      if (this.#delayMs === 0) pass();
+    /** Bytes that wait, in their order: a timer passes the oldest, so none overtakes another when the delay changes. */
+    const waiting: Buffer[] = [];
+    const pass = (): void => {
+      const bytes = waiting.shift()!;
+      if (!to.destroyed) to.write(bytes);
+    };
+    from.on("data", (bytes: Buffer) => {
+      waiting.push(bytes);
+      if (this.#delayMs === 0 && waiting.length === 1) pass();
       else setTimeout(pass, this.#delayMs);
     });
   }

@@ -169,7 +169,8 @@ export function temporaryFolder(t: TestContext): string {
   return folder;
 }
 
-export const options = { refresh: "true", timeoutMs: 5_000, signal: new AbortController().signal } as const;
+/** Writes that wait for a busy machine, not for a clock. */
+export const options = { refresh: "true", timeoutMs: 60_000, signal: new AbortController().signal } as const;
 export const put = (id: string, source: unknown, index = "a"): WriteItem => ({
   kind: "index",
   index,
