@@ -6,6 +6,7 @@ import { suite, type TestContext, test } from "node:test";
 import { DEFAULT_LIMITS } from "#hub/search/query/default-limits.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { MemoryBucket } from "#proto/kit/memory-bucket.ts";
+import { until } from "#test/harness/until.ts";
 import { MemoryLog, options, put, temporaryFolder } from "#test/support/cluster/shard-feeding.ts";
 import { openThreadNode, type ThreadNode } from "#test/support/host/thread-node.ts";
 
@@ -135,7 +136,8 @@ suite("an index in two threads", () => {
       (await node.documents.write([put("new", { n: 5 })], { ...options, timeoutMs: 30_000 })).length,
       1,
     );
-    assert.equal((await search(node, { size: 0 })).total, DOCS + 1);
+    // A search waits for two seconds only for a thread that is started again.
+    await until("all documents", async () => (await search(node, { size: 0 })).total === DOCS + 1);
   });
 
   test("commits of both are there after a restart with another number of threads, and what came since", async (t) => {
