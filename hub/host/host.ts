@@ -79,8 +79,8 @@ export class Host {
       clock,
       metrics,
       seat,
-      ask: (host, operation, { value, parts = [] }, signal) =>
-        this.#front.call("ask", { host, operation, value }, { parts, signal }),
+      ask: (host, operation, { value, parts = [] }, signal, late) =>
+        untilAborted(this.#front.call("ask", { host, operation, value }, { parts, signal }), signal, late),
     });
     this.#operations = { ...OPERATIONS, ...operations };
   }
@@ -178,5 +178,24 @@ export class Host {
       this.#sendReport();
       await this.#options.clock.sleep(REPORT_MS, signal);
     }
+  }
+}
+
+/** Fails as soon as `signal` is aborted: a busy host that answers no cancel must not keep the one that asked it. */
+async function untilAborted<T>(
+  answered: Promise<T>,
+  signal: AbortSignal | undefined,
+  late: (answer: T) => void = () => undefined,
+): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const cancel = (): void => {
+    reject(new AppError("cancelled", "the request was cancelled"));
+    answered.then(late).catch(() => undefined);
+  };
+  signal?.addEventListener("abort", cancel, { once: true });
+  try {
+    return await Promise.race([answered, promise]);
+  } finally {
+    signal?.removeEventListener("abort", cancel);
   }
 }

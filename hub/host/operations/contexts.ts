@@ -48,7 +48,7 @@ async function firstPage(
   host.contexts.add(id, context);
   try {
     const { clock } = host;
-    await openSnapshots(host, id, opened.otherHosts, targets);
+    await openSnapshots(host, id, opened.otherHosts, targets, signal);
     const options = { signal, limits, typedKeys, clock };
     return noted(context, await opened.search({ request, body, options }));
   } catch (error) {
@@ -79,15 +79,19 @@ async function followingPage(
   });
 }
 
-/** Lets the other hosts keep snapshots. One that can't answer now is one whose shards fail. */
+/**
+ * Lets the other hosts keep snapshots. One that can't answer now is one whose shards fail. Where `signal` ends it, the
+ * caller's `closeContexts` reaches the other hosts after this call and closes what they opened.
+ */
 async function openSnapshots(
   { ask }: HostState,
   id: string,
   hosts: readonly number[],
   targets: readonly TargetIndex[],
+  signal: AbortSignal,
 ): Promise<void> {
   const indices = targets.map(({ uuid }) => ({ uuid }));
-  const opening = hosts.map((host) => ask(host, "openSnapshot", { value: { id, indices } }));
+  const opening = hosts.map((host) => ask(host, "openSnapshot", { value: { id, indices } }, signal));
   for (const { reason } of (await Promise.allSettled(opening)).filter(
     ({ status }) => status === "rejected",
   ) as PromiseRejectedResult[])

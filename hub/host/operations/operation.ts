@@ -27,12 +27,16 @@ export interface HostState {
   /** Answers the searches of other hosts. */
   readonly service: SearchService;
   readonly seat: HostSeat;
-  /** Calls an operation of another host. Throws what it throws, unavailable. */
+  /**
+   * Calls an operation of another host. Throws what it throws, unavailable; cancelled as soon as `signal` is aborted, and
+   * what the other host answers after that goes to `late`.
+   */
   readonly ask: (
     host: number,
     operation: "asked" | "openSnapshot",
     message: Message,
     signal?: AbortSignal,
+    late?: (answer: Required<Message>) => void,
   ) => Promise<Required<Message>>;
 }
 

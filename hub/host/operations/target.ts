@@ -73,8 +73,9 @@ export async function withShards<T>(
 
 /** Returns the host with a number as searches call it. */
 function searchHost({ ask }: Pick<Opener, "ask">, number: number): RemoteSearchHost {
-  return new RemoteSearchHost(async (operation, payload, signal) => {
-    const { parts } = await ask(number, "asked", { value: operation, parts: [payload] }, signal);
+  return new RemoteSearchHost(async (operation, payload, signal, late) => {
+    const message = { value: operation, parts: [payload] };
+    const { parts } = await ask(number, "asked", message, signal, (answer) => late?.(answer.parts[0]!));
     return parts[0]!;
   });
 }

@@ -9,11 +9,15 @@ import type { SearchCall } from "./search-call.ts";
 
 export type SearchOperation = "search" | "collect" | "fetch" | "close" | "count" | "suggest";
 
-/** Sends a call and returns the reply. Throws what the host threw; unavailable, timeout where there is no reply. */
+/**
+ * Sends a call and returns the reply. Throws what the host threw; unavailable, timeout where there is no reply. It may fail as
+ * soon as `signal` is aborted; a reply that comes after that goes to `late`.
+ */
 export type Exchange = (
   operation: SearchOperation,
   payload: Uint8Array,
   signal: AbortSignal,
+  late?: (reply: Uint8Array) => void,
 ) => Promise<Uint8Array>;
 
 export interface CollectReply {
@@ -43,7 +47,10 @@ export class RemoteSearchHost implements SearchHost {
 
   async collect(call: SearchCall, signal: AbortSignal): Promise<OpenCollection> {
     const { version } = call;
-    const reply = await this.#exchange("collect", encodeValue(call), signal);
+    const reply = await this.#exchange("collect", encodeValue(call), signal, (late) => {
+      const { id } = readReply<CollectReply>(late);
+      if (id !== undefined) this.#close({ id, version, places: [] });
+    });
     const { id, partial } = readReply<CollectReply>(reply);
     if (id === undefined) return { partial, fetch: nothing, close: () => undefined };
     return {
