@@ -163,7 +163,14 @@ function makeShards({ hosts, catalog, journal, cluster, log, metrics }: FlowDepe
     return messages === 0 ? START : journal.positionOf(DOC_STREAM, lastSequence);
   };
   const reach: Reach = (...call) => hosts.reach(...call);
-  return new SharedShards({ own: hostedShards(hosts, catalog), reach, calls, logEnd, log });
+  return new SharedShards({
+    own: hostedShards(hosts, catalog),
+    reach,
+    calls,
+    logEnd,
+    log,
+    clock: systemClock,
+  });
 }
 
 /** Compares the log with what the shards remember; begins new incarnations if it was lost or rolled back. */

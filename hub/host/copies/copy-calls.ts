@@ -49,7 +49,7 @@ export interface CopyCallsOptions {
 export class CopyCalls {
   readonly #options: CopyCallsOptions;
   readonly #missed: Counter<"operation">;
-  /** Hubs that didn't answer in time, with the revision then: they aren't asked again until they show that they live. */
+  /** Hubs that didn't refresh in time, with the revision then: they aren't asked again until they show that they live. */
   readonly #silent = new Map<string, number>();
   #unserve: (() => void) | undefined;
 
@@ -100,7 +100,8 @@ export class CopyCalls {
         } catch (error) {
           const failure = toAppError(error);
           if (failure.code === "unavailable" || signal?.aborted === true) return; // no responder: it doesn't serve
-          if (failure.code === "timeout") this.#silent.set(id, revision);
+          // A merge or flush may take longer than the time it is given, and says nothing of the hub.
+          if (failure.code === "timeout" && call.operation === "refresh") this.#silent.set(id, revision);
           this.#missed.inc({ operation: call.operation });
           this.#options.log.warn({ node: id, err: failure }, `another hub didn't do a ${call.operation}`);
         }

@@ -5,6 +5,7 @@ import { AppError } from "#proto/kit/errors.ts";
 import { silentLogger } from "#proto/kit/log.ts";
 import { Metrics } from "#proto/kit/metrics.ts";
 import type { Position } from "#proto/position.ts";
+import { StillClock } from "#test/support/kit/still-clock.ts";
 import { CopyCalls, type CopyTransport, type OtherHub } from "./copy-calls.ts";
 import { SharedShards } from "./shared-shards.ts";
 
@@ -33,7 +34,13 @@ class Wire implements CopyTransport {
 }
 
 /** A hub whose thread only notes what it is asked for. */
-function hub(wire: Wire, id: string, others: () => readonly OtherHub[], end: () => Promise<Position>) {
+function hub(
+  wire: Wire,
+  id: string,
+  others: () => readonly OtherHub[],
+  end: () => Promise<Position>,
+  clock = new StillClock(),
+) {
   const calls: string[] = [];
   const own = new ShardsClient({
     call: (operation: string) => {
@@ -48,7 +55,7 @@ function hub(wire: Wire, id: string, others: () => readonly OtherHub[], end: () 
   };
   const log = silentLogger();
   const copies = new CopyCalls({ transport: wire, node: id, others, log, metrics: new Metrics() });
-  return { calls, shards: new SharedShards({ own, reach, calls: copies, logEnd: end, log }) };
+  return { calls, shards: new SharedShards({ own, reach, calls: copies, logEnd: end, log, clock }) };
 }
 
 describe("shards that other hubs have copies of", () => {
@@ -93,6 +100,45 @@ describe("shards that other hubs have copies of", () => {
     revision = 2;
     await a.shards.refresh([INDEX]);
     assert.equal(wire.requests, 2);
+  });
+
+  test("a merge that takes longer than its time doesn't leave the hub out of the next refresh", async () => {
+    const wire = new Wire();
+    wire.still.add("hub.b.copies");
+    const a = hub(wire, "a", () => [{ id: "b", revision: 1 }], end);
+    await a.shards.forceMerge([INDEX], 1);
+    await a.shards.flush([INDEX]);
+    wire.still.clear();
+    await a.shards.refresh([INDEX]);
+    assert.equal(wire.requests, 3);
+  });
+
+  test("reads by id wait for the log's end once, then not for a while", async () => {
+    const clock = new StillClock();
+    let reads = 0;
+    const late = async (): Promise<never> => {
+      reads++;
+      await clock.advance(10_000);
+      throw new AppError("timeout", "late");
+    };
+    const a = hub(new Wire(), "a", () => [{ id: "b", revision: 1 }], late, clock);
+    for (let n = 0; n < 100; n++) await a.shards.get(INDEX, 0, String(n));
+    assert.equal(reads, 1);
+    await clock.advance(5_000);
+    await a.shards.get(INDEX, 0, "x");
+    assert.equal(reads, 2);
+    assert.equal(a.calls.length, 101);
+  });
+
+  test("a failure that took no time keeps no read from the log's end", async () => {
+    let isAway = true;
+    const away = (): Promise<Position> =>
+      isAway ? Promise.reject(new AppError("unavailable", "away")) : end();
+    const a = hub(new Wire(), "a", () => [{ id: "b", revision: 1 }], away);
+    await a.shards.get(INDEX, 0, "x");
+    isAway = false;
+    await a.shards.get(INDEX, 0, "x");
+    assert.deepEqual(a.calls, ["get", "reach 7", "get"]);
   });
 
   test("while NATS is away a hub refreshes its own copies", async () => {

@@ -4,6 +4,7 @@
  */
 
 import type { HostedShards, NamedIndex, ReadDocument } from "#hub/host/contract/hosted-shards.ts";
+import type { Clock } from "#proto/kit/clock.ts";
 import { toAppError } from "#proto/kit/errors.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { Position } from "#proto/position.ts";
@@ -15,6 +16,8 @@ import { LogEnd } from "./log-end.ts";
 const REACH_MS = 5_000;
 /** The same for a hub that starts, before it serves. */
 const START_MS = 60_000;
+/** How long at most reads by id don't try to reach it after that failed: as long as the attempt took. */
+const BEHIND_MS = 5_000;
 /** Time for what another hub does with its copies. */
 const COPY_MS = 10_000;
 /** Time for the others' regular refresh; the interval of an index may be long. */
@@ -31,11 +34,14 @@ export interface SharedShardsOptions {
   /** Returns the position of the last message of DOC. Throws unavailable or timeout. */
   readonly logEnd: () => Promise<Position>;
   readonly log: Logger;
+  readonly clock: Clock;
 }
 
 export class SharedShards extends ForwardedShards {
   readonly #options: SharedShardsOptions;
   readonly #end: LogEnd;
+  /** Until then reads by id take this hub's copies as they are; monotonic time, ms. */
+  #behindUntilMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: SharedShardsOptions) {
     super(options.own);
@@ -71,9 +77,10 @@ export class SharedShards extends ForwardedShards {
     return this.#everywhere("forceMerge", indices, own, { maxSegments });
   }
 
-  /** Also finds what another hub has acknowledged. */
+  /** Also finds what another hub has acknowledged, unless the end of the log could not be reached shortly before. */
   override async get(index: NamedIndex, shard: number, id: string): Promise<ReadDocument | null> {
-    if (this.#options.calls.hasOthers) await this.#catchUp();
+    const { calls, clock } = this.#options;
+    if (calls.hasOthers && clock.monotonic() >= this.#behindUntilMs) await this.#catchUp();
     return super.get(index, shard, id);
   }
 
@@ -98,12 +105,16 @@ export class SharedShards extends ForwardedShards {
 
   /** Applies what the log holds, as far as that is done in time; returns the log's end, undefined where it isn't known. */
   async #catchUp(timeoutMs = REACH_MS): Promise<Position | undefined> {
-    const { reach, log } = this.#options;
+    const { reach, log, clock } = this.#options;
+    const startMs = clock.monotonic();
     let end: Position | undefined;
     try {
       end = await this.#end.position();
       await reach(end, timeoutMs);
+      this.#behindUntilMs = Number.NEGATIVE_INFINITY;
     } catch (error) {
+      const nowMs = clock.monotonic();
+      this.#behindUntilMs = nowMs + Math.min(BEHIND_MS, nowMs - startMs);
       log.debug({ err: toAppError(error) }, "the copies of this hub may lack what others wrote");
     }
     return end;

@@ -49,7 +49,10 @@ async function mget(parts: ApiContext, request: ApiRequest): Promise<ApiResponse
   if (request.flag("refresh") === true)
     await parts.maintenance.refresh(parts.indices.resolve(request.path["index"], {}));
   const docs: JsonObject[] = [];
-  for (const spec of specs) docs.push(await readOne(parts, spec));
+  for (const spec of specs) {
+    if (request.signal.aborted) throw new AppError("cancelled", "the client went away before its answer");
+    docs.push(await readOne(parts, spec));
+  }
   return json({ docs });
 }
 
