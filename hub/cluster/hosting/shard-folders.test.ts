@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import fs, { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { suite, test } from "node:test";
@@ -78,5 +79,25 @@ suite("the committed position", () => {
       }
       assert.equal(errors.length, damaged.length);
     });
+  });
+});
+
+test("an index that another thread removes at the same time is removed", (t) => {
+  withFolders((folders) => {
+    const shard = folders.shard("7Qm2hV1xT3yqzC0nR4sKdw", 0);
+    const { readdirSync } = fs;
+    const list = t.mock.method(fs, "readdirSync", ((folder: string) => {
+      rmSync(folder, { recursive: true, force: true });
+      return readdirSync(folder);
+    }) as typeof readdirSync);
+    syncBuiltinESMExports();
+    try {
+      folders.remove("7Qm2hV1xT3yqzC0nR4sKdw");
+    } finally {
+      list.mock.restore();
+      syncBuiltinESMExports();
+    }
+    assert.equal(list.mock.callCount(), 1);
+    assert.ok(!existsSync(shard));
   });
 });

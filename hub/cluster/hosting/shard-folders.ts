@@ -4,9 +4,10 @@
  * the generation of the manifest that each of them committed. A shard whose newest manifest is older has lost a file.
  */
 
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { decodeIndex, encodeIndex, type IndexMetadata } from "#hub/cluster/catalog/index-metadata.ts";
+import { systemCode } from "#proto/kit/errors.ts";
 import { writeFileAtomic } from "#proto/kit/files/files.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import { type Committed, readCommitted, writeCommitted } from "./position-files.ts";
@@ -71,11 +72,15 @@ export class ShardFolders {
   remove(uuid: string): void {
     this.#written.delete(uuid);
     const folder = join(this.#folder, uuid);
-    if (!existsSync(folder)) return;
-    for (const name of readdirSync(folder).filter(isShard))
-      if (owns(this.#seat, uuid, Number(name))) rmSync(join(folder, name), { recursive: true, force: true });
-    if (!existsSync(folder) || readdirSync(folder).some(isShard)) return;
-    rmSync(folder, { recursive: true, force: true });
+    try {
+      for (const name of readdirSync(folder).filter(isShard))
+        if (owns(this.#seat, uuid, Number(name)))
+          rmSync(join(folder, name), { recursive: true, force: true });
+      if (!readdirSync(folder).some(isShard)) rmSync(folder, { recursive: true, force: true });
+    } catch (error) {
+      // Another host of this hub, in another thread, may have removed the folder meanwhile.
+      if (systemCode(error) !== "ENOENT") throw error;
+    }
   }
 
   readCommitted(): Committed {
