@@ -63,7 +63,7 @@ test("what reads and writes needs the right to read its source and the right to 
   const catalog = new IndexCatalog({ bucket: new MemoryBucket(), log: silentLogger(), now: () => 0 });
   await catalog.start();
   t.after(() => catalog.stop());
-  for (const name of ["logs-1", "copy-1"])
+  for (const name of ["logs-1", "copy-1", "other-1"])
     await catalog.create(name, { settings: {}, mappings: {}, aliases: {} });
   await catalog.updateAliases([{ kind: "add", index: "copy-1", alias: "front", info: {} }]);
   const sender: Sender = {
@@ -77,6 +77,13 @@ test("what reads and writes needs the right to read its source and the right to 
   assert.deepEqual(names("*"), ["logs-1"], "what may not be read is left out");
   assert.throws(() => guarded.resolve("copy-1", {}), refused);
   assert.throws(() => guarded.resolve("front", {}), { ...refused, message: /^(?!.*copy-1)/ });
+  assert.deepEqual(
+    ["logs-1", "copy-1", "other-1"].map((name) => guarded.get(name)?.name),
+    ["logs-1", "copy-1", undefined],
+    "what was written is found, so that it can be refreshed",
+  );
+  const reader = new GuardedIndices(catalog, () => ({ ...sender, actions: ["search"] }));
+  assert.equal(reader.get("copy-1"), undefined);
   guarded.checkName("copy-2");
   assert.throws(() => guarded.checkName("logs-2"), refused);
   assert.equal(new GuardedIndices(catalog, () => ({ ...sender, actions: ["monitor"] })).all().length, 2);

@@ -58,9 +58,11 @@ export class GuardedIndices implements Indices {
 
   get(name: string): IndexInfo | undefined {
     const index = this.#inner.get(name);
+    if (index === undefined) return undefined;
     const { principal, actions } = this.#current();
-    const needed = actions.includes("search") ? readActions(actions) : [];
-    return index !== undefined && reaches(principal, reachedName(index), needed) ? index : undefined;
+    // A route that reads and writes also asks for what it has written, which the sender may be unable to read.
+    const either = actions.includes("search") ? [readActions(actions), writeActions(actions)] : [[]];
+    return either.some((needed) => reaches(principal, reachedName(index), needed)) ? index : undefined;
   }
 
   resolve(expression: string | undefined, options: ResolveOptions): IndexInfo[] {
