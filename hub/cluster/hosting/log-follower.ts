@@ -55,6 +55,8 @@ const TICK_MS = 100;
 /** Pause between two slices (5 ms) of a merge, which thus gets a fifth of the thread. */
 const MERGE_PAUSE_MS = 20;
 const RETRY_MS = 2_000;
+/** Pause where memory is missing, beside that of reading again: what others hold is free soon, at the latest by a commit. */
+const MEMORY_PAUSE_MS = 500;
 
 /** Result of the operations of a message that went to the dead letters. */
 const REFUSED: ItemResult = {
@@ -169,7 +171,7 @@ export class LogFollower implements Component {
     host.skipLost(next);
   }
 
-  /** Applies a message; waits while the disk is full. */
+  /** Applies a message; waits while the disk or the memory is full. */
   async #apply(message: DocMessage): Promise<void> {
     const { host, clock, log } = this.#options;
     const { signal } = this.#abort;
@@ -197,6 +199,7 @@ export class LogFollower implements Component {
         const failure = toAppError(error);
         if (!isPrepared) throw failure;
         const full = failure.code === "disk_full" || systemCode(error) === "ENOSPC";
+        if (failure.code === "memory_limit") return await this.#awaitMemory(batch, failure);
         if (!full) return await this.#fail(message, batch, failure);
         this.#applyFailure = `indexing waits: ${failure.message}`;
         log.error({ err: failure }, "cannot index: the disk is full; free some disk space");
@@ -204,6 +207,19 @@ export class LogFollower implements Component {
         if (signal.aborted || this.#session.signal.aborted) throw error;
       }
     }
+  }
+
+  /**
+   * Handles a message that memory was missing for, which is no fault of it: reopens its shard as last committed, as the
+   * message may be applied half-way, and waits; commits free memory meanwhile. Throws to restart reading.
+   */
+  async #awaitMemory(batch: DocBatchView | undefined, failure: AppError): Promise<never> {
+    const { host, clock, log } = this.#options;
+    this.#applyFailure = `indexing waits: ${failure.message}`;
+    log.error({ err: failure }, "cannot index: the memory for indexing is full; trying again");
+    if (batch !== undefined) host.reopen(batch.header);
+    await clock.sleep(MEMORY_PAUSE_MS, this.#abort.signal);
+    throw failure;
   }
 
   /**

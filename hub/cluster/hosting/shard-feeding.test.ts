@@ -4,7 +4,7 @@ import { syncBuiltinESMExports } from "node:module";
 import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import { SegmentBuffer } from "#hub/engine/buffer/segment-buffer.ts";
-import type { AppError } from "#proto/kit/errors.ts";
+import { AppError } from "#proto/kit/errors.ts";
 import { MemoryBucket } from "#proto/kit/memory-bucket.ts";
 import {
   count,
@@ -159,6 +159,23 @@ test("a shard that fails in a refresh is reopened and the log read again from it
   }
   assert.equal((await node.documents.get("a", "2", {}))?.version, 1);
   assert.deepEqual(node.dead, []);
+});
+
+test("a message that memory is missing for again and again waits, and is applied once", async (t) => {
+  const node = await openNode(t, new MemoryLog(), temporaryFolder(t));
+  await node.documents.write([put("1", { n: 1 })], options);
+  node.host.commit();
+  const add = t.mock.method(SegmentBuffer.prototype, "addDocument");
+  const fail = (): never => {
+    throw new AppError("memory_limit", "the buffers are full");
+  };
+  // At the second document of the message, when the first one is in the buffer.
+  for (const call of [1, 3, 5]) add.mock.mockImplementationOnce(fail, call);
+  const message = ["2", "3"].map((id) => ({ ...put(id, { n: 2 }), routing: "one shard" }));
+  await node.documents.write(message, { ...options, timeoutMs: 30_000 });
+  assert.equal(add.mock.callCount(), 8, "three attempts fail, the fourth does not");
+  assert.deepEqual(node.dead, []);
+  assert.equal(count(node, "a"), 3);
 });
 
 /** The entries of another bucket, whose watch is late for ever. */

@@ -101,6 +101,23 @@ suite("damaged files", () => {
       }));
   }
 
+  test("a segment that memory is missing to check is not damaged", (t) =>
+    withFolder((folder) => {
+      fill(folder);
+      const check = t.mock.method(SegmentFile.prototype, "verify");
+      const fail = (): never => {
+        throw new AppError("memory_limit", "the buffers are full");
+      };
+      check.mock.mockImplementationOnce(fail, 1);
+      assert.throws(
+        () => openShard(folder),
+        (error: AppError) => error.code === "memory_limit",
+      );
+      const shard = openShard(folder);
+      assert.deepEqual([shard.lost, shard.fellBack, contents(shard.searcher()).size], [[], false, 119]);
+      shard.close();
+    }));
+
   test("a damaged manifest gives way to the one before", () =>
     withFolder((folder) => {
       fill(folder);

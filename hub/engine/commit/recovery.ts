@@ -41,7 +41,7 @@ export interface Recovered {
 
 /**
  * Opens what the newest whole manifest names. `committed`: generation of the last commit as far as known elsewhere, 0 where
- * it isn't. Throws data_corrupt where there are manifests and none is whole.
+ * it isn't. Throws data_corrupt where there are manifests and none is whole, memory_limit.
  */
 export function recover(folder: string, committed: number): Recovered {
   const found = readManifest(folder);
@@ -71,6 +71,7 @@ export function recover(folder: string, committed: number): Recovered {
       segments.unshift(openSegment(folder, entry, verifyBytes));
       verifyBytes -= entry.sizeBytes;
     } catch (error) {
+      if (toAppError(error).code === "memory_limit") throw withoutMemory(segments, error);
       lost.push({
         name: entry.name,
         docs: entry.docs,
@@ -115,6 +116,12 @@ function openSegment(folder: string, entry: ManifestSegment, verifyBytes: number
     file.close();
     throw error;
   }
+}
+
+/** Returns the error of a file that nothing is wrong with: it can be opened when there is memory again. */
+function withoutMemory(opened: readonly ShardSegment[], error: unknown): unknown {
+  for (const { segment } of opened) segment.release();
+  return error;
 }
 
 function setAside(folder: string, name: string): void {
