@@ -9,7 +9,7 @@ import { IntList } from "#hub/engine/bytes/byte-buffer.ts";
 import { toBytes } from "#hub/engine/bytes/bytes.ts";
 import { MemorySink, SegmentFile } from "#hub/engine/files/segment-file.ts";
 import { NestedObjects } from "#hub/engine/json/nested-objects.ts";
-import { threadKernel } from "#hub/engine/kernel/kernel.ts";
+import { Kernel } from "#hub/engine/kernel/kernel.ts";
 import type { Mapping } from "#hub/engine/mapping/mapping.ts";
 import type { SegmentReader } from "#hub/engine/searcher/searcher.ts";
 import { type NestedBlock, nestedCache } from "#hub/engine/segment/nested-cache.ts";
@@ -25,28 +25,50 @@ const MAX_BYTES = 256 * 1024 * 1024;
 /** Parents between two pauses: a few milliseconds. */
 const PARENTS_PER_STEP = 256;
 
+/** Memory beyond which it is given back after a block. */
+const KEPT_BYTES = 48 * 1024 * 1024;
+
 /**
- * Makes the block of `path` in steps, between which the caller may pause, or returns the one that is cached. `parents`
- * holds the objects of the level above, or whole documents. Throws memory_limit, data_corrupt.
+ * Steps between which the caller may pause. "waits": nothing can be done before another search has gone on. They must run
+ * to their end or be ended by `return`.
+ */
+export type NestedSteps<T> = Generator<undefined | "waits", T>;
+
+/** The thread's kernel for blocks: its memory is not that of indexing, which a large block would take otherwise. */
+let ofThread: Kernel | undefined;
+
+/** A block of the thread is being made: one at a time, so that it has all of the memory. */
+let isBusy = false;
+
+/**
+ * Makes the block of `path` in steps, or returns the one that is cached. `parents` holds the objects of the level above, or
+ * whole documents. Waits while another block is made. Throws memory_limit, data_corrupt.
  */
 export function* nestedBlock(
   parents: SegmentReader,
   mapping: Mapping,
   path: string,
-): Generator<void, NestedBlock> {
+): NestedSteps<NestedBlock> {
   const owner = parents instanceof SnapshotReader ? parents.segment : parents;
-  const known = nestedCache().get(owner, path);
-  if (known !== undefined) return known;
-  const made = yield* makeBlock(parents, mapping, path);
-  // Another search may have made it during a pause.
-  const other = nestedCache().get(owner, path);
-  if (other !== undefined) return other;
-  nestedCache().put(owner, path, made);
-  return made;
+  for (;;) {
+    const known = nestedCache().get(owner, path);
+    if (known !== undefined) return known;
+    if (!isBusy) break;
+    yield "waits";
+  }
+  isBusy = true;
+  try {
+    const made = yield* makeBlock(parents, mapping, path);
+    nestedCache().put(owner, path, made);
+    return made;
+  } finally {
+    isBusy = false;
+    if (ofThread !== undefined && ofThread.memory.bytes.length > KEPT_BYTES) ofThread = undefined;
+  }
 }
 
-function* makeBlock(parents: SegmentReader, mapping: Mapping, path: string): Generator<void, NestedBlock> {
-  const indexing = kernelIndexing(threadKernel());
+function* makeBlock(parents: SegmentReader, mapping: Mapping, path: string): NestedSteps<NestedBlock> {
+  const indexing = kernelIndexing((ofThread ??= Kernel.load()));
   const buffer = new SegmentBuffer(indexing.newFields());
   const writer = new DocumentWriter(buffer, mapping, indexing);
   const objects = new NestedObjects(path);

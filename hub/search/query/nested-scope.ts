@@ -3,10 +3,14 @@
  * to those below it and above it.
  */
 
-import { nestedBlock } from "#hub/engine/documents/nested-block.ts";
+import { type NestedSteps, nestedBlock } from "#hub/engine/documents/nested-block.ts";
 import type { Searcher, SegmentReader } from "#hub/engine/searcher/searcher.ts";
 import type { NestedBlock } from "#hub/engine/segment/nested-cache.ts";
+import { AppError } from "#proto/kit/errors.ts";
 import { ScopedReader } from "./scoped-reader.ts";
+
+/** Bytes of the blocks of all levels below one snapshot: a search holds them to its end, cached or not. */
+const MAX_BYTES = 512 * 1024 * 1024;
 
 /** The objects of a lower level in one segment of an upper one. */
 export interface JoinedSegment {
@@ -30,6 +34,12 @@ interface Origin {
   readonly block: NestedBlock;
 }
 
+/** Bytes of the blocks that the levels of one snapshot hold together. */
+interface HeldBytes {
+  sizeBytes: number;
+  readonly maxBytes: number;
+}
+
 /** Whole documents as searches see them, by snapshot: what is cached by snapshot stays valid. */
 const roots = new WeakMap<Searcher, Searcher>();
 
@@ -42,33 +52,39 @@ export class NestedScope {
   readonly #below = new Map<string, NestedScope>();
   /** Where the objects of each segment come from. */
   readonly #origins: ReadonlyMap<SegmentReader, Origin>;
+  readonly #held: HeldBytes;
 
   private constructor(
     path: string,
     searcher: Searcher,
     above: NestedScope | undefined,
     origins: ReadonlyMap<SegmentReader, Origin>,
+    held: HeldBytes,
   ) {
     this.path = path;
     this.searcher = searcher;
     this.above = above;
     this.#origins = origins;
+    this.#held = held;
   }
 
-  /** Returns the level of whole documents. */
-  static of(searcher: Searcher): NestedScope {
-    return new NestedScope("", rootOf(searcher), undefined, new Map());
+  /** Returns the level of whole documents. `maxBytes`: of the blocks of all levels below it. */
+  static of(searcher: Searcher, maxBytes = MAX_BYTES): NestedScope {
+    return new NestedScope("", rootOf(searcher), undefined, new Map(), { sizeBytes: 0, maxBytes });
   }
 
   /** Makes what `below` needs, in steps between which the caller may pause. Throws memory_limit. */
-  *prepare(path: string): Generator<void, void> {
+  *prepare(path: string): NestedSteps<void> {
     const [level] = this.searcher.mapping.nested.way(this.path, path) ?? [];
     if (level === undefined) return;
     const next = yield* this.#next(level);
     yield* next.prepare(path);
   }
 
-  /** Returns the level of a path, undefined where that is no nested object below this level. Throws memory_limit. */
+  /**
+   * Returns the level of a path, undefined where that is no nested object below this level. What wasn't prepared is made at
+   * once. Throws memory_limit, also where that would have to wait for another search.
+   */
   below(path: string): NestedScope | undefined {
     const { nested } = this.searcher.mapping;
     if (!nested.has(path)) return undefined;
@@ -123,20 +139,25 @@ export class NestedScope {
   }
 
   /** Returns the level one below at `path`. */
-  *#next(path: string): Generator<void, NestedScope> {
+  *#next(path: string): NestedSteps<NestedScope> {
     const known = this.#below.get(path);
     if (known !== undefined) return known;
     const { mapping, segments: parents } = this.searcher;
     const origins = new Map<SegmentReader, Origin>();
+    const { sizeBytes: before, maxBytes } = this.#held;
+    let sizeBytes = before;
     for (const above of parents) {
       const block = yield* nestedBlock(wholeOf(above), mapping, path);
       if (block.objects === null) continue;
+      sizeBytes += block.sizeBytes;
+      if (sizeBytes > maxBytes) throw tooLarge(path, maxBytes);
       origins.set(new ScopedReader(block.objects, mapping.nested, path), { above, block });
     }
     const segments = [...origins.keys()];
     const totalDocs = segments.reduce((sum, { docCount }) => sum + docCount, 0);
     const searcher = { segments, mapping, totalDocs, close: () => undefined };
-    const made = new NestedScope(path, searcher, this, origins);
+    const made = new NestedScope(path, searcher, this, origins, this.#held);
+    this.#held.sizeBytes = sizeBytes;
     this.#below.set(path, made);
     return made;
   }
@@ -158,9 +179,18 @@ function wholeOf(segment: SegmentReader): SegmentReader {
   return segment instanceof ScopedReader ? segment.whole : segment;
 }
 
-function finish<T>(steps: Generator<void, T>): T {
+function finish<T>(steps: NestedSteps<T>): T {
   for (;;) {
     const { done, value } = steps.next();
     if (done === true) return value;
+    if (value === "waits")
+      throw new AppError("memory_limit", "nested objects are prepared for another search; try again later");
   }
+}
+
+function tooLarge(path: string, maxBytes: number): AppError {
+  return new AppError(
+    "memory_limit",
+    `the nested objects that the search reads of one shard, with those at [${path}], take more than ${maxBytes} bytes; use more shards, or smaller indices, or search fewer nested paths at once`,
+  );
 }
