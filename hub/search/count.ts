@@ -1,7 +1,6 @@
 /** Counts the documents that match a query. */
 
 import type { SegmentReader } from "#hub/engine/searcher/searcher.ts";
-import { withPauses } from "#hub/search/aggregations/tree/steps.ts";
 import { BooleanNode } from "#hub/search/execute/nodes/boolean.ts";
 import { NO_MORE_DOCS, type ScoreMode, ShardContext, type Weight } from "#hub/search/query/query.ts";
 import { SearchControl } from "#hub/search/query/search-control.ts";
@@ -10,6 +9,7 @@ import { systemClock } from "#proto/kit/clock.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import type { SearchShard, ShardFailure } from "./phases/contract.ts";
 import type { PartialResult } from "./phases/partial-result.ts";
+import { prepareNested } from "./phases/prepare-nested.ts";
 
 export interface CountResponse {
   readonly count: number;
@@ -57,11 +57,11 @@ export async function collectCount(
   const control = new SearchControl(systemClock, signal, undefined);
   const failures: PartialResult["failures"][number][] = [];
   let count = 0;
-  for (const [at, { index, shard, searcher, filter, order }] of shards.entries()) {
+  for (const [at, { index, shard, searcher, filter, filterPaths, order }] of shards.entries()) {
     try {
       const context = new ShardContext(index, shard, searcher, systemClock.now());
       const restricted = filter === undefined ? query : new BooleanNode({ filter: [query, filter] });
-      for (const path of nestedPaths) await withPauses(context.scope.prepare(path), control);
+      await prepareNested(context, control, nestedPaths, filterPaths);
       const weight = restricted.weight(context, COUNTING);
       for (const segment of context.searcher.segments) count += await countSegment(weight, segment, control);
     } catch (error) {

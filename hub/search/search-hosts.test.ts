@@ -93,7 +93,7 @@ const ALL: readonly TestShard[] = [
   ...audit.shards,
   ...logs.shards.map((shard, at): TestShard => {
     if (at !== 2) return shard;
-    return { ...shard, filter: filterQuery(FILTER)!, sentFilter: FILTER };
+    return { ...shard, ...filterQuery(FILTER), sentFilter: FILTER };
   }),
 ];
 const OPTIONS: SearchOptions = {

@@ -148,9 +148,9 @@ export class SearchService {
     for (const each of wanted) {
       const { filter, snapshot: _, ...shard } = each;
       try {
-        const query = filter === undefined ? undefined : filterQuery(filter);
+        const filtered = filter === undefined ? {} : filterQuery(filter);
         const searcher = this.#options.open(each);
-        shards.push({ ...shard, searcher, ...(query !== undefined && { filter: query }) });
+        shards.push({ ...shard, searcher, ...filtered });
       } catch (error) {
         const { name, uuid } = each.index;
         const failure = { index: name, indexUuid: uuid, shard: each.shard, error: toAppError(error) };

@@ -14,6 +14,7 @@ import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import { didYouMean } from "#proto/kit/nearest.ts";
 import { allFailed, type SearchOptions, type SearchShard, type ShardFailure } from "./phases/contract.ts";
 import type { PartialResult } from "./phases/partial-result.ts";
+import { prepareNested } from "./phases/prepare-nested.ts";
 
 /** Suggestions of one request. */
 const MAX_SUGGESTIONS = 100;
@@ -92,14 +93,16 @@ export async function collectSuggestions(
   const clock = options.clock ?? systemClock;
   const control = new SearchControl(clock, options.signal, timeoutMs);
   const failures: PartialResult["failures"][number][] = [];
-  const usable = shards.flatMap((shard, at) => {
-    const made = suggestShard(shard, shard.order ?? at, clock.now());
+  const usable: SuggestShard[] = [];
+  for (const [at, shard] of shards.entries()) {
+    const context = new ShardContext(shard.index, shard.shard, shard.searcher, clock.now());
+    await prepareNested(context, control, shard.filterPaths);
+    const made = suggestShard(shard, shard.order ?? at, context);
     const error = faultOf(made, suggesters);
-    if (error === undefined) return [made];
-    const failure = { index: shard.index.name, indexUuid: shard.index.uuid, shard: shard.shard, error };
-    failures.push({ order: made.order, failure });
-    return [];
-  });
+    const failure = { index: shard.index.name, indexUuid: shard.index.uuid, shard: shard.shard };
+    if (error === undefined) usable.push(made);
+    else failures.push({ order: made.order, failure: { ...failure, error } });
+  }
   const notes: SuggestNotes = { isCut: false };
   const states: unknown[] = [];
   if (usable.length > 0)
@@ -166,12 +169,7 @@ function parseOne(
   throw new AppError("parsing", `suggestion [${name}]: there is no [${kind}]${didYouMean(kind, KINDS)}`);
 }
 
-function suggestShard(
-  { index, shard, searcher, filter }: SearchShard,
-  order: number,
-  nowMs: number,
-): SuggestShard {
-  const context = new ShardContext(index, shard, searcher, nowMs);
+function suggestShard({ filter }: SearchShard, order: number, context: ShardContext): SuggestShard {
   const weight = filter?.weight(context, { scores: false, boost: 1 });
   return {
     context,

@@ -3,8 +3,15 @@
 import type { Count, CountCall, ValidateCall, Validation } from "#hub/host/contract/calls.ts";
 import type { Message } from "#hub/host/wire/peer.ts";
 import { describeQuery } from "#hub/search/explain/explanation.ts";
-import { type Query, ShardContext } from "#hub/search/query/query.ts";
-import { parseQueryBody, parseSearchRequest } from "#hub/search/request/search-request.ts";
+import { prepareNested } from "#hub/search/phases/prepare-nested.ts";
+import { ShardContext } from "#hub/search/query/query.ts";
+import { SearchControl } from "#hub/search/query/search-control.ts";
+import {
+  parseQueryBody,
+  parseQueryRequest,
+  parseSearchRequest,
+  type QueryRequest,
+} from "#hub/search/request/search-request.ts";
 import { toAppError } from "#proto/kit/errors.ts";
 import { type HostState, operation } from "./operation.ts";
 import type { SearchedShards } from "./searched-shards.ts";
@@ -36,22 +43,28 @@ async function countIn(
 }
 
 /** See HostedShards.validate. */
-export const validate = operation<ValidateCall>((host, { targets, body }): Promise<Message> => {
-  return withShards(host, targets, (shards) => {
-    const query = parseQueryBody(body);
+export const validate = operation<ValidateCall>((host, { targets, body }, { signal }): Promise<Message> => {
+  return withShards(host, targets, async (shards) => {
+    const query = parseQueryRequest(body);
+    const control = new SearchControl(host.clock, signal, undefined);
     const checks = new Map<string, Validation>();
     for (const { index, shard, searcher } of shards.own) {
       if (checks.has(index.name)) continue;
       const context = new ShardContext(index, shard, searcher, host.clock.now());
-      checks.set(index.name, { index: index.name, ...textOrFault(query, context) });
+      checks.set(index.name, { index: index.name, ...(await textOrFault(query, context, control)) });
     }
     return { value: [...checks.values()] };
   });
 });
 
 /** Binds a query to a shard; returns its text, or why it can't be. */
-function textOrFault(query: Query, shard: ShardContext): Omit<Validation, "index"> {
+async function textOrFault(
+  { query, nestedPaths }: QueryRequest,
+  shard: ShardContext,
+  control: SearchControl,
+): Promise<Omit<Validation, "index">> {
   try {
+    await prepareNested(shard, control, nestedPaths);
     query.weight(shard, { scores: true, boost: 1 });
     return { text: describeQuery(query, shard).text };
   } catch (error) {

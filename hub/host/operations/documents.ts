@@ -12,8 +12,10 @@ import type { NamedIndex } from "#hub/host/contract/hosted-shards.ts";
 import { BooleanNode } from "#hub/search/execute/nodes/boolean.ts";
 import { explainQuery, printExplanation } from "#hub/search/explain/explanation.ts";
 import type { SearchShard } from "#hub/search/phases/contract.ts";
+import { prepareNested } from "#hub/search/phases/prepare-nested.ts";
 import { ShardContext } from "#hub/search/query/query.ts";
-import { parseQueryBody } from "#hub/search/request/search-request.ts";
+import { SearchControl } from "#hub/search/query/search-control.ts";
+import { parseQueryRequest } from "#hub/search/request/search-request.ts";
 import { termVectors as vectorsOf } from "#hub/search/term-vectors.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
@@ -57,13 +59,15 @@ export const getRefreshed = operation<{ readonly indices: readonly NamedIndex[];
 );
 
 /** See HostedShards.explain. */
-export const explain = operation<ExplainCall>((host, { targets, body, id }) => {
-  const query = parseQueryBody(body);
-  return withShards(host, targets, (shards) => {
+export const explain = operation<ExplainCall>((host, { targets, body, id }, { signal }) => {
+  const { query, nestedPaths } = parseQueryRequest(body);
+  return withShards(host, targets, async (shards) => {
     const found = findDocument(shards.own, id, host.clock.now());
     if (found === undefined) return NOTHING;
     const { shard, context, segment, doc } = found;
-    const { filter } = shard;
+    const { filter, filterPaths } = shard;
+    const control = new SearchControl(host.clock, signal, undefined);
+    await prepareNested(context, control, nestedPaths, filterPaths);
     const seen = filter === undefined ? query : new BooleanNode({ must: [query], filter: [filter] });
     const explanation = explainQuery(seen, { shard: context, segment, doc, boost: 1 });
     const value: Explained = {

@@ -42,8 +42,7 @@ export function openShards(
       const described = describe(target, index, count, opening);
       for (const { shard, searcher } of opened) {
         const { filter: given, ...rest } = described(shard, order);
-        const filter = given === undefined ? undefined : filterQuery(given);
-        own.push({ ...rest, searcher, ...(filter !== undefined && { filter }) });
+        own.push({ ...rest, searcher, ...(given !== undefined && filterQuery(given)) });
       }
       if (host.seat.count > 1)
         addOthers(host, others, target.uuid, count, (shard) => described(shard, order));

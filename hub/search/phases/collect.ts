@@ -4,7 +4,6 @@
  */
 
 import { mergeTree } from "#hub/search/aggregations/tree/aggregation.ts";
-import { withPauses } from "#hub/search/aggregations/tree/steps.ts";
 import { columnField } from "#hub/search/columns/column-values.ts";
 import { type CollectOptions, collectShard, type ShardResult } from "#hub/search/execute/collect-shard.ts";
 import { type Hit, HitFetcher } from "#hub/search/execute/fetch/fetch-hit.ts";
@@ -22,6 +21,7 @@ import { AppError, toAppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import type { SearchCursor, SearchOptions, SearchShard, ShardFailure } from "./contract.ts";
 import type { PartialResult } from "./partial-result.ts";
+import { prepareNested } from "./prepare-nested.ts";
 
 /** Collects `shards` one after the other. A shard that fails is a failure of the result. Throws cancelled, memory_limit. */
 export async function collectShards(
@@ -82,7 +82,7 @@ class Collector {
     }
   }
 
-  async #collect({ index, shard, searcher, filter, keepsResults }: SearchShard, order: number) {
+  async #collect({ index, shard, searcher, filter, filterPaths, keepsResults }: SearchShard, order: number) {
     const [request, control] = [this.#request, this.#control];
     const context = new ShardContext(index, shard, searcher, this.#nowMs);
     const how: CollectOptions = {
@@ -94,7 +94,7 @@ class Collector {
     const collect = (): Promise<ShardResult> => collectShard(request, context, how, control);
     const keeps = keepsResults !== false && filter === undefined;
     const startMs = performance.now();
-    for (const path of request.nestedPaths) await withPauses(context.scope.prepare(path), control);
+    await prepareNested(context, control, request.nestedPaths, filterPaths);
     const result = await (keeps ? this.#cached(context, collect) : collect());
     const tookMs = performance.now() - startMs;
     const profile = request.profile

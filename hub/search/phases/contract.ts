@@ -17,6 +17,8 @@ export interface SearchShard {
   readonly searcher: Searcher;
   /** The search sees only documents that match it, e.g. those of a filtered alias. */
   readonly filter?: Query;
+  /** Nested objects that `filter` reads, to be made before. */
+  readonly filterPaths?: ReadonlySet<string>;
   /** False: results aren't kept for this shard. */
   readonly keepsResults?: boolean;
   /** Position among all shards of the search, where they are on several hosts; without it that in the list. */

@@ -5,9 +5,9 @@ import { NoneNode } from "#hub/search/execute/nodes/documents.ts";
 import { type IdSlice, IdSliceNode } from "#hub/search/execute/nodes/slice.ts";
 import { QUERIES_BY_NAME } from "#hub/search/parse/queries/all.ts";
 import { QueryParser } from "#hub/search/parse/query-parser.ts";
-import type { Query, SearchedIndex, SearchLimits } from "#hub/search/query/query.ts";
+import type { SearchedIndex, SearchLimits } from "#hub/search/query/query.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
-import type { SearchCursor } from "./contract.ts";
+import type { SearchCursor, SearchShard } from "./contract.ts";
 
 /** What all hosts of a search get alike. */
 export interface SearchDemand {
@@ -57,11 +57,16 @@ export interface ShardFilter {
   readonly slice?: IdSlice;
 }
 
-/** Returns the query of a filter; undefined: all documents. Throws parsing. */
-export function filterQuery({ anyOf: queries, slice }: ShardFilter): Query | undefined {
+/** Returns the query of a filter, none for all documents, and which nested objects it reads. Throws parsing. */
+export function filterQuery({
+  anyOf: queries,
+  slice,
+}: ShardFilter): Pick<SearchShard, "filter" | "filterPaths"> {
   const part = slice === undefined ? undefined : new IdSliceNode(slice);
-  if (queries === undefined) return part;
-  if (queries.length === 0) return new NoneNode();
-  const any = anyOf(queries.map((query) => new QueryParser(QUERIES_BY_NAME).parse(query)));
-  return part === undefined ? any : new BooleanNode({ filter: [any, part] });
+  if (queries === undefined) return part === undefined ? {} : { filter: part };
+  if (queries.length === 0) return { filter: new NoneNode() };
+  const parsers = queries.map(() => new QueryParser(QUERIES_BY_NAME));
+  const any = anyOf(queries.map((query, at) => parsers[at]!.parse(query)));
+  const filterPaths = new Set(parsers.flatMap(({ nestedPaths }) => [...nestedPaths]));
+  return { filter: part === undefined ? any : new BooleanNode({ filter: [any, part] }), filterPaths };
 }

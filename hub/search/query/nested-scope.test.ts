@@ -3,6 +3,9 @@ import { after, test } from "node:test";
 import { threadKernel } from "#hub/engine/kernel/kernel.ts";
 import { nestedCache } from "#hub/engine/segment/nested-cache.ts";
 import { SnapshotReader } from "#hub/engine/segment/snapshot-reader.ts";
+import { collectCount } from "#hub/search/count.ts";
+import { filterQuery } from "#hub/search/phases/search-call.ts";
+import { parseQueryRequest } from "#hub/search/request/search-request.ts";
 import type { AppError } from "#proto/kit/errors.ts";
 import { IndexFixture } from "#test/support/search/shards.ts";
 import { NestedScope } from "./nested-scope.ts";
@@ -51,4 +54,15 @@ test("one search holds nested objects up to a limit", () => {
   const prepare = (maxBytes: number): void => finish(NestedScope.of(shard.searcher, maxBytes).prepare("c"));
   assert.throws(() => prepare(1_000), isFull);
   prepare(10_000_000);
+});
+
+test("what the filter of a shard reads is prepared with pauses too", async () => {
+  forget();
+  const query = { nested: { path: "c", query: { range: { "c.n": { lt: 10 } } } } };
+  const filtered = { ...shard, ...filterQuery({ anyOf: [query] }) };
+  const other = NestedScope.of(shard.searcher).prepare("c");
+  other.next();
+  const counting = collectCount(parseQueryRequest({}), [filtered], new AbortController().signal);
+  other.return();
+  assert.deepEqual(await counting, { count: 10, counted: 1, failures: [] });
 });
