@@ -3,8 +3,9 @@
 import type { ImportReport, IndexResult } from "./import-cluster.ts";
 
 /** Returns whether everything is in the hub. */
-export function isComplete({ definitions, indices }: ImportReport): boolean {
-  return definitions.every(({ error }) => error === undefined) && indices.every(isWhole);
+export function isComplete({ definitions, indices, closed }: ImportReport): boolean {
+  const areDefined = definitions.every(({ error }) => error === undefined);
+  return areDefined && indices.every(isWhole) && closed.length === 0;
 }
 
 /** Returns the report as lines of a table's cells (indices), and lines of text that follow it. */
