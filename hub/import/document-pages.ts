@@ -53,7 +53,11 @@ export async function sequenceEnds(
   const ends = new Map<number, number>();
   for (const { shards } of Object.values(objectAt(stats, "indices")) as JsonObject[])
     for (const [shard, copies] of Object.entries(isObject(shards) ? shards : {})) {
-      const numbers = (copies as JsonObject[]).map((copy) => Number(objectAt(copy, "seq_no")["max_seq_no"]));
+      // Each started copy has all operations up to any copy's global checkpoint, which may lag behind the shard's. A copy
+      // that is still being made has an older one, or none.
+      const numbers = (copies as JsonObject[]).map((copy) =>
+        Number(objectAt(copy, "seq_no")["global_checkpoint"] ?? -1),
+      );
       ends.set(Number(shard), Math.max(...numbers) + 1);
     }
   // What has a number below the end is visible from now on, in every copy of the shard.

@@ -1,9 +1,6 @@
 import assert from "node:assert/strict";
-import { createServer } from "node:http";
-import { text } from "node:stream/consumers";
-import { type TestContext, test } from "node:test";
-import { listen } from "#test/harness/listen.ts";
-import { ClusterClient } from "./cluster-client.ts";
+import { test } from "node:test";
+import { answeringClient } from "#test/harness/answering-client.ts";
 import { retentionRules } from "./import-definitions.ts";
 import { definitionOf, putDefinition } from "./index-definition.ts";
 
@@ -46,29 +43,9 @@ test("definition: several types are refused", () => {
   assert.throws(() => definitionOf({ mappings }, 605), { code: "not_offered", message: /types user, order/ });
 });
 
-/** A hub or cluster that answers each request by `answer`. */
-async function client(
-  t: TestContext,
-  answer: (path: string, body: string) => { status: number; body: object },
-): Promise<ClusterClient> {
-  const server = createServer((request, response) => {
-    void text(request).then((sent) => {
-      const { status, body } = answer(request.url ?? "", sent);
-      response.writeHead(status).end(JSON.stringify(body));
-    });
-  });
-  const made = new ClusterClient({
-    url: await listen(t, server),
-    headers: {},
-    signal: new AbortController().signal,
-  });
-  t.after(() => made.close());
-  return made;
-}
-
 test("types and parameters of fields that a hub refuses are left out one after the other", async (t) => {
   const seen: unknown[] = [];
-  const hub = await client(t, (_path, sent) => {
+  const hub = await answeringClient(t, (_path, sent) => {
     seen.push(JSON.parse(sent));
     const refuse = (reason: string) => ({ status: 400, body: { error: { reason } } });
     if (sent.includes('"join"')) return refuse("field [j]: type [join] is not offered; denormalise");
@@ -96,6 +73,6 @@ test("lifecycle policies become retention rules of the patterns that use them", 
       index_templates: [{ name: "n", index_template: { index_patterns: ["new-*"], template: { settings } } }],
     },
   };
-  const source = await client(t, (path) => ({ status: 200, body: answers[path] ?? {} }));
+  const source = await answeringClient(t, (path) => ({ status: 200, body: answers[path] ?? {} }));
   assert.deepEqual(await retentionRules(source), ["old-* 30d", "new-* 30d"]);
 });

@@ -51,7 +51,7 @@ async function answerTo(
   if (path === `/${name}/_count`) return { count: cluster.size };
   if (path === `/${name}/_refresh`) return {};
   if (path.startsWith(`/${name}/_stats`))
-    return { indices: { [name]: { shards: { 0: [{ seq_no: { max_seq_no: cluster.size - 1 } }] } } } };
+    return { indices: { [name]: { shards: { 0: [{ seq_no: { global_checkpoint: cluster.size - 1 } }] } } } };
   if (path !== `/${name}/_search?preference=_shards:0`) return undefined;
   const { gte, lt } = (JSON.parse(body) as SearchBody).query.range._seq_no;
   cluster.pages.push(gte);
