@@ -73,6 +73,18 @@ export class ClusterClient {
     return (await this.#checked(method, path, body)).body;
   }
 
+  /** Asks once: for a request that has an effect even where its answer gets lost. Throws as `ask`. */
+  async askOnce(method: Method, path: string, body?: JsonObject): Promise<JsonObject> {
+    let answer: ClusterAnswer;
+    try {
+      answer = await this.#once(method, path, body);
+    } catch (error) {
+      this.#options.signal.throwIfAborted();
+      throw this.#unreachable(error);
+    }
+    return this.#accept(answer, path).body;
+  }
+
   /** Returns the list of a 2xx answer. Throws as `ask`. */
   async list(path: string): Promise<readonly unknown[]> {
     return (await this.#checked("GET", path)).list;

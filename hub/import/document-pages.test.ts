@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { type TestContext, test } from "node:test";
 import { answeringClient } from "#test/harness/answering-client.ts";
-import { sequenceEnds } from "./document-pages.ts";
+import { type Page, scrollPages, sequenceEnds } from "./document-pages.ts";
 
 const OK = (body: object) => ({ status: 200, body });
 
@@ -29,4 +29,32 @@ test("a shard is read up to what each copy that may answer has", async (t) => {
       [2, 0],
     ],
   );
+});
+
+/** Reads the pages "0", "1" and "2" from a source that loses its second answer, which it has passed then. */
+async function scrollWithLoss(t: TestContext, mayRepeat: boolean, lost: "reset" | 504): Promise<string[]> {
+  let at = 0;
+  let hasLost = false;
+  const client = await answeringClient(t, (path, _body, method) => {
+    if (method === "DELETE") return OK({});
+    at = path === "/_search/scroll" ? at + 1 : 0;
+    if (at === 1 && !hasLost) {
+      hasLost = true;
+      return lost === "reset" ? undefined : { status: lost, body: {} };
+    }
+    return OK({ _scroll_id: "s", hits: { hits: at > 2 ? [] : [{ _id: String(at), _version: 1 }] } });
+  });
+  const pages: Page[] = [];
+  for await (const page of scrollPages(client, "x", mayRepeat)) pages.push(page);
+  return pages.flatMap(({ documents }) => documents.map(({ id }) => id));
+}
+
+for (const lost of ["reset", 504] as const) {
+  test(`a scroll whose page got lost by ${lost} starts again, without a gap`, async (t) => {
+    assert.deepEqual(await scrollWithLoss(t, true, lost), ["0", "0", "1", "2"]);
+  });
+}
+
+test("a scroll whose documents may not come twice ends where a page got lost", async (t) => {
+  await assert.rejects(scrollWithLoss(t, false, 504), { code: "unavailable", message: /504/ });
 });

@@ -39,6 +39,8 @@ const MAX_PAGE = 10_000;
 const PAGE_BYTES = 4 * 1024 * 1024;
 /** Time that the source keeps a scroll between two pages. */
 const KEEP_ALIVE = "10m";
+/** How often a scroll starts again: a source that ends each one doesn't recover by another. */
+const MAX_SCROLL_RESTARTS = 8;
 
 /**
  * Returns the end of the sequence numbers of each shard, or undefined where they can't be read by: the source has none, or
@@ -88,22 +90,51 @@ export async function* shardPages(client: ClusterClient, range: ShardRange): Asy
   }
 }
 
-/** Yields the documents of an index by scroll. Throws as `ClusterClient.ask`. */
-export async function* scrollPages(client: ClusterClient, index: string): AsyncGenerator<Page> {
+/**
+ * Yields the documents of an index by scroll, some of them twice where a page got lost. `mayRepeat`: whether they may come
+ * twice; without, a lost page throws. Throws as `ClusterClient.ask`.
+ */
+export async function* scrollPages(
+  client: ClusterClient,
+  index: string,
+  mayRepeat: boolean,
+): AsyncGenerator<Page> {
+  for (let restarts = 0; ; restarts++) {
+    const failure = yield* oneScroll(client, index);
+    if (failure === undefined) return;
+    if (!mayRepeat || restarts === MAX_SCROLL_RESTARTS) throw failure;
+  }
+}
+
+/** Yields the documents of one scroll. Returns the failure by which a page got lost. */
+async function* oneScroll(client: ClusterClient, index: string): AsyncGenerator<Page, AppError | undefined> {
   const path = `/${encodeURIComponent(index)}/_search?scroll=${KEEP_ALIVE}`;
   let answer = await client.ask("POST", path, { size: FIRST_PAGE, version: true, sort: ["_doc"] });
   let scroll = answer["_scroll_id"];
   try {
     for (;;) {
       const documents = documentsOf(answer);
-      if (documents.length === 0) return;
+      if (documents.length === 0) return undefined;
       yield { documents, next: undefined };
-      answer = await client.ask("POST", "/_search/scroll", { scroll: KEEP_ALIVE, scroll_id: scroll });
+      // The source may have passed the page that it couldn't deliver: asked again, it gives the one after it.
+      const next = await nextOfScroll(client, scroll);
+      if (next instanceof AppError) return next;
+      answer = next;
       scroll = answer["_scroll_id"] ?? scroll;
     }
   } finally {
     // A scroll that can't be closed ends by itself.
     await client.send("DELETE", "/_search/scroll", { scroll_id: [scroll] }).catch(() => undefined);
+  }
+}
+
+/** Returns the next page's answer, or the failure by which it got lost. */
+async function nextOfScroll(client: ClusterClient, scroll: unknown): Promise<JsonObject | AppError> {
+  try {
+    return await client.askOnce("POST", "/_search/scroll", { scroll: KEEP_ALIVE, scroll_id: scroll });
+  } catch (error) {
+    if (error instanceof AppError && error.code === "unavailable") return error;
+    throw error;
   }
 }
 

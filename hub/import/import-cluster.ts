@@ -115,6 +115,10 @@ async function makeIndex(
   }
 }
 
+/** A rollover in between makes another index of the stream take the same documents once more. */
+const IMPORTED_BEFORE =
+  "an earlier import began to copy it, and without sequence numbers a second one may double its documents; delete the data stream in the hub and import again";
+
 /** Work on one shard, or on one index that is read by scroll. */
 interface Task {
   readonly pages: () => AsyncGenerator<Page>;
@@ -125,30 +129,46 @@ interface Task {
 async function copyAll(options: ImportOptions, made: readonly MadeIndex[]): Promise<IndexResult[]> {
   const { source, hub, signal, clock } = options;
   const copies = new Map<MadeIndex, BulkCopy>();
+  const refusals = new Map<MadeIndex, string>();
   const tasks: Task[] = [];
   let total = 0;
   for (const each of made) {
     if (each.error !== undefined) continue;
     const copy = new BulkCopy(hub, each.target, { clock, signal });
+    const own = await tasksOf(options, each, copy);
+    if (own === undefined) {
+      refusals.set(each, IMPORTED_BEFORE);
+      continue;
+    }
     copies.set(each, copy);
     total += await countOf(source, each.index.name);
-    tasks.push(...(await tasksOf(options, each, copy)));
+    tasks.push(...own);
   }
   await runTasks(options, tasks, total);
   const results: IndexResult[] = [];
-  for (const each of made) results.push(await resultOf(options, each, copies.get(each), made));
+  for (const each of made) {
+    const error = refusals.get(each) ?? each.error;
+    results.push(await resultOf(options, { ...each, error }, copies.get(each), made));
+  }
   return results;
 }
 
+/** Returns the work on an index; undefined where it would write documents a second time. */
 async function tasksOf(
   { source, hub }: ImportOptions,
   { index, target }: MadeIndex,
   copy: BulkCopy,
-): Promise<Task[]> {
+): Promise<Task[] | undefined> {
   const ends = await sequenceEnds(source, index.name);
-  if (ends === undefined)
-    return [{ pages: () => scrollPages(source, index.name), save: () => Promise.resolve(), copy }];
   const position: IndexPosition = await readPosition(hub, index, target.name);
+  if (ends === undefined) {
+    if (target.isStream && position.wasBegun) return undefined;
+    const pages = async function* (): AsyncGenerator<Page> {
+      await position.begin();
+      yield* scrollPages(source, index.name, !target.isStream);
+    };
+    return [{ pages, save: () => Promise.resolve(), copy }];
+  }
   return [...ends].map(([shard, to]) => ({
     pages: () => shardPages(source, { index: index.name, shard, from: position.nextOf(shard), to }),
     save: (next) => position.save(shard, next),

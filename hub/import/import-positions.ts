@@ -15,13 +15,19 @@ export class IndexPosition {
   readonly #id: string;
   readonly #target: string;
   readonly #next: Map<number, number>;
+  /** An earlier import wrote to the target, or was about to. */
+  readonly wasBegun: boolean;
 
-  /** `target`: uuid of the hub's index, which a new index of the name doesn't share. */
-  constructor(hub: ClusterClient, id: string, target: string, next: Map<number, number>) {
+  /**
+   * `target`: uuids of the hub's index, or of those of its data stream, which a new one of the name doesn't share. `next`:
+   * undefined where no import began.
+   */
+  constructor(hub: ClusterClient, id: string, target: string, next: Map<number, number> | undefined) {
     this.#hub = hub;
     this.#id = id;
     this.#target = target;
-    this.#next = next;
+    this.#next = next ?? new Map();
+    this.wasBegun = next !== undefined;
   }
 
   nextOf(shard: number): number {
@@ -31,6 +37,11 @@ export class IndexPosition {
   /** Notes that the hub has the documents of `shard` below `next`. Throws as `ClusterClient.ask`. */
   async save(shard: number, next: number): Promise<void> {
     this.#next.set(shard, next);
+    await this.begin();
+  }
+
+  /** Notes that an import has begun. Throws as `ClusterClient.ask`. */
+  async begin(): Promise<void> {
     const body = { target: this.#target, next: JSON.stringify([...this.#next]) };
     await this.#hub.ask("PUT", `/${INDEX}/_doc/${encodeURIComponent(this.#id)}`, body);
   }
@@ -43,14 +54,13 @@ export async function readPosition(
   target: string,
 ): Promise<IndexPosition> {
   const answer = await hub.find(`/${encodeURIComponent(target)}/_settings`);
-  // A data stream is what its indices are; the first has its age.
   const uuids = Object.values(answer ?? {}).map((one) =>
     isObject(one) ? String(flatSettings(one["settings"])["uuid"] as string) : "",
   );
-  const uuid = uuids.toSorted()[0] ?? "";
   const saved = await hub.find(`/${INDEX}/_doc/${encodeURIComponent(index.uuid)}`);
   const { target: of, next } = isObject(saved?.["_source"]) ? saved["_source"] : {};
-  const isSame = of === uuid && typeof next === "string";
-  const entries = isSame ? (JSON.parse(next) as [number, number][]) : [];
-  return new IndexPosition(hub, index.uuid, uuid, new Map(entries));
+  // A data stream gets new indices and loses old ones; it is another one when none is left.
+  const isSame = typeof of === "string" && of.split(",").some((uuid) => uuids.includes(uuid));
+  const entries = isSame && typeof next === "string" ? (JSON.parse(next) as [number, number][]) : undefined;
+  return new IndexPosition(hub, index.uuid, uuids.join(","), entries && new Map(entries));
 }
