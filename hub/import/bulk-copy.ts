@@ -22,6 +22,8 @@ const MAX_BODY_BYTES = 8 * 1024 * 1024;
 const MAX_REASONS = 5;
 /** Documents that the hub has no capacity for are sent again after these pauses. */
 const RETRY_PAUSES_MS = [500, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000];
+/** Documents went through the pipelines of their index before the source stored them. */
+const PATH = "/_bulk?pipeline=_none";
 const CONFLICT = 409;
 const CREATED_BELOW = 300;
 const isBusy = (status: number): boolean => status === 429 || status >= 500;
@@ -74,7 +76,7 @@ export class BulkCopy {
   async #send(documents: readonly SourceDocument[], lines: readonly string[]): Promise<void> {
     let waiting = lines.map((_line, at) => at);
     for (let attempt = 0; waiting.length > 0; attempt++) {
-      const answer = await this.#hub.ask("POST", "/_bulk", waiting.map((at) => lines[at]!).join(""));
+      const answer = await this.#hub.ask("POST", PATH, waiting.map((at) => lines[at]!).join(""));
       const items = Array.isArray(answer["items"]) ? (answer["items"] as JsonObject[]) : [];
       if (items.length !== waiting.length)
         throw new AppError("unavailable", "the hub answered for other documents than it was sent");

@@ -8,6 +8,7 @@ import { AppError } from "#proto/kit/errors.ts";
 import { BulkCopy, type CopyCounts } from "./bulk-copy.ts";
 import type { ClusterClient } from "./cluster-client.ts";
 import { type Page, scrollPages, sequenceEnds, shardPages } from "./document-pages.ts";
+import { takeOffFinalPipelines } from "./final-pipelines.ts";
 import {
   type DefinitionResult,
   importPipelines,
@@ -144,7 +145,16 @@ async function copyAll(options: ImportOptions, made: readonly MadeIndex[]): Prom
     total += await countOf(source, each.index.name);
     tasks.push(...own);
   }
-  await runTasks(options, tasks, total);
+  const copied = [...copies.keys()].map(({ index, target }) => ({
+    target: target.name,
+    settings: index.definition["settings"],
+  }));
+  const setFinalPipelines = await takeOffFinalPipelines(hub, copied);
+  try {
+    await runTasks(options, tasks, total);
+  } finally {
+    await setFinalPipelines();
+  }
   const results: IndexResult[] = [];
   for (const each of made) {
     const error = refusals.get(each) ?? each.error;

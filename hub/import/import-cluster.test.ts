@@ -1,0 +1,91 @@
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import type { JsonObject } from "#proto/kit/json.ts";
+import { answeringClient } from "#test/harness/answering-client.ts";
+import { StillClock } from "#test/support/kit/still-clock.ts";
+import type { ClusterClient } from "./cluster-client.ts";
+import { type ImportReport, importCluster } from "./import-cluster.ts";
+
+const NAME = ".ds-s-000001";
+
+function importOf(source: ClusterClient, hub: ClusterClient): Promise<ImportReport> {
+  return importCluster({
+    source,
+    hub,
+    patterns: [],
+    parts: new Set(["indices", "documents"] as const),
+    rate: Infinity,
+    parallel: 1,
+    clock: new StillClock(),
+    signal: new AbortController().signal,
+    progress: () => undefined,
+  });
+}
+
+/** A source without sequence numbers, whose data stream `s` has one document and a final pipeline. */
+function streamSource(t: TestContext): Promise<ClusterClient> {
+  const settings = { index: { uuid: "u", default_pipeline: "first", final_pipeline: "last" } };
+  const answers: Record<string, JsonObject | JsonObject[]> = {
+    "/": { version: { number: "7.17.9" } },
+    [`/${NAME}`]: { [NAME]: { settings, data_stream: "s" } },
+    [`/${NAME}/_count`]: { count: 1 },
+    [`/${NAME}/_search?scroll=10m`]: { _scroll_id: "1", hits: { hits: [{ _id: "a", _source: {} }] } },
+  };
+  return answeringClient(t, (path) => {
+    if (path.startsWith("/_cat/indices")) return { status: 200, body: [{ index: NAME, status: "open" }] };
+    return { status: 200, body: answers[path] ?? {} };
+  });
+}
+
+/** A hub that has the data stream `s`, and what changed it. */
+async function streamHub(t: TestContext): Promise<{ client: ClusterClient; final: string; calls: string[] }> {
+  const hub = { calls: [] as string[], final: "last" };
+  let position: unknown;
+  const answerTo = (path: string, sent: string, method: string): object => {
+    if (path === "/") return { version: { number: "7.17.9" } };
+    if (path.endsWith("/_count")) return { count: 1 };
+    if (path.startsWith("/.tailrace-import/")) {
+      if (method === "PUT") position = JSON.parse(sent);
+      return position === undefined ? {} : { _source: position };
+    }
+    if (path === "/s/_settings" && method === "PUT") {
+      hub.final = (JSON.parse(sent) as { index: { final_pipeline: string } }).index.final_pipeline;
+      hub.calls.push(`final ${hub.final}`);
+    }
+    if (path.startsWith("/_bulk")) {
+      hub.calls.push(path);
+      return { items: [{ create: { status: 201 } }] };
+    }
+    return { ".ds-s-1": { settings: { index: { uuid: "h", final_pipeline: hub.final } } } };
+  };
+  const client = await answeringClient(t, (path, sent, method) => ({
+    status: 200,
+    body: answerTo(path, sent, method),
+  }));
+  return Object.assign(hub, { client });
+}
+
+const COPIED = ["final _none", "/_bulk?pipeline=_none", "final last"];
+
+test("documents are copied around all pipelines, and the final one is set again", async (t) => {
+  const hub = await streamHub(t);
+  await importOf(await streamSource(t), hub.client);
+  assert.deepEqual(hub.calls, COPIED);
+});
+
+test("a final pipeline that an interrupted import took off is set again", async (t) => {
+  const hub = await streamHub(t);
+  hub.final = "_none";
+  await importOf(await streamSource(t), hub.client);
+  assert.deepEqual(hub.calls, COPIED);
+});
+
+test("a data stream read by scroll isn't imported a second time", async (t) => {
+  const source = await streamSource(t);
+  const hub = await streamHub(t);
+  const first = await importOf(source, hub.client);
+  assert.equal(first.indices[0]!.error, undefined);
+  const { indices } = await importOf(source, hub.client);
+  assert.match(indices[0]!.error ?? "", /delete the data stream in the hub and import again/);
+  assert.deepEqual(hub.calls, COPIED);
+});
