@@ -113,6 +113,8 @@ function parseCommitted(bytes: Buffer): Committed {
     readonly v: number;
     readonly generations?: Readonly<Record<string, number>>;
   };
+  // A manifest has a checksum of the same form.
+  if (!Number.isInteger(v)) throw new AppError("data_corrupt", "the file holds no committed position");
   if (v > POSITION_VERSION)
     throw new AppError(
       "data_corrupt",
