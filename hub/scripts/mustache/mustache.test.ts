@@ -41,6 +41,29 @@ test("sections that write nothing end, too", () => {
   assert.throws(() => template({ l: Array.from({ length: 10_000 }, () => 1) }), /at most 200000 steps/);
 });
 
+test("each turn of a section counts what it costs, also where the text is thrown away", () => {
+  const list = Array.from({ length: 100_000 }, () => 1);
+  const big = "x".repeat(500_000);
+  const rows: readonly (readonly [template: string, params: Record<string, unknown>])[] = [
+    ["{{#list}}{{#join}}{{#toJson}}big{{/toJson}}{{/join}}{{/list}}", { big, list }],
+    ["{{#list}}{{#toJson}}{{#toJson}}big{{/toJson}}{{/toJson}}{{/list}}", { big: list, list }],
+    ["{{#list}}{{#join}}{{none}} {{/join}}{{#join}}big{{/join}}{{/list}}", { big: list, list }],
+    [`{{#list}}{{${"x.".repeat(400)}x}}{{/list}}`, { list }],
+    [`{{#join delimiter='${"-".repeat(900)}'}}list{{/join delimiter='${"-".repeat(900)}'}}`, { list }],
+  ];
+  for (const [template, params] of rows)
+    assert.throws(() => compileMustache(template)(params), { code: "request_invalid" }, template.slice(0, 60));
+});
+
+test("names are at most 1000 characters long, also those that are rendered", () => {
+  const long = "x.".repeat(501);
+  for (const tag of [`{{${long}}}`, `{{{${long}}}}`, `{{#${long}}}{{/${long}}}`, `{{^${long}}}{{/${long}}}`])
+    assert.throws(() => compileMustache(tag), /at most 1000 characters/, tag.slice(0, 4));
+  const rendered = compileMustache("{{#toJson}}{{long}}{{/toJson}}");
+  assert.throws(() => rendered({ long }), /at most 1000 characters/);
+  assert.equal(compileMustache(`{{! ${long} }}a`)({}), "a");
+});
+
 test("only what params hold themselves is seen", () => {
   for (const name of ["__proto__", "constructor", "a.constructor.name", "l.push", "l.length", "toString"])
     assert.equal(compileMustache(`{{${name}}}`)({ a: {}, l: [1] }), "", name);

@@ -16,15 +16,29 @@ const MAX_OUTPUT = 1_000_000;
 /** Texts, variables and turns of sections that are rendered for one text. */
 const MAX_STEPS = 200_000;
 
+/** Characters that all parts of a template may make together, those that a function reads included. */
+const MAX_WORK = 4 * MAX_OUTPUT;
+
+/** Longest name of a variable or section, characters. */
+const MAX_NAME = 1_000;
+
+/** Parts of a path that are looked up in one step. */
+const PARTS_A_STEP = 4;
+
 /** A compiled template: makes a text of params. Throws request_invalid where it gets too long. */
 export type MustacheTemplate = (params: JsonObject) => string;
 
+/** The parts of "a.b.0"; none for ".", the innermost scope. */
+type Path = readonly string[];
+
 type Node =
   | { readonly kind: "text"; readonly text: string }
-  | { readonly kind: "variable"; readonly name: string; readonly escaped: boolean }
+  | { readonly kind: "variable"; readonly path: Path; readonly escaped: boolean }
   | {
       readonly kind: "section";
-      readonly name: string;
+      readonly path: Path;
+      /** The function that the section calls, if it calls one. */
+      readonly call: TemplateFunction | undefined;
       readonly inverted: boolean;
       readonly children: readonly Node[];
     };
@@ -45,21 +59,30 @@ function fault(message: string): AppError {
 
 class Output {
   text = "";
-  readonly #steps: { count: number };
+  readonly #spent: { steps: number; characters: number };
 
-  /** `parent`: whose steps are counted along. */
+  /** `parent`: whose steps and characters are counted along. */
   constructor(parent?: Output) {
-    this.#steps = parent === undefined ? { count: 0 } : parent.#steps;
+    this.#spent = parent === undefined ? { steps: 0, characters: 0 } : parent.#spent;
   }
 
   /** Counts a node or a turn of a section, which may write nothing. */
-  step(): void {
-    if (++this.#steps.count > MAX_STEPS) throw fault(`a template may take at most ${MAX_STEPS} steps`);
+  step(count = 1): void {
+    this.#spent.steps += count;
+    if (this.#spent.steps > MAX_STEPS) throw fault(`a template may take at most ${MAX_STEPS} steps`);
+  }
+
+  /** Counts characters that are made, whether or not the text has them in the end. */
+  work(characters: number): void {
+    this.#spent.characters += characters;
+    if (this.#spent.characters > MAX_WORK)
+      throw fault(`a template may make at most ${MAX_WORK} characters in all its parts`);
   }
 
   add(part: string): void {
     this.text += part;
     if (this.text.length > MAX_OUTPUT) throw fault(`a template may make at most ${MAX_OUTPUT} characters`);
+    this.work(part.length);
   }
 }
 
@@ -136,14 +159,15 @@ class Parser {
       case "^":
         return {
           kind: "section",
-          name: rest,
+          path: pathOf(rest),
+          call: mark === "^" ? undefined : functionOf(rest),
           inverted: mark === "^",
           children: this.#nodes(rest, depth + 1),
         };
       case "&":
-        return { kind: "variable", name: rest, escaped: false };
+        return { kind: "variable", path: pathOf(rest), escaped: false };
       default:
-        return { kind: "variable", name: tag, escaped: true };
+        return { kind: "variable", path: pathOf(tag), escaped: true };
     }
   }
 
@@ -164,7 +188,7 @@ function render(nodes: readonly Node[], scopes: readonly unknown[], output: Outp
     if (node.kind === "text") output.add(node.text);
     else if (node.kind === "section") renderSection(node, scopes, output);
     else {
-      const text = valueText(lookUp(node.name, scopes));
+      const text = valueText(lookUp(node.path, scopes, output));
       output.add(node.escaped ? JSON.stringify(text).slice(1, -1) : text);
     }
   }
@@ -176,18 +200,17 @@ function valueText(value: unknown): string {
 }
 
 function renderSection(
-  { name, inverted, children }: Extract<Node, { kind: "section" }>,
+  { path, call, inverted, children }: Extract<Node, { kind: "section" }>,
   scopes: readonly unknown[],
   output: Output,
 ): void {
-  const call = inverted ? undefined : functionOf(name);
   if (call !== undefined) {
     const inner = new Output(output);
     render(children, scopes, inner);
-    output.add(call(inner.text, scopes));
+    output.add(call(inner.text, scopes, output));
     return;
   }
-  const value = lookUp(name, scopes);
+  const value = lookUp(path, scopes, output);
   if (inverted) {
     if (isEmpty(value)) render(children, scopes, output);
     return;
@@ -204,10 +227,16 @@ function isEmpty(value: unknown): boolean {
   return Array.isArray(value) && value.length === 0;
 }
 
-/** Returns the value at "a.b.0"; "." is the innermost scope. */
-function lookUp(name: string, scopes: readonly unknown[]): unknown {
-  if (name === ".") return scopes.at(-1);
-  const [first = "", ...rest] = name.split(".");
+/** Throws request_invalid for a name that is too long. */
+function pathOf(name: string): Path {
+  if (name.length > MAX_NAME) throw fault(`a name may have at most ${MAX_NAME} characters`);
+  return name === "." ? [] : name.split(".");
+}
+
+/** Returns the value at a path. */
+function lookUp([first, ...rest]: Path, scopes: readonly unknown[], output: Output): unknown {
+  if (first === undefined) return scopes.at(-1);
+  output.step(Math.floor(rest.length / PARTS_A_STEP));
   for (let at = scopes.length - 1; at >= 0; at--) {
     const found = memberOf(scopes[at], first);
     if (found !== undefined) return rest.reduce(memberOf, found);
@@ -221,19 +250,34 @@ function memberOf(value: unknown, name: string): unknown {
   return isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
 }
 
-type TemplateFunction = (inside: string, scopes: readonly unknown[]) => string;
+type TemplateFunction = (inside: string, scopes: readonly unknown[], output: Output) => string;
 
 /** Returns the function that a section's name calls. */
 function functionOf(name: string): TemplateFunction | undefined {
-  if (name === "toJson") return (path, scopes) => JSON.stringify(toJson(lookUp(path.trim(), scopes) ?? null));
+  if (name === "toJson")
+    return (path, scopes, output) => {
+      const text = JSON.stringify(toJson(lookUp(pathOf(path.trim()), scopes, output) ?? null));
+      output.work(text.length);
+      return text;
+    };
   if (name === "url") return (text) => encoded(text);
   const join = /^join(?:\s+delimiter='(.*)')?$/.exec(name);
   if (join === null) return undefined;
   const [, delimiter = ","] = join;
-  return (path, scopes) => {
-    const value = lookUp(path.trim(), scopes);
-    return Array.isArray(value) ? value.map(valueText).join(delimiter) : valueText(value);
+  return (path, scopes, output) => {
+    const value = lookUp(pathOf(path.trim()), scopes, output);
+    return Array.isArray(value) ? joined(value, delimiter, output) : valueText(value);
   };
+}
+
+function joined(values: readonly unknown[], delimiter: string, output: Output): string {
+  let text = "";
+  for (const [at, value] of values.entries()) {
+    const part = (at === 0 ? "" : delimiter) + valueText(value);
+    output.work(1 + part.length);
+    text += part;
+  }
+  return text;
 }
 
 /** As java.net.URLEncoder writes it: a blank is "+". */

@@ -16,6 +16,9 @@ import { SEARCH_PARAMS } from "./search-params.ts";
 /** Keys of a request. */
 const KEYS: readonly string[] = ["id", "source", "inline", "params", "explain", "profile", "lang"];
 
+/** A template makes at most a million characters: of larger params it could use little. */
+const TEMPLATE_BODY_BYTES = 1024 * 1024;
+
 export function templateSearchRoutes(parts: ApiContext, scrolls: ScrollContexts): Route[] {
   return [
     {
@@ -23,6 +26,7 @@ export function templateSearchRoutes(parts: ApiContext, scrolls: ScrollContexts)
       paths: ["/_search/template", "/{index}/_search/template", "/{index}/{type}/_search/template"],
       params: [...SEARCH_PARAMS, "profile"],
       action: "search",
+      maxBodyBytes: TEMPLATE_BODY_BYTES,
       summary: "Searches by a template and its params.",
       handle: (request) => answerSearch(parts, scrolls, request, searchOf(parts, request.requiredObject())),
     },
@@ -44,6 +48,7 @@ export function templateSearchRoutes(parts: ApiContext, scrolls: ScrollContexts)
       paths: ["/_render/template", "/_render/template/{id}"],
       params: [],
       action: "search",
+      maxBodyBytes: TEMPLATE_BODY_BYTES,
       summary: "Shows the search that a template makes.",
       handle: (request) => render(parts, request),
     },
@@ -109,9 +114,17 @@ function parseRendered(text: string): unknown {
 
 /** Whether a JSON text ends inside of an object, list or string. */
 function isCutOff(text: string): boolean {
-  const bare = text.replace(/"(?:[^"\\]|\\.)*"/gs, "");
-  const count = (marks: RegExp): number => bare.match(marks)?.length ?? 0;
-  return bare.includes('"') || count(/[[{]/g) > count(/[\]}]/g);
+  let depth = 0;
+  let isInString = false;
+  // A loop, as an expression would look for the end of each quoted part again.
+  for (let at = 0; at < text.length; at++) {
+    const char = text[at]!;
+    if (isInString && char === "\\") at++;
+    else if (char === '"') isInString = !isInString;
+    else if (!isInString && "[{".includes(char)) depth++;
+    else if (!isInString && "]}".includes(char)) depth--;
+  }
+  return isInString || depth > 0;
 }
 
 function templateOf({ scripts }: ApiContext, { id, source, inline }: JsonObject): string {
