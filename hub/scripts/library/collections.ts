@@ -11,6 +11,7 @@ import {
   type Methods,
   print,
   ScriptObject,
+  weigh,
 } from "#hub/scripts/values/values.ts";
 import { bounded, equalsMethod, orderOf } from "./strings.ts";
 
@@ -57,7 +58,22 @@ export function positionIn(list: readonly unknown[], index: unknown): number {
   throw new ScriptException("IndexOutOfBoundsException", `Index: ${given}, Size: ${list.length}`);
 }
 
-const has = (list: readonly unknown[], value: unknown): boolean => list.some((each) => equals(each, value));
+/** Spends what it costs to walk through the list. */
+function has(list: readonly unknown[], value: unknown, context: CallContext): boolean {
+  context.spend(1 + (list.length >> 3));
+  return list.some((each) => equals(each, value, context));
+}
+
+function hasInSet(self: Set<unknown>, value: unknown, context: CallContext): boolean {
+  if (self.has(value)) return true;
+  // Only numbers, chars and objects are equal to others than themselves; a char only to a text of one character.
+  const isItself = typeof value === "boolean" || (typeof value === "string" && value.length !== 1);
+  return !isItself && has([...self], value, context);
+}
+
+function sizeOf(self: unknown): number {
+  return self instanceof Set ? self.size : membersOf(self).length;
+}
 
 function walk<T>(self: unknown, context: CallContext, use: (members: unknown[]) => T): T {
   const members = membersOf(self);
@@ -74,15 +90,15 @@ function callEach(self: unknown, callable: unknown, context: CallContext, result
 
 /** What lists and sets share. */
 const COLLECTION: { [name: string]: Method; toString: Method } = {
-  size: (self) => membersOf(self).length,
-  isEmpty: (self) => membersOf(self).length === 0,
+  size: sizeOf,
+  isEmpty: (self) => sizeOf(self) === 0,
   iterator: (self) => new ScriptIterator([...membersOf(self)], self),
   stream: (self) => [...membersOf(self)],
   asList: (self) => [...membersOf(self)],
   toArray: (self) => [...membersOf(self)],
-  contains: (self, [value], context) => walk(self, context, (members) => has(members, value)),
+  contains: (self, [value], context) => walk(self, context, (members) => has(members, value, context)),
   containsAll: (self, [other], context) =>
-    walk(self, context, (members) => membersOf(other).every((each) => has(members, each))),
+    walk(self, context, (members) => membersOf(other).every((each) => has(members, each, context))),
   forEach: (self, [each], context) => callEach(self, each, context, null),
   each: (self, [each], context) => callEach(self, each, context, self),
   map: (self, [change], context) => walk(self, context, (members) => members.map((one) => call(change, one))),
@@ -93,7 +109,9 @@ const COLLECTION: { [name: string]: Method; toString: Method } = {
   mapToDouble: (self, [change], context) =>
     walk(self, context, (members) => members.map((one) => new Decimal(toDouble(call(change, one))))),
   flatMap: (self, [change], context) =>
-    walk(self, context, (members) => members.flatMap((one) => membersOf(call(change, one)))),
+    walk(self, context, (members) =>
+      members.flatMap((one) => counted(membersOf(call(change, one)), context)),
+    ),
   filter: (self, [test], context) =>
     walk(self, context, (members) => members.filter((one) => call(test, one) === true)),
   findAll: (self, [test], context) =>
@@ -121,10 +139,7 @@ const COLLECTION: { [name: string]: Method; toString: Method } = {
   sum: (self, _, context) => walk(self, context, sum),
   average: (self, _, context) =>
     walk(self, context, (members) => new Decimal(toDouble(sum(members)) / members.length)),
-  distinct: (self, _, context) =>
-    walk(self, context, (members) =>
-      members.filter((one, at) => members.findIndex((each) => equals(each, one)) === at),
-    ),
+  distinct: (self, _, context) => walk(self, context, (members) => distinct(members, context)),
   sorted: (self, [comparator], context) =>
     walk(self, context, (members) => [...members].sort(orderOf(comparator))),
   limit: (self, [count]) => membersOf(self).slice(0, toInteger(count)),
@@ -132,9 +147,7 @@ const COLLECTION: { [name: string]: Method; toString: Method } = {
   reduce: (self, [start, join], context) =>
     walk(self, context, (members) => members.reduce((all, one) => call(join, all, one), start)),
   join: (self, [separator], context) =>
-    walk(self, context, (members) =>
-      bounded(members.map((one) => print(one)).join(String(separator)), context),
-    ),
+    walk(self, context, (members) => joined(members, print(separator), context)),
   max: (self, [order], context) =>
     walk(self, context, (members) => [...members].sort(orderOf(order)).at(-1) ?? null),
   min: (self, [order], context) =>
@@ -142,9 +155,33 @@ const COLLECTION: { [name: string]: Method; toString: Method } = {
   groupBy: (self, [change], context) =>
     walk(self, context, (members) => grouped(members, (one) => call(change, one))),
   toString: (self) => print(self),
-  hashCode: (self) => membersOf(self).length,
+  hashCode: sizeOf,
   equals: equalsMethod,
 };
+
+/** Spends a step for each member of a list that becomes part of another. */
+function counted(members: readonly unknown[], context: CallContext): readonly unknown[] {
+  context.spend(members.length);
+  return members;
+}
+
+/** Texts and numbers of documents are equal to themselves alone; others are compared with all before them. */
+function distinct(members: readonly unknown[], context: CallContext): unknown[] {
+  if (members.every((one) => typeof one === "string" || Number.isSafeInteger(one)))
+    return [...new Set(members)];
+  return members.filter((one, at) => {
+    const first = members.findIndex((each) => equals(each, one, context));
+    context.spend(first >> 3);
+    return first === at;
+  });
+}
+
+/** Joins what members print. Spends for the separators before there are any. */
+export function joined(members: readonly unknown[], separator: string, context: CallContext): string {
+  weigh(members, context);
+  context.spend((members.length * separator.length) >> 6);
+  return bounded(members.map((one) => print(one)).join(separator), context);
+}
 
 function sum(members: readonly unknown[]): unknown {
   const total = members.reduce<number>((all, one) => all + toDouble(one), 0);
@@ -192,11 +229,13 @@ export const LIST_METHODS: Methods = new Map(
     add: (self: unknown[], values: readonly unknown[], context: CallContext) => {
       grow(self.length, context);
       if (values.length === 1) return self.push(values[0]) > 0;
+      context.spend(self.length >> 7);
       self.splice(toInteger(values[0]), 0, values[1]);
       return null;
     },
     addAll: (self: unknown[], [other]: readonly unknown[], context: CallContext) => {
       // A copy: a list may be added to itself.
+      context.spend(sizeOf(other) >> 3);
       for (const each of membersOf(other).slice()) {
         grow(self.length, context);
         self.push(each);
@@ -206,16 +245,16 @@ export const LIST_METHODS: Methods = new Map(
     remove: (self: unknown[], [what]: readonly unknown[], context: CallContext) => {
       context.spend(self.length >> 4);
       if (typeof what === "number") return self.splice(strictPosition(self, what), 1)[0];
-      const at = self.findIndex((each) => equals(each, what));
+      const at = self.findIndex((each) => equals(each, what, context));
       if (at >= 0) self.splice(at, 1);
       return at >= 0;
     },
     removeIf: (self: unknown[], [test]: readonly unknown[], context: CallContext) =>
       keepOnly(self, (each) => call(test, each) !== true, context),
     removeAll: (self: unknown[], [other]: readonly unknown[], context: CallContext) =>
-      keepOnly(self, (each) => !has(membersOf(other), each), context),
+      keepOnly(self, (each) => !has(membersOf(other), each, context), context),
     retainAll: (self: unknown[], [other]: readonly unknown[], context: CallContext) =>
-      keepOnly(self, (each) => has(membersOf(other), each), context),
+      keepOnly(self, (each) => has(membersOf(other), each, context), context),
     replaceAll: (self: unknown[], [change]: readonly unknown[], context: CallContext) => {
       context.spend(self.length);
       for (let at = 0; at < self.length; at++) self[at] = call(change, self[at]);
@@ -225,9 +264,10 @@ export const LIST_METHODS: Methods = new Map(
       self.length = 0;
       return null;
     },
-    indexOf: (self: unknown[], [value]: readonly unknown[]) => self.findIndex((each) => equals(each, value)),
-    lastIndexOf: (self: unknown[], [value]: readonly unknown[]) =>
-      self.findLastIndex((each) => equals(each, value)),
+    indexOf: (self: unknown[], [value]: readonly unknown[], context: CallContext) =>
+      self.findIndex((each) => equals(each, value, context)),
+    lastIndexOf: (self: unknown[], [value]: readonly unknown[], context: CallContext) =>
+      self.findLastIndex((each) => equals(each, value, context)),
     subList: (self: unknown[], [from, to]: readonly unknown[]) => self.slice(toInteger(from), toInteger(to)),
     sort: (self: unknown[], [comparator]: readonly unknown[], context: CallContext) => {
       context.spend(self.length);
@@ -257,7 +297,8 @@ function keepOnly(list: unknown[], test: (value: unknown) => boolean, context: C
 export const SET_METHODS: Methods = new Map(
   Object.entries({
     ...COLLECTION,
-    contains: (self: Set<unknown>, [value]: readonly unknown[]) => self.has(value) || has([...self], value),
+    contains: (self: Set<unknown>, [value]: readonly unknown[], context: CallContext) =>
+      hasInSet(self, value, context),
     add: (self: Set<unknown>, [value]: readonly unknown[], context: CallContext) => {
       grow(self.size, context);
       const isNew = !self.has(value);
@@ -266,6 +307,7 @@ export const SET_METHODS: Methods = new Map(
     },
     addAll: (self: Set<unknown>, [other]: readonly unknown[], context: CallContext) => {
       const before = self.size;
+      context.spend(sizeOf(other) >> 3);
       for (const each of membersOf(other)) {
         grow(self.size, context);
         self.add(each);

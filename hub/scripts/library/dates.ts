@@ -162,7 +162,7 @@ function withLocal(self: DateTime, change: (local: Date) => void): DateTime {
 
 /** Returns the zone of a name or constant. Throws DateTimeException. */
 export function zoneOf(value: unknown): TimeZone {
-  const name = String(value);
+  const name = print(value);
   const zone = name === "Z" ? UTC : findTimeZone(name);
   if (zone === undefined) throw new ScriptException("DateTimeException", `Unknown time-zone ID: ${name}`);
   return zone;
@@ -176,10 +176,19 @@ function format(self: DateTime, pattern: string): string {
 /** Compiled patterns; a script has few. */
 const printers = new Map<string, (timeMs: number) => string>();
 const MAX_PRINTERS = 100;
+/** Longest pattern, characters. */
+const MAX_PATTERN = 200;
+/** Longest text of a date with its zone, characters. */
+const MAX_DATE = 100;
 
 function printerOf(pattern: string): (timeMs: number) => string {
   const known = printers.get(pattern);
   if (known !== undefined) return known;
+  if (pattern.length > MAX_PATTERN)
+    throw new ScriptException(
+      "IllegalArgumentException",
+      `a date's pattern has at most ${MAX_PATTERN} characters`,
+    );
   if (printers.size >= MAX_PRINTERS) printers.clear();
   const printer = compilePrinter(pattern, JODA);
   printers.set(pattern, printer);
@@ -338,7 +347,12 @@ const ISO_ZONE = /(?:Z|[+-]\d{2}:?\d{2})(?:\[[^\]]+\])?$/;
 
 /** Reads ISO 8601. Throws DateTimeParseException. */
 export function parseDate(value: unknown, zone: TimeZone = UTC): DateTime {
-  const text = String(value);
+  const text = print(value);
+  if (text.length > MAX_DATE)
+    throw new ScriptException(
+      "DateTimeParseException",
+      "a date that is too long could not be parsed at index 0",
+    );
   const found = ISO_ZONE.exec(text);
   const timeMs = Date.parse(
     found === null ? `${text.includes("T") ? text : `${text}T00:00:00`}Z` : text.replace(/\[.*$/, ""),

@@ -9,6 +9,7 @@ import {
   type Methods,
   print,
   ScriptObject,
+  weigh,
 } from "#hub/scripts/values/values.ts";
 import { type AnyMap, grouped, grow, ScriptIterator } from "./collections.ts";
 import { equalsMethod } from "./strings.ts";
@@ -81,6 +82,10 @@ class Entry extends ScriptObject {
     else delete this.map[keyText(this.key)];
   }
 
+  override parts(): readonly unknown[] {
+    return [this.key, this.value];
+  }
+
   override toString(): string {
     return `${print(this.key)}=${print(this.value)}`;
   }
@@ -103,6 +108,19 @@ function entries(map: AnyMap, context: CallContext): Entry[] {
   const pairs = entriesOf(map);
   context.spend(pairs.length);
   return pairs.map(([key, value]) => new Entry(map, key, value));
+}
+
+/** Names of documents are listed to be counted. */
+function sizeMethod(map: AnyMap, _: readonly unknown[], context: CallContext): number {
+  const size = sizeOf(map);
+  if (!(map instanceof Map)) context.spend(size >> 3);
+  return size;
+}
+
+function sortedKeys(map: AnyMap, context: CallContext): unknown[] {
+  const keys = entries(map, context).map(({ key }) => key);
+  weigh(keys, context);
+  return keys.sort(compare);
 }
 
 function call(callable: unknown, ...values: unknown[]): unknown {
@@ -129,7 +147,9 @@ export const MAP_METHODS: Methods = new Map(
       return before;
     },
     putAll: (self: AnyMap, [other]: readonly unknown[], context: CallContext) => {
-      for (const [key, value] of entriesOf(other as AnyMap)) write(self, key, value, context);
+      const pairs = entriesOf(other as AnyMap);
+      context.spend(pairs.length >> 3);
+      for (const [key, value] of pairs) write(self, key, value, context);
       return null;
     },
     computeIfAbsent: (self: AnyMap, [key, make]: readonly unknown[], context: CallContext) => {
@@ -154,9 +174,10 @@ export const MAP_METHODS: Methods = new Map(
     remove: (self: AnyMap, [key]: readonly unknown[]) => remove(self, key),
     containsKey: (self: AnyMap, [key]: readonly unknown[]) => hasKey(self, key),
     containsValue: (self: AnyMap, [value]: readonly unknown[], context: CallContext) =>
-      entries(self, context).some((entry) => equals(entry.value, value)),
-    size: (self: AnyMap) => sizeOf(self),
-    isEmpty: (self: AnyMap) => sizeOf(self) === 0,
+      entries(self, context).some((entry) => equals(entry.value, value, context)),
+    size: sizeMethod,
+    isEmpty: (self: AnyMap, values: readonly unknown[], context: CallContext) =>
+      sizeMethod(self, values, context) === 0,
     keySet: (self: AnyMap, _: readonly unknown[], context: CallContext) =>
       new Set(entries(self, context).map(({ key }) => key)),
     values: (self: AnyMap, _: readonly unknown[], context: CallContext) =>
@@ -200,21 +221,19 @@ export const MAP_METHODS: Methods = new Map(
       for (const { key } of gone) remove(self, key);
       return gone.length > 0;
     },
-    clear: (self: AnyMap) => {
-      for (const [key] of entriesOf(self)) remove(self, key);
+    clear: (self: AnyMap, _: readonly unknown[], context: CallContext) => {
+      for (const { key } of entries(self, context)) remove(self, key);
       return null;
     },
-    firstKey: (self: AnyMap) =>
-      entriesOf(self)
-        .map(([key]) => key)
-        .sort(compare)[0] ?? null,
-    lastKey: (self: AnyMap) =>
-      entriesOf(self)
-        .map(([key]) => key)
-        .sort(compare)
-        .at(-1) ?? null,
-    toString: (self: AnyMap) => print(self),
-    hashCode: (self: AnyMap) => sizeOf(self),
+    firstKey: (self: AnyMap, _: readonly unknown[], context: CallContext) =>
+      sortedKeys(self, context)[0] ?? null,
+    lastKey: (self: AnyMap, _: readonly unknown[], context: CallContext) =>
+      sortedKeys(self, context).at(-1) ?? null,
+    toString: (self: AnyMap, _: readonly unknown[], context: CallContext) => {
+      weigh(self, context);
+      return print(self);
+    },
+    hashCode: sizeMethod,
     equals: equalsMethod,
   }),
 );

@@ -1,10 +1,11 @@
 /** Finds the method or field of a value by its name. What isn't listed can't be called or read. */
 
 import { cast } from "#hub/scripts/values/casts.ts";
-import { compare, equals, toDouble, toInteger } from "#hub/scripts/values/operators.ts";
+import { compare, toDouble, toInteger } from "#hub/scripts/values/operators.ts";
 import { ScriptException } from "#hub/scripts/values/script-error.ts";
 import {
   Callable,
+  type CallContext,
   Char,
   Decimal,
   isMap,
@@ -16,6 +17,7 @@ import {
   typeOf,
 } from "#hub/scripts/values/values.ts";
 import { LIST_METHODS, SET_METHODS } from "./collections.ts";
+import { charge } from "./costs.ts";
 import { MAP_METHODS } from "./maps.ts";
 import { Pattern, replacePattern } from "./patterns.ts";
 import { equalsMethod, STRING_METHODS } from "./strings.ts";
@@ -43,7 +45,7 @@ const PLAIN_METHODS: Methods = new Map<string, Method>(
     booleanValue: (self: unknown) => self === true,
     charValue: (self: unknown) => self,
     compareTo: (self: unknown, [other]: readonly unknown[]) => Math.sign(compare(self, other)),
-    equals: (self: unknown, [other]: readonly unknown[]) => equals(self, other),
+    equals: equalsMethod,
     hashCode: (self: unknown) => (self instanceof Char ? self.code : Number(self)),
     toString: (self: unknown) => print(self),
   }),
@@ -55,7 +57,7 @@ const FUNCTION_METHODS: ReadonlySet<string> = new Set(
 );
 
 /** Returns the method of a value. Throws NullPointerException, IllegalArgumentException. */
-export function methodOf(value: unknown, name: string, count: number): Method {
+function methodOf(value: unknown, name: string, count: number): Method {
   const found =
     value instanceof Callable
       ? functionMethod(name)
@@ -73,6 +75,18 @@ function patternMethod(value: unknown, name: string): Method | undefined {
       throw new ScriptException("ClassCastException", "a Pattern was expected");
     return replacePattern(pattern, self, make, name === "replaceFirst", context);
   };
+}
+
+/** Calls a method of a value, and spends what it costs. Throws NullPointerException, IllegalArgumentException. */
+export function callMethod(
+  self: unknown,
+  name: string,
+  values: readonly unknown[],
+  context: CallContext,
+): unknown {
+  const method = methodOf(self, name, values.length);
+  charge(self, name, values, context);
+  return method(self, values, context);
 }
 
 function functionMethod(name: string): Method | undefined {

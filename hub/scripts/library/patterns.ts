@@ -13,7 +13,9 @@ import {
   type Methods,
   print,
   ScriptObject,
+  weigh,
 } from "#hub/scripts/values/values.ts";
+import { grow } from "./collections.ts";
 import { bounded } from "./strings.ts";
 
 /** Longest expression, characters: the engine's states are made of it. */
@@ -178,6 +180,7 @@ export function matchesPattern(
 
 function textOf(value: unknown, context: CallContext): string {
   if ((value ?? null) === null) throw new ScriptException("NullPointerException", null);
+  if (typeof value === "object") weigh(value, context);
   const text = print(value);
   context.spend(1 + Math.ceil(text.length / CHARS_A_STEP));
   return text;
@@ -196,7 +199,7 @@ export function replacePattern(
   let from = 0;
   while (findNext(matcher, context)) {
     const { index, 0: part } = matcher.found!;
-    text += matcher.text.slice(from, index) + replacement(matcher, make);
+    text += matcher.text.slice(from, index) + replacement(matcher, make, context);
     from = index + part.length;
     bounded(text, context);
     if (onlyFirst) break;
@@ -204,9 +207,13 @@ export function replacePattern(
   return bounded(text + matcher.text.slice(from), context);
 }
 
-function replacement(matcher: Matcher, make: unknown): string {
-  if (make instanceof Callable) return print(make.call(matcher));
-  return print(make).replace(
+function replacement(matcher: Matcher, make: unknown, context: CallContext): string {
+  const made = make instanceof Callable ? make.call(matcher) : make;
+  weigh(made, context);
+  const text = print(made);
+  if (make instanceof Callable) return text;
+  context.spend(Math.floor(text.length / CHARS_A_STEP));
+  return text.replace(
     /\\(.)|\$(?:\{(\w+)\}|(\d))/gs,
     (_, literal?: string, name?: string, number?: string) =>
       literal ?? matcher.group(name ?? Number(number)) ?? "",
@@ -233,13 +240,29 @@ const PATTERN_METHODS: Methods = new Map<string, Method>([
     "asPredicate",
     (self: Pattern, _, context) => new Callable((text) => matchesPattern(self, text, false, context)),
   ],
-  ["split", (self: Pattern, [text], context) => splitBy(self, textOf(text, context))],
-  ["splitAsStream", (self: Pattern, [text], context) => splitBy(self, textOf(text, context))],
+  ["split", (self: Pattern, [text], context) => splitBy(self, textOf(text, context), context)],
+  ["splitAsStream", (self: Pattern, [text], context) => splitBy(self, textOf(text, context), context)],
 ]);
 
-/** Empty parts at the end are left out. */
-function splitBy({ part }: Pattern, text: string): string[] {
-  const parts = text.split(new RegExp(part.source, part.flags.replace("g", "")));
+/** Empty parts at the end are left out. Each search is counted: one that may repeat can read the rest of the text each time. */
+function splitBy({ source, part }: Pattern, text: string, context: CallContext): string[] {
+  const mayReadOn = /[*+{]/.test(source);
+  const parts: string[] = [];
+  let from = 0;
+  part.lastIndex = 0;
+  while (part.lastIndex < text.length) {
+    if (mayReadOn) context.spend((text.length - part.lastIndex) >> 4);
+    const found = part.exec(text);
+    if (found === null || found.index >= text.length) break;
+    const end = part.lastIndex;
+    // An empty match must not be found again.
+    if (found[0] === "") part.lastIndex++;
+    if (end === from) continue;
+    grow(parts.length, context);
+    parts.push(text.slice(from, found.index));
+    from = end;
+  }
+  parts.push(text.slice(from));
   while (parts.length > 1 && parts.at(-1) === "") parts.pop();
   return parts;
 }
@@ -262,7 +285,13 @@ const MATCHER_METHODS: Methods = new Map<string, Method>([
     },
   ],
   ["group", (self: Matcher, [which]) => self.group(which)],
-  ["groupCount", (self: Matcher) => new RegExp(`${self.pattern.part.source}|`).exec("")!.length - 1],
+  [
+    "groupCount",
+    (self: Matcher, _, context) => {
+      context.spend(self.pattern.source.length);
+      return new RegExp(`${self.pattern.part.source}|`).exec("")!.length - 1;
+    },
+  ],
   [
     "start",
     (self: Matcher) => {

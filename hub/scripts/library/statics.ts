@@ -11,10 +11,11 @@ import {
   isNumber,
   isWhole,
   print,
+  weigh,
   whole,
 } from "#hub/scripts/values/values.ts";
 import { findTimeZone } from "#proto/kit/dates/time-zone.ts";
-import { type AnyMap, Collector, grouped, grow, membersOf } from "./collections.ts";
+import { type AnyMap, Collector, grouped, grow, joined, membersOf } from "./collections.ts";
 import { CHRONO_UNITS, Constant, DateTime, dayOfWeek, Formatter, parseDate, zoneOf } from "./dates.ts";
 import { entriesOf } from "./maps.ts";
 import { bounded, orderOf, StringBuilder, StringTokenizer } from "./strings.ts";
@@ -54,9 +55,9 @@ function extreme(values: readonly unknown[], sign: number): unknown {
 }
 
 function parseWhole(text: unknown, radix: unknown, bits: 32 | 64): number | bigint {
-  const source = String(text);
+  const source = print(text);
   const number = radix === undefined ? 10 : toInteger(radix);
-  const digits = /^[+-]?[0-9a-z]+$/i.test(source) && text !== null;
+  const digits = /^[+-]?[0-9a-z]{1,1000}$/i.test(source) && text !== null;
   const value =
     digits && number === 10 && /^[+-]?\d+$/.test(source) ? BigInt(source.replace("+", "")) : undefined;
   const parsed =
@@ -71,8 +72,8 @@ function parseWhole(text: unknown, radix: unknown, bits: 32 | 64): number | bigi
 }
 
 function parseDecimal(text: unknown): Decimal {
-  const source = String(text).trim();
-  if (!/^[+-]?(?:NaN|Infinity|(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?[fd]?)$/i.test(source))
+  const source = print(text).trim();
+  if (!/^[+-]?(?:NaN|Infinity|(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?[fd]?)$/i.test(source))
     throw new ScriptException(
       "NumberFormatException",
       source === "" ? "empty String" : `For input string: "${source}"`,
@@ -192,10 +193,9 @@ const call = (callable: unknown, ...values: unknown[]): unknown => {
 const COLLECTORS: Statics = {
   toList: () => new Collector((members) => [...members]),
   toSet: () => new Collector((members) => new Set(members)),
-  joining: ([separator = "", before = "", after = ""]) =>
-    new Collector(
-      (members) =>
-        `${print(before)}${members.map((one) => print(one)).join(print(separator))}${print(after)}`,
+  joining: ([separator = "", before = "", after = ""], context) =>
+    new Collector((members) =>
+      bounded(`${print(before)}${joined(members, print(separator), context)}${print(after)}`, context),
     ),
   counting: () => new Collector((members) => members.length),
   groupingBy: ([keyOf]) => new Collector((members) => grouped(members, (one) => call(keyOf, one))),
@@ -227,32 +227,35 @@ const STATICS: Readonly<Record<string, Statics>> = {
     isUpperCase: isClass(/^\p{Lu}$/u),
     isLowerCase: isClass(/^\p{Ll}$/u),
     isWhitespace: isClass(/^\s$/u),
-    toUpperCase: ([value]) => new Char(String(value).toUpperCase().charCodeAt(0)),
-    toLowerCase: ([value]) => new Char(String(value).toLowerCase().charCodeAt(0)),
+    toUpperCase: ([value]) => new Char(print(value).toUpperCase().charCodeAt(0)),
+    toLowerCase: ([value]) => new Char(print(value).toLowerCase().charCodeAt(0)),
     digit: ([value, radix]) =>
       digitOf(
         String(value instanceof Char ? value : String.fromCodePoint(toInteger(value))),
         toInteger(radix),
       ),
-    getNumericValue: ([value]) => Number.parseInt(String(value), 36),
+    getNumericValue: ([value]) => Number.parseInt(print(value), 36),
     toString: ([value]) => print(value),
     valueOf: ([value]) => value,
   },
   String: {
-    valueOf: ([value]) => (Array.isArray(value) ? value.map(String).join("") : print(value)),
-    copyValueOf: ([value]) => membersOf(value).map(String).join(""),
+    valueOf: ([value]) => (Array.isArray(value) ? value.map((one) => print(one)).join("") : print(value)),
+    copyValueOf: ([value]) =>
+      membersOf(value)
+        .map((one) => print(one))
+        .join(""),
     join: ([separator, ...parts], context) => {
       const members = parts.length === 1 && typeof parts[0] !== "string" ? membersOf(parts[0]) : parts;
-      return bounded(members.map((one) => print(one)).join(print(separator)), context);
+      return joined(members, print(separator), context);
     },
     format: ([template, ...values], context) =>
       bounded(
-        shown(String(template), values.length === 1 && Array.isArray(values[0]) ? values[0] : values),
+        shown(print(template), values.length === 1 && Array.isArray(values[0]) ? values[0] : values),
         context,
       ),
   },
   Objects: {
-    equals: ([a, b]) => equals(a, b),
+    equals: ([a, b], context) => equals(a, b, context),
     isNull: ([value]) => (value ?? null) === null,
     nonNull: ([value]) => (value ?? null) !== null,
     toString: ([value, fallback]) =>
@@ -289,7 +292,8 @@ const STATICS: Readonly<Record<string, Statics>> = {
       }
       return values.length > 0;
     },
-    frequency: ([list, value]) => membersOf(list).filter((each) => equals(each, value)).length,
+    frequency: ([list, value], context) =>
+      membersOf(list).filter((each) => equals(each, value, context)).length,
     reverseOrder: () => new Callable((a, b) => compare(b, a)),
   },
   Arrays: {
@@ -298,7 +302,7 @@ const STATICS: Readonly<Record<string, Statics>> = {
     stream: ([values]) => membersOf(values),
     toString: ([values]) => print(membersOf(values)),
     sort: ([values]) => nothing(membersOf(values).sort(compare)),
-    equals: ([a, b]) => equals(a, b),
+    equals: ([a, b], context) => equals(a, b, context),
   },
   Comparator: {
     naturalOrder: () => new Callable(compare),
@@ -336,15 +340,15 @@ const STATICS: Readonly<Record<string, Statics>> = {
   ZoneOffset: { of: ([name]) => new Constant("ZoneId", zoneName(name), 0) },
   DayOfWeek: {
     of: ([day]) => dayOfWeek(toInteger(day)),
-    valueOf: ([name]) => constantField("DayOfWeek", String(name)),
+    valueOf: ([name]) => constantField("DayOfWeek", print(name)),
   },
-  ChronoUnit: { valueOf: ([name]) => constantField("ChronoUnit", String(name)) },
-  DateTimeFormatter: { ofPattern: ([pattern]) => new Formatter(String(pattern)) },
+  ChronoUnit: { valueOf: ([name]) => constantField("ChronoUnit", print(name)) },
+  DateTimeFormatter: { ofPattern: ([pattern]) => new Formatter(print(pattern)) },
   Processors: {
-    bytes: ([text]) => parseBytes(String(text)),
-    lowercase: ([text]) => String(text).toLowerCase(),
-    uppercase: ([text]) => String(text).toUpperCase(),
-    urlDecode: ([text]) => decodeURIComponent(String(text).replaceAll("+", " ")),
+    bytes: ([text]) => parseBytes(print(text)),
+    lowercase: ([text]) => print(text).toLowerCase(),
+    uppercase: ([text]) => print(text).toUpperCase(),
+    urlDecode: ([text]) => decodeURIComponent(print(text).replaceAll("+", " ")),
   },
 };
 
@@ -362,8 +366,8 @@ function parseBytes(text: string): number {
 }
 
 function zoneName(name: unknown): string {
-  if (name !== "Z" && findTimeZone(String(name)) === undefined) zoneOf(name);
-  return String(name);
+  if (name !== "Z" && findTimeZone(print(name)) === undefined) zoneOf(name);
+  return print(name);
 }
 
 function rangeOf(from: number, to: number, context: CallContext): number[] {
@@ -396,10 +400,26 @@ const FIELDS: Readonly<Record<string, unknown>> = {
   "DateTimeFormatter.ISO_LOCAL_DATE": new Formatter("yyyy-MM-dd"),
 };
 
+/** Hand on what they are given, without reading it. */
+const QUICK: ReadonlySet<string> = new Set(
+  "isNull nonNull requireNonNull unmodifiableList unmodifiableMap singleton singletonList singletonMap of".split(
+    " ",
+  ),
+);
+
+/** Spends what it costs to read the values first. */
+function counted(method: Static): Static {
+  return (values, context) => {
+    for (const value of values) weigh(value, context);
+    return method(values, context);
+  };
+}
+
 /** Returns a static method; undefined where there is none. */
 export function staticMethod(type: string, name: string): Static | undefined {
   const methods = Object.hasOwn(STATICS, type) ? STATICS[type] : undefined;
-  return methods !== undefined && Object.hasOwn(methods, name) ? methods[name] : undefined;
+  const found = methods !== undefined && Object.hasOwn(methods, name) ? methods[name] : undefined;
+  return found === undefined || QUICK.has(name) ? found : counted(found);
 }
 
 /** Returns a static field's value; undefined where there is none. */
@@ -438,13 +458,13 @@ const CONSTRUCTORS: Readonly<Statics> = {
   StringTokenizer: ([text, delimiters]) =>
     new StringTokenizer(print(text), delimiters === undefined ? undefined : print(delimiters)),
   Date: ([ms]) => new DateTime(toInteger(ms ?? 0)),
-  SimpleDateFormat: ([pattern]) => new Formatter(String(pattern)),
+  SimpleDateFormat: ([pattern]) => new Formatter(print(pattern)),
   String: ([value]) =>
-    value === undefined ? "" : Array.isArray(value) ? value.map(String).join("") : print(value),
+    value === undefined ? "" : Array.isArray(value) ? value.map((one) => print(one)).join("") : print(value),
   Object: () => new Map(),
 };
 
 /** Returns what makes an object of a class; undefined where scripts can't make one. Exceptions are made elsewhere. */
 export function constructorOf(type: string): Static | undefined {
-  return Object.hasOwn(CONSTRUCTORS, type) ? CONSTRUCTORS[type] : undefined;
+  return Object.hasOwn(CONSTRUCTORS, type) ? counted(CONSTRUCTORS[type]!) : undefined;
 }

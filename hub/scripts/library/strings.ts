@@ -9,14 +9,19 @@ import {
   type Methods,
   print,
   ScriptObject,
+  weigh,
 } from "#hub/scripts/values/values.ts";
+import { charge } from "./costs.ts";
 
 /** Texts that scripts make may have so many characters. */
 export const MAX_TEXT_CHARS = 1_000_000;
 
+/** Code of " ". */
+const BLANK = 32;
+
 function text(value: unknown): string {
   if ((value ?? null) === null) throw new ScriptException("NullPointerException", null);
-  return String(value);
+  return print(value);
 }
 
 function outOfBounds(index: number): ScriptException {
@@ -26,11 +31,32 @@ function outOfBounds(index: number): ScriptException {
 /** Refuses a text that is too long, and counts what it costs. */
 export function bounded(value: string, context: CallContext): string {
   context.spend(value.length >> 6);
+  return refused(value);
+}
+
+function refused(value: string): string {
   if (value.length <= MAX_TEXT_CHARS) return value;
   throw new ScriptException(
     "IllegalArgumentException",
     `a text may have at most ${MAX_TEXT_CHARS} characters`,
   );
+}
+
+/** `+` where one of the values is a text: nothing is copied yet, so that it costs less than other operations. */
+export function appended(left: unknown, right: unknown, context: CallContext): string {
+  if (typeof left === "object") weigh(left, context);
+  if (typeof right === "object") weigh(right, context);
+  const text = print(left) + print(right);
+  context.spend(text.length >> 10);
+  return refused(text);
+}
+
+/** Cuts control characters and blanks off both ends. A loop: an expression tries each run of blanks from each of its places. */
+function trimmed(self: string): string {
+  let [from, to] = [0, self.length];
+  while (from < to && self.charCodeAt(from) <= BLANK) from++;
+  while (to > from && self.charCodeAt(to - 1) <= BLANK) to--;
+  return self.slice(from, to);
 }
 
 function charAt(self: string, index: number): Char {
@@ -97,7 +123,7 @@ export const STRING_METHODS: Methods = new Map(
       bounded(self + text(other), context),
     toLowerCase: (self: string) => self.toLowerCase(),
     toUpperCase: (self: string) => self.toUpperCase(),
-    trim: (self: string) => self.replace(/^[\0- ]+|[\0- ]+$/g, ""),
+    trim: (self: string) => trimmed(self),
     replace: (self: string, [from, to]: readonly unknown[], context: CallContext) => {
       context.spend(self.length >> 6);
       return bounded(
@@ -106,8 +132,9 @@ export const STRING_METHODS: Methods = new Map(
       );
     },
     splitOnToken: (self: string, values: readonly unknown[], context: CallContext) => {
-      context.spend(self.length >> 4);
-      return splitOnToken(self, values);
+      const parts = splitOnToken(self, values);
+      context.spend((self.length >> 4) + parts.length);
+      return parts;
     },
     toCharArray: (self: string, _: readonly unknown[], context: CallContext) => {
       context.spend(self.length);
@@ -115,8 +142,10 @@ export const STRING_METHODS: Methods = new Map(
     },
     hashCode: (self: string) => hashCode(self),
     toString: (self: string) => self,
-    encodeBase64: (self: string) => Buffer.from(self).toString("base64"),
-    decodeBase64: (self: string) => Buffer.from(self, "base64").toString(),
+    encodeBase64: (self: string, _: readonly unknown[], context: CallContext) =>
+      bounded(Buffer.from(self).toString("base64"), context),
+    decodeBase64: (self: string, _: readonly unknown[], context: CallContext) =>
+      bounded(Buffer.from(self, "base64").toString(), context),
   }),
 );
 
@@ -142,6 +171,10 @@ export class StringBuilder extends ScriptObject {
 
   override toString(): string {
     return this.text;
+  }
+
+  override parts(): readonly unknown[] {
+    return [this.text];
   }
 
   override isA(name: string): boolean {
@@ -194,8 +227,14 @@ const BUILDER_METHODS: Methods = new Map(
     },
     length: (self: StringBuilder) => self.text.length,
     charAt: (self: StringBuilder, [index]: readonly unknown[]) => charAt(self.text, toInteger(index)),
-    indexOf: (self: StringBuilder, values: readonly unknown[]) => indexOf(self.text, values),
-    lastIndexOf: (self: StringBuilder, values: readonly unknown[]) => lastIndexOf(self.text, values),
+    indexOf: (self: StringBuilder, values: readonly unknown[], context: CallContext) => {
+      charge(self.text, "indexOf", values, context);
+      return indexOf(self.text, values);
+    },
+    lastIndexOf: (self: StringBuilder, values: readonly unknown[], context: CallContext) => {
+      charge(self.text, "lastIndexOf", values, context);
+      return lastIndexOf(self.text, values);
+    },
     substring: (self: StringBuilder, [from, to]: readonly unknown[]) =>
       substring(self.text, toInteger(from), to === undefined ? undefined : toInteger(to)),
     toString: (self: StringBuilder) => self.text,
@@ -212,9 +251,10 @@ export class StringTokenizer extends ScriptObject {
   constructor(source: string, delimiters = " \t\n\r\f") {
     super();
     const parts: string[] = [];
+    const cuts = new Set(delimiters.split(""));
     let start = 0;
     for (let at = 0; at <= source.length; at++) {
-      if (at < source.length && !delimiters.includes(source[at]!)) continue;
+      if (at < source.length && !cuts.has(source[at]!)) continue;
       if (at > start) parts.push(source.slice(start, at));
       start = at + 1;
     }
@@ -245,4 +285,5 @@ export function orderOf(comparator: unknown): (a: unknown, b: unknown) => number
 }
 
 /** equals() as a method. */
-export const equalsMethod = (self: unknown, [other]: readonly unknown[]): boolean => equals(self, other);
+export const equalsMethod = (self: unknown, [other]: readonly unknown[], context: CallContext): boolean =>
+  equals(self, other, context);

@@ -52,7 +52,11 @@ test("each turn of a section counts what it costs, also where the text is thrown
     [`{{#join delimiter='${"-".repeat(900)}'}}list{{/join delimiter='${"-".repeat(900)}'}}`, { list }],
   ];
   for (const [template, params] of rows)
-    assert.throws(() => compileMustache(template)(params), { code: "request_invalid" }, template.slice(0, 60));
+    assert.throws(
+      () => compileMustache(template)(params),
+      { code: "request_invalid" },
+      template.slice(0, 60),
+    );
 });
 
 test("names are at most 1000 characters long, also those that are rendered", () => {

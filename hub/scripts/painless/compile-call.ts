@@ -4,7 +4,7 @@ import { cast } from "#hub/scripts/values/casts.ts";
 import { toInteger } from "#hub/scripts/values/operators.ts";
 import { ScriptException } from "#hub/scripts/values/script-error.ts";
 import { Callable, Decimal, type Methods, print, ScriptObject } from "#hub/scripts/values/values.ts";
-import { methodOf } from "../library/methods.ts";
+import { callMethod } from "../library/methods.ts";
 import { constructorOf, staticField, staticMethod } from "../library/statics.ts";
 import { isTypeName, simpleName } from "../library/type-names.ts";
 import { variableIn } from "./compile-target.ts";
@@ -87,8 +87,9 @@ function compileMethod(scope: Scope, expression: Extract<Call, { kind: "method" 
     }
     frame.budget.spend(1);
     return (
-      methodOf(self, name, values.length)(
+      callMethod(
         self,
+        name,
         values.map((value) => value(frame)),
         frame.budget,
       ) ?? null
@@ -252,15 +253,13 @@ function compileReference(scope: Scope, expression: Extract<Call, { kind: "refer
     const { read } = variableIn(scope, owner, offset);
     return (frame) => {
       const self = read(frame);
-      return new Callable((...values) => methodOf(self, method, values.length)(self, values, frame.budget));
+      return new Callable((...values) => callMethod(self, method, values, frame.budget));
     };
   }
   const type = simpleName(owner);
   const make = method === "new" ? constructorOf(type) : staticMethod(type, method);
   return (frame) => {
     if (make !== undefined) return new Callable((...values) => make(values, frame.budget));
-    return new Callable((self, ...values) =>
-      methodOf(self, method, values.length)(self, values, frame.budget),
-    );
+    return new Callable((self, ...values) => callMethod(self, method, values, frame.budget));
   };
 }

@@ -4,6 +4,7 @@ import { cast, isInstance } from "#hub/scripts/values/casts.ts";
 import { type BinaryOperator, binary, truth, unary } from "#hub/scripts/values/operators.ts";
 import { ScriptException } from "#hub/scripts/values/script-error.ts";
 import { matchesPattern, Pattern } from "../library/patterns.ts";
+import { appended } from "../library/strings.ts";
 import { simpleName } from "../library/type-names.ts";
 import { compileCall, isCall } from "./compile-call.ts";
 import { compileRead, compileWrite, variableIn } from "./compile-target.ts";
@@ -115,7 +116,12 @@ function compileBinary(
     const isWhole = operator === "==~";
     return guarded(offset, (frame) => matchesPattern(right(frame), left(frame), isWhole, frame.budget));
   }
-  return guarded(offset, (frame) => binary(operator, left(frame), right(frame)));
+  return guarded(offset, (frame) => {
+    const a = left(frame);
+    const b = right(frame);
+    const isText = operator === "+" && (typeof a === "string" || typeof b === "string");
+    return isText ? appended(a, b, frame.budget) : binary(operator, a, b, frame.budget);
+  });
 }
 
 function compileLogical(scope: Scope, expression: Extract<Expression, { kind: "logical" }>): Evaluate {

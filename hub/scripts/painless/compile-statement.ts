@@ -183,7 +183,9 @@ function compileEach(scope: Scope, statement: Extract<Statement, { kind: "each" 
   return (frame) => {
     try {
       const members = values(frame);
-      for (const one of walked(members)) {
+      const seen = walked(members);
+      frame.budget.spend(seen.length >> 3);
+      for (const one of seen) {
         frame.budget.spend(1);
         frame.slots[slot] = cast(one, type, false);
         const ending = body(frame);

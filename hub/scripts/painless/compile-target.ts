@@ -2,7 +2,7 @@
 
 import { cast } from "#hub/scripts/values/casts.ts";
 import { ScriptException } from "#hub/scripts/values/script-error.ts";
-import { isMap, ScriptObject, typeOf } from "#hub/scripts/values/values.ts";
+import { isMap, ScriptObject, typeOf, weigh } from "#hub/scripts/values/values.ts";
 import { membersOf, positionIn } from "../library/collections.ts";
 import { read, write } from "../library/maps.ts";
 import { className, fieldReader } from "../library/methods.ts";
@@ -85,6 +85,8 @@ function member(value: unknown, name: string, frame: Frame): unknown {
 }
 
 function element(value: unknown, index: unknown, frame: Frame): unknown {
+  // An index that is no number or text is printed.
+  if (typeof index === "object") weigh(index, frame.budget);
   if (Array.isArray(value)) return value[positionIn(value, index)] ?? null;
   if (value instanceof ScriptObject) {
     if (value.lookup !== undefined) return value.lookup(index);
@@ -129,8 +131,11 @@ export function compileWrite(scope: Scope, target: Target, value: Evaluate, isEx
 }
 
 function store(object: unknown, key: unknown, value: unknown, frame: Frame): unknown {
-  if (object instanceof ScriptObject && object.assign !== undefined) object.assign(key, value);
-  else if (!(object instanceof ScriptObject) && isMap(object)) write(object, key, value, frame.budget);
+  if (typeof key === "object") weigh(key, frame.budget);
+  if (object instanceof ScriptObject && object.assign !== undefined) {
+    weigh(value, frame.budget);
+    object.assign(key, value);
+  } else if (!(object instanceof ScriptObject) && isMap(object)) write(object, key, value, frame.budget);
   else if ((object ?? null) === null) throw new ScriptException("NullPointerException", null);
   else {
     const message = `dynamic setter [${className(object)}, ${String(key)}] not found`;

@@ -216,6 +216,100 @@ test("loops, texts and lists of a run share one budget", () => {
   }
 });
 
+/** Each reads a list of 100,000 members, in a loop. */
+const COSTLY_ON_LISTS: readonly string[] = [
+  ..."iterator stream asList toArray distinct sorted max min toString"
+    .split(" ")
+    .map((name) => `l.${name}()`),
+  ..."limit(1) skip(1) subList(0,9) contains(1) indexOf(1) lastIndexOf(1) equals(o) containsAll(o) retainAll(o)"
+    .split(" ")
+    .map((call) => `l.${call}`),
+  "l.join('')",
+  "l.flatMap(x -> l)",
+  "l == o",
+  "'' + l",
+  "m.get(l)",
+  "m.equals(['a': l])",
+  "s.iterator()",
+  "s.contains(1)",
+  "s.toString()",
+  "for (x in l) { break }",
+  "new ArrayList(l)",
+  "new HashSet(l)",
+  "new TreeSet(l)",
+  "new StringBuilder(l)",
+  "Arrays.asList(l)",
+  "Arrays.sort(l)",
+  "Arrays.toString(l)",
+  "Collections.frequency(l, 1)",
+  "Collections.max(l)",
+  "Collections.reverse(l)",
+  "String.join('', l)",
+  "String.valueOf(l)",
+  "String.format('%s', [l])",
+  "Objects.equals(l, o)",
+  "new StringBuilder().append(l)",
+];
+
+/** Each reads a text of a million characters, in a loop. */
+const COSTLY_ON_TEXTS: readonly string[] = [
+  "t.contains('y')",
+  "t.indexOf(u)",
+  "t.indexOf('y' + u.substring(500000))",
+  "t.equals(u)",
+  "t == u",
+  "t.equalsIgnoreCase(u)",
+  "t.compareTo(u)",
+  "t.hashCode()",
+  "t.toLowerCase()",
+  "t.trim()",
+  "b.trim()",
+  "t.replace('y', 'z')",
+  "t.splitOnToken('y')",
+  "t.encodeBase64()",
+  "t.startsWith(u)",
+  "(t + 'y').charAt(0)",
+  "Integer.parseInt(u)",
+  "Double.parseDouble(d)",
+  "ZonedDateTime.parse(t)",
+  "new StringTokenizer(t, u)",
+];
+
+test("what reads long lists or texts costs by their length", () => {
+  const list = Array.from({ length: 100_000 }, (_, at) => at + 2);
+  const text = "x".repeat(999_000);
+  const [u, b, d] = [`${text.slice(1)}x`, `x${" ".repeat(998_000)}x`, `${"1".repeat(998_000)}x`];
+  const p = "y".repeat(992);
+  const [o, s] = [[...list], new Set(list)];
+  for (const call of [...COSTLY_ON_LISTS, ...COSTLY_ON_TEXTS]) {
+    const turn = call.startsWith("for") ? call : `try { def r = ${call} } catch (Exception e) { }`;
+    // Most of the budget is spent first, so that few turns spend the rest; at a step each they wouldn't.
+    const source = `t.contains(p); for (int i = 0; i < 60; i++) { ${turn} }`;
+    const { cause } = failure(source, { m: {}, l: list, o, s, t: text, p, u, b, d });
+    assert.match((cause as { reason: string }).reason, /^The maximum number/, call);
+  }
+});
+
+test("a list that holds another many times costs as its copies do", () => {
+  const nested = "def a = [1]; def b = [1]; for (int i = 0; i < 60; i++) { a = [a, a]; b = [b, b] }";
+  for (const call of ["a == b", "a.toString()", "'' + a", "'x'.contains(a)", "[b].contains(a)"])
+    assert.match(
+      (failure(`${nested} ${call}`).cause as { reason: string }).reason,
+      /^The maximum number/,
+      call,
+    );
+  assert.throws(() => run(`${nested} a`), { code: "request_invalid" });
+});
+
+test("a text is cut by an expression into as many parts as a list may have", () => {
+  const cut = (source: string, text: string): unknown => compilePainless(source, ["t"], true).run([text]);
+  assert.deepEqual(cut("/(,)\\s*/.split(t)", "a, b,,c,,"), ["a", "b", "", "c"]);
+  assert.deepEqual(cut("/x*/.split(t)", "axxb"), ["a", "b"]);
+  assert.deepEqual(cut("/,/.split(t)", ""), [""]);
+  for (const text of [",".repeat(200_000), "ab".repeat(100_000)])
+    assert.throws(() => cut("new int[990000]; /,|a(?:.*c)?/.split(t)", text), { code: "script_failed" });
+});
+
 test("regular expressions run where the context allows them, in linear time", () => {
   const run = (source: string): unknown => compilePainless(source, ["params"], true).run([{}]);
   assert.equal(run("'abc' ==~ /a.c/ && !('xabc' ==~ /a.c/) && 'xabc' =~ /a.c/"), true);

@@ -1,39 +1,55 @@
 /** Values of scripts as JSON: what a script puts into a document, or returns to a client. */
 
 import { AppError } from "#proto/kit/errors.ts";
-import { Callable, Char, Decimal, isMap, print, ScriptObject } from "./values.ts";
+import { Callable, type CallContext, Char, Decimal, isMap, print, ScriptObject, weigh } from "./values.ts";
 
 /** Deeper values are refused. */
 const MAX_DEPTH = 100;
+/** A list may hold another many times, which then has as many copies. */
+const MAX_VALUES = 2_000_000;
 
 /**
  * Returns a value as JSON holds it. Whole numbers beyond 2^53 become the nearest number, dates and other objects their
  * text. Throws request_invalid where a map or list holds itself, as the 6.5 server does.
  */
 export function toJson(value: unknown): unknown {
-  return convert(value, []);
+  return convert(value, [], counter());
 }
 
-function convert(value: unknown, around: readonly object[]): unknown {
+function counter(): CallContext {
+  let left = MAX_VALUES;
+  return {
+    spend: (units) => {
+      left -= units;
+      if (left < 0) throw new AppError("request_invalid", `a value may have at most ${MAX_VALUES} members`);
+    },
+  };
+}
+
+function convert(value: unknown, around: readonly object[], context: CallContext): unknown {
+  context.spend(1);
   if (typeof value !== "object" || value === null)
     return typeof value === "bigint" ? Number(value) : (value ?? null);
   if (value instanceof Decimal) return Number.isFinite(value.value) ? value.shortest : null;
   if (value instanceof Char || value instanceof Callable) return print(value);
-  if (value instanceof ScriptObject && !(Symbol.iterator in value)) return value.toString();
+  if (value instanceof ScriptObject && !(Symbol.iterator in value)) {
+    weigh(value, context);
+    return value.toString();
+  }
   if (around.includes(value))
     throw new AppError("request_invalid", "Iterable object is self-referencing itself");
   if (around.length > MAX_DEPTH)
     throw new AppError("request_invalid", `a value is nested deeper than ${MAX_DEPTH}`);
   const inner = [...around, value];
   if (Array.isArray(value) || value instanceof Set || value instanceof ScriptObject)
-    return [...(value as Iterable<unknown>)].map((each) => convert(each, inner));
+    return [...(value as Iterable<unknown>)].map((each) => convert(each, inner, context));
   if (!isMap(value)) return print(value);
   const object: Record<string, unknown> = {};
   for (const [key, each] of value instanceof Map ? value : Object.entries(value)) {
     const name = typeof key === "string" ? key : print(key);
     // Defined, not assigned: "__proto__" is a name like any other.
     Object.defineProperty(object, name, {
-      value: convert(each, inner),
+      value: convert(each, inner, context),
       writable: true,
       enumerable: true,
       configurable: true,

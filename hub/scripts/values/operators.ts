@@ -1,7 +1,18 @@
 /** Operators of the language on values: arithmetic with whole numbers and fractions, comparison, equality, casts. */
 
 import { ScriptException } from "./script-error.ts";
-import { Char, Decimal, isNumber, isWhole, print, ScriptObject, typeOf, whole } from "./values.ts";
+import {
+  type CallContext,
+  Char,
+  Decimal,
+  isNumber,
+  isWhole,
+  print,
+  ScriptObject,
+  typeOf,
+  weigh,
+  whole,
+} from "./values.ts";
 
 /** Operators with two operands, but those that may leave out the second. */
 export type BinaryOperator =
@@ -30,7 +41,12 @@ export type BinaryOperator =
 type Whole = number | bigint;
 
 /** Returns left `operator` right. Throws ClassCastException, ArithmeticException. */
-export function binary(operator: BinaryOperator, left: unknown, right: unknown): unknown {
+export function binary(
+  operator: BinaryOperator,
+  left: unknown,
+  right: unknown,
+  context?: CallContext,
+): unknown {
   switch (operator) {
     case "+":
       return add(left, right);
@@ -52,9 +68,9 @@ export function binary(operator: BinaryOperator, left: unknown, right: unknown):
     case ">=":
       return compareBy(operator, left, right);
     case "==":
-      return equals(left, right);
+      return equals(left, right, context);
     case "!=":
-      return !equals(left, right);
+      return !equals(left, right, context);
     case "===":
       return left === right || (isNumber(left) && equals(left, right));
     case "!==":
@@ -164,9 +180,16 @@ export function truth(value: unknown): boolean {
   throw castError(value, "boolean");
 }
 
-/** `==` of the language: numbers by value, all else by equals(). */
-export function equals(left: unknown, right: unknown): boolean {
+/** Members or entries that are compared in one step. */
+const MEMBERS_A_STEP = 8;
+/** Characters that are compared in one step. */
+const CHARS_A_STEP = 64;
+
+/** `==` of the language: numbers by value, all else by equals(). `context`: spends what a long comparison costs. */
+export function equals(left: unknown, right: unknown, context?: CallContext): boolean {
   const [a, b] = [left ?? null, right ?? null];
+  if (typeof a === "string" && typeof b === "string" && a.length === b.length)
+    context?.spend(Math.floor(a.length / CHARS_A_STEP));
   if (a === b) return true;
   if (a === null || b === null) return false;
   if (isNumber(a) || isNumber(b)) {
@@ -174,20 +197,39 @@ export function equals(left: unknown, right: unknown): boolean {
     if (!isNumber(x) || !isNumber(y)) return false;
     return compareNumbers(x, y) === 0;
   }
-  if (a instanceof Char || b instanceof Char) return print(a) === print(b);
+  if (a instanceof Char || b instanceof Char) return sameText(a, b, context);
   if (typeof a !== "object" || typeof b !== "object") return false;
-  return sameContent(a, b);
+  return sameContent(a, b, context);
 }
 
-function sameContent(a: object, b: object): boolean {
-  if (Array.isArray(a))
-    return Array.isArray(b) && a.length === b.length && a.every((each, at) => equals(each, b[at]));
-  if (a instanceof Set) return b instanceof Set && a.size === b.size && [...a].every((each) => b.has(each));
+/** Whether two values print the same. */
+function sameText(a: unknown, b: unknown, context: CallContext | undefined): boolean {
+  if (context !== undefined) {
+    if (typeof a === "object") weigh(a, context);
+    if (typeof b === "object") weigh(b, context);
+  }
+  return print(a) === print(b);
+}
+
+function sameContent(a: object, b: object, context: CallContext | undefined): boolean {
+  const same = (x: unknown, y: unknown): boolean => equals(x, y, context);
+  context?.spend(1);
+  if (Array.isArray(a)) {
+    if (!Array.isArray(b) || a.length !== b.length) return false;
+    context?.spend(Math.floor(a.length / MEMBERS_A_STEP));
+    return a.every((each, at) => same(each, b[at]));
+  }
+  if (a instanceof Set) {
+    if (!(b instanceof Set) || a.size !== b.size) return false;
+    context?.spend(Math.floor(a.size / MEMBERS_A_STEP));
+    return [...a].every((each) => b.has(each));
+  }
   if (a instanceof ScriptObject)
-    return b instanceof ScriptObject && a.type === b.type && a.toString() === b.toString();
+    return b instanceof ScriptObject && a.type === b.type && sameText(a, b, context);
   if (b instanceof ScriptObject || Array.isArray(b) || b instanceof Set) return false;
   const [x, y] = [entriesOf(a), entriesOf(b)];
-  return x.size === y.size && [...x].every(([key, value]) => y.has(key) && equals(value, y.get(key)));
+  context?.spend(Math.floor((x.size + y.size) / MEMBERS_A_STEP));
+  return x.size === y.size && [...x].every(([key, value]) => y.has(key) && same(value, y.get(key)));
 }
 
 function entriesOf(map: object): Map<unknown, unknown> {

@@ -72,6 +72,8 @@ export abstract class ScriptObject {
   isA(_name: string): boolean {
     return false;
   }
+  /** What its text is made of, where that may be long. */
+  parts?(): readonly unknown[];
   /** Reads a member by name or key, where the class has members instead of fields. */
   lookup?(key: unknown): unknown;
   /** Assigns a member. */
@@ -149,6 +151,31 @@ export function print(value: unknown, depth = 0): string {
     return `{${entries.map(([key, each]) => `${print(key, depth + 1)}=${print(each, depth + 1)}`).join(", ")}}`;
   }
   return typeOf(value);
+}
+
+/** Members of a collection that one step reads. */
+const MEMBERS_A_STEP = 8;
+/** Characters that one step reads. */
+const CHARS_A_STEP = 64;
+
+/** Spends what it costs to print a value: a list that holds another many times has its members as often. */
+export function weigh(value: unknown, context: CallContext, depth = 0): void {
+  if (typeof value === "string") context.spend(Math.floor(value.length / CHARS_A_STEP));
+  if (typeof value !== "object" || value === null || depth > MAX_PRINT_DEPTH) return;
+  if (value instanceof Decimal || value instanceof Char) return;
+  const parts = partsOf(value);
+  context.spend(1 + Math.floor(parts.length / MEMBERS_A_STEP));
+  // Objects print their parts on their own.
+  const inner = value instanceof ScriptObject ? 0 : depth + 1;
+  for (const each of parts) weigh(each, context, inner);
+}
+
+function partsOf(value: object): readonly unknown[] {
+  if (value instanceof ScriptObject) return value.parts?.() ?? [];
+  if (Array.isArray(value)) return value;
+  if (value instanceof Set) return [...value];
+  if (!isMap(value)) return [];
+  return value instanceof Map ? [...value.keys(), ...value.values()] : Object.entries(value).flat();
 }
 
 function scalarText(value: unknown): string {
