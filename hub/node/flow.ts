@@ -9,27 +9,17 @@ import { Watermarks } from "#hub/fleet/watermarks.ts";
 import type { KnownPositions } from "#hub/host/client/host-link.ts";
 import type { HostThreads, HubLogServices } from "#hub/host/client/host-threads.ts";
 import type { HostedShards } from "#hub/host/contract/hosted-shards.ts";
-import { CopyCalls } from "#hub/host/copies/copy-calls.ts";
-import { type Reach, SharedShards } from "#hub/host/copies/shared-shards.ts";
 import type { Journal } from "#hub/journal/journal.ts";
 import { SharedTail } from "#hub/live/shared-tail.ts";
 import { AUTH_BUCKET, type OpenedAccess, openAccess } from "#hub/node/access/access.ts";
 import { CertificateWatch } from "#hub/node/settings/certificate-watch.ts";
 import type { HubSettings } from "#hub/node/settings/hub-settings.ts";
-import { clusterCheck } from "#hub/node/status/cluster-check.ts";
-import { type Finding, Health, OK } from "#hub/node/status/health.ts";
-import {
-  diskCheck,
-  logCheck,
-  type Progress,
-  progressCheck,
-  restartCheck,
-  worstOf,
-} from "#hub/node/status/health-checks.ts";
+import { makeHealth } from "#hub/node/status/hub-health.ts";
 import { type ClusterNode, INCOMPLETE } from "#hub/node/wiring/cluster.ts";
+import { makeCopies } from "#hub/node/wiring/copies.ts";
 import * as routes from "#hub/node/wiring/journal-adapters.ts";
 import { Pipelines } from "#hub/node/wiring/pipelines.ts";
-import { hostedShards, retentionRules, wireRetention } from "#hub/node/wiring/shards.ts";
+import { retentionRules, wireRetention } from "#hub/node/wiring/shards.ts";
 import { HUB_HEALTH } from "#hub/saved/sample-objects.ts";
 import { SavedObjects } from "#hub/saved/saved-objects.ts";
 import { LogJanitor, ProcessedFloor } from "#hub/upkeep/log-janitor.ts";
@@ -42,7 +32,7 @@ import type { Logger } from "#proto/kit/log.ts";
 import type { Metrics } from "#proto/kit/metrics.ts";
 import { parseDuration } from "#proto/kit/units.ts";
 import { comparePositions, type Position, START } from "#proto/position.ts";
-import { DEAD_LETTER_STREAM, DOC_STREAM, RAW_STREAM } from "#proto/subjects.ts";
+import { DOC_STREAM, RAW_STREAM } from "#proto/subjects.ts";
 import { Listeners } from "./listeners.ts";
 
 /** Dependencies of the flow; journal and catalog are started, the hosts' threads are. */
@@ -80,7 +70,7 @@ const now = (): number => systemClock.now();
 /** Creates the parts without starting them. First compares the log with what the shards remember. */
 export async function makeFlow(dependencies: FlowDependencies): Promise<Flow> {
   const { log, journal, catalog, hosts, metrics, cluster } = dependencies;
-  const shards = makeShards(dependencies);
+  const shards = makeCopies(dependencies);
   const known = await hosts.open(catalog);
   const findings = await reconcile(journal, known);
   await refuseIncompleteCopies(dependencies, known.position);
@@ -125,7 +115,7 @@ export async function makeFlow(dependencies: FlowDependencies): Promise<Flow> {
     stop: () => hosts.unfollow(),
   };
   joinCluster(dependencies, shared, { shards, retention, servers, pipelines, sink });
-  const health = makeHealth(dependencies, shared, pipelines);
+  const health = makeHealth({ ...dependencies, stopped: shared.stopped, pipelines });
   servers.health = health;
   const parts: readonly (readonly [string, Component])[] = [
     ["members", cluster.joining],
@@ -146,31 +136,6 @@ export async function makeFlow(dependencies: FlowDependencies): Promise<Flow> {
     ["certificates", makeCertificateWatch(dependencies, servers)],
   ];
   return { servers, opened, parts };
-}
-
-/** Makes the shards as copies of those that other hubs have. */
-function makeShards({ hosts, catalog, journal, cluster, log, metrics }: FlowDependencies): SharedShards {
-  const calls = new CopyCalls({
-    transport: journal.core,
-    node: cluster.identity.node,
-    others: () => cluster.others(),
-    log,
-    metrics,
-  });
-  const logEnd = async (): Promise<Position> => {
-    if (!journal.connected) throw new AppError("unavailable", "the connection to NATS is lost");
-    const { messages, lastSequence } = await journal.state(DOC_STREAM);
-    return messages === 0 ? START : journal.positionOf(DOC_STREAM, lastSequence);
-  };
-  const reach: Reach = (...call) => hosts.reach(...call);
-  return new SharedShards({
-    own: hostedShards(hosts, catalog),
-    reach,
-    calls,
-    logEnd,
-    log,
-    clock: systemClock,
-  });
 }
 
 /** Compares the log with what the shards remember; begins new incarnations if it was lost or rolled back. */
@@ -334,60 +299,6 @@ function joinCluster(
   });
   // Others' commits arrive with their records.
   cluster.directory.onChange(() => watermarks.committed(cluster.committed(floor.position)));
-}
-
-function makeHealth(
-  { settings, journal, hosts, log, metrics, cluster }: FlowDependencies,
-  { stopped }: Shared,
-  pipelines: Pipelines,
-): Health {
-  const streams = [RAW_STREAM, DOC_STREAM, DEAD_LETTER_STREAM];
-  const behind = async (stream: string, done: number | undefined): Promise<Progress> => {
-    if (done === undefined) return { done: 0, waiting: 0 }; // nobody reads it yet
-    const { lastSequence } = await journal.state(stream);
-    return { done, waiting: Math.max(0, lastSequence - done) };
-  };
-  const report = (level: Finding["level"], reason: string): Finding =>
-    reason === "" ? OK : { level, reason };
-  return new Health({
-    checks: {
-      disk: diskCheck(resolve(settings["path.data"])),
-      log: worstOf(
-        restartCheck(() => journal.server.starts),
-        logCheck({
-          states: () => Promise.all(streams.map((stream) => journal.state(stream))),
-          full: () => journal.fullStreams,
-        }),
-      ),
-      shards: worstOf(
-        () => report("failing", hosts.failure),
-        () => setBackFinding(hosts),
-        progressCheck(() => behind(DOC_STREAM, hosts.position.sequence), "indexed"),
-      ),
-      pipelines: worstOf(
-        () => report("failing", stoppedPartitions(stopped)),
-        progressCheck(() => behind(RAW_STREAM, journal.readUpTo(RAW_STREAM)), "read"),
-        () => report("degraded", pipelines.trouble()),
-      ),
-      cluster: clusterCheck(cluster),
-    },
-    clock: systemClock,
-    log,
-    metrics,
-  });
-}
-
-/** Shards that lost files: failing where documents are missing, degraded while the log is read again. */
-function setBackFinding({ setBack: found }: HostThreads): Finding {
-  if (found === null) return OK;
-  return { level: found.isIncomplete ? "failing" : "degraded", reason: found.reason };
-}
-
-function stoppedPartitions(stopped: ReadonlyMap<number, string>): string {
-  const [first] = stopped;
-  if (first === undefined) return "";
-  const [partition, reason] = first;
-  return `${stopped.size} partitions stopped, among them ${partition}: ${reason}`;
 }
 
 function makeJanitor({ journal, log, cluster }: FlowDependencies): LogJanitor {

@@ -1,0 +1,88 @@
+/** What the health of a running hub is read from: its disk, its log, its shards, its pipelines and its cluster. */
+
+import { resolve } from "node:path";
+import type { HostThreads } from "#hub/host/client/host-threads.ts";
+import type { Journal } from "#hub/journal/journal.ts";
+import type { HubSettings } from "#hub/node/settings/hub-settings.ts";
+import type { ClusterNode } from "#hub/node/wiring/cluster.ts";
+import type { Pipelines } from "#hub/node/wiring/pipelines.ts";
+import { systemClock } from "#proto/kit/clock.ts";
+import type { Logger } from "#proto/kit/log.ts";
+import type { Metrics } from "#proto/kit/metrics.ts";
+import { DEAD_LETTER_STREAM, DOC_STREAM, RAW_STREAM } from "#proto/subjects.ts";
+import { clusterCheck } from "./cluster-check.ts";
+import { type Finding, Health, OK } from "./health.ts";
+import { diskCheck, logCheck, type Progress, progressCheck, restartCheck, worstOf } from "./health-checks.ts";
+
+/** The parts that are asked. */
+export interface HealthSources {
+  readonly settings: HubSettings;
+  readonly journal: Journal;
+  readonly hosts: HostThreads;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  readonly cluster: ClusterNode;
+  /** Partitions of the pipeline that stopped, with the reason. */
+  readonly stopped: ReadonlyMap<number, string>;
+  readonly pipelines: Pipelines;
+}
+
+/** Makes the checks of a running hub; they are not started. */
+export function makeHealth({
+  settings,
+  journal,
+  hosts,
+  log,
+  metrics,
+  cluster,
+  stopped,
+  pipelines,
+}: HealthSources): Health {
+  const streams = [RAW_STREAM, DOC_STREAM, DEAD_LETTER_STREAM];
+  const behind = async (stream: string, done: number | undefined): Promise<Progress> => {
+    if (done === undefined) return { done: 0, waiting: 0 }; // nobody reads it yet
+    const { lastSequence } = await journal.state(stream);
+    return { done, waiting: Math.max(0, lastSequence - done) };
+  };
+  const report = (level: Finding["level"], reason: string): Finding =>
+    reason === "" ? OK : { level, reason };
+  return new Health({
+    checks: {
+      disk: diskCheck(resolve(settings["path.data"])),
+      log: worstOf(
+        restartCheck(() => journal.server.starts),
+        logCheck({
+          states: () => Promise.all(streams.map((stream) => journal.state(stream))),
+          full: () => journal.fullStreams,
+        }),
+      ),
+      shards: worstOf(
+        () => report("failing", hosts.failure),
+        () => setBackFinding(hosts),
+        progressCheck(() => behind(DOC_STREAM, hosts.position.sequence), "indexed"),
+      ),
+      pipelines: worstOf(
+        () => report("failing", stoppedPartitions(stopped)),
+        progressCheck(() => behind(RAW_STREAM, journal.readUpTo(RAW_STREAM)), "read"),
+        () => report("degraded", pipelines.trouble()),
+      ),
+      cluster: clusterCheck(cluster),
+    },
+    clock: systemClock,
+    log,
+    metrics,
+  });
+}
+
+/** Shards that lost files: failing where documents are missing, degraded while the log is read again. */
+function setBackFinding({ setBack: found }: HostThreads): Finding {
+  if (found === null) return OK;
+  return { level: found.isIncomplete ? "failing" : "degraded", reason: found.reason };
+}
+
+function stoppedPartitions(stopped: ReadonlyMap<number, string>): string {
+  const [first] = stopped;
+  if (first === undefined) return "";
+  const [partition, reason] = first;
+  return `${stopped.size} partitions stopped, among them ${partition}: ${reason}`;
+}
