@@ -23,8 +23,8 @@ import { type GroupReport, NO_TESTS, type TestCounts } from "./run-process.ts";
 
 const ROOT = resolve(import.meta.dirname, "..");
 
-/** Files that start a nats-server, or a pipeline with its threads. */
-const SERVERS = /\b(?:startNats|EmbeddedServer|useJournal|running-pipeline)\b|new Pipeline\(/;
+/** Files that start a nats-server, a pipeline with its threads, or threads that host shards. */
+const SERVERS = /\b(?:startNats|EmbeddedServer|useJournal|running-pipeline|openThreadNode)\b|new Pipeline\(/;
 
 /** Files with hooks at their top level, which would also run for the tests of other files in the same process. */
 const HOOKED = /^(?:beforeEach|afterEach)\(/m;
