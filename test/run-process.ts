@@ -3,6 +3,7 @@
  * `"alive"` at each event and one `GroupReport` at the end. Prints failures, and passes too where asked.
  */
 
+import { flushCompileCache } from "node:module";
 import { Transform } from "node:stream";
 import { finished } from "node:stream/promises";
 import { type EventData, run } from "node:test";
@@ -66,6 +67,8 @@ async function runFiles(files: readonly string[], options: GroupOptions): Promis
   const printed = shown.pipe(new spec());
   printed.pipe(process.stdout);
   await finished(printed, { writable: false });
+  // At the exit it would take seconds in a new checkout, which look like something left running.
+  flushCompileCache();
   process.send?.({ counts, empty } satisfies GroupReport);
   process.disconnect();
 }

@@ -6,9 +6,10 @@
  * Each file has its own process, so that a leaked handle or a changed global of one can't hide in another. With
  * `--together` the files of a part share one, and small parts share one too, which saves starting Node and loading the
  * part's modules for each file: more than half of the time of small tests. `--servers` takes only the files that start
- * a nats-server or the threads of a whole pipeline, or none of them: those want seconds where others want milliseconds. Prints failures and the counts. Exit status 1 where a test failed, where a
- * pattern matches no file, where a file holds no test and where a process doesn't end by itself: what didn't run, or
- * didn't stop, must not look like success.
+ * a nats-server or the threads of a whole pipeline and those named `*.long.test.ts`, or none of them: they want seconds
+ * where others want milliseconds. Prints failures and the counts. Exit status 1 where a test failed, where a pattern
+ * matches no file, where a file holds no test and where a process doesn't end by itself: what didn't run, or didn't stop,
+ * must not look like success.
  */
 
 import { type ChildProcess, fork } from "node:child_process";
@@ -75,7 +76,11 @@ function freeLanes(): number {
 function isMeant(path: string): boolean {
   const hasWord = words.length === 0 || words.some((word) => relative(ROOT, path).includes(word));
   if (!hasWord || options.servers === undefined) return hasWord;
-  return SERVERS.test(readFileSync(path, "utf8")) === (options.servers === "only");
+  return takesSeconds(path) === (options.servers === "only");
+}
+
+function takesSeconds(path: string): boolean {
+  return path.endsWith(".long.test.ts") || SERVERS.test(readFileSync(path, "utf8"));
 }
 
 /** The engine doesn't run without its kernel, which is built from the sources here. */

@@ -171,22 +171,6 @@ test("mixed logs take two thirds of what zstd makes of them", () => {
   assert.ok(packed.length < 0.7 * plain, `${packed.length} of ${plain} bytes`);
 });
 
-test("100,000 documents of logs come back byte for byte through a file", () => {
-  const writer = new StoredWriter(256 * 1024, columns);
-  const blocks = [accessBlock, corpusBlock].flatMap((blockOf) =>
-    Array.from({ length: 50 }, (_, block) => () => blockOf(block, 500_000)),
-  );
-  for (const block of blocks) for (const { json } of block()) writer.add(Buffer.from(json));
-  const [file, entry] = roundTrip((out) => writer.finish(out));
-  const reader = new StoredReader(file, entry);
-  let doc = 0;
-  for (const block of blocks)
-    for (const { json } of block())
-      assert.ok(Buffer.from(json).equals(reader.get(doc++)), `document ${doc - 1}`);
-  assert.equal(doc, 100_000);
-  reader.close();
-});
-
 test("damage is an error, never another document", () => {
   const documents = accessBlock(0, 500_000)
     .slice(0, 50)
