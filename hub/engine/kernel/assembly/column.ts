@@ -1,6 +1,6 @@
 /**
  * Blocks of columns: unpacked, compared with bounds. Runs of blocks are done by one call. All places are
- * the host's; nothing outlives a call. The twin is segment/block-column.ts.
+ * the host's; nothing outlives a call. The twin is columns/block-column.ts.
  */
 
 import {

@@ -1,4 +1,4 @@
-/** CRC-32C (RFC 3720 appendix B.4), sixteen bytes at a time by tables. The twin is segment/crc32c.ts. */
+/** CRC-32C (RFC 3720 appendix B.4), sixteen bytes at a time by tables. The twin is encoding/crc32c.ts. */
 
 import { at, reserve } from "./buffer";
 import { SCRATCH_CRC } from "./layout";

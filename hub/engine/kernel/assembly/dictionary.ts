@@ -1,4 +1,7 @@
-/** Sorted terms of one field: front-coded blocks, postings of rare terms inside. The twin is segment/dictionary-writer.ts. */
+/**
+ * Sorted terms of one field: front-coded blocks, postings of rare terms inside. The twin is
+ * dictionary/dictionary-writer.ts.
+ */
 
 import { at, end, length, push32, putVarint, reserve, setEnd } from "./buffer";
 import { copyShort } from "./copy";

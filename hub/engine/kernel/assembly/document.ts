@@ -1,7 +1,7 @@
 /**
  * Indexes whole documents: reads one along the plan of its mapping into a list of values (the tape), and only when all
  * of it is understood puts them into the fields. What isn't, is left to the host: a value (its entry says where it
- * begins) or the whole document, of which nothing was indexed then. The twin is document/document-writer.ts.
+ * begins) or the whole document, of which nothing was indexed then. The twin is documents/document-writer.ts.
  */
 
 import { at, length } from "./buffer";

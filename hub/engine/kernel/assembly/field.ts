@@ -1,4 +1,4 @@
-/** What a segment buffer holds of one field beside its terms. The twin is segment/field-buffer.ts. */
+/** What a segment buffer holds of one field beside its terms. The twin is test/oracles/engine/field-buffer.ts. */
 
 import { at, end, length, push32, push64, reserve, setEnd, setLength } from "./buffer";
 import {

@@ -1,6 +1,6 @@
 /**
  * Lists the postings of a term as a segment has them, under the numbers that its documents have in a merged one: what
- * postings.ts writes next. The twins are segment/postings-cursor.ts and merge/merge-terms.ts.
+ * postings.ts writes next. The twins are postings/postings-cursor.ts and merge/merge-terms.ts.
  */
 
 import { at, length, reserve, setLength } from "./buffer";

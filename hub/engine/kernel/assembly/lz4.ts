@@ -1,6 +1,6 @@
 /**
  * LZ4 blocks (github.com/lz4/lz4, doc/lz4_Block_format.md). The packer is greedy with one candidate per hash, like the
- * reference's fast one; the unpacker trusts no number. The twin, which gives the same bytes, is segment/lz4.ts.
+ * reference's fast one; the unpacker trusts no number. The twin, which gives the same bytes, is test/oracles/engine/lz4.ts.
  */
 
 import { at, end, length, reserve, setEnd, setLength } from "./buffer";

@@ -1,6 +1,6 @@
 /**
  * Puts what a field noted in the order of its documents into the order of its terms: a count for each term, then one pass
- * that takes every occurrence to its term's (counting sort). The twin's slices of segment/term-pool.ts give the same lists.
+ * that takes every occurrence to its term's (counting sort). The twin's slices of test/oracles/engine/term-pool.ts give the same lists.
  */
 
 import { at, length, reserve, setLength } from "./buffer";

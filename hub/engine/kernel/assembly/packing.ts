@@ -1,4 +1,7 @@
-/** Groups of 128 numbers in as few bits as the largest needs (layout of SIMD-BP128). The twin is segment/bit-packing.ts. */
+/**
+ * Groups of 128 numbers in as few bits as the largest needs (layout of SIMD-BP128).
+ * The twin is encoding/bit-packing.ts.
+ */
 
 /** Bits that `value` needs. */
 export function bitsOf(value: u32): u32 {

@@ -1,4 +1,4 @@
-/** Postings of one term as bytes. The twin is segment/postings-writer.ts; the grammar is that of the segment format. */
+/** Postings of one term as bytes. The twin is postings/postings-writer.ts; the grammar is that of the segment format. */
 
 import { at, end, putVarint, reserve, setEnd, setLength } from "./buffer";
 import { copyShort } from "./copy";

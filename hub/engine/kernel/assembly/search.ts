@@ -1,6 +1,6 @@
 /**
  * What a search does per posting and per term: sets of documents of postings, substrings of dictionaries. All places are
- * the host's; nothing outlives a call. The twins are segment/postings-cursor.ts and segment/dictionary.ts.
+ * the host's; nothing outlives a call. The twins are postings/postings-cursor.ts and dictionary/dictionary.ts.
  */
 
 import { BLOCK_HEADER_BYTES, GROUP, TERMS_PER_BLOCK } from "./layout";

@@ -1,6 +1,6 @@
 /**
  * Runs of blocks of columns, counted by value, and the values of one column summed by those of another. All places are the
- * host's; nothing outlives a call. The twins are segment/block-column.ts and segment/column-sums.ts.
+ * host's; nothing outlives a call. The twins are columns/block-column.ts and columns/column-sums.ts.
  */
 
 import {

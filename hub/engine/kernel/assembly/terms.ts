@@ -1,7 +1,7 @@
 /**
  * The terms of a segment buffer: those of all fields in one open-addressing hash table, each with a number in the order of
  * their first occurrence. What fits stands in the term's record, so that a look-up touches one slot and one record. Where
- * terms occur is noted by field (field.ts). The twin is segment/term-pool.ts.
+ * terms occur is noted by field (field.ts). The twin is test/oracles/engine/term-pool.ts.
  */
 
 import { at, length, reserve, setLength } from "./buffer";

@@ -1,4 +1,7 @@
-/** Walks the terms of one segment's dictionary, a window of whole blocks at a time. The twin is segment/term-walk.ts. */
+/**
+ * Walks the terms of one segment's dictionary, a window of whole blocks at a time.
+ * The twin is dictionary/term-walk.ts.
+ */
 
 import { at, length, reserve, setLength } from "./buffer";
 import { copyShort } from "./copy";
