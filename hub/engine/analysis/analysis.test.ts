@@ -224,4 +224,38 @@ suite("custom chains", () => {
       message: "failed to find global tokenizer under [nope]",
     });
   });
+
+  test("the pieces of a long text hold the tokens of the whole", () => {
+    const parts = [
+      "the running",
+      "can't",
+      "e\u0301te\u0301",
+      " \u0301x",
+      "\n",
+      "東京",
+      "a.b ",
+      "x".repeat(300),
+      "me@b.com",
+    ];
+    const random = new Random(7);
+    const text = Array.from({ length: 6_000 }, () => parts[random.below(parts.length)]).join(" ");
+    const chains = ["standard", "english", "stop", "whitespace", "simple", "keyword", "pattern"].map((name) =>
+      analysis.analyzer(name),
+    );
+    const own = analysis.chain({
+      tokenizer: "uax_url_email",
+      filters: ["lowercase", "stop"],
+      charFilters: [],
+    });
+    for (const chain of [...chains, own]) {
+      const pieces = [...chain.pieces(text)];
+      assert.deepEqual(pieces.flat(), chain.tokens(text), chain.name);
+      assert.equal(pieces.length > 4, !["keyword", "pattern"].includes(chain.name), chain.name);
+    }
+  });
+
+  test("a filter that looks at several tokens gets them all at once", () => {
+    const chain = analysis.chain({ tokenizer: "whitespace", filters: ["shingle"], charFilters: [] });
+    assert.equal([...chain.pieces("a b ".repeat(5_000))].length, 1);
+  });
 });

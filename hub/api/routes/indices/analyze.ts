@@ -4,6 +4,7 @@ import type { ApiContext } from "#hub/api/context/api-context.ts";
 import { validationError } from "#hub/api/http/error-body.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
+import { TimeSlices } from "#hub/api/http/time-slices.ts";
 import { numberSetting } from "#hub/api/parameters/index-settings.ts";
 import { isTrue } from "#hub/api/parameters/values.ts";
 import type { IndexInfo } from "#hub/api/ports/indices.ts";
@@ -43,7 +44,7 @@ export function analyzeRoutes(parts: ApiContext): Route[] {
   ];
 }
 
-function analyze({ indices }: ApiContext, request: ApiRequest): ApiResponse {
+async function analyze({ indices }: ApiContext, request: ApiRequest): Promise<ApiResponse> {
   const name = request.text("index");
   const index = name === undefined ? undefined : indices.resolve(name, {})[0];
   const body = { ...parameters(request), ...request.object() };
@@ -58,9 +59,9 @@ function analyze({ indices }: ApiContext, request: ApiRequest): ApiResponse {
   if (body["normalizer"] !== undefined)
     return normalized(index, scalarText(body["normalizer"], "normalizer"), texts);
   const analyzer = analyzerOf(index, body);
-  const tokens = tokensOf(analyzer, texts, limitOf(index));
+  const tokens = await tokensOf(analyzer, texts, limitOf(index));
   if (!isTrue(body["explain"])) return json({ tokens: tokens.map(printToken) });
-  return json({ detail: detailOf(index, body, analyzer, texts) });
+  return json({ detail: await detailOf(index, body, analyzer, texts) });
 }
 
 function parameters(request: ApiRequest): JsonObject {
@@ -149,27 +150,38 @@ function limitOf(index: IndexInfo | undefined): number {
   return index === undefined ? MAX_TOKENS : numberSetting(index, "analyze.max_token_count", MAX_TOKENS);
 }
 
-/** Tokens of all texts; offsets and positions run on from one to the next. */
-function tokensOf(analyzer: Analyzer, texts: readonly string[], limit: number): Token[] {
+/**
+ * Tokens of all texts; offsets and positions run on from one to the next. Other requests get their turn between pieces of long
+ * texts.
+ */
+async function tokensOf(analyzer: Analyzer, texts: readonly string[], limit: number): Promise<Token[]> {
   const all: Token[] = [];
   let offset = 0;
   let position = 0;
+  const slices = new TimeSlices();
   for (const text of texts) {
     let last = -1;
-    for (const token of analyzer.tokens(text)) {
-      last = token.position;
-      all.push({
-        ...token,
-        startOffset: token.startOffset + offset,
-        endOffset: token.endOffset + offset,
-        position: token.position + position,
-      });
+    for (const tokens of analyzer.pieces(text)) {
+      if (slices.isDue) await slices.pause();
+      for (const token of tokens) {
+        last = token.position;
+        all.push({
+          ...token,
+          startOffset: token.startOffset + offset,
+          endOffset: token.endOffset + offset,
+          position: token.position + position,
+        });
+      }
+      if (all.length > limit) throw tooManyTokens(limit);
     }
     position += last + 1 + VALUE_GAP;
     offset += text.length + 1;
   }
-  if (all.length <= limit) return all;
-  throw new AppError(
+  return all;
+}
+
+function tooManyTokens(limit: number): AppError {
+  return new AppError(
     "request_invalid",
     `The number of tokens produced by calling _analyze has exceeded the allowed maximum of [${limit}]. This limit can be set by changing the [index.analyze.max_token_count] index level setting.`,
   );
@@ -180,35 +192,37 @@ function printToken({ text, startOffset, endOffset, type, position }: Token): Js
 }
 
 /** The tokens after each step of the chain. */
-function detailOf(
+async function detailOf(
   index: IndexInfo | undefined,
   body: JsonObject,
   analyzer: Analyzer,
   texts: readonly string[],
-): JsonObject {
-  const printed = (each: Analyzer): JsonObject[] =>
-    tokensOf(each, texts, limitOf(index)).map((token) => ({ ...printToken(token), ...bytesOf(token) }));
+): Promise<JsonObject> {
+  const printed = async (each: Analyzer): Promise<JsonObject[]> => {
+    const tokens = await tokensOf(each, texts, limitOf(index));
+    return tokens.map((token) => ({ ...printToken(token), ...bytesOf(token) }));
+  };
   const { tokenizer } = body;
   if (tokenizer === undefined) {
     const name = body["analyzer"] === undefined ? analyzer.name : scalarText(body["analyzer"], "analyzer");
-    return { custom_analyzer: false, analyzer: { name, tokens: printed(analyzer) } };
+    return { custom_analyzer: false, analyzer: { name, tokens: await printed(analyzer) } };
   }
   const analysis = index?.mapping.analysis ?? new Analysis();
   const filters = partsOf(body["filter"]);
   const charFilters = partsOf(body["char_filter"]);
   const upTo = (count: number): Analyzer =>
     analysis.chain({ tokenizer: tokenizer as PartSpec, filters: filters.slice(0, count), charFilters });
+  const steps: JsonObject[] = [];
+  for (const [at, part] of filters.entries())
+    steps.push({ name: nameOf(part, "tokenfilter"), tokens: await printed(upTo(at + 1)) });
   return {
     custom_analyzer: true,
     charfilters: charFilters.map((part, at) => ({
       name: nameOf(part, "charfilter"),
       filtered_text: texts.map((text) => filteredText(analysis, charFilters.slice(0, at + 1), text)),
     })),
-    tokenizer: { name: nameOf(tokenizer as PartSpec, "tokenizer"), tokens: printed(upTo(0)) },
-    tokenfilters: filters.map((part, at) => ({
-      name: nameOf(part, "tokenfilter"),
-      tokens: printed(upTo(at + 1)),
-    })),
+    tokenizer: { name: nameOf(tokenizer as PartSpec, "tokenizer"), tokens: await printed(upTo(0)) },
+    tokenfilters: steps,
   };
 }
 
