@@ -26,7 +26,7 @@ import {
 import { StreamWatch } from "#hub/journal/streams/stream-watch.ts";
 import { type Clock, systemClock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import { type Component, Lifecycle } from "#proto/kit/lifecycle.ts";
+import { type Component, Lifecycle, withDeadline } from "#proto/kit/lifecycle.ts";
 import type { Metrics } from "#proto/kit/metrics.ts";
 import type { StateBucket } from "#proto/kit/state-bucket.ts";
 import type { Position } from "#proto/position.ts";
@@ -145,6 +145,16 @@ export class Journal implements Component {
     this.#tails.clear();
   }
 
+  /** Returns whether the log answers and stores messages; false after `timeoutMs`. */
+  async answers(timeoutMs: number): Promise<boolean> {
+    try {
+      await withDeadline(this.#probe(), timeoutMs, "the state of the log");
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
   get connected(): boolean {
     return this.#connection.connected;
   }
@@ -205,6 +215,18 @@ export class Journal implements Component {
    */
   reconcile(stream: string, known: readonly Position[]): Promise<Reconciliation> {
     return this.#history.reconcile(stream, known, this.server.restoredMessages(stream));
+  }
+
+  /**
+   * Returns whether messages after `position` have been purged, so that who has everything up to there can't get the rest
+   * from the stream. Works before `reconcile`. Throws unavailable or timeout.
+   */
+  async isPurgedAfter(stream: string, position: Position): Promise<boolean> {
+    const incarnations = await this.#history.stored(stream);
+    // The stream was rolled back: it lacks what is there, not the other way round.
+    if (position.incarnation > incarnations.current.incarnation) return false;
+    const { firstSequence } = await this.#streams.state(stream);
+    return incarnations.nextAfter(position) < firstSequence;
   }
 
   /** Removes the messages before `below`, which no reader may need again; see Reader.position. */

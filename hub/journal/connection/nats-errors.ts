@@ -6,6 +6,7 @@ import { AppError } from "#proto/kit/errors.ts";
 
 /** JetStream API error codes that the hub distinguishes, from `server/errors.json` of nats-server. */
 const CODE = {
+  noPeers: 10005,
   insufficientResources: 10023,
   insufficientStorage: 10047,
   storeFailed: 10077,
@@ -33,6 +34,7 @@ export function judge(error: unknown): Verdict {
     if (code === CODE.duplicateInProcess || /duplicate message id is in process/i.test(error.message)) {
       return "retry"; // the first copy is not stored yet, so this is not a success
     }
+    if (code === CODE.noPeers) return "retry"; // a cluster that starts has not found all of its servers yet
     if (code === CODE.streamNotFound || code === CODE.consumerNotFound) return "retry"; // it is recreated
     return status >= 500 ? "retry" : "fatal";
   }

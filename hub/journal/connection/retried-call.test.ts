@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { JetStreamApiError } from "@nats-io/jetstream";
 import { errors, type NatsConnection } from "@nats-io/transport-node";
 import { type Clock, systemClock } from "#proto/kit/clock.ts";
 import { retriedCall } from "./retried-call.ts";
@@ -19,6 +20,14 @@ describe("calls that are repeated", () => {
       withoutWaits,
     );
     assert.deepEqual([answer, calls], ["stored", 4]);
+  });
+
+  test("a cluster whose servers haven't found each other yet is waited for", async () => {
+    let calls = 0;
+    const noPeers = { code: 400, err_code: 10005, description: "no suitable peers for placement" };
+    const call = (): Promise<string> =>
+      ++calls < 3 ? Promise.reject(new JetStreamApiError(noPeers)) : Promise.resolve("stored");
+    assert.equal(await retriedCall(connection, call, withoutWaits), "stored");
   });
 
   test("an error that stays is thrown at once", async () => {

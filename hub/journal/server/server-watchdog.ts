@@ -3,9 +3,9 @@
  * disk), so JetStream is queried, not the socket.
  */
 
-import { statfsSync } from "node:fs";
 import type { Clock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { freeDiskBytes } from "#proto/kit/files/disk-space.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import { MIB } from "#proto/kit/units.ts";
@@ -117,7 +117,7 @@ export class ServerWatchdog implements Component {
   }
 
   #hasSpace(): boolean {
-    const { folder, log, freeBytes = freeBytesOf } = this.#options;
+    const { folder, log, freeBytes = freeDiskBytes } = this.#options;
     const free = freeBytes(folder);
     if (free >= LEAST_FREE_BYTES) return true;
     if (!this.#waitsForSpace) {
@@ -126,9 +126,4 @@ export class ServerWatchdog implements Component {
     }
     return false;
   }
-}
-
-function freeBytesOf(folder: string): number {
-  const { bavail, bsize } = statfsSync(folder);
-  return bavail * bsize;
 }

@@ -55,6 +55,13 @@ export class LogHistory {
     return known;
   }
 
+  /** Returns the incarnations as they are stored; other than `of`, works before the stream was reconciled. */
+  async stored(stream: string): Promise<Incarnations> {
+    const entry = await this.#options.bucket.get(stream);
+    if (entry === null) return new Incarnations();
+    return new Incarnations((JSON.parse(Buffer.from(entry.value).toString()) as Remembered).lives);
+  }
+
   /**
    * Compares what is remembered with the stream and begins a new incarnation if it is not the remembered stream.
    * `remembered`: positions that were made durable before the server started. `restored`: messages that the stream held

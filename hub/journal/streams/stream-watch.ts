@@ -82,6 +82,7 @@ export class StreamWatch implements Component {
     this.#polling = this.#poll();
   }
 
+  /** Does not wait for a server that doesn't answer. */
   async stop(): Promise<void> {
     this.#unwatch();
     this.#stopping.abort();
@@ -134,17 +135,19 @@ export class StreamWatch implements Component {
   /** Retries until the streams are verified or a new incarnation has begun, or the connection is lost again. */
   async #verify(isNewest: () => boolean): Promise<void> {
     const { clock, log, server } = this.#options;
+    const { signal } = this.#stopping;
     const backoff = new Backoff(RETRY);
-    while (isNewest() && !this.#stopping.signal.aborted) {
+    while (isNewest() && !signal.aborted) {
       try {
         const { starts } = server;
-        await this.#ensure(starts !== this.#verifiedStart);
+        await abortable(this.#ensure(starts !== this.#verifiedStart), signal);
         this.#verifiedStart = starts;
         if (isNewest()) this.#settle();
         return;
       } catch (error) {
+        if (signal.aborted) return;
         log.warn({ err: error }, "the log's streams cannot be verified after a reconnect; retrying");
-        await clock.sleep(backoff.next(), this.#stopping.signal);
+        await clock.sleep(backoff.next(), signal);
       }
     }
   }
@@ -175,7 +178,7 @@ export class StreamWatch implements Component {
       if (signal.aborted) return;
       if (!connection.connected) continue;
       try {
-        await this.#look();
+        await abortable(this.#look(), signal);
       } catch (error) {
         log.debug({ err: error }, "the state of the streams cannot be read");
       }
