@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext as Run, test } from "node:test";
-import { readJournalEntry } from "#agent/inputs/journal/journal-entry.ts";
+import { readJournalEntry } from "#proto/codec/journal-entry.ts";
 import { convert } from "#proto/kit/schema.ts";
 import { eventsOf, type TestContext, testContext } from "#test/support/agent/recording-output.ts";
 import { JournaldInput, journalArguments, journaldInput } from "./journald.ts";

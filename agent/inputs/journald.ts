@@ -6,9 +6,9 @@ import type { Readable } from "node:stream";
 import type { Static } from "typebox";
 import { defineInput, type Input, type InputContext, type InputState } from "#agent/contract/input.ts";
 import { settingFault } from "#agent/contract/setting-fault.ts";
-import { readJournalEntry } from "#agent/inputs/journal/journal-entry.ts";
 import { Framer } from "#agent/inputs/streams/framing.ts";
 import { Receipts, StreamSink } from "#agent/inputs/streams/stream-sink.ts";
+import { readJournalEntry } from "#proto/codec/journal-entry.ts";
 import { Backoff } from "#proto/kit/retry.ts";
 import { Type } from "#proto/kit/schema.ts";
 

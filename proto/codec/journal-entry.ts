@@ -1,4 +1,4 @@
-/** Entries of systemd's journal as `journalctl -o json` prints them (systemd.journal-fields(7)). */
+/** Entries of systemd's journal (systemd.journal-fields(7)) as events: members as `journalctl -o json` prints them. */
 
 import { parseJsonObject } from "#proto/codec/json.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
@@ -40,8 +40,13 @@ const NUMBERS: typeof TEXTS = [
 /** Returns the entry that a line holds, or null where it is none. */
 export function readJournalEntry(line: string): JournalEntry | null {
   const entry = parseJsonObject(line);
-  const cursor = entry?.["__CURSOR"];
-  if (entry === undefined || typeof cursor !== "string") return null;
+  return entry === undefined ? null : journalEntryOf(entry);
+}
+
+/** Returns the entry of these fields, or null where it has no cursor. */
+export function journalEntryOf(entry: JsonObject): JournalEntry | null {
+  const cursor = entry["__CURSOR"];
+  if (typeof cursor !== "string") return null;
   const microseconds = Number(entry["_SOURCE_REALTIME_TIMESTAMP"] ?? entry["__REALTIME_TIMESTAMP"]);
   const timeMs = Math.floor(microseconds / 1_000);
   return {
