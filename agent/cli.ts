@@ -9,8 +9,9 @@ import { createLogger } from "#proto/kit/log.ts";
 import { ServiceManager } from "#proto/kit/sd-notify.ts";
 import { Agent } from "./agent.ts";
 import { type Options, parseOptions } from "./command-line.ts";
-import { checkOutput } from "./commands/check-output.ts";
+import { checkOutput, type Finding } from "./commands/check-output.ts";
 import { enroll } from "./commands/enroll.ts";
+import { waitForAdmission } from "./commands/key-admission.ts";
 import { fullSchema, settingsReference } from "./commands/reference.ts";
 import { registryCommand } from "./commands/registry.ts";
 import { setup } from "./commands/setup.ts";
@@ -38,11 +39,13 @@ export async function main(
       return DONE;
     }
     const options = parseOptions(args, env);
+    const load = (): AgentSettings => loadSettings({ ...options, path: options.config, env });
     if (options.command === "enroll") {
       terminal.print(await enrollAgent(options, env));
+      const check = (): Promise<readonly Finding[]> => checkOutput(load());
+      terminal.warn(await waitForAdmission(check, systemClock));
       return DONE;
     }
-    const load = (): AgentSettings => loadSettings({ ...options, path: options.config, env });
     if (options.command === "run") return await run(options, load, terminal);
     return (await doOnce(options, load(), terminal)) ? DONE : FAILED;
   } catch (error) {

@@ -13,6 +13,8 @@ import { HubClient } from "./hub-client.ts";
 export interface Finding {
   readonly target: string;
   readonly ok: boolean;
+  /** False where nothing answered at the target's address. */
+  readonly isReached: boolean;
   readonly text: string;
 }
 
@@ -26,13 +28,13 @@ export async function checkOutput(settings: AgentSettings): Promise<Finding[]> {
   if (output === "search")
     return Promise.all(file["output.search.hosts"].map((host) => checkSearch(settings, host)));
   const target = output === "file" ? (file["output.file.path"] ?? "") : "standard output";
-  return [{ target, ok: true, text: "nothing to be reached" }];
+  return [{ target, ok: true, isReached: true, text: "nothing to be reached" }];
 }
 
 async function checkServer(settings: AgentSettings, server: string): Promise<Finding> {
-  const found = (ok: boolean, text: string): Finding => ({ target: server, ok, text });
+  const found = (ok: boolean, text: string): Finding => ({ target: server, ok, isReached: true, text });
   const unreachable = await tryToReach(server, 4222);
-  if (unreachable !== null) return found(false, unreachable);
+  if (unreachable !== null) return { ...found(false, unreachable), isReached: false };
   try {
     const own = { ...connectionSettings(settings.file), servers: [server] };
     const options = { ...connectionOptions(own, settings.agentName), reconnect: false, timeout: TIMEOUT_MS };
@@ -72,10 +74,15 @@ async function checkSearch({ file }: AgentSettings, host: string): Promise<Findi
     const { status, body, message } = await hub.send("GET", "/");
     const version = (body as { version?: { number?: string } } | null)?.version?.number;
     if (status === 200 && version !== undefined)
-      return { target: host, ok: true, text: `can be reached, search engine ${version}` };
-    return { target: host, ok: false, text: `answers ${status}: ${message || "no search engine"}` };
+      return { target: host, ok: true, isReached: true, text: `can be reached, search engine ${version}` };
+    return {
+      target: host,
+      ok: false,
+      isReached: true,
+      text: `answers ${status}: ${message || "no search engine"}`,
+    };
   } catch (error) {
-    return { target: host, ok: false, text: (error as Error).message };
+    return { target: host, ok: false, isReached: false, text: (error as Error).message };
   }
 }
 
