@@ -26,6 +26,8 @@ export interface SentEvent {
 export class InputWorld {
   readonly sent: SentEvent[] = [];
   readonly failures: (string | null)[] = [];
+  /** What the input counted as lost. */
+  drops = 0;
   readonly state = new Map<string, unknown>();
   readonly handlers = new Map<string, (records: readonly FedRecord[]) => Promise<void>>();
   readonly letters: InputDeadLetter[] = [];
@@ -118,7 +120,7 @@ export class InputWorld {
         get: async (key) => this.state.get(key),
         put: async (key, value) => void this.state.set(key, JSON.parse(JSON.stringify(value))),
         delete: async (key) => void this.state.delete(key),
-        entries: async function* (this: void) {},
+        entries: () => this.#entries(),
       },
       open: ({ key, generation = 0 }) => ({
         send: async (events) => {
@@ -135,6 +137,10 @@ export class InputWorld {
         close: () => undefined,
       }),
       receive: (address, handler) => void this.handlers.set(address, handler),
+      dropped: (count) => {
+        this.drops += count;
+        this.#changed();
+      },
       failing: (message) => {
         this.failures.push(message);
         this.#changed();
@@ -147,6 +153,10 @@ export class InputWorld {
       },
       deadLetters: (after) => this.#letters(after),
     };
+  }
+
+  async *#entries(): AsyncIterable<readonly [string, unknown]> {
+    yield* this.state;
   }
 
   async *#letters(after: number): AsyncIterable<InputDeadLetter> {

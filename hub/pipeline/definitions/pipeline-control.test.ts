@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import type { PipelineDefinition } from "#hub/pipeline/language/pipeline-definition.ts";
 import { systemClock } from "#proto/kit/clock.ts";
+import { AppError } from "#proto/kit/errors.ts";
 import { silentLogger } from "#proto/kit/log.ts";
 import { MemoryBucket } from "#proto/kit/memory-bucket.ts";
 import { ManagedPipelines } from "./managed-pipelines.ts";
@@ -16,7 +17,10 @@ const GOOD = 'filter { mutate { add_tag => "a" } }';
 class Runner implements PipelineRunner {
   definitions: readonly PipelineDefinition[] = [];
   reloads = 0;
+  /** Set: changes are refused with it. */
+  refusal = "";
   reload(definitions: readonly PipelineDefinition[]): Promise<void> {
+    if (this.refusal !== "") return Promise.reject(new AppError("settings_invalid", this.refusal));
     this.definitions = definitions;
     this.reloads++;
     return Promise.resolve();
@@ -80,9 +84,14 @@ test("files are read again on demand; broken ones leave what runs, a pipeline of
   await control.refresh();
   assert.deepEqual(runner.ids, ["main"]);
   await assert.rejects(put(control, "main", GOOD), /is made of .*a\.conf/);
+  writeFileSync(join(folder, "a.conf"), "filter { grok = }");
+  runner.refusal = "a.conf:1:15: error";
+  await assert.rejects(control.refresh(), { message: runner.refusal });
+  assert.deepEqual([runner.ids, control.problem], [["main"], runner.refusal]);
+  runner.refusal = "";
   rmSync(join(folder, "a.conf"));
   await control.refresh();
-  assert.deepEqual([runner.ids, runner.reloads], [[], 2]);
+  assert.deepEqual([runner.ids, runner.reloads, control.problem], [[], 2, ""]);
 });
 
 test("ids and texts are bounded", async (t) => {

@@ -110,9 +110,14 @@ export class PipelineControl implements Component {
     return this.#problem;
   }
 
-  /** Reads the files again now. Throws settings_invalid; then what runs runs on. */
-  refresh(): Promise<void> {
-    return this.#alone(() => this.#apply());
+  /** Reads the files again now. Throws settings_invalid; then what runs runs on, and `problem` has the reason. */
+  async refresh(): Promise<void> {
+    try {
+      await this.#alone(() => this.#apply());
+    } catch (error) {
+      this.#problem = toAppError(error).message;
+      throw error;
+    }
   }
 
   async list(): Promise<KnownPipeline[]> {
@@ -218,7 +223,6 @@ export class PipelineControl implements Component {
       const failure = toAppError(error);
       if (this.#stopping.signal.aborted || failure.message === this.#refused) return;
       this.#refused = failure.message;
-      this.#problem = failure.message;
       this.#options.log.error({ err: failure }, "changed pipelines can't be used; those before run on");
     }
   }

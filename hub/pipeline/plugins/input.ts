@@ -100,6 +100,8 @@ export interface InputContext {
    * handler resolves. Of the records of one source, places grow, and are the same when they come once more.
    */
   readonly receive: (address: string, handler: (records: readonly FedRecord[]) => Promise<void>) => void;
+  /** Counts what the input lost for good, such as datagrams: their senders can't be held up. */
+  readonly dropped: (count: number) => void;
   /** Hears of a failure that people should see while the input continues; null: it is over. */
   readonly failing: (message: string | null) => void;
   /**

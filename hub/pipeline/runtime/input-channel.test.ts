@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { getEventListeners } from "node:events";
 import { test } from "node:test";
 import { Event } from "#proto/event.ts";
 import { systemClock } from "#proto/kit/clock.ts";
@@ -82,6 +83,16 @@ test("events of one payload stay in one message, others are cut at its size", as
   await channel.send([0, 1, 2, 3].map((offset) => ({ event: line(big), offset })));
   await channel.send([7, 7, 7, 7].map((offset) => ({ event: line(big), offset })));
   assert.deepEqual(sizes, [2, 2, 4]);
+});
+
+test("a channel whose sends are done leaves nothing behind at the signal of its input", async () => {
+  const { signal } = new AbortController();
+  const channel = channelOver(async () => undefined, signal);
+  assert.equal(getEventListeners(signal, "abort").length, 0);
+  const sends = ["a", "b"].map((text) => channel.send([{ event: line(text) }]));
+  assert.equal(getEventListeners(signal, "abort").length, 1);
+  await Promise.all(sends);
+  assert.equal(getEventListeners(signal, "abort").length, 0);
 });
 
 test("a send that is pending at the stop fails", async () => {

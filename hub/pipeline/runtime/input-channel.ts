@@ -71,7 +71,12 @@ export class RawChannel implements InputChannel {
   readonly #subject: string;
   readonly #session = randomUUID();
   readonly #pending: Pending[] = [];
-  readonly #failed = Promise.withResolvers<never>();
+  /** How the sends under way fail. */
+  readonly #failures = new Set<(reason: AppError) => void>();
+  /** The signal outlives its channels, of which some inputs open one for each request: it is listened to during sends only. */
+  readonly #onAbort = (): void => {
+    for (const fail of this.#failures) fail(cancelled());
+  };
   #next = 0;
   #messages = 0;
   #isRunning = false;
@@ -82,19 +87,24 @@ export class RawChannel implements InputChannel {
     this.#agentId = inputUuid(identity);
     this.#fileKey = PLAIN_KEY.test(source.key) ? source.key : hash(source.key).toString("base64url", 0, 24);
     this.#subject = rawSubject(partitionOf(this.#agentId, this.#fileKey), this.#agentId);
-    this.#failed.promise.catch(() => undefined);
-    options.signal.addEventListener("abort", () => this.#failed.reject(cancelled()), { once: true });
   }
 
   send(events: readonly InputEvent[]): Promise<void> {
     if (this.#options.signal.aborted) return Promise.reject(cancelled());
     if (events.length === 0) return Promise.resolve();
-    const { promise, resolve } = Promise.withResolvers<void>();
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const done = (): void => {
+      this.#failures.delete(reject);
+      if (this.#failures.size === 0) this.#options.signal.removeEventListener("abort", this.#onAbort);
+      resolve();
+    };
     for (const [place, event] of events.entries()) {
-      this.#pending.push(this.#encode(event, place === events.length - 1 ? resolve : undefined));
+      this.#pending.push(this.#encode(event, place === events.length - 1 ? done : undefined));
     }
+    this.#failures.add(reject);
+    this.#options.signal.addEventListener("abort", this.#onAbort, { once: true });
     if (!this.#isRunning) void this.#run();
-    return Promise.race([promise, this.#failed.promise]);
+    return promise;
   }
 
   close(): void {

@@ -253,6 +253,7 @@ class RunningInput implements Component {
           },
         }),
       receive: (address, handler) => this.#handlers.set(address, handler),
+      dropped: (count) => metrics.inputDrops.inc({ pipeline, plugin: input.id }, count),
       failing: (message) => this.#failing(message),
       bearer: (...asked) => reach.bearer(...asked),
       mayIngest: (...asked) => reach.mayIngest(...asked),

@@ -24,6 +24,7 @@ export interface PipelineMetrics {
   readonly outputRetries: Counter<"pipeline" | "plugin">;
   readonly inputEvents: Counter<"pipeline" | "plugin">;
   readonly inputRestarts: Counter<"pipeline" | "plugin">;
+  readonly inputDrops: Counter<"pipeline" | "plugin">;
   readonly pluginIn: Counter<"pipeline" | "plugin">;
   readonly pluginOut: Counter<"pipeline" | "plugin">;
   readonly pluginFailures: Counter<"pipeline" | "plugin">;
@@ -52,6 +53,10 @@ function pluginMetrics(metrics: Metrics) {
     outputRetries: counter("output_retries", "failed tries of outputs to deliver"),
     inputEvents: counter("input_events", "events that inputs put into the log RAW"),
     inputRestarts: counter("input_restarts", "failed tries to start an input"),
+    inputDrops: counter(
+      "input_drops",
+      "datagrams that an input dropped: the log takes them too slowly, or a message's other chunks are missing",
+    ),
     pluginIn: counter("plugin_events_in", "events that a filter or output was given"),
     pluginOut: counter("plugin_events_out", "events that went on behind a filter or output"),
     pluginFailures: counter("plugin_failures", "events that a filter didn't work on, or failed at"),

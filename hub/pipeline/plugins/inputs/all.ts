@@ -17,6 +17,7 @@ export const inputs = new PluginSet<InputDefinition>("input", {
   http_poller: async () => (await import("./http-poller.ts")).httpPollerInput,
   intake: async () => (await import("./intake.ts")).intakeInput,
   jdbc: async () => (await import("./jdbc.ts")).jdbcInput,
+  journald_remote: async () => (await import("./journald-remote.ts")).journaldRemoteInput,
   kafka: async () => (await import("./kafka.ts")).kafkaInput,
   loki: async () => (await import("./loki.ts")).lokiInput,
   nats: async () => (await import("./nats.ts")).natsInput,

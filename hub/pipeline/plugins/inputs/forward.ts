@@ -9,6 +9,12 @@ import type { Static } from "typebox";
 import { listenerTls, TLS_LISTENER } from "#hub/pipeline/connections/tls.ts";
 import { defineInput, type InputChannel, type InputContext } from "#hub/pipeline/plugins/input.ts";
 import {
+  CHUNKS_KEPT,
+  type ChunkPlace,
+  ChunkPlaces,
+  chunkId,
+} from "#hub/pipeline/plugins/inputs/stream/chunk-places.ts";
+import {
   FORWARD_DECODING,
   ForwardHandshake,
   type ForwardMessage,
@@ -22,9 +28,6 @@ import { AppError } from "#proto/kit/errors.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import { optional, options, table, text } from "#proto/kit/options.ts";
 import { Type } from "#proto/kit/schema.ts";
-
-/** Chunks whose ids are remembered, so that one that is sent again isn't taken again. */
-const CHUNKS_KEPT = 10_000;
 
 const OPTIONS = options({
   host: text("address to listen on", "0.0.0.0"),
@@ -58,12 +61,14 @@ class ForwardInput implements Component {
   readonly #context: InputContext;
   readonly #values: Options;
   readonly #listener: Listener;
-  /** By chunk: settled when the log has it. */
+  /** Of this run, by chunk: settled when the log has it. */
   readonly #chunks = new Map<string, Promise<void>>();
+  readonly #places: ChunkPlaces;
 
   constructor(context: InputContext, values: Options, tls: TlsOptions | undefined) {
     this.#context = context;
     this.#values = values;
+    this.#places = new ChunkPlaces(context.state);
     this.#listener = new Listener({
       host: values.host,
       port: values.port,
@@ -74,6 +79,7 @@ class ForwardInput implements Component {
   }
 
   async start(): Promise<void> {
+    await this.#places.load();
     await this.#listener.start();
   }
 
@@ -84,7 +90,7 @@ class ForwardInput implements Component {
   async #serve(socket: Socket): Promise<void> {
     const { shared_key, users, self_hostname } = this.#values;
     const budget = new Budget();
-    const channel = this.#context.open({ key: randomUUID() });
+    const channel = new CountedChannel(this.#context);
     let handshake: ForwardHandshake | undefined;
     if (shared_key !== undefined) {
       handshake = new ForwardHandshake({
@@ -112,27 +118,42 @@ class ForwardInput implements Component {
   }
 
   /** Acknowledges a chunk when the log has it, also one that comes again. */
-  async #take(message: ForwardMessage, socket: Socket, channel: InputChannel): Promise<void> {
-    const { chunk } = message;
-    const send = (): Promise<void> => {
-      const events = this.#events(message, socket.remoteAddress ?? "");
-      return events.length === 0 ? Promise.resolve() : channel.send(events.map((event) => ({ event })));
-    };
+  async #take(message: ForwardMessage, socket: Socket, channel: CountedChannel): Promise<void> {
+    const { tag, chunk } = message;
+    const events = (): Event[] => this.#events(message, socket.remoteAddress ?? "");
     if (chunk === undefined) {
-      await send();
+      await channel.send(events());
       return;
     }
-    const known = this.#chunks.get(chunk);
-    const taken = known ?? send();
-    if (known === undefined) this.#remember(chunk, taken);
+    const id = chunkId(tag, chunk);
+    const known = this.#chunks.get(id);
+    const taken = known ?? this.#sendChunk(id, events(), channel);
+    if (known === undefined) this.#remember(id, taken);
     await taken;
     socket.write(encode({ ack: chunk }));
   }
 
-  #remember(chunk: string, taken: Promise<void>): void {
+  /** Sends a chunk to where it was sent before the last restart, else to the connection's channel. */
+  async #sendChunk(id: string, events: readonly Event[], channel: CountedChannel): Promise<void> {
+    if (events.length === 0) return;
+    const earlier = this.#places.earlier(id);
+    if (earlier === undefined) {
+      await this.#places.store(id, channel.next);
+      await channel.send(events);
+      return;
+    }
+    const before = new CountedChannel(this.#context, earlier);
+    try {
+      await before.send(events);
+    } finally {
+      before.close();
+    }
+  }
+
+  #remember(id: string, taken: Promise<void>): void {
     if (this.#chunks.size >= CHUNKS_KEPT) this.#chunks.delete(this.#chunks.keys().next().value!);
-    this.#chunks.set(chunk, taken);
-    taken.catch(() => this.#chunks.delete(chunk));
+    this.#chunks.set(id, taken);
+    taken.catch(() => this.#chunks.delete(id));
   }
 
   #events({ tag, entries }: ForwardMessage, address: string): Event[] {
@@ -154,6 +175,36 @@ class ForwardInput implements Component {
 
 const FLUENT = fieldReference("fluent");
 const TAG = fieldReference("[fluent][tag]");
+
+/** A channel whose next offset is known before events are sent. */
+class CountedChannel {
+  readonly #channel: InputChannel;
+  readonly #key: string;
+  #offset: number;
+
+  /** Without a place, the channel is a new one. */
+  constructor(context: InputContext, { key, offset }: ChunkPlace = { key: randomUUID(), offset: 0 }) {
+    this.#channel = context.open({ key });
+    this.#key = key;
+    this.#offset = offset;
+  }
+
+  /** Where the next event goes. */
+  get next(): ChunkPlace {
+    return { key: this.#key, offset: this.#offset };
+  }
+
+  async send(events: readonly Event[]): Promise<void> {
+    if (events.length === 0) return;
+    const from = this.#offset;
+    this.#offset += events.length;
+    await this.#channel.send(events.map((event, place) => ({ event, offset: from + place })));
+  }
+
+  close(): void {
+    this.#channel.close();
+  }
+}
 
 /** Ends a connection whose message continues beyond the limit. */
 class Budget {

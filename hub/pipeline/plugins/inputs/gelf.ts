@@ -60,8 +60,11 @@ class GelfInput implements Component {
   constructor(context: InputContext, values: Options, tls: TlsOptions | undefined) {
     const { host, port, protocols = tls === undefined ? ["tcp", "udp"] : ["tcp"] } = values;
     const parts = {
-      udp: new DatagramInput(context, { host, port, ...DATAGRAMS }, new GelfCodec(), (event, { address }) =>
-        setSender(event, address),
+      udp: new DatagramInput(
+        context,
+        { host, port, ...DATAGRAMS },
+        new GelfCodec((chunks) => context.dropped(chunks)),
+        (event, { address }) => setSender(event, address),
       ),
       tcp: new Listener({
         host,

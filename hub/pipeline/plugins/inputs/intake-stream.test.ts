@@ -8,10 +8,10 @@ import { gzipSync } from "node:zlib";
 import { decode, encode } from "@msgpack/msgpack";
 import { freePort, InputWorld, plain } from "#test/contract/input-runner.ts";
 import { RelpReader } from "./relp.ts";
+import { ChunkPlaces } from "./stream/chunk-places.ts";
 import { GelfCodec } from "./stream/gelf-codec.ts";
 
-async function start(t: TestContext, name: string, more = "") {
-  const world = new InputWorld();
+async function start(t: TestContext, name: string, more = "", world = new InputWorld()) {
   const port = await freePort();
   const input = world.make(`${name} { port => ${port} host => "127.0.0.1" ${more} }`);
   await input.start();
@@ -119,14 +119,19 @@ test("gelf takes messages by TCP and UDP, whole, packed and in chunks, and names
 });
 
 test("chunks of GELF that come alone are dropped after five seconds and counted", () => {
-  const codec = new GelfCodec();
+  let dropped = 0;
+  const codec = new GelfCodec((chunks) => {
+    dropped += chunks;
+  });
   const chunk = (id: number, number: number): Buffer =>
     Buffer.concat([Buffer.from([0x1e, 0x0f, id, 0, 0, 0, 0, 0, 0, 0, number, 2]), Buffer.from("{}")]);
   assert.deepEqual(codec.decode(chunk(1, 0), 0), []);
   assert.deepEqual(codec.decode(chunk(2, 0), 6_000), []);
-  assert.equal(codec.dropped, 1);
+  assert.equal(dropped, 1);
   assert.deepEqual(codec.decode(chunk(1, 1), 6_000), []);
   assert.equal(codec.decode(chunk(2, 1), 6_001).length, 1);
+  assert.deepEqual(codec.decode(chunk(3, 2), 6_001), [], "a number beyond the count");
+  assert.equal(dropped, 2);
 });
 
 test("forward takes every mode, acknowledges chunks, and takes one that comes again only once", async (t) => {
@@ -151,6 +156,36 @@ test("forward takes every mode, acknowledges chunks, and takes one that comes ag
     fluent: { tag: "app" },
     host: { ip: "127.0.0.1" },
   });
+});
+
+test("forward sends a chunk that comes again after a restart to the offsets it had, one of another tag to new ones", async (t) => {
+  const { world, socket } = await start(t, "forward");
+  const entries = [1, 2].map((n) => [1_700_000_000 + n, { log: `line ${n}` }]);
+  socket.write(encode(["app", 1_700_000_000, { log: "before" }]));
+  socket.write(encode(["app", entries, { chunk: "c1" }]));
+  assert.deepEqual(decode(await received(socket)), { ack: "c1" });
+  const { socket: second } = await start(t, "forward", "", world);
+  second.write(encode(["app", entries, { chunk: "c1" }]));
+  assert.deepEqual(decode(await received(second)), { ack: "c1" });
+  second.write(encode(["web", entries, { chunk: "c1" }]));
+  assert.deepEqual(decode(await received(second)), { ack: "c1" });
+  const [before, one, two, oneAgain, twoAgain, other] = world.sent;
+  assert.deepEqual([before!.offset, one!.offset, two!.offset], [0, 1, 2]);
+  assert.deepEqual([oneAgain!.key, oneAgain!.offset, twoAgain!.offset], [one!.key, 1, 2]);
+  assert.notEqual(other!.key, one!.key);
+});
+
+test("the places of chunks are bounded: the oldest is forgotten, also over restarts", async () => {
+  const { state } = new InputWorld().context();
+  const first = new ChunkPlaces(state, 3);
+  await first.load();
+  for (let n = 0; n < 5; n++) await first.store(`c${n}`, { key: "k", offset: n });
+  const second = new ChunkPlaces(state, 3);
+  await second.load();
+  const known = () => [0, 1, 2, 3, 4].map((n) => second.earlier(`c${n}`)?.offset);
+  assert.deepEqual(known(), [undefined, undefined, 2, 3, 4]);
+  await second.store("c5", { key: "k", offset: 5 });
+  assert.deepEqual(known(), [undefined, undefined, undefined, 3, 4]);
 });
 
 test("forward lets in who knows the shared key and a user's password", async (t) => {

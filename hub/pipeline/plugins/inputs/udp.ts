@@ -146,6 +146,7 @@ export class DatagramInput implements Component {
   #tellDrop(): void {
     const { clock, failing, log, id } = this.#context;
     this.#dropped++;
+    this.#context.dropped(1);
     if (clock.monotonic() - this.#toldMs < TELL_EVERY_MS) return;
     this.#toldMs = clock.monotonic();
     log.warn(

@@ -1,37 +1,10 @@
 /** Logs of OpenTelemetry (OTLP 1.x): requests as protobuf and as JSON, and the events they hold. */
 
-import "#proto/no-long.ts"; // protobufjs is one for the whole process
-import protobuf from "protobufjs";
+import { OTLP_LOGS } from "#hub/pipeline/formats/otlp-logs-schema.ts";
 import { parseJsonObject } from "#proto/codec/json.ts";
 import { decodeText } from "#proto/codec/plain.ts";
 import { Event, isHash, valueText } from "#proto/event.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
-
-/** The part of opentelemetry/proto/logs/v1 that is read; numbers are those of the specification. */
-const SCHEMA = `
-syntax = "proto3";
-message Request { repeated ResourceLogs resourceLogs = 1; }
-message ResourceLogs { Resource resource = 1; repeated ScopeLogs scopeLogs = 2; }
-message Resource { repeated KeyValue attributes = 1; }
-message ScopeLogs { Scope scope = 1; repeated LogRecord logRecords = 2; }
-message Scope { string name = 1; string version = 2; }
-message LogRecord {
-  fixed64 timeUnixNano = 1; int32 severityNumber = 2; string severityText = 3; AnyValue body = 5;
-  repeated KeyValue attributes = 6; bytes traceId = 9; bytes spanId = 10; fixed64 observedTimeUnixNano = 11;
-  string eventName = 12;
-}
-message KeyValue { string key = 1; AnyValue value = 2; }
-message AnyValue {
-  oneof value {
-    string stringValue = 1; bool boolValue = 2; int64 intValue = 3; double doubleValue = 4;
-    ArrayValue arrayValue = 5; KeyValueList kvlistValue = 6; bytes bytesValue = 7;
-  }
-}
-message ArrayValue { repeated AnyValue values = 1; }
-message KeyValueList { repeated KeyValue values = 1; }
-`;
-
-const REQUEST = protobuf.parse(SCHEMA, { keepCase: true }).root.lookupType("Request");
 
 /** Values within values that are followed. */
 const MAX_DEPTH = 32;
@@ -49,7 +22,7 @@ const ECS: Readonly<Record<string, readonly [string, string]>> = {
 /** Returns the request that a body in protobuf is; undefined: it is none. */
 export function decodeOtlpProtobuf(body: Uint8Array): JsonObject | undefined {
   try {
-    return REQUEST.toObject(REQUEST.decode(body), {
+    return OTLP_LOGS.toObject(OTLP_LOGS.decode(body), {
       longs: String,
       bytes: (bytes: Uint8Array) => bytes,
     }) as JsonObject;

@@ -44,11 +44,11 @@ interface Waiting {
 export class GelfCodec implements Codec {
   readonly #waiting = new Map<string, Waiting>();
   #waitingBytes = 0;
-  #dropped = 0;
+  readonly #dropped: (chunks: number) => void;
 
-  /** Messages that were dropped because chunks were missing. */
-  get dropped(): number {
-    return this.#dropped;
+  /** `dropped` hears how many chunks of an incomplete message were dropped, or 1 for a chunk that can belong to none. */
+  constructor(dropped: (chunks: number) => void = () => undefined) {
+    this.#dropped = dropped;
   }
 
   decode(payload: Uint8Array, timeMs: number): Event[] {
@@ -66,9 +66,8 @@ export class GelfCodec implements Codec {
   /** Returns the message that a chunk completes. */
   #gather(bytes: Buffer, nowMs: number): Buffer | undefined {
     this.#forgetOld(nowMs);
-    if (bytes.length <= CHUNK_HEAD_BYTES) return undefined;
-    const [number, count] = [bytes[10]!, bytes[11]!];
-    if (count === 0 || count > MAX_CHUNKS || number >= count) return undefined;
+    const [number = 0, count = 0] = bytes.subarray(10, CHUNK_HEAD_BYTES);
+    if (bytes.length <= CHUNK_HEAD_BYTES || count > MAX_CHUNKS || number >= count) return this.#drop(1);
     const id = bytes.toString("latin1", 2, 10);
     const found = this.#waiting.get(id) ?? {
       sinceMs: nowMs,
@@ -76,7 +75,8 @@ export class GelfCodec implements Codec {
       bytes: 0,
       missing: count,
     };
-    if (found.chunks.length !== count || found.chunks[number] !== undefined) return undefined;
+    if (found.chunks.length !== count) return this.#drop(1);
+    if (found.chunks[number] !== undefined) return undefined;
     const chunk = Buffer.from(bytes.subarray(CHUNK_HEAD_BYTES));
     found.chunks[number] = chunk;
     found.bytes += chunk.length;
@@ -92,8 +92,13 @@ export class GelfCodec implements Codec {
     for (const [id, waiting] of this.#waiting) {
       if (nowMs - waiting.sinceMs <= CHUNKS_KEPT_MS && this.#waitingBytes <= MAX_WAITING_BYTES) return;
       this.#forget(id, waiting);
-      this.#dropped++;
+      this.#drop(waiting.chunks.length - waiting.missing);
     }
+  }
+
+  #drop(chunks: number): undefined {
+    this.#dropped(chunks);
+    return undefined;
   }
 
   #forget(id: string, { bytes }: Waiting): void {

@@ -8,9 +8,19 @@ import {
   type ServerResponse,
 } from "node:http";
 import { createServer as createTlsServer } from "node:https";
+import { type Duplex, pipeline } from "node:stream";
 import type { TlsOptions } from "node:tls";
 import { promisify } from "node:util";
-import { brotliDecompress, gunzip, inflate, zstdDecompress } from "node:zlib";
+import {
+  brotliDecompress,
+  createBrotliDecompress,
+  createGunzip,
+  createInflate,
+  createZstdDecompress,
+  gunzip,
+  inflate,
+  zstdDecompress,
+} from "node:zlib";
 import { unpackSnappy } from "#hub/pipeline/formats/snappy.ts";
 import { AppError, systemCode, toAppError } from "#proto/kit/errors.ts";
 import { listen, listenedPort } from "./listener.ts";
@@ -30,14 +40,30 @@ export interface HttpServerOptions {
   readonly serve: (request: HttpRequest) => Promise<HttpAnswer>;
 }
 
-export interface HttpRequest {
+/** A server whose handler reads bodies of any length as they come. */
+export interface StreamServerOptions extends Omit<HttpServerOptions, "serve" | "maxBodyBytes"> {
+  readonly serveStream: (request: StreamedRequest) => Promise<HttpAnswer>;
+}
+
+interface HttpRequestHead {
   readonly method: string;
   readonly url: string;
   readonly headers: IncomingMessage["headers"];
   readonly httpVersion: string;
   readonly remoteAddress: string;
+}
+
+export interface HttpRequest extends HttpRequestHead {
   readonly body: Buffer;
 }
+
+export interface StreamedRequest extends HttpRequestHead {
+  /** Unpacked. */
+  readonly body: AsyncIterable<Buffer>;
+}
+
+/** A connection that neither sends nor is answered for so long is closed, ms. Time in which the log is full counts. */
+const STREAM_IDLE_MS = 600_000;
 
 export interface HttpAnswer {
   readonly status: number;
@@ -55,6 +81,13 @@ const ENCODINGS: Readonly<Record<string, Unpack>> = {
   snappy: async (body, { maxOutputLength }) => unpackSnappy(body, maxOutputLength),
 };
 
+const STREAM_ENCODINGS: Readonly<Record<string, () => Duplex>> = {
+  gzip: createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
+  zstd: createZstdDecompress,
+};
+
 const UNKNOWN: HttpAnswer = {
   status: 401,
   headers: { "WWW-Authenticate": 'Basic realm="tailrace", Bearer realm="tailrace"' },
@@ -62,11 +95,11 @@ const UNKNOWN: HttpAnswer = {
 };
 
 export class HttpServer {
-  readonly #options: HttpServerOptions;
+  readonly #options: HttpServerOptions | StreamServerOptions;
   readonly #working = new Set<Promise<void>>();
   #server: Server | undefined;
 
-  constructor(options: HttpServerOptions) {
+  constructor(options: HttpServerOptions | StreamServerOptions) {
     this.#options = options;
   }
 
@@ -81,6 +114,10 @@ export class HttpServer {
     const take: RequestListener = (request, response) => this.#take(request, response);
     const server = tls === undefined ? createServer(take) : createTlsServer(tls, take);
     this.#server = server;
+    if ("serveStream" in this.#options) {
+      server.requestTimeout = 0;
+      server.setTimeout(STREAM_IDLE_MS);
+    }
     await listen(server, host, port);
   }
 
@@ -90,7 +127,8 @@ export class HttpServer {
     const closed = new Promise<void>((resolve) => {
       server.close(() => resolve());
     });
-    server.closeIdleConnections();
+    if ("serveStream" in this.#options) server.closeAllConnections();
+    else server.closeIdleConnections();
     await Promise.allSettled(this.#working);
     server.closeAllConnections();
     await closed;
@@ -114,22 +152,24 @@ export class HttpServer {
   }
 
   async #answer(request: IncomingMessage): Promise<HttpAnswer> {
-    const { maxRequests, serve } = this.#options;
+    const { maxRequests } = this.#options;
     if (this.#working.size >= maxRequests) throw new AppError("overloaded", "too many requests are at work");
     const remoteAddress = request.socket.remoteAddress ?? "";
     if (!(await this.#options.signIn.accepts(request.headers.authorization, remoteAddress))) return UNKNOWN;
-    return serve({
+    const head: HttpRequestHead = {
       method: request.method ?? "GET",
       url: request.url ?? "/",
       headers: request.headers,
       httpVersion: request.httpVersion,
       remoteAddress,
-      body: await this.#body(request),
-    });
+    };
+    if ("serveStream" in this.#options)
+      return this.#options.serveStream({ ...head, body: unpackedStream(request) });
+    const { serve, maxBodyBytes } = this.#options;
+    return serve({ ...head, body: await this.#body(request, maxBodyBytes) });
   }
 
-  async #body(request: IncomingMessage): Promise<Buffer> {
-    const { maxBodyBytes } = this.#options;
+  async #body(request: IncomingMessage, maxBodyBytes: number): Promise<Buffer> {
     const tooLarge = new AppError("request_too_large", `a body may have ${maxBodyBytes} bytes at most`);
     const chunks: Buffer[] = [];
     let bytes = 0;
@@ -150,5 +190,32 @@ export class HttpServer {
       if (error instanceof AppError) throw error;
       throw new AppError("request_invalid", `the body is no ${encoding}`, { cause: error });
     }
+  }
+}
+
+/** Returns a body as it comes, unpacked. Throws request_invalid for an encoding that isn't known; reading, where it is damaged. */
+function unpackedStream(request: IncomingMessage): AsyncIterable<Buffer> {
+  const encoding = request.headers["content-encoding"] ?? "identity";
+  if (encoding === "identity") return request;
+  const make = STREAM_ENCODINGS[encoding];
+  if (make === undefined)
+    throw new AppError(
+      "request_invalid",
+      `the encoding ${encoding} isn't known; this input takes ${Object.keys(STREAM_ENCODINGS).join(", ")}`,
+    );
+  return unpackedChunks(request, make(), encoding);
+}
+
+async function* unpackedChunks(
+  request: IncomingMessage,
+  unpacking: Duplex,
+  encoding: string,
+): AsyncGenerator<Buffer> {
+  // A failure of either ends the other; reading throws it.
+  pipeline(request, unpacking, () => undefined);
+  try {
+    for await (const chunk of unpacking as AsyncIterable<Buffer>) yield chunk;
+  } catch (error) {
+    throw new AppError("request_invalid", `the body is no ${encoding}`, { cause: error });
   }
 }
