@@ -34,6 +34,8 @@ export interface SearchClientOptions {
 export interface SearchAnswer {
   readonly status: number;
   readonly body: string;
+  /** The body, unpacked. */
+  readonly bytes: Uint8Array;
 }
 
 export class SearchClient {
@@ -60,12 +62,14 @@ export class SearchClient {
     path: string,
     body: { readonly type: string; readonly data: Uint8Array } | undefined,
     signal: AbortSignal,
+    more: Readonly<Record<string, string>> = {},
   ): Promise<SearchAnswer> {
     const { hosts, checkTarget, compressionLevel: level } = this.#options;
     const host = hosts[this.#host % hosts.length]!;
     checkTarget(host.hostname);
     const packed = body === undefined || level === 0 ? body?.data : await pack(body.data, { level });
     const headers = {
+      ...more,
       ...(body !== undefined && { "Content-Type": body.type, "Content-Length": packed!.length }),
       ...(body !== undefined && level > 0 && { "Content-Encoding": "gzip" }),
     };
@@ -130,11 +134,12 @@ export class SearchClient {
     request.once("error", reject);
     request.end(body);
     const response = await promise;
-    return { status: response.statusCode ?? 0, body: await answerText(response) };
+    const bytes = await answerBytes(response);
+    return { status: response.statusCode ?? 0, body: bytes.toString(), bytes };
   }
 }
 
-async function answerText(response: IncomingMessage): Promise<string> {
+async function answerBytes(response: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of response as AsyncIterable<Buffer>) {
@@ -143,6 +148,6 @@ async function answerText(response: IncomingMessage): Promise<string> {
     chunks.push(chunk);
   }
   const whole = Buffer.concat(chunks);
-  if (response.headers["content-encoding"] !== "gzip") return whole.toString();
-  return (await unpack(whole, { maxOutputLength: MAX_ANSWER_BYTES })).toString();
+  if (response.headers["content-encoding"] !== "gzip") return whole;
+  return unpack(whole, { maxOutputLength: MAX_ANSWER_BYTES });
 }
