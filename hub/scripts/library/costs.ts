@@ -6,6 +6,8 @@ import { type CallContext, isMap, ScriptObject, weigh } from "#hub/scripts/value
 const CHARS_A_STEP = 64;
 /** Members of a list or set that one step copies or compares. */
 const MEMBERS_A_STEP = 8;
+/** Replacing in a text builds it again piece by piece: 8 characters a step. */
+const REPLACED_SHIFT = 3;
 /** Where a text is sought in another, so many of its characters double the time. */
 const SOUGHT_A_STEP = 16;
 
@@ -23,6 +25,7 @@ const READING = new Set("toString join sort sorted max min".split(" "));
 export function charge(self: unknown, name: string, values: readonly unknown[], context: CallContext): void {
   if (typeof self === "string") {
     for (const value of values) weigh(value, context);
+    if (name === "replace") context.spend(self.length >> REPLACED_SHIFT);
     if (!QUICK_ON_TEXTS.has(name)) context.spend(textCost(self, SEEKING.has(name) ? values[0] : ""));
   } else if (Array.isArray(self) || self instanceof Set) {
     if (READING.has(name)) weigh(self, context);

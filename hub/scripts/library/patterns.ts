@@ -22,6 +22,8 @@ import { bounded } from "./strings.ts";
 const MAX_PATTERN = 1_000;
 /** Characters of text that cost one step. */
 const CHARS_A_STEP = 8;
+/** Steps that each use of an expression takes, whatever it reads. */
+const MATCH_STEPS = 8;
 
 /** Classes of the language that JavaScript writes differently. */
 const CLASSES: Readonly<Record<string, string>> = {
@@ -173,6 +175,7 @@ export function matchesPattern(
   if (!(pattern instanceof Pattern))
     throw new ScriptException("ClassCastException", "a Pattern was expected");
   const given = textOf(text, context);
+  context.spend(MATCH_STEPS + given.length);
   if (isWhole) return pattern.whole.test(given);
   pattern.part.lastIndex = 0;
   return pattern.part.test(given);
@@ -223,7 +226,7 @@ function replacement(matcher: Matcher, make: unknown, context: CallContext): str
 function findNext(matcher: Matcher, context: CallContext): boolean {
   const { part } = matcher.pattern;
   if (matcher.next > matcher.text.length) return false;
-  context.spend(1 + Math.ceil((matcher.text.length - matcher.next) / CHARS_A_STEP));
+  context.spend(MATCH_STEPS + Math.ceil((matcher.text.length - matcher.next) / CHARS_A_STEP));
   part.lastIndex = matcher.next;
   matcher.found = part.exec(matcher.text);
   if (matcher.found === null) return false;

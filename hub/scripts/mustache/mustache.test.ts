@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { compileMustache } from "./mustache.ts";
+import { compileMustache, TemplateBudget } from "./mustache.ts";
 
 const ROWS: readonly (readonly [template: string, params: Record<string, unknown>, text: string])[] = [
   ["{{a}}-{{{b}}}-{{&b}}", { a: 'x"y', b: 'p"q' }, 'x\\"y-p"q-p"q'],
@@ -12,6 +12,15 @@ const ROWS: readonly (readonly [template: string, params: Record<string, unknown
   ["{{#url}}a b/{{x}}{{/url}}", { x: "é" }, "a+b%2F%C3%A9"],
   ["a{{! nothing }}b{{=<% %>=}}<% x %>{{x}}", { x: 1 }, "ab1{{x}}"],
 ];
+
+test("templates of one budget may cost as much as one template", () => {
+  const template = compileMustache("{{#l}}{{x}}{{/l}}");
+  const params = { l: Array.from({ length: 30_000 }, () => 1) };
+  const budget = new TemplateBudget();
+  for (let turn = 0; turn < 3; turn++) template(params, budget);
+  assert.throws(() => template(params, budget), /at most 200000 steps/);
+  assert.equal(template(params), "");
+});
 
 test("templates make texts as mustache and the 6.5 server define", () => {
   for (const [template, params, text] of ROWS)

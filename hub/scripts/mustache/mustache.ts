@@ -13,10 +13,10 @@ const MAX_DEPTH = 32;
 /** Longest text that a template may make, characters. */
 const MAX_OUTPUT = 1_000_000;
 
-/** Texts, variables and turns of sections that are rendered for one text. */
+/** Texts, variables and turns of sections that are rendered for one request. */
 const MAX_STEPS = 200_000;
 
-/** Characters that all parts of a template may make together, those that a function reads included. */
+/** Characters that all templates of a request may make together in all their parts, those that a function reads included. */
 const MAX_WORK = 4 * MAX_OUTPUT;
 
 /** Longest name of a variable or section, characters. */
@@ -26,7 +26,7 @@ const MAX_NAME = 1_000;
 const PARTS_A_STEP = 4;
 
 /** A compiled template: makes a text of params. Throws request_invalid where it gets too long. */
-export type MustacheTemplate = (params: JsonObject) => string;
+export type MustacheTemplate = (params: JsonObject, budget?: TemplateBudget) => string;
 
 /** The parts of "a.b.0"; none for ".", the innermost scope. */
 type Path = readonly string[];
@@ -46,8 +46,8 @@ type Node =
 /** Compiles a template. Throws request_invalid for tags that aren't closed. */
 export function compileMustache(source: string): MustacheTemplate {
   const nodes = new Parser(source).parse();
-  return (params) => {
-    const output = new Output();
+  return (params, budget = new TemplateBudget()) => {
+    const output = new Output(budget);
     render(nodes, [params], output);
     return output.text;
   };
@@ -57,26 +57,40 @@ function fault(message: string): AppError {
   return new AppError("request_invalid", message, { data: { type: "general_script_exception" } });
 }
 
-class Output {
-  text = "";
-  readonly #spent: { steps: number; characters: number };
-
-  /** `parent`: whose steps and characters are counted along. */
-  constructor(parent?: Output) {
-    this.#spent = parent === undefined ? { steps: 0, characters: 0 } : parent.#spent;
-  }
+/** Counts what the templates of one request cost. */
+export class TemplateBudget {
+  #steps = 0;
+  #characters = 0;
 
   /** Counts a node or a turn of a section, which may write nothing. */
-  step(count = 1): void {
-    this.#spent.steps += count;
-    if (this.#spent.steps > MAX_STEPS) throw fault(`a template may take at most ${MAX_STEPS} steps`);
+  step(count: number): void {
+    this.#steps += count;
+    if (this.#steps > MAX_STEPS)
+      throw fault(`the templates of a request may take at most ${MAX_STEPS} steps`);
   }
 
-  /** Counts characters that are made, whether or not the text has them in the end. */
+  /** Counts characters that are read or made, whether or not the text has them in the end. */
   work(characters: number): void {
-    this.#spent.characters += characters;
-    if (this.#spent.characters > MAX_WORK)
-      throw fault(`a template may make at most ${MAX_WORK} characters in all its parts`);
+    this.#characters += characters;
+    if (this.#characters > MAX_WORK)
+      throw fault(`the templates of a request may make at most ${MAX_WORK} characters in all their parts`);
+  }
+}
+
+class Output {
+  text = "";
+  readonly budget: TemplateBudget;
+
+  constructor(budget: TemplateBudget) {
+    this.budget = budget;
+  }
+
+  step(count = 1): void {
+    this.budget.step(count);
+  }
+
+  work(characters: number): void {
+    this.budget.work(characters);
   }
 
   add(part: string): void {
@@ -205,7 +219,7 @@ function renderSection(
   output: Output,
 ): void {
   if (call !== undefined) {
-    const inner = new Output(output);
+    const inner = new Output(output.budget);
     render(children, scopes, inner);
     output.add(call(inner.text, scopes, output));
     return;

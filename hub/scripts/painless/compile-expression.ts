@@ -8,7 +8,7 @@ import { appended } from "../library/strings.ts";
 import { simpleName } from "../library/type-names.ts";
 import { compileCall, isCall } from "./compile-call.ts";
 import { compileRead, compileWrite, variableIn } from "./compile-target.ts";
-import { type Evaluate, placed, type Scope } from "./scope.ts";
+import { type Evaluate, LARGE_NUMBER_STEPS, placed, type Scope } from "./scope.ts";
 import type { Expression } from "./syntax.ts";
 
 /** Returns what an expression evaluates to. Throws ScriptException for what can't be compiled. */
@@ -119,6 +119,7 @@ function compileBinary(
   return guarded(offset, (frame) => {
     const a = left(frame);
     const b = right(frame);
+    if (typeof a === "bigint" || typeof b === "bigint") frame.budget.spend(LARGE_NUMBER_STEPS);
     const isText = operator === "+" && (typeof a === "string" || typeof b === "string");
     return isText ? appended(a, b, frame.budget) : binary(operator, a, b, frame.budget);
   });

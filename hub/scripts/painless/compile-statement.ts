@@ -8,7 +8,17 @@ import { membersOf } from "../library/collections.ts";
 import { entriesOf } from "../library/maps.ts";
 import { simpleName } from "../library/type-names.ts";
 import { ExceptionValue, isException } from "./compile-call.ts";
-import { BREAK, CONTINUE, type Evaluate, type Execute, NEXT, placed, RETURN, type Scope } from "./scope.ts";
+import {
+  BREAK,
+  CATCH_STEPS,
+  CONTINUE,
+  type Evaluate,
+  type Execute,
+  NEXT,
+  placed,
+  RETURN,
+  type Scope,
+} from "./scope.ts";
 import type { Block, Catch, Expression, Statement, TypeName } from "./syntax.ts";
 
 /** Compiles the statements of a block. */
@@ -223,6 +233,7 @@ function compileTry(scope: Scope, statement: Extract<Statement, { kind: "try" }>
       const exception = placed(error, statement.offset);
       if (!(exception instanceof ScriptException) || exception instanceof ScriptLimit) throw exception;
       const handler = catches.find(({ type }) => isException(exception.type, type));
+      frame.budget.spend(CATCH_STEPS);
       if (handler === undefined) throw exception;
       const message = exception.message === "" ? null : exception.message;
       frame.slots[handler.slot] = new ExceptionValue(exception.type, message);

@@ -11,18 +11,20 @@ import { compileExpression } from "./compile-expression.ts";
 import { compileBlock, compileStatements } from "./compile-statement.ts";
 import { Budget, type Compiler, type Evaluate, type Execute, type Frame, RETURN, Scope } from "./scope.ts";
 import { parseScript } from "./statement-parser.ts";
-import type { Block, FunctionDeclaration, Statement } from "./syntax.ts";
+import type { Block, FunctionDeclaration, Script, Statement } from "./syntax.ts";
 
 const COMPILER: Compiler = { expression: compileExpression, block: compileBlock };
 
 /** A compiled script. */
 export interface PainlessScript {
   readonly source: string;
+  /** What the script is made of; the value of its last expression is returned. */
+  readonly syntax: Script;
   /**
    * Runs the script with the values of its context's variables, in their order, and returns its value; null without one.
-   * Throws script_failed with the position in the script.
+   * Throws script_failed with the position in the script. `maxSteps`: of this run, see MAX_STEPS.
    */
-  run(values: readonly unknown[]): unknown;
+  run(values: readonly unknown[], maxSteps?: number): unknown;
 }
 
 /**
@@ -57,11 +59,13 @@ function compiled(source: string, names: readonly string[], allowsRegexes: boole
   const scope = Scope.of(COMPILER, numbers, allowsRegexes);
   for (const name of names) scope.declare(name, "def", 0);
   const makers = functions.map((each) => compileFunction(each, numbers, allowsRegexes));
-  const body = compileStatements(scope, withResult(statements));
+  const resulting = withResult(statements);
+  const body = compileStatements(scope, resulting);
   return {
     source,
-    run: (values) => {
-      const budget = new Budget();
+    syntax: { functions, statements: resulting },
+    run: (values, maxSteps) => {
+      const budget = new Budget(maxSteps);
       const callables: readonly Callable[] = makers.map((make) => make(() => callables));
       const frame: Frame = {
         slots: [...values],

@@ -4,20 +4,31 @@ import { ScriptException, ScriptLimit } from "#hub/scripts/values/script-error.t
 import type { Callable, CallContext } from "#hub/scripts/values/values.ts";
 import type { Block, Expression } from "./syntax.ts";
 
-/** Steps of loops, calls and members of collections that one run of a script may take. */
-export const MAX_STEPS = 1_000_000;
+/** Steps of loops, calls and members of collections that one run of a script may take: less than 50 ms of the thread. */
+export const MAX_STEPS = 250_000;
+
+/** Steps of a call of a function or lambda of the script. */
+const CALL_STEPS = 4;
+/** Steps of an exception that is caught: the machine unwinds its stack. */
+export const CATCH_STEPS = 24;
+/** Steps of arithmetic with numbers beyond 2^53. */
+export const LARGE_NUMBER_STEPS = 8;
 
 /** Functions and lambdas of a script may call each other so deep. */
 const MAX_CALLS = 300;
 
 /** Counts the work of one run. */
 export class Budget implements CallContext {
-  #left = MAX_STEPS;
+  #left: number;
   #calls = 0;
+
+  constructor(maxSteps = MAX_STEPS) {
+    this.#left = maxSteps;
+  }
 
   /** Runs a function or lambda of the script, one call deeper. Throws where calls are too deep. */
   call<T>(run: () => T): T {
-    this.spend(1);
+    this.spend(CALL_STEPS);
     if (++this.#calls > MAX_CALLS) throw new ScriptLimit("StackOverflowError", null);
     try {
       return run();

@@ -6,7 +6,7 @@ import { Callable, type CallContext, Char, Decimal, isMap, print, ScriptObject, 
 /** Deeper values are refused. */
 const MAX_DEPTH = 100;
 /** A list may hold another many times, which then has as many copies. */
-const MAX_VALUES = 2_000_000;
+const MAX_VALUES = 250_000;
 
 /**
  * Returns a value as JSON holds it. Whole numbers beyond 2^53 become the nearest number, dates and other objects their
@@ -26,7 +26,8 @@ function counter(): CallContext {
   };
 }
 
-function convert(value: unknown, around: readonly object[], context: CallContext): unknown {
+/** `around`: the maps and lists that hold the value, the outermost first. */
+function convert(value: unknown, around: object[], context: CallContext): unknown {
   context.spend(1);
   if (typeof value !== "object" || value === null)
     return typeof value === "bigint" ? Number(value) : (value ?? null);
@@ -36,12 +37,25 @@ function convert(value: unknown, around: readonly object[], context: CallContext
     weigh(value, context);
     return value.toString();
   }
-  if (around.includes(value))
-    throw new AppError("request_invalid", "Iterable object is self-referencing itself");
-  if (around.length > MAX_DEPTH)
-    throw new AppError("request_invalid", `a value is nested deeper than ${MAX_DEPTH}`);
-  const inner = [...around, value];
-  if (Array.isArray(value) || value instanceof Set || value instanceof ScriptObject)
+  if (around.length > MAX_DEPTH) throw tooDeep(around);
+  around.push(value);
+  const converted = convertMembers(value, around, context);
+  around.pop();
+  return converted;
+}
+
+/** What holds itself is as deep as one likes. */
+function tooDeep(around: readonly object[]): AppError {
+  const isInItself = new Set(around).size < around.length;
+  const why = isInItself
+    ? "Iterable object is self-referencing itself"
+    : `a value is nested deeper than ${MAX_DEPTH}`;
+  return new AppError("request_invalid", why);
+}
+
+function convertMembers(value: object, inner: object[], context: CallContext): unknown {
+  if (Array.isArray(value)) return value.map((each) => convert(each, inner, context));
+  if (value instanceof Set || value instanceof ScriptObject)
     return [...(value as Iterable<unknown>)].map((each) => convert(each, inner, context));
   if (!isMap(value)) return print(value);
   const object: Record<string, unknown> = {};
