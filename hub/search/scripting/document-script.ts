@@ -1,6 +1,7 @@
 /** Scripts of a search that run on documents: as a condition, a score, a field of a hit. */
 
-import type { SegmentReader } from "#hub/engine/searcher/searcher.ts";
+import { Bitset } from "#hub/engine/bytes/bitset.ts";
+import { COLUMN_BLOCK, type SegmentReader } from "#hub/engine/searcher/searcher.ts";
 import { readScript, type Script } from "#hub/scripts/script.ts";
 import { toJson } from "#hub/scripts/values/json.ts";
 import { toDouble, truth } from "#hub/scripts/values/operators.ts";
@@ -8,6 +9,7 @@ import { Decimal } from "#hub/scripts/values/values.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
+import { ColumnScript } from "./column-script.ts";
 import { DocValues } from "./doc-values.ts";
 
 const NAMES = ["params", "doc"];
@@ -23,17 +25,40 @@ export function readScoreScript(given: unknown): Script {
   return readScript(given, SCORE_NAMES);
 }
 
-/** Returns a test of documents. It throws script_failed where the script fails or isn't boolean. */
-export function conditionOn(
+/**
+ * Finds the documents of a segment for which a script is true; others get the thread between two steps. It throws
+ * script_failed where the script fails or isn't boolean.
+ */
+export function* documentsWhere(
   script: Script,
   shard: ShardContext,
-): (segment: SegmentReader, doc: number) => boolean {
+  segment: SegmentReader,
+): Generator<void, Bitset> {
+  const found = new Bitset(segment.docCount);
   const doc = new DocValues(shard);
   const values = [script.params, doc];
-  return (segment, number) => {
-    doc.move(segment, number);
-    return truth(script.compiled.run(values));
-  };
+  const columns = ColumnScript.bind(script, shard, segment);
+  const steps = columns?.isBoolean === true ? columns : undefined;
+  const docs = new Int32Array(COLUMN_BLOCK);
+  for (let from = 0; from < segment.docCount; from += COLUMN_BLOCK) {
+    const length = Math.min(COLUMN_BLOCK, segment.docCount - from);
+    yield;
+    if (steps !== undefined) {
+      for (let at = 0; at < length; at++) docs[at] = from + at;
+      steps.run(docs, null, length);
+    }
+    for (let at = 0; at < length; at++) {
+      if (steps !== undefined && steps.unsure[at] === 0) {
+        if (steps.values[at] === 1) found.add(from + at);
+        continue;
+      }
+      // One run may take long.
+      yield;
+      doc.move(segment, from + at);
+      if (truth(script.compiled.run(values))) found.add(from + at);
+    }
+  }
+  return found;
 }
 
 /** Returns what scores a document that has a score already. It throws script_failed. */
@@ -41,12 +66,42 @@ export function scoreOn(
   script: Script,
   shard: ShardContext,
 ): (segment: SegmentReader) => (doc: number, score: number) => number {
-  const doc = new DocValues(shard);
-  return (segment) => (number, score) => {
-    doc.move(segment, number);
-    const value = toDouble(script.compiled.run([script.params, doc, new Decimal(score)]));
-    if (Number.isNaN(value)) throw new AppError("request_invalid", "script_score returned NaN");
-    return value;
+  const run = numberOn(script, shard);
+  return (segment) => {
+    const numberOf = run(segment);
+    return (doc, score) => {
+      const value = numberOf(doc, score);
+      if (Number.isNaN(value)) throw new AppError("request_invalid", "script_score returned NaN");
+      return value;
+    };
+  };
+}
+
+/**
+ * Returns what makes a number of a document and its score. It throws script_failed where the script gives no number, or takes
+ * more than `maxSteps`.
+ */
+export function numberOn(
+  script: Script,
+  shard: ShardContext,
+  maxSteps?: number,
+): (segment: SegmentReader) => (doc: number, score: number) => number {
+  const values = new DocValues(shard);
+  return (segment) => {
+    const columns = ColumnScript.bind(script, shard, segment);
+    const steps = columns?.isBoolean === false ? columns : undefined;
+    const docs = new Int32Array(1);
+    const scores = new Float64Array(1);
+    return (doc, score) => {
+      if (steps !== undefined) {
+        docs[0] = doc;
+        scores[0] = score;
+        steps.run(docs, scores, 1);
+        if (steps.unsure[0] === 0) return steps.values[0]!;
+      }
+      values.move(segment, doc);
+      return toDouble(script.compiled.run([script.params, values, new Decimal(score)], maxSteps));
+    };
   };
 }
 

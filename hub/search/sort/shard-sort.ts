@@ -12,6 +12,7 @@ import type { KeySource } from "./key.ts";
 import { KeywordKeySource } from "./keyword-key.ts";
 import { NestedKeySource } from "./nested-key.ts";
 import { NumericKeySource } from "./numeric-key.ts";
+import { ScriptKeySource } from "./script-key.ts";
 import type { SortKey } from "./sort-request.ts";
 
 /** The keys of an order in one shard. Throws query_shard for fields that can't be sorted by. */
@@ -29,6 +30,8 @@ function bindKey(key: SortKey, shard: ShardContext): KeySource {
       return nestedOr(key, shard, fieldKey);
     case "distance":
       return nestedOr(key, shard, distanceKey);
+    case "script":
+      return new ScriptKeySource(key.script, key.descending, shard);
   }
 }
 

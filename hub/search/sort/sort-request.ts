@@ -1,5 +1,6 @@
 /** The option `sort` of a request. */
 
+import type { Script } from "#hub/scripts/script.ts";
 import { type GeoPoint, parsePoints, unitMetres } from "#hub/search/geo/point.ts";
 import { objectOf } from "#hub/search/options/json.ts";
 import {
@@ -14,6 +15,8 @@ import {
   withoutEffect,
 } from "#hub/search/options/options.ts";
 import type { Query } from "#hub/search/query/query.ts";
+import { readScoreScript } from "#hub/search/scripting/document-script.ts";
+import { isQuick } from "#hub/search/scripting/script-costs.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
 
@@ -42,6 +45,7 @@ export type SortKey = { readonly descending: boolean } & (
       readonly ignoreUnmapped: boolean;
       readonly nested: NestedSort | undefined;
     }
+  | { readonly kind: "script"; readonly script: Script }
 );
 
 /** The nested objects that a key is taken from. */
@@ -87,12 +91,26 @@ export const DISTANCE_SORT_OPTIONS = {
   ),
 } as const;
 
+/** Options of `_script`. */
+export const SCRIPT_SORT_OPTIONS = {
+  script: required(anything("Painless with params, doc and _score; a number")),
+  type: required(oneOf("what the script returns", ["number", "string"], undefined)),
+  order: oneOf("direction", ["asc", "desc"], undefined),
+} as const;
+
 /** By score, the best first. */
 export const BY_SCORE: readonly SortKey[] = [{ kind: "score", descending: true }];
 
 /** Returns true where an order is by score, the best first: hits show their score and no sort values. */
 export function isByScore(sort: readonly SortKey[]): boolean {
   return sort.length === 0 || (sort.length === 1 && sort[0]!.kind === "score" && sort[0]!.descending);
+}
+
+/** Returns true where an order needs the scores of documents. */
+export function needsScores(sort: readonly SortKey[]): boolean {
+  return sort.some(
+    (key) => key.kind === "score" || (key.kind === "script" && key.script.compiled.source.includes("_score")),
+  );
 }
 
 /** Parses `sort`; an empty list means by score. Throws parsing or request_invalid. */
@@ -114,13 +132,26 @@ function parseEntry(json: unknown, readFilter: ReadNestedFilter): SortKey[] {
   return Object.entries(json).map(([name, options]) => {
     if (name === "_geo_distance" || name === "_geoDistance")
       return distanceKey(objectOf(options, "_geo_distance"), readFilter);
-    if (name === "_script")
-      throw new AppError(
-        "not_offered",
-        "sorting by script isn't offered; sort by a field that holds the value",
-      );
+    if (name === "_script") return scriptKey(objectOf(options, "_script"));
     return namedKey(name, options, readFilter);
   });
+}
+
+/** Throws not_offered for texts, and for scripts that may hold the thread for long: documents are sorted by the thousand. */
+function scriptKey(json: JsonObject): SortKey {
+  const options = readOptions("_script", json, SCRIPT_SORT_OPTIONS, "option");
+  if (options.type === "string")
+    throw new AppError(
+      "not_offered",
+      "[_script] of type [string] isn't offered; sort by a keyword field that holds the text",
+    );
+  const script = readScoreScript(options.script);
+  if (!isQuick(script))
+    throw new AppError(
+      "not_offered",
+      "[_script] with loops, functions or collections isn't offered; sort by a field that holds the value",
+    );
+  return { kind: "script", script, descending: options.order === "desc" };
 }
 
 function namedKey(name: string, given: unknown, readFilter: ReadNestedFilter): SortKey {

@@ -15,6 +15,10 @@ async function order(sort: unknown, body: JsonObject = {}): Promise<string> {
   return ids;
 }
 
+const byScript = (source: string, direction: string): JsonObject => ({
+  _script: { type: "number", order: direction, script: { source, params: { by: 2 } } },
+});
+
 /** [sort, ids in order] */
 const ORDERS: readonly (readonly [sort: unknown, ids: string])[] = [
   [[{ n: "asc" }], "bcad"],
@@ -36,12 +40,49 @@ const ORDERS: readonly (readonly [sort: unknown, ids: string])[] = [
   [[{ _geo_distance: { coordinates: { lat: 52.5, lon: 13.4 }, order: "asc", unit: "km" } }], "acbd"],
   [[{ _geo_distance: { coordinates: { lat: 52.5, lon: 13.4 }, order: "desc", unit: "km" } }], "dcba"],
   [[{ _geo_distance: { coordinates: "48.1,11.5", order: "asc", mode: "max" } }], "bacd"],
+  [[byScript("doc['x'].size() == 0 ? 5 : -doc['x'].value", "asc")], "acbd"],
+  [[byScript("doc['n'].value % 4 + doc['x'].value * 0", "asc"), "host"], "bdca"],
+  [[byScript("_score * params.by", "desc"), { n: "asc" }], "bcad"],
 ];
 
 describe("sorting", () => {
   for (const [sort, ids] of ORDERS) {
     test(`by ${JSON.stringify(sort)} gives ${ids}`, async () => assert.equal(await order(sort), ids));
   }
+
+  test("by a script shows its numbers, and refuses texts and loops by name", async () => {
+    const sort = [byScript("doc['x'].value * 2", "desc")];
+    const { hits } = await one.search({ sort, size: 2 });
+    assert.deepEqual(
+      hits.map((hit) => hit["sort"]),
+      [[3], [0]],
+    );
+    const after = await one.ids({ sort: [...sort, "_id"], search_after: [0, "b"] });
+    assert.deepEqual(after, ["d", "c"]);
+    for (const [script, type] of [
+      ["doc['host'].value", "string"],
+      ["def n = 0; for (int i = 0; i < 9; i++) { n++ } n", "number"],
+    ])
+      await assert.rejects(async () => one.ids({ sort: [{ _script: { script, type } }] }), {
+        code: "not_offered",
+      });
+    await assert.rejects(
+      async () =>
+        one.ids({ sort: [byScript("0.0 / doc['n'].size() * 0", "asc"), byScript("0.0 / 0", "asc")] }),
+      {
+        code: "request_invalid",
+      },
+    );
+  });
+
+  test("by a script that takes long for each document is refused", async () => {
+    const source = "params.text.replace('a', 'b').length() + doc['n'].value";
+    const script = { source, params: { text: "a".repeat(100_000) } };
+    await assert.rejects(
+      async () => one.ids({ sort: [{ _script: { script, type: "number" } }] }),
+      ({ cause }: Error) => /maximum number of statements/.test(JSON.stringify((cause as AppError).data)),
+    );
+  });
 
   test("shows the values it went by", async () => {
     const shown = async (sort: JsonObject): Promise<unknown[]> =>

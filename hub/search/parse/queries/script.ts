@@ -1,20 +1,17 @@
 /** `script`: the documents for which a script is true. */
 
-import { Bitset } from "#hub/engine/bytes/bitset.ts";
+import type { Bitset } from "#hub/engine/bytes/bitset.ts";
 import type { SegmentReader } from "#hub/engine/searcher/searcher.ts";
 import type { Script } from "#hub/scripts/script.ts";
 import { SetNode } from "#hub/search/execute/nodes/documents.ts";
 import { anything, required } from "#hub/search/options/options.ts";
 import { type QueryType, readBody, withBoost } from "#hub/search/parse/query-parser.ts";
 import type { QueryDescription, ShardContext } from "#hub/search/query/query.ts";
-import { conditionOn, readDocumentScript } from "#hub/search/scripting/document-script.ts";
+import { documentsWhere, readDocumentScript } from "#hub/search/scripting/document-script.ts";
 
 const OPTIONS = {
   script: required(anything("Painless with doc and params; a boolean")),
 } as const;
-
-/** Documents between two moments at which others may get the thread. */
-const DOCUMENTS_A_STEP = 64;
 
 export const script: QueryType = {
   name: "script",
@@ -46,16 +43,7 @@ class ScriptNode extends SetNode {
     }
   }
 
-  protected override *selectInSteps(
-    segment: SegmentReader,
-    shard: ShardContext,
-  ): Generator<void, Bitset | null> {
-    const found = new Bitset(segment.docCount);
-    const matches = conditionOn(this.#script, shard);
-    for (let doc = 0; doc < segment.docCount; doc++) {
-      if (doc % DOCUMENTS_A_STEP === 0) yield;
-      if (matches(segment, doc)) found.add(doc);
-    }
-    return found;
+  protected override selectInSteps(segment: SegmentReader, shard: ShardContext): Generator<void, Bitset> {
+    return documentsWhere(this.#script, shard, segment);
   }
 }
