@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
-import { writeFileSync } from "node:fs";
+import { rmSync, writeFileSync } from "node:fs";
 import { type TestContext, test } from "node:test";
+import { jetstreamManager } from "@nats-io/jetstream";
+import { connect } from "@nats-io/transport-node";
 import { DEFAULT_LIMITS, type HubMessage, LIVE_PATH } from "#proto/live.ts";
+import { DOC_STREAM } from "#proto/subjects.ts";
 import { TestCluster, untilShared } from "#test/harness/cluster.ts";
 import { assertExactlyOnce } from "#test/harness/exactly-once.ts";
 import { ask, request } from "#test/harness/http.ts";
@@ -166,7 +169,10 @@ test("a hub that stood still beyond its lease changes nothing when it goes on", 
   first.signal("SIGCONT");
   await untilShared([first, second]);
   await write(50, 500);
-  for (const hub of [second, first]) await assertExactlyOnce(hub.searchUrl, logs, `on ${hub.dataDir}`);
+  for (const hub of [second, first]) {
+    await assertExactlyOnce(hub.searchUrl, logs, `on ${hub.dataDir}`);
+    await until("the health being ok again", async () => (await clusterHealth(hub)).status === "ok");
+  }
 });
 
 test("an input that polls runs on one hub, and on the other after kill -9 of that one", async (t) => {
@@ -191,6 +197,47 @@ test("an input that polls runs on one hub, and on the other after kill -9 of tha
   await write(200);
   await untilAllFound(second, [log]);
   await assertExactlyOnce(second.searchUrl, [log]);
+});
+
+/** Removes everything from DOC, as the janitor does 15 minutes after every hub has committed it. */
+async function purgeDoc({ nats: { url, token } }: TestCluster): Promise<void> {
+  const connection = await connect({ servers: url, token });
+  await (await jetstreamManager(connection)).streams.purge(DOC_STREAM);
+  await connection.close();
+}
+
+test("a hub whose data folder was deleted takes its copies from another one", async (t) => {
+  const workspace = new Workspace(t);
+  const cluster = await TestCluster.start(workspace);
+  const first = await cluster.startHub("hub-a");
+  const second = await cluster.startHub("hub-b", { "hub.threads": 2 });
+  const put = (n: number): Promise<unknown> =>
+    ask("PUT", `${first.searchUrl}/orders/_doc/${n}?routing=${n}`, { n, text: `order ${n}` });
+  for (let n = 0; n < 30; n++) await put(n);
+  await ask("POST", `${first.searchUrl}/_flush`);
+  await second.kill9();
+  rmSync(second.dataDir, { recursive: true });
+  await purgeDoc(cluster);
+  for (let n = 20; n < 40; n++) await put(n);
+  await second.start();
+  const documents = async (hub: TestHub): Promise<unknown> => {
+    await ask("POST", `${hub.searchUrl}/orders/_refresh`);
+    type Found = { hits: { hits: { _id: string; _version: number; _seq_no: number }[] } };
+    const body = { size: 100, version: true, seq_no_primary_term: true };
+    const { hits } = await ask<Found>("POST", `${hub.searchUrl}/orders/_search`, body);
+    return hits.hits.map(({ _id, _version, _seq_no }) => `${_id} ${_version} ${_seq_no}`).toSorted();
+  };
+  assert.deepEqual(await documents(second), await documents(first));
+  assert.equal(await count(second.searchUrl, undefined, "orders"), 40);
+  for (const hub of [first, second])
+    await until("the health being ok", async () => (await clusterHealth(hub)).status === "ok", {
+      deadlineMs: TAKE_OVER_MS,
+    });
+  // The killed one is forgotten once its lease is over.
+  const names = (): Promise<string> => ask("GET", `${first.searchUrl}/_cat/nodes?h=name&s=name`);
+  await until("one hub of each name", async () => (await names()).trim() === "hub-a\nhub-b", {
+    deadlineMs: TAKE_OVER_MS,
+  });
 });
 
 test("a hub refuses a NATS of another cluster, a data folder of another NATS, and a name that is taken", async (t) => {

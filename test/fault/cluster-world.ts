@@ -27,6 +27,8 @@ export interface Node {
 export interface World {
   readonly nodes: readonly Node[];
   readonly servers: readonly TestNats[];
+  /** With which hubs and agent sign in to the nats-servers. */
+  readonly token: string;
   readonly agent: AgentProcess;
 }
 
@@ -57,7 +59,7 @@ export async function startWorld(
     input: { id: "test", scan_frequency: "200ms" },
   });
   workspace.defer(() => agent.kill9());
-  return { nodes, servers, agent };
+  return { nodes, servers, token, agent };
 }
 
 function canCluster(): boolean {

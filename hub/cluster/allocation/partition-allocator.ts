@@ -1,7 +1,7 @@
 /** The duty of the hub that holds the lease: takes lost members out, and makes the table of partitions. */
 
 import type { MemberDirectory, ObservedMember } from "#hub/cluster/membership/member-directory.ts";
-import { encodeMember, memberKey } from "#hub/cluster/membership/member-record.ts";
+import { encodeMember, memberKey, takesPartitions } from "#hub/cluster/membership/member-record.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { toAppError } from "#proto/kit/errors.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
@@ -94,16 +94,21 @@ export class PartitionAllocator implements Component {
   }
 
   async #forget({ record, revision }: ObservedMember): Promise<void> {
-    const { bucket, clock, log } = this.#options;
-    if (clock.now() - (record.lostMs ?? 0) < FORGET_AFTER_MS) return;
+    const { bucket, directory, clock, log } = this.#options;
+    const isReplaced = directory
+      .all()
+      .some(({ record: other }) => other.state === "live" && other.name === record.name);
+    if (!isReplaced && clock.now() - (record.lostMs ?? 0) < FORGET_AFTER_MS) return;
     await bucket.delete(memberKey(record.id), revision);
-    log.info({ node: record.name }, "a hub that has been away for a week is forgotten");
+    const why = isReplaced ? "that one of the same name has replaced" : "that has been away for a week";
+    log.info({ node: record.name, id: record.id }, `a hub ${why} is forgotten`);
   }
 
   async #makeTable(): Promise<void> {
     const { bucket, directory, log } = this.#options;
     const live = directory.all().filter(({ record }) => record.state === "live");
-    const members = live.map(({ record }) => ({ id: record.id, session: record.session }));
+    const taking = live.filter(({ record }) => takesPartitions(record));
+    const members = taking.map(({ record }) => ({ id: record.id, session: record.session }));
     const shared = directory.shared(PARTITIONS_KEY);
     const before = shared === undefined ? NO_TABLE : decodeTable(shared.value);
     const together = live.some(({ record }) => record.needsAllPartitions);
@@ -117,7 +122,7 @@ export class PartitionAllocator implements Component {
     if (shared === undefined) await bucket.create(PARTITIONS_KEY, encodeTable(table));
     else await bucket.update(PARTITIONS_KEY, encodeTable(table), shared.revision);
     log.info(
-      { epoch: table.epoch, members: live.map(({ record }) => record.name) },
+      { epoch: table.epoch, members: taking.map(({ record }) => record.name) },
       "partitions are assigned",
     );
     await directory.refresh();

@@ -31,7 +31,7 @@ export interface PartitionRunner {
 
 export interface OwnerOptions {
   readonly directory: MemberDirectory;
-  readonly membership: Pick<Membership, "id" | "session" | "isValid" | "onChange" | "report">;
+  readonly membership: Pick<Membership, "id" | "session" | "isValid" | "onChange" | "report" | "accept">;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -74,7 +74,7 @@ export class PartitionOwner implements Component {
     this.#runner = runner;
   }
 
-  /** Takes up its partitions, if it has any yet. */
+  /** Says that this hub takes partitions; they are assigned then. */
   async start(): Promise<void> {
     await this.#try();
     this.#running = this.#run();
@@ -114,6 +114,7 @@ export class PartitionOwner implements Component {
     const { membership } = this.#options;
     if (this.#lapsed) await this.#beginAnew();
     if (!membership.isValid) return;
+    await membership.accept(true);
     if (membership.session !== this.#session) {
       // Whoever took this hub for dead has given its partitions away.
       [this.#session, this.#adopted, this.#active] = [membership.session, -1, -1];

@@ -96,10 +96,15 @@ class Hub {
   }
 
   async start(): Promise<void> {
+    await this.join();
+    await this.partitions.start();
+  }
+
+  /** What a hub does long before it can process anything. */
+  async join(): Promise<void> {
     await this.#directory.start();
     await this.membership.start();
     await this.#duties.start();
-    await this.partitions.start();
   }
 
   async stop(): Promise<void> {
@@ -114,6 +119,8 @@ interface World {
   readonly clock: StillClock;
   readonly bucket: MemoryBucket;
   readonly hub: (id: string, name?: string) => Promise<Hub>;
+  /** A hub that isn't started. */
+  readonly idle: (id: string, name?: string) => Hub;
   /** Moves time; asserts all along that no partition is processed by two hubs that may write. */
   readonly pass: (ms: number) => Promise<void>;
 }
@@ -128,12 +135,17 @@ function world(t: TestContext): World {
     while (!over) await clock.advance(100);
     await stopped;
   });
+  const idle = (id: string, name = id): Hub => {
+    const hub = new Hub(id, name, bucket, clock);
+    hubs.push(hub);
+    return hub;
+  };
   return {
     clock,
     bucket,
-    async hub(id, name = id) {
-      const hub = new Hub(id, name, bucket, clock);
-      hubs.push(hub);
+    idle,
+    async hub(...given) {
+      const hub = idle(...given);
       await hub.start();
       return hub;
     },
@@ -168,6 +180,46 @@ describe("hubs that share a bucket", () => {
     await pass(3_000);
     await stopped;
     assert.equal(a.running.size, ALL);
+  });
+
+  test("a hub that starts gets partitions when it can process them, not when it joins", async (t) => {
+    const { hub, idle, pass } = world(t);
+    const a = await hub("a");
+    await pass(1_000);
+    const b = idle("b");
+    await b.join();
+    await pass(10_000);
+    assert.equal(a.running.size, ALL);
+    await b.partitions.start();
+    await pass(3_000);
+    assert.deepEqual([a.running.size, b.running.size], [ALL / 2, ALL / 2]);
+  });
+
+  test("the others have the partitions of a hub that stops before it leaves", async (t) => {
+    const { hub, pass } = world(t);
+    const [a, b] = [await hub("a"), await hub("b")];
+    await pass(3_000);
+    await b.partitions.stop();
+    b.running = new Set();
+    await b.membership.accept(false);
+    await pass(2_000);
+    assert.equal(a.running.size, ALL);
+    assert.equal(b.membership.isValid, true);
+  });
+
+  test("a lost hub is forgotten when another one has its name", async (t) => {
+    const { hub, pass, bucket } = world(t);
+    const [, b] = [await hub("a"), await hub("b")];
+    await pass(3_000);
+    b.link.away = true;
+    await pass(FOUND_DEAD_MS);
+    assert.ok((await bucket.keys()).includes("node.b"));
+    const replaced = hub("c", "b");
+    await pass(8_000);
+    await replaced;
+    await pass(2_000);
+    const keys = await bucket.keys("node.");
+    assert.deepEqual(keys.toSorted(), ["node.a", "node.c"]);
   });
 
   test("a hub that can't reach the store stops before the others take its partitions over", async (t) => {

@@ -122,6 +122,21 @@ export class IndexCatalog implements Component {
   }
 
   /**
+   * Creates an index of exactly this definition: templates don't apply. `dataStream`: it becomes one of the stream's.
+   * Throws what `create` throws.
+   */
+  async createExact(
+    rawName: string,
+    definition: IndexDefinition,
+    dataStream?: string,
+  ): Promise<IndexMetadata> {
+    const name = decodeDateMath(rawName);
+    checkIndexName(name);
+    this.#refuseTaken(name);
+    return this.#add(newIndex({ name, definition, nowMs: this.#options.now(), dataStream }));
+  }
+
+  /**
    * Creates a data stream with its first index and returns that index. Throws what `create` throws, request_invalid
    * without a template.
    */
@@ -282,18 +297,15 @@ export class IndexCatalog implements Component {
 
   async #create(name: string, definition: IndexDefinition, dataStream?: string): Promise<IndexMetadata> {
     const { now, defaultShards } = this.#options;
-    const index = newIndex({
-      name,
-      definition,
-      templates: this.#templates(),
-      nowMs: now(),
-      defaultShards,
-      dataStream,
-    });
+    const templates = this.#templates();
+    return this.#add(newIndex({ name, definition, templates, nowMs: now(), defaultShards, dataStream }));
+  }
+
+  async #add(index: IndexMetadata): Promise<IndexMetadata> {
     try {
       return await this.#store.add(index);
     } catch (error) {
-      if (toAppError(error).code === "journal_conflict") this.#refuseTaken(name);
+      if (toAppError(error).code === "journal_conflict") this.#refuseTaken(index.name);
       throw error;
     }
   }

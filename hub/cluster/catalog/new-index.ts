@@ -25,7 +25,8 @@ export interface Templates extends TemplateSet {
 export interface NewIndex {
   readonly name: string;
   readonly definition: IndexDefinition;
-  readonly templates: Templates;
+  /** Undefined: the definition is used as it is. */
+  readonly templates?: Templates;
   /** ms since 1970-01-01 UTC. */
   readonly nowMs: number;
   readonly defaultShards?: number | undefined;
@@ -45,7 +46,10 @@ export function newIndex({
   defaultShards = DEFAULT_SHARDS,
   dataStream,
 }: NewIndex): IndexMetadata {
-  const { settings, mappings, aliases } = definitionOf(dataStream ?? name, templates, definition, dataStream);
+  const { settings, mappings, aliases } =
+    templates === undefined
+      ? definition
+      : definitionOf(dataStream ?? name, templates, definition, dataStream);
   const { number_of_shards, number_of_replicas, creation_date: _, ...given } = settings;
   checkShardCounts(number_of_shards, number_of_replicas);
   const isInternal = name.startsWith(INTERNAL_PREFIX);

@@ -70,13 +70,24 @@ export function alignPositions(folder: string, count: number, log: Logger): void
   const others = names.filter((name) => countOf(name) !== count);
   const isWhole = count === 1 || seats(count).every((seat) => names.includes(fileOf(seat)));
   if (others.length === 0 && isWhole) return;
-  const known = [...new Set(names.map(countOf))]
-    .filter((each) => seats(each).every((seat) => names.includes(fileOf(seat))))
-    .flatMap((each) => seats(each).map((seat) => readCommitted(folder, seat, log)));
-  const committed = known.length === 0 ? NOTHING : known.reduce(lowest);
+  const committed = lowestOf(folder, names, log);
   for (const seat of seats(count)) writeCommitted(folder, seat, committed);
   // A crash before this leaves two sets of files, of the same position.
   for (const name of others) rmSync(join(folder, name), { force: true });
+}
+
+/** Returns the position up to which all shards below `folder` are committed, whatever the number of hosts; START if unknown. */
+export function committedPosition(folder: string, log: Logger): Position {
+  if (!existsSync(folder)) return START;
+  return lowestOf(folder, readdirSync(folder).filter(isPositionFile), log).position;
+}
+
+/** Returns what all hosts committed, of those sets of files that are whole; `names`: of the files. */
+function lowestOf(folder: string, names: readonly string[], log: Logger): Committed {
+  const known = [...new Set(names.map(countOf))]
+    .filter((each) => seats(each).every((seat) => names.includes(fileOf(seat))))
+    .flatMap((each) => seats(each).map((seat) => readCommitted(folder, seat, log)));
+  return known.length === 0 ? NOTHING : known.reduce(lowest);
 }
 
 function seats(count: number): HostSeat[] {

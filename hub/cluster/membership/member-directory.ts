@@ -12,8 +12,11 @@ import type { StateBucket } from "#proto/kit/state-bucket.ts";
 import { decodeMember, MEMBER_PREFIX, type MemberRecord } from "./member-record.ts";
 
 const POLL_MS = 1_000;
-/** A longer pause between two polls means that this process or the store stood still: stillness is measured again. */
-const POLL_GAP_MS = 6_000;
+/**
+ * A longer pause between two polls means that this process or the store stood still: stillness is measured again. Shorter
+ * than a lease times STILLNESS less two renewals, so that a pause which goes unnoticed costs no member its place.
+ */
+const POLL_GAP_MS = 4_000;
 
 export interface DirectoryOptions {
   readonly bucket: StateBucket;

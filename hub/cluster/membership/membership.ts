@@ -49,6 +49,7 @@ export class Membership implements Component {
   #wasValid = false;
   #displaced = false;
   #epochs = { adopted: 0, active: 0 };
+  #accepting = false;
   #writes: Promise<void> = Promise.resolve();
   #running: Promise<unknown> = Promise.resolve();
 
@@ -108,6 +109,18 @@ export class Membership implements Component {
     await this.#write(() => this.#renew());
   }
 
+  /** Says that this hub takes partitions, or that others shall have them; resolves when that is stored, or throws. */
+  async accept(accepting: boolean): Promise<void> {
+    if (accepting === this.#accepting) return;
+    this.#accepting = accepting;
+    try {
+      await this.#write(() => this.#renew());
+    } catch (error) {
+      this.#accepting = !accepting;
+      throw error;
+    }
+  }
+
   async #join(): Promise<void> {
     const { bucket, facts, clock } = this.#options;
     const key = memberKey(facts.id);
@@ -141,6 +154,7 @@ export class Membership implements Component {
       process: this.process,
       state: "live",
       durationMs: this.#durationMs,
+      accepting: this.#accepting,
     };
   }
 

@@ -1,0 +1,72 @@
+/**
+ * Requests by which a hub copies the shards of another one, over core NATS: subject `hub.<id>.shards`. A request is JSON. An
+ * answer begins with a byte: 0, and the bytes or the JSON asked for follow; 1, and `{"code", "error"}` follows.
+ */
+
+import { AppError, type ErrorCode, toAppError } from "#proto/kit/errors.ts";
+
+/** Core NATS, as far as copies need it. */
+export interface CopyRequests {
+  request(
+    subject: string,
+    data: Uint8Array,
+    options: { readonly timeoutMs: number; readonly signal?: AbortSignal },
+  ): Promise<Uint8Array>;
+  serve(subject: string, answer: (message: { readonly data: Uint8Array }) => Promise<Uint8Array>): () => void;
+}
+
+/**
+ * `hold` begins a copy; its answer is a HeldCopy. `list` returns its files from the number `from` on, a CopiedFile each, as
+ * many as fit a page. `read` returns the bytes of the file with the number `file` from `offset` on, at most CHUNK_BYTES.
+ * `release` ends it.
+ */
+export type CopyRequest =
+  | { readonly operation: "hold" }
+  | { readonly operation: "list"; readonly copy: string; readonly from: number }
+  | { readonly operation: "read"; readonly copy: string; readonly file: number; readonly offset: number }
+  | { readonly operation: "release"; readonly copy: string };
+
+export interface HeldCopy {
+  readonly copy: string;
+  readonly files: number;
+  readonly bytes: number;
+}
+
+/** Path below the folder of the shards, with slashes, and size in bytes. */
+export type CopiedFile = readonly [path: string, bytes: number];
+
+/** Far below NATS' limit of a message, which may be set down to 1 MiB. */
+export const CHUNK_BYTES = 512 * 1_024;
+
+const DONE = Buffer.from([0]);
+const FAILED = Buffer.from([1]);
+
+export function shardsSubject(node: string): string {
+  return `hub.${node}.shards`;
+}
+
+export function encodeRequest(request: CopyRequest): Uint8Array {
+  return Buffer.from(JSON.stringify(request));
+}
+
+export function decodeRequest(data: Uint8Array): CopyRequest {
+  return JSON.parse(Buffer.from(data).toString()) as CopyRequest;
+}
+
+/** `value`: bytes as they are, or something that is printed as JSON. */
+export function encodeAnswer(value: unknown): Uint8Array {
+  return Buffer.concat([DONE, value instanceof Uint8Array ? value : Buffer.from(JSON.stringify(value))]);
+}
+
+export function encodeFailure(error: unknown): Uint8Array {
+  const { code, message } = toAppError(error);
+  return Buffer.concat([FAILED, Buffer.from(JSON.stringify({ code, error: message }))]);
+}
+
+/** Returns the bytes of an answer. Throws what the other hub threw. */
+export function decodeAnswer(answer: Uint8Array): Uint8Array {
+  const body = answer.subarray(1);
+  if (answer[0] === DONE[0]) return body;
+  const { code, error } = JSON.parse(Buffer.from(body).toString()) as { code: ErrorCode; error: string };
+  throw new AppError(code, error);
+}
