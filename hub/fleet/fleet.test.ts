@@ -172,3 +172,30 @@ test("a hub beside others sends what it knows of an agent's files although anoth
   assert.deepEqual(sent, [`${watermarkSubject(ID)} f 9`]);
   await fleet.stop();
 });
+
+test("an agent's clock is compared with the hub's by two statuses, as one may arrive late", async () => {
+  const clock = { nowMs: 1_000_000 };
+  const { fleet, hear } = await fleetAt(clock);
+  const offsetAfter = (timeMs: number): number | undefined => {
+    hear({ agentId: ID, agentName: "web-1", health: "ok", timeMs });
+    return fleet.health()[0]?.clockOffsetMs;
+  };
+  assert.equal(offsetAfter(400_000), 0, "the first one");
+  assert.equal(offsetAfter(999_000), -1_000);
+  assert.equal(offsetAfter(400_000), -1_000);
+  assert.equal(offsetAfter(401_000), -599_000);
+  await fleet.stop();
+});
+
+test("an agent that was taken out of service is forgotten, also by the next start", async () => {
+  const [clock, bucket] = [{ nowMs: 5_000 }, new MemoryBucket()];
+  const { fleet, hear } = await fleetAt(clock, bucket);
+  for (const end of ["1", "2"]) hear({ agentId: ID.slice(0, -1) + end, agentName: end, health: "ok" });
+  assert.deepEqual([fleet.forget(ID), fleet.forget(ID)], [true, false]);
+  const names = (of: Fleet): unknown[] => of.agents().map(({ name }) => name);
+  assert.deepEqual(names(fleet), ["2"]);
+  await fleet.stop();
+  const { fleet: next } = await fleetAt(clock, bucket);
+  assert.deepEqual(names(next), ["2"]);
+  await next.stop();
+});

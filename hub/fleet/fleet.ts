@@ -46,11 +46,27 @@ const AGENT_LIMIT = 10_000;
 /** Entries per watermark message: 2,000 × ~100 bytes stays far below the payload limit. */
 const ENTRIES_PER_MESSAGE = 2_000;
 
+/** What health and monitoring read of an agent. */
+export interface FleetAgent {
+  readonly name: string;
+  /** "lost": silent for longer than it may be. */
+  readonly health: string;
+  readonly lagBytes: number;
+  /** ms since 1970. */
+  readonly lastSeenMs: number;
+  /** Its clock less that of the hub's machine, ms; includes the time that a status takes to arrive. */
+  readonly clockOffsetMs: number;
+}
+
 interface KnownAgent extends SeenAgent {
   /** As received, some kB: it is decoded again only when the files of an agent are requested. */
   readonly message: Uint8Array;
   /** Since the status before; undefined where there is none of the same run. */
   readonly linesPerSecond: number | undefined;
+  /** See FleetAgent; the smaller one of the last two statuses, as one that waited for a connection arrives late. */
+  readonly clockOffsetMs: number;
+  /** Of the last status alone. */
+  readonly lastOffsetMs: number;
 }
 
 export class Fleet implements Component {
@@ -73,6 +89,8 @@ export class Fleet implements Component {
         status,
         message: AgentStatus.encode(status).finish(),
         linesPerSecond: undefined,
+        clockOffsetMs: 0,
+        lastOffsetMs: 0,
       });
     this.#unsubscribe.push(
       port.subscribe("agent.*.hello", (message) => {
@@ -125,12 +143,22 @@ export class Fleet implements Component {
     };
   }
 
-  /** Returns the health and lag of every agent, for monitoring. */
-  health(): { readonly health: string; readonly lagBytes: number }[] {
+  /** Forgets an agent that was taken out of service; returns false for an unknown one. It is known again once it reports. */
+  forget(id: string): boolean {
+    if (!this.#agents.delete(id)) return false;
+    this.#seen.change(id, undefined);
+    return true;
+  }
+
+  /** Returns the health of every agent. */
+  health(): FleetAgent[] {
     const nowMs = this.#options.now();
-    return [...this.#agents.values()].map(({ atMs, status }) => ({
+    return [...this.#agents.values()].map(({ atMs, status, clockOffsetMs }) => ({
+      name: status.agentName,
       health: healthOf(status, atMs, nowMs),
       lagBytes: status.lagBytes,
+      lastSeenMs: atMs,
+      clockOffsetMs,
     }));
   }
 
@@ -156,13 +184,19 @@ export class Fleet implements Component {
     const status = AgentStatus.decode(message.data);
     if (message.subject !== `agent.${status.agentId}.status`) return;
     const atMs = this.#options.now();
-    const linesPerSecond = rateBetween(this.#agents.get(status.agentId)?.status, status);
+    const before = this.#agents.get(status.agentId);
+    const linesPerSecond = rateBetween(before?.status, status);
+    const lastOffsetMs = status.timeMs - atMs;
+    const offsets = [lastOffsetMs, before?.lastOffsetMs ?? 0];
+    const [clockOffsetMs] = offsets.sort((a, b) => Math.abs(a) - Math.abs(b)) as [number, number];
     this.#agents.delete(status.agentId);
     status.files = [];
-    this.#agents.set(status.agentId, { atMs, status, message: message.data.slice(), linesPerSecond });
+    const bytes = message.data.slice();
+    const known = { atMs, status, message: bytes, linesPerSecond, clockOffsetMs, lastOffsetMs };
+    this.#agents.set(status.agentId, known);
     this.#seen.change(status.agentId, { atMs, status });
-    for (const [agentId, known] of this.#agents) {
-      if (this.#agents.size <= AGENT_LIMIT && atMs - known.atMs < FORGET_AFTER_MS) break;
+    for (const [agentId, oldest] of this.#agents) {
+      if (this.#agents.size <= AGENT_LIMIT && atMs - oldest.atMs < FORGET_AFTER_MS) break;
       this.#agents.delete(agentId);
       this.#seen.change(agentId, undefined);
     }

@@ -166,6 +166,87 @@ suite("changes by query", () => {
     );
     assert.deepEqual(Object.keys((await ask("GET", "/_alias/app")).body), ["app-000002"]);
   });
+
+  test("_shrink, _split and _clone copy an index that refuses writes, with its settings and versions", async () => {
+    await ask("PUT", "/four", { settings: { number_of_shards: 4, number_of_replicas: 0 } });
+    const lines = Array.from({ length: 30 }, (_, n) => `{"index":{"_id":"${n}"}}\n{"n":${n}}\n`);
+    await ask("POST", "/four/_bulk", lines.join(""));
+    await ask("PUT", "/four/_doc/0?routing=r", { n: 100 });
+    await ask("PUT", "/four/_doc/1", { n: 101 });
+    const early = await ask("PUT", "/four/_shrink/two", { settings: { "index.number_of_shards": 2 } });
+    assert.match(early.text, /must be read-only to resize index/);
+    await ask("PUT", "/four/_settings", { "index.blocks.write": true });
+    await ask("PUT", "/_template/t", {
+      index_patterns: ["two"],
+      mappings: { _doc: { properties: { x: {} } } },
+    });
+    const aliases = { both: {} };
+    for (const [path, settings] of [
+      ["/four/_shrink/two", { "index.number_of_shards": 2 }],
+      ["/two/_split/eight", { "index.number_of_shards": 8, "index.blocks.write": null }],
+      ["/four/_clone/again", {}],
+    ] as const) {
+      const made = await ask("PUT", `${path}?copy_settings=true`.replace(/(clone.*)\?.*/, "$1"), {
+        settings,
+        aliases,
+      });
+      assert.equal(made.status, 200, made.text);
+      const name = path.split("/").at(-1)!;
+      assert.equal(await countOf(name), 31);
+      assert.match((await ask("GET", `/${name}/_doc/1`)).text, /"_version":2/);
+      assert.match((await ask("GET", `/${name}/_doc/0?routing=r`)).text, /"n":100/);
+      const write = await ask("PUT", `/${name}/_doc/new`, {});
+      assert.equal(write.status, name === "eight" ? 201 : 403);
+    }
+    await ask("POST", "/both/_refresh");
+    assert.equal(await countOf("both"), 94);
+    const wrong = await ask("PUT", "/four/_shrink/three", { settings: { "index.number_of_shards": 3 } });
+    assert.match(wrong.text, /source shards \[4\] must be a multiple of \[3\]/);
+    assert.equal((await ask("GET", "/three")).status, 404);
+    await ask("DELETE", "/_template/t");
+  });
+
+  test("_snapshot keeps indices in a folder, from which they are restored under other names", async () => {
+    const repository = { type: "fs", settings: { location: "kept" } };
+    assert.equal((await ask("PUT", "/_snapshot/r", repository)).status, 200);
+    const outside = await ask("PUT", "/_snapshot/out", { type: "fs", settings: { location: "/" } });
+    assert.equal(outside.status, 403, outside.text);
+    await ask("PUT", "/kept-1", {
+      settings: { number_of_shards: 2, "index.default_pipeline": "_none" },
+      mappings: { _doc: { properties: { n: { type: "short" } } } },
+      aliases: { kept: {} },
+    });
+    const lines = Array.from({ length: 1_200 }, (_, n) => `{"index":{"_id":"${n}"}}\n{"n":${n}}\n`);
+    await ask("POST", "/kept-1/_doc/_bulk", lines.join(""));
+    await ask("PUT", "/kept-1/_doc/7", { n: 1007 });
+    const taken = await ask("PUT", "/_snapshot/r/first?wait_for_completion=true", { indices: "kept-*" });
+    assert.match(taken.text, /"state":"SUCCESS".*"shards":\{"total":2,"failed":0,"successful":2\}/);
+    const twice = await ask("PUT", "/_snapshot/r/first", {});
+    assert.match(twice.text, /snapshot with the same name already exists/);
+    const taken2 = await ask("POST", "/_snapshot/r/first/_restore", {});
+    assert.match(taken2.text, /index with same name already exists/);
+    const renamed = { rename_pattern: "kept-(.+)", rename_replacement: "back-$1", include_aliases: false };
+    const path = "/_snapshot/r/first/_restore?wait_for_completion=true";
+    assert.equal((await ask("POST", path, renamed)).status, 200);
+    assert.equal(await countOf("back-1"), 1_200);
+    assert.match((await ask("GET", "/back-1/_doc/7")).text, /"_version":2.*"n":1007/);
+    assert.match(
+      (await ask("GET", "/back-1")).text,
+      /"short".*"default_pipeline":"_none".*"number_of_shards":"2"/,
+    );
+    await ask("DELETE", "/kept-1");
+    assert.equal((await ask("POST", path, { indices: "kept-1" })).status, 200);
+    assert.equal(await countOf("kept"), 1_200);
+    assert.equal((await ask("DELETE", "/_snapshot/r/first")).status, 200);
+    assert.match((await ask("GET", "/_snapshot/r/first")).text, /\[r:first\] is missing/);
+    assert.match((await ask("GET", "/_cat/snapshots/r?format=json")).text, /^\[\]$/);
+    const capsOf = { fields: ["n"], index_filter: { term: { n: 1007 } } };
+    const caps = await ask("POST", "/back-1,source/_field_caps", capsOf);
+    assert.match(caps.text, /"short"/);
+    assert.doesNotMatch(caps.text, /"long"/);
+    const update = await ask("POST", "/back-1/_doc/7/_update?require_alias=true", { doc: { n: 1 } });
+    assert.match(update.text, /\[back-1\] is not an alias/);
+  });
 });
 
 type Body = Readonly<Record<string, unknown>>;

@@ -14,11 +14,40 @@ const SETTINGS: readonly (readonly [prefix: string, instead: string])[] = [
     "plugins.index_state_management.",
     "there are no lifecycles; retention.rules decide when indices are deleted",
   ],
-  ["routing.allocation.", "a shard is on the node that made it"],
+  ["routing.allocation.", "every hub has a copy of each shard"],
+  [
+    "auto_expand_replicas",
+    "every hub has a copy of each shard; number_of_replicas says how many are counted",
+  ],
   ["routing_partition_size", "documents with a routing are in one shard"],
   ["search.slowlog.", "the hub's own setting search.slowlog.threshold decides which searches are logged"],
   ["indexing.slowlog.", "slow writes aren't logged"],
   ["similarity.", "scores are BM25's, with k1 1.2 and b 0.75"],
+];
+
+/** Settings of the cluster by the beginning of their names, with the reason or what to use instead. */
+const CLUSTER_SETTINGS: readonly (readonly [prefix: string, why: string])[] = [
+  ["cluster.blocks.", "block indices one by one with index.blocks.*"],
+  ["cluster.indices.", "closed indices and tombstones are kept as they are"],
+  ["cluster.info.", "nodes tell about their disks by themselves"],
+  ["cluster.max_shards_per_node", "the memory of a node limits its shards"],
+  ["cluster.no_master_block", "there is no master"],
+  ["cluster.persistent_tasks.", "tasks stay on the node that started them"],
+  ["cluster.remote.", "there are no remote clusters"],
+  ["cluster.routing.", "every node that searches has every shard"],
+  ["cluster.service.", "changes of the cluster's state wait for no master"],
+  ["discovery.", "nodes meet through their journal"],
+  ["indices.", "caches and recoveries are sized from the memory of the node"],
+  ["ingest.", "pipelines are limited by their own settings"],
+  ["logger.", "the hub's own setting log.level decides what is logged"],
+  ["network.", "addresses are in the hub's own settings"],
+  ["node.", "nodes have their settings in files"],
+  ["script.", "scripts are limited by their cost"],
+  ["search.", "searches are limited by time and memory"],
+  ["snapshot.", "use tailrace-hub snapshot"],
+  ["thread_pool.", "the hub's own setting hub.threads decides"],
+  ["transport.", "nodes meet through their journal"],
+  ["xpack.", "features of the other product aren't offered"],
 ];
 
 /** A query parameter that is accepted and has no effect. */
@@ -34,8 +63,20 @@ interface IgnoredParameter {
 const PARAMETERS: readonly IgnoredParameter[] = [
   { name: "master_timeout", why: "changes of the cluster's state wait for no master" },
   { name: "local", why: "every hub reads the state from its own copy" },
-  { name: "wait_for_active_shards", why: "a write is durable in the log before it is answered" },
-  { name: "preference", why: "all copies of a shard answer alike" },
+  {
+    name: "wait_for_active_shards",
+    path: "_close",
+    why: "a closed index is closed on every hub",
+  },
+  {
+    name: "wait_for_active_shards",
+    path: "_update_by_query",
+    why: "also of _delete_by_query, _reindex, _shrink and the like: each write is durable in the log",
+  },
+  {
+    name: "preference",
+    why: "all copies of a shard answer alike; _shards is warned of, _only_nodes refused",
+  },
   { name: "ignore_throttled", why: "no index is throttled" },
   { name: "max_concurrent_searches", why: "the searches of a request run one after another" },
   {
@@ -45,7 +86,6 @@ const PARAMETERS: readonly IgnoredParameter[] = [
   { name: "pre_filter_shard_size", why: "checked; shards that can't match end their search at once" },
   { name: "ccs_minimize_roundtrips", why: "there are no remote clusters" },
   { name: "operation_threading", why: "it chose the server's threads, which are others here" },
-  { name: "slices", why: "a change by query runs in one part" },
   { name: "accept_enterprise", why: "there are no licences" },
   { name: "update_all_types", why: "an index has one type" },
   { name: "cause", why: "it was text for the server's log" },
@@ -111,6 +151,13 @@ export function warnOfSettings(settings: Readonly<Record<string, unknown>>): voi
   }
 }
 
+/** Warns of a setting of the cluster that has no effect; returns false for a name that isn't listed. */
+export function warnOfClusterSetting(name: string): boolean {
+  const unused = CLUSTER_SETTINGS.find(([prefix]) => name.startsWith(prefix));
+  if (unused !== undefined) warnDeprecated(`[${name}] is accepted and does nothing: ${unused[1]}`);
+  return unused !== undefined;
+}
+
 /** Warns of parameters of the request under way without which its answer might be expected to be another one. */
 export function warnOfParameters(path: string, query: Readonly<Record<string, string>>): void {
   for (const name of Object.keys(query)) {
@@ -126,6 +173,12 @@ export function apiCompatibility(): CompatibilityRow[] {
     ...SETTINGS.map(([prefix, note]) => ({
       where: "index settings",
       name: `index.${prefix}${prefix.endsWith(".") ? "*" : ""}`,
+      treatment: "no effect" as const,
+      note,
+    })),
+    ...CLUSTER_SETTINGS.map(([prefix, note]) => ({
+      where: "cluster settings",
+      name: `${prefix}${prefix.endsWith(".") ? "*" : ""}`,
       treatment: "no effect" as const,
       note,
     })),
@@ -180,31 +233,6 @@ export const NOT_OFFERED: readonly NotOffered[] = [
     paths: ["/_scripts/painless/_execute"],
     what: "trying out scripts",
     instead: "run the script as a script field of a search, or simulate an ingest pipeline",
-  },
-  {
-    paths: [
-      "/_snapshot",
-      "/_snapshot/{repository}",
-      "/_snapshot/{repository}/{snapshot}",
-      "/_snapshot/{repository}/{snapshot}/_status",
-      "/_snapshot/{repository}/{snapshot}/_restore",
-      "/_snapshot/{repository}/_verify",
-      "/_snapshot/_status",
-      "/_cat/snapshots",
-      "/_cat/snapshots/{repository}",
-    ],
-    what: "snapshot repositories",
-    instead: "use tailrace-hub snapshot",
-  },
-  {
-    paths: ["/{index}/_shrink/{target}", "/{index}/_split/{target}"],
-    what: "changing the number of shards",
-    instead: "make an index with the number wanted and write to it through an alias",
-  },
-  {
-    paths: ["/{index}/_clone/{target}"],
-    what: "clones of indices",
-    instead: "make an index and copy into it with _reindex",
   },
   {
     paths: ["/_data_stream/_migrate/{alias}", "/_data_stream/_modify", "/_data_stream/_promote/{name}"],

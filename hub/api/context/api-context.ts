@@ -5,6 +5,7 @@ import type { Cluster } from "#hub/api/ports/cluster.ts";
 import type { Documents } from "#hub/api/ports/documents.ts";
 import type { Indices, Shards } from "#hub/api/ports/indices.ts";
 import type { IngestPipelines } from "#hub/api/ports/pipelines.ts";
+import type { SnapshotRepositories } from "#hub/api/ports/repositories.ts";
 import type { StoredScripts } from "#hub/api/ports/scripts.ts";
 import type { FindStored } from "#hub/scripts/script.ts";
 import type { Clock } from "#proto/kit/clock.ts";
@@ -28,10 +29,14 @@ export interface ApiDependencies {
   readonly errors: ErrorContext;
   /** ms from which on a search is logged as slow; never without it. */
   readonly slowQueryMs?: number;
+  /** Time of searches that name none, ms; without it there is no limit. */
+  readonly searchTimeoutMs?: number;
   /** host:port patterns that _reindex may read from; none without it. */
   readonly remoteHosts?: readonly string[];
   /** Absent: there are no ingest pipelines. */
   readonly ingest?: IngestPipelines;
+  /** Absent: there are no snapshot repositories. */
+  readonly repositories?: SnapshotRepositories;
   /** Absent: there are no stored scripts. */
   readonly scripts?: StoredScripts;
 }
@@ -54,12 +59,12 @@ export function findStored({ scripts }: Pick<ApiContext, "scripts">): FindStored
 
 /** Returns the context of the routes over the rest of the hub. */
 export function apiContext(dependencies: ApiDependencies, log: Logger): ApiContext {
-  const { documents, indices, shards, clock } = dependencies;
+  const { documents, indices, shards, cluster, clock } = dependencies;
   const counters = new IndexCounters(clock);
   return {
     ...dependencies,
     documents: ingestDocuments(
-      blockDocuments(countDocuments(documents, indices, counters), indices),
+      blockDocuments(countDocuments(documents, indices, counters), indices, cluster),
       dependencies.ingest,
       indices,
     ),

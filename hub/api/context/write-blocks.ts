@@ -1,6 +1,11 @@
-/** Writes that an index refuses: `index.blocks.*`, and `require_alias`, by which a mistaken name makes no index. */
+/**
+ * Writes that are refused: `index.blocks.*` of the index, `action.auto_create_index` of the cluster where there is none,
+ * and `require_alias`, by which a mistaken name makes no index.
+ */
 
+import { creationFault } from "#hub/api/parameters/cluster-settings.ts";
 import { isTrue } from "#hub/api/parameters/values.ts";
+import type { Cluster } from "#hub/api/ports/cluster.ts";
 import type { Documents } from "#hub/api/ports/documents.ts";
 import type { IndexInfo, Indices } from "#hub/api/ports/indices.ts";
 import { backingIndices } from "#hub/cluster/catalog/data-streams.ts";
@@ -14,17 +19,19 @@ const BLOCKS: Readonly<Record<string, string>> = {
   "blocks.write": "FORBIDDEN/8/index write (api)",
 };
 
-/** Returns documents that refuse writes to indices with a block. */
-export function blockDocuments(documents: Documents, indices: Indices): Documents {
+/** Returns documents that refuse writes to indices with a block, and to those that a client's write mustn't make. */
+export function blockDocuments(documents: Documents, indices: Indices, cluster: Cluster): Documents {
+  const blockOf = (name: string): AppError | undefined => {
+    const index = writeIndex(indices, name);
+    return index === undefined ? creationFault(cluster, name) : blockFault(index);
+  };
   return {
     get: (index, id, options) => documents.get(index, id, options),
     append: (run, options) =>
-      blockOf(indices, run.indexNames[0]!) === undefined
-        ? documents.append(run, options)
-        : Promise.resolve(null),
+      blockOf(run.indexNames[0]!) === undefined ? documents.append(run, options) : Promise.resolve(null),
     async write(items, options) {
       const blocks = new Map<string, AppError | undefined>();
-      for (const { index } of items) if (!blocks.has(index)) blocks.set(index, blockOf(indices, index));
+      for (const { index } of items) if (!blocks.has(index)) blocks.set(index, blockOf(index));
       const open = items.filter(({ index }) => blocks.get(index) === undefined);
       const written = open.length === 0 ? [] : await documents.write(open, options);
       if (open.length === items.length) return written;
@@ -37,9 +44,8 @@ export function blockDocuments(documents: Documents, indices: Indices): Document
   };
 }
 
-/** Why the index that `name` writes to can't be changed; undefined where it can, or is still to be made. */
-function blockOf(indices: Indices, name: string): AppError | undefined {
-  const raw = writeIndex(indices, name)?.settings.raw ?? {};
+/** Why an index can't be changed; undefined where it can. */
+function blockFault({ settings: { raw } }: IndexInfo): AppError | undefined {
   const reasons = Object.keys(BLOCKS).filter((key) => raw[key] !== undefined && isTrue(raw[key]));
   if (reasons.length === 0) return undefined;
   return new AppError("forbidden", `blocked by: [${reasons.map((key) => BLOCKS[key]).join("];[")}];`, {

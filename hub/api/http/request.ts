@@ -3,10 +3,12 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Action, Principal } from "#hub/auth/accounts/principal.ts";
 import { parseJson } from "#hub/search/options/json.ts";
+import { parseJsonSteps } from "#hub/search/options/json-steps.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import { parseDuration } from "#proto/kit/units.ts";
 import { validationError } from "./error-body.ts";
+import { TimeSlices } from "./time-slices.ts";
 
 export type Method = "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
 
@@ -118,10 +120,19 @@ export class ApiRequest {
 
   /** The body as a JSON object; {} where there is none. Throws parsing. */
   object(): JsonObject {
-    const value = this.value();
-    if (value === undefined) return {};
-    if (isObject(value)) return value;
-    throw new AppError("parsing", "the body must be a JSON object", { data: { type: "parse_exception" } });
+    return objectIn(this.value());
+  }
+
+  /** Like `object`, for bodies that may be large: others are served while it is parsed. Throws parsing. */
+  async objectInSlices(): Promise<JsonObject> {
+    if (this.body.length === 0) return {};
+    const slices = new TimeSlices();
+    const steps = parseJsonSteps(this.body.toString("utf8"));
+    for (;;) {
+      const { done, value } = steps.next();
+      if (done === true) return objectIn(value);
+      if (slices.isDue) await slices.pause();
+    }
   }
 
   /** The body as a JSON object with plain numbers only, as metadata is kept; {} where there is none. Throws parsing. */
@@ -142,6 +153,12 @@ export class ApiRequest {
     if (this.body.length > 0) return;
     throw new AppError("request_invalid", "request body is required", { data: { type: "parse_exception" } });
   }
+}
+
+function objectIn(value: unknown): JsonObject {
+  if (value === undefined) return {};
+  if (isObject(value)) return value;
+  throw new AppError("parsing", "the body must be a JSON object", { data: { type: "parse_exception" } });
 }
 
 /** Throws request_invalid with numbered sentences where there are any. */

@@ -89,7 +89,7 @@ function printSetting(value: unknown): unknown {
 }
 
 /** 6.5.4 → 6050499, as clients read it. */
-function versionNumber(version: string): number {
+export function versionNumber(version: string): number {
   const [major = 0, minor = 0, patch = 0] = version.split(".").map(Number);
   return major * 1_000_000 + minor * 10_000 + patch * 100 + 99;
 }

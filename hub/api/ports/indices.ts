@@ -109,6 +109,11 @@ export interface Indices {
   settingsFor(name: string): Readonly<Record<string, unknown>>;
   /** Creates an index; matching templates apply first. Throws index_exists, index_name_invalid, mapping_parse, settings_invalid. */
   create(name: string, definition: IndexDefinition): Promise<IndexInfo>;
+  /**
+   * Creates an index of exactly this definition: templates don't apply. `dataStream`: it becomes one of the stream's.
+   * Throws what `create` throws.
+   */
+  createExact(name: string, definition: IndexDefinition, dataStream?: string): Promise<IndexInfo>;
   /** Returns the index `name`, made with its templates where it is missing; an alias gives its write index. Throws index_name_invalid. */
   ensure(name: string): Promise<IndexInfo>;
   /** Creates a data stream with its first index. Throws what `create` throws, request_invalid without a template. */

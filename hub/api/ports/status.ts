@@ -25,6 +25,8 @@ export interface HubStatus {
   agents(): JsonObject[];
   /** JSON of `/api/agents/ID`, with its files; undefined for an unknown agent. */
   agent(id: string): JsonObject | undefined;
+  /** Forgets an agent until it reports again; false for an unknown one. */
+  forgetAgent(id: string): boolean;
   /** True when requests can be served; `/health` answers 503 else. */
   ready(): boolean;
   health(): HealthReport;

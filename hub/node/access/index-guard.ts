@@ -83,6 +83,15 @@ export class GuardedIndices implements Indices {
     return this.#inner.create(name, definition);
   }
 
+  async createExact(name: string, definition: IndexDefinition, dataStream?: string): Promise<IndexInfo> {
+    this.requireAll([
+      name,
+      ...Object.keys(definition.aliases),
+      ...(dataStream === undefined ? [] : [dataStream]),
+    ]);
+    return this.#inner.createExact(name, definition, dataStream);
+  }
+
   settingsFor(name: string): Readonly<Record<string, unknown>> {
     return this.#inner.settingsFor(name);
   }

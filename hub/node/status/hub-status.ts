@@ -9,6 +9,7 @@ import type { Journal } from "#hub/journal/journal.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { toAppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
+import { withDeadline } from "#proto/kit/lifecycle.ts";
 import type { Position } from "#proto/position.ts";
 import { DEAD_LETTER_STREAM, DOC_STREAM, RAW_STREAM } from "#proto/subjects.ts";
 
@@ -28,6 +29,8 @@ export interface StatusParts {
   readonly processed: () => Position | undefined;
   /** Returns all known pipelines; without any, the built-in one. */
   readonly pipelines: () => Promise<readonly PipelineFacts[]>;
+  /** How long each part may take to answer, ms; default 2 s. */
+  readonly answerMs?: number;
 }
 
 /** What is reported of a pipeline. */
@@ -36,6 +39,9 @@ export interface PipelineFacts {
   readonly origin: "files" | "page" | "built-in";
   readonly running: boolean;
 }
+
+/** A page asks every few seconds. */
+const ANSWER_MS = 2_000;
 
 const DURABILITY = {
   "power-loss": "acknowledged data survives a power loss",
@@ -55,6 +61,11 @@ export class Status implements HubStatus {
   async status(): Promise<JsonObject> {
     const { version, compatVersion, nodeName, clusterName, startedMs, clock, journal } = this.#parts;
     const { durability } = journal.server;
+    const [streams, documents, pipelines] = await Promise.all([
+      this.#streams(),
+      this.#documents(),
+      this.#inTime(this.#parts.pipelines(), "the pipelines").catch(() => null),
+    ]);
     return {
       status: this.ready() ? this.health().status : "starting",
       health: this.health().parts,
@@ -66,10 +77,10 @@ export class Status implements HubStatus {
       uptime_seconds: Math.floor((clock.now() - startedMs) / 1_000),
       durability,
       durability_meaning: DURABILITY[durability],
-      streams: await this.#streams(),
-      ...(await this.#documents()),
+      streams,
+      ...documents,
       agents: this.agents().length,
-      pipelines: await this.#parts.pipelines(),
+      pipelines,
     };
   }
 
@@ -79,6 +90,10 @@ export class Status implements HubStatus {
 
   agent(id: string): JsonObject | undefined {
     return this.#parts.fleet()?.agent(id);
+  }
+
+  forgetAgent(id: string): boolean {
+    return this.#parts.fleet()?.forget(id) ?? false;
   }
 
   ready(): boolean {
@@ -94,7 +109,10 @@ export class Status implements HubStatus {
     const { journal } = this.#parts;
     const entries = Object.entries(STREAMS).map(async ([name, stream]) => {
       try {
-        const { messages, bytes, maxBytes, firstSequence, lastSequence } = await journal.state(stream);
+        const { messages, bytes, maxBytes, firstSequence, lastSequence } = await this.#inTime(
+          journal.state(stream),
+          `the state of ${stream}`,
+        );
         const readUpTo = journal.readUpTo(stream);
         // What the pipelines have read and not delivered counts as waiting, too.
         const processed = stream === RAW_STREAM ? this.#parts.processed() : undefined;
@@ -124,10 +142,16 @@ export class Status implements HubStatus {
 
   async #statistics(): Promise<readonly HostedShardStats[] | undefined> {
     try {
-      return [...(await this.#parts.shards.stats(this.#parts.catalog.all())).values()].flat();
+      const statistics = this.#parts.shards.stats(this.#parts.catalog.all());
+      return [...(await this.#inTime(statistics, "the shards")).values()].flat();
     } catch {
       // The state of the shards is part of `health`.
       return undefined;
     }
+  }
+
+  /** Throws timeout where `answer` takes too long: the page shows the health of what hangs. */
+  #inTime<T>(answer: Promise<T>, what: string): Promise<T> {
+    return withDeadline(answer, this.#parts.answerMs ?? ANSWER_MS, what);
   }
 }

@@ -21,6 +21,7 @@ import { ResultCache } from "#hub/search/execute/result-cache.ts";
 import { actionCode, type DocumentBatch } from "#proto/document-batch.ts";
 import { systemClock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 import { silentLogger } from "#proto/kit/log.ts";
 import { MemoryBucket } from "#proto/kit/memory-bucket.ts";
 import { Metrics } from "#proto/kit/metrics.ts";
@@ -167,23 +168,38 @@ const NO_SHARDS = localShards({
   contexts: new SearchContexts(),
 });
 
-const CLUSTER: Cluster = {
-  name: "test",
-  uuid: "uuid",
-  nodes: () => [
-    {
-      id: "node-id",
-      name: "hub-1",
-      host: "127.0.0.1",
-      httpAddress: "127.0.0.1:9200",
-      transportAddress: "127.0.0.1:9300",
-      attributes: { rack: "r1" },
-      master: true,
-    },
-  ],
-  settings: () => ({ persistent: {}, transient: {} }),
-  putSettings: () => Promise.resolve(),
-};
+const NODES: ReturnType<Cluster["nodes"]> = [
+  {
+    id: "node-id",
+    name: "hub-1",
+    host: "127.0.0.1",
+    httpAddress: "127.0.0.1:9200",
+    transportAddress: "127.0.0.1:9300",
+    attributes: { rack: "r1" },
+    master: true,
+  },
+];
+
+/** A cluster of one node that keeps its settings. */
+class FakeCluster implements Cluster {
+  readonly name = "test";
+  readonly uuid = "uuid";
+  readonly #settings: { persistent: JsonObject; transient: JsonObject } = { persistent: {}, transient: {} };
+
+  nodes(): ReturnType<Cluster["nodes"]> {
+    return NODES;
+  }
+
+  settings(): ReturnType<Cluster["settings"]> {
+    return this.#settings;
+  }
+
+  putSettings({ persistent, transient }: Parameters<Cluster["putSettings"]>[0]): Promise<void> {
+    Object.assign(this.#settings.persistent, persistent);
+    Object.assign(this.#settings.transient, transient);
+    return Promise.resolve();
+  }
+}
 
 const OPEN: AccessControl = {
   authenticate: () => Promise.resolve(ANONYMOUS),
@@ -212,7 +228,7 @@ export class FakeHub {
         indices: this.catalog,
         documents: this.documents,
         shards: NO_SHARDS,
-        cluster: CLUSTER,
+        cluster: new FakeCluster(),
         dataFolder: this.uiFolder,
         clock: systemClock,
         compatVersion: "6.5.4",
@@ -224,6 +240,7 @@ export class FakeHub {
         status: () => Promise.resolve({ version: "1" }),
         agents: () => [{ name: "web-1" }],
         agent: (id) => (id === "a-1" ? { id, files: [] } : undefined),
+        forgetAgent: () => false,
         ready: () => this.ready,
         health: () => ({ status: "ok", parts: [{ part: "log", level: "ok", reason: "" }] }),
       },

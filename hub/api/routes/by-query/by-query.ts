@@ -8,12 +8,13 @@ import type { ApiResponse, Route } from "#hub/api/http/route.ts";
 import type { WriteItem } from "#hub/api/ports/documents.ts";
 import { targetOf } from "#hub/api/routes/search/search.ts";
 import { bodyWithParams, SEARCH_PARAMS } from "#hub/api/routes/search/search-params.ts";
+import { answersAs } from "#hub/search/options/request-version.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import type { FoundDocument } from "./change-by-query.ts";
-import { DEFAULT_PAGE, openIndexPages } from "./index-pages.ts";
+import { DEFAULT_PAGE, openIndexPages, shardsOf } from "./index-pages.ts";
 import { scriptedCopy, writeInPlace } from "./scripted-copy.ts";
-import { CHANGE_PARAMS, changeOptions, checkSearchKeys, startChange } from "./start-change.ts";
+import { CHANGE_PARAMS, changeOptions, checkSearchKeys, checkSlicing, startChange } from "./start-change.ts";
 
 const PARAMS = [...SEARCH_PARAMS, ...CHANGE_PARAMS, "conflicts", "scroll_size", "search_timeout", "pipeline"];
 
@@ -83,20 +84,24 @@ function change(
   const pageSize = request.integer("scroll_size") ?? DEFAULT_PAGE;
   const search: JsonObject = { ...(query !== undefined && { query }), ...(sort !== undefined && { sort }) };
   const target = targetOf(request);
+  const { slice } = body;
+  checkSlicing(request, slice);
   return startChange(parts, request, {
     action: `indices:data/write/${verb}/byquery`,
     description: `${verb}-by-query [${target.expression ?? "_all"}]`,
     counts: verb === "update" ? ["updated", "deleted"] : ["deleted"],
     options: { ...changeOptions(request, body), make },
-    open: (signal) => openIndexPages(parts, target, search, pageSize, signal),
+    shards: shardsOf(parts, target),
+    open: (signal, part) => openIndexPages(parts, target, search, pageSize, signal, part ?? slice),
   });
 }
 
 /** The document as found; if its version changes, the write is a conflict. */
-function unchanged({ index, id, seqNo, primaryTerm, routing }: FoundDocument): {
+function unchanged({ index, id, seqNo, primaryTerm, version, routing }: FoundDocument): {
   index: string;
   id: string;
   routing?: string;
+  version?: number;
   ifSeqNo: number;
   ifPrimaryTerm: number;
 } {
@@ -104,6 +109,8 @@ function unchanged({ index, id, seqNo, primaryTerm, routing }: FoundDocument): {
     index,
     id,
     ...(routing !== undefined && { routing }),
+    // Conflicts are told by versions until 6.7.
+    ...(!answersAs(607) && version !== undefined && { version }),
     ifSeqNo: seqNo ?? 0,
     ifPrimaryTerm: primaryTerm ?? 1,
   };

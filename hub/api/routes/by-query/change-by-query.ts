@@ -32,6 +32,9 @@ export interface DocumentPages {
   close(): Promise<void>;
 }
 
+/** A result that is counted by its name. */
+export type ChangeCount = "updated" | "created" | "deleted";
+
 export interface ChangeOptions {
   /** Documents to change at most. */
   readonly maxDocs: number;
@@ -83,7 +86,7 @@ export class ChangeProgress {
   }
 
   /** As `_tasks` and answers print it; `counts` names the results that can happen. */
-  print(counts: readonly ("updated" | "created" | "deleted")[]): JsonObject {
+  print(counts: readonly ChangeCount[]): JsonObject {
     return {
       total: this.total,
       ...Object.fromEntries(counts.map((name) => [name, this[name]])),
@@ -95,6 +98,18 @@ export class ChangeProgress {
       requests_per_second: Number.isFinite(this.requestsPerSecond) ? this.requestsPerSecond : -1,
       throttled_until_millis: 0,
     };
+  }
+
+  /** Adds the counts of a part. */
+  add(part: ChangeProgress): void {
+    this.total += part.total;
+    this.updated += part.updated;
+    this.created += part.created;
+    this.deleted += part.deleted;
+    this.noops += part.noops;
+    this.conflicts += part.conflicts;
+    this.batches += part.batches;
+    this.throttledMs += part.throttledMs;
   }
 
   get done(): number {
@@ -196,8 +211,7 @@ async function pause(docs: number, progress: ChangeProgress, signal: AbortSignal
       if (signal.aborted) throw new AppError("cancelled", "by user request");
     }
   } finally {
-    // A walk without throttle comes here, too.
-    if (Number.isFinite(progress.requestsPerSecond) || performance.now() - startMs >= 1)
-      progress.throttledMs += performance.now() - startMs;
+    // As in 6.5, a pause doesn't count when the limit was lifted meanwhile.
+    if (Number.isFinite(progress.requestsPerSecond)) progress.throttledMs += performance.now() - startMs;
   }
 }

@@ -2,20 +2,26 @@
 
 import { randomUUID } from "node:crypto";
 import type { ApiContext } from "#hub/api/context/api-context.ts";
-import { checkedIndices, type SearchTarget, searchLimits } from "#hub/api/routes/search/search-target.ts";
+import {
+  checkedIndices,
+  maxSlicesOf,
+  type SearchTarget,
+  searchLimits,
+} from "#hub/api/routes/search/search-target.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import type { DocumentPages, FoundDocument } from "./change-by-query.ts";
 
 /** Documents of a page unless the request sets the size. */
 export const DEFAULT_PAGE = 1000;
 
-/** Opens the documents of `body` (query, sort, _source). Throws index_missing, parsing. */
+/** Opens the documents of `body` (query, sort, _source), of one part where `slice` is one. Throws index_missing, parsing. */
 export async function openIndexPages(
   parts: ApiContext,
   target: SearchTarget,
   body: JsonObject,
   pageSize: number,
   signal: AbortSignal,
+  slice?: unknown,
 ): Promise<DocumentPages> {
   const { shards } = parts;
   const limits = searchLimits(parts);
@@ -30,7 +36,7 @@ export async function openIndexPages(
   const id = randomUUID();
   const form = { typedKeys: false, objectTotals: false };
   const { total, documents } = await shards.openDocuments(
-    { ...form, id, targets, body: search, limits, maxSlices: 1 },
+    { ...form, id, targets, body: search, limits, slice, maxSlices: maxSlicesOf(parts, target) },
     signal,
   );
   let first: readonly FoundDocument[] | undefined = documents;
@@ -45,4 +51,10 @@ export async function openIndexPages(
       shards.closeContexts([id]);
     },
   };
+}
+
+/** Returns into how many parts `auto` cuts a change: the shards of the index that has the fewest. Throws index_missing. */
+export function shardsOf({ indices }: ApiContext, { expression, options }: SearchTarget): number {
+  const counts = indices.resolve(expression, options).map(({ settings }) => settings.numberOfShards);
+  return counts.length === 0 ? 1 : Math.min(...counts);
 }

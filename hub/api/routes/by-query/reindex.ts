@@ -11,16 +11,24 @@ import { optionalText } from "#hub/api/parameters/values.ts";
 import { makeConditions } from "#hub/api/parameters/write-options.ts";
 import type { WriteItem } from "#hub/api/ports/documents.ts";
 import type { Indices } from "#hub/api/ports/indices.ts";
+import type { SearchTarget } from "#hub/api/routes/search/search-target.ts";
 import type { Script } from "#hub/scripts/script.ts";
 import { objectOf } from "#hub/search/options/json.ts";
 import { valueText } from "#proto/event.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
-import type { DocumentPages, FoundDocument } from "./change-by-query.ts";
-import { DEFAULT_PAGE, openIndexPages } from "./index-pages.ts";
+import type { FoundDocument } from "./change-by-query.ts";
+import { DEFAULT_PAGE, openIndexPages, shardsOf } from "./index-pages.ts";
 import { openRemotePages, readRemote } from "./remote-pages.ts";
 import { scriptedCopy } from "./scripted-copy.ts";
-import { CHANGE_PARAMS, changeOptions, checkSearchKeys, startChange } from "./start-change.ts";
+import {
+  CHANGE_PARAMS,
+  type Change,
+  changeOptions,
+  checkSearchKeys,
+  checkSlicing,
+  startChange,
+} from "./start-change.ts";
 
 /** Largest page: search's window. */
 const MAX_PAGE = 10_000;
@@ -75,12 +83,17 @@ async function reindex(parts: ApiContext, request: ApiRequest): Promise<ApiRespo
     from.length === 0 && "use _all if you really want to copy from all existing indexes",
     dest.index === "" && "index must be specified",
     source["remote"] !== undefined &&
+      !/^(?:auto|1)$/.test(request.query["slices"] ?? "1") &&
+      `reindex from remote sources doesn't support slices > 1 but was [${request.query["slices"]!}]`,
+    source["remote"] !== undefined && source["slice"] !== undefined && "remote sources can't be sliced",
+    source["remote"] !== undefined &&
       source["query"] !== undefined &&
       !isObject(source["query"]) &&
       "query must be an object",
   );
   parts.indices.checkName(dest.index);
   checkPipeline(parts.ingest, dest.pipeline);
+  checkSlicing(request, source["slice"]);
   const open = opener(parts, source, from, dest.index, pageSize);
   await adoptType(parts.indices, dest.index, dest.type);
   return startChange(parts, request, {
@@ -92,6 +105,7 @@ async function reindex(parts: ApiContext, request: ApiRequest): Promise<ApiRespo
       begin: ({ type }) => takeType(parts, dest, type),
       make: (found) => (script === undefined ? copyOf(found, dest) : scriptedCopyOf(script, found, dest)),
     },
+    shards: source["remote"] === undefined ? shardsOf(parts, localTarget(source, from)) : 1,
     open,
   });
 }
@@ -132,8 +146,8 @@ function opener(
   from: readonly string[],
   to: string,
   size: number,
-): (signal: AbortSignal) => Promise<DocumentPages> {
-  const { query, sort, _source } = source;
+): Change["open"] {
+  const { query, sort, _source, slice } = source;
   const body: JsonObject = {
     ...(query !== undefined && { query }),
     ...(sort !== undefined && { sort }),
@@ -143,13 +157,17 @@ function opener(
     const remote = readRemote(source["remote"], parts.remoteHosts);
     return (signal) => openRemotePages({ ...remote, index: from, body, pageSize: size }, signal);
   }
-  const options = {};
-  const target = { expression: from.join(","), types: names(source["type"]).join(",") || undefined, options };
+  const target = localTarget(source, from);
   const clash = parts.indices
-    .resolve(target.expression, options)
+    .resolve(target.expression, target.options)
     .find(({ name, aliases }) => name === to || Object.hasOwn(aliases, to));
   checkValid(clash !== undefined && `reindex cannot write into an index its reading from [${clash.name}]`);
-  return (signal) => openIndexPages(parts, target, body, size, signal);
+  return (signal, part) => openIndexPages(parts, target, body, size, signal, part ?? slice);
+}
+
+/** The indices of this hub that documents are read from. */
+function localTarget(source: JsonObject, from: readonly string[]): SearchTarget & { expression: string } {
+  return { expression: from.join(","), types: names(source["type"]).join(",") || undefined, options: {} };
 }
 
 function readDestination(json: JsonObject): Destination {

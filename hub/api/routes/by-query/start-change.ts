@@ -3,14 +3,21 @@
 import type { ApiContext } from "#hub/api/context/api-context.ts";
 import { taskHeaders } from "#hub/api/context/tasks.ts";
 import { validationError } from "#hub/api/http/error-body.ts";
-import type { ApiRequest } from "#hub/api/http/request.ts";
+import { type ApiRequest, checkValid } from "#hub/api/http/request.ts";
 import { type ApiResponse, json } from "#hub/api/http/route.ts";
 import { writeTimeoutMs } from "#hub/api/parameters/write-options.ts";
 import { keyOf } from "#hub/auth/accounts/principal.ts";
 import { valueText } from "#proto/event.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
-import { type ChangeOptions, ChangeProgress, changeByQuery, type DocumentPages } from "./change-by-query.ts";
+import {
+  type ChangeCount,
+  type ChangeOptions,
+  ChangeProgress,
+  changeByQuery,
+  type DocumentPages,
+} from "./change-by-query.ts";
+import { changeInParts, type PartOfDocuments, partsOf, readSlices, SlicedProgress } from "./sliced-change.ts";
 
 /** Parameters of every change by query. */
 export const CHANGE_PARAMS: readonly string[] = [
@@ -26,9 +33,12 @@ export const CHANGE_PARAMS: readonly string[] = [
 export interface Change {
   readonly action: string;
   readonly description: string;
-  readonly counts: readonly ("updated" | "created" | "deleted")[];
+  readonly counts: readonly ChangeCount[];
   readonly options: ChangeOptions;
-  open(signal: AbortSignal): Promise<DocumentPages>;
+  /** Shards of the source; 1 where it lies elsewhere. */
+  readonly shards: number;
+  /** Opens the documents, or one part of them. */
+  open(signal: AbortSignal, part?: PartOfDocuments): Promise<DocumentPages>;
 }
 
 /** Answers when the change is done, or immediately with the task. Throws overloaded and the errors of the change. */
@@ -37,7 +47,8 @@ export async function startChange(
   request: ApiRequest,
   change: Change,
 ): Promise<ApiResponse> {
-  const progress = new ChangeProgress();
+  const parted = partsOf(readSlices(request.query["slices"]), change.shards);
+  const progress = parted === 1 ? new ChangeProgress() : new SlicedProgress(parted);
   const startMs = parts.clock.monotonic();
   const answer = (): JsonObject => ({
     took: Math.round(parts.clock.monotonic() - startMs),
@@ -48,6 +59,7 @@ export async function startChange(
   const waits = request.flag("wait_for_completion") ?? true;
   // A source that can't be opened fails this request, not only the task.
   const pages = waits ? undefined : await change.open(request.signal);
+  if (parted > 1) await pages?.close();
   const task = parts.tasks.start({
     owner: keyOf(request.principal),
     action: change.action,
@@ -56,7 +68,9 @@ export async function startChange(
     status: () => progress.print(change.counts),
     rethrottle: (perSecond) => progress.rethrottle(perSecond),
     async run(signal) {
-      await changeByQuery(parts, pages ?? (await change.open(signal)), change.options, progress, signal);
+      if (progress instanceof SlicedProgress)
+        await changeInParts(parts, (stop, part) => change.open(stop, part), change.options, progress, signal);
+      else await changeByQuery(parts, pages ?? (await change.open(signal)), change.options, progress, signal);
       return answer();
     },
   });
@@ -76,7 +90,7 @@ export function changeOptions(request: ApiRequest, body: JsonObject): Omit<Chang
       "request_invalid",
       `conflicts may only be "proceed" or "abort" but was [${valueText(conflicts)}]`,
     );
-  checkSlices(request.query["slices"]);
+  readSlices(request.query["slices"]);
   const refresh = request.query["refresh"];
   return {
     maxDocs: maxDocsOf(request, body),
@@ -101,10 +115,10 @@ function maxDocsOf(request: ApiRequest, body: JsonObject): number {
   );
 }
 
-/** Throws request_invalid for a number of parts that can't be; a change runs in one. */
-function checkSlices(text: string | undefined): void {
-  if (text === undefined || text === "auto" || /^[1-9]\d{0,8}$/.test(text)) return;
-  throw new AppError("request_invalid", '[slices] must be a positive integer or the string "auto"');
+/** Throws request_invalid where a request names a part of the documents and also wants them in parts. */
+export function checkSlicing(request: ApiRequest, slice: unknown): void {
+  const isParted = (request.query["slices"] ?? "1") !== "1";
+  checkValid(isParted && slice !== undefined && "can't specify both [slice] and [slices]");
 }
 
 /** Throws request_invalid for keys of a search that a change can't heed. */

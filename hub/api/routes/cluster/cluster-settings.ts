@@ -3,6 +3,7 @@
 import type { ApiContext } from "#hub/api/context/api-context.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
+import { checkClusterSettings } from "#hub/api/parameters/cluster-settings.ts";
 import { flattenSettings, nestSettings } from "#hub/api/parameters/index-settings.ts";
 import { optionalText } from "#hub/api/parameters/values.ts";
 import { AppError } from "#proto/kit/errors.ts";
@@ -52,6 +53,8 @@ async function putSettings({ cluster }: ApiContext, request: ApiRequest): Promis
     throw new AppError("request_invalid", `request may hold [persistent] and [transient], not [${unknown}]`);
   const persistent = flattenCluster(body["persistent"]);
   const transient = flattenCluster(body["transient"]);
+  checkClusterSettings(persistent, "persistent");
+  checkClusterSettings(transient, "transient");
   await cluster.putSettings({ persistent, transient });
   const isFlat = request.flag("flat_settings") ?? false;
   const shape = (all: JsonObject): JsonObject => {

@@ -102,7 +102,7 @@ test("names and patterns are resolved to indices and aliases", async () => {
   };
   assert.deepEqual(await names("named*"), {
     indices: [{ name: "named-1", aliases: ["named", "other"], attributes: ["open"] }],
-    aliases: [{ name: "named", indices: ["named-1"] }],
+    aliases: [{ name: "named", indices: ["named-1", "named-2"] }],
   });
   assert.deepEqual(await names("named*?expand_wildcards=all"), {
     indices: [

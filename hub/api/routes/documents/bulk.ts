@@ -8,6 +8,7 @@ import { aliasFault } from "#hub/api/context/write-blocks.ts";
 import { itemError, validationError } from "#hub/api/http/error-body.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, MAX_BODY_BYTES, type Route } from "#hub/api/http/route.ts";
+import { TimeSlices } from "#hub/api/http/time-slices.ts";
 import { checkMayRead, SOURCE_PARAMS, sourceParams } from "#hub/api/parameters/shared-parameters.ts";
 import {
   isFailure,
@@ -18,6 +19,7 @@ import {
   writeStatus,
 } from "#hub/api/parameters/write-options.ts";
 import type { WriteItem } from "#hub/api/ports/documents.ts";
+import { asksForCopies, requireActiveShards } from "#hub/api/stats/active-shards.ts";
 import type { WriteOptions, WriteResult } from "#hub/cluster/writes/writes.ts";
 import { writeJson } from "#hub/search/options/json-writer.ts";
 import { RawJson } from "#hub/search/options/raw-json.ts";
@@ -56,14 +58,27 @@ async function bulk(parts: ApiContext, request: ApiRequest): Promise<ApiResponse
   const defaults = defaultsOf(parts, request);
   const answer = new BulkAnswer();
   checkEnd(request.body);
-  const simple = readBulkRun(request.body, defaults);
-  if (simple !== null) await appendAll(parts, simple, options, answer);
+  // A run isn't cut into items, whose indices must be known here.
+  const simple = asksForCopies(request) ? null : readBulkRun(request.body, defaults);
+  if (simple !== null) await appendAll(parts, simple, options, answer, request.signal);
   else {
-    const items = [...parseBulk(request.body, defaults)];
-    for (const { source } of items) checkMayRead(request, source);
-    await writeItems(parts, items, options, answer);
+    const items = await readItems(request, defaults);
+    await requireActiveShards(parts, request, [...new Set(items.map(({ index }) => index))]);
+    await writeItems(parts, items, options, answer, request.signal);
   }
   return json(new RawJson(answer.finish(Math.round(parts.clock.monotonic() - startMs))));
+}
+
+/** Reads all items before one is written. Throws what parseBulk throws, forbidden. */
+async function readItems(request: ApiRequest, defaults: BulkDefaults): Promise<BulkItem[]> {
+  const items: BulkItem[] = [];
+  const slices = new TimeSlices();
+  for (const item of parseBulk(request.body, defaults)) {
+    items.push(item);
+    if (slices.isDue) await slices.pause();
+  }
+  for (const { source } of items) checkMayRead(request, source);
+  return items;
 }
 
 async function writeItems(
@@ -71,11 +86,12 @@ async function writeItems(
   items: readonly BulkItem[],
   options: WriteOptions,
   answer: BulkAnswer,
+  signal: AbortSignal,
 ): Promise<void> {
   if (items.length === 0) throw validationError(["no requests added"]);
   for (let at = 0; at < items.length; at += ITEMS_AT_A_TIME) {
     if (at > 0) await setImmediate();
-    await writePart(parts, items.slice(at, at + ITEMS_AT_A_TIME), options, answer);
+    await writePart(parts, items.slice(at, at + ITEMS_AT_A_TIME), options, answer, signal);
   }
 }
 
@@ -85,6 +101,7 @@ async function appendAll(
   simple: BulkRun,
   options: WriteOptions,
   answer: BulkAnswer,
+  signal: AbortSignal,
 ): Promise<void> {
   const { item, run } = simple;
   const isRefused = (await refusedPairs(parts, [item])).size > 0;
@@ -95,7 +112,7 @@ async function appendAll(
     const result = isRefused ? null : await parts.documents.append(part, options);
     if (result === null) {
       isCopied = false;
-      await writeItems(parts, itemsOf(simple, part), options, answer);
+      await writeItems(parts, itemsOf(simple, part), options, answer, signal);
       continue;
     }
     const { kind } = simple;
@@ -123,9 +140,11 @@ async function writePart(
   items: readonly BulkItem[],
   options: WriteOptions,
   answer: BulkAnswer,
+  signal: AbortSignal,
 ): Promise<void> {
   const refused = await refusedPairs(parts, items);
   const results: WriteResult[] = new Array<WriteResult>(items.length);
+  const slices = new TimeSlices();
   let places: number[] = [];
   const writePlaces = async (): Promise<void> => {
     const writes = places.map((place) => items[place]!.write as WriteItem);
@@ -140,6 +159,9 @@ async function writePart(
     else if ("script" in write) {
       // A script reads what the items before it wrote.
       await writePlaces();
+      // Each may take half a second: the others aren't run for a client that is gone.
+      if (slices.isDue) await slices.pause();
+      if (signal.aborted) throw new AppError("cancelled", "the client went away before the end of its items");
       results[place] = await scriptedUpdate(parts, write, options);
     } else places.push(place);
   }

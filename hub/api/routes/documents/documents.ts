@@ -20,6 +20,7 @@ import {
   writeStatus,
 } from "#hub/api/parameters/write-options.ts";
 import type { WriteItem } from "#hub/api/ports/documents.ts";
+import { requireActiveShards } from "#hub/api/stats/active-shards.ts";
 import type { WriteConditions } from "#hub/cluster/writes/writes.ts";
 import { filterSource } from "#hub/search/source/source-filter.ts";
 import { AppError } from "#proto/kit/errors.ts";
@@ -136,6 +137,7 @@ function checkCreate({ version, versionType = "internal" }: WriteConditions): vo
 
 async function writeOne(parts: ApiContext, request: ApiRequest, item: WriteItem): Promise<ApiResponse> {
   const options = writeOptions(request);
+  await requireActiveShards(parts, request, [item.index]);
   const [result] = await parts.documents.write([item], options);
   if (result === undefined) throw new AppError("internal", "a write gave no result");
   if (isFailure(result)) throw result.error;

@@ -76,3 +76,30 @@ test("scripts of a bulk request see what the items before them wrote", async () 
   );
   assert.deepEqual(await sourceOf("/shop/_doc/6"), { n: 8 });
 });
+
+test("scripts of a bulk request whose client left aren't run", async () => {
+  const items = 400;
+  await send("PUT", "/shop/_doc/left", { n: 0 });
+  const script = { source: "int i = 0; while (i < 40000) { i++ } ctx._source.n += 1" };
+  const line = `${JSON.stringify({ update: { _index: "shop", _id: "left" } })}\n${JSON.stringify({ script })}\n`;
+  const client = new AbortController();
+  const sent = fetch(`${hub.server.addresses.http}/_bulk`, {
+    method: "POST",
+    headers: { "content-type": "application/x-ndjson" },
+    body: line.repeat(items),
+    signal: client.signal,
+  });
+  const changed = async (): Promise<number> =>
+    Number(((await sourceOf("/shop/_doc/left")) as { n: number }).n);
+  while ((await changed()) === 0);
+  client.abort();
+  await assert.rejects(sent);
+  // A read takes several turns of the loop, more than an item does: where some find the same, no more items are run.
+  let found = -1;
+  for (let equal = 0; equal < 10; ) {
+    const before = found;
+    found = await changed();
+    equal = found === before ? equal + 1 : 0;
+  }
+  assert.ok(found < items);
+});

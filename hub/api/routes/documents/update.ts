@@ -8,6 +8,7 @@ import {
   type ScriptedUpdate,
   scriptedUpdate,
 } from "#hub/api/context/scripted-change.ts";
+import { aliasFault } from "#hub/api/context/write-blocks.ts";
 import { type ApiRequest, checkValid } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, MAX_BODY_BYTES, type Route } from "#hub/api/http/route.ts";
 import { checkMayRead, SOURCE_PARAMS, sourceParams } from "#hub/api/parameters/shared-parameters.ts";
@@ -22,6 +23,7 @@ import {
   writeStatus,
 } from "#hub/api/parameters/write-options.ts";
 import type { WriteItem } from "#hub/api/ports/documents.ts";
+import { requireActiveShards } from "#hub/api/stats/active-shards.ts";
 import type { StoredDocument } from "#hub/cluster/writes/writes.ts";
 import type { FindStored, Script } from "#hub/scripts/script.ts";
 import { parseJson } from "#hub/search/options/json.ts";
@@ -67,7 +69,15 @@ export function updateRoutes(parts: ApiContext): Route[] {
     {
       methods: ["POST"],
       paths: ["/{index}/{type}/{id}/_update", "/{index}/_update/{id}"],
-      params: [...WRITE_PARAMS, ...CONDITION_PARAMS, ...SOURCE_PARAMS, "retry_on_conflict", "lang", "fields"],
+      params: [
+        ...WRITE_PARAMS,
+        ...CONDITION_PARAMS,
+        ...SOURCE_PARAMS,
+        "retry_on_conflict",
+        "lang",
+        "fields",
+        "require_alias",
+      ],
       action: "ingest",
       maxBodyBytes: MAX_BODY_BYTES,
       summary: "Changes fields of a document.",
@@ -113,6 +123,8 @@ async function update(parts: ApiContext, request: ApiRequest): Promise<ApiRespon
   const name = request.segment("index");
   const id = request.segment("id");
   const type = request.path["type"];
+  const fault = request.flag("require_alias") === true ? aliasFault(parts.indices, name) : undefined;
+  if (fault !== undefined) throw fault;
   const { source: bytes, settings } = splitSettings(request.body);
   const body =
     settings !== undefined && bytes.length <= 2 ? undefined : readUpdateBody(bytes, findStored(parts));
@@ -121,6 +133,7 @@ async function update(parts: ApiContext, request: ApiRequest): Promise<ApiRespon
   await applySettings(parts.indices, name, settings);
   await adoptType(parts.indices, name, type);
   const item = itemOf(request, name, id, body);
+  await requireActiveShards(parts, request, [name]);
   const options = writeOptions(request);
   const retries = Math.min(request.integer("retry_on_conflict") ?? 0, MAX_RETRIES);
   const place = { ...conditionsOf(request), ...routingOf(request), index: name, id, retries };

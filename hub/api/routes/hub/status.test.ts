@@ -14,15 +14,16 @@ const REPORT = {
   parts: [{ part: "log", level: "failing", reason: "disk full" }],
 } as const;
 
-async function health(showsParts: boolean, isReady: boolean): Promise<ApiResponse> {
+function routesOf(showsParts: boolean, isReady: boolean) {
   const status: HubStatus = {
     status: () => Promise.resolve({}),
     agents: () => [],
     agent: () => undefined,
+    forgetAgent: (id) => id === "known",
     ready: () => isReady,
     health: () => REPORT,
   };
-  const routes = hubRoutes({
+  return hubRoutes({
     status,
     metrics: new Metrics(),
     slowQueries: new SlowQueries(systemClock, silentLogger(), 1_000),
@@ -30,7 +31,10 @@ async function health(showsParts: boolean, isReady: boolean): Promise<ApiRespons
     describe: () => ({}),
     showsParts,
   });
-  const route = routes.find(({ paths }) => paths.includes("/health"));
+}
+
+async function health(showsParts: boolean, isReady: boolean): Promise<ApiResponse> {
+  const route = routesOf(showsParts, isReady).find(({ paths }) => paths.includes("/health"));
   assert.equal(route?.caller, "anybody");
   return await route.handle({} as ApiRequest);
 }
@@ -39,4 +43,12 @@ test("/health without a sign-in shows the parts of the hub only where sign-in is
   assert.deepEqual((await health(true, true)).json, REPORT);
   assert.deepEqual((await health(false, true)).json, { status: "failing" });
   assert.equal((await health(false, false)).status, 503);
+});
+
+test("an administrator forgets an agent; an unknown one is not found", async () => {
+  const route = routesOf(true, true).find(({ methods }) => methods.includes("DELETE"))!;
+  const forget = async (id: string) => route.handle({ segment: () => id } as unknown as ApiRequest);
+  assert.equal(route.action, "administer");
+  assert.equal((await forget("known")).status, 204);
+  await assert.rejects(forget("other"), { code: "not_found" });
 });

@@ -1,7 +1,7 @@
 /** The hub interface: status, agents, slow searches, health and metrics. */
 
 import type { SlowQueries } from "#hub/api/context/slow-queries.ts";
-import { json, type Route } from "#hub/api/http/route.ts";
+import { empty, json, type Route } from "#hub/api/http/route.ts";
 import type { Indices } from "#hub/api/ports/indices.ts";
 import type { HubStatus } from "#hub/api/ports/status.ts";
 import { AppError } from "#proto/kit/errors.ts";
@@ -50,9 +50,19 @@ export function hubRoutes(parts: HubParts): Route[] {
       summary: "Shows one agent with its files, those with problems first.",
       handle: (request) => {
         const agent = status.agent(request.segment("id"));
-        if (agent === undefined)
-          throw new AppError("not_found", "this agent has sent no status to the hub in the last week");
+        if (agent === undefined) throw unknownAgent();
         return json(agent);
+      },
+    },
+    {
+      methods: ["DELETE"],
+      paths: ["/api/agents/{id}"],
+      params: [],
+      action: "administer",
+      summary: "Forgets an agent that was taken out of service, until it reports again.",
+      handle: (request) => {
+        if (!status.forgetAgent(request.segment("id"))) throw unknownAgent();
+        return empty(204);
       },
     },
     {
@@ -104,4 +114,8 @@ export function hubRoutes(parts: HubParts): Route[] {
       }),
     },
   ];
+}
+
+function unknownAgent(): AppError {
+  return new AppError("not_found", "this agent has sent no status to the hub in the last week");
 }

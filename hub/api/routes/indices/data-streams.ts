@@ -3,6 +3,7 @@
 import type { ApiContext } from "#hub/api/context/api-context.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
+import { checkWholeNames } from "#hub/api/parameters/cluster-settings.ts";
 import type { IndexInfo } from "#hub/api/ports/indices.ts";
 import { clusterHealth } from "#hub/api/stats/index-health.ts";
 import { templateFor } from "#hub/cluster/catalog/composable-templates.ts";
@@ -92,6 +93,7 @@ function describe(parts: ApiContext, { name, indices }: Stream): JsonObject {
 }
 
 async function deleteStreams(parts: ApiContext, request: ApiRequest): Promise<ApiResponse> {
+  checkWholeNames(parts.cluster, request.segment("name"));
   // The newest goes last, so that an attempt that failed leaves a valid stream.
   const names = meant(parts, request).flatMap(({ indices }) => indices.map(({ name }) => name));
   await parts.indices.delete(names);

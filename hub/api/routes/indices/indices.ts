@@ -7,10 +7,12 @@ import type { ApiContext } from "#hub/api/context/api-context.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import { type ApiResponse, empty, json, type Route } from "#hub/api/http/route.ts";
 import { parseAliases } from "#hub/api/parameters/alias-definition.ts";
+import { checkWholeNames } from "#hub/api/parameters/cluster-settings.ts";
 import { flatSettings, flattenSettings, nestSettings } from "#hub/api/parameters/index-settings.ts";
 import { RESOLVE_PARAMS, resolveOptions } from "#hub/api/parameters/shared-parameters.ts";
 import { isTrue } from "#hub/api/parameters/values.ts";
 import type { IndexInfo } from "#hub/api/ports/indices.ts";
+import { acknowledgesShards, asksForCopies } from "#hub/api/stats/active-shards.ts";
 import { backingIndices } from "#hub/cluster/catalog/data-streams.ts";
 import { answersAs, warnDeprecated } from "#hub/search/options/request-version.ts";
 import { AppError } from "#proto/kit/errors.ts";
@@ -78,7 +80,9 @@ export function indexRoutes(parts: ApiContext): Route[] {
   ];
 }
 
-async function createIndex({ indices }: ApiContext, request: ApiRequest): Promise<ApiResponse> {
+async function createIndex(parts: ApiContext, request: ApiRequest): Promise<ApiResponse> {
+  const { indices } = parts;
+  asksForCopies(request); // throws before the index is made
   const name = request.segment("index");
   const body = request.metadata();
   checkKeys(body);
@@ -99,7 +103,8 @@ async function createIndex({ indices }: ApiContext, request: ApiRequest): Promis
     mappings: typed.mapping,
     aliases: parseAliases(body["aliases"]),
   });
-  return json({ acknowledged: true, shards_acknowledged: true, index: index.name });
+  const acknowledged = await acknowledgesShards(parts, request, [index.name]);
+  return json({ acknowledged: true, shards_acknowledged: acknowledged, index: index.name });
 }
 
 /** A body without any of its parts is settings alone. */
@@ -145,12 +150,13 @@ function existsIndex({ indices }: ApiContext, request: ApiRequest): ApiResponse 
   }
 }
 
-async function deleteIndices({ indices }: ApiContext, request: ApiRequest): Promise<ApiResponse> {
+async function deleteIndices({ indices, cluster }: ApiContext, request: ApiRequest): Promise<ApiResponse> {
   const expression = request.path["index"];
   if (expression === undefined)
     throw new AppError("request_invalid", "Validation Failed: 1: index / indices is missing;", {
       data: { type: "action_request_validation_exception" },
     });
+  checkWholeNames(cluster, expression);
   // Deletion by an alias is refused: the name doesn't show which indices it means.
   const found = indices.resolve(expression, {
     ...resolveOptions(request, { expandWildcards: "all" }),
@@ -180,6 +186,8 @@ async function setState(
     throw new AppError("request_invalid", "Validation Failed: 1: index is missing;", {
       data: { type: "action_request_validation_exception" },
     });
+  if (state === "close") checkWholeNames(parts.cluster, expression);
+  else asksForCopies(request); // throws before an index is opened
   const states = state === "open" ? "closed" : "open";
   const found = parts.indices.resolve(
     expression,
@@ -188,7 +196,9 @@ async function setState(
   for (const index of found) {
     if (index.state !== state) await parts.indices.setState(index.name, state);
   }
-  if (state === "open") return json({ acknowledged: true, shards_acknowledged: true });
+  const names = found.map(({ name }) => name);
+  if (state === "open")
+    return json({ acknowledged: true, shards_acknowledged: await acknowledgesShards(parts, request, names) });
   if (!answersAs(700)) return json({ acknowledged: true });
   const closed = Object.fromEntries(found.map(({ name }) => [name, { closed: true }]));
   return json({ acknowledged: true, shards_acknowledged: true, indices: closed });

@@ -28,7 +28,13 @@ function resolveNames(indices: ApiContext["indices"], request: ApiRequest): ApiR
   const fits = (name: string): boolean => patterns.some((pattern) => pattern.matches(name));
   const found = indices.resolve(expression, options);
   const aliases = new Map<string, string[]>();
-  for (const { name, aliases: own } of found) {
+  // An alias names its closed indices, too.
+  const reached = indices.resolve(expression, {
+    ...options,
+    expandWildcards: "all",
+    ignoreUnavailable: true,
+  });
+  for (const { name, aliases: own } of reached) {
     for (const alias of Object.keys(own).filter(fits)) {
       const known = aliases.get(alias);
       if (known === undefined) aliases.set(alias, [name]);

@@ -7,6 +7,7 @@ import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
 import { parseAliases } from "#hub/api/parameters/alias-definition.ts";
 import { flattenSettings } from "#hub/api/parameters/index-settings.ts";
 import type { AliasAction, IndexDefinition, IndexInfo } from "#hub/api/ports/indices.ts";
+import { acknowledgesShards, asksForCopies } from "#hub/api/stats/active-shards.ts";
 import { backingIndices } from "#hub/cluster/catalog/data-streams.ts";
 import { objectOf } from "#hub/search/options/json.ts";
 import { AppError } from "#proto/kit/errors.ts";
@@ -30,6 +31,7 @@ export function rolloverRoutes(parts: ApiContext): Route[] {
 }
 
 async function rollOver(parts: ApiContext, request: ApiRequest): Promise<ApiResponse> {
+  asksForCopies(request); // throws before the index is made
   const body = request.metadata();
   const unknown = Object.keys(body).find(
     (key) => !["conditions", "settings", "mappings", "aliases"].includes(key),
@@ -57,7 +59,7 @@ async function rollOver(parts: ApiContext, request: ApiRequest): Promise<ApiResp
   else if (rolls) await makeTarget(parts, alias, source, target, body);
   return json({
     acknowledged: rolls,
-    shards_acknowledged: rolls,
+    shards_acknowledged: rolls && (await acknowledgesShards(parts, request, [target])),
     old_index: source.name,
     new_index: target,
     rolled_over: rolls,

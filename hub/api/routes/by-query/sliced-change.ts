@@ -1,0 +1,131 @@
+/** Runs a change by query in several parts side by side: the parameter `slices`. */
+
+import type { ApiContext } from "#hub/api/context/api-context.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
+import {
+  type ChangeCount,
+  type ChangeOptions,
+  ChangeProgress,
+  changeByQuery,
+  type DocumentPages,
+  type FoundDocument,
+} from "./change-by-query.ts";
+
+/** Parts that run at a time: each holds a snapshot and a page of documents. The others wait for their turn. */
+const MAX_RUNNING_PARTS = 4;
+
+/** Parts of one change; as many as a scroll may have by default. */
+const MAX_PARTS = 1024;
+
+/** Parts that `auto` makes at most. */
+const MAX_AUTO_PARTS = 20;
+
+/** The option `slice` of a part. */
+export interface PartOfDocuments {
+  /** From 0. */
+  readonly id: number;
+  readonly max: number;
+}
+
+/** Reads `slices`. Throws request_invalid. */
+export function readSlices(text: string | undefined): number | "auto" {
+  if (text === undefined) return 1;
+  if (text === "auto") return text;
+  if (!/^[1-9]\d{0,8}$/.test(text))
+    throw new AppError("request_invalid", '[slices] must be a positive integer or the string "auto"');
+  const parts = Number(text);
+  if (parts <= MAX_PARTS) return parts;
+  throw new AppError("request_invalid", `[slices] may be at most [${MAX_PARTS}], but is [${parts}]`);
+}
+
+/** Returns how many parts a change has; `auto` makes as many as the source has shards. */
+export function partsOf(slices: number | "auto", shards: number): number {
+  return slices === "auto" ? Math.min(Math.max(1, shards), MAX_AUTO_PARTS) : slices;
+}
+
+/** Counts of all parts. */
+export class SlicedProgress {
+  readonly parts: readonly ChangeProgress[];
+
+  constructor(count: number) {
+    this.parts = Array.from({ length: count }, () => new ChangeProgress());
+  }
+
+  get failures(): readonly JsonObject[] {
+    return this.parts.flatMap(({ failures }) => failures);
+  }
+
+  /** Shares a speed out over the parts that run at a time. */
+  rethrottle(perSecond: number): void {
+    for (const part of this.parts) part.rethrottle(perSecond / runningAtATime(this.parts.length));
+  }
+
+  /** As `_tasks` and answers print it: the sums, then each part. */
+  print(counts: readonly ChangeCount[]): JsonObject {
+    const all = new ChangeProgress();
+    for (const part of this.parts) all.add(part);
+    const speeds = this.parts.map(({ requestsPerSecond }) => requestsPerSecond);
+    all.requestsPerSecond = Math.max(...speeds) * runningAtATime(this.parts.length);
+    const slices = this.parts.map((part, at) => ({ slice_id: at, ...part.print(counts) }));
+    return { ...all.print(counts), slices };
+  }
+}
+
+function runningAtATime(parts: number): number {
+  return Math.min(parts, MAX_RUNNING_PARTS);
+}
+
+/**
+ * Changes the documents of all parts. The first part that can't be read ends the others. Throws what reading refuses,
+ * cancelled.
+ */
+export async function changeInParts(
+  context: ApiContext,
+  open: (signal: AbortSignal, part: PartOfDocuments) => Promise<DocumentPages>,
+  options: ChangeOptions,
+  progress: SlicedProgress,
+  signal: AbortSignal,
+): Promise<void> {
+  const max = progress.parts.length;
+  const stop = new AbortController();
+  const either = AbortSignal.any([signal, stop.signal]);
+  const begin = beginOnce(options);
+  const waiting = progress.parts.map((part, id) => ({ part, id }));
+  for (const { part } of waiting) part.requestsPerSecond = options.requestsPerSecond / runningAtATime(max);
+  const runNext = async (): Promise<void> => {
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+      const { part, id } = next;
+      const maxDocs = shareOf(options.maxDocs, id, max);
+      if (maxDocs === 0) continue;
+      const pages = await open(either, { id, max });
+      // Another speed may have been set while the part waited.
+      const requestsPerSecond = part.requestsPerSecond;
+      const its = { ...options, maxDocs, requestsPerSecond, ...(begin !== undefined && { begin }) };
+      await changeByQuery(context, pages, its, part, either);
+    }
+  };
+  const runs = Array.from({ length: runningAtATime(max) }, () =>
+    runNext().catch((error: unknown) => {
+      stop.abort(error);
+      throw error;
+    }),
+  );
+  const ended = await Promise.allSettled(runs);
+  if (ended.every(({ status }) => status === "fulfilled")) return;
+  signal.throwIfAborted();
+  stop.signal.throwIfAborted();
+}
+
+/** Documents that part `id` of `max` may change where `docs` may be changed in all. */
+function shareOf(docs: number, id: number, max: number): number {
+  if (!Number.isFinite(docs)) return docs;
+  return Math.floor(docs / max) + (id < docs % max ? 1 : 0);
+}
+
+/** The destination is prepared by the part that finds a document first; the others wait for it. */
+function beginOnce(options: ChangeOptions): ChangeOptions["begin"] {
+  if (options.begin === undefined) return undefined;
+  let begun: Promise<void> | undefined;
+  return (first: FoundDocument) => (begun ??= options.begin!(first));
+}

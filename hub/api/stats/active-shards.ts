@@ -1,0 +1,102 @@
+/**
+ * `wait_for_active_shards`: how many copies of each shard must be on a live hub before a request is done. Without it one is
+ * enough, since a write is durable in the log before it is answered.
+ */
+
+import type { ApiContext } from "#hub/api/context/api-context.ts";
+import type { ApiRequest } from "#hub/api/http/request.ts";
+import type { IndexInfo } from "#hub/api/ports/indices.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import { waitingReplicas } from "./index-health.ts";
+
+/** Of requests without `timeout`, as in 6.5. */
+const CHANGE_TIMEOUT_MS = 30_000;
+const WRITE_TIMEOUT_MS = 60_000;
+/** Interval of the looks at the hubs. */
+const LOOK_MS = 100;
+
+type Parts = Pick<ApiContext, "cluster" | "clock" | "indices">;
+
+/** Returns whether a request asks for more than the one copy that there always is. Throws request_invalid. */
+export function asksForCopies(request: ApiRequest): boolean {
+  return wantedCopies(request) !== 1;
+}
+
+/** Resolves with whether the copies that a change of an index asks for are there, after its timeout at most. */
+export function acknowledgesShards(
+  parts: Parts,
+  request: ApiRequest,
+  names: readonly string[],
+): Promise<boolean> {
+  return untilActive(parts, request, names, CHANGE_TIMEOUT_MS);
+}
+
+/** Throws unavailable where a write asks for more copies than there are after its timeout; nothing is written then. */
+export async function requireActiveShards(
+  parts: Parts,
+  request: ApiRequest,
+  names: readonly string[],
+): Promise<void> {
+  if (await untilActive(parts, request, names, WRITE_TIMEOUT_MS)) return;
+  const found = names.flatMap((name) => indicesOf(parts, name));
+  const lacking = found.map(
+    (index) => `[${index.name}] (have ${activeOf(parts, index)}, needed ${neededOf(request, index)})`,
+  );
+  const wanted = request.query["wait_for_active_shards"];
+  throw new AppError(
+    "unavailable",
+    `Not enough active copies to meet shard count of [${wanted}]: ${lacking.join(", ")}; start further hubs, or lower the count`,
+  );
+}
+
+async function untilActive(
+  parts: Parts,
+  request: ApiRequest,
+  names: readonly string[],
+  timeoutMs: number,
+): Promise<boolean> {
+  if (!asksForCopies(request)) return true;
+  const { clock } = parts;
+  const untilMs = clock.monotonic() + (request.duration("timeout") ?? timeoutMs);
+  for (;;) {
+    if (names.every((name) => isActive(parts, request, name))) return true;
+    const leftMs = untilMs - clock.monotonic();
+    if (leftMs <= 0 || request.signal.aborted) return false;
+    await clock.sleep(Math.min(LOOK_MS, leftMs), request.signal);
+  }
+}
+
+/** An index that isn't there is made by the write, with the number of replicas that its template says. */
+function isActive(parts: Parts, request: ApiRequest, name: string): boolean {
+  return indicesOf(parts, name).every((index) => activeOf(parts, index) >= neededOf(request, index));
+}
+
+/** Returns what a name or an alias means; none where it isn't there. */
+function indicesOf({ indices }: Parts, name: string): readonly IndexInfo[] {
+  try {
+    return indices.resolve(name, {});
+  } catch (error) {
+    if (error instanceof AppError && error.code === "index_missing") return [];
+    throw error;
+  }
+}
+
+function activeOf({ cluster }: Parts, index: IndexInfo): number {
+  return 1 + index.settings.numberOfReplicas - waitingReplicas(index, cluster.nodes());
+}
+
+function neededOf(request: ApiRequest, { settings }: IndexInfo): number {
+  const wanted = wantedCopies(request);
+  return wanted === "all" ? 1 + settings.numberOfReplicas : wanted;
+}
+
+function wantedCopies(request: ApiRequest): number | "all" {
+  const value = request.query["wait_for_active_shards"];
+  if (value === undefined || value === "" || value === "default") return 1;
+  if (value === "all") return "all";
+  if (/^\d{1,6}$/.test(value)) return Math.max(1, Number(value));
+  throw new AppError(
+    "request_invalid",
+    `cannot parse ActiveShardCount[${value}]: wait_for_active_shards is a number of copies, or all`,
+  );
+}
