@@ -5,6 +5,7 @@ import type { HostSeat } from "#hub/cluster/hosting/shard-owner.ts";
 import { extentCache, shareCaches } from "#hub/engine/files/extent-cache.ts";
 import { filterCache } from "#hub/engine/segment/filter-cache.ts";
 import { nestedCache } from "#hub/engine/segment/nested-cache.ts";
+import { searchMemory } from "#hub/search/query/search-memory.ts";
 import { systemClock } from "#proto/kit/clock.ts";
 import { sendingLogger } from "#proto/kit/log.ts";
 import { Metrics } from "#proto/kit/metrics.ts";
@@ -23,6 +24,8 @@ export interface HostThreadData {
   readonly pulse: SharedArrayBuffer;
   /** Which of the hub's shards are in this thread. */
   readonly seat: HostSeat;
+  /** Memory that the searches of the thread may hold together. */
+  readonly searchBytes: number | undefined;
 }
 
 /** Interval in which the thread counts its turns. */
@@ -34,8 +37,9 @@ const SETTLED_MS = 3_000;
 export function runHostThread(operations?: Readonly<Record<string, Operation>>): void {
   const port = parentPort;
   if (port === null) return;
-  const { folder, level, pulse, seat } = workerData as HostThreadData;
+  const { folder, level, pulse, seat, searchBytes } = workerData as HostThreadData;
   shareCaches(seat.count);
+  if (searchBytes !== undefined) searchMemory().limit(searchBytes);
   const words = new Int32Array(pulse, 0, BUSY_WORDS);
   setInterval(() => Atomics.add(words, TURNS, 1), TURN_MS).unref();
   setTimeout(() => globalThis.gc?.({ flavor: "last-resort" }), SETTLED_MS).unref();
@@ -69,6 +73,15 @@ function watchEngine(metrics: Metrics): void {
     gauge.set({ cache: "filters" }, filterCache().stats().bytes);
     gauge.set({ cache: "nested" }, nestedCache().sizeBytes);
   });
+  metrics.gauge("tailrace_search_memory_bytes", "heap that searches hold together", [], (gauge) =>
+    gauge.set(searchMemory().heldBytes),
+  );
+  metrics.gauge(
+    "tailrace_search_memory_ended",
+    "searches that were ended because searches held too much memory",
+    [],
+    (gauge) => gauge.set(searchMemory().ended),
+  );
   metrics.gauge("tailrace_search_cache_hits", "reads answered by search caches", labels, (gauge) => {
     gauge.set({ cache: "files" }, extentCache().stats().hits);
     gauge.set({ cache: "filters" }, filterCache().stats().hits);

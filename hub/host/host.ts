@@ -7,6 +7,8 @@ import { LogFollower } from "#hub/cluster/hosting/log-follower.ts";
 import type { SetBackReport } from "#hub/cluster/hosting/set-back-shards.ts";
 import { ShardHost } from "#hub/cluster/hosting/shard-host.ts";
 import type { HostSeat } from "#hub/cluster/hosting/shard-owner.ts";
+import { searchMemory } from "#hub/search/query/search-memory.ts";
+import { noteWriting } from "#hub/search/query/turns.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { Logger } from "#proto/kit/log.ts";
@@ -14,7 +16,7 @@ import type { Metrics } from "#proto/kit/metrics.ts";
 import { comparePositions, type Position } from "#proto/position.ts";
 import { DocStream } from "./doc-stream.ts";
 import { HostCatalog } from "./host-catalog.ts";
-import { OPERATIONS } from "./operations/all.ts";
+import { OPERATIONS, type OperationName } from "./operations/all.ts";
 import { hostState } from "./operations/host-state.ts";
 import type { HostState, Operation } from "./operations/operation.ts";
 import type { Channel } from "./wire/channel.ts";
@@ -50,6 +52,17 @@ export interface HostReport {
 const REPORT_MS = 250;
 /** Interval of the looks whether a position is reached. */
 const REACH_MS = 10;
+
+/** Operations whose memory is bounded together. */
+const SEARCHES: ReadonlySet<string> = new Set([
+  "asked",
+  "count",
+  "nextDocuments",
+  "nextPage",
+  "openContext",
+  "openDocuments",
+  "search",
+] satisfies OperationName[]);
 
 export class Host {
   readonly #options: HostOptions;
@@ -132,12 +145,17 @@ export class Host {
     }
     const run = this.#operations[call.operation];
     if (run === undefined) throw new AppError("internal", `a host has no operation ${call.operation}`);
-    return run(this.#state, call);
+    // An operation of a search of another host is charged where it runs.
+    return SEARCHES.has(call.operation)
+      ? searchMemory().during(() => run(this.#state, call))
+      : run(this.#state, call);
   }
 
   #take(operation: string, value: unknown, parts: readonly Uint8Array[]): void {
-    if (operation === "doc") this.#docs.take(value as Parameters<DocStream["take"]>[0], parts[0]!);
-    else if (operation === "passed") this.#docs.take(value as Parameters<DocStream["take"]>[0], null);
+    if (operation === "doc") {
+      noteWriting();
+      this.#docs.take(value as Parameters<DocStream["take"]>[0], parts[0]!);
+    } else if (operation === "passed") this.#docs.take(value as Parameters<DocStream["take"]>[0], null);
     else if (operation === "readingFailed") this.#docs.fail(value as Parameters<DocStream["fail"]>[0]);
     else if (operation === "index") this.#catalog.take(parts[0]!);
     else if (operation === "indexGone") this.#catalog.drop(value as string);

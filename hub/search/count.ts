@@ -75,6 +75,7 @@ export async function collectCount(
 }
 
 async function countSegment(weight: Weight, segment: SegmentReader, control: SearchControl): Promise<number> {
+  await weight.prepare?.(segment, control);
   const known = weight.count(segment);
   if (known >= 0) return known;
   const docs = new Int32Array(1024);

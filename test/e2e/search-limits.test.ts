@@ -84,10 +84,15 @@ test("names of built-in properties are ordinary names, and requests with them do
   const index = `${hub.searchUrl}/names`;
   await ask("PUT", `${index}/_doc/__proto__?refresh=true`, fields);
   await ask("PUT", `${hub.searchUrl}/_template/names`, { index_patterns: ["other-*"], settings });
-  await ask("PUT", `${hub.searchUrl}/_cluster/settings`, { transient: settings });
+  await ask("PUT", `${hub.searchUrl}/_cluster/settings`, {
+    transient: { "cluster.metadata": settings },
+  });
   await ask("GET", `${hub.searchUrl}/_template`);
-  const shown = await ask<{ transient: object }>("GET", `${hub.searchUrl}/_cluster/settings`);
-  assert.deepEqual(Object.keys(shown.transient).toSorted(), names.toSorted());
+  const shown = await ask<{ transient: { cluster: { metadata: object } } }>(
+    "GET",
+    `${hub.searchUrl}/_cluster/settings`,
+  );
+  assert.deepEqual(Object.keys(shown.transient.cluster.metadata).toSorted(), names.toSorted());
   const aggs = Object.fromEntries(names.map((name) => [name, { sum: { field: `${name}.polluted` } }]));
   const found = await ask<{ hits: { total: number }; aggregations: Record<string, { value: number }> }>(
     "POST",

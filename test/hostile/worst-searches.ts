@@ -185,6 +185,14 @@ export const WORST_SEARCHES: readonly WorstSearch[] = [
     ).join(""),
   },
   {
+    name: "600 templates that make nothing, each as dear as allowed",
+    path: "/_msearch/template",
+    body: `{"index":"worst"}\n${JSON.stringify({
+      source: "{{#l}}{{#l}}{{x}}{{/l}}{{/l}}",
+      params: { l: Array.from({ length: 400 }, () => 1) },
+    })}\n`.repeat(600),
+  },
+  {
     name: "addresses without an end",
     path: `${INDEX}/_analyze`,
     body: { tokenizer: "uax_url_email", text: `${"a".repeat(200_000)}@${"b.".repeat(100_000)}` },

@@ -3,6 +3,7 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { AppError, systemCode, toAppError } from "#proto/kit/errors.ts";
+import { systemReason } from "#proto/kit/system-reason.ts";
 import { type Manifest, writeManifest } from "./manifest.ts";
 import type { ShardSegment } from "./shard-segment.ts";
 
@@ -59,12 +60,14 @@ export class ShardCommits {
   }
 }
 
-/** Returns why the shard of `index` in `folder` can't be written: disk_full where the disk is full. */
+/** Returns why the shard of `index` in `folder` can't be written: disk_full where the disk is full, else internal. */
 function commitError(error: unknown, index: string, folder: string): AppError {
   if (error instanceof AppError) return error;
   if (systemCode(error) === "ENOSPC") {
     const message = `the disk of ${folder} is full: the shard of [${index}] can't be written; free space or delete old indices`;
     return new AppError("disk_full", message, { cause: error });
   }
-  return toAppError(error);
+  if (systemCode(error) === "") return toAppError(error);
+  const message = `the shard of [${index}] can't be written to ${folder}: ${systemReason(error)}`;
+  return new AppError("internal", message, { cause: error });
 }

@@ -20,7 +20,13 @@ const { EXTERNAL, EXTERNAL_GTE, INTERNAL } = DocOperation.VersionType;
 /** Returns the version that the operation gives the document. Throws version_conflict. */
 export function nextVersion(operation: tailrace.IDocOperation, state: DocumentState): number {
   const id = operation.id ?? "";
+  // Of both conditions the version is named first: it is what clients of 6.5 know.
+  const version = versionOf(operation, state, id);
   checkSequence(operation, state);
+  return version;
+}
+
+function versionOf(operation: tailrace.IDocOperation, state: DocumentState, id: string): number {
   if (operation.kind === DocOperation.Kind.CREATE && state.exists) {
     throw conflict(id, `document already exists (current version [${state.version}])`);
   }

@@ -45,6 +45,8 @@ export interface HostThreadOptions {
   readonly clock: Clock;
   /** Which of the hub's shards are in this thread. */
   readonly seat: HostSeat;
+  /** Memory that the searches of the thread may hold together, bytes; without it its own limit. */
+  readonly searchBytes?: number;
   readonly restarts: HostRestarts;
   readonly askOther: AskOther;
   /** The thread's module instead of the host's own, for tests. */
@@ -99,6 +101,15 @@ export class HostThreadClient implements CallableHost {
   start(): Promise<void> {
     this.#life = this.#spawn();
     return Promise.resolve();
+  }
+
+  /** Ends a thread that has opened no shards yet; `start` begins again. */
+  async end(): Promise<void> {
+    const life = this.#life;
+    this.#life = undefined; // its end is no fault
+    if (life === undefined) return;
+    await life.link.lost(new AppError("closed", "the thread is started again"));
+    await life.worker.terminate();
   }
 
   /** Opens the shards. Returns the log positions that they remember. Throws what opening throws. */
@@ -182,9 +193,9 @@ export class HostThreadClient implements CallableHost {
   }
 
   #spawn(): Life {
-    const { folder, log, script, seat, askOther } = this.#options;
+    const { folder, log, script, seat, searchBytes, askOther } = this.#options;
     const pulse = newPulse();
-    const workerData: HostThreadData = { folder, level: log.level, pulse, seat };
+    const workerData: HostThreadData = { folder, level: log.level, pulse, seat, searchBytes };
     const worker = new Worker(script ?? new URL("../shard-host-thread.ts", import.meta.url), { workerData });
     const channel = portChannel(worker, () => undefined);
     const link = new HostLink({ channel, log, askOther, onReport: (report) => this.#take(life, report) });

@@ -19,6 +19,8 @@ export interface HostThreadsOptions {
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly clock: Clock;
+  /** Memory that the searches of one thread may hold together, bytes. */
+  readonly searchBytes?: number;
   /** The threads' module instead of the host's own, for tests. */
   readonly script?: URL;
 }
@@ -54,6 +56,13 @@ export class HostThreads {
     const { folder, count, log } = this.#options;
     alignPositions(folder, count, log);
     for (const host of this.hosts) await host.start();
+  }
+
+  /** Lets `change` change the folder of the shards while no thread uses it; before `open`. */
+  async whileEnded(change: () => Promise<void>): Promise<void> {
+    for (const host of this.hosts) await host.end();
+    await change();
+    await this.start();
   }
 
   /** Opens the shards. Returns the log positions that they remember. Throws what opening throws. */

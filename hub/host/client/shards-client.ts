@@ -51,7 +51,8 @@ export class ShardsClient implements HostedShards {
   }
 
   async search(call: SearchCall, signal: AbortSignal): Promise<Found> {
-    return unpackFound(await this.#host.call("search", call, { signal }));
+    const { limitMs: timeoutMs = 0 } = call;
+    return unpackFound(await this.#host.call("search", call, { signal, timeoutMs }));
   }
 
   openContext(call: ContextCall, signal: AbortSignal): Promise<Found> {

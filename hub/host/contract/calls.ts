@@ -41,6 +41,8 @@ export interface SearchCall extends SearchBody, AnswerForm {
   readonly useCache: boolean;
   /** Shown with each hit when explanations are requested. */
   readonly nodeId: string;
+  /** Time after which the call fails, ms; without it none. A host that doesn't end it then is started again. */
+  readonly limitMs?: number;
 }
 
 /** Opens a context: a snapshot that is read page by page. */

@@ -1,9 +1,12 @@
 /** The answer to a search on its way: hits, aggregations and suggestions are JSON text, which the front passes on. */
 
 import type { Message } from "#hub/host/wire/peer.ts";
-import { writeJson } from "#hub/search/options/json-writer.ts";
+import { withPauses } from "#hub/search/aggregations/tree/steps.ts";
+import { jsonSteps } from "#hub/search/options/json-writer.ts";
 import { RawJson } from "#hub/search/options/raw-json.ts";
 import type { SearchResponse } from "#hub/search/phases/contract.ts";
+import { SearchControl } from "#hub/search/query/search-control.ts";
+import type { Clock } from "#proto/kit/clock.ts";
 import type { AnswerForm } from "./calls.ts";
 import { withObjectTotals } from "./object-totals.ts";
 
@@ -26,27 +29,38 @@ type FoundValue = Omit<Found, "hits" | "aggregations" | "suggest"> & {
   readonly suggest: number;
 };
 
-/** Returns the message that carries an answer. */
-export function packFound(
+/** Makes the message that carries an answer, in steps. */
+export function* packSteps(
   { hits, aggregations, suggest, cursor: _cursor, ...facts }: SearchResponse,
   { objectTotals }: Pick<AnswerForm, "objectTotals">,
-): Message {
+): Generator<void, Message> {
   const parts: Uint8Array[] = [];
-  const add = (json: unknown): number =>
-    json === undefined
-      ? -1
-      : parts.push(Buffer.from(writeJson(objectTotals ? withObjectTotals(json) : json))) - 1;
-  add(hits);
+  const add = function* (json: unknown): Generator<void, number> {
+    if (json === undefined) return -1;
+    return parts.push(Buffer.from(yield* jsonSteps(json))) - 1;
+  };
+  const inForm = (json: unknown): unknown => (objectTotals ? withObjectTotals(json) : json);
+  yield* add(inForm(hits));
   const value: FoundValue = {
     ...facts,
     hitCount: hits.length,
-    aggregations: add(aggregations),
-    suggest: suggest === undefined ? -1 : parts.push(Buffer.from(writeJson(suggest))) - 1,
+    aggregations: yield* add(inForm(aggregations)),
+    suggest: yield* add(suggest),
   };
   return { value, parts };
 }
 
-/** Returns the answer of `packFound`. */
+/** Returns the message that carries an answer; others get the thread while it is made. Throws cancelled, memory_limit. */
+export function packFound(
+  found: SearchResponse,
+  form: Pick<AnswerForm, "objectTotals">,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<Message> {
+  return withPauses(packSteps(found, form), new SearchControl(clock, signal, undefined));
+}
+
+/** Returns the answer that `packSteps` packed. */
 export function unpackFound({ value, parts = [] }: Message): Found {
   const { aggregations, suggest, ...facts } = value as FoundValue;
   const part = (place: number): RawJson | undefined => (place < 0 ? undefined : new RawJson(parts[place]!));

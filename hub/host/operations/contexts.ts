@@ -18,12 +18,12 @@ import { openShards } from "./target.ts";
 
 /** See HostedShards.openContext. */
 export const openContext = operation<ContextCall>(async (host, call, { signal }) =>
-  packFound(await firstPage(host, call, signal), call),
+  packFound(await firstPage(host, call, signal), call, host.clock, signal),
 );
 
 /** See HostedShards.nextPage. */
 export const nextPage = operation<PageCall>(async (host, call, { signal }) =>
-  packFound(await followingPage(host, call, signal), call),
+  packFound(await followingPage(host, call, signal), call, host.clock, signal),
 );
 
 /** See HostedShards.openDocuments. */

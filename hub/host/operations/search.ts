@@ -31,7 +31,7 @@ export const check = operation<SearchBody>((_host, call) => {
 export const search = operation<SearchCall>((host, call, { signal }) => {
   const parsed = parseSearch(call);
   return withShards(host, call.targets, async (shards) =>
-    packFound(await run(host, call, parsed, shards, signal), call),
+    packFound(await run(host, call, parsed, shards, signal), call, host.clock, signal),
   );
 });
 

@@ -1,11 +1,17 @@
 /** Runs the query of a request over one shard: total, best hits, states of aggregations. */
 
 import type { Bitset } from "#hub/engine/bytes/bitset.ts";
-import type { SegmentReader } from "#hub/engine/searcher/searcher.ts";
+import { COLUMN_BLOCK, type SegmentReader } from "#hub/engine/searcher/searcher.ts";
 import { splitGlobal } from "#hub/search/aggregations/filters/single-bucket.ts";
 import { CollectBudget, TreeCollector, type TreeState } from "#hub/search/aggregations/tree/aggregation.ts";
 import { withPauses } from "#hub/search/aggregations/tree/steps.ts";
-import { countRun, SetBlocks } from "#hub/search/columns/set-blocks.ts";
+import {
+  countRun,
+  expandMask,
+  loadBlock,
+  type SegmentRun,
+  SetBlocks,
+} from "#hub/search/columns/set-blocks.ts";
 import { Batch } from "#hub/search/execute/hits/batch.ts";
 import { collectSetHits } from "#hub/search/execute/hits/set-hits.ts";
 import { type After, type RankedHit, TopHits } from "#hub/search/execute/hits/top-hits.ts";
@@ -24,7 +30,7 @@ import type { SearchControl } from "#hub/search/query/search-control.ts";
 import type { SearchRequest } from "#hub/search/request/search-request.ts";
 import type { KeySource, RankOrder } from "#hub/search/sort/key.ts";
 import { bindSort } from "#hub/search/sort/shard-sort.ts";
-import { BY_SCORE } from "#hub/search/sort/sort-request.ts";
+import { BY_SCORE, needsScores } from "#hub/search/sort/sort-request.ts";
 
 /** What a shard found. */
 export interface ShardResult {
@@ -65,6 +71,9 @@ export async function collectShard(
 /** Blocks that aggregations get at a time: more as long as the thread isn't kept too long. */
 const FIRST_RUN = 1;
 const LARGEST_RUN = 4096;
+/** Time for one block from which on aggregations get parts of blocks, ms, and the smallest part, in documents. */
+const SLOW_BLOCK_MS = 8;
+const SMALLEST_PART = 8;
 
 const NOTHING: ReadonlySet<number> = new Set();
 
@@ -83,8 +92,8 @@ class Collection {
   readonly #batch: Batch;
   /** All documents are the first owner's. */
   readonly #owners: Int32Array;
-  /** Weights that aggregations take scores of documents from. */
-  readonly #scored: Weight[] = [];
+  /** Weights that aggregations take scores of documents from, or their buckets. */
+  readonly #prepared: Weight[] = [];
   #post: Scorer | null = null;
   /** Blocks of the open segment that were collected before the others. */
   #visited: ReadonlySet<number> = NOTHING;
@@ -93,6 +102,8 @@ class Collection {
   #maxScore = Number.NEGATIVE_INFINITY;
   #terminated = false;
   #states: TreeState = {};
+  /** Documents that aggregations get at a time, at most. */
+  #part = COLUMN_BLOCK;
 
   constructor(request: SearchRequest, shard: ShardContext, options: CollectOptions, control: SearchControl) {
     this.#request = request;
@@ -100,7 +111,7 @@ class Collection {
     this.#control = control;
     const keys = request.sort.length === 0 ? BY_SCORE : request.sort;
     this.#sources = bindSort(keys, shard);
-    const sortsByScore = keys.some((key) => key.kind === "score");
+    const sortsByScore = needsScores(keys);
     this.#needScores =
       (options.limit > 0 && (sortsByScore || request.trackScores)) || request.minScore !== undefined;
     this.#batch = new Batch(this.#needScores, shard.searcher.segments);
@@ -132,12 +143,14 @@ class Collection {
     const { segments } = this.#shard.searcher;
     for (let order = 0; order < segments.length && !this.#isOver; order++) {
       const segment = segments[order]!;
+      await withPauses(this.#top.settleSteps(), this.#control);
       this.#top.segment(segment, order);
       this.#aggregations.segment(segment);
       await this.#segment(segment);
       if (!this.#global.isEmpty) await this.#everything(segment);
       if (this.#control.isDue) await this.#control.pause();
     }
+    await withPauses(this.#top.settleSteps(), this.#control);
     this.#states = {
       ...(await withPauses(this.#aggregations.steps(0), this.#control)),
       ...(await withPauses(this.#global.steps(0), this.#control)),
@@ -161,11 +174,11 @@ class Collection {
     const scored = (): Weight => {
       if (weight === undefined) {
         weight = query.weight(this.#shard, { scores: true, boost });
-        this.#scored.push(weight);
+        this.#prepared.push(weight);
       }
       return weight;
     };
-    return { query, boost, scored };
+    return { query, boost, scored, prepares: (each) => this.#prepared.push(each) };
   }
 
   get #isOver(): boolean {
@@ -175,7 +188,7 @@ class Collection {
   async #segment(segment: SegmentReader): Promise<void> {
     await this.#weight.prepare?.(segment, this.#control);
     await this.#postWeight?.prepare?.(segment, this.#control);
-    await prepareAll(this.#scored, segment, this.#control);
+    await prepareAll(this.#prepared, segment, this.#control);
     if (this.#isOver) return;
     if (this.#aggregations.isEmpty && this.#top.limit === 0) {
       const known = this.#knownTotal(segment);
@@ -212,12 +225,55 @@ class Collection {
       from = run.to;
       const count = countRun(run);
       this.#total += count;
-      if (count > 0) this.#aggregations.collectRun(run, 0);
+      if (this.#part < COLUMN_BLOCK) await this.#aggregateBlock(run);
+      else if (count > 0) this.#timed(run.to - run.from, () => this.#aggregations.collectRun(run, 0));
       if (!this.#control.isDue) {
-        size = Math.min(LARGEST_RUN, 2 * size);
+        // Parts are of one block.
+        size = this.#part < COLUMN_BLOCK ? 1 : Math.min(LARGEST_RUN, 2 * size);
         continue;
       }
-      size = Math.max(1, size >>> 1);
+      size = this.#part < COLUMN_BLOCK ? 1 : Math.max(1, size >>> 1);
+      await this.#control.pause();
+      if (this.#isOver) return;
+    }
+  }
+
+  /** Gives `blocks` blocks to the aggregations; where one takes long, the next come in parts. */
+  #timed(blocks: number, collect: () => void): void {
+    const startMs = performance.now();
+    collect();
+    if (performance.now() - startMs > SLOW_BLOCK_MS * blocks) this.#part = COLUMN_BLOCK >>> 3;
+  }
+
+  /**
+   * Gives the documents of a run of one block to the aggregations, in parts. Parts are runs, too: answers must not depend
+   * on how long a block took, and sketches and sums may differ a little between runs and documents one by one.
+   */
+  async #aggregateBlock(run: SegmentRun): Promise<void> {
+    const mask = new Uint32Array(COLUMN_BLOCK / 32);
+    const docs = new Int32Array(COLUMN_BLOCK);
+    const length = loadBlock(run, run.from, mask);
+    await this.#aggregateParts(docs, expandMask(run.from, mask, length, docs), (part) => {
+      const words = mask.fill(0);
+      for (const doc of part) words[(doc % COLUMN_BLOCK) >>> 5]! |= 1 << (doc & 31);
+      this.#aggregations.collectRun({ ...run, words, wordsFrom: run.from }, 0);
+    });
+  }
+
+  async #aggregateParts(
+    docs: Int32Array,
+    length: number,
+    collect: (part: Int32Array) => void,
+  ): Promise<void> {
+    for (let from = 0; from < length; ) {
+      const part = docs.subarray(from, Math.min(length, from + this.#part));
+      collect(part);
+      from += part.length;
+      if (!this.#control.isDue) {
+        this.#part = Math.min(COLUMN_BLOCK, 2 * this.#part);
+        continue;
+      }
+      this.#part = Math.max(SMALLEST_PART, this.#part >>> 1);
       await this.#control.pause();
       if (this.#isOver) return;
     }
@@ -231,23 +287,23 @@ class Collection {
     const known = counted ? 0 : this.#knownTotal(segment);
     if (known >= 0) this.#total += known;
     const first = known >= 0 && this.#top.limit > 0 ? this.#top.bestBlocks() : [];
-    if (first.length > 0) this.#collectBlocks(segment, first);
+    if (first.length > 0) await this.#collectBlocks(segment, first);
     this.#visited = new Set(first);
     while (this.#next(scorer, known)) {
-      this.#collect(segment, known);
+      await this.#collect(segment, known);
       if (this.#control.isDue) await this.#control.pause();
       if (this.#isOver) return;
     }
   }
 
   /** Collects the documents of a few blocks, ascending. */
-  #collectBlocks(segment: SegmentReader, blocks: readonly number[]): void {
+  async #collectBlocks(segment: SegmentReader, blocks: readonly number[]): Promise<void> {
     const scorer = this.#weight.scorer(segment);
     this.#visited = NOTHING;
     if (scorer === null) return;
     for (const block of blocks) {
       this.#batch.takeBlock(scorer, block);
-      if (this.#batch.length > 0) this.#collect(segment, 0);
+      if (this.#batch.length > 0) await this.#collect(segment, 0);
     }
   }
 
@@ -280,15 +336,18 @@ class Collection {
     return true;
   }
 
-  #collect(segment: SegmentReader, known: number): void {
+  async #collect(segment: SegmentReader, known: number): Promise<void> {
     const batch = this.#batch;
     batch.keepLive(segment);
     if (this.#visited.size > 0) batch.dropBlocks(this.#visited);
     const { minScore } = this.#request;
     if (minScore !== undefined) batch.keepScored(minScore);
     this.#cutAtLimit();
-    if (known < 0 && !this.#aggregations.isEmpty)
-      this.#aggregations.collect(batch.docs, this.#owners, batch.length);
+    if (known < 0 && !this.#aggregations.isEmpty) {
+      const collect = (docs: Int32Array): void => this.#aggregations.collect(docs, this.#owners, docs.length);
+      if (this.#part < COLUMN_BLOCK) await this.#aggregateParts(batch.docs, batch.length, collect);
+      else this.#timed(1, () => collect(batch.docs.subarray(0, batch.length)));
+    }
     if (this.#postWeight !== undefined) batch.keepFound(this.#post);
     if (known < 0) this.#total += batch.length;
     this.#maxScore = Math.max(this.#maxScore, batch.maxScore());

@@ -88,6 +88,9 @@ async function walk(query: Query, shard: ShardContext, control: SearchControl): 
   let [buildMs, walkMs, met] = [0, 0, 0];
   for (const segment of shard.searcher.segments) {
     start = performance.now();
+    await weight.prepare?.(segment, control);
+    // What isn't prepared then would be looked for at once.
+    if (control.timedOut) break;
     const scorer = weight.scorer(segment);
     buildMs += performance.now() - start;
     while (scorer !== null && scorer.doc !== NO_MORE_DOCS) {

@@ -183,7 +183,7 @@ function isPlain(state: unknown): boolean {
   const left: unknown[] = [state];
   for (let parts = 0; left.length > 0; parts++) {
     const value = left.pop();
-    if (parts > MAX_PARTS) return false;
+    if (parts + left.length > MAX_PARTS) return false;
     if (typeof value === "function" || typeof value === "symbol") return false;
     if (typeof value !== "object" || value === null || ArrayBuffer.isView(value)) continue;
     const inner = partsOf(value);

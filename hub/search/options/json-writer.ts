@@ -16,6 +16,34 @@ export function writeJson(value: unknown, pretty = false): string {
   return parts.join("");
 }
 
+/** Items of a list between two moments at which others may get the thread. */
+const ITEMS_A_STEP = 32;
+/** Levels down to which lists are looked for that are written in steps: buckets within buckets, hits. */
+const STEPPED_LEVELS = 6;
+
+/** Like `writeJson`, not pretty, in steps. */
+export function* jsonSteps(value: unknown, levels = STEPPED_LEVELS): Generator<void, string> {
+  if (levels === 0 || typeof value !== "object" || value === null || value instanceof RawJson)
+    return compact(value);
+  let text = "";
+  if (Array.isArray(value)) {
+    for (let at = 0; at < value.length; at++) {
+      const item: unknown = value[at];
+      const written = value.length < ITEMS_A_STEP ? yield* jsonSteps(item, levels - 1) : compact(item);
+      text += (at > 0 ? "," : "") + written;
+      if (at % ITEMS_A_STEP === ITEMS_A_STEP - 1) yield;
+    }
+    return `[${text}]`;
+  }
+  const members = value as Record<string, unknown>;
+  for (const key of Object.keys(members)) {
+    const each = members[key];
+    if (each === undefined) continue;
+    text += (text === "" ? "" : ",") + quote(key) + (yield* jsonSteps(each, levels - 1));
+  }
+  return `{${text}}`;
+}
+
 /** Returns `value` with raw documents parsed, for those who look into it. */
 export function plainValue(value: unknown): unknown {
   if (value instanceof RawJson) return parseJson(value.text);

@@ -25,7 +25,7 @@ export function parseJson(text: string): unknown {
 }
 
 /** Objects and lists within each other. A deeper text would take a parser far more memory and time than its size says. */
-const MAX_NESTING = 500;
+export const MAX_NESTING = 500;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 

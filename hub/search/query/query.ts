@@ -6,6 +6,7 @@
 import type { Bitset } from "#hub/engine/bytes/bitset.ts";
 import type { Mapping } from "#hub/engine/mapping/mapping.ts";
 import { NO_MORE_DOCS, type Searcher, type SegmentReader } from "#hub/engine/searcher/searcher.ts";
+import { AppError } from "#proto/kit/errors.ts";
 import { NestedScope } from "./nested-scope.ts";
 import type { SearchControl } from "./search-control.ts";
 
@@ -80,6 +81,10 @@ export interface Weight {
   readonly key?: string | undefined;
 }
 
+/** Documents that a scorer fills in between two looks at the time, and how long it goes on, ms. */
+const FILLED_A_LOOK = 16;
+const FILL_MS = 4;
+
 /** Walks matching documents in ascending order. */
 export abstract class Scorer {
   /** Current document; -1 before the first, NO_MORE_DOCS after the last. */
@@ -99,11 +104,14 @@ export abstract class Scorer {
    */
   fill(docs: Int32Array, scores: Float32Array | null): number {
     let length = 0;
+    const startMs = performance.now();
     while (length < docs.length) {
       const doc = this.next();
       if (doc === NO_MORE_DOCS) break;
       if (scores !== null) scores[length] = this.score();
       docs[length++] = doc;
+      // A script may take milliseconds for each.
+      if (length % FILLED_A_LOOK === 0 && performance.now() - startMs > FILL_MS) break;
     }
     return length;
   }
@@ -196,6 +204,9 @@ export interface SearchedIndex {
 /** index.max_terms_count by default. */
 export const DEFAULT_MAX_TERMS_COUNT = 65_536;
 
+/** Similar terms that the fuzzy clauses of a query stand for in a shard: a scorer over more would keep the thread too long. */
+const MAX_EXPANSIONS = 20_000;
+
 /** The documents that aggregations collect. */
 export interface CollectedDocuments {
   /** The query that matches them. */
@@ -204,6 +215,8 @@ export interface CollectedDocuments {
   readonly boost: number;
   /** Returns the query bound for scores. It is prepared for a segment before documents of the segment are collected. */
   scored(): Weight;
+  /** Prepares a weight for each segment, too, before documents of the segment are collected. */
+  prepares(weight: Weight): void;
 }
 
 /** A shard as a search sees it. */
@@ -228,6 +241,7 @@ export class ShardContext {
   readonly scope: NestedScope;
   readonly #searchedIndex: SearchedIndex;
   readonly #fieldStats = new Map<string, ShardFieldStats>();
+  #expansions = { terms: 0 };
 
   constructor(
     index: SearchedIndex,
@@ -260,7 +274,28 @@ export class ShardContext {
   /** Returns the shard as a search among the documents of another level sees it. */
   at(scope: NestedScope): ShardContext {
     if (scope === this.scope) return this;
-    return new ShardContext(this.#searchedIndex, this.shard, scope.searcher, this.nowMs, undefined, scope);
+    const { shard, nowMs } = this;
+    const context = new ShardContext(this.#searchedIndex, shard, scope.searcher, nowMs, undefined, scope);
+    context.#expansions = this.#expansions;
+    return context;
+  }
+
+  /** Returns the same shard with nothing charged: for each hit that is explained, queries are bound to it again. */
+  uncharged(): ShardContext {
+    const { shard, searcher, nowMs, collected, scope } = this;
+    return new ShardContext(this.#searchedIndex, shard, searcher, nowMs, collected, scope);
+  }
+
+  /** Counts similar terms that a clause stands for. Throws request_invalid where they are too many together. */
+  chargeExpansions(terms: number): void {
+    const charged = this.#expansions;
+    charged.terms += terms;
+    if (charged.terms <= MAX_EXPANSIONS) return;
+    throw new AppError(
+      "request_invalid",
+      `too_many_clauses: the fuzzy clauses of the query stand for more than ${MAX_EXPANSIONS} terms; search for fewer words, or lower [max_expansions] or [fuzziness]`,
+      { data: { type: "too_many_clauses" } },
+    );
   }
 
   /** Returns the statistics of an indexed field over all segments. */

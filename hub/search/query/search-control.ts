@@ -6,10 +6,9 @@
 import { getHeapStatistics } from "node:v8";
 import type { Clock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import { nextTurn } from "./turns.ts";
-
-/** How long a search keeps the thread at a time. */
-const SLICE_MS = 8;
+import { MIB } from "#proto/kit/units.ts";
+import { searchMemory } from "./search-memory.ts";
+import { hasUsedMost, nextTurn, sliceMs, type Turn, turnMs } from "./turns.ts";
 
 /** Slices between two looks at the heap. */
 const SLICES_PER_LOOK = 8;
@@ -23,12 +22,14 @@ export function heapShare(): number {
   return used / limit;
 }
 
-export class SearchControl {
+export class SearchControl implements Turn {
   readonly #clock: Clock;
   readonly #signal: AbortSignal;
   readonly #deadlineMs: number;
   readonly #heap: () => number;
+  #sliceStartMs: number;
   #sliceEndMs: number;
+  #usedMs = 0;
   #slices = 0;
   #timedOut = false;
 
@@ -39,7 +40,8 @@ export class SearchControl {
     this.#signal = signal;
     this.#deadlineMs = timeoutMs === undefined ? Number.POSITIVE_INFINITY : nowMs + timeoutMs;
     this.#heap = heap;
-    this.#sliceEndMs = nowMs + SLICE_MS;
+    this.#sliceStartMs = nowMs;
+    this.#sliceEndMs = nowMs + Math.max(0, sliceMs() - turnMs());
     this.#checkHeap();
   }
 
@@ -58,20 +60,44 @@ export class SearchControl {
     return this.#clock.monotonic() >= this.#sliceEndMs;
   }
 
+  /** Time that the search has had the thread for, ms; without the slice under way. */
+  get usedMs(): number {
+    return this.#usedMs;
+  }
+
+  /** True where it only has to end: it was cancelled, or its time is over. */
+  get isOver(): boolean {
+    return this.#signal.aborted || this.#clock.monotonic() >= this.#deadlineMs;
+  }
+
   /** Lets other work run and notes the time. Throws cancelled, memory_limit. */
   async pause(): Promise<void> {
-    await nextTurn();
+    this.#usedMs += this.#clock.monotonic() - this.#sliceStartMs;
+    await nextTurn(this);
     this.check();
-    if (++this.#slices % SLICES_PER_LOOK === 0) this.#checkHeap();
+    if (++this.#slices % SLICES_PER_LOOK === 0) {
+      this.#checkHeap();
+      this.#checkHeld();
+    }
     const nowMs = this.#clock.monotonic();
     this.#timedOut ||= nowMs >= this.#deadlineMs;
-    this.#sliceEndMs = nowMs + SLICE_MS;
+    this.#sliceStartMs = nowMs;
+    this.#sliceEndMs = nowMs + sliceMs();
   }
 
   /** Throws cancelled where the signal is aborted. */
   check(): void {
     if (this.#signal.aborted)
       throw new AppError("cancelled", "the search was cancelled because its client went away");
+  }
+
+  #checkHeld(): void {
+    const memory = searchMemory();
+    if (!hasUsedMost(this) || !memory.mustEnd(this.#usedMs)) return;
+    throw new AppError(
+      "memory_limit",
+      `the search was ended because the searches under way hold more than ${Math.round(memory.limitBytes / MIB)} MiB (search.max_memory) and it had used most; narrow it, ask for fewer buckets or hits, or try again later`,
+    );
   }
 
   #checkHeap(): void {

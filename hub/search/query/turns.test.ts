@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { nextTurn } from "./turns.ts";
+import { nextTurn, noteWriting, sliceMs, type Turn, turnMs } from "./turns.ts";
 
 test("searches that paused continue in their order, one in each turn of the event loop", async () => {
   const events: string[] = [];
@@ -26,4 +26,51 @@ test("searches that paused continue in their order, one in each turn of the even
 
 test("a search that pauses alone continues", async () => {
   for (let times = 0; times < 3; times++) await nextTurn();
+});
+
+/** The names of the waiting, in the order in which they continue. */
+async function orderOf(turns: Readonly<Record<string, Partial<Turn>>>): Promise<string> {
+  const order: string[] = [];
+  const wait = async ([name, turn]: [string, Partial<Turn>]): Promise<void> => {
+    await nextTurn({ usedMs: 0, isOver: false, ...turn });
+    order.push(name);
+  };
+  await Promise.all(Object.entries(turns).map(wait));
+  return order.join("");
+}
+
+test("a search that has used little continues before those that have used much", async () => {
+  const order = await orderOf({ a: { usedMs: 900 }, b: { usedMs: 20 }, c: { usedMs: 3 } });
+  assert.ok(order.indexOf("c") < order.indexOf("b"), order);
+});
+
+test("a search that has used much isn't kept waiting by ever new ones", async () => {
+  let isDone = false;
+  const long = orderOf({ long: { usedMs: 9_000 } }).then(() => {
+    isDone = true;
+  });
+  for (let times = 0; times < 5; times++) await Promise.all([nextTurn(), nextTurn()]);
+  assert.ok(isDone);
+  await long;
+});
+
+test("a search that was cancelled ends first", async () => {
+  const order = await orderOf({ a: { usedMs: 1 }, b: { usedMs: 2 }, c: { usedMs: 900, isOver: true } });
+  assert.equal(order[0], "c");
+});
+
+test("slices are short while documents are written", () => {
+  noteWriting(1_000);
+  assert.equal(sliceMs(1_100), 2);
+  assert.equal(sliceMs(1_600), 8);
+  noteWriting(Number.NEGATIVE_INFINITY);
+});
+
+test("searches of one turn share its time; the next turn begins anew", async () => {
+  assert.equal(turnMs(1_000), 0);
+  assert.equal(turnMs(1_007), 7);
+  // Both begin after the end of the turn.
+  await nextTurn();
+  await nextTurn();
+  assert.equal(turnMs(2_000), 0);
 });

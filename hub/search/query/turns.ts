@@ -1,22 +1,92 @@
 /**
- * Turns of the searches of this thread: one continues in each turn of the event loop, in the order in which they paused.
- * Between two slices of searches everything else is served, however many searches there are: messages of the log, other
- * calls, timers.
+ * Turns of the searches of this thread: one continues in each turn of the event loop. Between two slices of searches everything
+ * else is served, however many searches there are: messages of the log, other calls, timers. The search that has used the
+ * least of the thread goes first, so that a short one doesn't wait for long ones; now and then it is the one that has
+ * waited longest.
  */
 
-const waiting: (() => void)[] = [];
+/** How long a search keeps the thread at a time, ms. */
+const SLICE_MS = 8;
+/** The same while documents are written: each message of the log waits for the slice under way. */
+const WRITING_SLICE_MS = 2;
+/** Documents are being written for so long after the last message, ms. */
+const WRITING_MS = 500;
+/** Every so many turns the one that has waited longest is next, whatever it has used. */
+const OLDEST_EVERY = 4;
+
+/** A search that waits for its turn. */
+export interface Turn {
+  /** Time that it has had the thread for, ms. */
+  readonly usedMs: number;
+  /** It was cancelled, or its time is over: it only has to end. */
+  readonly isOver: boolean;
+}
+
+interface Waiting {
+  readonly turn: Turn;
+  readonly resume: () => void;
+}
+
+const FIRST: Turn = { usedMs: 0, isOver: false };
+/** In the order in which they paused. */
+const waiting: Waiting[] = [];
+let turns = 0;
+let writtenAtMs = Number.NEGATIVE_INFINITY;
 
 /** Resolves when it is the caller's turn. */
-export function nextTurn(): Promise<void> {
-  return new Promise((resolve) => {
-    waiting.push(resolve);
+export function nextTurn(turn: Turn = FIRST): Promise<void> {
+  return new Promise((resume) => {
+    waiting.push({ turn, resume });
     if (waiting.length === 1) setImmediate(continueOne);
   });
 }
 
+/** Notes that the thread got documents to write, which searches must not delay. */
+export function noteWriting(nowMs = performance.now()): void {
+  writtenAtMs = nowMs;
+}
+
+/** Returns how long a search may keep the thread now, ms. */
+export function sliceMs(nowMs = performance.now()): number {
+  return nowMs - writtenAtMs < WRITING_MS ? WRITING_SLICE_MS : SLICE_MS;
+}
+
+/** Returns whether no search that waits has used more of the thread. */
+export function hasUsedMost({ usedMs }: Turn): boolean {
+  return waiting.every(({ turn }) => turn.usedMs <= usedMs);
+}
+
+let turnStartMs = -1;
+
+/**
+ * Returns how long the searches of this turn have had the thread, ms. A request of many short searches, none of which
+ * waits for anything, is one turn.
+ */
+export function turnMs(nowMs = performance.now()): number {
+  if (turnStartMs < 0) {
+    turnStartMs = nowMs;
+    setImmediate(endTurn);
+  }
+  return nowMs - turnStartMs;
+}
+
+function endTurn(): void {
+  turnStartMs = -1;
+}
+
 function continueOne(): void {
-  const first = waiting.shift();
+  const [next] = waiting.splice(chosen(), 1);
   // What it does next happens before the next turn.
   if (waiting.length > 0) setImmediate(continueOne);
-  first?.();
+  next?.resume();
+}
+
+function chosen(): number {
+  const over = waiting.findIndex(({ turn }) => turn.isOver);
+  if (over >= 0) return over;
+  if (++turns % OLDEST_EVERY === 0) return 0;
+  let least = 0;
+  for (let at = 1; at < waiting.length; at++)
+    if (waiting[at]!.turn.usedMs < waiting[least]!.turn.usedMs) least = at;
+  return least;
 }

@@ -10,6 +10,7 @@ import { answersAs } from "#hub/search/options/request-version.ts";
 import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
+import { searchedIndices, searchLimits } from "./search-target.ts";
 
 interface Capability {
   readonly type: string;
@@ -45,11 +46,12 @@ export function fieldCapsRoutes(parts: ApiContext): Route[] {
   ];
 }
 
-function fieldCaps(parts: ApiContext, request: ApiRequest): ApiResponse {
+async function fieldCaps(parts: ApiContext, request: ApiRequest): Promise<ApiResponse> {
   const { indices } = parts;
   const patterns = patternsOf(request);
   checkValid(patterns.length === 0 && "no fields specified");
-  const found = indices.resolve(request.path["index"], resolveOptions(request));
+  const resolved = indices.resolve(request.path["index"], resolveOptions(request));
+  const found = await matchingIndices(parts, request, resolved);
   const tests = patterns.map((pattern) => compileWildcard(pattern));
   const fields = new Map<string, Map<string, [index: string, Capability][]>>();
   for (const index of found) {
@@ -68,6 +70,24 @@ function fieldCaps(parts: ApiContext, request: ApiRequest): ApiResponse {
     ...(answersAs(700) && { indices: found.map((index) => index.name) }),
     fields: described,
   });
+}
+
+/** Returns the indices with a document that `index_filter` matches; all without one. Throws parsing. */
+async function matchingIndices(
+  parts: ApiContext,
+  request: ApiRequest,
+  resolved: readonly IndexInfo[],
+): Promise<readonly IndexInfo[]> {
+  const query = request.object()["index_filter"];
+  if (query === undefined) return resolved;
+  const found: IndexInfo[] = [];
+  for (const index of resolved) {
+    const target = { expression: index.name, types: undefined, options: { ignoreUnavailable: true } };
+    const { targets } = searchedIndices(parts, target);
+    const call = { body: { query }, limits: searchLimits(parts), terminateAfter: 1, targets };
+    if ((await parts.shards.count(call, request.signal)).count > 0) found.push(index);
+  }
+  return found;
 }
 
 /** Names the indices that don't have a field which others have. */

@@ -23,7 +23,8 @@ export async function resolveLookups(
   index: string | undefined,
 ): Promise<JsonObject> {
   const lookups = new Map<JsonObject, unknown>();
-  for (const script of findScripts(body)) lookups.set(script, inlineScript(parts, script));
+  const wanted = wantedLookups(body);
+  for (const script of wanted.scripts) lookups.set(script, inlineScript(parts, script));
   const keep = async (lookup: JsonObject, look: () => Promise<unknown>): Promise<void> => {
     if (lookups.size >= MAX_LOOKUPS)
       throw new AppError(
@@ -32,20 +33,56 @@ export async function resolveLookups(
       );
     lookups.set(lookup, await look());
   };
-  for (const lookup of findLookups(body)) await keep(lookup, () => lookUp(parts, lookup));
-  for (const item of findLikes(body)) await keep(item, () => likeOf(parts, item, index));
+  for (const lookup of wanted.terms) await keep(lookup, () => lookUp(parts, lookup));
+  for (const item of wanted.likes) await keep(item, () => likeOf(parts, item, index));
   return lookups.size === 0 ? body : (replaced(body, lookups) as JsonObject);
 }
 
-/** Scripts that are named by the id of a stored one. */
-function* findScripts(value: unknown): Iterable<JsonObject> {
-  if (Array.isArray(value)) for (const each of value) yield* findScripts(each);
-  if (!isObject(value)) return;
-  for (const [key, inner] of Object.entries(value)) {
-    if (!/(?:^|_)script$/.test(key) || !isObject(inner)) yield* findScripts(inner);
-    else if (inner["id"] !== undefined || inner["stored"] !== undefined) yield inner;
-    else yield* findScripts(inner);
+/** What of a body is looked up. */
+interface WantedLookups {
+  /** Scripts that are named by the id of a stored one. */
+  readonly scripts: JsonObject[];
+  readonly terms: JsonObject[];
+  /** Documents of `more_like_this` that are named, not given. */
+  readonly likes: JsonObject[];
+}
+
+const SCRIPT_KEY = /(?:^|_)script$/;
+
+/** Walks a body once: one of a hundred thousand ranges must not keep the other requests waiting. */
+function wantedLookups(body: JsonObject): WantedLookups {
+  const wanted: WantedLookups = { scripts: [], terms: [], likes: [] };
+  addWanted(body, wanted, true, true);
+  return wanted;
+}
+
+/** `findsScripts`, `findsLikes`: false below a script or a `more_like_this`, whose own parts name none. */
+function addWanted(value: unknown, wanted: WantedLookups, findsScripts: boolean, findsLikes: boolean): void {
+  if (typeof value !== "object" || value === null) return;
+  if (Array.isArray(value)) {
+    for (const each of value) addWanted(each, wanted, findsScripts, findsLikes);
+    return;
   }
+  const members = value as JsonObject;
+  for (const key of Object.keys(members)) {
+    const inner = members[key];
+    if (!isObject(inner)) {
+      if (Array.isArray(inner)) addWanted(inner, wanted, findsScripts, findsLikes);
+      continue;
+    }
+    const isStored =
+      findsScripts && (inner["id"] !== undefined || inner["stored"] !== undefined) && SCRIPT_KEY.test(key);
+    const isLike = findsLikes && (key === "more_like_this" || key === "mlt");
+    if (isStored) wanted.scripts.push(inner);
+    if (isLike) wanted.likes.push(...namedDocuments(inner));
+    if (key === "terms") for (const each of Object.values(inner)) if (isLookup(each)) wanted.terms.push(each);
+    addWanted(inner, wanted, findsScripts && !isStored, findsLikes && !isLike);
+  }
+}
+
+function namedDocuments({ like, unlike }: JsonObject): JsonObject[] {
+  const items: unknown[] = [like, unlike].flat();
+  return items.filter(isObject).filter((item) => item["_id"] !== undefined && item["doc"] === undefined);
 }
 
 /** The script with its source instead of its id. Throws not_found. */
@@ -54,20 +91,6 @@ function inlineScript(parts: ApiContext, { id, stored, ...script }: JsonObject):
   if (found === undefined)
     throw new AppError("not_found", `unable to find script [${valueText(id ?? stored)}]`);
   return { ...script, ...found };
-}
-
-/** Documents of `more_like_this` that are named, not given. */
-function* findLikes(value: unknown): Iterable<JsonObject> {
-  if (Array.isArray(value)) for (const each of value) yield* findLikes(each);
-  if (!isObject(value)) return;
-  for (const [key, inner] of Object.entries(value)) {
-    if ((key !== "more_like_this" && key !== "mlt") || !isObject(inner)) yield* findLikes(inner);
-    else {
-      const items = [inner["like"], inner["unlike"]].flat();
-      for (const item of items)
-        if (isObject(item) && item["_id"] !== undefined && item["doc"] === undefined) yield item;
-    }
-  }
 }
 
 /** The item with its document, {} for one that isn't there. */
@@ -86,17 +109,6 @@ async function likeOf(
   const document = await parts.documents.get(index, valueText(id), options);
   const doc = document === null ? {} : parseJson(Buffer.from(document.source).toString("utf8"));
   return { ...item, doc };
-}
-
-function* findLookups(value: unknown): Iterable<JsonObject> {
-  if (Array.isArray(value)) for (const each of value) yield* findLookups(each);
-  if (!isObject(value)) return;
-  for (const [key, inner] of Object.entries(value)) {
-    if (key === "terms" && isObject(inner)) {
-      for (const each of Object.values(inner)) if (isLookup(each)) yield each;
-    }
-    yield* findLookups(inner);
-  }
 }
 
 function isLookup(value: unknown): value is JsonObject {

@@ -3,13 +3,15 @@
 import type { ApiContext } from "#hub/api/context/api-context.ts";
 import { errorDetail, errorIn } from "#hub/api/http/error-body.ts";
 import { type ApiRequest, checkValid } from "#hub/api/http/request.ts";
-import { type ApiResponse, json, MAX_BODY_BYTES, type Route } from "#hub/api/http/route.ts";
+import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
+import { TimeSlices } from "#hub/api/http/time-slices.ts";
 import { resolveOptions } from "#hub/api/parameters/shared-parameters.ts";
 import type { ResolveOptions } from "#hub/api/ports/indices.ts";
 import { parseJson } from "#hub/search/options/json.ts";
 import { requestVersion } from "#hub/search/options/request-version.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
+import { MIB } from "#proto/kit/units.ts";
 import { runSearch } from "./run-search.ts";
 import { answerOptions, checkCounted } from "./search.ts";
 import { hasObjectTotals, searchAnswer } from "./search-answer.ts";
@@ -17,6 +19,8 @@ import type { SearchTarget } from "./search-target.ts";
 
 /** Searches of a request: their answers are held together in memory. */
 const MAX_SEARCHES = 1000;
+/** Largest body of all searches together, as of one. */
+const MSEARCH_BODY_BYTES = 10 * MIB;
 
 /** Parameters of _msearch. */
 export const MSEARCH_PARAMS: readonly string[] = [
@@ -48,7 +52,7 @@ export function msearchRoutes(parts: ApiContext): Route[] {
       paths: ["/_msearch", "/{index}/_msearch", "/{index}/{type}/_msearch"],
       params: MSEARCH_PARAMS,
       action: "search",
-      maxBodyBytes: MAX_BODY_BYTES,
+      maxBodyBytes: MSEARCH_BODY_BYTES,
       summary: "Answers several searches in one request.",
       body: "ndjson",
       handle: (request) => multiSearch(parts, request),
@@ -67,11 +71,17 @@ export async function multiSearch(
 ): Promise<ApiResponse> {
   request.requireBody();
   const startMs = parts.clock.monotonic();
-  const items = readItems(request.body);
+  const items = await readItems(request.body);
   checkValid(items.length === 0 && "no requests added");
   for (const { body } of items) checkCounted(body, request);
   const responses: JsonObject[] = [];
-  for (const item of items) responses.push(await searchOne(parts, request, item, make));
+  const slices = new TimeSlices();
+  for (const item of items) {
+    // Searches that are refused wait for nothing.
+    if (slices.isDue) await slices.pause();
+    if (request.signal.aborted) throw new AppError("cancelled", "the client went away before its answer");
+    responses.push(await searchOne(parts, request, item, make));
+  }
   return json({ took: Math.round(parts.clock.monotonic() - startMs), responses });
 }
 
@@ -102,12 +112,13 @@ async function searchOne(
 }
 
 /** Pairs of lines; an empty first line is an empty header. Throws parsing, request_invalid. */
-function readItems(bytes: Buffer): Item[] {
+async function readItems(bytes: Buffer): Promise<Item[]> {
   if (bytes.at(-1) !== NEWLINE) {
     throw new AppError("request_invalid", "The msearch request must be terminated by a newline [\n]");
   }
   const lines = bytes.toString("utf8").split("\n").slice(0, -1);
   const items: Item[] = [];
+  const slices = new TimeSlices();
   for (let at = 0; at < lines.length; at += 2) {
     const header = lines[at]!.trim();
     const body = lines[at + 1]?.trim();
@@ -124,6 +135,7 @@ function readItems(bytes: Buffer): Item[] {
         `an msearch request may hold at most ${MAX_SEARCHES} searches; send the others in another one`,
       );
     }
+    if (slices.isDue) await slices.pause();
     items.push({ header: lineOf(header, at + 1), body: lineOf(body, at + 2) });
   }
   return items;

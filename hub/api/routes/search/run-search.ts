@@ -1,12 +1,14 @@
 /** One search from its body to its answer, for _search and _msearch. */
 
 import type { ApiContext } from "#hub/api/context/api-context.ts";
+import { TimeSlices } from "#hub/api/http/time-slices.ts";
 import type { IndexInfo, ResolveOptions } from "#hub/api/ports/indices.ts";
 import type { Found } from "#hub/host/contract/found.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import { resolveLookups } from "./lookups.ts";
 import { checkedIndices, type SearchTarget, searchLimits } from "./search-target.ts";
+import { timedBody } from "./search-time.ts";
 
 export interface SearchRun {
   readonly target: SearchTarget;
@@ -27,12 +29,14 @@ export async function runSearch(parts: ApiContext, run: SearchRun): Promise<Foun
   const limits = searchLimits(parts, target);
   if (run.body["slice"] !== undefined)
     throw new AppError("request_invalid", "`slice` cannot be used outside of a scroll context");
+  const slices = new TimeSlices();
   const resolved = await resolveLookups(parts, run.body, target.expression);
+  if (slices.isDue) await slices.pause();
   const body = withBoostedIndices(parts, resolved, target.options);
   const { shards } = parts;
   const { indices, targets } = await checkedIndices(parts, target, () => shards.check({ body, limits }));
   const { nodeId } = parts.errors;
-  const call = { targets, body, limits, typedKeys, objectTotals, useCache, nodeId };
+  const call = { targets, ...timedBody(parts, body), limits, typedKeys, objectTotals, useCache, nodeId };
   const answer = await countedSearch(parts, indices, body, () => shards.search(call, signal));
   checkPartial(answer, run.allowPartial);
   return answer;

@@ -2,13 +2,13 @@
 
 import { randomBytes } from "node:crypto";
 import type { ApiContext } from "#hub/api/context/api-context.ts";
+import { clusterSetting } from "#hub/api/parameters/cluster-settings.ts";
 import { printTime } from "#hub/api/parameters/values.ts";
 import type { Cluster } from "#hub/api/ports/cluster.ts";
 import type { Shards } from "#hub/api/ports/indices.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import type { Gauge, Metrics } from "#proto/kit/metrics.ts";
 import { parseDuration } from "#proto/kit/units.ts";
-import { clusterSetting } from "./search-target.ts";
 
 /** Contexts at a time: each keeps the files of its segments. search.max_open_scroll_context of ES 7 is 500 too. */
 const MAX_CONTEXTS = 500;

@@ -5,9 +5,9 @@
 
 import { fitsType, typeOf } from "#hub/api/compat/mapping-types.ts";
 import type { ApiContext } from "#hub/api/context/api-context.ts";
+import { clusterSetting } from "#hub/api/parameters/cluster-settings.ts";
 import { numberSetting } from "#hub/api/parameters/index-settings.ts";
 import { isTrue } from "#hub/api/parameters/values.ts";
-import type { Cluster } from "#hub/api/ports/cluster.ts";
 import type { IndexInfo, ResolveOptions } from "#hub/api/ports/indices.ts";
 import type { TargetIndex } from "#hub/host/contract/calls.ts";
 import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
@@ -118,12 +118,6 @@ export function searchLimits({ cluster, indices }: ApiContext, target?: SearchTa
     maxScriptFields: strictest(meant, "max_script_fields", DEFAULT_LIMITS.maxScriptFields),
     maxRegexLength: strictest(meant, "max_regex_length", DEFAULT_LIMITS.maxRegexLength),
   };
-}
-
-/** Returns a setting of the cluster; transient ones win. */
-export function clusterSetting(cluster: Cluster, name: string): unknown {
-  const { persistent, transient } = cluster.settings();
-  return transient[name] ?? persistent[name];
 }
 
 /** Returns how many parts a scroll of `target` may have. */

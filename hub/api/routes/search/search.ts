@@ -28,8 +28,8 @@ export function searchRoutes(parts: ApiContext, scrolls: ScrollContexts): Route[
   ];
 }
 
-function search(parts: ApiContext, scrolls: ScrollContexts, request: ApiRequest): Promise<ApiResponse> {
-  return answerSearch(parts, scrolls, request, request.object());
+async function search(parts: ApiContext, scrolls: ScrollContexts, request: ApiRequest): Promise<ApiResponse> {
+  return answerSearch(parts, scrolls, request, await request.objectInSlices());
 }
 
 /** Answers a search with `given` instead of the request's own body. Throws what _search refuses. */
@@ -65,15 +65,35 @@ export function checkCounted({ track_total_hits: limit }: JsonObject, request: A
   );
 }
 
-/** Shards that a request's path and parameters mean. */
+/** Shards that a request's path and parameters mean. Throws request_invalid. */
 export function targetOf(request: ApiRequest): SearchTarget {
-  warnPreference(request.query["preference"]);
+  checkPreference(request.query["preference"]);
   return { expression: request.path["index"], types: request.path["type"], options: resolveOptions(request) };
 }
 
-/** Every copy answers alike, so a preference changes nothing; the names that 7.x drops are warned of. */
-function warnPreference(preference: string | undefined): void {
-  const [, name] = /^(_primary|_primary_first|_replica|_replica_first)(?:$|\|)/.exec(preference ?? "") ?? [];
+/** Preferences among equal copies, which change nothing here. */
+const EQUAL_COPIES =
+  /^_(?:local|only_local|prefer_nodes:.*|primary|primary_first|replica|replica_first)(?:\||$)/;
+/**
+ * Every copy answers alike, so a preference changes nothing. One that would is warned of or refused; the names that 7.x
+ * drops are warned of. Throws request_invalid.
+ */
+function checkPreference(preference: string | undefined): void {
+  if (preference === undefined) return;
+  if (preference.startsWith("_only_nodes:"))
+    throw new AppError(
+      "request_invalid",
+      `preference [${preference}] isn't offered: a search runs on the hub that receives it, so send it to that hub`,
+    );
+  if (preference.startsWith("_shards:")) {
+    warnDeprecated(
+      `[preference=${preference}] is accepted and does nothing: all shards of the indices are searched`,
+    );
+    return;
+  }
+  if (preference.startsWith("_") && !EQUAL_COPIES.test(preference))
+    throw new AppError("request_invalid", `no Preference for [${preference}]`);
+  const [, name] = /^(_primary|_primary_first|_replica|_replica_first)(?:$|\|)/.exec(preference) ?? [];
   if (name === undefined) return;
   warnDeprecated(
     `[${name}] has been deprecated in 6.1+, and will be removed in 7.0; use [_only_nodes] or [_prefer_nodes]`,

@@ -2,8 +2,8 @@
 
 import type { ApiContext } from "#hub/api/context/api-context.ts";
 import { type ApiRequest, checkValid } from "#hub/api/http/request.ts";
-import { type ApiResponse, json, MAX_BODY_BYTES, type Route } from "#hub/api/http/route.ts";
-import { compileMustache } from "#hub/scripts/mustache/mustache.ts";
+import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
+import { compileMustache, TemplateBudget } from "#hub/scripts/mustache/mustache.ts";
 import { parseJson } from "#hub/search/options/json.ts";
 import { valueText } from "#proto/event.ts";
 import { AppError } from "#proto/kit/errors.ts";
@@ -35,12 +35,13 @@ export function templateSearchRoutes(parts: ApiContext, scrolls: ScrollContexts)
       paths: ["/_msearch/template", "/{index}/_msearch/template", "/{index}/{type}/_msearch/template"],
       params: MSEARCH_PARAMS,
       action: "search",
-      maxBodyBytes: MAX_BODY_BYTES,
+      maxBodyBytes: TEMPLATE_BODY_BYTES,
       body: "ndjson",
       summary: "Answers several searches by templates in one request.",
       handle: (request) => {
         checkTemplates(request.body);
-        return multiSearch(parts, request, (body) => searchOf(parts, body));
+        const budget = new TemplateBudget();
+        return multiSearch(parts, request, (body) => searchOf(parts, body, budget));
       },
     },
     {
@@ -59,7 +60,7 @@ function render(parts: ApiContext, request: ApiRequest): ApiResponse {
   const { id } = request.path;
   const body = request.object();
   const template = id === undefined ? body : { ...body, id };
-  return json({ template_output: renderedJson(parts, template) });
+  return json({ template_output: renderedJson(parts, template, new TemplateBudget()) });
 }
 
 /** Every second line of an _msearch/template must name a template. Throws request_invalid. */
@@ -78,8 +79,8 @@ function namesTemplate(line: string): boolean {
 }
 
 /** Returns the search that a template makes. Throws not_found, request_invalid, parsing. */
-function searchOf(parts: ApiContext, body: JsonObject): JsonObject {
-  const search = renderedJson(parts, body);
+function searchOf(parts: ApiContext, body: JsonObject, budget = new TemplateBudget()): JsonObject {
+  const search = renderedJson(parts, body, budget);
   const { explain, profile } = body;
   return {
     ...search,
@@ -88,13 +89,15 @@ function searchOf(parts: ApiContext, body: JsonObject): JsonObject {
   };
 }
 
-function renderedJson(parts: ApiContext, body: JsonObject): JsonObject {
+function renderedJson(parts: ApiContext, body: JsonObject, budget: TemplateBudget): JsonObject {
   const unknown = Object.keys(body).find((key) => !KEYS.includes(key));
   if (unknown !== undefined)
     throw new AppError("request_invalid", `[search_template] unknown field [${unknown}], parser not found`);
   const { params = {} } = body;
   if (!isObject(params)) throw new AppError("parsing", "[search_template] params must be an object");
-  const text = compileMustache(templateOf(parts, body))(params);
+  const source = templateOf(parts, body);
+  budget.work(source.length);
+  const text = compileMustache(source)(params, budget);
   const search = parseRendered(text);
   if (isObject(search)) return search;
   throw new AppError("parsing", "a search template must make a JSON object");

@@ -42,12 +42,23 @@ export function* firstTerms(terms: OrderedTerms, shape: TermsOrder, keep: number
     return 0;
   };
   if (keep === 0) return new Int32Array(0);
+  if (yield* areInOrder(terms.length, compare))
+    return Int32Array.from({ length: Math.min(keep, terms.length) }, (_, at) => at);
   const first = new First(Math.min(keep, terms.length), compare);
   for (let at = 0; at < terms.length; at++) {
     if (at % STEP_BUCKETS === STEP_BUCKETS - 1) yield;
     first.offer(at);
   }
-  return first.sorted();
+  return yield* first.sortedSteps();
+}
+
+/** Returns whether all are in order already, as those of the only shard of a search are. */
+function* areInOrder(count: number, compare: Compare): Steps<boolean> {
+  for (let at = 1; at < count; at++) {
+    if (compare(at - 1, at) > 0) return false;
+    if (at % STEP_BUCKETS === STEP_BUCKETS - 1) yield;
+  }
+  return true;
 }
 
 function* compareBy(
@@ -99,9 +110,10 @@ class First {
   }
 
   /** All, in order. The heap is not used any more. */
-  sorted(): Int32Array {
+  *sortedSteps(): Steps<Int32Array> {
     const heap = this.#heap;
     for (let end = this.#size - 1; end > 0; end--) {
+      if (end % STEP_BUCKETS === STEP_BUCKETS - 1) yield;
       [heap[0], heap[end]] = [heap[end]!, heap[0]!];
       this.#sink(end);
     }

@@ -89,18 +89,24 @@ export class QuerySorter implements Sorter {
   readonly #weights: readonly Weight[];
   readonly #other: number | undefined;
   #scorers: readonly (Scorer | null)[] = [];
+  /** Whose scorers are still to be made: a segment is opened before its weights are prepared. */
+  #opened: SegmentReader | undefined;
 
   /** `other`: bucket of documents that match none of the queries; undefined for none. */
   constructor(queries: readonly Query[], other: number | undefined, shard: ShardContext) {
     this.#weights = queries.map((query) => query.weight(shard, { scores: false, boost: 1 }));
     this.#other = other;
+    for (const weight of this.#weights) shard.collected?.prepares(weight);
   }
 
   segment(segment: SegmentReader): void {
-    this.#scorers = this.#weights.map((weight) => weight.scorer(segment));
+    this.#opened = segment;
   }
 
   sort(docs: Int32Array, length: number, put: (place: number, bucket: number) => void): void {
+    const opened = this.#opened;
+    this.#opened = undefined;
+    if (opened !== undefined) this.#scorers = this.#weights.map((weight) => weight.scorer(opened));
     for (let place = 0; place < length; place++) {
       const doc = docs[place]!;
       let found = false;

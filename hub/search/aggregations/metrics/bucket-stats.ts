@@ -60,7 +60,10 @@ export class BucketStats {
     let min = values[0]!;
     let max = min;
     let sum = 0;
-    let squares = 0;
+    const numbers = this.#numbers;
+    const from = WIDTH * bucket;
+    // Added one by one, as `addEach` does, so that both give the same to the last bit.
+    let squares = numbers[from + SQUARES]!;
     for (let at = 0; at < count; at++) {
       const value = values[at]!;
       sum += value;
@@ -68,10 +71,8 @@ export class BucketStats {
       if (value < min) min = value;
       if (value > max) max = value;
     }
-    const numbers = this.#numbers;
-    const from = WIDTH * bucket;
     numbers[from + COUNT]! += count;
-    numbers[from + SQUARES]! += squares;
+    numbers[from + SQUARES] = squares;
     numbers[from + MIN] = Math.min(min, numbers[from + MIN]!);
     numbers[from + MAX] = Math.max(max, numbers[from + MAX]!);
     if (whole && Math.max(-min, max) * count <= EXACT) addSum(numbers, from, sum);

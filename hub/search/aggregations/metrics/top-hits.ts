@@ -12,7 +12,13 @@ import { anything, flag, integer, object } from "#hub/search/options/options.ts"
 import type { ShardContext } from "#hub/search/query/query.ts";
 import { compareRanks, type KeySource, type Rank, type RankOrder } from "#hub/search/sort/key.ts";
 import { bindSort } from "#hub/search/sort/shard-sort.ts";
-import { BY_SCORE, isByScore, parseSort, type SortKey } from "#hub/search/sort/sort-request.ts";
+import {
+  BY_SCORE,
+  isByScore,
+  parseSort,
+  type SortKey,
+  needsScores as sortNeedsScores,
+} from "#hub/search/sort/sort-request.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 
@@ -173,7 +179,7 @@ class TopHitsCollector implements Collector<TopHitsState> {
     this.#fetcher = fetcher;
     this.#shard = shard;
     this.#budget = budget;
-    const sortsByScore = sort.some(({ kind }) => kind === "score");
+    const sortsByScore = sortNeedsScores(sort);
     this.#keepScores = trackScores || (sortsByScore && !byScore);
     const needsScores = trackScores || sortsByScore;
     this.#tracksMax = trackScores || byScore;

@@ -27,7 +27,7 @@ import { flag, list, readOptions, required, text } from "#hub/search/options/opt
 import type { ShardContext } from "#hub/search/query/query.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
-import { checkRangeCount, putInRanges, type RangeLimits } from "./range.ts";
+import { checkRangeCount, SortedRanges } from "./range.ts";
 
 const OPTIONS = {
   field: text("field of addresses", undefined),
@@ -159,7 +159,7 @@ class AddressSorter implements Sorter {
   readonly #ranges: readonly AddressRange[];
   readonly #values = new KeywordValues();
   /** Of ordinals; those below 0 are no values. */
-  #limits: readonly RangeLimits[] = [];
+  #limits = new SortedRanges([]);
 
   constructor(path: string | undefined, ranges: readonly AddressRange[]) {
     this.#path = path;
@@ -169,16 +169,18 @@ class AddressSorter implements Sorter {
   segment(segment: SegmentReader): void {
     const column = this.#path === undefined ? null : segment.keywordColumn(this.#path);
     this.#values.open(column);
-    this.#limits = this.#ranges.map(({ from, to }) => ({
-      from: from === undefined ? 0 : place(column, from),
-      to: to === undefined ? null : place(column, to),
-    }));
+    this.#limits = new SortedRanges(
+      this.#ranges.map(({ from, to }) => ({
+        from: from === undefined ? 0 : place(column, from),
+        to: to === undefined ? null : place(column, to),
+      })),
+    );
   }
 
   sort(docs: Int32Array, length: number, put: (place: number, bucket: number) => void): void {
     const count = this.#values.read(docs, length);
     const { ordinals, places } = this.#values;
-    putInRanges({ values: ordinals, places, count }, this.#limits, put);
+    this.#limits.put({ values: ordinals, places, count }, put);
   }
 }
 

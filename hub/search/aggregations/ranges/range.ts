@@ -208,12 +208,12 @@ export class Ranges implements Aggregation<RangesState> {
 }
 
 class RangeSorter implements Sorter {
-  readonly #ranges: RangesState["ranges"];
+  readonly #ranges: SortedRanges;
   readonly #field: Field | undefined;
   readonly #values: NumericValues;
 
   constructor(ranges: RangesState["ranges"], field: Field | undefined, missing: number | undefined) {
-    this.#ranges = ranges;
+    this.#ranges = new SortedRanges(ranges);
     this.#field = field;
     this.#values = new NumericValues(missing);
   }
@@ -225,7 +225,7 @@ class RangeSorter implements Sorter {
   sort(docs: Int32Array, length: number, put: (place: number, bucket: number) => void): void {
     const count = this.#values.read(docs, length);
     const { values, places } = this.#values;
-    putInRanges({ values, places, count }, this.#ranges, put);
+    this.#ranges.put({ values, places, count }, put);
   }
 }
 
@@ -278,24 +278,65 @@ export function inRange(value: number, { from, to }: RangeLimits): boolean {
   return (from === null || value >= from) && (to === null || value < to);
 }
 
-/** Puts each document into the buckets that one of its values falls into, once into each. */
-export function putInRanges(
-  { values, places, count }: PlacedValues,
-  ranges: readonly RangeLimits[],
-  put: (place: number, bucket: number) => void,
-): void {
-  for (let at = 0; at < count; ) {
-    const place = places[at]!;
-    let end = at + 1;
-    while (end < count && places[end] === place) end++;
-    for (let bucket = 0; bucket < ranges.length; bucket++) {
-      const limits = ranges[bucket]!;
-      for (let each = at; each < end; each++) {
-        if (!inRange(values[each]!, limits)) continue;
+/** Ranges in the order of their lower bounds, in which those around a value are found without looking at all. */
+export class SortedRanges {
+  readonly #from: Float64Array;
+  readonly #to: Float64Array;
+  /** Largest upper bound up to each range. */
+  readonly #largestTo: Float64Array;
+  /** Which buckets the open document is in, where it has several values. */
+  readonly #taken = new Set<number>();
+
+  /** `ranges`: by lower bound, ascending, open ones first. */
+  constructor(ranges: readonly RangeLimits[]) {
+    this.#from = Float64Array.from(ranges, ({ from }) => from ?? Number.NEGATIVE_INFINITY);
+    this.#to = Float64Array.from(ranges, ({ to }) => to ?? Number.POSITIVE_INFINITY);
+    this.#largestTo = Float64Array.from(this.#to);
+    for (let at = 1; at < ranges.length; at++)
+      this.#largestTo[at] = Math.max(this.#largestTo[at - 1]!, this.#to[at]!);
+  }
+
+  /** Puts each document into the buckets that one of its values falls into, once into each. */
+  put({ values, places, count }: PlacedValues, put: (place: number, bucket: number) => void): void {
+    const taken = this.#taken;
+    for (let at = 0; at < count; at++) {
+      const [value, place] = [values[at]!, places[at]!];
+      const follows = at > 0 && places[at - 1] === place;
+      const isOnly = !follows && (at + 1 === count || places[at + 1] !== place);
+      if (!follows) taken.clear();
+      const end = this.#firstAfter(value);
+      for (let bucket = this.#firstOpen(value, end); bucket < end; bucket++) {
+        if (!reaches(this.#to[bucket]!, value) || taken.has(bucket)) continue;
+        if (!isOnly) taken.add(bucket);
         put(place, bucket);
-        break;
       }
     }
-    at = end;
   }
+
+  /** First range that begins after `value`. */
+  #firstAfter(value: number): number {
+    let [low, high] = [0, this.#from.length];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.#from[middle]! > value) high = middle;
+      else low = middle + 1;
+    }
+    return low;
+  }
+
+  /** First range before `end` that may not have ended at `value`. */
+  #firstOpen(value: number, end: number): number {
+    let [low, high] = [0, end];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (reaches(this.#largestTo[middle]!, value)) high = middle;
+      else low = middle + 1;
+    }
+    return low;
+  }
+}
+
+/** Whether a range that ends before `to` has `value`, which isn't before its beginning; infinite: it doesn't end. */
+function reaches(to: number, value: number): boolean {
+  return to > value || to === Number.POSITIVE_INFINITY;
 }

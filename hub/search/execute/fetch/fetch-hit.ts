@@ -99,7 +99,7 @@ export class HitFetcher {
 
   #explanation({ segment, doc, passes = [] }: RankedHit): PrintedExplanation {
     const { query, boost = 1 } = this.#context;
-    const first = explainQuery(query, { shard: this.#shard, segment, doc, boost });
+    const first = explainQuery(query, { shard: this.#shard.uncharged(), segment, doc, boost });
     return printExplanation(passes.reduce(explainPass, first));
   }
 

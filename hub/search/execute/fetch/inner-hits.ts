@@ -5,7 +5,7 @@ import { type RankedHit, TopHits } from "#hub/search/execute/hits/top-hits.ts";
 import type { JoinedSegment } from "#hub/search/query/nested-scope.ts";
 import type { ShardContext, Weight } from "#hub/search/query/query.ts";
 import { bindSort } from "#hub/search/sort/shard-sort.ts";
-import { BY_SCORE, isByScore } from "#hub/search/sort/sort-request.ts";
+import { BY_SCORE, isByScore, needsScores } from "#hub/search/sort/sort-request.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import type { InnerHits } from "./fetch-request.ts";
 
@@ -48,7 +48,7 @@ export class InnerHitsSearch {
     const { from, size, sort, trackScores } = this.#request;
     const keys = isByScore(sort) ? BY_SCORE : sort;
     const sources = bindSort(keys, this.#shard!);
-    const scored = trackScores || keys.some(({ kind }) => kind === "score");
+    const scored = trackScores || needsScores(keys);
     const top = new TopHits({
       limit: Math.max(1, from + size),
       sources,

@@ -15,6 +15,9 @@ import { HitQueue } from "./hit-queue.ts";
 /** Blocks that are collected before the others: enough for a page of hits where every few documents match. */
 const FIRST_BLOCKS = 8;
 
+/** Hits whose values are read between two moments at which others may get the thread. */
+const HITS_A_STEP = 32;
+
 const NOTHING = new Float64Array(0);
 
 /** The hit after which hits begin, for search_after and scrolls. */
@@ -195,23 +198,35 @@ export class TopHits {
 
   /** Merges the hits of the open segment into those of the ones before. */
   #settle(): void {
+    const steps = this.settleSteps();
+    while (steps.next().done !== true);
+  }
+
+  /** Does what the next `segment` or `finish` would do, in steps. */
+  *settleSteps(): Generator<void, void> {
     const queue = this.#queue;
     if (queue === undefined || this.#segment === undefined) return;
-    const segment = this.#segment;
-    const found = queue.drain().map(
-      ({ doc, keys }): RankedHit => ({
-        segment,
-        segmentOrder: this.#order,
-        doc,
-        score: this.#options.keepScores ? (this.#scores.get(doc) ?? Number.NaN) : Number.NaN,
-        ranks: keys.map((key, at) => this.#keys[at]!.rank(doc, key)),
-        sort: keys.map((key, at) => this.#keys[at]!.value(doc, key)),
-      }),
-    );
+    const found: RankedHit[] = [];
+    for (const { doc, keys } of queue.drain()) {
+      found.push(this.#rankedHit(this.#segment, doc, keys));
+      if (found.length % HITS_A_STEP === 0) yield;
+    }
     this.#queue = undefined;
     this.#scores.clear();
     const { limit } = this.#options;
+    yield;
     this.#hits = [...this.#hits, ...found].sort((a, b) => compareHits(this.#orders, a, b)).slice(0, limit);
+  }
+
+  #rankedHit(segment: SegmentReader, doc: number, keys: readonly number[]): RankedHit {
+    return {
+      segment,
+      segmentOrder: this.#order,
+      doc,
+      score: this.#options.keepScores ? (this.#scores.get(doc) ?? Number.NaN) : Number.NaN,
+      ranks: keys.map((key, at) => this.#keys[at]!.rank(doc, key)),
+      sort: keys.map((key, at) => this.#keys[at]!.value(doc, key)),
+    };
   }
 }
 

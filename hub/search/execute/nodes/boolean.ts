@@ -20,6 +20,9 @@ import { DisjunctionScorer } from "./disjunction.ts";
 import { AllNode } from "./documents.ts";
 import { countLive, intersect, prepareAll, unite } from "./set-algebra.ts";
 
+/** Choices without a set of their own that are united to one set at most. */
+const MAX_WALKED = 8;
+
 export interface Clauses {
   readonly must: readonly Query[];
   readonly filter: readonly Query[];
@@ -124,14 +127,24 @@ class BooleanWeight implements Weight {
   }
 
   count(segment: SegmentReader): number {
+    if (this.#isWide) return -1;
     const all = [...this.#must, ...this.#filter];
     if (all.length === 1 && this.#should.length + this.#mustNot.length === 0) return all[0]!.count(segment);
     const set = this.set(segment);
     return set === undefined ? -1 : countLive(set, segment);
   }
 
+  /** True where uniting the choices would walk each of them in one step: a scorer over all of them can be left between batches. */
+  get #isWide(): boolean {
+    return (
+      this.key === undefined &&
+      this.#should.length > MAX_WALKED &&
+      this.#should.some((weight) => weight.set === undefined)
+    );
+  }
+
   set(segment: SegmentReader): Bitset | null | undefined {
-    if (this.#minimum > 1) return undefined;
+    if (this.#minimum > 1 || this.#isWide) return undefined;
     const required = [...this.#must, ...this.#filter];
     const hasChoice = this.#minimum === 1 && this.#should.length > 0;
     if (!hasChoice && this.#mustNot.length === 0) {

@@ -64,6 +64,7 @@ export class FuzzyNode implements Query {
 
   #bound(terms: readonly SimilarTerm[], shard: ShardContext, mode: ScoreMode): Weight {
     if (terms.length === 0) return new NoneNode().weight();
+    shard.chargeExpansions(terms.length);
     if (!mode.scores) {
       const texts = terms.map(({ text }) => text);
       return new TermListNode(this.#field, texts).weight(shard, mode);

@@ -1,0 +1,76 @@
+/** Conditions that take long for each document, beside the query: others get the thread meanwhile. */
+
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import { profileShard } from "#hub/search/execute/profile.ts";
+import type { SearchShard } from "#hub/search/phases/contract.ts";
+import { DEFAULT_LIMITS } from "#hub/search/query/default-limits.ts";
+import { ShardContext } from "#hub/search/query/query.ts";
+import { SearchControl } from "#hub/search/query/search-control.ts";
+import { parseQueryRequest, parseSearchRequest } from "#hub/search/request/search-request.ts";
+import { systemClock } from "#proto/kit/clock.ts";
+import { IndexFixture } from "#test/support/search/shards.ts";
+import { countShards } from "./count.ts";
+import { searchShards } from "./search.ts";
+
+const DOCS = 100;
+const index = new IndexFixture({
+  mapping: { properties: { n: { type: "long" } } },
+  docs: Array.from({ length: DOCS }, (_, n) => ({ n })),
+});
+after(() => index.close());
+
+/** True for half of the documents, after a millisecond or so. */
+const SLOW = {
+  script: { script: "int i = 0; while (i < 40000) { i++ } return doc['n'].value % 2 == 0" },
+};
+const { signal } = new AbortController();
+
+/** Turns of the event loop until `work` is done. */
+async function turnsOf(work: () => Promise<void>): Promise<number> {
+  let turns = 0;
+  let pending = setImmediate(function next() {
+    turns++;
+    pending = setImmediate(next);
+  });
+  await work();
+  clearImmediate(pending);
+  return turns;
+}
+
+test("a count by a script lets others have the thread", async () => {
+  const turns = await turnsOf(async () => {
+    const { count } = await countShards(parseQueryRequest({ query: SLOW }), index.shards, signal);
+    assert.equal(count, DOCS / 2);
+  });
+  assert.ok(turns > 2, `${turns}`);
+});
+
+for (const aggregation of [{ filter: SLOW }, { filters: { filters: { even: SLOW } } }])
+  test(`${Object.keys(aggregation)[0]} by a script lets others have the thread`, async () => {
+    const body = {
+      size: 0,
+      aggs: { halves: aggregation, all: { global: {}, aggs: { halves: aggregation } } },
+    };
+    const turns = await turnsOf(async () => {
+      const { aggregations } = await searchShards(parseSearchRequest(body, DEFAULT_LIMITS), index.shards, {
+        limits: DEFAULT_LIMITS,
+        signal,
+      });
+      assert.equal(JSON.stringify(aggregations).split(`"doc_count":${DOCS / 2}`).length, 3);
+    });
+    assert.ok(turns > 4, `${turns}`);
+  });
+
+test("a profile of a script lets others have the thread", async () => {
+  const [{ index: searched, searcher }] = index.shards as [SearchShard];
+  const shard = new ShardContext(searched, 0, searcher, 0);
+  const request = parseSearchRequest({ query: SLOW }, DEFAULT_LIMITS);
+  const how = { limit: 0, boost: 1, filter: undefined, after: undefined };
+  const control = new SearchControl(systemClock, signal, undefined);
+  const turns = await turnsOf(async () => {
+    const { searches } = await profileShard(request, shard, how, control, 1);
+    assert.match(JSON.stringify(searches), new RegExp(`"next_doc_count":${DOCS / 2},`));
+  });
+  assert.ok(turns > 2, `${turns}`);
+});
