@@ -6,6 +6,7 @@ import type { Method } from "#hub/api/http/request.ts";
 import type { Route } from "#hub/api/http/route.ts";
 import { byQueryRoutes } from "#hub/api/routes/by-query/by-query.ts";
 import { reindexRoutes } from "#hub/api/routes/by-query/reindex.ts";
+import { resizeRoutes } from "#hub/api/routes/by-query/resize.ts";
 import { catRoutes } from "#hub/api/routes/cat/cat.ts";
 import { allocationRoutes } from "#hub/api/routes/cluster/allocation.ts";
 import { clusterHealthRoutes } from "#hub/api/routes/cluster/cluster-health.ts";
@@ -34,6 +35,8 @@ import { settingsRoutes } from "#hub/api/routes/indices/settings.ts";
 import { statsRoutes } from "#hub/api/routes/indices/stats.ts";
 import { allSearchRoutes } from "#hub/api/routes/search/all.ts";
 import type { ScrollContexts } from "#hub/api/routes/search/scroll-contexts.ts";
+import { repositoryRoutes } from "#hub/api/routes/snapshots/repository-routes.ts";
+import { snapshotRoutes } from "#hub/api/routes/snapshots/snapshot-routes.ts";
 import {
   componentTemplateRoutes,
   indexTemplateRoutes,
@@ -74,6 +77,9 @@ export function searchInterface(parts: ApiContext, scrolls: ScrollContexts): Rou
     ...taskRoutes(parts),
     ...byQueryRoutes(parts),
     ...reindexRoutes(parts),
+    ...resizeRoutes(parts),
+    ...repositoryRoutes(parts),
+    ...snapshotRoutes(parts),
     ...segmentRoutes(parts),
     ...catRoutes(parts),
     ...statsRoutes(parts),

@@ -1,6 +1,6 @@
 /** Stores large immutable objects by key, outside of the log: in a directory here, in an S3 bucket in `s3-blobs.ts`. */
 
-import { mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { dirname, join, relative, sep } from "node:path";
 import { AppError, systemCode } from "#proto/kit/errors.ts";
 import { writeFileAtomic } from "#proto/kit/files/files.ts";
@@ -16,6 +16,8 @@ export interface BlobStore {
   get(key: string): Promise<Uint8Array>;
   /** Returns the keys that start with `prefix`, sorted. */
   list(prefix: string): Promise<string[]>;
+  /** Removes a blob; one that isn't there is no error. */
+  remove(key: string): Promise<void>;
 }
 
 /** Only the hub's user may read the blobs. */
@@ -61,6 +63,10 @@ export class DirectoryBlobs implements BlobStore {
       if (systemCode(error) !== "ENOENT") throw error;
       return [];
     }
+  }
+
+  async remove(key: string): Promise<void> {
+    rmSync(this.#path(key), { force: true });
   }
 
   #path(key: string): string {

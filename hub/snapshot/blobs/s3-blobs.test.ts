@@ -36,6 +36,10 @@ async function startBucket(t: TestContext): Promise<Bucket> {
       objects.set(key, await buffer(request));
       return response.end();
     }
+    if (request.method === "DELETE") {
+      objects.delete(key);
+      return response.writeHead(204).end();
+    }
     const found = objects.get(key);
     return found === undefined ? response.writeHead(404).end() : response.end(found);
   };
@@ -61,6 +65,8 @@ test("blobs are put, found, read and listed over several pages, below the prefix
   assert.equal(Buffer.from(await store.get("blobs/b")).toString(), "blobs/b");
   assert.deepEqual(await store.list(""), ["blobs/a", "blobs/b", "snapshots/c.json"]);
   assert.deepEqual(await store.list("snapshots/"), ["snapshots/c.json"]);
+  for (const key of ["blobs/a", "blobs/z"]) await store.remove(key);
+  assert.deepEqual(await store.list("blobs/"), ["blobs/b"]);
   for (const each of authorizations)
     assert.match(each, /^AWS4-HMAC-SHA256 Credential=id\/\d{8}\/eu-central-1\/s3\/aws4_request/);
 });

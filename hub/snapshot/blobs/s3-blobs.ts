@@ -74,6 +74,10 @@ export class S3Blobs implements BlobStore {
     return keys.sort();
   }
 
+  async remove(key: string): Promise<void> {
+    await this.#request("DELETE", key, [200, 204, 404]);
+  }
+
   #request(method: string, key: string, expected: readonly number[], body?: Uint8Array): Promise<Response> {
     const path = (this.#prefix + key).split("/").map(encodeURIComponent).join("/");
     const init = { method, ...(body !== undefined && { body: Buffer.from(body) }) };

@@ -10,11 +10,11 @@ import {
   nodesTable,
   pendingTasksTable,
   pluginsTable,
-  repositoriesTable,
   tasksTable,
   threadPoolTable,
 } from "./node-tables.ts";
 import { fielddataTable, recoveryTable, segmentsTable, shardsTable } from "./shard-tables.ts";
+import { repositoriesTable, snapshotsTable } from "./snapshot-tables.ts";
 import { type CatTable, catRoute } from "./table.ts";
 
 const TABLES: readonly CatTable[] = [
@@ -33,6 +33,7 @@ const TABLES: readonly CatTable[] = [
   repositoriesTable,
   segmentsTable,
   shardsTable,
+  snapshotsTable,
   tasksTable,
   templatesTable,
   threadPoolTable,

@@ -238,14 +238,6 @@ export const pluginsTable: CatTable = {
   rows: () => [],
 };
 
-export const repositoriesTable: CatTable = {
-  paths: ["/_cat/repositories"],
-  summary:
-    "Lists snapshot repositories, of which there are none: tailrace-hub snapshot writes to a folder or bucket.",
-  columns: [column("id", "id,repoId", "unique repository id"), column("type", "t,type", "repository type")],
-  rows: () => [],
-};
-
 /** Pools with their kind, as 6.5 has them. */
 const POOLS: readonly (readonly [name: string, type: "fixed" | "scaling" | "fixed_auto_queue_size"])[] = [
   ["analyze", "fixed"],

@@ -5,6 +5,7 @@ import { answerFormat } from "#hub/api/http/answer.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
 import { printSize, printTime } from "#hub/api/parameters/values.ts";
+import type { Action } from "#hub/auth/accounts/principal.ts";
 import { answersAs } from "#hub/search/options/request-version.ts";
 import { AppError } from "#proto/kit/errors.ts";
 
@@ -41,6 +42,8 @@ export interface CatTable {
   readonly params?: readonly string[];
   readonly columns: readonly Column[];
   readonly summary: string;
+  /** Right that it needs; monitor without it. */
+  readonly action?: Action;
   rows(api: ApiContext, request: ApiRequest): Row[] | Promise<Row[]>;
 }
 
@@ -89,7 +92,7 @@ export function catRoute(table: CatTable, parts: ApiContext): Route {
     methods: ["GET"],
     paths: table.paths,
     params: [...TABLE_PARAMS, ...(table.params ?? [])],
-    action: "monitor",
+    action: table.action ?? "monitor",
     summary: table.summary,
     handle: (request) => answer(table, parts, request),
   };

@@ -1,0 +1,213 @@
+/** Restores indices of a snapshot: each is created again by its own definition and filled through the log, as a task. */
+
+import { splitType } from "#hub/api/compat/mapping-types.ts";
+import type { ApiContext } from "#hub/api/context/api-context.ts";
+import type { ApiRequest } from "#hub/api/http/request.ts";
+import { flattenSettings } from "#hub/api/parameters/index-settings.ts";
+import { isTrue } from "#hub/api/parameters/values.ts";
+import type { AliasInfo, IndexTemplate } from "#hub/api/ports/indices.ts";
+import type { DocumentPages } from "#hub/api/routes/by-query/change-by-query.ts";
+import { startCopy } from "#hub/api/routes/by-query/copy-index.ts";
+import type { ComponentTemplate, ComposableTemplate } from "#hub/cluster/catalog/composable-templates.ts";
+import { matchesWildcard } from "#hub/cluster/catalog/index-names.ts";
+import { Pattern } from "#hub/scripts/library/patterns.ts";
+import { valueText } from "#proto/event.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
+import type { IndexSnapshots, SnapshotIndex, SnapshotRecord } from "./index-snapshots.ts";
+
+/** Keys of a request's body. */
+const KEYS = [
+  "indices",
+  "ignore_unavailable",
+  "include_global_state",
+  "include_aliases",
+  "rename_pattern",
+  "rename_replacement",
+  "index_settings",
+  "ignore_index_settings",
+  "partial",
+];
+/** Settings that an index gets once it has its documents, which they would keep out or change. */
+const LATER = /^(?:blocks\.|(?:default|final)_pipeline$)/;
+
+/** What was asked to be restored, and the end of it. */
+export interface Restoring {
+  readonly indices: readonly string[];
+  readonly shards: number;
+  readonly done: Promise<void>;
+}
+
+/** Makes the indices and begins to fill them. Throws request_invalid, not_found, index_exists with none of them made. */
+export async function restoreSnapshot(
+  parts: ApiContext,
+  request: ApiRequest,
+  store: IndexSnapshots,
+  record: SnapshotRecord,
+  body: JsonObject,
+): Promise<Restoring> {
+  const unknown = Object.keys(body).find((key) => !KEYS.includes(key));
+  if (unknown !== undefined) throw new AppError("parsing", `Unknown parameter ${unknown}`);
+  if (record.state !== "SUCCESS") throw notRestorable(record, `its state is ${record.state}`);
+  const chosen = chosenIndices(record, body).map((index) => [index, newName(index.name, body)] as const);
+  const names = chosen.map(([, name]) => name);
+  for (const [at, name] of names.entries()) {
+    if (names.indexOf(name) !== at) throw notRestorable(record, `two indices would be called [${name}]`);
+    if (parts.indices.get(name) !== undefined)
+      throw notRestorable(
+        record,
+        `cannot restore index [${name}] because an index with same name already exists in the cluster. Either delete the existing index or restore the index under a different name by providing a rename pattern and replacement name`,
+      );
+  }
+  if (body["include_global_state"] !== undefined && isTrue(body["include_global_state"]))
+    await restoreTemplates(parts, record);
+  const later: JsonObject[] = [];
+  try {
+    for (const [index, name] of chosen) later.push(await makeIndex(parts, index, name, body));
+  } catch (error) {
+    await parts.indices.delete(names.slice(0, later.length));
+    throw error;
+  }
+  const run = async (): Promise<void> => {
+    for (const [at, [index, name]] of chosen.entries()) {
+      try {
+        await fillIndex(parts, request, store, index, name, later[at]!);
+      } catch (error) {
+        await parts.indices.delete(names.slice(at + 1)); // they would stay empty
+        throw error;
+      }
+    }
+  };
+  const done = run();
+  done.catch(() => undefined);
+  return { indices: names, shards: chosen.reduce((sum, [{ shards }]) => sum + shards, 0), done };
+}
+
+/** Makes an index without its documents; returns the settings that it gets once it has them. */
+async function makeIndex(
+  parts: ApiContext,
+  index: SnapshotIndex,
+  name: string,
+  body: JsonObject,
+): Promise<JsonObject> {
+  const ignored = listOf(body["ignore_index_settings"]).map((key) => key.replace(/^index\./, ""));
+  const own = Object.entries(index.settings).filter(
+    ([key]) => !ignored.some((pattern) => matchesWildcard(pattern, key)),
+  );
+  const { number_of_shards: shards, ...given } = flattenSettings(body["index_settings"]);
+  if (shards !== undefined)
+    throw new AppError("request_invalid", "cannot modify setting [index.number_of_shards] on restore");
+  const settings: JsonObject = { number_of_replicas: index.replicas, ...Object.fromEntries(own), ...given };
+  const entries = Object.entries(settings);
+  const keepsAliases = body["include_aliases"] === undefined || isTrue(body["include_aliases"]);
+  const isRenamed = name !== index.name;
+  await parts.indices.createExact(
+    name,
+    {
+      settings: {
+        ...Object.fromEntries(entries.filter(([key]) => !LATER.test(key))),
+        number_of_shards: index.shards,
+      },
+      mappings: splitType(index.mapping, name).mapping,
+      aliases: keepsAliases ? (index.aliases as Record<string, AliasInfo>) : {},
+    },
+    isRenamed ? undefined : index.dataStream,
+  );
+  return Object.fromEntries(entries.filter(([key]) => LATER.test(key)));
+}
+
+async function fillIndex(
+  parts: ApiContext,
+  request: ApiRequest,
+  store: IndexSnapshots,
+  index: SnapshotIndex,
+  name: string,
+  later: JsonObject,
+): Promise<void> {
+  const copy = await startCopy(parts, request, {
+    action: "cluster:admin/snapshot/restore",
+    description: `restore [${index.name}] to [${name}]`,
+    target: name,
+    open: () => Promise.resolve(pagesOf(store, index)),
+    finish: async () => {
+      if (Object.keys(later).length > 0) await parts.indices.putSettings(name, later);
+    },
+  });
+  await copy.done;
+}
+
+function pagesOf(store: IndexSnapshots, { name, docs, pages }: SnapshotIndex): DocumentPages {
+  let next = 0;
+  return {
+    total: docs,
+    next: () => (next < pages.length ? store.documents(name, pages[next++]!) : Promise.resolve([])),
+    close: () => Promise.resolve(),
+  };
+}
+
+/** Returns the indices of a snapshot that names and patterns mean. Throws index_missing. */
+export function chosenIndices(record: SnapshotRecord, body: JsonObject): SnapshotIndex[] {
+  const patterns = listOf(body["indices"]);
+  if (patterns.length === 0) return [...record.indices];
+  const ignoresMissing = body["ignore_unavailable"] !== undefined && isTrue(body["ignore_unavailable"]);
+  const found = new Set<SnapshotIndex>();
+  for (const given of patterns) {
+    const isLeftOut = given.startsWith("-");
+    const pattern = isLeftOut ? given.slice(1) : given === "_all" ? "*" : given;
+    const matching = record.indices.filter(({ name }) => matchesWildcard(pattern, name));
+    if (matching.length === 0 && !pattern.includes("*") && !ignoresMissing)
+      throw new AppError("index_missing", `no such index [${pattern}]`, { data: { index: pattern } });
+    for (const index of matching) {
+      if (isLeftOut) found.delete(index);
+      else found.add(index);
+    }
+  }
+  return [...found];
+}
+
+/** Returns a list of names, given as a list or a text with commas. */
+export function listOf(value: unknown): string[] {
+  if (value === undefined || value === null) return [];
+  return (Array.isArray(value) ? value.map(valueText) : valueText(value).split(","))
+    .map((name) => name.trim())
+    .filter((name) => name !== "");
+}
+
+function newName(
+  name: string,
+  { rename_pattern: pattern, rename_replacement: replacement }: JsonObject,
+): string {
+  if (pattern === undefined) return name;
+  if (typeof pattern !== "string" || typeof replacement !== "string")
+    throw new AppError("request_invalid", "rename_pattern and rename_replacement must both be texts");
+  try {
+    return name.replace(new Pattern(pattern, "").part, replacement);
+  } catch (error) {
+    throw new AppError("request_invalid", `[rename_pattern] can't be used: ${(error as Error).message}`);
+  }
+}
+
+async function restoreTemplates(
+  { indices }: ApiContext,
+  { globalState = {}, snapshot }: SnapshotRecord,
+): Promise<void> {
+  if (Object.keys(globalState).length === 0)
+    throw new AppError("request_invalid", `snapshot [${snapshot}] has no global state; restore it without`);
+  const { templates, composable, components } = globalState as {
+    templates: Record<string, IndexTemplate>;
+    composable: Record<string, ComposableTemplate>;
+    components: Record<string, ComponentTemplate>;
+  };
+  const { templateCatalog } = indices;
+  for (const [name, component] of Object.entries(components))
+    await templateCatalog.putComponent(name, component);
+  for (const [name, template] of Object.entries(composable))
+    await templateCatalog.putComposable(name, template);
+  for (const [name, template] of Object.entries(templates)) await indices.putTemplate(name, template);
+}
+
+function notRestorable({ snapshot }: SnapshotRecord, why: string): AppError {
+  return new AppError("request_invalid", `[${snapshot}] ${why}`, {
+    data: { type: "snapshot_restore_exception", status: 500 },
+  });
+}

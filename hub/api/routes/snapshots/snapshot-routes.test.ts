@@ -1,0 +1,85 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { ApiContext } from "#hub/api/context/api-context.ts";
+import { Tasks } from "#hub/api/context/tasks.ts";
+import type { ApiRequest, Method } from "#hub/api/http/request.ts";
+import type { IndexDefinition } from "#hub/api/ports/indices.ts";
+import { ANONYMOUS } from "#hub/auth/accounts/principal.ts";
+import { systemClock } from "#proto/kit/clock.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
+import { MemoryBlobs, recordOf } from "#test/support/api/memory-blobs.ts";
+import { IndexSnapshots } from "./index-snapshots.ts";
+import { snapshotRoutes } from "./snapshot-routes.ts";
+
+/** A hub without indices and a repository "r"; an index whose settings have `bad` can't be made. */
+function world() {
+  const blobs = new MemoryBlobs();
+  const made = new Set<string>();
+  const repository = { type: "fs", settings: { location: "x" } };
+  const parts = {
+    tasks: new Tasks(systemClock),
+    clock: systemClock,
+    compatVersion: "6.5.4",
+    repositories: { all: () => new Map([["r", repository]]), open: () => blobs },
+    indices: {
+      resolve: () => [],
+      get: () => undefined,
+      templates: () => ({}),
+      templateCatalog: { set: () => ({ templates: {}, components: {} }) },
+      async createExact(name: string, { settings }: IndexDefinition) {
+        if ("bad" in settings && name === "b") throw new AppError("settings_invalid", "bad");
+        made.add(name);
+      },
+      async delete(names: readonly string[]) {
+        for (const name of names) made.delete(name);
+      },
+    },
+  } as unknown as ApiContext;
+  const routes = snapshotRoutes(parts);
+  const send = (method: Method, end: string, path: JsonObject, body: JsonObject = {}): Promise<unknown> => {
+    const route = routes.find(
+      ({ methods, paths }) => methods.includes(method) && paths.some((each) => each.endsWith(end)),
+    );
+    const request = {
+      path: { repository: "r", ...path },
+      segment: (name: string) => ({ repository: "r", ...path })[name],
+      flag: () => undefined,
+      metadata: () => body,
+      requiredObject: () => body,
+      headers: {},
+      principal: ANONYMOUS,
+    } as unknown as ApiRequest;
+    return Promise.resolve(route!.handle(request));
+  };
+  return { store: new IndexSnapshots(blobs), blobs, parts, made, send };
+}
+
+test("of two snapshots of one name that are asked for at once, the second is refused", async () => {
+  const { send, store, parts } = world();
+  const take = (): Promise<unknown> => send("PUT", "{snapshot}", { snapshot: "s" });
+  const [first, second] = await Promise.allSettled([take(), take()]);
+  assert.deepEqual([first.status, second.status], ["fulfilled", "rejected"]);
+  await parts.tasks.stop();
+  assert.deepEqual(await store.names(), ["s"]);
+});
+
+test("a snapshot that is being taken can't be cloned", async () => {
+  const { send, store } = world();
+  await store.write({ ...recordOf("s", "u", []), state: "IN_PROGRESS" });
+  await assert.rejects(
+    send("PUT", "{target_snapshot}", { snapshot: "s", target_snapshot: "t" }, { indices: "*" }),
+    /can't be cloned: its state is IN_PROGRESS/,
+  );
+  assert.deepEqual(await store.names(), ["s"]);
+});
+
+test("settings that an index can't have refuse a whole restore, and nothing is made", async () => {
+  const { send, store, made } = world();
+  const { indices, ...record } = recordOf("s", "u", []);
+  await store.write({ ...record, indices: [indices[0]!, { ...indices[0]!, name: "b" }] });
+  await assert.rejects(send("POST", "/_restore", { snapshot: "s" }, { index_settings: { bad: 1 } }), {
+    code: "settings_invalid",
+  });
+  assert.deepEqual([...made], []);
+});
