@@ -2,6 +2,7 @@
 
 import { resolve } from "node:path";
 import type { IndexCatalog } from "#hub/cluster/catalog/index-catalog.ts";
+import type { CopySource } from "#hub/cluster/recovery/copy-source.ts";
 import { DocumentSink } from "#hub/cluster/writes/document-sink.ts";
 import { Documents } from "#hub/cluster/writes/documents.ts";
 import { Fleet } from "#hub/fleet/fleet.ts";
@@ -12,11 +13,12 @@ import type { HostedShards } from "#hub/host/contract/hosted-shards.ts";
 import type { Journal } from "#hub/journal/journal.ts";
 import { SharedTail } from "#hub/live/shared-tail.ts";
 import { AUTH_BUCKET, type OpenedAccess, openAccess } from "#hub/node/access/access.ts";
+import { DiskReserve } from "#hub/node/checks/disk-reserve.ts";
 import { CertificateWatch } from "#hub/node/settings/certificate-watch.ts";
 import type { HubSettings } from "#hub/node/settings/hub-settings.ts";
 import { makeHealth } from "#hub/node/status/hub-health.ts";
-import { type ClusterNode, INCOMPLETE } from "#hub/node/wiring/cluster.ts";
-import { makeCopies } from "#hub/node/wiring/copies.ts";
+import { type ClusterNode, DAMAGED, INCOMPLETE } from "#hub/node/wiring/cluster.ts";
+import { makeCopies, makeCopySource } from "#hub/node/wiring/copies.ts";
 import * as routes from "#hub/node/wiring/journal-adapters.ts";
 import { Pipelines } from "#hub/node/wiring/pipelines.ts";
 import { retentionRules, wireRetention } from "#hub/node/wiring/shards.ts";
@@ -106,6 +108,7 @@ export async function makeFlow(dependencies: FlowDependencies): Promise<Flow> {
     now,
   });
   servers.fleet = fleet;
+  const copies = makeCopySource(dependencies);
   const feeding = { start: async () => documents.start(), stop: async () => documents.stop() };
   // The pipelines' threads start concurrently with the parts that follow; `pipelines` awaits them.
   const threads = { start: async () => pipelines.prepare(), stop: () => pipelines.stop() };
@@ -114,8 +117,9 @@ export async function makeFlow(dependencies: FlowDependencies): Promise<Flow> {
     start: () => hosts.follow(logServices(dependencies, shared, documents)),
     stop: () => hosts.unfollow(),
   };
-  joinCluster(dependencies, shared, { shards, retention, servers, pipelines, sink });
-  const health = makeHealth({ ...dependencies, stopped: shared.stopped, pipelines });
+  joinCluster(dependencies, shared, { shards, copies, retention, servers, pipelines, sink });
+  const certificates = makeCertificateWatch(dependencies, servers);
+  const health = makeHealth({ ...dependencies, stopped: shared.stopped, pipelines, fleet, certificates });
   servers.health = health;
   const parts: readonly (readonly [string, Component])[] = [
     ["members", cluster.joining],
@@ -123,9 +127,11 @@ export async function makeFlow(dependencies: FlowDependencies): Promise<Flow> {
     ["shard feeding", following],
     ["documents", feeding],
     ["copies", shards],
+    ["copies for others", copies],
     ["live tail of other hubs", tail],
     ["access", opened],
     ["interfaces", interfaces],
+    ["release of partitions", { start: async () => undefined, stop: () => cluster.release() }],
     ["pipeline", pipelines],
     ["fleet", fleet],
     ["duties", cluster.duties],
@@ -133,7 +139,8 @@ export async function makeFlow(dependencies: FlowDependencies): Promise<Flow> {
     ["monitoring", await makeMonitoring(dependencies, documents, fleet)],
     ["health", health],
     ["listeners", servers],
-    ["certificates", makeCertificateWatch(dependencies, servers)],
+    ["certificates", certificates],
+    ["disk reserve", makeDiskReserve(dependencies)],
   ];
   return { servers, opened, parts };
 }
@@ -255,7 +262,7 @@ function logServices(
   return {
     read: (after, signal) => routes.readDocs(journal, after, signal),
     oldest: async () => {
-      if (await cluster.hasOthers()) throw new AppError("data_corrupt", INCOMPLETE);
+      if (await cluster.hasOthers()) throw new AppError("data_corrupt", DAMAGED);
       return routes.oldestDoc(journal);
     },
     // A write is answered by the shards of the hub that it was sent to, so that a read there finds it.
@@ -271,9 +278,10 @@ function logServices(
 /** Gives the cluster's membership what it reports, and the work of the hub that has the duties. */
 function joinCluster(
   dependencies: FlowDependencies,
-  { floor, watermarks }: Shared,
+  { floor, watermarks, stopped }: Shared,
   parts: {
     readonly shards: HostedShards;
+    readonly copies: CopySource;
     readonly retention: RetentionRules;
     readonly servers: Listeners;
     readonly pipelines: Pipelines;
@@ -281,17 +289,24 @@ function joinCluster(
   },
 ): void {
   const { cluster } = dependencies;
-  const { shards, servers, pipelines, sink } = parts;
+  const { shards, copies, servers, pipelines, sink } = parts;
   // Its metrics are the process's: the lease may be lost and taken again.
   const retention = wireRetention({ ...dependencies, shards }, parts.retention);
   cluster.use({
     progress: {
       httpAddress: () => servers.httpAddress,
-      doc: () => floor.position,
+      doc: () => copies.needed(floor.position),
       raw: () => floor.advance(pipelines.processed ?? START, sink.last),
       needsAllPartitions: () => pipelines.isStateful,
     },
-    runner: pipelines,
+    runner: {
+      assign: async (partitions) => {
+        await pipelines.assign(partitions);
+        // Those of other hubs are no fault of this one any more.
+        for (const partition of stopped.keys()) if (!partitions.has(partition)) stopped.delete(partition);
+      },
+      abandon: () => pipelines.abandon(),
+    },
     duties: () => [
       ["janitor", makeJanitor(dependencies)],
       ["retention", retention],
@@ -313,6 +328,10 @@ function makeJanitor({ journal, log, cluster }: FlowDependencies): LogJanitor {
     purge: (stream, { incarnation, sequence }) =>
       journal.purge(stream, { incarnation, sequence: sequence + 1 }),
   });
+}
+
+function makeDiskReserve({ settings, log, metrics }: FlowDependencies): DiskReserve {
+  return new DiskReserve({ folder: resolve(settings["path.data"]), clock: systemClock, log, metrics });
 }
 
 function makeCertificateWatch(

@@ -7,6 +7,7 @@ import { Journal } from "#hub/journal/journal.ts";
 import type { OpenedAccess } from "#hub/node/access/access.ts";
 import { agentAccess } from "#hub/node/access/agent-access.ts";
 import { checkedSettings, requireBootstrap } from "#hub/node/checks/bootstrap-checks.ts";
+import { giveUpReserve } from "#hub/node/checks/disk-reserve.ts";
 import { readMachineLimits } from "#hub/node/checks/machine-limits.ts";
 import { advertisedAddresses } from "#hub/node/settings/advertised-addresses.ts";
 import type { HubSettings } from "#hub/node/settings/hub-settings.ts";
@@ -46,6 +47,10 @@ const STOP_DEADLINE_MS = 20_000;
 const STOP_TOTAL_MS = 45_000;
 /** Time that the log always gets: its parts wait 10 s for a server that hangs, which is then ended within 8 s. */
 const JOURNAL_STOP_MS = 25_000;
+/** Time for the log to answer at a stop; without an answer most parts can do nothing, and are not waited for as long: */
+const LOG_ANSWER_MS = 5_000;
+const SILENT_STOP_DEADLINE_MS = 5_000;
+const SILENT_STOP_TOTAL_MS = 15_000;
 /** Free space on the disk of path.data required to start; little, since only a running hub can delete old indices. */
 const START_BYTES = 1 << 16;
 
@@ -70,6 +75,7 @@ export class Hub implements Component {
   readonly #options: HubOptions;
   readonly #metrics = new Metrics();
   readonly #lifecycle: Lifecycle;
+  readonly #stopping = new AbortController();
   readonly #startedMs = systemClock.now();
   #journal: Journal | undefined;
   #servers: Listeners | undefined;
@@ -88,13 +94,20 @@ export class Hub implements Component {
     try {
       await this.#startAll(folder);
     } catch (error) {
-      await this.stop();
+      await this.#lifecycle.stop(STOP_DEADLINE_MS, STOP_TOTAL_MS);
       throw error;
     }
   }
 
-  stop(): Promise<void> {
-    return this.#lifecycle.stop(STOP_DEADLINE_MS, STOP_TOTAL_MS);
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    const { settings, log } = this.#options;
+    const folder = resolve(settings["path.data"]);
+    if (giveUpReserve(folder)) log.warn({ folder }, "the disk is full; its reserve is used to stop");
+    if ((await this.#journal?.answers(LOG_ANSWER_MS)) ?? true)
+      return this.#lifecycle.stop(STOP_DEADLINE_MS, STOP_TOTAL_MS);
+    log.warn("the log does not answer; what it has not stored is read again after the next start");
+    return this.#lifecycle.stop(SILENT_STOP_DEADLINE_MS, SILENT_STOP_TOTAL_MS);
   }
 
   /** Valid after `start`. */
@@ -119,6 +132,7 @@ export class Hub implements Component {
   }
 
   async #startAll(folder: string): Promise<void> {
+    giveUpReserve(folder); // a hub on a full disk must start to delete old indices
     openDataFolder(folder, START_BYTES);
     await this.#run("lock", folderLock(folder));
     checkRestored(folder);
@@ -139,22 +153,26 @@ export class Hub implements Component {
       metrics: this.#metrics,
       startedMs: this.#startedMs,
     });
-    const { makeCatalog, makeFlow } = await rest;
+    const { makeCatalog, makeFlow, healCopies } = await rest;
     const catalog = makeCatalog({
       log,
       indices: await journal.bucket("indices"),
       compatVersion: this.#options.settings["compat.version"],
     });
     await this.#run("catalog", catalog);
-    await this.#startFlow(makeFlow, { journal, catalog, cluster, hosts: await hosts });
+    const made = { journal, catalog, cluster, hosts: await hosts };
+    const { signal } = this.#stopping;
+    await healCopies({ ...made, folder, log, clock: systemClock, signal });
+    await this.#startFlow(makeFlow, made);
   }
 
   /** Begins to start the threads of the shards, which load their modules meanwhile. */
   #startHosts(folder: string, rest: ReturnType<typeof loadRest>): Promise<HostThreads> {
     const { log, settings } = this.#options;
     const threads = settings["hub.threads"];
+    const searchMemory = settings["search.max_memory"];
     const hosts = rest.then(async ({ makeHosts }) => {
-      const made = makeHosts({ folder, threads, log, metrics: this.#metrics });
+      const made = makeHosts({ folder, threads, searchMemory, log, metrics: this.#metrics });
       await made.start();
       return made;
     });
@@ -200,7 +218,8 @@ async function loadRest() {
     makeHosts,
   }));
   const { makeFlow } = await import("./flow.ts");
-  return { ...(await engine), makeFlow };
+  const { healCopies } = await import("#hub/node/wiring/copy-healing.ts");
+  return { ...(await engine), makeFlow, healCopies };
 }
 
 /** Opens all buckets concurrently: each waits for the disk, and their users open them one after the other. */

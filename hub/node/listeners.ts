@@ -25,11 +25,13 @@ import type { Pipelines } from "#hub/node/wiring/pipelines.ts";
 import { IngestPipelines } from "#hub/pipeline/ingest/ingest-pipelines.ts";
 import { SavedObjects } from "#hub/saved/saved-objects.ts";
 import { StoredScripts } from "#hub/scripts/stored/stored-scripts.ts";
+import { Repositories } from "#hub/snapshot/repositories.ts";
 import type { RetentionRules } from "#hub/upkeep/retention-rules.ts";
 import { systemClock } from "#proto/kit/clock.ts";
 import { type Component, Lifecycle } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { Metrics } from "#proto/kit/metrics.ts";
+import { parseDuration } from "#proto/kit/units.ts";
 import { LIVE_PATH } from "#proto/live.ts";
 
 export interface ListenersOptions {
@@ -136,7 +138,9 @@ export class Listeners implements Component {
     });
     await this.#lifecycle.start("stored scripts", scripts);
     await this.#lifecycle.start("ingest pipelines", ingest);
-    const api = await this.#makeApi(alerts, ingest, scripts);
+    const repositories = await this.#repositories();
+    await this.#lifecycle.start("snapshot repositories", repositories);
+    const api = await this.#makeApi(alerts, { ingest, scripts, repositories });
     this.#api = api;
     await api.prepare();
     return { alerts, api };
@@ -162,11 +166,21 @@ export class Listeners implements Component {
     return new PipelineApi({ pipelines, journal, hubName, version, log, clock: systemClock });
   }
 
-  async #makeApi(alerts: Alerts, ingest: IngestPipelines, scripts: StoredScripts): Promise<ApiServer> {
+  async #repositories(): Promise<Repositories> {
+    const { settings, journal, log } = this.#options;
+    const given = settings["path.repo"].map((place) => (place.startsWith("s3://") ? place : resolve(place)));
+    const places = given.length > 0 ? given : [join(resolve(settings["path.data"]), "repositories")];
+    return new Repositories({ bucket: await journal.bucket("cluster"), log, places, env: process.env });
+  }
+
+  async #makeApi(
+    alerts: Alerts,
+    stored: Pick<ApiServerOptions["parts"], "ingest" | "scripts" | "repositories">,
+  ): Promise<ApiServer> {
     const { settings, metrics, log, version, access, journal } = this.#options;
     const tls = readTlsFiles(settings);
     return new ApiServer({
-      parts: { ...(await this.#parts()), ingest, scripts },
+      parts: { ...(await this.#parts()), ...stored },
       status: this.#status(),
       saved: new SavedObjects(await journal.bucket("saved"), systemClock),
       alerts,
@@ -204,6 +218,7 @@ export class Listeners implements Component {
       compatVersion: completeVersion(settings["compat.version"]),
       errors: { nodeId: cluster.nodes()[0]?.id ?? "" },
       remoteHosts: settings["reindex.remote.whitelist"],
+      searchTimeoutMs: parseDuration(settings["search.default_search_timeout"]),
       ...(settings["search.slowlog.threshold"] >= 0 && { slowQueryMs: settings["search.slowlog.threshold"] }),
     };
   }

@@ -31,6 +31,16 @@ export class CertificateWatch implements Component {
     this.#options = options;
   }
 
+  /** What the listeners use; undefined without TLS and before `start`. */
+  get current(): TlsOptions | undefined {
+    return this.#known;
+  }
+
+  /** Why changed files are not in use; empty without a reason. */
+  get problem(): string {
+    return this.#problem;
+  }
+
   /** Throws settings_invalid. */
   start(): Promise<void> {
     this.#known = readTlsFiles(this.#options.settings);

@@ -93,6 +93,10 @@ export const hubSchema = Type.Object(
       "./data",
       "data folder of the hub; the default of an installed package is /var/lib/tailrace-hub",
     ),
+    "path.repo": list(
+      [],
+      "folders and s3://bucket/prefix addresses in which snapshot repositories may lie; the first folder takes relative locations; empty: the folder repositories in path.data",
+    ),
     "path.config": list(
       ["pipelines/*.conf"],
       "files of the main pipeline, as globs; a folder means all its files",
@@ -129,6 +133,16 @@ export const hubSchema = Type.Object(
       maximum: 60_000,
       default: 5,
       description: "maximum wait for a batch to fill, ms",
+    }),
+    "search.default_search_timeout": durationSetting({
+      default: "30s",
+      description:
+        "time after which a search without a timeout of its own answers with what it has found (timed_out: true); 0s: never; the cluster setting of this name, -1 for never, goes before it",
+    }),
+    "search.max_memory": sizeSetting({
+      default: "384mb",
+      description:
+        "memory that the searches of one thread of shards may hold together; beyond it the one that has used most ends with an error; 0: no limit",
     }),
     "search.slowlog.threshold": Type.Integer({
       minimum: -1,

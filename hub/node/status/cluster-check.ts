@@ -1,5 +1,6 @@
 /** Health of the cluster as this hub sees it: its own membership, hubs that are missing, partitions without an owner. */
 
+import { takesPartitions } from "#hub/cluster/membership/member-record.ts";
 import type { ClusterNode } from "#hub/node/wiring/cluster.ts";
 import { MINUTE_MS } from "#proto/kit/units.ts";
 import { type HealthCheck, OK } from "./health.ts";
@@ -29,12 +30,9 @@ export function clusterCheck(
     });
     if (missing.length > 0) return { level: "degraded", reason: missing.join("; ") };
     const { epoch } = partitions.table();
-    const isSettled = directory
-      .all()
-      .every(({ record }) => record.state === "lost" || record.active >= epoch);
-    if (isSettled || settledMs === undefined) settledMs = nowMs;
+    const slow = directory.all().filter(({ record }) => takesPartitions(record) && record.active < epoch);
+    if (slow.length === 0 || settledMs === undefined) settledMs = nowMs;
     if (nowMs - settledMs < MOVING_MS) return OK;
-    const slow = directory.all().filter(({ record }) => record.active < epoch);
     const names = slow.map(({ record }) => record.name).join(", ");
     return { level: "degraded", reason: `partitions are not taken over yet by ${names}` };
   };

@@ -1,7 +1,8 @@
 /** The checks of the hub's parts, as functions over what each part reports of itself. */
 
-import { statfsSync } from "node:fs";
+import { freeDiskBytes } from "#proto/kit/files/disk-space.ts";
 import { MIB, MINUTE_MS } from "#proto/kit/units.ts";
+import { durationText } from "./duration-text.ts";
 import { type Finding, type HealthCheck, OK } from "./health.ts";
 
 /** With less, commits and the log fail within seconds. */
@@ -16,7 +17,10 @@ const SOON_FULL_FILL = 0.25;
 const STUCK_MS = MINUTE_MS;
 
 /** Checks the space on the disk of `folder`. */
-export function diskCheck(folder: string, freeBytes: () => number = () => freeBytesOf(folder)): HealthCheck {
+export function diskCheck(
+  folder: string,
+  freeBytes: () => number = () => freeDiskBytes(folder),
+): HealthCheck {
   return () => {
     const free = freeBytes();
     if (free >= LOW_FREE_BYTES) return OK;
@@ -72,6 +76,30 @@ export function restartCheck(starts: () => number): HealthCheck {
   };
 }
 
+/** Dead letters are reported for this long after the last one. */
+const LETTERS_MS = 15 * MINUTE_MS;
+
+/** Returns a check that is degraded after dead letters were written; `sequence` returns the last one's. */
+export function deadLettersCheck(sequence: () => Promise<number>): HealthCheck {
+  let known: number | undefined;
+  let first = 0;
+  let grewMs = Number.NEGATIVE_INFINITY;
+  return async (nowMs) => {
+    const last = await sequence();
+    known ??= last;
+    if (last > known) {
+      if (nowMs - grewMs >= LETTERS_MS) first = known;
+      grewMs = nowMs;
+    }
+    known = last;
+    const quietMs = nowMs - grewMs;
+    if (quietMs >= LETTERS_MS) return OK;
+    const ago = durationText(quietMs);
+    const reason = `new dead letters: ${last - first}, the last one ${ago} ago; the page Pipelines shows them`;
+    return { level: "degraded", reason };
+  };
+}
+
 /** How far a reader of a stream is. */
 export interface Progress {
   /** Sequence up to which it has done its work. */
@@ -104,9 +132,4 @@ export function worstOf(...checks: readonly HealthCheck[]): HealthCheck {
       OK
     );
   };
-}
-
-function freeBytesOf(folder: string): number {
-  const { bavail, bsize } = statfsSync(folder);
-  return bavail * bsize;
 }

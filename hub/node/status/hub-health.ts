@@ -1,8 +1,10 @@
-/** What the health of a running hub is read from: its disk, its log, its shards, its pipelines and its cluster. */
+/** What the health of a running hub is read from: its disk, its log, its shards, its pipelines, its cluster, its agents and its certificate. */
 
 import { resolve } from "node:path";
+import type { Fleet, FleetAgent } from "#hub/fleet/fleet.ts";
 import type { HostThreads } from "#hub/host/client/host-threads.ts";
 import type { Journal } from "#hub/journal/journal.ts";
+import type { CertificateWatch } from "#hub/node/settings/certificate-watch.ts";
 import type { HubSettings } from "#hub/node/settings/hub-settings.ts";
 import type { ClusterNode } from "#hub/node/wiring/cluster.ts";
 import type { Pipelines } from "#hub/node/wiring/pipelines.ts";
@@ -10,9 +12,20 @@ import { systemClock } from "#proto/kit/clock.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { Metrics } from "#proto/kit/metrics.ts";
 import { DEAD_LETTER_STREAM, DOC_STREAM, RAW_STREAM } from "#proto/subjects.ts";
+import { agentsCheck } from "./agents-check.ts";
+import { certificateCheck } from "./certificate-check.ts";
+import { clockCheck } from "./clock-check.ts";
 import { clusterCheck } from "./cluster-check.ts";
 import { type Finding, Health, OK } from "./health.ts";
-import { diskCheck, logCheck, type Progress, progressCheck, restartCheck, worstOf } from "./health-checks.ts";
+import {
+  deadLettersCheck,
+  diskCheck,
+  logCheck,
+  type Progress,
+  progressCheck,
+  restartCheck,
+  worstOf,
+} from "./health-checks.ts";
 
 /** The parts that are asked. */
 export interface HealthSources {
@@ -25,6 +38,8 @@ export interface HealthSources {
   /** Partitions of the pipeline that stopped, with the reason. */
   readonly stopped: ReadonlyMap<number, string>;
   readonly pipelines: Pipelines;
+  readonly fleet: Fleet;
+  readonly certificates: CertificateWatch;
 }
 
 /** Makes the checks of a running hub; they are not started. */
@@ -37,6 +52,8 @@ export function makeHealth({
   cluster,
   stopped,
   pipelines,
+  fleet,
+  certificates,
 }: HealthSources): Health {
   const streams = [RAW_STREAM, DOC_STREAM, DEAD_LETTER_STREAM];
   const behind = async (stream: string, done: number | undefined): Promise<Progress> => {
@@ -44,6 +61,7 @@ export function makeHealth({
     const { lastSequence } = await journal.state(stream);
     return { done, waiting: Math.max(0, lastSequence - done) };
   };
+  const agents = (): readonly FleetAgent[] => fleet.health();
   const report = (level: Finding["level"], reason: string): Finding =>
     reason === "" ? OK : { level, reason };
   return new Health({
@@ -65,8 +83,16 @@ export function makeHealth({
         () => report("failing", stoppedPartitions(stopped)),
         progressCheck(() => behind(RAW_STREAM, journal.readUpTo(RAW_STREAM)), "read"),
         () => report("degraded", pipelines.trouble()),
+        deadLettersCheck(async () => (await journal.state(DEAD_LETTER_STREAM)).lastSequence),
       ),
       cluster: clusterCheck(cluster),
+      agents: agentsCheck(agents, () => systemClock.now()),
+      clock: clockCheck(systemClock, agents),
+      certificate: certificateCheck({
+        certificate: () => certificates.current?.cert,
+        problem: () => certificates.problem,
+        now: () => systemClock.now(),
+      }),
     },
     clock: systemClock,
     log,

@@ -12,6 +12,7 @@ import { committedByLive, neededOfDoc, processedRaw } from "#hub/cluster/members
 import { DUTIES_KEY, Duties, dutyHolder } from "#hub/cluster/membership/duties.ts";
 import { MemberDirectory } from "#hub/cluster/membership/member-directory.ts";
 import {
+  decodeMember,
   MEMBER_PREFIX,
   MEMBERS_BUCKET,
   type MemberProgress,
@@ -47,9 +48,13 @@ export interface OwnProgress {
   needsAllPartitions: () => boolean;
 }
 
+/** A running hub's files were damaged, and the log doesn't reach back to what they held. */
+export const DAMAGED =
+  "files of this hub's copies are damaged or gone, and the log has purged what they held: start this hub again, it takes its copies from another hub then";
+
 /** A hub was away for longer than the log waits for its copies, or is new. */
 export const INCOMPLETE =
-  "this hub's copies lack documents that the log has purged: stop this hub and another one, replace the folder engine of this hub's data folder by the other's, and start both";
+  "this hub's copies lack documents that the log has purged, and no other hub answered that it could copy them from: start one that has them, then this one";
 
 type Parts = readonly (readonly [name: string, part: Component])[];
 
@@ -148,6 +153,12 @@ export class ClusterNode {
     };
   }
 
+  /** Gives the partitions to the others, once nothing is processed here any more. */
+  async release(): Promise<void> {
+    // Without NATS the membership expires.
+    if (this.membership.isValid) await this.membership.accept(false).catch(() => undefined);
+  }
+
   /** Every known hub, by name; this one is among them once it has joined. */
   members(): MemberRecord[] {
     return this.directory.all().map(({ record }) => record);
@@ -181,6 +192,17 @@ export class ClusterNode {
   rawDone(): Position {
     const { epoch, members } = this.partitions.table();
     return processedRaw(this.members(), { epoch, ids: members.map(({ id }) => id) }) ?? START;
+  }
+
+  /** Returns the ids of other hubs that weren't found lost. Works before this one joins. */
+  async peers(): Promise<string[]> {
+    const own = memberKey(this.identity.node);
+    const keys = (await this.#bucket.keys(MEMBER_PREFIX)).filter((key) => key !== own);
+    const entries = await Promise.all(keys.map((key) => this.#bucket.get(key)));
+    return entries
+      .flatMap((entry) => (entry === null ? [] : [decodeMember(entry.value)]))
+      .filter(({ state }) => state === "live")
+      .map(({ id }) => id);
   }
 
   /** Returns whether there are other hubs, which have copies. Works before this one joins. */

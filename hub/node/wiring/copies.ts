@@ -1,10 +1,13 @@
 /** Joins this hub's shards with the copies that other hubs have. */
 
+import { join, resolve } from "node:path";
 import type { IndexCatalog } from "#hub/cluster/catalog/index-catalog.ts";
+import { CopySource } from "#hub/cluster/recovery/copy-source.ts";
 import type { HostThreads } from "#hub/host/client/host-threads.ts";
 import { CopyCalls } from "#hub/host/copies/copy-calls.ts";
 import { type Reach, SharedShards } from "#hub/host/copies/shared-shards.ts";
 import type { Journal } from "#hub/journal/journal.ts";
+import type { HubSettings } from "#hub/node/settings/hub-settings.ts";
 import { systemClock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { Logger } from "#proto/kit/log.ts";
@@ -15,6 +18,7 @@ import type { ClusterNode } from "./cluster.ts";
 import { hostedShards } from "./shards.ts";
 
 interface CopiesWiring {
+  readonly settings: HubSettings;
   readonly hosts: HostThreads;
   readonly catalog: IndexCatalog;
   readonly journal: Journal;
@@ -45,5 +49,19 @@ export function makeCopies({ hosts, catalog, journal, cluster, log, metrics }: C
     logEnd,
     log,
     clock: systemClock,
+  });
+}
+
+/** Makes what lets other hubs copy this one's shards; it is not started. */
+export function makeCopySource({ settings, journal, cluster, log, metrics }: CopiesWiring): CopySource {
+  const folder = resolve(settings["path.data"]);
+  return new CopySource({
+    transport: journal.core,
+    node: cluster.identity.node,
+    engine: join(folder, "engine"),
+    held: join(folder, "copies-held"),
+    clock: systemClock,
+    log,
+    metrics,
   });
 }

@@ -120,12 +120,16 @@ export class Pipelines implements Component, PartitionRunner {
     this.#pipeline?.abandon();
   }
 
-  /** Returns what needs attention: outputs that can't deliver, and a changed configuration that is invalid. */
+  /** Returns what needs attention: inputs that can't run, outputs that can't deliver, and an invalid change. */
   trouble(): string {
-    const outputs = (this.#pipeline?.status().failures ?? []).map(
+    const { inputs = [], failures = [] } = this.#pipeline?.status() ?? {};
+    const failing = inputs
+      .filter(({ state }) => state === "failing")
+      .map(({ pipeline, name, reason }) => `input ${name} of pipeline ${pipeline}: ${reason}`);
+    const outputs = failures.map(
       ({ pipeline, plugin, reason }) => `output ${plugin} of pipeline ${pipeline}: ${reason}`,
     );
-    return [this.control.problem, ...outputs].filter((text) => text !== "").join("; ");
+    return [this.control.problem, ...failing, ...outputs].filter((text) => text !== "").join("; ");
   }
 
   /** Returns the values of `${NAME}` with secrets replaced. */

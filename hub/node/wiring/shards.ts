@@ -21,6 +21,7 @@ import { AppError } from "#proto/kit/errors.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { Metrics } from "#proto/kit/metrics.ts";
 import type { StateBucket } from "#proto/kit/state-bucket.ts";
+import { parseSize } from "#proto/kit/units.ts";
 
 /** Field with the time at which the pipeline received a document. */
 const INGESTED = "event.ingested";
@@ -59,18 +60,28 @@ export function makeCatalog({
 export function makeHosts({
   folder,
   threads,
+  searchMemory,
   log,
   metrics,
 }: {
   readonly folder: string;
   /** The setting hub.threads. */
   readonly threads: number;
+  /** The setting search.max_memory. */
+  readonly searchMemory: string | number;
   readonly log: Logger;
   readonly metrics: Metrics;
 }): HostThreads {
   threadKernel();
   const count = threads === 0 ? Math.max(1, availableParallelism() - 1) : threads;
-  return new HostThreads({ folder: join(folder, "engine"), count, log, metrics, clock: systemClock });
+  return new HostThreads({
+    folder: join(folder, "engine"),
+    count,
+    log,
+    metrics,
+    clock: systemClock,
+    searchBytes: parseSize(searchMemory),
+  });
 }
 
 /** Returns the shards of the threads as one. */

@@ -1,0 +1,115 @@
+/** Gives a hub whose copies lack what the log has purged, or that has none yet, those of another hub, before it opens them. */
+
+import { renameSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import type { IndexCatalog } from "#hub/cluster/catalog/index-catalog.ts";
+import { committedPosition } from "#hub/cluster/hosting/position-files.ts";
+import { fetchCopy } from "#hub/cluster/recovery/copy-fetch.ts";
+import type { CopyRequests } from "#hub/cluster/recovery/copy-messages.ts";
+import type { HostThreads } from "#hub/host/client/host-threads.ts";
+import type { Journal } from "#hub/journal/journal.ts";
+import type { Clock } from "#proto/kit/clock.ts";
+import { AppError, systemCode, toAppError } from "#proto/kit/errors.ts";
+import { syncFolder } from "#proto/kit/files/files.ts";
+import type { Logger } from "#proto/kit/log.ts";
+import { DOC_STREAM } from "#proto/subjects.ts";
+import { type ClusterNode, INCOMPLETE } from "./cluster.ts";
+
+/** How long a hub looks for another one that can be copied from: all may be starting. */
+const LOOK_MS = 120_000;
+const PAUSE_MS = 1_000;
+/** Interval of the lines that say how far it is. */
+const PROGRESS_MS = 5_000;
+
+export interface HealingOptions {
+  readonly hosts: Pick<HostThreads, "whileEnded">;
+  readonly catalog: Pick<IndexCatalog, "all">;
+  readonly journal: Pick<Journal, "isPurgedAfter"> & { readonly core: CopyRequests };
+  readonly cluster: Pick<ClusterNode, "peers">;
+  /** path.data, absolute. */
+  readonly folder: string;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Aborted when the hub stops. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Resolves when the shards below `folder` lack nothing that the log doesn't hold. Throws settings_invalid where no other hub
+ * could be copied from in time, disk_full, cancelled.
+ */
+export async function healCopies(options: HealingOptions): Promise<void> {
+  const { hosts, catalog, journal, cluster, folder, log } = options;
+  if (catalog.all().length === 0) return;
+  const position = committedPosition(join(folder, "engine"), log);
+  const copy = join(folder, "engine-copy");
+  if (!(await journal.isPurgedAfter(DOC_STREAM, position))) {
+    // Of a hub that was killed while it copied.
+    for (const left of [copy, replacedIn(folder)]) rmSync(left, { recursive: true, force: true });
+    return;
+  }
+  if ((await cluster.peers()).length === 0) return; // a lone hub goes on with what there is
+  log.warn(
+    { position },
+    "this hub's copies lack documents that the log has purged; they are copied from another hub",
+  );
+  await fetchFromAny(options, copy);
+  await hosts.whileEnded(async () => takeOver(folder, copy));
+  log.info("the copies are complete; the log brings what came since");
+}
+
+async function fetchFromAny(options: HealingOptions, into: string): Promise<void> {
+  const { journal, cluster, clock, log, signal } = options;
+  const lastMs = clock.monotonic() + LOOK_MS;
+  let why: unknown;
+  while (clock.monotonic() < lastMs && !signal.aborted) {
+    for (const node of await cluster.peers()) {
+      try {
+        rmSync(into, { recursive: true, force: true });
+        const progress = progressLines(options, node);
+        await fetchCopy({ transport: journal.core, node, into, signal, progress });
+        return;
+      } catch (error) {
+        why = error;
+        rmSync(into, { recursive: true, force: true });
+        if (systemCode(error) === "ENOSPC")
+          throw new AppError(
+            "disk_full",
+            `the disk of ${into} is full: make room, and start this hub again`,
+            {
+              cause: error,
+            },
+          );
+        const { code } = toAppError(error);
+        if (code === "disk_full" || code === "cancelled") throw error;
+        log.debug({ err: error, node }, "a hub can't be copied from now");
+      }
+    }
+    await clock.sleep(PAUSE_MS, signal);
+  }
+  signal.throwIfAborted();
+  throw new AppError("settings_invalid", INCOMPLETE, { cause: why });
+}
+
+function progressLines({ clock, log }: HealingOptions, node: string): (bytes: number, total: number) => void {
+  let lastMs = clock.monotonic();
+  return (bytes, total) => {
+    if (clock.monotonic() - lastMs < PROGRESS_MS && bytes < total) return;
+    lastMs = clock.monotonic();
+    log.info({ node, bytes, total }, "copying the shards of another hub");
+  };
+}
+
+/** A crash in between leaves no shards, or the copy in their place: the next start begins where that is. */
+function takeOver(folder: string, copy: string): void {
+  const [engine, replaced] = [join(folder, "engine"), replacedIn(folder)];
+  rmSync(replaced, { recursive: true, force: true });
+  renameSync(engine, replaced);
+  renameSync(copy, engine);
+  syncFolder(folder);
+  rmSync(replaced, { recursive: true, force: true });
+}
+
+function replacedIn(folder: string): string {
+  return join(folder, "engine-replaced");
+}
