@@ -1,9 +1,9 @@
 /**
  * Runs fault tests: `npm run fault [-- NAME …] [--minutes N] [--seed S]`.
  *
- * Without a name all of them but the sweep `damage`, the schedule `cluster` and the full `disk`, the random ones for
- * TAILRACE_FAULT_SECONDS each (60 without it). A NAME is the beginning of test files of this folder, `agent` meaning the
- * agent's table of cases and no random run. Prints the result of every test, so that a table of cases can be read as one.
+ * Without a name all of them but those of BY_NAME, the random ones for TAILRACE_FAULT_SECONDS each (60 without it). A NAME
+ * is the beginning of test files of this folder, `agent` meaning the agent's table of cases and no random run. Prints the
+ * result of every test, so that a table of cases can be read as one.
  */
 
 import { spawnSync } from "node:child_process";
@@ -17,7 +17,16 @@ const NAMED: Readonly<Record<string, readonly string[]>> = {
   agent: ["agent-cases.test.ts", "agent-raw.test.ts"],
 };
 /** Run by name only: a sweep of 228 cases, each with a hub of its own; faults that need half a minute each, or minutes. */
-const BY_NAME = new Set(["damage.test.ts", "cluster.test.ts", "disk.test.ts"]);
+const BY_NAME = new Set([
+  "damage.test.ts",
+  "cluster.test.ts",
+  "disk.test.ts",
+  "health.test.ts",
+  "node-loss.test.ts",
+  "ports.test.ts",
+  "soak.test.ts",
+  "stalls.test.ts",
+]);
 /** Of one test beyond the time that random ones are given. */
 const TIMEOUT_MINUTES = 10;
 
