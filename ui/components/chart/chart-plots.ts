@@ -1,8 +1,15 @@
 /** Drawing of charts as SVG: lines, areas and bars over groups, bars beside names. */
 
 import { nothing, type SVGTemplateResult, svg } from "lit";
-import { formatShort, formatTick } from "#ui/services/text/format.ts";
-import { type ChartData, labelledGroups, niceTicks, shorten } from "#ui/services/visualise/series.ts";
+import { formatTick } from "#ui/services/text/format.ts";
+import {
+  type ChartLook,
+  formatAxis,
+  limitSeverity,
+  linearScale,
+  logScale,
+} from "#ui/services/visualise/chart-look.ts";
+import { type ChartData, labelledGroups, shorten } from "#ui/services/visualise/series.ts";
 import { seriesColours } from "#ui/services/visualise/series-colours.ts";
 
 export interface PlotSize {
@@ -19,15 +26,23 @@ export interface Frame extends PlotSize {
   readonly bottom: number;
 }
 
+/** A plot that is lower has no room for its axis' title. */
+const TITLED_PX = 160;
 /** Width of a letter of the labels, about. */
 export const LETTER_PX = 6.6;
 /** Width of a label below the axis. */
 export const LABEL_PX = 92;
-const ROW_PX = 28;
 
 /** Returns the part of a plot that holds the groups. */
 export function frameOf({ width, height }: PlotSize): Frame {
-  return { width, height, left: 52, right: width - 12, top: 10, bottom: height - 26 };
+  return {
+    width,
+    height,
+    left: 56,
+    right: width - 12,
+    top: height < TITLED_PX ? 10 : 24,
+    bottom: height - 26,
+  };
 }
 
 /** Returns the number of the group at `x`, px. */
@@ -43,7 +58,8 @@ export function colourClass(colour: number): string {
 /** The group that is looked at, or the first and the last of those that are being chosen. */
 export type Mark = number | { readonly from: number; readonly to: number } | undefined;
 
-function markOf(
+/** Marks what is looked at, or what is being chosen. */
+export function markOf(
   mark: Mark,
   x: (group: number) => number,
   band: number,
@@ -56,26 +72,27 @@ function markOf(
   return svg`<rect class="cursor ${from === to ? "" : "range"}" x=${left} y=${top} width=${width} height=${bottom - top} />`;
 }
 
+/** How groups are drawn, and what is marked in them. */
+export interface GroupsDrawing {
+  readonly look: ChartLook;
+  /** What is measured: the axis' title. */
+  readonly label: string;
+  readonly mark: Mark;
+}
+
 /** Lines, stacked areas or stacked bars. */
 export function plotGroups(
   kind: "line" | "area" | "bar",
   data: ChartData,
   size: PlotSize,
-  mark: Mark,
+  { look, label, mark }: GroupsDrawing,
 ): SVGTemplateResult {
   const frame = frameOf(size);
   const isStacked = kind !== "line" && data.isAdditive;
   const layers = isStacked ? stack(data) : besideEachOther(data);
   const ends = layers.flatMap((layer) => layer.map(({ to }) => to ?? 0));
-  const ticks = niceTicks(
-    Math.min(0, ...ends),
-    Math.max(0, ...ends),
-    Math.max(2, Math.floor(size.height / 48)),
-    ends.every(Number.isInteger) ? 1 : 0,
-  );
-  const low = ticks[0]!;
-  const y = (value: number): number =>
-    frame.bottom - ((value - low) / (ticks.at(-1)! - low)) * (frame.bottom - frame.top);
+  const scale = look.isLog ? logScale(ends) : linearScale([...ends, ...look.limits], size.height);
+  const y = (value: number): number => frame.bottom - scale.at(value) * (frame.bottom - frame.top);
   const band = (frame.right - frame.left) / Math.max(1, data.groups.length);
   const x = (group: number): number => frame.left + (group + 0.5) * band;
   const colours = seriesColours(data.series);
@@ -85,18 +102,36 @@ export function plotGroups(
       ? barsOf(layer, colours[series]!, x, y, { band, slots, slot: isStacked ? 0 : series })
       : pathsOf(kind, layer, colours[series]!, x, y),
   );
-  return svg`${axesOf(data, frame, ticks, x, y)}
+  return svg`${axesOf(data, frame, scale.ticks, { look, label, x, y })}
     ${markOf(mark, x, band, frame)}
-    ${isStacked ? shapes.toReversed() : shapes}`;
+    ${isStacked ? shapes.toReversed() : shapes}
+    ${limitsOf(look, frame, y)}`;
 }
 
-interface Piece {
+/** Lines at the limits that lie within the scale. */
+function limitsOf(
+  { limits, unit }: ChartLook,
+  frame: Frame,
+  y: (value: number) => number,
+): SVGTemplateResult[] {
+  return limits
+    .filter((limit) => y(limit) >= frame.top - 1 && y(limit) <= frame.bottom)
+    .map((limit) => {
+      const at = round(y(limit));
+      const name = `limit severity${limitSeverity(limits.indexOf(limit), limits)}`;
+      return svg`<line class=${name} x1=${frame.left} x2=${frame.right} y1=${at} y2=${at} />
+        <text class="label" x=${frame.right} y=${at - 4} text-anchor="end">${formatAxis(limit, unit)}</text>`;
+    });
+}
+
+/** From where to where a group's part is drawn; undefined: nothing was measured. */
+export interface Piece {
   readonly from: number;
   readonly to: number | undefined;
 }
 
 /** Each series on top of those before it. */
-function stack({ groups, series }: ChartData): Piece[][] {
+export function stack({ groups, series }: ChartData): Piece[][] {
   const heights = groups.map(() => 0);
   return series.map(({ values }) =>
     values.map((value, at) => {
@@ -108,7 +143,7 @@ function stack({ groups, series }: ChartData): Piece[][] {
 }
 
 /** Each series from zero: their sum says nothing. */
-function besideEachOther({ series }: ChartData): Piece[][] {
+export function besideEachOther({ series }: ChartData): Piece[][] {
   return series.map(({ values }) => values.map((to) => ({ from: 0, to })));
 }
 
@@ -165,12 +200,16 @@ function pathsOf(
   return svg`<path class="area ${colourClass(colour)}" d=${`${line}${back}z`} />${stroke}${alone}`;
 }
 
+interface AxisPlaces extends Pick<GroupsDrawing, "look" | "label"> {
+  readonly x: (group: number) => number;
+  readonly y: (value: number) => number;
+}
+
 function axesOf(
   data: ChartData,
   frame: Frame,
   ticks: readonly number[],
-  x: (group: number) => number,
-  y: (value: number) => number,
+  { look, label, x, y }: AxisPlaces,
 ): SVGTemplateResult {
   const { groups } = data;
   const labels = labelledGroups(
@@ -178,11 +217,13 @@ function axesOf(
     frame.right - frame.left,
     data.isTime ? LABEL_PX * 0.8 : LABEL_PX,
   );
-  return svg`${ticks.map(
+  const title = shorten(label, Math.floor((frame.right - 4) / LETTER_PX));
+  return svg`${frame.height < TITLED_PX ? nothing : svg`<text class="tick" x="4" y="12">${title}</text>`}
+  ${ticks.map(
     (
       tick,
     ) => svg`<line class="grid" x1=${frame.left} x2=${frame.right} y1=${round(y(tick))} y2=${round(y(tick))} />
-      <text class="tick" x=${frame.left - 8} y=${round(y(tick)) + 4} text-anchor="end">${formatShort(tick)}</text>`,
+      <text class="tick" x=${frame.left - 8} y=${round(y(tick)) + 4} text-anchor="end">${formatAxis(tick, look.unit)}</text>`,
   )}
   ${labels.map(
     (at) =>
@@ -199,78 +240,7 @@ export function axisLabel({ isTime, isUtc, groups }: ChartData, at: number): str
   return formatTick(Number(key), stepMs, isUtc);
 }
 
-/** Returns the height rows of bars take, px. */
-export function rowsHeight(groups: number): number {
-  return groups * ROW_PX + 12;
-}
-
-/** Bars that lie: for groups with names. */
-export function plotRows(
-  data: ChartData,
-  { width }: PlotSize,
-  cursor: number | undefined,
-): SVGTemplateResult {
-  const layers = data.isAdditive ? stack(data) : besideEachOther(data);
-  const totals = data.groups.map((_, at) => Math.max(0, ...layers.map((layer) => layer[at]?.to ?? 0)));
-  const slots = data.isAdditive ? 1 : layers.length;
-  const thickness = (ROW_PX - 8) / slots;
-  const largest = Math.max(Number.EPSILON, ...totals);
-  const longest = Math.max(...data.groups.map(({ label }) => label.length), 4);
-  const left = Math.min(width * 0.42, longest * LETTER_PX + 16);
-  const letters = Math.max(4, Math.floor((left - 16) / LETTER_PX));
-  const scale = (value: number): number => (value / largest) * (width - left - 64);
-  const colours = seriesColours(data.series);
-  return svg`${data.groups.map((group, at) => {
-    const y = 6 + at * ROW_PX;
-    return svg`${cursor === at ? svg`<rect class="cursor" x="0" y=${y - 3} width=${width} height=${ROW_PX} />` : nothing}
-      <text class="label" x=${left - 10} y=${y + 15} text-anchor="end">${shorten(group.label, letters)}</text>
-      ${layers.map((layer, series) => {
-        const { from, to } = layer[at]!;
-        if (to === undefined || to <= from) return nothing;
-        return svg`<rect class="fill ${colourClass(colours[series]!)}" x=${round(left + scale(from))} y=${round(y + (slots > 1 ? series * thickness : 0))} width=${round(Math.max(1, scale(to) - scale(from)))} height=${round(thickness)} rx="2" />`;
-      })}
-      <text class="tick" x=${round(left + scale(totals[at]!) + 8)} y=${y + 14}>${formatShort(totals[at]!)}</text>`;
-  })}`;
-}
-
-/** Returns the group of a row at `y`, px. */
-export function rowAt(groups: number, y: number): number {
-  return Math.max(0, Math.min(groups - 1, Math.floor((y - 3) / ROW_PX)));
-}
-
 /** Returns a length with as much of it as a screen shows. */
 export function round(value: number): number {
   return Math.round(value * 10) / 10;
-}
-
-/** Squares, groups across and series down, the darker the more. */
-export function plotHeat(data: ChartData, size: PlotSize, mark: Mark): SVGTemplateResult {
-  const longest = Math.max(...data.series.map(({ name }) => name.length), 4);
-  const left = heatLeft(data, size);
-  const frame = { ...frameOf(size), left };
-  const largest = Math.max(
-    Number.EPSILON,
-    ...data.series.flatMap(({ values }) => values.map((value) => value ?? 0)),
-  );
-  const band = (frame.right - left) / Math.max(1, data.groups.length);
-  const row = (frame.bottom - frame.top) / Math.max(1, data.series.length);
-  const x = (at: number): number => left + (at + 0.5) * band;
-  const labels = labelledGroups(data.groups.length, frame.right - left, LABEL_PX);
-  return svg`${data.series.map(({ name, values }, at) => {
-    const y = frame.top + at * row;
-    return svg`<text class="label" x=${left - 8} y=${y + row / 2 + 4} text-anchor="end">${shorten(name, Math.min(longest, Math.floor((left - 14) / LETTER_PX)))}</text>
-      ${values.map((value, group) =>
-        value === undefined || value === 0
-          ? nothing
-          : svg`<rect class="heat" x=${round(x(group) - band / 2)} y=${round(y)} width=${round(Math.max(1, band - 1))} height=${round(Math.max(1, row - 1))} fill-opacity=${(0.12 + 0.88 * Math.sqrt(Math.max(0, value) / largest)).toFixed(3)} />`,
-      )}`;
-  })}
-  ${markOf(mark, x, band, frame)}
-  ${labels.map((at) => svg`<text class="tick" x=${round(x(at))} y=${frame.bottom + 17} text-anchor="middle">${axisLabel(data, at)}</text>`)}`;
-}
-
-/** Returns where the squares begin, px: right of their names. */
-export function heatLeft(data: ChartData, { width }: PlotSize): number {
-  const longest = Math.max(...data.series.map(({ name }) => name.length), 4);
-  return Math.min(width * 0.35, longest * LETTER_PX + 16);
 }

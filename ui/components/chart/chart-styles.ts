@@ -57,6 +57,57 @@ export const chartStyles = css`
   .heat {
     fill: var(--series-1);
   }
+  .track {
+    fill: var(--line);
+  }
+  .zone0 {
+    fill: var(--series-1);
+  }
+  .zone1 {
+    fill: var(--level-warn);
+  }
+  .zone2 {
+    fill: var(--level-error);
+  }
+  .limit {
+    stroke-width: 1.5;
+    stroke-dasharray: 5 4;
+  }
+  .limit.severity1 {
+    stroke: var(--level-warn);
+  }
+  .limit.severity2 {
+    stroke: var(--level-error);
+  }
+  b.severity1 {
+    color: var(--level-warn);
+  }
+  b.severity2 {
+    color: var(--level-error);
+  }
+  .gauge {
+    position: relative;
+    cursor: default;
+  }
+  .gauge p {
+    position: absolute;
+    inset: auto 0 0;
+    margin: 0;
+    color: var(--ink-muted);
+    font-size: var(--text-small);
+    text-align: center;
+    overflow-wrap: anywhere;
+  }
+  .value {
+    fill: var(--ink);
+    font-weight: 650;
+  }
+  .value.severity1 {
+    fill: var(--level-warn);
+  }
+  .value.severity2 {
+    fill: var(--level-error);
+  }
   .grid {
     stroke: var(--line);
     stroke-width: 1;

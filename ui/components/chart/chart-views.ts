@@ -2,7 +2,8 @@
 
 import { msg, str } from "@lit/localize";
 import { html, nothing, type TemplateResult } from "lit";
-import { formatMeasure, formatShare } from "#ui/services/text/format.ts";
+import { formatShare } from "#ui/services/text/format.ts";
+import { formatValue, type Unit } from "#ui/services/visualise/chart-look.ts";
 import type { ChartData, Group, Part, Series } from "#ui/services/visualise/series.ts";
 import { seriesColours } from "#ui/services/visualise/series-colours.ts";
 import { colourClass } from "./chart-plots.ts";
@@ -18,6 +19,7 @@ const READOUT_LINES = 10;
 export function tableView(
   { groups, series, isTime }: ChartData,
   label: string,
+  unit: Unit,
   onPick: OnPick,
 ): TemplateResult {
   const name = (group: Group): TemplateResult | string =>
@@ -28,7 +30,7 @@ export function tableView(
     <thead><tr><th scope="col"></th>${series.map((one) => html`<th scope="col">${one.name}</th>`)}</tr></thead>
     <tbody>${groups.map(
       (group, at) =>
-        html`<tr><th scope="row" title=${group.label}>${name(group)}</th>${series.map(({ values }) => html`<td>${cellText(values[at])}</td>`)}</tr>`,
+        html`<tr><th scope="row" title=${group.label}>${name(group)}</th>${series.map(({ values }) => html`<td>${cellText(values[at], unit)}</td>`)}</tr>`,
     )}</tbody></table></div>`;
 }
 
@@ -43,6 +45,7 @@ interface LegendEntry {
 export function legendView(
   data: ChartData,
   shares: readonly Share[] | undefined,
+  unit: Unit,
   onPick: OnPick,
 ): TemplateResult | typeof nothing {
   const { series, isAdditive } = data;
@@ -51,7 +54,7 @@ export function legendView(
     shares === undefined
       ? series.map((one) => ({
           name: one.name,
-          text: isAdditive ? formatMeasure(sumOf(one)) : "",
+          text: isAdditive ? formatValue(sumOf(one), unit) : "",
           part: one.part,
           pick: (exclude) => onPick(undefined, one, exclude),
         }))
@@ -72,18 +75,19 @@ export function legendView(
   )}</ul>`;
 }
 
-/** Where the cursor is: number of the group or slice, what is measured, and the side of the readout. */
+/** Where the cursor is: number of the group or slice, what is measured in which unit, and the side of the readout. */
 export interface ReadoutPlace {
   readonly at: number;
   readonly label: string;
   readonly isLeft: boolean;
+  readonly unit: Unit;
 }
 
 /** Returns the numbers of a group, the largest first, or of a slice. */
 export function readoutView(
   data: ChartData,
   shares: readonly Share[] | undefined,
-  { at, label, isLeft }: ReadoutPlace,
+  { at, label, isLeft, unit }: ReadoutPlace,
 ): TemplateResult {
   const title = shares === undefined ? data.groups[at]?.label : shares[at]?.label;
   const colours = seriesColours(shares?.map(colouredShare) ?? data.series);
@@ -94,7 +98,7 @@ export function readoutView(
   const found = lines.filter(({ value }) => value !== undefined && value !== 0);
   const shown = found.toSorted((a, b) => b.value! - a.value!).slice(0, READOUT_LINES);
   return html`<output class="readout ${isLeft ? "left" : ""}"><strong>${title}</strong>
-    ${shown.map(({ name, value, colour }) => html`<div><i class="key ${colourClass(colour)}"></i><span>${name}</span><b>${cellText(value)}</b></div>`)}
+    ${shown.map(({ name, value, colour }) => html`<div><i class="key ${colourClass(colour)}"></i><span>${name}</span><b>${cellText(value, unit)}</b></div>`)}
     ${shown.length === 0 ? msg("nothing") : nothing}${found.length > shown.length ? msg(str`and ${found.length - shown.length} more`) : nothing}</output>`;
 }
 
@@ -125,6 +129,6 @@ function sumOf({ values }: Series): number {
   return values.reduce<number>((sum, value) => sum + (value ?? 0), 0);
 }
 
-function cellText(value: number | undefined): string {
-  return value === undefined ? "–" : formatMeasure(value);
+function cellText(value: number | undefined, unit: Unit): string {
+  return value === undefined ? "–" : formatValue(value, unit);
 }

@@ -10,7 +10,7 @@ import { html, LitElement, nothing, svg, type TemplateResult } from "lit";
 import { property, state } from "lit/decorators.js";
 import { controls } from "#ui/components/style/styles.ts";
 import type { ResolvedRange } from "#ui/services/search/time-range.ts";
-import { formatMeasure } from "#ui/services/text/format.ts";
+import { type ChartLook, DEFAULT_LOOK, formatValue, severityOf } from "#ui/services/visualise/chart-look.ts";
 import type { ChartPick } from "#ui/services/visualise/chart-picks.ts";
 import {
   type ChartData,
@@ -20,18 +20,11 @@ import {
   type Series,
 } from "#ui/services/visualise/series.ts";
 import type { Chart } from "#ui/services/visualise/visualisation.ts";
-import {
-  frameOf,
-  groupAt,
-  heatLeft,
-  type PlotSize,
-  plotGroups,
-  plotHeat,
-  plotRows,
-  rowAt,
-  rowsHeight,
-} from "./chart-plots.ts";
+import { plotGauge } from "./chart-gauge.ts";
+import { heatLeft, plotHeat } from "./chart-heat.ts";
+import { frameOf, groupAt, type PlotSize, plotGroups } from "./chart-plots.ts";
 import { plotRing, ringShares, type Share } from "./chart-ring.ts";
+import { plotRows, rowAt, rowsHeight } from "./chart-rows.ts";
 import { chartStyles } from "./chart-styles.ts";
 import { legendView, type OnPick, readoutView, tableView } from "./chart-views.ts";
 
@@ -40,6 +33,7 @@ export class ChartView extends LitElement {
   @property() accessor chart: Chart = "bar";
   /** What is measured. */
   @property() accessor label = "";
+  @property({ attribute: false }) accessor look: ChartLook = DEFAULT_LOOK;
   @state() accessor _size: PlotSize = { width: 0, height: 0 };
   /** The group that is looked at. */
   @state() accessor _cursor: number | undefined;
@@ -65,6 +59,18 @@ export class ChartView extends LitElement {
     this.#resize?.disconnect();
   }
 
+  /** Returns a PNG of what is drawn; undefined where that is a table or a number. */
+  async picture(title: string): Promise<Blob | undefined> {
+    const drawn = this.renderRoot.querySelector<SVGSVGElement>(".plot svg");
+    if (drawn === null) return undefined;
+    const { chartImage } = await import("./chart-image.ts");
+    const legend = [...this.renderRoot.querySelectorAll(".legend li")].map((item) => ({
+      text: [...item.querySelectorAll("span, b")].map(({ textContent }) => textContent).join(" "),
+      colour: getComputedStyle(item.querySelector(".key")!).backgroundColor,
+    }));
+    return chartImage(drawn, title, legend);
+  }
+
   protected override updated(): void {
     this.#measure();
   }
@@ -73,16 +79,17 @@ export class ChartView extends LitElement {
     const { data, chart } = this;
     if (data === undefined) return nothing;
     if (chart === "number") return this.#number(data);
+    if (chart === "gauge") return this.#gauge(data);
     if (data.groups.length === 0)
       return html`<div class="number"><span>${msg("Nothing was found: try a longer time range.")}</span></div>`;
     const onPick: OnPick = (group, series, exclude) => this.#pick(group, series, exclude);
-    if (chart === "table") return tableView(data, this.label, onPick);
+    if (chart === "table") return tableView(data, this.label, this.look.unit, onPick);
     const shares = chart === "pie" ? ringShares(data, this.label) : undefined;
     const isLong = this.#isRows(data) && rowsHeight(data.groups.length) > this._size.height;
     return html`<div class="plot ${isLong ? "long" : ""} ${data.isTime ? "times" : ""}" tabindex="0" role="img" aria-label=${this.#summary(data)}
         @pointerdown=${this.#onPress} @pointermove=${this.#onPointer} @pointerup=${this.#onRelease} @pointerleave=${this.#leave} @keydown=${this.#onKey} @blur=${this.#leave}>${this.#plot(data, shares)}</div>
-      ${this._cursor === undefined ? nothing : readoutView(data, shares, { at: this._cursor, label: this.label, isLeft: this._isLeft })}
-      ${this.chart === "heat" ? nothing : legendView(data, shares, (group, series, exclude) => (group === undefined ? onPick(group, series, exclude) : this.#pickShare(group, exclude)))}`;
+      ${this._cursor === undefined ? nothing : readoutView(data, shares, { at: this._cursor, label: this.label, isLeft: this._isLeft, unit: this.look.unit })}
+      ${this.chart === "heat" ? nothing : legendView(data, shares, this.look.unit, (group, series, exclude) => (group === undefined ? onPick(group, series, exclude) : this.#pickShare(group, exclude)))}`;
   }
 
   #plot(data: ChartData, shares: readonly Share[] | undefined): TemplateResult | typeof nothing {
@@ -97,10 +104,14 @@ export class ChartView extends LitElement {
       shares !== undefined
         ? plotRing(shares, size, this._cursor)
         : isRows
-          ? plotRows(data, size, this._cursor)
+          ? plotRows(data, size, this.look, this._cursor)
           : this.chart === "heat"
             ? plotHeat(data, size, marked)
-            : plotGroups(this.chart as "line", data, size, marked);
+            : plotGroups(this.chart as "line", data, size, {
+                look: this.look,
+                label: this.label,
+                mark: marked,
+              });
     return html`<svg width=${size.width} height=${size.height} viewBox="0 0 ${size.width} ${size.height}" aria-hidden="true">${svg`${shapes}`}</svg>`;
   }
 
@@ -119,13 +130,31 @@ export class ChartView extends LitElement {
 
   #number({ total }: ChartData): TemplateResult {
     return html`<div class="number" role="img" aria-label="${this.label}: ${total ?? msg("nothing")}">
-      <b title=${total ?? ""}>${total === undefined ? "–" : formatMeasure(total)}</b><span>${this.label}</span></div>`;
+      <b class=${this.#severity(total)} title=${total ?? ""}>${this.#text(total)}</b><span>${this.label}</span></div>`;
+  }
+
+  /** The class of a number that is above a limit. */
+  #severity(value: number | undefined): string {
+    return value === undefined ? "" : `severity${severityOf(value, this.look.limits)}`;
+  }
+
+  #text(value: number | undefined): string {
+    return value === undefined ? "–" : formatValue(value, this.look.unit);
+  }
+
+  #gauge({ total }: ChartData): TemplateResult {
+    const { width, height } = this._size;
+    const drawn =
+      width === 0 || total === undefined ? nothing : svg`${plotGauge(total, this.look, { width, height })}`;
+    return html`<div class="plot gauge" role="img" aria-label="${this.label}: ${total === undefined ? msg("nothing") : this.#text(total)}">
+      ${drawn === nothing ? nothing : html`<svg width=${width} height=${height} viewBox="0 0 ${width} ${height}" aria-hidden="true">${drawn}</svg>`}
+      <p>${total === undefined ? msg("nothing") : ""} ${this.label}</p></div>`;
   }
 
   #summary({ groups, series, isAdditive }: ChartData): string {
     const sums = isAdditive ? groupSums({ groups, series }) : groupTops({ groups, series });
     const top = sums.indexOf(Math.max(...sums));
-    const most = formatMeasure(sums[top] ?? 0);
+    const most = this.#text(sums[top] ?? 0);
     return series.length > 1
       ? msg(
           str`${this.label}, ${groups.length} groups in ${series.length} series, most at ${groups[top]?.label}: ${most}. Arrow keys choose a group, Enter filters by it or zooms to it.`,

@@ -8,6 +8,9 @@ import type { Histogram } from "#ui/services/search/histogram.ts";
 import { formatShort, formatTick } from "#ui/services/text/format.ts";
 
 export const PLOT_HEIGHT_PX = 104;
+/** Distributions of uPlot: one that is logarithmic but near zero, which bars begin at. */
+const LINEAR = 1;
+const ASINH = 4;
 
 /** From the bottom of a stack to its top. */
 const STACK = [0, 1, 2, 3, 4, 5, 6] as const;
@@ -28,6 +31,7 @@ export interface PlotOptions {
   readonly widthPx: number;
   readonly histogram: Histogram;
   readonly isUtc: boolean;
+  readonly isLog: boolean;
   readonly onCursor: (plot: uPlot) => void;
   readonly onSelect: (plot: uPlot) => void;
 }
@@ -41,7 +45,7 @@ export function adoptPlotStyles(root: ShadowRoot): void {
 
 /** Draws a histogram. */
 export function drawHistogram(options: PlotOptions): uPlot {
-  const { target, widthPx, histogram, isUtc, onCursor, onSelect } = options;
+  const { target, widthPx, histogram, isUtc, isLog, onCursor, onSelect } = options;
   const colour = colourReader(target);
   const bars = uPlot.paths.bars!({ size: [0.86, 64], align: 1, gap: 0 });
   // The whole stack is drawn first, what lies below over it.
@@ -59,24 +63,24 @@ export function drawHistogram(options: PlotOptions): uPlot {
     legend: { show: false },
     cursor: { drag: { x: true, y: false, setScale: false }, points: { show: false }, y: false },
     tzDate: (atMs) => (isUtc ? uPlot.tzDate(new Date(atMs), "Etc/UTC") : new Date(atMs)),
-    scales: scales(histogram),
-    axes: axes(colour, isUtc),
+    scales: scales(histogram, isLog),
+    axes: axes(colour, isUtc, isLog),
     series: [{}, ...series],
     hooks: { setCursor: [onCursor], setSelect: [onSelect] },
   };
   return new uPlot(plotOptions, stackedData(histogram), target);
 }
 
-function scales({ range, intervalMs, buckets }: Histogram): uPlot.Scales {
+function scales({ range, intervalMs, buckets }: Histogram, isLog: boolean): uPlot.Scales {
   const fromMs = Math.min(range.fromMs, buckets[0]?.startMs ?? range.fromMs);
   const toMs = Math.max(range.toMs, range.fromMs + intervalMs);
   return {
     x: { time: true, range: () => [fromMs, toMs] },
-    y: { range: (_, __, max) => [0, Math.max(1, max)] },
+    y: { range: (_, __, max) => [0, Math.max(1, max)], distr: isLog ? ASINH : LINEAR },
   };
 }
 
-function axes(colour: (property: string) => string, isUtc: boolean): uPlot.Axis[] {
+function axes(colour: (property: string) => string, isUtc: boolean, isLog: boolean): uPlot.Axis[] {
   const axis = { stroke: colour("--ink-faint"), font: "11px system-ui, sans-serif", ticks: { show: false } };
   return [
     {
@@ -92,8 +96,22 @@ function axes(colour: (property: string) => string, isUtc: boolean): uPlot.Axis[
       space: 30,
       grid: { stroke: colour("--line"), width: 1 },
       values: (_, ticks) => ticks.map((tick) => (Number.isInteger(tick) ? formatShort(tick) : "")),
+      ...(isLog && {
+        splits: (_: uPlot, __: number, ___: number, max: number) => powersUpTo(max),
+        filter: (_: uPlot, ticks: number[]) => ticks,
+      }),
     },
   ];
+}
+
+/** Returns 0 and the powers of ten up to a number; of many each second one, so that their names have room. */
+function powersUpTo(max: number): number[] {
+  const powers = Array.from(
+    { length: Math.floor(Math.log10(Math.max(1, max))) + 1 },
+    (_, power) => 10 ** power,
+  );
+  const every = powers.length > 3 ? 2 : 1;
+  return [0, ...powers.filter((_, at) => (powers.length - 1 - at) % every === 0)];
 }
 
 /** Returns times and, from the whole stack down, the sums of the levels below and with each. */

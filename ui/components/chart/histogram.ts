@@ -1,6 +1,7 @@
 /**
  * Lines over time, stacked by level. Drag to zoom, or choose buckets with the arrow keys and Shift and press Enter:
- * fires `tr-zoom` with a range in ms, and `tr-step` with the length of the steps that is chosen.
+ * fires `tr-zoom` with a range in ms, `tr-step` with the length of the steps that is chosen, `tr-scale` with true where the
+ * heights are to be logarithmic.
  */
 
 import { msg, str } from "@lit/localize";
@@ -20,6 +21,8 @@ export class HistogramChart extends LitElement {
   @property({ type: Boolean }) accessor isUtc = false;
   /** Chosen length of the steps; "": by the range. */
   @property() accessor step = "";
+  /** Heights are logarithmic: a few lines can be seen beside many. */
+  @property({ type: Boolean }) accessor isLog = false;
   @state() accessor _readout = "";
 
   static override styles = [
@@ -107,7 +110,7 @@ export class HistogramChart extends LitElement {
   }
 
   protected override updated(changed: PropertyValues<this>): void {
-    if (!changed.has("histogram") && !changed.has("isUtc")) return;
+    if (!changed.has("histogram") && !changed.has("isUtc") && !changed.has("isLog")) return;
     this.#chosen = undefined;
     this.#draw();
   }
@@ -119,7 +122,12 @@ export class HistogramChart extends LitElement {
     const isChosen = choices.some(({ text }) => text === this.step);
     return html`<label>${msg("Lines per")} <select @change=${this.#onStep}>
       <option value="" ?selected=${!isChosen}>${isChosen ? msg("automatic") : intervalName(interval)}</option>
-      ${choices.map((each) => html`<option value=${each.text} ?selected=${each.text === this.step}>${intervalName(each)}</option>`)}</select></label>`;
+      ${choices.map((each) => html`<option value=${each.text} ?selected=${each.text === this.step}>${intervalName(each)}</option>`)}</select></label>
+      <button class="plain small" aria-pressed=${this.isLog} title=${msg("Logarithmic heights: a few lines can be seen beside many")} @click=${this.#onScale}>${msg("Log scale")}</button>`;
+  }
+
+  #onScale(): void {
+    this.dispatchEvent(new CustomEvent<boolean>("tr-scale", { detail: !this.isLog }));
   }
 
   #onStep(event: Event): void {
@@ -152,6 +160,7 @@ export class HistogramChart extends LitElement {
       widthPx: Math.floor(this.clientWidth),
       histogram: this.histogram,
       isUtc: this.isUtc,
+      isLog: this.isLog,
       onCursor: (plot) => this.#read(plot),
       onSelect: (plot) => this.#zoomSelected(plot),
     });

@@ -1,10 +1,11 @@
 /** Chooses what a visualisation shows. Fires `tr-shown` with each change. */
 
 import { msg } from "@lit/localize";
-import { css, html, LitElement, nothing, svg, type TemplateResult } from "lit";
+import { html, LitElement, nothing, svg, type TemplateResult } from "lit";
 import { property } from "lit/decorators.js";
 import { controls } from "#ui/components/style/styles.ts";
 import type { Field } from "#ui/services/search/fields.ts";
+import { type ChartLook, readLimits, UNITS, type Unit } from "#ui/services/visualise/chart-look.ts";
 import { MAX_RING_KM, type Ring } from "#ui/services/visualise/map-view.ts";
 import {
   CHARTS,
@@ -16,9 +17,11 @@ import {
   MAX_SPLITS,
   METRIC_NAMES,
   METRICS,
+  type Metric,
   type MetricKind,
   type Visualisation,
 } from "#ui/services/visualise/visualisation.ts";
+import { formStyles } from "./visualisation-form-styles.ts";
 
 const PATHS = {
   line: svg`<path d="M3.5 17 9 10.5l4 3.5 7.5-8.5"/>`,
@@ -27,6 +30,7 @@ const PATHS = {
   pie: svg`<circle cx="12" cy="12" r="8.5"/><circle cx="12" cy="12" r="3.5"/><path d="M12 3.5v5M15 14l4 3"/>`,
   table: svg`<rect x="3.5" y="5" width="17" height="14" rx="1.5"/><path d="M3.5 10h17M3.5 14.5h17M10 5v14"/>`,
   number: svg`<path d="M6 8.5 9 6v12M13.5 8.5C14 7 15 6 16.5 6c4 0 3.6 4.5 1 7L13.5 18h6"/>`,
+  gauge: svg`<path d="M3.5 17a8.500 8.500 0 0 1 17 0M12 17l4-5.500"/>`,
   heat: svg`<path d="M4 4h5v5H4ZM15 4h5v5h-5ZM9.5 9.5h5v5h-5ZM4 15h5v5H4ZM15 15h5v5h-5Z"/>`,
   map: svg`<circle cx="12" cy="12" r="8.5"/><path d="M3.5 12h17M12 3.5c5 5 5 12 0 17M12 3.5c-5 5-5 12 0 17"/>`,
 } as const;
@@ -36,6 +40,12 @@ function chartIcon(chart: Chart): TemplateResult {
   return html`<svg viewBox="0 0 24 24" aria-hidden="true">${PATHS[chart]}</svg>`;
 }
 
+const FORMULA_EXAMPLES = [
+  "count(log.level:error) / count() * 100",
+  "count() - offset(count(), 1w)",
+  "moving_average(count(), 5)",
+] as const;
+
 const CHART_NAMES: Readonly<Record<Chart, string>> = {
   line: msg("Lines"),
   area: msg("Area"),
@@ -43,6 +53,7 @@ const CHART_NAMES: Readonly<Record<Chart, string>> = {
   pie: msg("Donut"),
   table: msg("Table"),
   number: msg("Number"),
+  gauge: msg("Gauge"),
   heat: msg("Heat map"),
   map: msg("Map"),
 };
@@ -52,6 +63,14 @@ const GROUPINGS: readonly (readonly [Grouping["kind"], string])[] = [
   ["steps", msg("Histogram of a number")],
   ["none", msg("Nothing")],
 ];
+const UNIT_NAMES: Readonly<Record<Unit, string>> = {
+  "": msg("Number"),
+  bytes: msg("Bytes"),
+  ms: msg("Milliseconds"),
+  seconds: msg("Seconds"),
+  percent: msg("Percent"),
+  share: msg("Share of 1, in percent"),
+};
 const POINTS = /^geo_point$/;
 const NUMBERS = /^(long|integer|short|byte|double|float|half_float|scaled_float)$/;
 
@@ -63,76 +82,7 @@ export class VisualisationForm extends LitElement {
   /** What there was before a map. */
   #groups: Grouping = DEFAULT_VISUALISATION.by;
 
-  static override styles = [
-    controls,
-    css`
-      :host {
-        display: block;
-      }
-      fieldset {
-        display: grid;
-        gap: 8px;
-        margin: 0;
-        padding: 14px 16px;
-        border: 0;
-        border-bottom: 1px solid var(--line);
-      }
-      legend {
-        float: left;
-        padding: 0;
-        color: var(--ink-muted);
-        font-size: var(--text-small);
-        font-weight: 600;
-      }
-      label {
-        display: grid;
-        gap: 3px;
-        color: var(--ink-muted);
-        font-size: var(--text-small);
-      }
-      select,
-      input {
-        width: 100%;
-        font-size: var(--text);
-      }
-      .charts {
-        display: grid;
-        grid-template-columns: repeat(4, 1fr);
-        gap: 6px;
-      }
-      .charts button {
-        flex-direction: column;
-        gap: 2px;
-        height: 54px;
-        padding: 0;
-        font-size: 0.6875rem;
-      }
-      .charts svg {
-        width: 20px;
-        height: 20px;
-      }
-      .check {
-        display: flex;
-        align-items: center;
-        gap: 6px;
-        min-height: 24px;
-      }
-      .check input {
-        width: 16px;
-        height: 16px;
-      }
-      .halves {
-        display: grid;
-        grid-template-columns: 1fr 1fr;
-        gap: 8px;
-      }
-      .pair {
-        display: grid;
-        grid-template-columns: minmax(0, 1fr) 5rem;
-        gap: 8px;
-      }
-    `,
-  ];
+  static override styles = [controls, formStyles];
 
   override render(): TemplateResult {
     const { chart } = this.shown;
@@ -144,7 +94,8 @@ export class VisualisationForm extends LitElement {
         )}</div>
       </fieldset>
       ${this.#metric()}
-      ${chart === "number" ? nothing : chart === "map" ? html`${this.#places()}${this.#ring()}` : html`${this.#grouping()}${chart === "pie" && isCutByGroups(this.shown) ? nothing : this.#split()}`}
+      ${chart === "number" || chart === "gauge" ? nothing : chart === "map" ? html`${this.#places()}${this.#ring()}` : html`${this.#grouping()}${chart === "pie" && isCutByGroups(this.shown) ? nothing : this.#split()}`}
+      ${chart === "map" ? nothing : this.#look(this.shown.look)}
       <datalist id="numbers">${this.#options(NUMBERS)}</datalist><datalist id="fields">${this.#options(/./)}</datalist><datalist id="points">${this.#options(POINTS)}</datalist>`;
   }
 
@@ -152,10 +103,30 @@ export class VisualisationForm extends LitElement {
     const { metric } = this.shown;
     const isAny = metric.kind === "unique";
     return html`<fieldset><legend>${msg("Measure")}</legend>
-      <select aria-label=${msg("Measure")} @change=${(event: Event) => this.#fire({ metric: { ...metric, kind: textIn(event) as MetricKind } })}>
+      <select aria-label=${msg("Measure")} @change=${(event: Event) => this.#fire({ metric: measuredAs(metric, textIn(event) as MetricKind) })}>
         ${METRICS.map((kind) => html`<option value=${kind} ?selected=${kind === metric.kind}>${METRIC_NAMES[kind]}</option>`)}
       </select>
-      ${metric.kind === "count" ? nothing : this.#fieldInput(msg("of the field"), metric.field, isAny ? "fields" : "numbers", (field) => this.#fire({ metric: { ...metric, field } }))}
+      ${metric.kind === "formula" ? this.#formula(metric.field) : metric.kind === "count" ? nothing : this.#fieldInput(msg("of the field"), metric.field, isAny ? "fields" : "numbers", (field) => this.#fire({ metric: { ...metric, field } }))}
+    </fieldset>`;
+  }
+
+  #formula(text: string): TemplateResult {
+    return html`<label>${msg("Formula")}<textarea class="mono" rows="3" spellcheck="false" maxlength="500" .value=${text} @keydown=${applyByEnter} @change=${(event: Event) => this.#fire({ metric: { kind: "formula", field: textIn(event).trim() } })}></textarea></label>
+      <details><summary>${msg("Examples and functions")}</summary>
+        <ul class="mono">${FORMULA_EXAMPLES.map((example) => html`<li><button type="button" class="plain small" @click=${() => this.#fire({ metric: { kind: "formula", field: example } })}>${example}</button></li>`)}</ul>
+        <p>${msg("Measures: count(query), and sum, avg, min, max, unique, p50, p95, p99 of (field) or (field, query).")}</p>
+        <p>${msg("Of a series: moving_average(x, steps), derivative(x), cumulative(x). offset(x, 1w) is x a week before.")}</p></details>`;
+  }
+
+  #look(look: ChartLook): TemplateResult {
+    const set = (change: Partial<ChartLook>): void => this.#fire({ look: { ...look, ...change } });
+    const { chart } = this.shown;
+    const hasScale = chart === "line" || chart === "area" || chart === "bar";
+    const limits = (event: Event): void => set({ limits: readLimits(textIn(event)) });
+    return html`<fieldset><legend>${msg("Numbers")}</legend>
+      <label>${msg("Unit")}<select @change=${(event: Event) => set({ unit: textIn(event) as Unit })}>${UNITS.map((unit) => html`<option value=${unit} ?selected=${unit === look.unit}>${UNIT_NAMES[unit]}</option>`)}</select></label>
+      ${chart === "pie" || chart === "table" || chart === "heat" ? nothing : html`<label>${msg("Limits: warning, error")}<input class="mono" autocomplete="off" placeholder="500, 1000" .value=${look.limits.join(", ")} @change=${limits} /></label>`}
+      ${hasScale ? html`<label class="check"><input type="checkbox" .checked=${look.isLog} @change=${() => set({ isLog: !look.isLog })} />${msg("Logarithmic scale")}</label>` : nothing}
     </fieldset>`;
   }
 
@@ -266,6 +237,21 @@ function acceptNumber(event: Event, before: number, set: (value: number) => void
   const input = event.currentTarget as HTMLInputElement;
   if (input.checkValidity() && Number.isFinite(input.valueAsNumber)) set(input.valueAsNumber);
   else input.value = String(before);
+}
+
+/** Returns a metric of another kind; a field is kept where there is one. */
+function measuredAs({ kind: before, field }: Metric, kind: MetricKind): Metric {
+  if (kind === "count") return { kind, field: "" };
+  if (kind === "formula" && before !== "formula")
+    return { kind, field: before === "count" ? "" : `${before}(${field})` };
+  return { kind, field: before === "formula" ? "" : field };
+}
+
+/** Enter applies a text of several lines, as it does in fields of one; with Shift it begins a line. */
+function applyByEnter(event: KeyboardEvent): void {
+  if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+  event.preventDefault();
+  event.currentTarget?.dispatchEvent(new Event("change"));
 }
 
 function textIn(event: Event): string {

@@ -28,9 +28,11 @@ import {
 } from "#ui/services/search/time-range.ts";
 import { formatMoment } from "#ui/services/text/format.ts";
 import { type ChartPick, pickClause } from "#ui/services/visualise/chart-picks.ts";
+import { parseFormula } from "#ui/services/visualise/formula.ts";
+import { formulaRequest, isFault, offsetsOf, readFormula } from "#ui/services/visualise/formula-series.ts";
 import { fitView, type MapView, precisionOf, WORLD } from "#ui/services/visualise/map-view.ts";
 import { type PlaceData, readPlaces } from "#ui/services/visualise/places.ts";
-import { joinedQuery, visualisationRequest } from "#ui/services/visualise/request.ts";
+import { joinedQuery, type Surroundings, visualisationRequest } from "#ui/services/visualise/request.ts";
 import { type ChartData, readSeries, type VisualisationAnswer } from "#ui/services/visualise/series.ts";
 import {
   DEFAULT_VISUALISATION,
@@ -149,14 +151,19 @@ export class VisualisationPanel extends LitElement {
       ${this._staleMs === undefined ? nothing : html`<p class="stale" role="status">${msg(str`As of ${formatMoment(this._staleMs)}`)}</p>`}${this.#chart()}`;
   }
 
+  /** Returns a PNG of the chart; undefined where nothing is drawn. */
+  async picture(title: string): Promise<Blob | undefined> {
+    return this.renderRoot.querySelector("tr-chart")?.picture(title);
+  }
+
   #chart(): TemplateResult {
-    const { chart, metric, view, ring } = this._view;
+    const { chart, metric, view, ring, look } = this._view;
     const data = this._data;
     const state = this._isLoading && data !== undefined ? "loading" : "";
     const label = metricName(metric);
     if (chart === "map" && !this.isTable && data !== undefined && "places" in data)
       return html`<tr-world-map class=${state} .data=${data} .view=${view ?? this._mapView} .ring=${ring} .metric=${metric} .label=${label} aria-busy=${this._isLoading} @tr-view=${this.#onView}></tr-world-map>`;
-    return html`<tr-chart class=${state} .data=${data} .chart=${this.isTable || chart === "map" ? "table" : chart} .label=${label} .crosshairMs=${this.crosshairMs} aria-busy=${this._isLoading}
+    return html`<tr-chart class=${state} .data=${data} .chart=${this.isTable || chart === "map" ? "table" : chart} .label=${label} .look=${look} .crosshairMs=${this.crosshairMs} aria-busy=${this._isLoading}
       @tr-pick=${this.#onPick} @tr-zoom=${({ detail }: CustomEvent<ResolvedRange>) => this.#narrow({ range: detail })}></tr-chart>`;
   }
 
@@ -225,7 +232,9 @@ export class VisualisationPanel extends LitElement {
     const interval = chooseInterval(range, shown.chart === "heat" ? MAX_HEAT_TIMES : MAX_TIMES);
     const timeZone = isUtc ? "UTC" : Intl.DateTimeFormat().resolvedOptions().timeZone;
     const asked = { ...drawnPart(shown), view: shown.view ?? this._mapView };
-    const request = visualisationRequest(asked, { range, interval, timeZone, filter });
+    const around = { range, interval, timeZone, filter };
+    if (shown.metric.kind === "formula") return this.#askFormula(asked, around, signal);
+    const request = visualisationRequest(asked, around);
     const response = await this.#client.search(shown.index, request, signal);
     const answer = response as unknown as VisualisationAnswer;
     const name = metricName(shown.metric);
@@ -236,6 +245,25 @@ export class VisualisationPanel extends LitElement {
     this._mapView = fitView(data.bounds);
     if (precisionOf(this._mapView) === precisionOf(WORLD)) return { request, response, data };
     return this.#ask(shown, signal);
+  }
+
+  /** One search for each offset of the formula's measures, at once. */
+  async #askFormula(shown: Visualisation, around: Surroundings, signal: AbortSignal): Promise<LoadedDetail> {
+    const formula = parseFormula(shown.metric.field);
+    if (isFault(formula)) throw new HubError(400, "formula", formula.fault, "");
+    const asked = offsetsOf(formula).map((offsetMs) => ({
+      offsetMs,
+      request: formulaRequest(shown, formula, around, offsetMs),
+    }));
+    const responses = await Promise.all(
+      asked.map(({ request }) => this.#client.search(shown.index, request, signal)),
+    );
+    const answers = new Map(
+      asked.map(({ offsetMs }, at) => [offsetMs, responses[at] as unknown as VisualisationAnswer]),
+    );
+    const data = readFormula(shown, answers, metricName(shown.metric), this.isUtc);
+    const failed = responses.find((response) => shardFailureOf(response) !== undefined);
+    return { request: asked[0]!.request, response: failed ?? responses[0]!, data };
   }
 }
 

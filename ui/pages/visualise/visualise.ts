@@ -30,6 +30,7 @@ import { addClause } from "#ui/services/visualise/chart-picks.ts";
 import type { MapView } from "#ui/services/visualise/map-view.ts";
 import { toCsv } from "#ui/services/visualise/series.ts";
 import {
+  type Chart,
   metricName,
   readVisualisation,
   type Visualisation,
@@ -39,6 +40,9 @@ import { type FoundDetail, NewestLines, newestView } from "./newest-lines.ts";
 import type { LoadedDetail, NarrowDetail } from "./visualisation-panel.ts";
 import "./visualisation-panel.ts";
 import { visualiseStyles } from "./visualise-styles.ts";
+
+/** Charts that aren't drawn, or by a component of their own. */
+const UNDRAWN: ReadonlySet<Chart> = new Set(["table", "number", "map"]);
 
 type Time = Pick<DiscoverState, "range" | "refreshSeconds" | "isUtc">;
 
@@ -144,21 +148,25 @@ export class VisualisePage extends LitElement {
       }}>${icon("braces")}${msg("Request")}</button>
       <a class="button small" href="#/console?${link}">${icon("terminal")}${msg("Console")}</a>
       <button class="small" ?disabled=${loaded === undefined} @click=${() => loaded && saveFile("visualisation.csv", "text/csv", [toCsv(loaded.data)])}>${icon("download")}${msg("CSV")}</button>
+      <button class="small" ?disabled=${loaded === undefined || this._isTable || UNDRAWN.has(this.#shown.chart)} @click=${() => void this.#savePicture()}>${icon("download")}${msg("PNG")}</button>
       <button class="small primary" @click=${() => void this.#save()}>${icon("save")}${msg("Save")}</button>
     </div>`;
   }
 
+  async #savePicture(): Promise<void> {
+    const title = this._saved?.title ?? metricName(this.#shown.metric);
+    try {
+      const picture = await this.renderRoot.querySelector("tr-visualisation-panel")?.picture(title);
+      if (picture !== undefined) saveFile("visualisation.png", "image/png", [picture]);
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
   #go(shown: Partial<Visualisation>, time: Partial<Time>, replaces = false): void {
     const parameters = writeVisualisation({ ...this.#shown, ...shown });
-    const state = {
-      ...DEFAULT_STATE,
-      ...this.#time,
-      ...time,
-      query: "",
-      index: DEFAULT_STATE.index,
-      filters: [],
-      columns: [],
-    };
+    const { range, refreshSeconds, isUtc } = { ...this.#time, ...time };
+    const state = { ...DEFAULT_STATE, range, refreshSeconds, isUtc };
     for (const [key, value] of writeState(state)) parameters.set(key, value);
     const id = this.parameters.get("id");
     if (id !== null) parameters.set("id", id);

@@ -63,7 +63,7 @@ export function applyLooks(): void {
 }
 
 /** Returns a reader of custom properties as colours a canvas knows. */
-export function colourReader(element: HTMLElement): (property: string) => string {
+export function colourReader(element: HTMLElement | SVGElement): (property: string) => string {
   return (property) => {
     element.style.color = `var(${property})`;
     const colour = getComputedStyle(element).color;

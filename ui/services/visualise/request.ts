@@ -3,9 +3,10 @@
 import type { Interval } from "#ui/services/search/interval.ts";
 import { buildQuery, TIME_FIELD } from "#ui/services/search/search-request.ts";
 import type { ResolvedRange } from "#ui/services/search/time-range.ts";
+import type { Measure } from "./formula.ts";
 import { WORLD } from "./map-view.ts";
 import { placesRequest } from "./places.ts";
-import { isAdditive, type Metric, type Split, type Visualisation } from "./visualisation.ts";
+import { isAdditive, MAX_GROUPS, type Metric, type Split, type Visualisation } from "./visualisation.ts";
 
 type Body = Readonly<Record<string, unknown>>;
 
@@ -24,22 +25,24 @@ export interface Surroundings {
   readonly timeZone: string;
   /** A further query that must match: a dashboard's. */
   readonly filter: string;
+  /** The range lies this long before the one that is shown, ms; steps of time must begin as long before theirs. */
+  readonly offsetMs?: number;
 }
 
 /**
  * Returns the body. Groups are `by`, splits `split`, the metric `metric`. Times and steps are within the splits, so that
  * the most frequent values of the whole range are taken; values of a field are outside, so that each has its splits.
  * Lines without the field are `by_missing` and `split_missing`. Where a metric adds up, groups are asked for beside the
- * splits too: what the splits leave of them are the further values.
+ * splits too: what the splits leave of them are the further values. A formula gives what it measures itself.
  */
-export function visualisationRequest(shown: Visualisation, around: Surroundings): Body {
+export function visualisationRequest(shown: Visualisation, around: Surroundings, measures?: Body): Body {
   const { metric, by, split } = shown;
   const joined = joinedQuery(shown, around.filter);
-  const measured = metricAggregation(metric);
+  const measured = measures === undefined ? metricAggregation(metric) : orNothing(measures);
   const hits = { size: 0, query: buildQuery({ query: joined, filters: [] }, around.range) };
   if (by.kind === "places")
     return { ...hits, aggs: placesRequest(by.field, shown.view ?? WORLD, shown.ring, measured) };
-  const splitting = split === undefined ? undefined : termsOf(split, metric);
+  const splitting = split === undefined ? undefined : termsOf(widened(split, around), metric);
   const grouping = groupingOf(shown, around);
   const isOutside = by.kind === "terms";
   const outer = isOutside ? { name: "by", body: grouping } : { name: "split", body: splitting };
@@ -48,6 +51,11 @@ export function visualisationRequest(shown: Visualisation, around: Surroundings)
   const hasRest = !isOutside && splitting !== undefined && isAdditive(metric);
   const whole = hasRest ? nest(inner, measured, measured) : undefined;
   return { ...hits, ...(aggs && { aggs: { ...whole, ...aggs } }) };
+}
+
+/** A formula of numbers of lines alone asks for nothing in a bucket. */
+function orNothing(measures: Body): Body | undefined {
+  return Object.keys(measures).length === 0 ? undefined : measures;
 }
 
 /** Returns the query of a visualisation together with a further one that must match. */
@@ -73,9 +81,10 @@ function nest({ name, body }: Level, inside: Body | undefined, measured: Body | 
 
 function groupingOf({ by, metric }: Visualisation, around: Surroundings): Body | undefined {
   if (by.kind === "none" || by.kind === "places") return undefined;
-  if (by.kind === "terms") return termsOf(by, metric);
+  if (by.kind === "terms") return termsOf(widened(by, around), metric);
   if (by.kind === "steps") return { histogram: { field: by.field, interval: by.interval, min_doc_count: 0 } };
-  const { range, interval, timeZone } = around;
+  const { range, interval, timeZone, offsetMs = 0 } = around;
+  const shiftMs = offsetMs % interval.ms;
   return {
     date_histogram: {
       field: TIME_FIELD,
@@ -83,13 +92,23 @@ function groupingOf({ by, metric }: Visualisation, around: Surroundings): Body |
       min_doc_count: 0,
       extended_bounds: { min: range.fromMs, max: range.toMs - 1 },
       time_zone: timeZone,
+      ...(shiftMs > 0 && { offset: `-${shiftMs}ms` }),
     },
   };
 }
 
+/** Other times have other values in front: those that are shown are among more of them. */
+function widened<T extends Split>(split: T, { offsetMs = 0 }: Surroundings): T {
+  return offsetMs > 0 ? { ...split, size: MAX_GROUPS } : split;
+}
+
 function termsOf({ field, size }: Split, metric: Metric): Body {
   return {
-    terms: { field, size, ...(metric.kind !== "count" && { order: { [orderKey(metric)]: "desc" } }) },
+    terms: {
+      field,
+      size,
+      ...(metric.kind !== "count" && metric.kind !== "formula" && { order: { [orderKey(metric)]: "desc" } }),
+    },
   };
 }
 
@@ -98,8 +117,16 @@ function orderKey({ kind }: Metric): string {
 }
 
 function metricAggregation({ kind, field }: Metric): Body | undefined {
+  if (kind === "formula") return undefined;
+  const metric = measureAggregation({ kind, field });
+  return metric && { metric };
+}
+
+/** Returns the aggregation of a measure; undefined for the number of lines, which each bucket has. */
+export function measureAggregation({ kind, field }: Pick<Measure, "kind" | "field">): Body | undefined {
   if (kind === "count") return undefined;
   const percent = PERCENTS[kind];
-  if (percent !== undefined) return { metric: { percentiles: { field, percents: [percent] } } };
-  return { metric: { [AGGREGATIONS[kind]!]: { field } } };
+  return percent === undefined
+    ? { [AGGREGATIONS[kind]!]: { field } }
+    : { percentiles: { field, percents: [percent] } };
 }

@@ -63,19 +63,22 @@ export interface VisualisationAnswer {
   readonly aggregations?: Omit<BucketAnswer, "key" | "doc_count">;
 }
 
+/** What is measured of a bucket; undefined where there is nothing to measure. */
+export type ReadBucket = (bucket: BucketAnswer) => number | undefined;
+
 /** Returns the numbers of an answer to `visualisationRequest`; `name` is the only series' name without a split. */
 export function readSeries(
   shown: Visualisation,
   answer: VisualisationAnswer,
   name: string,
   isUtc: boolean,
+  read: ReadBucket = (bucket) => measure(bucket, shown.metric.kind === "count"),
 ): ChartData {
   const { by, metric } = shown;
-  const isCount = metric.kind === "count";
   const whole: BucketAnswer = { ...answer.aggregations, key: name, doc_count: totalOf(answer) };
   const table = new NumberTable(
     by.kind === "time" ? ({ key }) => timeLabel(Number(key), isUtc) : nameOf,
-    isCount,
+    read,
   );
   const groupsOf = (bucket: BucketAnswer): Found[] =>
     by.kind === "none" ? [{ part: "value", bucket: renamed(bucket, name) }] : partsOf(bucket, "by");
@@ -89,7 +92,7 @@ export function readSeries(
   // Values of a field have their own numbers around those of their splits, times beside them.
   if (isSum && shown.split !== undefined) for (const group of groupsOf(whole)) table.putRest(group);
   const isOrdered = by.kind === "time" || by.kind === "steps";
-  const total = measure(whole, isCount);
+  const total = read(whole);
   return { isTime: by.kind === "time", isUtc, isAdditive: isSum, ...table.read(isOrdered), total };
 }
 
@@ -125,27 +128,27 @@ const SMALLEST_REST = 1e-9;
 /** Cells by group and series, in the order they came. */
 class NumberTable {
   readonly #label: (bucket: BucketAnswer) => string;
-  readonly #isCount: boolean;
+  readonly #read: ReadBucket;
   readonly #groups = new Map<number | string, Group>();
   readonly #series = new Map<
     string,
     Pick<Series, "value" | "part"> & { readonly values: Map<number | string, number | undefined> }
   >();
 
-  constructor(label: (bucket: BucketAnswer) => string, isCount: boolean) {
+  constructor(label: (bucket: BucketAnswer) => string, read: ReadBucket) {
     this.#label = label;
-    this.#isCount = isCount;
+    this.#read = read;
   }
 
   /** `inner`: the one of both that lies within the other. */
   put(group: Found, { part, bucket }: Found, inner: BucketAnswer): void {
-    this.#put(this.#group(group), nameOf(bucket), part, keyText(bucket), measure(inner, this.#isCount));
+    this.#put(this.#group(group), nameOf(bucket), part, keyText(bucket), this.#read(inner));
   }
 
   /** Puts what the series leave of a group's own number. */
   putRest(group: Found): void {
     const { key } = group.bucket;
-    const whole = measure(group.bucket, this.#isCount);
+    const whole = this.#read(group.bucket);
     if (whole === undefined) return;
     let rest = whole;
     for (const { values } of this.#series.values()) rest -= values.get(key) ?? 0;
@@ -232,24 +235,6 @@ export function toCsv({ groups, series }: ChartData): string {
     ...series.map(({ values }) => String(values[at] ?? "")),
   ]);
   return [head, ...rows].map(csvLine).join("");
-}
-
-/**
- * Returns about `count` round numbers that cover 0 (or `min` below it) to `max`; the last one is ≥ max. `minStep` is 1
- * where there is nothing between whole numbers.
- */
-export function niceTicks(min: number, max: number, count: number, minStep = 0): number[] {
-  const low = Math.min(0, min);
-  const high = Math.max(max, low + Number.EPSILON, low === 0 && max <= 0 ? 1 : max);
-  const rough = (high - low) / Math.max(1, count);
-  const power = 10 ** Math.floor(Math.log10(rough));
-  const round = [1, 2, 2.5, 5, 10].map((factor) => factor * power).find((one) => one >= rough)!;
-  const step = Math.max(minStep, minStep === 1 ? Math.ceil(round) : round);
-  const first = Math.floor(low / step);
-  const last = Math.ceil(high / step - 1e-9);
-  return Array.from({ length: last - first + 1 }, (_, index) =>
-    Number(((first + index) * step).toPrecision(12)),
-  );
 }
 
 /** Returns numbers of groups to label, so that each label has `width` px of `total`. */

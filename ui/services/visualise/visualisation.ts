@@ -1,19 +1,33 @@
 /**
  * What a visualisation shows, and how the address writes it: `chart=bar&metric=avg:FIELD&by=terms:10:FIELD&split=5:FIELD`,
+ * with a formula `metric=formula:TEXT`,
  * for a map `chart=map&by=places:FIELD&view=ZOOM:LAT:LON&ring=KM:LAT:LON`.
  */
 
 import { msg, str } from "@lit/localize";
 import { DEFAULT_INDEX } from "#ui/services/search/discover-state.ts";
+import { type ChartLook, DEFAULT_LOOK, readLook, writeLook } from "./chart-look.ts";
+import { type Formula, type FormulaFault, parseFormula } from "./formula.ts";
 import { type MapView, type Ring, readMapView, readRing, writeMapView, writeRing } from "./map-view.ts";
 
-export const CHARTS = ["line", "area", "bar", "pie", "table", "number", "heat", "map"] as const;
+export const CHARTS = ["line", "area", "bar", "pie", "table", "number", "gauge", "heat", "map"] as const;
 export type Chart = (typeof CHARTS)[number];
 
-export const METRICS = ["count", "avg", "sum", "min", "max", "unique", "p50", "p95", "p99"] as const;
+export const METRICS = [
+  "count",
+  "avg",
+  "sum",
+  "min",
+  "max",
+  "unique",
+  "p50",
+  "p95",
+  "p99",
+  "formula",
+] as const;
 export type MetricKind = (typeof METRICS)[number];
 
-/** Number of a group; its field is "" with `count`. */
+/** Number of a group; its field is "" with `count`, the text with `formula`. */
 export interface Metric {
   readonly kind: MetricKind;
   readonly field: string;
@@ -44,6 +58,7 @@ export interface Visualisation {
   readonly view: MapView | undefined;
   /** Of a map. */
   readonly ring: Ring | undefined;
+  readonly look: ChartLook;
 }
 
 /** Values a split or a grouping may have: more can't be told apart. */
@@ -59,6 +74,7 @@ export const DEFAULT_VISUALISATION: Visualisation = {
   split: undefined,
   view: undefined,
   ring: undefined,
+  look: DEFAULT_LOOK,
 };
 
 /** Returns the visualisation an address stands for; what it doesn't say, or says wrongly, is the default. */
@@ -73,13 +89,14 @@ export function readVisualisation(parameters: URLSearchParams): Visualisation {
     split: readSplit(parameters.get("split") ?? ""),
     view: isMap(chart) ? readMapView(parameters.get("view") ?? "") : undefined,
     ring: isMap(chart) ? readRing(parameters.get("ring") ?? "") : undefined,
+    look: readLook(parameters),
   };
 }
 
 /** Returns the parameters of a visualisation, defaults left out. */
 export function writeVisualisation(shown: Visualisation): URLSearchParams {
   const parameters = new URLSearchParams();
-  const { chart, index, query, metric, by, split, view, ring } = shown;
+  const { chart, index, query, metric, by, split, view, ring, look } = shown;
   if (query !== "") parameters.set("q", query);
   if (index !== DEFAULT_INDEX) parameters.set("index", index);
   if (chart !== DEFAULT_VISUALISATION.chart) parameters.set("chart", chart);
@@ -91,6 +108,7 @@ export function writeVisualisation(shown: Visualisation): URLSearchParams {
   if (split !== undefined) parameters.set("split", `${split.size}:${split.field}`);
   if (view !== undefined) parameters.set("view", writeMapView(view));
   if (ring !== undefined) parameters.set("ring", writeRing(ring));
+  writeLook(look, parameters);
   return parameters;
 }
 
@@ -100,7 +118,7 @@ export function writeVisualisation(shown: Visualisation): URLSearchParams {
  */
 export function drawnPart(shown: Visualisation): Visualisation {
   const { chart, by, split } = shown;
-  if (chart === "number") return { ...shown, by: { kind: "none" }, split: undefined };
+  if (chart === "number" || chart === "gauge") return { ...shown, by: { kind: "none" }, split: undefined };
   if (chart !== "pie") return shown;
   return isCutByGroups(shown) || split === undefined
     ? { ...shown, by, split: undefined }
@@ -115,13 +133,26 @@ export function isCutByGroups({ by }: Visualisation): boolean {
 /** Returns what still has to be chosen before it can be shown, or undefined. */
 export function missingChoice(shown: Visualisation): string | undefined {
   const { chart, metric, by, split } = drawnPart(shown);
-  if (metric.kind !== "count" && metric.field === "") return msg("Choose the field to measure.");
+  if (metric.kind === "formula") {
+    const fault = formulaFault(metric.field);
+    if (fault !== undefined) return fault;
+    if (chart === "map") return msg("A map can't show a formula: choose another measure or another chart.");
+  } else if (metric.kind !== "count" && metric.field === "") return msg("Choose the field to measure.");
   if (chart === "pie" && !isAdditive(metric))
     return msg("A donut shows parts of a whole: choose the number of lines, a sum, or another chart.");
   if (by.kind === "places" && by.field === "") return msg("Choose the field of places.");
   if ((by.kind === "terms" || by.kind === "steps") && by.field === "")
     return msg("Choose the field to group by.");
   return split !== undefined && split.field === "" ? msg("Choose the field to split by.") : undefined;
+}
+
+/** Returns what is wrong with a formula, and where. */
+function formulaFault(text: string): string | undefined {
+  if (text.trim() === "") return msg("Write a formula, such as count(log.level:error) / count().");
+  const formula: Formula | FormulaFault = parseFormula(text);
+  return "fault" in formula
+    ? msg(str`${formula.fault} Character ${formula.column} of the formula.`)
+    : undefined;
 }
 
 /** Returns true where the numbers of groups may be added: an average of averages says nothing. */
@@ -131,6 +162,7 @@ export function isAdditive({ kind }: Metric): boolean {
 
 /** Returns the metric in words: `Average of http.response.body.bytes`. */
 export function metricName({ kind, field }: Metric): string {
+  if (kind === "formula") return field === "" ? METRIC_NAMES.formula : field;
   return kind === "count" ? METRIC_NAMES.count : msg(str`${METRIC_NAMES[kind]} of ${field}`);
 }
 
@@ -144,6 +176,7 @@ export const METRIC_NAMES: Readonly<Record<MetricKind, string>> = {
   p50: msg("Median"),
   p95: msg("95th percentile"),
   p99: msg("99th percentile"),
+  formula: msg("Formula"),
 };
 
 function isChart(text: string | null): text is Chart {

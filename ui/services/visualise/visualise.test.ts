@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { niceTicks } from "./nice-ticks.ts";
 import { visualisationRequest } from "./request.ts";
-import { groupSums, groupTops, labelledGroups, niceTicks, readSeries, shorten, toCsv } from "./series.ts";
+import { groupSums, groupTops, labelledGroups, readSeries, shorten, toCsv } from "./series.ts";
 import {
   DEFAULT_VISUALISATION,
   drawnPart,

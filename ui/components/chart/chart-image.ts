@@ -1,0 +1,109 @@
+/** A chart as a picture in a file: its title, what is drawn, and its legend. */
+
+import { colourReader } from "#ui/services/browser/theme.ts";
+import { xmlText } from "#ui/services/text/xml-text.ts";
+
+/** What style sheets set of an SVG's elements. */
+const DRAWN = [
+  "fill",
+  "fill-opacity",
+  "stroke",
+  "stroke-width",
+  "stroke-dasharray",
+  "font-family",
+  "font-size",
+  "font-weight",
+] as const;
+/** Pixels for each of the page's: as sharp as sharp screens. */
+const SCALE = 2;
+const TITLE_PX = 30;
+const LEGEND_ROW_PX = 20;
+const KEY_PX = 10;
+const MARGIN_PX = 10;
+
+export interface LegendItem {
+  readonly text: string;
+  /** As CSS writes it. */
+  readonly colour: string;
+}
+
+/** Returns a PNG in the colours of the theme. Throws where the browser can't draw it. */
+export async function chartImage(
+  chart: SVGSVGElement,
+  title: string,
+  legend: readonly LegendItem[],
+): Promise<Blob> {
+  const { width, height } = chart.viewBox.baseVal;
+  const image = new Image();
+  image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(styledText(chart))}`;
+  await image.decode();
+  const canvas = document.createElement("canvas");
+  const context = canvas.getContext("2d")!;
+  const { fontFamily } = getComputedStyle(chart);
+  const small = `12px ${fontFamily}`;
+  context.font = small;
+  const rows = legendRows(legend, width, (text) => context.measureText(text).width);
+  const wholePx = TITLE_PX + height + rows.length * LEGEND_ROW_PX + MARGIN_PX;
+  canvas.width = width * SCALE;
+  canvas.height = wholePx * SCALE;
+  const colour = colourReader(chart);
+  context.scale(SCALE, SCALE);
+  context.fillStyle = colour("--surface");
+  context.fillRect(0, 0, width, wholePx);
+  context.drawImage(image, 0, TITLE_PX, width, height);
+  context.fillStyle = colour("--ink");
+  context.font = `600 14px ${fontFamily}`;
+  context.fillText(title, MARGIN_PX, 20, width - 2 * MARGIN_PX);
+  context.font = small;
+  for (const [row, items] of rows.entries())
+    for (const { leftPx, item } of items) {
+      const topPx = TITLE_PX + height + row * LEGEND_ROW_PX;
+      context.fillStyle = item.colour;
+      context.fillRect(leftPx, topPx + 4, KEY_PX, KEY_PX);
+      context.fillStyle = colour("--ink");
+      context.fillText(item.text, leftPx + KEY_PX + 5, topPx + 13);
+    }
+  return new Promise((resolve, reject) => {
+    const take = (blob: Blob | null): void =>
+      blob === null ? reject(new Error("the browser made no picture")) : resolve(blob);
+    canvas.toBlob(take, "image/png");
+  });
+}
+
+/** Returns a copy's text whose elements carry what style sheets give them: those aren't there in an image. */
+function styledText(chart: SVGSVGElement): string {
+  const copy = chart.cloneNode(true) as SVGSVGElement;
+  const copies = copy.querySelectorAll("*");
+  for (const [at, element] of [...chart.querySelectorAll("*")].entries()) {
+    const style = getComputedStyle(element);
+    for (const name of DRAWN) copies[at]!.setAttribute(name, style.getPropertyValue(name));
+  }
+  copy.setAttribute("xmlns", "http://www.w3.org/2000/svg");
+  // A label with a colour code of a terminal would make an image that can't be read.
+  return xmlText(new XMLSerializer().serializeToString(copy));
+}
+
+interface PlacedItem {
+  readonly leftPx: number;
+  readonly item: LegendItem;
+}
+
+/** Returns the legend's items in rows that fit the width. */
+function legendRows(
+  legend: readonly LegendItem[],
+  width: number,
+  measure: (text: string) => number,
+): PlacedItem[][] {
+  const rows: PlacedItem[][] = [];
+  let leftPx = Number.POSITIVE_INFINITY;
+  for (const item of legend) {
+    const itemPx = KEY_PX + 5 + measure(item.text) + 18;
+    if (leftPx + itemPx > width - MARGIN_PX) {
+      rows.push([]);
+      leftPx = MARGIN_PX;
+    }
+    rows.at(-1)!.push({ leftPx, item });
+    leftPx += itemPx;
+  }
+  return rows;
+}
