@@ -24,6 +24,7 @@ export class DashboardModel {
   /** True where somebody saved it after the changes here began. */
   isOutdated = false;
   visualisations: ReadonlyMap<string, SavedObject> = new Map();
+  searches: ReadonlyMap<string, SavedObject> = new Map();
   /** What variables may be, by field; what can't be learnt is missing. */
   values: ReadonlyMap<string, readonly string[]> = new Map();
   /** Fields a variable may have. */
@@ -67,15 +68,17 @@ export class DashboardModel {
   /** Loads it with the changes that this browser keeps of it. */
   async load(id: string): Promise<void> {
     try {
-      const [saved, visualisations] = await Promise.all([
+      const [saved, visualisations, searches] = await Promise.all([
         this.#store.get("dashboard", id),
         this.#store.list("visualisation"),
+        this.#store.list("search"),
       ]);
       this.saved = saved;
       const draft = readDraft(id);
       this.isOutdated = draft !== undefined && draft.revision !== saved.revision;
       this.#history = new EditHistory(draft?.dashboard ?? readDashboard(saved.attributes));
       this.visualisations = new Map(visualisations.map((one) => [one.id, one]));
+      this.searches = new Map(searches.map((one) => [one.id, one]));
       this.fault = undefined;
     } catch (error) {
       this.fault = toHubError(error);

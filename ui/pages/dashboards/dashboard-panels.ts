@@ -1,18 +1,20 @@
-/** A panel of a dashboard: its title, its tools, its visualisation. */
+/** A panel of a dashboard: its title, its tools, and its visualisation, its lines or its text. */
 
 import { msg, str } from "@lit/localize";
 import { html, nothing, type TemplateResult } from "lit";
 import { icon } from "#ui/components/style/icons.ts";
 import { formatRoute } from "#ui/services/browser/router.ts";
 import type { Panel } from "#ui/services/dashboards/dashboard.ts";
-import type { SavedObject } from "#ui/services/hub/saved-client.ts";
+import { parametersOf, type SavedObject } from "#ui/services/hub/saved-client.ts";
 import type { TimeRange } from "#ui/services/search/time-range.ts";
 import type { Visualisation } from "#ui/services/visualise/visualisation.ts";
 import "#ui/pages/visualise/visualisation-panel.ts";
+import "./lines-panel.ts";
+import "./text-panel.ts";
 
 export interface PanelState {
   readonly panel: Panel;
-  /** Undefined where the visualisation isn't there any more. */
+  /** Undefined where the visualisation or the search isn't there any more, and of a text. */
   readonly saved: SavedObject | undefined;
   readonly shown: Visualisation | undefined;
   readonly range: TimeRange;
@@ -26,25 +28,42 @@ export interface PanelState {
   readonly onTable: () => void;
   /** Returns the buttons that arrange it; undefined where nothing is arranged. */
   readonly tools: ((title: string) => readonly TemplateResult[]) | undefined;
+  readonly onText: (text: string) => void;
   readonly onTake: (kind: "move" | "resize", event: PointerEvent) => void;
 }
 
 /** Returns a panel. */
 export function panelView(state: PanelState): TemplateResult {
   const { panel, saved, shown, tools, isHeld, onTake } = state;
-  const title = saved?.title ?? msg("A deleted visualisation");
+  const title = panel.kind === "text" ? msg("Text") : (saved?.title ?? msg("A deleted visualisation"));
   const isArranged = tools !== undefined;
   const held = isHeld ? "held" : "";
   return html`<section class="panel w${panel.width} ${panel.height} ${held}" data-panel aria-label=${title}>
-    <header class=${isArranged ? "movable" : ""} @pointerdown=${(event: PointerEvent) => isArranged && onTake("move", event)}>
-      <h2>${saved === undefined || isArranged ? title : titleLink(saved, state)}</h2>
+    <header class=${isArranged ? "movable" : panel.kind === "text" ? "bare" : ""} @pointerdown=${(event: PointerEvent) => isArranged && onTake("move", event)}>
+      <h2 class=${panel.kind === "text" && !isArranged ? "hidden-text" : ""}>${saved === undefined || isArranged ? title : titleLink(saved, state)}</h2>
       ${isArranged ? tools(title) : shown === undefined ? nothing : readingTools(title, shown, state)}</header>
-    ${shown === undefined ? html`<p class="muted">${msg("It no longer exists.")}</p>` : html`<tr-visualisation-panel .shown=${shown} .range=${state.range} .filter=${state.filter} .round=${state.round} .isUtc=${state.isUtc} .isTable=${state.isTable}></tr-visualisation-panel>`}
+    ${contentView(state)}
     ${isArranged ? html`<span class="corner" aria-hidden="true" @pointerdown=${(event: PointerEvent) => onTake("resize", event)}></span>` : nothing}
   </section>`;
 }
 
-function titleLink({ id, title }: SavedObject, { range }: PanelState): TemplateResult {
+function contentView(state: PanelState): TemplateResult {
+  const { panel, saved, shown, range, filter, round, isUtc, isTable, tools, onText } = state;
+  if (panel.kind === "text")
+    return html`<tr-text-panel .text=${panel.text ?? ""} .isEditing=${tools !== undefined} @tr-text=${({ detail }: CustomEvent<string>) => onText(detail)}></tr-text-panel>`;
+  if (saved === undefined) return html`<p class="muted">${msg("It no longer exists.")}</p>`;
+  if (shown === undefined)
+    return html`<tr-lines-panel tabindex="0" role="region" aria-label=${msg(str`Lines of ${saved.title}`)} .parameters=${parametersOf(saved)} .range=${range} .filter=${filter} .round=${round} .isUtc=${isUtc}></tr-lines-panel>`;
+  return html`<tr-visualisation-panel .shown=${shown} .range=${range} .filter=${filter} .round=${round} .isUtc=${isUtc} .isTable=${isTable}></tr-visualisation-panel>`;
+}
+
+function titleLink(saved: SavedObject, { panel, range }: PanelState): TemplateResult {
+  const { id, title } = saved;
+  if (panel.kind === "search") {
+    const parameters = new URLSearchParams(parametersOf(saved));
+    for (const [name, value] of Object.entries(range)) parameters.set(name, value);
+    return html`<a href=${formatRoute({ page: "discover", parameters })} title=${msg("Open in Discover")}>${title}</a>`;
+  }
   const link = new URLSearchParams({ id, from: range.from, to: range.to });
   return html`<a href="#/visualise?${link}" title=${msg("Open in Visualise")}>${title}</a>`;
 }

@@ -115,6 +115,10 @@ export const dashboardStyles = css`
     min-height: 26px;
     margin-bottom: 4px;
   }
+  .panel header.bare {
+    min-height: 0;
+    margin: 0;
+  }
   .panel h2 {
     flex: 1 1 6rem;
     min-width: 0;

@@ -34,6 +34,7 @@ import {
   type Variable,
   widenPanel,
 } from "#ui/services/dashboards/dashboard.ts";
+import type { SavedObject } from "#ui/services/hub/saved-client.ts";
 import { absoluteRange, type TimeRange } from "#ui/services/search/time-range.ts";
 import { addClause } from "#ui/services/visualise/chart-picks.ts";
 import { DashboardModel } from "./dashboard-model.ts";
@@ -148,12 +149,12 @@ export class DashboardView extends LitElement {
   }
 
   #editor(): TemplateResult {
-    const { dashboard, visualisations, isSaving, isChanged } = this.#model;
+    const { dashboard, saved, isSaving, isChanged } = this.#model;
     const isFull = dashboard.panels.length >= MAX_PANELS;
     return html`<div class="editor" role="toolbar" aria-label=${msg("Edit")}>
-      <select aria-label=${msg("Add a visualisation")} ?disabled=${isFull} @change=${this.#add}>
+      <select aria-label=${msg("Add a visualisation")} ?disabled=${isFull || saved === undefined} @change=${this.#add}>
         <option value="">${isFull ? msg("No further panel fits") : msg("Add a visualisation …")}</option>
-        ${[...visualisations.values()].map(({ id, title }) => html`<option value=${id}>${title}</option>`)}
+        ${this.#choices()}
       </select>
       <a class="button" href="#/visualise">${icon("chart")}${msg("New visualisation")}</a>
       <button class="icon" aria-label=${msg("Undo")} title=${msg("Undo (u)")} ?disabled=${!this.#model.canUndo} @click=${() => this.#model.undo()}>${icon("undo")}</button>
@@ -197,11 +198,12 @@ export class DashboardView extends LitElement {
   }
 
   #panel(panel: Panel, at: number, key: string): TemplateResult {
-    const saved = this.#model.visualisations.get(panel.id);
+    const isSearch = panel.kind === "search";
+    const saved = (isSearch ? this.#model.searches : this.#model.visualisations).get(panel.id);
     return panelView({
       panel,
       saved,
-      shown: saved && this.#model.visualisation(saved),
+      shown: saved && !isSearch ? this.#model.visualisation(saved) : undefined,
       range: this.#range,
       filter: dashboardFilter(this.#look.query, this.#look.variables),
       round: this._round,
@@ -214,6 +216,10 @@ export class DashboardView extends LitElement {
         this._tables = tables;
       },
       tools: this.#look.isEditing ? (title) => this.#tools(title, at) : undefined,
+      onText: (text) => {
+        const panels = this.#model.dashboard.panels.map((one) => (one === panel ? { ...one, text } : one));
+        this.#model.arrange(panels);
+      },
       onTake: (kind, event) => this.#drag.take(kind, at, event),
     });
   }
@@ -253,9 +259,26 @@ export class DashboardView extends LitElement {
   #add(event: Event): void {
     const select = event.currentTarget as HTMLSelectElement;
     const { panels } = this.#model.dashboard;
-    if (select.value !== "")
-      this.#model.arrange([...panels, { id: select.value, width: 6, height: "middle" }]);
+    if (select.value !== "") this.#model.arrange([...panels, this.#newPanel(select.value)]);
     select.value = "";
+  }
+
+  /** What can be added: visualisations, then lines of searches, each after the name of its kind. */
+  #choices(): TemplateResult {
+    const { visualisations, searches } = this.#model;
+    const options = (kind: string, objects: ReadonlyMap<string, SavedObject>): TemplateResult[] =>
+      [...objects.values()].map(({ id, title }) => html`<option value="${kind}${id}">${title}</option>`);
+    return html`<option value="text:">${msg("A text")}</option>
+      <optgroup label=${msg("Visualisations")}>${options("", visualisations)}</optgroup>
+      ${searches.size === 0 ? nothing : html`<optgroup label=${msg("Lines of a saved search")}>${options("search:", searches)}</optgroup>`}`;
+  }
+
+  #newPanel(choice: string): Panel {
+    if (choice === "text:")
+      return { id: `text-${Date.now().toString(36)}`, width: 4, height: "low", kind: "text", text: "" };
+    if (choice.startsWith("search:"))
+      return { id: choice.slice("search:".length), width: 12, height: "middle", kind: "search" };
+    return { id: choice, width: 6, height: "middle" };
   }
 
   #again(): void {
@@ -284,7 +307,12 @@ export class DashboardView extends LitElement {
 
   #export(): void {
     const title = this.#model.saved?.title ?? "dashboard";
-    const text = exportDashboard(title, this.#current(), [...this.#model.visualisations.values()]);
+    const text = exportDashboard(
+      title,
+      this.#current(),
+      [...this.#model.visualisations.values()],
+      [...this.#model.searches.values()],
+    );
     saveFile(`${title.replaceAll(/[^\w-]+/g, "-").toLowerCase()}.json`, "application/json", [text]);
   }
 

@@ -174,12 +174,14 @@ export class DashboardsPage extends LitElement {
     if (file === undefined) return;
     try {
       if (file.size > MAX_FILE_BYTES) throw new Error(msg("The file is too large to be a dashboard."));
-      const { title, dashboard, visualisations } = importDashboard(await file.text());
+      const { title, dashboard, visualisations, searches = [] } = importDashboard(await file.text());
       const ids = new Map<string, string>();
-      for (const one of visualisations) {
-        const made = await this.#store.create("visualisation", one.title, { parameters: one.parameters });
-        ids.set(one.id, made.id);
-      }
+      const parts = [
+        ...visualisations.map((part) => ["visualisation", part] as const),
+        ...searches.map((part) => ["search", part] as const),
+      ];
+      for (const [type, { id, title: name, parameters }] of parts)
+        ids.set(id, (await this.#store.create(type, name, { parameters })).id);
       const { id } = await this.#store.create("dashboard", title, withIds(dashboard, ids));
       navigate({ page: "dashboards", parameters: new URLSearchParams({ id }) });
     } catch (error) {

@@ -45,6 +45,7 @@ export class IndicesPage extends LitElement {
   @state() accessor _sort: SortKey = "name";
   @state() accessor _isDescending = false;
   @state() accessor _hasHidden = false;
+  @state() accessor _hasGrowth = false;
 
   static override styles = [
     controls,
@@ -96,9 +97,11 @@ export class IndicesPage extends LitElement {
     if (this.parameters.get("view") === "retention") return html`<tr-retention></tr-retention>`;
     return html`<div class="page">
       <div class="title"><h1>${msg("Indices")}</h1><span class="space"></span>
+        <button aria-pressed=${this._hasGrowth} @click=${() => void this.#toggleGrowth()}>${icon("chart")}${msg("Growth")}</button>
         <a class="button" href="#/indices?view=retention">${icon("clock")}${msg("Retention")}</a>
         <button @click=${() => void this.#load()} title=${msg("Refresh (r)")}>${icon("refresh")}${msg("Refresh")}</button></div>
       ${this._fault === undefined ? nothing : errorView(this._fault)}
+      ${this._hasGrowth && this._rows !== undefined ? html`<tr-growth-panel .rows=${this._rows.filter(({ name }) => this._hasHidden || !name.startsWith("."))}></tr-growth-panel>` : nothing}
       ${this._rows === undefined ? nothing : this.#list(this._rows)}
     </div>`;
   }
@@ -141,6 +144,12 @@ export class IndicesPage extends LitElement {
     const order = this._isDescending ? "descending" : "ascending";
     return html`<th scope="col" role="columnheader" class=${isNumber ? "number" : ""} aria-sort=${this._sort === key ? order : "none"}>
       <button @click=${() => this.#sortBy(key)}>${title}</button></th>`;
+  }
+
+  /** Charts are loaded when they are asked for. */
+  async #toggleGrowth(): Promise<void> {
+    if (!this._hasGrowth) await import("./growth-panel.ts");
+    this._hasGrowth = !this._hasGrowth;
   }
 
   #sortBy(key: SortKey): void {

@@ -50,6 +50,18 @@ test("a dashboard goes through a file and takes only what it shows along", () =>
   );
 });
 
+test("texts and lines of searches go through a file, too", () => {
+  const text = { id: "text-1", width: 4, height: "low", kind: "text", text: "**on call**" } as const;
+  const lines = { id: "s", width: 12, height: "middle", kind: "search" } as const;
+  const search = { ...SAVED[0]!, type: "search" as const, id: "s" };
+  const dashboard: Dashboard = { ...DASHBOARD, panels: [text, lines] };
+  const file = importDashboard(exportDashboard("Web", dashboard, SAVED, [search]));
+  assert.deepEqual(file.dashboard, dashboard);
+  assert.deepEqual([file.visualisations, file.searches?.map(({ id }) => id)], [[], ["s"]]);
+  const { panels } = withIds(file.dashboard, new Map([["s", "new"]]));
+  assert.deepEqual(panels, [text, { ...lines, id: "new" }]);
+});
+
 const WRONG: readonly (readonly [string, RegExp])[] = [
   ["{", /isn't JSON/],
   ["null", /no dashboard/],

@@ -1,11 +1,12 @@
 /**
- * A dashboard: saved visualisations on a grid of twelve columns, with one time range, one query and one choice of
+ * A dashboard: saved visualisations, lines of saved searches and texts on a grid of twelve columns, with one time range, one query and one choice of
  * variables for all.
  */
 
 import { msg, str } from "@lit/localize";
 import { parametersOf, type SavedObject } from "#ui/services/hub/saved-client.ts";
 import { DEFAULT_RANGE, type TimeRange } from "#ui/services/search/time-range.ts";
+import { MAX_MARKDOWN } from "#ui/services/text/markdown.ts";
 
 export const WIDTHS = [3, 4, 6, 8, 12] as const;
 export type Width = (typeof WIDTHS)[number];
@@ -14,8 +15,12 @@ export type Height = (typeof HEIGHTS)[number];
 
 /** A place on the grid; panels follow each other line by line. */
 export interface Panel {
-  /** Of the saved visualisation. */
+  /** Of the saved visualisation or search; of a text any that no other panel has. */
   readonly id: string;
+  /** Undefined: a visualisation. */
+  readonly kind?: "search" | "text";
+  /** Of a text, in Markdown. */
+  readonly text?: string;
   /** Columns of twelve. */
   readonly width: Width;
   readonly height: Height;
@@ -43,11 +48,16 @@ export interface DashboardFile {
   readonly version: 1;
   readonly title: string;
   readonly dashboard: Dashboard;
-  readonly visualisations: readonly {
-    readonly id: string;
-    readonly title: string;
-    readonly parameters: string;
-  }[];
+  readonly visualisations: readonly SavedPart[];
+  /** Those whose lines are shown. */
+  readonly searches?: readonly SavedPart[];
+}
+
+/** A saved object in a file. */
+export interface SavedPart {
+  readonly id: string;
+  readonly title: string;
+  readonly parameters: string;
 }
 
 export const EMPTY_DASHBOARD: Dashboard = {
@@ -83,13 +93,15 @@ export function readDashboard(attributes: Readonly<Record<string, unknown>>): Da
 }
 
 function readPanel(value: unknown): Panel[] {
-  const { id, width, height } = (value ?? {}) as Partial<Panel>;
+  const { id, width, height, kind, text } = (value ?? {}) as Partial<Panel>;
   if (typeof id !== "string" || id === "") return [];
   return [
     {
       id,
       width: WIDTHS.find((one) => one === width) ?? 6,
       height: HEIGHTS.find((one) => one === height) ?? "middle",
+      ...(kind === "search" && { kind }),
+      ...(kind === "text" && { kind, text: typeof text === "string" ? text.slice(0, MAX_MARKDOWN) : "" }),
     },
   ];
 }
@@ -181,20 +193,21 @@ export function exportDashboard(
   title: string,
   dashboard: Dashboard,
   visualisations: readonly SavedObject[],
+  searches: readonly SavedObject[] = [],
 ): string {
   const shown = new Set(dashboard.panels.map(({ id }) => id));
+  const partsOf = (objects: readonly SavedObject[]): SavedPart[] =>
+    objects
+      .filter(({ id }) => shown.has(id))
+      .map((one) => ({ id: one.id, title: one.title, parameters: parametersOf(one) }));
+  const found = partsOf(searches);
   const file: DashboardFile = {
     kind: "tailrace-dashboard",
     version: 1,
     title,
     dashboard,
-    visualisations: visualisations
-      .filter(({ id }) => shown.has(id))
-      .map((one) => ({
-        id: one.id,
-        title: one.title,
-        parameters: parametersOf(one),
-      })),
+    visualisations: partsOf(visualisations),
+    ...(found.length > 0 && { searches: found }),
   };
   return `${JSON.stringify(file, undefined, 2)}\n`;
 }
@@ -215,16 +228,19 @@ export function importDashboard(text: string): DashboardFile {
   if (typeof title !== "string" || !Array.isArray(visualisations))
     throw new Error(msg("The file's title or visualisations are missing."));
   const dashboard = readDashboard((value.dashboard ?? {}) as Readonly<Record<string, unknown>>);
-  const found = visualisations.filter(
-    (one: Partial<DashboardFile["visualisations"][number]> | null) =>
-      typeof one?.id === "string" && typeof one.title === "string" && typeof one.parameters === "string",
-  );
-  return { kind: value.kind, version: 1, title, dashboard, visualisations: found };
+  const found = visualisations.filter(isPart);
+  const searches = Array.isArray(value.searches) ? value.searches.filter(isPart) : [];
+  return { kind: value.kind, version: 1, title, dashboard, visualisations: found, searches };
+}
+
+function isPart(one: Partial<SavedPart> | null): one is SavedPart {
+  return typeof one?.id === "string" && typeof one.title === "string" && typeof one.parameters === "string";
 }
 
 /** Returns a dashboard whose panels show other visualisations; panels without one are left out. */
 export function withIds(dashboard: Dashboard, ids: ReadonlyMap<string, string>): Dashboard {
   const panels = dashboard.panels.flatMap((panel) => {
+    if (panel.kind === "text") return [panel];
     const id = ids.get(panel.id);
     return id === undefined ? [] : [{ ...panel, id }];
   });
