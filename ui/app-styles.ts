@@ -129,6 +129,19 @@ export const appStyles = css`
   header button.plain {
     color: var(--head-ink);
   }
+  header button.new {
+    position: relative;
+  }
+  header button.new::after {
+    position: absolute;
+    top: 4px;
+    right: 4px;
+    width: 7px;
+    height: 7px;
+    border-radius: 50%;
+    background: var(--head-mark);
+    content: "";
+  }
   header button.plain:hover {
     background: #ffffff1a;
     color: #fff;

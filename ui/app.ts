@@ -7,6 +7,7 @@ import { HotkeyController } from "#ui/components/controls/hotkeys.ts";
 import { nextFrame } from "#ui/components/controls/next-frame.ts";
 import { type IconName, icon, logo } from "#ui/components/style/icons.ts";
 import { controls } from "#ui/components/style/styles.ts";
+import { readPreference, writePreference } from "#ui/services/browser/preferences.ts";
 import { type Route, Router } from "#ui/services/browser/router.ts";
 import { chooseTheme, currentTheme, THEME_EVENT, THEMES, type Theme } from "#ui/services/browser/theme.ts";
 import { LOOK_TEXTS } from "#ui/services/browser/theme-labels.ts";
@@ -31,6 +32,8 @@ export class App extends LitElement {
   /** What is unfolded; "pages" only where the screen is narrow. */
   @state() accessor _menu: Menu | undefined;
   @state() accessor _viewer: Viewer | undefined;
+  /** Help was never opened in this browser: a dot on its button says that there are first steps. */
+  @state() accessor _isNew: boolean = readPreference("helped") === undefined;
 
   static override styles = [controls, appStyles];
 
@@ -87,7 +90,7 @@ export class App extends LitElement {
         <tr-connection-badge></tr-connection-badge>
         <button class="plain icon" aria-label=${find} title=${find} @click=${this.#palette}>${icon("search")}</button>
         <button class="plain icon" aria-label=${theme} title=${theme} @click=${this.#nextTheme}>${icon(THEME_ICONS[this._theme])}</button>
-        <button class="plain icon" aria-label=${msg("Help")} title=${msg("Help (?)")} @click=${this.#help}>${icon("help")}</button>
+        <button class="plain icon ${this._isNew ? "new" : ""}" aria-label=${msg("Help")} title=${this._isNew ? msg("First steps and help (?)") : msg("Help (?)")} @click=${this.#help}>${icon("help")}</button>
         ${this.#user()}
       </header>
       <main id="main" tabindex="-1">${this.#content(route)}</main>
@@ -160,6 +163,8 @@ export class App extends LitElement {
   }
 
   async #help(): Promise<void> {
+    this._isNew = false;
+    writePreference("helped", "yes");
     await this.#overlays();
     await this.renderRoot.querySelector("tr-help-dialog")?.show();
   }

@@ -21,6 +21,12 @@ export const PAGES: Readonly<Record<string, Page>> = {
     load: () => Promise.resolve(),
     view: (parameters) => html`<tr-page-discover .parameters=${parameters}></tr-page-discover>`,
   },
+  compare: {
+    title: msg("Compare"),
+    place: "none",
+    load: () => import("#ui/pages/discover/compare.ts"),
+    view: (parameters) => html`<tr-page-compare .parameters=${parameters}></tr-page-compare>`,
+  },
   live: {
     title: msg("Live"),
     place: "work",

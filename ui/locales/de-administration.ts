@@ -75,6 +75,12 @@ export const GERMAN_ADMINISTRATION: Readonly<Record<string, string>> = {
   "All alerts": "Alle Alarme",
   "New alert": "Neuer Alarm",
   Condition: "Bedingung",
+  Growth: "Wachstum",
+  "Size by the day of creation": "Größe nach dem Tag der Anlage",
+  "Indices of whole days are needed for a forecast.": "Für eine Vorhersage braucht es Indizes ganzer Tage.",
+  "{0} a day, the mean of the last days.": "{0} am Tag, im Mittel der letzten Tage.",
+  "{0} are free: enough for about {1} days if nothing is deleted.":
+    "{0} sind frei: genug für etwa {1} Tage, wenn nichts gelöscht wird.",
   Notifies: "Benachrichtigt",
   Actions: "Aktionen",
   "Unmute {0}": "{0} nicht mehr stumm schalten",

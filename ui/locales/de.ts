@@ -224,6 +224,38 @@ export const GERMAN: Readonly<Record<string, string>> = {
   Filters: "Filter",
   "Turn on or off": "Ein- oder ausschalten",
   "Remove filter {0}": "Filter {0} entfernen",
+  "Edit filter {0}": "Filter {0} bearbeiten",
+  is: "ist",
+  "is not": "ist nicht",
+  exists: "ist vorhanden",
+  "is missing": "fehlt",
+  Apply: "Anwenden",
+  Invert: "Umkehren",
+  Pin: "Anheften",
+  "Keep this filter for new searches": "Diesen Filter für neue Suchen behalten",
+  "Log scale": "Logarithmisch",
+  "First steps": "Erste Schritte",
+  "First steps and help (?)": "Erste Schritte und Hilfe (?)",
+  "Narrow what you see": "Eingrenzen",
+  "Drag over the histogram to zoom. Open a field at the left and press + or − beside a value.":
+    "Ziehen Sie über das Histogramm, um zu zoomen. Öffnen Sie links ein Feld und drücken Sie + oder − neben einem Wert.",
+  "See kinds, not lines": "Arten statt Zeilen",
+  "Patterns groups the lines by their text and leaves out what you have seen enough of.":
+    "Muster gruppiert die Zeilen nach ihrem Text und lässt weg, was Sie schon kennen.",
+  "Follow new lines": "Neuen Zeilen folgen",
+  "Live takes the same query. Scrolling up holds it; End follows again.":
+    "Live nimmt dieselbe Abfrage. Hochblättern hält an; Ende folgt wieder.",
+  "Ask for a number": "Nach einer Zahl fragen",
+  "A chart takes formulas, and a click on a bar or a name filters by it, with Alt leaves it out.":
+    "Ein Diagramm nimmt Formeln, und ein Klick auf einen Balken oder Namen filtert danach, mit Alt ohne ihn.",
+  Compare: "Vergleichen",
+  "Compare with another search": "Mit einer anderen Suche vergleichen",
+  "Same time range": "Gleicher Zeitraum",
+  "Left search": "Linke Suche",
+  "Right search": "Rechte Suche",
+  "Keep this search alone": "Nur diese Suche behalten",
+  "Logarithmic heights: a few lines can be seen beside many":
+    "Logarithmische Höhen: wenige Zeilen sind neben vielen zu sehen",
   "Nothing matches at any time. Look at the query, the filters and the index, or at":
     "Zu keiner Zeit passt etwas. Prüfen Sie Abfrage, Filter und Index, oder unter",
   "whether lines arrive at all.": "ob überhaupt Zeilen ankommen.",

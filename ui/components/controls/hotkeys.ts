@@ -1,4 +1,4 @@
-/** Single-letter shortcuts of a page; off while somebody types, with a modifier, or behind a dialog. */
+/** Single-letter shortcuts of a page; off while somebody types, with a modifier, behind a dialog, or within `data-idle`. */
 
 import type { ReactiveController, ReactiveControllerHost } from "lit";
 import { hasLetterKeys } from "#ui/services/browser/preferences.ts";
@@ -11,11 +11,13 @@ const PRESSED = "button, a, summary, [role=option]";
 const PRESSING: ReadonlySet<string> = new Set(["Enter", " "]);
 
 export class HotkeyController implements ReactiveController {
+  readonly #host: ReactiveControllerHost;
   readonly #keys: Hotkeys;
   readonly #listen = (event: KeyboardEvent): void => this.#press(event);
 
   /** `keys` by KeyboardEvent.key. */
   constructor(host: ReactiveControllerHost, keys: Hotkeys) {
+    this.#host = host;
     this.#keys = keys;
     host.addController(this);
   }
@@ -36,7 +38,18 @@ export class HotkeyController implements ReactiveController {
     const isOver = path.some((element) => element.matches("dialog, [popover]"));
     if (PRESSING.has(event.key) && path[0]?.matches(PRESSED)) return;
     if (isOver || (event.key !== "Escape" && path[0]?.matches(TYPING))) return;
+    if (this.#host instanceof Element && isIdle(this.#host)) return;
     event.preventDefault();
     action();
   }
+}
+
+/** Returns true within a part of the page that was not used last. */
+function isIdle(host: Element): boolean {
+  for (let at: Element | null = host; at !== null; ) {
+    if (at.closest("[data-idle]") !== null) return true;
+    const root = at.getRootNode();
+    at = root instanceof ShadowRoot ? root.host : null;
+  }
+  return false;
 }

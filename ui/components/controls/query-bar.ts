@@ -206,7 +206,7 @@ export class QueryBar extends LitElement {
         </ul>
         ${this.#errorView()}
       </div>
-      <button class="primary" aria-busy=${this.isBusy}>${icon("search")}<span>${this.action}</span></button>
+      <button class="primary" aria-label=${this.action} aria-busy=${this.isBusy}>${icon("search")}<span>${this.action}</span></button>
     </form>`;
   }
 

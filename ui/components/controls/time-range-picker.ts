@@ -162,6 +162,7 @@ export class TimeRangePicker extends LitElement {
       <button class="icon ahead" title=${msg("Next time range")} aria-label=${msg("Next time range")} @click=${() => this.#move(1)}>
         ${icon("chevronRight")}
       </button>
+      <button class="icon plain out" title=${msg("Zoom out")} aria-label=${msg("Zoom out")} @click=${this.#zoomOut}>${icon("zoomOut")}</button>
       ${this._isOpen ? this.#panel(nowMs) : nothing}
     `;
   }
@@ -237,6 +238,12 @@ export class TimeRangePicker extends LitElement {
   #move(direction: -1 | 1): void {
     const range = resolveRange(this.range, Date.now());
     if (range !== undefined) this.#choose(moveRange(range, direction));
+  }
+
+  /** To twice the length around the same middle. */
+  #zoomOut(): void {
+    const range = resolveRange(this.range, Date.now());
+    if (range !== undefined) this.#choose(moveRange(range, 0, 2));
   }
 
   #choose({ from, to }: TimeRange): void {

@@ -24,7 +24,7 @@ const CONNECT_MS = 300;
 /** While it is away its return is to show soon. */
 const ASK_AGAIN_MS = 3_000;
 
-type Shown = HubState | "silent" | "http";
+type Shown = HubState | "http";
 
 const TEXTS: Readonly<Record<Shown, string>> = {
   ready: msg("Connected"),
@@ -135,7 +135,9 @@ export class ConnectionBadge extends LitElement {
     const { socket } = hubConnection();
     if (!this.isConnected || (socket.isOpen && !this.#isMissed)) return;
     this.#show(state === "ready" && socket.state === "http" ? "http" : state);
-    this.#timer = setTimeout(this.#soon, state === "ready" ? ASK_MS : ASK_AGAIN_MS);
+    // A connection that is still being made may hang with the hub, which nothing else would tell.
+    const isSettled = state === "ready" && socket.state !== "connecting";
+    this.#timer = setTimeout(this.#soon, isSettled ? ASK_MS : ASK_AGAIN_MS);
   }
 
   /** Shows a state; a hub that is back is announced to the pages. */

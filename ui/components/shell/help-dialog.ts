@@ -1,9 +1,33 @@
-/** Shortcuts and the query language, at one key. */
+/** First steps, shortcuts and the query language, at one key. */
 
 import { msg } from "@lit/localize";
 import { css, html, LitElement, type TemplateResult } from "lit";
 import { icon } from "#ui/components/style/icons.ts";
 import { controls } from "#ui/components/style/styles.ts";
+
+/** What nobody finds by looking, each with the page it is on. */
+const FIRST_STEPS: readonly (readonly [address: string, title: string, text: string])[] = [
+  [
+    "#/discover",
+    msg("Narrow what you see"),
+    msg("Drag over the histogram to zoom. Open a field at the left and press + or − beside a value."),
+  ],
+  [
+    "#/discover?view=patterns",
+    msg("See kinds, not lines"),
+    msg("Patterns groups the lines by their text and leaves out what you have seen enough of."),
+  ],
+  [
+    "#/live",
+    msg("Follow new lines"),
+    msg("Live takes the same query. Scrolling up holds it; End follows again."),
+  ],
+  [
+    "#/visualise",
+    msg("Ask for a number"),
+    msg("A chart takes formulas, and a click on a bar or a name filters by it, with Alt leaves it out."),
+  ],
+];
 
 const KEYS: readonly (readonly [string, string])[] = [
   ["/", msg("Go to the query")],
@@ -80,6 +104,21 @@ export class HelpDialog extends LitElement {
         gap: 20px 28px;
         padding: 18px;
       }
+      .first {
+        padding: 18px 18px 0;
+      }
+      ol {
+        display: grid;
+        grid-template-columns: repeat(auto-fit, minmax(15rem, 1fr));
+        gap: 12px 28px;
+        margin: 0;
+        padding-left: 1.2rem;
+        color: var(--ink-muted);
+      }
+      li a {
+        display: block;
+        font-weight: 600;
+      }
       dl {
         display: grid;
         grid-template-columns: auto 1fr;
@@ -118,12 +157,17 @@ export class HelpDialog extends LitElement {
     if (dialog?.open === false) dialog.showModal();
   }
 
+  #close(): void {
+    this.renderRoot.querySelector("dialog")?.close();
+  }
+
   override render(): TemplateResult {
     return html`<dialog aria-labelledby="title">
       <header>
         <h2 id="title">${msg("Help")}</h2>
         <form method="dialog"><button class="plain icon" aria-label=${msg("Close")}>${icon("close")}</button></form>
       </header>
+      <section class="first"><h3>${msg("First steps")}</h3><ol>${FIRST_STEPS.map(([address, title, text]) => html`<li><a href=${address} @click=${this.#close}>${title}</a>${text}</li>`)}</ol></section>
       <div class="columns">
         <section><h3>${msg("Keyboard shortcuts")}</h3><dl>${KEYS.map(([key, text]) => html`<dt><kbd>${key}</kbd></dt><dd>${text}</dd>`)}</dl></section>
         <section class="language"><h3>${msg("Query")}</h3><dl>${LANGUAGE.map(([key, text]) => html`<dt>${key}</dt><dd>${text}</dd>`)}</dl></section>

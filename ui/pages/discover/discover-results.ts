@@ -4,7 +4,7 @@
  */
 
 import { msg, str } from "@lit/localize";
-import { html, LitElement, nothing, type TemplateResult } from "lit";
+import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
 import { property, state } from "lit/decorators.js";
 import { errorView } from "#ui/components/controls/error-view.ts";
 import type { FilterDetail } from "#ui/components/controls/field-events.ts";
@@ -25,7 +25,7 @@ import {
 import { type Field, namesIn } from "#ui/services/search/fields.ts";
 import { type LogDocument, nextError } from "#ui/services/search/log-document.ts";
 import type { SearchClient } from "#ui/services/search/search-client.ts";
-import { absoluteRange, moveRange, type ResolvedRange } from "#ui/services/search/time-range.ts";
+import { absoluteRange, type ResolvedRange } from "#ui/services/search/time-range.ts";
 import { formatMoment } from "#ui/services/text/format.ts";
 import { highlightWords } from "#ui/services/text/highlight.ts";
 import { addClause } from "#ui/services/visualise/chart-picks.ts";
@@ -43,6 +43,8 @@ export class DiscoverResults extends LitElement {
   /** Its owner calls `requestUpdate` when it has changed. */
   @property({ attribute: false }) accessor model!: DiscoverModel;
   @property({ attribute: false }) accessor client!: SearchClient;
+  /** One of two searches side by side: fields are unfolded when they are asked for. */
+  @property({ type: Boolean }) accessor isSide = false;
   @state() accessor _selected = -1;
   @state() accessor _isOpen = false;
   @state() accessor _hasFields: boolean = matchMedia("(width >= 900px)").matches;
@@ -99,6 +101,10 @@ export class DiscoverResults extends LitElement {
     </div>`;
   }
 
+  protected override willUpdate(changed: PropertyValues<this>): void {
+    if (changed.has("isSide") && this.isSide) this._hasFields = false;
+  }
+
   protected override updated(): void {
     void this.#afterRows();
   }
@@ -136,8 +142,8 @@ export class DiscoverResults extends LitElement {
       ${model.fault === undefined ? nothing : html`${errorView(model.fault)}${model.rows.length === 0 ? nothing : html`<p class="stale">${msg(str`The lines below were found at ${formatMoment(model.loadedMs)}.`)}</p>`}`}
       ${model.warning === undefined ? nothing : html`<div class="notice warning" role="alert"><p>${model.warning}</p></div>`}
       <div class="chart">
-        <tr-histogram .histogram=${model.histogram} .isUtc=${this.state.isUtc} .step=${this.state.step}
-          @tr-zoom=${this.#onZoom} @tr-step=${({ detail }: CustomEvent<string>) => this.#go({ step: detail })}></tr-histogram>
+        <tr-histogram .histogram=${model.histogram} .isUtc=${this.state.isUtc} .step=${this.state.step} .isLog=${this.state.isLog}
+          @tr-zoom=${this.#onZoom} @tr-step=${({ detail }: CustomEvent<string>) => this.#go({ step: detail })} @tr-scale=${({ detail }: CustomEvent<boolean>) => this.#go({ isLog: detail })}></tr-histogram>
       </div>
       ${this.#status()}${this._isFinding ? this.#findBar() : nothing}
       ${isEmpty ? emptyView(model, this.state, (change) => this.#go(change)) : nothing}
@@ -159,7 +165,6 @@ export class DiscoverResults extends LitElement {
       onFind: () => this.#setFinding(!this._isFinding),
       onWrap: () => this.#toggleWrap(),
       onError: (step) => this.#goToError(step),
-      onZoomOut: () => this.#zoomOut(),
       onAgain: () => this.dispatchEvent(new CustomEvent("tr-again")),
     });
   }
@@ -223,11 +228,6 @@ export class DiscoverResults extends LitElement {
 
   #onFind({ detail }: CustomEvent<string>): void {
     this._find = detail;
-  }
-
-  #zoomOut(): void {
-    const { range } = this.model;
-    if (range !== undefined) this.#go({ range: moveRange(range, 0, 2) });
   }
 
   #toggleFields(): void {

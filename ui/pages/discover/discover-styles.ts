@@ -17,55 +17,14 @@ export const discoverStyles = css`
     border-bottom: 1px solid var(--line);
     background: var(--surface);
   }
-  .pills {
-    display: flex;
-    flex-wrap: wrap;
-    gap: 6px;
-    margin: 0;
-    padding: 7px 12px;
-    border-bottom: 1px solid var(--line);
-    background: var(--surface);
-    list-style: none;
-  }
-  .pill {
-    display: flex;
-    max-width: 100%;
-    border: 1px solid var(--accent);
-    border-radius: 14px;
-    background: var(--accent-soft);
-    overflow: hidden;
-  }
-  .pill.exclude {
-    border-color: var(--level-error);
-    background: none;
-  }
-  .pill.disabled {
-    border-style: dashed;
-    background: none;
-  }
-  .pill.disabled button:first-child {
-    color: var(--ink-muted);
-    text-decoration: line-through;
-  }
-  .pill button {
-    background: none;
-    border: 0;
-    color: var(--ink);
-    font-family: var(--font-mono);
-    font-weight: 400;
-    min-width: 24px;
-  }
-  .pill button span {
-    overflow: hidden;
-    text-overflow: ellipsis;
-  }
-  .pill button:first-child {
-    min-width: 0;
-    padding: 0 2px 0 10px;
-  }
   tr-discover-results {
     flex: 1;
     min-height: 0;
+  }
+  @media (width < 900px) {
+    .compare {
+      display: none;
+    }
   }
   @media (width < 700px) {
     .bar {
@@ -83,6 +42,7 @@ export const resultsStyles = css`
     color: var(--ink-muted);
   }
   :host {
+    container: discover / inline-size;
     display: grid;
     grid-template-rows: minmax(0, 1fr);
     min-height: 0;
@@ -145,7 +105,7 @@ export const resultsStyles = css`
     padding-right: 5px;
     border-right: 1px solid var(--line);
   }
-  @container results (width < 40rem) {
+  @container results (width < 46rem) {
     .status {
       flex-wrap: wrap;
       gap: 2px;
@@ -215,7 +175,7 @@ export const resultsStyles = css`
       background-position: 160% 0;
     }
   }
-  @media (width < 900px) {
+  @container discover (width < 900px) {
     .work,
     .work.with-fields,
     .work.with-details,

@@ -1,9 +1,9 @@
-/** Parts of Discover: the filters, the counts, and what is said where no line is found. */
+/** Parts of Discover: the counts, and what is said where no line is found. */
 
 import { msg, str } from "@lit/localize";
 import { html, nothing, type TemplateResult } from "lit";
 import { type IconName, icon } from "#ui/components/style/icons.ts";
-import type { DiscoverState, FieldFilter, ResultView } from "#ui/services/search/discover-state.ts";
+import type { DiscoverState, ResultView } from "#ui/services/search/discover-state.ts";
 import { type MissingField, missingField } from "#ui/services/search/query-check.ts";
 import { absoluteRange, type TimeRange } from "#ui/services/search/time-range.ts";
 import { formatAgo, formatCount } from "#ui/services/text/format.ts";
@@ -13,29 +13,6 @@ import type { DiscoverModel } from "./discover-model.ts";
 const NAMED_INDICES = 8;
 /** Around the newest line of an empty range. */
 const NEWEST_MARGIN_MS = 15 * 60_000;
-
-/** Returns the filters; each can be turned off and removed. */
-export function pillsView(
-  filters: readonly FieldFilter[],
-  onToggle: (filter: FieldFilter) => void,
-  onRemove: (filter: FieldFilter) => void,
-): TemplateResult | typeof nothing {
-  if (filters.length === 0) return nothing;
-  return html`<ul class="pills" aria-label=${msg("Filters")}>
-    ${filters.map((filter) => {
-      const text = filterText(filter);
-      return html`<li class="pill ${filter.exclude ? "exclude" : ""} ${filter.disabled ? "disabled" : ""}">
-        <button class="plain small" aria-pressed=${!filter.disabled} title=${msg("Turn on or off")} @click=${() => onToggle(filter)}><span>${text}</span></button>
-        <button class="plain small icon" aria-label=${msg(str`Remove filter ${text}`)} title=${msg("Remove")} @click=${() => onRemove(filter)}>${icon("close")}</button>
-      </li>`;
-    })}
-  </ul>`;
-}
-
-function filterText({ field, value, exclude }: FieldFilter): string {
-  if (value === undefined) return exclude ? msg(str`${field} is missing`) : msg(str`${field} exists`);
-  return exclude ? msg(str`not ${field}: ${value}`) : `${field}: ${value}`;
-}
 
 /** Returns what to do where the range is empty; `go` changes what is searched for. */
 export function emptyView(
@@ -105,7 +82,6 @@ export interface StatusOptions {
   readonly onFind: () => void;
   readonly onWrap: () => void;
   readonly onError: (step: 1 | -1) => void;
-  readonly onZoomOut: () => void;
   readonly onAgain: () => void;
 }
 
@@ -116,13 +92,13 @@ export function statusView(options: StatusOptions): TemplateResult {
     html`<button class="plain small icon" aria-label=${text} title=${text} aria-pressed=${pressed ?? nothing} @click=${act}>${icon(name)}</button>`;
   return html`<div class="status">
     <button class="plain small" aria-pressed=${hasFields} @click=${options.onFields} title=${msg("Fields (f)")}>${icon("list")}<span class="word">${msg("Fields")}</span></button>
-    <span role="status">${summaryText(model)}</span>
-    <tr-search-cost .cost=${model.cost}></tr-search-cost>
-    <span class="space"></span>
     <span class="views" role="group" aria-label=${msg("Shown as")}>${VIEWS.map(
       ([view, text]) =>
         html`<button class="plain small" aria-pressed=${options.view === view} @click=${() => options.onView(view)}>${text}</button>`,
     )}</span>
+    <span role="status">${summaryText(model)}</span>
+    <tr-search-cost .cost=${model.cost}></tr-search-cost>
+    <span class="space"></span>
     <span class="group" role="group" aria-label=${msg("Lines")}>
       ${action("find", msg("Find in the lines (s)"), options.onFind, isFinding)}
       ${action("previousError", msg("Previous error (E)"), () => options.onError(-1))}
@@ -130,7 +106,6 @@ export function statusView(options: StatusOptions): TemplateResult {
       ${action("wrap", msg("Wrap long lines (w)"), options.onWrap, isWrapped)}
     </span>
     ${tools}
-    ${action("zoomOut", msg("Zoom out"), options.onZoomOut)}
     ${action("refresh", msg("Search again (r)"), options.onAgain)}
   </div>`;
 }

@@ -1,7 +1,7 @@
 /** Discover: search the lines of a time range. Everything it shows follows from its address. */
 
 import { msg } from "@lit/localize";
-import { html, LitElement, type PropertyValues, type TemplateResult } from "lit";
+import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
 import { property } from "lit/decorators.js";
 import { HotkeyController } from "#ui/components/controls/hotkeys.ts";
 import type { SearchDetail } from "#ui/components/controls/query-bar.ts";
@@ -19,14 +19,15 @@ import {
   toQueryText,
   writeState,
 } from "#ui/services/search/discover-state.ts";
+import { pinnedAddress } from "#ui/services/search/pinned-filters.ts";
 import { SearchClient } from "#ui/services/search/search-client.ts";
 import { isRelative, type TimeRange } from "#ui/services/search/time-range.ts";
 import { DiscoverModel } from "./discover-model.ts";
 import { discoverStyles } from "./discover-styles.ts";
-import { pillsView } from "./discover-views.ts";
 import "#ui/components/controls/query-bar.ts";
 import "#ui/components/controls/time-range-picker.ts";
 import "./discover-results.ts";
+import "./filter-pills.ts";
 
 /** Statuses of failures that pass when the hub is back. */
 const UNREACHED = 0;
@@ -35,10 +36,17 @@ const UNAVAILABLE = 503;
 export class DiscoverPage extends LitElement {
   /** Of the address. */
   @property({ attribute: false }) accessor parameters = new URLSearchParams();
+  /** One of two searches side by side. */
+  @property({ type: Boolean }) accessor isSide = false;
+  /** Goes to another state; by default the address is changed. */
+  @property({ attribute: false }) accessor go = (parameters: URLSearchParams): void =>
+    navigate({ page: "discover", parameters });
 
   static override styles = [controls, discoverStyles];
 
   #state: DiscoverState = readState(new URLSearchParams());
+  /** The reader removed what the address asked for last, which may have been a pinned filter. */
+  #isEmptied = false;
   #refresh: ReturnType<typeof setInterval> | undefined;
   /** Of the first page only: its requests were sent before this was loaded. */
   #first = takeFirstSearch();
@@ -78,6 +86,12 @@ export class DiscoverPage extends LitElement {
 
   protected override willUpdate(changed: PropertyValues<this>): void {
     if (!changed.has("parameters")) return;
+    const pinned = pinnedAddress(this.parameters, this.isSide || this.#isEmptied);
+    this.#isEmptied = false;
+    if (pinned !== undefined) {
+      this.parameters = pinned;
+      navigate({ page: "discover", parameters: pinned }, true);
+    }
     const before = this.#state;
     this.#state = readState(this.parameters);
     clearInterval(this.#refresh);
@@ -96,16 +110,18 @@ export class DiscoverPage extends LitElement {
           .fields=${model.fields} .loadValues=${model.valuesOf.bind(model)} @tr-search=${this.#onSearch}></tr-query-bar>
         <tr-time-range-picker .range=${range} .refreshSeconds=${refreshSeconds} .isUtc=${isUtc}
           @tr-range=${this.#onRange} @tr-refresh=${this.#onRefresh} @tr-zone=${this.#onZone}></tr-time-range-picker>
-        <button @click=${this.#goLive} title=${msg("Follow new lines (l)")}>${icon("play")}${msg("Live")}</button>
+        ${this.isSide ? nothing : this.#ways()}
       </div>
-      ${pillsView(
-        this.#state.filters,
-        (filter) => this.#toggleFilter(filter),
-        (filter) => this.#removeFilter(filter),
-      )}
-      <tr-discover-results .state=${this.#state} .model=${model} .client=${this.#client}
+      <tr-filter-pills .filters=${this.#state.filters} .fields=${model.fields} @tr-filters=${({ detail }: CustomEvent<readonly FieldFilter[]>) => this.#go({ filters: detail })}></tr-filter-pills>
+      <tr-discover-results .state=${this.#state} .model=${model} .client=${this.#client} .isSide=${this.isSide}
         @tr-go=${(event: CustomEvent<Partial<DiscoverState>>) => this.#go(event.detail)} @tr-again=${this.#run}></tr-discover-results>
     `;
+  }
+
+  /** Ways on with this search. */
+  #ways(): TemplateResult {
+    return html`<button @click=${this.#goLive} title=${msg("Follow new lines (l)")}>${icon("play")}${msg("Live")}</button>
+      <button class="icon compare" aria-label=${msg("Compare")} title=${msg("Compare with another search")} @click=${this.#compare}>${icon("columns")}</button>`;
   }
 
   #run(): void {
@@ -126,7 +142,9 @@ export class DiscoverPage extends LitElement {
   }
 
   #go(change: Partial<DiscoverState>): void {
-    navigate({ page: "discover", parameters: writeState({ ...this.#state, ...change }) });
+    const parameters = writeState({ ...this.#state, ...change });
+    this.#isEmptied = parameters.size === 0 && this.parameters.size > 0;
+    this.go(parameters);
   }
 
   #onSearch({ detail }: CustomEvent<SearchDetail>): void {
@@ -148,13 +166,9 @@ export class DiscoverPage extends LitElement {
     this.#go({ isUtc: detail });
   }
 
-  #toggleFilter(filter: FieldFilter): void {
-    const { filters } = this.#state;
-    this.#go({ filters: filters.map((one) => (one === filter ? { ...one, disabled: !one.disabled } : one)) });
-  }
-
-  #removeFilter(filter: FieldFilter): void {
-    this.#go({ filters: this.#state.filters.filter((one) => one !== filter) });
+  #compare(): void {
+    const side = writeState(this.#state).toString();
+    navigate({ page: "compare", parameters: new URLSearchParams({ left: side, right: side }) });
   }
 
   #goLive(): void {

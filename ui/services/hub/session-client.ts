@@ -9,7 +9,10 @@ export interface Viewer {
 }
 
 /** How the hub answered when it was last asked. */
-export type HubState = "ready" | "starting" | "away" | "signed_out";
+export type HubState = "ready" | "starting" | "away" | "silent" | "signed_out";
+
+/** The hub tells its health within 2 s; one that doesn't answer for so long hangs. */
+const SILENT_MS = 5_000;
 
 /** Returns who is signed in; undefined where nobody is, or the hub can't say. */
 export async function fetchViewer(): Promise<Viewer | undefined> {
@@ -26,11 +29,11 @@ export async function fetchViewer(): Promise<Viewer | undefined> {
 /** Asks the hub whether it is ready. */
 export async function fetchHubState(): Promise<HubState> {
   try {
-    const { status } = await fetch("/health");
+    const { status } = await fetch("/health", { signal: AbortSignal.timeout(SILENT_MS) });
     if (status === 401) return "signed_out";
     return status === 200 ? "ready" : "starting";
-  } catch {
-    return "away";
+  } catch (error) {
+    return error instanceof DOMException && error.name === "TimeoutError" ? "silent" : "away";
   }
 }
 

@@ -33,7 +33,7 @@ const STATES: readonly (readonly [string, Partial<DiscoverState>])[] = [
     "#/discover?cols=host.name,message&refresh=30&tz=utc",
     { columns: ["host.name", "message"], refreshSeconds: 30, isUtc: true },
   ],
-  ["#/discover?view=patterns&step=30s", { view: "patterns", step: "30s" }],
+  ["#/discover?view=patterns&step=30s&scale=log", { view: "patterns", step: "30s", isLog: true }],
 ];
 
 test("a state goes into the address and comes back, defaults left out", () => {

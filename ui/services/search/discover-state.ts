@@ -40,6 +40,8 @@ export interface DiscoverState {
   readonly view: ResultView;
   /** Length of the histogram's steps as the address writes it, `30s`; "": chosen by the range. */
   readonly step: string;
+  /** The histogram's heights are logarithmic. */
+  readonly isLog: boolean;
 }
 
 export const DEFAULT_INDEX = "logs-*";
@@ -56,6 +58,7 @@ export const DEFAULT_STATE: DiscoverState = {
   isUtc: false,
   view: "lines",
   step: "",
+  isLog: false,
 };
 
 /** Returns the state an address stands for; what it doesn't say, or says wrongly, is the default. */
@@ -76,6 +79,7 @@ export function readState(parameters: URLSearchParams): DiscoverState {
     isUtc: parameters.has("tz") ? parameters.get("tz") === "utc" : isUtcPreferred(),
     view: parameters.get("view") === "patterns" ? "patterns" : "lines",
     step: parameters.get("step") ?? "",
+    isLog: parameters.get("scale") === "log",
   };
 }
 
@@ -96,6 +100,7 @@ export function writeState(state: DiscoverState): URLSearchParams {
   if (state.isUtc !== isUtcPreferred()) parameters.set("tz", state.isUtc ? "utc" : "local");
   if (state.view !== "lines") parameters.set("view", state.view);
   if (state.step !== "") parameters.set("step", state.step);
+  if (state.isLog) parameters.set("scale", "log");
   return parameters;
 }
 
@@ -112,7 +117,7 @@ export function toggleColumn(columns: readonly string[], name: string): readonly
 /** Returns true where both states find the same lines in the same order. */
 export function isSameSearch(a: DiscoverState, b: DiscoverState): boolean {
   const searchOf = (state: DiscoverState): string =>
-    JSON.stringify({ ...state, columns: [], widths: {}, refreshSeconds: 0, view: "lines" });
+    JSON.stringify({ ...state, columns: [], widths: {}, refreshSeconds: 0, view: "lines", isLog: false });
   return searchOf(a) === searchOf(b);
 }
 
@@ -129,12 +134,13 @@ export function toQueryText(query: string, filters: readonly FieldFilter[]): str
 }
 
 /** Written as `[~][-]field:value`; `~` disabled, `-` excluded, colons in the field escaped. */
-function writeFilter({ field, value, exclude, disabled }: FieldFilter): string {
+export function writeFilter({ field, value, exclude, disabled }: FieldFilter): string {
   const name = field.replaceAll(/[:\\]/g, "\\$&");
   return `${disabled ? "~" : ""}${exclude ? "-" : ""}${name}${value === undefined ? "" : `:${value}`}`;
 }
 
-function readFilter(text: string): FieldFilter[] {
+/** Returns the filter of a text as `writeFilter` writes it, none where it is wrong. */
+export function readFilter(text: string): FieldFilter[] {
   const match = /^(~?)(-?)((?:[^:\\]|\\.)+)(?::([\s\S]*))?$/.exec(text);
   if (match === null) return [];
   const field = match[3]!.replaceAll(/\\(.)/g, "$1");
