@@ -32,6 +32,11 @@ interface Picture {
   readonly prepare: (page: Page) => Promise<void>;
 }
 
+/** Returns the address of a page whose parameters need escaping. */
+function addressOf(page: string, parameters: Readonly<Record<string, string>>): string {
+  return `#/${page}?${new URLSearchParams(parameters).toString()}`;
+}
+
 const PICTURES: readonly Picture[] = [
   {
     name: "discover",
@@ -61,6 +66,18 @@ const PICTURES: readonly Picture[] = [
     },
   },
   {
+    name: "compare",
+    path: addressOf("compare", {
+      left: "from=now-1h&q=service:stock",
+      right: "from=now-1h&q=log.level:error",
+    }),
+    theme: "dark",
+    prepare: async (page) => {
+      await page.locator("tr-event-table .row").nth(40).waitFor();
+      await page.locator("tr-histogram canvas").nth(1).waitFor();
+    },
+  },
+  {
     name: "live",
     path: "#/live",
     theme: "dark",
@@ -68,9 +85,16 @@ const PICTURES: readonly Picture[] = [
   },
   {
     name: "visualise",
-    path: "#/visualise?from=now-1h&split=5:service",
+    path: addressOf("visualise", {
+      from: "now-1h",
+      chart: "line",
+      metric: "formula:count(log.level:error) / count() * 100",
+      split: "5:service",
+      unit: "percent",
+      limits: "10,50",
+    }),
     theme: "light",
-    prepare: (page) => page.locator("tr-chart .plot").waitFor(),
+    prepare: (page) => page.locator("tr-chart .stroke").first().waitFor(),
   },
   {
     name: "dashboard",

@@ -82,6 +82,38 @@ test("a visualisation is made in a form, saved, put on a dashboard, exported and
     );
   }));
 
+test("lines of a saved search are a panel, which a dashboard's file takes along", async () => {
+  const save = await fetch(`${pages.hub.dashboardUrl}/api/saved/search`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({
+      title: "Failures",
+      attributes: { parameters: "q=status:500&index=logs-shop&cols=page" },
+    }),
+  });
+  assert.ok(save.ok, await save.text());
+  await pages.visit("#/dashboards", async (page) => {
+    await page.getByRole("button", { name: "New dashboard" }).click();
+    await page.getByLabel("Title").fill("Errors");
+    await page.getByRole("dialog").getByRole("button", { name: "Save" }).click();
+    await page.getByLabel("Add a visualisation").selectOption({ label: "Failures" });
+    const lines = page.getByRole("region", { name: "Lines of Failures" });
+    await lines.getByText("24 of 24 lines").waitFor();
+    await lines.getByRole("cell", { name: "/page/0" }).first().waitFor();
+    await page.getByRole("button", { name: "Save dashboard" }).click();
+    await page.getByRole("button", { name: "Save dashboard" }).waitFor({ state: "detached" });
+    const download = page.waitForEvent("download");
+    await page.getByRole("button", { name: "Export" }).click();
+    const file = JSON.parse(await readFile(await (await download).path(), "utf8")) as {
+      searches: { title: string }[];
+    };
+    assert.deepEqual(
+      file.searches.map(({ title }) => title),
+      ["Failures"],
+    );
+  });
+});
+
 test("a map shows where lines come from, near places as one circle, by mouse and by keys", () =>
   pages.visit("#/visualise?index=visits&from=now-2h", async (page) => {
     await page.getByRole("button", { name: "Map", exact: true }).click();

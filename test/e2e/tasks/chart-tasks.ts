@@ -24,6 +24,53 @@ export const CHARTS: readonly DashboardTask[] = [
     },
   },
   {
+    name: "calculate the share of errors by a formula",
+    look: "light",
+    path: "visualise?from=now-3h&chart=number",
+    actions: 4,
+    run: async (hand, rest) => {
+      await hand.choose(hand.page.getByLabel("Measure", { exact: true }), "formula");
+      await hand.fill(
+        hand.page.getByLabel("Formula", { exact: true }),
+        "count(log.level:error) / count() * 100",
+      );
+      await hand.press("Tab");
+      await hand.choose(hand.page.getByLabel("Unit"), "percent");
+      const [errors, all] = await Promise.all([
+        rest("/logs-*/_count?q=log.level:error"),
+        rest("/logs-*/_count"),
+      ]);
+      const share = (Number(errors["count"]) / Number(all["count"])) * 100;
+      const text = Number(share.toPrecision(5)).toLocaleString("en", { maximumFractionDigits: 3 });
+      await becomes(() => hand.page.locator("tr-chart .number b").textContent(), `${text} %`);
+    },
+  },
+  {
+    name: "see a number that is above its limit",
+    look: "phone",
+    path: "visualise?from=now-3h&chart=number",
+    actions: 3,
+    run: async (hand) => {
+      await hand.click(button(hand.page, "Gauge"));
+      await hand.fill(hand.page.getByLabel("Limits: warning, error"), "10");
+      await hand.press("Enter");
+      await seen(hand.page.locator("tr-chart .value.severity2"));
+    },
+  },
+  {
+    name: "draw a chart by logarithm, and linear again",
+    look: "4k",
+    path: "visualise?from=now-3h",
+    actions: 2,
+    run: async (hand) => {
+      const scale = hand.page.getByRole("checkbox", { name: "Logarithmic scale" });
+      await hand.click(scale);
+      await hand.page.waitForURL(/scale=log/);
+      await hand.click(scale);
+      await hand.page.waitForURL((url) => !url.href.includes("scale=log"));
+    },
+  },
+  {
     name: "filter a chart by its legend",
     look: "dark",
     path: "visualise?from=now-3h&split=5:service",
@@ -56,6 +103,20 @@ export const CHARTS: readonly DashboardTask[] = [
       const file = await readFile(await (await download).path(), "utf8");
       const { count } = await rest("/logs-*/_count?q=service:payment");
       assert.match(file, new RegExp(`^payment,${String(count)}\\r?$`, "m"));
+    },
+  },
+  {
+    name: "save a chart as a picture",
+    look: "dark",
+    path: "visualise?from=now-3h&split=5:service",
+    actions: 1,
+    run: async (hand) => {
+      await seen(hand.page.locator("tr-chart .legend").getByText("payment"));
+      const download = hand.page.waitForEvent("download");
+      await hand.click(button(hand.page, "PNG"));
+      const file = await readFile(await (await download).path());
+      assert.equal(file.subarray(1, 4).toString(), "PNG");
+      assert.ok(file.length > 5_000, `${file.length} bytes`);
     },
   },
   {
@@ -94,6 +155,20 @@ export const CHARTS: readonly DashboardTask[] = [
     run: async (hand, rest) => {
       await hand.click(hand.page.getByRole("link", { name: "Lines of Requests in Discover", exact: true }));
       await expectLines(hand.page, rest, "http.response.status_code:*");
+    },
+  },
+  {
+    name: "write a note on a dashboard",
+    look: "dark",
+    path: "dashboards?id=access-logs&edit=1",
+    actions: 4,
+    run: async (hand) => {
+      await hand.choose(hand.page.getByLabel("Add a visualisation"), "text:");
+      const text = hand.page.getByRole("textbox", { name: "Text in Markdown" });
+      await hand.fill(text, "# On call\n\nCall **payments** first.");
+      await hand.press("Tab");
+      await hand.click(button(hand.page, "Edit"));
+      await seen(hand.page.locator("tr-text-panel strong").getByText("payments"));
     },
   },
   {

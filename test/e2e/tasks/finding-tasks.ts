@@ -1,6 +1,6 @@
 /** Tasks: finding lines in Discover. */
 
-import { button, type DashboardTask, DISCOVER, expectLines, row, seen } from "./dashboard-task.ts";
+import { button, type DashboardTask, DISCOVER, expectLines, linesOf, row, seen } from "./dashboard-task.ts";
 
 export const FINDING: readonly DashboardTask[] = [
   {
@@ -43,6 +43,77 @@ export const FINDING: readonly DashboardTask[] = [
       await expectLines(hand.page, rest, "NOT service:payment");
       await hand.click(button(hand.page, /^Remove filter/));
       await expectLines(hand.page, rest);
+    },
+  },
+  {
+    name: "correct a filter's value",
+    look: "phone",
+    path: `${DISCOVER}&f=service:paymen`,
+    actions: 3,
+    run: async (hand, rest) => {
+      await hand.click(button(hand.page, "Edit filter service: paymen"));
+      await hand.fill(hand.page.getByRole("textbox", { name: "Value" }), "payment");
+      await hand.press("Enter");
+      await expectLines(hand.page, rest, "service:payment");
+    },
+  },
+  {
+    name: "invert a filter",
+    look: "light",
+    path: `${DISCOVER}&f=service:payment`,
+    actions: 2,
+    run: async (hand, rest) => {
+      await hand.click(button(hand.page, "Edit filter service: payment"));
+      await hand.click(button(hand.page, "Invert"));
+      await expectLines(hand.page, rest, "NOT service:payment");
+    },
+  },
+  {
+    name: "put two searches side by side",
+    look: "4k",
+    path: `${DISCOVER}&q=service:stock`,
+    actions: 3,
+    run: async (hand, rest) => {
+      await seen(row(hand.page));
+      await hand.click(button(hand.page, "Compare"));
+      const right = hand.page.getByRole("region", { name: "Right search" });
+      await hand.fill(right.getByRole("combobox", { name: "Query" }), "service:payment");
+      await hand.press("Enter");
+      await seen(right.getByText(new RegExp(`^${await linesOf(rest, "service:payment")} lines in `)));
+      const left = hand.page.getByRole("region", { name: "Left search" });
+      await seen(left.getByText(new RegExp(`^${await linesOf(rest, "service:stock")} lines in `)));
+    },
+  },
+  {
+    name: "keep a filter for new searches, and let it go",
+    look: "200 %",
+    path: `${DISCOVER}&f=service:stock`,
+    actions: 4,
+    run: async (hand) => {
+      const { page } = hand;
+      const edit = button(page, "Edit filter service: stock");
+      const pin = page.getByRole("button", { name: "Pin" });
+      await hand.click(edit);
+      await hand.click(pin);
+      await seen(page.getByRole("button", { name: "Pin", pressed: true }));
+      await page.goto(page.url().replace(/#.*/, "#/appearance"));
+      await seen(page.getByRole("heading", { name: "Appearance" }));
+      await page.goto(page.url().replace(/#.*/, "#/discover"));
+      await page.waitForURL(/f=service:stock/);
+      await hand.click(edit);
+      await hand.click(pin);
+      await seen(page.getByRole("button", { name: "Pin", pressed: false }));
+    },
+  },
+  {
+    name: "see few lines beside many",
+    look: "dark",
+    path: DISCOVER,
+    actions: 1,
+    run: async (hand) => {
+      await hand.click(button(hand.page, "Log scale"));
+      await hand.page.waitForURL(/scale=log/);
+      await seen(hand.page.getByRole("button", { name: "Log scale", pressed: true }));
     },
   },
   {

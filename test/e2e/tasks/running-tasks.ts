@@ -38,6 +38,16 @@ export const RUNNING: readonly DashboardTask[] = [
     },
   },
   {
+    name: "see how indices grow",
+    look: "dark",
+    path: "indices",
+    actions: 1,
+    run: async (hand) => {
+      await hand.click(button(hand.page, "Growth"));
+      await seen(hand.page.locator("tr-growth-panel tr-chart .plot path"));
+    },
+  },
+  {
     name: "see what fields an index has",
     look: "4k",
     path: "indices",
