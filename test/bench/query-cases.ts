@@ -183,4 +183,22 @@ export const CASES: readonly Case[] = [
     sql: "SELECT count(*) AS n FROM logs WHERE message LIKE '%ateway%'",
     expected: count,
   },
+  {
+    name: "script over two columns, count",
+    body: {
+      size: 0,
+      query: {
+        script: {
+          script: {
+            source:
+              "doc['http.response.status_code'].value >= 400 && doc['@timestamp'].value.millis < params.to",
+            params: { to: TO_MS },
+          },
+        },
+      },
+    },
+    answer: total,
+    sql: `SELECT count(*) AS n FROM docs WHERE status >= 400 AND time < ${TO_MS}`,
+    expected: count,
+  },
 ];

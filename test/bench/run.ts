@@ -11,11 +11,13 @@ import { didYouMean } from "#proto/kit/nearest.ts";
 import { Workspace } from "#test/harness/workspace.ts";
 import { access } from "./access.ts";
 import { agent } from "./agent.ts";
+import { barriers } from "./barriers.ts";
 import { type Benchmark, keeps, type Result } from "./benchmark.ts";
 import { clients } from "./clients.ts";
 import { disk } from "./disk.ts";
 import { e2e } from "./e2e.ts";
 import { ingest } from "./ingest.ts";
+import { numbers } from "./numbers.ts";
 import { page } from "./page.ts";
 import { pipeline } from "./pipeline.ts";
 import { query } from "./query.ts";
@@ -25,10 +27,12 @@ import { viewers } from "./viewers.ts";
 const BENCHMARKS: readonly Benchmark[] = [
   access,
   agent,
+  barriers,
   clients,
   disk,
   e2e,
   ingest,
+  numbers,
   page,
   pipeline,
   query,

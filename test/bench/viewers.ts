@@ -1,65 +1,66 @@
 /**
  * Eight viewers who send the worst searches there are, one after the other, and wait for none longer than two seconds: how
- * soon everybody else is answered meanwhile, what is left of indexing, and the hub's memory.
+ * soon everybody else is answered meanwhile, what is left of indexing, how late live tail is, and the hub's memory.
  */
 
-import { setTimeout as pause } from "node:timers/promises";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { writeFileSync } from "node:fs";
+import { resolve } from "node:path";
 import { MIB } from "#proto/kit/units.ts";
-import { ask } from "#test/harness/http.ts";
-import { startHub, type TestHub } from "#test/harness/hub.ts";
+import { startAgent } from "#test/harness/agent.ts";
+import { TestHub } from "#test/harness/hub.ts";
 import { residentBytes } from "#test/harness/processes.ts";
-import { WORST_DOCUMENTS, WORST_SEARCHES, worstDocuments } from "#test/hostile/worst-searches.ts";
+import { keepSecret } from "#test/harness/secrets.ts";
+import type { Workspace } from "#test/harness/workspace.ts";
+import { WORST_DOCUMENTS, worstDocuments } from "#test/hostile/worst-searches.ts";
 import { type Benchmark, percentile, type Result, type Target } from "./benchmark.ts";
+import {
+  type Credentials,
+  type Measured,
+  openBrowser,
+  post,
+  type Site,
+  SMALL_BULK,
+  sendOrdinary,
+  sendWorst,
+  VIEWERS,
+} from "./viewers-load.ts";
 
-const VIEWERS = 8;
-/** A viewer waits no longer. */
-const PATIENCE_MS = 2_000;
+const LAUNCHER = resolve(import.meta.dirname, "../../hub/bin/tailrace-hub");
 const HOSTILE_MS = 60_000;
 const QUIET_MS = 10_000;
 const BULK_DOCUMENTS = 5_000;
-/** Lines of the small requests that others send. */
-const SMALL_BULK = 100;
-/** Interval of requests for `GET /`. */
-const LOOK_MS = 50;
-const MEMORY_MS = 250;
 
 const P99_MS: Target = { atMost: 150 };
+const LIVE_MS: Target = { atMost: 500 };
 const INGEST_SHARE: Target = { atLeast: 0.5 };
 /** Beside 1.5 times the idle memory. */
 const MORE_MIB = 512;
 
 export const viewers: Benchmark = {
   name: "viewers",
-  about: "eight viewers with the worst searches: answers to others, indexing and memory meanwhile",
-  async run(context) {
-    const hub = await startHub({ dataDir: context.workspace.path("hub-data") });
-    context.workspace.defer(() => hub.destroy());
-    await fill(hub, Math.round(WORST_DOCUMENTS * context.scale));
+  about: "eight viewers with the worst searches: answers to others, indexing, live tail and memory meanwhile",
+  async run({ workspace, scale, progress }) {
+    const site = await openSite(workspace);
+    const { hub } = site;
+    await fill(site, Math.round(WORST_DOCUMENTS * scale));
     const idleMiB = residentBytes(hub.pid) / MIB;
-    const quiet = await others(hub, QUIET_MS * context.scale);
-    context.progress(
-      `nobody else: GET / ${at(quiet.root)}, _bulk ${at(quiet.bulk)}; ${idleMiB.toFixed(0)} MiB`,
-    );
+    const quiet = await sendOrdinary(site, QUIET_MS * scale);
+    progress(`nobody else: ${describe(quiet)}; ${idleMiB.toFixed(0)} MiB`);
     const hostile = new AbortController();
     const outcomes = new Map<string, number>();
     const running = Array.from({ length: VIEWERS }, (_, viewer) =>
-      view(hub, viewer, hostile.signal, outcomes),
+      sendWorst(site, viewer, hostile.signal, outcomes),
     );
-    const loud = await others(hub, HOSTILE_MS * context.scale);
+    const loud = await sendOrdinary(site, HOSTILE_MS * scale);
     hostile.abort();
     await Promise.all(running);
-    context.progress(`with viewers: GET / ${at(loud.root)}, _bulk ${at(loud.bulk)}; ${describe(outcomes)}`);
+    const ended = [...outcomes].map(([how, count]) => `${count} × ${how}`).join(", ");
+    progress(`with viewers: ${describe(loud)}; ${ended}`);
     return resultsOf({ quiet, loud, idleMiB });
   },
 };
-
-interface Measured {
-  /** Times of the answers, ms. */
-  readonly root: readonly number[];
-  readonly bulk: readonly number[];
-  readonly documentsPerSecond: number;
-  readonly peakMiB: number;
-}
 
 function resultsOf({
   quiet,
@@ -79,86 +80,64 @@ function resultsOf({
   });
   const share = loud.documentsPerSecond / quiet.documentsPerSecond;
   const p99 = (all: readonly number[]): number => percentile([...all], 0.99);
+  const most = (all: readonly number[]): number => Math.max(0, ...all);
   return [
     row("GET /, p99", p99(loud.root), "ms", p99(quiet.root), P99_MS),
+    row("sign-in of a browser that is remembered, p99", p99(loud.signIn), "ms", p99(quiet.signIn), P99_MS),
     row(`_bulk of ${SMALL_BULK} documents, p99`, p99(loud.bulk), "ms", p99(quiet.bulk), P99_MS),
     row("documents of small _bulk requests, share of the speed", share, "times", 1, INGEST_SHARE),
+    row("live tail behind the file", most(loud.live), "ms at most", most(quiet.live), LIVE_MS),
+    row("lines that live tail missed", loud.linesMissing, "lines", quiet.linesMissing, { atMost: 0 }),
     row("memory", loud.peakMiB, "MiB at most", idleMiB, { atMost: 1.5 * idleMiB + MORE_MIB }),
   ];
 }
 
-async function fill(hub: TestHub, documents: number): Promise<void> {
+/** Starts a hub with sign-in and an agent that follows one file. */
+async function openSite(workspace: Workspace): Promise<Site> {
+  const settings = { "auth.mode": "required" };
+  const hub = new TestHub({ dataDir: workspace.path("hub-data"), settings });
+  workspace.defer(() => hub.destroy());
+  const [name, password] = ["ada", keepSecret("correct horse battery")];
+  const folder = ["--path.data", hub.dataDir];
+  await command(["user", "add", name, "--role", "admin", ...folder], password);
+  const made = await command(["api-key", "add", "bench", "--role", "admin", "--json", ...folder]);
+  const key = `Bearer ${keepSecret((JSON.parse(made) as { key: string }).key)}`;
+  await hub.start();
+  const credentials: Credentials = { name, password, key };
+  const file = workspace.path("live.log");
+  writeFileSync(file, "");
+  const agent = await startAgent({
+    folder: workspace.path("agent", ""),
+    paths: [file],
+    natsUrl: hub.natsUrl,
+    token: hub.token,
+    settings: { name: "web-1" },
+    input: { id: "live", scan_frequency: "200ms" },
+  });
+  workspace.defer(() => agent.kill9());
+  return { hub, credentials, file, signIn: await openBrowser(hub, credentials) };
+}
+
+async function command(args: readonly string[], input = ""): Promise<string> {
+  const child = spawn(LAUNCHER, args, { stdio: ["pipe", "pipe", "inherit"] });
+  const parts: Buffer[] = [];
+  child.stdout.on("data", (part: Buffer) => parts.push(part));
+  child.stdin.end(`${input}\n`);
+  const [status] = (await once(child, "close")) as [number | null];
+  if (status !== 0) throw new Error(`tailrace-hub ${args.slice(0, 2).join(" ")} ended with ${status}`);
+  return Buffer.concat(parts).toString();
+}
+
+async function fill(site: Site, documents: number): Promise<void> {
   for (let first = 0; first < documents; first += BULK_DOCUMENTS) {
-    const body = worstDocuments(first, Math.min(documents, first + BULK_DOCUMENTS));
-    await post(`${hub.searchUrl}/worst/_doc/_bulk`, body, AbortSignal.timeout(HOSTILE_MS));
+    const body = Buffer.from(worstDocuments(first, Math.min(documents, first + BULK_DOCUMENTS)));
+    await post(site, "/worst/_doc/_bulk", body, AbortSignal.timeout(HOSTILE_MS));
   }
-  await ask("POST", `${hub.searchUrl}/worst/_refresh`);
+  await post(site, "/worst/_refresh", Buffer.alloc(0), AbortSignal.timeout(HOSTILE_MS));
 }
 
-/** Sends the searches of the list in turn until `signal` is aborted; counts how they ended. */
-async function view(
-  hub: TestHub,
-  viewer: number,
-  signal: AbortSignal,
-  outcomes: Map<string, number>,
-): Promise<void> {
-  const first = Math.floor((viewer * WORST_SEARCHES.length) / VIEWERS);
-  for (let number = first; !signal.aborted; number++) {
-    const { path, body } = WORST_SEARCHES[number % WORST_SEARCHES.length]!;
-    const text = typeof body === "string" ? body : JSON.stringify(body);
-    const patience = AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)]);
-    const ended = await post(hub.searchUrl + path, text, patience).catch(() => "left");
-    outcomes.set(ended, (outcomes.get(ended) ?? 0) + 1);
-  }
-}
-
-/** Sends what others send for so long. */
-async function others(hub: TestHub, forMs: number): Promise<Measured> {
-  const endMs = performance.now() + forMs;
-  const [root, bulk]: [number[], number[]] = [[], []];
-  let peakBytes = 0;
-  const until = async (step: () => Promise<void>): Promise<void> => {
-    while (performance.now() < endMs) await step();
-  };
-  let documents = 0;
-  await Promise.all([
-    until(async () => {
-      root.push(await timed(() => ask("GET", `${hub.searchUrl}/`)));
-      await pause(LOOK_MS);
-    }),
-    until(async () => {
-      const body = worstDocuments(documents, documents + SMALL_BULK);
-      const signal = AbortSignal.timeout(HOSTILE_MS);
-      bulk.push(await timed(() => post(`${hub.searchUrl}/lines/_doc/_bulk`, body, signal)));
-      documents += SMALL_BULK;
-    }),
-    until(async () => {
-      peakBytes = Math.max(peakBytes, residentBytes(hub.pid));
-      await pause(MEMORY_MS);
-    }),
-  ]);
-  return { root, bulk, documentsPerSecond: (documents * 1_000) / forMs, peakMiB: peakBytes / MIB };
-}
-
-async function timed(run: () => Promise<unknown>): Promise<number> {
-  const startMs = performance.now();
-  await run();
-  return performance.now() - startMs;
-}
-
-/** Returns the status of the answer. */
-async function post(url: string, body: string, signal: AbortSignal): Promise<string> {
-  const type =
-    url.endsWith("_bulk") || url.endsWith("_msearch") ? "application/x-ndjson" : "application/json";
-  const answer = await fetch(url, { method: "POST", headers: { "content-type": type }, body, signal });
-  await answer.arrayBuffer();
-  return String(answer.status);
-}
-
-function at(times: readonly number[]): string {
-  return `p50 ${percentile([...times], 0.5).toFixed(0)} ms, p99 ${percentile([...times], 0.99).toFixed(0)} ms`;
-}
-
-function describe(outcomes: ReadonlyMap<string, number>): string {
-  return [...outcomes].map(([ended, count]) => `${count} × ${ended}`).join(", ");
+function describe({ root, signIn, bulk, live }: Measured): string {
+  const at = (times: readonly number[]): string =>
+    `p50 ${percentile([...times], 0.5).toFixed(0)} ms, p99 ${percentile([...times], 0.99).toFixed(0)} ms`;
+  return `GET / ${at(root)}, sign-in ${at(signIn)}, _bulk ${at(bulk)}, live tail ${at(live)}`;
 }
