@@ -3,7 +3,7 @@
 # installed, the tests that need a missing program are skipped, and say so.
 set -uo pipefail
 
-# Senders of test/conformance/intake-*: packages of npm and modules of rsyslog, in a folder of their own.
+# Senders of test/conformance/intake-*: packages of npm and Debian, in a folder of their own.
 if [ "${1:-}" = senders ]; then
   folder=$(dirname "$(dirname "$(readlink -f "$0")")")/.cache/senders
   mkdir -p "$folder/rsyslog"
@@ -13,12 +13,20 @@ if [ "${1:-}" = senders ]; then
     @opentelemetry/exporter-logs-otlp-grpc@0.220.0 @opentelemetry/exporter-logs-otlp-proto@0.220.0 \
     @opentelemetry/sdk-logs@0.220.0 winston@3.19.0 winston-loki@6.1.7 splunk-logging@0.11.1 gelf-pro@1.4.0 \
     @fluent-org/logger@1.0.10 || printf 'tools: the packages of senders could not be installed\n'
-  if apt-get download rsyslog-relp librelp0 rsyslog-openssl 2>/dev/null; then
-    for package in ./*.deb; do dpkg -x "$package" rsyslog; done
+  # Folder, then Debian packages with what they link that a machine may lack.
+  while read -r name packages; do
+    # shellcheck disable=SC2086 # Several names.
+    if apt-get download $packages 2>/dev/null; then
+      for package in ./*.deb; do dpkg -x "$package" "$name"; done
+    else
+      printf 'tools: the packages of %s could not be fetched\n' "$name"
+    fi
     rm -f ./*.deb
-  else
-    printf 'tools: the modules of rsyslog could not be fetched\n'
-  fi
+  done <<'END'
+rsyslog rsyslog-relp librelp0 rsyslog-openssl
+syslog-ng syslog-ng-core libivykis0 libnet1 libpcre3 libwrap0
+journal systemd-journal-remote libmicrohttpd12
+END
   exit 0
 fi
 

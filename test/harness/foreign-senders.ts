@@ -18,6 +18,19 @@ export const RSYSLOG_MODULES = join(FOLDER, "rsyslog/usr/lib/x86_64-linux-gnu/rs
 export const RSYSLOG_LIBRARIES = join(FOLDER, "rsyslog/usr/lib/x86_64-linux-gnu");
 const RSYSLOG = "/usr/sbin/rsyslogd";
 
+/** syslog-ng 3.38, and what it needs to run outside of /usr. */
+const SYSLOG_NG = join(FOLDER, "syslog-ng/usr/sbin/syslog-ng");
+const SYSLOG_NG_LIBRARIES = ["lib/x86_64-linux-gnu", "usr/lib/x86_64-linux-gnu", "usr/lib/syslog-ng"].map(
+  (folder) => join(FOLDER, "syslog-ng", folder),
+);
+
+/** Programs of systemd 252 that send and write journals. */
+const JOURNAL = join(FOLDER, "journal/lib/systemd");
+const JOURNAL_LIBRARIES = [
+  join(FOLDER, "journal/usr/lib/x86_64-linux-gnu"),
+  "/usr/lib/x86_64-linux-gnu/systemd",
+];
+
 const load = createRequire(join(FOLDER, "package.json"));
 
 /** Returns why packages of senders can't be used; false: they can. */
@@ -30,6 +43,33 @@ export function missingSenders(...names: string[]): string | false {
 export function missingRsyslog(module: string): string | false {
   if (existsSync(RSYSLOG) && existsSync(join(RSYSLOG_MODULES, module))) return false;
   return `not installed: rsyslog with ${module}; bash test/tools.sh senders`;
+}
+
+/** A program, with the arguments and environment that it needs to run from its folder. */
+export interface ForeignProgram {
+  readonly path: string;
+  readonly args: readonly string[];
+  readonly env: NodeJS.ProcessEnv;
+  /** Why it can't be used; false: it can. */
+  readonly missing: string | false;
+}
+
+export const syslogNg: ForeignProgram = {
+  path: SYSLOG_NG,
+  args: [`--module-path=${join(FOLDER, "syslog-ng/usr/lib/syslog-ng/3.38")}`],
+  env: { ...process.env, LD_LIBRARY_PATH: SYSLOG_NG_LIBRARIES.join(":") },
+  missing: !existsSync(SYSLOG_NG) && "not installed: syslog-ng; bash test/tools.sh senders",
+};
+
+/** Returns systemd-journal-upload or systemd-journal-remote. */
+export function journalProgram(name: "upload" | "remote"): ForeignProgram {
+  const path = join(JOURNAL, `systemd-journal-${name}`);
+  return {
+    path,
+    args: [],
+    env: { ...process.env, LD_LIBRARY_PATH: JOURNAL_LIBRARIES.join(":") },
+    missing: !existsSync(path) && `not installed: systemd-journal-${name}; bash test/tools.sh senders`,
+  };
 }
 
 /** Returns a sender's package; its types are the caller's. */
