@@ -61,7 +61,7 @@ export function buildSite(out: string): string[] {
     mkdirSync(dirname(target), { recursive: true });
     writeFileSync(target, wrap(page, pages, body));
   }
-  for (const picture of globSync("docs/*.png", { cwd: ROOT }))
+  for (const picture of globSync("docs/*.{png,svg}", { cwd: ROOT }))
     cpSync(join(ROOT, picture), join(out, picture));
   return faults;
 }

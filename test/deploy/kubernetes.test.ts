@@ -35,6 +35,29 @@ for (const overlay of OVERLAYS) {
   });
 }
 
+test("of three hubs and three servers of the log each is on a node of its own, and one may be drained", {
+  skip,
+}, () => {
+  const { stdout } = run("kubectl", ["kustomize", join(ROOT, FOLDER, "overlays/three-hubs")]);
+  const manifests = parseManifests(stdout);
+  for (const name of ["tailrace-hub", "tailrace-log"]) {
+    const of = (kind: string): Manifest["spec"] =>
+      manifests.find((each) => each.kind === kind && each.metadata.name === name)?.spec;
+    const set = of("StatefulSet");
+    assert.equal(set?.replicas, 3);
+    const [rule] =
+      set.template!.spec.affinity!.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution;
+    assert.equal(rule?.topologyKey, "kubernetes.io/hostname");
+    assert.deepEqual(rule.labelSelector.matchLabels, set.template!.metadata.labels);
+    assert.equal(of("PodDisruptionBudget")?.maxUnavailable, 1);
+  }
+  const hub = manifests.find(
+    ({ kind, metadata }) => kind === "ConfigMap" && metadata.name === "tailrace-hub",
+  );
+  for (const number of [0, 1, 2])
+    assert.match(hub!.data!["hub.yml"]!, new RegExp(`tailrace-log-${number}\\.tailrace-log-nodes:4222`));
+});
+
 test("all images have the project's version", () => {
   const { version } = JSON.parse(text("package.json")) as { version: string };
   const named = kustomization.images.map(({ name, newTag }) => [name, newTag]);

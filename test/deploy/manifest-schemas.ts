@@ -105,8 +105,14 @@ const volume = object(
   },
   ["name"],
 );
+const antiAffinity = object({
+  requiredDuringSchedulingIgnoredDuringExecution: Type.Array(
+    object({ topologyKey: text, labelSelector: selector }, ["topologyKey", "labelSelector"]),
+  ),
+});
 const pod = object(
   {
+    affinity: object({ podAntiAffinity: antiAffinity }),
     automountServiceAccountToken: flag,
     containers: Type.Array(container, { minItems: 1 }),
     enableServiceLinks: flag,
@@ -190,6 +196,7 @@ const KINDS: Readonly<Record<string, readonly [properties: TProperties, required
       spec: object(
         {
           persistentVolumeClaimRetentionPolicy: object({ whenDeleted: keep, whenScaled: keep }),
+          podManagementPolicy: Type.Union([Type.Literal("OrderedReady"), Type.Literal("Parallel")]),
           replicas: count,
           selector,
           serviceName: name,

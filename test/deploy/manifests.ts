@@ -35,6 +35,14 @@ interface Pod {
   readonly initContainers?: readonly Container[];
   readonly serviceAccountName: string;
   readonly terminationGracePeriodSeconds: number;
+  readonly affinity?: {
+    readonly podAntiAffinity: {
+      readonly requiredDuringSchedulingIgnoredDuringExecution: readonly {
+        readonly topologyKey: string;
+        readonly labelSelector: { readonly matchLabels: Labels };
+      }[];
+    };
+  };
   readonly volumes?: readonly Readonly<{
     name: string;
     configMap?: { name: string };
@@ -54,6 +62,7 @@ export interface Manifest {
     readonly serviceName?: string;
     readonly clusterIP?: string;
     readonly selector?: Labels & { readonly matchLabels?: Labels };
+    readonly maxUnavailable?: number;
     readonly podSelector?: { readonly matchLabels?: Labels };
     readonly template?: { readonly metadata: { readonly labels: Labels }; readonly spec: Pod };
     readonly ports?: readonly { readonly targetPort?: string | number; readonly port: number }[];
