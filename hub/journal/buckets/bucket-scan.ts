@@ -102,14 +102,16 @@ export class BucketScan {
   }
 
   /**
-   * Returns the sequence of the newest stored message, 0 for none. `isReadable`: it or a later one will be delivered. A
-   * newest message that is damaged or was purged is not: the list then ends when the server has nothing to deliver.
+   * Returns the last sequence of the stream, 0 where it has no messages. `isReadable`: its message or a later one will
+   * be delivered. A newest message that is damaged or was purged is not: the list then ends when the server has nothing
+   * to deliver. The stream's own last sequence decides, since after damage nats-server 2.9 can answer a request for the
+   * newest message of all subjects with an older one.
    */
   async #end(): Promise<{ readonly sequence: number; readonly isReadable: boolean }> {
     const message = await this.#streams.lastMessage(this.#stream, `${this.#prefix}>`);
-    if (message !== null) return { sequence: message.sequence, isReadable: true };
     const { messages, lastSequence } = await this.#streams.state(this.#stream);
-    return { sequence: messages === 0 ? 0 : lastSequence, isReadable: false };
+    const isReadable = message !== null && message.sequence >= lastSequence;
+    return { sequence: messages === 0 ? 0 : lastSequence, isReadable };
   }
 
   #toEntry({ subject, sequence, data, header, timeMs }: Delivery): ScannedEntry {
