@@ -234,9 +234,9 @@ export class Event {
 
 /** Returns a deep copy of a field's value; times and raw numbers are shared, as they never change. */
 export function copyValue(value: unknown): unknown {
-  if (value === null || typeof value !== "object" || value instanceof Timestamp || isRawJson(value))
-    return value;
+  if (value === null || typeof value !== "object") return value;
   if (Array.isArray(value)) return value.map(copyValue);
+  if (isScalar(value)) return value;
   const copy: JsonObject = {};
   for (const key of Object.keys(value)) put(copy, key, copyValue((value as JsonObject)[key]));
   return copy;
@@ -244,12 +244,16 @@ export function copyValue(value: unknown): unknown {
 
 /** Returns true for a value that holds further fields: no list, no time, no raw number. */
 export function isHash(value: unknown): value is JsonObject {
+  return value !== null && typeof value === "object" && !Array.isArray(value) && !isScalar(value);
+}
+
+/** An object that is one value: a time, a raw number, a number of a script. */
+function isScalar(value: object): boolean {
   return (
-    value !== null &&
-    typeof value === "object" &&
-    !Array.isArray(value) &&
-    !(value instanceof Timestamp) &&
-    !isRawJson(value)
+    value instanceof Timestamp ||
+    isRawJson(value) ||
+    // A field of this name is no function.
+    typeof (value as { toJSON?: unknown }).toJSON === "function"
   );
 }
 

@@ -4,6 +4,7 @@ import { civilTime, startOfDay, utcTime } from "#proto/kit/dates/civil-time.ts";
 import { JODA, JODA_LETTERS, type PatternDialect } from "#proto/kit/dates/date-pattern.ts";
 import { compilePrinter } from "#proto/kit/dates/date-printer.ts";
 import { compileReader } from "#proto/kit/dates/date-reader.ts";
+import { NAMED_FORMATS } from "#proto/kit/dates/named-formats.ts";
 import { fixedOffset, UTC } from "#proto/kit/dates/time-zone.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { DAY_MS } from "#proto/kit/units.ts";
@@ -23,29 +24,6 @@ const ISO =
   /^(\d{4})(?:-(\d{2})(?:-(\d{2}))?)?(?:T(?:(\d{2})(?::(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?)?)?(Z|[+-]\d{2}(?::?\d{2})?)?)?$/;
 const LENIENT_ISO =
   /^(\d{1,9})(?:-(\d{1,2})(?:-(\d{1,2}))?)?(?:T(?:(\d{1,2})(?::(\d{1,2})(?::(\d{1,2})(?:[.,](\d{1,9}))?)?)?)?(Z|[+-]\d{2}(?::?\d{2})?)?)?$/;
-
-/** Named formats as the Joda patterns they stand for. */
-const NAMED: Readonly<Record<string, string>> = {
-  basic_date: "yyyyMMdd",
-  basic_date_time: "yyyyMMdd'T'HHmmss.SSSZ",
-  basic_date_time_no_millis: "yyyyMMdd'T'HHmmssZ",
-  date: "yyyy-MM-dd",
-  date_hour: "yyyy-MM-dd'T'HH",
-  date_hour_minute: "yyyy-MM-dd'T'HH:mm",
-  date_hour_minute_second: "yyyy-MM-dd'T'HH:mm:ss",
-  date_hour_minute_second_millis: "yyyy-MM-dd'T'HH:mm:ss.SSS",
-  date_hour_minute_second_fraction: "yyyy-MM-dd'T'HH:mm:ss.SSS",
-  date_time: "yyyy-MM-dd'T'HH:mm:ss.SSSZZ",
-  date_time_no_millis: "yyyy-MM-dd'T'HH:mm:ssZZ",
-  hour: "HH",
-  hour_minute: "HH:mm",
-  hour_minute_second: "HH:mm:ss",
-  time: "HH:mm:ss.SSSZZ",
-  time_no_millis: "HH:mm:ssZZ",
-  year: "yyyy",
-  year_month: "yyyy-MM",
-  year_month_day: "yyyy-MM-dd",
-};
 
 const cache = new Map<string, DateFormat>();
 
@@ -149,7 +127,7 @@ function compileOne(given: string): DateFormat {
       };
     default: {
       const strict = name.startsWith("strict_");
-      return compilePattern(NAMED[strict ? name.slice(7) : name] ?? name, strict, locale);
+      return compilePattern(NAMED_FORMATS[strict ? name.slice(7) : name] ?? name, strict, locale);
     }
   }
 }
