@@ -274,6 +274,10 @@ export const LIST_METHODS: Methods = new Map(
       self.sort(orderOf(comparator));
       return null;
     },
+    clone: (self: unknown[], _: readonly unknown[], context: CallContext) => {
+      context.spend(self.length >> 3);
+      return [...self];
+    },
     getFirst: (self: unknown[]) => self[strictPosition(self, 0)],
     getLast: (self: unknown[]) => self[strictPosition(self, self.length - 1)],
   }),
@@ -286,12 +290,36 @@ function strictPosition(list: readonly unknown[], index: unknown): number {
   return positionIn(list, at);
 }
 
-function keepOnly(list: unknown[], test: (value: unknown) => boolean, context: CallContext): boolean {
-  context.spend(list.length);
-  const kept = list.filter(test);
-  const isChanged = kept.length < list.length;
-  list.splice(0, list.length, ...kept);
-  return isChanged;
+/** Entries behind the members of what a map shows as a collection: keySet(), values(), entrySet(). */
+const VIEWS = new WeakMap<object, readonly Detachable[]>();
+
+/** Notes that `collection` shows `entries`, in their order: what is removed there leaves the map. */
+export function viewOf<T extends object>(collection: T, entries: readonly Detachable[]): T {
+  VIEWS.set(collection, entries);
+  return collection;
+}
+
+function keepOnly(
+  collection: unknown[] | Set<unknown>,
+  test: (value: unknown) => boolean,
+  context: CallContext,
+): boolean {
+  const members = [...collection];
+  context.spend(members.length);
+  const keeps = members.map(test);
+  const kept = members.filter((_, at) => keeps[at]);
+  if (kept.length === members.length) return false;
+  const gone = members.filter((_, at) => !keeps[at]);
+  if (collection instanceof Set) for (const each of gone) collection.delete(each);
+  else collection.splice(0, collection.length, ...kept);
+  const entries = VIEWS.get(collection);
+  if (entries === undefined) return true;
+  for (const entry of entries.filter((_, at) => !keeps[at])) entry.detach();
+  VIEWS.set(
+    collection,
+    entries.filter((_, at) => keeps[at]),
+  );
+  return true;
 }
 
 export const SET_METHODS: Methods = new Map(
@@ -314,7 +342,18 @@ export const SET_METHODS: Methods = new Map(
       }
       return self.size > before;
     },
-    remove: (self: Set<unknown>, [value]: readonly unknown[]) => self.delete(value),
+    remove: (self: Set<unknown>, [value]: readonly unknown[], context: CallContext) =>
+      self.has(value) && keepOnly(self, (each) => each !== value, context),
+    removeIf: (self: Set<unknown>, [test]: readonly unknown[], context: CallContext) =>
+      keepOnly(self, (each) => call(test, each) !== true, context),
+    removeAll: (self: Set<unknown>, [other]: readonly unknown[], context: CallContext) =>
+      keepOnly(self, (each) => !has(membersOf(other), each, context), context),
+    retainAll: (self: Set<unknown>, [other]: readonly unknown[], context: CallContext) =>
+      keepOnly(self, (each) => has(membersOf(other), each, context), context),
+    clone: (self: Set<unknown>, _: readonly unknown[], context: CallContext) => {
+      context.spend(self.size >> 3);
+      return new Set(self);
+    },
     clear: (self: Set<unknown>) => {
       self.clear();
       return null;

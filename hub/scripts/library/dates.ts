@@ -21,6 +21,8 @@ const MONTHS = "JANUARY FEBRUARY MARCH APRIL MAY JUNE JULY AUGUST SEPTEMBER OCTO
 );
 /** Milliseconds of units that always take the same time. */
 const UNITS: Readonly<Record<string, number>> = {
+  NANOS: 1e-6,
+  MICROS: 1e-3,
   MILLIS: 1,
   SECONDS: 1000,
   MINUTES: 60_000,
@@ -124,6 +126,7 @@ function moment(value: unknown): number {
 
 function unitsBetween(unit: string, fromMs: number, toMs: number): number {
   const length = UNITS[unit];
+  if (length !== undefined && length < 1) return (toMs - fromMs) * Math.round(1 / length);
   if (length !== undefined) return Math.trunc((toMs - fromMs) / length);
   const [from, to] = [new Date(fromMs), new Date(toMs)];
   const months = (to.getUTCFullYear() - from.getUTCFullYear()) * 12 + to.getUTCMonth() - from.getUTCMonth();
@@ -167,6 +170,47 @@ export function zoneOf(value: unknown): TimeZone {
   if (zone === undefined) throw new ScriptException("DateTimeException", `Unknown time-zone ID: ${name}`);
   return zone;
 }
+
+/** A length of time: Duration.between(…). Moments are exact to the millisecond. */
+export class Duration extends ScriptObject {
+  readonly type = "Duration";
+  readonly methods = DURATION_METHODS;
+  readonly ms: number;
+
+  constructor(ms: number) {
+    super();
+    this.ms = ms;
+  }
+
+  /** Returns the time from one moment to another. Throws ClassCastException. */
+  static between(from: unknown, to: unknown): Duration {
+    return new Duration(moment(to) - moment(from));
+  }
+
+  override valueOf(): number {
+    return this.ms;
+  }
+
+  override toString(): string {
+    return `PT${this.ms / 1000}S`;
+  }
+}
+
+const DURATION_METHODS: Methods = new Map(
+  Object.entries({
+    toNanos: (self: Duration) => self.ms * 1e6,
+    toMillis: (self: Duration) => self.ms,
+    getSeconds: (self: Duration) => Math.floor(self.ms / 1000),
+    getNano: (self: Duration) => (((self.ms % 1000) + 1000) % 1000) * 1e6,
+    toSeconds: (self: Duration) => Math.trunc(self.ms / 1000),
+    toMinutes: (self: Duration) => Math.trunc(self.ms / 60_000),
+    toHours: (self: Duration) => Math.trunc(self.ms / 3_600_000),
+    toDays: (self: Duration) => Math.trunc(self.ms / DAY_MS),
+    isNegative: (self: Duration) => self.ms < 0,
+    isZero: (self: Duration) => self.ms === 0,
+    toString: (self: Duration) => self.toString(),
+  }),
+);
 
 /** Prints a date by a pattern of Joda's letters. */
 function format(self: DateTime, pattern: string): string {
@@ -244,6 +288,7 @@ const PLUS: Readonly<Record<string, (self: DateTime, count: number) => DateTime>
   Minutes: (self, count) => plusMs(self, count * 60_000),
   Seconds: (self, count) => plusMs(self, count * 1000),
   Millis: (self, count) => plusMs(self, count),
+  Nanos: (self, count) => plusMs(self, Math.trunc(count / 1e6)),
 };
 
 function plusUnit(self: DateTime, [count, unit]: readonly unknown[], sign: number): DateTime {
@@ -251,7 +296,7 @@ function plusUnit(self: DateTime, [count, unit]: readonly unknown[], sign: numbe
   const by = toInteger(count) * sign;
   const months = MONTHS_OF[name];
   if (months !== undefined) return plusMonths(self, by * months);
-  return plusMs(self, by * (UNITS[name] ?? 0));
+  return plusMs(self, Math.trunc(by * (UNITS[name] ?? 0)));
 }
 
 function truncated(self: DateTime, unit: string): DateTime {

@@ -11,7 +11,7 @@ import {
   ScriptObject,
   weigh,
 } from "#hub/scripts/values/values.ts";
-import { type AnyMap, grouped, grow, ScriptIterator } from "./collections.ts";
+import { type AnyMap, grouped, grow, ScriptIterator, viewOf } from "./collections.ts";
 import { equalsMethod } from "./strings.ts";
 
 /** Returns a member of a map; undefined where there is none. */
@@ -178,11 +178,21 @@ export const MAP_METHODS: Methods = new Map(
     size: sizeMethod,
     isEmpty: (self: AnyMap, values: readonly unknown[], context: CallContext) =>
       sizeMethod(self, values, context) === 0,
-    keySet: (self: AnyMap, _: readonly unknown[], context: CallContext) =>
-      new Set(entries(self, context).map(({ key }) => key)),
-    values: (self: AnyMap, _: readonly unknown[], context: CallContext) =>
-      entries(self, context).map(({ value }) => value),
-    entrySet: (self: AnyMap, _: readonly unknown[], context: CallContext) => entries(self, context),
+    keySet: (self: AnyMap, _: readonly unknown[], context: CallContext) => {
+      const all = entries(self, context);
+      return viewOf(new Set(all.map(({ key }) => key)), all);
+    },
+    values: (self: AnyMap, _: readonly unknown[], context: CallContext) => {
+      const all = entries(self, context);
+      return viewOf(
+        all.map(({ value }) => value),
+        all,
+      );
+    },
+    entrySet: (self: AnyMap, _: readonly unknown[], context: CallContext) => {
+      const all = entries(self, context);
+      return viewOf([...all], all);
+    },
     iterator: (self: AnyMap, _: readonly unknown[], context: CallContext) =>
       new ScriptIterator(entries(self, context)),
     forEach: (self: AnyMap, [each]: readonly unknown[], context: CallContext) => {

@@ -16,7 +16,16 @@ import {
 } from "#hub/scripts/values/values.ts";
 import { findTimeZone } from "#proto/kit/dates/time-zone.ts";
 import { type AnyMap, Collector, grouped, grow, joined, membersOf } from "./collections.ts";
-import { CHRONO_UNITS, Constant, DateTime, dayOfWeek, Formatter, parseDate, zoneOf } from "./dates.ts";
+import {
+  CHRONO_UNITS,
+  Constant,
+  DateTime,
+  Duration,
+  dayOfWeek,
+  Formatter,
+  parseDate,
+  zoneOf,
+} from "./dates.ts";
 import { entriesOf } from "./maps.ts";
 import { bounded, orderOf, StringBuilder, StringTokenizer } from "./strings.ts";
 
@@ -206,7 +215,11 @@ const COLLECTORS: Statics = {
 /** Static methods by class. */
 const STATICS: Readonly<Record<string, Statics>> = {
   Math: MATH,
-  Integer: { ...wholeClass(32, "int"), parseInt: ([text, radix]) => parseWhole(text, radix, 32) },
+  Integer: {
+    ...wholeClass(32, "int"),
+    parseInt: ([text, radix]) => parseWhole(text, radix, 32),
+    parseUnsignedInt: ([text, radix]) => cast(parseWhole(text, radix, 64), "int", true),
+  },
   Long: { ...wholeClass(64, "long"), parseLong: ([text, radix]) => parseWhole(text, radix, 64) },
   Short: { ...wholeClass(32, "short"), parseShort: ([text]) => parseWhole(text, undefined, 32) },
   Byte: { ...wholeClass(32, "byte"), parseByte: ([text]) => parseWhole(text, undefined, 32) },
@@ -341,6 +354,14 @@ const STATICS: Readonly<Record<string, Statics>> = {
   DayOfWeek: {
     of: ([day]) => dayOfWeek(toInteger(day)),
     valueOf: ([name]) => constantField("DayOfWeek", print(name)),
+  },
+  Duration: {
+    between: ([from, to]) => Duration.between(from, to),
+    ofMillis: ([ms]) => new Duration(toInteger(ms)),
+    ofSeconds: ([seconds]) => new Duration(toInteger(seconds) * 1000),
+    ofMinutes: ([minutes]) => new Duration(toInteger(minutes) * 60_000),
+    ofHours: ([hours]) => new Duration(toInteger(hours) * 3_600_000),
+    ofDays: ([days]) => new Duration(toInteger(days) * 86_400_000),
   },
   ChronoUnit: { valueOf: ([name]) => constantField("ChronoUnit", print(name)) },
   DateTimeFormatter: { ofPattern: ([pattern]) => new Formatter(print(pattern)) },

@@ -10,10 +10,14 @@ const MAX_VALUES = 250_000;
 
 /**
  * Returns a value as JSON holds it. Whole numbers beyond 2^53 become the nearest number, dates and other objects their
- * text. Throws request_invalid where a map or list holds itself, as the 6.5 server does.
+ * text. Throws request_invalid where a map or list holds itself, as the 6.5 server does. `keepsFloats`: numbers of 32 bits stay as they are, for further scripts.
  */
-export function toJson(value: unknown): unknown {
-  return convert(value, [], counter());
+export function toJson(value: unknown, keepsFloats = false): unknown {
+  return convert(value, [], { ...counter(), keepsFloats });
+}
+
+interface Conversion extends CallContext {
+  readonly keepsFloats: boolean;
 }
 
 function counter(): CallContext {
@@ -27,11 +31,11 @@ function counter(): CallContext {
 }
 
 /** `around`: the maps and lists that hold the value, the outermost first. */
-function convert(value: unknown, around: object[], context: CallContext): unknown {
+function convert(value: unknown, around: object[], context: Conversion): unknown {
   context.spend(1);
   if (typeof value !== "object" || value === null)
     return typeof value === "bigint" ? Number(value) : (value ?? null);
-  if (value instanceof Decimal) return Number.isFinite(value.value) ? value.shortest : null;
+  if (value instanceof Decimal) return context.keepsFloats && value.isFloat ? value : value.toJSON();
   if (value instanceof Char || value instanceof Callable) return print(value);
   if (value instanceof ScriptObject && !(Symbol.iterator in value)) {
     weigh(value, context);
@@ -53,7 +57,7 @@ function tooDeep(around: readonly object[]): AppError {
   return new AppError("request_invalid", why);
 }
 
-function convertMembers(value: object, inner: object[], context: CallContext): unknown {
+function convertMembers(value: object, inner: object[], context: Conversion): unknown {
   if (Array.isArray(value)) return value.map((each) => convert(each, inner, context));
   if (value instanceof Set || value instanceof ScriptObject)
     return [...(value as Iterable<unknown>)].map((each) => convert(each, inner, context));
