@@ -62,6 +62,8 @@ export interface IngestPipelines {
     documents: readonly { readonly source: JsonObject; readonly destination: IngestDestination }[],
     verbose: boolean,
   ): Promise<unknown[]>;
+  /** Names of processors, sorted. */
+  readonly processorTypes: readonly string[];
   /** Grok patterns by name. */
   patterns(): Promise<Readonly<Record<string, string>>>;
 }

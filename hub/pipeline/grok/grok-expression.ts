@@ -20,6 +20,8 @@ export interface GrokOptions {
   readonly patterns: PatternTable;
   /** False: a reference without a field captures under the pattern's name. */
   readonly namedCapturesOnly: boolean;
+  /** False: `.` doesn't match a newline. */
+  readonly dotAll?: boolean;
 }
 
 /** Compiles a grok expression; captures are named `field` or `field:type`. Throws RegexpFault naming an unknown pattern. */
@@ -27,7 +29,7 @@ export function compileGrok(text: string, options: GrokOptions): RubyRegexp {
   const expanded = expand(text, options, 0);
   if (expanded.length > MAX_LENGTH)
     throw new RegexpFault("the expression is too long when its patterns are put in");
-  return translateRubyRegexp(expanded, { dotAll: true, unnamedCapture: false });
+  return translateRubyRegexp(expanded, { dotAll: options.dotAll ?? true, unnamedCapture: false });
 }
 
 function expand(text: string, options: GrokOptions, depth: number): string {

@@ -1,9 +1,11 @@
 /** Processors that set, move and convert fields. */
 
 import { isIP } from "node:net";
+import { Decimal, print } from "#hub/scripts/values/values.ts";
 import { parseJson } from "#proto/codec/json.ts";
 import { copyValue, isHash, valueText } from "#proto/event.ts";
-import { compileTemplate, compileValue, type IngestDocument, ProcessorFault } from "./ingest-document.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
+import { type IngestDocument, ProcessorFault } from "./ingest-document.ts";
 import {
   fieldChange,
   type ProcessorKind,
@@ -11,6 +13,7 @@ import {
   readField,
   typeNameOf,
 } from "./processor.ts";
+import { compileTemplate, compileValue, ESCAPES, type Escape } from "./template.ts";
 
 const set: ProcessorKind = (settings) => {
   const field = settings.template("field");
@@ -30,13 +33,22 @@ const set: ProcessorKind = (settings) => {
 function takeSource(settings: ProcessorSettings): (document: IngestDocument) => unknown {
   const from = settings.optionalText("copy_from");
   const value = settings.take("value");
+  const write = takeEscape(settings);
   if (from === undefined) {
     if (value === undefined) throw settings.fault("value", "required property is missing");
-    return compileValue(value);
+    return compileValue(value, write);
   }
   if (value !== undefined)
     throw settings.fault("copy_from", "cannot set both `copy_from` and `value` in the same processor");
   return (document) => copyValue(document.get(from) ?? null);
+}
+
+/** Takes how fields are written in templates of a value. */
+function takeEscape(settings: ProcessorSettings): Escape {
+  const type = settings.text("media_type", "application/json");
+  const found = ESCAPES[type.replace(/\s*;.*$/, "")];
+  if (found !== undefined) return found;
+  throw settings.fault("media_type", `property does not contain a supported media type [${type}]`);
 }
 
 /** Null and texts without characters are empty. */
@@ -45,7 +57,7 @@ function isEmpty(value: unknown): boolean {
 }
 
 const remove: ProcessorKind = (settings) => {
-  const fields = settings.texts("field").map(compileTemplate);
+  const fields = settings.texts("field").map((field) => compileTemplate(field));
   const ignoreMissing = settings.flag("ignore_missing");
   return (document) => {
     for (const field of fields) {
@@ -59,13 +71,14 @@ const rename: ProcessorKind = (settings) => {
   const field = settings.template("field");
   const target = settings.template("target_field");
   const ignoreMissing = settings.flag("ignore_missing");
+  const overrides = settings.flag("override");
   return (document) => {
     const [from, to] = [field(document), target(document)];
     if (!document.has(from)) {
       if (ignoreMissing) return;
       throw new ProcessorFault(`field [${from}] doesn't exist`);
     }
-    if (document.has(to)) throw new ProcessorFault(`field [${to}] already exists`);
+    if (document.has(to) && !overrides) throw new ProcessorFault(`field [${to}] already exists`);
     const value = document.remove(from);
     try {
       document.set(to, value);
@@ -80,7 +93,7 @@ const append: ProcessorKind = (settings) => {
   const field = settings.template("field");
   const value = settings.take("value");
   if (value === undefined) throw settings.fault("value", "required property is missing");
-  const make = compileValue(Array.isArray(value) ? value : [value]);
+  const make = compileValue(Array.isArray(value) ? value : [value], takeEscape(settings));
   const allowsDuplicates = settings.flag("allow_duplicates", true);
   return (document) => {
     const path = field(document);
@@ -98,9 +111,10 @@ type Conversion = (value: unknown) => unknown;
 const CONVERSIONS: Readonly<Record<string, Conversion>> = {
   integer: (value) => integer(value, 31),
   long: (value) => integer(value, 63),
-  float: (value) => float(value),
+  float: (value) => new Decimal(float(value), true),
   double: (value) => float(value),
-  string: valueText,
+  // Objects print as those of scripts.
+  string: (value) => (typeof value === "object" ? print(value) : valueText(value)),
   boolean: toBoolean,
   ip: (value) => {
     const text = valueText(value);
@@ -131,26 +145,6 @@ const convert: ProcessorKind = (settings) => {
   };
 };
 
-const json: ProcessorKind = (settings) => {
-  const field = settings.text("field");
-  const target = settings.optionalText("target_field");
-  const addsToRoot = settings.flag("add_to_root");
-  if (addsToRoot && target !== undefined)
-    throw settings.fault(
-      "target_field",
-      "Cannot set a target field while also setting `add_to_root` to true",
-    );
-  return (document) => {
-    const given = document.get(field);
-    const value = given === null ? null : readField(document, { field, target: field, ignoreMissing: false });
-    const parsed = typeof value === "string" ? parseJson(value) : value;
-    if (parsed === undefined) throw new ProcessorFault(`field [${field}] holds no JSON`);
-    if (!addsToRoot) document.set(target ?? field, parsed);
-    else if (isHash(parsed)) Object.assign(document.source, parsed);
-    else throw new ProcessorFault("cannot add non-map fields to root of document");
-  };
-};
-
 const sort: ProcessorKind = (settings) => {
   const field = settings.text("field");
   const target = settings.text("target_field", field);
@@ -173,6 +167,10 @@ const foreach: ProcessorKind = (settings, context) => {
   return (document) => {
     const value = readField(document, { field, target: field, ignoreMissing });
     if (value === undefined) return;
+    if (isHash(value)) {
+      document.set(field, eachMember(document, value, work));
+      return;
+    }
     if (!Array.isArray(value)) throw notAList(field, value);
     const list = value as unknown[];
     document.set(
@@ -181,6 +179,27 @@ const foreach: ProcessorKind = (settings, context) => {
     );
   };
 };
+
+/** Runs the processor on each member of an object; its key is `_ingest._key`, which may be changed. */
+function eachMember(
+  document: IngestDocument,
+  value: JsonObject,
+  work: (document: IngestDocument) => void,
+): JsonObject {
+  const before = document.ingest["_key"];
+  const members: [string, unknown][] = [];
+  try {
+    for (const [key, item] of Object.entries(value)) {
+      document.ingest["_key"] = key;
+      const changed = eachItem(document, item, work);
+      members.push([valueText(document.ingest["_key"]), changed]);
+    }
+  } finally {
+    if (before === undefined) delete document.ingest["_key"];
+    else document.ingest["_key"] = before;
+  }
+  return Object.fromEntries(members);
+}
 
 function eachItem(
   document: IngestDocument,
@@ -201,16 +220,22 @@ function eachItem(
 const dotExpander: ProcessorKind = (settings) => {
   const field = settings.text("field");
   const path = settings.optionalText("path");
-  if (!/^[^.]+(\.[^.]+)+$/.test(field)) throw settings.fault("field", "field does not contain a dot");
+  const overrides = settings.flag("override");
+  if (field !== "*" && !/^[^.]+(\.[^.]+)+$/.test(field))
+    throw settings.fault("field", "field does not contain a dot and is not a wildcard");
   return (document) => {
     const holder = path === undefined ? document.source : document.get(path);
-    if (!isHash(holder) || !Object.hasOwn(holder, field)) return;
-    const value = holder[field];
-    const full = path === undefined ? field : `${path}.${field}`;
-    const before = document.get(full);
-    delete holder[field];
-    const list = before === undefined ? undefined : Array.isArray(before) ? before : [before];
-    document.set(full, list === undefined ? value : [...(list as unknown[]), value]);
+    if (!isHash(holder)) return;
+    const names = field === "*" ? Object.keys(holder).filter((name) => /[^.]\.[^.]/.test(name)) : [field];
+    for (const name of names) {
+      if (!Object.hasOwn(holder, name)) continue;
+      const value = holder[name];
+      const full = path === undefined ? name : `${path}.${name}`;
+      const before = document.get(full);
+      delete holder[name];
+      const list = before === undefined ? undefined : Array.isArray(before) ? before : [before];
+      document.set(full, list === undefined || overrides ? value : [...(list as unknown[]), value]);
+    }
   };
 };
 
@@ -220,7 +245,6 @@ export const FIELD_PROCESSORS: Readonly<Record<string, ProcessorKind>> = {
   rename,
   append,
   convert,
-  json,
   sort,
   foreach,
   dot_expander: dotExpander,

@@ -28,6 +28,21 @@ export class ProcessorFault extends Error {
   }
 }
 
+/** What became of a document at a processor; `entered`: those of another pipeline follow. */
+export type StepStatus = "success" | "skipped" | "dropped" | "error" | "error_ignored" | "entered";
+
+/** Hears of each processor that a document met. */
+export type StepListener = (
+  step: {
+    readonly type: string;
+    readonly tag: string | undefined;
+    readonly description: string | undefined;
+    readonly conditionText: string | undefined;
+  },
+  status: StepStatus,
+  fault: Error | undefined,
+) => void;
+
 export class IngestDocument {
   destination: Destination;
   source: JsonObject;
@@ -35,6 +50,8 @@ export class IngestDocument {
   ingest: JsonObject;
   /** True: nothing is to be written. */
   dropped = false;
+  /** Of a simulation that shows each step. */
+  listener: StepListener | undefined;
 
   /** Takes `source` over. `nowMs`: ms since 1970-01-01 UTC. */
   constructor(source: JsonObject, destination: Destination, nowMs: number) {
@@ -121,31 +138,6 @@ export class IngestDocument {
   #rootOf(path: string): JsonObject {
     return path.startsWith("_ingest.") ? this.ingest : this.source;
   }
-}
-
-/** A text with `{{field}}` in it. */
-export type Template = (document: IngestDocument) => string;
-
-/** Compiles a text; `{{a.b}}` and `{{{a.b}}}` stand for fields, missing ones for nothing. */
-export function compileTemplate(text: string): Template {
-  if (!text.includes("{{")) return () => text;
-  const parts = text.split(/\{\{\{?\s*([^{}]+?)\s*\}?\}\}/);
-  return (document) =>
-    parts.map((part, index) => (index % 2 === 0 ? part : valueText(document.get(part)))).join("");
-}
-
-/** Compiles a value: templates in texts, lists and objects. */
-export function compileValue(value: unknown): (document: IngestDocument) => unknown {
-  if (typeof value === "string") return compileTemplate(value);
-  if (Array.isArray(value)) {
-    const items = value.map(compileValue);
-    return (document) => items.map((item) => item(document));
-  }
-  if (isHash(value)) {
-    const members = Object.entries(value).map(([key, item]) => [key, compileValue(item)] as const);
-    return (document) => Object.fromEntries(members.map(([key, item]) => [key, item(document)]));
-  }
-  return () => value;
 }
 
 function destinationOf(path: string): (typeof DESTINATION)[number] | undefined {

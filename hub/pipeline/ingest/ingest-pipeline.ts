@@ -6,7 +6,10 @@ import type { JsonObject } from "#proto/kit/json.ts";
 import { nearestName } from "#proto/kit/nearest.ts";
 import { FIELD_PROCESSORS } from "./field-processors.ts";
 import { FILTER_PROCESSORS } from "./filter-processors.ts";
+import { fingerprint } from "./fingerprint-processor.ts";
 import { type IngestDocument, ProcessorFault } from "./ingest-document.ts";
+import { json } from "./json-processor.ts";
+import { NETWORK_PROCESSORS } from "./network-processors.ts";
 import { type ProcessorContext, type ProcessorKind, ProcessorSettings } from "./processor.ts";
 import { type Condition, script, takeCondition } from "./script-processor.ts";
 import { TEXT_PROCESSORS } from "./text-processors.ts";
@@ -22,30 +25,46 @@ const KINDS = new Map<string, ProcessorKind>(
     ...FIELD_PROCESSORS,
     ...TEXT_PROCESSORS,
     ...FILTER_PROCESSORS,
+    ...NETWORK_PROCESSORS,
+    fingerprint,
+    json,
     script,
     uri_parts: uriParts,
   }),
 );
 
-/** Hears of each processor of the first level that has run. */
-export type StepListener = (
-  tag: string | undefined,
-  document: IngestDocument,
-  fault: Error | undefined,
-) => void;
+/** Processors of the servers that this one leaves out, and what takes their place. */
+const LEFT_OUT: Readonly<Record<string, string>> = {
+  inference: "there are no trained models here",
+  enrich: "use a pipeline of events with the filter translate or a lookup in the shipper",
+  circle: "shapes of circles aren't indexed here",
+  attachment: "documents are sent as text",
+  set_security_user: "name the sender in a field of the shipper",
+};
+
+/** Returns the names of all processors, sorted. */
+export function processorTypes(): string[] {
+  return [...KINDS.keys()].sort();
+}
 
 /** A compiled processor with what its failure leads to. */
 interface Step {
   readonly type: string;
   readonly tag: string | undefined;
+  readonly description: string | undefined;
   readonly ignoresFailure: boolean;
   readonly onFailure: readonly Step[];
   /** Undefined: it runs on every document. */
   readonly condition: Condition | undefined;
+  /** The condition's text. */
+  readonly conditionText: string | undefined;
   work(document: IngestDocument): void;
 }
 
-export type PipelineContext = Pick<ProcessorContext, "clock" | "guard" | "call" | "findScript" | "ecs">;
+export type PipelineContext = Pick<
+  ProcessorContext,
+  "clock" | "guard" | "call" | "hasPipeline" | "findScript" | "ecs"
+>;
 
 export class IngestPipeline {
   readonly #steps: readonly Step[];
@@ -53,7 +72,7 @@ export class IngestPipeline {
 
   /** Throws request_invalid naming the processor and its setting. */
   constructor(definition: JsonObject, context: PipelineContext) {
-    const { processors, on_failure: onFailure, description, version, ...others } = definition;
+    const { processors, on_failure: onFailure, description, version, _meta: _, ...others } = definition;
     const [unknown] = Object.keys(others);
     if (unknown !== undefined)
       throw parseFault(`pipeline doesn't support one or more provided configuration parameters [${unknown}]`);
@@ -68,8 +87,8 @@ export class IngestPipeline {
   }
 
   /** Takes a document through. Throws ProcessorFault where a processor failed and nothing takes care of it. */
-  run(document: IngestDocument, listener?: StepListener): void {
-    runSteps(this.#steps, this.#onFailure, document, listener);
+  run(document: IngestDocument): void {
+    runSteps(this.#steps, this.#onFailure, document);
   }
 }
 
@@ -102,9 +121,10 @@ class Compiler {
     const kind = KINDS.get(type);
     if (kind === undefined) throw unknownType(type);
     const settings = new ProcessorSettings(type, given as JsonObject);
+    const conditionText = textOf((given as JsonObject)["if"]);
     const condition = takeCondition(settings, this.#context.findScript);
     const tag = settings.optionalText("tag");
-    settings.optionalText("description");
+    const description = settings.optionalText("description");
     const ignoresFailure = settings.flag("ignore_failure");
     const failures = settings.take("on_failure");
     const work = kind(settings, {
@@ -118,28 +138,29 @@ class Compiler {
     return {
       type,
       tag,
+      description,
       ignoresFailure,
       condition,
+      conditionText,
       onFailure: failures === undefined ? [] : this.failureSteps(failures, depth + 1),
       work,
     };
   }
 }
 
-function runSteps(
-  steps: readonly Step[],
-  onFailure: readonly Step[],
-  document: IngestDocument,
-  listener?: StepListener,
-): void {
+/** Returns the source of a condition, which is a text or an object. */
+function textOf(condition: unknown): string | undefined {
+  const source = isHash(condition) ? condition["source"] : condition;
+  return typeof source === "string" ? source : undefined;
+}
+
+function runSteps(steps: readonly Step[], onFailure: readonly Step[], document: IngestDocument): void {
   for (const step of steps) {
     try {
       runStep(step, document);
-      listener?.(step.tag, document, undefined);
     } catch (error) {
-      listener?.(step.tag, document, error as Error);
       if (onFailure.length === 0) throw error;
-      withFailure(step, error as Error, document, () => runSteps(onFailure, [], document, listener));
+      withFailure(step, error as Error, document, () => runSteps(onFailure, [], document));
       return;
     }
     if (document.dropped) return;
@@ -148,14 +169,23 @@ function runSteps(
 
 function runStep(step: Step, document: IngestDocument): void {
   try {
-    if (step.condition?.(document) === false) return;
+    if (step.condition?.(document) === false) {
+      document.listener?.(step, "skipped", undefined);
+      return;
+    }
+    if (step.type === "pipeline") document.listener?.(step, "entered", undefined);
     step.work(document);
+    if (step.type !== "pipeline")
+      document.listener?.(step, document.dropped ? "dropped" : "success", undefined);
   } catch (error) {
     const fault =
       error instanceof ProcessorFault
         ? error
         : new ProcessorFault((error as Error).message, { cause: error });
+    // The processor of a pipeline that was called has been heard of.
+    const isNew = fault.processor === undefined;
     fault.processor ??= step;
+    if (isNew) document.listener?.(step, step.ignoresFailure ? "error_ignored" : "error", fault);
     if (step.ignoresFailure) return;
     if (step.onFailure.length === 0) throw fault;
     withFailure(step, fault, document, () => runSteps(step.onFailure, [], document));
@@ -178,8 +208,14 @@ function withFailure(step: Step, fault: Error, document: IngestDocument, work: (
 }
 
 function unknownType(type: string): AppError {
+  if (Object.hasOwn(LEFT_OUT, type))
+    return typeFault(type, `processor [${type}] is not supported: ${LEFT_OUT[type]}`);
   const nearest = nearestName(type, [...KINDS.keys()]);
   const message = `No processor type exists with name [${type}]${nearest === undefined ? "" : `; did you mean [${nearest}]?`}`;
+  return typeFault(type, message);
+}
+
+function typeFault(type: string, message: string): AppError {
   return new AppError("request_invalid", message, {
     data: { type: "parse_exception", header: { processor_type: type } },
   });

@@ -11,7 +11,14 @@ import { IngestPipeline } from "./ingest-pipeline.ts";
 import { IngestPipelines } from "./ingest-pipelines.ts";
 
 const guard = new RegexpGuard({ careful: true });
-const context = { clock: systemClock, guard, call: () => undefined, findScript: () => undefined, ecs: false };
+const context = {
+  clock: systemClock,
+  guard,
+  call: () => undefined,
+  hasPipeline: () => false,
+  findScript: () => undefined,
+  ecs: false,
+};
 
 function run(
   processors: unknown[],

@@ -9,6 +9,7 @@ import { StoredTexts, type TextKind } from "#proto/kit/stored-texts.ts";
 import type { Destination } from "./ingest-document.ts";
 import { IngestThread } from "./ingest-thread.ts";
 import type { Definitions, IngestOutcome } from "./ingest-work.ts";
+import { PROCESSOR_TYPES } from "./processor-types.ts";
 
 const KIND: TextKind = {
   noun: "ingest pipeline",
@@ -104,6 +105,11 @@ export class IngestPipelines implements Component {
       verbose,
     });
     return (shown as unknown[]).map(withSources);
+  }
+
+  /** Names of processors, sorted. */
+  get processorTypes(): readonly string[] {
+    return PROCESSOR_TYPES;
   }
 
   /** Returns the grok patterns by name. */

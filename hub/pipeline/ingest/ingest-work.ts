@@ -10,6 +10,7 @@ import { type ErrorCode, toAppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { type Destination, type FaultClass, IngestDocument, ProcessorFault } from "./ingest-document.ts";
 import { IngestPipeline, type PipelineContext } from "./ingest-pipeline.ts";
+import { simulated } from "./simulation.ts";
 
 /** Definitions by id, as JSON. */
 export type Definitions = Readonly<Record<string, string>>;
@@ -48,13 +49,16 @@ export type IngestRequest =
   /** Answers without a fault where the definition can be used. */
   | { readonly kind: "check"; readonly definition: string }
   | { readonly kind: "run"; readonly tasks: readonly IngestTask[] }
-  | {
-      readonly kind: "simulate";
-      readonly definition: string;
-      readonly documents: readonly { readonly source: string; readonly destination: Destination }[];
-      readonly verbose: boolean;
-    }
+  | Simulation
   | { readonly kind: "patterns" };
+
+/** Documents to try a definition with. */
+export interface Simulation {
+  readonly kind: "simulate";
+  readonly definition: string;
+  readonly documents: readonly { readonly source: string; readonly destination: Destination }[];
+  readonly verbose: boolean;
+}
 
 export type IngestReply =
   | { readonly value: unknown }
@@ -75,6 +79,7 @@ class Pipelines {
       clock: systemClock,
       guard: this.#guard,
       call: (id, document) => this.#call(id, document),
+      hasPipeline: (id) => Object.hasOwn(this.#library.pipelines, id),
       findScript: (id) => this.#findScript(id),
       ecs: this.#library.ecs,
     };
@@ -93,6 +98,15 @@ class Pipelines {
   /** Sends a document through the pipeline of a request. Throws ProcessorFault. */
   run(id: string, document: IngestDocument): void {
     this.#get(id).run(document);
+  }
+
+  /** Tries a definition out; returns the documents of the answer. Throws request_invalid. */
+  simulate({ definition, documents, verbose }: Simulation): unknown[] {
+    const pipeline = this.compile(definition);
+    return documents.map(({ source, destination }) => {
+      const document = new IngestDocument(parseJsonObject(source) ?? {}, destination, systemClock.now());
+      return simulated(pipeline, document, verbose, this.#library.ecs);
+    });
   }
 
   /** Sends a document through a pipeline that another one names. Throws ProcessorFault. */
@@ -144,7 +158,7 @@ function answer(pipelines: Pipelines, request: IngestRequest): IngestReply {
       case "run":
         return { value: request.tasks.map((task) => runTask(pipelines, task)) };
       case "simulate":
-        return { value: simulate(pipelines, request) };
+        return { value: pipelines.simulate(request) };
       case "patterns":
         return { value: Object.fromEntries(grokPatterns(false)) };
     }
@@ -177,38 +191,4 @@ function failed(error: Error): IngestOutcome {
     ...(tag !== undefined && { processorTag: tag }),
   };
   return { kind: "failed", message, fault };
-}
-
-/** Returns the documents of the answer, as `_simulate` prints them. */
-function simulate(
-  pipelines: Pipelines,
-  { definition, documents, verbose }: Extract<IngestRequest, { kind: "simulate" }>,
-): unknown[] {
-  const pipeline = pipelines.compile(definition);
-  return documents.map(({ source, destination }) => {
-    const document = new IngestDocument(parseJsonObject(source) ?? {}, destination, systemClock.now());
-    const steps: unknown[] = [];
-    let fault: Error | undefined;
-    try {
-      pipeline.run(document, (tag, at, stepFault) => {
-        if (verbose) steps.push({ ...(tag !== undefined && { tag }), ...shown(at, stepFault) });
-      });
-    } catch (error) {
-      fault = error as Error;
-    }
-    if (verbose) return { processor_results: steps };
-    return document.dropped && fault === undefined ? null : shown(document, fault);
-  });
-}
-
-function shown(document: IngestDocument, fault: Error | undefined): object {
-  if (fault !== undefined) {
-    const cause = { type: "illegal_argument_exception", reason: fault.message };
-    return { error: { root_cause: [cause], ...cause } };
-  }
-  const { destination, ingest } = document;
-  // Text, as some numbers can't be sent between threads.
-  return {
-    doc: { ...destination, _ingest: structuredClone(ingest), _source: JSON.stringify(document.source) },
-  };
 }

@@ -61,6 +61,8 @@ const userAgent: ProcessorKind = (settings, context) => {
   const properties = settings.texts("properties", isEcs ? ECS_NAMES : USER_AGENT_NAMES);
   // The rules are the hub's own.
   settings.take("regex_file");
+  // The kind of device isn't told: the rules here don't know it.
+  settings.flag("extract_device_type");
   return (document) => {
     const text = readText(document, change);
     if (text === undefined) return;
@@ -90,6 +92,8 @@ const geoip: ProcessorKind = (settings, context) => {
   const firstOnly = settings.flag("first_only", true);
   const properties = settings.texts("properties", GEOIP_DEFAULT);
   const file = settings.optionalText("database_file");
+  // The databases are the hub's own: there are no others to fall back to.
+  settings.flag("fallback_to_default_databases", true);
   if (file !== undefined && !/^[\w-]+\.mmdb$/.test(file))
     throw settings.fault(
       "database_file",

@@ -6,7 +6,8 @@ import { isHash } from "#proto/event.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
-import { compileTemplate, type IngestDocument, ProcessorFault, type Template } from "./ingest-document.ts";
+import { type IngestDocument, ProcessorFault } from "./ingest-document.ts";
+import { compileTemplate, type Template } from "./template.ts";
 
 /** Works on a document. Throws ProcessorFault where it can't. */
 export type Work = (document: IngestDocument) => void;
@@ -17,6 +18,7 @@ export interface ProcessorContext {
   readonly guard: RegexpGuard;
   /** Sends a document through another pipeline. Throws ProcessorFault where there is none or they call one another. */
   call(pipeline: string, document: IngestDocument): void;
+  hasPipeline(id: string): boolean;
   /** True: fields that processors make are named as servers from 7.0 on name them. */
   readonly ecs: boolean;
   /** Returns a stored script. */

@@ -34,7 +34,7 @@ export const script: ProcessorKind = (settings, { findScript }) => {
   return (document) =>
     guarded(() => {
       compiled.run([params, new DocumentContext(document)]);
-      const source = toJson(document.source);
+      const source = toJson(document.source, true);
       if (isObject(source)) document.source = source;
     });
 };

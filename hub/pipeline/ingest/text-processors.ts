@@ -2,7 +2,7 @@
 
 import { RegexpTimeout } from "#hub/pipeline/regexp/regexp-guard.ts";
 import { translateRubyRegexp } from "../regexp/ruby-regexp.ts";
-import { compileTemplate, ProcessorFault } from "./ingest-document.ts";
+import { ProcessorFault } from "./ingest-document.ts";
 import {
   fieldChange,
   type ProcessorKind,
@@ -11,6 +11,7 @@ import {
   readText,
   typeNameOf,
 } from "./processor.ts";
+import { compileTemplate } from "./template.ts";
 
 /** Time of one expression on one text. */
 const EXPRESSION_MS = 1_000;
@@ -100,7 +101,11 @@ const fail: ProcessorKind = (settings) => {
 
 const pipeline: ProcessorKind = (settings, context) => {
   const name = compileTemplate(settings.text("name"));
-  return (document) => context.call(name(document), document);
+  const ignoresMissing = settings.flag("ignore_missing_pipeline");
+  return (document) => {
+    const id = name(document);
+    if (!ignoresMissing || context.hasPipeline(id)) context.call(id, document);
+  };
 };
 
 export const TEXT_PROCESSORS: Readonly<Record<string, ProcessorKind>> = {

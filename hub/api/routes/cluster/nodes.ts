@@ -49,13 +49,14 @@ const METRICS: ReadonlySet<string> = new Set([
   "aggregations",
 ]);
 /** Those that are there. */
-const PRINTED_METRICS = ["settings", "transport", "http"] as const;
+const PRINTED_METRICS = ["settings", "transport", "http", "ingest"] as const;
 
-function nodes({ cluster, compatVersion }: ApiContext, request: ApiRequest): ApiResponse {
+function nodes({ cluster, compatVersion, ingest }: ApiContext, request: ApiRequest): ApiResponse {
   const { expression, metrics } = askedOf(request);
   const found = meantNodes(cluster.nodes(), expression);
   const bodies = found.map((node) => {
     const body = nodeBody(node, compatVersion, request);
+    body["ingest"] = { processors: (ingest?.processorTypes ?? []).map((type) => ({ type })) };
     for (const metric of PRINTED_METRICS)
       if (metrics !== undefined && !metrics.includes(metric)) delete body[metric];
     return [node.id, body];

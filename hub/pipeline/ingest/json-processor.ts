@@ -1,0 +1,61 @@
+/** `json`: makes fields of a text that holds JSON. */
+
+import { parseJson } from "#proto/codec/json.ts";
+import { isHash } from "#proto/event.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
+import { ProcessorFault } from "./ingest-document.ts";
+import { type ProcessorKind, readField } from "./processor.ts";
+
+export const json: ProcessorKind = (settings, context) => {
+  const field = settings.text("field");
+  const target = settings.optionalText("target_field");
+  const addsToRoot = settings.flag("add_to_root");
+  const conflict = settings.text("add_to_root_conflict_strategy", "replace");
+  // Of a key that occurs again the last value counts, as with the parser here.
+  settings.flag("allow_duplicate_keys", true);
+  const isStrict = settings.flag("strict_json_parsing", !context.ecs);
+  if (addsToRoot && target !== undefined)
+    throw settings.fault(
+      "target_field",
+      "Cannot set a target field while also setting `add_to_root` to true",
+    );
+  if (conflict !== "replace" && conflict !== "merge")
+    throw settings.fault(
+      "add_to_root_conflict_strategy",
+      `conflict strategy [${conflict}] not supported: use replace or merge`,
+    );
+  return (document) => {
+    const given = document.get(field);
+    const value = given === null ? null : readField(document, { field, target: field, ignoreMissing: false });
+    const parsed = typeof value === "string" ? (isStrict ? parseJson(value) : leadingJson(value)) : value;
+    if (parsed === undefined) throw new ProcessorFault(`field [${field}] holds no JSON`);
+    if (!addsToRoot) document.set(target ?? field, parsed);
+    else if (!isHash(parsed)) throw new ProcessorFault("cannot add non-map fields to root of document");
+    else if (conflict === "merge") merge(document.source, parsed);
+    else Object.assign(document.source, parsed);
+  };
+};
+
+function merge(into: JsonObject, from: JsonObject): void {
+  for (const [key, value] of Object.entries(from)) {
+    const before = into[key];
+    if (isHash(before) && isHash(value)) merge(before, value);
+    else into[key] = value;
+  }
+}
+
+/** Returns the value that a text begins with, as servers of 7.x read it: what stands behind it is left out. */
+function leadingJson(text: string): unknown {
+  return parseJson(text) ?? parseJson(text.slice(0, endOfValue(text)));
+}
+
+/** Offset after the first object, list or other value. */
+function endOfValue(text: string): number {
+  let depth = 0;
+  for (const { 0: token, index } of text.matchAll(/"(?:[^"\\]|\\.)*"|[{}[\]]|[^\s{}[\],:"]+/gs)) {
+    if (token === "{" || token === "[") depth++;
+    else if (token === "}" || token === "]") depth--;
+    if (depth <= 0) return index + token.length;
+  }
+  return text.length;
+}

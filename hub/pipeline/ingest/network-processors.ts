@@ -1,0 +1,254 @@
+/** Processors of network addresses: `community_id`, `network_direction` and `registered_domain`. */
+
+import { BlockList, isIP, isIPv4 } from "node:net";
+import { communityId, hasPorts, ICMP, ICMP6 } from "#hub/pipeline/formats/community-id.ts";
+import { splitDomain } from "#hub/pipeline/formats/public-suffixes.ts";
+import { valueText } from "#proto/event.ts";
+import { type IngestDocument, ProcessorFault } from "./ingest-document.ts";
+import { type ProcessorKind, type ProcessorSettings, readText } from "./processor.ts";
+import { compileTemplate } from "./template.ts";
+
+const PROTOCOLS: Readonly<Record<string, number>> = {
+  icmp: ICMP,
+  igmp: 2,
+  tcp: 6,
+  udp: 17,
+  gre: 47,
+  "ipv6-icmp": ICMP6,
+  icmp6: ICMP6,
+  "icmp-ipv6": ICMP6,
+  eigrp: 88,
+  ospf: 89,
+  pim: 103,
+  sctp: 132,
+};
+
+const MAX_PORT = 65_535;
+
+export const communityIdProcessor: ProcessorKind = (settings) => {
+  const names = {
+    sourceIp: settings.text("source_ip", "source.ip"),
+    sourcePort: settings.text("source_port", "source.port"),
+    destinationIp: settings.text("destination_ip", "destination.ip"),
+    destinationPort: settings.text("destination_port", "destination.port"),
+    number: settings.text("iana_number", "network.iana_number"),
+    transport: settings.text("transport", "network.transport"),
+    icmpType: settings.text("icmp_type", "icmp.type"),
+    icmpCode: settings.text("icmp_code", "icmp.code"),
+  };
+  const target = settings.text("target_field", "network.community_id");
+  const seed = Number(settings.text("seed", "0"));
+  if (!(Number.isInteger(seed) && seed >= 0 && seed <= MAX_PORT))
+    throw settings.fault("seed", `must be a value between 0 and ${MAX_PORT}`);
+  const ignoreMissing = settings.flag("ignore_missing", true);
+  return (document) => {
+    const source = readText(document, addressOf(names.sourceIp, ignoreMissing));
+    const destination = readText(document, addressOf(names.destinationIp, ignoreMissing));
+    const protocol = document.get(names.number) ?? document.get(names.transport);
+    if (source === undefined || destination === undefined || protocol === undefined || protocol === null) {
+      if (ignoreMissing) return;
+      throw new ProcessorFault("unable to construct flow from document");
+    }
+    const number = protocolOf(protocol);
+    const [from, to] = hasPorts(number)
+      ? ([
+          portOf(document, names.sourcePort, "source port"),
+          portOf(document, names.destinationPort, "destination port"),
+        ] as const)
+      : ([
+          wholeOf(document, names.icmpType, "icmp type"),
+          wholeOf(document, names.icmpCode, "icmp code"),
+        ] as const);
+    const flow = {
+      source: addressBytes(source),
+      destination: addressBytes(destination),
+      protocol: number,
+      sourcePort: from,
+      destinationPort: to,
+    };
+    document.set(target, communityId(flow, seed));
+  };
+};
+
+function addressOf(
+  field: string,
+  ignoreMissing: boolean,
+): { field: string; target: string; ignoreMissing: boolean } {
+  return { field, target: field, ignoreMissing };
+}
+
+function protocolOf(value: unknown): number {
+  const text = valueText(value).toLowerCase();
+  const number = PROTOCOLS[text] ?? (/^\d{1,3}$/.test(text) ? Number(text) : undefined);
+  if (number === undefined || number > 255)
+    throw new ProcessorFault(`could not convert string [${text}] to transport protocol`);
+  return number;
+}
+
+/** Missing numbers are 0. */
+function wholeOf(document: IngestDocument, field: string, name: string): number {
+  const value = document.get(field);
+  if (value === undefined || value === null) return 0;
+  const text = valueText(value);
+  if (!/^-?\d{1,9}$/.test(text)) throw new ProcessorFault(`unable to parse ${name} [${text}]`);
+  return Number(text);
+}
+
+function portOf(document: IngestDocument, field: string, name: string): number {
+  const port = wholeOf(document, field, name);
+  if (port < 0 || port > MAX_PORT) throw new ProcessorFault(`invalid ${name} [${port}]`);
+  return port;
+}
+
+function addressBytes(text: string): Uint8Array {
+  if (isIP(text) === 0) throw new ProcessorFault(`'${text}' is not an IP string literal.`);
+  if (isIPv4(text)) return Uint8Array.from(text.split("."), Number);
+  // The URL parser writes an address of version 6 without a part of version 4.
+  const plain = new URL(`http://[${text.replace(/%.*$/, "")}]`).hostname.slice(1, -1);
+  const [head = "", tail] = plain.split("::");
+  const groups = (part: string): string[] => (part === "" ? [] : part.split(":"));
+  const [first, last] = [groups(head), tail === undefined ? [] : groups(tail)];
+  const all = [...first, ...new Array<string>(8 - first.length - last.length).fill("0"), ...last];
+  return Uint8Array.from(
+    all.flatMap((group) => [Number.parseInt(group, 16) >> 8, Number.parseInt(group, 16) & 0xff]),
+  );
+}
+
+/** Networks by name. */
+const NAMED: Readonly<Record<string, readonly string[]>> = {
+  loopback: ["127.0.0.0/8", "::1/128"],
+  link_local_unicast: ["169.254.0.0/16", "fe80::/10"],
+  interface_local_multicast: ["ff01::/16"],
+  link_local_multicast: ["224.0.0.0/24", "ff02::/16"],
+  multicast: ["224.0.0.0/4", "ff00::/8"],
+  unspecified: ["0.0.0.0/32", "::/128"],
+  private: ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fd00::/8"],
+};
+const BROADCAST = "255.255.255.255/32";
+/** What isn't in these networks is in the one of the name. */
+const OUTSIDE: Readonly<Record<string, readonly string[]>> = {
+  unicast: ["unspecified", "loopback", "multicast", "link_local_unicast"],
+  global_unicast: ["unspecified", "loopback", "multicast", "link_local_unicast"],
+  public: [
+    "private",
+    "loopback",
+    "unspecified",
+    "link_local_unicast",
+    "link_local_multicast",
+    "interface_local_multicast",
+  ],
+};
+
+/** Networks that texts of documents named; there are few. */
+const MAX_NETWORKS = 1_000;
+
+export const networkDirection: ProcessorKind = (settings) => {
+  const source = settings.text("source_ip", "source.ip");
+  const destination = settings.text("destination_ip", "destination.ip");
+  const target = settings.text("target_field", "network.direction");
+  const ignoreMissing = settings.flag("ignore_missing", true);
+  const networksOf = internalNetworks(settings, ignoreMissing);
+  const contains = networkTest();
+  return (document) => {
+    const networks = networksOf(document);
+    const from = readText(document, addressOf(source, ignoreMissing));
+    const to = readText(document, addressOf(destination, ignoreMissing));
+    if (networks === undefined || from === undefined || to === undefined) {
+      if (ignoreMissing) return;
+      throw new ProcessorFault("unable to calculate network direction from document");
+    }
+    const [isFrom, isTo] = [from, to].map((address) =>
+      networks.some((network) => contains(network, address)),
+    );
+    document.set(target, isFrom ? (isTo ? "internal" : "outbound") : isTo ? "inbound" : "external");
+  };
+};
+
+function internalNetworks(
+  settings: ProcessorSettings,
+  ignoreMissing: boolean,
+): (document: IngestDocument) => readonly string[] | undefined {
+  const field = settings.optionalText("internal_networks_field");
+  const given = settings.take("internal_networks");
+  if (given === undefined && field === undefined)
+    throw settings.fault("internal_networks", "or [internal_networks_field] must be specified");
+  if (given !== undefined && field !== undefined)
+    throw settings.fault(
+      "internal_networks",
+      "and [internal_networks_field] cannot both be used in the same processor",
+    );
+  if (field === undefined) {
+    const list: readonly unknown[] = Array.isArray(given) ? given : [given];
+    if (!list.every((each) => typeof each === "string"))
+      throw settings.fault("internal_networks", "property isn't a list of strings");
+    const templates = list.map((each) => compileTemplate(each));
+    return (document) => templates.map((template) => template(document));
+  }
+  return (document) => {
+    const value = document.get(field);
+    if (Array.isArray(value)) return value.map(valueText);
+    if (value === undefined || value === null) {
+      if (ignoreMissing) return undefined;
+      throw new ProcessorFault(`field [${field}] not present as part of path [${field}]`);
+    }
+    return [valueText(value)];
+  };
+}
+
+/** Returns what tells whether a network, by name or as address/bits, holds an address. Throws ProcessorFault. */
+function networkTest(): (network: string, address: string) => boolean {
+  const lists = new Map<string, BlockList>();
+  const listOf = (name: string): BlockList => {
+    const known = lists.get(name);
+    if (known !== undefined) return known;
+    const names = OUTSIDE[name];
+    const ranges =
+      names === undefined ? (NAMED[name] ?? [name]) : [...names.flatMap((each) => NAMED[each]!), BROADCAST];
+    const list = new BlockList();
+    for (const range of ranges) addRange(list, range);
+    if (lists.size < MAX_NETWORKS) lists.set(name, list);
+    return list;
+  };
+  return (network, address) => {
+    const version = isIP(address);
+    if (version === 0) throw new ProcessorFault(`'${address}' is not an IP string literal.`);
+    return (
+      listOf(network).check(address, version === 4 ? "ipv4" : "ipv6") !== Object.hasOwn(OUTSIDE, network)
+    );
+  };
+}
+
+function addRange(list: BlockList, range: string): void {
+  const [address = "", bits = ""] = range.split("/");
+  const version = isIP(address);
+  if (version === 0 || !/^\d{1,3}$/.test(bits) || Number(bits) > (version === 4 ? 32 : 128))
+    throw new ProcessorFault(
+      `[${range}] is no network: expected an address, "/" and a number of bits, or a name such as private`,
+    );
+  list.addSubnet(address, Number(bits), version === 4 ? "ipv4" : "ipv6");
+}
+
+export const registeredDomain: ProcessorKind = (settings) => {
+  const field = settings.text("field");
+  const target = settings.text("target_field", "");
+  const ignoreMissing = settings.flag("ignore_missing", true);
+  const prefix = target === "" ? "" : `${target}.`;
+  return (document) => {
+    const domain = readText(document, addressOf(field, ignoreMissing));
+    const parts = domain === undefined ? undefined : splitDomain(domain);
+    if (parts === undefined) {
+      if (ignoreMissing) return;
+      throw new ProcessorFault("unable to set domain information for document");
+    }
+    document.set(`${prefix}domain`, domain);
+    if (parts.registered !== undefined) document.set(`${prefix}registered_domain`, parts.registered);
+    document.set(`${prefix}top_level_domain`, parts.suffix);
+    if (parts.subdomain !== undefined) document.set(`${prefix}subdomain`, parts.subdomain);
+  };
+};
+
+export const NETWORK_PROCESSORS: Readonly<Record<string, ProcessorKind>> = {
+  community_id: communityIdProcessor,
+  network_direction: networkDirection,
+  registered_domain: registeredDomain,
+};

@@ -1,0 +1,261 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { RegexpGuard } from "#hub/pipeline/regexp/regexp-guard.ts";
+import { systemClock } from "#proto/kit/clock.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
+import { silentLogger } from "#proto/kit/log.ts";
+import { MemoryBucket } from "#proto/kit/memory-bucket.ts";
+import { IngestDocument } from "./ingest-document.ts";
+import { IngestPipeline, processorTypes } from "./ingest-pipeline.ts";
+import { IngestPipelines } from "./ingest-pipelines.ts";
+import { PROCESSOR_TYPES } from "./processor-types.ts";
+
+const context = {
+  clock: systemClock,
+  guard: new RegexpGuard({ careful: true }),
+  call: () => undefined,
+  hasPipeline: () => false,
+  findScript: () => undefined,
+  ecs: true,
+};
+
+function run(processor: JsonObject, source: JsonObject): IngestDocument {
+  const document = new IngestDocument(structuredClone(source), { _index: "logs" }, 0);
+  new IngestPipeline({ processors: [processor] }, context).run(document);
+  return document;
+}
+
+/** As it is stored. */
+function stored(processor: JsonObject, source: JsonObject): JsonObject {
+  return JSON.parse(JSON.stringify(run(processor, source).source)) as JsonObject;
+}
+
+const flow = (
+  from: string,
+  to: string,
+  network: JsonObject,
+  ports: readonly [number, number] = [0, 0],
+): JsonObject => ({
+  source: { ip: from, port: ports[0] },
+  destination: { ip: to, port: ports[1] },
+  network,
+});
+
+test("both directions of a flow have the same community id", () => {
+  const rows: [JsonObject, string][] = [
+    [
+      flow("128.232.110.120", "66.35.250.204", { transport: "tcp" }, [34_855, 80]),
+      "1:LQU9qZlK+B5F3KDmev6m5PMibrg=",
+    ],
+    [
+      flow("66.35.250.204", "128.232.110.120", { iana_number: 6 }, [80, 34_855]),
+      "1:LQU9qZlK+B5F3KDmev6m5PMibrg=",
+    ],
+    [
+      { ...flow("192.168.0.89", "192.168.0.1", { transport: "icmp" }), icmp: { type: 8, code: 0 } },
+      "1:X0snYXpgwiv9TZtqg64sgzUn6Dk=",
+    ],
+  ];
+  for (const [source, id] of rows)
+    assert.equal((run({ community_id: {} }, source).source["network"] as JsonObject)["community_id"], id);
+  assert.equal(run({ community_id: {} }, { source: { ip: "1.2.3.4" } }).source["network"], undefined);
+  assert.throws(() => run({ community_id: { ignore_missing: false } }, {}), /source\.ip/);
+});
+
+test("a flow's direction is told by the networks of the inside", () => {
+  const rows: [from: string, to: string, networks: string[], direction: string][] = [
+    ["10.0.0.1", "192.168.1.1", ["private"], "internal"],
+    ["10.0.0.1", "8.8.8.8", ["private"], "outbound"],
+    ["8.8.8.8", "10.0.0.1", ["private"], "inbound"],
+    ["8.8.8.8", "1.1.1.1", ["private"], "external"],
+    ["8.8.8.8", "10.0.0.1", ["public"], "outbound"],
+    ["fe80::1", "2001:db8::1", ["link_local_unicast"], "outbound"],
+    ["127.0.0.1", "224.0.0.1", ["unicast"], "external"],
+    ["172.20.1.1", "172.21.1.1", ["172.20.0.0/16"], "outbound"],
+  ];
+  for (const [from, to, internal_networks, direction] of rows) {
+    const { source } = run({ network_direction: { internal_networks } }, flow(from, to, {}));
+    assert.deepEqual(source["network"], { direction }, `${from} ${to}`);
+  }
+  assert.throws(() => run({ network_direction: {} }, {}), /internal_networks_field\] must be specified/);
+  assert.throws(
+    () => run({ network_direction: { internal_networks: ["here"] } }, flow("1.1.1.1", "2.2.2.2", {})),
+    /\[here\] is no network/,
+  );
+});
+
+test("a domain is cut at the suffix that names are registered under", () => {
+  const rows: [string, JsonObject][] = [
+    [
+      "www.example.co.uk",
+      { registered_domain: "example.co.uk", top_level_domain: "co.uk", subdomain: "www" },
+    ],
+    ["example.com", { registered_domain: "example.com", top_level_domain: "com" }],
+    [
+      "a.b.example.ac.jp",
+      { registered_domain: "example.ac.jp", top_level_domain: "ac.jp", subdomain: "a.b" },
+    ],
+    ["ada.github.io", { registered_domain: "ada.github.io", top_level_domain: "github.io" }],
+    ["co.uk", { top_level_domain: "co.uk" }],
+  ];
+  for (const [domain, parts] of rows)
+    assert.deepEqual(
+      run({ registered_domain: { field: "a", target_field: "url" } }, { a: domain }).source["url"],
+      {
+        domain,
+        ...parts,
+      },
+    );
+  assert.deepEqual(run({ registered_domain: { field: "a" } }, { a: "localhost" }).source, { a: "localhost" });
+});
+
+test("a fingerprint depends on names, values and salt, and not on the order of fields", () => {
+  const print = (settings: JsonObject, source: JsonObject): unknown =>
+    run({ fingerprint: { fields: ["a", "b"], ...settings } }, source).source["fingerprint"];
+  const one = print({}, { a: "x", b: { d: 1, c: true } });
+  assert.match(String(one), /^[\w+/]{27}=$/);
+  assert.equal(print({ fields: ["b", "a"] }, { b: { c: true, d: 1 }, a: "x" }), one);
+  assert.notEqual(print({ salt: "s" }, { a: "x", b: { d: 1, c: true } }), one);
+  assert.notEqual(print({}, { a: "x", b: { d: 1.5, c: true } }), one);
+  assert.equal(String(print({ method: "SHA-256" }, { a: 1, b: 2 })).length, 44);
+  assert.throws(() => print({}, { a: 1 }), { message: "missing field [b] when calculating fingerprint" });
+  assert.throws(() => print({ method: "CRC" }, {}), /must be one of the supported hash methods \[MD5,SHA-1/);
+});
+
+test("dates are read and printed in the letters of java.time too", () => {
+  const rows: [formats: string[], text: unknown, settings: JsonObject, expected: string][] = [
+    [["uuuu-MM-dd'T'HH:mm:ss[.SSS]XXX"], "2021-03-04T05:06:07+02:00", {}, "2021-03-04T03:06:07.000Z"],
+    [["uuuu-MM-dd'T'HH:mm:ss[.SSS]XXX"], "2021-03-04T05:06:07.089Z", {}, "2021-03-04T05:06:07.089Z"],
+    [["M/d/yyyy h:mm:ss a XXX"], "3/4/2021 1:02:03 PM +01:00", {}, "2021-03-04T12:02:03.000Z"],
+    [["strict_date_optional_time_nanos"], "2021-03-04T05:06:07.123456789Z", {}, "2021-03-04T05:06:07.123Z"],
+    [["yyyy-MM-dd HH:mm z"], "2021-07-04 12:00 EST", {}, "2021-07-04T16:00:00.000Z"],
+    [["UNIX"], 1_600_000_000.5, { timezone: "+01:00" }, "2020-09-13T13:26:40.500+01:00"],
+    [["UNIX_MS"], "0", { output_format: "yyyy.MM.dd HH:mm XX" }, "1970.01.01 00:00 Z"],
+  ];
+  for (const [formats, a, settings, expected] of rows)
+    assert.equal(run({ date: { field: "a", formats, ...settings } }, { a }).source["@timestamp"], expected);
+  assert.throws(
+    () => run({ date: { field: "a", formats: ["yyyy-QQ"] } }, {}),
+    /\[formats\].*unknown letter "Q"/,
+  );
+  const named = run(
+    {
+      date_index_name: {
+        field: "a",
+        date_rounding: "M",
+        index_name_prefix: "logs-",
+        date_formats: ["ISO8601"],
+      },
+    },
+    { a: "2021-03-04T05:06:07Z" },
+  );
+  assert.equal(named.destination._index, "<logs-{2021-03-04||/M{yyyy-MM-dd|UTC}}>");
+});
+
+test("expressions are alternatives: the one that matches first in the text counts", () => {
+  const grok = (patterns: string[], source: JsonObject): JsonObject =>
+    stored({ grok: { field: "a", patterns } }, source);
+  assert.deepEqual(grok(["%{INT:n:int}", "%{WORD:w}"], { a: "abc 12" }), { a: "abc 12", w: "abc" });
+  assert.deepEqual(grok(["%{WORD:w} %{WORD:w}"], { a: "x y" }), { a: "x y", w: ["x", "y"] });
+  assert.deepEqual(grok(["%{GREEDYDATA:line}"], { a: "one\ntwo" }), { a: "one\ntwo", line: "one" });
+  assert.deepEqual(grok(["%{NUMBER:d:float}"], { a: "153.883481" }), { a: "153.883481", d: 153.88348 });
+});
+
+test("scripts calculate with floats of 32 bits", () => {
+  const pipeline = new IngestPipeline(
+    {
+      processors: [
+        { grok: { field: "a", patterns: ["%{NUMBER:t.d:float}"] } },
+        { script: { source: "ctx.x = 1" } },
+        { script: { source: "ctx.ns = Math.round(ctx.t.d * 1000000) * 1000" } },
+      ],
+    },
+    context,
+  );
+  const document = new IngestDocument({ a: "153.883481" }, {}, 0);
+  pipeline.run(document);
+  assert.equal(document.source["ns"], 153_883_488_000);
+});
+
+test("what a map shows as a collection takes members out of it", () => {
+  const script = (source: string): JsonObject => ({ script: { source } });
+  const given = { m: { a: null, b: "", c: 1 } };
+  const rows: [string, JsonObject][] = [
+    ["ctx.m.entrySet().removeIf(e -> e.getValue() == null)", { b: "", c: 1 }],
+    ["ctx.m.values().removeIf(v -> v == null || v == '')", { c: 1 }],
+    ["ctx.m.keySet().retainAll(['a'])", { a: null }],
+    ["ctx.m.keySet().remove('a')", { b: "", c: 1 }],
+  ];
+  for (const [source, m] of rows) assert.deepEqual(stored(script(source), given), { m }, source);
+});
+
+test("templates escape for JSON in two braces, and have sections", () => {
+  const set = (value: string, settings = {}): unknown =>
+    run({ set: { field: "x", value, ...settings } }, { a: 'say "hi"', l: [1, 2] }).source["x"];
+  assert.equal(set("{{a}}"), 'say \\"hi\\"');
+  assert.equal(set("{{{a}}} {{&a}}"), 'say "hi" say "hi"');
+  assert.equal(set("{{a}}", { media_type: "text/plain" }), 'say "hi"');
+  assert.equal(set("{{#l}}<{{.}}>{{/l}}"), "<1><2>");
+  assert.throws(() => set("x", { media_type: "text/html" }), /supported media type \[text\/html\]/);
+});
+
+test("json takes the value that a text begins with, and merges it where told", () => {
+  assert.deepEqual(run({ json: { field: "a" } }, { a: '{"b":"]"} trailing' }).source, { a: { b: "]" } });
+  assert.throws(
+    () => run({ json: { field: "a", strict_json_parsing: true } }, { a: "{} x" }),
+    /holds no JSON/,
+  );
+  const merged = { field: "a", add_to_root: true, add_to_root_conflict_strategy: "merge" };
+  assert.deepEqual(run({ json: merged }, { a: '{"m":{"y":2}}', m: { x: 1 } }).source["m"], { x: 1, y: 2 });
+});
+
+test("foreach walks through the members of an object, whose names may change", () => {
+  const processor = { foreach: { field: "m", processor: { uppercase: { field: "_ingest._key" } } } };
+  assert.deepEqual(run(processor, { m: { a: 1, b: 2 } }).source, { m: { A: 1, B: 2 } });
+});
+
+test("the names that nodes list are those of the processors", () => {
+  assert.deepEqual(PROCESSOR_TYPES, processorTypes());
+});
+
+test("processors that are left out are refused by name with what to do", () => {
+  assert.throws(
+    () => run({ inference: { model_id: "m" } }, {}),
+    /\[inference\] is not supported: there are no trained/,
+  );
+});
+
+test("a verbose simulation prints each processor, those of called pipelines too", async (t) => {
+  const ingest = new IngestPipelines(new MemoryBucket(), silentLogger(), { ecs: true });
+  await ingest.start();
+  t.after(() => ingest.stop());
+  await ingest.put("inner", { processors: [{ set: { field: "b", value: 1, tag: "inner" } }] });
+  const [result] = await ingest.simulate(
+    {
+      processors: [
+        { set: { field: "a", value: 1, if: "ctx.none == 1" } },
+        { pipeline: { name: "inner" } },
+        { lowercase: { field: "none", ignore_failure: true } },
+        { fail: { message: "no", on_failure: [{ set: { field: "c", value: 2 } }] } },
+        { drop: {} },
+      ],
+    },
+    [{ source: {}, destination: {} }],
+    true,
+  );
+  const steps = (result as { processor_results: JsonObject[] }).processor_results;
+  assert.deepEqual(
+    steps.map((step) => `${String(step["processor_type"])} ${String(step["status"])}`),
+    [
+      "set skipped",
+      "pipeline success",
+      "set success",
+      "lowercase error_ignored",
+      "fail error",
+      "set success",
+      "drop dropped",
+    ],
+  );
+  assert.deepEqual(steps[0]!["if"], { condition: "ctx.none == 1", result: false });
+  assert.equal(steps[2]!["tag"], "inner");
+});

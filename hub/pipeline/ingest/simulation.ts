@@ -1,0 +1,66 @@
+/** Documents on trial: what `_simulate` prints of one. */
+
+import type { IngestDocument, StepListener } from "./ingest-document.ts";
+import type { IngestPipeline } from "./ingest-pipeline.ts";
+
+/** Steps of one document that are shown. */
+const MAX_STEPS = 10_000;
+
+/**
+ * Returns what `_simulate` prints of a document; null: it was dropped. `isLater`: with the type and the status of each
+ * processor, as servers from 7.0 on print them.
+ */
+export function simulated(
+  pipeline: IngestPipeline,
+  document: IngestDocument,
+  verbose: boolean,
+  isLater: boolean,
+): unknown {
+  const steps: unknown[] = [];
+  if (verbose) document.listener = stepListener(document, steps, isLater);
+  let fault: Error | undefined;
+  try {
+    pipeline.run(document);
+  } catch (error) {
+    fault = error as Error;
+  }
+  if (verbose) return { processor_results: steps };
+  return document.dropped && fault === undefined ? null : shown(document, fault);
+}
+
+function stepListener(document: IngestDocument, steps: unknown[], isLater: boolean): StepListener {
+  return (step, status, fault) => {
+    if (steps.length >= MAX_STEPS) return;
+    const { type, tag, description, conditionText } = step;
+    const about = {
+      ...(isLater && { processor_type: type, status: status === "entered" ? "success" : status }),
+      ...(isLater && description !== undefined && { description }),
+      ...(tag !== undefined && { tag }),
+      ...(isLater &&
+        conditionText !== undefined && { if: { condition: conditionText, result: status !== "skipped" } }),
+    };
+    if (status === "entered" || status === "skipped" || status === "dropped") {
+      // Those of 6.5 print a step that changed a document, and null for the one that dropped it.
+      if (isLater) steps.push(about);
+      else if (status === "dropped") steps.push(null);
+    } else if (status === "error_ignored")
+      steps.push({ ...about, ignored_error: shown(document, fault), ...shown(document, undefined) });
+    else steps.push({ ...about, ...shown(document, fault) });
+  };
+}
+
+function shown(document: IngestDocument, fault: Error | undefined): object {
+  if (fault !== undefined) {
+    const cause = { type: "illegal_argument_exception", reason: fault.message };
+    return { error: { root_cause: [cause], ...cause } };
+  }
+  const { destination, ingest } = document;
+  // Text, as some numbers can't be sent between threads.
+  return {
+    doc: {
+      ...destination,
+      _ingest: JSON.parse(JSON.stringify(ingest)) as unknown,
+      _source: JSON.stringify(document.source),
+    },
+  };
+}
