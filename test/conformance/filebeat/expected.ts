@@ -4,7 +4,10 @@ type Json = Readonly<Record<string, unknown>>;
 
 /** Files with a year in their times, whose datasets have none otherwise. */
 const WITH_YEAR = ["tz-offset.log", "timestamp.log"];
-const WITHOUT_YEAR = ["haproxy.log", "redis.log", "system.auth", "system.syslog"];
+const WITHOUT_YEAR = (
+  "activemq.audit awsfargate.log cef.log cisco.asa cisco.ios cisco.nexus haproxy.log icinga.startup iptables.log " +
+  "juniper.netscreen redis.log snort.log system.auth system.syslog zoom.webhook"
+).split(" ");
 /** Names of places and networks depend on a database that isn't part of the modules. */
 const LEFT_OUT =
   /^agent\.|^event\.(?:created|ingested)$|^log\.file\.path$|^ecs\.version$|(?:^|\.)(?:geo|as)\./;

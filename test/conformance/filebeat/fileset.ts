@@ -3,7 +3,9 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
+import { eventLines, type Line } from "./event-lines.ts";
 import { renderTemplate } from "./go-template.ts";
+import { processed } from "./shipper-processors.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -12,9 +14,6 @@ interface Manifest {
   readonly ingest_pipeline: string | readonly string[];
   readonly input: string;
 }
-
-/** Time zone of the shipper that made the expected documents. */
-const TIME_ZONE = "-02:00";
 
 /** A file of lines with the documents that are expected of it. */
 export interface SampleFile {
@@ -74,11 +73,18 @@ export class Fileset {
     const idOf = (name: string): string => `filebeat-${this.module}-${this.name}-${name}`;
     return new Map(
       paths.map((path) => {
-        const source = readFileSync(join(this.#folder, this.#render(path, {})), "utf8");
+        const file = this.#render(path, {});
+        const source = readFileSync(join(this.#folder, file), "utf8");
         const named = source.replace(/\{<\s*IngestPipeline\s+"([^"]+)"\s*>\}/g, (_, name: string) =>
           idOf(name),
         );
-        return [idOf(path.replace(/^.*\/|\.\w+$/g, "")), parse(named) as Json];
+        // The templates of pipelines stand in other braces, as theirs are Mustache's.
+        const rendered = renderTemplate(named, this.#values({}), ["{<", ">}"]);
+        const isJson = file.endsWith(".json");
+        return [
+          idOf(path.replace(/^.*\/|\.\w+$/g, "")),
+          (isJson ? JSON.parse(rendered) : parse(rendered)) as Json,
+        ];
       }),
     );
   }
@@ -90,19 +96,23 @@ export class Fileset {
     const config = parse(renderTemplate(source, this.#values(values))) as Json;
     const input = config["type"] === "system-logs" ? { ...config, ...(config["files"] as Json) } : config;
     const processors = (config["processors"] ?? []) as readonly Json[];
-    return eventLines(readFileSync(path), input).map((line) =>
-      processed(processors, {
-        "@timestamp": new Date(nowMs).toISOString(),
-        message: line.text,
-        input: { type: "log" },
-        fileset: { name: this.name },
-        service: { type: this.module },
-        event: { module: this.module, dataset: `${this.module}.${this.#dataset()}` },
-        log: { offset: line.offset, file: { path }, ...(line.isJoined && { flags: ["multiline"] }) },
-        ecs: { version: "1.12.0" },
-        ...(Array.isArray(config["tags"]) && config["tags"].length > 0 && { tags: config["tags"] }),
-      }),
-    );
+    return eventLines(readFileSync(path), input)
+      .map((line) => processed(processors, this.#event(line, path, nowMs, config)))
+      .filter((event) => event !== undefined);
+  }
+
+  #event(line: Line, path: string, nowMs: number, config: Json): Record<string, unknown> {
+    return {
+      "@timestamp": new Date(nowMs).toISOString(),
+      ...(line.json === undefined ? { message: line.text } : decodedLine(line, config)),
+      input: { type: "log" },
+      fileset: { name: this.name },
+      service: { type: this.module },
+      event: { module: this.module, dataset: `${this.module}.${this.#dataset()}` },
+      log: { offset: line.offset, file: { path }, ...(line.isJoined && { flags: ["multiline"] }) },
+      ecs: { version: "1.12.0" },
+      ...(Array.isArray(config["tags"]) && config["tags"].length > 0 && { tags: config["tags"] }),
+    };
   }
 
   #dataset(): string {
@@ -120,84 +130,7 @@ export class Fileset {
   }
 }
 
-interface Line {
-  readonly text: string;
-  readonly offset: number;
-  readonly isJoined: boolean;
-}
-
-interface Multiline {
-  readonly pattern: string;
-  readonly negate?: boolean;
-  readonly match: "after" | "before";
-}
-
-/** Cuts a file as an input's configuration says: joined lines, without excluded and empty ones. */
-function eventLines(bytes: Buffer, input: Json): Line[] {
-  const multiline = input["multiline"] as Multiline | undefined;
-  const joined = multiline === undefined ? linesOf(bytes) : joinedLines(linesOf(bytes), multiline);
-  const excluded = ((input["exclude_lines"] ?? []) as readonly string[]).map(expression);
-  const included = ((input["include_lines"] ?? []) as readonly string[]).map(expression);
-  return joined.filter(
-    ({ text }) =>
-      text !== "" &&
-      !excluded.some((each) => each.test(text)) &&
-      (included.length === 0 || included.some((each) => each.test(text))),
-  );
-}
-
-function linesOf(bytes: Buffer): Line[] {
-  const lines: Line[] = [];
-  for (let at = 0; at < bytes.length; ) {
-    const end = bytes.indexOf(0x0a, at);
-    const stop = end < 0 ? bytes.length : end;
-    lines.push({ text: bytes.toString("utf8", at, stop).replace(/\r$/, ""), offset: at, isJoined: false });
-    at = stop + 1;
-  }
-  return lines;
-}
-
-function joinedLines(lines: readonly Line[], { pattern, negate = false, match }: Multiline): Line[] {
-  const test = expression(pattern);
-  const joined: Line[] = [];
-  let isOpen = false;
-  for (const line of lines) {
-    const belongs = test.test(line.text) !== negate;
-    const last = joined.at(-1);
-    if (last !== undefined && (match === "after" ? belongs : isOpen))
-      joined[joined.length - 1] = { ...last, text: `${last.text}\n${line.text}`, isJoined: true };
-    else joined.push(line);
-    isOpen = belongs;
-  }
-  return joined;
-}
-
-function expression(pattern: string): RegExp {
-  return new RegExp(pattern.replace(/^\(\?i\)/, ""), pattern.startsWith("(?i)") ? "i" : "");
-}
-
-/** Applies the shipper's processors. Throws an Error for those that aren't known here. */
-function processed(processors: readonly Json[], event: Record<string, unknown>): Json {
-  for (const processor of processors) {
-    for (const [name, given] of Object.entries(processor)) {
-      const options = (given ?? {}) as Json;
-      if (name === "add_locale") (event["event"] as Record<string, unknown>)["timezone"] = TIME_ZONE;
-      else if (name === "add_locale.when.not.regexp.message") {
-        if (!new RegExp(String(given)).test(String(event["message"])))
-          (event["event"] as Record<string, unknown>)["timezone"] = TIME_ZONE;
-      } else if (name === "add_fields") addFields(event, options);
-      else throw new Error(`the processor isn't known here: ${name}`);
-    }
-  }
-  return event;
-}
-
-function addFields(event: Record<string, unknown>, { target = "fields", fields }: Json): void {
-  const prefix = target === "" ? [] : [String(target)];
-  for (const [path, value] of Object.entries((fields ?? {}) as Json)) {
-    let at = event;
-    const keys = [...prefix, ...path.split(".")];
-    for (const key of keys.slice(0, -1)) at = (at[key] ??= {}) as Record<string, unknown>;
-    at[keys.at(-1)!] = value;
-  }
+/** A line of JSON: its members at the root, or under `json`. */
+function decodedLine({ json }: Line, config: Json): Json {
+  return config["json.keys_under_root"] === true ? (json as Json) : { json };
 }

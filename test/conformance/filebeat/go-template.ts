@@ -7,10 +7,17 @@ interface Token {
   readonly text: string;
 }
 
+const BRACES = ["{{", "}}"] as const;
+
 /** Returns a template's text with `values`. Throws an Error for what isn't known here. */
-export function renderTemplate(source: string, values: Values): string {
+export function renderTemplate(
+  source: string,
+  values: Values,
+  [open, close]: readonly [string, string] = BRACES,
+): string {
   const tokens: Token[] = [];
-  for (const [at, part] of source.split(/\{\{-?\s*([\s\S]*?)\s*-?\}\}/).entries())
+  const action = new RegExp(`${RegExp.escape(open)}-?\\s*([\\s\\S]*?)\\s*-?${RegExp.escape(close)}`);
+  for (const [at, part] of source.split(action).entries())
     tokens.push({ kind: at % 2 === 0 ? "text" : "action", text: part });
   return new Renderer(tokens).block(0, tokens.length, values);
 }
