@@ -11,6 +11,7 @@ import { readPreference, writePreference } from "#ui/services/browser/preference
 import { type Route, Router } from "#ui/services/browser/router.ts";
 import { chooseTheme, currentTheme, THEME_EVENT, THEMES, type Theme } from "#ui/services/browser/theme.ts";
 import { LOOK_TEXTS } from "#ui/services/browser/theme-labels.ts";
+import type { ExportRequest } from "#ui/services/discover/export-job.ts";
 import { fetchViewer, signOut, type Viewer } from "#ui/services/hub/session-client.ts";
 import { appStyles } from "./app-styles.ts";
 import { NOT_FOUND, PAGES, type Page } from "./page-list.ts";
@@ -93,9 +94,10 @@ export class App extends LitElement {
         <button class="plain icon ${this._isNew ? "new" : ""}" aria-label=${msg("Help")} title=${this._isNew ? msg("First steps and help (?)") : msg("Help (?)")} @click=${this.#help}>${icon("help")}</button>
         ${this.#user()}
       </header>
-      <main id="main" tabindex="-1">${this.#content(route)}</main>
+      <main id="main" tabindex="-1" @tr-export=${this.#onExport}>${this.#content(route)}</main>
       <tr-help-dialog></tr-help-dialog>
       <tr-command-palette></tr-command-palette>
+      <tr-export-tray></tr-export-tray>
     `;
   }
 
@@ -183,6 +185,15 @@ export class App extends LitElement {
     } catch {
       this._failed = true;
       return undefined;
+    }
+  }
+
+  async #onExport({ detail }: CustomEvent<ExportRequest>): Promise<void> {
+    try {
+      await import("./components/shell/export-tray.ts");
+      this.renderRoot.querySelector("tr-export-tray")?.start(detail);
+    } catch {
+      this._failed = true;
     }
   }
 

@@ -14,6 +14,7 @@ before(async () => {
   pages = await openWorkPages(workspace);
   await putLines(pages.hub.searchUrl, "parts", partLines());
   await putLines(pages.hub.searchUrl, "traces", traceLines());
+  await putLines(pages.hub.searchUrl, "terminal", terminalLines());
 });
 
 after(() => workspace.close());
@@ -99,6 +100,30 @@ test("a trial that failed shows nothing of the one before", () =>
     },
     /503/,
   ));
+
+/** A line with colours of a terminal, and one of 100 KB. */
+function terminalLines(): object[] {
+  return [
+    { "@timestamp": minutesAgo(1), message: "\u001b[32mready\u001b[0m, \u001b[1;31mbut slow\u001b[0m" },
+    { "@timestamp": minutesAgo(2), message: `long ${"x".repeat(100_000)} end` },
+  ];
+}
+
+test("colours of a terminal are drawn, and a long line has ten rows until more is asked for", () =>
+  pages.visit("#/discover?index=terminal&from=now-1h", async (page) => {
+    const rows = page.locator("tr-event-table .row:visible");
+    await rows.nth(1).waitFor();
+    await page.locator("tr-event-table .ansi-1.ansi-bold").getByText("but slow").waitFor();
+    await becomes(() => rows.first().locator(".cell").last().textContent(), "ready, but slow");
+    await page.getByRole("button", { name: "Wrap long lines (w)" }).click();
+    const long = rows.filter({ hasText: "xxx" });
+    await long.getByRole("button", { name: "More" }).waitFor();
+    const height = (): Promise<number> => long.evaluate<number>((row) => row.clientHeight);
+    assert.ok((await height()) < 260, `${await height()} px`);
+    await long.getByRole("button", { name: "More" }).click();
+    await becomes(async () => (await height()) > 10_000, true);
+    await becomes(async () => (await long.textContent())?.includes("x end"), true);
+  }));
 
 test("the newest lines come first, and a trace in them is read from its first line down", () =>
   pages.visit("#/discover?index=traces&from=now-1h", async (page) => {

@@ -58,6 +58,57 @@ export const FINDING: readonly DashboardTask[] = [
     },
   },
   {
+    name: "accept one of two filters",
+    look: "dark",
+    path: `${DISCOVER}&f=service:payment&f=service:stock`,
+    actions: 1,
+    run: async (hand, rest) => {
+      await hand.click(button(hand.page, "service: payment and service: stock: accept either"));
+      await expectLines(hand.page, rest, "service:payment OR service:stock");
+    },
+  },
+  {
+    name: "leave out a cell's value by keys",
+    look: "light",
+    path: `${DISCOVER}&q=service:payment&cols=service,message`,
+    actions: 4,
+    run: async (hand) => {
+      await seen(row(hand.page));
+      await hand.press("j", "ArrowRight", "ArrowRight", "-");
+      await hand.page.waitForURL(/f=-service:payment/);
+    },
+  },
+  {
+    name: "keep the value of a cell that is pointed at",
+    look: "dark",
+    path: `${DISCOVER}&q=service:stock&cols=service,message`,
+    actions: 1,
+    run: async (hand, rest) => {
+      await row(hand.page).first().locator('[data-column="service"]').hover();
+      await hand.click(hand.page.locator(".cell-tools").getByRole("button", { name: "Filter for this service" }));
+      await hand.page.waitForURL(/f=service:stock/);
+      await expectLines(hand.page, rest, "service:stock");
+    },
+  },
+  {
+    name: "come back to a query of before",
+    look: "phone",
+    path: DISCOVER,
+    actions: 6,
+    run: async (hand, rest) => {
+      const query = hand.page.getByRole("combobox", { name: "Query" });
+      for (const text of ["service:payment", "service:stock"]) {
+        await hand.fill(query, text);
+        await hand.press("Enter");
+        await expectLines(hand.page, rest, text);
+      }
+      await hand.click(button(hand.page, "Recent queries"));
+      await hand.click(hand.page.getByRole("option", { name: /^service:payment/ }));
+      await hand.page.keyboard.press("Enter");
+      await expectLines(hand.page, rest, "service:payment");
+    },
+  },
+  {
     name: "invert a filter",
     look: "light",
     path: `${DISCOVER}&f=service:payment`,

@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
+import { becomes } from "#test/harness/becomes.ts";
 import { button, type DashboardTask, DISCOVER, expectLines, linesOf, row, seen } from "./dashboard-task.ts";
 
 export const READING: readonly DashboardTask[] = [
@@ -68,6 +69,22 @@ export const READING: readonly DashboardTask[] = [
     },
   },
   {
+    name: "read the lines around one in full width",
+    look: "light",
+    path: `${DISCOVER}&q=log.level:error`,
+    actions: 3,
+    run: async (hand) => {
+      await hand.click(row(hand.page).first().locator(".time button"));
+      await hand.click(button(hand.page, "Surrounding lines"));
+      await hand.click(button(hand.page, "Full width"));
+      await seen(hand.page.locator("tr-surrounding-lines li.row").nth(5));
+      await becomes(
+        () => hand.page.locator("tr-event-details").evaluate<number>((details) => details.clientWidth),
+        1_440,
+      );
+    },
+  },
+  {
     name: "show a field as a column, the largest first",
     look: "light",
     path: DISCOVER,
@@ -85,7 +102,7 @@ export const READING: readonly DashboardTask[] = [
     },
   },
   {
-    name: "write what was found into a file",
+    name: "write what was found into a file, and go on",
     look: "dark",
     path: `${DISCOVER}&q=log.level:error`,
     actions: 2,
@@ -94,7 +111,9 @@ export const READING: readonly DashboardTask[] = [
       await hand.click(button(hand.page, "Export"));
       const download = hand.page.waitForEvent("download");
       await hand.click(button(hand.page, /^NDJSON/));
+      await hand.page.goto(hand.page.url().replace(/#.*/, "#/appearance"));
       const file = await readFile(await (await download).path(), "utf8");
+      await seen(hand.page.getByRole("region", { name: /^Export logs-/ }).getByText(/lines are saved$/));
       assert.equal(
         file.trimEnd().split("\n").length.toLocaleString("en"),
         await linesOf(rest, "log.level:error"),

@@ -7,7 +7,8 @@ import { colourReader } from "#ui/services/browser/theme.ts";
 import type { Histogram } from "#ui/services/search/histogram.ts";
 import { formatShort, formatTick } from "#ui/services/text/format.ts";
 
-export const PLOT_HEIGHT_PX = 104;
+/** With the axis of times: the bars have 96 px at least. */
+export const PLOT_HEIGHT_PX = 132;
 /** Distributions of uPlot: one that is logarithmic but near zero, which bars begin at. */
 const LINEAR = 1;
 const ASINH = 4;

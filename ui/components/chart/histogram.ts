@@ -31,7 +31,7 @@ export class HistogramChart extends LitElement {
       :host {
         display: block;
         position: relative;
-        min-height: 128px;
+        min-height: 156px;
       }
       .head {
         display: flex;
@@ -53,7 +53,7 @@ export class HistogramChart extends LitElement {
         border-color: var(--line-strong);
       }
       .plot {
-        height: 104px;
+        height: 132px;
         border-radius: var(--radius);
       }
       .readout {

@@ -32,12 +32,18 @@ const queryBarStyles = css`
     flex: 1;
     min-width: 0;
   }
+  .history {
+    position: absolute;
+    top: calc((var(--control) - 24px) / 2);
+    right: 4px;
+    color: var(--ink-muted);
+  }
   .query input {
     width: 100%;
-    padding-left: 30px;
+    padding: 0 32px 0 30px;
     font-family: var(--font-mono);
   }
-  .query svg {
+  .query > svg {
     position: absolute;
     left: 8px;
     top: 7px;
@@ -198,6 +204,8 @@ export class QueryBar extends LitElement {
           autocapitalize="off" spellcheck="false" enterkeyhint="search" role="combobox" aria-autocomplete="list" aria-controls="suggestions"
           aria-expanded=${this._suggestions.length > 0} aria-activedescendant=${this._chosen < 0 ? nothing : `s${this._chosen}`}
           .value=${this.query} aria-invalid=${this._fault?.isAdvice === false} @keydown=${this.#onKey} @input=${this.#onInput} @blur=${this.#close} />
+        <button type="button" class="plain small icon history" ?hidden=${recentQueries().length === 0} aria-label=${msg("Recent queries")} title=${msg("Recent queries (Alt+↓)")}
+          @pointerdown=${(event: Event) => event.preventDefault()} @click=${this.#suggestRecent}>${icon("clock")}</button>
         <ul id="suggestions" role="listbox" aria-label=${msg("Suggestions")} ?hidden=${this._suggestions.length === 0}>
           ${this._suggestions.map(
             ({ text, detail }, number) =>
@@ -259,7 +267,7 @@ export class QueryBar extends LitElement {
     } else if (event.key === "Escape") {
       if (count > 0 || this._fault !== undefined) this.#close();
       else input.blur();
-    } else if (count === 0 && event.key === "ArrowDown" && input.value === "") {
+    } else if (count === 0 && event.key === "ArrowDown" && (input.value === "" || event.altKey)) {
       this.#suggestRecent();
     } else if (count > 0 && (event.key === "ArrowDown" || event.key === "ArrowUp")) {
       const step = event.key === "ArrowDown" ? 1 : -1;
@@ -290,8 +298,11 @@ export class QueryBar extends LitElement {
   }
 
   #suggestRecent(): void {
-    this.#word = { from: 0, to: 0, field: undefined, begun: "" };
-    this._suggestions = recentQueries().map((text) => ({ text, detail: msg("recent") }));
+    const input = this.#input("query");
+    input?.focus();
+    this.#word = { from: 0, to: input?.value.length ?? 0, field: undefined, begun: "" };
+    const recent = recentQueries().filter((text) => text !== input?.value);
+    this._suggestions = recent.map((text) => ({ text, detail: msg("recent") }));
   }
 
   #accept(number: number, event: Event): void {

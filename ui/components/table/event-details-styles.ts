@@ -10,6 +10,21 @@ export const eventDetailsStyles = css`
     min-height: 0;
     background: var(--surface);
   }
+  :host([iswide]) {
+    position: absolute;
+    z-index: 10;
+    inset: 0;
+    border: 0;
+  }
+  :host([iswide]) .message {
+    max-height: 30vh;
+  }
+  @media (width < 900px) {
+    /* It has the full width anyway. */
+    .wide {
+      display: none;
+    }
+  }
   header {
     display: flex;
     flex-wrap: wrap;

@@ -4,6 +4,7 @@ import { msg, str } from "@lit/localize";
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
 import { property, state } from "lit/decorators.js";
 import { fireColumn, fireFilter } from "#ui/components/controls/field-events.ts";
+import { ansiStyles, colouredView } from "#ui/components/style/ansi-text.ts";
 import { icon } from "#ui/components/style/icons.ts";
 import { controls } from "#ui/components/style/styles.ts";
 import type { SurroundingLines } from "#ui/services/discover/surrounding-lines.ts";
@@ -46,6 +47,8 @@ export class EventDetails extends LitElement {
   @property() accessor surroundings = "";
   /** Returns the lines around one, none of them loaded yet; undefined where the page can't. */
   @property({ attribute: false }) accessor around: ((line: LogDocument) => SurroundingLines) | undefined;
+  /** Over all of the results, not beside them: lines around one are read in full width. */
+  @property({ type: Boolean, reflect: true }) accessor isWide = false;
   @state() accessor _view: View = "table";
   /** The field, or what of the whole. */
   @state() accessor _copied: Copied;
@@ -54,7 +57,7 @@ export class EventDetails extends LitElement {
 
   #frame = 0;
 
-  static override styles = [controls, eventDetailsStyles];
+  static override styles = [controls, ansiStyles, eventDetailsStyles];
 
   override disconnectedCallback(): void {
     super.disconnectedCallback();
@@ -79,11 +82,12 @@ export class EventDetails extends LitElement {
     return html`
       <header>
         <h2>${formatTime(document.timestampMs, this.isUtc)}</h2>
+        <button class="plain icon wide" aria-label=${msg("Full width")} title=${msg("Full width")} aria-pressed=${this.isWide} @click=${this.#toggleWide}>${icon("expand")}</button>
         <button class="plain icon" aria-label=${msg("Newer line")} title=${msg("Newer line (k)")} @click=${() => this.#step(-1)}>${icon("chevronLeft")}</button>
         <button class="plain icon" aria-label=${msg("Older line")} title=${msg("Older line (j)")} @click=${() => this.#step(1)}>${icon("chevronRight")}</button>
         <button class="plain icon" aria-label=${msg("Close")} title=${msg("Close (Esc)")} @click=${this.#close}>${icon("close")}</button>
       </header>
-      <pre class="message" tabindex="0" aria-label=${msg("Message")}>${splitLinks(document.message).map(linkView)}</pre>
+      <pre class="message" tabindex="0" aria-label=${msg("Message")}>${colouredView(document.message, linksView)}</pre>
       <div class="tools">
         <span role="group" aria-label=${msg("View")}>${this.#viewButton("table", msg("Fields"))}${this.#viewButton("json", "JSON")}${this.around === undefined ? nothing : this.#viewButton("around", msg("Surrounding lines"))}</span>
         <span role="group" aria-label=${msg("Copy")}>
@@ -176,6 +180,10 @@ export class EventDetails extends LitElement {
     });
   }
 
+  #toggleWide(): void {
+    this.isWide = !this.isWide;
+  }
+
   #step(detail: -1 | 1): void {
     this.dispatchEvent(new CustomEvent<-1 | 1>("tr-step", { detail }));
   }
@@ -198,6 +206,10 @@ function textView(text: string): TemplateResult | string {
   if (text.length <= LONG_VALUE) return text;
   const rest = text.slice(LONG_VALUE);
   return html`${text.slice(0, LONG_VALUE)}<details><summary>${msg(str`${formatCount(rest.length)} more characters`)}</summary>${rest}</details>`;
+}
+
+function linksView(text: string): TemplateResult[] {
+  return splitLinks(text).map(linkView);
 }
 
 function linkView({ text, href }: LinkPart): TemplateResult {

@@ -3,6 +3,7 @@
 import { msg } from "@lit/localize";
 import { LEVEL_NAMES } from "#proto/live.ts";
 import type { LogDocument } from "#ui/services/search/log-document.ts";
+import { splitAnsi } from "#ui/services/text/ansi.ts";
 import { formatTime } from "#ui/services/text/format.ts";
 import { pieceAround, splitMatches } from "#ui/services/text/highlight.ts";
 
@@ -17,6 +18,8 @@ export interface RowLook {
   readonly isWrapped: boolean;
   /** Letters that cells show, by column; none until that is known. */
   readonly letters: readonly number[];
+  /** Lines that are shown to their end, however long. */
+  readonly whole: ReadonlySet<LogDocument>;
 }
 
 export class EventRow {
@@ -30,6 +33,9 @@ export class EventRow {
   #document: LogDocument | undefined;
   #look: RowLook | undefined;
   #topPx: number | undefined;
+  #isWhole = false;
+  /** Made with the first line that is too long. */
+  #more: HTMLButtonElement | undefined;
 
   constructor() {
     this.#time = cell("time");
@@ -46,6 +52,7 @@ export class EventRow {
   /** Shows a line as the one with this number; nothing is touched where it is shown already. */
   show(number: number, document: LogDocument, look: RowLook, isSelected: boolean): void {
     const { element } = this;
+    const isWhole = look.isWrapped && look.whole.has(document);
     if (this.number !== number) {
       this.number = number;
       element.id = `row-${number}`;
@@ -53,7 +60,10 @@ export class EventRow {
       element.ariaRowIndex = String(number + 2);
     }
     element.ariaSelected = String(isSelected);
-    if (this.#document === document && this.#look === look) return;
+    if (this.#document === document && this.#look === look && this.#isWhole === isWhole) return;
+    this.#isWhole = isWhole;
+    element.classList.toggle("whole", isWhole);
+    if (!look.isWrapped) this.setCut(false);
     if (this.#look?.columns !== look.columns) this.#makeCells(look.columns);
     this.#document = document;
     this.#look = look;
@@ -72,6 +82,20 @@ export class EventRow {
     );
   }
 
+  /** Offers the rest of a line that is cut after some rows. */
+  setCut(isCut: boolean): void {
+    if (this.#more === undefined) {
+      if (!isCut) return;
+      this.#more = document.createElement("button");
+      this.#more.className = "more";
+      this.#more.tabIndex = -1;
+      this.#more.textContent = msg("More");
+      this.#more.title = msg("Show the whole line");
+      this.element.append(this.#more);
+    }
+    this.#more.hidden = !isCut;
+  }
+
   /** Puts the row at a place below the first one. */
   place(topPx: number): void {
     if (topPx === this.#topPx) return;
@@ -81,36 +105,61 @@ export class EventRow {
 
   #makeCells(columns: readonly string[]): void {
     for (const old of this.#cells) old.remove();
-    this.#cells = columns.map(() => cell(""));
-    this.element.append(...this.#cells);
+    this.#cells = columns.map((column) => {
+      const made = cell("");
+      made.dataset["column"] = column;
+      return made;
+    });
+    this.#level.after(...this.#cells);
   }
 
   #fill(at: number, document: LogDocument, look: RowLook): void {
     const into = this.#cells[at]!;
     const column = look.columns[at]!;
     const text = look.isWrapped
-      ? document.fullText(column)
+      ? document.fullText(column, this.#isWhole)
       : textOf(document, column, look, look.letters[at]);
-    if (look.highlight === undefined && look.find === undefined && look.columns.length === 1) {
-      patchText(into, text);
+    const coloured = splitAnsi(text);
+    const isPlain = coloured.length === 1 && coloured[0]!.look === "";
+    if (isPlain && look.highlight === undefined && look.find === undefined && look.columns.length === 1) {
+      patchText(into, coloured[0]!.text);
       return;
     }
-    const parts: (string | HTMLElement)[] = [];
-    if (look.columns.length > 1) parts.push(labelOf(column));
-    for (const { text: piece, isMatch } of splitMatches(text, look.find))
-      if (isMatch) parts.push(marked(piece, "find"));
-      else
-        for (const part of splitMatches(piece, look.highlight))
-          parts.push(part.isMatch ? marked(part.text, "") : part.text);
+    const parts: (string | HTMLElement)[] = look.columns.length > 1 ? [labelOf(column)] : [];
+    for (const part of coloured) {
+      const pieces = markedPieces(part.text, look);
+      parts.push(...(part.look === "" ? pieces : [lookOf(part.look, pieces)]));
+    }
     into.replaceChildren(...parts);
   }
+}
+
+/** Returns a text with its hits marked. */
+function markedPieces(text: string, { find, highlight }: RowLook): (string | HTMLElement)[] {
+  const pieces: (string | HTMLElement)[] = [];
+  for (const { text: piece, isMatch } of splitMatches(text, find))
+    if (isMatch) pieces.push(marked(piece, "find"));
+    else
+      for (const part of splitMatches(piece, highlight))
+        pieces.push(part.isMatch ? marked(part.text, "") : part.text);
+  return pieces;
+}
+
+function lookOf(look: string, pieces: readonly (string | HTMLElement)[]): HTMLElement {
+  const element = document.createElement("span");
+  element.className = look;
+  element.append(...pieces);
+  return element;
 }
 
 /** A row's text; where a hit stands after what its cell shows, from a little before the hit on. */
 function textOf(document: LogDocument, column: string, look: RowLook, letters: number | undefined): string {
   const hits = [look.find, look.highlight].filter((each) => each !== undefined);
   if (hits.length === 0 || letters === undefined) return document.rowText(column);
-  return pieceAround(document.lineText(column), hits, letters);
+  const line = document.lineText(column);
+  const piece = pieceAround(line, hits, letters);
+  // A line that is shown from its start keeps its colours.
+  return piece === line ? document.rowText(column) : piece;
 }
 
 /** Rows are written in letters of one width. */

@@ -1,135 +1,23 @@
 /**
  * Lines in rows, of which only those in sight are in the document and are patched in place. Fires `tr-open` and
- * `tr-select` with a row's number, `tr-end` when its reader comes near the last row, and what its head asks for:
- * `tr-sort`, `tr-columns`, `tr-width`.
+ * `tr-select` with a row's number, `tr-end` when its reader comes near the last row, `tr-filter` with a cell's value, and
+ * what its head asks for: `tr-sort`, `tr-columns`, `tr-width`.
  */
 
 import { msg } from "@lit/localize";
-import { css, html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
+import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
 import { property } from "lit/decorators.js";
+import { ansiStyles } from "#ui/components/style/ansi-text.ts";
 import { controls, logRows } from "#ui/components/style/styles.ts";
 import type { Sort } from "#ui/services/search/discover-state.ts";
 import type { FieldCatalogue } from "#ui/services/search/fields.ts";
 import { isContinued, type LogDocument } from "#ui/services/search/log-document.ts";
 import { scrollToPlace } from "#ui/services/table/row-window.ts";
 import { hasOtherWords } from "#ui/services/text/highlight.ts";
+import { CellTools } from "./cell-tools.ts";
+import { eventTableStyles } from "./event-table-styles.ts";
 import { type BodyView, TableBody } from "./table-body.ts";
 import "./table-head.ts";
-
-const eventTableStyles = css`
-  :host {
-    display: block;
-    min-height: 0;
-    position: relative;
-  }
-  .scroll {
-    position: absolute;
-    inset: 0;
-    overflow: auto;
-    scrollbar-gutter: stable;
-    contain: strict;
-    outline-offset: -2px;
-  }
-  .body {
-    position: relative;
-  }
-  .row {
-    position: absolute;
-    top: 0;
-    left: 0;
-    right: 0;
-    display: grid;
-    grid-template-columns: var(--columns);
-    gap: 0 12px;
-    min-width: var(--table-width, 0);
-    height: var(--row-height);
-    padding: 0 12px;
-    cursor: pointer;
-    contain: layout style;
-  }
-  :host([iswrapped]) .row {
-    height: auto;
-    min-height: var(--row-height);
-  }
-  :host([iswrapped]) .row .cell {
-    overflow: visible;
-    overflow-wrap: anywhere;
-    white-space: pre-wrap;
-    line-height: max(1.35em, calc(var(--row-height) - 4px));
-  }
-  .row:hover {
-    background: var(--surface-hover);
-  }
-  .row[aria-selected="true"] {
-    background: var(--surface-selected);
-  }
-  .cell {
-    min-width: 0;
-    overflow: hidden;
-    text-overflow: ellipsis;
-    white-space: nowrap;
-  }
-  mark.find {
-    background: var(--find);
-    color: var(--find-ink);
-  }
-  .time button {
-    display: inline;
-    height: auto;
-    min-width: 0;
-    padding: 0;
-    font: inherit;
-    color: inherit;
-  }
-  .time button:hover {
-    color: var(--accent);
-    background: none;
-    text-decoration: underline;
-  }
-  .label {
-    display: none;
-    color: var(--ink-faint);
-  }
-  .foot {
-    padding: 8px 12px 14px;
-    color: var(--ink-muted);
-    font-size: var(--text-small);
-  }
-  @media (width < 700px) {
-    .row {
-      display: block;
-      height: 44px;
-      min-width: 0;
-      padding: 1px 10px 1px 12px;
-      border-bottom: 1px solid var(--line);
-      white-space: nowrap;
-      overflow: hidden;
-      text-overflow: ellipsis;
-      line-height: 20px;
-    }
-    :host([iswrapped]) .row {
-      height: auto;
-      white-space: pre-wrap;
-    }
-    .cell {
-      display: inline;
-      margin-right: 8px;
-    }
-    .level::after {
-      content: "\\a";
-      white-space: pre;
-    }
-    mark {
-      /* A ground would be painted behind the ellipsis too. */
-      background: none;
-      color: inherit;
-      text-decoration: underline 2px var(--level-warn);
-    }
-    .label {
-      display: inline;
-    }
-  }
-`;
 
 /** The next page is asked for when so few rows are left below. */
 const ROWS_BEFORE_END = 40;
@@ -156,9 +44,10 @@ export class EventTable extends LitElement {
   /** What is said below the last row. */
   @property() accessor footer = "";
 
-  static override styles = [controls, logRows, eventTableStyles];
+  static override styles = [controls, logRows, ansiStyles, eventTableStyles];
 
   readonly #body = new TableBody();
+  readonly #tools = new CellTools(this, (row) => this.rows[row]);
   #resize: ResizeObserver | undefined;
   #frame = 0;
 
@@ -192,17 +81,18 @@ export class EventTable extends LitElement {
     const isSelectedShown = this.rows[this.selected] !== undefined;
     return html`<div class="scroll" role="grid" tabindex="0" aria-label=${msg("Lines")} aria-rowcount=${this.rows.length + 1}
         aria-activedescendant=${isSelectedShown ? `row-${this.selected}` : nothing}
-        @scroll=${this.#onScroll} @keydown=${this.#onKey}>
+        @scroll=${this.#onScroll} @keydown=${this.#onKey} @pointerover=${this.#onPointer}>
       <tr-table-head role="row" aria-rowindex="1" .columns=${this.#shownColumns} .canRemove=${this.columns.length > 0}
         .fields=${this.fields} .sort=${this.sort} .widths=${this.widths}></tr-table-head>
       <div class="body" role="presentation" @click=${this.#onClick}></div>
       <div class="foot" role="row"><span role="gridcell">${this.isLoadingMore ? msg("Loading more …") : this.footer}</span></div>
-    </div>`;
+    </div>${this.#tools.view()}`;
   }
 
   protected override updated(changed: PropertyValues<this>): void {
     const rowsGrew = changed.has("rows") && isContinued(changed.get("rows"), this.rows);
     const hasOtherHeights = changed.has("isWrapped") || changed.has("columns") || changed.has("widths");
+    if (changed.has("rows") && !rowsGrew) this.#body.forgetWhole();
     if (rowsGrew && !hasOtherHeights) this.#body.grow(this.rows.length);
     else if (changed.has("rows") || hasOtherHeights) this.#body.forgetHeights(this.rows.length);
     const looks = ["columns", "words", "find", "isUtc", "isWrapped"] as const;
@@ -220,7 +110,9 @@ export class EventTable extends LitElement {
 
   #drawAnew(): void {
     const view = this.#view;
-    if (view !== undefined) this.#body.drawAnew(view);
+    if (view === undefined) return;
+    this.#body.drawAnew(view);
+    if (this.#tools.hasCell) this.#markCell();
   }
 
   #setTracks(): void {
@@ -261,6 +153,8 @@ export class EventTable extends LitElement {
     };
     const step = steps[event.key];
     if (step !== undefined) this.move(step);
+    else if (this.selected >= 0 && this.#tools.press(event.key, this.selected, this.#shownColumns))
+      this.#markCell();
     else if (event.key === "Enter" && this.selected >= 0) this.#open(this.selected);
     else return;
     event.preventDefault();
@@ -270,7 +164,28 @@ export class EventTable extends LitElement {
   #onClick(event: MouseEvent): void {
     const row = (event.target as Element).closest<HTMLElement>(".row");
     if (row === null || getSelection()?.isCollapsed === false) return;
-    this.#open(Number(row.dataset["row"]));
+    if ((event.target as Element).matches(".more")) this.#showWhole(Number(row.dataset["row"]));
+    else this.#open(Number(row.dataset["row"]));
+  }
+
+  #onPointer({ target, pointerType }: PointerEvent): void {
+    if (pointerType === "mouse") this.#tools.hover(target as Element);
+  }
+
+  /** Marks the chosen cell, which a screen reader is led to. */
+  #markCell(): void {
+    const scroller = this.#scroller;
+    const cell = this.#tools.chosenCell(scroller?.querySelector(`#row-${this.selected}`) ?? null);
+    for (const other of scroller?.querySelectorAll(".cell.chosen") ?? []) other.classList.remove("chosen");
+    cell?.classList.add("chosen");
+    if (cell !== undefined) scroller?.setAttribute("aria-activedescendant", cell.id);
+  }
+
+  #showWhole(row: number): void {
+    const line = this.rows[row];
+    if (line === undefined) return;
+    this.#body.showWhole(line);
+    this.#drawAnew();
   }
 
   #open(row: number): void {
@@ -285,6 +200,8 @@ export class EventTable extends LitElement {
       const view = this.#view;
       if (view === undefined) return;
       this.#body.draw(view);
+      this.#tools.hide();
+      if (this.#tools.hasCell) this.#markCell();
       const last = this.#body.lastInSight(view.scroller);
       if (last > this.rows.length - ROWS_BEFORE_END) this.dispatchEvent(new CustomEvent("tr-end"));
     });

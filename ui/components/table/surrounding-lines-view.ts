@@ -4,6 +4,7 @@ import { msg, str } from "@lit/localize";
 import { css, html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
 import { property, state } from "lit/decorators.js";
 import { LEVEL_NAMES } from "#proto/live.ts";
+import { ansiStyles, colouredView } from "#ui/components/style/ansi-text.ts";
 import { icon } from "#ui/components/style/icons.ts";
 import { controls, logRows } from "#ui/components/style/styles.ts";
 import { SURROUNDING_LINES, type SurroundingLines } from "#ui/services/discover/surrounding-lines.ts";
@@ -25,6 +26,7 @@ export class SurroundingLinesView extends LitElement {
   static override styles = [
     controls,
     logRows,
+    ansiStyles,
     css`
       :host {
         display: block;
@@ -104,7 +106,7 @@ export class SurroundingLinesView extends LitElement {
     return html`<li class="row ${isAnchor ? "anchor" : ""}" data-level=${line.level} aria-current=${isAnchor ? "true" : nothing}>
       <span class="time">${formatTime(line.timestampMs, this.isUtc).slice(11)}</span>
       <span class="level">${LEVEL_NAMES[line.level].slice(0, 5)}</span>
-      <span>${line.fullText("message")}</span>
+      <span>${colouredView(line.fullText("message"), (text) => text)}</span>
     </li>`;
   }
 

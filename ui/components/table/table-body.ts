@@ -86,6 +86,8 @@ export class TableBody {
   #look: RowLook | undefined;
   /** Letters that cells show, by column. */
   #letters: readonly number[] = [];
+  /** Emptied with other rows. */
+  readonly #whole = new Set<LogDocument>();
   #widthPx = 0;
   /** 0 until the table was laid out. */
   #heightPx = 0;
@@ -109,7 +111,18 @@ export class TableBody {
   setLook({ columns, words, find, isUtc, isWrapped }: BodyLook): void {
     const highlight = compileHighlight(words);
     const sought = compileHighlight(find === "" ? [] : [find]);
-    this.#look = { columns, highlight, find: sought, isUtc, isWrapped, letters: this.#letters };
+    const [letters, whole] = [this.#letters, this.#whole];
+    this.#look = { columns, highlight, find: sought, isUtc, isWrapped, letters, whole };
+  }
+
+  /** Shows a line to its end from now on. */
+  showWhole(line: LogDocument): void {
+    this.#whole.add(line);
+  }
+
+  /** Shows no line to its end any more. */
+  forgetWhole(): void {
+    this.#whole.clear();
   }
 
   /** Takes the table's size as it was laid out. */
@@ -173,6 +186,8 @@ export class TableBody {
   #measure(shown: readonly EventRow[], scrollTop: number): number {
     let movedPx = 0;
     const heights = shown.map(({ element }) => element.offsetHeight);
+    const cuts = shown.map(({ element }) => element.scrollHeight > element.clientHeight + 1);
+    for (const [at, isCut] of cuts.entries()) shown[at]!.setCut(isCut);
     for (const [at, heightPx] of heights.entries()) {
       const row = shown[at]!.number;
       const isAbove = this.#heights.topOf(row) + this.#heights.heightOf(row) <= scrollTop;

@@ -5,6 +5,7 @@ import { css, html, LitElement, nothing, type PropertyValues, type TemplateResul
 import { property, state } from "lit/decorators.js";
 import { LEVEL_NAMES } from "#proto/live.ts";
 import { errorView } from "#ui/components/controls/error-view.ts";
+import { ansiStyles, colouredView } from "#ui/components/style/ansi-text.ts";
 import { controls, notices } from "#ui/components/style/styles.ts";
 import { type HubError, toHubError } from "#ui/services/hub/json-call.ts";
 import { HUB_BACK_EVENT, HUB_MISSED_EVENT } from "#ui/services/hub/session-client.ts";
@@ -36,6 +37,7 @@ export class LinesPanel extends LitElement {
   static override styles = [
     controls,
     notices,
+    ansiStyles,
     css`
       :host {
         flex: 1;
@@ -119,7 +121,7 @@ export class LinesPanel extends LitElement {
   #row(line: LogDocument, columns: readonly string[]): TemplateResult {
     const { level } = line;
     const name = level === 0 ? "" : LEVEL_NAMES[level];
-    return html`<tr><td>${formatTime(line.timestampMs, this.isUtc)}</td><td class=${name.toLowerCase()}>${name.toUpperCase()}</td>${columns.map((column) => html`<td>${line.rowText(column)}</td>`)}</tr>`;
+    return html`<tr><td>${formatTime(line.timestampMs, this.isUtc)}</td><td class=${name.toLowerCase()}>${name.toUpperCase()}</td>${columns.map((column) => html`<td>${colouredView(line.rowText(column), (text) => text)}</td>`)}</tr>`;
   }
 
   async #load(): Promise<void> {

@@ -5,5 +5,3 @@ import "./find-bar.ts";
 import "./patterns-panel.ts";
 import "./search-cost.ts";
 import "#ui/components/controls/title-dialog.ts";
-
-export { exportLines } from "#ui/services/discover/export.ts";

@@ -48,6 +48,7 @@ export const resultsStyles = css`
     min-height: 0;
   }
   .work {
+    position: relative;
     display: grid;
     grid-template-columns: minmax(0, 1fr);
     min-height: 0;
@@ -140,7 +141,7 @@ export const resultsStyles = css`
   tr-patterns-panel {
     flex: 1;
   }
-  tr-event-details {
+  tr-event-details:not([iswide]) {
     border-left: 1px solid var(--line);
   }
   .empty {

@@ -1,4 +1,4 @@
-/** Saved searches and files of a search. Fires nothing: what it opens is an address. */
+/** Saved searches and files of a search. Fires `tr-export`; what else it opens is an address. */
 
 import { msg, str } from "@lit/localize";
 import { css, html, LitElement, nothing, type TemplateResult } from "lit";
@@ -6,20 +6,21 @@ import { property, state } from "lit/decorators.js";
 import { icon } from "#ui/components/style/icons.ts";
 import { controls } from "#ui/components/style/styles.ts";
 import { formatRoute } from "#ui/services/browser/router.ts";
-import { saveFile } from "#ui/services/browser/save-file.ts";
 import type { ExportFormat } from "#ui/services/discover/export.ts";
+import type { ExportRequest } from "#ui/services/discover/export-job.ts";
 import { parametersOf, SavedClient, type SavedObject } from "#ui/services/hub/saved-client.ts";
 import {
+  addFilter,
   DEFAULT_STATE,
   type DiscoverState,
+  readState,
   toQueryText,
   writeState,
 } from "#ui/services/search/discover-state.ts";
 import type { SearchClient } from "#ui/services/search/search-client.ts";
 import { absoluteRange, type ResolvedRange } from "#ui/services/search/time-range.ts";
-import { formatCount } from "#ui/services/text/format.ts";
+import { addClause } from "#ui/services/visualise/chart-picks.ts";
 
-const TYPES: Readonly<Record<ExportFormat, string>> = { csv: "text/csv", ndjson: "application/x-ndjson" };
 const SAID_MS = 6_000;
 
 export class DiscoverTools extends LitElement {
@@ -29,8 +30,6 @@ export class DiscoverTools extends LitElement {
   @property({ attribute: false }) accessor client!: SearchClient;
   @state() accessor _menu: "saved" | "export" | undefined;
   @state() accessor _searches: readonly SavedObject[] | undefined;
-  /** Of a file that is being written: lines written, lines there are. */
-  @state() accessor _progress: { readonly written: number; readonly total: number } | undefined;
   @state() accessor _said = "";
 
   static override styles = [
@@ -83,10 +82,16 @@ export class DiscoverTools extends LitElement {
         padding: 6px 10px;
         color: var(--ink-muted);
       }
-      progress {
-        width: 7rem;
-        height: 6px;
-        accent-color: var(--accent);
+      .menu .search {
+        display: flex;
+        align-items: center;
+      }
+      .menu .search a:first-child {
+        flex: 1;
+      }
+      .menu .add {
+        padding: 4px;
+        color: var(--ink-muted);
       }
       output {
         color: var(--ink);
@@ -100,7 +105,6 @@ export class DiscoverTools extends LitElement {
     `,
   ];
 
-  #abort = new AbortController();
   #saidTimer: ReturnType<typeof setTimeout> | undefined;
   readonly #store = new SavedClient();
   readonly #closeOutside = (event: Event): void => {
@@ -116,12 +120,11 @@ export class DiscoverTools extends LitElement {
     super.disconnectedCallback();
     document.removeEventListener("pointerdown", this.#closeOutside);
     clearTimeout(this.#saidTimer);
-    this.#abort.abort();
   }
 
   override render(): TemplateResult {
     return html`${this._said === "" ? nothing : html`<output>${this._said}</output>`}
-      ${this._progress === undefined ? this.#buttons() : this.#writing(this._progress)}
+      ${this.#buttons()}
       ${this._menu === undefined ? nothing : html`<div class="menu" @keydown=${this.#onKey} @click=${this.#onChosen}>${this._menu === "saved" ? this.#saved() : this.#formats()}</div>`}
       <tr-title-dialog></tr-title-dialog>`;
   }
@@ -160,25 +163,33 @@ export class DiscoverTools extends LitElement {
     return formatRoute({ page: "visualise", parameters: writeState(asked) });
   }
 
-  #writing({ written, total }: { readonly written: number; readonly total: number }): TemplateResult {
-    return html`<progress max=${Math.max(1, total)} value=${written} aria-label=${msg("Lines written")}></progress>
-      <span>${msg(str`${formatCount(written)} of ${formatCount(total)}`)}</span>
-      <button class="plain small" @click=${() => this.#abort.abort()}>${msg("Cancel")}</button>`;
-  }
-
   #saved(): TemplateResult {
     const searches = this._searches;
     return html`<button @click=${() => void this.#save()}>${msg("Save this search …")}</button>
       ${searches === undefined ? html`<p>${msg("Asking …")}</p>` : nothing}
       ${searches?.length === 0 ? html`<p>${msg("No search is saved yet.")}</p>` : nothing}
-      ${(searches ?? []).map((search) => html`<a href=${addressOf(search)}>${search.title}</a>`)}
+      ${(searches ?? []).map((search) => this.#search(search))}
       ${searches === undefined || searches.length === 0 ? nothing : html`<p><a href="#/dashboards">${msg("All that is saved")}</a></p>`}`;
+  }
+
+  /** A saved search, and its query and filters on top of those there are. */
+  #search(search: SavedObject): TemplateResult {
+    const { title } = search;
+    const { query, filters } = readState(new URLSearchParams(parametersOf(search)));
+    const joined = {
+      ...this.state,
+      query: query === "" ? this.state.query : addClause(this.state.query, `(${query})`),
+      filters: filters.reduce(addFilter, this.state.filters),
+    };
+    const added = formatRoute({ page: "discover", parameters: writeState(joined) });
+    return html`<span class="search"><a href=${addressOf(search)}>${title}</a>
+      <a class="add" href=${added} aria-label=${msg(str`Add the query and filters of ${title}`)} title=${msg("Add its query and filters")}>${icon("filter")}</a></span>`;
   }
 
   #formats(): TemplateResult {
     const { columns } = this.state;
-    return html`<button @click=${() => void this.#export("csv")}>${columns.length === 0 ? msg("CSV, time, level, host, message") : msg("CSV, the columns shown")}</button>
-      <button @click=${() => void this.#export("ndjson")}>${msg("NDJSON, all fields")}</button>`;
+    return html`<button @click=${() => this.#export("csv")}>${columns.length === 0 ? msg("CSV, time, level, host, message") : msg("CSV, the columns shown")}</button>
+      <button @click=${() => this.#export("ndjson")}>${msg("NDJSON, all fields")}</button>`;
   }
 
   #toggle(menu: "saved" | "export"): void {
@@ -224,27 +235,12 @@ export class DiscoverTools extends LitElement {
     }
   }
 
-  async #export(format: ExportFormat): Promise<void> {
+  /** The shell writes the file, also while its reader is on other pages. */
+  #export(format: ExportFormat): void {
     const { state, range, client } = this;
     if (range === undefined) return;
-    this.#abort = new AbortController();
-    const { signal } = this.#abort;
-    this._progress = { written: 0, total: 0 };
-    try {
-      const onProgress = (written: number, total: number): void => {
-        this._progress = { written, total };
-      };
-      const { exportLines } = await import("./discover-deferred.ts");
-      const { parts, lines, isCut } = await exportLines({ client, state, range, format, onProgress, signal });
-      const place = new Date(range.toMs).toISOString().slice(0, 16).replaceAll(/[:T]/g, "-");
-      saveFile(`logs-${place}.${format}`, TYPES[format], parts);
-      this.#say(
-        `${formatCount(lines)} lines${isCut ? "; the others don't fit into one file: choose a shorter time range" : ""}`,
-      );
-    } catch (error) {
-      this.#say(signal.aborted ? msg("Cancelled") : error instanceof Error ? error.message : String(error));
-    }
-    this._progress = undefined;
+    const detail: ExportRequest = { state, range, client, format };
+    this.dispatchEvent(new CustomEvent("tr-export", { detail, bubbles: true, composed: true }));
   }
 
   #say(text: string): void {

@@ -10,7 +10,7 @@ import { dropPanel, toggleDropPanel } from "#ui/components/controls/drop-panel.t
 import { formText } from "#ui/components/controls/form-text.ts";
 import { icon } from "#ui/components/style/icons.ts";
 import { controls } from "#ui/components/style/styles.ts";
-import type { FieldFilter } from "#ui/services/search/discover-state.ts";
+import { type FieldFilter, replaceFilter } from "#ui/services/search/discover-state.ts";
 import type { FieldCatalogue } from "#ui/services/search/fields.ts";
 import { isPinned, togglePinned } from "#ui/services/search/pinned-filters.ts";
 
@@ -34,6 +34,19 @@ const pillStyles = css`
     border-bottom: 1px solid var(--line);
     background: var(--surface);
     list-style: none;
+  }
+  .join {
+    display: flex;
+    align-items: center;
+  }
+  .join button {
+    border-radius: 12px;
+    color: var(--ink-muted);
+  }
+  .join.or button {
+    border-color: var(--accent);
+    color: var(--accent);
+    font-weight: 600;
   }
   .pill {
     display: flex;
@@ -98,8 +111,19 @@ export class FilterPills extends LitElement {
 
   override render(): TemplateResult | typeof nothing {
     if (this.filters.length === 0) return nothing;
-    return html`<ul aria-label=${msg("Filters")}>${this.filters.map((filter, at) => this.#pill(filter, at))}</ul>
+    return html`<ul aria-label=${msg("Filters")}>${this.filters.map((filter, at) => html`${at === 0 ? nothing : this.#join(filter, at)}${this.#pill(filter, at)}`)}</ul>
       <datalist id="fields">${[...(this.fields?.keys() ?? [])].map((name) => html`<option value=${name}></option>`)}</datalist>`;
+  }
+
+  /** Joins a filter to the one before: both must hold, or one of them. */
+  #join(filter: FieldFilter, at: number): TemplateResult {
+    const isOr = filter.isOr === true;
+    const before = filterText(this.filters[at - 1]!);
+    const label = isOr
+      ? msg(str`${before} or ${filterText(filter)}: require both`)
+      : msg(str`${before} and ${filterText(filter)}: accept either`);
+    return html`<li class="join ${isOr ? "or" : ""}"><button class="plain small" aria-label=${label} title=${isOr ? msg("Require both") : msg("Accept either")}
+      @click=${() => this.#replace(at, { ...filter, isOr: !isOr })}>${isOr ? msg("or") : msg("and")}</button></li>`;
   }
 
   #pill(filter: FieldFilter, at: number): TemplateResult {
@@ -131,6 +155,7 @@ export class FilterPills extends LitElement {
     const condition = formText(data, "condition") as Condition;
     const hasValue = condition === "is" || condition === "is-not";
     this.#replace(at, {
+      isOr: this.filters[at]?.isOr === true,
       field: formText(data, "field"),
       // Not trimmed: a value may begin with a space.
       value: hasValue ? (data.get("value") as string) : undefined,
@@ -148,7 +173,7 @@ export class FilterPills extends LitElement {
   #replace(at: number, ...others: readonly FieldFilter[]): void {
     for (const panel of this.renderRoot.querySelectorAll<HTMLElement>(".panel:popover-open"))
       panel.hidePopover();
-    const detail = this.filters.toSpliced(at, 1, ...others);
+    const detail = replaceFilter(this.filters, at, ...others);
     this.dispatchEvent(new CustomEvent<readonly FieldFilter[]>("tr-filters", { detail }));
   }
 }

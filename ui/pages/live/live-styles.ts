@@ -70,7 +70,7 @@ export const liveStyles = css`
   .work.with-details {
     grid-template-columns: minmax(0, 1fr) minmax(22rem, 36%);
   }
-  tr-event-details {
+  tr-event-details:not([iswide]) {
     border-left: 1px solid var(--line);
   }
   .jump {

@@ -24,12 +24,13 @@ class RateStrip extends LitElement {
 
   static override styles = css`
     :host {
-      display: inline-block;
+      /* It gives way before the tools wrap. */
+      flex: 20 1 90px;
+      max-width: 300px;
       line-height: 0;
     }
     canvas {
-      width: 300px;
-      max-width: 40vw;
+      width: 100%;
       height: 26px;
       border-bottom: 1px solid var(--line);
     }

@@ -5,6 +5,7 @@ import { LEVEL_NAMES, ROW_TRUNCATED } from "#proto/live.ts";
 import { patchText } from "#ui/components/table/event-row.ts";
 import type { TailLine } from "#ui/services/live/tail-client.ts";
 import type { GapEntry, TailEntry } from "#ui/services/live/tail-log.ts";
+import { splitAnsi } from "#ui/services/text/ansi.ts";
 import { formatCount, formatTime } from "#ui/services/text/format.ts";
 import { splitMatches } from "#ui/services/text/highlight.ts";
 
@@ -78,16 +79,17 @@ export class TailRow {
   }
 
   #showMessage(text: string, highlight: RegExp | undefined): void {
-    if (highlight === undefined) {
-      patchText(this.#message, text);
+    const coloured = splitAnsi(text);
+    if (highlight === undefined && coloured.length === 1 && coloured[0]!.look === "") {
+      patchText(this.#message, coloured[0]!.text);
       return;
     }
     this.#message.replaceChildren(
-      ...splitMatches(text, highlight).map((part) => {
-        if (!part.isMatch) return part.text;
-        const mark = document.createElement("mark");
-        mark.textContent = part.text;
-        return mark;
+      ...coloured.flatMap(({ text: piece, look }) => {
+        const pieces = splitMatches(piece, highlight).map((part) =>
+          part.isMatch ? elementOf("mark", "", [part.text]) : part.text,
+        );
+        return look === "" ? pieces : [elementOf("span", look, pieces)];
       }),
     );
   }
@@ -110,6 +112,13 @@ function gapText({ gap }: GapEntry): string {
         ? msg("1 line skipped")
         : msg(str`${formatCount(gap.n)} lines skipped`);
   return msg(str`${count}: ${REASONS[gap.why] ?? gap.why}. Show in Discover`);
+}
+
+function elementOf(tag: "mark" | "span", look: string, content: readonly (string | Node)[]): HTMLElement {
+  const element = document.createElement(tag);
+  element.className = look;
+  element.append(...content);
+  return element;
 }
 
 function span(name: string): HTMLElement {

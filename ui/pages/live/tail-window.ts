@@ -7,6 +7,7 @@
 import { msg } from "@lit/localize";
 import { css, html, LitElement, type TemplateResult } from "lit";
 import { property } from "lit/decorators.js";
+import { ansiStyles } from "#ui/components/style/ansi-text.ts";
 import { controls, logRows } from "#ui/components/style/styles.ts";
 import { rowHeightPx } from "#ui/services/browser/theme.ts";
 import { type ColourRule, compileRules } from "#ui/services/live/colour-rules.ts";
@@ -125,7 +126,7 @@ export class TailWindow extends LitElement {
   /** Colours of lines. */
   @property({ attribute: false }) accessor rules: readonly ColourRule[] = [];
 
-  static override styles = [controls, logRows, tailWindowStyles];
+  static override styles = [controls, logRows, ansiStyles, tailWindowStyles];
 
   readonly #pool: TailRow[] = [];
   readonly #narrow = globalThis.matchMedia?.("(width < 700px)");

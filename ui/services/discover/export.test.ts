@@ -21,24 +21,27 @@ function paged(asked: string[]): SearchClient {
   });
 }
 
-async function run(format: ExportFormat, columns: string[], asked: string[] = []) {
+async function run(format: ExportFormat, columns: string[], asked: string[] = [], maxCharacters?: number) {
   const progress: number[] = [];
-  const exported = await exportLines({
+  const files: string[] = [];
+  const options = {
     client: paged(asked),
     state: { ...DEFAULT_STATE, columns },
     range: RANGE,
     format,
-    onProgress: (lines) => progress.push(lines),
+    onProgress: (lines: number) => progress.push(lines),
+    onFile: (parts: readonly string[]) => files.push(parts.join("")),
     signal: new AbortController().signal,
-  });
-  return { text: exported.parts.join(""), progress, exported };
+  };
+  const exported = await exportLines(options, maxCharacters);
+  return { text: files.join("|"), progress, exported };
 }
 
 test("all lines of a snapshot are written, and the snapshot is given back", async () => {
   const asked: string[] = [];
   const { text, progress, exported } = await run("ndjson", [], asked);
   assert.equal(text, '{"message":"line 1","n":1}\n{"message":"line 2","n":2}\n{"message":"line 3","n":3}\n');
-  assert.deepEqual([progress, exported.lines, exported.isCut], [[2, 3], 3, false]);
+  assert.deepEqual([progress, exported.lines, exported.files], [[2, 3], 3, 1]);
   assert.deepEqual(asked, [
     "POST /es/logs-*/_search?scroll=2m&ignore_unavailable=true",
     "POST /es/_search/scroll",
@@ -49,6 +52,12 @@ test("all lines of a snapshot are written, and the snapshot is given back", asyn
 test("CSV has the chosen columns behind the time", async () => {
   const { text } = await run("csv", ["n", "missing"]);
   assert.equal(text, "@timestamp,n,missing\r\n,1,\r\n,2,\r\n,3,\r\n");
+});
+
+test("what doesn't fit into a file is written into a further one", async () => {
+  const { text, exported } = await run("csv", ["n"], [], 5);
+  assert.equal(text, "@timestamp,n\r\n,1\r\n,2\r\n|@timestamp,n\r\n,3\r\n");
+  assert.deepEqual(exported, { lines: 3, files: 2 });
 });
 
 const CELLS: readonly (readonly [string, string])[] = [

@@ -1,4 +1,4 @@
-/** Writes all lines of a search into a file, from one snapshot of the index, page by page. */
+/** Writes all lines of a search into files, from one snapshot of the index, page by page. */
 
 import type { DiscoverState } from "#ui/services/search/discover-state.ts";
 import { type Hit, LogDocument, valueText } from "#ui/services/search/log-document.ts";
@@ -16,15 +16,15 @@ export interface ExportOptions {
   readonly format: ExportFormat;
   /** Called with each page: lines written, lines there are. */
   readonly onProgress: (written: number, total: number) => void;
+  /** Takes a file: its parts, its number from 1, and true where it is the last one. */
+  readonly onFile: (parts: readonly string[], number: number, isLast: boolean) => void;
   readonly signal: AbortSignal;
 }
 
-/** A file as far as it was written. */
+/** What was written. */
 export interface Exported {
-  readonly parts: readonly string[];
   readonly lines: number;
-  /** True where the search found more than a file may hold. */
-  readonly isCut: boolean;
+  readonly files: number;
 }
 
 interface ScrollAnswer extends SearchResponse {
@@ -33,12 +33,12 @@ interface ScrollAnswer extends SearchResponse {
 
 /** Lines asked for at once. */
 const PAGE_LINES = 5_000;
-/** A browser holds the file until it is saved. */
-const MAX_CHARACTERS = 400_000_000;
+/** A browser holds a file until it is saved: more lines are written into further files. */
+const MAX_CHARACTERS = 200_000_000;
 const SNAPSHOT = "2m";
 
-/** Returns the file's parts. Throws HubError, and what `signal` was aborted with. */
-export async function exportLines(options: ExportOptions): Promise<Exported> {
+/** Writes the files. Throws HubError, and what `signal` was aborted with. */
+export async function exportLines(options: ExportOptions, maxCharacters = MAX_CHARACTERS): Promise<Exported> {
   const { client, state, range, signal } = options;
   const body = {
     size: PAGE_LINES,
@@ -47,7 +47,7 @@ export async function exportLines(options: ExportOptions): Promise<Exported> {
   };
   const path = `/${encodeIndex(state.index)}/_search?scroll=${SNAPSHOT}&ignore_unavailable=true`;
   let answer = (await client.call("POST", path, body, signal)) as ScrollAnswer;
-  const file = new ExportFile(options, totalOf(answer));
+  const file = new ExportFiles(options, totalOf(answer), maxCharacters);
   try {
     while (file.add(answer.hits.hits) && answer._scroll_id !== undefined) {
       const next = { scroll: SNAPSHOT, scroll_id: answer._scroll_id };
@@ -56,7 +56,7 @@ export async function exportLines(options: ExportOptions): Promise<Exported> {
   } finally {
     forget(client, answer._scroll_id);
   }
-  return file.result();
+  return file.end();
 }
 
 /** The hub would forget the snapshot by itself, later. */
@@ -65,20 +65,23 @@ function forget(client: SearchClient, scrollId: string | undefined): void {
     client.call("DELETE", "/_search/scroll", { scroll_id: [scrollId] }).catch(() => undefined);
 }
 
-class ExportFile {
+class ExportFiles {
   readonly #options: ExportOptions;
   readonly #total: number;
   readonly #columns: readonly string[];
-  readonly #parts: string[] = [];
+  readonly #maxCharacters: number;
+  #parts: string[] = [];
   #characters = 0;
   #lines = 0;
+  #files = 0;
 
-  constructor(options: ExportOptions, total: number) {
+  constructor(options: ExportOptions, total: number, maxCharacters: number) {
     this.#options = options;
     this.#total = total;
+    this.#maxCharacters = maxCharacters;
     const { columns } = options.state;
     this.#columns = [TIME_FIELD, ...(columns.length > 0 ? columns : ["log.level", "host.name", "message"])];
-    if (options.format === "csv") this.#parts.push(csvLine(this.#columns));
+    this.#begin();
   }
 
   /** Returns true where another page should be asked for. */
@@ -89,11 +92,28 @@ class ExportFile {
     this.#characters += page.length;
     this.#lines += hits.length;
     this.#options.onProgress(this.#lines, this.#total);
-    return this.#lines < this.#total && this.#characters < MAX_CHARACTERS;
+    if (this.#lines >= this.#total) return false;
+    if (this.#characters >= this.#maxCharacters) {
+      this.#save(false);
+      this.#begin();
+    }
+    return true;
   }
 
-  result(): Exported {
-    return { parts: this.#parts, lines: this.#lines, isCut: this.#lines < this.#total };
+  /** Saves what is left. */
+  end(): Exported {
+    this.#save(true);
+    return { lines: this.#lines, files: this.#files };
+  }
+
+  #begin(): void {
+    this.#characters = 0;
+    this.#parts = this.#options.format === "csv" ? [csvLine(this.#columns)] : [];
+  }
+
+  #save(isLast: boolean): void {
+    this.#files += 1;
+    this.#options.onFile(this.#parts, this.#files, isLast);
   }
 
   #line(hit: Hit): string {

@@ -5,7 +5,10 @@ import {
   addFilter,
   DEFAULT_STATE,
   type DiscoverState,
+  filterGroups,
+  readFilter,
   readState,
+  replaceFilter,
   toQueryText,
   writeState,
 } from "./discover-state.ts";
@@ -32,6 +35,15 @@ const STATES: readonly (readonly [string, Partial<DiscoverState>])[] = [
   [
     "#/discover?cols=host.name,message&refresh=30&tz=utc",
     { columns: ["host.name", "message"], refreshSeconds: 30, isUtc: true },
+  ],
+  [
+    "#/discover?f=a:1&f=%7C-b:2",
+    {
+      filters: [
+        { field: "a", value: "1", exclude: false, disabled: false },
+        { field: "b", value: "2", exclude: true, disabled: false, isOr: true },
+      ],
+    },
   ],
   ["#/discover?view=patterns&step=30s&scale=log", { view: "patterns", step: "30s", isLog: true }],
 ];
@@ -69,4 +81,28 @@ test("filters become a part of a live query", () => {
   assert.equal(toQueryText("a OR b", [filter]), '(a OR b) AND host:"say \\"hi\\""');
   assert.equal(toQueryText("", [{ ...filter, value: undefined, exclude: true }]), "NOT host:*");
   assert.equal(toQueryText("", [{ ...filter, disabled: true }]), "");
+});
+
+const filtersOf = (text: string) => text.split(" ").flatMap(readFilter);
+
+test("filters that are joined by or are one group, of which those that are off are no part", () => {
+  const groupsOf = (text: string): string =>
+    filterGroups(filtersOf(text))
+      .map((group) => group.map(({ field }) => field).join("|"))
+      .join(" ");
+  assert.equal(groupsOf("a:1 b:1 c:1"), "a b c");
+  assert.equal(groupsOf("a:1 |b:1 c:1"), "a|b c");
+  assert.equal(groupsOf("|a:1 ~|b:1 |~c:1 |d:1"), "a d");
+  assert.equal(groupsOf("~a:1 |~b:1"), "");
+  assert.equal(toQueryText("x", filtersOf("a:1 |-b:2 c:3")), '(x) AND (a:"1" OR (NOT b:"2")) AND c:"3"');
+});
+
+test("what was joined to a removed filter is joined to no other one", () => {
+  const without = (text: string, at: number): string =>
+    replaceFilter(filtersOf(text), at)
+      .map(({ field, isOr = false }) => `${isOr ? "|" : ""}${field}`)
+      .join(" ");
+  assert.equal(without("a:1 b:1 |c:1", 1), "a c");
+  assert.equal(without("a:1 |b:1 |c:1", 1), "a |c");
+  assert.equal(without("a:1 |b:1", 0), "b");
 });

@@ -10,6 +10,8 @@ export interface FieldFilter {
   readonly value: string | undefined;
   readonly exclude: boolean;
   readonly disabled: boolean;
+  /** One of it and the filter before suffices; else both must hold. */
+  readonly isOr?: boolean;
 }
 
 /** What lines are ordered by. */
@@ -109,6 +111,29 @@ export function addFilter(filters: readonly FieldFilter[], filter: FieldFilter):
   return [...filters.filter(({ field, value }) => field !== filter.field || value !== filter.value), filter];
 }
 
+/** Returns `filters` with others in the place of one; what was joined to a removed one is joined to nothing else. */
+export function replaceFilter(
+  filters: readonly FieldFilter[],
+  at: number,
+  ...others: readonly FieldFilter[]
+): readonly FieldFilter[] {
+  const replaced = filters.toSpliced(at, 1, ...others);
+  const next = replaced[at];
+  if (others.length > 0 || next?.isOr !== true || filters[at]?.isOr === true) return replaced;
+  return replaced.with(at, { ...next, isOr: false });
+}
+
+/** Returns the filters that are turned on, in groups: one of each group must hold. */
+export function filterGroups(filters: readonly FieldFilter[]): readonly (readonly FieldFilter[])[] {
+  const groups: FieldFilter[][] = [];
+  for (const [at, filter] of filters.entries())
+    if (at > 0 && filter.isOr === true) groups.at(-1)!.push(filter);
+    else groups.push([filter]);
+  return groups
+    .map((group) => group.filter(({ disabled }) => !disabled))
+    .filter((group) => group.length > 0);
+}
+
 /** Returns `columns` with one more, or without it where it is there. */
 export function toggleColumn(columns: readonly string[], name: string): readonly string[] {
   return columns.includes(name) ? columns.filter((column) => column !== name) : [...columns, name];
@@ -123,28 +148,33 @@ export function isSameSearch(a: DiscoverState, b: DiscoverState): boolean {
 
 /** Returns the filters and the query as one text for a live tail. */
 export function toQueryText(query: string, filters: readonly FieldFilter[]): string {
-  const parts = filters
-    .filter(({ disabled }) => !disabled)
-    .map(({ field, value, exclude }) => {
-      const text = value === undefined ? `${field}:*` : `${field}:"${value.replaceAll(/["\\]/g, "\\$&")}"`;
-      return exclude ? `NOT ${text}` : text;
-    });
+  const parts = filterGroups(filters).map((group) => {
+    if (group.length === 1) return filterText(group[0]!);
+    // Not within OR would leave out the lines of the others, too.
+    return `(${group.map((one) => (one.exclude ? `(${filterText(one)})` : filterText(one))).join(" OR ")})`;
+  });
   if (query.trim() === "") return parts.join(" AND ");
   return parts.length === 0 ? query : [`(${query})`, ...parts].join(" AND ");
 }
 
-/** Written as `[~][-]field:value`; `~` disabled, `-` excluded, colons in the field escaped. */
-export function writeFilter({ field, value, exclude, disabled }: FieldFilter): string {
+function filterText({ field, value, exclude }: FieldFilter): string {
+  const text = value === undefined ? `${field}:*` : `${field}:"${value.replaceAll(/["\\]/g, "\\$&")}"`;
+  return exclude ? `NOT ${text}` : text;
+}
+
+/** Written as `[|][~][-]field:value`; `|` or the one before, `~` disabled, `-` excluded, colons in the field escaped. */
+export function writeFilter({ field, value, exclude, disabled, isOr = false }: FieldFilter): string {
   const name = field.replaceAll(/[:\\]/g, "\\$&");
-  return `${disabled ? "~" : ""}${exclude ? "-" : ""}${name}${value === undefined ? "" : `:${value}`}`;
+  return `${isOr ? "|" : ""}${disabled ? "~" : ""}${exclude ? "-" : ""}${name}${value === undefined ? "" : `:${value}`}`;
 }
 
 /** Returns the filter of a text as `writeFilter` writes it, none where it is wrong. */
 export function readFilter(text: string): FieldFilter[] {
-  const match = /^(~?)(-?)((?:[^:\\]|\\.)+)(?::([\s\S]*))?$/.exec(text);
+  const match = /^(\|?)(~?)(-?)((?:[^:\\]|\\.)+)(?::([\s\S]*))?$/.exec(text);
   if (match === null) return [];
-  const field = match[3]!.replaceAll(/\\(.)/g, "$1");
-  return [{ field, value: match[4], exclude: match[2] !== "", disabled: match[1] !== "" }];
+  const [, or, off, not, name, value] = match;
+  const filter = { field: name!.replaceAll(/\\(.)/g, "$1"), value, exclude: not !== "", disabled: off !== "" };
+  return [or === "" ? filter : { ...filter, isOr: true }];
 }
 
 /** Written as `[-]field`; `-`: the largest first. */

@@ -1,6 +1,7 @@
 /** A document as the pages show it: dotted fields and texts. */
 
 import { type Level, levelOf } from "#proto/live.ts";
+import { stripAnsi } from "#ui/services/text/ansi.ts";
 import { formatField } from "#ui/services/text/field-format.ts";
 
 type Json = Readonly<Record<string, unknown>>;
@@ -19,6 +20,9 @@ const ERROR_LEVEL = 5;
 /** Rows show the beginning of long texts; the details show all. */
 const MAX_ROW_TEXT = 2_000;
 const MAX_WRAPPED_TEXT = 10_000;
+/** Of a row that is shown whole. */
+const MAX_WHOLE_TEXT = 500_000;
+const LEVEL_FIELDS = ["log.level", "level", "severity", "loglevel"];
 
 /** A line of a table. */
 export class LogDocument {
@@ -56,11 +60,13 @@ export class LogDocument {
   }
 
   get level(): Level {
-    for (const name of ["log.level", "level", "severity", "loglevel"]) {
-      const level = levelOf(this.fields.get(name));
-      if (level > 0) return level;
-    }
-    return 0;
+    const name = this.levelField;
+    return name === undefined ? 0 : levelOf(this.fields.get(name));
+  }
+
+  /** Name of the field that says the level. */
+  get levelField(): string | undefined {
+    return LEVEL_FIELDS.find((name) => levelOf(this.fields.get(name)) > 0);
   }
 
   /** The message, or where there is none all fields in a line. */
@@ -84,16 +90,19 @@ export class LogDocument {
     return text;
   }
 
-  /** Returns a column's text on one line as far as it is searched, further than a row shows it from its start. */
+  /**
+   * Returns a column's text on one line as far as it is searched, further than a row shows it from its start, without
+   * colours.
+   */
   lineText(column: string): string {
     const text = this.rowText(column);
-    if (text.length < MAX_ROW_TEXT) return text;
-    return this.fullText(column).replaceAll(/\s+/g, " ");
+    if (text.length < MAX_ROW_TEXT) return stripAnsi(text);
+    return stripAnsi(this.fullText(column)).replaceAll(/\s+/g, " ");
   }
 
-  /** Returns a column's text for a row of several lines. */
-  fullText(column: string): string {
-    return this.#textOf(column).slice(0, MAX_WRAPPED_TEXT);
+  /** Returns a column's text for a row of several lines; of a whole row as much as a browser lays out at once. */
+  fullText(column: string, isWhole = false): string {
+    return this.#textOf(column).slice(0, isWhole ? MAX_WHOLE_TEXT : MAX_WRAPPED_TEXT);
   }
 
   #textOf(column: string): string {

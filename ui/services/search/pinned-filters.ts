@@ -44,5 +44,5 @@ export function pinnedAddress(parameters: URLSearchParams, isEmptied: boolean): 
 }
 
 function textOf(filter: FieldFilter): string {
-  return writeFilter({ ...filter, disabled: false });
+  return writeFilter({ ...filter, disabled: false, isOr: false });
 }

@@ -32,6 +32,30 @@ test("query, filters and range become clauses; disabled filters don't", () => {
   });
 });
 
+test("filters that are joined by or are one clause of which one must hold", () => {
+  const filter = { exclude: false, disabled: false };
+  const filters = [
+    { ...filter, field: "a", value: "1" },
+    { ...filter, field: "b", value: "2", exclude: true, isOr: true },
+    { ...filter, field: "c", value: "3" },
+  ];
+  assert.deepEqual(buildQuery({ query: "", filters }, undefined), {
+    bool: {
+      must: [],
+      filter: [
+        { match_phrase: { c: "3" } },
+        {
+          bool: {
+            should: [{ match_phrase: { a: "1" } }, { bool: { must_not: [{ match_phrase: { b: "2" } }] } }],
+            minimum_should_match: 1,
+          },
+        },
+      ],
+      must_not: [],
+    },
+  });
+});
+
 test("an empty query and a star ask for everything", () => {
   for (const query of ["", "  ", "*"])
     assert.deepEqual(buildQuery({ query, filters: [] }, undefined), {

@@ -1,6 +1,6 @@
 /** Bodies of the searches Discover makes. */
 
-import { type DiscoverState, type FieldFilter, NEWEST_FIRST, type Sort } from "./discover-state.ts";
+import { type DiscoverState, type FieldFilter, filterGroups, NEWEST_FIRST, type Sort } from "./discover-state.ts";
 import type { FieldCatalogue } from "./fields.ts";
 import type { Interval } from "./interval.ts";
 import type { ResolvedRange } from "./time-range.ts";
@@ -24,8 +24,13 @@ export function buildQuery({ query, filters }: Query, range: ResolvedRange | und
   const must: Body[] = [];
   const text = query.trim();
   if (text !== "" && text !== "*") must.push({ query_string: { query: text, default_operator: "AND" } });
-  const filter = filters.filter((one) => !one.disabled && !one.exclude).map(filterClause);
-  const mustNot = filters.filter((one) => !one.disabled && one.exclude).map(filterClause);
+  const groups = filterGroups(filters);
+  const single = groups.flatMap((group) => (group.length === 1 ? group : []));
+  const filter = single.filter(({ exclude }) => !exclude).map(filterClause);
+  const mustNot = single.filter(({ exclude }) => exclude).map(filterClause);
+  for (const group of groups)
+    if (group.length > 1)
+      filter.push({ bool: { should: group.map(eitherClause), minimum_should_match: 1 } });
   if (range !== undefined)
     filter.push({ range: { [TIME_FIELD]: { gte: range.fromMs, lt: range.toMs, format: "epoch_millis" } } });
   return { bool: { must, filter, must_not: mustNot } };
@@ -117,6 +122,12 @@ export function levelFieldOf(fields: FieldCatalogue | undefined): string | undef
     if (field?.aggregatableName !== undefined) return field.aggregatableName;
   }
   return undefined;
+}
+
+/** One of a group, which may be to leave something out. */
+function eitherClause(filter: FieldFilter): Body {
+  const clause = filterClause(filter);
+  return filter.exclude ? { bool: { must_not: [clause] } } : clause;
 }
 
 function filterClause({ field, value }: FieldFilter): Body {
