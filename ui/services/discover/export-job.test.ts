@@ -13,7 +13,11 @@ function jobOver(answer: Answer, saved: string[]): ExportJob {
     range: { fromMs: 0, toMs: Date.UTC(2026, 0, 2, 3, 4) },
     format: "csv",
   } as const;
-  return new ExportJob(request, () => undefined, (name) => saved.push(name));
+  return new ExportJob(
+    request,
+    () => undefined,
+    (name) => saved.push(name),
+  );
 }
 
 const oneLine: Answer = () =>

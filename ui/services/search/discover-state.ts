@@ -129,9 +129,7 @@ export function filterGroups(filters: readonly FieldFilter[]): readonly (readonl
   for (const [at, filter] of filters.entries())
     if (at > 0 && filter.isOr === true) groups.at(-1)!.push(filter);
     else groups.push([filter]);
-  return groups
-    .map((group) => group.filter(({ disabled }) => !disabled))
-    .filter((group) => group.length > 0);
+  return groups.map((group) => group.filter(({ disabled }) => !disabled)).filter((group) => group.length > 0);
 }
 
 /** Returns `columns` with one more, or without it where it is there. */
@@ -173,7 +171,12 @@ export function readFilter(text: string): FieldFilter[] {
   const match = /^(\|?)(~?)(-?)((?:[^:\\]|\\.)+)(?::([\s\S]*))?$/.exec(text);
   if (match === null) return [];
   const [, or, off, not, name, value] = match;
-  const filter = { field: name!.replaceAll(/\\(.)/g, "$1"), value, exclude: not !== "", disabled: off !== "" };
+  const filter = {
+    field: name!.replaceAll(/\\(.)/g, "$1"),
+    value,
+    exclude: not !== "",
+    disabled: off !== "",
+  };
   return [or === "" ? filter : { ...filter, isOr: true }];
 }
 

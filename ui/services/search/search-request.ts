@@ -1,6 +1,12 @@
 /** Bodies of the searches Discover makes. */
 
-import { type DiscoverState, type FieldFilter, filterGroups, NEWEST_FIRST, type Sort } from "./discover-state.ts";
+import {
+  type DiscoverState,
+  type FieldFilter,
+  filterGroups,
+  NEWEST_FIRST,
+  type Sort,
+} from "./discover-state.ts";
 import type { FieldCatalogue } from "./fields.ts";
 import type { Interval } from "./interval.ts";
 import type { ResolvedRange } from "./time-range.ts";
@@ -29,8 +35,7 @@ export function buildQuery({ query, filters }: Query, range: ResolvedRange | und
   const filter = single.filter(({ exclude }) => !exclude).map(filterClause);
   const mustNot = single.filter(({ exclude }) => exclude).map(filterClause);
   for (const group of groups)
-    if (group.length > 1)
-      filter.push({ bool: { should: group.map(eitherClause), minimum_should_match: 1 } });
+    if (group.length > 1) filter.push({ bool: { should: group.map(eitherClause), minimum_should_match: 1 } });
   if (range !== undefined)
     filter.push({ range: { [TIME_FIELD]: { gte: range.fromMs, lt: range.toMs, format: "epoch_millis" } } });
   return { bool: { must, filter, must_not: mustNot } };
