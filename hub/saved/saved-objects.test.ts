@@ -35,6 +35,27 @@ test("an object is saved, listed by title, changed under its revision, and delet
   await assert.rejects(objects.get("search", first.id), fails("not_found"));
 });
 
+test("former versions are kept, twenty of each object, and go with it", async () => {
+  const objects = saved();
+  const save = (step: number) =>
+    objects.put("dashboard", "main", { title: `Step ${step}`, attributes: { step }, by: "ann" });
+  for (let step = 0; step < 25; step++) await save(step);
+  const revisions = await objects.revisions("dashboard", "main");
+  assert.equal(revisions.length, 20);
+  assert.deepEqual([revisions[0]!.title, revisions.at(-1)!.title], ["Step 23", "Step 4"]);
+  assert.deepEqual([revisions[0]!.by, "attributes" in revisions[0]!], ["ann", false]);
+  const former = await objects.revision("dashboard", "main", revisions[0]!.revision);
+  assert.deepEqual(former.attributes, { step: 23 });
+  const { revision } = await objects.get("dashboard", "main");
+  assert.deepEqual((await objects.revision("dashboard", "main", revision)).attributes, { step: 24 });
+  await assert.rejects(objects.revision("dashboard", "main", 1), fails("not_found"));
+  assert.equal((await objects.list("dashboard")).length, 1);
+  await objects.delete("dashboard", "main");
+  await assert.rejects(objects.revisions("dashboard", "main"), fails("not_found"));
+  await objects.put("dashboard", "main", { title: "New", attributes: {} });
+  assert.deepEqual(await objects.revisions("dashboard", "main"), []);
+});
+
 test("of two concurrent changes of one object the slower one fails", async () => {
   const objects = saved();
   const content = { title: "Mine", attributes: {} };

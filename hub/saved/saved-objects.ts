@@ -10,6 +10,7 @@ import type { JsonObject } from "#proto/kit/json.ts";
 import { didYouMean } from "#proto/kit/nearest.ts";
 import type { StateBucket, StateEntry } from "#proto/kit/state-bucket.ts";
 import { loadSamples, type SampleOutcome } from "./sample-objects.ts";
+import { SavedHistory } from "./saved-history.ts";
 
 /** The types of saved objects. */
 export const SAVED_TYPES = ["search", "visualisation", "dashboard"] as const;
@@ -25,13 +26,19 @@ export interface SavedObject {
   readonly title: string;
   /** The page's own content. */
   readonly attributes: JsonObject;
+  /** Who saved it; missing in samples and in what older versions saved. */
+  readonly by?: string;
 }
 
 /** What a writer provides. */
 export interface SavedContent {
   readonly title: string;
   readonly attributes: JsonObject;
+  readonly by?: string;
 }
+
+/** A former version, without its content. */
+export type SavedRevision = Omit<SavedObject, "attributes">;
 
 /** A dashboard of a hundred panels takes some 50 kB. */
 const MAX_BYTES = 256 * 1024;
@@ -45,9 +52,11 @@ const ID = /^[A-Za-z0-9_-]{1,100}$/;
 export class SavedObjects {
   readonly #bucket: StateBucket;
   readonly #clock: Clock;
+  readonly #history: SavedHistory;
 
   constructor(bucket: StateBucket, clock: Clock) {
     this.#bucket = bucket;
+    this.#history = new SavedHistory(bucket);
     this.#clock = clock;
   }
 
@@ -106,6 +115,7 @@ export class SavedObjects {
     const stored = this.#encode(content);
     try {
       const next = await this.#bucket.update(key, stored.bytes, revision ?? before.revision);
+      await this.#history.keep(before);
       return { type, id, revision: next, ...stored.object };
     } catch (error) {
       throw conflict(
@@ -121,9 +131,30 @@ export class SavedObjects {
     if ((await this.#bucket.get(key)) === null) throw missing(type, id);
     try {
       await this.#bucket.delete(key, revision);
+      await this.#history.forget(key);
     } catch (error) {
       throw conflict(error, `${type} ${id} was changed concurrently; check it before you delete it`);
     }
+  }
+
+  /** Returns an object's former versions, the newest first. Throws not_found, request_invalid. */
+  async revisions(type: string, id: string): Promise<SavedRevision[]> {
+    const key = keyOf(type, id);
+    if ((await this.#bucket.get(key)) === null) throw missing(type, id);
+    return (await this.#history.list(key)).map((entry) => {
+      const { attributes: _, ...revision } = decode(entry);
+      return revision;
+    });
+  }
+
+  /** Returns a former version, or the present one. Throws not_found, request_invalid. */
+  async revision(type: string, id: string, revision: number): Promise<SavedObject> {
+    const present = await this.get(type, id);
+    if (present.revision === revision) return present;
+    const entry = await this.#history.get(keyOf(type, id), revision);
+    if (entry === null)
+      throw new AppError("not_found", `there is no version ${revision} of ${type} ${id}; it may be too old`);
+    return decode(entry);
   }
 
   /** Saves the samples that don't exist. */
@@ -131,14 +162,15 @@ export class SavedObjects {
     return loadSamples(this);
   }
 
-  #encode({ title, attributes }: SavedContent): {
+  #encode({ title, attributes, by }: SavedContent): {
     readonly bytes: Buffer;
     readonly object: Omit<SavedObject, "type" | "id" | "revision">;
   } {
     const trimmed = title.trim();
     if (trimmed === "" || trimmed.length > MAX_TITLE)
       throw new AppError("request_invalid", `title must have 1 to ${MAX_TITLE} characters`);
-    const object = { title: trimmed, updated: new Date(this.#clock.now()).toISOString(), attributes };
+    const updated = new Date(this.#clock.now()).toISOString();
+    const object = { title: trimmed, updated, attributes, ...(by !== undefined && { by }) };
     const bytes = Buffer.from(JSON.stringify(object));
     if (bytes.length > MAX_BYTES) {
       throw new AppError(

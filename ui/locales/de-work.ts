@@ -1,6 +1,15 @@
 /** German texts of Visualise, the dashboards and the console, by the English ones. */
 
 export const GERMAN_WORK: Readonly<Record<string, string>> = {
+  Versions: "Fassungen",
+  "Versions saved before": "Früher gespeicherte Fassungen",
+  "None: it was never saved otherwise. The last 20 versions are kept.":
+    "Keine: Sie wurde nie anders gespeichert. Die letzten 20 Fassungen bleiben erhalten.",
+  "A version is shown as a change that isn't saved yet.":
+    "Eine Fassung wird als Änderung gezeigt, die noch nicht gespeichert ist.",
+  "Show the version of {0}": "Fassung vom {0} zeigen",
+  "Copy a link to read": "Link zum Lesen kopieren",
+  "Copy a link to read: it offers no editing": "Link zum Lesen kopieren: Er bietet kein Bearbeiten an",
   "The file isn't JSON. Export a dashboard to see how one looks.":
     "Die Datei ist kein JSON. Exportieren Sie eine Übersicht, um zu sehen, wie eine aussieht.",
   "The file holds no dashboard. Export a dashboard to see how one looks.":

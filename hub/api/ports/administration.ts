@@ -6,6 +6,8 @@ import type { JsonObject } from "#proto/kit/json.ts";
 export interface SavedContent {
   readonly title: string;
   readonly attributes: JsonObject;
+  /** Who saves it. */
+  readonly by?: string;
 }
 
 /** A saved object. */
@@ -30,6 +32,10 @@ export interface SavedObjects {
   put(type: string, id: string, content: SavedContent, revision?: number): Promise<SavedObject>;
   /** Throws journal_conflict where `revision` isn't the newest, not_found. */
   delete(type: string, id: string, revision?: number): Promise<void>;
+  /** Returns the former versions without their content, the newest first. Throws not_found. */
+  revisions(type: string, id: string): Promise<Omit<SavedObject, "attributes">[]>;
+  /** Returns a former version, or the present one. Throws not_found. */
+  revision(type: string, id: string, revision: number): Promise<SavedObject>;
   /** Saves the samples that aren't there; returns which were saved, and which were there, as JSON. */
   loadSamples(): Promise<object>;
 }

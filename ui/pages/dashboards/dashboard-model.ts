@@ -10,12 +10,15 @@ import {
 import { EditHistory, readDraft, removeDraft, writeDraft } from "#ui/services/dashboards/dashboard-drafts.ts";
 import { type HubError, toHubError } from "#ui/services/hub/json-call.ts";
 import { parametersOf, SavedClient, type SavedObject } from "#ui/services/hub/saved-client.ts";
+import { fetchViewer } from "#ui/services/hub/session-client.ts";
 import { type Field, readFields } from "#ui/services/search/fields.ts";
 import { SearchClient } from "#ui/services/search/search-client.ts";
 import { buildQuery } from "#ui/services/search/search-request.ts";
 import { resolveRange, type TimeRange } from "#ui/services/search/time-range.ts";
 import { readVisualisation, type Visualisation } from "#ui/services/visualise/visualisation.ts";
 
+/** A role that may save nothing. */
+const READER = "viewer";
 /** Values a variable offers: the most frequent ones. */
 const MAX_VALUES = 100;
 
@@ -31,6 +34,8 @@ export class DashboardModel {
   fields: readonly Field[] = [];
   fault: HubError | undefined;
   isSaving = false;
+  /** False for readers without the right to save, and under a link to read. */
+  canEdit = false;
 
   readonly #store = new SavedClient();
   readonly #client = new SearchClient();
@@ -65,16 +70,18 @@ export class DashboardModel {
     return this.#history.canRedo;
   }
 
-  /** Loads it with the changes that this browser keeps of it. */
-  async load(id: string): Promise<void> {
+  /** Loads it with the changes that this browser keeps of it; to read alone, as it is saved. */
+  async load(id: string, isReadOnly: boolean): Promise<void> {
     try {
-      const [saved, visualisations, searches] = await Promise.all([
+      const [saved, visualisations, searches, viewer] = await Promise.all([
         this.#store.get("dashboard", id),
         this.#store.list("visualisation"),
         this.#store.list("search"),
+        fetchViewer(),
       ]);
       this.saved = saved;
-      const draft = readDraft(id);
+      this.canEdit = !isReadOnly && viewer?.role !== READER;
+      const draft = this.canEdit ? readDraft(id) : undefined;
       this.isOutdated = draft !== undefined && draft.revision !== saved.revision;
       this.#history = new EditHistory(draft?.dashboard ?? readDashboard(saved.attributes));
       this.visualisations = new Map(visualisations.map((one) => [one.id, one]));
@@ -107,6 +114,11 @@ export class DashboardModel {
 
   arrange(panels: readonly Panel[]): void {
     if (panels !== this.dashboard.panels) this.#change({ ...this.dashboard, panels });
+  }
+
+  /** Shows a version that was saved before, as a change of this one. */
+  restore({ attributes }: SavedObject): void {
+    this.#change(readDashboard(attributes));
   }
 
   setVariables(variables: readonly Variable[]): void {

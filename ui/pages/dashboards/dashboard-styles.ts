@@ -3,6 +3,16 @@
 import { css } from "lit";
 
 export const dashboardStyles = css`
+  .said {
+    position: fixed;
+    z-index: 12;
+    right: 16px;
+    bottom: 16px;
+    padding: 6px 12px;
+    border-radius: var(--radius);
+    background: var(--ink);
+    color: var(--surface);
+  }
   :host {
     display: flex;
     flex-direction: column;

@@ -14,7 +14,7 @@ import { controls, notices } from "#ui/components/style/styles.ts";
 import { type FoundDetail, NewestLines, newestView } from "#ui/pages/visualise/newest-lines.ts";
 import type { NarrowDetail } from "#ui/pages/visualise/visualisation-panel.ts";
 import { isUtcPreferred } from "#ui/services/browser/preferences.ts";
-import { navigate } from "#ui/services/browser/router.ts";
+import { formatRoute, navigate } from "#ui/services/browser/router.ts";
 import { saveFile } from "#ui/services/browser/save-file.ts";
 import {
   changeLook,
@@ -29,6 +29,7 @@ import {
   movePanel,
   type Panel,
   placePanel,
+  readingAddress,
   readLook,
   resizePanel,
   type Variable,
@@ -42,7 +43,11 @@ import { panelView } from "./dashboard-panels.ts";
 import { dashboardStyles } from "./dashboard-styles.ts";
 import { PanelDrag } from "./panel-drag.ts";
 import "#ui/components/controls/time-range-picker.ts";
+import "./revisions-panel.ts";
 import "./variable-bar.ts";
+
+/** A word about what was copied is read by then. */
+const COPIED_MS = 5_000;
 
 export class DashboardView extends LitElement {
   /** Of the address. */
@@ -52,6 +57,7 @@ export class DashboardView extends LitElement {
   @state() accessor _tables: ReadonlySet<string> = new Set();
   /** What was done with a panel, for those who don't see it. */
   @state() accessor _said = "";
+  @state() accessor _copied = "";
 
   static override styles = [controls, notices, dashboardStyles];
 
@@ -65,6 +71,7 @@ export class DashboardView extends LitElement {
   #range: TimeRange = EMPTY_DASHBOARD.range;
   #refresh: ReturnType<typeof setInterval> | undefined;
   #refreshSeconds = 0;
+  #copiedTimer: ReturnType<typeof setTimeout> | undefined;
   readonly #newest = new NewestLines();
   /** What the variables' values were asked for. */
   #valuesOf = "";
@@ -84,14 +91,17 @@ export class DashboardView extends LitElement {
   override disconnectedCallback(): void {
     super.disconnectedCallback();
     clearInterval(this.#refresh);
+    clearTimeout(this.#copiedTimer);
     this.#refreshSeconds = 0;
     this.#model.stop();
   }
 
   protected override willUpdate(changed: PropertyValues<this>): void {
     const id = this.parameters.get("id") ?? "";
-    if (changed.has("parameters") && id !== this.#model.saved?.id) void this.#model.load(id);
-    this.#look = readLook(this.parameters, this.#model.dashboard, isUtcPreferred());
+    if (changed.has("parameters") && id !== this.#model.saved?.id)
+      void this.#model.load(id, this.parameters.get("read") === "1");
+    const look = readLook(this.parameters, this.#model.dashboard, isUtcPreferred());
+    this.#look = { ...look, isEditing: look.isEditing && this.#model.canEdit };
     const { range, variables, refreshSeconds, isEditing } = this.#look;
     // Another object of the same range would make all panels ask again.
     if (range.from !== this.#range.from || range.to !== this.#range.to) this.#range = range;
@@ -127,7 +137,8 @@ export class DashboardView extends LitElement {
         )}
         ${saved !== undefined && panels.length === 0 ? emptyView(this.#look.isEditing) : nothing}
       </div>
-      <p class="hidden-text" role="status">${this._said}</p>`;
+      <p class="hidden-text" role="status">${this._said}</p>
+      ${this._copied === "" ? nothing : html`<output class="said" aria-hidden="true">${this._copied}</output>`}`;
   }
 
   #bar(title: string): TemplateResult {
@@ -144,7 +155,8 @@ export class DashboardView extends LitElement {
       <button class="icon" aria-label=${msg("Export")} title=${msg("Export as a file")} @click=${this.#export}>${icon("download")}</button>
       <button class="icon" aria-label=${msg("Print")} title=${msg("Print")} @click=${() => print()}>${icon("print")}</button>
       <button class="icon" aria-label=${msg("Full screen")} title=${msg("Full screen")} @click=${() => void this.#fill()}>${icon("expand")}</button>
-      <button aria-pressed=${this.#look.isEditing} title=${msg("Edit (e)")} @click=${() => this.#edit(!this.#look.isEditing)}>${icon("edit")}${msg("Edit")}</button>
+      <button class="icon" aria-label=${msg("Copy a link to read")} title=${msg("Copy a link to read: it offers no editing")} ?disabled=${this.#model.saved === undefined} @click=${() => void this.#copyLink()}>${icon("link")}</button>
+      ${this.#model.canEdit ? html`<button aria-pressed=${this.#look.isEditing} title=${msg("Edit (e)")} @click=${() => this.#edit(!this.#look.isEditing)}>${icon("edit")}${msg("Edit")}</button>` : nothing}
     </div>`;
   }
 
@@ -159,6 +171,7 @@ export class DashboardView extends LitElement {
       <a class="button" href="#/visualise">${icon("chart")}${msg("New visualisation")}</a>
       <button class="icon" aria-label=${msg("Undo")} title=${msg("Undo (u)")} ?disabled=${!this.#model.canUndo} @click=${() => this.#model.undo()}>${icon("undo")}</button>
       <button class="icon" aria-label=${msg("Redo")} title=${msg("Redo (U)")} ?disabled=${!this.#model.canRedo} @click=${() => this.#model.redo()}>${icon("redo")}</button>
+      <tr-revisions-panel .saved=${saved} @tr-revision=${this.#onRevision}></tr-revisions-panel>
       <button class="primary" ?disabled=${isSaving} @click=${() => void this.#save()}>${icon("save")}${msg("Save dashboard")}</button>
       ${this.#discardButton()}
       <span class="muted" role="status">${isChanged ? this.#unsavedText() : msg("Time range, query, variables and refresh are saved with it.")}</span>
@@ -292,7 +305,30 @@ export class DashboardView extends LitElement {
   }
 
   #edit(isEditing: boolean): void {
-    this.#go({ isEditing });
+    if (this.#model.canEdit) this.#go({ isEditing });
+  }
+
+  /** Copies an address that shows the same and offers no editing. */
+  async #copyLink(): Promise<void> {
+    const parameters = readingAddress(this.#model.saved!.id, this.#look);
+    const hash = formatRoute({ page: "dashboards", parameters });
+    try {
+      await navigator.clipboard.writeText(`${location.origin}${location.pathname}${hash}`);
+      this._copied = msg("The link is copied");
+    } catch {
+      this._copied = msg("The browser blocked copying: copy the address instead");
+    }
+    this._said = this._copied;
+    clearTimeout(this.#copiedTimer);
+    this.#copiedTimer = setTimeout(() => {
+      this._copied = "";
+    }, COPIED_MS);
+  }
+
+  /** Its time range and query are shown, too: those of the address would hide them. */
+  #onRevision({ detail }: CustomEvent<SavedObject>): void {
+    this.#model.restore(detail);
+    navigate({ page: "dashboards", parameters: new URLSearchParams({ id: detail.id, edit: "1" }) });
   }
 
   #onQuery(event: Event): void {

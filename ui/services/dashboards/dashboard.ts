@@ -251,6 +251,8 @@ export function withIds(dashboard: Dashboard, ids: ReadonlyMap<string, string>):
 export interface DashboardLook extends Omit<Dashboard, "panels"> {
   readonly isUtc: boolean;
   readonly isEditing: boolean;
+  /** The address is a link to read: nothing is offered that changes the dashboard. */
+  readonly isReadOnly: boolean;
 }
 
 /** Returns how a dashboard is looked at: as it is saved, but for what the address says. */
@@ -266,8 +268,20 @@ export function readLook(
     variables: chooseVariables(saved.variables, parameters.getAll("var")),
     refreshSeconds: Number(parameters.get("refresh") ?? saved.refreshSeconds) || 0,
     isUtc: zone === null ? isUtcPreferred : zone === "utc",
-    isEditing: parameters.get("edit") === "1",
+    isEditing: parameters.get("edit") === "1" && parameters.get("read") !== "1",
+    isReadOnly: parameters.get("read") === "1",
   };
+}
+
+/** Returns the address under which others read a dashboard as it is looked at now. */
+export function readingAddress(id: string, look: DashboardLook): URLSearchParams {
+  const { range, query, refreshSeconds, variables, isUtc } = look;
+  const parameters = new URLSearchParams({ id, read: "1", from: range.from, to: range.to });
+  if (query !== "") parameters.set("q", query);
+  if (refreshSeconds > 0) parameters.set("refresh", String(refreshSeconds));
+  if (isUtc) parameters.set("tz", "utc");
+  for (const { field, value } of variables) parameters.append("var", `${field}=${value}`);
+  return parameters;
 }
 
 /** What can be changed of a look; undefined: not. */

@@ -12,7 +12,12 @@ export interface SavedObject<Attributes = Readonly<Record<string, unknown>>> {
   readonly updated: string;
   readonly title: string;
   readonly attributes: Attributes;
+  /** Who saved it, where that is known. */
+  readonly by?: string;
 }
+
+/** A former version without its content. */
+export type SavedRevision = Omit<SavedObject, "attributes">;
 
 /** Returns the address parameters a search or a visualisation was saved as; "" where there are none. */
 export function parametersOf({ attributes }: SavedObject): string {
@@ -55,6 +60,17 @@ export class SavedClient {
     const query = revision === undefined ? "" : `?revision=${revision}`;
     const path = `${BASE}/${type}/${encodeURIComponent(id)}${query}`;
     return (await callHub("PUT", path, { title, attributes })) as SavedObject;
+  }
+
+  /** Returns the former versions, the newest first. */
+  async revisions({ type, id }: SavedObject): Promise<readonly SavedRevision[]> {
+    const path = `${BASE}/${type}/${encodeURIComponent(id)}/revisions`;
+    return ((await callHub("GET", path)) as { revisions: SavedRevision[] }).revisions;
+  }
+
+  async revision({ type, id }: SavedObject, revision: number): Promise<SavedObject> {
+    const path = `${BASE}/${type}/${encodeURIComponent(id)}/revisions/${revision}`;
+    return (await callHub("GET", path)) as SavedObject;
   }
 
   async remove({ type, id }: SavedObject): Promise<void> {

@@ -8,8 +8,40 @@ import { isObject } from "#proto/kit/json.ts";
 
 const LIST = "/api/saved/{type}";
 const ONE = "/api/saved/{type}/{id}";
+const REVISIONS = `${ONE}/revisions`;
 
 export function savedRoutes(saved: SavedObjects): Route[] {
+  return [...objectRoutes(saved), ...revisionRoutes(saved)];
+}
+
+function revisionRoutes(saved: SavedObjects): Route[] {
+  return [
+    {
+      methods: ["GET"],
+      paths: [REVISIONS],
+      params: [],
+      action: "search",
+      summary: "Lists the former versions of a saved object, at most 20, without their content.",
+      handle: async (request) =>
+        json({ revisions: await saved.revisions(request.segment("type"), request.segment("id")) }),
+    },
+    {
+      methods: ["GET"],
+      paths: [`${REVISIONS}/{revision}`],
+      params: [],
+      action: "search",
+      summary: "Shows a former version of a saved object.",
+      handle: async (request) => {
+        const revision = Number(request.segment("revision"));
+        if (!Number.isSafeInteger(revision) || revision < 1)
+          throw new AppError("request_invalid", "a revision is a number from 1");
+        return json(await saved.revision(request.segment("type"), request.segment("id"), revision));
+      },
+    },
+  ];
+}
+
+function objectRoutes(saved: SavedObjects): Route[] {
   return [
     {
       methods: ["POST"],
@@ -73,5 +105,5 @@ function contentOf(request: ApiRequest): SavedContent {
   const { title, attributes } = request.requiredObject();
   if (typeof title !== "string") throw new AppError("request_invalid", "title must be a text");
   if (!isObject(attributes)) throw new AppError("request_invalid", "attributes must be an object");
-  return { title, attributes };
+  return { title, attributes, by: request.principal.name };
 }
