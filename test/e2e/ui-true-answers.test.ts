@@ -118,7 +118,7 @@ test("colours of a terminal are drawn, and a long line has ten rows until more i
     await page.getByRole("button", { name: "Wrap long lines (w)" }).click();
     const long = rows.filter({ hasText: "xxx" });
     await long.getByRole("button", { name: "More" }).waitFor();
-    const height = (): Promise<number> => long.evaluate<number>((row) => row.clientHeight);
+    const height = (): Promise<number> => long.evaluate((row) => row.clientHeight);
     assert.ok((await height()) < 260, `${await height()} px`);
     await long.getByRole("button", { name: "More" }).click();
     await becomes(async () => (await height()) > 10_000, true);

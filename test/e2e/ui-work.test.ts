@@ -227,7 +227,7 @@ test("Discover saves a search and writes all its lines into a file", () =>
     await page.getByText("Saved as “Failures”").waitFor();
     await page.goto(`${pages.hub.dashboardUrl}/#/discover`);
     await page.getByRole("button", { name: "Saved" }).click();
-    await page.getByRole("link", { name: "Failures" }).click();
+    await page.getByRole("link", { name: "Failures", exact: true }).click();
     await page.waitForURL(/q=status:500/);
   }));
 

@@ -85,7 +85,9 @@ export const FINDING: readonly DashboardTask[] = [
     actions: 1,
     run: async (hand, rest) => {
       await row(hand.page).first().locator('[data-column="service"]').hover();
-      await hand.click(hand.page.locator(".cell-tools").getByRole("button", { name: "Filter for this service" }));
+      await hand.click(
+        hand.page.locator(".cell-tools").getByRole("button", { name: "Filter for this service" }),
+      );
       await hand.page.waitForURL(/f=service:stock/);
       await expectLines(hand.page, rest, "service:stock");
     },

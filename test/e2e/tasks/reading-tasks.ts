@@ -79,7 +79,7 @@ export const READING: readonly DashboardTask[] = [
       await hand.click(button(hand.page, "Full width"));
       await seen(hand.page.locator("tr-surrounding-lines li.row").nth(5));
       await becomes(
-        () => hand.page.locator("tr-event-details").evaluate<number>((details) => details.clientWidth),
+        () => hand.page.locator("tr-event-details").evaluate((details) => details.clientWidth),
         1_440,
       );
     },
@@ -134,7 +134,7 @@ export const READING: readonly DashboardTask[] = [
       await seen(page.getByText("Saved as “Stock”"));
       await page.goto(page.url().replace(/#.*/, "#/discover"));
       await hand.click(button(page, "Saved"));
-      await hand.click(page.getByRole("link", { name: "Stock" }));
+      await hand.click(page.getByRole("link", { name: "Stock", exact: true }));
       await page.waitForURL(/q=service:stock/);
     },
   },
