@@ -33,6 +33,12 @@ export const PAGES: Readonly<Record<string, Page>> = {
     load: () => import("#ui/pages/live/live.ts"),
     view: (parameters) => html`<tr-page-live .parameters=${parameters}></tr-page-live>`,
   },
+  tails: {
+    title: msg("Live"),
+    place: "none",
+    load: () => import("#ui/pages/live/tails.ts"),
+    view: (parameters) => html`<tr-page-tails .parameters=${parameters}></tr-page-tails>`,
+  },
   visualise: {
     title: msg("Visualise"),
     place: "work",

@@ -11,6 +11,12 @@ export const GERMAN_LINES: Readonly<Record<string, string>> = {
   "This column can't be sorted: its texts are indexed by words.":
     "Nach dieser Spalte kann nicht geordnet werden: Ihre Texte sind nach Wörtern indiziert.",
   Lines: "Zeilen",
+  "Add tail": "Ansicht hinzufügen",
+  "Pause all": "Alle anhalten",
+  "Resume all": "Alle fortsetzen",
+  "Tail {0}": "Ansicht {0}",
+  "Close tail {0}": "Ansicht {0} schließen",
+  "Another tail beside this one": "Weitere Ansicht daneben",
   "Full width": "Volle Breite",
   "Show the whole line": "Ganze Zeile zeigen",
   "{0} exports run already: wait for one, or cancel it.":

@@ -184,4 +184,38 @@ export const CHARTS: readonly DashboardTask[] = [
       await requests.waitFor();
     },
   },
+  {
+    name: "bring back a version of a dashboard",
+    look: "light",
+    path: "dashboards?id=access-logs&edit=1",
+    actions: 6,
+    run: async (hand) => {
+      const { page } = hand;
+      const requests = page.getByRole("region", { name: "Requests", exact: true });
+      await hand.click(button(page, "Remove: Requests"));
+      await requests.waitFor({ state: "detached" });
+      await hand.click(button(page, "Save dashboard"));
+      await page.getByText("aren't saved yet").waitFor({ state: "detached" });
+      await hand.click(button(page, "Edit"));
+      await hand.click(button(page, "Versions"));
+      await hand.click(button(page, /^Show the version of/).first());
+      await requests.waitFor();
+      await hand.click(button(page, "Save dashboard"));
+      await page.waitForURL((url) => !url.href.includes("edit=1"));
+      await requests.waitFor();
+    },
+  },
+  {
+    name: "read a dashboard by its link, without tools",
+    look: "phone",
+    path: "dashboards?id=access-logs&read=1&from=now-3h&to=now&edit=1",
+    actions: 1,
+    run: async (hand, rest) => {
+      const requests = await linesOf(rest, "http.response.status_code:*");
+      await becomes(() => numberOf(hand.page, "Requests"), requests);
+      await hand.press("e");
+      await becomes(() => button(hand.page, "Save dashboard").count(), 0);
+      await becomes(() => button(hand.page, "Edit").count(), 0);
+    },
+  },
 ];

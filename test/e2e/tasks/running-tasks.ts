@@ -154,6 +154,25 @@ export const RUNNING: readonly DashboardTask[] = [
     },
   },
   {
+    name: "follow two services side by side",
+    look: "dark",
+    path: "live?q=service:payment",
+    actions: 5,
+    run: async (hand) => {
+      await hand.click(button(hand.page, "Another tail beside this one"));
+      const second = hand.page.getByRole("region", { name: "Tail 2" });
+      await hand.fill(second.getByRole("combobox", { name: "Query" }), "service:stock");
+      await hand.press("Enter");
+      await seen(second.locator("tr-tail-window .row:visible").filter({ hasText: /sold out/ }));
+      const first = hand.page.getByRole("region", { name: "Tail 1" });
+      await seen(first.locator("tr-tail-window .row:visible").filter({ hasText: /paid/ }));
+      await hand.click(button(hand.page, "Pause all"));
+      await becomes(() => hand.page.getByText("Paused", { exact: true }).count(), 2);
+      await hand.click(second.getByRole("button", { name: "Close tail 2" }));
+      await hand.page.waitForURL(/#\/live\?q=service:payment/);
+    },
+  },
+  {
     name: "go from a search to its live lines",
     look: "4k",
     path: `${DISCOVER}&q=service:payment`,

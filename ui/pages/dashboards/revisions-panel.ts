@@ -46,7 +46,7 @@ export class RevisionsPanel extends LitElement {
   readonly #store = new SavedClient();
 
   override render(): TemplateResult {
-    return html`<button aria-haspopup="dialog" title=${msg("Versions saved before")} @click=${this.#toggle}>${icon("clock")}${msg("Versions")}</button>
+    return html`<button class="icon" aria-haspopup="dialog" aria-label=${msg("Versions")} title=${msg("Versions saved before")} @click=${this.#toggle}>${icon("clock")}</button>
       <div class="panel" popover role="dialog" aria-label=${msg("Versions saved before")}>
         <h2>${msg("Versions saved before")}</h2>${this.#list()}</div>`;
   }

@@ -104,7 +104,7 @@ export class DiscoverPage extends LitElement {
     const { query, index, range, refreshSeconds, isUtc } = this.#state;
     const model = this.#model;
     return html`
-      <h1 class="hidden-text">${msg("Discover")}</h1>
+      ${this.isSide ? nothing : html`<h1 class="hidden-text">${msg("Discover")}</h1>`}
       <div class="bar">
         <tr-query-bar .query=${query} .index=${index} .indices=${choices(model.indexNames)} .isBusy=${model.isLoading} .fault=${model.queryFault}
           .fields=${model.fields} .loadValues=${model.valuesOf.bind(model)} @tr-search=${this.#onSearch}></tr-query-bar>

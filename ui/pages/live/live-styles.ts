@@ -4,6 +4,7 @@ import { css } from "lit";
 
 export const liveStyles = css`
   :host {
+    container: live / inline-size;
     display: flex;
     flex-direction: column;
     min-height: 0;
@@ -103,7 +104,7 @@ export const liveStyles = css`
       opacity: 0;
     }
   }
-  @media (width < 900px) {
+  @container live (width < 900px) {
     .tools {
       gap: 4px 8px;
     }

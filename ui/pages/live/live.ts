@@ -37,6 +37,11 @@ const HIDDEN_PAUSE_MS = 10 * 60_000;
 export class LivePage extends LitElement {
   /** Of the address. */
   @property({ attribute: false }) accessor parameters = new URLSearchParams();
+  /** One of several tails side by side. */
+  @property({ type: Boolean }) accessor isSide = false;
+  /** Goes to another filter; by default the address is changed. */
+  @property({ attribute: false }) accessor go = (parameters: URLSearchParams): void =>
+    navigate({ page: "live", parameters });
   @state() accessor _document: LogDocument | undefined;
   @state() accessor _rules: readonly ColourRule[] = readRules();
   @state() accessor _said = "";
@@ -94,7 +99,7 @@ export class LivePage extends LitElement {
     const { log, state, refused, isPaused, isFollowing, announcement } = this.#model;
     const isWaiting = log.ring.size === 0 && refused === undefined;
     return html`
-      <h1 class="hidden-text">${msg("Live")}</h1>
+      ${this.isSide ? nothing : html`<h1 class="hidden-text">${msg("Live")}</h1>`}
       <div class="bar">
         <tr-query-bar .query=${this.#query} .index=${this.#index} .indices=${[DEFAULT_INDEX, "*"]} action=${msg("Follow")} .fault=${this.#queryFault}
           .fields=${this.#fields.fields} .loadValues=${this.#fields.valuesOf.bind(this.#fields)} @tr-search=${this.#onSearch}></tr-query-bar>
@@ -130,6 +135,7 @@ export class LivePage extends LitElement {
       onRules: (rules) => this.#setRules(rules),
       onSave: () => void this.#save(),
       onFile: () => this.#saveLines(),
+      onBeside: this.isSide ? undefined : () => this.#openBeside(),
     });
   }
 
@@ -157,14 +163,14 @@ export class LivePage extends LitElement {
     if (detail.query !== "") parameters.set("q", detail.query);
     if (detail.index !== DEFAULT_INDEX) parameters.set("index", detail.index);
     if (parameters.toString() === this.parameters.toString()) this.#start();
-    else navigate({ page: "live", parameters });
+    else this.go(parameters);
   }
 
   #chooseRate(rate: number): void {
     const parameters = new URLSearchParams(this.parameters);
     if (rate === DEFAULT_LIMITS.defaultRate) parameters.delete("rate");
     else parameters.set("rate", String(rate));
-    navigate({ page: "live", parameters });
+    this.go(parameters);
   }
 
   #setRules(rules: readonly ColourRule[]): void {
@@ -222,6 +228,23 @@ export class LivePage extends LitElement {
   #saveLines(): void {
     const place = formatTime(Date.now(), true).slice(0, 19).replaceAll(/[: ]/g, "-");
     saveFile(`live-${place}.log`, "text/plain", this.#model.log.texts());
+  }
+
+  /** Opens another tail beside this one. */
+  #openBeside(): void {
+    const tail = this.parameters.toString();
+    navigate({
+      page: "tails",
+      parameters: new URLSearchParams([
+        ["t", tail],
+        ["t", tail],
+      ]),
+    });
+  }
+
+  /** Holds the lines, or goes on. */
+  setPaused(isPaused: boolean): void {
+    if (isPaused !== this.#model.isPaused) this.#togglePause();
   }
 
   #togglePause(): void {
