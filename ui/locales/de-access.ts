@@ -1,6 +1,18 @@
 /** German texts of the pages of access: users, keys, OAuth clients, connections, enrolment. */
 
 export const GERMAN_ACCESS: Readonly<Record<string, string>> = {
+  "What {0} may do": "Was {0} darf",
+  no: "nein",
+  "See the state of the hub, its indices and agents":
+    "Den Zustand des Hubs, seiner Indizes und Agenten sehen",
+  "Search and read lines": "Zeilen suchen und lesen",
+  "Write lines": "Zeilen schreiben",
+  "Create and change indices": "Indizes anlegen und ändern",
+  "Delete indices": "Indizes löschen",
+  "Save searches, visualisations and dashboards": "Suchen, Darstellungen und Übersichten speichern",
+  "Change alert rules": "Alarmregeln ändern",
+  "Change ingest pipelines": "Ingest-Pipelines ändern",
+  "Change pipelines, users, keys and settings": "Pipelines, Benutzer, Schlüssel und Einstellungen ändern",
   Accounts: "Konten",
   Since: "Seit",
   "There is no account yet. Accounts are asked for where the hub's setting auth.mode is required.":

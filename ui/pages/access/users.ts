@@ -1,8 +1,9 @@
 /** Users: accounts with their roles, API keys, and the sessions of who looks. */
 
 import { msg, str } from "@lit/localize";
-import { html, nothing, type TemplateResult } from "lit";
+import { css, html, nothing, type TemplateResult } from "lit";
 import { state } from "lit/decorators.js";
+import { dropPanel, toggleDropPanel } from "#ui/components/controls/drop-panel.ts";
 import { formText } from "#ui/components/controls/form-text.ts";
 import { icon } from "#ui/components/style/icons.ts";
 import {
@@ -13,11 +14,35 @@ import {
   ROLES,
   type Session,
 } from "#ui/services/administration/access-client.ts";
+import { rightsOf } from "#ui/services/administration/role-rights.ts";
 import { fetchViewer } from "#ui/services/hub/session-client.ts";
 import { formatAgo, formatMoment } from "#ui/services/text/format.ts";
 import { AccessPage, patternsOf, tableView } from "./access-page.ts";
 
 export class UsersPage extends AccessPage {
+  static override styles = [
+    ...AccessPage.styles,
+    dropPanel,
+    css`
+      .rights {
+        display: grid;
+        gap: 4px;
+        margin: 0;
+        padding: 0;
+        list-style: none;
+      }
+      .rights li {
+        display: grid;
+        grid-template-columns: auto 1fr;
+        gap: 8px;
+        align-items: start;
+      }
+      .rights svg {
+        margin-top: 2px;
+      }
+    `,
+  ];
+
   @state() accessor _accounts: readonly Account[] | undefined;
   @state() accessor _keys: readonly ApiKey[] = [];
   @state() accessor _sessions: readonly Session[] = [];
@@ -80,12 +105,12 @@ export class UsersPage extends AccessPage {
     return html`<tr><td class="name">${name}</td>
       <td><select aria-label=${msg(str`Role of ${name}`)} @change=${(event: Event) => this.#setRole(account, (event.currentTarget as HTMLSelectElement).value)}>
         ${ROLES.map((each) => html`<option value=${each} ?selected=${each === role}>${each}</option>`)}</select></td>
-      <td class="long">${indices.join(", ")}</td><td>${formatMoment(createdAt)}</td>
+      <td class="long">${indices.join(", ")} ${rightsView(name, role, indices)}</td><td>${formatMoment(createdAt)}</td>
       <td class="number"><button class="plain small icon" aria-label=${msg(str`Remove ${name}`)} title=${msg("Remove")} @click=${() => void this.#removeAccount(name)}>${icon("trash")}</button></td></tr>`;
   }
 
   #key({ id, name, role, indices, createdBy, firstUsedAt, expiresAt }: ApiKey): TemplateResult {
-    return html`<tr><td class="name">${name}</td><td>${role}</td><td class="long">${indices.join(", ")}</td><td>${createdBy}</td>
+    return html`<tr><td class="name">${name}</td><td>${role}</td><td class="long">${indices.join(", ")} ${rightsView(name, role, indices)}</td><td>${createdBy}</td>
       <td>${firstUsedAt === null ? msg("never") : formatAgo(firstUsedAt, Date.now())}</td>
       <td>${expiresAt === null ? msg("never") : formatMoment(expiresAt)}</td>
       <td class="number"><button class="plain small icon" aria-label=${msg(str`Revoke ${name}`)} title=${msg("Revoke")} @click=${() => void this.#revoke(id, name)}>${icon("trash")}</button></td></tr>`;
@@ -178,6 +203,21 @@ async function loadSessions(signal: AbortSignal): Promise<readonly Session[]> {
   const viewer = await fetchViewer();
   if (viewer?.canSignOut !== true) return [];
   return (await getAccess<{ sessions: Session[] }>("auth/sessions", signal)).sessions;
+}
+
+/** A button that shows what an account or a key may do. */
+function rightsView(name: string, role: string, indices: readonly string[]): TemplateResult {
+  const label = msg(str`What ${name} may do`);
+  return html`<button class="plain small icon" aria-haspopup="dialog" aria-label=${label} title=${label} @click=${(event: Event) => toggleDropPanel(event.currentTarget as HTMLElement)}>${icon("eye")}</button>
+    <div class="panel" popover role="dialog" aria-label=${label}><h2>${label}</h2>
+      <ul class="rights">${rightsOf(role, indices).map(
+        ({
+          text,
+          isAllowed,
+          patterns,
+        }) => html`<li class=${isAllowed ? "" : "muted"}>${icon(isAllowed ? "check" : "close")}
+          <span>${text}${patterns.length === 0 ? nothing : html`: <code>${patterns.join(", ")}</code>`}${isAllowed ? nothing : html` <b>(${msg("no")})</b>`}</span></li>`,
+      )}</ul></div>`;
 }
 
 function roleField(chosen = "viewer"): TemplateResult {
