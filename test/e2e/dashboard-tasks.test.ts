@@ -13,6 +13,7 @@ import { until } from "#test/harness/until.ts";
 import { Workspace } from "#test/harness/workspace.ts";
 import { restOf, TASKS } from "./tasks/all.ts";
 import { button, DISCOVER, expectLines, Hand, LOOKS, type Look, row } from "./tasks/dashboard-task.ts";
+import { putLines } from "./ui-work-pages.ts";
 
 /** Counts the lines that a query finds. */
 const count = async (query: string): Promise<unknown> =>
@@ -40,7 +41,17 @@ let shop: Shop;
 before(async () => {
   shop = await openShop(workspace, 300);
   await addPlacesAndDashboards(shop.hub);
+  await putLines(shop.hub.searchUrl, "logs-plain", plainLines());
 });
+
+/** Lines of a program whose format the default pipeline doesn't know. */
+function plainLines(): object[] {
+  return Array.from({ length: 12 }, (_, number) => {
+    const time = new Date(Date.now() - number * 60_000).toISOString();
+    const message = `${time.replace("T", " ").replace(".", ",").slice(0, 23)} INFO [worker-${number}] shop.Cart - opened`;
+    return { "@timestamp": time, message, log: { file: { path: "/var/log/shop/cart.log" } } };
+  });
+}
 
 after(() => workspace.close());
 

@@ -1,6 +1,23 @@
 /** German texts of the pages of administration and of alerts, by the English ones. */
 
 export const GERMAN_ADMINISTRATION: Readonly<Record<string, string>> = {
+  "Default pipeline": "Standard-Pipeline",
+  "Built in": "Eingebaut",
+  "Recognises access logs, JSON lines and syslog lines. A pipeline of your own takes its place.":
+    "Erkennt Zugriffslogs, JSON-Zeilen und Syslog-Zeilen. Eine eigene Pipeline tritt an ihre Stelle.",
+  "Sources of the last hour": "Quellen der letzten Stunde",
+  "No line came in the last hour.": "In der letzten Stunde kam keine Zeile.",
+  Source: "Quelle",
+  Formats: "Formate",
+  "Access log": "Zugriffslog",
+  Syslog: "Syslog",
+  "No format": "Kein Format",
+  "Newest line of no format": "Neueste Zeile ohne Format",
+  "Not from a file": "Nicht aus einer Datei",
+  "Propose a pattern": "Muster vorschlagen",
+  "Propose a pattern for {0}": "Muster für {0} vorschlagen",
+  "Formats are those of the newest {0} lines of a source; lines per second those of the last five minutes.":
+    "Die Formate sind die der neuesten {0} Zeilen einer Quelle, die Zeilen je Sekunde die der letzten fünf Minuten.",
   "Lines that match": "Zeilen, die passen",
   "In the index": "Im Index",
   "Fire when there are": "Auslösen bei",
@@ -214,12 +231,9 @@ export const GERMAN_ADMINISTRATION: Readonly<Record<string, string>> = {
   Out: "Aus",
   "No match": "Passt nicht",
   Match: "Passt",
-  "It recognises access logs, JSON lines and syslog lines by itself. Make a pipeline of your own for other formats.":
-    "Sie erkennt Zugriffslogs, JSON-Zeilen und Syslog-Zeilen von selbst. Legen Sie für andere Formate eine eigene Pipeline an.",
   "It stops at once. Where it was the only one, the default pipeline takes over.":
     "Sie hält sofort an. War sie die einzige, übernimmt die mitgelieferte Pipeline.",
   "Sample lines": "Beispielzeilen",
-  "Create pipeline": "Pipeline anlegen",
   "No dead letters": "Nichts Unzustellbares",
   "No filter does anything.": "Kein Filter tut etwas.",
   "Custom patterns, one per line: name and expression": "Eigene Muster, je Zeile Name und Ausdruck",
@@ -231,7 +245,6 @@ export const GERMAN_ADMINISTRATION: Readonly<Record<string, string>> = {
   "Letter {0} was replayed through the pipelines.":
     "Nachricht {0} wurde noch einmal durch die Pipelines geschickt.",
   "Use the newest lines": "Neueste Zeilen nehmen",
-  "The default pipeline runs": "Die mitgelieferte Pipeline läuft",
   "The pipeline is valid.": "Die Pipeline ist gültig.",
   "This part of the expression matches the marked text:":
     "Dieser Teil des Ausdrucks passt auf den markierten Text:",

@@ -89,6 +89,43 @@ export const RUNNING: readonly DashboardTask[] = [
     },
   },
   {
+    name: "begin a pipeline for lines of no format",
+    look: "light",
+    path: "pipelines",
+    actions: 1,
+    run: async (hand) => {
+      const { page } = hand;
+      await seen(
+        page
+          .getByRole("row")
+          .filter({ hasText: "access.log" })
+          .getByText(/^Access log/),
+      );
+      await seen(page.getByRole("row").filter({ hasText: "services.json" }).getByText(/^JSON/));
+      await hand.click(page.getByRole("link", { name: "Propose a pattern for /var/log/shop/cart.log" }));
+      await seen(page.getByText("The pipeline is valid."));
+      await seen(page.locator(".trial").first().getByText("worker-0", { exact: true }));
+    },
+  },
+  {
+    name: "see what an account may do",
+    look: "dark",
+    path: "users",
+    actions: 6,
+    run: async (hand) => {
+      const { page } = hand;
+      await hand.fill(page.getByLabel("Name").first(), "ann");
+      await hand.fill(page.getByLabel("Password"), "a long password of ann");
+      await hand.choose(page.getByLabel("Role").first(), "editor");
+      await hand.fill(page.getByLabel("Indices").first(), "logs-*:read");
+      await hand.click(button(page, "Add account"));
+      await hand.click(button(page, "What ann may do"));
+      const rights = page.getByRole("dialog", { name: "What ann may do" });
+      await seen(rights.getByText("Search and read lines: logs-*"));
+      await seen(rights.getByText("Delete indices (no)"));
+    },
+  },
+  {
     name: "see why a pattern of grok doesn't match",
     look: "dark",
     path: "pipelines?view=grok",

@@ -8,6 +8,7 @@ import { formText } from "#ui/components/controls/form-text.ts";
 import { icon } from "#ui/components/style/icons.ts";
 import { pageStyles } from "#ui/components/style/page-styles.ts";
 import { controls, notices } from "#ui/components/style/styles.ts";
+import { pipelineWith } from "#ui/services/administration/grok-proposal.ts";
 import {
   type Change,
   changesOf,
@@ -127,6 +128,8 @@ export class PipelineEditor extends LitElement {
   /** "": a new one. */
   @property() accessor name = "";
   @property() accessor sample = "";
+  /** Expression that a new pipeline begins with; "": an example. */
+  @property() accessor grok = "";
   @state() accessor _stored: PipelineText | undefined;
   @state() accessor _text: string = FIRST_TEXT;
   @state() accessor _lines: string = FIRST_LINE;
@@ -201,6 +204,7 @@ export class PipelineEditor extends LitElement {
 
   protected override willUpdate(changed: PropertyValues<this>): void {
     if (changed.has("sample") && this.sample !== "") this._lines = this.sample;
+    if (changed.has("grok") && this.grok !== "") this._text = pipelineWith(this.grok);
     if (changed.has("name")) void this.#load();
   }
 

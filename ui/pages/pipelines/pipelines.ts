@@ -22,6 +22,7 @@ import { formatCount, formatShort } from "#ui/services/text/format.ts";
 import "#ui/components/controls/confirm-dialog.ts";
 import "./grok-debugger.ts";
 import "./pipeline-editor.ts";
+import "./sources-panel.ts";
 
 const flowStyles = css`
   .flow {
@@ -95,9 +96,11 @@ interface PipelineFacts {
 }
 
 export class PipelinesPage extends LitElement {
-  /** Of the address: `view`; `id` of a pipeline, `new`, a `sample` line to try. */
+  /** Of the address: `view`; `id` of a pipeline, `new`, `sample` lines to try and a `grok` expression to begin with. */
   @property({ attribute: false }) accessor parameters = new URLSearchParams();
   @state() accessor _said = "";
+  /** Lines of all sources; undefined until they are known. */
+  @state() accessor _perSecond: number | undefined;
 
   static override styles = [controls, notices, pageStyles, flowStyles];
 
@@ -111,7 +114,7 @@ export class PipelinesPage extends LitElement {
   override render(): TemplateResult {
     const isEditor = this.parameters.has("id") || this.parameters.has("new");
     if (isEditor)
-      return html`<tr-pipeline-editor .name=${this.parameters.get("id") ?? ""} .sample=${this.parameters.get("sample") ?? ""}></tr-pipeline-editor>`;
+      return html`<tr-pipeline-editor .name=${this.parameters.get("id") ?? ""} .sample=${this.parameters.get("sample") ?? ""} .grok=${this.parameters.get("grok") ?? ""}></tr-pipeline-editor>`;
     const view = this.#view;
     const { fault } = this.#facts;
     return html`<div class="page">
@@ -131,14 +134,11 @@ export class PipelinesPage extends LitElement {
   #list(): TemplateResult | typeof nothing {
     const pipelines = this.#facts.value?.pipelines;
     if (pipelines === undefined) return nothing;
-    if (pipelines.length === 0)
-      return html`<div class="card empty"><h2>${msg("The default pipeline runs")}</h2>
-        <p>${msg("It recognises access logs, JSON lines and syslog lines by itself. Make a pipeline of your own for other formats.")}</p>
-        <p><a class="button primary" href="#/pipelines?new=1">${msg("Create pipeline")}</a></p></div>`;
     return html`<div class="table" tabindex="0" role="region" aria-label=${msg("Pipelines")}><table>
       <thead><tr><th scope="col">${msg("Pipeline")}</th><th scope="col">${msg("State")}</th><th scope="col">${msg("From")}</th><th scope="col" class="number">${msg("In")}</th><th scope="col" class="number">${msg("Out")}</th>
         <th scope="col">${msg("Description")}</th><th scope="col"><span class="hidden-text">${msg("Actions")}</span></th></tr></thead>
-      <tbody>${pipelines.map((pipeline) => this.#row(pipeline))}</tbody></table></div>
+      <tbody>${pipelines.length === 0 ? defaultRow(this._perSecond) : pipelines.map((pipeline) => this.#row(pipeline))}</tbody></table></div>
+      <tr-sources-panel @tr-rate=${this.#onRate}></tr-sources-panel>
       ${pipelines.map((pipeline) => flowView(valueText(pipeline["id"]), this.#flow.steps(pipeline)))}`;
   }
 
@@ -173,6 +173,10 @@ export class PipelinesPage extends LitElement {
       })}</tbody></table></div>`;
   }
 
+  #onRate({ detail }: CustomEvent<number>): void {
+    this._perSecond = detail;
+  }
+
   get #view(): View {
     return VIEWS.find(([view]) => view === this.parameters.get("view"))?.[0] ?? "list";
   }
@@ -201,6 +205,12 @@ export class PipelinesPage extends LitElement {
     });
     if (isSure) await this.#facts.attempt(() => deletePipeline(id));
   }
+}
+
+/** The pipeline that runs where there is no other one. */
+function defaultRow(perSecond: number | undefined): TemplateResult {
+  return html`<tr><td class="name">${msg("Default pipeline")}</td><td><span class="badge ok">${msg("Running")}</span></td><td>${msg("Built in")}</td>
+    <td class="number">${perSecond === undefined ? "–" : msg(str`${formatShort(perSecond)} per second`)}</td><td class="number">–</td><td class="wrapped">${msg("Recognises access logs, JSON lines and syslog lines. A pipeline of your own takes its place.")}</td><td></td></tr>`;
 }
 
 /** Returns the largest count of a pipeline's plugins; "" where they tell none. */

@@ -1,0 +1,118 @@
+/**
+ * The sources of the last hour's lines: how fast they write, which formats were recognised, what wasn't, and a pattern
+ * for it. Fires `tr-rate` with the lines a second of all.
+ */
+
+import { msg, str } from "@lit/localize";
+import { css, html, LitElement, nothing, type TemplateResult } from "lit";
+import { errorView } from "#ui/components/controls/error-view.ts";
+import { Refreshing } from "#ui/components/controls/polling-controller.ts";
+import { icon } from "#ui/components/style/icons.ts";
+import { pageStyles } from "#ui/components/style/page-styles.ts";
+import { controls, notices } from "#ui/components/style/styles.ts";
+import { proposeGrok } from "#ui/services/administration/grok-proposal.ts";
+import {
+  FORMATS,
+  findSources,
+  JUDGED_LINES,
+  type LineFormat,
+  type LogSource,
+} from "#ui/services/administration/source-formats.ts";
+import { formatRoute } from "#ui/services/browser/router.ts";
+import { SearchClient } from "#ui/services/search/search-client.ts";
+import { formatCount, formatShort } from "#ui/services/text/format.ts";
+
+const REFRESH_MS = 15_000;
+/** Lines that an editor begins with. */
+const SAMPLES = 5;
+const SAMPLE_CHARACTERS = 300;
+const NAMES: Readonly<Record<LineFormat, string>> = {
+  access: msg("Access log"),
+  syslog: msg("Syslog"),
+  json: "JSON",
+  plain: msg("No format"),
+};
+
+export class SourcesPanel extends LitElement {
+  static override styles = [
+    controls,
+    notices,
+    pageStyles,
+    css`
+      :host {
+        height: auto;
+        overflow: visible;
+      }
+      td.path {
+        overflow-wrap: anywhere;
+        white-space: normal;
+      }
+      code {
+        display: block;
+        max-width: 34rem;
+        overflow: hidden;
+        font: var(--text-small) / 1.5 var(--font-mono);
+        text-overflow: ellipsis;
+        white-space: nowrap;
+      }
+      .badge + .badge {
+        margin-left: 4px;
+      }
+    `,
+  ];
+
+  readonly #client = new SearchClient();
+  readonly #sources = new Refreshing(
+    this,
+    async (signal) => {
+      const sources = await findSources(this.#client, Date.now(), signal);
+      const detail = sources.reduce((sum, { perSecond }) => sum + perSecond, 0);
+      this.dispatchEvent(new CustomEvent<number>("tr-rate", { detail }));
+      return sources;
+    },
+    REFRESH_MS,
+  );
+
+  override render(): TemplateResult {
+    const { value, fault } = this.#sources;
+    return html`<h2>${msg("Sources of the last hour")}</h2>
+      ${fault === undefined ? nothing : errorView(fault)}
+      ${value === undefined ? nothing : tableOf(value)}`;
+  }
+}
+
+function tableOf(sources: readonly LogSource[]): TemplateResult {
+  if (sources.length === 0) return html`<p class="muted">${msg("No line came in the last hour.")}</p>`;
+  return html`<div class="table" tabindex="0" role="region" aria-label=${msg("Sources of the last hour")}><table>
+      <thead><tr><th scope="col">${msg("Source")}</th><th scope="col" class="number">${msg("Lines/s")}</th><th scope="col" class="number">${msg("Lines")}</th>
+        <th scope="col">${msg("Formats")}</th><th scope="col">${msg("Newest line of no format")}</th><th scope="col"><span class="hidden-text">${msg("Actions")}</span></th></tr></thead>
+      <tbody>${sources.map(rowOf)}</tbody></table></div>
+    <p class="muted">${msg(str`Formats are those of the newest ${JUDGED_LINES} lines of a source; lines per second those of the last five minutes.`)}</p>`;
+}
+
+function rowOf(source: LogSource): TemplateResult {
+  const { path, lines, perSecond, formats, plain } = source;
+  const name = path === "" ? msg("Not from a file") : path;
+  return html`<tr><td class="path">${name}</td><td class="number">${formatShort(perSecond)}</td><td class="number">${formatCount(lines)}</td>
+    <td>${FORMATS.filter((format) => formats[format] > 0).map((format) => html`<span class="badge ${format === "plain" ? "warning" : "ok"}">${NAMES[format]} ${formats[format]}</span>`)}</td>
+    <td>${plain.length === 0 ? "–" : html`<code title=${plain[0]!.slice(0, SAMPLE_CHARACTERS)}>${plain[0]!.slice(0, SAMPLE_CHARACTERS)}</code>`}</td>
+    <td>${plain.length === 0 ? nothing : html`<a class="button small" href=${addressOf(plain)} aria-label=${msg(str`Propose a pattern for ${name}`)}>${icon("edit")}${msg("Propose a pattern")}</a>`}</td></tr>`;
+}
+
+/** Returns the address of an editor with a pipeline that reads these lines. */
+function addressOf(plain: readonly string[]): string {
+  const sample = plain
+    .slice(0, SAMPLES)
+    .map((line) => line.slice(0, SAMPLE_CHARACTERS).replaceAll(/\s+/g, " "))
+    .join("\n");
+  const parameters = new URLSearchParams({ new: "1", sample, grok: proposeGrok(plain) });
+  return formatRoute({ page: "pipelines", parameters });
+}
+
+customElements.define("tr-sources-panel", SourcesPanel);
+
+declare global {
+  interface HTMLElementTagNameMap {
+    "tr-sources-panel": SourcesPanel;
+  }
+}
