@@ -18,7 +18,7 @@ import { CertificateWatch } from "#hub/node/settings/certificate-watch.ts";
 import type { HubSettings } from "#hub/node/settings/hub-settings.ts";
 import { makeHealth } from "#hub/node/status/hub-health.ts";
 import { type ClusterNode, DAMAGED, INCOMPLETE } from "#hub/node/wiring/cluster.ts";
-import { makeCopies, makeCopySource } from "#hub/node/wiring/copies.ts";
+import { makeCopies, makeCopySource, makeHubAnswerer } from "#hub/node/wiring/copies.ts";
 import * as routes from "#hub/node/wiring/journal-adapters.ts";
 import { Pipelines } from "#hub/node/wiring/pipelines.ts";
 import { retentionRules, wireRetention } from "#hub/node/wiring/shards.ts";
@@ -128,6 +128,7 @@ export async function makeFlow(dependencies: FlowDependencies): Promise<Flow> {
     ["documents", feeding],
     ["copies", shards],
     ["copies for others", copies],
+    ["searches of other hubs", makeHubAnswerer(dependencies)],
     ["live tail of other hubs", tail],
     ["access", opened],
     ["interfaces", interfaces],

@@ -28,6 +28,8 @@ export interface MemberFacts {
   readonly attributes: Readonly<Record<string, string>>;
   /** ms since 1970. */
   readonly startedMs: number;
+  /** Threads of its shards, which other hubs may call. Hubs of earlier versions don't say it: they can't be called. */
+  readonly threads?: number;
 }
 
 /** What changes while a hub runs; read at each renewal. */

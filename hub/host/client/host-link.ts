@@ -3,6 +3,7 @@
 import type { IndexCatalog } from "#hub/cluster/catalog/index-catalog.ts";
 import { decodeIndex, encodeIndex, type IndexMetadata } from "#hub/cluster/catalog/index-metadata.ts";
 import type { DocMessage } from "#hub/cluster/hosting/log-follower.ts";
+import type { HostAddress } from "#hub/host/contract/host-address.ts";
 import type { HostReport } from "#hub/host/host.ts";
 import type { Channel } from "#hub/host/wire/channel.ts";
 import { type CallOptions, type IncomingCall, type Message, Peer } from "#hub/host/wire/peer.ts";
@@ -32,9 +33,9 @@ export interface LogServices {
 /** The front's index metadata. */
 export type FrontCatalog = Pick<IndexCatalog, "all" | "restore" | "onChange" | "catchUp">;
 
-/** Calls an operation of another host of the hub for one of them. */
+/** Calls an operation of another host, of this hub or of another one, for a host. */
 export type AskOther = (
-  host: number,
+  host: HostAddress,
   operation: string,
   message: Required<Message>,
   signal: AbortSignal,
@@ -114,7 +115,11 @@ export class HostLink {
 
   async #answer({ operation, value, parts, signal }: IncomingCall): Promise<Message> {
     if (operation === "ask") {
-      const asked = value as { readonly host: number; readonly operation: string; readonly value: unknown };
+      const asked = value as {
+        readonly host: HostAddress;
+        readonly operation: string;
+        readonly value: unknown;
+      };
       return this.#options.askOther(asked.host, asked.operation, { value: asked.value, parts }, signal);
     }
     if (operation === "restore") return { value: await this.#catalog?.restore(decodeIndex(parts[0]!)) };

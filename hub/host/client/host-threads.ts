@@ -2,6 +2,8 @@
 
 import { alignPositions } from "#hub/cluster/hosting/position-files.ts";
 import type { SetBackReport } from "#hub/cluster/hosting/set-back-shards.ts";
+import type { HubThread } from "#hub/host/contract/host-address.ts";
+import type { Message } from "#hub/host/wire/peer.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { Logger } from "#proto/kit/log.ts";
@@ -25,6 +27,14 @@ export interface HostThreadsOptions {
   readonly script?: URL;
 }
 
+/** Calls an operation of a thread of another hub. */
+export type AskHub = (
+  at: HubThread,
+  operation: string,
+  message: Required<Message>,
+  signal: AbortSignal,
+) => Promise<Required<Message>>;
+
 /** See LogServices; messages name their shard. */
 export interface HubLogServices extends Omit<LogServices, "read"> {
   readonly read: ReadLog;
@@ -38,6 +48,7 @@ export class HostThreads {
   readonly #options: HostThreadsOptions;
   readonly #committed: (Position | undefined)[];
   #dispatcher: DocDispatcher | undefined;
+  #askHub: AskHub | undefined;
 
   constructor(options: HostThreadsOptions) {
     const { count, metrics } = options;
@@ -49,6 +60,11 @@ export class HostThreads {
     });
     this.#committed = this.hosts.map(() => undefined);
     metrics.gauge("tailrace_host_threads", "threads of shards", [], (gauge) => gauge.set(count));
+  }
+
+  /** Lets the threads call those of other hubs. */
+  useHubs(askHub: AskHub): void {
+    this.#askHub = askHub;
   }
 
   /** Starts the threads, which load their modules. */
@@ -130,6 +146,10 @@ export class HostThreads {
   }
 
   #ask(...[host, operation, { value, parts }, signal]: Parameters<AskOther>): ReturnType<AskOther> {
+    if (typeof host === "object") {
+      if (this.#askHub === undefined) throw new AppError("unavailable", `hub ${host.hub} can't be asked`);
+      return this.#askHub(host, operation, { value, parts }, signal);
+    }
     const asked = this.hosts[host];
     if (asked === undefined) throw new AppError("internal", `there is no host ${host}`);
     return asked.call(operation, value, { parts, signal, readyMs: OTHER_READY_MS });

@@ -4,6 +4,7 @@ import type { ShardFailure } from "#hub/search/phases/contract.ts";
 import type { SearchLimits } from "#hub/search/query/query.ts";
 import type { TermVectorOptions } from "#hub/search/term-vectors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
+import type { HubThread } from "./host-address.ts";
 
 /** An index whose shards are searched. */
 export interface TargetIndex {
@@ -19,6 +20,26 @@ export interface TargetIndex {
   readonly maxAnalyzedOffset?: number;
   /** False: results aren't kept for this index. */
   readonly keepsResults?: boolean;
+  /** Numbers of the shards that are searched; without it all. */
+  readonly shards?: readonly number[];
+  /** Shards that other hubs search; the others are this hub's. */
+  readonly elsewhere?: readonly ShardsElsewhere[];
+}
+
+/** Shards of an index that a thread of a hub searches. */
+export interface ShardsElsewhere {
+  readonly at: HubThread;
+  readonly shards: readonly number[];
+}
+
+/** Which hubs' copies a search reads. */
+export interface CopyWish {
+  /** Ids of the hubs that may search; without it all. */
+  readonly only?: readonly string[];
+  /** Ids of hubs whose copies are read where they have them. */
+  readonly prefer?: readonly string[];
+  /** Searches with the same text read the same copies, whichever hub they are sent to. */
+  readonly session?: string;
 }
 
 /** A search body with what it is checked against. */
@@ -37,6 +58,7 @@ export interface AnswerForm {
 
 export interface SearchCall extends SearchBody, AnswerForm {
   readonly targets: readonly TargetIndex[];
+  readonly copies?: CopyWish;
   /** False: answered again whatever is kept. */
   readonly useCache: boolean;
   /** Shown with each hit when explanations are requested. */
@@ -62,6 +84,7 @@ export interface PageCall extends Pick<AnswerForm, "objectTotals"> {
 
 export interface CountCall extends SearchBody {
   readonly targets: readonly TargetIndex[];
+  readonly copies?: CopyWish;
   /** With one of them the count is that of a search without hits. */
   readonly minScore?: number;
   readonly terminateAfter?: number;

@@ -2,6 +2,7 @@
 
 import type { ContextCall, FoundDocumentFacts, PageCall, TargetIndex } from "#hub/host/contract/calls.ts";
 import { packFound } from "#hub/host/contract/found.ts";
+import type { HostAddress } from "#hub/host/contract/host-address.ts";
 import type { NamedIndex } from "#hub/host/contract/hosted-shards.ts";
 import type { Message } from "#hub/host/wire/peer.ts";
 import type { Hit } from "#hub/search/execute/fetch/fetch-hit.ts";
@@ -86,7 +87,7 @@ async function followingPage(
 async function openSnapshots(
   { ask }: HostState,
   id: string,
-  hosts: readonly number[],
+  hosts: readonly HostAddress[],
   targets: readonly TargetIndex[],
   signal: AbortSignal,
 ): Promise<void> {

@@ -3,6 +3,7 @@
 import type { IndexMetadata } from "#hub/cluster/catalog/index-metadata.ts";
 import type { ShardHost } from "#hub/cluster/hosting/shard-host.ts";
 import type { HostSeat } from "#hub/cluster/hosting/shard-owner.ts";
+import type { HostAddress } from "#hub/host/contract/host-address.ts";
 import type { NamedIndex } from "#hub/host/contract/hosted-shards.ts";
 import type { IncomingCall, Message } from "#hub/host/wire/peer.ts";
 import type { ResultCache } from "#hub/search/execute/result-cache.ts";
@@ -32,7 +33,7 @@ export interface HostState {
    * what the other host answers after that goes to `late`.
    */
   readonly ask: (
-    host: number,
+    host: HostAddress,
     operation: "asked" | "openSnapshot",
     message: Message,
     signal?: AbortSignal,

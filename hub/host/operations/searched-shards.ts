@@ -1,8 +1,9 @@
 /**
- * The shards that a call searches: those of this host, and those that other hosts of the hub search for it. Calls to them go
+ * The shards that a call searches: those of this host, and those that other hosts search for it, of this hub or of others. Calls to them go
  * through the front, which knows which thread serves.
  */
 
+import type { HostAddress } from "#hub/host/contract/host-address.ts";
 import { type CountResponse, collectCount, countShards } from "#hub/search/count.ts";
 import { requestVersion } from "#hub/search/options/request-version.ts";
 import { countOnHosts, suggestOnHosts } from "#hub/search/partial-calls.ts";
@@ -34,8 +35,7 @@ import type { JsonObject } from "#proto/kit/json.ts";
 
 /** Shards of another host. */
 export interface OtherShards extends HostShards {
-  /** Number of the host. */
-  readonly number: number;
+  readonly address: HostAddress;
 }
 
 /** A search body, what it means, and how it is run. */
@@ -59,9 +59,9 @@ export class SearchedShards {
     return this.#others.reduce((sum, { shards }) => sum + shards.length, this.own.length);
   }
 
-  /** Numbers of the other hosts. */
-  get otherHosts(): number[] {
-    return this.#others.map(({ number }) => number);
+  /** Addresses of the other hosts. */
+  get otherHosts(): HostAddress[] {
+    return this.#others.map(({ address }) => address);
   }
 
   close(): void {

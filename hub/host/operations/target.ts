@@ -1,14 +1,16 @@
 /** Opens the shards of a call's indices. */
 
 import type { IndexMetadata } from "#hub/cluster/catalog/index-metadata.ts";
+import type { ShardSearcher } from "#hub/cluster/hosting/shard-host.ts";
 import { ownerOf } from "#hub/cluster/hosting/shard-owner.ts";
 import type { TargetIndex } from "#hub/host/contract/calls.ts";
+import { addressKey, type HostAddress } from "#hub/host/contract/host-address.ts";
 import type { SearchShard } from "#hub/search/phases/contract.ts";
 import { RemoteSearchHost } from "#hub/search/phases/remote-host.ts";
 import { type CallShard, filterQuery, type ShardFilter } from "#hub/search/phases/search-call.ts";
 import type { SearchedIndex } from "#hub/search/query/query.ts";
 import type { HostState } from "./operation.ts";
-import { SearchedShards } from "./searched-shards.ts";
+import { type OtherShards, SearchedShards } from "./searched-shards.ts";
 import { partOf, type Slice } from "./slice.ts";
 
 /** How the shards of a search are opened. */
@@ -31,29 +33,85 @@ export function openShards(
   opening: Opening = {},
 ): SearchedShards {
   const own: SearchShard[] = [];
-  const others = new Map<number, CallShard[]>();
+  const others = new OtherHosts();
   let order = 0;
   try {
     for (const target of targets) {
       const index = host.indices.byUuid(target.uuid);
       if (index === undefined) continue;
-      const opened = host.shards.searchers([index]);
-      const count = host.seat.count === 1 ? opened.length : index.settings.numberOfShards;
+      const opened = openOwn(host, target, index);
+      const isWhole = host.seat.count === 1 && isAllHere(target);
+      const count = isWhole ? opened.length : index.settings.numberOfShards;
       const described = describe(target, index, count, opening);
       for (const { shard, searcher } of opened) {
         const { filter: given, ...rest } = described(shard, order);
         own.push({ ...rest, searcher, ...(given !== undefined && filterQuery(given)) });
       }
-      if (host.seat.count > 1)
-        addOthers(host, others, target.uuid, count, (shard) => described(shard, order));
+      for (const { shard, at } of isWhole ? [] : placed(host, target, count))
+        if (at !== host.seat.number) others.add(at, described(shard, order));
       order += count;
     }
   } catch (error) {
     for (const { searcher } of own) searcher.close();
     throw error;
   }
-  const remote = [...others].map(([number, shards]) => ({ number, host: searchHost(host, number), shards }));
-  return new SearchedShards(own, remote);
+  return new SearchedShards(own, others.all(host));
+}
+
+/** Opens the shards of an index that are searched here. Throws index_closed. */
+function openOwn(
+  host: Opener,
+  target: TargetIndex,
+  index: IndexMetadata,
+): Pick<ShardSearcher, "shard" | "searcher">[] {
+  if (isAllHere(target)) return host.shards.searchers([index]);
+  const opened: Pick<ShardSearcher, "shard" | "searcher">[] = [];
+  try {
+    for (const { shard, at } of placed(host, target, index.settings.numberOfShards))
+      if (at === host.seat.number) opened.push({ shard, searcher: host.shards.searcher(index, shard) });
+    return opened;
+  } catch (error) {
+    for (const { searcher } of opened) searcher.close();
+    throw error;
+  }
+}
+
+function isAllHere({ shards, elsewhere }: TargetIndex): boolean {
+  return shards === undefined && elsewhere === undefined;
+}
+
+/** Returns the shards of an index that are searched, in their order, each with the host that does. */
+function placed(
+  { seat }: Pick<Opener, "seat">,
+  { uuid, shards, elsewhere = [] }: TargetIndex,
+  count: number,
+): { readonly shard: number; readonly at: HostAddress }[] {
+  const away = new Map(
+    elsewhere.flatMap(({ at, shards: theirs }) => theirs.map((shard) => [shard, at] as const)),
+  );
+  const wanted = shards?.filter((shard) => shard < count).toSorted((a, b) => a - b);
+  return (wanted ?? Array.from({ length: count }, (_, shard) => shard)).map((shard) => ({
+    shard,
+    at: away.get(shard) ?? ownerOf(uuid, shard, seat.count),
+  }));
+}
+
+/** The shards that other hosts search. */
+class OtherHosts {
+  readonly #byKey = new Map<string, { readonly address: HostAddress; readonly shards: CallShard[] }>();
+
+  add(address: HostAddress, shard: CallShard): void {
+    const key = addressKey(address);
+    const known = this.#byKey.get(key);
+    if (known === undefined) this.#byKey.set(key, { address, shards: [shard] });
+    else known.shards.push(shard);
+  }
+
+  all(host: Pick<Opener, "ask">): OtherShards[] {
+    return [...this.#byKey.values()].map(({ address, shards }) => {
+      return { address, host: searchHost(host, address), shards };
+    });
+  }
 }
 
 /** Opens shards for the length of `run`. */
@@ -70,29 +128,13 @@ export async function withShards<T>(
   }
 }
 
-/** Returns the host with a number as searches call it. */
-function searchHost({ ask }: Pick<Opener, "ask">, number: number): RemoteSearchHost {
+/** Returns a host as searches call it. */
+function searchHost({ ask }: Pick<Opener, "ask">, at: HostAddress): RemoteSearchHost {
   return new RemoteSearchHost(async (operation, payload, signal, late) => {
     const message = { value: operation, parts: [payload] };
-    const { parts } = await ask(number, "asked", message, signal, (answer) => late?.(answer.parts[0]!));
+    const { parts } = await ask(at, "asked", message, signal, (answer) => late?.(answer.parts[0]!));
     return parts[0]!;
   });
-}
-
-function addOthers(
-  { seat }: Pick<Opener, "seat">,
-  others: Map<number, CallShard[]>,
-  uuid: string,
-  count: number,
-  described: (shard: number) => CallShard,
-): void {
-  for (let shard = 0; shard < count; shard++) {
-    const owner = ownerOf(uuid, shard, seat.count);
-    if (owner === seat.number) continue;
-    const shards = others.get(owner);
-    if (shards === undefined) others.set(owner, [described(shard)]);
-    else shards.push(described(shard));
-  }
 }
 
 /** Describes shards of an index; the first has the order `first`. */

@@ -21,6 +21,7 @@ import {
 } from "#hub/cluster/membership/member-record.ts";
 import { Membership } from "#hub/cluster/membership/membership.ts";
 import type { Journal } from "#hub/journal/journal.ts";
+import { hostThreads } from "#hub/node/settings/host-threads.ts";
 import type { HubSettings } from "#hub/node/settings/hub-settings.ts";
 import { systemClock } from "#proto/kit/clock.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
@@ -103,6 +104,7 @@ export class ClusterNode {
         transportAddress: `${host}:${settings["transport.port"]}`,
         attributes: settings["node.attr"],
         startedMs,
+        threads: hostThreads(settings["hub.threads"]),
       },
       progress: () => this.#ownProgress(),
     });
@@ -164,13 +166,13 @@ export class ClusterNode {
     return this.directory.all().map(({ record }) => record);
   }
 
-  /** The other hubs that have renewed their membership in time, with the revisions of their records. */
-  others(): { readonly id: string; readonly revision: number }[] {
+  /** The other hubs that have renewed their membership in time, with the revisions of their records and their threads. */
+  others(): { readonly id: string; readonly revision: number; readonly threads: number }[] {
     return this.directory
       .all()
       .filter((member) => member.record.id !== this.identity.node && this.directory.silentMs(member) === 0)
       .filter(({ record }) => record.state === "live")
-      .map(({ record: { id }, revision }) => ({ id, revision }));
+      .map(({ record: { id, threads = 0 }, revision }) => ({ id, revision, threads }));
   }
 
   /** Id of the hub that has the duties; undefined while none has. */

@@ -4,7 +4,10 @@ import { join, resolve } from "node:path";
 import type { IndexCatalog } from "#hub/cluster/catalog/index-catalog.ts";
 import { CopySource } from "#hub/cluster/recovery/copy-source.ts";
 import type { HostThreads } from "#hub/host/client/host-threads.ts";
+import { ChosenCopies } from "#hub/host/copies/chosen-copies.ts";
 import { CopyCalls } from "#hub/host/copies/copy-calls.ts";
+import { HubAnswerer } from "#hub/host/copies/hub-answerer.ts";
+import { HubCaller } from "#hub/host/copies/hub-caller.ts";
 import { type Reach, SharedShards } from "#hub/host/copies/shared-shards.ts";
 import type { Journal } from "#hub/journal/journal.ts";
 import type { HubSettings } from "#hub/node/settings/hub-settings.ts";
@@ -28,7 +31,8 @@ interface CopiesWiring {
 }
 
 /** Makes the shards as copies of those that other hubs have; they are not started. */
-export function makeCopies({ hosts, catalog, journal, cluster, log, metrics }: CopiesWiring): SharedShards {
+export function makeCopies(wiring: CopiesWiring): SharedShards {
+  const { hosts, journal, cluster, log, metrics } = wiring;
   const calls = new CopyCalls({
     transport: journal.core,
     node: cluster.identity.node,
@@ -43,13 +47,49 @@ export function makeCopies({ hosts, catalog, journal, cluster, log, metrics }: C
   };
   const reach: Reach = (...call) => hosts.reach(...call);
   return new SharedShards({
-    own: hostedShards(hosts, catalog),
+    own: chosenCopies(wiring),
     reach,
     calls,
     logEnd,
     log,
     clock: systemClock,
   });
+}
+
+/** Makes the shards of this hub with those of the others, for searches; threads call other hubs from now on. */
+function chosenCopies({ hosts, catalog, journal, cluster, metrics }: CopiesWiring): ChosenCopies {
+  const { node } = cluster.identity;
+  const caller = new HubCaller({ transport: journal.core, node });
+  hosts.useHubs((at, operation, { value, parts }, signal) =>
+    at.hub === node
+      ? hosts.hosts[at.thread]!.call(operation, value, { parts, signal })
+      : caller.call(at, operation, value, { parts, signal }),
+  );
+  return new ChosenCopies({
+    own: hostedShards(hosts, catalog),
+    holders: {
+      node,
+      get isAlone() {
+        return cluster.others().length === 0;
+      },
+      isHere: () => true,
+      elsewhere: () =>
+        cluster
+          .others()
+          .filter(({ threads }) => threads > 0)
+          .map(({ id, threads }) => ({ id, threads, load: caller.load(id) })),
+    },
+    thread: (at) => caller.thread(at),
+    shards: (uuid) => catalog.byUuid(uuid)?.settings.numberOfShards ?? 0,
+    clock: systemClock,
+    metrics,
+  });
+}
+
+/** Makes what answers the searches of other hubs; it is not started. */
+export function makeHubAnswerer({ hosts: { hosts }, journal, cluster, metrics }: CopiesWiring): HubAnswerer {
+  const { node } = cluster.identity;
+  return new HubAnswerer({ transport: journal.core, node, hosts, clock: systemClock, metrics });
 }
 
 /** Makes what lets other hubs copy this one's shards; it is not started. */

@@ -1,6 +1,5 @@
 /** Creates the index catalog, the hosts of the shards and the retention. */
 
-import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { versionProfile } from "#hub/api/compat/version.ts";
 import { IndexCatalog } from "#hub/cluster/catalog/index-catalog.ts";
@@ -12,6 +11,7 @@ import { HostThreads } from "#hub/host/client/host-threads.ts";
 import { ShardsClient } from "#hub/host/client/shards-client.ts";
 import { SpreadShards } from "#hub/host/client/spread-shards.ts";
 import type { HostedShards } from "#hub/host/contract/hosted-shards.ts";
+import { hostThreads } from "#hub/node/settings/host-threads.ts";
 import type { HubSettings } from "#hub/node/settings/hub-settings.ts";
 import { METRICS_PREFIX } from "#hub/upkeep/monitoring.ts";
 import { parseRetentionRule, type RetainedIndex, Retention } from "#hub/upkeep/retention.ts";
@@ -73,10 +73,9 @@ export function makeHosts({
   readonly metrics: Metrics;
 }): HostThreads {
   threadKernel();
-  const count = threads === 0 ? Math.max(1, availableParallelism() - 1) : threads;
   return new HostThreads({
     folder: join(folder, "engine"),
-    count,
+    count: hostThreads(threads),
     log,
     metrics,
     clock: systemClock,

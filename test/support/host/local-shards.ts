@@ -17,7 +17,7 @@ import type { IndexFixture } from "#test/support/search/shards.ts";
 export interface LocalHost
   extends Pick<HostState, "indices" | "clock">,
     Partial<Pick<HostState, "results" | "contexts">> {
-  readonly shards: Omit<HostState["shards"], "searcher">;
+  readonly shards: Omit<HostState["shards"], "searcher"> & Partial<Pick<HostState["shards"], "searcher">>;
 }
 
 /** Returns the shards of `given`. */
@@ -60,10 +60,10 @@ export function fixtureShards({ shards }: IndexFixture): ShardsClient {
 
 function stateOf({ shards, ...given }: LocalHost): HostState {
   const whole: HostState["shards"] = {
-    ...shards,
     searcher: () => {
       throw new AppError("unavailable", "no other host asks for shards");
     },
+    ...shards,
   };
   const made = hostState({
     ...given,

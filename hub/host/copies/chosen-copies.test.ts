@@ -1,0 +1,145 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { ShardsClient } from "#hub/host/client/shards-client.ts";
+import type { CopyWish, Count, CountCall } from "#hub/host/contract/calls.ts";
+import { DEFAULT_LIMITS } from "#hub/search/query/default-limits.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import { Metrics } from "#proto/kit/metrics.ts";
+import { StillClock } from "#test/support/kit/still-clock.ts";
+import { ChosenCopies } from "./chosen-copies.ts";
+
+const SHARDS = 2;
+
+type Run = (call: CountCall) => Count | Promise<Count>;
+
+interface World {
+  /** The merging hubs, each with what it was told to ask others for. */
+  readonly asked: string[];
+  readonly count: (wish?: CopyWish, signal?: AbortSignal) => Promise<Count>;
+  readonly clock: StillClock;
+}
+
+/** Hub "a" is here and has all shards; `others` have them too. `runs`: what the merging thread of each hub does. */
+function world(runs: Readonly<Record<string, Run>>, others: readonly string[]): World {
+  const clock = new StillClock();
+  const asked: string[] = [];
+  const host = (hub: string) => ({
+    call: (_operation: string, value: unknown) => {
+      const call = value as CountCall;
+      const places = call.targets.flatMap(({ elsewhere = [] }) =>
+        elsewhere.map(({ at, shards }) => `${at.hub}:${shards.join()}`),
+      );
+      asked.push(`${hub}(${places.join(" ")})`);
+      return Promise.resolve()
+        .then(() => runs[hub]!(call))
+        .then((value) => ({ value, parts: [] }));
+    },
+    notify: () => undefined,
+  });
+  const copies = new ChosenCopies({
+    own: new ShardsClient(host("a")),
+    holders: {
+      node: "a",
+      isAlone: others.length === 0,
+      isHere: () => true,
+      elsewhere: () => others.map((id) => ({ id, threads: 1, load: 0 })),
+    },
+    thread: ({ hub }) => host(hub),
+    shards: () => SHARDS,
+    clock,
+    metrics: new Metrics(),
+  });
+  const count = (wish?: CopyWish, signal = new AbortController().signal): Promise<Count> =>
+    copies.count(
+      {
+        body: {},
+        limits: DEFAULT_LIMITS,
+        targets: [{ uuid: "u", typeName: "_doc" }],
+        ...(wish !== undefined && { copies: wish }),
+      },
+      signal,
+    );
+  return { asked, count, clock };
+}
+
+const whole = (): Count => ({ count: 9, shards: SHARDS, failures: [] });
+const failing = (shard: number, code: "unavailable" | "parsing" = "unavailable"): Count => ({
+  count: 4,
+  shards: SHARDS,
+  failures: [{ index: "i", indexUuid: "u", shard, error: new AppError(code, "broken") }],
+});
+const lost = (): never => {
+  throw new AppError("unavailable", "the thread was lost");
+};
+
+describe("searches at chosen copies", () => {
+  test("a hub alone searches here, once", async () => {
+    const { count, asked } = world({ a: () => failing(1) }, []);
+    assert.equal((await count()).failures.length, 1);
+    assert.deepEqual(asked, ["a()"]);
+  });
+
+  test("a shard that failed here is searched at another hub", async () => {
+    const a: Run = ({ targets }) => (targets[0]?.elsewhere === undefined ? failing(1) : whole());
+    const { count, asked } = world({ a }, ["b"]);
+    assert.deepEqual(await count(), whole());
+    assert.deepEqual(asked, ["a()", "a(b:1)"]);
+  });
+
+  test("where this hub's threads are lost, another hub merges", async () => {
+    const { count, asked } = world({ a: lost, b: whole }, ["b"]);
+    assert.deepEqual(await count(), whole());
+    assert.deepEqual(asked, ["a()", "b(b:0,1)"]);
+  });
+
+  test("the best partial answer counts where no copy is left", async () => {
+    const { count, asked } = world({ a: () => failing(1) }, ["b"]);
+    assert.deepEqual((await count()).failures.length, 1);
+    assert.deepEqual(asked, ["a()", "a(b:1)"]);
+  });
+
+  test("three copies are tried, and the error is thrown then", async () => {
+    const { count, asked } = world({ a: lost, b: lost, c: lost, d: whole }, ["b", "c", "d"]);
+    await assert.rejects(count(), { code: "unavailable" });
+    assert.equal(asked.length, 3);
+  });
+
+  test("what any copy would say of the request isn't asked for again", async () => {
+    const refuse = (): never => {
+      throw new AppError("parsing", "bad query");
+    };
+    const refused = world({ a: refuse, b: whole }, ["b"]);
+    await assert.rejects(refused.count(), { code: "parsing" });
+    const partial = world({ a: () => failing(0, "parsing") }, ["b"]);
+    assert.equal((await partial.count()).failures.length, 1);
+    assert.deepEqual([refused.asked, partial.asked], [["a()"], ["a()"]]);
+  });
+
+  test("a search that its caller gave up isn't repeated", async () => {
+    const abort = new AbortController();
+    const { count, asked } = world(
+      {
+        a: () => {
+          abort.abort();
+          return lost();
+        },
+        b: whole,
+      },
+      ["b"],
+    );
+    await assert.rejects(count(undefined, abort.signal), { code: "unavailable" });
+    assert.equal(asked.length, 1);
+  });
+
+  test("a search whose thread was lost after long work isn't given to another hub", async () => {
+    const made: World = world({ a: () => made.clock.advance(25_000).then(lost), b: whole }, ["b"]);
+    await assert.rejects(made.count(), { code: "unavailable" });
+    assert.deepEqual(made.asked, ["a()"]);
+  });
+
+  test("the hubs that a request names search, and no others", async () => {
+    const { count, asked } = world({ a: whole }, ["b", "c"]);
+    await count({ only: ["c"] });
+    assert.deepEqual(asked, ["a(c:0,1)"]);
+  });
+});

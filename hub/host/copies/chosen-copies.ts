@@ -1,0 +1,169 @@
+/**
+ * Searches at the copies that suit best: this hub's where it has them, others' where a request wishes so, and another copy of
+ * each shard that failed here.
+ */
+
+import type { CallableHost } from "#hub/host/client/shards-client.ts";
+import { ShardsClient } from "#hub/host/client/shards-client.ts";
+import type { CopyWish, Count, CountCall, SearchCall, TargetIndex } from "#hub/host/contract/calls.ts";
+import type { Found } from "#hub/host/contract/found.ts";
+import type { HubThread } from "#hub/host/contract/host-address.ts";
+import type { HostedShards } from "#hub/host/contract/hosted-shards.ts";
+import type { ShardFailure } from "#hub/search/phases/contract.ts";
+import type { Clock } from "#proto/kit/clock.ts";
+import { type AppError, type ErrorCode, toAppError } from "#proto/kit/errors.ts";
+import type { Counter, Metrics } from "#proto/kit/metrics.ts";
+import {
+  type ChoiceOptions,
+  type CopyHolders,
+  choosePlan,
+  copyKey,
+  hasOther,
+  shardKey,
+} from "./copy-choice.ts";
+import { ForwardedShards } from "./forwarded-shards.ts";
+
+/** Failures of a copy that another copy need not have. */
+const COPY_FAULTS: ReadonlySet<ErrorCode> = new Set(["unavailable", "closed", "data_corrupt"]);
+/** Copies of a shard that one request tries. */
+const MAX_TRIES = 3;
+/** A search that ran longer before its thread was lost may be what the thread was lost by: it isn't given to another one. */
+const RETRY_WITHIN_MS = 20_000;
+
+export interface ChosenCopiesOptions {
+  /** The shards of this hub. */
+  readonly own: HostedShards;
+  readonly holders: CopyHolders;
+  /** Returns a thread of another hub. */
+  readonly thread: (at: HubThread) => CallableHost;
+  /** Returns how many shards an index has; 0 where there is none. */
+  readonly shards: (uuid: string) => number;
+  readonly clock: Clock;
+  readonly metrics: Metrics;
+}
+
+/** One operation that searches. */
+interface Search<T> {
+  readonly targets: readonly TargetIndex[];
+  readonly wish: CopyWish | undefined;
+  readonly signal: AbortSignal;
+  readonly run: (shards: HostedShards, targets: readonly TargetIndex[]) => Promise<T>;
+  readonly failures: (answer: T) => readonly ShardFailure[];
+}
+
+/** What an attempt led to. */
+interface Attempt<T> {
+  readonly answer?: T;
+  readonly error?: AppError;
+  readonly failures: readonly ShardFailure[];
+}
+
+export class ChosenCopies extends ForwardedShards {
+  readonly #options: ChosenCopiesOptions;
+  readonly #own: HostedShards;
+  readonly #again: Counter;
+
+  constructor(options: ChosenCopiesOptions) {
+    super(options.own);
+    this.#options = options;
+    this.#own = options.own;
+    this.#again = options.metrics.counter(
+      "tailrace_cluster_searches_again_total",
+      "searches that were repeated at another copy, since one failed",
+    );
+  }
+
+  override search(call: SearchCall, signal: AbortSignal): Promise<Found> {
+    return this.#search({
+      targets: call.targets,
+      wish: call.copies,
+      signal,
+      run: (shards, targets) => shards.search({ ...call, targets }, signal),
+      failures: ({ shards }) => shards.failures,
+    });
+  }
+
+  override count(call: CountCall, signal: AbortSignal): Promise<Count> {
+    return this.#search({
+      targets: call.targets,
+      wish: call.copies,
+      signal,
+      run: (shards, targets) => shards.count({ ...call, targets }, signal),
+      failures: ({ failures }) => failures,
+    });
+  }
+
+  /** Searches, and searches again where copies failed that there are others of. The best answer counts. */
+  async #search<T>(search: Search<T>): Promise<T> {
+    const { clock, holders, shards } = this.#options;
+    if (holders.isAlone) return search.run(this.#own, search.targets);
+    const startMs = clock.monotonic();
+    const failed = new Set<string>();
+    let isLost = false;
+    let best: Attempt<T> | undefined;
+    for (let tries = 1; ; tries++) {
+      const options: ChoiceOptions = { holders, wish: search.wish, failed, isLost, shards };
+      const plan = choosePlan(search.targets, options);
+      const attempt = await this.#attempt(search, plan.targets, plan.merger);
+      best = better(best, attempt);
+      const isOver = search.signal.aborted || tries === MAX_TRIES;
+      if (isOver || clock.monotonic() - startMs > RETRY_WITHIN_MS) return settled(best);
+      if (isMergerLost(attempt)) {
+        // Whichever hub merged is lost for the whole of this search.
+        if (plan.merger === undefined) isLost = true;
+        for (const [key, hub] of plan.used)
+          if (hub === (plan.merger?.hub ?? holders.node)) failed.add(`${hub}/${key}`);
+      }
+      for (const { indexUuid, shard, error } of attempt.failures) {
+        const hub = plan.used.get(shardKey(indexUuid, shard));
+        if (hub !== undefined && COPY_FAULTS.has(error.code)) failed.add(copyKey(hub, indexUuid, shard));
+      }
+      if (!this.#hasOthers(search, plan.used, { ...options, isLost })) return settled(best);
+      this.#again.inc();
+    }
+  }
+
+  async #attempt<T>(
+    { run, failures }: Search<T>,
+    targets: readonly TargetIndex[],
+    merger: HubThread | undefined,
+  ): Promise<Attempt<T>> {
+    try {
+      const shards = merger === undefined ? this.#own : new ShardsClient(this.#options.thread(merger));
+      const answer = await run(shards, targets);
+      return { answer, failures: failures(answer) };
+    } catch (thrown) {
+      const error = toAppError(thrown);
+      const failed = error.data["failures"];
+      return { error, failures: Array.isArray(failed) ? (failed as ShardFailure[]) : [] };
+    }
+  }
+
+  /** Returns whether a shard that failed has a copy that didn't. */
+  #hasOthers<T>({ targets }: Search<T>, used: ReadonlyMap<string, string>, options: ChoiceOptions): boolean {
+    return targets.some(({ uuid }) =>
+      Array.from({ length: options.shards(uuid) }, (_, shard) => shard).some((shard) => {
+        const hub = used.get(shardKey(uuid, shard));
+        return (
+          hub !== undefined && options.failed.has(copyKey(hub, uuid, shard)) && hasOther(uuid, shard, options)
+        );
+      }),
+    );
+  }
+}
+
+/** True where nothing of the search was answered, since what merged it is lost. */
+function isMergerLost<T>({ error, failures }: Attempt<T>): boolean {
+  return error !== undefined && failures.length === 0 && COPY_FAULTS.has(error.code);
+}
+
+function better<T>(before: Attempt<T> | undefined, attempt: Attempt<T>): Attempt<T> {
+  if (before === undefined) return attempt;
+  if (attempt.error !== undefined) return before;
+  return before.error !== undefined || attempt.failures.length <= before.failures.length ? attempt : before;
+}
+
+function settled<T>({ answer, error }: Attempt<T>): T {
+  if (error !== undefined) throw error;
+  return answer as T;
+}

@@ -1,0 +1,125 @@
+/** Chooses which hub's copy of each shard a search reads. A pure choice: what failed before is given. */
+
+import { ownerOf } from "#hub/cluster/hosting/shard-owner.ts";
+import type { CopyWish, ShardsElsewhere, TargetIndex } from "#hub/host/contract/calls.ts";
+import { addressKey, type HubThread } from "#hub/host/contract/host-address.ts";
+
+/** A hub with copies. */
+export interface CopyHub {
+  readonly id: string;
+  /** Threads of its shards; which of them has a shard is the same rule as here. */
+  readonly threads: number;
+  /** Searches that this hub has under way there. */
+  readonly load: number;
+}
+
+/** Which hubs have copies. */
+export interface CopyHolders {
+  /** Id of this hub. */
+  readonly node: string;
+  /** True where there is no other hub. */
+  readonly isAlone: boolean;
+  isHere(uuid: string, shard: number): boolean;
+  /** The other live hubs that have a copy. */
+  elsewhere(uuid: string, shard: number): readonly CopyHub[];
+}
+
+/** Names the copy of a shard at a hub. */
+export function copyKey(hub: string, uuid: string, shard: number): string {
+  return `${hub}/${uuid}/${shard}`;
+}
+
+/** Where a search runs. */
+export interface Plan {
+  readonly targets: readonly TargetIndex[];
+  /** Undefined: a thread of this hub merges the answers. */
+  readonly merger: HubThread | undefined;
+  /** The hub that each shard is searched at, by `shardKey`. */
+  readonly used: ReadonlyMap<string, string>;
+}
+
+/** Names a shard. */
+export function shardKey(uuid: string, shard: number): string {
+  return `${uuid}/${shard}`;
+}
+
+export interface ChoiceOptions {
+  readonly holders: CopyHolders;
+  readonly wish: CopyWish | undefined;
+  /** Copies that failed before, by `copyKey`. */
+  readonly failed: ReadonlySet<string>;
+  /** True: no thread of this hub can merge. */
+  readonly isLost: boolean;
+  /** Returns how many shards an index has. */
+  readonly shards: (uuid: string) => number;
+}
+
+/** A hub that no hub is: a shard without a copy is asked for there, and fails. */
+const NO_HUB: CopyHub = { id: "-", threads: 1, load: 0 };
+
+/** Returns where the shards of `targets` are searched. Those that stay here aren't named, so that a lone hub sends nothing. */
+export function choosePlan(targets: readonly TargetIndex[], options: ChoiceOptions): Plan {
+  const used = new Map<string, string>();
+  const hubs = new Map<string, number>();
+  const placed = targets.map((target): TargetIndex => {
+    const away = new Map<string, { readonly at: HubThread; readonly shards: number[] }>();
+    for (const shard of numbersOf(target, options)) {
+      const hub = chosen(target.uuid, shard, options);
+      const id = hub?.id ?? options.holders.node;
+      used.set(shardKey(target.uuid, shard), id);
+      if (hub === undefined) continue;
+      hubs.set(id, (hubs.get(id) ?? 0) + 1);
+      const at = { hub: id, thread: ownerOf(target.uuid, shard, hub.threads) };
+      const known = away.get(addressKey(at));
+      if (known === undefined) away.set(addressKey(at), { at, shards: [shard] });
+      else known.shards.push(shard);
+    }
+    const elsewhere: readonly ShardsElsewhere[] = [...away.values()];
+    return elsewhere.length === 0 ? target : { ...target, elsewhere };
+  });
+  const [most] = [...hubs].filter(([id]) => id !== NO_HUB.id).toSorted(([, a], [, b]) => b - a);
+  const merger = options.isLost && most !== undefined ? { hub: most[0], thread: 0 } : undefined;
+  return { targets: placed, merger, used };
+}
+
+/** Returns whether another copy of a shard is left. */
+export function hasOther(uuid: string, shard: number, options: ChoiceOptions): boolean {
+  const hub = chosen(uuid, shard, options);
+  return hub === undefined || hub !== NO_HUB;
+}
+
+function numbersOf({ uuid, shards }: TargetIndex, options: ChoiceOptions): number[] {
+  const count = options.shards(uuid);
+  return shards?.filter((shard) => shard < count) ?? Array.from({ length: count }, (_, shard) => shard);
+}
+
+/** Returns the hub that searches a shard; undefined: this one. */
+function chosen(
+  uuid: string,
+  shard: number,
+  { holders, wish, failed, isLost }: ChoiceOptions,
+): CopyHub | undefined {
+  const own: CopyHub = { id: holders.node, threads: 0, load: -1 };
+  const here = holders.isHere(uuid, shard) && !isLost ? [own] : [];
+  const able = [...here, ...holders.elsewhere(uuid, shard)].filter(
+    ({ id }) => (wish?.only?.includes(id) ?? true) && !failed.has(copyKey(id, uuid, shard)),
+  );
+  const [first = NO_HUB] = able.toSorted((a, b) => compare(a, b, wish));
+  return first === own ? undefined : first;
+}
+
+/** This hub comes first, then the one with the least to do, unless the request wishes otherwise. */
+function compare(a: CopyHub, b: CopyHub, { session, prefer = [] }: CopyWish = {}): number {
+  if (session !== undefined) return hash(`${session}/${a.id}`) - hash(`${session}/${b.id}`);
+  return (
+    Number(prefer.includes(b.id)) - Number(prefer.includes(a.id)) || a.load - b.load || (a.id < b.id ? -1 : 1)
+  );
+}
+
+/** FNV-1a over the UTF-16 units, mixed, so that names that differ at their end are spread. */
+function hash(text: string): number {
+  let sum = 0x811c9dc5;
+  for (let at = 0; at < text.length; at++) sum = Math.imul(sum ^ text.charCodeAt(at), 0x01000193);
+  sum = Math.imul(sum ^ (sum >>> 16), 0x85ebca6b);
+  return (sum ^ (sum >>> 13)) >>> 0;
+}

@@ -1,0 +1,183 @@
+/** Answers the calls of other hubs to the threads of this one's shards; hub-caller.ts is the other end. */
+
+import type { CallableHost } from "#hub/host/client/shards-client.ts";
+import { OPERATIONS, type OperationName } from "#hub/host/operations/all.ts";
+import { gatherWarnings } from "#hub/search/options/request-version.ts";
+import { encodeValue } from "#hub/search/wire/value-writer.ts";
+import type { Clock } from "#proto/kit/clock.ts";
+import { AppError, toAppError } from "#proto/kit/errors.ts";
+import type { Component } from "#proto/kit/lifecycle.ts";
+import type { Counter, Metrics } from "#proto/kit/metrics.ts";
+import {
+  decodeQuestion,
+  encodeHubAnswer,
+  type HubAnswer,
+  type HubQuestion,
+  type HubReply,
+  type HubTransport,
+  hostsSubject,
+  PIECE_BYTES,
+  WAIT_MS,
+} from "./hub-call-messages.ts";
+
+/** Calls that are under way or whose answers are kept. */
+const MAX_CALLS = 256;
+/** A call that nobody has asked for so long is ended: its hub has gone. */
+const IDLE_MS = 20_000;
+const LOOK_MS = 2_000;
+/** How long a call waits for a thread that is started again: the other hub may have a third copy. */
+const READY_MS = 1_000;
+
+export interface HubAnswererOptions {
+  readonly transport: HubTransport;
+  /** Id of this hub. */
+  readonly node: string;
+  /** The threads of this hub's shards. */
+  readonly hosts: readonly AnsweringHost[];
+  readonly clock: Clock;
+  readonly metrics: Metrics;
+}
+
+/** A thread that can be called. */
+export interface AnsweringHost extends Pick<CallableHost, "notify"> {
+  call(
+    operation: string,
+    value: unknown,
+    options: {
+      readonly signal: AbortSignal;
+      readonly parts: readonly Uint8Array[];
+      readonly readyMs: number;
+    },
+  ): Promise<{ readonly value: unknown; readonly parts: readonly Uint8Array[] }>;
+}
+
+interface OpenCall {
+  readonly abort: AbortController;
+  /** Resolves with the encoded HubReply. */
+  readonly reply: Promise<Uint8Array>;
+  usedMs: number;
+}
+
+type Begin = Extract<HubQuestion, { readonly kind: "call" }>;
+
+export class HubAnswerer implements Component {
+  readonly #options: HubAnswererOptions;
+  readonly #answered: Counter;
+  readonly #calls = new Map<string, OpenCall>();
+  #unserve: (() => void) | undefined;
+  #looking: NodeJS.Timeout | undefined;
+
+  constructor(options: HubAnswererOptions) {
+    this.#options = options;
+    options.metrics.gauge(
+      "tailrace_cluster_calls_open",
+      "calls of other hubs to the shards of this one that are under way or not fetched yet",
+      [],
+      (gauge) => gauge.set(this.#calls.size),
+    );
+    this.#answered = options.metrics.counter(
+      "tailrace_cluster_calls_answered_total",
+      "calls of other hubs to the shards of this one",
+    );
+  }
+
+  start(): Promise<void> {
+    const { transport, node } = this.#options;
+    this.#unserve = transport.serve(hostsSubject(node), async ({ data }) => {
+      const answer = await this.#answer(data);
+      // Who has all of an answer doesn't come back for it.
+      return encodeHubAnswer(answer);
+    });
+    this.#looking = setInterval(() => this.#endIdle(), LOOK_MS).unref();
+    return Promise.resolve();
+  }
+
+  stop(): Promise<void> {
+    this.#unserve?.();
+    clearInterval(this.#looking);
+    for (const id of this.#calls.keys()) this.#end(id);
+    return Promise.resolve();
+  }
+
+  async #answer(data: Uint8Array): Promise<HubAnswer> {
+    try {
+      const question = decodeQuestion(data);
+      switch (question.kind) {
+        case "call":
+          this.#begin(question);
+          return await this.#piece(question.id, 0);
+        case "wait":
+          return await this.#piece(question.id, 0);
+        case "read":
+          return await this.#piece(question.id, question.offset);
+        case "cancel":
+          this.#end(question.id);
+          return { state: "running" };
+        case "notify":
+          this.#host(question.thread).notify(question.operation, question.value);
+          return { state: "running" };
+      }
+    } catch (error) {
+      return { state: "refused", error: toAppError(error) };
+    }
+  }
+
+  /** Throws overloaded, not_found. */
+  #begin(question: Begin): void {
+    if (this.#calls.size >= MAX_CALLS)
+      throw new AppError("overloaded", `a hub answers ${MAX_CALLS} calls of others already; try again later`);
+    if (!Object.hasOwn(OPERATIONS, question.operation))
+      throw new AppError("not_found", `a hub has no operation ${question.operation} for others`);
+    this.#answered.inc();
+    const abort = new AbortController();
+    const reply = this.#run(question, abort.signal);
+    this.#calls.set(question.id, { abort, reply, usedMs: this.#options.clock.monotonic() });
+  }
+
+  async #run(question: Begin, signal: AbortSignal): Promise<Uint8Array> {
+    const { thread, operation, value, parts, version } = question;
+    const warnings = new Set<string>();
+    let reply: HubReply;
+    try {
+      const answer = await gatherWarnings(warnings, version, () =>
+        this.#host(thread).call(operation as OperationName, value, { signal, parts, readyMs: READY_MS }),
+      );
+      reply = { failed: false, value: answer.value, parts: answer.parts, warnings: [...warnings] };
+    } catch (error) {
+      reply = { failed: true, value: toAppError(error), parts: [], warnings: [...warnings] };
+    }
+    return encodeValue(reply);
+  }
+
+  /** Returns a piece of an answer, once there is one. Throws not_found. */
+  async #piece(id: string, offset: number): Promise<HubAnswer> {
+    const call = this.#calls.get(id);
+    if (call === undefined)
+      throw new AppError("unavailable", "the call was ended, since nobody waited for it");
+    call.usedMs = this.#options.clock.monotonic();
+    const over = new AbortController();
+    const late = this.#options.clock.sleep(WAIT_MS, over.signal).then(() => undefined);
+    const reply = await Promise.race([call.reply, late]);
+    over.abort();
+    if (reply === undefined) return { state: "running" };
+    const piece = reply.subarray(offset, offset + PIECE_BYTES);
+    if (offset + piece.length >= reply.length) this.#calls.delete(id);
+    return { state: "done", bytes: reply.length, piece };
+  }
+
+  #host(thread: number): AnsweringHost {
+    const host = this.#options.hosts[thread];
+    if (host === undefined) throw new AppError("unavailable", `the hub has no thread ${thread}`);
+    return host;
+  }
+
+  #end(id: string): void {
+    this.#calls.get(id)?.abort.abort();
+    this.#calls.delete(id);
+  }
+
+  #endIdle(): void {
+    const oldestMs = this.#options.clock.monotonic() - IDLE_MS;
+    for (const [id, { usedMs }] of this.#calls) if (usedMs < oldestMs) this.#end(id);
+  }
+}

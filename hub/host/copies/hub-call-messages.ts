@@ -1,0 +1,85 @@
+/**
+ * Calls to the threads of another hub's shards, over core NATS: subject `hub.<id>.hosts`. Question and answer are values of
+ * hub/search/wire. An answer that takes longer is asked for again; a long one is read in pieces. So each message is small,
+ * each wait is short, and a hub that has gone is noticed at either end.
+ */
+
+import { decodeValue } from "#hub/search/wire/value-reader.ts";
+import { encodeValue } from "#hub/search/wire/value-writer.ts";
+
+/**
+ * `call` begins a call. `wait` asks for its answer. `read` returns the bytes of the answer from `offset` on. `cancel` ends it.
+ * `notify` has no answer.
+ */
+export type HubQuestion =
+  | {
+      readonly kind: "call";
+      readonly id: string;
+      readonly thread: number;
+      readonly operation: string;
+      readonly value: unknown;
+      readonly parts: readonly Uint8Array[];
+      /** See request-version.ts. */
+      readonly version: number;
+      /** Id of the hub that asks. */
+      readonly from: string;
+    }
+  | { readonly kind: "notify"; readonly thread: number; readonly operation: string; readonly value: unknown }
+  | { readonly kind: "wait" | "cancel"; readonly id: string }
+  | { readonly kind: "read"; readonly id: string; readonly offset: number };
+
+/** `bytes`: of the whole answer (a HubReply); `piece`: its bytes from the offset on. */
+export type HubAnswer =
+  | { readonly state: "running" }
+  | { readonly state: "done"; readonly bytes: number; readonly piece: Uint8Array }
+  | { readonly state: "refused"; readonly error: unknown };
+
+/** What a call led to. */
+export interface HubReply {
+  readonly failed: boolean;
+  /** The error where it failed. */
+  readonly value: unknown;
+  readonly parts: readonly Uint8Array[];
+  readonly warnings: readonly string[];
+}
+
+/** Bytes of an answer in one message: below NATS' limit, which may be set down to 1 MiB. */
+export const PIECE_BYTES = 768 * 1_024;
+
+/** Bytes of a question: below the limit that hubs need, 8 MiB. */
+export const QUESTION_BYTES = 7 * 1_024 ** 2;
+
+/** Time for which an answer is waited for in one message. */
+export const WAIT_MS = 3_000;
+
+/** Core NATS, as far as calls need it. */
+export interface HubTransport {
+  request(
+    subject: string,
+    data: Uint8Array,
+    options: { readonly timeoutMs: number; readonly signal?: AbortSignal },
+  ): Promise<Uint8Array>;
+  serve(subject: string, answer: (message: { readonly data: Uint8Array }) => Promise<Uint8Array>): () => void;
+}
+
+export function hostsSubject(hub: string): string {
+  return `hub.${hub}.hosts`;
+}
+
+export function encodeQuestion(question: HubQuestion): Uint8Array {
+  return encodeValue(question);
+}
+
+/** Throws data_corrupt. */
+export function decodeQuestion(data: Uint8Array): HubQuestion {
+  return decodeValue(data) as HubQuestion;
+}
+
+export function encodeHubAnswer(answer: HubAnswer): Uint8Array {
+  return encodeValue(answer);
+}
+
+/** Throws data_corrupt. */
+export function decodeHubAnswer(data: Uint8Array): HubAnswer {
+  return decodeValue(data) as HubAnswer;
+}

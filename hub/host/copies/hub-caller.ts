@@ -1,0 +1,164 @@
+/** Calls threads of other hubs; hub-answerer.ts is the other end. */
+
+import { randomBytes } from "node:crypto";
+import type { CallableHost } from "#hub/host/client/shards-client.ts";
+import type { HubThread } from "#hub/host/contract/host-address.ts";
+import type { CallOptions, Message } from "#hub/host/wire/peer.ts";
+import { requestVersion, warnDeprecated } from "#hub/search/options/request-version.ts";
+import { decodeValue } from "#hub/search/wire/value-reader.ts";
+import { AppError, toAppError } from "#proto/kit/errors.ts";
+import {
+  decodeHubAnswer,
+  encodeQuestion,
+  type HubAnswer,
+  type HubQuestion,
+  type HubReply,
+  type HubTransport,
+  hostsSubject,
+  QUESTION_BYTES,
+  WAIT_MS,
+} from "./hub-call-messages.ts";
+
+/** Time for a message beyond what the other hub waits: it answers at once then, even while its threads are busy. */
+const ANSWER_MS = WAIT_MS + 5_000;
+/** Messages that are tried again where one got lost. Beginning a call isn't: it may have begun. */
+const TRIES = 2;
+
+export interface HubCallerOptions {
+  readonly transport: HubTransport;
+  /** Id of this hub. */
+  readonly node: string;
+}
+
+type Call = Pick<CallOptions, "signal" | "timeoutMs" | "parts">;
+
+export class HubCaller {
+  readonly #options: HubCallerOptions;
+  /** Calls under way, by hub. */
+  readonly #load = new Map<string, number>();
+
+  constructor(options: HubCallerOptions) {
+    this.#options = options;
+  }
+
+  /** Returns how many calls this hub has under way at another one. */
+  load(hub: string): number {
+    return this.#load.get(hub) ?? 0;
+  }
+
+  /** Returns a thread of another hub as calls use it. */
+  thread(at: HubThread): CallableHost {
+    return {
+      call: (operation, value, options) => this.call(at, operation, value, options),
+      notify: (operation, value) => this.#notify(at, operation, value),
+    };
+  }
+
+  /**
+   * Resolves with the answer. Throws what the other side threw; unavailable where the hub doesn't answer or the question is too
+   * large for a message; timeout; cancelled as soon as `signal` is aborted: the other hub ends the call then.
+   */
+  async call(
+    at: HubThread,
+    operation: string,
+    value: unknown,
+    { signal, timeoutMs = 0, parts = [] }: Call = {},
+  ): Promise<Required<Message>> {
+    const id = randomBytes(12).toString("base64url");
+    const late = timeoutMs > 0 ? AbortSignal.timeout(timeoutMs) : undefined;
+    const signals = [signal, late].filter((each) => each !== undefined);
+    const ended = AbortSignal.any(signals);
+    const from = this.#options.node;
+    const question: HubQuestion = {
+      kind: "call",
+      id,
+      thread: at.thread,
+      operation,
+      value,
+      parts,
+      version: requestVersion(),
+      from,
+    };
+    this.#load.set(at.hub, this.load(at.hub) + 1);
+    try {
+      return settle(await this.#answer(at, id, question, ended));
+    } catch (error) {
+      if (ended.aborted) {
+        void this.#send(at, { kind: "cancel", id }).catch(() => undefined);
+        if (late?.aborted === true && signal?.aborted !== true)
+          throw new AppError("timeout", `${operation} took longer than ${timeoutMs} ms`, { cause: error });
+        throw new AppError("cancelled", "the request was cancelled", { cause: error });
+      }
+      throw asUnavailable(at, error);
+    } finally {
+      this.#load.set(at.hub, this.load(at.hub) - 1);
+    }
+  }
+
+  #notify(at: HubThread, operation: string, value: unknown): void {
+    void this.#send(at, { kind: "notify", thread: at.thread, operation, value }).catch(() => undefined);
+  }
+
+  /** Returns the bytes of the answer. */
+  async #answer(at: HubThread, id: string, question: HubQuestion, signal: AbortSignal): Promise<Uint8Array> {
+    let answer = await this.#send(at, question, signal);
+    while (answer.state === "running") answer = await this.#again(at, { kind: "wait", id }, signal);
+    if (answer.state === "refused") throw answer.error;
+    const { bytes } = answer;
+    const pieces = [answer.piece];
+    for (let offset = answer.piece.length; offset < bytes; offset += pieces.at(-1)!.length) {
+      const next = await this.#again(at, { kind: "read", id, offset }, signal);
+      if (next.state !== "done" || next.piece.length === 0) throw refusal(next);
+      pieces.push(next.piece);
+    }
+    return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces);
+  }
+
+  async #again(at: HubThread, question: HubQuestion, signal: AbortSignal): Promise<HubAnswer> {
+    for (let left = TRIES; ; left--) {
+      try {
+        return await this.#send(at, question, signal);
+      } catch (error) {
+        if (left <= 1 || signal.aborted || toAppError(error).code !== "timeout") throw error;
+      }
+    }
+  }
+
+  async #send({ hub }: HubThread, question: HubQuestion, signal?: AbortSignal): Promise<HubAnswer> {
+    const data = encodeQuestion(question);
+    if (data.length > QUESTION_BYTES)
+      throw new AppError("unavailable", `a question of ${data.length} bytes is too large for another hub`);
+    const options = { timeoutMs: ANSWER_MS, ...(signal !== undefined && { signal }) };
+    return decodeHubAnswer(await this.#options.transport.request(hostsSubject(hub), data, options));
+  }
+}
+
+/** Returns the message of a reply. Throws the error that it holds. */
+function settle(bytes: Uint8Array): Required<Message> {
+  const { failed, value, parts, warnings } = decodeValue(bytes) as HubReply;
+  for (const warning of warnings) warnDeprecated(warning);
+  if (failed) throw new AnsweredError(toAppError(value));
+  return { value, parts };
+}
+
+/** What the other hub's thread threw, as opposed to what went wrong on the way. */
+class AnsweredError extends Error {
+  readonly error: AppError;
+
+  constructor(error: AppError) {
+    super(error.message);
+    this.error = error;
+  }
+}
+
+function refusal(answer: HubAnswer): unknown {
+  return answer.state === "refused"
+    ? answer.error
+    : new AppError("unavailable", "the other hub's answer ended early");
+}
+
+function asUnavailable({ hub }: HubThread, thrown: unknown): AppError {
+  if (thrown instanceof AnsweredError) return thrown.error;
+  const error = toAppError(thrown);
+  return new AppError("unavailable", `hub ${hub} doesn't answer: ${error.message}`, { cause: error });
+}

@@ -1,0 +1,151 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { gatherWarnings, requestVersion, warnDeprecated } from "#hub/search/options/request-version.ts";
+import { systemClock } from "#proto/kit/clock.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import { Metrics } from "#proto/kit/metrics.ts";
+import { StillClock } from "#test/support/kit/still-clock.ts";
+import { type AnsweringHost, HubAnswerer } from "./hub-answerer.ts";
+import { type HubTransport, PIECE_BYTES } from "./hub-call-messages.ts";
+import { HubCaller } from "./hub-caller.ts";
+
+type Answer = (message: { readonly data: Uint8Array }) => Promise<Uint8Array>;
+
+/** NATS without a server: `lose` lets the answer to a message get lost. */
+class Wire implements HubTransport {
+  readonly #served = new Map<string, Answer>();
+  lose: (message: number) => boolean = () => false;
+  messages = 0;
+
+  async request(
+    subject: string,
+    data: Uint8Array,
+    { signal }: { readonly signal?: AbortSignal },
+  ): Promise<Uint8Array> {
+    const number = ++this.messages;
+    const answer = this.#served.get(subject);
+    if (answer === undefined) throw new AppError("unavailable", "no responders");
+    const { promise, reject } = Promise.withResolvers<never>();
+    signal?.addEventListener("abort", () => reject(new AppError("cancelled", "cancelled")), { once: true });
+    const found = await Promise.race([answer({ data }), promise]);
+    if (this.lose(number)) throw new AppError("timeout", "no answer");
+    return found;
+  }
+
+  serve(subject: string, answer: Answer): () => void {
+    this.#served.set(subject, answer);
+    return () => this.#served.delete(subject);
+  }
+}
+
+type Call = AnsweringHost["call"];
+
+async function world(call: Call, clock = systemClock) {
+  const wire = new Wire();
+  const notified: unknown[] = [];
+  const host: AnsweringHost = { call, notify: (...event) => void notified.push(event) };
+  const metrics = new Metrics();
+  const answerer = new HubAnswerer({ transport: wire, node: "b", hosts: [host], clock, metrics });
+  await answerer.start();
+  const caller = new HubCaller({ transport: wire, node: "a" });
+  return { wire, caller, answerer, notified, thread: caller.thread({ hub: "b", thread: 0 }) };
+}
+
+describe("calls to threads of another hub", () => {
+  test("value, parts, version and warnings travel there and back in one message", async () => {
+    const { wire, thread } = await world(async (operation, value, { parts }) => {
+      warnDeprecated("old");
+      return { value: { operation, value, version: requestVersion() }, parts: [...parts, Buffer.from("x")] };
+    });
+    const warnings = new Set<string>();
+    const answer = await gatherWarnings(warnings, 710, () =>
+      thread.call("stats", { a: [1, null] }, { parts: [Buffer.from("given")] }),
+    );
+    assert.deepEqual(answer.value, { operation: "stats", value: { a: [1, null] }, version: 710 });
+    assert.deepEqual(
+      answer.parts.map((part) => Buffer.from(part).toString()),
+      ["given", "x"],
+    );
+    assert.deepEqual([[...warnings], wire.messages], [["old"], 1]);
+  });
+
+  test("an error is thrown as the thread threw it", async () => {
+    const { thread } = await world(() => Promise.reject(new AppError("parsing", "bad", { data: { at: 3 } })));
+    await assert.rejects(thread.call("search", {}), { code: "parsing", message: "bad", data: { at: 3 } });
+  });
+
+  test("a long answer is read in pieces, and a piece that got lost again", async () => {
+    const long = Buffer.alloc(2.5 * PIECE_BYTES, 7);
+    const { wire, thread } = await world(() => Promise.resolve({ value: null, parts: [long] }));
+    wire.lose = (message) => message === 2;
+    const { parts } = await thread.call("search", {});
+    assert.ok(long.equals(parts[0]!));
+    assert.equal(wire.messages, 4);
+  });
+
+  test("a slow answer is asked for again", async () => {
+    const clock = new StillClock();
+    const slow = Promise.withResolvers<{ value: unknown; parts: [] }>();
+    const { wire, thread } = await world(() => slow.promise, clock);
+    const answered = thread.call("search", {});
+    await clock.advance(7_000);
+    slow.resolve({ value: 5, parts: [] });
+    assert.equal((await answered).value, 5);
+    assert.equal(wire.messages, 3);
+  });
+
+  test("a cancelled call ends at once here and there; a late one is a timeout", async () => {
+    const aborted: string[] = [];
+    const { thread } = await world((operation, _value, { signal }) => {
+      return new Promise((_resolve, reject) =>
+        signal.addEventListener("abort", () => {
+          aborted.push(operation);
+          reject(new AppError("cancelled", "ended"));
+        }),
+      );
+    });
+    const abort = new AbortController();
+    const cancelled = thread.call("search", {}, { signal: abort.signal });
+    abort.abort();
+    await assert.rejects(cancelled, { code: "cancelled" });
+    await assert.rejects(thread.call("count", {}, { timeoutMs: 20 }), { code: "timeout" });
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.deepEqual(aborted, ["search", "count"]);
+  });
+
+  test("a call that nobody waits for any more is ended", async (t) => {
+    t.mock.timers.enable({ apis: ["setInterval"] });
+    const clock = new StillClock();
+    let ended = false;
+    const { wire, thread } = await world((_operation, _value, { signal }) => {
+      signal.addEventListener("abort", () => {
+        ended = true;
+      });
+      return new Promise(() => undefined);
+    }, clock);
+    wire.lose = () => true;
+    const lost = assert.rejects(thread.call("search", {}), { code: "unavailable" });
+    await clock.advance(3_100);
+    await lost;
+    await clock.advance(25_000);
+    t.mock.timers.tick(2_000);
+    assert.equal(ended, true);
+  });
+
+  test("a hub that isn't there, an unknown operation and a question that is too large are unavailable", async () => {
+    const { caller, thread } = await world(() => Promise.resolve({ value: null, parts: [] }));
+    await assert.rejects(caller.call({ hub: "c", thread: 0 }, "search", {}), { code: "unavailable" });
+    await assert.rejects(caller.call({ hub: "b", thread: 4 }, "search", {}), { code: "unavailable" });
+    await assert.rejects(caller.call({ hub: "b", thread: 0 }, "close", {}), { code: "unavailable" });
+    const parts = [Buffer.alloc(8 * 1_024 ** 2)];
+    await assert.rejects(thread.call("search", {}, { parts }), /too large for another hub/);
+    assert.equal(caller.load("b"), 0);
+  });
+
+  test("an event arrives", async () => {
+    const { thread, notified } = await world(() => Promise.resolve({ value: null, parts: [] }));
+    thread.notify("closeContexts", ["x"]);
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.deepEqual(notified, [["closeContexts", ["x"]]]);
+  });
+});
