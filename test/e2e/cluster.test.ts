@@ -7,7 +7,7 @@ import { DEFAULT_LIMITS, type HubMessage, LIVE_PATH } from "#proto/live.ts";
 import { DOC_STREAM } from "#proto/subjects.ts";
 import { TestCluster, untilShared } from "#test/harness/cluster.ts";
 import { assertExactlyOnce } from "#test/harness/exactly-once.ts";
-import { ask, request } from "#test/harness/http.ts";
+import { ask, readMetric, request } from "#test/harness/http.ts";
 import type { TestHub } from "#test/harness/hub.ts";
 import { writeInBursts } from "#test/harness/line-writer.ts";
 import { chooseSeed, randomFrom } from "#test/harness/random.ts";
@@ -77,6 +77,26 @@ async function assertReadElsewhere(first: TestHub, second: TestHub): Promise<voi
   }
 }
 
+/** A search that names a hub runs there, whichever hub it is sent to. */
+async function assertSearchElsewhere(first: TestHub, second: TestHub): Promise<void> {
+  const answered = async (): Promise<number> =>
+    (await readMetric(`${second.dashboardUrl}/metrics`, "tailrace_cluster_calls_answered_total")) ??
+    Number.NaN;
+  const search = (preference: string) =>
+    request<{ _shards: { total: number; failed: number }; hits: { total: number; hits: unknown[] } }>(
+      "POST",
+      `${first.searchUrl}/orders/_search?size=15&preference=${preference}`,
+      { sort: ["n"], aggs: { sum: { sum: { field: "n" } } } },
+    );
+  const here = await search("_local");
+  const before = await answered();
+  const there = await search("_only_nodes:hub-b");
+  assert.ok((await answered()) > before);
+  assert.deepEqual(there.body._shards, here.body._shards);
+  assert.deepEqual(there.body.hits, here.body.hits);
+  assert.equal((await search("_only_nodes:hub-c")).status, 400);
+}
+
 interface World {
   readonly cluster: TestCluster;
   readonly logs: readonly SequenceLog[];
@@ -116,6 +136,7 @@ test("two hubs on one NATS are one cluster, and one goes on after kill -9 of the
   await untilAllFound(second, logs);
   await ask("PUT", `${second.searchUrl}/orders`, { settings: { number_of_replicas: 1 } });
   await assertReadElsewhere(first, second);
+  await assertSearchElsewhere(first, second);
   await assertTailOfAll(second, logs, () => write(1, 500));
   const info = await ask<ClusterHealth>("GET", `${second.searchUrl}/_cluster/health/orders`);
   assert.deepEqual([info.number_of_nodes, info.status], [2, "green"]);

@@ -75,7 +75,8 @@ const PARAMETERS: readonly IgnoredParameter[] = [
   },
   {
     name: "preference",
-    why: "all copies of a shard answer alike; _shards is warned of, _only_nodes refused",
+    path: "_doc",
+    why: "also of _mget and _termvectors: a document is read after everything that was acknowledged before",
   },
   { name: "ignore_throttled", why: "no index is throttled" },
   { name: "max_concurrent_searches", why: "the searches of a request run one after another" },

@@ -55,12 +55,10 @@ test("a count that is no number is refused before anything is done", async () =>
   assert.equal((await send("GET", "/odd-1/_count")).status, 400);
 });
 
-test("a preference that names nodes or nothing known is refused, others change nothing", async () => {
-  await send("PUT", "/p");
-  for (const preference of ["_local", "session-7", "_prefer_nodes:a,b"])
+test("a preference that names no node or nothing known is refused", async () => {
+  await send("PUT", "/p", { settings: { number_of_shards: 2 } });
+  for (const preference of ["_local", "_only_local", "session-7", "_prefer_nodes:a,b", "_only_nodes:*"])
     assert.equal((await send("GET", `/p/_search?preference=${preference}`)).status, 200, preference);
-  for (const preference of ["_only_nodes:abc", "_nearest"])
+  for (const preference of ["_only_nodes:abc", "_nearest", "_shards:a"])
     assert.equal((await send("GET", `/p/_search?preference=${preference}`)).status, 400, preference);
-  const shards = await send("GET", "/p/_search?preference=_shards:0");
-  assert.match(String(shards.headers.warning), /all shards of the indices are searched/);
 });

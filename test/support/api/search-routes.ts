@@ -18,6 +18,7 @@ import { ANONYMOUS } from "#hub/auth/accounts/principal.ts";
 import type { IndexMetadata } from "#hub/cluster/catalog/index-metadata.ts";
 import { resolveIndices } from "#hub/cluster/catalog/index-names.ts";
 import type { ShardSearcher } from "#hub/cluster/hosting/shard-host.ts";
+import type { Searcher } from "#hub/engine/searcher/searcher.ts";
 import type { HostState } from "#hub/host/operations/operation.ts";
 import { SearchContexts } from "#hub/host/operations/search-contexts.ts";
 import { ResultCache } from "#hub/search/execute/result-cache.ts";
@@ -131,7 +132,12 @@ export class SearchRoutesFixture {
           return { index, shard, searcher: { ...searcher, close } };
         }),
       );
-    return { searchers } as unknown as HostState["shards"];
+    const searcher = (index: IndexMetadata, number: number): Searcher => {
+      const all = searchers([index]);
+      for (const each of all) if (each.shard !== number) each.searcher.close();
+      return all.find(({ shard }) => shard === number)!.searcher;
+    };
+    return { searchers, searcher } as unknown as HostState["shards"];
   }
 
   #partsOf(compatVersion: string): ApiContext {

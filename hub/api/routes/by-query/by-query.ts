@@ -83,7 +83,7 @@ function change(
   const { query, sort } = bodyWithParams({ ...body, size: undefined }, request);
   const pageSize = request.integer("scroll_size") ?? DEFAULT_PAGE;
   const search: JsonObject = { ...(query !== undefined && { query }), ...(sort !== undefined && { sort }) };
-  const target = targetOf(request);
+  const target = targetOf(parts, request);
   const { slice } = body;
   checkSlicing(request, slice);
   return startChange(parts, request, {

@@ -3,9 +3,9 @@
 import { freemem, loadavg, totalmem } from "node:os";
 import type { ApiContext } from "#hub/api/context/api-context.ts";
 import { maySeeTask } from "#hub/api/context/tasks.ts";
+import { meantNodes } from "#hub/api/parameters/meant-nodes.ts";
 import type { NodeInfo } from "#hub/api/ports/cluster.ts";
 import type { IndexInfo } from "#hub/api/ports/indices.ts";
-import { meantNodes } from "#hub/api/routes/cluster/nodes.ts";
 import { LIST_ACTION } from "#hub/api/routes/cluster/tasks.ts";
 import { clusterHealth, copyNodes } from "#hub/api/stats/index-health.ts";
 import { diskCells, fileDescriptors } from "#hub/api/stats/machine.ts";

@@ -4,6 +4,7 @@ import { arch, availableParallelism, platform, uptime } from "node:os";
 import type { ApiContext } from "#hub/api/context/api-context.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
+import { meantNodes } from "#hub/api/parameters/meant-nodes.ts";
 import type { NodeInfo } from "#hub/api/ports/cluster.ts";
 import type { IndexInfo } from "#hub/api/ports/indices.ts";
 import { statsOptions } from "#hub/api/routes/indices/stats.ts";
@@ -21,7 +22,6 @@ import { printSections, statsSources, together } from "#hub/api/stats/statistics
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { nearestName } from "#proto/kit/nearest.ts";
-import { meantNodes } from "./nodes.ts";
 
 const METRICS = [
   "adaptive_selection",

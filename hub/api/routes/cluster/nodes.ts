@@ -5,8 +5,8 @@ import type { ApiContext } from "#hub/api/context/api-context.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, MAX_BODY_BYTES, type Route } from "#hub/api/http/route.ts";
 import { nestSettings } from "#hub/api/parameters/index-settings.ts";
+import { meantNodes, ROLES } from "#hub/api/parameters/meant-nodes.ts";
 import type { NodeInfo } from "#hub/api/ports/cluster.ts";
-import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 
 export function nodeRoutes(parts: ApiContext): Route[] {
@@ -29,9 +29,6 @@ export function nodeRoutes(parts: ApiContext): Route[] {
     },
   ];
 }
-
-/** Roles of every hub. */
-const ROLES: readonly string[] = ["master", "data", "ingest"];
 
 /** Parts of a node's body that may be asked for alone; those that aren't here have nothing in them. */
 const METRICS: ReadonlySet<string> = new Set([
@@ -129,30 +126,4 @@ export function attributeSettings(node: NodeInfo | undefined): JsonObject {
   return Object.fromEntries(
     Object.entries(node?.attributes ?? {}).map(([name, value]) => [`node.attr.${name}`, value]),
   );
-}
-
-/**
- * Nodes that an expression means: ids, names, addresses with wildcards, _local, _master, _all, role:true, attribute:value.
- * All without one.
- */
-export function meantNodes(nodes: readonly NodeInfo[], expression: string | undefined): readonly NodeInfo[] {
-  const parts = expression?.split(",").filter((part) => part !== "") ?? [];
-  if (parts.length === 0 || parts.includes("_all")) return nodes;
-  return nodes.filter((node, at) =>
-    parts.some((part) => {
-      if (part === "_local") return at === 0;
-      if (part === "_master") return node.master;
-      if (part.includes(":") && fitsProperty(node, part)) return true;
-      const pattern = compileWildcard(part);
-      return [node.id, node.name, node.host, node.transportAddress].some((name) => pattern.matches(name));
-    }),
-  );
-}
-
-/** "master:true", "rack:r*": a role that nodes have, all of them here, or an attribute with its value. */
-function fitsProperty({ attributes }: NodeInfo, part: string): boolean {
-  const colon = part.indexOf(":");
-  const [name, value] = [part.slice(0, colon), part.slice(colon + 1)];
-  if (ROLES.includes(name)) return value === "true";
-  return Object.hasOwn(attributes, name) && compileWildcard(value).matches(attributes[name] ?? "");
 }

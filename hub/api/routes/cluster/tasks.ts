@@ -4,12 +4,12 @@ import type { ApiContext } from "#hub/api/context/api-context.ts";
 import { maySeeTask, printOutcome, printTask, type Task, taskHeaders } from "#hub/api/context/tasks.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
+import { meantNodes } from "#hub/api/parameters/meant-nodes.ts";
 import type { NodeInfo } from "#hub/api/ports/cluster.ts";
 import { speedOf } from "#hub/api/routes/by-query/start-change.ts";
 import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
-import { meantNodes } from "./nodes.ts";
 
 /** Name of the action that lists tasks. */
 export const LIST_ACTION = "cluster:monitor/tasks/lists";

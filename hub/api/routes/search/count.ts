@@ -37,10 +37,13 @@ async function count(parts: ApiContext, request: ApiRequest): Promise<ApiRespons
   };
   const { shards } = parts;
   const { signal } = request;
-  const { targets } = await checkedIndices(parts, targetOf(request), () =>
+  const target = targetOf(parts, request);
+  const { targets } = await checkedIndices(parts, target, () =>
     shards.count({ ...call, targets: [] }, signal),
   );
-  const { count: found, shards: total, failures } = await shards.count({ ...call, targets }, signal);
+  const wish = target.copies === undefined ? {} : { copies: target.copies };
+  const counted = await shards.count({ ...call, ...wish, targets }, signal);
+  const { count: found, shards: total, failures } = counted;
   const failed = failures.length;
   return json({
     count: found,

@@ -12,6 +12,7 @@ import { requestVersion } from "#hub/search/options/request-version.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import { MIB } from "#proto/kit/units.ts";
+import { parsePreference } from "./preference.ts";
 import { runSearch } from "./run-search.ts";
 import { answerOptions, checkCounted } from "./search.ts";
 import { hasObjectTotals, searchAnswer } from "./search-answer.ts";
@@ -94,7 +95,7 @@ async function searchOne(
   try {
     const body = make(given);
     const response = await runSearch(parts, {
-      target: targetOf(header, request),
+      target: targetOf(parts, header, request),
       body,
       typedKeys: request.flag("typed_keys") ?? false,
       objectTotals: hasObjectTotals(answerOptions(parts, request)),
@@ -147,7 +148,7 @@ function lineOf(text: string, number: number): JsonObject {
   throw new AppError("request_invalid", `line ${number} of the msearch request must be a JSON object`);
 }
 
-function targetOf(header: JsonObject, request: ApiRequest): SearchTarget {
+function targetOf(parts: ApiContext, header: JsonObject, request: ApiRequest): SearchTarget {
   const defaults = resolveOptions(request);
   const {
     ignore_unavailable: ignoreUnavailable,
@@ -166,6 +167,7 @@ function targetOf(header: JsonObject, request: ApiRequest): SearchTarget {
     expression: names(header["index"] ?? header["indices"]) ?? request.path["index"],
     types: names(header["type"] ?? header["types"]) ?? request.path["type"],
     options,
+    ...parsePreference(names(header["preference"]), parts.cluster.nodes()),
   };
 }
 

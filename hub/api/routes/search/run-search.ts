@@ -36,7 +36,9 @@ export async function runSearch(parts: ApiContext, run: SearchRun): Promise<Foun
   const { shards } = parts;
   const { indices, targets } = await checkedIndices(parts, target, () => shards.check({ body, limits }));
   const { nodeId } = parts.errors;
-  const call = { targets, ...timedBody(parts, body), limits, typedKeys, objectTotals, useCache, nodeId };
+  const form = { limits, typedKeys, objectTotals, useCache, nodeId };
+  const { copies } = target;
+  const call = { targets, ...(copies !== undefined && { copies }), ...timedBody(parts, body), ...form };
   const answer = await countedSearch(parts, indices, body, () => shards.search(call, signal));
   checkPartial(answer, run.allowPartial);
   return answer;

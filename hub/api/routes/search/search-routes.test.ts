@@ -48,6 +48,32 @@ describe("a scroll", () => {
   });
 });
 
+describe("a preference for shards", () => {
+  test("searches and counts them alone", async () => {
+    const counts: number[] = [];
+    for (const shard of [0, 1]) {
+      const { body: counted } = await fixture.send("GET", `/logs/_count?preference=_shards:${shard}`);
+      const { body } = await fixture.send("GET", `/logs/_search?preference=_shards:${shard}|_local`);
+      assert.deepEqual([counted["_shards"]!["total"], body["_shards"]!["total"]], [1, 1]);
+      assert.equal(body["hits"]!["total"], counted["count"]);
+      counts.push(Number(counted["count"]));
+    }
+    assert.equal(counts[0]! + counts[1]!, DOCS.length);
+    const { body: none } = await fixture.send("GET", "/logs/_search?preference=_shards:7");
+    assert.deepEqual([none["_shards"]!["total"], none["hits"]!["total"]], [0, 0]);
+  });
+
+  test("counts in each search of _msearch and in a scroll", async () => {
+    const lines = [{ index: "logs", preference: "_shards:0" }, {}];
+    const text = lines.map((line) => `${JSON.stringify(line)}\n`).join("");
+    const { body } = await fixture.send("POST", "/_msearch", text);
+    assert.equal(body["responses"]![0]!["_shards"]!["total"], 1);
+    const scroll = await fixture.send("POST", "/logs/_search?scroll=1m&preference=_shards:1", {});
+    assert.equal(scroll.body["_shards"]!["total"], 1);
+    await fixture.send("DELETE", "/_search/scroll/_all");
+  });
+});
+
 describe("_msearch", () => {
   test("answers each search by itself", async () => {
     const lines = [

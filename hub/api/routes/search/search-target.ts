@@ -9,7 +9,7 @@ import { clusterSetting } from "#hub/api/parameters/cluster-settings.ts";
 import { numberSetting } from "#hub/api/parameters/index-settings.ts";
 import { isTrue } from "#hub/api/parameters/values.ts";
 import type { IndexInfo, ResolveOptions } from "#hub/api/ports/indices.ts";
-import type { TargetIndex } from "#hub/host/contract/calls.ts";
+import type { CopyWish, TargetIndex } from "#hub/host/contract/calls.ts";
 import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
 import { DEFAULT_LIMITS } from "#hub/search/query/default-limits.ts";
 import { DEFAULT_MAX_TERMS_COUNT, type SearchLimits } from "#hub/search/query/query.ts";
@@ -22,6 +22,10 @@ export interface SearchTarget {
   /** Comma-separated types of the path; undefined means any. */
   readonly types: string | undefined;
   readonly options: ResolveOptions;
+  /** Numbers of the shards of each index; undefined: all. */
+  readonly shards?: readonly number[];
+  /** Whose copies are read. */
+  readonly copies?: CopyWish;
 }
 
 /** The indices of a search. */
@@ -34,7 +38,7 @@ export interface SearchedIndices {
 /** Resolves the indices of a target. Throws index_missing, index_closed. */
 export function searchedIndices(
   { indices }: Pick<ApiContext, "indices">,
-  { expression, types, options }: SearchTarget,
+  { expression, types, options, shards }: SearchTarget,
 ): SearchedIndices {
   const resolved = indices.resolve(expression, options);
   const found =
@@ -43,7 +47,13 @@ export function searchedIndices(
   if (closed !== undefined) {
     throw new AppError("index_closed", "closed", { data: { index: closed.name, index_uuid: closed.uuid } });
   }
-  return { indices: found, targets: found.map((index) => targetIndex(index, expression, types)) };
+  return {
+    indices: found,
+    targets: found.map((index) => ({
+      ...targetIndex(index, expression, types),
+      ...(shards !== undefined && { shards }),
+    })),
+  };
 }
 
 /** Resolves the indices of a target; where that fails, `check` may throw a fault of the request first. */

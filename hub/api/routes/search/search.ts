@@ -9,6 +9,7 @@ import { answersAs, warnDeprecated } from "#hub/search/options/request-version.t
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import { resolveLookups } from "./lookups.ts";
+import { parsePreference } from "./preference.ts";
 import { checkPartial, countedSearch, runSearch } from "./run-search.ts";
 import { keepAliveLimitMs, type ScrollContexts } from "./scroll-contexts.ts";
 import { hasObjectTotals, type SearchAnswerOptions, searchAnswer } from "./search-answer.ts";
@@ -44,7 +45,7 @@ export async function answerSearch(
   const scroll = scrollOf(body, request);
   if (scroll !== undefined) return openScroll(parts, scrolls, scroll, request);
   const response = await runSearch(parts, {
-    target: targetOf(request),
+    target: targetOf(parts, request),
     body,
     typedKeys: request.flag("typed_keys") ?? false,
     objectTotals: hasObjectTotals(answerOptions(parts, request)),
@@ -66,38 +67,13 @@ export function checkCounted({ track_total_hits: limit }: JsonObject, request: A
 }
 
 /** Shards that a request's path and parameters mean. Throws request_invalid. */
-export function targetOf(request: ApiRequest): SearchTarget {
-  checkPreference(request.query["preference"]);
-  return { expression: request.path["index"], types: request.path["type"], options: resolveOptions(request) };
-}
-
-/** Preferences among equal copies, which change nothing here. */
-const EQUAL_COPIES =
-  /^_(?:local|only_local|prefer_nodes:.*|primary|primary_first|replica|replica_first)(?:\||$)/;
-/**
- * Every copy answers alike, so a preference changes nothing. One that would is warned of or refused; the names that 7.x
- * drops are warned of. Throws request_invalid.
- */
-function checkPreference(preference: string | undefined): void {
-  if (preference === undefined) return;
-  if (preference.startsWith("_only_nodes:"))
-    throw new AppError(
-      "request_invalid",
-      `preference [${preference}] isn't offered: a search runs on the hub that receives it, so send it to that hub`,
-    );
-  if (preference.startsWith("_shards:")) {
-    warnDeprecated(
-      `[preference=${preference}] is accepted and does nothing: all shards of the indices are searched`,
-    );
-    return;
-  }
-  if (preference.startsWith("_") && !EQUAL_COPIES.test(preference))
-    throw new AppError("request_invalid", `no Preference for [${preference}]`);
-  const [, name] = /^(_primary|_primary_first|_replica|_replica_first)(?:$|\|)/.exec(preference) ?? [];
-  if (name === undefined) return;
-  warnDeprecated(
-    `[${name}] has been deprecated in 6.1+, and will be removed in 7.0; use [_only_nodes] or [_prefer_nodes]`,
-  );
+export function targetOf({ cluster }: Pick<ApiContext, "cluster">, request: ApiRequest): SearchTarget {
+  return {
+    expression: request.path["index"],
+    types: request.path["type"],
+    options: resolveOptions(request),
+    ...parsePreference(request.query["preference"], cluster.nodes()),
+  };
 }
 
 /** How a request wants its answer. */
@@ -108,6 +84,16 @@ export function answerOptions(parts: ApiContext, request: ApiRequest): SearchAns
     reduceSize: request.integer("batched_reduce_size"),
     countOnly: false,
   };
+}
+
+/** A context is kept by the hub that opens it. Throws request_invalid. */
+function checkHere({ copies }: SearchTarget, { cluster }: ApiContext): void {
+  const [own] = cluster.nodes();
+  if (copies?.only === undefined || copies.only.includes(own!.id)) return;
+  throw new AppError(
+    "request_invalid",
+    "a scroll reads the copies of the hub that receives it: send it to the hub that [preference] names",
+  );
 }
 
 interface Scroll {
@@ -141,7 +127,8 @@ async function openScroll(
       "Explicitly set [request_cache] for a scroll query is deprecated and will return a 400 error in future versions",
     );
   }
-  const target = targetOf(request);
+  const target = targetOf(parts, request);
+  checkHere(target, parts);
   const limits = searchLimits(parts, target);
   const size = Number(body["size"] ?? 0);
   checkValid(

@@ -40,7 +40,7 @@ function bodyOf(request: ApiRequest): JsonObject {
 
 async function validate(parts: ApiContext, request: ApiRequest): Promise<ApiResponse> {
   const wantsReasons = request.flag("explain") === true;
-  const { targets } = searchedIndices(parts, targetOf(request));
+  const { targets } = searchedIndices(parts, targetOf(parts, request));
   try {
     const checks = await parts.shards.validate({ targets, body: bodyOf(request) }, request.signal);
     const explanations = checks.map(({ index, text, error }) =>

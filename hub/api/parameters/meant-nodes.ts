@@ -1,0 +1,33 @@
+/** Nodes that a request names. */
+
+import type { NodeInfo } from "#hub/api/ports/cluster.ts";
+import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
+
+/** Roles that every node has. */
+export const ROLES: readonly string[] = ["master", "data", "ingest"];
+
+/**
+ * Nodes that an expression means: ids, names, addresses with wildcards, _local, _master, _all, role:true, attribute:value.
+ * All without one.
+ */
+export function meantNodes(nodes: readonly NodeInfo[], expression: string | undefined): readonly NodeInfo[] {
+  const parts = expression?.split(",").filter((part) => part !== "") ?? [];
+  if (parts.length === 0 || parts.includes("_all")) return nodes;
+  return nodes.filter((node, at) =>
+    parts.some((part) => {
+      if (part === "_local") return at === 0;
+      if (part === "_master") return node.master;
+      if (part.includes(":") && fitsProperty(node, part)) return true;
+      const pattern = compileWildcard(part);
+      return [node.id, node.name, node.host, node.transportAddress].some((name) => pattern.matches(name));
+    }),
+  );
+}
+
+/** "master:true", "rack:r*": a role that nodes have, all of them here, or an attribute with its value. */
+function fitsProperty({ attributes }: NodeInfo, part: string): boolean {
+  const colon = part.indexOf(":");
+  const [name, value] = [part.slice(0, colon), part.slice(colon + 1)];
+  if (ROLES.includes(name)) return value === "true";
+  return Object.hasOwn(attributes, name) && compileWildcard(value).matches(attributes[name] ?? "");
+}
