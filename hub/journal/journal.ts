@@ -16,6 +16,7 @@ import { type OpenedLog, readerSource } from "#hub/journal/reading/reader-source
 import { JournalServer, type JournalServerOptions } from "#hub/journal/server/journal-server.ts";
 import type { Incarnation } from "#hub/journal/streams/incarnations.ts";
 import { LogHistory, type Reconciliation } from "#hub/journal/streams/log-history.ts";
+import { hasLeader } from "#hub/journal/streams/meta-leader.ts";
 import { replicasFor } from "#hub/journal/streams/replicas.ts";
 import {
   type StoredMessage,
@@ -49,6 +50,14 @@ const POLL_MS = 5_000;
 
 /** Readers check the stream when nothing arrived for this long. */
 const IDLE_MS = 2_000;
+
+/** A cluster has a leader once most of its servers run, which may start one after the other. */
+const LED_TIMEOUT_MS = 280_000;
+const LED_EVERY_MS = 500;
+/** Attempts between two lines of the log. */
+const LED_NAMED_EVERY = 20;
+const NO_LEADER =
+  "the nats-servers of the cluster have no leader: most hubs of discovery.seed_hosts must run and reach each other's nats.route_port";
 
 export interface JournalOptions extends JournalServerOptions {
   /** Limit of RAW and of DOC each, bytes; default min(10 GB, 20 % of the free disk). */
@@ -125,13 +134,15 @@ export class Journal implements Component {
     await lifecycle.start("connection", this.#connection);
     try {
       this.server.check(this.#connection);
+      if (this.server.clustered) await this.#untilLed();
       this.#opened = await this.#prepare();
     } catch (error) {
       await lifecycle.stop();
       throw error;
     }
     await lifecycle.start("streams", this.#opened.watch);
-    const watchdog = this.server.watchdog(() => this.#probe());
+    const probe = this.server.clustered ? () => this.#connection.nats.flush() : () => this.#probe();
+    const watchdog = this.server.watchdog(probe); // without most of its peers a member can't answer for the streams
     if (watchdog !== undefined) await lifecycle.start("nats-server watchdog", watchdog);
   }
 
@@ -289,6 +300,20 @@ export class Journal implements Component {
     }
   }
 
+  /** Waits until most servers of the cluster have found each other. Throws unavailable after five minutes. */
+  async #untilLed(): Promise<void> {
+    const { log } = this.#options;
+    const { signal } = this.#stopping;
+    const endMs = this.#clock.monotonic() + LED_TIMEOUT_MS;
+    for (let tries = 0; !(await hasLeader(this.#connection.nats)); tries++) {
+      signal.throwIfAborted();
+      if (this.#clock.monotonic() >= endMs) throw new AppError("unavailable", NO_LEADER);
+      if (tries % LED_NAMED_EVERY === 0)
+        log.info({ servers: this.server.servers }, "waiting for most of the nats-servers");
+      await this.#clock.sleep(LED_EVERY_MS, signal);
+    }
+  }
+
   get #history(): LogHistory {
     return this.#open().history;
   }
@@ -301,7 +326,7 @@ export class Journal implements Component {
   async #prepare(): Promise<OpenedLog> {
     const { log, maxBytes, dataDir, pollMs = POLL_MS } = this.#options;
     const connection = this.#connection;
-    const { servers } = this.server.target;
+    const { servers } = this.server;
     const cluster = connection.nats.info?.cluster || undefined;
     const replicas = replicasFor(this.#options.replicas, { servers, cluster });
     this.#replicas = replicas;

@@ -14,6 +14,8 @@ const CODE = {
   wrongLastSequenceUnknown: 10164,
   messageTooLarge: 10054,
   noMessage: 10037,
+  /** Another hub created it at the same moment, with its own identity. */
+  nameInUse: 10058,
   streamNotFound: 10059,
   consumerNotFound: 10014,
   duplicateInProcess: 10158,
@@ -34,6 +36,7 @@ export function judge(error: unknown): Verdict {
     if (code === CODE.duplicateInProcess || /duplicate message id is in process/i.test(error.message)) {
       return "retry"; // the first copy is not stored yet, so this is not a success
     }
+    if (code === CODE.nameInUse) return "retry";
     if (code === CODE.noPeers) return "retry"; // a cluster that starts has not found all of its servers yet
     if (code === CODE.streamNotFound || code === CODE.consumerNotFound) return "retry"; // it is recreated
     return status >= 500 ? "retry" : "fatal";

@@ -12,7 +12,7 @@ import type { FolderLock } from "#proto/kit/files/folder-lock.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import { Backoff } from "#proto/kit/retry.ts";
-import { type AgentUser, type ServerTls, serverConfigText } from "./server-config.ts";
+import { type AgentUser, type ServerCluster, type ServerTls, serverConfigText } from "./server-config.ts";
 import { keptToken, moveToAccount, preparePortsFolder, waitForPort } from "./server-files.ts";
 import { ServerLog } from "./server-log.ts";
 import { type ServerFiles, STOP_GRACE_MS, takeOwnership } from "./server-owner.ts";
@@ -34,6 +34,14 @@ const UNRESPONSIVE_GRACE_MS = 2_000;
 /** Soft limit of the Go runtime: the server stays below 150 MB with batches of some hundred kilobytes. */
 const GO_MEMORY_LIMIT = "128MiB";
 
+/** The server as one of a cluster. */
+export interface ClusterMember extends ServerCluster {
+  /** Folder of its part of the store. */
+  readonly storeDir: string;
+  /** Password of the hubs, the same at all servers. */
+  readonly token: string;
+}
+
 export interface EmbeddedServerOptions {
   /** The hub's data folder; the server's files are in its `nats` subfolder. */
   readonly dataDir: string;
@@ -43,6 +51,8 @@ export interface EmbeddedServerOptions {
   readonly log: Logger;
   /** Set: clients must speak TLS. */
   readonly tls?: ServerTls;
+  /** Set: the server is one of a cluster, which shares its store. */
+  readonly cluster?: ClusterMember;
   /** Called at every restart after a death. */
   readonly onRestart?: () => void;
   readonly clock?: Clock;
@@ -109,7 +119,8 @@ export class EmbeddedServer implements Component {
 
   /** Messages that a stream held when the running server started; undefined where it printed none. */
   restoredMessages(stream: string): number | undefined {
-    return this.#output?.restored.get(stream);
+    // In a cluster the leader's count matters, and it may be another server.
+    return this.#options.cluster === undefined ? this.#output?.restored.get(stream) : undefined;
   }
 
   /** Process id of the running server; undefined while there is none. */
@@ -126,13 +137,19 @@ export class EmbeddedServer implements Component {
    */
   async start(): Promise<void> {
     this.#stopping = new AbortController();
-    this.#binary = await findServerBinary(this.#options.env ?? process.env);
+    const { env = process.env, cluster } = this.#options;
+    this.#binary = await findServerBinary(env, cluster !== undefined);
     mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
     this.#lock = await takeOwnership(this.#files, this.#log, this.#clock);
     try {
-      this.#token = keptToken(this.tokenFile);
+      this.#token = keptToken(this.tokenFile, cluster?.token);
       moveToAccount(this.#storeDir);
       if (this.#port > 0) await requireFreePort(this.#options.host, this.#port, this.#clock);
+      if (cluster !== undefined)
+        await requireFreePort(cluster.host, cluster.port, this.#clock, {
+          host: "transport.host",
+          port: "nats.route_port",
+        });
       const child = await this.#launch(this.#binary);
       this.#supervision = this.#supervise(this.#binary, child);
     } catch (error) {
@@ -262,7 +279,7 @@ export class EmbeddedServer implements Component {
   }
 
   get #storeDir(): string {
-    return join(this.#folder, "store");
+    return this.#options.cluster?.storeDir ?? join(this.#folder, "store");
   }
 
   #writeConfig({ version }: ServerBinary): void {
@@ -272,6 +289,7 @@ export class EmbeddedServer implements Component {
       token: this.#token,
       agents: this.#agents,
       tls: this.#options.tls,
+      cluster: this.#options.cluster,
       storeDir: this.#storeDir,
       portsDir: this.#portsDir,
       pidFile: this.#files.pidFile,

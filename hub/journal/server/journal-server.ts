@@ -5,7 +5,7 @@ import { type Clock, systemClock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { Component, Lifecycle } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
-import { EmbeddedServer, ownTarget } from "./embedded-server.ts";
+import { type ClusterMember, EmbeddedServer, ownTarget } from "./embedded-server.ts";
 import type { AgentUser, ServerTls } from "./server-config.ts";
 import { checkServerVersion, type Durability, parseServerVersion } from "./server-program.ts";
 import { ServerWatchdog, type WatchdogTimes } from "./server-watchdog.ts";
@@ -18,6 +18,8 @@ export interface JournalServerOptions {
   readonly port: number;
   /** Set: the embedded server speaks TLS. */
   readonly tls?: ServerTls;
+  /** Set: the embedded server is one of a cluster. */
+  readonly cluster?: ClusterMember;
   /** Set: this NATS is used and none is embedded. */
   readonly external?: NatsTarget;
   readonly log: Logger;
@@ -56,7 +58,8 @@ export class JournalServer {
   check({ nats }: Connection): void {
     const where = this.address.url;
     const version = parseServerVersion(nats.info?.version ?? "");
-    if (version !== undefined) checkServerVersion(version, where);
+    const clustered = (nats.info?.cluster ?? "") !== "";
+    if (version !== undefined) checkServerVersion(version, where, clustered);
     if (nats.info?.jetstream !== true) {
       throw new AppError("nats_refused", `NATS at ${where} has JetStream disabled; start it with "-js"`);
     }
@@ -78,6 +81,16 @@ export class JournalServer {
   /** True when the hub runs its own nats-server; `setAgents` and `reload` require it. */
   get embeds(): boolean {
     return this.#embedded !== undefined;
+  }
+
+  /** True when the embedded server is one of a cluster. */
+  get clustered(): boolean {
+    return this.#embedded !== undefined && this.#options.cluster !== undefined;
+  }
+
+  /** Addresses of all servers that are known to store the log. Valid after `start`. */
+  get servers(): readonly string[] {
+    return this.#options.external?.servers ?? this.#options.cluster?.routes() ?? this.target.servers;
   }
 
   /** Durability of an acknowledgement; "process" for an external NATS, whose configuration is unknown. */
@@ -119,7 +132,7 @@ export class JournalServer {
 }
 
 function embeddedServer(options: JournalServerOptions, onRestart: () => void): EmbeddedServer {
-  const { dataDir, host, port, tls, log, clock, env } = options;
+  const { dataDir, host, port, tls, cluster, log, clock, env } = options;
   return new EmbeddedServer({
     dataDir,
     host,
@@ -127,6 +140,7 @@ function embeddedServer(options: JournalServerOptions, onRestart: () => void): E
     log,
     onRestart,
     ...(tls === undefined ? {} : { tls }),
+    ...(cluster === undefined ? {} : { cluster }),
     ...(clock === undefined ? {} : { clock }),
     ...(env === undefined ? {} : { env }),
   });

@@ -28,6 +28,9 @@ const MAX_FILE_BYTES = 1024 ** 5;
 /** Account of the hub and of its log; also the name of a folder below `storeDir`. */
 export const HUB_ACCOUNT = "TAILRACE";
 
+/** Time for the handshake of a route, s. */
+const ROUTE_TLS_TIMEOUT = 5;
+
 /** Account of all agents. It exists from the start: a reload can add users, not accounts. */
 const AGENT_ACCOUNT = "AGENTS";
 
@@ -45,6 +48,20 @@ export interface ServerTls {
   readonly keyFile: string;
 }
 
+/** What makes the server one of a cluster. */
+export interface ServerCluster {
+  /** Name of this server among the others: it stays the same with its store. */
+  readonly serverName: string;
+  readonly clusterName: string;
+  /** Address and port for the routes of other servers. */
+  readonly host: string;
+  readonly port: number;
+  /** host:port of all servers' routes, this one's among them. Read whenever the file is written. */
+  readonly routes: () => readonly string[];
+  /** PEM files of the certificates that the servers show each other, which the authority has signed. */
+  readonly tls: ServerTls & { readonly caFile: string };
+}
+
 export interface ServerConfig {
   /** Address and port to listen on; port -1: the system chooses. */
   readonly host: string;
@@ -54,6 +71,8 @@ export interface ServerConfig {
   readonly agents: readonly AgentUser[];
   /** Absent: plain TCP. */
   readonly tls: ServerTls | undefined;
+  /** Absent: a server of its own. */
+  readonly cluster: ServerCluster | undefined;
   readonly storeDir: string;
   readonly portsDir: string;
   readonly pidFile: string;
@@ -64,7 +83,7 @@ export interface ServerConfig {
 export function serverConfigText(config: ServerConfig): string {
   const lines = [
     "# Written by tailrace-hub at each start; changes are overwritten.",
-    `server_name: "tailrace"`,
+    `server_name: ${JSON.stringify(config.cluster?.serverName ?? "tailrace")}`,
     `host: ${JSON.stringify(config.host)}`,
     `port: ${config.port}`,
     `pid_file: ${JSON.stringify(config.pidFile)}`,
@@ -73,6 +92,7 @@ export function serverConfigText(config: ServerConfig): string {
     "logtime: false",
     ...accounts(config),
     ...encryption(config),
+    ...clustered(config),
     "jetstream {",
     `  store_dir: ${JSON.stringify(config.storeDir)}`,
     `  max_mem: ${MAX_MEMORY_BYTES}`,
@@ -117,6 +137,27 @@ function encryption({ tls }: ServerConfig): string[] {
     `  cert_file: ${JSON.stringify(tls.certFile)}`,
     `  key_file: ${JSON.stringify(tls.keyFile)}`,
     "  timeout: 5",
+    "}",
+  ];
+}
+
+/** Routes carry everything unchecked, so only servers with a certificate of the cluster are admitted. */
+function clustered({ cluster }: ServerConfig): string[] {
+  if (cluster === undefined) return [];
+  const { clusterName, host, port, routes, tls } = cluster;
+  return [
+    "cluster {",
+    `  name: ${JSON.stringify(clusterName)}`,
+    `  host: ${JSON.stringify(host)}`,
+    `  port: ${port}`,
+    "  no_advertise: true", // clients keep the addresses that they were given
+    `  routes: ${JSON.stringify(routes().map((address) => `nats-route://${address}`))}`,
+    "  tls {",
+    `    ca_file: ${JSON.stringify(tls.caFile)}`,
+    `    cert_file: ${JSON.stringify(tls.certFile)}`,
+    `    key_file: ${JSON.stringify(tls.keyFile)}`,
+    `    timeout: ${ROUTE_TLS_TIMEOUT}`,
+    "  }",
     "}",
   ];
 }

@@ -25,16 +25,19 @@ export function moveToAccount(storeDir: string): void {
 /** Too many to guess. */
 const TOKEN_BYTES = 24;
 
-/** Returns the token in the file `path`. It is created at the first start, so agents keep theirs across restarts. */
-export function keptToken(path: string): string {
+/**
+ * Returns the token in the file `path`. It is created at the first start, so agents keep theirs across restarts. `given`:
+ * the token that the file must hold.
+ */
+export function keptToken(path: string, given?: string): string {
   try {
     const kept = readFileSync(path, "utf8").trim();
-    if (kept !== "") return kept;
+    if (kept !== "" && (given === undefined || kept === given)) return kept;
     rmSync(path);
   } catch (error) {
     if (systemCode(error) !== "ENOENT") throw error;
   }
-  const token = randomBytes(TOKEN_BYTES).toString("base64url");
+  const token = given ?? randomBytes(TOKEN_BYTES).toString("base64url");
   writeFileAtomic(path, `${token}\n`, 0o600);
   return token;
 }

@@ -20,18 +20,29 @@ interface Greeting {
   readonly jetstream: boolean;
 }
 
+/** Names of the settings that a listener's address comes from. */
+export interface ListenerSettings {
+  readonly host: string;
+  readonly port: string;
+}
+
 /**
  * Throws port_taken, naming the occupant and the remedy, when nothing can listen on `host`:`port`. A silent occupant
  * gets a moment to leave: a client that reconnects to a server that has just ended may connect to itself.
  */
-export async function requireFreePort(host: string, port: number, clock: Clock): Promise<void> {
+export async function requireFreePort(
+  host: string,
+  port: number,
+  clock: Clock,
+  settings: ListenerSettings = { host: "nats.host", port: "nats.port" },
+): Promise<void> {
   const end = clock.monotonic() + SILENT_WAIT_MS;
   for (;;) {
     const fault = await tryListening(host, port);
     if (fault === undefined) return;
     const silent =
       systemCode(fault) === "EADDRINUSE" && (await readGreeting(reachable(host), port)) === undefined;
-    if (!silent || clock.monotonic() >= end) throw await explain(host, port, fault);
+    if (!silent || clock.monotonic() >= end) throw await explain(host, port, fault, settings);
     await clock.sleep(SILENT_PAUSE_MS);
   }
 }
@@ -51,23 +62,32 @@ async function tryListening(host: string, port: number): Promise<unknown> {
   return undefined;
 }
 
-async function explain(host: string, port: number, error: unknown): Promise<AppError> {
+async function explain(
+  host: string,
+  port: number,
+  error: unknown,
+  settings: ListenerSettings,
+): Promise<AppError> {
   const address = `${host}:${port}`;
   const options = { cause: error };
   if (systemCode(error) === "EADDRNOTAVAIL") {
-    return new AppError("settings_invalid", `nats.host: ${host} is not an address of this machine`, options);
+    return new AppError(
+      "settings_invalid",
+      `${settings.host}: ${host} is not an address of this machine`,
+      options,
+    );
   }
   if (systemCode(error) === "EACCES") {
     return new AppError(
       "port_taken",
-      `nats.port: this user may not listen on ${address}; set a port above 1023`,
+      `${settings.port}: this user may not listen on ${address}; set a port above 1023`,
       options,
     );
   }
   if (systemCode(error) !== "EADDRINUSE") {
     return new AppError(
       "port_taken",
-      `nats.port: cannot listen on ${address}: ${(error as Error).message}`,
+      `${settings.port}: cannot listen on ${address}: ${(error as Error).message}`,
       options,
     );
   }
@@ -75,21 +95,21 @@ async function explain(host: string, port: number, error: unknown): Promise<AppE
   if (greeting === undefined) {
     return new AppError(
       "port_taken",
-      `nats.port: another program listens on ${address}; set nats.port to a free port`,
+      `${settings.port}: another program listens on ${address}; set ${settings.port} to a free port`,
       options,
     );
   }
   if (!greeting.jetstream) {
     return new AppError(
       "port_taken",
-      `nats.port: a nats-server ${greeting.version} without JetStream listens on ${address}, probably the service ` +
-        `started by the system's package; stop it with "systemctl disable --now nats-server", or set nats.port`,
+      `${settings.port}: a nats-server ${greeting.version} without JetStream listens on ${address}, probably the service ` +
+        `started by the system's package; stop it with "systemctl disable --now nats-server", or set ${settings.port}`,
       options,
     );
   }
   return new AppError(
     "port_taken",
-    `nats.port: another nats-server ${greeting.version} listens on ${address}; set nats.port to a free port, ` +
+    `${settings.port}: another nats-server ${greeting.version} listens on ${address}; set ${settings.port} to a free port, ` +
       `or nats.servers to nats://${address} to keep the log there`,
     options,
   );

@@ -26,9 +26,9 @@ export interface ServerBinary {
 
 /**
  * Returns the first program found in TAILRACE_NATS_SERVER, PATH and the usual folders, with its version checked.
- * Throws nats_missing when there is none and nats_refused for an unsupported version.
+ * Throws nats_missing when there is none and nats_refused for a version that isn't supported, alone or as one of several.
  */
-export async function findServerBinary(env: NodeJS.ProcessEnv): Promise<ServerBinary> {
+export async function findServerBinary(env: NodeJS.ProcessEnv, clustered = false): Promise<ServerBinary> {
   const path = locate(env);
   const printed = await printedVersion(path);
   const version = parseServerVersion(printed);
@@ -36,7 +36,7 @@ export async function findServerBinary(env: NodeJS.ProcessEnv): Promise<ServerBi
     const shown = JSON.stringify(printed.slice(0, MAX_SHOWN));
     throw new AppError("nats_refused", `${path} -v prints no version but ${shown}; it is not nats-server`);
   }
-  checkServerVersion(version, path);
+  checkServerVersion(version, path, clustered);
   return { path, version };
 }
 
@@ -95,6 +95,9 @@ export type Durability = "power-loss" | "process";
 /** The JetStream API version the hub requires. */
 const FLOOR: ServerVersion = { major: 2, minor: 9, patch: 10 };
 
+/** The first version of which several may form a cluster. */
+const CLUSTER_FLOOR: ServerVersion = { major: 2, minor: 10, patch: 23 };
+
 /** The first version of the 2.10 line that can't lose a whole stream when it crashes. */
 const FIRST_SAFE_2_10 = 23;
 
@@ -112,9 +115,19 @@ export function formatVersion({ major, minor, patch }: ServerVersion): string {
   return `${major}.${minor}.${patch}`;
 }
 
-/** Throws nats_refused when the hub must not keep its log on this version; `where` names the server. */
-export function checkServerVersion(version: ServerVersion, where: string): void {
+/**
+ * Throws nats_refused when the hub must not keep its log on this version; `where` names the server. `clustered`: it is one
+ * of several.
+ */
+export function checkServerVersion(version: ServerVersion, where: string, clustered = false): void {
   const text = formatVersion(version);
+  if (clustered && compareVersions(version, CLUSTER_FLOOR) < 0) {
+    throw new AppError(
+      "nats_refused",
+      `${where} is nats-server ${text}; several servers need ${formatVersion(CLUSTER_FLOOR)} or newer, since older ones ` +
+        `can lose a whole stream: install ${RECOMMENDED}, or set ${VARIABLE} to its path (docs/cluster.md says where one is)`,
+    );
+  }
   if (compareVersions(version, FLOOR) < 0) {
     throw new AppError(
       "nats_refused",
