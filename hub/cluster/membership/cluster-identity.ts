@@ -68,6 +68,11 @@ export async function openIdentity(options: IdentityOptions): Promise<ClusterIde
   return { cluster, node, founder: await stored(bucket, FOUNDER_KEY, nodeName) };
 }
 
+/** Returns the UUID of the cluster that a data folder belongs to; undefined: none yet. */
+export function knownCluster(folder: string): string | undefined {
+  return readFile(folder)?.cluster;
+}
+
 interface IdentityFile {
   readonly version: number;
   readonly cluster: string;

@@ -1,0 +1,132 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { systemClock } from "#proto/kit/clock.ts";
+import { silentLogger } from "#proto/kit/log.ts";
+import { clusterCredentials } from "./cluster-credentials.ts";
+import { Discovery, type DiscoveryOptions } from "./discovery.ts";
+import { CLUSTER_STORE, readFormation, writeFormation } from "./formation-file.ts";
+
+const credentials = clusterCredentials("0123456789abcdef0123456789abcdef");
+const certificate = credentials.issue(["127.0.0.1"]);
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return port;
+}
+
+interface Trio {
+  readonly folders: readonly string[];
+  readonly ports: readonly number[];
+  /** Makes the hub at this index, listening. */
+  readonly open: (at: number, given?: Partial<DiscoveryOptions>) => Promise<Discovery>;
+}
+
+async function makeTrio(t: TestContext): Promise<Trio> {
+  const base = mkdtempSync(join(tmpdir(), "tailrace-discovery-"));
+  t.after(() => rmSync(base, { recursive: true, force: true }));
+  const ports = [await freePort(), await freePort(), await freePort()];
+  const folders = ports.map((_, at) => join(base, `hub-${at}`));
+  const open = async (at: number, given: Partial<DiscoveryOptions> = {}): Promise<Discovery> => {
+    const discovery = new Discovery({
+      seeds: ports.map((port) => ({ host: "127.0.0.1", port })),
+      host: "127.0.0.1",
+      port: ports[at]!,
+      routePort: 7_000 + at,
+      node: `hub-${at}`,
+      cluster: "tailrace",
+      id: () => "",
+      release: "1.0.0",
+      certificate,
+      folder: folders[at]!,
+      clock: systemClock,
+      log: silentLogger(),
+      ...given,
+    });
+    await discovery.start();
+    t.after(() => discovery.stop());
+    return discovery;
+  };
+  return { folders, ports, open };
+}
+
+const ROUTES = ["127.0.0.1:7000", "127.0.0.1:7001", "127.0.0.1:7002"];
+
+test("three hubs without a store find each other, and learn the ports of their routes", async (t) => {
+  const { folders, open } = await makeTrio(t);
+  const hubs = [await open(0), await open(1), await open(2)];
+  await Promise.all(hubs.map((hub) => hub.untilFormed()));
+  for (const hub of hubs) assert.deepEqual([hub.routes(), hub.size], [ROUTES, 3]);
+  assert.equal(readFormation(folders[0]!).store, "founding");
+  hubs[0]!.formed(() => undefined);
+  mkdirSync(join(folders[0]!, CLUSTER_STORE), { recursive: true });
+  assert.equal(readFormation(folders[0]!).store, "formed");
+});
+
+test("a hub that has a store starts alone, and knows the routes from before", async (t) => {
+  const { folders, ports, open } = await makeTrio(t);
+  mkdirSync(join(folders[0]!, CLUSTER_STORE), { recursive: true });
+  const routePorts = { [`127.0.0.1:${ports[1]}`]: 7_001, [`127.0.0.1:${ports[2]}`]: 7_002 };
+  writeFormation(folders[0]!, { store: "formed", routePorts });
+  const hub = await open(0);
+  await hub.untilFormed();
+  assert.deepEqual(hub.routes(), ROUTES);
+});
+
+test("a hub whose store is gone joins the others once both answer", async (t) => {
+  const { folders, open } = await makeTrio(t);
+  for (const at of [0, 1]) mkdirSync(join(folders[at]!, CLUSTER_STORE), { recursive: true });
+  writeFormation(folders[2]!, { store: "formed", routePorts: {} });
+  const hub = await open(2);
+  let joined = false;
+  const joining = hub.untilFormed().then(() => (joined = true));
+  await open(0);
+  await (await open(1)).untilFormed();
+  await joining;
+  assert.ok(joined);
+});
+
+for (const [name, given, message] of [
+  ["another cluster.name", { cluster: "other" }, /set the same cluster\.name/],
+  ["the same node.name", { node: "hub-0" }, /node\.name/],
+  [
+    "another cluster.secret",
+    { certificate: clusterCredentials("another secret, of 32 characters").issue(["127.0.0.1"]) },
+    /another cluster\.secret .*: set the same one/,
+  ],
+] as const) {
+  test(`a hub doesn't start beside one with ${name}`, async (t) => {
+    const { open } = await makeTrio(t);
+    await open(0);
+    const hub = await open(1, given);
+    await assert.rejects(hub.untilFormed(), { code: "settings_invalid", message });
+  });
+}
+
+test("two addresses of one hub are refused", async (t) => {
+  const { ports, open } = await makeTrio(t);
+  await open(0);
+  const seeds = [ports[0]!, ports[1]!].map((port) => ({ host: "127.0.0.1", port }));
+  const hub = await open(1, { seeds: [...seeds, { host: "localhost", port: ports[0]! }] });
+  await assert.rejects(hub.untilFormed(), { code: "settings_invalid", message: /are the same hub/ });
+});
+
+test("two hubs are too few", async (t) => {
+  const { ports, open } = await makeTrio(t);
+  const hub = await open(1, { seeds: ports.slice(0, 2).map((port) => ({ host: "127.0.0.1", port })) });
+  await assert.rejects(hub.untilFormed(), { code: "settings_invalid", message: /at least 3/ });
+});
+
+test("a port that is taken is named with the remedy", async (t) => {
+  const { open } = await makeTrio(t);
+  await open(0);
+  await assert.rejects(open(0), { code: "port_taken", message: /set transport\.port to a free port/ });
+});

@@ -1,0 +1,249 @@
+/**
+ * Finds the hubs of `discovery.seed_hosts`, decides when this hub may start its part of their store, and keeps the
+ * addresses of the routes between their nats-servers.
+ */
+
+import { randomBytes } from "node:crypto";
+import type { Clock } from "#proto/kit/clock.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import type { Component } from "#proto/kit/lifecycle.ts";
+import type { Logger } from "#proto/kit/log.ts";
+import type { ClusterCertificate } from "./cluster-credentials.ts";
+import { conflictOfFounders, conflictWith, type Decision, decide, SMALLEST_CLUSTER } from "./formation.ts";
+import { type Formation, readFormation, writeFormation } from "./formation-file.ts";
+import type { Hello } from "./hello.ts";
+import { callHub, type HelloAnswer, type HubAddress } from "./hello-call.ts";
+import { HelloListener } from "./hello-listener.ts";
+
+/** Pause between rounds while this hub waits for others, and afterwards. */
+const WAITING_EVERY_MS = 500;
+const RUNNING_EVERY_MS = 10_000;
+/** A hub without a store waits this long for the others; then it ends, and whatever supervises it starts it again. */
+const FORM_TIMEOUT_MS = 280_000;
+/** How often the log names the hubs that are waited for. */
+const NAMED_EVERY_MS = 10_000;
+
+export interface DiscoveryOptions {
+  /** discovery.seed_hosts, of all hubs; this one may be among them. */
+  readonly seeds: readonly HubAddress[];
+  /** Address of this hub's own listener, and the port of its routes. */
+  readonly host: string;
+  readonly port: number;
+  readonly routePort: number;
+  readonly node: string;
+  readonly cluster: string;
+  /** Returns the UUID of the cluster that the data folder belongs to; empty: none yet. */
+  readonly id: () => string;
+  readonly release: string;
+  readonly certificate: ClusterCertificate;
+  /** path.data, absolute. */
+  readonly folder: string;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+export class Discovery implements Component {
+  readonly #options: DiscoveryOptions;
+  readonly #process = randomBytes(16).toString("base64url");
+  readonly #listener: HelloListener;
+  readonly #stop = new AbortController();
+  #formation: Formation;
+  /** Entries of the seeds that are this hub itself. */
+  readonly #own = new Set<string>();
+  #allAnswered = false;
+  #following: Promise<void> = Promise.resolve();
+
+  constructor(options: DiscoveryOptions) {
+    this.#options = options;
+    this.#formation = readFormation(options.folder);
+    this.#listener = new HelloListener({ ...options, own: () => this.#hello() });
+  }
+
+  /** Addresses of all hubs' routes, host:port; this hub's own too, which nats-server recognises. */
+  routes(): string[] {
+    const { seeds, routePort, host } = this.#options;
+    const known = seeds.map((seed) => {
+      const key = addressText(seed);
+      const port = this.#own.has(key) ? routePort : (this.#formation.routePorts[key] ?? routePort);
+      return addressText({ host: seed.host, port });
+    });
+    // Their number is that of the servers that a store is founded by.
+    return this.#own.size > 0 ? known : [...known, addressText({ host: reachable(host), port: routePort })];
+  }
+
+  /** Hubs of the cluster, this one included. */
+  get size(): number {
+    return this.#options.seeds.length + (this.#own.size > 0 ? 0 : 1);
+  }
+
+  /** Answers other hubs from now on. Throws port_taken or settings_invalid. */
+  start(): Promise<void> {
+    return this.#listener.start();
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await this.#following;
+    await this.#listener.stop();
+  }
+
+  /**
+   * Resolves when this hub may start its part of the store. Throws settings_invalid where another hub contradicts it,
+   * unavailable where the others aren't found in time.
+   */
+  async untilFormed(): Promise<void> {
+    const { clock, log } = this.#options;
+    const endMs = clock.monotonic() + FORM_TIMEOUT_MS;
+    let namedMs = clock.monotonic() - NAMED_EVERY_MS;
+    for (;;) {
+      const round = await this.#round();
+      this.#refuse(round);
+      const decision = this.#decide(round);
+      if (decision !== "wait") {
+        if (decision === "found") this.#save({ ...this.#formation, store: "founding" });
+        log.info({ decision, hubs: hellosOf(round).map(({ node }) => node) }, "the hub enters its cluster");
+        return;
+      }
+      const missing = awayOf(round);
+      if (clock.monotonic() >= endMs) throw notFound(missing);
+      if (clock.monotonic() - namedMs >= NAMED_EVERY_MS) {
+        log.info({ missing }, "waiting for the other hubs of discovery.seed_hosts");
+        namedMs = clock.monotonic();
+      }
+      await clock.sleep(WAITING_EVERY_MS, this.#stop.signal);
+      this.#stop.signal.throwIfAborted();
+    }
+  }
+
+  /** Remembers that the store works. From now on calls `onChange` when the addresses of routes change. */
+  formed(onChange: () => void): void {
+    if (this.#formation.store !== "formed") this.#save({ ...this.#formation, store: "formed" });
+    this.#following = this.#follow(onChange);
+  }
+
+  async #follow(onChange: () => void): Promise<void> {
+    const { clock, log } = this.#options;
+    const { signal } = this.#stop;
+    const reported = new Set<string>();
+    while (!signal.aborted) {
+      await clock.sleep(RUNNING_EVERY_MS, signal);
+      if (signal.aborted) return;
+      const before = this.routes().join();
+      const round = await this.#round();
+      for (const fault of this.#faults(round)) {
+        if (!reported.has(fault)) log.warn({ fault }, "another hub contradicts this one");
+        reported.add(fault);
+      }
+      if (this.routes().join() !== before) onChange();
+    }
+  }
+
+  /** Asks all other hubs at once. */
+  async #round(): Promise<Map<string, HelloAnswer>> {
+    const { seeds, certificate } = this.#options;
+    const answers = await Promise.all(
+      seeds.map(
+        async (seed) => [addressText(seed), await callHub(seed, certificate, this.#stop.signal)] as const,
+      ),
+    );
+    this.#allAnswered = answers.every(([, { kind }]) => kind === "hub");
+    const ports = { ...this.#formation.routePorts };
+    for (const [key, answer] of answers) {
+      if (answer.kind !== "hub") continue;
+      if (answer.hello.process === this.#process) this.#own.add(key);
+      else ports[key] = answer.hello.routePort;
+    }
+    const isNew = Object.entries(ports).some(([key, port]) => this.#formation.routePorts[key] !== port);
+    if (isNew) this.#save({ ...this.#formation, routePorts: ports });
+    return new Map(answers.filter(([key]) => !this.#own.has(key)));
+  }
+
+  #decide(round: ReadonlyMap<string, HelloAnswer>): Decision {
+    const others = hellosOf(round);
+    if (this.#isComplete && this.size < SMALLEST_CLUSTER)
+      throw new AppError(
+        "settings_invalid",
+        `discovery.seed_hosts names ${this.size} hubs, this one included: name at least ${SMALLEST_CLUSTER}, since of two neither may be lost`,
+      );
+    const decision = decide(this.#formation.store, this.size, others);
+    if (decision !== "found") return decision;
+    const conflict = conflictOfFounders(this.#hello(), others);
+    if (conflict !== undefined) throw new AppError("settings_invalid", conflict);
+    return decision;
+  }
+
+  #refuse(round: ReadonlyMap<string, HelloAnswer>): void {
+    const [fault] = this.#faults(round);
+    if (fault !== undefined) throw new AppError("settings_invalid", fault);
+  }
+
+  /** Returns why this hub and another one can't belong together. */
+  #faults(round: ReadonlyMap<string, HelloAnswer>): string[] {
+    const own = this.#hello();
+    const faults: string[] = [];
+    const seen = new Map<string, string>();
+    for (const [address, answer] of round) {
+      if (answer.kind !== "hub") {
+        if (answer.kind === "foreign")
+          faults.push(
+            `the hub at ${address} has another cluster.secret (${answer.reason}): set the same one on all hubs`,
+          );
+        continue;
+      }
+      const twice = seen.get(answer.hello.process);
+      if (twice !== undefined)
+        faults.push(`discovery.seed_hosts: ${twice} and ${address} are the same hub; name each hub once`);
+      seen.set(answer.hello.process, address);
+      const conflict = conflictWith(own, answer.hello, address);
+      if (conflict !== undefined) faults.push(conflict);
+    }
+    return faults;
+  }
+
+  #hello(): Hello {
+    const { node, cluster, id, release, routePort } = this.#options;
+    const { store } = this.#formation;
+    const size = this.#isComplete ? this.size : 0;
+    return { version: 1, process: this.#process, node, cluster, id: id(), release, routePort, size, store };
+  }
+
+  /** True once it is known whether the seeds name this hub. */
+  get #isComplete(): boolean {
+    return this.#own.size > 0 || this.#allAnswered;
+  }
+
+  #save(formation: Formation): void {
+    this.#formation = formation;
+    writeFormation(this.#options.folder, formation);
+  }
+}
+
+/** Returns host:port, with brackets around an IPv6 address. */
+export function addressText({ host, port }: HubAddress): string {
+  return `${host.includes(":") ? `[${host}]` : host}:${port}`;
+}
+
+/** Returns the address at which a listener on all addresses reaches itself. */
+function reachable(host: string): string {
+  if (host === "0.0.0.0") return "127.0.0.1";
+  return host === "::" ? "::1" : host;
+}
+
+function hellosOf(round: ReadonlyMap<string, HelloAnswer>): Hello[] {
+  return [...round.values()].flatMap((answer) => (answer.kind === "hub" ? [answer.hello] : []));
+}
+
+function awayOf(round: ReadonlyMap<string, HelloAnswer>): string[] {
+  return [...round].flatMap(([address, answer]) => {
+    if (answer.kind === "hub")
+      return answer.hello.store === "formed" ? [] : [`${address} (${answer.hello.store})`];
+    return [`${address}: ${answer.reason}`];
+  });
+}
+
+function notFound(missing: readonly string[]): AppError {
+  return new AppError(
+    "unavailable",
+    `the cluster can't be formed, since these hubs are missing: ${missing.join("; ")}. A hub without a store needs all hubs of discovery.seed_hosts to found one, and most of them to join theirs`,
+  );
+}

@@ -1,0 +1,51 @@
+/**
+ * Decides whether a hub may start its part of the cluster's store. Pure; the table and what can go wrong are in
+ * README.md.
+ */
+
+import type { Hello, StoreState } from "./hello.ts";
+
+/** Least number of hubs: of two, neither may be lost. */
+export const SMALLEST_CLUSTER = 3;
+
+/**
+ * `start`: go on with its own store. `found`: make the store together with the others. `join`: a new or emptied hub gets
+ * its part from the others. `wait`: ask again.
+ */
+export type Decision = "start" | "found" | "join" | "wait";
+
+/** Returns the number of hubs that can elect a leader. */
+export function quorumOf(size: number): number {
+  return Math.floor(size / 2) + 1;
+}
+
+/** `size`: hubs of the cluster, this one included. `others`: those that answered. */
+export function decide(own: StoreState, size: number, others: readonly Hello[]): Decision {
+  if (own !== "empty") return "start";
+  const formed = others.filter(({ store }) => store === "formed").length;
+  if (formed >= quorumOf(size)) return "join";
+  const ready = others.filter((other) => other.size > 0).length;
+  return formed === 0 && ready === size - 1 ? "found" : "wait";
+}
+
+/** What a hub must agree on with the others. */
+export type Agreed = Pick<Hello, "node" | "cluster" | "id" | "size">;
+
+/** Returns why this hub must not start beside `other`, with the remedy; undefined: it may. */
+export function conflictWith(own: Agreed, other: Hello, address: string): string | undefined {
+  const there = `the hub "${other.node}" at ${address}`;
+  if (other.cluster !== own.cluster)
+    return `${there} belongs to the cluster "${other.cluster}", but cluster.name is "${own.cluster}": set the same cluster.name on all hubs, or remove ${address} from discovery.seed_hosts`;
+  if (other.node === own.node)
+    return `the hub at ${address} is named "${own.node}" as well: set node.name to a name of its own on each hub`;
+  if (other.id !== "" && own.id !== "" && other.id !== own.id)
+    return `the data folder of this hub belongs to another cluster than that of ${there}: set path.data to a new folder, and the hub joins the others`;
+  return undefined;
+}
+
+/** Returns why hubs that found a store together must not; undefined: they may. Later the numbers may differ, while hubs are added. */
+export function conflictOfFounders(own: Agreed, others: readonly Hello[]): string | undefined {
+  const other = others.find(({ size }) => size !== own.size);
+  if (other === undefined) return undefined;
+  return `discovery.seed_hosts names ${own.size} hubs here and ${other.size} on "${other.node}": give all hubs the same list`;
+}

@@ -1,0 +1,51 @@
+/** What hubs report to each other on `transport.port`: one line of JSON each way. Format: README.md. */
+
+import type { Static } from "typebox";
+import { schemaFault, Type } from "#proto/kit/schema.ts";
+
+/** Longest line, bytes. */
+export const LONGEST_HELLO_BYTES = 8 * 1024;
+
+/**
+ * What a hub's store of the cluster is. `empty`: it has none. `founding`: it has decided to make one together with the
+ * others. `formed`: its store has worked.
+ */
+export type StoreState = "empty" | "founding" | "formed";
+
+const name = Type.String({ maxLength: 256 });
+
+const schema = Type.Object(
+  {
+    version: Type.Literal(1),
+    /** Random name of the process; a hub recognises itself by it. */
+    process: name,
+    /** node.name */
+    node: name,
+    /** cluster.name */
+    cluster: name,
+    /** UUID of the cluster that the data folder belongs to; empty: none yet. */
+    id: name,
+    /** Version of the program. */
+    release: name,
+    /** Port of the routes of its nats-server. */
+    routePort: Type.Integer({ minimum: 1, maximum: 65_535 }),
+    /** Hubs that its settings name, itself included; 0: it has not found itself among them yet. */
+    size: Type.Integer({ minimum: 0, maximum: 1_000 }),
+    store: Type.Enum(["empty", "founding", "formed"]),
+  },
+  { additionalProperties: true }, // of later versions
+);
+
+export type Hello = Omit<Static<typeof schema>, "store"> & { readonly store: StoreState };
+
+export function encodeHello(hello: Hello): string {
+  return `${JSON.stringify(hello)}\n`;
+}
+
+/** Throws an Error if `line` is none. */
+export function decodeHello(line: string): Hello {
+  const value = JSON.parse(line) as unknown;
+  const fault = schemaFault(schema, value);
+  if (fault !== undefined) throw new Error("it is of no version that this hub knows");
+  return value as Hello;
+}
