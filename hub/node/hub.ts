@@ -15,6 +15,7 @@ import { writeReach } from "#hub/node/settings/reach-file.ts";
 import { readTlsFiles } from "#hub/node/settings/tls-files.ts";
 import { unusedSettings } from "#hub/node/settings/unused-settings.ts";
 import { ClusterNode } from "#hub/node/wiring/cluster.ts";
+import { openDiscovery } from "#hub/node/wiring/discovery.ts";
 import { journalOptions } from "#hub/node/wiring/journal-adapters.ts";
 import { checkRestored } from "#hub/snapshot/restore.ts";
 import { systemClock } from "#proto/kit/clock.ts";
@@ -142,9 +143,7 @@ export class Hub implements Component {
     const hosts = this.#startHosts(folder, rest);
     const running = { start: async () => undefined, stop: async () => (await hosts).stop() };
     await this.#run("shard hosts", running);
-    const journal = new Journal(journalOptions({ ...this.#options, folder, metrics: this.#metrics }));
-    this.#journal = journal;
-    await this.#lifecycle.start("journal", journal, JOURNAL_STOP_MS);
+    const journal = await this.#startJournal(folder);
     openBuckets(journal);
     const cluster = await ClusterNode.open({
       ...this.#options,
@@ -164,6 +163,21 @@ export class Hub implements Component {
     const { signal } = this.#stopping;
     await healCopies({ ...made, folder, log, clock: systemClock, signal });
     await this.#startFlow(makeFlow, made);
+  }
+
+  /** Finds the other hubs first, if the settings name any, since their nats-servers store the log together. */
+  async #startJournal(folder: string): Promise<Journal> {
+    const discovered = await openDiscovery({ ...this.#options, folder, env: process.env });
+    if (discovered !== undefined) {
+      await this.#run("discovery", discovered.discovery);
+      await discovered.discovery.untilFormed();
+    }
+    const member = discovered?.member;
+    const journal = new Journal(journalOptions({ ...this.#options, folder, member, metrics: this.#metrics }));
+    this.#journal = journal;
+    await this.#lifecycle.start("journal", journal, JOURNAL_STOP_MS);
+    discovered?.discovery.formed(() => journal.server.reload());
+    return journal;
   }
 
   /** Begins to start the threads of the shards, which load their modules meanwhile. */

@@ -164,6 +164,7 @@ function listenerOf(settings: HubSettings, setting: (typeof LISTENERS)[number]):
   return {
     setting: settings[setting] === "" ? "network.host" : setting,
     host: settings[setting] || settings["network.host"],
-    encrypted: upstream || settings["tls.certificate"] !== "",
+    // Hubs always encrypt what they send each other.
+    encrypted: setting === "transport.host" || upstream || settings["tls.certificate"] !== "",
   };
 }

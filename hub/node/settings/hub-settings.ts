@@ -24,7 +24,7 @@ const list = (fallback: string[], description: string) =>
   Type.Array(Type.String(), { default: fallback, description });
 
 /** Defaults of ports that are compared elsewhere. */
-export const DEFAULT_PORTS = { transport: 9300, nats: 4222 } as const;
+export const DEFAULT_PORTS = { transport: 9300, nats: 4222, routes: 6222 } as const;
 
 export const hubSchema = Type.Object(
   {
@@ -41,13 +41,23 @@ export const hubSchema = Type.Object(
     ),
     "http.host": text("", "address of the search interface; empty: network.host"),
     "http.port": port(9200, "port of the search interface; 0: a free port"),
-    "transport.host": text("", "address of the listener for other hubs; empty: network.host; no effect yet"),
-    "transport.port": port(DEFAULT_PORTS.transport, "port of the listener for other hubs; no effect yet"),
+    "transport.host": text(
+      "",
+      "address of the listeners for other hubs, transport.port and nats.route_port; empty: network.host",
+    ),
+    "transport.port": port(
+      DEFAULT_PORTS.transport,
+      "port at which the hubs of discovery.seed_hosts find each other; nothing listens without them",
+    ),
     "dashboard.host": text("", "address of the dashboard; empty: network.host"),
     "dashboard.port": port(5601, "port of the dashboard, /api and the identity provider; 0: a free port"),
     "discovery.seed_hosts": list(
       [],
-      "addresses of other hubs, host:9300; no effect yet: hubs that share nats.servers are one cluster",
+      "addresses of all hubs of the cluster, host:9300, at least three: their nats-servers store the log together; empty: the hub has a log of its own, or that of nats.servers",
+    ),
+    "cluster.secret": text(
+      "",
+      "secret of at least 32 characters that the hubs of discovery.seed_hosts share; by it they recognise each other and encrypt what they send; take it from the environment",
     ),
     "hub.threads": Type.Integer({
       minimum: 0,
@@ -58,6 +68,13 @@ export const hubSchema = Type.Object(
     }),
     "nats.host": text("", "address of the embedded nats-server; empty: network.host"),
     "nats.port": port(DEFAULT_PORTS.nats, "port of the embedded nats-server for agents; 0: a free port"),
+    "nats.route_port": Type.Integer({
+      minimum: 1,
+      maximum: 65_535,
+      default: DEFAULT_PORTS.routes,
+      description:
+        "port between the nats-servers of the hubs of discovery.seed_hosts; nothing listens without them",
+    }),
     "nats.advertise": list(
       [],
       "URLs at which agents on other machines reach nats-server, handed out at enrolment; empty: nats.host or the host of public.url",
@@ -72,7 +89,7 @@ export const hubSchema = Type.Object(
       maximum: 5,
       default: 0,
       description:
-        "servers of a NATS cluster that store each stream and bucket; 0: 3 where nats.servers names three servers of a cluster, else 1; existing ones never get fewer",
+        "servers of a NATS cluster that store each stream and bucket; 0: 3 where discovery.seed_hosts or nats.servers names three servers of a cluster, else 1; existing ones never get fewer",
     }),
     "journal.max_bytes": sizeSetting({
       default: "",

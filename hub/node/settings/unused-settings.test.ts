@@ -6,7 +6,11 @@ import { hubCompatibility, unusedSettings } from "./unused-settings.ts";
 for (const [overrides, names] of [
   [[], []],
   [["transport.port=0"], []],
-  [["discovery.seed_hosts=[other:9300]"], ["discovery.seed_hosts"]],
+  [["discovery.seed_hosts=[other:9300]", "transport.port=9301", "nats.route_port=6223"], []],
+  [
+    ["cluster.secret=x", "nats.route_port=6223"],
+    ["cluster.secret", "nats.route_port"],
+  ],
   [
     ["transport.port=9301", "transport.host=127.0.0.1"],
     ["transport.port", "transport.host"],

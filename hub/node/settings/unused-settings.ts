@@ -14,22 +14,32 @@ interface UnusedSetting {
 const isExternal = (settings: HubSettings): boolean => settings["nats.servers"].length > 0;
 const EXTERNAL_NOTE = "has no effect with nats.servers: it configures the embedded nats-server";
 
+const isDiscovered = (settings: HubSettings): boolean => settings["discovery.seed_hosts"].length > 0;
+const DISCOVERY_NOTE = "has no effect without discovery.seed_hosts: nothing listens for other hubs";
+
 const UNUSED_SETTINGS: readonly UnusedSetting[] = [
   {
-    name: "discovery.seed_hosts",
-    isUnused: (settings) => settings["discovery.seed_hosts"].length > 0,
-    note: "hubs don't find each other by address; those that share a NATS (nats.servers) are one cluster",
+    name: "cluster.secret",
+    isUnused: (settings) => settings["cluster.secret"] !== "" && !isDiscovered(settings),
+    note: DISCOVERY_NOTE,
   },
   {
     name: "transport.port",
     isUnused: (settings) =>
-      settings["transport.port"] !== 0 && settings["transport.port"] !== DEFAULT_PORTS.transport,
-    note: "nothing listens for other hubs yet; the port is only reported to clients",
+      settings["transport.port"] !== 0 &&
+      settings["transport.port"] !== DEFAULT_PORTS.transport &&
+      !isDiscovered(settings),
+    note: `${DISCOVERY_NOTE}; the port is reported to clients`,
   },
   {
     name: "transport.host",
-    isUnused: (settings) => settings["transport.host"] !== "",
-    note: "nothing listens for other hubs yet; the address is only reported to clients",
+    isUnused: (settings) => settings["transport.host"] !== "" && !isDiscovered(settings),
+    note: `${DISCOVERY_NOTE}; the address is reported to clients`,
+  },
+  {
+    name: "nats.route_port",
+    isUnused: (settings) => settings["nats.route_port"] !== DEFAULT_PORTS.routes && !isDiscovered(settings),
+    note: DISCOVERY_NOTE,
   },
   {
     name: "nats.token",

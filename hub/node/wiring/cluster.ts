@@ -73,13 +73,14 @@ export class ClusterNode {
   static async open(options: ClusterOptions): Promise<ClusterNode> {
     const { settings, journal, folder } = options;
     const bucket = await journal.bucket(MEMBERS_BUCKET);
-    const others = journal.server.embeds ? await bucket.keys(MEMBER_PREFIX) : [];
+    const isOwn = journal.server.embeds && !journal.server.clustered;
+    const others = isOwn ? await bucket.keys(MEMBER_PREFIX) : [];
     const identity = await openIdentity({
       bucket: await journal.bucket(CLUSTER_BUCKET),
       folder,
       clusterName: settings["cluster.name"],
       nodeName: settings["node.name"],
-      mayRename: journal.server.embeds && others.length <= 1,
+      mayRename: isOwn && others.length <= 1,
       store: journal.server.address.url,
     });
     return new ClusterNode(options, bucket, identity);

@@ -10,6 +10,7 @@ import type { LogPort } from "#hub/cluster/writes/log-port.ts";
 import type { RawPort } from "#hub/fleet/fleet.ts";
 import type { Journal, JournalOptions } from "#hub/journal/journal.ts";
 import type { JournalMessage } from "#hub/journal/reading/reader.ts";
+import type { ClusterMember } from "#hub/journal/server/embedded-server.ts";
 import type { HubSettings } from "#hub/node/settings/hub-settings.ts";
 import type {
   DeadLetter,
@@ -135,13 +136,15 @@ export function resumption(cursor: StoredCursor, { docLost, survived }: LogFindi
 }
 
 interface Given {
+  /** Set: the hub's nats-server is one of the cluster's. */
+  readonly member: ClusterMember | undefined;
   readonly settings: HubSettings;
   readonly folder: string;
   readonly log: Logger;
   readonly metrics: Metrics;
 }
 
-export function journalOptions({ settings, folder, log, metrics }: Given): JournalOptions {
+export function journalOptions({ settings, folder, member, log, metrics }: Given): JournalOptions {
   const servers = settings["nats.servers"];
   const token = settings["nats.token"];
   const limit = settings["journal.max_bytes"];
@@ -155,6 +158,7 @@ export function journalOptions({ settings, folder, log, metrics }: Given): Journ
     log,
     metrics,
     ...(tls !== undefined && { tls }),
+    ...(member !== undefined && { cluster: member }),
     ...(servers.length > 0 && { external: { servers, ...(token !== "" && { token }) } }),
     ...(limit !== "" && { maxBytes: parseSize(limit) }),
     ...(replicas > 0 && { replicas }),

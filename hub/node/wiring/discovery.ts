@@ -1,0 +1,163 @@
+/** A hub whose nats-server is one of the cluster's, from its settings: who the others are, and what they share. */
+
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
+import {
+  type ClusterCredentials,
+  clusterCredentials,
+  SHORTEST_SECRET,
+} from "#hub/cluster/discovery/cluster-credentials.ts";
+import { Discovery } from "#hub/cluster/discovery/discovery.ts";
+import { CLUSTER_STORE, hasClusterStore, hasOwnStore } from "#hub/cluster/discovery/formation-file.ts";
+import type { HubAddress } from "#hub/cluster/discovery/hello-call.ts";
+import { knownCluster } from "#hub/cluster/membership/cluster-identity.ts";
+import type { ClusterMember } from "#hub/journal/server/embedded-server.ts";
+import { findServerBinary } from "#hub/journal/server/server-program.ts";
+import { DEFAULT_PORTS, type HubSettings } from "#hub/node/settings/hub-settings.ts";
+import { systemClock } from "#proto/kit/clock.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import { writeFileAtomic } from "#proto/kit/files/files.ts";
+import type { Logger } from "#proto/kit/log.ts";
+
+export interface DiscoveryWiring {
+  readonly settings: HubSettings;
+  /** path.data, absolute. */
+  readonly folder: string;
+  readonly version: string;
+  readonly log: Logger;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+/** Names of nats-servers, of which each hub's is one. */
+const NODE_NAME = /^[\w.-]{1,128}$/;
+/** host, [host], host:port or [host]:port. */
+const SEED = /^(?:\[([^\]]+)\]|([^:\s/@]+))(?::(\d{1,5}))?$/;
+const SECRET_FILE_MODE = 0o600;
+
+/** The parts of a hub that has others. */
+export interface Discovered {
+  readonly discovery: Discovery;
+  /** What its nats-server needs to be one of the cluster's. */
+  readonly member: ClusterMember;
+}
+
+/**
+ * Returns undefined without discovery.seed_hosts. Writes the certificate for the routes and, where there are none, the keys
+ * of the vault. Throws settings_invalid, nats_missing or nats_refused with the remedy.
+ */
+export async function openDiscovery(options: DiscoveryWiring): Promise<Discovered | undefined> {
+  const { settings, folder, version, log } = options;
+  const given = settings["discovery.seed_hosts"];
+  if (given.length === 0) return refuseLeftStore(options);
+  checkSettings(options);
+  await findServerBinary(options.env, true); // before the others count on this hub
+  const seeds = given.map(parseSeed);
+  const credentials = clusterCredentials(settings["cluster.secret"]);
+  const host = settings["transport.host"] || settings["network.host"];
+  const certificate = credentials.issue([
+    ...new Set([...seeds.map((seed) => seed.host), "localhost", "127.0.0.1"]),
+  ]);
+  const routePort = settings["nats.route_port"];
+  const discovery = new Discovery({
+    seeds,
+    host,
+    port: settings["transport.port"],
+    routePort,
+    node: settings["node.name"],
+    cluster: settings["cluster.name"],
+    id: () => knownCluster(folder) ?? "",
+    release: version,
+    certificate,
+    folder,
+    clock: systemClock,
+    log,
+  });
+  keepVaultKeys(options, credentials);
+  const member: ClusterMember = {
+    serverName: settings["node.name"],
+    clusterName: serverClusterName(settings["cluster.name"]),
+    host,
+    port: routePort,
+    routes: () => discovery.routes(),
+    tls: writeCertificate(folder, certificate),
+    storeDir: join(folder, CLUSTER_STORE),
+    token: credentials.token,
+  };
+  return { discovery, member };
+}
+
+function checkSettings({ settings, folder }: DiscoveryWiring): void {
+  if (settings["nats.servers"].length > 0)
+    throw invalid(
+      "discovery.seed_hosts and nats.servers are both set: set the first for hubs whose own nats-servers store the log, the second for a NATS that you run yourself",
+    );
+  if (settings["discovery.seed_hosts"].length < 2)
+    throw invalid(
+      "discovery.seed_hosts must name at least three hubs, since of two neither may be lost: add the others, or remove it for a single hub",
+    );
+  if (settings["cluster.secret"].length < SHORTEST_SECRET)
+    throw invalid(
+      `cluster.secret must have at least ${SHORTEST_SECRET} characters: set it to the output of "openssl rand -base64 32", the same on all hubs, for instance as "\${TAILRACE_CLUSTER_SECRET}"`,
+    );
+  if (!NODE_NAME.test(settings["node.name"]))
+    throw invalid(
+      `node.name is "${settings["node.name"]}": with discovery.seed_hosts it names the hub's nats-server too, so write letters, digits, dots, - and _`,
+    );
+  if (hasOwnStore(folder) && !hasClusterStore(folder))
+    throw invalid(
+      `${folder} holds the store of a hub without others, which can't become part of a cluster's: set path.data to a new folder for the cluster; "From one hub to three" of docs/cluster.md says how its data gets there`,
+    );
+}
+
+/** A hub must not begin a log of its own beside what it has in the cluster's. */
+function refuseLeftStore({ settings, folder }: DiscoveryWiring): undefined {
+  if (settings["nats.servers"].length > 0 || !hasClusterStore(folder)) return undefined;
+  throw invalid(
+    `${folder} holds a part of a cluster's store, but discovery.seed_hosts is empty: set it to the hubs of the cluster again, or path.data to a new folder`,
+  );
+}
+
+function parseSeed(text: string): HubAddress {
+  const [, bracketed, plain, port = String(DEFAULT_PORTS.transport)] = SEED.exec(text) ?? [];
+  const host = bracketed ?? plain;
+  if (host === undefined || Number(port) > 65_535 || Number(port) === 0)
+    throw invalid(
+      `discovery.seed_hosts: "${text}" is no address; write host:9300, or [address]:9300 for IPv6`,
+    );
+  return { host, port: Number(port) };
+}
+
+/** Names without blanks, as nats-server needs them; servers with another one are refused. */
+function serverClusterName(name: string): string {
+  return `tailrace-${createHash("sha256").update(name).digest("hex").slice(0, 16)}`;
+}
+
+/** Secrets are sealed with the same keys on all hubs: those of the settings, else those that come from the secret. */
+function keepVaultKeys({ settings, folder, env }: DiscoveryWiring, { vaultKey }: ClusterCredentials): void {
+  const path = join(folder, "vault.keys");
+  const isGiven = (env["TAILRACE_VAULT_KEYS"] ?? "").trim() !== "" || settings["auth.vault.key_file"] !== "";
+  if (!isGiven && !existsSync(path)) writeFileAtomic(path, `cluster:${vaultKey}\n`, SECRET_FILE_MODE);
+}
+
+function writeCertificate(
+  folder: string,
+  { authority, certificate, key }: ReturnType<ClusterCredentials["issue"]>,
+): ClusterMember["tls"] {
+  const place = join(folder, "nats");
+  mkdirSync(place, { recursive: true, mode: 0o700 });
+  const write = (name: string, text: string): string => {
+    const path = join(place, name);
+    writeFileAtomic(path, text, SECRET_FILE_MODE);
+    return path;
+  };
+  return {
+    caFile: write("cluster-authority.pem", authority),
+    certFile: write("cluster.pem", certificate),
+    keyFile: write("cluster.key", key),
+  };
+}
+
+function invalid(message: string): AppError {
+  return new AppError("settings_invalid", message);
+}
