@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs the programs of others that tests use: `bash test/tools.sh deploy-check|peers|senders`. Where nothing may be
+# Installs the programs of others that tests use: `bash test/tools.sh deploy-check|nats-server|peers|senders`. Where nothing may be
 # installed, the tests that need a missing program are skipped, and say so.
 set -uo pipefail
 
@@ -30,6 +30,21 @@ END
   exit 0
 fi
 
+# A nats-server that may be one of several, for tests of hubs that store the log together; built once, where Go is.
+if [ "${1:-}" = nats-server ]; then
+  folder=$(dirname "$(dirname "$(readlink -f "$0")")")/.cache/tools
+  PATH=$PATH:/usr/local/go/bin
+  if [ -x "$folder/nats-server" ]; then
+    exit 0
+  fi
+  if ! command -v go >/dev/null; then
+    printf 'tools: no newer nats-server, since there is no Go to build it\n'
+  elif ! GOBIN=$folder go install github.com/nats-io/nats-server/v2@v2.11.10; then
+    printf 'tools: nats-server could not be built\n'
+  fi
+  exit 0
+fi
+
 # Program → Debian package.
 case "${1:-}" in
   # What checks the files of deploy/.
@@ -55,7 +70,7 @@ case "${1:-}" in
     )
     ;;
   *)
-    printf 'Usage: bash test/tools.sh deploy-check|peers|senders\n' >&2
+    printf 'Usage: bash test/tools.sh deploy-check|nats-server|peers|senders\n' >&2
     exit 2
     ;;
 esac

@@ -1,16 +1,14 @@
 /** Hubs of a cluster as processes, each behind links that can be cut, with nats-servers and an agent. */
 
-import { execFileSync } from "node:child_process";
 import { type AgentProcess, startAgent } from "#test/harness/agent.ts";
 import { clusterHub, untilShared } from "#test/harness/cluster.ts";
+import { canCluster } from "#test/harness/clustered-nats.ts";
 import type { TestHub } from "#test/harness/hub.ts";
 import { findBinary, type TestNats } from "#test/harness/nats.ts";
 import { startNatsCluster } from "#test/harness/nats-cluster.ts";
 import { TcpProxy } from "#test/harness/tcp-proxy.ts";
 import type { Workspace } from "#test/harness/workspace.ts";
 
-/** Oldest nats-server that may be one of several. */
-const CLUSTERED = [2, 10, 23] as const;
 const RAW_AND_DOC_BYTES = "256mb";
 
 /** A hub with its links to each nats-server. */
@@ -38,7 +36,7 @@ export async function startWorld(
   hubs: number,
   paths: readonly string[],
 ): Promise<World> {
-  const { servers, token } = await startNatsCluster(workspace, canCluster() ? 3 : 1);
+  const { servers, token } = await startNatsCluster(workspace, canCluster(findBinary()) ? 3 : 1);
   const nodes: Node[] = [];
   for (let number = 1; number <= hubs; number++) {
     const links = await Promise.all(servers.map(({ port }) => TcpProxy.start(port)));
@@ -60,11 +58,4 @@ export async function startWorld(
   });
   workspace.defer(() => agent.kill9());
   return { nodes, servers, token, agent };
-}
-
-function canCluster(): boolean {
-  const text = execFileSync(findBinary(), ["--version"], { encoding: "utf8" });
-  const found = /v(\d+)\.(\d+)\.(\d+)/.exec(text)?.slice(1).map(Number) ?? [0, 0, 0];
-  const at = CLUSTERED.findIndex((least, place) => found[place] !== least);
-  return at < 0 || found[at]! > CLUSTERED[at]!;
 }

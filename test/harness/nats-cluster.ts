@@ -45,8 +45,8 @@ ${routes.length > 1 ? cluster : ""}
 `;
 }
 
-/** Ports of routes must be known before the servers start. */
-async function freePorts(count: number): Promise<number[]> {
+/** Returns ports of loopback that are free: those of routes must be known before servers start. */
+export async function freePorts(count: number): Promise<number[]> {
   const listeners = Array.from({ length: count }, () => createServer().listen(0, "127.0.0.1"));
   await Promise.all(listeners.map((listener) => once(listener, "listening")));
   const ports = listeners.map((listener) => (listener.address() as AddressInfo).port);
