@@ -13,7 +13,7 @@ import { loadSamples, type SampleOutcome } from "./sample-objects.ts";
 import { SavedHistory } from "./saved-history.ts";
 
 /** The types of saved objects. */
-export const SAVED_TYPES = ["search", "visualisation", "dashboard"] as const;
+export const SAVED_TYPES = ["search", "visualisation", "dashboard", "data-view"] as const;
 
 /** A saved object as readers get it. */
 export interface SavedObject {

@@ -11,6 +11,21 @@ export const GERMAN_LINES: Readonly<Record<string, string>> = {
   "This column can't be sorted: its texts are indexed by words.":
     "Nach dieser Spalte kann nicht geordnet werden: Ihre Texte sind nach Wörtern indiziert.",
   Lines: "Zeilen",
+  "As it stands": "Wie es dasteht",
+  "Length of time": "Zeitdauer",
+  "Number with separators": "Zahl mit Trennzeichen",
+  Link: "Link",
+  Nanoseconds: "Nanosekunden",
+  Microseconds: "Mikrosekunden",
+  "Formats of the fields of {0}": "Formate der Felder von {0}",
+  "They are saved with the index pattern and hold for everybody who reads it.":
+    "Sie werden mit dem Index-Muster gespeichert und gelten für alle, die es lesen.",
+  "Format of the values": "Format der Werte",
+  "Unit of the number": "Einheit der Zahl",
+  "Address with {value}": "Adresse mit {value}",
+  "Remove the format of {0}": "Format von {0} entfernen",
+  "A link begins with https://, http:// or #/ and has {value} in it.":
+    "Ein Link beginnt mit https://, http:// oder #/ und enthält {value}.",
   "Add tail": "Ansicht hinzufügen",
   "Pause all": "Alle anhalten",
   "Resume all": "Alle fortsetzen",

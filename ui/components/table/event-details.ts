@@ -9,7 +9,7 @@ import { icon } from "#ui/components/style/icons.ts";
 import { controls } from "#ui/components/style/styles.ts";
 import type { SurroundingLines } from "#ui/services/discover/surrounding-lines.ts";
 import { filterValues, type LogDocument, valueText } from "#ui/services/search/log-document.ts";
-import { formatField, type LinkPart, splitLinks } from "#ui/services/text/field-format.ts";
+import { type FormattedValue, type LinkPart, splitLinks } from "#ui/services/text/field-format.ts";
 import { formatCount, formatTime } from "#ui/services/text/format.ts";
 import { eventDetailsStyles } from "./event-details-styles.ts";
 import "./surrounding-lines-view.ts";
@@ -145,7 +145,7 @@ export class EventDetails extends LitElement {
     const only = values[0];
     return html`<tr>
       <th scope="row">${name}</th>
-      <td>${valueView(name, value)}</td>
+      <td>${valueView(this.document?.formatted(name), value)}</td>
       <td class="actions">
         <button class="plain small icon" aria-label=${msg(str`Copy ${name}`)} title=${this._copied === name ? msg("Copied") : msg("Copy the value")}
           @click=${() => this.#copy(name, valueText(value))}>${icon(this._copied === name ? "check" : "copy")}</button>
@@ -194,8 +194,7 @@ export class EventDetails extends LitElement {
 }
 
 /** A number with its unit, and as it stands after it; an address as a link. */
-function valueView(name: string, value: unknown): TemplateResult | string {
-  const formatted = formatField(name, value);
+function valueView(formatted: FormattedValue | undefined, value: unknown): TemplateResult | string {
   if (formatted === undefined) return textView(valueText(value));
   if (formatted.href !== undefined) return linkView(formatted);
   return html`${formatted.text} <span class="raw">${valueText(value)}</span>`;

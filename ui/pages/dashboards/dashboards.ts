@@ -28,8 +28,11 @@ import "./dashboard-view.ts";
 
 /** Larger files are no dashboards. */
 const MAX_FILE_BYTES = 1_000_000;
-const TYPES: readonly SavedType[] = ["dashboard", "visualisation", "search"];
-const HEADINGS: Readonly<Record<SavedType, string>> = {
+/** What is listed here; formats of fields are edited in Discover. */
+type ListedType = Exclude<SavedType, "data-view">;
+
+const TYPES: readonly ListedType[] = ["dashboard", "visualisation", "search"];
+const HEADINGS: Readonly<Record<ListedType, string>> = {
   dashboard: msg("Dashboards"),
   visualisation: msg("Visualisations"),
   search: msg("Searches"),
@@ -38,7 +41,7 @@ const HEADINGS: Readonly<Record<SavedType, string>> = {
 export class DashboardsPage extends LitElement {
   /** Of the address: `id` shows one. */
   @property({ attribute: false }) accessor parameters = new URLSearchParams();
-  @state() accessor _saved: Readonly<Record<SavedType, readonly SavedObject[]>> | undefined;
+  @state() accessor _saved: Readonly<Record<ListedType, readonly SavedObject[]>> | undefined;
   @state() accessor _fault: HubError | undefined;
 
   static override styles = [
@@ -84,7 +87,7 @@ export class DashboardsPage extends LitElement {
     </div>`;
   }
 
-  #list(type: SavedType, objects: readonly SavedObject[]): TemplateResult {
+  #list(type: ListedType, objects: readonly SavedObject[]): TemplateResult {
     const heading = type === "dashboard" ? nothing : html`<h2>${HEADINGS[type]}</h2>`;
     if (objects.length === 0)
       return html`${heading}${type === "dashboard" ? this.#beginning() : emptyView(type)}`;
@@ -202,7 +205,7 @@ function addressOf(object: SavedObject): string {
   return `#/${type === "dashboard" ? "dashboards" : "visualise"}?id=${id}`;
 }
 
-function emptyView(type: SavedType): TemplateResult {
+function emptyView(type: ListedType): TemplateResult {
   return type === "visualisation"
     ? html`<p class="muted">${msg("Make one under")} <a href="#/visualise">${msg("Visualise")}</a> ${msg("and save it.")}</p>`
     : html`<p class="muted">${msg("Searches are saved in")} <a href="#/discover">${msg("Discover")}</a>.</p>`;

@@ -1,6 +1,7 @@
 /** Parts of Discover that nobody can see before its first lines: loaded after them. */
 
 import "#ui/components/table/event-details.ts";
+import "./data-view-dialog.ts";
 import "./find-bar.ts";
 import "./patterns-panel.ts";
 import "./search-cost.ts";

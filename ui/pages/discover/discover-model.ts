@@ -5,6 +5,7 @@ import { nextFrame } from "#ui/components/controls/next-frame.ts";
 import type { TopValues } from "#ui/components/table/field-list.ts";
 import { completeRows, inReadingOrder } from "#ui/services/discover/trace-order.ts";
 import { HubError, toHubError } from "#ui/services/hub/json-call.ts";
+import { DataViews } from "#ui/services/search/data-view.ts";
 import { type DiscoverState, NEWEST_FIRST } from "#ui/services/search/discover-state.ts";
 import { countValues, type Field, type FieldCatalogue, readFields } from "#ui/services/search/fields.ts";
 import { type Histogram, readHistogram } from "#ui/services/search/histogram.ts";
@@ -28,6 +29,7 @@ import {
   topValuesRequest,
 } from "#ui/services/search/search-request.ts";
 import { type ResolvedRange, resolveRange } from "#ui/services/search/time-range.ts";
+import type { FieldFormats } from "#ui/services/text/field-format.ts";
 import type { SearchCost } from "./search-cost.ts";
 
 /** Loaded rows end here: more than anybody reads, less than a browser holds. */
@@ -47,6 +49,8 @@ export class DiscoverModel {
   fields: FieldCatalogue | undefined;
   indexNames: readonly string[] = [];
   fault: HubError | undefined;
+  /** Of the index pattern, as it is saved. */
+  formats: FieldFormats = new Map();
   /** Where in the query the fault is, as far as the hub says. */
   queryFault: QueryFault | undefined;
   warning: string | undefined;
@@ -68,6 +72,7 @@ export class DiscoverModel {
   #state: DiscoverState | undefined;
   #fieldsIndex: string | undefined;
   #fieldsAtMs = 0;
+  #formatsIndex: string | undefined;
   #keys = new Set<string>();
   /** True where the rows are the running search's, or the last one's: more of them can be loaded. */
   #hasRows = false;
@@ -180,6 +185,29 @@ export class DiscoverModel {
     }
   }
 
+  /** Shows the fields in other formats. */
+  setFormats(formats: FieldFormats): void {
+    if (formats.size === 0 && this.formats.size === 0) return;
+    this.formats = formats;
+    const renewed = new Map(this.#sorted.map((line) => [line.key, line.withFormats(formats)]));
+    this.#sorted = [...renewed.values()];
+    this.rows = this.rows.map((line) => renewed.get(line.key) ?? line.withFormats(formats));
+    this.#onChange();
+  }
+
+  /** Learns the formats of an index pattern, after the first lines. */
+  async #loadFormats(index: string, signal: AbortSignal): Promise<void> {
+    if (this.#formatsIndex === index) return;
+    try {
+      const { formats } = await new DataViews().load(index, signal);
+      if (signal.aborted) return;
+      this.#formatsIndex = index;
+      this.setFormats(formats);
+    } catch {
+      // The formats that fields have by their names are good enough; tried again with the next search.
+    }
+  }
+
   /** Gives up what runs. */
   stop(): void {
     this.#abort.abort();
@@ -217,6 +245,7 @@ export class DiscoverModel {
       index,
     };
     this.#onChange();
+    void this.#loadFormats(state.index, signal);
     // Shards that failed may hold what was searched for: nothing is said of the newest line then.
     if (this.total > 0 || this.warning !== undefined) return;
     const newest = await this.#client.search(state.index, newestRequest(state), signal);
@@ -271,7 +300,7 @@ export class DiscoverModel {
 
   #append(response: SearchResponse): void {
     const added = response.hits.hits
-      .map((hit) => new LogDocument(hit))
+      .map((hit) => new LogDocument(hit, this.formats))
       .filter(({ key }) => !this.#keys.has(key) && this.#keys.add(key));
     this.#sorted.push(...added);
     this.hasMore =

@@ -10,6 +10,7 @@ import { errorView } from "#ui/components/controls/error-view.ts";
 import type { FilterDetail } from "#ui/components/controls/field-events.ts";
 import { HotkeyController } from "#ui/components/controls/hotkeys.ts";
 import { nextFrame } from "#ui/components/controls/next-frame.ts";
+import { icon } from "#ui/components/style/icons.ts";
 import { controls, notices } from "#ui/components/style/styles.ts";
 import type { TopValues } from "#ui/components/table/field-list.ts";
 import type { WidthDetail } from "#ui/components/table/table-head.ts";
@@ -26,6 +27,7 @@ import { type Field, namesIn } from "#ui/services/search/fields.ts";
 import { type LogDocument, nextError } from "#ui/services/search/log-document.ts";
 import type { SearchClient } from "#ui/services/search/search-client.ts";
 import { absoluteRange, type ResolvedRange } from "#ui/services/search/time-range.ts";
+import type { FieldFormats } from "#ui/services/text/field-format.ts";
 import { formatMoment } from "#ui/services/text/format.ts";
 import { highlightWords } from "#ui/services/text/highlight.ts";
 import { addClause } from "#ui/services/visualise/chart-picks.ts";
@@ -98,6 +100,7 @@ export class DiscoverResults extends LitElement {
       ${this._hasFields ? this.#fieldList() : nothing}
       <div class="main">${this.#main()}</div>
       ${this._isOpen ? this.#details() : nothing}
+      <tr-data-view-dialog @tr-formats=${({ detail }: CustomEvent<FieldFormats>) => this.model.setFormats(detail)}></tr-data-view-dialog>
     </div>`;
   }
 
@@ -123,7 +126,9 @@ export class DiscoverResults extends LitElement {
   }
 
   #fieldList(): TemplateResult {
+    const formats = msg(str`Formats of the fields of ${this.state.index}`);
     return html`<aside aria-label=${msg("Fields")}>
+      <button class="plain small icon formats" aria-label=${formats} title=${formats} @click=${() => void this.#editFormats()}>${icon("edit")}</button>
       <tr-field-list .fields=${this.#listsFields ? this.model.fields : undefined} .columns=${this.state.columns} .present=${this.#present}
         .search=${this.model.range} .loadValues=${this.#loadValues}></tr-field-list>
     </aside>`;
@@ -204,6 +209,11 @@ export class DiscoverResults extends LitElement {
     return html`<tr-event-details role="complementary" aria-label=${msg("Selected line")} .document=${document} .columns=${this.state.columns}
       .isUtc=${this.state.isUtc} .around=${this.#around} .surroundings=${surroundingsOf(document, this.state)}
       @tr-close=${this.#close} @tr-step=${(event: CustomEvent<number>) => this.#step(event.detail)}></tr-event-details>`;
+  }
+
+  async #editFormats(): Promise<void> {
+    await loadLater();
+    await this.renderRoot.querySelector("tr-data-view-dialog")?.open(this.state.index, this.model.fields);
   }
 
   #go(change: Partial<DiscoverState>): void {

@@ -69,6 +69,14 @@ export const resultsStyles = css`
     border-right: 1px solid var(--line);
     background: var(--surface);
   }
+  .formats {
+    position: absolute;
+    z-index: 1;
+    top: 13px;
+    left: calc(15rem - 38px);
+    background: var(--surface);
+    color: var(--ink-muted);
+  }
   aside tr-field-list {
     flex: 1;
   }

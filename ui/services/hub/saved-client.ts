@@ -2,7 +2,7 @@
 
 import { callHub } from "./hub-client.ts";
 
-export type SavedType = "search" | "visualisation" | "dashboard";
+export type SavedType = "search" | "visualisation" | "dashboard" | "data-view";
 
 export interface SavedObject<Attributes = Readonly<Record<string, unknown>>> {
   readonly type: SavedType;

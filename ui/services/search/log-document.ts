@@ -2,7 +2,7 @@
 
 import { type Level, levelOf } from "#proto/live.ts";
 import { stripAnsi } from "#ui/services/text/ansi.ts";
-import { formatField } from "#ui/services/text/field-format.ts";
+import { type FieldFormats, type FormattedValue, formatField } from "#ui/services/text/field-format.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -33,10 +33,13 @@ export class LogDocument {
   readonly timestampMs: number;
   /** What the search sorted it by, time and offset last; none where it wasn't sorted. */
   readonly sort: readonly unknown[];
+  readonly #formats: FieldFormats | undefined;
   #fields: ReadonlyMap<string, unknown> | undefined;
   #rowTexts: Map<string, string> | undefined;
 
-  constructor({ _index, _id, _source = {}, sort = [] }: Hit) {
+  /** `formats`: those of the index pattern; other fields are formatted by their names. */
+  constructor({ _index, _id, _source = {}, sort = [] }: Hit, formats?: FieldFormats) {
+    this.#formats = formats;
     this.index = _index;
     this.id = _id;
     this.source = _source;
@@ -105,10 +108,20 @@ export class LogDocument {
     return this.#textOf(column).slice(0, isWhole ? MAX_WHOLE_TEXT : MAX_WRAPPED_TEXT);
   }
 
+  /** Returns a field's value as people read it; undefined where it is shown as it stands. */
+  formatted(field: string): FormattedValue | undefined {
+    return formatField(field, this.fields.get(field), this.#formats?.get(field));
+  }
+
+  /** Returns the same line with other formats. */
+  withFormats(formats: FieldFormats): LogDocument {
+    const { index, id, source, sort } = this;
+    return new LogDocument({ _index: index, _id: id, _source: source, sort }, formats);
+  }
+
   #textOf(column: string): string {
     if (column === "message") return this.message;
-    const value = this.fields.get(column);
-    return formatField(column, value)?.text ?? valueText(value);
+    return this.formatted(column)?.text ?? valueText(this.fields.get(column));
   }
 }
 

@@ -1,6 +1,6 @@
-/** Values of fields as people read them: sizes, lengths of time and links, known by the fields' names. */
+/** Values of fields as people read them: sizes, lengths of time and links, known by the fields' names or chosen for them. */
 
-import { formatBytes } from "./format.ts";
+import { formatBytes, formatCount } from "./format.ts";
 
 export interface FormattedValue {
   readonly text: string;
@@ -8,14 +8,31 @@ export interface FormattedValue {
   readonly href: string | undefined;
 }
 
+export const FORMAT_KINDS = ["plain", "bytes", "duration", "number", "link"] as const;
+export type FormatKind = (typeof FORMAT_KINDS)[number];
+export const LENGTH_UNITS = ["ns", "us", "ms", "s"] as const;
+export type LengthUnit = (typeof LENGTH_UNITS)[number];
+
+/** How a field is shown whatever its name says. */
+export interface FieldFormat {
+  readonly kind: FormatKind;
+  /** Of a length of time: what the number counts. */
+  readonly unit?: LengthUnit;
+  /** Of a link: an address with `{value}` where the value goes. */
+  readonly template?: string;
+}
+
+/** Chosen formats by field. */
+export type FieldFormats = ReadonlyMap<string, FieldFormat>;
+
 /** Part of a value that is an address, or isn't. */
 export interface LinkPart {
   readonly text: string;
   readonly href: string | undefined;
 }
 
-const NANOSECONDS: Readonly<Record<string, number>> = { ns: 1, us: 1e3, ms: 1e6, s: 1e9 };
-const UNITS: Readonly<Record<string, keyof typeof NANOSECONDS>> = {
+const NANOSECONDS: Readonly<Record<LengthUnit, number>> = { ns: 1, us: 1e3, ms: 1e6, s: 1e9 };
+const UNITS: Readonly<Record<string, LengthUnit>> = {
   ns: "ns",
   nanos: "ns",
   nanoseconds: "ns",
@@ -36,7 +53,8 @@ const LAST_WORD = /(?:^|[._])([a-z]+)$/i;
 const ADDRESS = /https?:\/\/[^\s"'<>`\\]+[^\s"'<>`\\.,;:!?)\]}]/g;
 
 /** Returns a number of a field with its unit, an address with its link; undefined for what is shown as it stands. */
-export function formatField(name: string, value: unknown): FormattedValue | undefined {
+export function formatField(name: string, value: unknown, format?: FieldFormat): FormattedValue | undefined {
+  if (format !== undefined) return formatAs(value, format);
   if (typeof value === "string") {
     const [match] = value.matchAll(ADDRESS);
     return match !== undefined && match[0] === value ? { text: value, href: value } : undefined;
@@ -45,7 +63,22 @@ export function formatField(name: string, value: unknown): FormattedValue | unde
   if (SIZE.test(name)) return value < 1_000 ? undefined : { text: formatBytes(value), href: undefined };
   const unit = name === "event.duration" ? "ns" : UNITS[LAST_WORD.exec(name)?.[1]?.toLowerCase() ?? ""];
   if (unit === undefined) return undefined;
-  return { text: formatLength(value * NANOSECONDS[unit]!), href: undefined };
+  return { text: formatLength(value * NANOSECONDS[unit]), href: undefined };
+}
+
+/** Texts that are numbers are formatted as such: many programs write them so. */
+function formatAs(
+  value: unknown,
+  { kind, unit = "ms", template = "" }: FieldFormat,
+): FormattedValue | undefined {
+  if (kind === "plain" || (typeof value !== "string" && typeof value !== "number")) return undefined;
+  if (kind === "link")
+    return { text: String(value), href: template.replaceAll("{value}", encodeURIComponent(String(value))) };
+  const number = typeof value === "string" && value.trim() === "" ? Number.NaN : Number(value);
+  if (!Number.isFinite(number)) return undefined;
+  if (kind === "bytes") return { text: formatBytes(number), href: undefined };
+  if (kind === "number") return { text: formatCount(number), href: undefined };
+  return { text: formatLength(number * NANOSECONDS[unit]), href: undefined };
 }
 
 /** Returns a length of time with three digits: `1.23 ms`, `45.6 s`, `2 min 3 s`. */
