@@ -1,6 +1,18 @@
 /** German texts of Visualise, the dashboards and the console, by the English ones. */
 
 export const GERMAN_WORK: Readonly<Record<string, string>> = {
+  "Ranges of a number": "Bereiche einer Zahl",
+  Queries: "Abfragen",
+  "Queries, one a line": "Abfragen, eine je Zeile",
+  Bounds: "Grenzen",
+  "Mark lines that match": "Zeilen markieren, die passen",
+  "1 marked line": "1 markierte Zeile",
+  "{0} marked lines": "{0} markierte Zeilen",
+  "Write the bounds of the ranges, such as 100, 500.":
+    "Schreiben Sie die Grenzen der Bereiche, etwa 100, 500.",
+  "Write a query for each group, one a line.": "Schreiben Sie für jede Gruppe eine Abfrage, eine je Zeile.",
+  "Several measures: one a line, with a name before it where you like: errors = count(log.level:error).":
+    "Mehrere Messungen: eine je Zeile, auf Wunsch mit einem Namen davor: errors = count(log.level:error).",
   Versions: "Fassungen",
   "Versions saved before": "Früher gespeicherte Fassungen",
   "None: it was never saved otherwise. The last 20 versions are kept.":

@@ -46,6 +46,49 @@ export const CHARTS: readonly DashboardTask[] = [
     },
   },
   {
+    name: "draw two measures in one chart",
+    look: "dark",
+    path: "visualise?from=now-3h&chart=line&metric=formula:count()",
+    actions: 2,
+    run: async (hand) => {
+      const formula = hand.page.getByLabel("Formula", { exact: true });
+      await hand.fill(formula, "errors = count(log.level:error)\nslowest = max(duration_ms)");
+      await hand.press("Tab");
+      const legend = hand.page.locator("tr-chart .legend");
+      await seen(legend.getByText("errors", { exact: true }));
+      await seen(legend.getByText("slowest", { exact: true }));
+    },
+  },
+  {
+    name: "count lines by queries of one's own",
+    look: "light",
+    path: "visualise?from=now-3h&chart=table",
+    actions: 3,
+    run: async (hand, rest) => {
+      const { page } = hand;
+      await hand.choose(page.getByLabel("Group by", { exact: true }), "filters");
+      await hand.fill(page.getByLabel("Queries, one a line"), "service:payment\nservice:stock AND warn");
+      await hand.press("Tab");
+      const payment = page.locator("tr-chart table").getByRole("row").filter({ hasText: "service:payment" });
+      await seen(payment.getByText(await linesOf(rest, "service:payment"), { exact: true }));
+    },
+  },
+  {
+    name: "mark lines in a chart over time",
+    look: "200 %",
+    path: "visualise?from=now-3h",
+    actions: 3,
+    run: async (hand, rest) => {
+      const { page } = hand;
+      await hand.fill(page.getByLabel("Mark lines that match"), 'message:"session expired"');
+      await hand.press("Tab");
+      const lines = await linesOf(rest, 'message:"session expired"');
+      await becomes(() => page.locator("tr-chart line.mark").count(), Number(lines));
+      await hand.click(page.getByText(lines === "1" ? "1 marked line" : `${lines} marked lines`));
+      await seen(page.locator("tr-chart .marks li").first());
+    },
+  },
+  {
     name: "see a number that is above its limit",
     look: "phone",
     path: "visualise?from=now-3h&chart=number",

@@ -102,6 +102,27 @@ export const READING: readonly DashboardTask[] = [
     },
   },
   {
+    name: "choose how a field is shown, for everybody",
+    look: "light",
+    path: `${DISCOVER}&q=service:payment&cols=duration_ms`,
+    actions: 5,
+    run: async (hand) => {
+      const { page } = hand;
+      await seen(row(page));
+      await hand.click(button(page, "Formats of the fields of logs-*"));
+      const dialog = page.getByRole("dialog", { name: /^Formats of the fields/ });
+      await hand.fill(dialog.getByLabel("Field"), "duration_ms");
+      await hand.choose(dialog.getByLabel("Format of the values"), "bytes");
+      await hand.press("Tab");
+      await dialog.getByRole("button", { name: "Add" }).click();
+      await seen(dialog.getByRole("listitem").filter({ hasText: "duration_ms" }));
+      await hand.click(dialog.getByRole("button", { name: "Save" }));
+      await seen(row(page).filter({ hasText: /\d k?B$/ }));
+      await page.reload();
+      await seen(row(page).filter({ hasText: /\d k?B$/ }));
+    },
+  },
+  {
     name: "write what was found into a file, and go on",
     look: "dark",
     path: `${DISCOVER}&q=log.level:error`,

@@ -9,7 +9,7 @@ import {
   linearScale,
   logScale,
 } from "#ui/services/visualise/chart-look.ts";
-import { type ChartData, labelledGroups, shorten } from "#ui/services/visualise/series.ts";
+import { type ChartData, labelledGroups, shorten, type TimeMark } from "#ui/services/visualise/series.ts";
 import { seriesColours } from "#ui/services/visualise/series-colours.ts";
 
 export interface PlotSize {
@@ -70,6 +70,26 @@ export function markOf(
   const left = x(Math.min(from, to)) - band / 2;
   const width = Math.max(1, (Math.abs(to - from) + 1) * band);
   return svg`<rect class="cursor ${from === to ? "" : "range"}" x=${left} y=${top} width=${width} height=${bottom - top} />`;
+}
+
+/** Returns the lines that mark times between the groups; those outside of them are left out. */
+export function timeMarks(
+  { groups }: ChartData,
+  marks: readonly TimeMark[],
+  { left, right, top, bottom }: Frame,
+): SVGTemplateResult[] {
+  const startsMs = groups.map(({ key }) => Number(key));
+  const stepMs = (startsMs[1] ?? Number.NaN) - startsMs[0]!;
+  const band = (right - left) / groups.length;
+  return marks.flatMap(({ atMs }) => {
+    const at = startsMs.findLastIndex((startMs) => startMs <= atMs);
+    const part = (atMs - (startsMs[at] ?? 0)) / ((startsMs[at + 1] ?? Number.NaN) - startsMs[at]! || stepMs);
+    if (at < 0 || !(part < 1)) return [];
+    const x = round(left + (at + part) * band);
+    return [
+      svg`<line class="mark" x1=${x} x2=${x} y1=${top} y2=${bottom} /><path class="mark-head" d="M${x - 4} ${top}h8l-4 6Z" />`,
+    ];
+  });
 }
 
 /** How groups are drawn, and what is marked in them. */

@@ -151,6 +151,30 @@ export const chartStyles = css`
   .label {
     fill: var(--ink-muted);
   }
+  .mark {
+    stroke: var(--ink);
+    stroke-dasharray: 3 3;
+  }
+  .mark-head {
+    fill: var(--ink);
+  }
+  .marks {
+    margin: 4px 0 0;
+    color: var(--ink-muted);
+    font-size: var(--text-small);
+  }
+  .marks ol {
+    max-height: 7rem;
+    margin: 4px 0 0;
+    padding: 0;
+    overflow: auto;
+    list-style: none;
+  }
+  .marks li {
+    overflow: hidden;
+    text-overflow: ellipsis;
+    white-space: nowrap;
+  }
   .legend {
     display: flex;
     flex-wrap: wrap;

@@ -2,9 +2,9 @@
 
 import { msg, str } from "@lit/localize";
 import { html, nothing, type TemplateResult } from "lit";
-import { formatShare } from "#ui/services/text/format.ts";
+import { formatCount, formatShare, formatTime } from "#ui/services/text/format.ts";
 import { formatValue, type Unit } from "#ui/services/visualise/chart-look.ts";
-import type { ChartData, Group, Part, Series } from "#ui/services/visualise/series.ts";
+import type { ChartData, Group, Part, Series, TimeMark } from "#ui/services/visualise/series.ts";
 import { seriesColours } from "#ui/services/visualise/series-colours.ts";
 import { colourClass } from "./chart-plots.ts";
 import { colouredShare, type Share } from "./chart-ring.ts";
@@ -131,4 +131,12 @@ function sumOf({ values }: Series): number {
 
 function cellText(value: number | undefined, unit: Unit): string {
   return value === undefined ? "–" : formatValue(value, unit);
+}
+
+/** Returns the lines that are marked in time, folded. */
+export function marksView(marks: readonly TimeMark[], isUtc: boolean): TemplateResult {
+  const text =
+    marks.length === 1 ? msg("1 marked line") : msg(str`${formatCount(marks.length)} marked lines`);
+  return html`<details class="marks"><summary>${text}</summary>
+    <ol>${marks.map((mark) => html`<li>${formatTime(mark.atMs, isUtc).slice(0, 19)} ${mark.text}</li>`)}</ol></details>`;
 }

@@ -18,15 +18,16 @@ import {
   groupSums,
   groupTops,
   type Series,
+  type TimeMark,
 } from "#ui/services/visualise/series.ts";
 import type { Chart } from "#ui/services/visualise/visualisation.ts";
 import { plotGauge } from "./chart-gauge.ts";
 import { heatLeft, plotHeat } from "./chart-heat.ts";
-import { frameOf, groupAt, type PlotSize, plotGroups } from "./chart-plots.ts";
+import { frameOf, groupAt, type PlotSize, plotGroups, timeMarks } from "./chart-plots.ts";
 import { plotRing, ringShares, type Share } from "./chart-ring.ts";
 import { plotRows, rowAt, rowsHeight } from "./chart-rows.ts";
 import { chartStyles } from "./chart-styles.ts";
-import { legendView, type OnPick, readoutView, tableView } from "./chart-views.ts";
+import { legendView, marksView, type OnPick, readoutView, tableView } from "./chart-views.ts";
 
 export class ChartView extends LitElement {
   @property({ attribute: false }) accessor data: ChartData | undefined;
@@ -39,6 +40,8 @@ export class ChartView extends LitElement {
   @state() accessor _cursor: number | undefined;
   /** A time that is looked at in another chart, ms. */
   @property({ attribute: false }) accessor crosshairMs: number | undefined;
+  /** Lines that are marked in time. */
+  @property({ attribute: false }) accessor marks: readonly TimeMark[] = [];
   /** Where a choice of times began. */
   @state() accessor _anchor: number | undefined;
   /** The readout stays out of the pointer's way. */
@@ -89,6 +92,7 @@ export class ChartView extends LitElement {
     return html`<div class="plot ${isLong ? "long" : ""} ${data.isTime ? "times" : ""}" tabindex="0" role="img" aria-label=${this.#summary(data)}
         @pointerdown=${this.#onPress} @pointermove=${this.#onPointer} @pointerup=${this.#onRelease} @pointerleave=${this.#leave} @keydown=${this.#onKey} @blur=${this.#leave}>${this.#plot(data, shares)}</div>
       ${this._cursor === undefined ? nothing : readoutView(data, shares, { at: this._cursor, label: this.label, isLeft: this._isLeft, unit: this.look.unit })}
+      ${this.marks.length === 0 || !data.isTime ? nothing : marksView(this.marks, data.isUtc)}
       ${this.chart === "heat" ? nothing : legendView(data, shares, this.look.unit, (group, series, exclude) => (group === undefined ? onPick(group, series, exclude) : this.#pickShare(group, exclude)))}`;
   }
 
@@ -112,7 +116,9 @@ export class ChartView extends LitElement {
                 label: this.label,
                 mark: marked,
               });
-    return html`<svg width=${size.width} height=${size.height} viewBox="0 0 ${size.width} ${size.height}" aria-hidden="true">${svg`${shapes}`}</svg>`;
+    const isMarked = this.marks.length > 0 && data.isTime && shares === undefined && this.chart !== "heat";
+    const marks = isMarked ? timeMarks(data, this.marks, frameOf(size)) : nothing;
+    return html`<svg width=${size.width} height=${size.height} viewBox="0 0 ${size.width} ${size.height}" aria-hidden="true">${svg`${shapes}${marks}`}</svg>`;
   }
 
   /** Returns the group of the time that is looked at in another chart. */

@@ -19,6 +19,8 @@ import {
   METRICS,
   type Metric,
   type MetricKind,
+  readBounds,
+  readQueries,
   type Visualisation,
 } from "#ui/services/visualise/visualisation.ts";
 import { formStyles } from "./visualisation-form-styles.ts";
@@ -61,6 +63,8 @@ const GROUPINGS: readonly (readonly [Grouping["kind"], string])[] = [
   ["time", msg("Time")],
   ["terms", msg("Values of a field")],
   ["steps", msg("Histogram of a number")],
+  ["ranges", msg("Ranges of a number")],
+  ["filters", msg("Queries")],
   ["none", msg("Nothing")],
 ];
 const UNIT_NAMES: Readonly<Record<Unit, string>> = {
@@ -111,10 +115,11 @@ export class VisualisationForm extends LitElement {
   }
 
   #formula(text: string): TemplateResult {
-    return html`<label>${msg("Formula")}<textarea class="mono" rows="3" spellcheck="false" maxlength="500" .value=${text} @keydown=${applyByEnter} @change=${(event: Event) => this.#fire({ metric: { kind: "formula", field: textIn(event).trim() } })}></textarea></label>
+    return html`<label>${msg("Formula")}<textarea class="mono" rows="3" spellcheck="false" maxlength="2000" .value=${text} @keydown=${applyByEnter} @change=${(event: Event) => this.#fire({ metric: { kind: "formula", field: textIn(event).trim() } })}></textarea></label>
       <details><summary>${msg("Examples and functions")}</summary>
         <ul class="mono">${FORMULA_EXAMPLES.map((example) => html`<li><button type="button" class="plain small" @click=${() => this.#fire({ metric: { kind: "formula", field: example } })}>${example}</button></li>`)}</ul>
         <p>${msg("Measures: count(query), and sum, avg, min, max, unique, p50, p95, p99 of (field) or (field, query).")}</p>
+        <p>${msg("Several measures: one a line, with a name before it where you like: errors = count(log.level:error).")}</p>
         <p>${msg("Of a series: moving_average(x, steps), derivative(x), cumulative(x). offset(x, 1w) is x a week before.")}</p></details>`;
   }
 
@@ -148,6 +153,18 @@ export class VisualisationForm extends LitElement {
               ${this.#number(msg("Step"), by.interval, undefined, (interval) => this.#fire({ by: { ...by, interval } }))}</div>`
           : nothing
       }
+      ${
+        by.kind === "ranges"
+          ? html`${this.#fieldInput(msg("Field"), by.field, "numbers", (field) => this.#fire({ by: { ...by, field } }))}
+              <label>${msg("Bounds")}<input class="mono" autocomplete="off" placeholder="100, 500" .value=${by.bounds.join(", ")} @change=${(event: Event) => this.#fire({ by: { ...by, bounds: readBounds(textIn(event)) } })} /></label>`
+          : nothing
+      }
+      ${
+        by.kind === "filters"
+          ? html`<label>${msg("Queries, one a line")}<textarea class="mono" rows="3" spellcheck="false" maxlength="2000" .value=${by.queries.join("\n")} @keydown=${applyByEnter} @change=${(event: Event) => this.#fire({ by: { ...by, queries: readQueries(textIn(event)) } })}></textarea></label>`
+          : nothing
+      }
+      ${by.kind === "time" ? html`<label>${msg("Mark lines that match")}<input class="mono" autocomplete="off" spellcheck="false" placeholder="message:deployed" .value=${this.shown.marks} @change=${(event: Event) => this.#fire({ marks: textIn(event).trim() })} /></label>` : nothing}
     </fieldset>`;
   }
 
@@ -262,6 +279,8 @@ function groupingOf(kind: string, before: Grouping): Grouping {
   const field = "field" in before ? before.field : "";
   if (kind === "terms") return { kind, field, size: 10 };
   if (kind === "steps") return { kind, field, interval: 100 };
+  if (kind === "ranges") return { kind, field, bounds: [100, 500] };
+  if (kind === "filters") return { kind, queries: ["log.level:error", "log.level:warn"] };
   return kind === "none" ? { kind } : { kind: "time" };
 }
 

@@ -13,13 +13,14 @@ import { errorView } from "#ui/components/controls/error-view.ts";
 import { controls, notices } from "#ui/components/style/styles.ts";
 import { HUB_BACK_EVENT, HUB_MISSED_EVENT } from "#ui/services/hub/session-client.ts";
 import { chooseInterval } from "#ui/services/search/interval.ts";
+import { LogDocument } from "#ui/services/search/log-document.ts";
 import {
   SearchClient,
   type SearchResponse,
   shardFailureOf,
   totalOf,
 } from "#ui/services/search/search-client.ts";
-import { newestRequest } from "#ui/services/search/search-request.ts";
+import { newestRequest, rowsRequest } from "#ui/services/search/search-request.ts";
 import {
   DEFAULT_RANGE,
   type ResolvedRange,
@@ -29,14 +30,26 @@ import {
 import { formatMoment } from "#ui/services/text/format.ts";
 import { type ChartPick, pickClause } from "#ui/services/visualise/chart-picks.ts";
 import { parseFormula } from "#ui/services/visualise/formula.ts";
-import { formulaRequest, isFault, offsetsOf, readFormula } from "#ui/services/visualise/formula-series.ts";
+import {
+  formulaRequest,
+  isFault,
+  joinMeasures,
+  offsetsOf,
+  readFormula,
+} from "#ui/services/visualise/formula-series.ts";
 import { fitView, type MapView, precisionOf, WORLD } from "#ui/services/visualise/map-view.ts";
 import { type PlaceData, readPlaces } from "#ui/services/visualise/places.ts";
 import { joinedQuery, type Surroundings, visualisationRequest } from "#ui/services/visualise/request.ts";
-import { type ChartData, readSeries, type VisualisationAnswer } from "#ui/services/visualise/series.ts";
+import {
+  type ChartData,
+  readSeries,
+  type TimeMark,
+  type VisualisationAnswer,
+} from "#ui/services/visualise/series.ts";
 import {
   DEFAULT_VISUALISATION,
   drawnPart,
+  formulaLines,
   metricName,
   missingChoice,
   type Visualisation,
@@ -59,6 +72,8 @@ const UNAVAILABLE = 503;
 /** Groups of time in a chart; heat has fewer so that its squares can be seen. */
 const MAX_TIMES = 100;
 const MAX_HEAT_TIMES = 48;
+/** More marks hide what they stand in. */
+const MAX_MARKS = 50;
 
 export class VisualisationPanel extends LitElement {
   @property({ attribute: false }) accessor shown: Visualisation = DEFAULT_VISUALISATION;
@@ -73,6 +88,8 @@ export class VisualisationPanel extends LitElement {
   /** The numbers instead of the chart. */
   @property({ type: Boolean }) accessor isTable = false;
   @state() accessor _data: ChartData | PlaceData | undefined;
+  /** Lines that are marked in time. */
+  @state() accessor _marks: readonly TimeMark[] = [];
   @state() accessor _fault: HubError | undefined;
   @state() accessor _warning: string | undefined;
   /** When the shown data came, ms since 1970, where newer ones can't be had now. */
@@ -163,7 +180,7 @@ export class VisualisationPanel extends LitElement {
     const label = metricName(metric);
     if (chart === "map" && !this.isTable && data !== undefined && "places" in data)
       return html`<tr-world-map class=${state} .data=${data} .view=${view ?? this._mapView} .ring=${ring} .metric=${metric} .label=${label} aria-busy=${this._isLoading} @tr-view=${this.#onView}></tr-world-map>`;
-    return html`<tr-chart class=${state} .data=${data} .chart=${this.isTable || chart === "map" ? "table" : chart} .label=${label} .look=${look} .crosshairMs=${this.crosshairMs} aria-busy=${this._isLoading}
+    return html`<tr-chart class=${state} .data=${data} .chart=${this.isTable || chart === "map" ? "table" : chart} .label=${label} .look=${look} .crosshairMs=${this.crosshairMs} .marks=${this._marks} aria-busy=${this._isLoading}
       @tr-pick=${this.#onPick} @tr-zoom=${({ detail }: CustomEvent<ResolvedRange>) => this.#narrow({ range: detail })}></tr-chart>`;
   }
 
@@ -191,7 +208,8 @@ export class VisualisationPanel extends LitElement {
     this._isLoading = true;
     try {
       if (shown.chart === "map") await import("#ui/components/chart/world-map.ts");
-      const detail = await this.#ask(shown, signal);
+      const [detail, marks] = await Promise.all([this.#ask(shown, signal), this.#marksOf(shown, signal)]);
+      this._marks = marks;
       this._data = detail.data;
       this._view = shown;
       this._fault = undefined;
@@ -233,7 +251,7 @@ export class VisualisationPanel extends LitElement {
     const timeZone = isUtc ? "UTC" : Intl.DateTimeFormat().resolvedOptions().timeZone;
     const asked = { ...drawnPart(shown), view: shown.view ?? this._mapView };
     const around = { range, interval, timeZone, filter };
-    if (shown.metric.kind === "formula") return this.#askFormula(asked, around, signal);
+    if (shown.metric.kind === "formula") return this.#askFormulas(asked, around, signal);
     const request = visualisationRequest(asked, around);
     const response = await this.#client.search(shown.index, request, signal);
     const answer = response as unknown as VisualisationAnswer;
@@ -245,6 +263,36 @@ export class VisualisationPanel extends LitElement {
     this._mapView = fitView(data.bounds);
     if (precisionOf(this._mapView) === precisionOf(WORLD)) return { request, response, data };
     return this.#ask(shown, signal);
+  }
+
+  /** Each line is a measure; all are asked for at once. */
+  async #askFormulas(shown: Visualisation, around: Surroundings, signal: AbortSignal): Promise<LoadedDetail> {
+    const lines = formulaLines(shown.metric.field);
+    const details = await Promise.all(
+      lines.map(({ text }) => {
+        const metric = { kind: "formula", field: text } as const;
+        return this.#askFormula({ ...shown, metric }, around, signal);
+      }),
+    );
+    const data = joinMeasures(details.map((detail, at) => ({ name: lines[at]!.name, data: detail.data })));
+    const failed = details.find(({ response }) => shardFailureOf(response) !== undefined);
+    return { ...(failed ?? details[0]!), data };
+  }
+
+  /** Returns the lines that are marked in time; without the right to see them, or where they fail, there are none. */
+  async #marksOf(shown: Visualisation, signal: AbortSignal): Promise<readonly TimeMark[]> {
+    const range = resolveRange(this.range, Date.now());
+    if (shown.marks === "" || shown.by.kind !== "time" || range === undefined) return [];
+    const body = { ...rowsRequest({ query: shown.marks, filters: [] }, range), size: MAX_MARKS };
+    try {
+      const { hits } = await this.#client.search(shown.index, body, signal);
+      return hits.hits
+        .map((hit) => new LogDocument(hit))
+        .map((line) => ({ atMs: line.timestampMs, text: line.rowText("message") }))
+        .toReversed();
+    } catch {
+      return [];
+    }
   }
 
   /** One search for each offset of the formula's measures, at once. */

@@ -10,6 +10,11 @@ const BY_PATH: Visualisation = {
   split: { field: "code", size: 5 },
 };
 const BY_STEPS: Visualisation = { ...BY_PATH, by: { kind: "steps", field: "took", interval: 10 } };
+const BY_RANGES: Visualisation = {
+  ...DEFAULT_VISUALISATION,
+  by: { kind: "ranges", field: "took", bounds: [100, 500] },
+};
+const BY_QUERIES: Visualisation = { ...DEFAULT_VISUALISATION, by: { kind: "filters", queries: ["a OR b"] } };
 const group = (key: number | string, part: Group["part"] = "value"): Group => ({
   key,
   label: String(key),
@@ -35,6 +40,9 @@ const PICKS: readonly (readonly [
   [BY_PATH, undefined, series("500"), "code:500", "NOT code:500"],
   [BY_PATH, group("x"), series("500"), "url:x AND code:500", "NOT (url:x AND code:500)"],
   [BY_STEPS, group(20), undefined, "took:[20 TO 30}", "NOT took:[20 TO 30}"],
+  [BY_RANGES, group("< 100"), undefined, "took:[* TO 100}", "NOT took:[* TO 100}"],
+  [BY_RANGES, group("≥ 500"), undefined, "took:[500 TO *]", "NOT took:[500 TO *]"],
+  [BY_QUERIES, group("a OR b"), undefined, "(a OR b)", "NOT (a OR b)"],
   [DEFAULT_VISUALISATION, group(1_000), undefined, undefined, undefined],
 ];
 

@@ -1,6 +1,7 @@
 /** What a part of a chart stands for: the query that finds its lines, and those without them. */
 
 import { written } from "#ui/services/search/query-suggest.ts";
+import { rangeName, rangesOf } from "./number-ranges.ts";
 import type { Group, Series } from "./series.ts";
 import type { Visualisation } from "./visualisation.ts";
 
@@ -23,6 +24,14 @@ export function pickClause({ by, split }: Visualisation, pick: ChartPick): strin
   if (pick.group !== undefined && by.kind === "steps") {
     const from = Number(pick.group.key);
     clauses.push(`${nameOf(by.field)}:[${from} TO ${from + by.interval}}`);
+  }
+  if (pick.group !== undefined && by.kind === "filters") clauses.push(`(${String(pick.group.key)})`);
+  if (pick.group !== undefined && by.kind === "ranges") {
+    const range = rangesOf(by.bounds).find((one) => rangeName(one) === pick.group!.key);
+    if (range !== undefined)
+      clauses.push(
+        `${nameOf(by.field)}:[${range.from ?? "*"} TO ${range.to === undefined ? "*]" : `${range.to}}`}`,
+      );
   }
   if (pick.series !== undefined && split !== undefined)
     clauses.push(clauseOf(split.field, pick.series.value, pick.series.part));

@@ -92,6 +92,25 @@ export function readFormula(
   return { ...first, isAdditive: false, series, total };
 }
 
+/** Returns the numbers of several measures in one chart: groups of the first, series of all under their names. */
+export function joinMeasures(
+  parts: readonly { readonly name: string; readonly data: ChartData }[],
+): ChartData {
+  const [first] = parts;
+  if (first === undefined) throw new Error("there is no measure");
+  if (parts.length === 1) return first.data;
+  const { groups } = first.data;
+  const series = parts.flatMap(({ name, data }) => {
+    const at = new Map(data.groups.map(({ key }, index) => [key, index]));
+    return data.series.map((one) => ({
+      ...one,
+      name: data.series.length === 1 ? name : `${name}: ${one.name}`,
+      values: groups.map(({ key }) => one.values[at.get(key) ?? -1]),
+    }));
+  });
+  return { ...first.data, isAdditive: false, series };
+}
+
 /** Returns for each group the index of the other part's group of the same value, or of the time `offsetMs` before it. */
 function groupPlaces(first: ChartData, other: ChartData, offsetMs: number): (number | undefined)[] {
   const at = new Map(other.groups.map(({ key }, index) => [key, index]));

@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type Formula, parseFormula, termValues } from "./formula.ts";
-import { formulaRequest, offsetsOf, readFormula } from "./formula-series.ts";
+import { formulaRequest, joinMeasures, offsetsOf, readFormula } from "./formula-series.ts";
 import {
   DEFAULT_VISUALISATION,
+  formulaLines,
+  metricName,
   missingChoice,
   readVisualisation,
   writeVisualisation,
@@ -150,4 +152,34 @@ test("days are compared with days over a change of the clock", () => {
   ]);
   const { series } = readFormula(shown, answers, "rate", false);
   assert.deepEqual(series[0]!.values, [0, 0, undefined]);
+});
+
+test("a formula of several lines is several measures, under their names", () => {
+  const text = "errors = count(level:error)\n\ncount(a:>=5)";
+  assert.deepEqual(formulaLines(text), [
+    { name: "errors", text: "count(level:error)" },
+    { name: "count(a:>=5)", text: "count(a:>=5)" },
+  ]);
+  assert.equal(metricName({ kind: "formula", field: text }), "errors, count(a:>=5)");
+  const shown = { ...DEFAULT_VISUALISATION, metric: { kind: "formula", field: `${text}\n1 +` } } as const;
+  assert.match(missingChoice(shown)!, /missing here/);
+  const dataOf = (keys: number[], values: number[]) => ({
+    isTime: true,
+    isUtc: true,
+    isAdditive: false,
+    groups: keys.map((key) => ({ key, label: String(key), part: "value" as const })),
+    series: [{ name: "x", value: "", part: "value" as const, values }],
+    total: 1,
+  });
+  const joined = joinMeasures([
+    { name: "errors", data: dataOf([1, 2], [5, 6]) },
+    { name: "all", data: dataOf([2], [7]) },
+  ]);
+  assert.deepEqual(
+    joined.series.map(({ name, values }) => [name, values]),
+    [
+      ["errors", [5, 6]],
+      ["all", [undefined, 7]],
+    ],
+  );
 });

@@ -5,6 +5,7 @@ import { buildQuery, TIME_FIELD } from "#ui/services/search/search-request.ts";
 import type { ResolvedRange } from "#ui/services/search/time-range.ts";
 import type { Measure } from "./formula.ts";
 import { WORLD } from "./map-view.ts";
+import { rangesOf } from "./number-ranges.ts";
 import { placesRequest } from "./places.ts";
 import { isAdditive, MAX_GROUPS, type Metric, type Split, type Visualisation } from "./visualisation.ts";
 
@@ -82,6 +83,13 @@ function nest({ name, body }: Level, inside: Body | undefined, measured: Body | 
 function groupingOf({ by, metric }: Visualisation, around: Surroundings): Body | undefined {
   if (by.kind === "none" || by.kind === "places") return undefined;
   if (by.kind === "terms") return termsOf(widened(by, around), metric);
+  if (by.kind === "ranges") return { range: { field: by.field, ranges: rangesOf(by.bounds) } };
+  if (by.kind === "filters")
+    return {
+      filters: {
+        filters: by.queries.map((query) => ({ query_string: { query, default_operator: "AND" } })),
+      },
+    };
   if (by.kind === "steps") return { histogram: { field: by.field, interval: by.interval, min_doc_count: 0 } };
   const { range, interval, timeZone, offsetMs = 0 } = around;
   const shiftMs = offsetMs % interval.ms;

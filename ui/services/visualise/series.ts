@@ -6,7 +6,8 @@
 import { msg } from "@lit/localize";
 import { csvLine } from "#ui/services/text/csv.ts";
 import { formatTime } from "#ui/services/text/format.ts";
-import { isAdditive, type Visualisation } from "./visualisation.ts";
+import { rangeName, rangesOf } from "./number-ranges.ts";
+import { type Grouping, isAdditive, type Visualisation } from "./visualisation.ts";
 
 /** What lines of a group or a series have in common: a value of the field, no value, or one of those not shown. */
 export type Part = "value" | "missing" | "others";
@@ -38,6 +39,12 @@ export interface ChartData {
   readonly series: readonly Series[];
   /** The metric over all documents; undefined where there is none. */
   readonly total: number | undefined;
+}
+
+/** A line that is marked in a chart over time. */
+export interface TimeMark {
+  readonly atMs: number;
+  readonly text: string;
 }
 
 interface MetricAnswer {
@@ -81,7 +88,9 @@ export function readSeries(
     read,
   );
   const groupsOf = (bucket: BucketAnswer): Found[] =>
-    by.kind === "none" ? [{ part: "value", bucket: renamed(bucket, name) }] : partsOf(bucket, "by");
+    by.kind === "none"
+      ? [{ part: "value", bucket: renamed(bucket, name) }]
+      : named(partsOf(bucket, "by"), groupNames(by));
   if (by.kind === "terms")
     for (const group of groupsOf(whole))
       for (const split of splitsOf(group.bucket, name)) table.put(group, split, split.bucket);
@@ -109,6 +118,19 @@ function partsOf(bucket: BucketAnswer, name: "by" | "split"): Found[] {
   if (missing !== undefined && missing.doc_count > 0)
     found.push({ part: "missing", bucket: renamed(missing, missingName()) });
   return found;
+}
+
+/** Returns the names of groups that the answer numbers only; none where it names them. */
+function groupNames(by: Grouping): readonly string[] {
+  if (by.kind === "filters") return by.queries;
+  return by.kind === "ranges" ? rangesOf(by.bounds).map(rangeName) : [];
+}
+
+function named(found: Found[], names: readonly string[]): Found[] {
+  if (names.length === 0) return found;
+  return found.map((one, at) =>
+    names[at] === undefined ? one : { ...one, bucket: renamed(one.bucket, names[at]) },
+  );
 }
 
 /** Returns the splits of a bucket; without any the bucket itself. */

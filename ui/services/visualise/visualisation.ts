@@ -1,6 +1,7 @@
 /**
  * What a visualisation shows, and how the address writes it: `chart=bar&metric=avg:FIELD&by=terms:10:FIELD&split=5:FIELD`,
- * with a formula `metric=formula:TEXT`,
+ * with a formula `metric=formula:TEXT`, one a line, with `by=filters:QUERY`, one a line, or `by=ranges:10,100:FIELD`, with the
+ * lines that are marked in time `marks=QUERY`,
  * for a map `chart=map&by=places:FIELD&view=ZOOM:LAT:LON&ring=KM:LAT:LON`.
  */
 
@@ -33,13 +34,19 @@ export interface Metric {
   readonly field: string;
 }
 
-/** How documents are grouped: by time, by a field's most frequent values, by steps of a number, by places, or not. */
+/**
+ * How documents are grouped: by time, by a field's most frequent values, by steps of a number, by ranges of it, by queries,
+ * by places, or not.
+ */
 export type Grouping =
   | { readonly kind: "none" }
   | { readonly kind: "time" }
   | { readonly kind: "places"; readonly field: string }
   | { readonly kind: "terms"; readonly field: string; readonly size: number }
-  | { readonly kind: "steps"; readonly field: string; readonly interval: number };
+  | { readonly kind: "steps"; readonly field: string; readonly interval: number }
+  /** `bounds` ascending: from the lowest to the first, between them, from the last on. */
+  | { readonly kind: "ranges"; readonly field: string; readonly bounds: readonly number[] }
+  | { readonly kind: "filters"; readonly queries: readonly string[] };
 
 /** Each group divided once more by a field's values. */
 export interface Split {
@@ -59,11 +66,15 @@ export interface Visualisation {
   /** Of a map. */
   readonly ring: Ring | undefined;
   readonly look: ChartLook;
+  /** Query of the lines that are marked in a chart over time, such as deployments; "": none. */
+  readonly marks: string;
 }
 
 /** Values a split or a grouping may have: more can't be told apart. */
 export const MAX_GROUPS = 100;
 export const MAX_SPLITS = 20;
+const MAX_QUERIES = 20;
+const MAX_BOUNDS = 20;
 
 export const DEFAULT_VISUALISATION: Visualisation = {
   chart: "bar",
@@ -75,6 +86,7 @@ export const DEFAULT_VISUALISATION: Visualisation = {
   view: undefined,
   ring: undefined,
   look: DEFAULT_LOOK,
+  marks: "",
 };
 
 /** Returns the visualisation an address stands for; what it doesn't say, or says wrongly, is the default. */
@@ -90,13 +102,14 @@ export function readVisualisation(parameters: URLSearchParams): Visualisation {
     view: isMap(chart) ? readMapView(parameters.get("view") ?? "") : undefined,
     ring: isMap(chart) ? readRing(parameters.get("ring") ?? "") : undefined,
     look: readLook(parameters),
+    marks: parameters.get("marks") ?? "",
   };
 }
 
 /** Returns the parameters of a visualisation, defaults left out. */
 export function writeVisualisation(shown: Visualisation): URLSearchParams {
   const parameters = new URLSearchParams();
-  const { chart, index, query, metric, by, split, view, ring, look } = shown;
+  const { chart, index, query, metric, by, split, view, ring, look, marks } = shown;
   if (query !== "") parameters.set("q", query);
   if (index !== DEFAULT_INDEX) parameters.set("index", index);
   if (chart !== DEFAULT_VISUALISATION.chart) parameters.set("chart", chart);
@@ -105,6 +118,9 @@ export function writeVisualisation(shown: Visualisation): URLSearchParams {
   if (by.kind === "places") parameters.set("by", `places:${by.field}`);
   if (by.kind === "terms") parameters.set("by", `terms:${by.size}:${by.field}`);
   if (by.kind === "steps") parameters.set("by", `steps:${by.interval}:${by.field}`);
+  if (by.kind === "ranges") parameters.set("by", `ranges:${by.bounds.join(",")}:${by.field}`);
+  if (by.kind === "filters") parameters.set("by", `filters:${by.queries.join("\n")}`);
+  if (marks !== "") parameters.set("marks", marks);
   if (split !== undefined) parameters.set("split", `${split.size}:${split.field}`);
   if (view !== undefined) parameters.set("view", writeMapView(view));
   if (ring !== undefined) parameters.set("ring", writeRing(ring));
@@ -127,7 +143,7 @@ export function drawnPart(shown: Visualisation): Visualisation {
 
 /** True where a ring's slices are groups of a field rather than the values of its split. */
 export function isCutByGroups({ by }: Visualisation): boolean {
-  return by.kind === "terms" || by.kind === "steps";
+  return by.kind === "terms" || by.kind === "steps" || by.kind === "ranges" || by.kind === "filters";
 }
 
 /** Returns what still has to be chosen before it can be shown, or undefined. */
@@ -141,18 +157,44 @@ export function missingChoice(shown: Visualisation): string | undefined {
   if (chart === "pie" && !isAdditive(metric))
     return msg("A donut shows parts of a whole: choose the number of lines, a sum, or another chart.");
   if (by.kind === "places" && by.field === "") return msg("Choose the field of places.");
-  if ((by.kind === "terms" || by.kind === "steps") && by.field === "")
+  if ((by.kind === "terms" || by.kind === "steps" || by.kind === "ranges") && by.field === "")
     return msg("Choose the field to group by.");
+  if (by.kind === "ranges" && by.bounds.length === 0)
+    return msg("Write the bounds of the ranges, such as 100, 500.");
+  if (by.kind === "filters" && by.queries.length === 0)
+    return msg("Write a query for each group, one a line.");
   return split !== undefined && split.field === "" ? msg("Choose the field to split by.") : undefined;
 }
 
 /** Returns what is wrong with a formula, and where. */
 function formulaFault(text: string): string | undefined {
   if (text.trim() === "") return msg("Write a formula, such as count(log.level:error) / count().");
-  const formula: Formula | FormulaFault = parseFormula(text);
-  return "fault" in formula
-    ? msg(str`${formula.fault} Character ${formula.column} of the formula.`)
-    : undefined;
+  for (const line of formulaLines(text)) {
+    const formula: Formula | FormulaFault = parseFormula(line.text);
+    if ("fault" in formula) return msg(str`${formula.fault} Character ${formula.column} of the formula.`);
+  }
+  return undefined;
+}
+
+/** A formula of several lines is several measures, each with a name where it begins with one: `errors = count(level:error)`. */
+export interface FormulaLine {
+  readonly name: string;
+  readonly text: string;
+}
+
+const MAX_FORMULAS = 6;
+const NAMED = /^\s*([\p{L}_][\p{L}\p{N} _-]{0,39}?)\s*=\s*(.+)$/u;
+
+/** Returns the measures of a formula. */
+export function formulaLines(text: string): readonly FormulaLine[] {
+  return text
+    .split("\n")
+    .filter((line) => line.trim() !== "")
+    .slice(0, MAX_FORMULAS)
+    .map((line) => {
+      const [, name, formula] = NAMED.exec(line) ?? [undefined, line.trim(), line];
+      return { name: name!, text: formula! };
+    });
 }
 
 /** Returns true where the numbers of groups may be added: an average of averages says nothing. */
@@ -162,7 +204,10 @@ export function isAdditive({ kind }: Metric): boolean {
 
 /** Returns the metric in words: `Average of http.response.body.bytes`. */
 export function metricName({ kind, field }: Metric): string {
-  if (kind === "formula") return field === "" ? METRIC_NAMES.formula : field;
+  if (kind === "formula") {
+    const names = formulaLines(field).map(({ name }) => name);
+    return names.length === 0 ? METRIC_NAMES.formula : names.join(", ");
+  }
   return kind === "count" ? METRIC_NAMES.count : msg(str`${METRIC_NAMES[kind]} of ${field}`);
 }
 
@@ -201,12 +246,29 @@ function readMetric(text: string): Metric {
 
 function readGrouping(text: string): Grouping {
   if (text === "none") return { kind: "none" };
+  if (text.startsWith("filters:"))
+    return { kind: "filters", queries: readQueries(text.slice("filters:".length)) };
+  const ranges = /^ranges:([^:]*):(.*)$/.exec(text);
+  if (ranges !== null) return { kind: "ranges", field: ranges[2]!, bounds: readBounds(ranges[1]!) };
   const match = /^(terms|steps):(\d+(?:\.\d+)?):(.*)$/.exec(text);
   if (match === null) return { kind: "time" };
   const amount = Number(match[2]);
   const field = match[3]!;
   if (match[1] === "steps") return { kind: "steps", field, interval: amount > 0 ? amount : 1 };
   return { kind: "terms", field, size: within(amount, MAX_GROUPS) };
+}
+
+/** Returns the queries of a text, one a line. */
+export function readQueries(text: string): readonly string[] {
+  const lines = text.split("\n").map((line) => line.trim());
+  return [...new Set(lines.filter((line) => line !== ""))].slice(0, MAX_QUERIES);
+}
+
+/** Returns the bounds of a text such as `100, 500`, ascending; what is no number is left out. */
+export function readBounds(text: string): readonly number[] {
+  const parts = text.split(/[,\s]+/).filter((part) => part !== "");
+  const bounds = [...new Set(parts.map(Number).filter(Number.isFinite))];
+  return bounds.slice(0, MAX_BOUNDS).toSorted((a, b) => a - b);
 }
 
 function readSplit(text: string): Split | undefined {

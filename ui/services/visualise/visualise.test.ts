@@ -41,6 +41,12 @@ test("a visualisation survives the address, and a wrong address is the default",
     BY_PATH,
     steps,
     { ...LATENCY, by: { kind: "none" } as const },
+    { ...LATENCY, by: { kind: "ranges", field: "a:b", bounds: [0.5, 10] } as const },
+    {
+      ...LATENCY,
+      by: { kind: "filters", queries: ["a:1 OR b", "c:(d)"] } as const,
+      marks: "message:deployed",
+    },
   ])
     assert.deepEqual(readVisualisation(writeVisualisation(one)), one);
   assert.equal(writeVisualisation(DEFAULT_VISUALISATION).toString(), "");
@@ -224,4 +230,33 @@ test("numbers that don't add up are neither summed nor parts of a whole", () => 
     missingChoice({ ...latency, chart: "pie", metric: { kind: "sum", field: "took" } }),
     undefined,
   );
+});
+
+test("groups of queries and of ranges have their names, in their order", () => {
+  const asked = (by: Visualisation["by"]): Visualisation => ({ ...DEFAULT_VISUALISATION, by });
+  const numbers = (...counts: number[]) => ({
+    hits: { total: 9 },
+    aggregations: { by: { buckets: counts.map((doc_count) => ({ key: "", doc_count })) } },
+  });
+  const queries = asked({ kind: "filters", queries: ["a:1", "b OR c"] });
+  const ranges = asked({ kind: "ranges", field: "took", bounds: [100, 500] });
+  const { by } = visualisationRequest(ranges, AROUND)["aggs"] as Record<string, { readonly range: unknown }>;
+  assert.deepEqual(by!.range, {
+    field: "took",
+    ranges: [{ to: 100 }, { from: 100, to: 500 }, { from: 500 }],
+  });
+  for (const [shown, answer, labels] of [
+    [queries, numbers(4, 5), ["a:1", "b OR c"]],
+    [ranges, numbers(1, 2, 6), ["< 100", "100 – 500", "≥ 500"]],
+  ] as const) {
+    const { groups, series } = readSeries(shown, answer, "Lines", true);
+    assert.deepEqual(
+      groups.map(({ label }) => label),
+      labels,
+    );
+    assert.deepEqual(
+      series[0]!.values,
+      answer.aggregations.by.buckets.map(({ doc_count }) => doc_count),
+    );
+  }
 });
