@@ -33,6 +33,7 @@ import { rolloverRoutes } from "#hub/api/routes/indices/rollover.ts";
 import { segmentRoutes } from "#hub/api/routes/indices/segments.ts";
 import { settingsRoutes } from "#hub/api/routes/indices/settings.ts";
 import { statsRoutes } from "#hub/api/routes/indices/stats.ts";
+import { lokiRoutes } from "#hub/api/routes/loki/loki.ts";
 import { allSearchRoutes } from "#hub/api/routes/search/all.ts";
 import type { ScrollContexts } from "#hub/api/routes/search/scroll-contexts.ts";
 import { repositoryRoutes } from "#hub/api/routes/snapshots/repository-routes.ts";
@@ -55,6 +56,7 @@ export function searchInterface(parts: ApiContext, scrolls: ScrollContexts): Rou
     ...bulkRoutes(parts),
     ...mgetRoutes(parts),
     ...allSearchRoutes(parts, scrolls),
+    ...lokiRoutes(parts),
     ...indexRoutes(parts),
     ...mappingRoutes(parts),
     ...settingsRoutes(parts),

@@ -41,6 +41,8 @@ suite("a hub with auth.mode: required", () => {
     for (const index of ["public-1", "secret-1"]) {
       const made = await ask("PUT", `${hub.searchUrl}/${index}/_doc/1?refresh=true`, BASIC, {
         word: "hidden",
+        message: `a line of ${index}`,
+        "@timestamp": new Date().toISOString(),
       });
       assert.equal(made.status, 201, made.body);
     }
@@ -202,6 +204,12 @@ suite("a hub with auth.mode: required", () => {
       assert.equal(answer.status, 200, path);
       assert.match(answer.body, /public-1/, path);
       assert.doesNotMatch(answer.body, /secret-1/, path);
+    }
+    for (const url of [hub.searchUrl, `${hub.dashboardUrl}/es`]) {
+      const query = encodeURIComponent('{_index=~".+"}');
+      const lines = await ask("GET", `${url}/loki/api/v1/query_range?query=${query}`, keys.narrow);
+      assert.match(lines.body, /a line of public-1/);
+      assert.doesNotMatch(lines.body, /secret-1/);
     }
     const docs = { docs: [{ _index: "secret-1", _type: "_doc", _id: "1" }] };
     assert.doesNotMatch((await ask("POST", at("_mget"), keys.narrow, docs)).body, /hidden/);

@@ -9,7 +9,7 @@ import { Tasks } from "#hub/api/context/tasks.ts";
 import { errorBody } from "#hub/api/http/error-body.ts";
 import { checkParameters, parseQuery } from "#hub/api/http/query-string.ts";
 import { ApiRequest, type Method } from "#hub/api/http/request.ts";
-import type { ApiResponse } from "#hub/api/http/route.ts";
+import type { ApiResponse, Route } from "#hub/api/http/route.ts";
 import { Router } from "#hub/api/http/router.ts";
 import type { AliasInfo, IndexInfo } from "#hub/api/ports/indices.ts";
 import { allSearchRoutes } from "#hub/api/routes/search/all.ts";
@@ -55,20 +55,21 @@ export type Json = { readonly [key: string]: Json } & {
   readonly length: number;
 };
 
+interface SearchRoutesOptions {
+  readonly docs?: readonly JsonObject[];
+  readonly mapping?: JsonObject;
+  readonly routes?: (parts: ApiContext, scrolls: ScrollContexts) => Route[];
+}
+
 /** Two indices: logs with two shards and aliases, other of another type. */
 export class SearchRoutesFixture {
-  readonly logs = new IndexFixture({ docs: DOCS, mapping: MAPPING, shards: 2 });
+  readonly logs: IndexFixture;
   readonly other = new IndexFixture({ docs: [{ message: "x", status: "text" }], index: "other" });
   readonly scrolls = new ScrollContexts(new Metrics(), { nodes: () => [] });
   /** Of the cluster. */
   settings: JsonObject = {};
-  readonly #indices: ReadonlyMap<string, IndexInfo> = new Map([
-    [
-      "logs",
-      infoOf("logs", this.logs, { bad: { filter: { range: { status: { gte: 400 } } } }, all: {} }, {}),
-    ],
-    ["other", infoOf("other", this.other, {}, { "mapping.type_name": "line" })],
-  ]);
+  readonly #indices: ReadonlyMap<string, IndexInfo>;
+  readonly #routes: (parts: ApiContext, scrolls: ScrollContexts) => Route[];
   readonly #host = {
     indices: {
       byUuid: (uuid: string) =>
@@ -81,17 +82,28 @@ export class SearchRoutesFixture {
   /** Searchers that aren't closed yet. */
   #open = 0;
 
+  /** The documents and their mapping are those of the index logs; `routes`: those of searches without it. */
+  constructor({ docs = DOCS, mapping = MAPPING, routes = allSearchRoutes }: SearchRoutesOptions = {}) {
+    this.logs = new IndexFixture({ docs, mapping, shards: 2 });
+    this.#routes = routes;
+    const bad = { filter: { range: { status: { gte: 400 } } } };
+    this.#indices = new Map([
+      ["logs", infoOf("logs", this.logs, { bad, all: {} }, {})],
+      ["other", infoOf("other", this.other, {}, { "mapping.type_name": "line" })],
+    ]);
+  }
+
   /** Sends a request to the routes and returns the answer as a client sees it. */
   async send(method: Method, uri: string, body?: unknown, version = "6.5.4"): Promise<Answer> {
     const [path = "", query = ""] = uri.split("?");
-    const found = new Router(allSearchRoutes(this.#partsOf(version), this.scrolls)).find(method, path);
+    const found = new Router(this.#routes(this.#partsOf(version), this.scrolls)).find(method, path);
     assert.equal(found.kind, "route", `${method} ${path}`);
     if (found.kind !== "route") throw new Error("no route");
     const text = body === undefined ? "" : typeof body === "string" ? body : JSON.stringify(body);
     let response: ApiResponse;
     try {
       const parameters = parseQuery(query);
-      checkParameters(path, parameters, found.route.params);
+      if (found.route.takesAnyParams !== true) checkParameters(path, parameters, found.route.params);
       const request = new ApiRequest({
         method,
         uri,
@@ -108,8 +120,13 @@ export class SearchRoutesFixture {
     } catch (error) {
       const failure = toAppError(error);
       if (failure.code === "internal") throw error;
-      response = { status: failure.status, json: errorBody(failure, ERRORS) };
+      response = found.route.answerError?.(failure, {}) ?? {
+        status: failure.status,
+        json: errorBody(failure, ERRORS),
+      };
     }
+    if (response.text !== undefined)
+      return { status: response.status, body: response.text as unknown as Json };
     return { status: response.status, body: JSON.parse(writeJson(response.json)) as Json };
   }
 

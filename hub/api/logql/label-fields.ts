@@ -1,0 +1,137 @@
+/** Labels of Loki over documents: which fields a label means, and which labels a document has. */
+
+import { isIP } from "node:net";
+import type { IndexInfo } from "#hub/api/ports/indices.ts";
+import { isObject, type JsonObject } from "#proto/kit/json.ts";
+
+/** Labels of senders, and the fields of the Elastic Common Schema that hold the same. */
+const ECS: Readonly<Record<string, string>> = {
+  service_name: "service.name",
+  host: "host.name",
+  filename: "log.file.path",
+  level: "log.level",
+  container: "container.name",
+  namespace: "kubernetes.namespace",
+  pod: "kubernetes.pod.name",
+  dataset: "event.dataset",
+};
+
+/** Objects whose members are labels under their own names. */
+const HOLDERS = ["labels", "fields"];
+
+/** Types of fields that hold one value exactly. */
+const EXACT =
+  /^(?:keyword|constant_keyword|wildcard|ip|boolean|long|integer|short|byte|double|float|half_float|unsigned_long)$/;
+/** Types whose values make sense in a list of labels. */
+const LISTED = /^(?:keyword|constant_keyword|wildcard|ip|boolean)$/;
+
+/** Which fields the labels of some indices mean. */
+export class LabelFields {
+  /** By label: paths in the mapping, e.g. "host.name" or "message.keyword". */
+  readonly #fields = new Map<string, Map<string, string>>();
+  /** True: the lines of all indices can be searched for their words. */
+  readonly hasWords: boolean;
+  /** Labels that are listed. */
+  readonly names: readonly string[];
+
+  constructor(indices: readonly IndexInfo[]) {
+    const names = new Set<string>();
+    this.hasWords = indices.every(({ mapping }) => {
+      const message = mapping.resolve("message");
+      return message?.type === "text" && message.given["analyzer"] === undefined;
+    });
+    for (const { mapping } of indices)
+      for (const field of mapping.fields()) {
+        if (!EXACT.test(field.type)) continue;
+        for (const label of labelsOfPath(plainPath(field.path))) {
+          this.#fields.set(label, (this.#fields.get(label) ?? new Map()).set(field.path, field.type));
+          if (LISTED.test(field.type)) names.add(label);
+        }
+      }
+    this.names = [...names].sort();
+  }
+
+  /** Returns the fields that a label means; none where no index has one. */
+  of(label: string): readonly string[] {
+    return label === "_index" ? ["_index"] : [...(this.#fields.get(label)?.keys() ?? [])];
+  }
+
+  /** Returns those that can hold a value. */
+  holding(label: string, value: string): readonly string[] {
+    if (label === "_index") return ["_index"];
+    const types = this.#fields.get(label) ?? new Map<string, string>();
+    return [...types].filter(([, type]) => canHold(type, value)).map(([path]) => path);
+  }
+}
+
+function canHold(type: string, value: string): boolean {
+  if (type === "ip") return isIP(value.replace(/\/\d+$/, "")) !== 0;
+  if (type === "boolean") return value === "true" || value === "false";
+  return LISTED.test(type) || (value.trim() !== "" && Number.isFinite(Number(value)));
+}
+
+/** A text field's exact values are in its part `keyword`. */
+function plainPath(path: string): string {
+  return path.replace(/\.keyword$/, "");
+}
+
+/** Labels that mean a path: "host.name" is host and host_name, "labels.job" is job and labels_job. */
+function labelsOfPath(path: string): string[] {
+  const labels = [sanitized(path)];
+  for (const [label, field] of Object.entries(ECS)) if (field === path) labels.push(label);
+  for (const holder of HOLDERS)
+    if (path.startsWith(`${holder}.`)) labels.push(sanitized(path.slice(holder.length + 1)));
+  return labels;
+}
+
+function sanitized(name: string): string {
+  return name.replace(/[^A-Za-z0-9_]/g, "_").replace(/^(?=\d)/, "_");
+}
+
+/** Returns the labels of a document's stream: its own, and those that the common schema names. */
+export function streamLabels(source: JsonObject): Map<string, string> {
+  const labels = new Map<string, string>();
+  for (const [label, path] of Object.entries(ECS)) {
+    const value = valueAt(source, path) ?? (label === "host" ? valueAt(source, "host") : undefined);
+    if (value !== undefined) labels.set(label, value);
+  }
+  for (const holder of HOLDERS) {
+    const own = source[holder];
+    if (!isObject(own)) continue;
+    for (const [name, value] of Object.entries(own))
+      if (isPlain(value)) labels.set(sanitized(name), String(value));
+  }
+  return labels;
+}
+
+/** Returns the text of a path, which may have dots in its keys; undefined where there is no plain value. */
+export function valueAt(source: JsonObject, path: string): string | undefined {
+  const value = source[path];
+  if (isPlain(value)) return String(value);
+  for (let dot = path.indexOf("."); dot > 0; dot = path.indexOf(".", dot + 1)) {
+    const inner = source[path.slice(0, dot)];
+    const found = isObject(inner) ? valueAt(inner, path.slice(dot + 1)) : undefined;
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function isPlain(value: unknown): value is string | number | boolean {
+  return typeof value === "string" || typeof value === "number" || typeof value === "boolean";
+}
+
+/** Returns what reads a document's field by its label. */
+export function fieldReader(
+  fields: LabelFields,
+  source: JsonObject,
+  index: string,
+): (label: string) => string | undefined {
+  return (label) => {
+    if (label === "_index") return index;
+    for (const path of fields.of(label)) {
+      const value = valueAt(source, plainPath(path));
+      if (value !== undefined) return value;
+    }
+    return undefined;
+  };
+}

@@ -1,0 +1,103 @@
+/** Cuts a LogQL query into tokens. */
+
+import { AppError } from "#proto/kit/errors.ts";
+
+export interface Token {
+  readonly kind: "name" | "text" | "number" | "duration" | "bytes" | "symbol" | "end";
+  /** Texts without their quotes. */
+  readonly text: string;
+  readonly offset: number;
+}
+
+/** Longest query, characters. */
+const MAX_QUERY = 16_384;
+
+const TOKEN =
+  /\s+|#[^\n]*|(?<text>"(?:[^"\\\n]|\\.)*"|`[^`]*`)|(?<duration>(?:\d+(?:\.\d+)?(?:ns|us|µs|ms|[smhdwy]))+(?![\w.]))|(?<bytes>\d+(?:\.\d+)?(?:[kKMGTP]i?B|B|[kKMGTP]i?)(?!\w))|(?<number>\d+(?:\.\d+)?(?:[eE][+-]?\d+)?(?!\w))|(?<name>[A-Za-z_][\w]*)|(?<symbol>\|=|\|~|!=|!~|=~|==|>=|<=|[{}()[\],=|<>+\-*/%^])/gy;
+
+/** Returns the tokens of a query, the last one of kind "end". Throws request_invalid with the place. */
+export function tokensOf(query: string): Token[] {
+  if (query.length > MAX_QUERY)
+    throw new AppError("request_invalid", `parse error : a query has at most ${MAX_QUERY} characters`);
+  const tokens: Token[] = [];
+  let at = 0;
+  TOKEN.lastIndex = 0;
+  while (at < query.length) {
+    const match = TOKEN.exec(query);
+    if (match === null) throw parseFault(query, at, `unexpected ${JSON.stringify(query[at])}`);
+    const [kind, text] = Object.entries(match.groups ?? {}).find(([, each]) => each !== undefined) ?? [];
+    if (kind !== undefined)
+      tokens.push({
+        kind: kind as Token["kind"],
+        text: kind === "text" ? unquoted(query, at, text as string) : (text as string),
+        offset: at,
+      });
+    at = TOKEN.lastIndex;
+  }
+  return [...tokens, { kind: "end", text: "$end", offset: query.length }];
+}
+
+function unquoted(query: string, at: number, text: string): string {
+  if (text.startsWith("`")) return text.slice(1, -1);
+  try {
+    // The escapes of Go that JSON doesn't know.
+    return JSON.parse(text.replace(/\\(?:x([0-9a-fA-F]{2})|a|v|')/g, escapeOf)) as string;
+  } catch {
+    throw parseFault(query, at, `invalid char escape in ${text.slice(0, 100)}`);
+  }
+}
+
+function escapeOf(escaped: string, hex: string | undefined): string {
+  if (hex !== undefined) return `\\u00${hex}`;
+  return { "\\a": "\\u0007", "\\v": "\\u000b" }[escaped] ?? "'";
+}
+
+/** Returns a fault in the words of Loki, with line and column. */
+export function parseFault(query: string, offset: number, what: string): AppError {
+  const before = query.slice(0, offset).split("\n");
+  const column = before.at(-1)!.length + 1;
+  return new AppError(
+    "request_invalid",
+    `parse error at line ${before.length}, col ${column}: syntax error: ${what}`,
+  );
+}
+
+const DURATION_MS: Readonly<Record<string, number>> = {
+  ns: 1e-6,
+  us: 1e-3,
+  µs: 1e-3,
+  ms: 1,
+  s: 1_000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+  w: 7 * 86_400_000,
+  y: 365 * 86_400_000,
+};
+
+/** Returns ms of "1h30m"; NaN for what is no duration. */
+export function durationMs(text: string): number {
+  if (!/^(?:\d+(?:\.\d+)?(?:ns|us|µs|ms|[smhdwy]))+$/.test(text)) return Number.NaN;
+  let ms = 0;
+  for (const [, amount, unit] of text.matchAll(/(\d+(?:\.\d+)?)(ns|us|µs|ms|[smhdwy])/g))
+    ms += Number(amount) * DURATION_MS[unit!]!;
+  return ms;
+}
+
+/** Returns the bytes of "5KB" or "1.5GiB"; NaN for what is no size. */
+export function byteCount(text: string): number {
+  const [, amount, unit = ""] = /^(\d+(?:\.\d+)?)\s*([kKMGTP]?)(i?)B?$/.exec(text) ?? [];
+  if (amount === undefined) return Number.NaN;
+  const base = /i/.test(text) ? 1024 : 1000;
+  return Number(amount) * base ** " KMGTP".indexOf(unit === "" ? " " : unit.toUpperCase());
+}
+
+/** Numbers of a label filter: 5, 20ms, 1KB. */
+export function numberOf({
+  kind,
+  text,
+}: Token): { value: number; unit: "number" | "duration" | "bytes" } | undefined {
+  if (kind === "number") return { value: Number(text), unit: "number" };
+  if (kind === "duration") return { value: durationMs(text) / 1000, unit: "duration" };
+  return kind === "bytes" ? { value: byteCount(text), unit: "bytes" } : undefined;
+}

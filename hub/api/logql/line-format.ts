@@ -1,0 +1,46 @@
+/** `line_format` and texts of `label_format`: {{.label}}, {{__line__}} and a few functions. */
+
+import { AppError } from "#proto/kit/errors.ts";
+import { type Entry, labelOf } from "./entry.ts";
+
+const FUNCTIONS: Readonly<Record<string, (text: string) => string>> = {
+  ToUpper: (text) => text.toUpperCase(),
+  ToLower: (text) => text.toLowerCase(),
+  upper: (text) => text.toUpperCase(),
+  lower: (text) => text.toLowerCase(),
+  trim: (text) => text.trim(),
+  TrimSpace: (text) => text.trim(),
+};
+
+/** Compiles a template. Throws request_invalid for what isn't offered. */
+export function compileLineFormat(template: string): (entry: Entry) => string {
+  const parts = template.split(/\{\{-?\s*(.*?)\s*-?\}\}/s);
+  const works = parts.map((part, index): ((entry: Entry) => string) =>
+    index % 2 === 0 ? () => part : action(part),
+  );
+  return (entry) => works.map((work) => work(entry)).join("");
+}
+
+function action(text: string): (entry: Entry) => string {
+  const [source = "", ...functions] = text.split("|").map((part) => part.trim());
+  const works = functions.map((name) => {
+    const work = FUNCTIONS[name];
+    if (work === undefined) throw notOffered(text);
+    return work;
+  });
+  const [, called, label] = /^(?:(\w+)\s+)?\.(\w+)$/.exec(source) ?? [];
+  if (called !== undefined && FUNCTIONS[called] !== undefined) works.unshift(FUNCTIONS[called]);
+  else if (called !== undefined || (label === undefined && source !== "__line__")) throw notOffered(text);
+  return (entry) => {
+    const value = label === undefined ? entry.line : labelOf(entry, label);
+    return works.reduce((at, work) => work(at), value);
+  };
+}
+
+function notOffered(text: string): AppError {
+  const names = Object.keys(FUNCTIONS).join(", ");
+  return new AppError(
+    "request_invalid",
+    `stage '| line_format' : the template action {{${text}}} isn't offered: use {{.label}}, {{__line__}} and ${names}`,
+  );
+}

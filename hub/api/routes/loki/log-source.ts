@@ -1,0 +1,219 @@
+/** Lines for queries of Loki's data source: documents with a time, newest or oldest first, read in pages. */
+
+import type { ApiContext } from "#hub/api/context/api-context.ts";
+import type { ApiRequest } from "#hub/api/http/request.ts";
+import { TimeSlices } from "#hub/api/http/time-slices.ts";
+import type { Entry } from "#hub/api/logql/entry.ts";
+import { finds, wholeExpression } from "#hub/api/logql/expressions.ts";
+import { fieldReader, LabelFields, streamLabels, valueAt } from "#hub/api/logql/label-fields.ts";
+import { compileStages } from "#hub/api/logql/stages.ts";
+import type { LogQuery, Matcher, Stage } from "#hub/api/logql/syntax.ts";
+import { runSearch } from "#hub/api/routes/search/run-search.ts";
+import type { Found } from "#hub/host/contract/found.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
+
+/** Documents of one page; as many as a search returns at most is more than a page of lines needs. */
+const PAGE = 5_000;
+/** Documents that one query reads. */
+const MAX_LINES = 200_000;
+/** Values of a label that an expression is compared with. */
+const MAX_VALUES = 10_000;
+
+/** A span of time, ms since 1970-01-01 UTC: from `startMs` on, before `endMs`. */
+export interface Span {
+  readonly startMs: number;
+  readonly endMs: number;
+}
+
+/** A line with its time. */
+export interface TimedEntry extends Entry {
+  readonly timeMs: number;
+  /** Of the stream, before stages changed them. */
+  readonly stream: ReadonlyMap<string, string>;
+}
+
+interface Hit {
+  readonly _index: string;
+  readonly _id: string;
+  readonly _source: JsonObject;
+  readonly sort: readonly [number];
+}
+
+export class LogSource {
+  readonly fields: LabelFields;
+  readonly #parts: ApiContext;
+  readonly #request: ApiRequest;
+  readonly #expression: string;
+
+  constructor(parts: ApiContext, request: ApiRequest) {
+    this.#parts = parts;
+    this.#request = request;
+    const indices = parts.indices
+      .resolve("*", { allowNoIndices: true, ignoreUnavailable: true })
+      .filter(({ mapping, state }) => state === "open" && mapping.resolve("@timestamp") !== undefined);
+    this.#expression = indices.map(({ name }) => name).join(",");
+    this.fields = new LabelFields(indices);
+  }
+
+  /** Searches the indices that have times; undefined where there are none. */
+  async search(body: JsonObject): Promise<Found | undefined> {
+    if (this.#expression === "") return undefined;
+    return runSearch(this.#parts, {
+      target: {
+        expression: this.#expression,
+        types: undefined,
+        options: { allowNoIndices: true, ignoreUnavailable: true },
+      },
+      body,
+      typedKeys: false,
+      objectTotals: false,
+      allowPartial: false,
+      useCache: false,
+      signal: this.#request.signal,
+    });
+  }
+
+  /** Returns the query for the documents that matchers mean within a span. Throws request_invalid. */
+  async filter(matchers: readonly Matcher[], { startMs, endMs }: Span): Promise<JsonObject> {
+    const time = { range: { "@timestamp": { gte: startMs, lt: endMs, format: "epoch_millis" } } };
+    const clauses = await Promise.all(matchers.map((matcher) => this.#clause(matcher, time)));
+    return { bool: { filter: [time, ...clauses] } };
+  }
+
+  /** Returns the values of a label within the documents that a query means, the most frequent ones. */
+  async values(label: string, query: JsonObject, limit: number): Promise<string[]> {
+    const fields = this.fields.of(label);
+    if (fields.length === 0) return [];
+    const aggs = Object.fromEntries(fields.map((field, at) => [`f${at}`, { terms: { field, size: limit } }]));
+    const found = await this.search({ size: 0, query, aggs });
+    const answers = Object.values((found?.aggregations?.parse() ?? {}) as Record<string, JsonObject>);
+    const values = answers.flatMap(({ buckets }) =>
+      (buckets as JsonObject[]).map((bucket) => String(bucket["key_as_string"] ?? bucket["key"])),
+    );
+    return [...new Set(values)].sort();
+  }
+
+  /**
+   * Calls `each` with the lines that a query keeps, until it returns false. Throws request_invalid where it would read too
+   * many documents, timeout.
+   */
+  async read(
+    query: LogQuery,
+    span: Span,
+    order: "asc" | "desc",
+    each: (entry: TimedEntry) => boolean,
+    pageSize = PAGE,
+  ): Promise<void> {
+    const keeps = compileStages(query.stages);
+    const words = this.fields.hasWords ? wordClauses(query.stages) : [];
+    const slices = new TimeSlices();
+    let rest = span;
+    let seen = new Set<string>();
+    for (let read = 0; ; ) {
+      const filter = await this.filter(query.matchers, rest);
+      const body = {
+        size: pageSize,
+        query: { bool: { filter: [filter, ...words] } },
+        sort: [{ "@timestamp": { order, unmapped_type: "date" } }],
+      };
+      const found = await this.search({ ...body, track_total_hits: false });
+      if (found?.timedOut === true)
+        throw new AppError("timeout", "context deadline exceeded: narrow the time range");
+      const hits = (found?.hits.parse() ?? []) as Hit[];
+      const fresh = hits.filter((hit) => !seen.has(`${hit._index}/${hit._id}`));
+      for (const hit of fresh) {
+        if (slices.isDue) await slices.pause();
+        const entry = this.#entryOf(hit);
+        if (keeps(entry) && !each(entry)) return;
+      }
+      read += fresh.length;
+      if (hits.length < pageSize) return;
+      if (read >= MAX_LINES)
+        throw new AppError(
+          "request_invalid",
+          `the query would read more than ${MAX_LINES} lines: narrow the time range, or add matchers`,
+        );
+      const lastMs = hits.at(-1)!.sort[0];
+      if (fresh.length === 0)
+        throw new AppError(
+          "request_invalid",
+          `more than ${pageSize} lines have the time ${new Date(lastMs).toISOString()}: add matchers`,
+        );
+      // The next page begins at the last time, whose lines may go on.
+      seen = new Set(hits.filter(({ sort }) => sort[0] === lastMs).map((hit) => `${hit._index}/${hit._id}`));
+      rest =
+        order === "desc"
+          ? { startMs: rest.startMs, endMs: lastMs + 1 }
+          : { startMs: lastMs, endMs: rest.endMs };
+    }
+  }
+
+  #entryOf({ _index: index, _source: source, sort }: Hit): TimedEntry {
+    const stream = streamLabels(source);
+    return {
+      line: valueAt(source, "message") ?? valueAt(source, "event.original") ?? JSON.stringify(source),
+      labels: new Map(stream),
+      stream,
+      field: fieldReader(this.fields, source, index),
+      value: undefined,
+      timeMs: sort[0],
+    };
+  }
+
+  async #clause({ label, operator, value }: Matcher, time: JsonObject): Promise<JsonObject> {
+    const fields = this.fields.of(label);
+    const exists = anyOf(fields.map((field) => ({ exists: { field } })));
+    if (operator === "=" || operator === "!=") {
+      const found = value === "" ? not(exists) : equal(this.fields.holding(label, value), value);
+      return operator === "=" ? found : not(found);
+    }
+    const expression = wholeExpression(value);
+    const values = await this.#matching(label, value, expression, time);
+    const found = anyOf(values.map((each) => equal(this.fields.holding(label, each), each)));
+    const all = finds(expression, "") ? anyOf([found, not(exists)]) : found;
+    return operator === "=~" ? all : not(all);
+  }
+
+  /** Returns the values of a label that an expression matches. */
+  async #matching(label: string, text: string, expression: RegExp, time: JsonObject): Promise<string[]> {
+    if (/^[\w -]+(?:\|[\w -]+)*$/.test(text)) return text.split("|");
+    const values = await this.values(label, time, MAX_VALUES);
+    if (values.length >= MAX_VALUES)
+      throw new AppError(
+        "request_invalid",
+        `the label ${label} has more than ${MAX_VALUES} values: compare it with =, or filter by the line`,
+      );
+    return values.filter((each) => finds(expression, each));
+  }
+}
+
+function anyOf(queries: readonly JsonObject[]): JsonObject {
+  return queries.length === 0 ? { match_none: {} } : { bool: { should: queries, minimum_should_match: 1 } };
+}
+
+function not(query: JsonObject): JsonObject {
+  return { bool: { must_not: [query] } };
+}
+
+function equal(fields: readonly string[], value: string): JsonObject {
+  return anyOf(fields.map((field) => ({ term: { [field]: value } })));
+}
+
+/** Words that are looked for in the index; each costs a walk over its terms. */
+const MAX_WORDS = 4;
+
+/** Queries that every line with the texts of the first filters fits: a word of the text may be part of one of the line. */
+function wordClauses(stages: readonly Stage[]): JsonObject[] {
+  const words: string[] = [];
+  for (const stage of stages) {
+    if (stage.kind !== "line") break;
+    const [text, other] = stage.values;
+    if (stage.operator === "|=" && other === undefined)
+      words.push(...(text!.match(/[A-Za-z0-9]{2,}/g) ?? []));
+  }
+  return words
+    .sort((a, b) => b.length - a.length)
+    .slice(0, MAX_WORDS)
+    .map((word) => ({ wildcard: { message: `*${word.toLowerCase()}*` } }));
+}

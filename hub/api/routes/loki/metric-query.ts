@@ -1,0 +1,183 @@
+/** Evaluates metric queries of LogQL over documents: in the index where it can count them, else line by line. */
+
+import {
+  binary,
+  checkSeries,
+  groupedLabels,
+  keyOf,
+  type Labels,
+  overRange,
+  overSeries,
+  type Samples,
+  type Series,
+} from "#hub/api/logql/metric-math.ts";
+import type { Grouping, MetricQuery } from "#hub/api/logql/syntax.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
+import type { LogSource, Span } from "./log-source.ts";
+
+/** Values of a label that the index counts apart; the real server answers as many series at most. */
+const MAX_VALUES = 500;
+/** Counts that the index makes for one query. */
+const MAX_BUCKETS = 11_000;
+
+type Range = Extract<MetricQuery, { kind: "range" }>;
+
+/** Returns series over `steps` (ms, ascending), or a number. Throws request_invalid. */
+export async function evaluate(
+  source: LogSource,
+  query: MetricQuery,
+  steps: readonly number[],
+): Promise<Series[] | number> {
+  switch (query.kind) {
+    case "number":
+      return query.isVector ? [{ labels: {}, points: steps.map(() => query.value) }] : query.value;
+    case "binary": {
+      const left = await evaluate(source, query.left, steps);
+      return binary(query.operator, left, await evaluate(source, query.right, steps));
+    }
+    case "range":
+      return scanned(source, query, steps, undefined);
+    case "vector": {
+      const { inner, name, grouping, count } = query;
+      if (inner.kind === "range" && name === "sum") {
+        const counted = await countedInIndex(source, inner, grouping, steps);
+        if (counted !== undefined) return counted;
+        // Sums can be made while lines are read, which keeps fewer series.
+        if (/^(?:rate|count_over_time|bytes_rate|bytes_over_time|sum_over_time)$/.test(inner.name))
+          return scanned(source, inner, steps, grouping ?? { without: false, labels: [] });
+      }
+      const series = await evaluate(source, inner, steps);
+      if (typeof series === "number")
+        throw new AppError("request_invalid", `parse error : ${name} needs series, not a number`);
+      return series.length === 0 ? [] : overSeries(series, name, grouping, count);
+    }
+  }
+}
+
+function spanOf({ rangeMs, offsetMs }: Range, steps: readonly number[]): Span {
+  return { startMs: steps[0]! - rangeMs - offsetMs + 1, endMs: steps.at(-1)! - offsetMs + 1 };
+}
+
+/** Reads the lines. `joined`: the labels that are wanted at last. */
+async function scanned(
+  source: LogSource,
+  query: Range,
+  steps: readonly number[],
+  joined: Grouping | undefined,
+): Promise<Series[]> {
+  const all = new Map<string, Samples>();
+  const grouping = query.grouping ?? joined;
+  await source.read(query.log, spanOf(query, steps), "asc", (entry) => {
+    const own = Object.fromEntries(entry.labels);
+    const wanted = grouping?.without === false ? withFields(own, entry.field, grouping.labels) : own;
+    const labels = grouping === undefined ? own : groupedLabels(wanted, grouping);
+    const key = keyOf(labels);
+    let samples = all.get(key);
+    if (samples === undefined) {
+      checkSeries(all.size + 1);
+      samples = { labels, times: [], values: [] };
+      all.set(key, samples);
+    }
+    samples.times.push(entry.timeMs + query.offsetMs);
+    samples.values.push(countedValue(query.name, entry.line, entry.value));
+    return true;
+  });
+  return [...all.values()].map((samples) => overRange(samples, query.name, query.rangeMs, steps));
+}
+
+/** Labels may be fields of the document that its stream doesn't have. */
+function withFields(
+  own: Labels,
+  field: (label: string) => string | undefined,
+  names: readonly string[],
+): Labels {
+  return Object.fromEntries(names.map((name) => [name, own[name] ?? field(name) ?? ""]));
+}
+
+function countedValue(name: string, line: string, value: number | undefined): number {
+  if (name.startsWith("bytes")) return Buffer.byteLength(line);
+  return value ?? 1;
+}
+
+/**
+ * Counts lines in the index: without stages, by labels that each mean one field, where the steps fit. Undefined: it can't
+ * be done there.
+ */
+async function countedInIndex(
+  source: LogSource,
+  query: Range,
+  grouping: Grouping | undefined,
+  steps: readonly number[],
+): Promise<Series[] | undefined> {
+  const { name, log, rangeMs, offsetMs } = query;
+  const fields = (grouping?.labels ?? []).map((label) => source.fields.of(label));
+  const counts = name === "rate" || name === "count_over_time";
+  const isPlain = log.stages.every(({ kind }) => kind === "drop") && query.grouping === undefined;
+  if (!counts || !isPlain || grouping?.without === true || fields.some(({ length }) => length > 1))
+    return undefined;
+  const stepMs = steps.length > 1 ? steps[1]! - steps[0]! : rangeMs;
+  const bucketMs = divisor(Math.round(rangeMs), Math.round(stepMs));
+  const span = spanOf(query, steps);
+  if (bucketMs < 1 || (span.endMs - span.startMs) / bucketMs > MAX_BUCKETS) return undefined;
+  const histogram = {
+    date_histogram: {
+      field: "@timestamp",
+      interval: `${bucketMs}ms`,
+      offset: `${((span.startMs % bucketMs) + bucketMs) % bucketMs}ms`,
+      min_doc_count: 1,
+    },
+  };
+  const labels = (grouping?.labels ?? []).flatMap((label, at) =>
+    fields[at]![0] === undefined ? [] : [{ label, field: fields[at]![0] }],
+  );
+  let aggs: JsonObject = { time: histogram };
+  for (const { field } of labels.toReversed())
+    aggs = { by: { terms: { field, size: MAX_VALUES }, aggs }, none: { missing: { field }, aggs } };
+  const found = await source.search({ size: 0, query: await source.filter(log.matchers, span), aggs });
+  const all: Samples[] = [];
+  collect(
+    (found?.aggregations?.parse() ?? {}) as JsonObject,
+    labels.map(({ label }) => label),
+    {},
+    all,
+    bucketMs + offsetMs - 1,
+  );
+  checkSeries(all.length);
+  return all.map((samples) => overRange(samples, name, rangeMs, steps));
+}
+
+/** Walks through the buckets of labels to those of times. `lastMs`: from a bucket's start to the last time that it counts. */
+function collect(
+  aggs: JsonObject,
+  labels: readonly string[],
+  found: Labels,
+  into: Samples[],
+  lastMs: number,
+): void {
+  const [label, ...rest] = labels;
+  if (label === undefined) {
+    const buckets = ((aggs["time"] as JsonObject | undefined)?.["buckets"] ?? []) as JsonObject[];
+    if (buckets.length === 0) return;
+    into.push({
+      labels: found,
+      times: buckets.map(({ key }) => Number(key) + lastMs),
+      values: buckets.map(({ doc_count: count }) => Number(count)),
+    });
+    return;
+  }
+  for (const bucket of ((aggs["by"] as JsonObject | undefined)?.["buckets"] ?? []) as JsonObject[])
+    collect(
+      bucket,
+      rest,
+      { ...found, [label]: String(bucket["key_as_string"] ?? bucket["key"]) },
+      into,
+      lastMs,
+    );
+  const none = aggs["none"] as JsonObject | undefined;
+  if (none !== undefined) collect(none, rest, found, into, lastMs);
+}
+
+function divisor(a: number, b: number): number {
+  return b === 0 ? a : divisor(b, a % b);
+}
