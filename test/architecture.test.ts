@@ -194,6 +194,7 @@ function readSources(): Sources {
     exclude: [
       "test/architecture.test.ts",
       "ui/dist/**",
+      "agent/lines/kernel/assembly/*.ts",
       "hub/engine/kernel/assembly/!(layout*).ts",
       "hub/engine/kernel/assembly/columnar/*.ts",
       "test/artefacts/**",

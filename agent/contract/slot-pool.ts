@@ -63,10 +63,11 @@ export class SlotPool {
   /** What the slots are parts of. */
   readonly memory: BlockMemory;
 
-  constructor(count: number, sizeBytes: number) {
+  /** `furtherBytes`: of the memory, for what an output writes. `memory`: shared with another pool. */
+  constructor(count: number, sizeBytes: number, furtherBytes = 0, memory?: BlockMemory) {
     this.count = count;
     this.sizeBytes = sizeBytes;
-    this.memory = new BlockMemory((count + FURTHER_BLOCKS) * sizeBytes);
+    this.memory = memory ?? new BlockMemory((count + FURTHER_BLOCKS) * sizeBytes + furtherBytes);
     for (let index = 0; index < count; index++) this.#free.push(this.#create());
   }
 

@@ -24,16 +24,16 @@ const OFFSET_BYTES = 6;
 const EVENT_TAG_BYTES = 1;
 
 /** Returns one text per document: action line and source line. */
-export function documentsOf(batch: Batch, options: DocumentOptions): string[] {
-  return sourcesOf(batch, options.common).map((source) => {
-    const index = options.index.replace(
-      "%{+yyyy.MM.dd}",
-      source["@timestamp"].slice(0, 10).replaceAll("-", "."),
-    );
-    const id = documentId(options.idPrefix, source.log.offset);
-    const action = { index: { _index: index, _type: "_doc", _id: id } };
-    return `${JSON.stringify(action)}\n${JSON.stringify(source)}\n`;
-  });
+export function documentsOf(batch: Pick<Batch, "body" | "block">, options: DocumentOptions): string[] {
+  return sourcesOf(batch, options.common).map((source) => documentOf(source, options));
+}
+
+/** Returns action line and source line of one document. */
+export function documentOf(source: DocumentSource, { idPrefix, index }: DocumentOptions): string {
+  const day = source["@timestamp"].slice(0, 10).replaceAll("-", ".");
+  const id = documentId(idPrefix, source.log.offset);
+  const action = { index: { _index: index.replace("%{+yyyy.MM.dd}", day), _type: "_doc", _id: id } };
+  return `${JSON.stringify(action)}\n${JSON.stringify(source)}\n`;
 }
 
 /** A document as it is indexed or written. */
@@ -45,7 +45,7 @@ export interface DocumentSource {
 
 /** Returns the documents of a batch's lines or events. */
 export function sourcesOf(
-  { body, block }: Batch,
+  { body, block }: Pick<Batch, "body" | "block">,
   common: Readonly<Record<string, unknown>>,
 ): DocumentSource[] {
   const sources: DocumentSource[] = [];
@@ -87,7 +87,8 @@ export function commonFields(
   };
 }
 
-function sourceOf(
+/** Returns the document of one line or event. `own`: its own fields. */
+export function sourceOf(
   common: Readonly<Record<string, unknown>>,
   offset: number,
   timeMs: number,
@@ -106,7 +107,8 @@ function sourceOf(
   };
 }
 
-function documentId(prefix: Buffer, offset: number): string {
+/** Returns the id of the document at `offset` of a source. */
+export function documentId(prefix: Buffer, offset: number): string {
   const id = Buffer.alloc(ID_BYTES);
   prefix.copy(id, 0, 0, OFFSET_AT);
   id.writeUIntBE(offset, OFFSET_AT, OFFSET_BYTES);

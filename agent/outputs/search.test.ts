@@ -152,3 +152,33 @@ test("an answer that is no JSON counts as a failure, and the request is repeated
   await ship(`127.0.0.1:${(server.address() as AddressInfo).port}`, "one\n");
   server.close();
 });
+
+test("a body that is too large for the engine is sent in halves; one document that is, is left out", async () => {
+  const { server, host, requests } = await engine([
+    (documents) =>
+      documents.length > 1 || documents[0]!.source["message"] === "two"
+        ? { status: 413, body: {} }
+        : accepted(documents),
+  ]);
+  await ship(host, "one\ntwo\nthree\n");
+  server.close();
+  assert.deepEqual(
+    requests.map((documents) => documents.map(({ source }) => source["message"])),
+    [["one", "two", "three"], ["one"], ["two", "three"], ["two"], ["three"]],
+  );
+});
+
+test("an engine that refuses filter_path is asked for whole answers", async () => {
+  const paths: string[] = [];
+  const server = createServer((request, response) => {
+    paths.push(request.url ?? "");
+    const isRefused = request.url !== "/_bulk";
+    request
+      .resume()
+      .on("end", () => response.writeHead(isRefused ? 400 : 200).end('{"took":1,"errors":false}'));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  await ship(`127.0.0.1:${(server.address() as AddressInfo).port}`, "one\n");
+  server.close();
+  assert.deepEqual(paths, ["/_bulk?filter_path=errors,items.*.status,items.*.error.reason", "/_bulk"]);
+});

@@ -4,34 +4,17 @@
  */
 
 import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
-import type { Agent as PlainAgent } from "node:http";
-import { request as httpsRequest, Agent as SecureAgent } from "node:https";
-import { gzipSync } from "node:zlib";
 import type { Batch, Channel, Output, OutputState } from "#agent/contract/output.ts";
 import { SlotPool } from "#agent/contract/slot-pool.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { Counter, Metrics } from "#proto/kit/metrics.ts";
-import { Agent, request as httpRequest } from "#proto/kit/node-http.ts";
 import { Backoff } from "#proto/kit/retry.ts";
 import type { SourceFields } from "#proto/raw-encoder.ts";
-import { commonFields, documentsOf } from "./documents.ts";
+import { type Answer, BulkClient, itemErrors, type SearchSettings } from "./bulk-client.ts";
+import { BulkWriter, documentsIn } from "./bulk-writer.ts";
+import { commonFields, type DocumentOptions } from "./documents.ts";
 import type { AgentNames } from "./pipeline.ts";
-
-export interface SearchSettings {
-  /** host:port or URLs. */
-  readonly hosts: readonly string[];
-  /** Name of the index; %{+yyyy.MM.dd} stands for the day, UTC. */
-  readonly index: string;
-  readonly username?: string | undefined;
-  readonly password?: string | undefined;
-  readonly apiKey?: string | undefined;
-  readonly bearerToken?: string | undefined;
-  /** True: requests are compressed. */
-  readonly gzip?: boolean;
-  readonly tlsCa?: string | undefined;
-}
 
 export interface SearchOutputOptions {
   readonly names: AgentNames;
@@ -44,33 +27,15 @@ export interface SearchOutputOptions {
   readonly metrics: Metrics;
 }
 
-interface Answer {
-  readonly status: number;
-  readonly body: string;
-}
-
-/** One item of a bulk answer that was not stored. */
-interface ItemError {
-  readonly status: number;
-  readonly reason: string;
-}
-
-interface BulkAnswer {
-  readonly errors?: boolean;
-  readonly items?: readonly {
-    readonly index?: { readonly status?: number; readonly error?: { readonly reason?: string } };
-  }[];
-}
-
 const RETRY_FIRST_MS = 50;
 const RETRY_CAP_MS = 5_000;
 const UNHEALTHY_AFTER_MS = 5_000;
-/** A bulk answer names each document; larger ones are a fault of the receiver. */
-const ANSWER_BYTES_MAX = 16 * 1_024 * 1_024;
 const TOO_MANY_REQUESTS = 429;
 const TOO_LARGE = 413;
-/** Smaller bodies aren't worth the time. */
-const GZIP_BYTES_MIN = 1_024;
+/** Size of a body: a batch of lines of ordinary length fits into one. */
+const BODY_BYTES = 1_024 * 1_024;
+/** Bodies at the same time; further batches wait for one. */
+const BODIES_MAX = 4;
 
 export class SearchOutput implements Output {
   readonly slots: SlotPool;
@@ -79,25 +44,27 @@ export class SearchOutput implements Output {
   readonly #options: SearchOutputOptions;
   readonly #stop = new AbortController();
   readonly #tasks = new Set<Promise<void>>();
-  readonly #agent: PlainAgent;
-  readonly #secureAgent: SecureAgent;
+  readonly #client: BulkClient;
+  /** Where bodies are written. */
+  readonly #spaces: SlotPool;
   readonly #rejected: Counter;
   readonly #acked: Counter;
-  #host = 0;
   #failingSinceMs: number | undefined;
   #problem = "";
   #ackedBytes = 0;
 
   constructor(options: SearchOutputOptions) {
     this.#options = options;
-    this.slots = new SlotPool(options.inFlight, options.batchBytes);
+    const { settings, inFlight, timeoutMs } = options;
+    const bodies = Math.min(inFlight, BODIES_MAX);
+    this.slots = new SlotPool(inFlight, options.batchBytes, bodies * BODY_BYTES);
+    this.#spaces = new SlotPool(bodies, BODY_BYTES, 0, this.slots.memory);
     this.maxBodyBytes = 4 * 1_024 * 1_024;
-    const { tlsCa } = options.settings;
-    this.#agent = new Agent({ keepAlive: true, maxSockets: options.inFlight });
-    this.#secureAgent = new SecureAgent({
-      keepAlive: true,
-      maxSockets: options.inFlight,
-      ...(tlsCa === undefined ? {} : { ca: readFileSync(tlsCa) }),
+    this.#client = new BulkClient({
+      settings,
+      connections: bodies,
+      timeoutMs,
+      signal: this.#stop.signal,
     });
     const { metrics } = options;
     this.#acked = metrics.counter(
@@ -121,8 +88,7 @@ export class SearchOutput implements Output {
   async stop(): Promise<void> {
     this.#stop.abort();
     await Promise.all(this.#tasks);
-    this.#agent.destroy();
-    this.#secureAgent.destroy();
+    this.#client.close();
   }
 
   async drained(signal: AbortSignal): Promise<void> {
@@ -143,12 +109,13 @@ export class SearchOutput implements Output {
     const key = `${this.#options.names.agentId}/${source.fileKey}/${source.generation}`;
     const idPrefix = createHash("sha256").update(`${key}/direct`).digest().subarray(0, 8);
     const common = commonFields(this.#options.names, source, fieldsJson);
+    const documents = { idPrefix, common, index: this.#options.settings.index };
     let before: Promise<void> = Promise.resolve();
     return {
       headroom: 0,
       tailroom: 0,
       send: (batch) => {
-        const task = before.then(() => this.#deliver(batch, idPrefix, common));
+        const task = before.then(() => this.#deliver(batch, documents));
         before = task;
         this.#tasks.add(task);
         void task.finally(() => this.#tasks.delete(task));
@@ -157,58 +124,82 @@ export class SearchOutput implements Output {
   }
 
   /** Tries until the engine has the batch or the output stops. */
-  async #deliver(batch: Batch, idPrefix: Buffer, common: Record<string, unknown>): Promise<void> {
+  async #deliver(batch: Batch, documents: DocumentOptions): Promise<void> {
+    const space = await this.#spaces.acquire(this.#stop.signal);
+    if (space === null) return;
+    try {
+      const writer = new BulkWriter(batch, documents, this.slots.memory);
+      for (let body = writer.next(space.buffer); body !== null; body = writer.next(space.buffer))
+        if (!(await this.#deliverBody(body))) return;
+    } finally {
+      space.release();
+    }
+    const { start, end } = batch.body;
+    this.#acked.inc(end - start);
+    this.#ackedBytes += end - start;
+    batch.settle();
+    batch.slot.release();
+  }
+
+  /** Returns false where the output stops before the engine has everything. */
+  async #deliverBody(body: Buffer): Promise<boolean> {
     const backoff = new Backoff({ firstMs: RETRY_FIRST_MS, capMs: RETRY_CAP_MS });
-    const lines = documentsOf(batch, { idPrefix, common, index: this.#options.settings.index });
-    let pending: readonly string[] = lines;
+    let pending = body;
     while (!this.#stop.signal.aborted) {
-      if (pending.length > 0) pending = await this.#attempt(pending);
+      pending = await this.#attempt(pending);
       if (pending.length === 0) {
         this.#failingSinceMs = undefined;
-        this.#acked.inc(batch.body.end - batch.body.start);
-        this.#ackedBytes += batch.body.end - batch.body.start;
-        batch.settle();
-        batch.slot.release();
-        return;
+        return true;
       }
       await this.#options.clock.sleep(backoff.next(), this.#stop.signal);
     }
+    return false;
   }
 
   /** Sends documents and returns those that must be sent again. */
-  async #attempt(documents: readonly string[]): Promise<readonly string[]> {
+  async #attempt(body: Buffer): Promise<Buffer> {
     let answer: Answer;
     try {
-      answer = await this.#post(documents.join(""));
+      answer = await this.#client.post(body);
     } catch (error) {
       this.#fail(`the search engine can't be reached: ${(error as Error).message}`);
-      this.#host++;
-      return documents;
+      this.#client.nextHost();
+      return body;
     }
-    if (answer.status === TOO_LARGE && documents.length > 1) {
-      const half = documents.length >> 1;
-      const first = await this.#attempt(documents.slice(0, half));
-      return [...first, ...(await this.#attempt(documents.slice(half)))];
-    }
-    if (answer.status === TOO_LARGE) {
-      this.#reject(`it is longer than the engine takes: ${answer.body.slice(0, 200)}`);
-      return [];
-    }
+    if (answer.status === TOO_LARGE) return await this.#halve(body, answer);
     if (answer.status !== 200) {
       this.#fail(`the search engine answers ${answer.status}: ${answer.body.slice(0, 200)}`);
-      return documents;
+      return body;
     }
     const errors = itemErrors(answer.body);
     if (errors === null) {
       this.#fail(`the search engine answers what is no bulk response: ${answer.body.slice(0, 200)}`);
-      return documents;
+      return body;
     }
-    const again: string[] = [];
+    if (errors.size === 0) return Buffer.alloc(0);
+    const documents = [...documentsIn(body)];
+    const again: Buffer[] = [];
     for (const [index, { status, reason }] of errors) {
-      if (status === TOO_MANY_REQUESTS || status >= 500) again.push(documents[index]!);
+      const document = documents[index];
+      if (document === undefined) continue;
+      if (status === TOO_MANY_REQUESTS || status >= 500) again.push(document);
       else this.#reject(reason);
     }
-    return again;
+    return Buffer.concat(again);
+  }
+
+  /** Sends both halves of a body that is too large for the engine. */
+  async #halve(body: Buffer, answer: Answer): Promise<Buffer> {
+    const documents = [...documentsIn(body)];
+    if (documents.length === 1) {
+      this.#reject(`it is longer than the engine takes: ${answer.body.slice(0, 200)}`);
+      return Buffer.alloc(0);
+    }
+    const middle = documents
+      .slice(0, documents.length >> 1)
+      .reduce((bytes, document) => bytes + document.length, 0);
+    const first = await this.#attempt(body.subarray(0, middle));
+    return Buffer.concat([first, await this.#attempt(body.subarray(middle))]);
   }
 
   #reject(reason: string): void {
@@ -224,70 +215,4 @@ export class SearchOutput implements Output {
     this.#failingSinceMs ??= this.#options.clock.monotonic();
     this.#problem = problem;
   }
-
-  #post(text: string): Promise<Answer> {
-    const { hosts, gzip } = this.#options.settings;
-    const compressed = gzip === true && text.length >= GZIP_BYTES_MIN;
-    const body = compressed ? gzipSync(text, { level: 1 }) : Buffer.from(text);
-    const host = hosts[this.#host % hosts.length]!;
-    const url = new URL("/_bulk", /^https?:/.test(host) ? host : `http://${host}`);
-    const secure = url.protocol === "https:";
-    const { promise, resolve, reject } = Promise.withResolvers<Answer>();
-    const request = (secure ? httpsRequest : httpRequest)(url, {
-      method: "POST",
-      agent: secure ? this.#secureAgent : this.#agent,
-      timeout: this.#options.timeoutMs,
-      signal: this.#stop.signal,
-      headers: {
-        "content-type": "application/x-ndjson",
-        "content-length": body.length,
-        ...(compressed ? { "content-encoding": "gzip" } : {}),
-        ...authorizationOf(this.#options.settings),
-      },
-    });
-    request.on("timeout", () => request.destroy(new Error(`no answer within ${this.#options.timeoutMs} ms`)));
-    request.on("error", reject);
-    request.on("response", (response) => {
-      const chunks: Buffer[] = [];
-      let length = 0;
-      response.on("data", (chunk: Buffer) => {
-        length += chunk.length;
-        if (length > ANSWER_BYTES_MAX) request.destroy(new Error("the answer is too long"));
-        else chunks.push(chunk);
-      });
-      response.on("end", () =>
-        resolve({ status: response.statusCode ?? 0, body: Buffer.concat(chunks).toString() }),
-      );
-      response.on("error", reject);
-    });
-    request.end(body);
-    return promise;
-  }
-}
-
-function authorizationOf({ username, password, apiKey, bearerToken }: SearchSettings): {
-  authorization?: string;
-} {
-  if (apiKey !== undefined) return { authorization: `ApiKey ${apiKey}` };
-  if (bearerToken !== undefined) return { authorization: `Bearer ${bearerToken}` };
-  if (username === undefined) return {};
-  return { authorization: `Basic ${Buffer.from(`${username}:${password ?? ""}`).toString("base64")}` };
-}
-
-/** Returns the failed items of a bulk answer by their place, or null where it is none. */
-function itemErrors(body: string): Map<number, ItemError> | null {
-  const errors = new Map<number, ItemError>();
-  let answer: BulkAnswer | null;
-  try {
-    answer = JSON.parse(body) as BulkAnswer | null;
-  } catch {
-    return null;
-  }
-  if (answer?.errors === false) return errors;
-  if (answer?.errors !== true || !Array.isArray(answer.items)) return null;
-  for (const [place, { index }] of answer.items.entries()) {
-    const status = index?.status ?? 500;
-    if (status >= 300) errors.set(place, { status, reason: index?.error?.reason ?? "" });
-  }
-  return errors;
 }

@@ -29,6 +29,8 @@ export interface AgentRunOptions {
   readonly settings?: Readonly<Record<string, unknown>>;
   /** Memory that the agent may have, bytes. */
   readonly memoryBytes?: number;
+  /** host:port of a search interface that gets the lines instead of the log. */
+  readonly search?: string;
 }
 
 /** An agent that ships what is moved into its folder. */
@@ -60,18 +62,16 @@ export class AgentRun {
   }
 
   static async start(workspace: Workspace, options: AgentRunOptions): Promise<AgentRun> {
-    const nats = await startNats({ maxFileBytes: options.bytes * STORE_FACTOR + 64 * MIB });
-    workspace.defer(() => nats.stop());
-    await (await openRaw(nats.url, nats.token)).close();
     const place = (name: string): string => workspace.path(options.name, name);
-    const tokenFile = place("token");
-    writeFileSync(tokenFile, nats.token, { mode: 0o600 });
+    const output =
+      options.search === undefined
+        ? await startLog(workspace, options.bytes, place("token"))
+        : { "output.search.hosts": [options.search] };
     const folder = place("read");
     mkdirSync(folder);
     const settings = {
       "shipper.inputs": [{ type: "log", id: "bench", paths: [join(folder, "**/*.log")], ...options.input }],
-      "output.pipeline.servers": [nats.url],
-      "output.pipeline.token_file": tokenFile,
+      ...output,
       "path.data": place("agent-data"),
       "status.port": 0,
       ...options.settings,
@@ -118,12 +118,11 @@ export class AgentRun {
     return to;
   }
 
-  /** Resolves when so many bytes are read and the hub's log has acknowledged them; early where the agent ended. */
+  /** Resolves when so many bytes are read and the receiver has acknowledged them; early where the agent ended. */
   async shipped(bytes: number): Promise<void> {
     const isDone = async (): Promise<boolean> => {
       if (!this.running) return true;
-      const read = (await this.metric("tailrace_agent_bytes_read")) ?? 0;
-      return read >= bytes && (await this.metric("tailrace_agent_batches_in_flight")) === 0;
+      return ((await this.metric("tailrace_agent_bytes_acked_total")) ?? 0) >= bytes;
     };
     await until("the acknowledgement of all bytes", isDone, { deadlineMs: DEADLINE_MS, everyMs: 100 });
   }
@@ -135,6 +134,19 @@ export class AgentRun {
   async end(): Promise<void> {
     await this.#child.end("SIGKILL");
   }
+}
+
+/** Starts a nats-server with the hub's log; returns the agent's settings for it. */
+async function startLog(
+  workspace: Workspace,
+  bytes: number,
+  tokenFile: string,
+): Promise<Readonly<Record<string, unknown>>> {
+  const nats = await startNats({ maxFileBytes: bytes * STORE_FACTOR + 64 * MIB });
+  workspace.defer(() => nats.stop());
+  await (await openRaw(nats.url, nats.token)).close();
+  writeFileSync(tokenFile, nats.token, { mode: 0o600 });
+  return { "output.pipeline.servers": [nats.url], "output.pipeline.token_file": tokenFile };
 }
 
 /** Makes a group with a memory limit; null where that isn't allowed. */

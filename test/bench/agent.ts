@@ -14,6 +14,7 @@ import {
   type Result,
   type Target,
 } from "./benchmark.ts";
+import { BulkSink } from "./bulk-sink.ts";
 import { readLinesPerCpuSecond } from "./reference.ts";
 
 const LINES = 1_500_000;
@@ -25,6 +26,7 @@ const BACKLOG_FILES = 1_000;
 const BACKLOG_BYTES = 1_024 ** 3;
 const IDLE_FILES = 10_000;
 const IDLE_MS = 15_000;
+const SEARCH_TARGET = 450_000;
 
 /** Ways of one file through the agent. */
 const WAYS: readonly (Pick<AgentRunOptions, "input" | "settings"> & {
@@ -41,13 +43,15 @@ const CASES: readonly Case[] = [
     name: way.name,
     measure: (context: BenchmarkContext) => measureWay(context, way),
   })),
+  { name: "search", measure: measureSearch },
   { name: "idle files", measure: measureIdle },
   { name: "backlog", measure: measureBacklog },
 ];
 
 export const agent: Benchmark = {
   name: "agent",
-  about: "file → PubAck: lines of 200 bytes per CPU-second, 10,000 idle files, 1 GB over 1,000 files; memory",
+  about:
+    "file → PubAck, file → bulk requests: lines per CPU-second; 10,000 idle files, 1 GB over 1,000 files; memory",
   run: (context) => measureCases(CASES, context),
 };
 
@@ -69,6 +73,26 @@ async function measureWay(
   await run.end();
   const speed = { case: name, value, unit: "lines per CPU-second", reference, target: { atLeast: target } };
   return name === WAYS[0]!.name ? [start, speed, memory] : [speed, memory];
+}
+
+/** Into a search interface that answers bulk requests and keeps nothing. */
+async function measureSearch({ workspace, scale, progress }: BenchmarkContext): Promise<Result[]> {
+  const lines = Math.round(LINES * scale);
+  const file = writeLines(workspace, lines, accessLine);
+  const bytes = statSync(file).size;
+  progress(`search: ${lines} lines, ${Math.round(bytes / MIB)} MiB`);
+  const sink = await BulkSink.start();
+  workspace.defer(() => sink.close());
+  const run = await AgentRun.start(workspace, { name: "search", bytes, search: sink.host });
+  run.give(file, "bench.log");
+  await run.shipped(bytes);
+  const results = [
+    figure("search", lines / run.seconds, "lines per CPU-second", { atLeast: SEARCH_TARGET }),
+    figure("search: documents missing", lines - sink.documents, "documents", { atMost: 0 }),
+    figure("search: peak memory", run.peakMib, "MiB", { atMost: MEMORY_MIB }),
+  ];
+  await run.end();
+  return results;
 }
 
 /** Files that nobody writes to: searched each second, and told of. */
@@ -132,14 +156,24 @@ function figure(name: string, value: number, unit: string, target?: Target): Res
   return { case: name, value, unit, reference: null, ...(target === undefined ? {} : { target }) };
 }
 
-function writeLines(workspace: Workspace, lines: number): string {
+function workerLine(line: number): string {
+  const text = `2026-01-01T00:00:00.000Z INFO worker-${line % 8} request ${line} served `;
+  return text.padEnd(LINE_BYTES - 1, "abcdefgh ");
+}
+
+/** 122 bytes on average with its end, two of them quotes. */
+function accessLine(line: number): string {
+  return `10.${line % 7}.${line % 250}.${line % 89} - - [01/Jan/2026:00:00:00 +0000] "GET /products/${line}/details HTTP/1.1" 200 ${line % 9_999} "-" "client/1.0.${line % 31} (bench)"`;
+}
+
+function writeLines(workspace: Workspace, lines: number, lineOf = workerLine): string {
   const file = workspace.path("made", "bench.log");
   const fd = openSync(file, "w");
   const chunk = 10_000;
   for (let made = 0; made < lines; made += chunk) {
     let text = "";
     for (let line = made; line < Math.min(lines, made + chunk); line++) {
-      text += `${`2026-01-01T00:00:00.000Z INFO worker-${line % 8} request ${line} served `.padEnd(LINE_BYTES - 1, "abcdefgh ")}\n`;
+      text += `${lineOf(line)}\n`;
     }
     writeSync(fd, text);
   }

@@ -1,5 +1,5 @@
 /**
- * Compiles the kernel (assembly/lines.ts) into module.ts: the agent takes it along whether it is a checkout, a bundle or a
+ * Compiles the kernel (assembly/) into module.ts: the agent takes it along whether it is a checkout, a bundle or a
  * single file. To be run when the source changes; a test compares.
  */
 
@@ -7,13 +7,19 @@ import { hash } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
-const SOURCE = new URL("assembly/lines.ts", import.meta.url);
+const SOURCES = new URL("assembly/", import.meta.url);
+/** The first one exports what the others have. */
+const FILES: readonly string[] = ["kernel.ts", "lines.ts", "documents.ts"];
 const TARGET = new URL("module.ts", import.meta.url);
 const LINE_WIDTH = 100;
 
-/** Returns the hash of the source, which a module holds of the source it was made from. */
+/** Returns the hash of the sources, which a module holds of the sources it was made from. */
 export function sourceHash(): string {
-  return hash("sha256", readFileSync(SOURCE));
+  return hash("sha256", FILES.map(readSource).join(""));
+}
+
+function readSource(name: string): string {
+  return readFileSync(new URL(name, SOURCES), "utf8");
 }
 
 /** Returns the module's bytes. Throws where the compiler complains. */
@@ -22,9 +28,19 @@ async function compileLineKernel(): Promise<Uint8Array> {
   let wasm: Uint8Array = new Uint8Array();
   const complaints: string[] = [];
   const { error } = await asc.main(
-    ["lines.ts", "--outFile", "lines.wasm", "--runtime", "stub", "-O3", "--importMemory", "--enable", "simd"],
+    [
+      "kernel.ts",
+      "--outFile",
+      "kernel.wasm",
+      "--runtime",
+      "stub",
+      "-O3",
+      "--importMemory",
+      "--enable",
+      "simd",
+    ],
     {
-      readFile: (name) => (name === "lines.ts" ? readFileSync(SOURCE, "utf8") : null),
+      readFile: (name) => (FILES.includes(name) ? readSource(name) : null),
       writeFile: (_name, contents) => {
         wasm = contents as Uint8Array;
       },
@@ -46,9 +62,9 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const lines = text.match(new RegExp(`.{1,${LINE_WIDTH}}`, "g")) ?? [];
   const body = lines.map((line) => `  "${line}"`).join(" +\n");
   const parts = [
-    "/** What build.ts makes of assembly/lines.ts. */",
+    "/** What build.ts makes of assembly/. */",
     `export const LINE_KERNEL =\n${body};`,
-    `/** SHA-256 of assembly/lines.ts. */\nexport const SOURCE_HASH = "${sourceHash()}";`,
+    `/** SHA-256 of assembly/. */\nexport const SOURCE_HASH = "${sourceHash()}";`,
   ];
   writeFileSync(TARGET, `${parts.join("\n")}\n`);
 }

@@ -1,4 +1,7 @@
-/** Runs the WebAssembly kernel that counts line ends and packs plain lines, in memory that the blocks of files share. */
+/**
+ * Runs the WebAssembly kernel that counts line ends, packs plain lines and writes documents, in memory that the blocks of
+ * files share.
+ */
 
 import { AppError } from "#proto/kit/errors.ts";
 import { MIB } from "#proto/kit/units.ts";
@@ -34,6 +37,45 @@ export interface PackedRun {
   readonly why: "end" | "stopped" | "suspect";
 }
 
+/** Texts that the documents of a batch share; they lie in the target, one after the other, from `at` on. */
+export interface TemplateTask {
+  readonly target: Buffer;
+  readonly at: number;
+  /** Bytes up to the id's part that depends on the offset. */
+  readonly headBytes: number;
+  /** From there up to the text. */
+  readonly middleBytes: number;
+  /** From there up to the offset. */
+  readonly tailBytes: number;
+  /** Seventh and eighth byte of the ids of the source. */
+  readonly idSource: number;
+}
+
+/** Arguments of `documents`; positions count in the buffers. */
+export interface DocumentsTask {
+  readonly source: Buffer;
+  readonly start: number;
+  readonly end: number;
+  /** True where the source holds events, false where it holds lines. */
+  readonly events: boolean;
+  /** Of `start` in the file; of no use with events. */
+  readonly offset: number;
+  readonly target: Buffer;
+  /** Documents are written from here on, up to `limit`. */
+  readonly from: number;
+  readonly limit: number;
+}
+
+/** Result of `documents`. */
+export interface DocumentRun {
+  /** Position in the source; everything before it is written. */
+  readonly place: number;
+  /** End of what was written. */
+  readonly at: number;
+  /** `full`: the next document doesn't fit. `odd`: the caller must write the next one. */
+  readonly why: "end" | "full" | "odd";
+}
+
 interface WasmGlobal {
   readonly value: number;
 }
@@ -42,6 +84,11 @@ interface KernelExports {
   readonly place: WasmGlobal;
   readonly target: WasmGlobal;
   readonly events: WasmGlobal;
+  readonly taken: WasmGlobal;
+  readonly written: WasmGlobal;
+  setTemplate(at: number, headBytes: number, middleBytes: number, tailBytes: number, idSource: number): void;
+  lineDocuments(start: number, end: number, to: number, limit: number, offset: number): number;
+  eventDocuments(start: number, end: number, to: number, limit: number): number;
   count(start: number, end: number): number;
   pack(
     start: number,
@@ -70,6 +117,7 @@ const PAGE_BYTES = 65_536;
 const ADDRESS_MAX = 2 ** 32 - 1;
 /** Reasons in the order of the kernel's numbers. */
 const WHY = ["end", "stopped", "suspect"] as const;
+const DOCUMENTS_WHY = ["end", "full", "odd"] as const;
 
 /** Part of the memory after the blocks: bytes from elsewhere are copied there to be counted. */
 const WINDOW_BYTES = PAGE_BYTES;
@@ -146,6 +194,25 @@ export class LineKernel {
       at: (written.value >>> 0) - target.byteOffset,
       events: events.value,
       why: WHY[why]!,
+    };
+  }
+
+  /** Takes the texts that the following documents share. */
+  setTemplate({ target, at, headBytes, middleBytes, tailBytes, idSource }: TemplateTask): void {
+    this.#exports.setTemplate(target.byteOffset + at, headBytes, middleBytes, tailBytes, idSource);
+  }
+
+  /** Writes documents after the last template, as many as fit. */
+  documents({ source, start, end, events, offset, target, from, limit }: DocumentsTask): DocumentRun {
+    const { byteOffset } = source;
+    const [first, last, to] = [byteOffset + start, byteOffset + end, target.byteOffset + from];
+    const why = events
+      ? this.#exports.eventDocuments(first, last, to, target.byteOffset + limit)
+      : this.#exports.lineDocuments(first, last, to, target.byteOffset + limit, offset);
+    return {
+      place: (this.#exports.taken.value >>> 0) - byteOffset,
+      at: (this.#exports.written.value >>> 0) - target.byteOffset,
+      why: DOCUMENTS_WHY[why]!,
     };
   }
 }

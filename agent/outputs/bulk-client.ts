@@ -1,0 +1,172 @@
+/** Sends bulk bodies to a search engine over connections that stay open, and reads the answers. */
+
+import { readFileSync } from "node:fs";
+import type { Agent as PlainAgent } from "node:http";
+import { request as httpsRequest, Agent as SecureAgent } from "node:https";
+import { gzipSync } from "node:zlib";
+import { Agent, request as httpRequest } from "#proto/kit/node-http.ts";
+
+export interface SearchSettings {
+  /** host:port or URLs. */
+  readonly hosts: readonly string[];
+  /** Name of the index; %{+yyyy.MM.dd} stands for the day, UTC. */
+  readonly index: string;
+  readonly username?: string | undefined;
+  readonly password?: string | undefined;
+  readonly apiKey?: string | undefined;
+  readonly bearerToken?: string | undefined;
+  /** True: requests are compressed. */
+  readonly gzip?: boolean;
+  readonly tlsCa?: string | undefined;
+}
+
+export interface BulkClientOptions {
+  readonly settings: SearchSettings;
+  /** Connections at most. */
+  readonly connections: number;
+  readonly timeoutMs: number;
+  /** Ends all requests. */
+  readonly signal: AbortSignal;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly body: string;
+}
+
+/** One item of a bulk answer that was not stored. */
+export interface ItemError {
+  readonly status: number;
+  readonly reason: string;
+}
+
+interface BulkAnswer {
+  readonly errors?: boolean;
+  readonly items?: readonly {
+    readonly index?: { readonly status?: number; readonly error?: { readonly reason?: string } };
+  }[];
+}
+
+/** A bulk answer names each document; larger ones are a fault of the receiver. */
+const ANSWER_BYTES_MAX = 16 * 1_024 * 1_024;
+/** Smaller bodies aren't worth the time. */
+const GZIP_BYTES_MIN = 1_024;
+/** What is read of an answer: a fifth of its bytes. The status keeps each item at its position. */
+const FILTER = "filter_path=errors,items.*.status,items.*.error.reason";
+const BAD_REQUEST = 400;
+/** Beginning of an answer without failed items; numbers and null may come before. */
+const NO_ERRORS = /^\s*\{(?:\s*"\w+"\s*:\s*(?:\d+|null)\s*,)*\s*"errors"\s*:\s*false\s*[,}]/;
+
+export class BulkClient {
+  readonly #options: BulkClientOptions;
+  readonly #agent: PlainAgent;
+  readonly #secureAgent: SecureAgent;
+  readonly #headers: Readonly<Record<string, string>>;
+  #host = 0;
+  #filters = true;
+
+  constructor(options: BulkClientOptions) {
+    this.#options = options;
+    const { tlsCa } = options.settings;
+    const common = { keepAlive: true, maxSockets: options.connections };
+    this.#agent = new Agent(common);
+    this.#secureAgent = new SecureAgent({
+      ...common,
+      ...(tlsCa === undefined ? {} : { ca: readFileSync(tlsCa) }),
+    });
+    this.#headers = {
+      "content-type": "application/x-ndjson",
+      ...authorizationOf(options.settings),
+    };
+  }
+
+  /** Takes the next host for the following requests. */
+  nextHost(): void {
+    this.#host++;
+  }
+
+  close(): void {
+    this.#agent.destroy();
+    this.#secureAgent.destroy();
+  }
+
+  /** Sends a body. Throws where there is no answer. */
+  async post(body: Buffer): Promise<Answer> {
+    const answer = await this.#request(body, this.#filters);
+    if (answer.status !== BAD_REQUEST || !this.#filters) return answer;
+    // A server that doesn't know the parameter refuses the request.
+    const plain = await this.#request(body, false);
+    if (plain.status !== BAD_REQUEST) this.#filters = false;
+    return plain;
+  }
+
+  #request(plain: Buffer, filters: boolean): Promise<Answer> {
+    const { settings, timeoutMs, signal } = this.#options;
+    const { hosts, gzip } = settings;
+    const compressed = gzip === true && plain.length >= GZIP_BYTES_MIN;
+    const body = compressed ? gzipSync(plain, { level: 1 }) : plain;
+    const host = hosts[this.#host % hosts.length]!;
+    const url = new URL(
+      filters ? `/_bulk?${FILTER}` : "/_bulk",
+      /^https?:/.test(host) ? host : `http://${host}`,
+    );
+    const secure = url.protocol === "https:";
+    const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+    const request = (secure ? httpsRequest : httpRequest)(url, {
+      method: "POST",
+      agent: secure ? this.#secureAgent : this.#agent,
+      timeout: timeoutMs,
+      signal,
+      headers: {
+        ...this.#headers,
+        "content-length": body.length,
+        ...(compressed ? { "content-encoding": "gzip" } : {}),
+      },
+    });
+    request.on("timeout", () => request.destroy(new Error(`no answer within ${timeoutMs} ms`)));
+    request.on("error", reject);
+    request.on("response", (response) => {
+      const chunks: Buffer[] = [];
+      let length = 0;
+      response.on("data", (chunk: Buffer) => {
+        length += chunk.length;
+        if (length > ANSWER_BYTES_MAX) request.destroy(new Error("the answer is too long"));
+        else chunks.push(chunk);
+      });
+      response.on("end", () =>
+        resolve({ status: response.statusCode ?? 0, body: Buffer.concat(chunks).toString() }),
+      );
+      response.on("error", reject);
+    });
+    request.end(body);
+    return promise;
+  }
+}
+
+/** Returns the failed items of a bulk answer by their place, or null where it is none. */
+export function itemErrors(body: string): Map<number, ItemError> | null {
+  const errors = new Map<number, ItemError>();
+  if (NO_ERRORS.test(body) && body.trimEnd().endsWith("}")) return errors;
+  let answer: BulkAnswer | null;
+  try {
+    answer = JSON.parse(body) as BulkAnswer | null;
+  } catch {
+    return null;
+  }
+  if (answer?.errors === false) return errors;
+  if (answer?.errors !== true || !Array.isArray(answer.items)) return null;
+  for (const [place, { index }] of answer.items.entries()) {
+    const status = index?.status ?? 500;
+    if (status >= 300) errors.set(place, { status, reason: index?.error?.reason ?? "" });
+  }
+  return errors;
+}
+
+function authorizationOf({ username, password, apiKey, bearerToken }: SearchSettings): {
+  authorization?: string;
+} {
+  if (apiKey !== undefined) return { authorization: `ApiKey ${apiKey}` };
+  if (bearerToken !== undefined) return { authorization: `Bearer ${bearerToken}` };
+  if (username === undefined) return {};
+  return { authorization: `Basic ${Buffer.from(`${username}:${password ?? ""}`).toString("base64")}` };
+}
