@@ -1,7 +1,7 @@
 /**
  * A foreign suite against the search interface: REST YAML tests of 6.5, in a folder beside the checkout (`../shared`, or
- * TAILRACE_SHARED); with TAILRACE_ES_SUITE=7.10 those of 7.10. `es-suite.json` or `es-suite-7.10.json` lists the sections
- * that fail, each with its reason. A section that fails and isn't listed is a regression; a listed one that passes makes
+ * TAILRACE_SHARED); with TAILRACE_ES_SUITE=7.10 those of 7.10, with 6.5-modules those of 6.5's modules. `es-suite.json` (or
+ * `es-suite-7.10.json`, `es-suite-6.5-modules.json`) lists the sections that fail, each with its reason. A section that fails and isn't listed is a regression; a listed one that passes makes
  * the list stale.
  */
 
@@ -34,6 +34,12 @@ interface Suite {
 
 const SUITES: Readonly<Record<string, Suite>> = {
   "6.5": { folder: "suite", version: "6.5.4", answersAs: "6.5.4", reasons: "es-suite.json" },
+  "6.5-modules": {
+    folder: "suite-6.5-modules",
+    version: "6.5.4",
+    answersAs: "6.5.4",
+    reasons: "es-suite-6.5-modules.json",
+  },
   "7.10": { folder: "suite-7.10", version: "7.10.2", answersAs: "7.17.22", reasons: "es-suite-7.10.json" },
 };
 
