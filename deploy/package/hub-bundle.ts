@@ -16,15 +16,18 @@ const START = "hub/main.ts";
 
 /**
  * Packages that are loaded from their folders: native parts, threads and WebAssembly of their own are found beside
- * their code, and oidc-provider keeps its records by the names of its classes, which are not unique in a bundle.
+ * their code, oidc-provider keeps its records by the names of its classes, which are not unique in a bundle, and stemmers are
+ * large and loaded by the hubs that need them alone.
  */
 export const UNBUNDLED = [
+  "@orama/stemmers",
   "@platformatic/kafka",
   "level",
   "oidc-provider",
   "pino",
   "pino-pretty",
   "quickjs-emscripten",
+  "snowball-stemmers",
 ];
 
 /** The URL of a file that is started as a thread. */

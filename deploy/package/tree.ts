@@ -35,7 +35,7 @@ export interface TreeOptions {
 const PROGRAM_MODE = 0o755;
 const FILE_MODE = 0o644;
 /** What the hub reads at run time besides its bundle. */
-const HUB_FILES = ["hub/engine/kernel/kernel.wasm", "ui/dist/**/*"];
+const HUB_FILES = ["hub/engine/kernel/kernel.wasm", "hub/engine/analysis/*/*.txt", "ui/dist/**/*"];
 
 /** Writes the tree. Throws where something of it is missing, saying what to run. */
 export async function stage(options: TreeOptions): Promise<void> {

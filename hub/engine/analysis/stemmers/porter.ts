@@ -45,9 +45,9 @@ const STEP_3: readonly (readonly [string, string])[] = [
 const STEP_4 =
   /^(.+?)(ement|ance|ence|able|ible|ment|ant|ent|ism|ate|iti|ous|ive|ize|al|er|ic|ou)$|^(.+?[st])(ion)$/;
 
-/** Returns the stem of a lower-case English word; other texts come back as they are. */
+/** Returns the stem of a lower-case English word. Characters that English lacks count as consonants. */
 export function porterStem(word: string): string {
-  if (word.length < 3 || !/^[a-z]+$/.test(word)) return word;
+  if (word.length < 3) return word;
   let stem = step1(word);
   stem = replaceSuffix(stem, STEP_2);
   stem = replaceSuffix(stem, STEP_3);
