@@ -94,6 +94,9 @@ export const FOLDERS: Readonly<Record<string, readonly (string | readonly string
     "kernel/assembly",
     "bytes",
     "analysis",
+    ["analysis/filters", "analysis/tokenizers"],
+    "analysis/stemmers",
+    "analysis/parts",
   ],
   "hub/journal": [".", "buckets", "reading", "streams", "server", "connection"],
   "hub/pipeline": [

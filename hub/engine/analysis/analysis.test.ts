@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { Random } from "#test/support/engine/random.ts";
 import { Analysis } from "./analysis.ts";
-import { hashTerm, tokenizeAscii } from "./ascii-tokenizer.ts";
-import { lowercase } from "./filters.ts";
-import { standardTokenizer } from "./standard-tokenizer.ts";
+import { lowercase } from "./filters/lowercase.ts";
+import { hashTerm, tokenizeAscii } from "./tokenizers/ascii-tokenizer.ts";
+import { standardTokenizer } from "./tokenizers/standard-tokenizer.ts";
 
 const analysis = new Analysis();
 

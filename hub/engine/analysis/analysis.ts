@@ -2,24 +2,16 @@
 
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject } from "#proto/kit/json.ts";
-import { CHAR_FILTERS } from "./char-filters.ts";
-import { stopWords, TOKEN_FILTERS } from "./filters.ts";
-import { type Options, readBoolean, readInteger, readList, readString } from "./options.ts";
-import { MAX_TOKEN_LENGTH } from "./standard-tokenizer.ts";
-import type { CharFilter, Token, TokenFilter, Tokenizer } from "./token.ts";
-import { TOKENIZERS } from "./tokenizers.ts";
+import { BUILT_IN } from "./built-in.ts";
+import { type Analyzer, chainOf } from "./chain.ts";
+import { CHAR_FILTERS, NORMALIZER_CHAR_FILTERS } from "./char-filters.ts";
+import { NORMALIZER_FILTERS, TOKEN_FILTERS, WORDWISE_FILTERS } from "./filters/all.ts";
+import { type Options, readInteger, readList, readString } from "./parts/options.ts";
+import type { ChainSoFar, CharFilter, TokenFilter, Tokenizer } from "./parts/token.ts";
+import { TOKENIZERS } from "./tokenizers/all.ts";
 
-export type { Token } from "./token.ts";
-
-/** Makes terms of text. */
-export interface Analyzer {
-  readonly name: string;
-  /** True for the standard tokenizer with lower case and nothing else: ASCII text may take the fast path. */
-  readonly isStandard: boolean;
-  tokens(text: string): Token[];
-  /** Like `tokens`, piece by piece where the chain takes each word by itself; else all at once. */
-  pieces(text: string): Iterable<Token[]>;
-}
+export type { Analyzer } from "./chain.ts";
+export type { Token } from "./parts/token.ts";
 
 /** A part of a chain: the name of one that is defined, or its settings with `type`. */
 export type PartSpec = string | Options;
@@ -36,26 +28,24 @@ type PartKind = "tokenizer" | "filter" | "char_filter";
 /** Names of the kinds in messages. */
 const KIND_NAMES = { tokenizer: "tokenizer", filter: "token filter", char_filter: "char filter" } as const;
 
-/** Tokenizers whose words never reach over a white space, and filters that take each token by itself. */
+/** Parts whose words never reach over a white space, and that take each token by itself. */
 const WORDWISE: Readonly<Record<PartKind, ReadonlySet<string>>> = {
   tokenizer: new Set(["standard", "classic", "uax_url_email", "whitespace", "letter", "lowercase"]),
-  filter: new Set([
-    "lowercase",
-    "uppercase",
-    "asciifolding",
-    "stop",
-    "trim",
-    "length",
-    "truncate",
-    "reverse",
-    "stemmer",
-    "porter_stem",
-    "snowball",
-    "apostrophe",
-    "decimal_digit",
-  ]),
+  filter: WORDWISE_FILTERS,
   char_filter: new Set(),
 };
+
+/** Parts that a normalizer may have; other filters would cut its one word. */
+const IN_NORMALIZERS = { filter: NORMALIZER_FILTERS, char_filter: NORMALIZER_CHAR_FILTERS } as const;
+
+/** Warnings of 6.5, in its words. */
+const WIDE_GRAMS =
+  "Deprecated big difference between max_gram and min_gram in NGram Tokenizer,expected difference must be less than or equal to: [1]";
+const OLD_STRIP =
+  "The [htmpStrip] char filter name is deprecated and will be removed in a future version. Please change the filter name to [html_strip] instead.";
+
+/** Filters of filters in one another: a multiplexer may name another. */
+const MAX_DEPTH = 8;
 
 /** The analyzers, normalizers and parts that a field or a request of one index can name. */
 export class Analysis {
@@ -82,7 +72,7 @@ export class Analysis {
     for (const [name, spec] of Object.entries(asOptions(this.#settings["normalizer"]))) {
       this.#normalizers.set(
         name,
-        asSettingsError(() => this.#customOf(name, asOptions(spec), "keyword")),
+        asSettingsError(() => this.#normalizerOf(name, asOptions(spec))),
       );
     }
   }
@@ -117,17 +107,15 @@ export class Analysis {
 
   /** Builds a chain for one request. Throws request_invalid with the wording of 6.5. */
   chain(spec: ChainSpec): Analyzer {
-    try {
-      return chainOf(
-        "_custom_",
-        spec.charFilters.map((part) => this.#part("char_filter", part) as CharFilter),
-        this.#part("tokenizer", spec.tokenizer) as Tokenizer,
-        spec.filters.map((part) => this.#part("filter", part) as TokenFilter),
-        { isWordwise: this.#isWordwise(spec) },
-      );
-    } catch (error) {
-      throw new AppError("request_invalid", messageOf(error), { cause: error });
-    }
+    return asRequestError(() => this.#built("_custom_", spec));
+  }
+
+  /** Builds a chain of filters alone, which takes a text as one word. Throws request_invalid. */
+  normalizerChain(spec: Omit<ChainSpec, "tokenizer">): Analyzer {
+    return asRequestError(() => {
+      this.#checkNormalizer(spec);
+      return this.#built("_custom_", { ...spec, tokenizer: "keyword" });
+    });
   }
 
   #analyzerOf(name: string, spec: Options): Analyzer {
@@ -141,19 +129,48 @@ export class Analysis {
     if (tokenizer === undefined) {
       throw new RangeError(`analyzer [${name}] must specify either an analyzer type, or a tokenizer`);
     }
-    return this.#customOf(name, spec, tokenizer as PartSpec);
+    return this.#built(name, { ...partsOf(spec), tokenizer: tokenizer as PartSpec });
   }
 
-  #customOf(name: string, spec: Options, tokenizer: PartSpec): Analyzer {
-    const charFilters = readList(spec, "char_filter", []);
-    const filters = readList(spec, "filter", []);
-    return chainOf(
-      name,
-      charFilters.map((part) => this.#part("char_filter", part) as CharFilter),
-      this.#part("tokenizer", tokenizer) as Tokenizer,
-      filters.map((part) => this.#part("filter", part) as TokenFilter),
-      { isWordwise: this.#isWordwise({ tokenizer, filters, charFilters }) },
-    );
+  #normalizerOf(name: string, spec: Options): Analyzer {
+    const parts = partsOf(spec);
+    this.#checkNormalizer(parts);
+    return this.#built(name, { ...parts, tokenizer: "keyword" });
+  }
+
+  #checkNormalizer({ filters, charFilters }: Omit<ChainSpec, "tokenizer">): void {
+    for (const [kind, parts] of [["filter", filters] as const, ["char_filter", charFilters] as const]) {
+      for (const part of parts) {
+        const { type } = this.#resolved(kind, part);
+        if (IN_NORMALIZERS[kind].has(type) || !Object.hasOwn(makersOf(kind), type)) continue;
+        const name = typeof part === "string" ? part : type;
+        throw new RangeError(
+          `Custom normalizer may not use ${kind === "filter" ? "filter" : "char filter"} [${name}]`,
+        );
+      }
+    }
+  }
+
+  #built(name: string, spec: ChainSpec): Analyzer {
+    const charFilters = spec.charFilters.map((part) => this.#part("char_filter", part) as CharFilter);
+    const tokenizer = this.#part("tokenizer", spec.tokenizer) as Tokenizer;
+    const filters: TokenFilter[] = [];
+    for (const part of spec.filters)
+      filters.push(this.#filter(part, chainOf("", [], tokenizer, [...filters]), 0));
+    return chainOf(name, charFilters, tokenizer, filters, {
+      isWordwise: this.#isWordwise(spec),
+      warnings: this.#warnings(spec),
+    });
+  }
+
+  #warnings({ tokenizer, charFilters }: ChainSpec): string[] {
+    const { type, options } = this.#resolved("tokenizer", tokenizer);
+    const difference = readInteger(options, "max_gram", 2) - readInteger(options, "min_gram", 1);
+    const isStrip = charFilters.some((part) => this.#resolved("char_filter", part).type === "htmlStrip");
+    return [
+      ...(/^n_?gram$/i.test(type) && difference > 1 ? [WIDE_GRAMS] : []),
+      ...(isStrip ? [OLD_STRIP] : []),
+    ];
   }
 
   #isWordwise({ tokenizer, filters, charFilters }: ChainSpec): boolean {
@@ -167,13 +184,18 @@ export class Analysis {
 
   /** Makes a part of its name or its settings. Throws RangeError where it is unknown. */
   #part(kind: PartKind, spec: PartSpec): Tokenizer | TokenFilter | CharFilter {
-    const makers: Readonly<Record<string, (options: Options) => Tokenizer | TokenFilter | CharFilter>> =
-      kind === "tokenizer" ? TOKENIZERS : kind === "filter" ? TOKEN_FILTERS : CHAR_FILTERS;
+    if (kind === "filter") return this.#filter(spec, chainOf("", [], TOKENIZERS["standard"]!({}), []), 0);
     const { type, options } = this.#resolved(kind, spec);
-    if (!Object.hasOwn(makers, type)) {
-      throw new RangeError(`failed to find global ${KIND_NAMES[kind]} under [${type}]`);
-    }
-    return makers[type]!(options);
+    return maker(kind, type)(options, NO_CHAIN);
+  }
+
+  #filter(spec: PartSpec, before: Analyzer, depth: number): TokenFilter {
+    if (depth > MAX_DEPTH) throw new RangeError("filters name one another in a circle, or too deeply");
+    const { type, options } = this.#resolved("filter", spec);
+    return maker("filter", type)(options, {
+      tokens: (text) => before.tokens(text),
+      filter: (name) => this.#filter(name, before, depth + 1),
+    }) as TokenFilter;
   }
 
   #resolved(kind: PartKind, spec: PartSpec): { readonly type: string; readonly options: Options } {
@@ -185,117 +207,29 @@ export class Analysis {
   }
 }
 
-/** The analyzers that every index has, made of the settings that they take. */
-const BUILT_IN: Readonly<Record<string, (name: string, options: Options) => Analyzer>> = {
-  standard(name, options) {
-    const stopFilters = stops(options, "_none_");
-    const maxLength = readInteger(options, "max_token_length", MAX_TOKEN_LENGTH);
-    const isPlain = stopFilters.length === 0 && maxLength === MAX_TOKEN_LENGTH;
-    return chainOf(name, [], TOKENIZERS["standard"]!(options), [lower(), ...stopFilters], {
-      isStandard: isPlain,
-      isWordwise: true,
-    });
+type PartMaker = (options: Options, chain: ChainSoFar) => Tokenizer | TokenFilter | CharFilter;
+
+function makersOf(kind: PartKind): Readonly<Record<string, PartMaker>> {
+  return kind === "tokenizer" ? TOKENIZERS : kind === "filter" ? TOKEN_FILTERS : CHAR_FILTERS;
+}
+
+function maker(kind: PartKind, type: string): PartMaker {
+  const makers = makersOf(kind);
+  if (!Object.hasOwn(makers, type))
+    throw new RangeError(`failed to find global ${KIND_NAMES[kind]} under [${type}]`);
+  return makers[type]!;
+}
+
+/** Tokenizers and char filters come before all filters. */
+const NO_CHAIN: ChainSoFar = {
+  tokens: () => [],
+  filter: (name) => {
+    throw new RangeError(`failed to find token filter under [${name}]`);
   },
-  simple: (name) => chainOf(name, [], TOKENIZERS["lowercase"]!({}), [], { isWordwise: true }),
-  whitespace: (name) => chainOf(name, [], TOKENIZERS["whitespace"]!({}), [], { isWordwise: true }),
-  keyword: (name) => chainOf(name, [], TOKENIZERS["keyword"]!({}), []),
-  stop: (name, options) =>
-    chainOf(name, [], TOKENIZERS["lowercase"]!({}), stops(options, "_english_"), { isWordwise: true }),
-  pattern: (name, options) =>
-    chainOf(name, [], TOKENIZERS["pattern"]!(options), [
-      ...(readBoolean(options, "lowercase", true) ? [lower()] : []),
-      ...stops(options, "_none_"),
-    ]),
-  english: (name, options) =>
-    chainOf(
-      name,
-      [],
-      TOKENIZERS["standard"]!({}),
-      [
-        (tokens) =>
-          tokens.map((token) => ({ ...token, text: token.text.replace(/['\u2019\uff07][sS]$/, "") })),
-        lower(),
-        ...stops(options, "_english_"),
-        TOKEN_FILTERS["porter_stem"]!({}),
-      ],
-      { isWordwise: true },
-    ),
 };
 
-function lower(): TokenFilter {
-  return TOKEN_FILTERS["lowercase"]!({});
-}
-
-function stops(options: Options, fallback: string): TokenFilter[] {
-  const words = stopWords(options, fallback);
-  return words.size === 0 ? [] : [(tokens) => tokens.filter((token) => !words.has(token.text))];
-}
-
-interface ChainKind {
-  readonly isStandard?: boolean;
-  /** Each token depends on its word alone, and no word holds a white space. */
-  readonly isWordwise?: boolean;
-}
-
-function chainOf(
-  name: string,
-  charFilters: readonly CharFilter[],
-  tokenizer: Tokenizer,
-  filters: readonly TokenFilter[],
-  { isStandard = false, isWordwise = false }: ChainKind = {},
-): Analyzer {
-  const filtered = (tokens: Token[]): Token[] => filters.reduce((each, filter) => filter(each), tokens);
-  const tokens = (text: string): Token[] => {
-    let input: { text: string; offsets: Int32Array | null } = { text, offsets: null };
-    for (const filter of charFilters) input = filter(input);
-    const found = filtered(tokenizer(input.text));
-    const { offsets } = input;
-    if (offsets === null) return found;
-    return found.map((token) => ({
-      ...token,
-      startOffset: offsets[token.startOffset] ?? text.length,
-      endOffset: offsets[token.endOffset] ?? text.length,
-    }));
-  };
-  return {
-    name,
-    isStandard,
-    tokens,
-    *pieces(text) {
-      if (!isWordwise) {
-        yield tokens(text);
-        return;
-      }
-      let position = 0;
-      for (let from = 0; from < text.length; ) {
-        const to = pieceEnd(text, from);
-        const words = tokenizer(text.slice(from, to)).map((token) => moved(token, from, position));
-        position = (words.at(-1)?.position ?? position - 1) + 1;
-        yield filtered(words);
-        from = to;
-      }
-    },
-  };
-}
-
-/** UTF-16 units of a piece of text, some milliseconds of work. */
-const PIECE_LENGTH = 16_384;
-/** Where a text may be cut whatever stands around it: a mark that follows a space belongs to the space. */
-const CUT = /[\t\n\r ](?=[0-9A-Za-z])/g;
-
-function pieceEnd(text: string, from: number): number {
-  if (text.length - from <= PIECE_LENGTH) return text.length;
-  CUT.lastIndex = from + PIECE_LENGTH;
-  return CUT.test(text) ? CUT.lastIndex : text.length;
-}
-
-function moved(token: Token, offset: number, position: number): Token {
-  return {
-    ...token,
-    startOffset: token.startOffset + offset,
-    endOffset: token.endOffset + offset,
-    position: token.position + position,
-  };
+function partsOf(spec: Options): Omit<ChainSpec, "tokenizer"> {
+  return { filters: readList(spec, "filter", []), charFilters: readList(spec, "char_filter", []) };
 }
 
 function asOptions(value: unknown): Options {
@@ -312,5 +246,13 @@ function asSettingsError<T>(make: () => T): T {
   } catch (error) {
     if (error instanceof AppError) throw error;
     throw new AppError("settings_invalid", messageOf(error), { cause: error });
+  }
+}
+
+function asRequestError<T>(make: () => T): T {
+  try {
+    return make();
+  } catch (error) {
+    throw new AppError("request_invalid", messageOf(error), { cause: error });
   }
 }

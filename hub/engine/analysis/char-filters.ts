@@ -1,37 +1,38 @@
 /** Character filters: they change the text and remember where each character came from. */
 
-import { type Options, readList, readString } from "./options.ts";
-import type { CharFilter, FilteredText } from "./token.ts";
-import { compilePattern } from "./tokenizers.ts";
-
-const ENTITIES: Readonly<Record<string, string>> = {
-  amp: "&",
-  lt: "<",
-  gt: ">",
-  quot: '"',
-  apos: "'",
-  nbsp: " ",
-  copy: "©",
-  reg: "®",
-  hellip: "…",
-  ndash: "–",
-  mdash: "—",
-};
+import { decodeEntity } from "./html-entities.ts";
+import { type Options, readList, readString } from "./parts/options.ts";
+import { compilePattern } from "./parts/pattern.ts";
+import type { CharFilter, FilteredText } from "./parts/token.ts";
 
 const MARKUP =
-  /<!--[\s\S]*?-->|<(?:script|style)\b[\s\S]*?<\/(?:script|style)\s*>|<\/?[a-z][^>]*>|&(?:#x[0-9a-f]+|#\d+|[a-z]+);/gi;
+  /<!--.*?-->|<!\[CDATA\[|\]\]>|<[!?][a-z][^>]*>|<(script|style)\b[^>]*>.*?<\/\1\s*>|<\/?([a-z][\w:.-]*)(?=[\s/>])[^<>]*>|&(?:#x[0-9a-f]+|#\d+|[a-z]\w*);?/gis;
 
-/** Makes a character filter of its settings. Throws settings_invalid. */
+/** Tags within a line; all others become a line break. */
+const INLINE: ReadonlySet<string> = new Set(
+  `a abbr acronym b basefont bdo big cite code dfn em font i img input kbd label q s samp select small span strike strong sub sup
+  textarea tt u var`.split(/\s+/),
+);
+
+/** Makes a character filter of its settings. Throws settings_invalid or RangeError. */
 export const CHAR_FILTERS: Readonly<Record<string, (options: Options) => CharFilter>> = {
-  html_strip: () => (input) => replaceMatches(input, MARKUP, plainText),
+  html_strip: stripHtml,
+  htmlStrip: stripHtml,
   mapping: (options) => {
+    if (options["mappings_path"] !== undefined)
+      throw new RangeError(
+        "[mappings_path] is not offered: files aren't read; write the rules into [mappings]",
+      );
     const rules = new Map(readList(options, "mappings", []).map(parseRule));
+    if (rules.size === 0)
+      throw new RangeError("mapping requires either `mappings` or `mappings_path` to be configured");
     const keys = [...rules.keys()].sort((a, b) => b.length - a.length).map((key) => RegExp.escape(key));
-    if (keys.length === 0) return (input) => input;
     const pattern = new RegExp(keys.join("|"), "g");
     return (input) => replaceMatches(input, pattern, (match) => rules.get(match[0])!);
   },
   pattern_replace: (options) => {
+    if (options["pattern"] === undefined)
+      throw new RangeError("pattern is missing for [pattern_replace] char filter of type 'pattern_replace'");
     const pattern = compilePattern(readString(options, "pattern", ""), readString(options, "flags", ""));
     const replacement = readString(options, "replacement", "");
     return (input) =>
@@ -41,23 +42,30 @@ export const CHAR_FILTERS: Readonly<Record<string, (options: Options) => CharFil
   },
 };
 
-const BLOCK_TAG = /^<\/?(?:p|div|br|li|ul|ol|h\d|tr|table|td|th|pre|hr|blockquote)\b/i;
+/** Filters that a value of a keyword field may pass. */
+export const NORMALIZER_CHAR_FILTERS: ReadonlySet<string> = new Set(["mapping", "pattern_replace"]);
 
-function plainText(match: RegExpExecArray): string {
-  const text = match[0];
-  if (text.startsWith("<")) return BLOCK_TAG.test(text) ? "\n" : "";
-  if (!text.startsWith("&#")) return ENTITIES[text.slice(1, -1).toLowerCase()] ?? text;
-  const point = /^&#x/i.test(text) ? Number.parseInt(text.slice(3, -1), 16) : Number(text.slice(2, -1));
-  return point <= 0x10_ffff ? String.fromCodePoint(point) : text;
+function stripHtml(options: Options): CharFilter {
+  const kept = new Set(readList(options, "escaped_tags", []).map((name) => name.toLowerCase()));
+  return (input) => replaceMatches(input, MARKUP, (match) => plainText(match, kept));
 }
 
+function plainText([text, script, tag]: RegExpExecArray, kept: ReadonlySet<string>): string {
+  if (text.startsWith("&")) return decodeEntity(text);
+  const name = (script ?? tag ?? "").toLowerCase();
+  if (kept.has(name)) return text;
+  return name === "" || INLINE.has(name) ? "" : "\n";
+}
+
+/** `a => b`, with \uXXXX for a character of either side. Throws RangeError. */
 function parseRule(rule: string): [string, string] {
-  const at = rule.indexOf("=>");
-  const decodeEscapes = (text: string): string =>
+  const match = /^(.*)\s*=>\s*(.*)$/s.exec(rule);
+  if (match === null) throw new RangeError(`Invalid Mapping Rule : [${rule}]`);
+  const decoded = (text: string): string =>
     text
       .trim()
       .replace(/\\u([0-9a-fA-F]{4})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
-  return [decodeEscapes(rule.slice(0, at)), decodeEscapes(rule.slice(at + 2))];
+  return [decoded(match[1]!), decoded(match[2]!)];
 }
 
 /** Replaces matches; a replacement's units lie at the start of what they replace, what is past its length at its end. */

@@ -1,6 +1,6 @@
 /** What a segment buffer needs of the memory of its fields: the kernel's, or in tests the oracle's. */
 
-import type { Token } from "#hub/engine/analysis/token.ts";
+import type { Token } from "#hub/engine/analysis/parts/token.ts";
 import type { SegmentFileWriter } from "#hub/engine/files/segment-file.ts";
 import type { Field } from "#hub/engine/mapping/field.ts";
 import type { FieldEntry } from "#hub/engine/segment/directory.ts";

@@ -1,7 +1,7 @@
 /** One field of a segment buffer in the kernel's memory. */
 
-import { type TermSink, tokenizeAscii } from "#hub/engine/analysis/ascii-tokenizer.ts";
-import type { Token } from "#hub/engine/analysis/token.ts";
+import type { Token } from "#hub/engine/analysis/parts/token.ts";
+import { type TermSink, tokenizeAscii } from "#hub/engine/analysis/tokenizers/ascii-tokenizer.ts";
 import { IntList } from "#hub/engine/bytes/byte-buffer.ts";
 import { toBytes } from "#hub/engine/bytes/bytes.ts";
 import type { SegmentFileWriter } from "#hub/engine/files/segment-file.ts";

@@ -1,7 +1,7 @@
 /** A mapping made ready for one buffer: where each name of a document leads, down to the buffers of its fields. */
 
 import type { Analyzer } from "#hub/engine/analysis/analysis.ts";
-import { hashTerm } from "#hub/engine/analysis/ascii-tokenizer.ts";
+import { hashTerm } from "#hub/engine/analysis/tokenizers/ascii-tokenizer.ts";
 import type { BufferedField } from "#hub/engine/buffer/buffered-fields.ts";
 import type { SegmentBuffer } from "#hub/engine/buffer/segment-buffer.ts";
 import { toBytes } from "#hub/engine/bytes/bytes.ts";

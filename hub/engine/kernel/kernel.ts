@@ -6,8 +6,8 @@
 import { randomBytes } from "node:crypto";
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { lowercase } from "#hub/engine/analysis/filters.ts";
-import { wordBreakClasses } from "#hub/engine/analysis/word-break.ts";
+import { lowercase } from "#hub/engine/analysis/filters/lowercase.ts";
+import { wordBreakClasses } from "#hub/engine/analysis/tokenizers/word-break.ts";
 import { copyBytes } from "#hub/engine/bytes/bytes.ts";
 import { UNICODE_BYTES, UNICODE_LOWER, UNICODE_POINTS } from "#hub/engine/kernel/assembly/layout.ts";
 import { AppError } from "#proto/kit/errors.ts";

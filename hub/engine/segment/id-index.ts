@@ -6,7 +6,7 @@
 import { randomInt } from "node:crypto";
 import { readU32 } from "#hub/engine/bytes/byte-buffer.ts";
 import type { Extent, SegmentFile, SegmentFileWriter } from "#hub/engine/files/segment-file.ts";
-import { hashTerm } from "../analysis/ascii-tokenizer.ts";
+import { hashTerm } from "../analysis/tokenizers/ascii-tokenizer.ts";
 
 export interface IdIndexEntry {
   /** Seed of the hash; another one in each segment, so that chosen ids collide in none. */

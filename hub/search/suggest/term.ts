@@ -1,7 +1,7 @@
 /** `term`: words of a field that are spelt like those of a text. */
 
 import type { Analyzer } from "#hub/engine/analysis/analysis.ts";
-import type { Token } from "#hub/engine/analysis/token.ts";
+import type { Token } from "#hub/engine/analysis/parts/token.ts";
 import {
   flag,
   integer,

@@ -1,7 +1,7 @@
 /** What a buffer holds of one field beside its terms: documents, norms, column values. */
 
-import { hashTerm, type TermSink, tokenizeAscii } from "#hub/engine/analysis/ascii-tokenizer.ts";
-import type { Token } from "#hub/engine/analysis/token.ts";
+import type { Token } from "#hub/engine/analysis/parts/token.ts";
+import { hashTerm, type TermSink, tokenizeAscii } from "#hub/engine/analysis/tokenizers/ascii-tokenizer.ts";
 import { type BufferedField, MAX_TEXT_TERM_BYTES } from "#hub/engine/buffer/buffered-fields.ts";
 import { FloatList, grown, IntList } from "#hub/engine/bytes/byte-buffer.ts";
 import { toBytes } from "#hub/engine/bytes/bytes.ts";

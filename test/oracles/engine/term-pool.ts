@@ -4,7 +4,7 @@
  * one document has costs no slice, which most log terms are. The twin of the kernel's terms.ts and occurrences.ts.
  */
 
-import { HASH_PRIME, mixHash } from "#hub/engine/analysis/ascii-tokenizer.ts";
+import { HASH_PRIME, mixHash } from "#hub/engine/analysis/tokenizers/ascii-tokenizer.ts";
 import { grown } from "#hub/engine/bytes/byte-buffer.ts";
 import type { PostingsList } from "#hub/engine/postings/postings-writer.ts";
 import { NO_SLICE, SlicePool } from "./slice-pool.ts";

@@ -10,6 +10,7 @@ import { isTrue } from "#hub/api/parameters/values.ts";
 import type { IndexInfo } from "#hub/api/ports/indices.ts";
 import { Analysis, type Analyzer, type PartSpec, type Token } from "#hub/engine/analysis/analysis.ts";
 import { scalarText } from "#hub/search/options/json.ts";
+import { warnDeprecated } from "#hub/search/options/request-version.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
 
@@ -59,6 +60,7 @@ async function analyze({ indices }: ApiContext, request: ApiRequest): Promise<Ap
   if (body["normalizer"] !== undefined)
     return normalized(index, scalarText(body["normalizer"], "normalizer"), texts);
   const analyzer = analyzerOf(index, body);
+  for (const warning of analyzer.warnings) warnDeprecated(warning, { until: 700 });
   const tokens = await tokensOf(analyzer, texts, limitOf(index));
   if (!isTrue(body["explain"])) return json({ tokens: tokens.map(printToken) });
   return json({ detail: await detailOf(index, body, analyzer, texts) });
@@ -94,8 +96,7 @@ function analyzerOf(index: IndexInfo | undefined, body: JsonObject): Analyzer {
   if (tokenizer !== undefined)
     return analysis.chain({ tokenizer: tokenizer as PartSpec, filters, charFilters });
   if (field !== undefined) return fieldAnalyzer(analysis, index, scalarText(field, "field"));
-  if (filters.length > 0 || charFilters.length > 0)
-    return analysis.chain({ tokenizer: "keyword", filters, charFilters });
+  if (filters.length > 0 || charFilters.length > 0) return analysis.normalizerChain({ filters, charFilters });
   return analysis.analyzer("default");
 }
 
@@ -187,8 +188,15 @@ function tooManyTokens(limit: number): AppError {
   );
 }
 
-function printToken({ text, startOffset, endOffset, type, position }: Token): JsonObject {
-  return { token: text, start_offset: startOffset, end_offset: endOffset, type, position };
+function printToken({ text, startOffset, endOffset, type, position, positionLength = 1 }: Token): JsonObject {
+  return {
+    token: text,
+    start_offset: startOffset,
+    end_offset: endOffset,
+    type,
+    position,
+    ...(positionLength > 1 ? { positionLength } : {}),
+  };
 }
 
 /** The tokens after each step of the chain. */
@@ -202,14 +210,19 @@ async function detailOf(
     const tokens = await tokensOf(each, texts, limitOf(index));
     return tokens.map((token) => ({ ...printToken(token), ...bytesOf(token) }));
   };
-  const { tokenizer } = body;
+  const filters = partsOf(body["filter"]);
+  const charFilters = partsOf(body["char_filter"]);
+  const isNormalizer =
+    body["tokenizer"] === undefined &&
+    body["analyzer"] === undefined &&
+    body["field"] === undefined &&
+    filters.length + charFilters.length > 0;
+  const tokenizer = isNormalizer ? "keyword" : body["tokenizer"];
   if (tokenizer === undefined) {
     const name = body["analyzer"] === undefined ? analyzer.name : scalarText(body["analyzer"], "analyzer");
     return { custom_analyzer: false, analyzer: { name, tokens: await printed(analyzer) } };
   }
   const analysis = index?.mapping.analysis ?? new Analysis();
-  const filters = partsOf(body["filter"]);
-  const charFilters = partsOf(body["char_filter"]);
   const upTo = (count: number): Analyzer =>
     analysis.chain({ tokenizer: tokenizer as PartSpec, filters: filters.slice(0, count), charFilters });
   const steps: JsonObject[] = [];
@@ -221,7 +234,10 @@ async function detailOf(
       name: nameOf(part, "charfilter"),
       filtered_text: texts.map((text) => filteredText(analysis, charFilters.slice(0, at + 1), text)),
     })),
-    tokenizer: { name: nameOf(tokenizer as PartSpec, "tokenizer"), tokens: await printed(upTo(0)) },
+    tokenizer: {
+      name: isNormalizer ? "keyword_for_normalizer" : nameOf(tokenizer as PartSpec, "tokenizer"),
+      tokens: await printed(upTo(0)),
+    },
     tokenfilters: steps,
   };
 }
@@ -239,7 +255,7 @@ function nameOf(part: PartSpec, kind: string): string {
   return typeof part === "string" ? part : `_anonymous_${kind}`;
 }
 
-function bytesOf({ text }: Token): JsonObject {
+function bytesOf({ text, positionLength = 1 }: Token): JsonObject {
   const bytes = [...Buffer.from(text)].map((byte) => byte.toString(16).padStart(2, "0"));
-  return { bytes: `[${bytes.join(" ")}]`, positionLength: 1, termFrequency: 1 };
+  return { bytes: `[${bytes.join(" ")}]`, positionLength, termFrequency: 1 };
 }

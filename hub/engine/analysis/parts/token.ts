@@ -1,5 +1,7 @@
 /** A term on its way from a text into the index. */
 
+import type { Options } from "./options.ts";
+
 /** A term with its place in the text, as _analyze prints it. */
 export interface Token {
   readonly text: string;
@@ -11,6 +13,10 @@ export interface Token {
   readonly type: string;
   /** Place in the token stream, from 0; tokens at one place share it. */
   readonly position: number;
+  /** Places that the token spans; 1 where it isn't given. */
+  readonly positionLength?: number;
+  /** True for a token that stemmers leave as it is. */
+  readonly isKeyword?: boolean;
 }
 
 /** Cuts a text into tokens. */
@@ -28,7 +34,29 @@ export interface FilteredText {
   readonly offsets: Int32Array | null;
 }
 
+/** What a filter may use of the chain that it is made for. */
+export interface ChainSoFar {
+  /** Returns the tokens of a text by the tokenizer and the filters before. */
+  tokens(text: string): Token[];
+  /** Makes a filter by its name. Throws RangeError where there is none. */
+  filter(name: string): TokenFilter;
+}
+
+/** Makes a token filter of its settings. Throws settings_invalid or RangeError. */
+export type FilterMaker = (options: Options, chain: ChainSoFar) => TokenFilter;
+
 /** Returns the token text[from..to). */
 export function makeToken(text: string, from: number, to: number, position: number, type = "word"): Token {
   return { text: text.slice(from, to), startOffset: from, endOffset: to, type, position };
+}
+
+/** Returns a filter that changes the text of each token. */
+export function mapText(change: (text: string) => string): TokenFilter {
+  return (tokens) => tokens.map((token) => ({ ...token, text: change(token.text) }));
+}
+
+/** Returns a filter that changes the text of each token but of those that are marked as keywords. */
+export function mapWords(change: (text: string) => string): TokenFilter {
+  return (tokens) =>
+    tokens.map((token) => (token.isKeyword === true ? token : { ...token, text: change(token.text) }));
 }

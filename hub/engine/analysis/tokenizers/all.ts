@@ -1,8 +1,16 @@
 /** The tokenizers other than the standard one, each made from its 6.5 settings. */
 
-import { type Options, readBoolean, readInteger, readList, readString } from "./options.ts";
+import {
+  type Options,
+  readBoolean,
+  readInteger,
+  readList,
+  readString,
+} from "#hub/engine/analysis/parts/options.ts";
+import { compilePattern, compileSimplePattern } from "#hub/engine/analysis/parts/pattern.ts";
+import { makeToken, type Token, type Tokenizer } from "#hub/engine/analysis/parts/token.ts";
+import { classicTokenizer } from "./classic-tokenizer.ts";
 import { standardTokenizer } from "./standard-tokenizer.ts";
-import { makeToken, type Token, type Tokenizer } from "./token.ts";
 import { urlEmailTokenizer } from "./url-email-tokenizer.ts";
 
 /** Longest token in UTF-16 units of tokenizers without a limit of their own. */
@@ -11,7 +19,7 @@ const MAX_TOKEN_LENGTH = 255;
 /** Makes a tokenizer of its settings. Throws settings_invalid. */
 export const TOKENIZERS: Readonly<Record<string, (options: Options) => Tokenizer>> = {
   standard: (options) => standardTokenizer(readInteger(options, "max_token_length", MAX_TOKEN_LENGTH)),
-  classic: (options) => standardTokenizer(readInteger(options, "max_token_length", MAX_TOKEN_LENGTH)),
+  classic: (options) => classicTokenizer(readInteger(options, "max_token_length", MAX_TOKEN_LENGTH)),
   uax_url_email: (options) => urlEmailTokenizer(readInteger(options, "max_token_length", MAX_TOKEN_LENGTH)),
   whitespace: (options) =>
     runs(/[^\p{White_Space}]+/gu, readInteger(options, "max_token_length", MAX_TOKEN_LENGTH)),
@@ -26,7 +34,22 @@ export const TOKENIZERS: Readonly<Record<string, (options: Options) => Tokenizer
   path_hierarchy: pathTokenizer,
   PathHierarchy: pathTokenizer,
   char_group: charGroupTokenizer,
+  simple_pattern: (options) =>
+    runs(compileSimplePattern(readString(options, "pattern", "")), MAX_TOKEN_LENGTH),
+  simple_pattern_split: (options) =>
+    splitTokenizer(compileSimplePattern(readString(options, "pattern", "")), -1),
+  thai: () => thaiTokenizer,
 };
+
+/** Thai has no spaces between words: the platform's dictionary finds them. */
+function thaiTokenizer(text: string): Token[] {
+  const tokens: Token[] = [];
+  for (const { segment, index, isWordLike } of new Intl.Segmenter("th", { granularity: "word" }).segment(
+    text,
+  ))
+    if (isWordLike === true) tokens.push(makeToken(text, index, index + segment.length, tokens.length));
+  return tokens;
+}
 
 function keywordTokenizer(text: string): Token[] {
   return text === "" ? [] : [makeToken(text, 0, text.length, 0)];
@@ -52,7 +75,14 @@ function lowercased(tokenizer: Tokenizer): Tokenizer {
 
 function patternTokenizer(options: Options): Tokenizer {
   const group = readInteger(options, "group", -1);
-  const pattern = compilePattern(readString(options, "pattern", "\\W+"), readString(options, "flags", ""));
+  return splitTokenizer(
+    compilePattern(readString(options, "pattern", "\\W+"), readString(options, "flags", "")),
+    group,
+  );
+}
+
+/** Tokens are what lies between the matches or, from `group` 0 on, the group of each match. */
+function splitTokenizer(pattern: RegExp, group: number): Tokenizer {
   return (text) => {
     const tokens: Token[] = [];
     const add = (from: number, to: number): void => {
@@ -73,50 +103,40 @@ function patternTokenizer(options: Options): Tokenizer {
   };
 }
 
-/** Compiles a pattern with Java's flag names (CASE_INSENSITIVE|MULTILINE|DOTALL). Throws settings_invalid. */
-export function compilePattern(source: string, flags = ""): RegExp {
-  let letters = "gdu";
-  if (flags.includes("CASE_INSENSITIVE")) letters += "i";
-  if (flags.includes("MULTILINE")) letters += "m";
-  if (flags.includes("DOTALL")) letters += "s";
-  try {
-    return new RegExp(source, letters);
-  } catch {
-    // Escapes of other characters than the syntax's own are only allowed without the u flag.
-    return new RegExp(source, letters.replace("u", ""));
-  }
-}
-
 function ngramTokenizer(options: Options): Tokenizer {
-  const min = readInteger(options, "min_gram", 1);
-  const max = readInteger(options, "max_gram", 2);
-  const isTokenChar = tokenCharTest(options);
-  return (text) => {
-    const tokens: Token[] = [];
-    for (const [from, to] of tokenCharRuns(text, isTokenChar)) {
-      for (let start = from; start < to; start++) {
-        for (let size = min; size <= max && start + size <= to; size++) {
-          tokens.push(makeToken(text, start, start + size, tokens.length));
-        }
-      }
-    }
-    return tokens;
-  };
+  return gramTokenizer(options, false);
 }
 
 function edgeNgramTokenizer(options: Options): Tokenizer {
+  return gramTokenizer(options, true);
+}
+
+/** Grams of the runs of the characters that belong to tokens; of the edge, those that begin a run. Throws RangeError. */
+function gramTokenizer(options: Options, isEdge: boolean): Tokenizer {
   const min = readInteger(options, "min_gram", 1);
   const max = readInteger(options, "max_gram", 2);
+  if (min < 1) throw new RangeError("minGram must be greater than zero");
+  if (min > max) throw new RangeError("minGram must not be greater than maxGram");
   const isTokenChar = tokenCharTest(options);
   return (text) => {
     const tokens: Token[] = [];
     for (const [from, to] of tokenCharRuns(text, isTokenChar)) {
-      for (let size = min; size <= max && from + size <= to; size++) {
-        tokens.push(makeToken(text, from, from + size, tokens.length));
+      const bounds = characterBounds(text, from, to);
+      const last = isEdge ? 1 : bounds.length - 1;
+      for (let start = 0; start < last; start++) {
+        for (let size = min; size <= max && start + size < bounds.length; size++)
+          tokens.push(makeToken(text, bounds[start]!, bounds[start + size]!, tokens.length));
       }
     }
     return tokens;
   };
+}
+
+/** Offsets of the characters from..to, and the end. */
+function characterBounds(text: string, from: number, to: number): number[] {
+  const bounds = [from];
+  for (let at = from; at < to; bounds.push(at)) at += text.codePointAt(at)! > 0xffff ? 2 : 1;
+  return bounds;
 }
 
 const CHAR_CLASSES: Readonly<Record<string, RegExp>> = {
@@ -130,7 +150,12 @@ const CHAR_CLASSES: Readonly<Record<string, RegExp>> = {
 function tokenCharTest(options: Options): (character: string) => boolean {
   const names = readList(options, "token_chars", []);
   if (names.length === 0) return () => true;
-  const tests = names.map((name) => CHAR_CLASSES[name]).filter((test) => test !== undefined);
+  const tests = names.map((name) => {
+    if (Object.hasOwn(CHAR_CLASSES, name)) return CHAR_CLASSES[name]!;
+    throw new RangeError(
+      `Unknown token type: '${name}', must be one of ${Object.keys(CHAR_CLASSES).join(", ")}`,
+    );
+  });
   return (character) => tests.some((test) => test.test(character));
 }
 
@@ -167,9 +192,10 @@ function pathTokenizer(options: Options): Tokenizer {
       tokens.push({ text: value, startOffset: from, endOffset: to, type: "word", position: 0 });
     };
     if (reverse) {
-      add(0, text.length);
-      for (const bound of bounds) if (bound + 1 < text.length) add(bound + 1, text.length);
-      return skip > 0 ? tokens.slice(0, -skip) : tokens;
+      const end = skip === 0 ? text.length : (bounds.at(-skip) ?? -1) + 1;
+      if (end > 0) add(0, end);
+      for (const bound of bounds) if (bound + 1 < end) add(bound + 1, end);
+      return tokens;
     }
     const first = skip > 0 ? (bounds[skip - (bounds[0] === 0 ? 0 : 1)] ?? text.length) : 0;
     for (const bound of bounds) if (bound > first) add(first, bound);

@@ -4,7 +4,7 @@
  * for ASCII is ascii-tokenizer.ts, which this one judges in tests.
  */
 
-import type { Token, Tokenizer } from "./token.ts";
+import type { Token, Tokenizer } from "#hub/engine/analysis/parts/token.ts";
 import * as wb from "./word-break.ts";
 
 /** Tokens of more UTF-16 units are cut there, as Lucene does. */

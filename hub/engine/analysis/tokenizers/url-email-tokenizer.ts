@@ -1,7 +1,7 @@
 /** The tokenizer `uax_url_email`: standard words, with addresses of pages and mailboxes kept whole. */
 
+import { makeToken, type Token, type Tokenizer } from "#hub/engine/analysis/parts/token.ts";
 import { standardTokenizer } from "./standard-tokenizer.ts";
-import { makeToken, type Token, type Tokenizer } from "./token.ts";
 
 /** What the search for addresses needs of a text: a string, or what counts how often a test is made. */
 export type Characters = Pick<string, "length" | "charCodeAt" | "indexOf">;

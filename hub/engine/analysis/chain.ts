@@ -1,0 +1,85 @@
+/** A chain of an analyzer: character filters, the tokenizer and token filters, run as one. */
+
+import type { CharFilter, Token, TokenFilter, Tokenizer } from "./parts/token.ts";
+
+/** Makes terms of text. */
+export interface Analyzer {
+  readonly name: string;
+  /** True for the standard tokenizer with lower case and nothing else: ASCII text may take the fast path. */
+  readonly isStandard: boolean;
+  /** What a request that uses it is warned of: names and settings that later versions refuse. */
+  readonly warnings: readonly string[];
+  tokens(text: string): Token[];
+  /** Like `tokens`, piece by piece where the chain takes each word by itself; else all at once. */
+  pieces(text: string): Iterable<Token[]>;
+}
+
+interface ChainKind {
+  readonly isStandard?: boolean;
+  /** Each token depends on its word alone, and no word holds a white space. */
+  readonly isWordwise?: boolean;
+  readonly warnings?: readonly string[];
+}
+
+/** Returns the analyzer that runs the parts one after the other. */
+export function chainOf(
+  name: string,
+  charFilters: readonly CharFilter[],
+  tokenizer: Tokenizer,
+  filters: readonly TokenFilter[],
+  { isStandard = false, isWordwise = false, warnings = [] }: ChainKind = {},
+): Analyzer {
+  const filtered = (tokens: Token[]): Token[] => filters.reduce((each, filter) => filter(each), tokens);
+  const tokens = (text: string): Token[] => {
+    let input: { text: string; offsets: Int32Array | null } = { text, offsets: null };
+    for (const filter of charFilters) input = filter(input);
+    const found = filtered(tokenizer(input.text));
+    const { offsets } = input;
+    if (offsets === null) return found;
+    return found.map((token) => ({
+      ...token,
+      startOffset: offsets[token.startOffset] ?? text.length,
+      endOffset: offsets[token.endOffset] ?? text.length,
+    }));
+  };
+  return {
+    name,
+    isStandard,
+    warnings,
+    tokens,
+    *pieces(text) {
+      if (!isWordwise) {
+        yield tokens(text);
+        return;
+      }
+      let position = 0;
+      for (let from = 0; from < text.length; ) {
+        const to = pieceEnd(text, from);
+        const words = tokenizer(text.slice(from, to)).map((token) => moved(token, from, position));
+        position = (words.at(-1)?.position ?? position - 1) + 1;
+        yield filtered(words);
+        from = to;
+      }
+    },
+  };
+}
+
+/** UTF-16 units of a piece of text, some milliseconds of work. */
+const PIECE_LENGTH = 16_384;
+/** Where a text may be cut whatever stands around it: a mark that follows a space belongs to the space. */
+const CUT = /[\t\n\r ](?=[0-9A-Za-z])/g;
+
+function pieceEnd(text: string, from: number): number {
+  if (text.length - from <= PIECE_LENGTH) return text.length;
+  CUT.lastIndex = from + PIECE_LENGTH;
+  return CUT.test(text) ? CUT.lastIndex : text.length;
+}
+
+function moved(token: Token, offset: number, position: number): Token {
+  return {
+    ...token,
+    startOffset: token.startOffset + offset,
+    endOffset: token.endOffset + offset,
+    position: token.position + position,
+  };
+}
