@@ -9,6 +9,7 @@ import { basename, dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import { build, type Metafile, type Plugin } from "esbuild";
+import { REFERENCE_FILE, readPluginReference } from "#ui/services/administration/plugin-reference.ts";
 
 const HERE = dirname(fileURLToPath(import.meta.url));
 const DIST = join(HERE, "dist");
@@ -95,6 +96,7 @@ export async function buildDashboard(): Promise<BuildResult> {
   if (page.files.length > FIRST_LOAD_LIMIT_FILES)
     throw new Error(`the first page takes ${page.files.length} files, ${FIRST_LOAD_LIMIT_FILES} are allowed`);
   await writeFile(join(DIST, "index.html"), page.html);
+  await writePluginReference();
   await checkAddresses();
   const firstLoadBytes = await compress(["index.html", ...page.files]);
   if (firstLoadBytes > FIRST_LOAD_LIMIT_BYTES)
@@ -127,6 +129,13 @@ function withImports(metafile: Metafile, files: readonly string[]): Set<string> 
     for (const { path, kind } of byName.get(file)?.imports ?? [])
       if (kind === "import-statement") found.add(basename(path));
   return found;
+}
+
+/** The plugins' options, for editors of pipelines; what their meanings name elsewhere is nothing to load. */
+async function writePluginReference(): Promise<void> {
+  const text = await readFile(join(HERE, "..", "docs", "plugins.md"), "utf8");
+  const reference = readPluginReference(text.replaceAll(/https?:\/\//g, ""));
+  await writeFile(join(DIST, REFERENCE_FILE), JSON.stringify(reference));
 }
 
 /** Writes a `.gz` and a `.br` beside each file; returns the size of `counted` as `.gz`, which every browser takes. */

@@ -108,6 +108,24 @@ export const RUNNING: readonly DashboardTask[] = [
     },
   },
   {
+    name: "complete an option of a filter by keys",
+    look: "dark",
+    path: "pipelines?new=1",
+    actions: 4,
+    run: async (hand) => {
+      const { page } = hand;
+      await seen(page.getByText("The pipeline is valid."));
+      const editor = page.getByRole("textbox", { name: "Pipeline" });
+      await editor.focus();
+      await hand.press("Control+End");
+      await hand.type("filter { dro");
+      await seen(page.getByRole("option", { name: /^drop/ }));
+      await hand.press("Enter");
+      await hand.type("perc");
+      await seen(page.getByRole("option", { name: /^percentage/ }));
+    },
+  },
+  {
     name: "see what an account may do",
     look: "dark",
     path: "users",

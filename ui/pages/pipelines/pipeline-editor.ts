@@ -19,8 +19,11 @@ import {
   type Trial,
   tryPipeline,
 } from "#ui/services/administration/pipeline-client.ts";
+import { completePipeline } from "#ui/services/administration/pipeline-completion.ts";
+import { loadPluginReference, type PluginReference } from "#ui/services/administration/plugin-reference.ts";
 import { navigate } from "#ui/services/browser/router.ts";
 import type { TextProblem } from "#ui/services/console/body-problems.ts";
+import type { Completion } from "#ui/services/console/completion.ts";
 import { HubError, toHubError } from "#ui/services/hub/json-call.ts";
 import { LogDocument, valueText } from "#ui/services/search/log-document.ts";
 import { SearchClient } from "#ui/services/search/search-client.ts";
@@ -187,6 +190,10 @@ export class PipelineEditor extends LitElement {
     `,
   ];
 
+  /** Undefined until it is loaded; without it nothing is suggested. */
+  #reference: PluginReference | undefined;
+  readonly #complete = (text: string, caret: number): Completion | undefined =>
+    this.#reference && completePipeline(text, caret, this.#reference);
   #abort = new AbortController();
   #trial = new AbortController();
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -200,6 +207,7 @@ export class PipelineEditor extends LitElement {
 
   protected override firstUpdated(): void {
     this.renderRoot.querySelector("tr-code-editor")!.value = this._text;
+    void this.#loadReference();
   }
 
   protected override willUpdate(changed: PropertyValues<this>): void {
@@ -224,7 +232,7 @@ export class PipelineEditor extends LitElement {
       <div class="halves">
         <div>
           <h2>${msg("Pipeline")}</h2>
-          <tr-code-editor label=${msg("Pipeline")} syntax="pipeline" .problems=${this._problems} @tr-edit=${this.#onText}></tr-code-editor>
+          <tr-code-editor label=${msg("Pipeline")} syntax="pipeline" .problems=${this._problems} .complete=${this.#complete} @tr-edit=${this.#onText}></tr-code-editor>
         </div>
         <div>
           <label class="block">${msg("Sample lines")}<textarea spellcheck="false" wrap="off" .value=${this._lines} @input=${this.#onLines}></textarea></label>
@@ -240,6 +248,15 @@ export class PipelineEditor extends LitElement {
     if (this._problem !== "") return html`<pre tabindex="0">${this._problem}</pre>`;
     if (this._trials.length === 0) return nothing;
     return html`<p class="valid">${icon("check")} ${msg("The pipeline is valid.")}</p>`;
+  }
+
+  async #loadReference(): Promise<void> {
+    try {
+      this.#reference = await loadPluginReference();
+      this.renderRoot.querySelector("tr-code-editor")?.refreshSuggestions();
+    } catch {
+      // A pipeline is written without suggestions, too.
+    }
   }
 
   async #load(): Promise<void> {
