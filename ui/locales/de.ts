@@ -211,6 +211,7 @@ export const GERMAN: Readonly<Record<string, string>> = {
   "Saved searches": "Gespeicherte Suchen",
   Saved: "Gespeichert",
   "Export the lines found": "Gefundene Zeilen exportieren",
+  Loading: "Lädt",
   "Lines written": "Geschriebene Zeilen",
   "{0} of {1}": "{0} von {1}",
   "Save this search …": "Diese Suche speichern …",

@@ -1,5 +1,6 @@
 /** Tasks: finding lines in Discover. */
 
+import { becomes } from "#test/harness/becomes.ts";
 import { button, type DashboardTask, DISCOVER, expectLines, linesOf, row, seen } from "./dashboard-task.ts";
 
 export const FINDING: readonly DashboardTask[] = [
@@ -32,6 +33,20 @@ export const FINDING: readonly DashboardTask[] = [
       await hand.click(button(hand.page, /^.? ?service$/));
       await hand.click(button(hand.page, "Filter for service payment"));
       await expectLines(hand.page, rest, "service:payment");
+    },
+  },
+  {
+    name: "go through the fields by keys, the list being one stop",
+    look: "dark",
+    path: DISCOVER,
+    actions: 5,
+    run: async (hand) => {
+      const { page } = hand;
+      await seen(row(page));
+      await seen(page.locator("tr-field-list .field").nth(3));
+      await hand.press("f", "Tab", "ArrowDown", "ArrowRight", "Enter");
+      await page.waitForURL(/cols=/);
+      await becomes(() => page.locator('tr-field-list .list button[tabindex="0"]').count(), 1);
     },
   },
   {

@@ -1,8 +1,10 @@
 /** Looks that the administrator's pages share: page, title, tables, cards, tabs. */
 
 import { css } from "lit";
+import { skeletonStyles } from "./skeleton.ts";
 
 export const pageStyles = css`
+  ${skeletonStyles}
   :host {
     display: block;
     height: 100%;

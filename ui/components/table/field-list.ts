@@ -1,9 +1,13 @@
-/** The fields of the index: search, types, columns, and each field's most frequent values. */
+/**
+ * The fields of the index: search, types, columns, and each field's most frequent values. The list is one stop of Tab:
+ * arrows up and down go through its rows, left and right through the buttons of a row.
+ */
 
 import { msg, str } from "@lit/localize";
 import { css, html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
 import { property, state } from "lit/decorators.js";
 import { fireColumn, fireFilter } from "#ui/components/controls/field-events.ts";
+import { RovingFocus } from "#ui/components/controls/roving-focus.ts";
 import { icon } from "#ui/components/style/icons.ts";
 import { controls } from "#ui/components/style/styles.ts";
 import type { Field, FieldCatalogue, TopValue } from "#ui/services/search/fields.ts";
@@ -166,6 +170,11 @@ export class FieldList extends LitElement {
   @property({ attribute: false }) accessor search: unknown;
   @state() accessor _values: TopValues | undefined;
 
+  readonly #roving = new RovingFocus(() => ({
+    rows: [...this.renderRoot.querySelectorAll<HTMLElement>(".field, .value")],
+    all: [...this.renderRoot.querySelectorAll<HTMLButtonElement>(".list button")],
+  }));
+
   static override styles = [controls, fieldListStyles];
 
   /** Puts the cursor into the search. */
@@ -177,6 +186,10 @@ export class FieldList extends LitElement {
     const open = this._open === undefined ? undefined : this.fields?.get(this._open);
     if (changed.has("search") && open !== undefined) void this.#load(open);
     if (changed.has("fields") && this.fields?.has(this._open ?? "") !== true) this._open = undefined;
+  }
+
+  protected override updated(): void {
+    this.#roving.refresh();
   }
 
   override render(): TemplateResult {
@@ -191,7 +204,7 @@ export class FieldList extends LitElement {
     const more = others.length === 1 ? msg("1 other") : msg(str`${formatCount(others.length)} others`);
     return html`
       <input type="search" aria-label=${msg("Find a field")} placeholder=${msg("Find a field (f)")} autocomplete="off" @input=${this.#onSearch} />
-      <div class="list">
+      <div class="list" @keydown=${this.#roving.onKey} @focusin=${this.#roving.onFocus}>
         ${chosen.length === 0 ? nothing : html`<h3>${msg("Columns")}</h3>${chosen.map((field) => this.#field(field))}`}
         ${near.length === 0 ? nothing : html`<h3>${msg(str`${formatCount(near.length)} in these lines`)}</h3>${near.slice(0, this._limit).map((field) => this.#field(field))}`}
         ${this.fields === undefined || (near.length > 0 && others.length === 0) ? nothing : html`<h3>${near.length === 0 ? msg(str`${formatCount(others.length)} fields`) : more}</h3>`}

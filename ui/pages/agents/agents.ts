@@ -10,6 +10,7 @@ import { HotkeyController } from "#ui/components/controls/hotkeys.ts";
 import { Refreshing } from "#ui/components/controls/polling-controller.ts";
 import { icon } from "#ui/components/style/icons.ts";
 import { pageStyles } from "#ui/components/style/page-styles.ts";
+import { skeleton } from "#ui/components/style/skeleton.ts";
 import { controls, notices } from "#ui/components/style/styles.ts";
 import { cardTableStyles } from "#ui/components/table/card-table.ts";
 import {
@@ -87,7 +88,7 @@ export class AgentsPage extends LitElement {
         <button @click=${() => void this.#agents.refresh()} title=${msg("Refresh (r)")}>${icon("refresh")}${msg("Refresh")}</button>
       </div>
       ${fault === undefined ? nothing : errorView(fault)}
-      ${agents === undefined ? nothing : this.#fleet(agents)}
+      ${agents === undefined ? (fault === undefined ? skeleton(8) : nothing) : this.#fleet(agents)}
     </div>`;
   }
 

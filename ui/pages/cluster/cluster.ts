@@ -8,6 +8,7 @@ import { HotkeyController } from "#ui/components/controls/hotkeys.ts";
 import { Refreshing } from "#ui/components/controls/polling-controller.ts";
 import { icon } from "#ui/components/style/icons.ts";
 import { pageStyles } from "#ui/components/style/page-styles.ts";
+import { skeleton } from "#ui/components/style/skeleton.ts";
 import { controls, notices } from "#ui/components/style/styles.ts";
 import { cardTableStyles } from "#ui/components/table/card-table.ts";
 import {
@@ -44,7 +45,7 @@ export class ClusterPage extends LitElement {
       <div class="title"><h1>${msg("Cluster")}</h1><span class="space"></span>
         <button @click=${() => void this.#cluster.refresh()} title=${msg("Refresh (r)")}>${icon("refresh")}${msg("Refresh")}</button></div>
       ${fault === undefined ? nothing : errorView(fault)}
-      ${value === undefined ? nothing : this.#content(value)}
+      ${value === undefined ? (fault === undefined ? skeleton(8) : nothing) : this.#content(value)}
     </div>`;
   }
 

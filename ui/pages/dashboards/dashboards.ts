@@ -8,6 +8,7 @@ import "#ui/components/controls/confirm-dialog.ts";
 import { errorView } from "#ui/components/controls/error-view.ts";
 import { icon } from "#ui/components/style/icons.ts";
 import { pageStyles } from "#ui/components/style/page-styles.ts";
+import { skeleton } from "#ui/components/style/skeleton.ts";
 import { controls, notices } from "#ui/components/style/styles.ts";
 import "#ui/components/controls/title-dialog.ts";
 import { formatRoute, navigate } from "#ui/services/browser/router.ts";
@@ -82,7 +83,7 @@ export class DashboardsPage extends LitElement {
         <button @click=${() => this.renderRoot.querySelector<HTMLInputElement>("input[type=file]")?.click()}>${icon("upload")}${msg("Import")}</button>
         <button class="primary" @click=${() => void this.#create()}>${icon("plus")}${msg("New dashboard")}</button></div>
       ${this._fault === undefined ? nothing : errorView(this._fault)}
-      ${this._saved === undefined ? nothing : TYPES.map((type) => this.#list(type, this._saved![type]))}
+      ${this._saved === undefined ? (this._fault === undefined ? skeleton(8) : nothing) : TYPES.map((type) => this.#list(type, this._saved![type]))}
       <tr-title-dialog></tr-title-dialog><tr-confirm-dialog></tr-confirm-dialog>
     </div>`;
   }

@@ -11,6 +11,7 @@ import type { FilterDetail } from "#ui/components/controls/field-events.ts";
 import { HotkeyController } from "#ui/components/controls/hotkeys.ts";
 import { nextFrame } from "#ui/components/controls/next-frame.ts";
 import { icon } from "#ui/components/style/icons.ts";
+import { skeleton, skeletonStyles } from "#ui/components/style/skeleton.ts";
 import { controls, notices } from "#ui/components/style/styles.ts";
 import type { TopValues } from "#ui/components/table/field-list.ts";
 import type { WidthDetail } from "#ui/components/table/table-head.ts";
@@ -55,7 +56,7 @@ export class DiscoverResults extends LitElement {
   /** Text that is looked for in the lines. */
   @state() accessor _find = "";
 
-  static override styles = [controls, notices, resultsStyles];
+  static override styles = [controls, notices, skeletonStyles, resultsStyles];
 
   // Kept, as the list of fields draws itself again where it gets another one than before.
   #presentIn: readonly LogDocument[] = [];
@@ -152,6 +153,7 @@ export class DiscoverResults extends LitElement {
       </div>
       ${this.#status()}${this._isFinding ? this.#findBar() : nothing}
       ${isEmpty ? emptyView(model, this.state, (change) => this.#go(change)) : nothing}
+      ${model.range === undefined && model.isLoading ? skeleton(16) : nothing}
       ${this.state.view === "patterns" ? this.#patterns() : this.#tableView()}
     `;
   }

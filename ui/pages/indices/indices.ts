@@ -7,6 +7,7 @@ import { errorView } from "#ui/components/controls/error-view.ts";
 import { HotkeyController } from "#ui/components/controls/hotkeys.ts";
 import { icon } from "#ui/components/style/icons.ts";
 import { pageStyles } from "#ui/components/style/page-styles.ts";
+import { skeleton } from "#ui/components/style/skeleton.ts";
 import { controls, notices } from "#ui/components/style/styles.ts";
 import { cardTableStyles } from "#ui/components/table/card-table.ts";
 import {
@@ -102,7 +103,7 @@ export class IndicesPage extends LitElement {
         <button @click=${() => void this.#load()} title=${msg("Refresh (r)")}>${icon("refresh")}${msg("Refresh")}</button></div>
       ${this._fault === undefined ? nothing : errorView(this._fault)}
       ${this._hasGrowth && this._rows !== undefined ? html`<tr-growth-panel .rows=${this._rows.filter(({ name }) => this._hasHidden || !name.startsWith("."))}></tr-growth-panel>` : nothing}
-      ${this._rows === undefined ? nothing : this.#list(this._rows)}
+      ${this._rows === undefined ? (this._fault === undefined ? skeleton(8) : nothing) : this.#list(this._rows)}
     </div>`;
   }
 

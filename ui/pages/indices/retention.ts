@@ -7,6 +7,7 @@ import { formText } from "#ui/components/controls/form-text.ts";
 import { Refreshing } from "#ui/components/controls/polling-controller.ts";
 import { icon } from "#ui/components/style/icons.ts";
 import { pageStyles } from "#ui/components/style/page-styles.ts";
+import { skeleton } from "#ui/components/style/skeleton.ts";
 import { controls, notices } from "#ui/components/style/styles.ts";
 import {
   fetchRetention,
@@ -37,7 +38,7 @@ export class RetentionPanel extends LitElement {
       </div>
       <p class="muted">${msg("An index is deleted when its last line came longer ago than its rule allows, or as the oldest when the indices of the pattern take more than allowed. The first rule that fits an index counts; without one it is kept for ever.")}</p>
       ${fault === undefined ? nothing : errorView(fault)}
-      ${value === undefined ? nothing : html`${rulesView(value, (rule) => void this.#remove(value, rule))}${this.#form(value)}`}
+      ${value === undefined ? (fault === undefined ? skeleton(8) : nothing) : html`${rulesView(value, (rule) => void this.#remove(value, rule))}${this.#form(value)}`}
       <tr-confirm-dialog></tr-confirm-dialog>
     </div>`;
   }

@@ -7,6 +7,7 @@ import { errorView } from "#ui/components/controls/error-view.ts";
 import { Refreshing } from "#ui/components/controls/polling-controller.ts";
 import { icon } from "#ui/components/style/icons.ts";
 import { pageStyles } from "#ui/components/style/page-styles.ts";
+import { skeleton } from "#ui/components/style/skeleton.ts";
 import { controls, notices } from "#ui/components/style/styles.ts";
 import {
   deletePipeline,
@@ -133,7 +134,7 @@ export class PipelinesPage extends LitElement {
 
   #list(): TemplateResult | typeof nothing {
     const pipelines = this.#facts.value?.pipelines;
-    if (pipelines === undefined) return nothing;
+    if (pipelines === undefined) return this.#facts.fault === undefined ? skeleton(4) : nothing;
     return html`<div class="table" tabindex="0" role="region" aria-label=${msg("Pipelines")}><table>
       <thead><tr><th scope="col">${msg("Pipeline")}</th><th scope="col">${msg("State")}</th><th scope="col">${msg("From")}</th><th scope="col" class="number">${msg("In")}</th><th scope="col" class="number">${msg("Out")}</th>
         <th scope="col">${msg("Description")}</th><th scope="col"><span class="hidden-text">${msg("Actions")}</span></th></tr></thead>
@@ -160,7 +161,7 @@ export class PipelinesPage extends LitElement {
 
   #letters(): TemplateResult | typeof nothing {
     const letters = this.#facts.value?.letters;
-    if (letters === undefined) return nothing;
+    if (letters === undefined) return this.#facts.fault === undefined ? skeleton(4) : nothing;
     if (letters.length === 0)
       return html`<div class="card empty"><h2>${msg("No dead letters")}</h2><p>${msg("Events that no output accepts are kept here with the reason.")}</p></div>`;
     return html`<div class="table" tabindex="0" role="region" aria-label=${msg("Dead letters")}><table>

@@ -9,6 +9,7 @@ import { errorView } from "#ui/components/controls/error-view.ts";
 import { Refreshing } from "#ui/components/controls/polling-controller.ts";
 import { icon } from "#ui/components/style/icons.ts";
 import { pageStyles } from "#ui/components/style/page-styles.ts";
+import { skeleton } from "#ui/components/style/skeleton.ts";
 import { controls, notices } from "#ui/components/style/styles.ts";
 import { proposeGrok } from "#ui/services/administration/grok-proposal.ts";
 import {
@@ -77,7 +78,7 @@ export class SourcesPanel extends LitElement {
     const { value, fault } = this.#sources;
     return html`<h2>${msg("Sources of the last hour")}</h2>
       ${fault === undefined ? nothing : errorView(fault)}
-      ${value === undefined ? nothing : tableOf(value)}`;
+      ${value === undefined ? (fault === undefined ? skeleton(8) : nothing) : tableOf(value)}`;
   }
 }
 

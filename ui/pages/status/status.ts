@@ -7,6 +7,7 @@ import { HotkeyController } from "#ui/components/controls/hotkeys.ts";
 import { Refreshing } from "#ui/components/controls/polling-controller.ts";
 import { icon } from "#ui/components/style/icons.ts";
 import { pageStyles } from "#ui/components/style/page-styles.ts";
+import { skeleton } from "#ui/components/style/skeleton.ts";
 import { controls, notices } from "#ui/components/style/styles.ts";
 import { cardTableStyles } from "#ui/components/table/card-table.ts";
 import { fetchSlowQueries, type SlowQueries } from "#ui/services/administration/slow-queries.ts";
@@ -117,7 +118,7 @@ export class StatusPage extends LitElement {
       <div class="title"><h1>${msg("Health")}</h1><span class="space"></span>
         <button @click=${() => void this.#facts.refresh()} title=${msg("Refresh (r)")}>${icon("refresh")}${msg("Refresh")}</button></div>
       ${fault === undefined ? nothing : errorView(fault)}
-      ${value === undefined ? nothing : factsView(value.status)}
+      ${value === undefined ? (fault === undefined ? skeleton(8) : nothing) : factsView(value.status)}
       <h2>${msg("Agents")}</h2>
       ${agentsView(value?.agents, fault !== undefined)}
       ${value === undefined ? nothing : html`${streamsView(value.status["streams"])}${pipelinesView(value.status["pipelines"])}${slowQueriesView(value.slow)}<h2>${msg("This hub")}</h2>${identityView(value.status)}`}
