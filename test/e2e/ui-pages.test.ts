@@ -209,6 +209,39 @@ test("Live shows lines as they come, holds when its reader scrolls up, and jumps
     await page.getByText("Following", { exact: true }).waitFor();
   }));
 
+test("Live that is paused moves nothing, not for lines that were on their way either", () =>
+  visit("/#/live", async (page) => {
+    const { promise: rowsCame, resolve: onRows } = Promise.withResolvers<void>();
+    // A hub that hasn't heard of the pause yet.
+    await page.routeWebSocket("**/api/live", (socket) => {
+      const server = socket.connectToServer();
+      socket.onMessage((message) => {
+        if (!String(message).includes('"tail.pause"')) server.send(message);
+      });
+      server.onMessage((message) => {
+        socket.send(message);
+        if (String(message).includes("on its way")) onRows();
+      });
+    });
+    await page.reload();
+    await page.getByText("Following", { exact: true }).waitFor();
+    await page.getByText("100 of 20K lines kept", { exact: true }).waitFor();
+    await page.keyboard.press("p");
+    await page.getByText("Paused", { exact: true }).waitFor();
+    const before = await tailRows(page).last().textContent();
+    const source = Buffer.from(JSON.stringify({ message: "on its way" }));
+    hub.live.tail.offer(
+      Array.from({ length: 30 }, (_, i) => ({ ...liveEvent(70_000 + i, Date.now()), source })),
+    );
+    await rowsCame;
+    await page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))");
+    assert.equal(await tailRows(page).last().textContent(), before);
+    await page.getByText("100 of 20K lines kept", { exact: true }).waitFor();
+    await page.keyboard.press("p");
+    await page.getByText("130 of 20K lines kept", { exact: true }).waitFor();
+    await tailRows(page).last().getByText("on its way").waitFor();
+  }));
+
 test("a reader's wheel is kept when an event of the window's own scrolling follows it", () =>
   visit("/#/live", async (page) => {
     await page.getByText("Following", { exact: true }).waitFor();

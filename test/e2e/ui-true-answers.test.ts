@@ -143,6 +143,13 @@ test("the newest lines come first, and a trace in them is read from its first li
     );
   }));
 
+test("lines without a level leave its column to their messages", () =>
+  pages.visit("#/discover?index=traces&from=now-1h", async (page) => {
+    await page.getByText("5 lines in").waitFor();
+    const level = page.locator("tr-event-table .row:visible .level").first();
+    await becomes(() => level.evaluate((cell) => cell.clientWidth), 0);
+  }));
+
 test("columns are read whether a document nests its fields or dots their names", () =>
   pages.visit("#/discover?index=traces&from=now-1h&cols=host.name,log.file.path", async (page) => {
     await page.getByText("5 lines in").waitFor();

@@ -1,7 +1,8 @@
 /** A map of heat: squares that are darker the more they stand for. */
 
 import { nothing, type SVGTemplateResult, svg } from "lit";
-import { type ChartData, labelledGroups, shorten } from "#ui/services/visualise/series.ts";
+import { shorten } from "#ui/services/text/format.ts";
+import { type ChartData, labelledGroups } from "#ui/services/visualise/series.ts";
 import {
   axisLabel,
   frameOf,

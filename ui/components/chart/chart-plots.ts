@@ -1,7 +1,7 @@
 /** Drawing of charts as SVG: lines, areas and bars over groups, bars beside names. */
 
 import { nothing, type SVGTemplateResult, svg } from "lit";
-import { formatTick } from "#ui/services/text/format.ts";
+import { formatTick, shorten } from "#ui/services/text/format.ts";
 import {
   type ChartLook,
   formatAxis,
@@ -9,7 +9,7 @@ import {
   linearScale,
   logScale,
 } from "#ui/services/visualise/chart-look.ts";
-import { type ChartData, labelledGroups, shorten, type TimeMark } from "#ui/services/visualise/series.ts";
+import { type ChartData, labelledGroups, type TimeMark } from "#ui/services/visualise/series.ts";
 import { seriesColours } from "#ui/services/visualise/series-colours.ts";
 
 export interface PlotSize {

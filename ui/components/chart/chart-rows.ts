@@ -1,8 +1,9 @@
 /** Bars that lie beside the names of their groups. */
 
 import { nothing, type SVGTemplateResult, svg } from "lit";
+import { shorten } from "#ui/services/text/format.ts";
 import { type ChartLook, formatAxis, limitSeverity, logScale } from "#ui/services/visualise/chart-look.ts";
-import { type ChartData, shorten } from "#ui/services/visualise/series.ts";
+import type { ChartData } from "#ui/services/visualise/series.ts";
 import { seriesColours } from "#ui/services/visualise/series-colours.ts";
 import { besideEachOther, colourClass, LETTER_PX, type PlotSize, round, stack } from "./chart-plots.ts";
 

@@ -97,7 +97,7 @@ export class EventTable extends LitElement {
     else if (changed.has("rows") || hasOtherHeights) this.#body.forgetHeights(this.rows.length);
     const looks = ["columns", "words", "find", "isUtc", "isWrapped"] as const;
     if (looks.some((name) => changed.has(name))) this.#setLook();
-    if (changed.has("columns") || changed.has("widths")) this.#setTracks();
+    if (changed.has("rows") || changed.has("columns") || changed.has("widths")) this.#setTracks();
     this.#drawAnew();
     // Other rows may come while the reader is at the end already, where nothing scrolls any more.
     if (changed.has("rows") && this.rows.length > 0) this.#onScroll();
@@ -116,7 +116,9 @@ export class EventTable extends LitElement {
   }
 
   #setTracks(): void {
-    this.style.setProperty("--columns", columnTracks(this.columns, this.widths));
+    const begin = this.rows.slice(0, LEVEL_ROWS);
+    const hasLevel = begin.length === 0 || begin.some(({ level }) => level > 0);
+    this.style.setProperty("--columns", columnTracks(this.columns, this.widths, hasLevel));
     this.style.setProperty("--table-width", tableWidth(this.columns, this.widths));
   }
 
@@ -225,7 +227,10 @@ export class EventTable extends LitElement {
 }
 
 /** Widths of 23 and 5 letters of the rows' type: the head has another one. */
-const TIME_AND_LEVEL = "172px 44px";
+const TIME = "172px";
+const LEVEL = "44px";
+/** Where none of so many lines has a level, the messages get its column. */
+const LEVEL_ROWS = 100;
 /** Of both and the space around them, px. */
 const TIME_AND_LEVEL_PX = 270;
 const GAP_PX = 12;
@@ -237,11 +242,11 @@ const MAX_FITTING = 4;
 
 type Widths = Readonly<Record<string, number>>;
 
-/** Returns the tracks of a grid: time, level and the columns, by their chosen widths in px where they have one. */
-function columnTracks(columns: readonly string[], widths: Widths): string {
+/** Returns the tracks of a grid: time, level where lines have one, and the columns, by their chosen widths in px where they have one. */
+function columnTracks(columns: readonly string[], widths: Widths, hasLevel: boolean): string {
   const track = (column: string): string =>
     widths[column] === undefined ? (column === "message" ? MESSAGE : FIELD) : `${widths[column]}px`;
-  return `${TIME_AND_LEVEL} ${columns.length === 0 ? "1fr" : columns.map(track).join(" ")}`;
+  return `${TIME} ${hasLevel ? LEVEL : "0"} ${columns.length === 0 ? "1fr" : columns.map(track).join(" ")}`;
 }
 
 /** Returns the least width of the table: where it is more than there is, it scrolls sideways. */

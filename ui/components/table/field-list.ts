@@ -11,7 +11,7 @@ import { RovingFocus } from "#ui/components/controls/roving-focus.ts";
 import { icon } from "#ui/components/style/icons.ts";
 import { controls } from "#ui/components/style/styles.ts";
 import type { Field, FieldCatalogue, TopValue } from "#ui/services/search/fields.ts";
-import { formatCount } from "#ui/services/text/format.ts";
+import { formatCount, shorten } from "#ui/services/text/format.ts";
 
 const fieldListStyles = css`
   :host {
@@ -136,6 +136,9 @@ export interface TopValues {
 /** Drawn at once; more are a click away. */
 const PAGE_FIELDS = 200;
 
+/** As many as the list is wide; longer names lose their middle, as both ends tell fields apart. */
+const NAME_LETTERS = 27;
+
 const TYPE_SIGNS: Readonly<Record<string, string>> = {
   text: "t",
   keyword: "k",
@@ -218,8 +221,8 @@ export class FieldList extends LitElement {
     const isOpen = this._open === field.name;
     const isColumn = this.columns.includes(field.name);
     return html`<div class="field ${isOpen ? "open" : ""}">
-        <button class="name plain" aria-expanded=${isOpen} title="${field.name} (${field.type})" @click=${() => this.#toggle(field)}>
-          <span class="type" aria-hidden="true">${TYPE_SIGNS[field.type] ?? "?"}</span><span>${field.name}</span>
+        <button class="name plain" aria-label=${field.name} aria-expanded=${isOpen} title="${field.name} (${field.type})" @click=${() => this.#toggle(field)}>
+          <span class="type" aria-hidden="true">${TYPE_SIGNS[field.type] ?? "?"}</span><span>${shorten(field.name, NAME_LETTERS)}</span>
         </button>
         <button class="column plain small icon" aria-pressed=${isColumn} aria-label=${msg(str`Column ${field.name}`)} title=${msg("Show as column")}
           @click=${() => fireColumn(this, field.name)}>${icon("columns")}</button>
@@ -236,7 +239,7 @@ export class FieldList extends LitElement {
       ${values.map(
         ({ value, count }) => html`<li class="value">
           <span class="text" title=${value}>${value === "" ? msg("(empty)") : value}</span>
-          <span class="muted">${share(count, total)}</span>
+          <span class="muted">${formatCount(count)} · ${share(count, total)}</span>
           <progress max=${total} value=${count} aria-label=${msg(str`Share of ${value}`)}></progress>
           <button class="plain small icon" title=${msg(str`Filter for ${value}`)} aria-label=${msg(str`Filter for ${name} ${value}`)}
             @click=${() => fireFilter(this, { field: name, value, exclude: false })}>${icon("plus")}</button>

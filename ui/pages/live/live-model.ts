@@ -49,8 +49,9 @@ export class LiveModel {
   readonly #client: TailClient;
   #abort = new AbortController();
   #announcedMs = 0;
-  /** Live lines that came while the stored ones are searched; undefined after that. */
+  /** Live lines that came while the stored ones are searched, or on their way when the reader paused; else undefined. */
   #held: TailLine[] | undefined;
+  #isPrefilling = false;
 
   constructor(search: SearchClient, listener: LiveListener) {
     this.#search = search;
@@ -83,6 +84,7 @@ export class LiveModel {
     const { query, index, maxRate } = request;
     this.#client.start({ query, index: index.split(","), maxRate });
     this.#held = [];
+    this.#isPrefilling = true;
     void this.#prefill(request, this.#abort.signal);
   }
 
@@ -91,8 +93,10 @@ export class LiveModel {
     this.#client.stop();
   }
 
+  /** Nothing moves any more: what is on its way is held. */
   pause(): void {
     this.isPaused = true;
+    this.#held ??= [];
     this.#client.pause();
     this.#listener.onChange();
   }
@@ -101,6 +105,7 @@ export class LiveModel {
   resume(): void {
     this.isPaused = false;
     this.log.unseen = 0;
+    if (!this.#isPrefilling) this.#release();
     this.#client.resume();
     this.#listener.onChange();
   }
@@ -137,7 +142,9 @@ export class LiveModel {
     } catch {
       // Live lines come all the same; a filter that isn't right is refused there, with its place.
     }
-    if (!signal.aborted) this.#release();
+    if (signal.aborted) return;
+    this.#isPrefilling = false;
+    if (!this.isPaused) this.#release();
   }
 
   #release(): void {

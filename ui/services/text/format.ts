@@ -125,3 +125,10 @@ function offsetMinutes(atMs: number): number {
   }
   return offsetOfQuarter;
 }
+
+/** Returns a text of at most `length` characters, its middle left out: both ends of an address tell something. */
+export function shorten(text: string, length: number): string {
+  if (text.length <= length) return text;
+  const head = Math.ceil((length - 1) * 0.6);
+  return `${text.slice(0, head)}…${text.slice(text.length - (length - 1 - head))}`;
+}

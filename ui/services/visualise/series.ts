@@ -266,10 +266,3 @@ export function labelledGroups(groups: number, totalPx: number, labelPx: number)
   const every = Math.max(1, Math.ceil(groups / fits));
   return Array.from({ length: Math.ceil(groups / every) }, (_, index) => index * every);
 }
-
-/** Returns a text of at most `length` characters, its middle left out: both ends of an address tell something. */
-export function shorten(text: string, length: number): string {
-  if (text.length <= length) return text;
-  const head = Math.ceil((length - 1) * 0.6);
-  return `${text.slice(0, head)}…${text.slice(text.length - (length - 1 - head))}`;
-}

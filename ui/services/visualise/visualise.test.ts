@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { shorten } from "#ui/services/text/format.ts";
 import { niceTicks } from "./nice-ticks.ts";
 import { visualisationRequest } from "./request.ts";
-import { groupSums, groupTops, labelledGroups, readSeries, shorten, toCsv } from "./series.ts";
+import { groupSums, groupTops, labelledGroups, readSeries, toCsv } from "./series.ts";
 import {
   DEFAULT_VISUALISATION,
   drawnPart,
