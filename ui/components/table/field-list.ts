@@ -137,7 +137,7 @@ export interface TopValues {
 const PAGE_FIELDS = 200;
 
 /** As many as the list is wide; longer names lose their middle, as both ends tell fields apart. */
-const NAME_LETTERS = 27;
+const NAME_LETTERS = 22;
 
 const TYPE_SIGNS: Readonly<Record<string, string>> = {
   text: "t",

@@ -27,6 +27,9 @@ const tableHeadStyles = css`
     color: var(--ink-muted);
     font: 600 var(--text-small) / 27px var(--font);
   }
+  .level {
+    overflow: hidden;
+  }
   .cell {
     position: relative;
     display: flex;
@@ -131,7 +134,7 @@ export class TableHead extends LitElement {
       <span class="cell" role="columnheader" aria-sort=${this.#sortOf(TIME)}>
         <button class="name" title=${msg("Sort by time")} @click=${this.#sortByTime}><span>${msg("Time")}</span>${this.#arrow(TIME)}</button>
       </span>
-      <span class="cell" role="columnheader">${msg("Level")}</span>
+      <span class="cell level" role="columnheader">${msg("Level")}</span>
       ${this.columns.map((column) => this.#header(column))}
     `;
   }

@@ -69,6 +69,10 @@ export const resultsStyles = css`
     border-right: 1px solid var(--line);
     background: var(--surface);
   }
+  tr-data-view-dialog {
+    /* Beside the columns, of which it would be one. */
+    position: absolute;
+  }
   .formats {
     position: absolute;
     z-index: 1;
