@@ -63,6 +63,7 @@ export const resultsStyles = css`
     grid-template-columns: 15rem minmax(0, 1fr) minmax(22rem, 34%);
   }
   aside {
+    position: relative;
     display: flex;
     flex-direction: column;
     min-height: 0;
@@ -77,7 +78,7 @@ export const resultsStyles = css`
     position: absolute;
     z-index: 1;
     top: 13px;
-    left: calc(15rem - 38px);
+    right: 14px;
     background: var(--surface);
     color: var(--ink-muted);
   }
