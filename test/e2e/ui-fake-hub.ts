@@ -104,6 +104,7 @@ async function answer(
   if (pathname === "/api/status") return send(response, 200, STATUS);
   if (pathname === "/api/agents") return send(response, 200, AGENTS);
   if (pathname === "/api/slow-queries") return send(response, 200, SLOW_QUERIES);
+  if (pathname.startsWith("/api/saved/")) return send(response, 200, { objects: [] });
   return sendFile(response, pathname === "/" ? "/index.html" : pathname);
 }
 
