@@ -221,8 +221,8 @@ export class FieldList extends LitElement {
     const isOpen = this._open === field.name;
     const isColumn = this.columns.includes(field.name);
     return html`<div class="field ${isOpen ? "open" : ""}">
-        <button class="name plain" aria-label=${field.name} aria-expanded=${isOpen} title="${field.name} (${field.type})" @click=${() => this.#toggle(field)}>
-          <span class="type" aria-hidden="true">${TYPE_SIGNS[field.type] ?? "?"}</span><span>${shorten(field.name, NAME_LETTERS)}</span>
+        <button class="name plain" aria-expanded=${isOpen} title="${field.name} (${field.type})" @click=${() => this.#toggle(field)}>
+          <span class="type" aria-hidden="true">${TYPE_SIGNS[field.type] ?? "?"}</span>${nameView(field.name)}
         </button>
         <button class="column plain small icon" aria-pressed=${isColumn} aria-label=${msg(str`Column ${field.name}`)} title=${msg("Show as column")}
           @click=${() => fireColumn(this, field.name)}>${icon("columns")}</button>
@@ -274,6 +274,13 @@ export class FieldList extends LitElement {
     const values = (await this.loadValues(field)) ?? { values: [], total: 0, isSample: false };
     if (this._open === field.name && this.search === search) this._values = values;
   }
+}
+
+/** A long name without its middle; a screen reader gets all of it. */
+function nameView(name: string): TemplateResult {
+  const short = shorten(name, NAME_LETTERS);
+  if (short === name) return html`<span>${name}</span>`;
+  return html`<span class="hidden-text">${name}</span><span aria-hidden="true">${short}</span>`;
 }
 
 function share(count: number, total: number): string {
