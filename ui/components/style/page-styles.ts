@@ -60,6 +60,8 @@ export const pageStyles = css`
     accent-color: var(--accent);
   }
   .table {
+    /* Hidden texts in it scroll with it instead of widening the page. */
+    position: relative;
     overflow-x: auto;
     border: 1px solid var(--line);
     border-radius: 8px;
