@@ -105,4 +105,13 @@ test("what was joined to a removed filter is joined to no other one", () => {
   assert.equal(without("a:1 b:1 |c:1", 1), "a c");
   assert.equal(without("a:1 |b:1 |c:1", 1), "a |c");
   assert.equal(without("a:1 |b:1", 0), "b");
+  const again = addFilter(filtersOf("a:1 b:1 |c:1"), filtersOf("-b:1")[0]!);
+  assert.deepEqual(
+    again.map(({ field, isOr = false }) => [field, isOr]),
+    [
+      ["a", false],
+      ["c", false],
+      ["b", false],
+    ],
+  );
 });

@@ -108,7 +108,8 @@ export function writeState(state: DiscoverState): URLSearchParams {
 
 /** Returns `filters` with one more; the same field and value is replaced. */
 export function addFilter(filters: readonly FieldFilter[], filter: FieldFilter): readonly FieldFilter[] {
-  return [...filters.filter(({ field, value }) => field !== filter.field || value !== filter.value), filter];
+  const at = filters.findIndex(({ field, value }) => field === filter.field && value === filter.value);
+  return [...(at < 0 ? filters : replaceFilter(filters, at)), filter];
 }
 
 /** Returns `filters` with others in the place of one; what was joined to a removed one is joined to nothing else. */
