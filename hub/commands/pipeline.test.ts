@@ -343,3 +343,24 @@ test("docs/plugins.md is generated from the schemas; `tailrace-hub pipeline plug
   const written = readFileSync(join(import.meta.dirname, "../../docs/plugins.md"), "utf8");
   assert.equal(written, output);
 });
+
+test("a long sample goes through the filters once, and its events come in order with their metadata", async (t) => {
+  const lines = Array.from({ length: 30_000 }, (_, number) => `${number} of many`);
+  const conf = `filter {
+    grok { match => { "message" => "^%{NUMBER:number} %{WORD:word} %{GREEDYDATA:rest}" } }
+    if [number] == "29999" { mutate { add_field => { "[@metadata][last]" => "yes" } } }
+  }`;
+  const path = folder(t, { "p.conf": conf, "sample.log": lines.join("\n") });
+  const command = parsePipelineCommand(["run", path("p.conf"), "--input", path("sample.log")]);
+  const { output, isOk } = await runPipelineCommand(command, {});
+  const events = output
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+  assert.ok(isOk);
+  assert.deepEqual(
+    events.map(({ number }) => number),
+    lines.map((_, number) => String(number)),
+  );
+  assert.deepEqual(events.at(-1)!["@metadata"], { last: "yes" });
+});

@@ -166,18 +166,13 @@ async function runSample(
   { files, input, json }: Extract<PipelineCommand, { action: "run" }>,
   env: Variables,
 ): Promise<CommandOutcome> {
-  const { simulate } = await import("#hub/pipeline/tooling/simulate.ts");
+  const { runSamples } = await import("#hub/pipeline/tooling/sample-run.ts");
   const text = input === "-" ? readFileSync(0, "utf8") : readSample(input);
   const lines = text.split(/\r?\n/).filter((line) => line !== "");
   const samples = json ? lines.map((line, place) => eventOf(line, place + 1)) : { lines };
-  const simulations = await simulate({ files: readAll(files), samples, variables: env, withSteps: false });
-  const events = simulations.flatMap(({ results }) =>
-    results.map(({ event }) => `${JSON.stringify(event)}\n`),
-  );
-  const refused = simulations.flatMap((each) =>
-    each.refused.map((reason) => `line ${each.sample + 1}: ${reason}\n`),
-  );
-  return { output: events.join(""), complaints: refused.join(""), isOk: refused.length === 0 };
+  const { text: output, refused } = await runSamples({ files: readAll(files), samples, variables: env });
+  const complaints = refused.map(({ sample, reason }) => `line ${sample + 1}: ${reason}\n`).join("");
+  return { output, complaints, isOk: refused.length === 0 };
 }
 
 async function test(

@@ -4,7 +4,7 @@ import { type Diagnostic, pipelineError } from "#hub/pipeline/language/diagnosti
 import type { PipelineFile } from "#hub/pipeline/language/pipeline-definition.ts";
 import type { Variables } from "#hub/pipeline/language/plugin-options.ts";
 import { SourceText } from "#hub/pipeline/language/syntax-tree.ts";
-import { compilePipeline, loadPlugins } from "#hub/pipeline/program/compile.ts";
+import { type Compiled, compilePipeline, loadPlugins } from "#hub/pipeline/program/compile.ts";
 import type { CompiledInput } from "#hub/pipeline/program/compile-plugin.ts";
 import { RegexpGuard } from "#hub/pipeline/regexp/regexp-guard.ts";
 import { copyValue, Event } from "#proto/event.ts";
@@ -62,14 +62,26 @@ export interface SimulateOptions {
   readonly isManaged?: boolean;
 }
 
-/** Throws settings_invalid where the pipeline can't be used. */
-export async function simulate({
+/** Samples done at a time: a batch takes far less than the time after which one is suspected and done again. */
+const SAMPLES_AT_A_TIME = 1_000;
+/** A batch of a pipeline whose filters keep something can't be done again; it is ended after this time. */
+const STATEFUL_BATCH_MS = 60_000;
+
+/** Samples of a pipeline that is ready for them. */
+export interface OpenedSamples {
+  readonly compiled: Compiled;
+  readonly guard: RegexpGuard;
+  /** Decoded when they are asked for, once. */
+  readonly sampled: Iterable<Sampled>;
+}
+
+/** Compiles a pipeline and opens samples. Throws settings_invalid where the pipeline can't be used. */
+export async function openSamples({
   files,
   samples,
   variables,
-  withSteps,
   isManaged = false,
-}: SimulateOptions): Promise<Simulation[]> {
+}: Omit<SimulateOptions, "withSteps">): Promise<OpenedSamples> {
   const guard = new RegexpGuard();
   const clock = systemClock;
   const sources = files.map(({ path, text }) => new SourceText(path, text));
@@ -80,11 +92,34 @@ export async function simulate({
   const sampled =
     "lines" in samples
       ? decodeLines(samples.lines, compiled.inputs[0], clock.now())
-      : samples.map((fields, sample) => ({
-          event: new Event(copyValue(fields) as EventJson, clock.now()),
-          sample,
-        }));
-  const run = (): Simulation[] => sampled.map((each) => runOne(each));
+      : eventsOf(samples, clock.now());
+  return { compiled, guard, sampled };
+}
+
+/** Yields what `run` returns for the samples, some at a time. Each event is a copy: a batch may have to be done again. */
+export function* runAtOnce<T>(
+  { compiled, guard, sampled }: OpenedSamples,
+  run: (sample: Sampled) => T,
+): Generator<T[]> {
+  let part: Sampled[] = [];
+  const batch = (): T[] => part.map(({ event, sample }) => run({ event: event.clone(), sample }));
+  const done = (): T[] =>
+    compiled.stateful ? guard.runOnce(batch, STATEFUL_BATCH_MS) : guard.runBatch(batch);
+  for (const each of sampled) {
+    part.push(each);
+    if (part.length < SAMPLES_AT_A_TIME) continue;
+    yield done();
+    part = [];
+  }
+  if (part.length > 0) yield done();
+}
+
+/** Throws settings_invalid where the pipeline can't be used. */
+export async function simulate(options: SimulateOptions): Promise<Simulation[]> {
+  const { withSteps } = options;
+  const opened = await openSamples(options);
+  const { compiled } = opened;
+  return [...runAtOnce(opened, runOne)].flat();
 
   function runOne({ event, sample }: Sampled): Simulation {
     const input = eventJson(event);
@@ -127,24 +162,37 @@ export async function simulate({
     });
     return { input, steps, results, refused, sample };
   }
-
-  return guard.runBatch(run);
 }
 
-interface Sampled {
+/** The event of a sample or line. */
+export interface Sampled {
   readonly event: Event;
   readonly sample: number;
 }
 
-/** Returns the events of lines as the input makes them: by its codec, with its fields, tags and type. */
-function decodeLines(lines: readonly string[], input: CompiledInput | undefined, nowMs: number): Sampled[] {
+/** Yields the events of lines as the input makes them: by its codec, with its fields, tags and type. */
+function* decodeLines(
+  lines: readonly string[],
+  input: CompiledInput | undefined,
+  nowMs: number,
+): Generator<Sampled> {
   const codec = input?.codec?.();
-  const decode = (line: string): Event[] =>
-    codec?.decode(Buffer.from(line), nowMs) ?? [new Event({ message: line }, nowMs)];
-  const sampled = lines.flatMap((line, sample) => decode(line).map((event) => ({ event, sample })));
-  for (const event of codec?.flush?.() ?? []) sampled.push({ event, sample: lines.length - 1 });
-  for (const { event } of sampled) input?.decorate(event);
-  return sampled;
+  for (const [sample, line] of lines.entries()) {
+    const events = codec?.decode(Buffer.from(line), nowMs) ?? [new Event({ message: line }, nowMs)];
+    for (const event of events) {
+      input?.decorate(event);
+      yield { event, sample };
+    }
+  }
+  for (const event of codec?.flush?.() ?? []) {
+    input?.decorate(event);
+    yield { event, sample: lines.length - 1 };
+  }
+}
+
+function* eventsOf(samples: readonly EventJson[], nowMs: number): Generator<Sampled> {
+  for (const [sample, fields] of samples.entries())
+    yield { event: new Event(copyValue(fields) as EventJson, nowMs), sample };
 }
 
 /** Returns an event as plain JSON values, its metadata too. */

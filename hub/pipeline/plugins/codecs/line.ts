@@ -5,6 +5,8 @@ import { compileFormat } from "#proto/format.ts";
 import { optional, options, text } from "#proto/kit/options.ts";
 import { charsetOption, plainCodec, toUtf8 } from "./plain.ts";
 
+const NEWLINE = 0x0a;
+
 export const lineCodec = defineCodec({
   name: "line",
   description: "lines of text",
@@ -29,12 +31,15 @@ export const lineCodec = defineCodec({
 export function splitPayload(payload: Uint8Array, delimiter: string): Uint8Array[] {
   const bytes = Buffer.from(payload.buffer, payload.byteOffset, payload.length);
   const parts: Uint8Array[] = [];
+  // A byte is found without a copy of the delimiter for each line.
+  const sought = delimiter === "\n" ? NEWLINE : delimiter;
+  const delimiterBytes = Buffer.byteLength(delimiter);
   for (let at = 0; at < bytes.length; ) {
-    const found = bytes.indexOf(delimiter, at);
+    const found = bytes.indexOf(sought, at);
     const end = found < 0 ? bytes.length : found;
     const cut = delimiter === "\n" && found > at && bytes[end - 1] === 0x0d ? end - 1 : end;
     if (cut > at) parts.push(bytes.subarray(at, cut));
-    at = end + Buffer.byteLength(delimiter);
+    at = end + delimiterBytes;
   }
   return parts;
 }
