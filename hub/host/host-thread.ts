@@ -3,12 +3,14 @@
 import { parentPort, workerData } from "node:worker_threads";
 import type { HostSeat } from "#hub/cluster/hosting/shard-owner.ts";
 import { extentCache, shareCaches } from "#hub/engine/files/extent-cache.ts";
+import { threadKernelBytes } from "#hub/engine/kernel/kernel.ts";
 import { filterCache } from "#hub/engine/segment/filter-cache.ts";
 import { nestedCache } from "#hub/engine/segment/nested-cache.ts";
 import { searchMemory } from "#hub/search/query/search-memory.ts";
 import { systemClock } from "#proto/kit/clock.ts";
 import { sendingLogger } from "#proto/kit/log.ts";
 import { Metrics } from "#proto/kit/metrics.ts";
+import { exportMemory } from "#proto/kit/process-memory.ts";
 import { Host } from "./host.ts";
 import type { Operation } from "./operations/operation.ts";
 import { BUSY_WORDS, COMMITTING, TURNS } from "./thread-pulse.ts";
@@ -45,6 +47,7 @@ export function runHostThread(operations?: Readonly<Record<string, Operation>>):
   setTimeout(() => globalThis.gc?.({ flavor: "last-resort" }), SETTLED_MS).unref();
   const metrics = new Metrics();
   watchEngine(metrics);
+  exportMemory(metrics, "host", () => ({ kernel: threadKernelBytes() }));
   // Opening the folder may log before there is a host to send it.
   const early: string[] = [];
   let host: Host | undefined;

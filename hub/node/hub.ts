@@ -2,6 +2,7 @@
 
 import { resolve } from "node:path";
 import { checkAuthSettings } from "#hub/auth/settings.ts";
+import { threadKernelBytes } from "#hub/engine/kernel/kernel.ts";
 import type { HostThreads } from "#hub/host/client/host-threads.ts";
 import { Journal } from "#hub/journal/journal.ts";
 import type { OpenedAccess } from "#hub/node/access/access.ts";
@@ -25,6 +26,7 @@ import { type Component, Lifecycle } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import { MemoryWatch } from "#proto/kit/memory-watch.ts";
 import { Metrics } from "#proto/kit/metrics.ts";
+import { exportMemory, residentBytes } from "#proto/kit/process-memory.ts";
 import type { FlowDependencies } from "./flow.ts";
 import type { Listeners } from "./listeners.ts";
 
@@ -139,6 +141,7 @@ export class Hub implements Component {
     checkRestored(folder);
     const { log } = this.#options;
     await this.#run("memory", new MemoryWatch({ log, metrics: this.#metrics, part: "hub" }));
+    exportMemory(this.#metrics, "hub", () => ({ kernel: threadKernelBytes(), resident: residentBytes() }));
     const rest = loadRest();
     const hosts = this.#startHosts(folder, rest);
     const running = { start: async () => undefined, stop: async () => (await hosts).stop() };

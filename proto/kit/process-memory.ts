@@ -1,6 +1,7 @@
-/** Resident memory of this process, also available when no file descriptor is left to read it. */
+/** Memory of this process and thread. The resident memory is also available when no file descriptor is left to read it. */
 
 import { getHeapStatistics } from "node:v8";
+import type { Metrics } from "./metrics.ts";
 
 /** Returns the resident memory, bytes; 0 where it can't be read now. */
 export function residentBytes(): number {
@@ -31,4 +32,28 @@ export function bufferBytes(): number {
   } catch {
     return 0;
   }
+}
+
+/**
+ * Exports the memory of the calling thread by part as `tailrace_<thread>_memory_bytes`. `others`: further parts, bytes.
+ * "heap" is what objects take, "heap_free" what the engine keeps for more, "external" what lies outside without buffers.
+ */
+export function exportMemory(
+  metrics: Metrics,
+  thread: "hub" | "host",
+  others: () => Readonly<Record<string, number>>,
+): void {
+  const help = "Memory of the process that serves requests, or of all threads of shards, by part.";
+  metrics.gauge(`tailrace_${thread}_memory_bytes`, help, ["part"], (gauge) => {
+    const { usedBytes, totalBytes, externalBytes } = heapMemory();
+    const buffers = bufferBytes();
+    const parts = {
+      heap: usedBytes,
+      heap_free: totalBytes - usedBytes,
+      buffers,
+      external: Math.max(0, externalBytes - buffers),
+      ...others(),
+    };
+    for (const [part, bytes] of Object.entries(parts)) gauge.set({ part }, bytes);
+  });
 }

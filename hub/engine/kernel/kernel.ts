@@ -91,6 +91,11 @@ export function threadKernel(): Kernel {
   return ofThread;
 }
 
+/** Returns the bytes of the memory of this thread's kernel; 0 while there is none. */
+export function threadKernelBytes(): number {
+  return ofThread?.memory.totalBytes ?? 0;
+}
+
 /** One instance with its scratch. Belongs to one thread. */
 export class Kernel {
   readonly memory: KernelMemory;

@@ -53,6 +53,11 @@ export class KernelMemory {
     return this.#words;
   }
 
+  /** Bytes that the system may have given: they were touched, and are never given back. */
+  get totalBytes(): number {
+    return this.#bytes.length;
+  }
+
   /** Bytes in blocks that are given out. */
   get usedBytes(): number {
     return this.#usedBytes;

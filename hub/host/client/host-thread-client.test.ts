@@ -68,5 +68,8 @@ test("a call whose time is over fails with timeout", async (t) => {
 test("metrics of the thread are printed with those of the process", async (t) => {
   const node = await openThreadNode(t, new MemoryLog(), temporaryFolder(t), new MemoryBucket());
   await node.documents.write([put("1", { n: 1 })], options);
-  assert.match(await node.metrics.text(), /tailrace_engine_messages_applied_total [1-9]/);
+  const text = await node.metrics.text();
+  assert.match(text, /tailrace_engine_messages_applied_total [1-9]/);
+  for (const part of ["heap", "buffers", "kernel"])
+    assert.match(text, new RegExp(`tailrace_host_memory_bytes\\{part="${part}"\\} [1-9]`));
 });
