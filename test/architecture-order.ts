@@ -198,7 +198,7 @@ export const FOLDERS: Readonly<Record<string, readonly (string | readonly string
   "hub/upkeep": ["."],
   "hub/fleet": ["."],
   "hub/saved": ["."],
-  "hub/import": ["."],
+  "hub/import": [".", "kibana", "shippers"],
   "hub/node": [".", "status", "wiring", "checks", "access", "settings"],
   hub: [".", "commands"],
   ui: [

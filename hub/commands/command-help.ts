@@ -248,6 +248,21 @@ export const COMMAND_HELP: Readonly<Record<string, CommandHelp>> = {
 `,
     example: "tailrace-hub import cluster http://old.example:9200 --index 'logs-*' --rate 5000",
   },
+  "import kibana": {
+    usage: ["import kibana FILE|URL [--user NAME]"],
+    summary: "import searches, visualisations and dashboards of Kibana 6.5 to 7.17",
+    text: "FILE is an export of Management, Saved Objects (NDJSON or JSON), URL the address of Kibana. Objects of the same id are\nreplaced. Ends with a line for each object, which names what can't be carried over, and with 1 where that isn't\neverything. Credentials of Kibana are taken from TAILRACE_SOURCE_API_KEY, or from TAILRACE_SOURCE_PASSWORD with --user;\nthe hub's key from TAILRACE_API_KEY.",
+    options: `
+  --user NAME         user of Kibana
+`,
+    example: "tailrace-hub import kibana export.ndjson",
+  },
+  "import config": {
+    usage: ["import config FILE"],
+    summary: "print settings of the agent made from a configuration of Filebeat or Promtail",
+    text: "What has no counterpart is a comment at its place.",
+    example: "tailrace-hub import config /etc/promtail/config.yml",
+  },
   "snapshot create": {
     usage: ["snapshot create DIR|s3://BUCKET/PREFIX [--name NAME]"],
     summary: "back up all data of a hub, which may be running",

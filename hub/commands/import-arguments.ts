@@ -4,7 +4,9 @@ import { IMPORT_PARTS, type ImportPart } from "#hub/import/import-cluster.ts";
 import { didYouMean } from "#proto/kit/nearest.ts";
 import { overridesOf, PLACE_OPTIONS, parseOptions, usageError } from "./arguments.ts";
 
-const ACTIONS = ["cluster"] as const;
+const ACTIONS = ["cluster", "kibana", "config"] as const;
+/** What each action reads. */
+const FROM = { cluster: "a URL", kibana: "a file or a URL", config: "a file" } as const;
 /** Shards read at a time without --parallel. */
 const PARALLEL = 2;
 const MAX_PARALLEL = 16;
@@ -12,7 +14,7 @@ const MAX_PARALLEL = 16;
 export interface ImportCommand {
   readonly name: "import";
   readonly action: (typeof ACTIONS)[number];
-  /** URL of a cluster, or a file. */
+  /** URL of a cluster or of Kibana, or a file. */
   readonly from: string;
   readonly patterns: readonly string[];
   readonly parts: readonly ImportPart[];
@@ -41,7 +43,7 @@ export function parseImportCommand(args: readonly string[]): ImportCommand {
   const action = ACTIONS.find((each) => each === given);
   if (action === undefined)
     throw usageError(`import ${given || "what?"}: choose ${ACTIONS.join(", ")}${didYouMean(given, ACTIONS)}`);
-  if (from === undefined) throw usageError(`import ${action} needs a URL`);
+  if (from === undefined) throw usageError(`import ${action} needs ${FROM[action]}`);
   if (extra !== undefined) throw usageError(`unexpected argument "${extra}"`);
   if (action === "cluster" && !/^https?:\/\/./.test(from))
     throw usageError(`import cluster ${from}: write the URL of the cluster, such as http://old.example:9200`);

@@ -24,7 +24,7 @@ test("import cluster takes indices, parts and limits", () => {
 });
 
 for (const [args, message] of [
-  [[], /import what\?: choose cluster/],
+  [[], /import what\?: choose cluster, kibana, config/],
   [["cluster"], /import cluster needs a URL/],
   [["cluster", "old:9200"], /write the URL of the cluster, such as http:\/\/old\.example:9200/],
   [

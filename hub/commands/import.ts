@@ -1,10 +1,15 @@
-/** `tailrace-hub import cluster URL`: imports a running search cluster into a hub. */
+/** `tailrace-hub import`: brings a search cluster, objects of Kibana or a shipper's settings into a hub. */
 
+import { readFileSync } from "node:fs";
 import { ClusterClient } from "#hub/import/cluster-client.ts";
 import { importCluster } from "#hub/import/import-cluster.ts";
+import { importShipperConfig } from "#hub/import/import-config.ts";
+import { convertKibana, fetchKibanaObjects, saveImported } from "#hub/import/import-kibana.ts";
 import { isComplete, reportOf } from "#hub/import/import-report.ts";
+import { type KibanaObject, readExport } from "#hub/import/kibana/exported-objects.ts";
 import { loadCommandSettings } from "#hub/node/settings/reach-file.ts";
 import { systemClock } from "#proto/kit/clock.ts";
+import { AppError } from "#proto/kit/errors.ts";
 import { printable } from "#proto/kit/printable.ts";
 import type { ImportCommand } from "./import-arguments.ts";
 import { ImportProgress, type ProgressOutput } from "./import-progress.ts";
@@ -30,6 +35,67 @@ export interface ImportOutcome {
 
 /** Runs the command. Throws unavailable, unauthenticated, request_invalid. */
 export async function runImportCommand(
+  command: ImportCommand,
+  surroundings: ImportSurroundings,
+): Promise<ImportOutcome> {
+  switch (command.action) {
+    case "cluster":
+      return clusterImport(command, surroundings);
+    case "kibana":
+      return kibanaImport(command, surroundings);
+    case "config":
+      return { output: importShipperConfig(fileText(command.from), command.from), isOk: true };
+  }
+}
+
+function fileText(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    throw new AppError("request_invalid", `${file} can't be read: ${(error as Error).message}`, {
+      cause: error,
+    });
+  }
+}
+
+async function kibanaImport(
+  command: ImportCommand,
+  { env, signal }: ImportSurroundings,
+): Promise<ImportOutcome> {
+  const found = convertKibana(await kibanaObjects(command, env, signal));
+  const settings = loadCommandSettings({ file: command.config, overrides: command.overrides }, env);
+  const { trust } = askedHub(settings, env);
+  const hub = new ClusterClient({
+    url: addressOf(settings, "dashboard"),
+    headers: credentials(env),
+    trust,
+    signal,
+  });
+  try {
+    const { lines, isWhole } = await saveImported(found, hub);
+    return { output: lines.map((each) => `${printable(each)}\n`).join(""), isOk: isWhole };
+  } finally {
+    hub.close();
+  }
+}
+
+async function kibanaObjects(
+  command: ImportCommand,
+  env: NodeJS.ProcessEnv,
+  signal: AbortSignal,
+): Promise<KibanaObject[]> {
+  if (!/^https?:\/\//.test(command.from)) return readExport(fileText(command.from));
+  // Kibana refuses requests of programs without this header.
+  const headers = { ...sourceCredentials(command, env), "kbn-xsrf": "tailrace" };
+  const kibana = new ClusterClient({ url: command.from, headers, signal });
+  try {
+    return await fetchKibanaObjects(kibana);
+  } finally {
+    kibana.close();
+  }
+}
+
+async function clusterImport(
   command: ImportCommand,
   { env, progress, signal }: ImportSurroundings,
 ): Promise<ImportOutcome> {

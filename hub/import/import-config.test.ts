@@ -1,0 +1,130 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { parse } from "yaml";
+import { importShipperConfig } from "./import-config.ts";
+
+const FILEBEAT = `
+name: web-1
+filebeat.inputs:
+  - type: log
+    paths: [/var/log/app/*.log]
+    exclude_lines: ['^DBG']
+    multiline: { pattern: '^\\[', negate: true, match: after }
+    fields: { service: shop }
+    fields_under_root: true
+    processors: [{ drop_event: { when: { equals: { a: b } } } }]
+  - type: filestream
+    id: files
+    paths: [/var/log/x.log]
+    prospector.scanner.check_interval: 5s
+    close.on_state_change.inactive: 10m
+    parsers: [{ ndjson: { target: "", add_error_key: true } }, { multiline: { type: count, count_lines: 3 } }]
+  - type: syslog
+    protocol.tcp: { host: "0.0.0.0:9000" }
+  - type: redis
+    hosts: ["localhost:6379"]
+filebeat.modules: [{ module: nginx }]
+fields: { env: prod }
+tags: [web]
+output.elasticsearch: { hosts: ["es:9200"] }
+setup.kibana.host: kibana:5601
+some.other: 1
+`;
+
+test("Filebeat's inputs become those of the agent, and the rest comments", () => {
+  const text = importShipperConfig(FILEBEAT, "filebeat.yml");
+  assert.deepEqual(parse(text), {
+    name: "web-1",
+    "shipper.inputs": [
+      {
+        type: "log",
+        paths: ["/var/log/app/*.log"],
+        exclude_lines: ["^DBG"],
+        "multiline.pattern": "^\\[",
+        "multiline.negate": true,
+        "multiline.match": "after",
+        fields: { env: "prod", service: "shop" },
+        tags: ["web"],
+      },
+      {
+        type: "log",
+        id: "files",
+        paths: ["/var/log/x.log"],
+        scan_frequency: "5s",
+        close_inactive: "10m",
+        "json.keys_under_root": true,
+        "json.add_error_key": true,
+        "multiline.type": "count",
+        "multiline.count_lines": 3,
+        fields: { env: "prod" },
+        tags: ["web"],
+      },
+      { type: "syslog", protocol: "tcp", host: "0.0.0.0:9000", fields: { env: "prod" }, tags: ["web"] },
+    ],
+    "output.pipeline": { servers: ["nats://127.0.0.1:4222"] },
+  });
+  for (const remark of [
+    /# fields_under_root: true: fields are below fields/,
+    /# processors: .*drop_event/,
+    /# output\.elasticsearch\.hosts: \["es:9200"\]: the agent sends to the hub/,
+    /# module nginx: not carried over/,
+    /# input of type redis: it reads slow logs/,
+    /# some\.other: 1: no counterpart/,
+  ])
+    assert.match(text, remark);
+  assert.doesNotMatch(text, /setup\.kibana/);
+});
+
+const PROMTAIL = `
+positions: { filename: /tmp/positions.yaml }
+clients: [{ url: http://loki:3100/loki/api/v1/push }]
+scrape_configs:
+  - job_name: app
+    static_configs:
+      - targets: [localhost]
+        labels: { job: app, __path__: "/var/log/app/*.log", __path_exclude__: "/var/log/app/old*.log" }
+    pipeline_stages:
+      - multiline: { firstline: '^\\d{4}', max_wait_time: 3s }
+      - json: { expressions: { level: level } }
+      - labels: { level: }
+  - job_name: journal
+    journal: { path: /var/log/journal, labels: { job: journal } }
+  - job_name: syslog
+    syslog: { listen_address: "0.0.0.0:1514", labels: { job: syslog } }
+  - job_name: pods
+    kubernetes_sd_configs: [{ role: pod }]
+    pipeline_stages: [{ cri: {} }]
+  - job_name: kafka
+    kafka: { brokers: [a] }
+`;
+
+test("Promtail's jobs become inputs, and its stages comments that name a filter", () => {
+  const text = importShipperConfig(PROMTAIL, "promtail.yml");
+  assert.deepEqual((parse(text) as Record<string, unknown>)["shipper.inputs"], [
+    {
+      id: "app",
+      type: "log",
+      paths: ["/var/log/app/*.log"],
+      exclude_files: ["^/var/log/app/old[^/]*\\.log$"],
+      fields: { job: "app" },
+      "multiline.pattern": "^\\d{4}",
+      "multiline.negate": true,
+      "multiline.match": "after",
+      "multiline.timeout": "3s",
+    },
+    { id: "journal", type: "journald", directory: "/var/log/journal", fields: { job: "journal" } },
+    { id: "syslog", type: "syslog", protocol: "tcp", host: "0.0.0.0:1514", fields: { job: "syslog" } },
+    { id: "pods", type: "container", paths: ["/var/log/containers/*.log"], format: "cri" },
+  ]);
+  for (const remark of [
+    /# stage json: .* in a pipeline: json/,
+    /# client http:\/\/loki/,
+    /# job kafka: kafka: no counterpart/,
+  ])
+    assert.match(text.replaceAll(/\n\s*# /g, " # ").replaceAll(" # ", "# "), remark);
+});
+
+test("what is no configuration of either is refused", () => {
+  assert.throws(() => importShipperConfig("a: 1", "x.yml"), /x\.yml has neither scrape_configs/);
+  assert.throws(() => importShipperConfig("a: [", "x.yml"), /x\.yml is no YAML/);
+});

@@ -1,0 +1,200 @@
+/** Filebeat's configuration (6 to 8) as settings of the agent. */
+
+import { isObject, type JsonObject } from "#proto/kit/json.ts";
+import { type AgentDraft, type DraftInput, shortly } from "./agent-draft.ts";
+
+/** Settings that the agent's inputs of files have under the same name. */
+const OF_FILES = new Set(
+  (
+    "paths exclude_files symlinks scan_frequency tail_files ignore_older close_inactive close_removed close_renamed " +
+    "close_eof close_timeout clean_inactive clean_removed harvester_limit max_bytes encoding line_terminator include_lines exclude_lines"
+  ).split(" "),
+);
+const OF_ALL = new Set(["id", "enabled", "fields", "tags"]);
+const OF_STREAMS = new Set([
+  "host",
+  "max_message_size",
+  "max_connections",
+  "timeout",
+  "framing",
+  "read_buffer",
+]);
+const OF_JOURNALS = new Set(["seek", "units"]);
+
+/** Settings of filestream under the names of the agent. */
+const OF_FILESTREAM: Readonly<Record<string, string>> = {
+  "prospector.scanner.check_interval": "scan_frequency",
+  "prospector.scanner.exclude_files": "exclude_files",
+  "prospector.scanner.symlinks": "symlinks",
+  "close.on_state_change.inactive": "close_inactive",
+  "close.on_state_change.removed": "close_removed",
+  "close.on_state_change.renamed": "close_renamed",
+  "close.reader.on_eof": "close_eof",
+  "close.reader.after_interval": "close_timeout",
+  message_max_bytes: "max_bytes",
+};
+
+const TYPES: Readonly<Record<string, string>> = {
+  log: "log",
+  filestream: "log",
+  container: "container",
+  docker: "container",
+  journald: "journald",
+  stdin: "stdin",
+  udp: "udp",
+  tcp: "tcp",
+  syslog: "syslog",
+};
+
+/** Why an input has none. */
+const WITHOUT: Readonly<Record<string, string>> = {
+  redis: "it reads slow logs; lists and streams of Redis are read by the input kvstore",
+  winlog: "Windows events aren't read",
+  unix: "write type: syslog with a path",
+};
+
+/** Parts of the file that the agent does by itself or that belong to the hub. */
+const OWN =
+  /^(?:filebeat\.(?:registry|config|autodiscover|overwrite_pipelines)|setup|xpack|monitoring|queue|http|cloud|max_procs|seccomp|logging)\b/;
+
+const CONTAINER_PATHS = ["/var/lib/docker/containers/*/*.log"];
+
+/** Returns the agent's settings. */
+export function fromFilebeat(config: JsonObject): AgentDraft {
+  const flat = flattened(config);
+  const remarks: string[] = [];
+  const settings: JsonObject = {};
+  for (const [key, value] of Object.entries(flat)) {
+    if (key === "name" || key === "shutdown_timeout" || key === "path.data") settings[key] = value;
+    else if (key === "filebeat.shutdown_timeout") settings["shutdown_timeout"] = value;
+    else if (key === "logging.level" && ["error", "info", "debug"].includes(String(value)))
+      settings[key] = value;
+    else if (key === "logging.level") settings[key] = "warn";
+    else remarks.push(...remarkOf(key, value));
+  }
+  const all = [...listAt(flat, "filebeat.inputs"), ...listAt(flat, "filebeat.prospectors")];
+  const globals = { fields: nested(flat, "fields"), tags: flat["tags"] };
+  const inputs = all.map((input) => convertInput(input, globals)).filter((each) => each !== undefined);
+  for (const module of listAt(flat, "filebeat.modules"))
+    remarks.push(
+      `module ${String(module["module"])}: not carried over. Read its files with an input of type log and parse them in a pipeline; or keep Filebeat for it, whose modules work with the hub`,
+    );
+  for (const input of all)
+    if (TYPES[String(input["type"] ?? "log")] === undefined)
+      remarks.push(
+        `input of type ${String(input["type"])}: ${WITHOUT[String(input["type"])] ?? "there is none here"}: ${shortly(input)}`,
+      );
+  return { origin: "a configuration of Filebeat", settings, inputs, remarks };
+}
+
+function remarkOf(key: string, value: unknown): string[] {
+  if (/^filebeat\.(?:inputs|prospectors|modules)$/.test(key) || key === "tags" || key.startsWith("fields."))
+    return [];
+  if (/^output\.[\w.]+\.hosts$/.test(key)) return [`${key}: ${shortly(value)}: the agent sends to the hub`];
+  if (key.startsWith("output.")) return [];
+  if (key === "fields_under_root")
+    return ["fields_under_root: fields of the agent are below fields; rename them in a pipeline (mutate)"];
+  if (key === "processors") return [`processors: ${shortly(value)}: write them as filters of a pipeline`];
+  return OWN.test(key) ? [] : [`${key}: ${shortly(value)}: no counterpart`];
+}
+
+function convertInput(
+  given: JsonObject,
+  globals: { fields: JsonObject; tags: unknown },
+): DraftInput | undefined {
+  const flat = flattened(given);
+  const original = String(flat["type"] ?? "log");
+  const type = TYPES[original];
+  if (type === undefined) return undefined;
+  const settings: JsonObject = { type };
+  const remarks: string[] = [];
+  const named =
+    type === "udp" || type === "tcp" || type === "syslog"
+      ? OF_STREAMS
+      : type === "journald"
+        ? OF_JOURNALS
+        : OF_FILES;
+  for (const [key, value] of Object.entries(flat)) {
+    const name = original === "filestream" ? (OF_FILESTREAM[key] ?? key) : key;
+    if (name === "type" || key.startsWith("fields.")) continue;
+    else if (OF_ALL.has(name) || named.has(name)) settings[name] = value;
+    else if (/^(?:multiline|json)\./.test(name) && named === OF_FILES) settings[name] = value;
+    else if (type === "syslog" && /^protocol\.(?:udp|tcp)\./.test(name))
+      putProtocol(settings, name, value, remarks);
+    else if (name === "parsers" && Array.isArray(value))
+      for (const parser of value) putParser(settings, parser, remarks);
+    else if (name.startsWith("containers.") || name === "format" || name === "stream")
+      putContainer(settings, name, value);
+    else remarks.push(remarkOfInput(name, value));
+  }
+  const fields = { ...globals.fields, ...nested(flat, "fields") };
+  if (Object.keys(fields).length > 0) settings["fields"] = fields;
+  const tags = [globals.tags, flat["tags"]].flat().filter((tag) => tag !== undefined);
+  if (tags.length > 0) settings["tags"] = tags;
+  if (type === "container" && settings["paths"] === undefined) settings["paths"] = CONTAINER_PATHS;
+  return { settings, remarks };
+}
+
+function remarkOfInput(name: string, value: unknown): string {
+  const shown = `${name}: ${shortly(value)}`;
+  if (name === "processors" || name.startsWith("processors."))
+    return `${shown}: write them as filters of a pipeline`;
+  if (name === "fields_under_root")
+    return `${shown}: fields are below fields; rename them in a pipeline (mutate)`;
+  if (name === "pipeline" || name === "index")
+    return `${shown}: set it on the output elasticsearch of a pipeline`;
+  return `${shown}: no counterpart`;
+}
+
+function putProtocol(settings: JsonObject, name: string, value: unknown, remarks: string[]): void {
+  const [, protocol = "", rest = ""] = /^protocol\.(udp|tcp)\.(.*)$/.exec(name) ?? [];
+  settings["protocol"] = protocol;
+  if (OF_STREAMS.has(rest)) settings[rest] = value;
+  else remarks.push(remarkOfInput(name, value));
+}
+
+function putParser(settings: JsonObject, parser: unknown, remarks: string[]): void {
+  const [name = "", options] = Object.entries(isObject(parser) ? parser : {})[0] ?? [];
+  const given = flattened(isObject(options) ? options : {});
+  if (name === "multiline")
+    for (const [key, value] of Object.entries(given)) settings[`multiline.${key}`] = value;
+  else if (name === "ndjson") {
+    settings["json.keys_under_root"] = given["target"] === "" || given["target"] === undefined;
+    for (const key of ["overwrite_keys", "add_error_key", "message_key"])
+      if (given[key] !== undefined) settings[`json.${key}`] = given[key];
+  } else if (name === "container") settings["type"] = "container";
+  else remarks.push(`parser ${name}: ${shortly(options)}: write it as a filter of a pipeline`);
+}
+
+function putContainer(settings: JsonObject, name: string, value: unknown): void {
+  if (name === "format" || name === "stream") settings[name] = value;
+  else if (name === "containers.stream") settings["stream"] = value;
+  else if (name === "containers.ids") {
+    const ids = [value].flat().map(String);
+    settings["paths"] = ids.map((id) => `/var/lib/docker/containers/${id}/*.log`);
+  }
+}
+
+/** Joins the keys of objects by dots; lists stay. */
+function flattened(config: JsonObject, prefix = ""): JsonObject {
+  const flat: JsonObject = {};
+  for (const [key, value] of Object.entries(config)) {
+    if (isObject(value) && Object.keys(value).length > 0)
+      Object.assign(flat, flattened(value, `${prefix}${key}.`));
+    else if (value !== null) flat[prefix + key] = value;
+  }
+  return flat;
+}
+
+function nested(flat: JsonObject, name: string): JsonObject {
+  return Object.fromEntries(
+    Object.entries(flat).flatMap(([key, value]) =>
+      key.startsWith(`${name}.`) ? [[key.slice(name.length + 1), value]] : [],
+    ),
+  );
+}
+
+function listAt(flat: JsonObject, key: string): JsonObject[] {
+  const value = flat[key];
+  return Array.isArray(value) ? value.filter(isObject) : [];
+}
