@@ -5,7 +5,7 @@ import type { JsonObject } from "#proto/kit/json.ts";
 import type { ClusterClient } from "./cluster-client.ts";
 import { convertDashboard, type PanelTargets } from "./kibana/convert-dashboard.ts";
 import { convertVisualisation } from "./kibana/convert-visualisation.ts";
-import { hubId, type KibanaObject, objectOf } from "./kibana/exported-objects.ts";
+import { hubId, type KibanaObject, objectOf, textOf } from "./kibana/exported-objects.ts";
 import { joined, type SearchSource, searchSourceOf } from "./kibana/search-source.ts";
 
 /** Pattern of indices that the hub's pages show without being told. */
@@ -55,7 +55,7 @@ export function convertKibana(all: readonly KibanaObject[]): KibanaImport {
     const time = attributes["timeFieldName"];
     if (time !== undefined && time !== "@timestamp")
       skipped.push(
-        `index pattern ${String(attributes["title"])}: its time is ${String(time)}, pages of the hub use @timestamp`,
+        `index pattern ${String(attributes["title"])}: its time is ${textOf(time) ?? "another field"}, pages of the hub use @timestamp`,
       );
   }
   const sources = new Map(all.map((each) => [`${each.type}/${each.id}`, searchSourceOf(each, patterns)]));
@@ -67,16 +67,13 @@ export function convertKibana(all: readonly KibanaObject[]): KibanaImport {
   const known = ["index-pattern", "search", "visualization", "dashboard"];
   for (const { type, id, attributes } of all)
     if (!known.includes(type))
-      skipped.push(`${type} ${String(attributes["title"] ?? id)}: there is nothing like it in the hub`);
+      skipped.push(`${type} ${textOf(attributes["title"], id)}: there is nothing like it in the hub`);
   return { objects: [...searches, ...charts, ...dashboards], skipped };
 }
 
 function titleOf({ id, attributes }: KibanaObject): string {
-  return (
-    String(attributes["title"] ?? id)
-      .trim()
-      .slice(0, MAX_TITLE) || id
-  );
+  const title = (textOf(attributes["title"]) ?? "").trim().slice(0, MAX_TITLE);
+  return title === "" ? id : title;
 }
 
 function parametersOf(
@@ -99,7 +96,7 @@ function convertSearch(object: KibanaObject, { index, query, leftOut }: SearchSo
   const isUsual = field === undefined || (field === "@timestamp" && direction === "desc");
   const others = {
     ...(names.length > 0 && { cols: names.join(",") }),
-    ...(!isUsual && { sort: `${direction === "desc" ? "-" : ""}${String(field)}` }),
+    ...(!isUsual && { sort: `${direction === "desc" ? "-" : ""}${textOf(field) ?? ""}` }),
   };
   return {
     type: "search",

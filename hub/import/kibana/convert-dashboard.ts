@@ -1,7 +1,7 @@
 /** Kibana's dashboards as those of the hub: panels on twelve columns, read line by line. */
 
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
-import { hubId, type KibanaObject, listIn } from "./exported-objects.ts";
+import { hubId, type KibanaObject, listIn, textOf } from "./exported-objects.ts";
 
 /** Columns of Kibana's grid from 6.3 on; 12 before. */
 const GRID_COLUMNS = 48;
@@ -86,7 +86,7 @@ function panelOf(
   const [type, id] = [reference?.type ?? String(panel["type"]), reference?.id ?? panel["id"]];
   const target = targets.get(`${type}/${String(id)}`);
   if (target === undefined) {
-    leftOut.push(`the panel ${String(panel["title"] ?? id ?? at + 1)} (${type})`);
+    leftOut.push(`the panel ${textOf(panel["title"], id, at + 1)} (${type})`);
     return [];
   }
   const size = {

@@ -1,7 +1,7 @@
 /** Kibana's visualisations as those of the hub, which show one number by one grouping, split once. */
 
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
-import { jsonIn, type KibanaObject, listIn } from "./exported-objects.ts";
+import { jsonIn, type KibanaObject, listIn, textOf } from "./exported-objects.ts";
 
 /** Parameters of a visualisation of the hub, without index and query. */
 export interface ConvertedChart {
@@ -55,7 +55,7 @@ export function convertVisualisation({ attributes }: KibanaObject): Converted {
   const state = jsonIn(attributes, "visState");
   const type = String(state["type"]);
   const params = isObject(state["params"]) ? state["params"] : {};
-  if (type === "markdown") return { text: String(params["markdown"] ?? "") };
+  if (type === "markdown") return { text: textOf(params["markdown"]) ?? "" };
   const chart = CHARTS[type];
   if (chart === undefined) return { reason: REASONS[type] ?? `charts of type ${type}` };
   const aggs = listIn(state, "aggs").filter(({ enabled }) => enabled !== false);

@@ -98,6 +98,12 @@ export function listIn(attributes: JsonObject, name: string): readonly JsonObjec
   return Array.isArray(found) ? found.filter(isObject) : [];
 }
 
+/** Returns the first of some values that is a text or a number, as text; undefined without one. */
+export function textOf(...values: readonly unknown[]): string | undefined {
+  const found = values.find((value) => typeof value === "string" || typeof value === "number");
+  return found === undefined ? undefined : `${found as string | number}`;
+}
+
 /** Returns a name that the hub takes as an id. */
 export function hubId(id: string): string {
   const plain = id.replace(/[^A-Za-z0-9_-]/g, "-").slice(0, 100);

@@ -1,7 +1,7 @@
 /** What a Kibana object searches: index, query and filters, written as a query of the hub. */
 
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
-import { jsonIn, type KibanaObject } from "./exported-objects.ts";
+import { jsonIn, type KibanaObject, textOf } from "./exported-objects.ts";
 
 export interface SearchSource {
   /** Pattern of indices; undefined: the object names none. */
@@ -84,7 +84,7 @@ function filterOf(filter: JsonObject, leftOut: string[]): string {
   if (meta["disabled"] === true) return "";
   const text = plainFilter(filter, meta);
   if (text === undefined) {
-    leftOut.push(`the filter ${String(meta["alias"] ?? meta["key"] ?? meta["type"] ?? "written as JSON")}`);
+    leftOut.push(`the filter ${textOf(meta["alias"], meta["key"], meta["type"]) ?? "written as JSON"}`);
     return "";
   }
   return meta["negate"] === true ? `NOT ${text}` : text;

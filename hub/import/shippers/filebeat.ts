@@ -80,11 +80,15 @@ export function fromFilebeat(config: JsonObject): AgentDraft {
       `module ${String(module["module"])}: not carried over. Read its files with an input of type log and parse them in a pipeline; or keep Filebeat for it, whose modules work with the hub`,
     );
   for (const input of all)
-    if (TYPES[String(input["type"] ?? "log")] === undefined)
+    if (TYPES[typeOf(input)] === undefined)
       remarks.push(
         `input of type ${String(input["type"])}: ${WITHOUT[String(input["type"])] ?? "there is none here"}: ${shortly(input)}`,
       );
   return { origin: "a configuration of Filebeat", settings, inputs, remarks };
+}
+
+function typeOf({ type }: JsonObject): string {
+  return typeof type === "string" ? type : "log";
 }
 
 function remarkOf(key: string, value: unknown): string[] {
@@ -103,7 +107,7 @@ function convertInput(
   globals: { fields: JsonObject; tags: unknown },
 ): DraftInput | undefined {
   const flat = flattened(given);
-  const original = String(flat["type"] ?? "log");
+  const original = typeOf(flat);
   const type = TYPES[original];
   if (type === undefined) return undefined;
   const settings: JsonObject = { type };

@@ -63,7 +63,8 @@ export function fromPromtail(config: JsonObject): AgentDraft {
 }
 
 function inputsOf(scrape: JsonObject, remarks: string[]): DraftInput[] {
-  const name = String(scrape["job_name"] ?? "");
+  const given = scrape["job_name"];
+  const name = typeof given === "string" ? given : "";
   const common: string[] = [];
   const extra: JsonObject = {};
   for (const stage of Array.isArray(scrape["pipeline_stages"])

@@ -17,6 +17,7 @@ export const outputs = new PluginSet<OutputDefinition>("output", {
   pipeline: async () => (await import("./pipeline.ts")).pipelineOutput,
   rabbitmq: async () => (await import("./rabbitmq.ts")).rabbitmqOutput,
   redis: async () => (await import("./redis.ts")).redisOutput,
+  s3: async () => (await import("./s3.ts")).s3Output,
   splunk_hec: async () => (await import("./splunk-hec.ts")).splunkHecOutput,
   stdout: async () => (await import("./stdout.ts")).stdoutOutput,
   tcp: async () => (await import("./tcp.ts")).tcpOutput,
