@@ -182,4 +182,7 @@ test("this machine's port 9200 is this installation, and what can't be done is t
   ];
   for (const [options, expected] of rows)
     assert.throws(() => new OutputWorld(`elasticsearch { ${options} }`), expected, options);
+  // An ingest pipeline takes what comes over HTTP.
+  const piped = new OutputWorld('elasticsearch { hosts => "localhost:9200" pipeline => "p" }');
+  assert.notEqual(piped.writer, undefined);
 });

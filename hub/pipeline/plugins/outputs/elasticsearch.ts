@@ -52,7 +52,12 @@ function localShaper(values: ElasticsearchOptions, actionOf: ActionOf, { report 
     );
   for (const name of REMOTE_ONLY) {
     if ((values[name] ?? "") !== "")
-      report("warning", name, `${name} has no effect on documents of this installation`, "leave it out");
+      report(
+        "warning",
+        name,
+        `${name} has no effect on documents of this installation`,
+        'leave it out, or send them over HTTP: hosts => ["localhost:9200"] remote => true',
+      );
   }
   return {
     route(event) {

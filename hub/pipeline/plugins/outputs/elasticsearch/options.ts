@@ -91,7 +91,11 @@ export const ELASTICSEARCH_OPTIONS = options({
     description: "with update over HTTP: tries at conflicts",
   }),
   routing: optional(text("what the shard is chosen by, a format; over HTTP only")),
-  pipeline: optional(text("ingest pipeline that the document goes through, a format; over HTTP only")),
+  pipeline: optional(
+    text(
+      "ingest pipeline that the document goes through, a format; sends over HTTP to hosts, also to port 9200 of this machine",
+    ),
+  ),
   version: optional(text("version of the document, a format; over HTTP only")),
   version_type: optional(
     oneOf(
@@ -158,11 +162,15 @@ export function hostUrls({ hosts, ssl_enabled, ssl, path }: ElasticsearchOptions
   });
 }
 
-/** Returns whether documents go over HTTP: unless all hosts are this machine's port 9200. */
+/**
+ * Returns whether documents go over HTTP: unless all hosts are this machine's port 9200. An ingest pipeline takes documents
+ * that come over HTTP.
+ */
 export function isRemote(values: ElasticsearchOptions): boolean {
   return (
     values.hosts.length > 0 &&
     (values.remote ||
+      (values.pipeline ?? "") !== "" ||
       !hostUrls(values).every(({ hostname, port }) => isLoopbackHost(hostname) && port === DEFAULT_PORT))
   );
 }
