@@ -13,9 +13,11 @@ import { cardinality } from "#hub/search/aggregations/metrics/cardinality.ts";
 import { extendedStats } from "#hub/search/aggregations/metrics/extended-stats.ts";
 import { geoBounds } from "#hub/search/aggregations/metrics/geo-bounds.ts";
 import { geoCentroid } from "#hub/search/aggregations/metrics/geo-centroid.ts";
+import { matrixStats } from "#hub/search/aggregations/metrics/matrix-stats.ts";
 import { medianAbsoluteDeviation } from "#hub/search/aggregations/metrics/median-absolute-deviation.ts";
 import { avg, max, min, stats, sum } from "#hub/search/aggregations/metrics/numeric-metric.ts";
 import { percentileRanks, percentiles } from "#hub/search/aggregations/metrics/percentiles.ts";
+import { scriptedMetric } from "#hub/search/aggregations/metrics/scripted-metric.ts";
 import { topHits } from "#hub/search/aggregations/metrics/top-hits.ts";
 import { valueCount } from "#hub/search/aggregations/metrics/value-count.ts";
 import { weightedAvg } from "#hub/search/aggregations/metrics/weighted-avg.ts";
@@ -49,6 +51,7 @@ export const AGGREGATION_TYPES: readonly AggregationType[] = [
   global,
   histogram,
   ipRange,
+  matrixStats,
   max,
   medianAbsoluteDeviation,
   min,
@@ -60,6 +63,7 @@ export const AGGREGATION_TYPES: readonly AggregationType[] = [
   rareTerms,
   reverseNested,
   sampler,
+  scriptedMetric,
   significantTerms,
   significantText,
   stats,

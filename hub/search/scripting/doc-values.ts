@@ -10,6 +10,7 @@ import { ScriptException } from "#hub/scripts/values/script-error.ts";
 import { Decimal, type Method, type Methods, ScriptObject, whole } from "#hub/scripts/values/values.ts";
 import { columnField, isNumeric } from "#hub/search/columns/column-values.ts";
 import { distanceMetres } from "#hub/search/geo/point.ts";
+import { warnDeprecated } from "#hub/search/options/request-version.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
 
 /** Types whose values have fractions. */
@@ -186,6 +187,32 @@ class FieldValues extends ScriptObject {
     return FRACTIONS.has(type) ? new Decimal(0) : 0;
   }
 
+  /** The first value as a date. */
+  date(): unknown {
+    if (isDate(this.#field))
+      warnDeprecated("getDate is no longer necessary on date fields as the value is now a date.", {
+        until: 700,
+      });
+    else
+      warnDeprecated("getDate on numeric fields is deprecated. Use a date field to get dates.", {
+        until: 700,
+      });
+    return asDate(this.value);
+  }
+
+  /** All values as dates. */
+  dates(): unknown[] {
+    if (isDate(this.#field))
+      warnDeprecated("getDates is no longer necessary on date fields as the values are now dates.", {
+        until: 700,
+      });
+    else
+      warnDeprecated("getDates on numeric fields is deprecated. Use a date field to get dates.", {
+        until: 700,
+      });
+    return this.values.map(asDate);
+  }
+
   [Symbol.iterator](): Iterator<unknown> {
     return this.values[Symbol.iterator]();
   }
@@ -210,8 +237,8 @@ const coordinate =
 const VALUES_METHODS: Methods = new Map<string, Method>([
   ["getValue", (self: FieldValues) => self.value],
   ["getValues", (self: FieldValues) => [...self.values]],
-  ["getDate", (self: FieldValues) => asDate(self.value)],
-  ["getDates", (self: FieldValues) => self.values.map(asDate)],
+  ["getDate", (self: FieldValues) => self.date()],
+  ["getDates", (self: FieldValues) => self.dates()],
   ["size", (self: FieldValues) => self.values.length],
   ["getLength", (self: FieldValues) => self.values.length],
   ["isEmpty", (self: FieldValues) => self.values.length === 0],

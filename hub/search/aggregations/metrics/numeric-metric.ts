@@ -2,6 +2,7 @@
 
 import type { KeywordColumn, SegmentReader } from "#hub/engine/searcher/searcher.ts";
 import { SUM_WIDTH, SumPlace } from "#hub/engine/searcher/sum-layout.ts";
+import { ScriptedNumbers } from "#hub/search/aggregations/buckets/scripted-numbers.ts";
 import type {
   Aggregation,
   CollectBudget,
@@ -22,6 +23,7 @@ import {
 import { anything, text, withoutEffect } from "#hub/search/options/options.ts";
 import { answersAs } from "#hub/search/options/request-version.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
+import { readValueScript, type ValueScript } from "#hub/search/scripting/value-script.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { type BucketNumbers, BucketStats } from "./bucket-stats.ts";
 import { addExact, type ExactSum, sumOf } from "./exact-sum.ts";
@@ -51,6 +53,7 @@ export interface NumericMetric {
 
 const OPTIONS = {
   field: text("field of numbers, dates or booleans", undefined),
+  script: anything("script that makes the values; with a field, it sees each value as _value"),
   missing: anything("value of documents without one"),
   format: text("format of the printed values", undefined),
   value_type: withoutEffect(text("the type of the field counts", undefined)),
@@ -65,33 +68,43 @@ export function numericMetric(metric: NumericMetric): AggregationType {
     buckets: false,
     parse(body, { name }) {
       const options = readAggregation(metric.name, body, OPTIONS);
-      const field = requireField(options.field, name);
-      return new NumericAggregation(metric, field, options.missing, options.format);
+      const source: MetricSource =
+        options.script === undefined || options.script === null
+          ? { field: requireField(options.field, name), script: undefined }
+          : { field: options.field, script: readValueScript(options.script, options.field) };
+      return new NumericAggregation(metric, source, options.missing, options.format);
     },
   };
 }
 
+/** Where the values come from. */
+interface MetricSource {
+  readonly field: string | undefined;
+  readonly script: ValueScript | undefined;
+}
+
 class NumericAggregation implements Aggregation<NumericState> {
   readonly #metric: NumericMetric;
-  readonly #field: string;
+  readonly #source: MetricSource;
   readonly #missing: unknown;
   readonly #format: string | undefined;
 
-  constructor(metric: NumericMetric, field: string, missing: unknown, format: string | undefined) {
+  constructor(metric: NumericMetric, source: MetricSource, missing: unknown, format: string | undefined) {
     this.#metric = metric;
-    this.#field = field;
+    this.#source = source;
     this.#missing = missing;
     this.#format = format;
   }
 
   collector(shard: ShardContext, budget: CollectBudget): Collector<NumericState> {
-    return new NumericCollector(
-      { shard, budget },
-      this.#field,
-      this.#missing,
-      this.#format,
-      this.#metric.name,
-    );
+    const { field, script } = this.#source;
+    if (script !== undefined) {
+      const mapped = field === undefined ? undefined : columnField(shard, field);
+      const missing = missingNumber(this.#missing, mapped, shard, this.#metric.name);
+      const numbers = new ScriptedNumbers(script, shard, missing, this.#metric.name);
+      return new ScriptedCollector(numbers, formatOf(mapped, this.#format), budget);
+    }
+    return new NumericCollector({ shard, budget }, field!, this.#missing, this.#format, this.#metric.name);
   }
 
   merge(states: readonly NumericState[]): NumericState {
@@ -213,6 +226,32 @@ class NumericCollector implements Collector<NumericState> {
       const bucket = bucketOf(ordinal);
       if (bucket >= 0) this.#stats.addSummed(sums, SUM_WIDTH * ordinal, bucket);
     }
+  }
+
+  state(bucket: number): NumericState {
+    return { ...this.#stats.of(bucket), format: this.#format };
+  }
+}
+
+/** Collects values that a script makes. */
+class ScriptedCollector implements Collector<NumericState> {
+  readonly #numbers: ScriptedNumbers;
+  readonly #format: ValueFormat;
+  readonly #stats: BucketStats;
+
+  constructor(numbers: ScriptedNumbers, format: ValueFormat, budget: CollectBudget) {
+    this.#numbers = numbers;
+    this.#format = format;
+    this.#stats = new BucketStats(budget);
+  }
+
+  segment(segment: SegmentReader): void {
+    this.#numbers.segment(segment);
+  }
+
+  collect(docs: Int32Array, buckets: Int32Array, length: number): void {
+    const count = this.#numbers.read(docs, length);
+    this.#stats.addEach(this.#numbers.values, this.#numbers.places, buckets, count);
   }
 
   state(bucket: number): NumericState {

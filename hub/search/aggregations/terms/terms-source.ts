@@ -28,10 +28,12 @@ import { parseDateMath } from "#hub/search/dates/date-math.ts";
 import { readBoolean } from "#hub/search/fields/field-terms.ts";
 import { scalarText } from "#hub/search/options/json.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
+import type { ValueScript } from "#hub/search/scripting/value-script.ts";
 import { UTC } from "#proto/kit/dates/time-zone.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { keywordTerms } from "./terms-many.ts";
 import { NumberTermsCollector } from "./terms-number.ts";
+import { ScriptTermsCollector } from "./terms-script.ts";
 import { TextTermsCollector } from "./terms-text.ts";
 
 /** Values of value_type that stand for numbers. */
@@ -42,6 +44,8 @@ export interface TermsSource {
   /** Name of the aggregation's type, for messages. */
   readonly owner: string;
   readonly field: string;
+  /** Makes the values instead of the field, or of each of its values. */
+  readonly script?: ValueScript;
   readonly include: unknown;
   readonly exclude: unknown;
   readonly missing: unknown;
@@ -57,6 +61,7 @@ export function termsCollector(
 ): Collector<TermsState> {
   const { owner, field: name, missing, format, include, exclude } = source;
   const { shard } = unfiltered;
+  if (source.script !== undefined) return scriptTerms(unfiltered, source, source.script);
   const field = name === "_index" || name === "_type" ? undefined : termsField(shard, name);
   if (field?.type === "geo_point") throw pointFault(field, owner);
   const context = { ...unfiltered, filter: termFilter(include, exclude, readingOf(field, shard), owner) };
@@ -70,6 +75,26 @@ export function termsCollector(
   }
   const absent = missingNumber(missing, field, shard, owner);
   return new NumberTermsCollector(context, field, absent, formatOf(field, format));
+}
+
+/** Keys are numbers where the field is one of numbers, or value_type says so. */
+function scriptTerms(
+  unfiltered: Omit<TermsContext, "filter">,
+  { owner, field: name, missing, valueType, format, include, exclude }: TermsSource,
+  script: ValueScript,
+): Collector<TermsState> {
+  const { shard } = unfiltered;
+  const field = name === "" ? undefined : termsField(shard, name);
+  const isNumber = field === undefined ? NUMBER_VALUE_TYPES.includes(valueType ?? "") : isNumeric(field);
+  const filter = termFilter(include, exclude, readingOf(isNumber ? field : undefined, shard), owner);
+  return new ScriptTermsCollector(
+    { ...unfiltered, filter },
+    {
+      script,
+      format: isNumber ? formatOf(field, format) : undefined,
+      missing: missing === undefined || missing === null ? undefined : scalarText(missing, "missing"),
+    },
+  );
 }
 
 /** Without the field all documents have the value of `missing`, if there is one. */

@@ -18,11 +18,13 @@ import { checkOrder, readOrder } from "#hub/search/aggregations/tree/bucket-orde
 import { requireField } from "#hub/search/aggregations/tree/field-option.ts";
 import { anything, flag, integer, oneOf, text, withoutEffect } from "#hub/search/options/options.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
+import { readValueScript } from "#hub/search/scripting/value-script.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { type TermsSource, termsCollector } from "./terms-source.ts";
 
 const OPTIONS = {
   field: text("field of keywords, numbers, dates, booleans or addresses", undefined),
+  script: anything("script that makes the values; with a field, it sees each value as _value"),
   size: integer("buckets of the answer", 10, 1),
   shard_size: integer("buckets a shard returns at least", undefined),
   min_doc_count: integer("buckets with fewer documents are left out", 1),
@@ -62,7 +64,7 @@ export const terms: AggregationType = {
     };
     return new Terms(shape, options.shard_size ?? Math.ceil(size * 1.5 + 10), {
       owner: "terms",
-      field: requireField(options.field, name),
+      ...sourceOf(options, name),
       include: options.include,
       exclude: options.exclude,
       missing: options.missing,
@@ -71,6 +73,14 @@ export const terms: AggregationType = {
     });
   },
 };
+
+function sourceOf(
+  { field, script }: { readonly field: string | undefined; readonly script: unknown },
+  name: string,
+): Pick<TermsSource, "field" | "script"> {
+  if (script === undefined || script === null) return { field: requireField(field, name) };
+  return { field: field ?? "", script: readValueScript(script, field) };
+}
 
 class Terms implements Aggregation<TermsState> {
   readonly #shape: TermsShape;

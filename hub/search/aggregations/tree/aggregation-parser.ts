@@ -163,7 +163,6 @@ export class AggregationParser {
 
 /** Aggregations that are known elsewhere and not offered, with the reason. */
 export const REFUSED_AGGREGATIONS: ReadonlyMap<string, string> = new Map([
-  ["scripted_metric", "scripts run on documents and buckets only; use bucket_script over metrics"],
   ["children", "documents have no parents; put both into one document"],
   ["parent", "documents have no parents; put both into one document"],
 ]);

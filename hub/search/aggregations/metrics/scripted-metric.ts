@@ -1,0 +1,167 @@
+/**
+ * `scripted_metric`: a value that scripts make. `init_script` prepares `state` for each shard and bucket, `map_script` sees each
+ * document, `combine_script` gives what a shard hands on, `reduce_script` makes the value of `states`.
+ */
+
+import type { SegmentReader } from "#hub/engine/searcher/searcher.ts";
+import { readScript, type Script } from "#hub/scripts/script.ts";
+import { toJson } from "#hub/scripts/values/json.ts";
+import type { Aggregation, CollectBudget, Collector } from "#hub/search/aggregations/tree/aggregation.ts";
+import { type AggregationType, readAggregation } from "#hub/search/aggregations/tree/aggregation-parser.ts";
+import { anything, object } from "#hub/search/options/options.ts";
+import type { ShardContext } from "#hub/search/query/query.ts";
+import { DocValues } from "#hub/search/scripting/doc-values.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
+
+/** Steps of the script of one document: a batch of some thousand documents has the thread without a pause. */
+const MAX_MAP_STEPS = 1000;
+/** Documents of a bucket after which the size of its state is checked first; then after twice as many each time. */
+const FIRST_CHECK = 1024;
+/** Buckets that a state counts as: it holds more than a number. */
+const STATE_BUCKETS = 10;
+
+const OPTIONS = {
+  init_script: anything("script that prepares `state`"),
+  map_script: anything("script that sees each document"),
+  combine_script: anything("script whose result a shard hands on; without it, `state`"),
+  reduce_script: anything("script that makes the value of `states`; without it, the list of these"),
+  params: object("parameters of all scripts"),
+} as const;
+
+interface Scripts {
+  readonly init: Script | undefined;
+  readonly map: Script;
+  readonly combine: Script | undefined;
+  readonly reduce: Script | undefined;
+  readonly params: JsonObject;
+}
+
+/** What shards have handed on. JSON-able. */
+interface ScriptedState {
+  readonly states: readonly unknown[];
+}
+
+export const scriptedMetric: AggregationType = {
+  name: "scripted_metric",
+  summary: "A value that scripts make of documents.",
+  options: OPTIONS,
+  buckets: false,
+  parse(body, { name }) {
+    const options = readAggregation("scripted_metric", body, OPTIONS);
+    if (options.map_script === undefined || options.map_script === null)
+      throw new AppError("request_invalid", `[map_script] must not be null: [${name}]`);
+    return new ScriptedMetric({
+      init: optional(options.init_script, ["params", "state"]),
+      map: readScript(options.map_script, ["params", "state", "doc"]),
+      combine: optional(options.combine_script, ["params", "state"]),
+      reduce: optional(options.reduce_script, ["params", "states"]),
+      params: options.params ?? {},
+    });
+  },
+};
+
+function optional(given: unknown, names: readonly string[]): Script | undefined {
+  return given === undefined || given === null ? undefined : readScript(given, names);
+}
+
+class ScriptedMetric implements Aggregation<ScriptedState> {
+  readonly #scripts: Scripts;
+
+  constructor(scripts: Scripts) {
+    this.#scripts = scripts;
+  }
+
+  collector(shard: ShardContext, budget: CollectBudget): Collector<ScriptedState> {
+    return new ScriptedCollector(this.#scripts, shard, budget);
+  }
+
+  merge(states: readonly ScriptedState[]): ScriptedState {
+    return { states: states.flatMap((each) => each.states) };
+  }
+
+  render(state: ScriptedState): JsonObject {
+    return { value: this.#reduced(state) };
+  }
+
+  empty(): ScriptedState {
+    return { states: [] };
+  }
+
+  metric(state: ScriptedState, name: string): number | undefined {
+    const value = name === "" || name === "value" ? this.#reduced(state) : undefined;
+    return typeof value === "number" ? value : undefined;
+  }
+
+  typedName(): string {
+    return "scripted_metric";
+  }
+
+  #reduced({ states }: ScriptedState): unknown {
+    const { reduce, params } = this.#scripts;
+    // The script may change what it is given, and is run again for an order.
+    const given = structuredClone(states) as unknown[];
+    if (reduce === undefined) return given;
+    return toJson(reduce.compiled.run([{ ...params, ...reduce.params, _aggs: given }, given]));
+  }
+}
+
+/** The state of a bucket while its documents are seen. */
+interface BucketState {
+  readonly state: JsonObject;
+  readonly params: JsonObject;
+  docs: number;
+  nextCheck: number;
+}
+
+class ScriptedCollector implements Collector<ScriptedState> {
+  readonly #scripts: Scripts;
+  readonly #budget: CollectBudget;
+  readonly #doc: DocValues;
+  readonly #buckets: (BucketState | undefined)[] = [];
+  #segment: SegmentReader | undefined;
+
+  constructor(scripts: Scripts, shard: ShardContext, budget: CollectBudget) {
+    this.#scripts = scripts;
+    this.#budget = budget;
+    this.#doc = new DocValues(shard);
+  }
+
+  segment(segment: SegmentReader): void {
+    this.#segment = segment;
+  }
+
+  collect(docs: Int32Array, buckets: Int32Array, length: number): void {
+    const { map } = this.#scripts;
+    for (let at = 0; at < length; at++) {
+      const bucket = this.#of(buckets[at]!);
+      this.#doc.move(this.#segment!, docs[at]!);
+      map.compiled.run([bucket.params, bucket.state, this.#doc], MAX_MAP_STEPS);
+      if (++bucket.docs < bucket.nextCheck) continue;
+      // Throws where the state has more members than an answer may have.
+      toJson(bucket.state);
+      bucket.nextCheck *= 2;
+    }
+  }
+
+  state(bucket: number): ScriptedState {
+    const { combine } = this.#scripts;
+    const { state, params } = this.#of(bucket);
+    const result =
+      combine === undefined ? state : combine.compiled.run([{ ...params, ...combine.params }, state]);
+    return { states: [toJson(result)] };
+  }
+
+  #of(bucket: number): BucketState {
+    const known = this.#buckets[bucket];
+    if (known !== undefined) return known;
+    this.#budget.add(STATE_BUCKETS);
+    const { init, map, params } = this.#scripts;
+    const state: JsonObject = {};
+    const shared = { ...params, ...map.params, _agg: state };
+    init?.compiled.run([{ ...shared, ...init.params }, state]);
+    const made = { state, params: shared, docs: 0, nextCheck: FIRST_CHECK };
+    this.#buckets[bucket] = made;
+    return made;
+  }
+}

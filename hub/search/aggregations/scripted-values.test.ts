@@ -1,0 +1,91 @@
+import assert from "node:assert/strict";
+import { after, describe, test } from "node:test";
+import type { JsonObject } from "#proto/kit/json.ts";
+import { AggregationsFixture } from "#test/support/search/aggregations.ts";
+
+const fixture = new AggregationsFixture();
+after(() => fixture.close());
+const one = (aggregation: JsonObject): Promise<JsonObject> => fixture.aggregate(aggregation);
+
+describe("values that scripts make", () => {
+  test("a metric takes the results of a script, or of each value of a field", async () => {
+    const plain = await one({ sum: { field: "score" } });
+    const doubled = await one({ sum: { field: "score", script: "_value * 2" } });
+    const own = await one({
+      sum: { script: { source: "doc.score.size() == 0 ? 0 : doc.score.value * params.f", params: { f: 2 } } },
+    });
+    assert.equal(doubled["value"], 2 * (plain["value"] as number));
+    assert.equal(own["value"], doubled["value"]);
+  });
+
+  test("documents for which the script gives null have no value", async () => {
+    const answer = await one({ stats: { script: "null" } });
+    assert.equal(answer["count"], 0);
+  });
+
+  test("terms of a script are texts, and numbers where the field has numbers", async () => {
+    const plain = await one({ terms: { field: "host", order: { _key: "asc" } } });
+    const hosts = await one({ terms: { script: "doc.host.value + '!'", order: { _key: "asc" } } });
+    const keys = (answer: JsonObject): unknown[] =>
+      (answer["buckets"] as JsonObject[]).map((bucket) => bucket["key"]);
+    const named = (keys(plain) as string[]).map((key) => `${key}!`);
+    for (const key of named) assert.ok(keys(hosts).includes(key), key);
+    const scores = await one({
+      terms: { field: "score", script: "_value + 1", order: { _key: "asc" }, size: 1 },
+    });
+    const first = await one({ terms: { field: "score", order: { _key: "asc" }, size: 1 } });
+    assert.equal(keys(scores)[0], (keys(first)[0] as number) + 1);
+  });
+
+  test("a script of a metric that returns no number is refused", async () => {
+    await assert.rejects(one({ sum: { script: "'abc'" } }), /all shards failed/);
+  });
+
+  test("scripted_metric counts over the shards with its four scripts", async () => {
+    const counted = await one({ value_count: { field: "score" } });
+    const answer = await one({
+      scripted_metric: {
+        init_script: "state.found = []",
+        map_script: "if (doc.score.size() > 0) { state.found.add(doc.score.size()) }",
+        combine_script: "int n = 0; for (v in state.found) { n += v } return n",
+        reduce_script: "int n = 0; for (s in states) { n += s } return n * params.factor",
+        params: { factor: 3 },
+      },
+    });
+    assert.equal(answer["value"], 3 * (counted["value"] as number));
+  });
+
+  test("scripted_metric without combine_script hands its state on, and needs map_script", async () => {
+    const answer = await one({
+      scripted_metric: {
+        init_script: "state.n = 0",
+        map_script: "state.n += 1",
+        reduce_script: "long n = 0; for (s in states) { n += s.n } return n",
+      },
+    });
+    assert.equal(typeof answer["value"], "number");
+    await assert.rejects(
+      one({ scripted_metric: { init_script: "state.n = 0" } }),
+      /\[map_script\] must not be null/,
+    );
+  });
+
+  test("a loop without end in map_script fails the search", async () => {
+    await assert.rejects(
+      one({ scripted_metric: { map_script: "for (int i = 0; i < 100000; i++) { state.n = i }" } }),
+      /all shards failed/,
+    );
+  });
+
+  test("matrix_stats has the moments of documents with all fields", async () => {
+    const stats = await one({ extended_stats: { field: "score" } });
+    // Rounding depends on the order in which shards are merged.
+    const body = { size: 0, aggs: { a: { matrix_stats: { fields: ["score", "status"] } } } };
+    const answer = (await fixture.one.search(body)).aggregations!["a"] as JsonObject;
+    const field = (answer["fields"] as JsonObject[]).find(({ name }) => name === "score");
+    assert.equal(answer["doc_count"], stats["count"]);
+    assert.ok(Math.abs((field!["mean"] as number) - (stats["avg"] as number)) < 1e-9);
+    assert.equal((field!["correlation"] as JsonObject)["score"], 1);
+    assert.ok(((field!["correlation"] as JsonObject)["status"] as number) > 0.9);
+  });
+});

@@ -1,0 +1,85 @@
+/** Terms that a script makes of documents. */
+
+import type { SegmentReader } from "#hub/engine/searcher/searcher.ts";
+import {
+  BucketCollector,
+  collectedTerms,
+  KeyTable,
+} from "#hub/search/aggregations/buckets/bucket-collector.ts";
+import {
+  handOn,
+  type TermsContext,
+  type TermsState,
+  textState,
+} from "#hub/search/aggregations/buckets/terms-state.ts";
+import type { Collector } from "#hub/search/aggregations/tree/aggregation.ts";
+import { atOnce, type Steps } from "#hub/search/aggregations/tree/steps.ts";
+import type { ValueFormat } from "#hub/search/columns/value-format.ts";
+import {
+  type ScriptedValue,
+  scriptedNumber,
+  type ValueScript,
+  valuesOn,
+} from "#hub/search/scripting/value-script.ts";
+
+/** What the keys are. */
+interface ScriptedKeys {
+  readonly script: ValueScript;
+  /** The format of numbers; undefined: keys are texts. */
+  readonly format: ValueFormat | undefined;
+  /** Value of documents without one. */
+  readonly missing: ScriptedValue | undefined;
+}
+
+export class ScriptTermsCollector implements Collector<TermsState> {
+  readonly #context: TermsContext;
+  readonly #scripted: ScriptedKeys;
+  readonly #keys: KeyTable<string | number>;
+  readonly #buckets: BucketCollector;
+  readonly #bind: ReturnType<typeof valuesOn>;
+  #valuesOf: (doc: number) => ScriptedValue[] = () => [];
+
+  constructor(context: TermsContext, scripted: ScriptedKeys) {
+    this.#context = context;
+    this.#scripted = scripted;
+    this.#keys = new KeyTable(context.budget);
+    this.#buckets = new BucketCollector(context.shape.below, context.shard, context.budget);
+    this.#bind = valuesOn(scripted.script, context.shard);
+  }
+
+  segment(segment: SegmentReader): void {
+    this.#valuesOf = this.#bind(segment);
+    this.#buckets.segment(segment);
+  }
+
+  collect(docs: Int32Array, owners: Int32Array, length: number): void {
+    const { filter } = this.#context;
+    for (let at = 0; at < length; at++) {
+      for (const key of this.#keysOf(docs[at]!))
+        if (filter?.(String(key)) !== false)
+          this.#buckets.add(docs[at]!, this.#keys.bucket(owners[at]!, key));
+    }
+    this.#buckets.flush();
+  }
+
+  state(owner: number): TermsState {
+    return atOnce(this.steps(owner));
+  }
+
+  *steps(owner: number): Steps<TermsState> {
+    const terms = collectedTerms(this.#keys.of(owner), this.#buckets);
+    const handed = yield* handOn(this.#context, terms, this.#keys.owners);
+    const { format } = this.#scripted;
+    return format === undefined ? textState(handed) : { ...handed, parts: 1, kind: "double", format };
+  }
+
+  /** Returns the keys of a document, each once. */
+  #keysOf(doc: number): Set<string | number> {
+    const { format, missing } = this.#scripted;
+    const found = this.#valuesOf(doc);
+    const values = found.length > 0 || missing === undefined ? found : [missing];
+    return new Set(
+      values.map((value) => (format === undefined ? String(value) : scriptedNumber(value, "terms"))),
+    );
+  }
+}
