@@ -3,6 +3,7 @@ import { cpSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { parse } from "yaml";
+import { loadHubSettings } from "#hub/node/settings/hub-settings.ts";
 import { Workspace } from "#test/harness/workspace.ts";
 import { ROOT, run, text, without } from "./tools.ts";
 
@@ -96,10 +97,38 @@ for (const file of FILES) {
   });
 }
 
+const TRIO = "three-hubs.yaml";
+const SECRET = { TAILRACE_CLUSTER_SECRET: "0123456789abcdef0123456789abcdef" };
+
+test(`${TRIO} is accepted by the composition tool, but not without the secret`, { skip }, (t) => {
+  const { status, said } = config(t, TRIO, undefined, SECRET);
+  assert.equal(status, 0, said);
+  const without = config(t, TRIO, undefined, {});
+  assert.notEqual(without.status, 0);
+  assert.match(without.said, /TAILRACE_CLUSTER_SECRET.*set it/s);
+  assert.notEqual(config(t, TRIO, (composition) => composition.replace("hub-2: {}", ""), SECRET).status, 0);
+});
+
+test(`the hubs of ${TRIO} are those that their settings name`, () => {
+  const { services } = parse(text(`deploy/compose/${TRIO}`), { merge: true }) as Composition;
+  const names = Object.keys(services);
+  assert.equal(names.length, 3);
+  for (const [name, service] of Object.entries(services)) {
+    assert.equal(service.environment?.["TAILRACE_NODE_NAME"], name);
+    assert.deepEqual([service.cap_drop, service.cap_add, service.read_only], [["ALL"], undefined, true]);
+    assert.ok(service.volumes?.includes(`${name}:/var/lib/tailrace-hub`), "a volume of its own");
+  }
+  const env = { ...SECRET, TAILRACE_NODE_NAME: "hub-1", TAILRACE_PUBLIC_URL: "http://127.0.0.1:5601" };
+  const file = join(ROOT, "deploy/compose/hub-of-three.yml");
+  const settings = loadHubSettings({ file, overrides: [] }, env);
+  assert.deepEqual(settings["discovery.seed_hosts"], names.map((name) => `${name}:9300`));
+  assert.deepEqual(settings["nats.advertise"], names.map((name) => `nats://${name}:4222`));
+});
+
 test("the version in the examples is the project's", () => {
   const { version } = JSON.parse(text("package.json")) as { version: string };
   assert.match(text("deploy/compose/.env.example"), new RegExp(`^TAILRACE_VERSION=${version}$`, "m"));
-  for (const file of FILES) {
+  for (const file of [...FILES, TRIO]) {
     const defaults = [...text(`deploy/compose/${file}`).matchAll(/TAILRACE_VERSION:-([^}]*)/g)];
     for (const [, fallback] of defaults) assert.equal(fallback, version, file);
   }
