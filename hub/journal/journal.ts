@@ -15,8 +15,8 @@ import { Reader, type ReaderSource, type ReadOptions } from "#hub/journal/readin
 import { type OpenedLog, readerSource } from "#hub/journal/reading/reader-source.ts";
 import { JournalServer, type JournalServerOptions } from "#hub/journal/server/journal-server.ts";
 import type { Incarnation } from "#hub/journal/streams/incarnations.ts";
+import { leaderless } from "#hub/journal/streams/led-streams.ts";
 import { LogHistory, type Reconciliation } from "#hub/journal/streams/log-history.ts";
-import { hasLeader } from "#hub/journal/streams/meta-leader.ts";
 import { replicasFor } from "#hub/journal/streams/replicas.ts";
 import {
   type StoredMessage,
@@ -52,13 +52,8 @@ const POLL_MS = 5_000;
 const IDLE_MS = 2_000;
 
 /** A cluster has a leader once most of its servers run, which may start one after the other. */
-const LED_TIMEOUT_MS = 280_000;
+const LED_TIMEOUT_MS = 120_000;
 const LED_EVERY_MS = 500;
-/** Attempts between two lines of the log. */
-const LED_NAMED_EVERY = 20;
-const NO_LEADER =
-  "the nats-servers of the cluster have no leader: most hubs of discovery.seed_hosts must run and reach each other's nats.route_port";
-
 export interface JournalOptions extends JournalServerOptions {
   /** Limit of RAW and of DOC each, bytes; default min(10 GB, 20 % of the free disk). */
   readonly maxBytes?: number;
@@ -300,16 +295,19 @@ export class Journal implements Component {
     }
   }
 
-  /** Waits until most servers of the cluster have found each other. Throws unavailable after five minutes. */
+  /** Waits until most servers of the cluster have found each other and every stream has a leader. Throws unavailable. */
   async #untilLed(): Promise<void> {
     const { log } = this.#options;
     const { signal } = this.#stopping;
     const endMs = this.#clock.monotonic() + LED_TIMEOUT_MS;
-    for (let tries = 0; !(await hasLeader(this.#connection.nats)); tries++) {
+    let named = "";
+    for (;;) {
+      const missing = await leaderless(this.#connection.nats);
+      if (missing.length === 0) return;
       signal.throwIfAborted();
-      if (this.#clock.monotonic() >= endMs) throw new AppError("unavailable", NO_LEADER);
-      if (tries % LED_NAMED_EVERY === 0)
-        log.info({ servers: this.server.servers }, "waiting for most of the nats-servers");
+      if (this.#clock.monotonic() >= endMs) throw new AppError("unavailable", noLeader(missing));
+      if (missing.join() !== named) log.info({ missing }, "waiting for leaders of the cluster's store");
+      named = missing.join();
       await this.#clock.sleep(LED_EVERY_MS, signal);
     }
   }
@@ -378,4 +376,8 @@ export class Journal implements Component {
       tails: this.#tails,
     });
   }
+}
+
+function noLeader(missing: readonly string[]): string {
+  return `the nats-servers of the cluster have no leader for ${missing.join(", ")}: most hubs of discovery.seed_hosts must run and reach each other's nats.route_port`;
 }

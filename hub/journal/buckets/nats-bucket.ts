@@ -22,6 +22,9 @@ const MAX_VALUE_BYTES = 1024 ** 2 + 4 * 1024;
 /** How long a call is retried before it throws `timeout`. */
 const CALL_TIMEOUT_MS = 10_000;
 
+/** The same for listings, whose consumer may have to be made several times after a server of a cluster has died. */
+const LIST_TIMEOUT_MS = 30_000;
+
 /** Markers of deleted keys are purged after this many deletions, once they are this old. */
 const MARKERS_KEPT = 1_000;
 const MARKER_AGE_MS = 30 * 60_000;
@@ -121,7 +124,7 @@ export class NatsBucket implements StateBucket {
 
   async keys(prefix = ""): Promise<string[]> {
     try {
-      const entries = await within(CALL_TIMEOUT_MS, (signal) => this.#list(signal));
+      const entries = await within(LIST_TIMEOUT_MS, (signal) => this.#list(signal));
       return entries
         .filter(({ key, value }) => value !== null && key.startsWith(prefix))
         .map(({ key }) => key);
@@ -204,7 +207,7 @@ export class NatsBucket implements StateBucket {
   async #removeMarkers(): Promise<void> {
     const { clock, streams, name, log } = this.#options;
     try {
-      const entries = await within(CALL_TIMEOUT_MS, (signal) => this.#list(signal));
+      const entries = await within(LIST_TIMEOUT_MS, (signal) => this.#list(signal));
       for (const { key, value, revision, timeMs } of entries) {
         if (value !== null || clock.now() - timeMs < MARKER_AGE_MS) continue;
         await streams.purge(this.#stream, revision + 1, this.#subject(key)); // not what was written since

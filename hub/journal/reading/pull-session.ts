@@ -24,6 +24,12 @@ const PULL_GRACE_MS = 1_500;
 /** The server removes a consumer without pulls after this time. */
 const INACTIVE_MS = 15_000;
 
+/**
+ * Time for the consumer to be made, which takes milliseconds. For minutes after a server of a cluster has died, its leader may
+ * choose that one to hold the consumer; another attempt chooses again.
+ */
+const CREATE_TIMEOUT_MS = 1_500;
+
 /** Upper bound of messages per pull. */
 const MAX_PULL_MESSAGES = 1_024;
 
@@ -100,7 +106,7 @@ export class PullSession {
     options.signal.throwIfAborted();
     const session = new PullSession(options);
     try {
-      const manager = await jetstreamManager(session.#nats, { checkAPI: false });
+      const manager = await jetstreamManager(session.#nats, { checkAPI: false, timeout: CREATE_TIMEOUT_MS });
       await manager.consumers.add(options.stream, {
         name: session.#name,
         ack_policy: AckPolicy.None,

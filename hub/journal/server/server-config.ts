@@ -28,6 +28,9 @@ const MAX_FILE_BYTES = 1024 ** 5;
 /** Account of the hub and of its log; also the name of a folder below `storeDir`. */
 export const HUB_ACCOUNT = "TAILRACE";
 
+/** Attempts to reach a server that is away between two lines of the log; each hub names the missing ones itself. */
+const ATTEMPTS_PER_REPORT = 3_600;
+
 /** Time for the handshake of a route, s. */
 const ROUTE_TLS_TIMEOUT = 5;
 
@@ -146,6 +149,7 @@ function clustered({ cluster }: ServerConfig): string[] {
   if (cluster === undefined) return [];
   const { clusterName, host, port, routes, tls } = cluster;
   return [
+    `reconnect_error_reports: ${ATTEMPTS_PER_REPORT}`,
     "cluster {",
     `  name: ${JSON.stringify(clusterName)}`,
     `  host: ${JSON.stringify(host)}`,
