@@ -47,9 +47,9 @@ export interface Created {
 const LAST_STREAMS = [RAW_STREAM, DOC_STREAM, DEAD_LETTER_STREAM];
 const ENGINE = "engine";
 const HELD = "snapshot-held";
-/** Locks, pid files, the disk's reserve, and the log's own store, which is read message by message. */
+/** Locks, pid files, the disk's reserve, keys of this hub, and the log's own store, which is read message by message. */
 const NOT_KEPT =
-  /(^|\/)[^/]+\.(lock|pid|tmp)$|^reserve$|^nats\/(store|ports)\/|^nats\/nats\.conf$|^engine(-copy|-replaced)?\/|^(snapshot|copies)-held\//;
+  /(^|\/)[^/]+\.(lock|pid|tmp)$|^reserve$|^nats\/(store|ports|cluster)\/|^nats\/(nats\.conf|formation\.json|cluster[^/]*)$|^engine(-copy|-replaced)?\/|^(snapshot|copies)-held\//;
 const PERMISSIONS = 0o777;
 
 /** Throws usage_invalid if `folder` holds no hub's data, naming the subfolder that does. */

@@ -19,7 +19,7 @@ import { HelloListener } from "./hello-listener.ts";
 const WAITING_EVERY_MS = 500;
 const RUNNING_EVERY_MS = 10_000;
 /** A hub without a store waits this long for the others; then it ends, and whatever supervises it starts it again. */
-const FORM_TIMEOUT_MS = 280_000;
+const FORM_TIMEOUT_MS = 120_000;
 /** How often the log names the hubs that are waited for. */
 const NAMED_EVERY_MS = 10_000;
 

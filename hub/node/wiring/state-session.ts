@@ -5,6 +5,7 @@
 
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { hasClusterStore } from "#hub/cluster/discovery/formation-file.ts";
 import { NatsBucket } from "#hub/journal/buckets/nats-bucket.ts";
 import { Connection, type NatsTarget } from "#hub/journal/connection/connection.ts";
 import { JournalMetrics } from "#hub/journal/connection/journal-metrics.ts";
@@ -58,6 +59,13 @@ async function reachNats(settings: HubSettings, log: Logger, lifecycle: Lifecycl
   if (!existsSync(folder)) openDataFolder(folder, 0);
   const lock = lockUnlessRunning(folder);
   if (lock === undefined) return ownTarget(runningServer(folder), serverTls(settings));
+  if (hasClusterStore(folder) || settings["discovery.seed_hosts"].length > 0) {
+    lock.release();
+    throw new AppError(
+      "unavailable",
+      `the hub on ${folder} stores its log together with others, and isn't running: start it, or run the command on the machine of one that runs`,
+    );
+  }
   await lifecycle.start("lock", { start: () => Promise.resolve(), stop: async () => lock.release() });
   const server = new EmbeddedServer({ dataDir: folder, host: "127.0.0.1", port: 0, log });
   await lifecycle.start("nats-server", server);
