@@ -121,8 +121,14 @@ test(`the hubs of ${TRIO} are those that their settings name`, () => {
   const env = { ...SECRET, TAILRACE_NODE_NAME: "hub-1", TAILRACE_PUBLIC_URL: "http://127.0.0.1:5601" };
   const file = join(ROOT, "deploy/compose/hub-of-three.yml");
   const settings = loadHubSettings({ file, overrides: [] }, env);
-  assert.deepEqual(settings["discovery.seed_hosts"], names.map((name) => `${name}:9300`));
-  assert.deepEqual(settings["nats.advertise"], names.map((name) => `nats://${name}:4222`));
+  assert.deepEqual(
+    settings["discovery.seed_hosts"],
+    names.map((name) => `${name}:9300`),
+  );
+  assert.deepEqual(
+    settings["nats.advertise"],
+    names.map((name) => `nats://${name}:4222`),
+  );
 });
 
 test("the version in the examples is the project's", () => {

@@ -7,16 +7,21 @@ import { freePorts } from "./nats-cluster.ts";
 import { keepSecret } from "./secrets.ts";
 import type { Workspace } from "./workspace.ts";
 
+interface TrioOptions {
+  readonly settings: Settings;
+  readonly env: NodeJS.ProcessEnv;
+}
+
 export class HubTrio {
   readonly hubs: readonly TestHub[];
-  /** cluster.secret of the hubs. */
-  readonly secret: string;
   readonly #workspace: Workspace;
+  /** Options of the third hub. */
+  readonly #third: TrioOptions;
 
-  private constructor(workspace: Workspace, hubs: readonly TestHub[], secret: string) {
+  private constructor(workspace: Workspace, hubs: readonly TestHub[], third: TrioOptions) {
     this.#workspace = workspace;
     this.hubs = hubs;
-    this.secret = secret;
+    this.#third = third;
   }
 
   /** Makes the hubs without starting them; they end with the workspace. `program`: the nats-server. */
@@ -24,24 +29,31 @@ export class HubTrio {
     const secret = randomBytes(32).toString("base64");
     keepSecret(secret);
     const ports = await freePorts(9);
-    const seeds = ports.slice(0, 3).map((port) => `127.0.0.1:${port}`);
-    const hubs = seeds.map((_, at) =>
-      trioHub(workspace, `hub-${at + 1}`, {
-        env: { TAILRACE_NATS_SERVER: program, TAILRACE_CLUSTER_SECRET: secret },
-        settings: {
-          "discovery.seed_hosts": seeds,
-          "transport.port": ports[at],
-          "nats.route_port": ports[3 + at],
-          "nats.port": ports[6 + at], // the same before the first start has ended, and after
-        },
-      }),
-    );
-    return new HubTrio(workspace, hubs, secret);
+    // By name and by address: certificates hold both.
+    const seeds = ports.slice(0, 3).map((port, at) => `${at === 1 ? "localhost" : "127.0.0.1"}:${port}`);
+    const options = seeds.map((_, at) => ({
+      env: { TAILRACE_NATS_SERVER: program, TAILRACE_CLUSTER_SECRET: secret },
+      settings: {
+        "discovery.seed_hosts": seeds,
+        "transport.port": ports[at],
+        "nats.route_port": ports[3 + at],
+        "nats.port": ports[6 + at], // known before the first start
+      },
+    }));
+    const hubs = options.map((each, at) => trioHub(workspace, `hub-${at + 1}`, each));
+    return new HubTrio(workspace, hubs, options[2]!);
   }
 
   /** Starts them at once, as they found a store only together. */
   async start(): Promise<void> {
     await Promise.all(this.hubs.map((hub) => hub.start()));
+  }
+
+  /** Makes a further hub at the address of the third one, with other settings and a data folder of its own. */
+  intruder(workspace: Workspace, name: string, settings: Settings): TestHub {
+    const { env, settings: usual } = this.#third;
+    const folder = `intruder-${Object.keys(settings).join() || name}`;
+    return trioHub(workspace, folder, { env, settings: { ...usual, "node.name": name, ...settings } });
   }
 
   /** Starts an agent that reads the files `paths` and knows all hubs. */
@@ -61,11 +73,7 @@ export class HubTrio {
 }
 
 /** Makes a hub that gets its secret by TAILRACE_CLUSTER_SECRET. */
-export function trioHub(
-  workspace: Workspace,
-  name: string,
-  { settings, env }: { readonly settings: Settings; readonly env: NodeJS.ProcessEnv },
-): TestHub {
+function trioHub(workspace: Workspace, name: string, { settings, env }: TrioOptions): TestHub {
   const hub = new TestHub({
     dataDir: workspace.path(name, "data"),
     logFile: workspace.path(name, "hub.log"),

@@ -1,0 +1,93 @@
+/** Three hubs that store the log together: what the last one does, commands, and hubs that don't belong to them. */
+
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { resolve } from "node:path";
+import { type TestContext, test } from "node:test";
+import { promisify } from "node:util";
+import { untilShared } from "#test/harness/cluster.ts";
+import { clusteredNats, NO_CLUSTERED_NATS } from "#test/harness/clustered-nats.ts";
+import { ask, request } from "#test/harness/http.ts";
+import type { TestHub } from "#test/harness/hub.ts";
+import { HubTrio, loseMachine } from "#test/harness/hub-trio.ts";
+import { count } from "#test/harness/search.ts";
+import { until } from "#test/harness/until.ts";
+import { Workspace } from "#test/harness/workspace.ts";
+
+const program = clusteredNats();
+const options = { skip: program === undefined && NO_CLUSTERED_NATS, timeout: 240_000 };
+const HUB = resolve(import.meta.dirname, "../../hub/bin/tailrace-hub");
+
+async function openTrio(t: TestContext): Promise<{ workspace: Workspace; trio: HubTrio }> {
+  const workspace = new Workspace(t);
+  const trio = await HubTrio.make(workspace, program!);
+  await trio.start();
+  await untilShared(trio.hubs);
+  return { workspace, trio };
+}
+
+async function untilHealthIs(hub: TestHub, expected: string): Promise<void> {
+  await until(
+    `the health being ${expected}`,
+    async () =>
+      (await request<{ status: string }>("GET", `${hub.dashboardUrl}/health`)).body.status === expected,
+    { deadlineMs: 60_000 },
+  );
+}
+
+test(
+  "the last of three hubs is failing and answers searches, until another one is back",
+  options,
+  async (t) => {
+    const { trio } = await openTrio(t);
+    const [last, second, third] = trio.hubs as [TestHub, TestHub, TestHub];
+    await ask("PUT", `${second.searchUrl}/orders/_doc/1?refresh=true`, { n: 1 });
+    await Promise.all([second, third].map(loseMachine));
+    await untilHealthIs(last, "failing");
+    assert.equal(await count(last.searchUrl, undefined, "orders"), 1);
+    const server = last.natsPids();
+    await second.start();
+    await untilShared([last, second]);
+    await ask("PUT", `${last.searchUrl}/orders/_doc/2?refresh=true`, { n: 2 });
+    assert.equal(await count(second.searchUrl, undefined, "orders"), 2);
+    assert.deepEqual(last.natsPids(), server, "a server that lacks its peers isn't restarted");
+    await third.start();
+    await untilShared(trio.hubs);
+    for (const hub of trio.hubs) await untilHealthIs(hub, "ok");
+  },
+);
+
+test(
+  "commands reach the log through a running hub, and refuse the store of a stopped one",
+  options,
+  async (t) => {
+    const { workspace, trio } = await openTrio(t);
+    const [first] = trio.hubs as [TestHub];
+    const run = (...args: string[]) => promisify(execFile)(HUB, [...args, "--path.data", first.dataDir]);
+    const copies = workspace.path("copies");
+    await run("snapshot", "create", copies);
+    const { stdout } = await run("snapshot", "list", copies);
+    assert.notEqual(stdout.trim(), "");
+    await Promise.all(trio.hubs.map((hub) => hub.stop()));
+    await assert.rejects(run("user", "list"), /stores its log together with others, and isn't running/);
+    await trio.start();
+    await untilShared(trio.hubs);
+  },
+);
+
+test("a hub with another secret, name or cluster doesn't get in, and disturbs nobody", options, async (t) => {
+  const { workspace, trio } = await openTrio(t);
+  const lost = trio.hubs[2]!;
+  await loseMachine(lost);
+  for (const [name, settings, message] of [
+    ["stranger", { "cluster.secret": "x".repeat(44) }, /another cluster\.secret/],
+    ["hub-1", {}, /set node\.name to a name of its own/],
+    ["other", { "cluster.name": "other" }, /set the same cluster\.name/],
+  ] as const) {
+    const hub = trio.intruder(workspace, name, settings);
+    await assert.rejects(hub.start(), message);
+  }
+  await ask("PUT", `${trio.hubs[0]!.searchUrl}/orders/_doc/1`, {});
+  await lost.start();
+  await untilShared(trio.hubs);
+});
