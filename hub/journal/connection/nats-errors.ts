@@ -76,7 +76,7 @@ export function isMissingStream(error: unknown): boolean {
 }
 
 /** The client's own timeout, or that of a deadline signal. */
-function isTimeout(error: unknown): boolean {
+export function isTimeout(error: unknown): boolean {
   return error instanceof Error && error.name === "TimeoutError";
 }
 

@@ -18,7 +18,12 @@ import {
 } from "@nats-io/jetstream";
 import { type NatsConnection, nanos } from "@nats-io/transport-node";
 import type { Connection } from "#hub/journal/connection/connection.ts";
-import { isMissingMessage, isMissingStream, toJournalError } from "#hub/journal/connection/nats-errors.ts";
+import {
+  isMissingMessage,
+  isMissingStream,
+  isTimeout,
+  toJournalError,
+} from "#hub/journal/connection/nats-errors.ts";
 import { retriedCall } from "#hub/journal/connection/retried-call.ts";
 import { within } from "#hub/journal/connection/waits.ts";
 import { DEAD_LETTER_STREAM, DOC_STREAM, RAW_STREAM } from "#proto/subjects.ts";
@@ -29,8 +34,10 @@ const DUPLICATE_WINDOW_MS = 10 * 60_000;
 /** Headroom above what is stored when a new limit would cut into it. */
 const HEADROOM_BYTES = 16 * 1024 ** 2;
 
-/** A cluster may need 9 s to elect a leader; no call is retried for longer. */
-const CALL_TIMEOUT_MS = 10_000;
+/** A cluster may need 9 s to elect a leader, on a busy machine more; no call is retried for longer. */
+const CALL_TIMEOUT_MS = 15_000;
+/** Time for one attempt: without a leader nobody answers, and the new one doesn't know of the call. */
+const ATTEMPT_TIMEOUT_MS = 3_000;
 
 /**
  * A stream's description is this prefix and its identity. The creation time can't serve as identity: 2.9 changes it
@@ -172,11 +179,20 @@ export class StreamStore {
     }
   }
 
+  /** Makes an idempotent call, repeated while nobody answers. */
   async #call<T>(what: string, call: (manager: JetStreamManager) => Promise<T>): Promise<T> {
     const manage = async (nats: NatsConnection): Promise<T> =>
-      call(await jetstreamManager(nats, { checkAPI: false }));
+      call(await jetstreamManager(nats, { checkAPI: false, timeout: ATTEMPT_TIMEOUT_MS }));
     try {
-      return await within(CALL_TIMEOUT_MS, (signal) => this.#connection.repeatable(manage, signal));
+      return await within(CALL_TIMEOUT_MS, async (signal) => {
+        for (;;) {
+          try {
+            return await this.#connection.repeatable(manage, signal);
+          } catch (error) {
+            if (signal.aborted || !isTimeout(error)) throw error;
+          }
+        }
+      });
     } catch (error) {
       throw toJournalError(error, what);
     }
