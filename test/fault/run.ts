@@ -26,6 +26,7 @@ const BY_NAME = new Set([
   "ports.test.ts",
   "soak.test.ts",
   "stalls.test.ts",
+  "three-hubs.test.ts",
 ]);
 /** Of one test beyond the time that random ones are given. */
 const TIMEOUT_MINUTES = 10;
