@@ -4,9 +4,9 @@
 
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
-import { didYouMean } from "#proto/kit/nearest.ts";
+import { didYouMean, nearestName } from "#proto/kit/nearest.ts";
 import { describe } from "./json.ts";
-import { warnDeprecated } from "./request-version.ts";
+import { answersAs, warnDeprecated } from "./request-version.ts";
 
 /** One option: `read` checks and converts what was given. */
 export interface Option<T> {
@@ -37,8 +37,7 @@ export function readOptions<O extends Options>(
   const values: Record<string, unknown> = {};
   for (const key of Object.keys(given)) {
     if (Object.hasOwn(options, key)) continue;
-    const text = `[${owner}] ${kind} does not support [${key}]`;
-    throw new AppError("parsing", text + didYouMean(key, Object.keys(options)), { data: { text } });
+    throw unknownOption(owner, key, Object.keys(options), kind);
   }
   for (const [key, option] of Object.entries(options)) {
     const value = given[key];
@@ -54,6 +53,19 @@ export function readOptions<O extends Options>(
     }
   }
   return values as Values<O>;
+}
+
+/** From 7.8 on those of aggregations are told as unknown fields of an object. */
+function unknownOption(owner: string, key: string, known: readonly string[], kind: string): AppError {
+  if (kind === "aggregation" && answersAs(708)) {
+    const nearest = nearestName(key, known);
+    const hint = nearest === undefined ? "" : ` did you mean [${nearest}]?`;
+    return new AppError("parsing", `[${owner}] unknown field [${key}]${hint}`, {
+      data: { type: "x_content_parse_exception" },
+    });
+  }
+  const text = `[${owner}] ${kind} does not support [${key}]`;
+  return new AppError("parsing", text + didYouMean(key, known), { data: { text } });
 }
 
 /** Returns `option` as one that must be given. */

@@ -38,13 +38,8 @@ export const composite: AggregationType = {
   summary: "Pages of buckets by combinations of values.",
   options: OPTIONS,
   buckets: true,
-  parse(body, { name, below, depth }) {
-    if (depth > 0) {
-      throw new AppError(
-        "request_invalid",
-        "[composite] aggregation cannot be used with a parent aggregation",
-      );
-    }
+  parse(body, { name, below, above }) {
+    checkParents(above);
     const options = readAggregation("composite", body, OPTIONS);
     const sources = (options.sources ?? []).map((each) => readSource(each));
     checkSources(sources, name);
@@ -54,6 +49,17 @@ export const composite: AggregationType = {
     return new Composite(sources, options.size ?? 10, options.after, below);
   },
 };
+
+/** Above it may be what makes one bucket: from 7.0 on nested objects and filters. Throws request_invalid. */
+function checkParents(above: readonly string[]): void {
+  const parent = above.find((type) => !answersAs(700) || (type !== "nested" && type !== "filter"));
+  if (parent === undefined) return;
+  const kind = answersAs(700) ? ` of type: [${parent}]` : "";
+  throw new AppError(
+    "request_invalid",
+    `[composite] aggregation cannot be used with a parent aggregation${kind}`,
+  );
+}
 
 /** From 6.7 on a page must not ask for more than an answer may hold. */
 function checkSize(size: number): void {

@@ -21,8 +21,8 @@ import { type AggregationType, readAggregation } from "#hub/search/aggregations/
 import { metricBelow } from "#hub/search/aggregations/tree/bucket-order.ts";
 import { requireField } from "#hub/search/aggregations/tree/field-option.ts";
 import { BooleanNode } from "#hub/search/execute/nodes/boolean.ts";
-import { ExistsNode } from "#hub/search/execute/nodes/documents.ts";
-import { anything, text, withoutEffect } from "#hub/search/options/options.ts";
+import { ExistsNode, NoneNode } from "#hub/search/execute/nodes/documents.ts";
+import { anything, text } from "#hub/search/options/options.ts";
 import {
   NO_MORE_DOCS,
   type Query,
@@ -132,7 +132,7 @@ export const filter: AggregationType = {
 
 const OPTIONS = {
   field: text("field", undefined),
-  missing: withoutEffect(anything("every document without the field counts")),
+  missing: anything("value of documents without one, of which none is left then"),
 } as const;
 
 export const missing: AggregationType = {
@@ -142,7 +142,8 @@ export const missing: AggregationType = {
   buckets: true,
   parse(body, { name, below }) {
     const options = readAggregation("missing", body, OPTIONS);
-    const without = new BooleanNode({ mustNot: [new ExistsNode(requireField(options.field, name))] });
+    const has = new ExistsNode(requireField(options.field, name));
+    const without = options.missing === undefined ? new BooleanNode({ mustNot: [has] }) : new NoneNode();
     return new SingleBucket("missing", below, collectQuery(without));
   },
 };

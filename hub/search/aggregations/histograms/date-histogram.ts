@@ -23,6 +23,7 @@ import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import { parseDuration } from "#proto/kit/units.ts";
 import {
+  checkLimits,
   type HistogramBounds,
   type HistogramShape,
   type HistogramState,
@@ -42,6 +43,7 @@ const OPTIONS = {
   format: text("format of the printed keys", undefined),
   min_doc_count: integer("buckets with fewer documents are left out; 0 fills gaps", 0),
   extended_bounds: object("first and last time that get a bucket in any case: {min, max}"),
+  hard_bounds: object("first and last time that get a bucket at all: {min, max}"),
   order: anything("order of the buckets: {_key: asc}"),
   missing: anything("time of documents without one"),
   keyed: flag("whether buckets are an object by printed key", false),
@@ -75,6 +77,7 @@ export const dateHistogram: AggregationType = {
         missing: options.missing,
         format: options.format,
         bounds: options.extended_bounds,
+        limits: options.hard_bounds,
       },
       shape,
       rounding,
@@ -166,6 +169,7 @@ interface DateHistogramOptions {
   readonly missing: unknown;
   readonly format: string | undefined;
   readonly bounds: JsonObject | undefined;
+  readonly limits: JsonObject | undefined;
 }
 
 /** `bounds` of the request in ms, kept in the state because date math needs the field's format. */
@@ -197,16 +201,16 @@ class DateHistogram implements Aggregation<DateHistogramState> {
     const values = new NumericValues(missingNumber(missing, field, shard, "date_histogram"));
     const printed = formatOf(field, format, zone.name);
     const { next } = this.#shape;
-    const context = { shard, budget, below: this.#shape.below, format: printed, next };
+    const formats = printed.kind === "date" ? printed.formats : "strict_date_optional_time||epoch_millis";
+    const bounds = this.#bounds("extended_bounds", shard, formats);
+    const limits = this.#bounds("hard_bounds", shard, formats);
+    checkLimits(bounds, limits);
+    const context = { shard, budget, below: this.#shape.below, format: printed, next, limits };
     const collector = new HistogramCollector(
       context,
       (segment) => values.open(numericColumn(segment, field)),
       values,
       remembering(this.#rounding),
-    );
-    const bounds = this.#bounds(
-      shard,
-      printed.kind === "date" ? printed.formats : "strict_date_optional_time||epoch_millis",
     );
     function* steps(owner: number): Steps<DateHistogramState> {
       const state = yield* collector.steps(owner);
@@ -242,16 +246,19 @@ class DateHistogram implements Aggregation<DateHistogramState> {
     return "date_histogram";
   }
 
-  #bounds(shard: ShardContext, format: string): HistogramBounds | undefined {
-    const { bounds, zone } = this.#options;
-    if (!isObject(bounds)) return undefined;
-    return histogramBounds(bounds, (value) =>
-      this.#rounding.floor(
-        typeof value === "number"
-          ? value
-          : parseDateMath(String(value), { format, nowMs: shard.nowMs, zone, roundUp: false }),
-      ),
-    );
+  #bounds(
+    name: "extended_bounds" | "hard_bounds",
+    shard: ShardContext,
+    format: string,
+  ): HistogramBounds | undefined {
+    const { bounds, limits, zone } = this.#options;
+    const given = name === "hard_bounds" ? limits : bounds;
+    if (!isObject(given)) return undefined;
+    const read = (value: unknown): number =>
+      typeof value === "number"
+        ? value
+        : parseDateMath(String(value), { format, nowMs: shard.nowMs, zone, roundUp: false });
+    return histogramBounds(given, (value) => this.#rounding.floor(read(value)), name);
   }
 }
 

@@ -44,18 +44,35 @@ export interface HistogramBounds {
 /** So many times as long as one bucket are others at most: months have 28 to 31 days, days 23 to 25 hours. */
 const LONGEST_BUCKET = 1.2;
 
-/** Makes bounds of what was given. Throws request_invalid where they are the wrong way round. */
-export function histogramBounds(json: JsonObject, read: (value: unknown) => number): HistogramBounds {
+/** Makes bounds of what the option `name` gave. Throws request_invalid where they are the wrong way round. */
+export function histogramBounds(
+  json: JsonObject,
+  read: (value: unknown) => number,
+  name = "extended_bounds",
+): HistogramBounds {
   const [min, max] = [json["min"], json["max"]].map((value) =>
     value === undefined || value === null ? undefined : read(value),
   );
   if (min !== undefined && max !== undefined && min > max) {
     throw new AppError(
       "request_invalid",
-      `[extended_bounds.min][${String(json["min"])}] cannot be greater than [extended_bounds.max][${String(json["max"])}]`,
+      `[${name}.min][${String(json["min"])}] cannot be greater than [${name}.max][${String(json["max"])}]`,
     );
   }
   return { ...(min === undefined ? {} : { min }), ...(max === undefined ? {} : { max }) };
+}
+
+/** Throws request_invalid where buckets that are to be there in any case are outside of the limits. */
+export function checkLimits(bounds: HistogramBounds | undefined, limits: HistogramBounds | undefined): void {
+  if (bounds === undefined || limits === undefined) return;
+  const { min = Number.NEGATIVE_INFINITY, max = Number.POSITIVE_INFINITY } = limits;
+  const isInside = (key: number | undefined): boolean => key === undefined || (key >= min && key <= max);
+  if (isInside(bounds.min) && isInside(bounds.max)) return;
+  const print = (each: HistogramBounds): string => `[${each.min ?? ""}--${each.max ?? ""}]`;
+  throw new AppError(
+    "request_invalid",
+    `Extended bounds have to be inside hard bounds, hard bounds: ${print(limits)}, extended bounds: ${print(bounds)}`,
+  );
 }
 
 /** Merges states of shards. */

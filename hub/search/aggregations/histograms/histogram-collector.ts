@@ -9,7 +9,7 @@ import type { NumericValues } from "#hub/search/columns/column-values.ts";
 import { countMask, expandMask, loadBlock, type SegmentRun } from "#hub/search/columns/set-blocks.ts";
 import type { ValueFormat } from "#hub/search/columns/value-format.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
-import type { HistogramState, NumberBucket } from "./histogram-buckets.ts";
+import type { HistogramBounds, HistogramState, NumberBucket } from "./histogram-buckets.ts";
 
 export interface HistogramContext {
   readonly shard: ShardContext;
@@ -18,6 +18,8 @@ export interface HistogramContext {
   readonly format: ValueFormat;
   /** Key of the bucket after one, for whole numbers that one bucket follows the other of; else undefined. */
   readonly next?: (key: number) => number;
+  /** Buckets outside of it aren't made. */
+  readonly limits?: HistogramBounds | undefined;
 }
 
 /** Buckets of a block from which on values are put into them one by one. */
@@ -61,7 +63,9 @@ export class HistogramCollector implements Collector<HistogramState> {
   }
 
   collect(docs: Int32Array, owners: Int32Array, length: number): void {
-    if (this.#collectWhole(docs, owners, length)) return;
+    const { limits } = this.#context;
+    if (limits === undefined && this.#collectWhole(docs, owners, length)) return;
+    const { min: first = Number.NEGATIVE_INFINITY, max: last = Number.POSITIVE_INFINITY } = limits ?? {};
     const count = this.#values.read(docs, length);
     const { values, places } = this.#values;
     let lastKey = Number.NaN;
@@ -71,6 +75,7 @@ export class HistogramCollector implements Collector<HistogramState> {
     for (let at = 0; at < count; at++) {
       const place = places[at]!;
       const key = this.#floor(values[at]!);
+      if (!(key >= first && key <= last)) continue;
       const owner = owners[place]!;
       if (key !== lastKey || owner !== lastOwner) {
         lastKey = key;
@@ -97,8 +102,9 @@ export class HistogramCollector implements Collector<HistogramState> {
 
   collectBlock(block: number, mask: Uint32Array | null, count: number, owner: number): boolean {
     const column = this.#values.wholeColumn;
-    const { next } = this.#context;
-    if (next === undefined || column === null || column.kind === "double") return false;
+    const { next, limits } = this.#context;
+    if (next === undefined || limits !== undefined || column === null || column.kind === "double")
+      return false;
     if (!(column.blockMin(block) <= column.blockMax(block))) return true;
     const from = this.#floor(column.blockMin(block));
     const last = this.#floor(column.blockMax(block));
@@ -134,7 +140,9 @@ export class HistogramCollector implements Collector<HistogramState> {
   /** Fast path: neighbouring blocks of one bucket, as those of a log are, continue as one run. */
   collectRun(run: SegmentRun, owner: number): boolean {
     const column = this.#values.wholeColumn;
-    if (this.#context.next === undefined || column === null || column.presence !== null) return false;
+    const { next, limits } = this.#context;
+    if (next === undefined || limits !== undefined || column === null || column.presence !== null)
+      return false;
     if (column.kind === "double") return false;
     for (let from = run.from; from < run.to; ) {
       const key = this.#floor(column.blockMin(from));

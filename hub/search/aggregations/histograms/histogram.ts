@@ -16,6 +16,8 @@ import type { ShardContext } from "#hub/search/query/query.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import {
+  checkLimits,
+  type HistogramBounds,
   type HistogramShape,
   type HistogramState,
   histogramBounds,
@@ -30,6 +32,7 @@ const OPTIONS = {
   offset: number("what the keys are shifted by", 0),
   min_doc_count: integer("buckets with fewer documents are left out; 0 fills gaps", 0),
   extended_bounds: object("first and last value that get a bucket in any case: {min, max}"),
+  hard_bounds: object("first and last value that get a bucket at all: {min, max}"),
   order: anything("order of the buckets: {_key: asc}"),
   missing: anything("value of documents without one"),
   keyed: flag("whether buckets are an object by key", false),
@@ -59,56 +62,62 @@ export const histogram: AggregationType = {
       next: (key) => floor(key + options.interval * 1.5),
       bounds: readBounds(options.extended_bounds, floor),
     };
-    return new Histogram(requireField(options.field, name), shape, floor, options.missing, options.format);
+    const limits = readBounds(options.hard_bounds, floor, "hard_bounds");
+    checkLimits(shape.bounds, limits);
+    return new Histogram({
+      field: requireField(options.field, name),
+      shape,
+      floor,
+      limits,
+      missing: options.missing,
+      format: options.format,
+    });
   },
 };
 
 function readBounds(
   json: JsonObject | undefined,
   floor: (value: number) => number,
+  name?: string,
 ): HistogramShape["bounds"] {
-  return json === undefined ? undefined : histogramBounds(json, (value) => floor(Number(value)));
+  return json === undefined ? undefined : histogramBounds(json, (value) => floor(Number(value)), name);
+}
+
+interface HistogramRequest {
+  readonly field: string;
+  readonly shape: HistogramShape;
+  readonly floor: (value: number) => number;
+  readonly limits: HistogramBounds | undefined;
+  readonly missing: unknown;
+  readonly format: string | undefined;
 }
 
 class Histogram implements Aggregation<HistogramState> {
-  readonly #field: string;
-  readonly #shape: HistogramShape;
-  readonly #floor: (value: number) => number;
-  readonly #missing: unknown;
-  readonly #format: string | undefined;
+  readonly #request: HistogramRequest;
 
-  constructor(
-    field: string,
-    shape: HistogramShape,
-    floor: (value: number) => number,
-    missing: unknown,
-    format: string | undefined,
-  ) {
-    this.#field = field;
-    this.#shape = shape;
-    this.#floor = floor;
-    this.#missing = missing;
-    this.#format = format;
+  constructor(request: HistogramRequest) {
+    this.#request = request;
   }
 
   collector(shard: ShardContext, budget: CollectBudget): Collector<HistogramState> {
-    const field = columnField(shard, this.#field);
+    const { shape, floor, limits, missing, format } = this.#request;
+    const field = columnField(shard, this.#request.field);
     if (field !== undefined && !isNumeric(field)) throw fieldTypeFault(field, "histogram");
-    const values = new NumericValues(missingNumber(this.#missing, field, shard, "histogram"));
+    const values = new NumericValues(missingNumber(missing, field, shard, "histogram"));
     return new HistogramCollector(
-      { shard, budget, below: this.#shape.below, format: formatOf(field, this.#format) },
+      { shard, budget, below: shape.below, format: formatOf(field, format), limits },
       (segment) => values.open(numericColumn(segment, field)),
       values,
-      this.#floor,
+      floor,
     );
   }
 
   merge(states: readonly HistogramState[]): HistogramState {
-    return mergeHistograms(states, this.#shape.below);
+    return mergeHistograms(states, this.#request.shape.below);
   }
 
   render(state: HistogramState, budget: BucketBudget): JsonObject {
-    return renderHistogram(state, this.#shape, budget);
+    return renderHistogram(state, this.#request.shape, budget);
   }
 
   empty(): HistogramState {

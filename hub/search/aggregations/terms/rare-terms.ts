@@ -63,7 +63,7 @@ export const rareTerms: AggregationType = {
       throw new AppError("request_invalid", `[max_doc_count] must be ${limit}. Found [${most}] in [${name}]`);
     }
     return new RareTerms(most, below, {
-      owner: "rare_terms",
+      owner: name,
       field: requireField(options.field, name),
       include: options.include,
       exclude: options.exclude,

@@ -97,6 +97,7 @@ function parse(
   const options = readAggregation(owner, body, OPTIONS);
   const filter = options.background_filter;
   return new Significant({
+    name,
     owner,
     field: requireField(options.field, name),
     fieldOf,
@@ -112,6 +113,8 @@ function parse(
 }
 
 interface SignificantOptions {
+  /** As the request has it, for messages. */
+  readonly name: string;
   readonly owner: string;
   readonly field: string;
   readonly fieldOf: FieldOf;
@@ -149,7 +152,7 @@ class Significant implements Aggregation<SignificantState> {
       const nothing = { ...this.empty(), allSize };
       return { segment: () => undefined, collect: () => undefined, state: () => nothing };
     }
-    const filter = termFilter(include, exclude, readingOf(field, shard), this.#options.owner);
+    const filter = termFilter(include, exclude, readingOf(field, shard), this.#options.name);
     const context = { shard, budget, shape: this.#shape(), shardSize: 0, filter };
     const copies = this.#options.withoutCopies ? new DuplicateWords() : undefined;
     const inner = collectorOf(field, context, copies);

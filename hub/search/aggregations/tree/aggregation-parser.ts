@@ -2,6 +2,7 @@
 
 import { objectOf } from "#hub/search/options/json.ts";
 import { type Options, readOptions, type Values } from "#hub/search/options/options.ts";
+import { answersAs } from "#hub/search/options/request-version.ts";
 import type { QueryParser } from "#hub/search/parse/query-parser.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
@@ -27,8 +28,8 @@ export interface AggregationContext {
   /** Name that the request gave, for messages. */
   readonly name: string;
   readonly below: AggregationTree;
-  /** Aggregations above this one. */
-  readonly depth: number;
+  /** Types of the aggregations above this one, the outermost first. */
+  readonly above: readonly string[];
   readonly queries: QueryParser;
 }
 
@@ -57,6 +58,9 @@ const MANY_BUCKETS: ReadonlySet<string> = new Set([
   "adjacency_matrix",
 ]);
 
+/** Pipelines that work on each bucket alone, whatever the buckets are of. */
+const IN_ANY_BUCKETS: ReadonlySet<string> = new Set(["bucket_script", "bucket_selector", "bucket_sort"]);
+
 /** Characters that ES keeps for paths and types. */
 const NAME = /^[^[\]>]+$/;
 
@@ -79,20 +83,15 @@ export class AggregationParser {
 
   /** Parses `{"<name>": {"<type>": {…}, "aggs": {…}}}`. Throws parsing. */
   parse(json: unknown): AggregationTree {
-    const { tree, parents } = this.#level(json, 0);
+    const { tree, parents } = this.#level(json, []);
     const [first] = parents;
-    if (first !== undefined) {
-      throw new AppError(
-        "request_invalid",
-        `Invalid pipeline aggregation named [${first.name}]: only sibling pipeline aggregations are allowed at the top level; put it below a histogram`,
-      );
-    }
+    if (first !== undefined) throw noParent(first);
     return tree;
   }
 
   /** One level: its aggregations with the pipelines beside them, and those for the aggregation above. */
-  #level(json: unknown, depth: number): Level {
-    if (depth > MAX_DEPTH)
+  #level(json: unknown, above: readonly string[]): Level {
+    if (above.length > MAX_DEPTH)
       throw new AppError("request_invalid", `aggregations are nested deeper than ${MAX_DEPTH} levels`);
     const tree = new Map<string, NamedAggregation>();
     const pipelines: NamedPipeline[] = [];
@@ -103,11 +102,11 @@ export class AggregationParser {
       const known = isObject(meta) ? meta : undefined;
       const pipeline = this.#pipelines.get(type);
       if (pipeline === undefined) {
-        tree.set(name, { ...this.#one(name, type, options, aggs ?? aggregations, depth), meta: known });
+        tree.set(name, { ...this.#one(name, type, options, aggs ?? aggregations, above), meta: known });
         continue;
       }
       if (aggs !== undefined || aggregations !== undefined) throw noSubAggregations(name, type);
-      pipelines.push({ name, pipeline: pipeline.parse(options, name), meta: known });
+      pipelines.push({ name, type, pipeline: pipeline.parse(options, name), meta: known });
     }
     for (const { name, pipeline } of pipelines) checkReads(name, pipeline, tree, pipelines);
     const siblings = inOrder(pipelines.filter(({ pipeline }) => pipeline.place === "sibling"));
@@ -120,11 +119,11 @@ export class AggregationParser {
     typeName: string,
     options: unknown,
     below: unknown,
-    depth: number,
+    above: readonly string[],
   ): Omit<NamedAggregation, "meta"> {
     const type = this.#types.get(typeName);
     if (type === undefined) throw this.#unknown(name, typeName);
-    const { tree, parents } = this.#level(below, depth + 1);
+    const { tree, parents } = this.#level(below, [...above, type.name]);
     if (tree.size + parents.length > 0 && !type.buckets) throw noSubAggregations(name, typeName);
     for (const { name: pipeline } of parents) {
       if (MANY_BUCKETS.has(type.name)) continue;
@@ -133,7 +132,7 @@ export class AggregationParser {
         `pipeline aggregation [${pipeline}] must have an aggregation with several buckets as parent, but [${name}] is [${type.name}]`,
       );
     }
-    const aggregation = type.parse(options, { name, below: tree, depth, queries: this.#queries });
+    const aggregation = type.parse(options, { name, below: tree, above, queries: this.#queries });
     return { aggregation, pipelines: parents };
   }
 
@@ -180,6 +179,22 @@ function onlyType(types: JsonObject, name: string): [type: string, options: unkn
     "parsing",
     `Found two aggregation type definitions in [${name}]: [${entry[0]}] and [${second[0]}]`,
   );
+}
+
+/** From 7.8 on the message names what is to stand above. */
+function noParent({ name, type }: NamedPipeline): AppError {
+  if (!answersAs(708)) {
+    return new AppError(
+      "request_invalid",
+      `Invalid pipeline aggregation named [${name}] of type [${type}]. Only sibling pipeline aggregations are allowed at the top level; put it below a histogram`,
+    );
+  }
+  const text = IN_ANY_BUCKETS.has(type)
+    ? `${type} aggregation [${name}] must be declared inside of another aggregation`
+    : `${type} aggregation [${name}] must have a histogram, date_histogram or auto_date_histogram as parent but doesn't have a parent`;
+  return new AppError("request_invalid", `Validation Failed: 1: ${text};`, {
+    data: { type: "action_request_validation_exception" },
+  });
 }
 
 function noSubAggregations(name: string, type: string): AppError {

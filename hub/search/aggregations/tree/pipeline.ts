@@ -39,6 +39,8 @@ export interface KeyedValue {
 /** A pipeline by its name in the request. */
 export interface NamedPipeline {
   readonly name: string;
+  /** Key in the request. */
+  readonly type: string;
   readonly pipeline: Pipeline;
   readonly meta: JsonObject | undefined;
 }
@@ -82,14 +84,42 @@ export function valueAt(bucket: Bucket, path: BucketPath, gaps: GapPolicy): numb
   if (path.names.length === 1 && first === "_count") return Number(bucket["doc_count"]);
   if (path.names.length === 1 && first === "_key") return Number(bucket["key"]);
   let at: unknown = bucket;
-  for (const name of path.names) {
+  for (const [depth, name] of path.names.entries()) {
     if (name === "_bucket_count" && isObject(at)) return bucketsOf(at).length;
     if (name === "_count" && isObject(at)) return Number(at["doc_count"]);
+    if (isObject(at) && "buckets" in at) throw noNumber("Object[]", path.names[depth - 1]!);
     at = isObject(at) ? childOf(at, name) : undefined;
   }
+  if (path.part === "") checkSingle(at, path.names.at(-1)!);
   const value = bucket["doc_count"] === 0 ? Number.NaN : partOf(at, path.part);
   if (Number.isFinite(value)) return value;
   return gaps === "insert_zeros" ? 0 : Number.NaN;
+}
+
+/** Throws aggregation_failed where an answer is no single number. */
+function checkSingle(answer: unknown, name: string): void {
+  if (!isObject(answer)) return;
+  if ("buckets" in answer) throw noNumber(bucketsClass(bucketsOf(answer)), name);
+  if (!("values" in answer) || "value" in answer || "doc_count" in answer) return;
+  throw new AppError(
+    "aggregation_failed",
+    `buckets_path must reference either a number value or a single value numeric metric aggregation, but [${name}] contains multiple values. Please specify which to use.`,
+  );
+}
+
+function noNumber(got: string, name: string): AppError {
+  return new AppError(
+    "aggregation_failed",
+    `buckets_path must reference either a number value or a single value numeric metric aggregation, got: [${got}] at aggregation [${name}]`,
+  );
+}
+
+/** The name that messages have for an aggregation with such buckets. */
+function bucketsClass([first]: readonly Bucket[]): string {
+  if (first === undefined) return "UnmappedTerms";
+  if (typeof first["key"] !== "number") return "StringTerms";
+  if (first["key_as_string"] !== undefined) return "InternalDateHistogram";
+  return Number.isInteger(first["key"]) ? "LongTerms" : "DoubleTerms";
 }
 
 /** The answer of an aggregation below, whatever type typed_keys put before its name. */
