@@ -17,6 +17,7 @@ import {
   printObject,
 } from "./node.ts";
 import { asRecord, parseError, printValue } from "./parameters.ts";
+import { mergeSourceSettings, type SourceSettings, WHOLE_SOURCE } from "./source-settings.ts";
 
 /** index.mapping.total_fields.limit. */
 const TOTAL_FIELDS_LIMIT = 1000;
@@ -76,6 +77,8 @@ interface RootSettings {
   readonly numericDetection: boolean;
   readonly dynamicDateFormats: readonly string[];
   readonly routingRequired: boolean;
+  /** Which parts of documents are shown; all are kept. */
+  readonly source: SourceSettings;
   /** Further keys as given, for printing. */
   readonly given: Readonly<Record<string, unknown>>;
 }
@@ -87,6 +90,7 @@ const DEFAULT_SETTINGS: RootSettings = {
   numericDetection: false,
   dynamicDateFormats: DYNAMIC_DATE_FORMATS,
   routingRequired: false,
+  source: WHOLE_SOURCE,
   given: {},
 };
 
@@ -274,12 +278,6 @@ function mergeSettings(old: RootSettings, json: Readonly<Record<string, unknown>
   for (const key of ["_source", "_routing", "_meta", "_all", "_field_names", "_size"]) {
     if (json[key] !== undefined) given[key] = json[key];
   }
-  const source = asRecord(json["_source"]);
-  if (source?.["enabled"] === false || source?.["enabled"] === "false") {
-    throw parseError(
-      "[_source] cannot be disabled: documents are kept as they were sent; exclude fields when reading",
-    );
-  }
   const flag = (key: string, fallback: boolean): boolean =>
     json[key] === undefined ? fallback : printValue(json[key]) === "true";
   return {
@@ -288,6 +286,7 @@ function mergeSettings(old: RootSettings, json: Readonly<Record<string, unknown>
     dateDetection: flag("date_detection", old.dateDetection),
     numericDetection: flag("numeric_detection", old.numericDetection),
     dynamicDateFormats: Array.isArray(formats) ? formats.map(String) : old.dynamicDateFormats,
+    source: mergeSourceSettings(old.source, json["_source"], old === DEFAULT_SETTINGS),
     routingRequired: asRecord(given["_routing"])?.["required"] === true,
     given,
   };

@@ -3,10 +3,11 @@
 import { boosted } from "#hub/search/execute/nodes/wrapped-query.ts";
 import { objectOf, onlyEntry } from "#hub/search/options/json.ts";
 import { number, type Options, readOptions, text, type Values } from "#hub/search/options/options.ts";
+import { answersAs } from "#hub/search/options/request-version.ts";
 import type { Query, SearchLimits } from "#hub/search/query/query.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
-import { didYouMean } from "#proto/kit/nearest.ts";
+import { didYouMean, nearestName } from "#proto/kit/nearest.ts";
 
 /** A type of query: documentation, options and meaning. */
 export interface QueryType {
@@ -137,8 +138,7 @@ export class QueryParser {
       const reason = REFUSED_QUERIES.get(name);
       if (reason !== undefined)
         throw new AppError("request_invalid", `[${name}] query can't be used: ${reason}`);
-      const text = `no [query] registered for [${name}]`;
-      throw new AppError("parsing", text + didYouMean(name, this.#types.keys()), { data: { text } });
+      throw this.#unknown(name);
     }
     return this.#parseAs(type, body);
   }
@@ -161,6 +161,19 @@ export class QueryParser {
         },
       );
     }
+  }
+
+  /** From 7.7 on the message says what may have been meant. */
+  #unknown(name: string): AppError {
+    if (!answersAs(707)) {
+      const text = `no [query] registered for [${name}]`;
+      return new AppError("parsing", text + didYouMean(name, this.#types.keys()), { data: { text } });
+    }
+    const nearest = nearestName(name, this.#types.keys());
+    const hint = nearest === undefined ? "" : ` did you mean [${nearest}]?`;
+    const text = `unknown query [${name}]${hint}`;
+    const cause = `org.elasticsearch.common.xcontent.NamedObjectNotFoundException: unknown field [${name}]`;
+    return new AppError("parsing", text, { data: { text: `${text}; ${cause}` } });
   }
 
   #parseAs(type: QueryType, body: unknown): Query {

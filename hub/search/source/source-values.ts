@@ -21,18 +21,25 @@ export function valuesAt(source: JsonObject, path: string): unknown[] {
   return found;
 }
 
-function gather(value: unknown, path: string, found: unknown[]): void {
+/** Returns the objects at a dotted path, arrays flattened. */
+export function objectsAt(source: JsonObject, path: string): JsonObject[] {
+  const found: unknown[] = [];
+  gather(source, path, found, true);
+  return found as JsonObject[];
+}
+
+function gather(value: unknown, path: string, found: unknown[], objects = false): void {
   if (Array.isArray(value)) {
-    for (const item of value) gather(item, path, found);
+    for (const item of value) gather(item, path, found, objects);
     return;
   }
   if (path === "") {
-    if (value !== null && value !== undefined && !isObject(value)) found.push(value);
+    if (value !== null && value !== undefined && isObject(value) === objects) found.push(value);
     return;
   }
   if (!isObject(value)) return;
   for (const [key, item] of Object.entries(value)) {
-    if (key === path) gather(item, "", found);
-    else if (path.startsWith(`${key}.`)) gather(item, path.slice(key.length + 1), found);
+    if (key === path) gather(item, "", found, objects);
+    else if (path.startsWith(`${key}.`)) gather(item, path.slice(key.length + 1), found, objects);
   }
 }

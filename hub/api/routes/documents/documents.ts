@@ -161,14 +161,17 @@ async function readSource(parts: ApiContext, request: ApiRequest): Promise<ApiRe
     throw new AppError("request_invalid", "Validation Failed: 1: fetching source can not be disabled;", {
       data: { type: "action_request_validation_exception" },
     });
-  const { document } = await getDocument(parts, spec);
-  if (request.method === "HEAD") return empty(document === null ? 404 : 200);
-  if (document === null) {
+  const { document, shown } = await getDocument(parts, spec);
+  if (request.method === "HEAD") return empty(shown === undefined ? 404 : 200);
+  if (shown === undefined) {
     const { index, type = "_doc", id } = spec;
-    const error = new AppError("not_found", `Document not found [${index}]/[${type}]/[${id}]`);
+    const error = new AppError(
+      "not_found",
+      `${document === null ? "Document" : "Source"} not found [${index}]/[${type}]/[${id}]`,
+    );
     return json(errorBody(error, parts.errors), 404);
   }
-  return json(filterSource(document.source, spec.source ?? { includes: [], excludes: [] }));
+  return json(filterSource(shown, spec.source ?? { includes: [], excludes: [] }));
 }
 
 async function specOf(parts: ApiContext, request: ApiRequest): Promise<Parameters<typeof getDocument>[1]> {

@@ -7,6 +7,7 @@ import type { IndexInfo } from "#hub/api/ports/indices.ts";
 import type { StoredDocument } from "#hub/cluster/writes/writes.ts";
 import { parseJson } from "#hub/search/options/json.ts";
 import { answersAs } from "#hub/search/options/request-version.ts";
+import { shownSource } from "#hub/search/source/shown-source.ts";
 import { filterSource, type SourceFilter } from "#hub/search/source/source-filter.ts";
 import { valuesAt } from "#hub/search/source/source-values.ts";
 import { AppError } from "#proto/kit/errors.ts";
@@ -34,9 +35,15 @@ export interface GetSpec {
 export async function getDocument(
   parts: ApiContext,
   spec: GetSpec,
-): Promise<{ found: boolean; body: JsonObject; document: StoredDocument | null }> {
+): Promise<{
+  found: boolean;
+  body: JsonObject;
+  document: StoredDocument | null;
+  shown?: Uint8Array | undefined;
+}> {
   const routing = spec.routing === undefined ? {} : { routing: spec.routing };
   const { indices, documents } = parts;
+  checkSingle(indices, spec.index);
   const document =
     spec.realtime === false
       ? await refreshedDocument(parts, spec)
@@ -61,6 +68,7 @@ export async function getDocument(
     return { found: false, body, document: null };
   }
   checkVersion(document, spec.version, type);
+  const shown = index === undefined ? document.source : shownSource(index.mapping, document.source);
   const body = {
     _index: document.index,
     _type: type,
@@ -69,10 +77,21 @@ export async function getDocument(
     ...(answersAs(606) && { _seq_no: document.seqNo, _primary_term: document.primaryTerm }),
     ...(document.routing !== undefined && { _routing: document.routing }),
     found: true,
-    ...shownSource(document, spec),
+    ...(shown !== undefined && wantedSource(shown, spec)),
     ...shownFields(document, spec.storedFields, index),
   };
-  return { found: true, body, document };
+  return { found: true, body, document, shown };
+}
+
+/** From 7.9 on the message has another number of the word. Throws request_invalid. */
+function checkSingle(indices: ApiContext["indices"], name: string): void {
+  if (!answersAs(709) || indices.get(name) !== undefined) return;
+  const found = indices.resolve(name, {});
+  if (found.length < 2) return;
+  throw new AppError(
+    "request_invalid",
+    `alias [${name}] has more than one index associated with it [${found.map((each) => each.name).join(", ")}], can't execute a single index op`,
+  );
 }
 
 /** Returns true for an index without a mapping; from 7 on, lists show this for missing documents. */
@@ -110,7 +129,7 @@ function checkVersion(document: StoredDocument, version: number | undefined, typ
   );
 }
 
-function shownSource({ source }: StoredDocument, spec: GetSpec): JsonObject {
+function wantedSource(source: Uint8Array, spec: GetSpec): JsonObject {
   const asked =
     spec.source ??
     (spec.storedFields === undefined || spec.storedFields.includes("_source") ? undefined : false);

@@ -17,9 +17,10 @@ import { RawJson } from "#hub/search/options/raw-json.ts";
 import type { Explanation, Query, ShardContext, Weight } from "#hub/search/query/query.ts";
 import { fieldOn } from "#hub/search/scripting/document-script.ts";
 import { isByScore } from "#hub/search/sort/sort-request.ts";
+import { shownSource } from "#hub/search/source/shown-source.ts";
 import { filterSource, type SourceFilter } from "#hub/search/source/source-filter.ts";
-import { valuesAt } from "#hub/search/source/source-values.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
+import { DocumentFields } from "./document-fields.ts";
 import type { FetchOptions, FieldRequest, InnerHits } from "./fetch-request.ts";
 import { type FetchObject, InnerHitsSearch } from "./inner-hits.ts";
 import { nestedIdentity, nestedPart } from "./nested-identity.ts";
@@ -44,6 +45,7 @@ export class HitFetcher {
   readonly #context: FetchContext;
   readonly #shard: ShardContext;
   readonly #highlighter: Highlighter | undefined;
+  readonly #documentFields: DocumentFields;
   readonly #named: readonly (readonly [name: string, weight: Weight])[];
   readonly #inner: readonly (readonly [name: string, search: InnerHitsSearch])[];
   readonly #scripts: readonly {
@@ -63,6 +65,7 @@ export class HitFetcher {
       make: fieldOn(script, shard),
     }));
     this.#named = [...named].map(([name, query]) => [name, query.weight(shard, { scores: false, boost: 1 })]);
+    this.#documentFields = new DocumentFields(context.options, shard);
     this.#highlighter =
       highlight === undefined ? undefined : new Highlighter(highlight, context.query, shard);
   }
@@ -110,20 +113,21 @@ export class HitFetcher {
     if (routing !== undefined) answer["_routing"] = routing;
     const ignored = segment.ignored(doc);
     if (ignored.length > 0) answer["_ignored"] = ignored;
-    const needsDocument = options.fields.length > 0 || this.#highlighter !== undefined;
+    const needsDocument = this.#documentFields.areWanted || this.#highlighter !== undefined;
     const hasFields = options.columns.length > 0 || options.scripts.length > 0;
     if (options.source === false && !needsDocument && !hasFields) return;
     const bytes = options.source !== false || needsDocument ? segment.source(doc) : undefined;
-    if (options.source !== false && bytes !== undefined)
-      answer["_source"] = this.#source(bytes, options.source);
+    const shown = bytes === undefined ? undefined : shownSource(this.#shard.mapping, bytes);
+    if (options.source !== false && shown !== undefined)
+      answer["_source"] = this.#source(shown, options.source);
     const document = needsDocument && bytes !== undefined ? (new RawJson(bytes).parse() as JsonObject) : {};
     const fields = {
       ...this.#columns({ segment, doc }),
-      ...this.#fields(document),
+      ...this.#documentFields.of(document, ignored),
       ...this.#scripted({ segment, doc }),
     };
     if (Object.keys(fields).length > 0) answer["fields"] = fields;
-    const highlight = this.#highlighter?.highlight(document);
+    const highlight = this.#highlighter?.highlight(this.#documentFields.readable(document));
     if (highlight !== undefined) answer["highlight"] = highlight;
   }
 
@@ -156,23 +160,6 @@ export class HitFetcher {
         found[name] = make(segment, doc, source);
       } catch (error) {
         if (!ignoresFailure) throw error;
-      }
-    }
-    return found;
-  }
-
-  #fields(document: JsonObject): JsonObject {
-    const found: JsonObject = {};
-    for (const request of this.#context.options.fields) {
-      for (const field of this.#expand(request)) {
-        const values = valuesAt(document, field.path);
-        const format = formatOf(field, request.format);
-        if (values.length === 0) continue;
-        found[field.path] = values.map((value) => {
-          if (format.kind !== "date") return value;
-          const timeMs = typeof value === "number" ? value : Date.parse(String(value));
-          return Number.isNaN(timeMs) ? value : (printValue(format, timeMs) ?? value);
-        });
       }
     }
     return found;

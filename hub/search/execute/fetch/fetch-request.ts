@@ -19,6 +19,8 @@ export interface FetchOptions {
   readonly columns: readonly FieldRequest[];
   /** Fields read from documents (option `fields`). */
   readonly fields: readonly FieldRequest[];
+  /** Fields that the mapping may mark as stored; patterns. */
+  readonly stored: readonly string[];
   /** Scripts that make a field of a hit, by its name. */
   readonly scripts: readonly ScriptField[];
   readonly highlight: HighlightRequest | undefined;
@@ -96,6 +98,7 @@ export function parseFetch(
     bare: stored?.length === 1 && stored[0] === "_none_",
     columns: fieldRequests(body.docvalue_fields, "docvalue_fields", maxColumns),
     fields: fieldRequests(body.fields, "fields", MAX_FIELDS),
+    stored: (stored ?? []).filter((name) => !name.startsWith("_")),
     scripts,
     highlight: body.highlight === undefined ? undefined : parseHighlight(body.highlight, queries),
     version: body.version ?? false,
