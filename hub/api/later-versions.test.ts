@@ -104,3 +104,39 @@ test("a closed index is counted with its copies from 7.2 on", async () => {
   assert.equal(shards[0]!["type"], "EXISTING_STORE");
   assert.deepEqual(shards[0]!["index"]!["files"]!["details"], []);
 });
+
+test("names of absent nodes are left out of votes, and those that are there refused", async () => {
+  const path = "/_cluster/voting_config_exclusions";
+  assert.equal((await send("POST", `${path}?node_ids=gone`)).status, 200);
+  const state = await send("GET", "/_cluster/state/metadata", undefined, { accept: SEVEN.accept });
+  const { voting_config_exclusions: listed } = state.body["metadata"]!["cluster_coordination"] as unknown as {
+    voting_config_exclusions: unknown;
+  };
+  assert.deepEqual(listed, [{ node_id: "gone", node_name: "_absent_" }]);
+  assert.match((await send("POST", `${path}?node_ids=node-id`)).text, /stop the hub instead/);
+  assert.match((await send("POST", `${path}?node_ids=a&node_names=b`)).text, /One and only one of/);
+  assert.equal((await send("DELETE", path)).status, 200);
+});
+
+test("hidden aliases are listed unless expand_wildcards leaves them out", async () => {
+  await send("PUT", "/there/_alias/secret", { is_hidden: true });
+  const table = "/_cat/aliases?h=alias";
+  assert.equal((await send("GET", table)).text.trim(), "secret");
+  assert.equal((await send("GET", `${table}&expand_wildcards=open,closed`)).text.trim(), "");
+});
+
+test("the contexts of scripts are listed", async () => {
+  const { body } = await send("GET", "/_script_context");
+  const contexts = body["contexts"] as unknown as { name: string; methods: { name: string }[] }[];
+  assert.ok(contexts.some(({ name, methods }) => name === "update" && methods[0]!.name === "execute"));
+});
+
+test("a document of a mapping with _source disabled isn't shown", async () => {
+  await send("PUT", "/unseen", { mappings: { _doc: { _source: { enabled: false } } } });
+  await send("PUT", "/unseen/_doc/1", { a: 1 });
+  const { body } = await send("GET", "/unseen/_doc/1");
+  assert.deepEqual([body["found"], body["_source"]], [true, undefined]);
+  assert.equal((await send("GET", "/unseen/_doc/1/_source")).status, 404);
+  const changed = await send("PUT", "/unseen/_mapping/_doc", { _source: { enabled: true } });
+  assert.match(changed.text, /Cannot update enabled setting for \[_source\]/);
+});

@@ -17,6 +17,7 @@ import { ingestRoutes } from "#hub/api/routes/cluster/ingest-pipelines.ts";
 import { nodeStatsRoutes } from "#hub/api/routes/cluster/node-stats.ts";
 import { nodeRoutes } from "#hub/api/routes/cluster/nodes.ts";
 import { taskRoutes } from "#hub/api/routes/cluster/tasks.ts";
+import { votingExclusionRoutes } from "#hub/api/routes/cluster/voting-exclusions.ts";
 import { bulkRoutes } from "#hub/api/routes/documents/bulk.ts";
 import { documentRoutes } from "#hub/api/routes/documents/documents.ts";
 import { mgetRoutes } from "#hub/api/routes/documents/mget.ts";
@@ -77,6 +78,7 @@ export function searchInterface(parts: ApiContext, scrolls: ScrollContexts): Rou
     ...nodeRoutes(parts),
     ...nodeStatsRoutes(parts),
     ...taskRoutes(parts),
+    ...votingExclusionRoutes(parts),
     ...byQueryRoutes(parts),
     ...reindexRoutes(parts),
     ...resizeRoutes(parts),

@@ -144,6 +144,15 @@ const WARNING: ReadonlyMap<string, IgnoredParameter> = new Map(
 
 /** Warns of those of `settings` (dotted, without "index.") that have no effect. */
 export function warnOfSettings(settings: Readonly<Record<string, unknown>>): void {
+  const retention = Object.keys(settings).some(
+    (key) => key.startsWith("translog.retention.") && settings[key] !== null,
+  );
+  if (retention) {
+    warnDeprecated(
+      "Translog retention settings [index.translog.retention.age] and [index.translog.retention.size] are deprecated and effectively ignored. They will be removed in a future version.",
+      { from: 707 },
+    );
+  }
   for (const [prefix, instead] of SETTINGS) {
     const given = Object.keys(settings).filter((key) => key.startsWith(prefix) && settings[key] !== null);
     if (given.length === 0) continue;

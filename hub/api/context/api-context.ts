@@ -14,7 +14,9 @@ import { countDocuments, countMaintenance, IndexCounters, type Maintenance } fro
 import { ingestDocuments } from "./ingest-documents.ts";
 import { SlowQueries } from "./slow-queries.ts";
 import { Tasks } from "./tasks.ts";
+import { VotingExclusions } from "./voting-exclusions.ts";
 import { blockDocuments } from "./write-blocks.ts";
+import { WritePressure, weighDocuments } from "./write-pressure.ts";
 
 export interface ApiDependencies {
   readonly indices: Indices;
@@ -50,6 +52,8 @@ export interface ApiContext extends ApiDependencies {
   /** Stopped by its owner. */
   readonly tasks: Tasks;
   readonly slowQueries: SlowQueries;
+  readonly pressure: WritePressure;
+  readonly votingExclusions: VotingExclusions;
 }
 
 /** Returns what finds stored scripts. */
@@ -61,15 +65,22 @@ export function findStored({ scripts }: Pick<ApiContext, "scripts">): FindStored
 export function apiContext(dependencies: ApiDependencies, log: Logger): ApiContext {
   const { documents, indices, shards, cluster, clock } = dependencies;
   const counters = new IndexCounters(clock);
+  const pressure = new WritePressure();
   return {
     ...dependencies,
     documents: ingestDocuments(
-      blockDocuments(countDocuments(documents, indices, counters), indices, cluster),
+      blockDocuments(
+        countDocuments(weighDocuments(documents, pressure), indices, counters),
+        indices,
+        cluster,
+      ),
       dependencies.ingest,
       indices,
     ),
     maintenance: countMaintenance(shards, counters),
     counters,
+    pressure,
+    votingExclusions: new VotingExclusions(),
     remoteHosts: dependencies.remoteHosts ?? [],
     tasks: new Tasks(clock),
     slowQueries: new SlowQueries(clock, log, dependencies.slowQueryMs ?? Number.POSITIVE_INFINITY),

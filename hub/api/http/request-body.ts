@@ -9,7 +9,7 @@ import type { Metrics } from "#proto/kit/metrics.ts";
 import { GrowingBytes } from "./growable-buffer.ts";
 
 /** Limit of all bodies in memory; a request beyond it is refused with a retryable error. */
-const MAX_BODIES_BYTES = 256 * 1024 * 1024;
+export const MAX_BODIES_BYTES = 256 * 1024 * 1024;
 
 /** Unpacked at a time. */
 const UNPACK_BYTES = 256 * 1024;

@@ -18,9 +18,9 @@ export function parseAliases(value: unknown): Record<string, AliasInfo> {
   );
 }
 
-/** Reads {filter, routing, index_routing, search_routing, is_write_index}. Throws parsing. */
+/** Reads {filter, routing, index_routing, search_routing, is_write_index, is_hidden}. Throws parsing. */
 export function parseAlias(options: JsonObject): AliasInfo {
-  const { filter, is_write_index: isWriteIndex } = options;
+  const { filter, is_write_index: isWriteIndex, is_hidden: isHidden } = options;
   const indexRouting = options["index_routing"] ?? options["routing"];
   const searchRouting = options["search_routing"] ?? options["routing"];
   if (filter !== undefined && filter !== null && !isObject(filter))
@@ -32,6 +32,7 @@ export function parseAlias(options: JsonObject): AliasInfo {
     ...(searchRouting !== undefined &&
       searchRouting !== null && { search_routing: scalarText(searchRouting, "search_routing") }),
     ...(isWriteIndex !== undefined && isWriteIndex !== null && { is_write_index: isTrue(isWriteIndex) }),
+    ...(isHidden !== undefined && isHidden !== null && { is_hidden: isTrue(isHidden) }),
   };
 }
 

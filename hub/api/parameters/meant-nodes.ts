@@ -1,10 +1,16 @@
 /** Nodes that a request names. */
 
 import type { NodeInfo } from "#hub/api/ports/cluster.ts";
+import { answersAs } from "#hub/search/options/request-version.ts";
 import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
 
 /** Roles that every node has. */
-export const ROLES: readonly string[] = ["master", "data", "ingest"];
+const ROLES: readonly string[] = ["master", "data", "ingest"];
+
+/** Returns the roles of a node as its version lists them: from 7.8 on in the order of the alphabet, with one more. */
+export function printedRoles(): readonly string[] {
+  return answersAs(708) ? ["data", "ingest", "master", "remote_cluster_client"] : ROLES;
+}
 
 /**
  * Nodes that an expression means: ids, names, addresses with wildcards, _local, _master, _all, role:true, attribute:value.

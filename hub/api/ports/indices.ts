@@ -21,6 +21,8 @@ export interface AliasInfo {
   readonly search_routing?: string;
   /** The one index of the alias that documents are written to. */
   readonly is_write_index?: boolean;
+  /** From 7.7 on: wildcards that don't ask for hidden names pass it by. */
+  readonly is_hidden?: boolean;
 }
 
 /** The metadata of one index. A snapshot: changes make a new object. */

@@ -9,6 +9,7 @@ import type { IndexCounts, OperationCount } from "#hub/api/context/index-counter
 import type { IndexInfo } from "#hub/api/ports/indices.ts";
 import type { HostedShardStats } from "#hub/cluster/hosting/hosted-index.ts";
 import type { ResultCacheStats } from "#hub/search/execute/result-cache.ts";
+import { answersAs } from "#hub/search/options/request-version.ts";
 import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 
@@ -124,8 +125,8 @@ const SECTIONS: Readonly<Record<string, readonly Statistic[]>> = {
   ],
   // The journal is the log before segments: the messages that an index would be read again from.
   translog: [
-    stat("operations", ofLog("operations")),
-    stat("size_in_bytes", ofLog("bytes")),
+    stat("operations", ofKeptLog("operations", "uncommittedOperations")),
+    stat("size_in_bytes", ofKeptLog("bytes", "uncommittedBytes")),
     stat("uncommitted_operations", ofLog("uncommittedOperations")),
     stat("uncommitted_size_in_bytes", ofLog("uncommittedBytes")),
     stat("earliest_last_modified_age", 0),
@@ -303,6 +304,11 @@ function ofShards(key: "docs" | "deleted" | "bytes" | "segments"): Value {
 
 function ofLog(key: keyof HostedShardStats["log"]): Value {
   return ({ shards }) => sum(shards.map(({ log }) => log[key]));
+}
+
+/** From 7.4 on a log holds what no commit has; before, it is kept a while longer. */
+function ofKeptLog(key: keyof HostedShardStats["log"], uncommitted: keyof HostedShardStats["log"]): Value {
+  return (source) => ofLog(answersAs(704) ? uncommitted : key)(source);
 }
 
 type CountName = "writing" | "getting" | "searching" | "refreshing" | "flushing" | "merging";

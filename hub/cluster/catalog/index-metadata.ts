@@ -11,6 +11,8 @@ export interface AliasOptions {
   readonly index_routing?: string;
   readonly search_routing?: string;
   readonly is_write_index?: boolean;
+  /** From 7.7 on: wildcards that don't ask for hidden names pass it by. */
+  readonly is_hidden?: boolean;
 }
 
 export interface IndexSettings {

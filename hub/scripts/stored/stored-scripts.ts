@@ -16,7 +16,7 @@ const MAX_SOURCE = 65_535;
 const KIND: TextKind = { noun: "script", prefix: "scripts/", maxChars: 2 * MAX_SOURCE, maxCount: 1_000 };
 
 /** Variables that scripts may use, by the name of their context. */
-const CONTEXTS: Readonly<Record<string, readonly string[]>> = {
+export const SCRIPT_CONTEXTS: Readonly<Record<string, readonly string[]>> = {
   search: ["params", "doc", "_score", "_value"],
   filter: ["params", "doc"],
   score: ["params", "doc", "_score"],
@@ -113,7 +113,7 @@ function check({ lang, source }: StoredScript, context: string | undefined): voi
     checkSyntax(source);
     return;
   }
-  const names = Object.hasOwn(CONTEXTS, context) ? CONTEXTS[context] : undefined;
+  const names = Object.hasOwn(SCRIPT_CONTEXTS, context) ? SCRIPT_CONTEXTS[context] : undefined;
   if (names === undefined) throw new AppError("request_invalid", `script context [${context}] not supported`);
   compilePainless(source, names, context === "ingest" || context === "processor_conditional");
 }

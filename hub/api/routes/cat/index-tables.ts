@@ -1,6 +1,7 @@
 /** Tables of `_cat` with a row for each index, alias or template, or for all of them. */
 
 import { resolveOptions } from "#hub/api/parameters/shared-parameters.ts";
+import { isTrue } from "#hub/api/parameters/values.ts";
 import type { NodeInfo } from "#hub/api/ports/cluster.ts";
 import type { IndexInfo } from "#hub/api/ports/indices.ts";
 import { clusterHealth, indexHealth } from "#hub/api/stats/index-health.ts";
@@ -133,6 +134,7 @@ export const countTable: CatTable = {
 
 export const aliasesTable: CatTable = {
   paths: ["/_cat/aliases", "/_cat/aliases/{name}"],
+  params: ["expand_wildcards"],
   summary: "Lists aliases with their indices.",
   columns: [
     column("alias", "a", "alias name"),
@@ -144,8 +146,11 @@ export const aliasesTable: CatTable = {
   ],
   rows({ indices }, request) {
     const patterns = (request.list("name") ?? ["*"]).map((pattern) => compileWildcard(pattern));
+    const { expandWildcards = "all", expandHidden = true } = resolveOptions(request);
     return indices.all().flatMap((index) =>
       Object.entries(index.aliases)
+        .filter(([, alias]) => expandHidden || !isHidden(index, alias))
+        .filter(() => expandWildcards === "all" || expandWildcards === index.state)
         .filter(([alias]) => patterns.some((pattern) => pattern.matches(alias)))
         .map(([alias, info]) => ({
           alias,
@@ -158,6 +163,11 @@ export const aliasesTable: CatTable = {
     );
   },
 };
+
+/** An alias that says so itself, and each of an index that does. */
+function isHidden({ settings }: IndexInfo, alias: IndexInfo["aliases"][string]): boolean {
+  return alias.is_hidden === true || isTrue(settings.raw["hidden"]);
+}
 
 export const templatesTable: CatTable = {
   paths: ["/_cat/templates", "/_cat/templates/{name}"],

@@ -2,7 +2,7 @@
 
 import { freemem, loadavg, totalmem } from "node:os";
 import type { ApiContext } from "#hub/api/context/api-context.ts";
-import { maySeeTask } from "#hub/api/context/tasks.ts";
+import { maySeeTask, taskHeaders } from "#hub/api/context/tasks.ts";
 import { meantNodes } from "#hub/api/parameters/meant-nodes.ts";
 import type { NodeInfo } from "#hub/api/ports/cluster.ts";
 import type { IndexInfo } from "#hub/api/ports/indices.ts";
@@ -11,6 +11,7 @@ import { clusterHealth, copyNodes } from "#hub/api/stats/index-health.ts";
 import { diskCells, fileDescriptors } from "#hub/api/stats/machine.ts";
 import { statCell, statsSources, together } from "#hub/api/stats/statistics.ts";
 import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 import { heapMemory } from "#proto/kit/process-memory.ts";
 import { type CatTable, column, HIDDEN, HIDDEN_RIGHT, RIGHT, type Row } from "./table.ts";
 
@@ -170,6 +171,16 @@ function shardsOn({ id }: NodeInfo, open: readonly IndexInfo[], nodes: readonly 
   return on.reduce((sum, { settings }) => sum + settings.numberOfShards, 0);
 }
 
+/** A task as its row shows it. */
+interface ListedTask {
+  readonly id: number;
+  readonly action: string;
+  readonly startMs: number;
+  readonly runningMs: number;
+  readonly description: string;
+  readonly headers: JsonObject;
+}
+
 export const tasksTable: CatTable = {
   paths: ["/_cat/tasks"],
   params: ["detailed", "nodes", "actions", "parent_task_id", "node_id", "parent_task"],
@@ -186,31 +197,48 @@ export const tasksTable: CatTable = {
     column("ip", "i", "ip address"),
     column("node", "n", "node name"),
     column("description", "desc", "task action description", { shownBy: "detailed" }),
+    column("x_opaque_id", "x", "X-Opaque-ID header", { shownBy: "detailed", from: 710 }),
   ],
   rows({ cluster, clock, tasks }, request) {
     const node = cluster.nodes()[0]!;
-    const row = (id: number, action: string, startMs: number, runningMs: number, description: string) => ({
-      id,
-      action,
-      task_id: `${node.id}:${id}`,
+    const row = (task: ListedTask) => ({
+      id: task.id,
+      action: task.action,
+      task_id: `${node.id}:${task.id}`,
       parent_task_id: "-",
       type: "transport",
-      start_time: startMs,
-      timestamp: new Date(startMs).toISOString().slice(11, 19),
-      running_time: { ms: runningMs },
+      start_time: task.startMs,
+      timestamp: new Date(task.startMs).toISOString().slice(11, 19),
+      running_time: { ms: task.runningMs },
       ip: node.host,
       node: node.name,
-      description,
+      description: task.description,
+      x_opaque_id: opaqueId(task.headers),
     });
     return [
-      row(tasks.nextId(), LIST_ACTION, clock.now(), 0, ""),
+      row({
+        id: tasks.nextId(),
+        action: LIST_ACTION,
+        startMs: clock.now(),
+        runningMs: 0,
+        description: "",
+        headers: taskHeaders(request),
+      }),
       ...tasks
         .running()
         .filter((task) => maySeeTask(request, task))
-        .map((task) => row(task.id, task.work.action, task.startMs, task.runningMs(), task.work.description)),
+        .map((task) => {
+          const { action, description, headers = {} } = task.work;
+          const { id, startMs } = task;
+          return row({ id, action, startMs, runningMs: task.runningMs(), description, headers });
+        }),
     ];
   },
 };
+
+function opaqueId({ "X-Opaque-Id": id }: JsonObject): string {
+  return typeof id === "string" ? id : "-";
+}
 
 /** Changes of the cluster's state are applied immediately: none waits. */
 export const pendingTasksTable: CatTable = {
@@ -274,6 +302,7 @@ export const threadPoolTable: CatTable = {
     column("name", "n", "thread pool name"),
     column("type", "t", "thread pool type", HIDDEN),
     column("active", "a", "number of active threads", RIGHT),
+    column("pool_size", "psz", "number of threads", { hidden: true, right: true, from: 700 }),
     column("size", "s", "number of threads", HIDDEN_RIGHT),
     column("queue", "q", "number of tasks currently in queue", RIGHT),
     column("queue_size", "qs", "maximum number of tasks permitted in queue", HIDDEN_RIGHT),
@@ -302,6 +331,7 @@ export const threadPoolTable: CatTable = {
         name,
         type,
         active: name === "management" ? 1 : name === "generic" ? tasks.running().length : 0,
+        pool_size: 1,
         size: 1,
         queue: 0,
         queue_size: -1,

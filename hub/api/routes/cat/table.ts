@@ -186,8 +186,9 @@ function sortRows(rows: Row[], columns: readonly Column[], keys: readonly string
 function compareCells(a: Cell, b: Cell): number {
   const [x, y] = [sortValue(a), sortValue(b)];
   if (x === y) return 0;
-  if (x === undefined) return 1;
-  if (y === undefined) return -1;
+  // Empty cells are the smallest.
+  if (x === undefined) return -1;
+  if (y === undefined) return 1;
   return x < y ? -1 : 1;
 }
 

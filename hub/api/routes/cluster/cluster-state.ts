@@ -130,7 +130,10 @@ const BLOCKS = [
   ["blocks.metadata", "9", ["metadata_read", "metadata_write"]],
 ] as const;
 
-function metadataOf({ cluster, compatVersion }: ApiContext, found: readonly IndexInfo[]): JsonObject {
+function metadataOf(
+  { cluster, compatVersion, votingExclusions }: ApiContext,
+  found: readonly IndexInfo[],
+): JsonObject {
   const bodies = found.map((index) => [
     index.name,
     {
@@ -140,7 +143,18 @@ function metadataOf({ cluster, compatVersion }: ApiContext, found: readonly Inde
       aliases: Object.keys(index.aliases),
     },
   ]);
-  return { cluster_uuid: cluster.uuid, templates: {}, indices: Object.fromEntries(bodies) as JsonObject };
+  const coordination = {
+    term: 1,
+    last_committed_config: cluster.nodes().map(({ id }) => id),
+    last_accepted_config: cluster.nodes().map(({ id }) => id),
+    voting_config_exclusions: votingExclusions.list(),
+  };
+  return {
+    cluster_uuid: cluster.uuid,
+    ...(answersAs(700) && { cluster_coordination: coordination }),
+    templates: {},
+    indices: Object.fromEntries(bodies) as JsonObject,
+  };
 }
 
 function routingOf(index: IndexInfo, nodes: readonly NodeInfo[]): JsonObject {

@@ -3,8 +3,9 @@
 import { arch, availableParallelism, platform, uptime } from "node:os";
 import type { ApiContext } from "#hub/api/context/api-context.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
+import { MAX_BODIES_BYTES } from "#hub/api/http/request-body.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
-import { meantNodes } from "#hub/api/parameters/meant-nodes.ts";
+import { meantNodes, printedRoles } from "#hub/api/parameters/meant-nodes.ts";
 import type { NodeInfo } from "#hub/api/ports/cluster.ts";
 import type { IndexInfo } from "#hub/api/ports/indices.ts";
 import { statsOptions } from "#hub/api/routes/indices/stats.ts";
@@ -19,6 +20,7 @@ import {
   threadCount,
 } from "#hub/api/stats/machine.ts";
 import { printSections, statsSources, together } from "#hub/api/stats/statistics.ts";
+import { answersAs } from "#hub/search/options/request-version.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { nearestName } from "#proto/kit/nearest.ts";
@@ -29,6 +31,7 @@ const METRICS = [
   "discovery",
   "fs",
   "http",
+  "indexing_pressure",
   "indices",
   "ingest",
   "jvm",
@@ -119,11 +122,12 @@ function nodeSections(
     jvm: () => runtimeStats(),
     thread_pool: () => ({}),
     fs: () => diskSection(api),
-    transport: () => ({ server_open: 0, rx_count: 0, rx_size_in_bytes: 0, tx_count: 0, tx_size_in_bytes: 0 }),
+    transport: () => transportSection(),
     http: () => ({ current_open: 0, total_opened: 0 }),
     breakers: () => ({}),
     script: () => ({ compilations: 0, cache_evictions: 0 }),
     discovery: () => discoverySection(),
+    ...(answersAs(709) && { indexing_pressure: () => pressureSection(api) }),
     ingest: () => ({ total: { count: 0, time_in_millis: 0, current: 0, failed: 0 }, pipelines: {} }),
   };
   return {
@@ -132,7 +136,7 @@ function nodeSections(
     transport_address: node.transportAddress,
     host: node.host,
     ip: node.transportAddress,
-    roles: ["master", "data", "ingest"],
+    roles: printedRoles(),
     ...Object.fromEntries(
       Object.entries(sections)
         .filter(([metric]) => wanted(metric === "breakers" ? "breaker" : metric))
@@ -156,6 +160,31 @@ async function indexSections(api: ApiContext, request: ApiRequest): Promise<Json
   return {
     ...printSections(together(sources.values()), options),
     ...(level !== "node" && { indices: Object.fromEntries(each) as JsonObject }),
+  };
+}
+
+/** Nodes meet in the journal: they have no connections to each other. */
+function transportSection(): JsonObject {
+  const none = { rx_count: 0, rx_size_in_bytes: 0, tx_count: 0, tx_size_in_bytes: 0 };
+  return { server_open: 0, ...(answersAs(710) && { total_outbound_connections: 0 }), ...none };
+}
+
+/** Bytes of documents that are being written. Copies read the journal by themselves, so replicas have none. */
+function pressureSection({ pressure }: ApiContext): JsonObject {
+  const bytes = (count: number): JsonObject => ({
+    combined_coordinating_and_primary_in_bytes: count,
+    coordinating_in_bytes: count,
+    primary_in_bytes: count,
+    replica_in_bytes: 0,
+    all_in_bytes: count,
+  });
+  const rejections = { coordinating_rejections: 0, primary_rejections: 0, replica_rejections: 0 };
+  return {
+    memory: {
+      current: bytes(pressure.currentBytes),
+      total: { ...bytes(pressure.totalBytes), ...rejections },
+      ...(answersAs(710) && { limit_in_bytes: MAX_BODIES_BYTES }),
+    },
   };
 }
 

@@ -5,8 +5,10 @@ import type { ApiContext } from "#hub/api/context/api-context.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, MAX_BODY_BYTES, type Route } from "#hub/api/http/route.ts";
 import { nestSettings } from "#hub/api/parameters/index-settings.ts";
-import { meantNodes, ROLES } from "#hub/api/parameters/meant-nodes.ts";
+import { meantNodes, printedRoles } from "#hub/api/parameters/meant-nodes.ts";
 import type { NodeInfo } from "#hub/api/ports/cluster.ts";
+import { aggregationKinds } from "#hub/search/aggregations/kinds.ts";
+import { answersAs } from "#hub/search/options/request-version.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 
 export function nodeRoutes(parts: ApiContext): Route[] {
@@ -46,7 +48,7 @@ const METRICS: ReadonlySet<string> = new Set([
   "aggregations",
 ]);
 /** Those that are there. */
-const PRINTED_METRICS = ["settings", "transport", "http", "ingest"] as const;
+const PRINTED_METRICS = ["settings", "transport", "http", "ingest", "aggregations"] as const;
 
 function nodes({ cluster, compatVersion, ingest }: ApiContext, request: ApiRequest): ApiResponse {
   const { expression, metrics } = askedOf(request);
@@ -54,6 +56,7 @@ function nodes({ cluster, compatVersion, ingest }: ApiContext, request: ApiReque
   const bodies = found.map((node) => {
     const body = nodeBody(node, compatVersion, request);
     body["ingest"] = { processors: (ingest?.processorTypes ?? []).map((type) => ({ type })) };
+    if (answersAs(710)) body["aggregations"] = aggregationKinds();
     for (const metric of PRINTED_METRICS)
       if (metrics !== undefined && !metrics.includes(metric)) delete body[metric];
     return [node.id, body];
@@ -105,7 +108,7 @@ function nodeBody(node: NodeInfo, version: string, request: ApiRequest): JsonObj
     build_flavor: "default",
     build_type: "tar",
     build_hash: BUILD.build_hash,
-    roles: ROLES,
+    roles: printedRoles(),
     attributes: node.attributes,
     settings: isFlat ? settings : nestSettings(settings),
     transport: {

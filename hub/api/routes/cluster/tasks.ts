@@ -4,7 +4,7 @@ import type { ApiContext } from "#hub/api/context/api-context.ts";
 import { maySeeTask, printOutcome, printTask, type Task, taskHeaders } from "#hub/api/context/tasks.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
-import { meantNodes } from "#hub/api/parameters/meant-nodes.ts";
+import { meantNodes, printedRoles } from "#hub/api/parameters/meant-nodes.ts";
 import type { NodeInfo } from "#hub/api/ports/cluster.ts";
 import { speedOf } from "#hub/api/routes/by-query/start-change.ts";
 import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
@@ -118,7 +118,7 @@ function grouped(
   if (groupBy === "parents") return json({ tasks });
   if (node === undefined || listed.length === 0) return json({ nodes: {} });
   const { id, name, host, transportAddress } = node;
-  const roles = ["master", "data", "ingest"];
+  const roles = printedRoles();
   return json({
     nodes: { [id]: { name, transport_address: transportAddress, host, ip: transportAddress, roles, tasks } },
   });

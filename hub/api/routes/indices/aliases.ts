@@ -14,7 +14,7 @@ import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 
 const TIMEOUT_PARAMS = ["timeout", "master_timeout"];
-const OPTION_KEYS = ["filter", "routing", "index_routing", "search_routing", "is_write_index"];
+const OPTION_KEYS = ["filter", "routing", "index_routing", "search_routing", "is_write_index", "is_hidden"];
 
 export function aliasRoutes(parts: ApiContext): Route[] {
   return [

@@ -5,6 +5,7 @@ import type { Route } from "#hub/api/http/route.ts";
 import { countRoutes } from "./count.ts";
 import { fieldCapsRoutes } from "./field-caps.ts";
 import { msearchRoutes } from "./msearch.ts";
+import { scriptContextRoutes } from "./script-contexts.ts";
 import { scrollRoutes } from "./scroll.ts";
 import type { ScrollContexts } from "./scroll-contexts.ts";
 import { searchRoutes } from "./search.ts";
@@ -21,6 +22,7 @@ export function allSearchRoutes(parts: ApiContext, scrolls: ScrollContexts): Rou
     ...msearchRoutes(parts),
     ...templateSearchRoutes(parts, scrolls),
     ...storedScriptRoutes(parts),
+    ...scriptContextRoutes(),
     ...countRoutes(parts),
     ...validateRoutes(parts),
     ...fieldCapsRoutes(parts),
