@@ -6,6 +6,8 @@ import type { ApiContext } from "#hub/api/context/api-context.ts";
 import { IndexCounters } from "#hub/api/context/index-counters.ts";
 import { SlowQueries } from "#hub/api/context/slow-queries.ts";
 import { Tasks } from "#hub/api/context/tasks.ts";
+import { VotingExclusions } from "#hub/api/context/voting-exclusions.ts";
+import { WritePressure } from "#hub/api/context/write-pressure.ts";
 import { errorBody } from "#hub/api/http/error-body.ts";
 import { checkParameters, parseQuery } from "#hub/api/http/query-string.ts";
 import { ApiRequest, type Method } from "#hub/api/http/request.ts";
@@ -188,6 +190,8 @@ export class SearchRoutesFixture {
       errors: ERRORS,
       remoteHosts: [],
       tasks: new Tasks(systemClock),
+      pressure: new WritePressure(),
+      votingExclusions: new VotingExclusions(),
       slowQueries: new SlowQueries(systemClock, silentLogger(), Number.POSITIVE_INFINITY),
     };
   }
