@@ -39,7 +39,11 @@ export const dateRange: AggregationType = {
       checkField(field) {
         if (!isDate(field)) throw fieldTypeFault(field, "date_range");
       },
-      formatOf: (field) => formatOf(field, options.format, options.time_zone),
+      // Bounds are times where the field is in no mapping, too.
+      formatOf: (field) =>
+        field === undefined
+          ? { kind: "date", formats: options.format ?? DEFAULT_FORMAT, zone: options.time_zone ?? "UTC" }
+          : formatOf(field, options.format, options.time_zone),
       bound(value, shard, field) {
         if (value === undefined || value === null) return undefined;
         const format = options.format ?? field?.format ?? DEFAULT_FORMAT;
