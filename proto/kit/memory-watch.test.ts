@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, mkdtempSync, rmdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -93,7 +93,9 @@ test("in a real control group the shortage is logged before the kernel kills the
 }, async (t) => {
   const { folder, join: enter } = limited as Group;
   t.after(() => rmdirSync(folder));
-  const script = join(mkdtempSync(join(tmpdir(), "tailrace-memory-")), "grow.mts");
+  const scripts = mkdtempSync(join(tmpdir(), "tailrace-memory-"));
+  t.after(() => rmSync(scripts, { recursive: true }));
+  const script = join(scripts, "grow.mts");
   writeFileSync(
     script,
     `import { MemoryWatch } from ${JSON.stringify(join(import.meta.dirname, "memory-watch.ts"))};

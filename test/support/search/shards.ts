@@ -31,6 +31,12 @@ export interface FixtureOptions {
 /** As many as a message of the log that is not small. */
 const MESSAGE_OPERATIONS = 500;
 
+/** Folders of fixtures that no test closed; they are removed with the process. */
+const folders = new Set<string>();
+process.once("exit", () => {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+});
+
 /** An index in a temporary folder; documents go to its shards in turn. */
 export class IndexFixture {
   readonly shards: readonly SearchShard[];
@@ -40,6 +46,7 @@ export class IndexFixture {
   #sequence = 0;
 
   constructor(options: FixtureOptions) {
+    folders.add(this.#folder);
     const count = options.shards ?? 1;
     const index = options.index ?? "logs";
     let mapping = Mapping.parse(options.mapping ?? {}, { index, analysis: new Analysis() });
@@ -99,6 +106,7 @@ export class IndexFixture {
     for (const { searcher } of this.shards) searcher.close();
     for (const shard of this.#opened) shard.close();
     rmSync(this.#folder, { recursive: true, force: true });
+    folders.delete(this.#folder);
   }
 
   /** Notes an operation; those of a shard that follow one another are one message of the log. */
