@@ -176,7 +176,7 @@ test("samples can be loaded beside dashboards of one's own", () =>
 
 test("changes of a dashboard that aren't saved are there again, can be undone and discarded", () =>
   pages.visit("#/dashboards?id=access-logs&edit=1", async (page) => {
-    const count = (): Promise<number> => page.locator(".panel").count();
+    const count = (): Promise<number> => page.locator(".grid .panel").count();
     await page.getByRole("button", { name: "Wider: Requests", exact: true }).waitFor();
     const all = await count();
     await becomes(() => page.getByText("aren't saved yet").count(), 0);
