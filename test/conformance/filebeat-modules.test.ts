@@ -36,6 +36,7 @@ suite("Filebeat's modules", { skip: existsSync(FOLDER) ? false : SHARED.missing 
   after(() => ingest.stop());
 
   test("all pipelines load", async () => {
+    assert.ok(filesets.length > 0, `${FOLDER} holds no modules`);
     const failed: string[] = [];
     for (const fileset of filesets) {
       for (const [id, definition] of fileset.pipelines())
@@ -56,6 +57,7 @@ suite("Filebeat's modules", { skip: existsSync(FOLDER) ? false : SHARED.missing 
           failed.push(`${id}: ${found.slice(0, 8).join("\n    ") || "listed, but as expected"}`);
       }
     }
+    assert.ok(count > 0, `the modules of ${FOLDER} have no sample files`);
     assert.deepEqual(failed, [], `${failed.length} of ${count} files`);
   });
 });

@@ -1,6 +1,6 @@
 /** A fileset of Filebeat's modules: what its manifest says, how lines become events, and which pipelines they go through. */
 
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
 import { eventLines, type Line } from "./event-lines.ts";
@@ -38,9 +38,7 @@ export class Fileset {
   /** Returns all filesets of a folder of modules. */
   static all(folder: string): Fileset[] {
     const names = (path: string): string[] =>
-      readdirSync(path, { withFileTypes: true })
-        .filter((each) => each.isDirectory())
-        .map((each) => each.name);
+      readdirSync(path).filter((name) => statSync(join(path, name)).isDirectory()); // links are followed
     return names(folder).flatMap((module) =>
       names(join(folder, module))
         .filter((name) => existsSync(join(folder, module, name, "manifest.yml")))
