@@ -108,8 +108,9 @@ export class BucketScan {
    * newest message of all subjects with an older one.
    */
   async #end(): Promise<{ readonly sequence: number; readonly isReadable: boolean }> {
-    const message = await this.#streams.lastMessage(this.#stream, `${this.#prefix}>`);
+    // The state first: what is written in between makes the message newer, so that it is readable.
     const { messages, lastSequence } = await this.#streams.state(this.#stream);
+    const message = await this.#streams.lastMessage(this.#stream, `${this.#prefix}>`);
     const isReadable = message !== null && message.sequence >= lastSequence;
     return { sequence: messages === 0 ? 0 : lastSequence, isReadable };
   }
