@@ -1,6 +1,7 @@
 /** A document on its way through an ingest pipeline: its source, where it is to go, and paths and templates over both. */
 
 import { copyValue, Event, isHash, valueText } from "#proto/event.ts";
+import { put } from "#proto/event-members.ts";
 import { fieldReference } from "#proto/field-reference.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 
@@ -162,16 +163,16 @@ function hasBrackets(path: string): boolean {
 
 /** Sets what stands behind keys, making objects on the way. Throws ProcessorFault where a plain value is in the way. */
 function setKeys(root: JsonObject, keys: readonly string[], path: string, value: unknown): void {
-  let at: Record<string, unknown> = root;
+  const last = keys.at(-1);
+  if (last === undefined || keys.includes("")) throw new ProcessorFault(`path [${path}] is not valid`);
+  let at = root;
   for (const key of keys.slice(0, -1)) {
-    const next = Object.hasOwn(at, key) ? at[key] : (at[key] = {});
+    if (!Object.hasOwn(at, key)) put(at, key, {});
+    const next = at[key];
     if (!isHash(next)) throw new ProcessorFault(`cannot set [${path}]: [${key}] is no object`);
     at = next;
   }
-  const last = keys.at(-1);
-  if (last === undefined || keys.some((key) => key === "" || key === "__proto__"))
-    throw new ProcessorFault(`path [${path}] is not valid`);
-  at[last] = value;
+  put(at, last, value);
 }
 
 function lookUp(from: unknown, keys: readonly string[]): unknown {

@@ -2,6 +2,7 @@
 
 import { parseJson } from "#proto/codec/json.ts";
 import { isHash } from "#proto/event.ts";
+import { member, put } from "#proto/event-members.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { ProcessorFault } from "./ingest-document.ts";
 import { type ProcessorKind, readField } from "./processor.ts";
@@ -31,16 +32,16 @@ export const json: ProcessorKind = (settings, context) => {
     if (parsed === undefined) throw new ProcessorFault(`field [${field}] holds no JSON`);
     if (!addsToRoot) document.set(target ?? field, parsed);
     else if (!isHash(parsed)) throw new ProcessorFault("cannot add non-map fields to root of document");
-    else if (conflict === "merge") merge(document.source, parsed);
-    else Object.assign(document.source, parsed);
+    else addMembers(document.source, parsed, conflict === "merge");
   };
 };
 
-function merge(into: JsonObject, from: JsonObject): void {
+/** Adds members to an object; objects of the same name are merged, or the later one counts. */
+function addMembers(into: JsonObject, from: JsonObject, merges: boolean): void {
   for (const [key, value] of Object.entries(from)) {
-    const before = into[key];
-    if (isHash(before) && isHash(value)) merge(before, value);
-    else into[key] = value;
+    const before = merges ? member(into, key) : undefined;
+    if (isHash(before) && isHash(value)) addMembers(before, value, true);
+    else put(into, key, value);
   }
 }
 
@@ -49,10 +50,13 @@ function leadingJson(text: string): unknown {
   return parseJson(text) ?? parseJson(text.slice(0, endOfValue(text)));
 }
 
+/** A quote without its end is the last token: looked for from each quote, the end would be looked for again and again. */
+const TOKENS = /"(?:[^"\\]|\\.)*(?:"|\\?$)|[{}[\]]|[^\s{}[\],:"]+/gs;
+
 /** Offset after the first object, list or other value. */
 function endOfValue(text: string): number {
   let depth = 0;
-  for (const { 0: token, index } of text.matchAll(/"(?:[^"\\]|\\.)*"|[{}[\]]|[^\s{}[\],:"]+/gs)) {
+  for (const { 0: token, index } of text.matchAll(TOKENS)) {
     if (token === "{" || token === "[") depth++;
     else if (token === "}" || token === "]") depth--;
     if (depth <= 0) return index + token.length;

@@ -199,6 +199,95 @@ test("templates escape for JSON in two braces, and have sections", () => {
   assert.throws(() => set("x", { media_type: "text/html" }), /supported media type \[text\/html\]/);
 });
 
+test("a member named __proto__ is data like any other, whatever processor sets it", () => {
+  const text = '{"__proto__":{"polluted":"yes"},"m":{"__proto__":{"deep":1}}}';
+  const json = (more: JsonObject): JsonObject => ({ json: { field: "t", add_to_root: true, ...more } });
+  const kept = JSON.parse(text.replace("{", `{"t":${JSON.stringify(text)},`)) as JsonObject;
+  const rows: [JsonObject, JsonObject, JsonObject][] = [
+    [json({ add_to_root_conflict_strategy: "merge" }), { t: text, m: {} }, kept],
+    [json({ add_to_root_conflict_strategy: "replace" }), { t: text }, kept],
+    [{ set: { field: "a[.__proto__", value: 1 } }, {}, JSON.parse('{"a[":{"__proto__":1}}') as JsonObject],
+    [
+      { set: { field: "a[.__proto__.x", value: 1 } },
+      {},
+      JSON.parse('{"a[":{"__proto__":{"x":1}}}') as JsonObject,
+    ],
+    [{ set: { field: "__proto__.x", value: 1 } }, {}, JSON.parse('{"__proto__":{"x":1}}') as JsonObject],
+    [
+      { rename: { field: "a", target_field: "__proto__" } },
+      { a: { x: 1 } },
+      JSON.parse('{"__proto__":{"x":1}}') as JsonObject,
+    ],
+    [{ append: { field: "__proto__.x", value: 1 } }, {}, JSON.parse('{"__proto__":{"x":[1]}}') as JsonObject],
+    [
+      { kv: { field: "t", field_split: " ", value_split: "=" } },
+      { t: "__proto__=1" },
+      JSON.parse('{"t":"__proto__=1","__proto__":"1"}') as JsonObject,
+    ],
+    [
+      { kv: { field: "t", field_split: " ", value_split: "=", target_field: "k" } },
+      { t: "__proto__.x=1" },
+      JSON.parse('{"t":"__proto__.x=1","k":{"__proto__":{"x":"1"}}}') as JsonObject,
+    ],
+    [
+      { dissect: { field: "t", pattern: "%{?k}=%{&k}" } },
+      { t: "__proto__=1" },
+      JSON.parse('{"t":"__proto__=1","__proto__":"1"}') as JsonObject,
+    ],
+    [
+      { grok: { field: "t", patterns: ["%{WORD:__proto__.x}"] } },
+      { t: "a" },
+      JSON.parse('{"t":"a","__proto__":{"x":"a"}}') as JsonObject,
+    ],
+    [
+      { script: { source: "ctx['__proto__'] = ['x': 1]; ctx.m = ['__proto__': ['y': 2]]" } },
+      {},
+      JSON.parse('{"__proto__":{"x":1},"m":{"__proto__":{"y":2}}}') as JsonObject,
+    ],
+    [
+      { foreach: { field: "m", processor: { set: { field: "_ingest._key", value: "__proto__" } } } },
+      { m: { a: { x: 1 } } },
+      JSON.parse('{"m":{"__proto__":{"x":1}}}') as JsonObject,
+    ],
+    [
+      { dot_expander: { field: "__proto__.x" } },
+      { "__proto__.x": 1 },
+      JSON.parse('{"__proto__":{"x":1}}') as JsonObject,
+    ],
+  ];
+  for (const [processor, source, made] of rows) {
+    const result = run(processor, source).source;
+    const name = JSON.stringify(processor);
+    assert.equal(Object.getPrototypeOf(result), Object.prototype, name);
+    assert.equal(JSON.stringify(sorted(result)), JSON.stringify(sorted(made)), name);
+    assert.deepEqual(
+      Reflect.ownKeys(Object.prototype).filter((key) => /polluted|deep|^[xy]$/.test(String(key))),
+      [],
+    );
+  }
+});
+
+/** Members of all objects, by name: equal for equal values. */
+function sorted(value: unknown): unknown {
+  if (value === null || typeof value !== "object") return value;
+  return Object.entries(value)
+    .map(([name, item]) => [name, sorted(item)] as const)
+    .sort(([a], [b]) => (a < b ? -1 : 1));
+}
+
+test("text that is no JSON is given up in time that grows with its length", () => {
+  const spent = (count: number): number => {
+    const before = process.cpuUsage();
+    assert.throws(() => run({ json: { field: "a" } }, { a: `{"${'\\"'.repeat(count)}` }), /holds no JSON/);
+    const { user, system } = process.cpuUsage(before);
+    return user + system;
+  };
+  spent(20_000);
+  const short = Math.max(spent(20_000), 5_000);
+  // 10 times as long; quadratic, it would take 100 times as long.
+  assert.ok(spent(200_000) < short * 40);
+});
+
 test("json takes the value that a text begins with, and merges it where told", () => {
   assert.deepEqual(run({ json: { field: "a" } }, { a: '{"b":"]"} trailing' }).source, { a: { b: "]" } });
   assert.throws(
