@@ -109,6 +109,7 @@ export const FOLDERS: Readonly<Record<string, readonly (string | readonly string
     "plugins/outputs",
     "plugins/outputs/push",
     "plugins/outputs/elasticsearch",
+    "plugins/outputs/s3",
     "plugins/inputs",
     "plugins/inputs/jdbc",
     "plugins/inputs/http-poller",

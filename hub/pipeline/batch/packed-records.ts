@@ -22,7 +22,7 @@ export interface PackedRecords {
   readonly timesMs: Float64Array<ArrayBuffer>;
 }
 
-type PendingRecord = Omit<OutputRecord, "sourceKey">;
+type PendingRecord = Omit<OutputRecord, "sourceKey" | "message">;
 
 /** Gathers the records of one RAW message for all outputs. */
 export class RecordPacker {
@@ -48,6 +48,7 @@ export function unpackRecords(packed: PackedRecords, sourceKey: string): OutputR
     body: bytes.subarray(at === 0 ? 0 : ends[at - 1]!, ends[at]!),
     sourceKey,
     place: places[at]!,
+    message: packed,
     timeMs: timesMs[at]!,
   }));
 }

@@ -57,6 +57,8 @@ export interface OutputRecord extends ShapedRecord {
   readonly sourceKey: string;
   /** Grows with the events of the source and what became of each; the same when it is delivered once more. */
   readonly place: number;
+  /** The same for records of events that came in one message of the log. */
+  readonly message?: object;
   /** ms since 1970-01-01 UTC. */
   readonly timeMs: number;
 }

@@ -14,6 +14,11 @@ interface Bucket {
   readonly objects: Map<string, string>;
   /** Status of the next answer to a PUT, once. */
   failure: number | undefined;
+  /** Requests that are answered when so many are under way. */
+  together: number;
+  /** Requests under way, now and at most. */
+  busy: number;
+  busiest: number;
 }
 
 /** The part of S3's interface that is used. */
@@ -38,13 +43,24 @@ async function startBucket(t: TestContext): Promise<Bucket> {
     objects.set(key, String(key.endsWith(".gz") ? gunzipSync(body) : body));
     return response.end();
   };
-  const server = createServer((request, response) => void answer(request, response)).listen(0, "127.0.0.1");
+  const held: (() => void)[] = [];
+  const server = createServer((request, response) => {
+    bucket.busiest = Math.max(bucket.busiest, ++bucket.busy);
+    response.once("finish", () => bucket.busy--);
+    held.push(() => void answer(request, response));
+    if (held.length < bucket.together) return;
+    bucket.together = 1;
+    for (const go of held.splice(0)) go();
+  }).listen(0, "127.0.0.1");
   await once(server, "listening");
   t.after(() => server.close());
   const bucket: Bucket = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     objects,
     failure: undefined,
+    together: 1,
+    busy: 0,
+    busiest: 0,
   };
   return bucket;
 }
@@ -95,6 +111,57 @@ test("events that come once more after a crash, in other batches, are stored onc
   await again.writer.write(places(8, 9), signal);
   assert.equal([...bucket.objects.values()].join(""), "0\n1\n2\n3\n4\n5\n6\n7\n8\n");
   assert.equal(bucket.objects.size, 3);
+});
+
+test("ranges of a source that come late or once more are each stored once", async (t) => {
+  const bucket = await startBucket(t);
+  const { signal } = new AbortController();
+  const places = (from: number, to: number): OutputRecord[] => {
+    const message = {};
+    return Array.from({ length: to - from }, (_, n) => ({
+      id: `${from + n}`,
+      sourceKey: "file",
+      place: from + n,
+      message,
+      timeMs: 0,
+      target: "x/",
+      body: Buffer.from(`${from + n}\n`),
+    }));
+  };
+  const stored = (): number[] =>
+    [...bucket.objects.values()]
+      .flatMap((lines) => lines.trim().split("\n").map(Number))
+      .sort((a, b) => a - b);
+  // The agent sent 10 to 20 before 0 to 10; 20 to 30 is on its way still.
+  await world(bucket).writer.write([...places(10, 15), ...places(30, 35)], signal);
+  const again = world(bucket);
+  await again.writer.write(places(0, 12), signal);
+  await again.writer.write(places(15, 32), signal);
+  assert.deepEqual(
+    stored(),
+    Array.from({ length: 35 }, (_, n) => n),
+  );
+  // One write, whose places fall.
+  await world(bucket).writer.write([...places(50, 60), ...places(40, 45)], signal);
+  await world(bucket).writer.write(places(40, 60), signal);
+  assert.deepEqual(
+    stored().slice(35),
+    Array.from({ length: 20 }, (_, n) => 40 + n),
+  );
+});
+
+test("several prefixes are stored at the same time, and a failure waits for those under way", async (t) => {
+  const bucket = await startBucket(t);
+  const events = Array.from({ length: 40 }, (_, n) => ({ app: `a${n}` }));
+  const output = world(bucket);
+  bucket.failure = 403;
+  bucket.together = 8;
+  await assert.rejects(output.write(events), { code: "forbidden" });
+  assert.equal(bucket.busy, 0);
+  assert.ok(bucket.objects.size < 40);
+  await output.write(events);
+  assert.equal(new Set([...bucket.objects.keys()].map((key) => key.split("/")[0])).size, 40);
+  assert.equal(bucket.busiest, 8);
 });
 
 test("events without a source are all stored, and a write that is repeated names its objects alike", async (t) => {

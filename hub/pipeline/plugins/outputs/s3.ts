@@ -3,11 +3,9 @@
  * events that come once more after a crash are known by the names that are there.
  */
 
-import { createHash } from "node:crypto";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import type { Static } from "typebox";
-import { RECORDS_PER_OFFSET } from "#hub/pipeline/batch/packed-records.ts";
 import { codecOption } from "#hub/pipeline/plugins/codec.ts";
 import {
   defineOutput,
@@ -17,7 +15,14 @@ import {
   type WriteRest,
   type WriterContext,
 } from "#hub/pipeline/plugins/output.ts";
+import {
+  hashOf,
+  rangeName,
+  storedPlaces,
+  unbrokenRuns,
+} from "#hub/pipeline/plugins/outputs/s3/object-names.ts";
 import { compileFormat } from "#proto/format.ts";
+import type { IntervalSet } from "#proto/kit/interval-set.ts";
 import { oneOf, optional, options, text, withoutEffect } from "#proto/kit/options.ts";
 import { DEFAULT_S3_REGION, S3Bucket } from "#proto/kit/s3-bucket.ts";
 import { Type } from "#proto/kit/schema.ts";
@@ -28,10 +33,10 @@ const compress = promisify(gzip);
 const MAX_KEY = 1_024;
 /** What a name adds to the prefix. */
 const NAME_LENGTH = 80;
-/** Digits of a place in a name: names sort as their places do. */
-const PLACE_DIGITS = 16;
-/** Prefixes and sources whose last object is remembered; of others the names are listed. */
-const MAX_KNOWN = 10_000;
+/** Prefixes and sources, and ranges of their objects, that are remembered; of others the names are listed once more. */
+const MAX_KNOWN = 100_000;
+/** Prefixes and sources whose objects are stored at the same time. */
+const PARALLEL_GROUPS = 8;
 /** The runtime tries again for longer. */
 const RETRIES = 2;
 
@@ -108,8 +113,9 @@ class S3Writer implements OutputWriter {
   readonly parallel = 1;
   readonly #values: Options;
   readonly #context: WriterContext;
-  /** Last place that was there before this writer's first object, by prefix and source. */
-  readonly #before = new Map<string, number>();
+  /** Places of objects that were there when their names were listed, by prefix and source. */
+  readonly #known = new Map<string, IntervalSet>();
+  #knownSize = 0;
   /** Ids of records that are stored, of a write that has failed since. */
   readonly #done = new Set<string>();
   #bucket: S3Bucket | undefined;
@@ -122,13 +128,13 @@ class S3Writer implements OutputWriter {
   async write(records: readonly OutputRecord[], signal: AbortSignal): Promise<WriteRest | undefined> {
     this.#bucket ??= this.#open();
     const groups = Map.groupBy(records, ({ target, sourceKey }) => `${target}${this.#sourceName(sourceKey)}`);
-    for (const [name, group] of groups) await this.#store(this.#bucket, name, group, signal);
+    await this.#storeAll(this.#bucket, groups, signal);
     this.#done.clear();
     return undefined;
   }
 
   async stop(): Promise<void> {
-    this.#before.clear();
+    this.#forget();
   }
 
   /** Throws settings_invalid, forbidden. */
@@ -155,66 +161,70 @@ class S3Writer implements OutputWriter {
     });
   }
 
-  /** Stores the records of one prefix and source that no object holds yet. */
+  /** Stores several groups at a time. Throws the first failure when none is under way any more. */
+  async #storeAll(
+    bucket: S3Bucket,
+    groups: ReadonlyMap<string, readonly OutputRecord[]>,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const failures: unknown[] = [];
+    const waiting = groups.entries();
+    const work = async (): Promise<void> => {
+      for (const [name, group] of waiting) {
+        if (failures.length > 0) return;
+        try {
+          await this.#store(bucket, name, group, signal);
+        } catch (error) {
+          failures.push(error);
+        }
+      }
+    };
+    await Promise.all(Array.from({ length: Math.min(PARALLEL_GROUPS, groups.size) }, work));
+    if (failures.length > 0) throw failures[0];
+  }
+
+  /** Stores the records of one prefix and source that no object holds yet, in their order. */
   async #store(
     bucket: S3Bucket,
     name: string,
     records: readonly OutputRecord[],
     signal: AbortSignal,
   ): Promise<void> {
-    const before = await this.#placeBefore(bucket, name, records[0]!, signal);
-    const fresh = records.filter(({ id, place }) => place > before && !this.#done.has(id));
-    if (fresh.length === 0) return;
-    const bytes = Buffer.concat(fresh.map(({ body }) => body));
-    const isPacked = this.#values.encoding === "gzip";
-    const key = `${name}${rangeName(fresh)}.ndjson${isPacked ? ".gz" : ""}`;
-    await bucket.put(key, isPacked ? await compress(bytes) : bytes, signal);
-    for (const { id } of fresh) this.#done.add(id);
+    const known = await this.#knownPlaces(bucket, name, records[0]!, signal);
+    const fresh = records.filter(({ id, place }) => known?.has(place) !== true && !this.#done.has(id));
+    for (const run of unbrokenRuns(fresh)) {
+      const bytes = Buffer.concat(run.map(({ body }) => body));
+      const isPacked = this.#values.encoding === "gzip";
+      const key = `${name}${rangeName(run)}.ndjson${isPacked ? ".gz" : ""}`;
+      await bucket.put(key, isPacked ? await compress(bytes) : bytes, signal);
+      for (const { id } of run) this.#done.add(id);
+    }
   }
 
-  async #placeBefore(
+  async #knownPlaces(
     bucket: S3Bucket,
     name: string,
     { sourceKey }: OutputRecord,
     signal: AbortSignal,
-  ): Promise<number> {
+  ): Promise<IntervalSet | undefined> {
     // Places of events whose source can't be told don't grow.
-    if (sourceKey === "") return -1;
-    const known = this.#before.get(name);
+    if (sourceKey === "") return undefined;
+    const known = this.#known.get(name);
     if (known !== undefined) return known;
-    const before = await lastPlace(bucket, name, signal);
-    if (this.#before.size >= MAX_KNOWN) this.#before.clear();
-    this.#before.set(name, before);
-    return before;
+    const listed = await storedPlaces(bucket, name, signal);
+    if (this.#knownSize + listed.size >= MAX_KNOWN) this.#forget();
+    this.#known.set(name, listed);
+    this.#knownSize += 1 + listed.size;
+    return listed;
+  }
+
+  #forget(): void {
+    this.#known.clear();
+    this.#knownSize = 0;
   }
 
   /** The first characters of a hash: names of sources are long and hold any letter. */
   #sourceName(sourceKey: string): string {
     return `${hashOf(`${this.#context.id}/${sourceKey}`)}-`;
   }
-}
-
-function hashOf(text: string): string {
-  return createHash("sha256").update(text).digest("hex").slice(0, 16);
-}
-
-/** Places of the first and the last record, and what is the same for the same records. */
-function rangeName(records: readonly OutputRecord[]): string {
-  const [first, last] = [records[0]!, records.at(-1)!];
-  const ids = hashOf(records.map(({ id }) => id).join("/"));
-  return first.sourceKey === "" ? ids : `${placeName(first.place)}-${placeName(last.place)}-${ids}`;
-}
-
-function placeName(place: number): string {
-  return String(place).padStart(PLACE_DIGITS, "0");
-}
-
-/** Returns the last place that the objects of a prefix and source hold; -1 without any. */
-async function lastPlace(bucket: S3Bucket, name: string, signal: AbortSignal): Promise<number> {
-  const last = (await bucket.list(name, signal)).at(-1);
-  const found = /-(\d+)-[0-9a-f]+\.ndjson(?:\.gz)?$/.exec(last ?? "")?.[1];
-  if (found === undefined) return -1;
-  // The last children of an event share a place: they may be stored again, and never be taken for stored.
-  const place = Number(found);
-  return place % RECORDS_PER_OFFSET === RECORDS_PER_OFFSET - 1 ? place - 1 : place;
 }
