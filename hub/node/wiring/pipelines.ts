@@ -90,6 +90,7 @@ export class Pipelines implements Component, PartitionRunner {
       log,
       clock,
       variables: () => pipelineVariables(folder, process.env),
+      signInPort: signInPort(settings),
       ...(ecs !== "plugin" && { ecsCompatibility: ecs }),
     });
   }
@@ -176,6 +177,7 @@ export class Pipelines implements Component, PartitionRunner {
       inputs,
       outputs,
       variables: () => pipelineVariables(this.#options.folder, process.env),
+      signInPort: signInPort(settings),
       settings: {
         id: BUILT_IN,
         pipelines: await this.control.initial(),
@@ -244,4 +246,8 @@ async function* followDeadLetters(
     }
     if (letters.length === 0) await clock.sleep(DEAD_LETTER_POLL_MS, signal);
   }
+}
+
+function signInPort(settings: HubSettings): number | undefined {
+  return settings["auth.mode"] === "required" ? settings["http.port"] : undefined;
 }

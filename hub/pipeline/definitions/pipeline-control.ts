@@ -37,6 +37,8 @@ export interface PipelineControlOptions {
   readonly ecsCompatibility?: EcsCompatibility;
   /** Returns what `${NAME}` stands for in the pipelines' texts; the environment without it. */
   readonly variables?: () => Promise<Variables>;
+  /** See OutputContext.signInPort. */
+  readonly signInPort?: number | undefined;
 }
 
 /** A pipeline with where it comes from. */
@@ -261,6 +263,7 @@ export class PipelineControl implements Component {
   /** Throws settings_invalid. The language is loaded only where there is something to check. */
   async #check(definitions: readonly PipelineDefinition[]): Promise<void> {
     const { planPipelines } = await import("../program/plan.ts");
-    await planPipelines(this.#withDefaults(definitions), (await this.#options.variables?.()) ?? process.env);
+    const variables = (await this.#options.variables?.()) ?? process.env;
+    await planPipelines(this.#withDefaults(definitions), variables, this.#options.signInPort);
   }
 }

@@ -106,6 +106,8 @@ export interface OutputContext {
   readonly codec: (value: unknown) => Codec;
   /** Tells a fault of an option that the schema can't see. */
   readonly report: (severity: "error" | "warning", option: string, message: string, hint?: string) => void;
+  /** Port of this machine where the hub's search interface answers only who signs in; undefined: that isn't known. */
+  readonly signInPort?: number | undefined;
 }
 
 export interface OutputDefinition<O extends TObject = TObject, Values = NoInfer<Static<O>>> {

@@ -48,6 +48,8 @@ export interface CompileOptions {
   readonly isChecked?: boolean;
   /** True: the pipeline was made through the hub interface, see managed-limits.ts. */
   readonly isManaged?: boolean;
+  /** See OutputContext.signInPort. */
+  readonly signInPort?: number | undefined;
 }
 
 /** An input that is to be run. */
@@ -115,7 +117,11 @@ export class PluginMaker {
 
   output(node: PluginNode, definition: OutputDefinition): CompiledOutput | undefined {
     return this.#make(node, definition, OUTPUT_OPTIONS, "output", (values, id) => {
-      const context = { codec: (value: unknown) => this.#codec(node, value)(), report: this.#reporter(node) };
+      const context = {
+        codec: (value: unknown) => this.#codec(node, value)(),
+        report: this.#reporter(node),
+        signInPort: this.#options.signInPort,
+      };
       return {
         id,
         name: node.name,

@@ -40,13 +40,17 @@ export interface Plan {
   readonly variables: Variables;
 }
 
-/** Returns the plan of the pipelines. Throws settings_invalid naming everything that is wrong with any of them. */
+/**
+ * Returns the plan of the pipelines. Throws settings_invalid naming everything that is wrong with any of them. `signInPort`: see
+ * OutputContext.
+ */
 export async function planPipelines(
   pipelines: readonly PipelineDefinition[],
   variables: Variables,
+  signInPort?: number,
 ): Promise<Plan> {
   const guard = new RegexpGuard();
-  const options = { variables, clock: systemClock, random: Math.random, guard };
+  const options = { variables, clock: systemClock, random: Math.random, guard, signInPort };
   const read = pipelines.map(({ id, files, isManaged = false, ecsCompatibility }) => ({
     id,
     isManaged,

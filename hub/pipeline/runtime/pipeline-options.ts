@@ -61,6 +61,8 @@ export interface PipelineOptions {
   readonly outputs?: Omit<OutputReach, "feed">;
   /** Returns what `${NAME}` stands for in the pipelines' texts; the environment without it. */
   readonly variables?: () => Promise<Variables>;
+  /** See OutputContext.signInPort. */
+  readonly signInPort?: number | undefined;
   /** Script of the workers. */
   readonly workerScript?: URL;
   readonly inFlightBytes?: number;

@@ -247,7 +247,8 @@ export class Pipeline implements Component {
   async #makePlan(definitions: readonly PipelineDefinition[]): Promise<Plan | undefined> {
     if (definitions.length === 0) return undefined;
     const { planPipelines } = await import("../program/plan.ts");
-    const plan = await planPipelines(definitions, (await this.#options.variables?.()) ?? { ...process.env });
+    const variables = (await this.#options.variables?.()) ?? { ...process.env };
+    const plan = await planPipelines(definitions, variables, this.#options.signInPort);
     for (const { file, line, message, hint } of plan.warnings)
       this.#options.log.warn(
         { file, line, hint },

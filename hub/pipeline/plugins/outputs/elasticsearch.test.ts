@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { gunzipSync } from "node:zlib";
+import { planPipelines } from "#hub/pipeline/program/plan.ts";
 import { freePort } from "#test/contract/input-runner.ts";
 import { OutputWorld } from "#test/contract/output-runner.ts";
 
@@ -185,4 +186,23 @@ test("this machine's port 9200 is this installation, and what can't be done is t
   // An ingest pipeline takes what comes over HTTP.
   const piped = new OutputWorld('elasticsearch { hosts => "localhost:9200" pipeline => "p" }');
   assert.notEqual(piped.writer, undefined);
+});
+
+test("documents that would go to this hub without sign-in are refused where it is required", async () => {
+  const plan = (options: string, signInPort?: number) => {
+    const text = `output { elasticsearch { hosts => ["localhost:9200"] ${options} } }`;
+    return planPipelines([{ id: "p", files: [{ path: "p.conf", text }] }], {}, signInPort);
+  };
+  const refused = { code: "settings_invalid", message: /requires sign-in.*api_key/s };
+  await assert.rejects(plan('pipeline => "geo"', 9200), refused);
+  await assert.rejects(plan("remote => true", 9200), refused);
+  const allowed: [string, number?][] = [
+    ['pipeline => "geo"'],
+    ['pipeline => "geo"', 9201],
+    ["", 9200],
+    ['pipeline => "geo" api_key => "a:b"', 9200],
+    ['pipeline => "geo" user => "a" password => "b"', 9200],
+    ['pipeline => "geo" custom_headers => { "Authorization" => "Bearer a" }', 9200],
+  ];
+  for (const [options, port] of allowed) await plan(options, port);
 });

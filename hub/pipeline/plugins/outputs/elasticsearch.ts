@@ -6,6 +6,7 @@ import {
   compileAction,
   ELASTICSEARCH_OPTIONS,
   type ElasticsearchOptions,
+  isAnonymousAt,
   isRemote,
 } from "#hub/pipeline/plugins/outputs/elasticsearch/options.ts";
 import { RemoteWriter } from "#hub/pipeline/plugins/outputs/elasticsearch/remote-writer.ts";
@@ -98,7 +99,14 @@ function compileUpdate(values: ElasticsearchOptions): (event: Event) => string {
   };
 }
 
-function checkOptions(values: ElasticsearchOptions, { report }: OutputContext): void {
+function checkOptions(values: ElasticsearchOptions, { report, signInPort }: OutputContext): void {
+  if (signInPort !== undefined && isAnonymousAt(values, signInPort))
+    report(
+      "error",
+      (values.pipeline ?? "") === "" ? "hosts" : "pipeline",
+      "documents would go over HTTP to this hub, which requires sign-in",
+      "write api_key =>, or user => and password =>",
+    );
   if (values.ilm_enabled === "true")
     report("error", "ilm_enabled", "there are no lifecycle policies", NO_LIFECYCLES);
   const { action } = values;

@@ -175,6 +175,19 @@ export function isRemote(values: ElasticsearchOptions): boolean {
   );
 }
 
+/** Returns whether documents go over HTTP to a port of this machine without anything to sign in with. */
+export function isAnonymousAt(values: ElasticsearchOptions, signInPort: number): boolean {
+  const { user, api_key, connection, custom_headers } = values;
+  const signsIn =
+    [user, api_key, connection].some((each) => each !== undefined) ||
+    Object.keys(custom_headers).some((name) => name.toLowerCase() === "authorization");
+  if (signsIn || !isRemote(values)) return false;
+  return hostUrls(values).some(
+    ({ hostname, port, username }) =>
+      username === "" && isLoopbackHost(hostname) && port === String(signInPort),
+  );
+}
+
 /** Longer ids are refused by the servers. Bytes. */
 const MAX_ID_BYTES = 512;
 
