@@ -171,7 +171,10 @@ export class LogFollower implements Component {
     host.skipLost(next);
   }
 
-  /** Applies a message; waits while the disk or the memory is full. */
+  /**
+   * Applies a message; waits while the disk or the memory is full. Leaves it for the next read where a shard was reopened
+   * meanwhile: the host's position must not pass what that shard lacks.
+   */
   async #apply(message: DocMessage): Promise<void> {
     const { host, clock, log } = this.#options;
     const { signal } = this.#abort;
@@ -186,6 +189,7 @@ export class LogFollower implements Component {
         isPrepared = metadata === undefined;
         await metadata;
         isPrepared = true;
+        if (this.#session.signal.aborted) return;
         const items = host.apply(batch, message.position);
         this.#applyFailure = "";
         this.#applied.inc();
@@ -240,7 +244,10 @@ export class LogFollower implements Component {
       if (batch !== undefined)
         this.#answer(batch.header, message.position, [{ ...REFUSED, count: batch.count }]);
       this.#skipped.add(positionKey(message.position));
-      if (batch === undefined) return host.skip(message.position);
+      if (batch === undefined) {
+        if (!this.#session.signal.aborted) host.skip(message.position);
+        return;
+      }
     }
     this.#failed = message.position;
     throw failure;

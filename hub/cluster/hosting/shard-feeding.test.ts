@@ -161,6 +161,37 @@ test("a shard that fails in a refresh is reopened and the log read again from it
   assert.deepEqual(node.dead, []);
 });
 
+test("a message that waits for its index while a shard is reopened doesn't pass what that shard lacks", async (t) => {
+  const node = await openNode(t, new MemoryLog(), temporaryFolder(t));
+  await node.documents.write([put("1", { n: 1 })], options);
+  node.host.commit();
+  await node.documents.write([put("2", { n: 2 })], { ...options, refresh: "false" });
+  const [waits, ready, reopened] = [0, 0, 0].map(() => Promise.withResolvers<void>()) as Deferred[];
+  t.mock.method(node.host, "prepare").mock.mockImplementationOnce(() => {
+    waits!.resolve();
+    return ready!.promise;
+  });
+  const third = node.documents.write([put("3", { n: 3 })], { ...options, refresh: "false" });
+  await waits!.promise;
+  const reopen = node.host.reopenFailed.bind(node.host);
+  t.mock.method(node.host, "reopenFailed", () => {
+    const found = reopen();
+    if (found) reopened!.resolve();
+    return found;
+  });
+  t.mock.method(SegmentBuffer.prototype, "seal").mock.mockImplementationOnce(() => {
+    throw new Error("a fault in the code");
+  });
+  const index = [node.catalog.get("a")!];
+  void node.host.nextRefresh(index, AbortSignal.timeout(30_000));
+  await reopened!.promise;
+  ready!.resolve();
+  await third;
+  await node.host.refresh(index);
+  assert.equal(count(node, "a"), 3);
+  assert.deepEqual(node.dead, []);
+});
+
 test("a message that memory is missing for again and again waits, and is applied once", async (t) => {
   const node = await openNode(t, new MemoryLog(), temporaryFolder(t));
   await node.documents.write([put("1", { n: 1 })], options);
@@ -177,6 +208,8 @@ test("a message that memory is missing for again and again waits, and is applied
   assert.deepEqual(node.dead, []);
   assert.equal(count(node, "a"), 3);
 });
+
+type Deferred = PromiseWithResolvers<void>;
 
 /** The entries of another bucket, whose watch is late for ever. */
 class UnwatchedBucket extends MemoryBucket {
