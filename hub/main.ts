@@ -140,20 +140,33 @@ async function run(command: Extract<HubCommand, { name: "run" }>): Promise<void>
   };
   process.on("SIGTERM", stop);
   process.on("SIGINT", stop);
-  await hub.start();
-  service.ready();
-  log.info({ ...hub.addresses(), ...hub.advertisedAddresses() }, "the hub works");
-  const link = await hub.setupLink();
-  if (command.readyJson) process.stdout.write(`${JSON.stringify(readiness(settings, hub))}\n`);
-  if (link !== null)
-    process.stdout.write(
-      `Nobody can sign in yet. Make the first administrator, once and within a day, at\n  ${link}\n`,
-    );
-  const settling = giveBackStartMemory();
+  const isStarted = await hub.start().then(
+    () => true,
+    (error: unknown) => {
+      if (signals === 0) throw error;
+      log.debug({ err: toAppError(error) }, "the start was given up");
+      return false;
+    },
+  );
+  if (isStarted) {
+    service.ready();
+    log.info({ ...hub.addresses(), ...hub.advertisedAddresses() }, "the hub works");
+    await announce(hub, settings, command.readyJson);
+  }
+  const settling = isStarted ? giveBackStartMemory() : undefined;
   await stopped.promise;
   clearInterval(settling);
   await service.stop();
   log.info("hub stopped");
+}
+
+async function announce(hub: Hub, settings: HubSettings, readyJson: boolean): Promise<void> {
+  const link = await hub.setupLink();
+  if (readyJson) process.stdout.write(`${JSON.stringify(readiness(settings, hub))}\n`);
+  if (link !== null)
+    process.stdout.write(
+      `Nobody can sign in yet. Make the first administrator, once and within a day, at\n  ${link}\n`,
+    );
 }
 
 /** Returns what programs that start a hub need: local and advertised addresses, and the certificate to trust. */

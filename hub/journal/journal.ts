@@ -117,8 +117,27 @@ export class Journal implements Component {
     this.#buckets = new OpenBuckets({ connection, publisher, streams: this.#streams, clock, log, replicas });
   }
 
-  /** Throws nats_missing, nats_refused, port_taken, data_locked, unavailable or timeout, with nothing left running. */
-  async start(): Promise<void> {
+  /**
+   * Throws nats_missing, nats_refused, port_taken, data_locked, unavailable or timeout, or the reason of `signal`, which ends
+   * the start; always with nothing left running.
+   */
+  async start(signal?: AbortSignal): Promise<void> {
+    const stop = (): void => void this.stop().catch(() => undefined); // thrown below
+    signal?.throwIfAborted();
+    signal?.addEventListener("abort", stop, { once: true });
+    try {
+      await this.#start();
+      signal?.throwIfAborted();
+    } catch (error) {
+      if (signal?.aborted !== true) throw error;
+      await this.stop();
+      throw signal.reason;
+    } finally {
+      signal?.removeEventListener("abort", stop);
+    }
+  }
+
+  async #start(): Promise<void> {
     this.#stopping = new AbortController();
     const { log } = this.#options;
     const lifecycle = new Lifecycle((part, error) =>
@@ -145,6 +164,7 @@ export class Journal implements Component {
   async stop(): Promise<void> {
     this.#stopping.abort();
     await this.#lifecycle?.stop();
+    await this.server.stop();
     this.#lifecycle = undefined;
     this.#opened = undefined;
     this.#buckets.clear();

@@ -20,9 +20,10 @@ import { openDiscovery } from "#hub/node/wiring/discovery.ts";
 import { journalOptions } from "#hub/node/wiring/journal-adapters.ts";
 import { checkRestored } from "#hub/snapshot/restore.ts";
 import { systemClock } from "#proto/kit/clock.ts";
+import { AppError } from "#proto/kit/errors.ts";
 import { openDataFolder } from "#proto/kit/files/data-folder.ts";
 import { FolderLock } from "#proto/kit/files/folder-lock.ts";
-import { type Component, Lifecycle } from "#proto/kit/lifecycle.ts";
+import { type Component, Lifecycle, withDeadline } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import { MemoryWatch } from "#proto/kit/memory-watch.ts";
 import { Metrics } from "#proto/kit/metrics.ts";
@@ -54,6 +55,8 @@ const JOURNAL_STOP_MS = 25_000;
 const LOG_ANSWER_MS = 5_000;
 const SILENT_STOP_DEADLINE_MS = 5_000;
 const SILENT_STOP_TOTAL_MS = 15_000;
+/** Time for a start to end that is stopped half-way. */
+const START_STOP_MS = 5_000;
 /** Free space on the disk of path.data required to start; little, since only a running hub can delete old indices. */
 const START_BYTES = 1 << 16;
 
@@ -80,6 +83,7 @@ export class Hub implements Component {
   readonly #lifecycle: Lifecycle;
   readonly #stopping = new AbortController();
   readonly #startedMs = systemClock.now();
+  #starting: Promise<void> = Promise.resolve();
   #journal: Journal | undefined;
   #servers: Listeners | undefined;
   #opened: OpenedAccess | undefined;
@@ -91,19 +95,24 @@ export class Hub implements Component {
     );
   }
 
-  /** Resolves when everything works. Throws settings_invalid, data_locked, port_taken … with nothing left running. */
+  /**
+   * Resolves when everything works. Throws settings_invalid, data_locked, port_taken … with nothing left running; cancelled
+   * where `stop` is called meanwhile, which then waits for the end.
+   */
   async start(): Promise<void> {
     const folder = checkSurroundings(this.#options);
+    this.#starting = this.#startAll(folder);
     try {
-      await this.#startAll(folder);
+      await this.#starting;
     } catch (error) {
-      await this.#lifecycle.stop(STOP_DEADLINE_MS, STOP_TOTAL_MS);
+      if (!this.#stopping.signal.aborted) await this.#lifecycle.stop(STOP_DEADLINE_MS, STOP_TOTAL_MS);
       throw error;
     }
   }
 
   async stop(): Promise<void> {
-    this.#stopping.abort();
+    this.#stopping.abort(new AppError("cancelled", "the hub was stopped while it started"));
+    await withDeadline(this.#starting, START_STOP_MS, "the end of the start").catch(() => undefined);
     const { settings, log } = this.#options;
     const folder = resolve(settings["path.data"]);
     if (giveUpReserve(folder)) log.warn({ folder }, "the disk is full; its reserve is used to stop");
@@ -165,20 +174,24 @@ export class Hub implements Component {
     const made = { journal, catalog, cluster, hosts: await hosts };
     const { signal } = this.#stopping;
     await healCopies({ ...made, folder, log, clock: systemClock, signal });
+    signal.throwIfAborted();
     await this.#startFlow(makeFlow, made);
+    signal.throwIfAborted();
   }
 
   /** Finds the other hubs first, if the settings name any, since their nats-servers store the log together. */
   async #startJournal(folder: string): Promise<Journal> {
+    const { signal } = this.#stopping;
     const discovered = await openDiscovery({ ...this.#options, folder, env: process.env });
     if (discovered !== undefined) {
       await this.#run("discovery", discovered.discovery);
-      await discovered.discovery.untilFormed();
+      await discovered.discovery.untilFormed(signal);
     }
     const member = discovered?.member;
     const journal = new Journal(journalOptions({ ...this.#options, folder, member, metrics: this.#metrics }));
+    const part = { start: () => journal.start(signal), stop: () => journal.stop() };
+    await this.#lifecycle.start("journal", part, JOURNAL_STOP_MS);
     this.#journal = journal;
-    await this.#lifecycle.start("journal", journal, JOURNAL_STOP_MS);
     discovered?.discovery.formed(() => journal.server.reload());
     return journal;
   }
@@ -223,8 +236,9 @@ export class Hub implements Component {
     }
   }
 
-  #run(name: string, component: Component): Promise<void> {
-    return this.#lifecycle.start(name, component);
+  async #run(name: string, component: Component): Promise<void> {
+    this.#stopping.signal.throwIfAborted();
+    await this.#lifecycle.start(name, component);
   }
 }
 

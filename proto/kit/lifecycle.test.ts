@@ -66,6 +66,19 @@ test("components that never stop are given up at the deadline of all, each after
   assert.ok(performance.now() - startMs < 1_000);
 });
 
+test("a component that works only after the stop is stopped too", async () => {
+  const events: string[] = [];
+  const lifecycle = new Lifecycle(assert.ifError);
+  await lifecycle.start("a", part("a", events));
+  const works = Promise.withResolvers<void>();
+  const slow = { ...part("b", events), start: () => works.promise };
+  const starting = lifecycle.start("b", slow);
+  await lifecycle.stop();
+  works.resolve();
+  await assert.rejects(starting, { code: "closed" });
+  assert.deepEqual(events, ["start a", "stop a", "stop b"]);
+});
+
 test("a second stop waits for the first and stops nothing twice", async () => {
   const events: string[] = [];
   const lifecycle = new Lifecycle(assert.ifError);

@@ -11,6 +11,8 @@ export interface Component {
   stop(): Promise<void>;
 }
 
+/** What a component gets to stop unless told otherwise, ms. */
+const STOP_MS = 10_000;
 /** What a component gets to stop although the deadline of all is over, ms. */
 const LEAST_STOP_MS = 1_000;
 
@@ -33,7 +35,7 @@ export class Lifecycle {
 
   /**
    * Starts `component`; on a failure everything started before is stopped and the error is thrown. `leastStopMs`: time
-   * that it always gets to stop.
+   * that it always gets to stop. A component that works only after `stop` was called is stopped; throws closed then.
    */
   async start(name: string, component: Component, leastStopMs = LEAST_STOP_MS): Promise<void> {
     try {
@@ -43,13 +45,17 @@ export class Lifecycle {
       throw error;
     }
     this.#started.push({ name, component, leastStopMs });
+    if (this.#stopping === undefined) return;
+    await this.#stopping;
+    await this.#stopAll(STOP_MS, Number.POSITIVE_INFINITY);
+    throw new AppError("closed", `${name} was stopped when it had just started`);
   }
 
   /**
    * Stops in reverse order; each component has `deadlineMs`, and all of them together `totalMs`. Further calls wait for
    * the first.
    */
-  stop(deadlineMs = 10_000, totalMs = Number.POSITIVE_INFINITY): Promise<void> {
+  stop(deadlineMs = STOP_MS, totalMs = Number.POSITIVE_INFINITY): Promise<void> {
     this.#stopping ??= this.#stopAll(deadlineMs, totalMs);
     return this.#stopping;
   }

@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { type TestContext, test } from "node:test";
 import { promisify } from "node:util";
@@ -70,6 +71,30 @@ test(
     assert.notEqual(stdout.trim(), "");
     await Promise.all(trio.hubs.map((hub) => hub.stop()));
     await assert.rejects(run("user", "list"), /stores its log together with others, and isn't running/);
+    await trio.start();
+    await untilShared(trio.hubs);
+  },
+);
+
+test(
+  "a hub that waits for the others is stopped like any other, and its server with it",
+  options,
+  async (t) => {
+    const { trio } = await openTrio(t);
+    const [alone] = trio.hubs as [TestHub];
+    await Promise.all(trio.hubs.map((hub) => hub.stop()));
+    const before = readFileSync(alone.logFile, "utf8").length;
+    const log = (): string => readFileSync(alone.logFile, "utf8").slice(before);
+    const starting = assert.rejects(alone.start(), /ended \(status 0\) before it was ready/);
+    await until("the wait for the others", () => log().includes("waiting for leaders"), {
+      deadlineMs: 60_000,
+    });
+    assert.equal(alone.natsPids().length, 1);
+    await alone.stop();
+    await starting;
+    assert.deepEqual(alone.natsPids(), []);
+    assert.doesNotMatch(log(), /internal error|tailrace-hub: /);
+    assert.match(log(), /hub stopped/);
     await trio.start();
     await untilShared(trio.hubs);
   },

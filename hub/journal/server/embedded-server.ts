@@ -259,6 +259,7 @@ export class EmbeddedServer implements Component {
     child.once("exit", onExit);
     child.once("error", onError);
     this.#stopping.signal.addEventListener("abort", onStop, { once: true });
+    if (this.#stopping.signal.aborted) onStop();
     try {
       if (child.pid === undefined) await once(child, "spawn"); // throws the reason
       return await waitForPort(portsDir, child.pid!, failed.signal);

@@ -54,6 +54,11 @@ export class JournalServer {
     if (this.#embedded !== undefined) await lifecycle.start("nats-server", this.#embedded);
   }
 
+  /** Ends the embedded server, also one that doesn't listen yet. */
+  async stop(): Promise<void> {
+    await this.#embedded?.stop();
+  }
+
   /** Throws nats_refused when the connected server, which may be external, lacks what the log needs. */
   check({ nats }: Connection): void {
     const where = this.address.url;
