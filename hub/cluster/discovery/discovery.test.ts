@@ -5,11 +5,13 @@ import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { systemClock } from "#proto/kit/clock.ts";
+import { type Clock, systemClock } from "#proto/kit/clock.ts";
+import { AppError } from "#proto/kit/errors.ts";
 import { silentLogger } from "#proto/kit/log.ts";
 import { clusterCredentials } from "./cluster-credentials.ts";
 import { Discovery, type DiscoveryOptions } from "./discovery.ts";
 import { CLUSTER_STORE, readFormation, writeFormation } from "./formation-file.ts";
+import { callHub } from "./hello-call.ts";
 
 const credentials = clusterCredentials("0123456789abcdef0123456789abcdef");
 const certificate = credentials.issue(["127.0.0.1"]);
@@ -81,17 +83,67 @@ test("a hub that has a store starts alone, and knows the routes from before", as
   assert.deepEqual(hub.routes(), ROUTES);
 });
 
-test("a hub whose store is gone joins the others once both answer", async (t) => {
+test("a hub whose store is gone joins the others once the store works on both", async (t) => {
   const { folders, open } = await makeTrio(t);
   for (const at of [0, 1]) mkdirSync(join(folders[at]!, CLUSTER_STORE), { recursive: true });
   writeFormation(folders[2]!, { store: "formed", routePorts: {} });
   const hub = await open(2);
   let joined = false;
   const joining = hub.untilFormed().then(() => (joined = true));
-  await open(0);
-  await (await open(1)).untilFormed();
+  let questions = 0;
+  const askedAgain = Promise.withResolvers<void>();
+  const id = (): string => {
+    if (++questions === 2) askedAgain.resolve();
+    return "";
+  };
+  (await open(0)).formed(() => undefined);
+  const second = await open(1, { id });
+  await askedAgain.promise;
+  assert.equal(joined, false, "the server of the second one doesn't run yet");
+  second.formed(() => undefined);
   await joining;
   assert.ok(joined);
+});
+
+test("a hub that is stopped waits no longer for the others", async (t) => {
+  const { open } = await makeTrio(t);
+  const hub = await open(0);
+  const stopping = new AbortController();
+  const waiting = hub.untilFormed(stopping.signal);
+  stopping.abort(new AppError("cancelled", "stopped"));
+  await assert.rejects(waiting, { code: "cancelled" });
+});
+
+test("a round that fails is repeated, and the change of a port is told afterwards", async (t) => {
+  const { folders, ports, open } = await makeTrio(t);
+  mkdirSync(join(folders[0]!, CLUSTER_STORE), { recursive: true });
+  writeFormation(folders[0]!, { store: "formed", routePorts: { [`127.0.0.1:${ports[1]}`]: 7_009 } });
+  const clock: Clock = { ...systemClock, sleep: (_, signal) => systemClock.sleep(10, signal) };
+  const hub = await open(0, { clock });
+  await open(1);
+  let calls = 0;
+  const told = Promise.withResolvers<void>();
+  hub.formed(() => {
+    if (++calls < 3) throw new Error("the disk is full");
+    told.resolve();
+  });
+  await told.promise;
+  assert.deepEqual(hub.routes().slice(0, 2), ROUTES.slice(0, 2));
+});
+
+test("a hub that can't say what it is ends the connection and goes on", async (t) => {
+  const { ports, open } = await makeTrio(t);
+  let fails = true;
+  const id = (): string => {
+    if (fails) throw new Error("cluster.json can't be read");
+    return "uuid";
+  };
+  await open(0, { id });
+  const call = () =>
+    callHub({ host: "127.0.0.1", port: ports[0]! }, certificate, AbortSignal.timeout(30_000));
+  assert.equal((await call()).kind, "away");
+  fails = false;
+  assert.equal((await call()).kind, "hub");
 });
 
 for (const [name, given, message] of [

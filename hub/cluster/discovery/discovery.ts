@@ -5,13 +5,13 @@
 
 import { randomBytes } from "node:crypto";
 import type { Clock } from "#proto/kit/clock.ts";
-import { AppError } from "#proto/kit/errors.ts";
+import { AppError, toAppError } from "#proto/kit/errors.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { ClusterCertificate } from "./cluster-credentials.ts";
 import { conflictOfFounders, conflictWith, type Decision, decide, SMALLEST_CLUSTER } from "./formation.ts";
 import { type Formation, readFormation, writeFormation } from "./formation-file.ts";
-import type { Hello } from "./hello.ts";
+import type { Hello, StoreState } from "./hello.ts";
 import { callHub, type HelloAnswer, type HubAddress } from "./hello-call.ts";
 import { HelloListener } from "./hello-listener.ts";
 
@@ -51,6 +51,8 @@ export class Discovery implements Component {
   /** Entries of the seeds that are this hub itself. */
   readonly #own = new Set<string>();
   #allAnswered = false;
+  /** This process's part of the store works. */
+  #led = false;
   #following: Promise<void> = Promise.resolve();
 
   constructor(options: DiscoveryOptions) {
@@ -89,14 +91,16 @@ export class Discovery implements Component {
 
   /**
    * Resolves when this hub may start its part of the store. Throws settings_invalid where another hub contradicts it,
-   * unavailable where the others aren't found in time.
+   * unavailable where the others aren't found in time, and the reason of `signal`, which ends the wait.
    */
-  async untilFormed(): Promise<void> {
+  async untilFormed(signal?: AbortSignal): Promise<void> {
     const { clock, log } = this.#options;
+    const ended = signal === undefined ? this.#stop.signal : AbortSignal.any([signal, this.#stop.signal]);
     const endMs = clock.monotonic() + FORM_TIMEOUT_MS;
     let namedMs = clock.monotonic() - NAMED_EVERY_MS;
     for (;;) {
-      const round = await this.#round();
+      const round = await this.#round(ended);
+      ended.throwIfAborted();
       this.#refuse(round);
       const decision = this.#decide(round);
       if (decision !== "wait") {
@@ -110,41 +114,49 @@ export class Discovery implements Component {
         log.info({ missing }, "waiting for the other hubs of discovery.seed_hosts");
         namedMs = clock.monotonic();
       }
-      await clock.sleep(WAITING_EVERY_MS, this.#stop.signal);
-      this.#stop.signal.throwIfAborted();
+      await clock.sleep(WAITING_EVERY_MS, ended);
     }
   }
 
   /** Remembers that the store works. From now on calls `onChange` when the addresses of routes change. */
   formed(onChange: () => void): void {
     if (this.#formation.store !== "formed") this.#save({ ...this.#formation, store: "formed" });
+    this.#led = true;
     this.#following = this.#follow(onChange);
   }
 
+  /** A round that fails, as on a full disk, is repeated by the next one. */
   async #follow(onChange: () => void): Promise<void> {
     const { clock, log } = this.#options;
     const { signal } = this.#stop;
     const reported = new Set<string>();
-    while (!signal.aborted) {
+    let told = this.routes().join();
+    for (;;) {
       await clock.sleep(RUNNING_EVERY_MS, signal);
       if (signal.aborted) return;
-      const before = this.routes().join();
-      const round = await this.#round();
-      for (const fault of this.#faults(round)) {
-        if (!reported.has(fault)) log.warn({ fault }, "another hub contradicts this one");
-        reported.add(fault);
+      try {
+        this.#report(await this.#round(signal), reported);
+        const routes = this.routes().join();
+        if (routes !== told) onChange();
+        told = routes;
+      } catch (error) {
+        log.warn({ err: toAppError(error) }, "the other hubs' addresses can't be kept; trying again");
       }
-      if (this.routes().join() !== before) onChange();
+    }
+  }
+
+  #report(round: ReadonlyMap<string, HelloAnswer>, reported: Set<string>): void {
+    for (const fault of this.#faults(round)) {
+      if (!reported.has(fault)) this.#options.log.warn({ fault }, "another hub contradicts this one");
+      reported.add(fault);
     }
   }
 
   /** Asks all other hubs at once. */
-  async #round(): Promise<Map<string, HelloAnswer>> {
+  async #round(signal: AbortSignal): Promise<Map<string, HelloAnswer>> {
     const { seeds, certificate } = this.#options;
     const answers = await Promise.all(
-      seeds.map(
-        async (seed) => [addressText(seed), await callHub(seed, certificate, this.#stop.signal)] as const,
-      ),
+      seeds.map(async (seed) => [addressText(seed), await callHub(seed, certificate, signal)] as const),
     );
     this.#allAnswered = answers.every(([, { kind }]) => kind === "hub");
     const ports = { ...this.#formation.routePorts };
@@ -204,7 +216,8 @@ export class Discovery implements Component {
     const { node, cluster, id, release, routePort } = this.#options;
     const { store } = this.#formation;
     const size = this.#isComplete ? this.size : 0;
-    return { version: 1, process: this.#process, node, cluster, id: id(), release, routePort, size, store };
+    const [process, led] = [this.#process, this.#led];
+    return { version: 1, process, node, cluster, id: id(), release, routePort, size, store, led };
   }
 
   /** True once it is known whether the seeds name this hub. */
@@ -213,8 +226,8 @@ export class Discovery implements Component {
   }
 
   #save(formation: Formation): void {
-    this.#formation = formation;
     writeFormation(this.#options.folder, formation);
+    this.#formation = formation; // only what is kept: the next round tries again
   }
 }
 
@@ -233,10 +246,15 @@ function hellosOf(round: ReadonlyMap<string, HelloAnswer>): Hello[] {
   return [...round.values()].flatMap((answer) => (answer.kind === "hub" ? [answer.hello] : []));
 }
 
+const STATES: Readonly<Record<StoreState, string>> = {
+  empty: "it has no store",
+  founding: "its store is being made",
+  formed: "its store doesn't work yet",
+};
+
 function awayOf(round: ReadonlyMap<string, HelloAnswer>): string[] {
   return [...round].flatMap(([address, answer]) => {
-    if (answer.kind === "hub")
-      return answer.hello.store === "formed" ? [] : [`${address} (${answer.hello.store})`];
+    if (answer.kind === "hub") return answer.hello.led ? [] : [`${address} (${STATES[answer.hello.store]})`];
     return [`${address}: ${answer.reason}`];
   });
 }

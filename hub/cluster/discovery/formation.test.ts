@@ -14,6 +14,7 @@ function hello(store: StoreState, given: Partial<Hello> = {}): Hello {
     routePort: 6222,
     size: 3,
     store,
+    led: store === "formed",
     ...given,
   };
 }
@@ -49,6 +50,12 @@ describe("a hub of three enters its cluster", () => {
 
   test("not while another one doesn't know how many they are", () => {
     assert.equal(decide("empty", 3, [hello("empty"), hello("empty", { size: 0 })]), "wait");
+  });
+
+  test("not while the others that have the store are only starting", () => {
+    const [running, starting] = [hello("formed"), hello("formed", { led: false })];
+    assert.equal(decide("empty", 3, [running, starting]), "wait");
+    assert.equal(decide("empty", 3, [starting, starting]), "wait");
   });
 
   test("of five, beside three that have the store", () => {

@@ -22,10 +22,10 @@ export function quorumOf(size: number): number {
 /** `size`: hubs of the cluster, this one included. `others`: those that answered. */
 export function decide(own: StoreState, size: number, others: readonly Hello[]): Decision {
   if (own !== "empty") return "start";
-  const formed = others.filter(({ store }) => store === "formed").length;
-  if (formed >= quorumOf(size)) return "join";
+  // Files alone don't count: servers that don't run yet could elect an emptied one.
+  if (others.filter(({ led }) => led).length >= quorumOf(size)) return "join";
   const ready = others.filter((other) => other.size > 0).length;
-  return formed === 0 && ready === size - 1 ? "found" : "wait";
+  return others.every(({ store }) => store !== "formed") && ready === size - 1 ? "found" : "wait";
 }
 
 /** What a hub must agree on with the others. */

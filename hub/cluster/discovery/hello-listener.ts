@@ -2,7 +2,7 @@
 
 import { once } from "node:events";
 import { createServer, type Server, type TLSSocket } from "node:tls";
-import { AppError, systemCode } from "#proto/kit/errors.ts";
+import { AppError, systemCode, toAppError } from "#proto/kit/errors.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { ClusterCertificate } from "./cluster-credentials.ts";
@@ -68,8 +68,13 @@ export class HelloListener implements Component {
   #answer(socket: TLSSocket): void {
     socket.on("error", () => undefined);
     socket.setTimeout(TIMEOUT_MS, () => socket.destroy());
-    socket.end(encodeHello(this.#options.own()));
     socket.resume();
+    try {
+      socket.end(encodeHello(this.#options.own()));
+    } catch (error) {
+      this.#options.log.warn({ err: toAppError(error) }, "another hub's question can't be answered");
+      socket.destroy();
+    }
   }
 }
 

@@ -32,6 +32,8 @@ const schema = Type.Object(
     /** Hubs that its settings name, itself included; 0: it has not found itself among them yet. */
     size: Type.Integer({ minimum: 0, maximum: 1_000 }),
     store: Type.Enum(["empty", "founding", "formed"]),
+    /** Its part of the store works: the process is connected to it, and most servers have elected leaders. */
+    led: Type.Boolean(),
   },
   { additionalProperties: true }, // of later versions
 );
