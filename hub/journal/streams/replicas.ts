@@ -14,7 +14,8 @@ export interface NatsShape {
 }
 
 /**
- * Returns the replicas of a stream: `configured`, or without it 3 in a cluster of which three servers are named, else 1.
+ * Returns the replicas of a stream: `configured`, or without it 3 in a cluster of which three servers or more are named, else 1:
+ * five would be refused while a cluster of three grows.
  * Throws nats_refused where a single server is to hold several.
  */
 export function replicasFor(configured: number | undefined, { servers, cluster }: NatsShape): number {

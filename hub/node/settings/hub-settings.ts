@@ -89,7 +89,7 @@ export const hubSchema = Type.Object(
       maximum: 5,
       default: 0,
       description:
-        "servers of a NATS cluster that store each stream and bucket; 0: 3 where discovery.seed_hosts or nats.servers names three servers of a cluster, else 1; existing ones never get fewer",
+        "servers of a NATS cluster that store each stream and bucket; 0: 3 where discovery.seed_hosts or nats.servers names three servers or more of a cluster, else 1; 5 lets two of five be lost; existing ones never get fewer",
     }),
     "journal.max_bytes": sizeSetting({
       default: "",
