@@ -63,6 +63,12 @@ test("without discovery.seed_hosts nothing is opened or written", async (t) => {
 for (const [name, overrides, code, message, version, folders] of [
   ["both kinds of cluster", [...GOOD, "nats.servers=[nats://log:4222]"], "settings_invalid", /both set/],
   ["one hub", ["discovery.seed_hosts=[hub-1]", GOOD[1]], "settings_invalid", /at least three hubs/],
+  [
+    "a hub that is named twice",
+    ["discovery.seed_hosts=[hub-1:9300, hub-2, hub-1]", GOOD[1]],
+    "settings_invalid",
+    /hub-1:9300 is there twice/,
+  ],
   ["a short secret", [SEEDS, "cluster.secret=short"], "settings_invalid", /openssl rand -base64 32/],
   ["no secret", [SEEDS], "settings_invalid", /openssl rand -base64 32/],
   ["a name with a blank", [...GOOD, "node.name=my hub"], "settings_invalid", /node\.name is "my hub"/],

@@ -8,9 +8,10 @@ import {
   clusterCredentials,
   SHORTEST_SECRET,
 } from "#hub/cluster/discovery/cluster-credentials.ts";
-import { Discovery } from "#hub/cluster/discovery/discovery.ts";
+import { addressText, Discovery, type DiscoveryOptions } from "#hub/cluster/discovery/discovery.ts";
 import { CLUSTER_STORE, hasClusterStore, hasOwnStore } from "#hub/cluster/discovery/formation-file.ts";
 import type { HubAddress } from "#hub/cluster/discovery/hello-call.ts";
+import { checkOwnSeed } from "#hub/cluster/discovery/own-seed.ts";
 import { knownCluster } from "#hub/cluster/membership/cluster-identity.ts";
 import type { ClusterMember } from "#hub/journal/server/embedded-server.ts";
 import { findServerBinary } from "#hub/journal/server/server-program.ts";
@@ -53,13 +54,14 @@ export async function openDiscovery(options: DiscoveryWiring): Promise<Discovere
   checkSettings(options);
   await findServerBinary(options.env, true); // before the others count on this hub
   const seeds = given.map(parseSeed);
+  refuseRepeated(seeds);
   const credentials = clusterCredentials(settings["cluster.secret"]);
   const host = settings["transport.host"] || settings["network.host"];
   const certificate = credentials.issue([
     ...new Set([...seeds.map((seed) => seed.host), "localhost", "127.0.0.1"]),
   ]);
   const routePort = settings["nats.route_port"];
-  const discovery = new Discovery({
+  const discovery = new SeededDiscovery({
     seeds,
     host,
     port: settings["transport.port"],
@@ -85,6 +87,22 @@ export async function openDiscovery(options: DiscoveryWiring): Promise<Discovere
     token: credentials.token,
   };
   return { discovery, member };
+}
+
+/** Refuses to enter the cluster where its seeds don't name this hub once: the routes to it would fail. */
+class SeededDiscovery extends Discovery {
+  readonly #given: DiscoveryOptions;
+
+  constructor(options: DiscoveryOptions) {
+    super(options);
+    this.#given = options;
+  }
+
+  override async untilFormed(): Promise<void> {
+    await super.untilFormed();
+    const { seeds, host, port, certificate } = this.#given;
+    await checkOwnSeed({ seeds, own: { host, port }, certificate });
+  }
 }
 
 function checkSettings({ settings, folder }: DiscoveryWiring): void {
@@ -126,6 +144,13 @@ function parseSeed(text: string): HubAddress {
       `discovery.seed_hosts: "${text}" is no address; write host:9300, or [address]:9300 for IPv6`,
     );
   return { host, port: Number(port) };
+}
+
+function refuseRepeated(seeds: readonly HubAddress[]): void {
+  const texts = seeds.map(addressText);
+  const repeated = texts.find((text, at) => texts.indexOf(text) !== at);
+  if (repeated !== undefined)
+    throw invalid(`discovery.seed_hosts: ${repeated} is there twice; name each hub once`);
 }
 
 /** Names without blanks, as nats-server needs them; servers with another one are refused. */
