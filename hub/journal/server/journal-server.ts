@@ -7,7 +7,14 @@ import type { Component, Lifecycle } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import { type ClusterMember, EmbeddedServer, ownTarget } from "./embedded-server.ts";
 import type { AgentUser, ServerTls } from "./server-config.ts";
-import { checkServerVersion, type Durability, parseServerVersion } from "./server-program.ts";
+import {
+  checkServerVersion,
+  type Durability,
+  formatVersion,
+  mayCluster,
+  parseServerVersion,
+  type ServerVersion,
+} from "./server-program.ts";
 import { ServerWatchdog, type WatchdogTimes } from "./server-watchdog.ts";
 
 export interface JournalServerOptions {
@@ -64,10 +71,23 @@ export class JournalServer {
     const where = this.address.url;
     const version = parseServerVersion(nats.info?.version ?? "");
     const clustered = (nats.info?.cluster ?? "") !== "";
-    if (version !== undefined) checkServerVersion(version, where, clustered);
+    if (version !== undefined) {
+      checkServerVersion(version, where, clustered && this.embeds);
+      if (clustered && !this.embeds) this.#warnOfOld(version);
+    }
     if (nats.info?.jetstream !== true) {
       throw new AppError("nats_refused", `NATS at ${where} has JetStream disabled; start it with "-js"`);
     }
+  }
+
+  /** An operator's own cluster that has worked so far isn't refused. */
+  #warnOfOld(version: ServerVersion): void {
+    if (mayCluster(version)) return;
+    const server = { url: this.address.url, version: formatVersion(version) };
+    this.#options.log.warn(
+      server,
+      "the servers of this NATS cluster are older than 2.10.23 and can lose a whole stream: upgrade them, best to 2.10.27 or newer",
+    );
   }
 
   /** Connection target of the hub itself. Valid after `start`. */

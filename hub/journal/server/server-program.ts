@@ -121,7 +121,7 @@ export function formatVersion({ major, minor, patch }: ServerVersion): string {
  */
 export function checkServerVersion(version: ServerVersion, where: string, clustered = false): void {
   const text = formatVersion(version);
-  if (clustered && compareVersions(version, CLUSTER_FLOOR) < 0) {
+  if (clustered && !mayCluster(version)) {
     throw new AppError(
       "nats_refused",
       `${where} is nats-server ${text}; several servers need ${formatVersion(CLUSTER_FLOOR)} or newer, since older ones ` +
@@ -142,6 +142,11 @@ export function checkServerVersion(version: ServerVersion, where: string, cluste
         `crashes; install ${RECOMMENDED}`,
     );
   }
+}
+
+/** Returns false for versions that, as one of several, can lose a whole stream. */
+export function mayCluster(version: ServerVersion): boolean {
+  return compareVersions(version, CLUSTER_FLOOR) >= 0;
 }
 
 /** Returns true if the server supports `sync_interval`; older versions reject a configuration with it. */
