@@ -74,6 +74,7 @@ async function restore(
   store: BlobStore,
   log: Logger,
 ): Promise<void> {
+  checkSingle(settings);
   const name = command.snapshot ?? (await snapshotNames(store)).at(-1);
   if (name === undefined) throw usageError(`${store.address} holds no snapshot`);
   const folder = resolve(settings["path.data"]);
@@ -84,6 +85,16 @@ async function restore(
   await withConnection(settings, log, (connection) => restoreStreams(options, new StreamArchive(connection)));
   finishRestore(folder);
   say(`snapshot ${name} is restored into ${folder}; agents resend what came after it when the hub starts`);
+}
+
+/** Throws settings_invalid for a hub whose log is stored by several: streams can't be restored into a part of their store. */
+function checkSingle(settings: HubSettings): void {
+  if (settings["discovery.seed_hosts"].length === 0) return;
+  throw new AppError(
+    "settings_invalid",
+    "a snapshot can't be restored into a hub of discovery.seed_hosts, whose log several hubs store: restore it as a single hub, with an empty discovery.seed_hosts and a path.data of its own, start that one and copy its indices with " +
+      '"tailrace-hub import cluster http://HOST:9200"; or restore indices through a repository of _snapshot. docs/backup.md explains it',
+  );
 }
 
 function openStore(address: string): BlobStore {
