@@ -8,6 +8,7 @@ import type { Clock } from "#proto/kit/clock.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import type { Counter, Metrics } from "#proto/kit/metrics.ts";
+import { MIB } from "#proto/kit/units.ts";
 import {
   decodeQuestion,
   encodeHubAnswer,
@@ -22,11 +23,15 @@ import {
 
 /** Calls that are under way or whose answers are kept. */
 const MAX_CALLS = 256;
+/** Bytes of answers that wait to be fetched. One alone may be larger: it would never be answered otherwise. */
+const MAX_KEPT_BYTES = 64 * MIB;
 /** A call that nobody has asked for so long is ended: its hub has gone. */
 const IDLE_MS = 20_000;
 const LOOK_MS = 2_000;
 /** How long a call waits for a thread that is started again: the other hub may have a third copy. */
 const READY_MS = 1_000;
+
+const FAILED = { failed: true, parts: [], warnings: [] } as const;
 
 export interface HubAnswererOptions {
   readonly transport: HubTransport;
@@ -36,6 +41,8 @@ export interface HubAnswererOptions {
   readonly hosts: readonly AnsweringHost[];
   readonly clock: Clock;
   readonly metrics: Metrics;
+  /** MAX_KEPT_BYTES without it. */
+  readonly maxKeptBytes?: number;
 }
 
 /** A thread that can be called. */
@@ -56,6 +63,8 @@ interface OpenCall {
   /** Resolves with the encoded HubReply. */
   readonly reply: Promise<Uint8Array>;
   usedMs: number;
+  /** Of the reply; 0 until there is one. */
+  bytes: number;
 }
 
 type Begin = Extract<HubQuestion, { readonly kind: "call" }>;
@@ -63,7 +72,10 @@ type Begin = Extract<HubQuestion, { readonly kind: "call" }>;
 export class HubAnswerer implements Component {
   readonly #options: HubAnswererOptions;
   readonly #answered: Counter;
+  readonly #overloaded: Counter;
   readonly #calls = new Map<string, OpenCall>();
+  /** Of all replies in #calls. */
+  #keptBytes = 0;
   #unserve: (() => void) | undefined;
   #looking: NodeJS.Timeout | undefined;
 
@@ -74,6 +86,16 @@ export class HubAnswerer implements Component {
       "calls of other hubs to the shards of this one that are under way or not fetched yet",
       [],
       (gauge) => gauge.set(this.#calls.size),
+    );
+    options.metrics.gauge(
+      "tailrace_cluster_calls_kept_bytes",
+      "bytes of answers to other hubs that are not fetched yet",
+      [],
+      (gauge) => gauge.set(this.#keptBytes),
+    );
+    this.#overloaded = options.metrics.counter(
+      "tailrace_cluster_calls_overloaded_total",
+      "calls of other hubs refused, as too many are under way or too many bytes of answers are kept",
     );
     this.#answered = options.metrics.counter(
       "tailrace_cluster_calls_answered_total",
@@ -125,13 +147,42 @@ export class HubAnswerer implements Component {
   /** Throws overloaded, not_found. */
   #begin(question: Begin): void {
     if (this.#calls.size >= MAX_CALLS)
-      throw new AppError("overloaded", `a hub answers ${MAX_CALLS} calls of others already; try again later`);
+      throw this.#refusal(`a hub answers ${MAX_CALLS} calls of others already; try again later`);
+    if (this.#keptBytes >= this.#maxKeptBytes) throw this.#tooManyBytes();
     if (!Object.hasOwn(OPERATIONS, question.operation))
       throw new AppError("not_found", `a hub has no operation ${question.operation} for others`);
     this.#answered.inc();
     const abort = new AbortController();
-    const reply = this.#run(question, abort.signal);
-    this.#calls.set(question.id, { abort, reply, usedMs: this.#options.clock.monotonic() });
+    const reply = this.#run(question, abort.signal).then((done) => this.#keep(question.id, abort, done));
+    this.#end(question.id);
+    this.#calls.set(question.id, { abort, reply, usedMs: this.#options.clock.monotonic(), bytes: 0 });
+  }
+
+  /** Counts a reply that is kept until it is fetched. Returns a refusal where too many bytes are kept already. */
+  #keep(id: string, abort: AbortController, reply: Uint8Array): Uint8Array {
+    const call = this.#calls.get(id);
+    if (call?.abort !== abort) return reply; // ended in the meantime
+    const fits = this.#keptBytes === 0 || this.#keptBytes + reply.length <= this.#maxKeptBytes;
+    const kept = fits ? reply : encodeReply({ ...FAILED, value: this.#tooManyBytes() });
+    call.bytes = kept.length;
+    this.#keptBytes += kept.length;
+    return kept;
+  }
+
+  get #maxKeptBytes(): number {
+    return this.#options.maxKeptBytes ?? MAX_KEPT_BYTES;
+  }
+
+  #tooManyBytes(): AppError {
+    const limit = this.#maxKeptBytes / MIB;
+    return this.#refusal(
+      `a hub keeps ${limit} MiB of answers that others haven't fetched yet; try again later`,
+    );
+  }
+
+  #refusal(reason: string): AppError {
+    this.#overloaded.inc();
+    return new AppError("overloaded", reason);
   }
 
   async #run(question: Begin, signal: AbortSignal): Promise<Uint8Array> {
@@ -144,9 +195,9 @@ export class HubAnswerer implements Component {
       );
       reply = { failed: false, value: answer.value, parts: answer.parts, warnings: [...warnings] };
     } catch (error) {
-      reply = { failed: true, value: toAppError(error), parts: [], warnings: [...warnings] };
+      reply = { ...FAILED, value: toAppError(error), warnings: [...warnings] };
     }
-    return encodeValue(reply);
+    return encodeReply(reply);
   }
 
   /** Returns a piece of an answer, once there is one. Throws not_found. */
@@ -161,7 +212,7 @@ export class HubAnswerer implements Component {
     over.abort();
     if (reply === undefined) return { state: "running" };
     const piece = reply.subarray(offset, offset + PIECE_BYTES);
-    if (offset + piece.length >= reply.length) this.#calls.delete(id);
+    if (offset + piece.length >= reply.length) this.#forget(id);
     return { state: "done", bytes: reply.length, piece };
   }
 
@@ -173,6 +224,11 @@ export class HubAnswerer implements Component {
 
   #end(id: string): void {
     this.#calls.get(id)?.abort.abort();
+    this.#forget(id);
+  }
+
+  #forget(id: string): void {
+    this.#keptBytes -= this.#calls.get(id)?.bytes ?? 0;
     this.#calls.delete(id);
   }
 
@@ -180,4 +236,8 @@ export class HubAnswerer implements Component {
     const oldestMs = this.#options.clock.monotonic() - IDLE_MS;
     for (const [id, { usedMs }] of this.#calls) if (usedMs < oldestMs) this.#end(id);
   }
+}
+
+function encodeReply(reply: HubReply): Uint8Array {
+  return encodeValue(reply);
 }

@@ -39,16 +39,25 @@ class Wire implements HubTransport {
 }
 
 type Call = AnsweringHost["call"];
+/** Bytes of answers that the hub keeps. */
+const KEPT_BYTES = 2 * 1_024 ** 2;
 
 async function world(call: Call, clock = systemClock) {
   const wire = new Wire();
   const notified: unknown[] = [];
   const host: AnsweringHost = { call, notify: (...event) => void notified.push(event) };
   const metrics = new Metrics();
-  const answerer = new HubAnswerer({ transport: wire, node: "b", hosts: [host], clock, metrics });
+  const answerer = new HubAnswerer({
+    transport: wire,
+    node: "b",
+    hosts: [host],
+    clock,
+    metrics,
+    maxKeptBytes: KEPT_BYTES,
+  });
   await answerer.start();
   const caller = new HubCaller({ transport: wire, node: "a" });
-  return { wire, caller, answerer, notified, thread: caller.thread({ hub: "b", thread: 0 }) };
+  return { wire, caller, answerer, metrics, notified, thread: caller.thread({ hub: "b", thread: 0 }) };
 }
 
 describe("calls to threads of another hub", () => {
@@ -130,6 +139,31 @@ describe("calls to threads of another hub", () => {
     await clock.advance(25_000);
     t.mock.timers.tick(2_000);
     assert.equal(ended, true);
+  });
+
+  test("answers that nobody fetches are kept up to a limit in bytes; beyond it calls are overloaded", async () => {
+    const part = Buffer.alloc(KEPT_BYTES / 2 - 1_024);
+    let late: (() => void) | undefined;
+    const { wire, thread, metrics } = await world(async (operation) => {
+      if (operation === "count") await new Promise<void>((resolve) => (late = resolve));
+      return { value: null, parts: [part] };
+    });
+    const waiting = thread.call("count", {}); // under way before the limit is reached
+    wire.lose = () => true;
+    const lose = (): Promise<void> => assert.rejects(thread.call("search", {}), { code: "unavailable" });
+    await Promise.all([lose(), lose()]);
+    wire.lose = () => false;
+    late!();
+    await assert.rejects(waiting, { code: "overloaded", message: /2 MiB of answers/ });
+    assert.match(await metrics.text(), /calls_overloaded_total 1/);
+  });
+
+  test("an answer above the limit is given when no other one is kept", async () => {
+    const long = Buffer.alloc(KEPT_BYTES + 1);
+    const { thread, metrics } = await world(() => Promise.resolve({ value: null, parts: [long] }));
+    for (let call = 0; call < 2; call++)
+      assert.equal((await thread.call("search", {})).parts[0]!.length, long.length);
+    assert.match(await metrics.text(), /calls_kept_bytes 0/);
   });
 
   test("a hub that isn't there, an unknown operation and a question that is too large are unavailable", async () => {
