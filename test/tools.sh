@@ -30,7 +30,8 @@ END
   exit 0
 fi
 
-# A nats-server that may be one of several, for tests of hubs that store the log together; built once, where Go is.
+# A nats-server that may be one of several, for tests of hubs that store the log together; built once, where Go is. Without
+# Go these tests are skipped; a build that fails is an error.
 if [ "${1:-}" = nats-server ]; then
   folder=$(dirname "$(dirname "$(readlink -f "$0")")")/.cache/tools
   PATH=$PATH:/usr/local/go/bin
@@ -40,7 +41,8 @@ if [ "${1:-}" = nats-server ]; then
   if ! command -v go >/dev/null; then
     printf 'tools: no newer nats-server, since there is no Go to build it\n'
   elif ! GOBIN=$folder go install github.com/nats-io/nats-server/v2@v2.11.10; then
-    printf 'tools: nats-server could not be built\n'
+    printf 'tools: nats-server could not be built, although Go is there: tests of hubs that store the log together would be skipped\n' >&2
+    exit 1
   fi
   exit 0
 fi
