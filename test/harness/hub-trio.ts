@@ -2,8 +2,8 @@
 
 import { randomBytes } from "node:crypto";
 import { type AgentProcess, startAgent } from "./agent.ts";
+import { freePorts } from "./free-ports.ts";
 import { type Settings, TestHub } from "./hub.ts";
-import { freePorts } from "./nats-cluster.ts";
 import { keepSecret } from "./secrets.ts";
 import type { Workspace } from "./workspace.ts";
 

@@ -1,8 +1,7 @@
 /** Three nats-servers that form one JetStream cluster. */
 
 import { randomBytes } from "node:crypto";
-import { once } from "node:events";
-import { type AddressInfo, createServer } from "node:net";
+import { freePorts } from "./free-ports.ts";
 import { type NatsPlace, startNats, type TestNats } from "./nats.ts";
 import type { Workspace } from "./workspace.ts";
 
@@ -43,18 +42,4 @@ authorization { token: ${JSON.stringify(token)} }
 jetstream { store_dir: ${JSON.stringify(storeDir)}, max_mem: 64M, max_file: 4G }
 ${routes.length > 1 ? cluster : ""}
 `;
-}
-
-/** Returns ports of loopback that are free: those of routes must be known before servers start. */
-export async function freePorts(count: number): Promise<number[]> {
-  const listeners = Array.from({ length: count }, () => createServer().listen(0, "127.0.0.1"));
-  await Promise.all(listeners.map((listener) => once(listener, "listening")));
-  const ports = listeners.map((listener) => (listener.address() as AddressInfo).port);
-  await Promise.all(
-    listeners.map(async (listener) => {
-      listener.close();
-      await once(listener, "close");
-    }),
-  );
-  return ports;
 }

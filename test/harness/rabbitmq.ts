@@ -3,9 +3,9 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, globSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { freePorts } from "./free-ports.ts";
 
 const [SERVER] = globSync("/usr/lib/rabbitmq/lib/rabbitmq_server-*/sbin/rabbitmq-server");
 const EPMD = ["/usr/bin/epmd", "/usr/local/bin/epmd"].find((path) => existsSync(path));
@@ -79,19 +79,4 @@ async function end(child: ChildProcess): Promise<void> {
   const timer = setTimeout(() => child.kill("SIGKILL"), 20_000);
   await once(child, "exit");
   clearTimeout(timer);
-}
-
-async function freePorts(count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => createServer().listen(0, "127.0.0.1"));
-  const ports: number[] = [];
-  for (const server of servers) {
-    if (!server.listening) await once(server, "listening");
-    const address = server.address();
-    ports.push(typeof address === "object" && address !== null ? address.port : 0);
-  }
-  for (const server of servers) {
-    server.close();
-    await once(server, "close");
-  }
-  return ports;
 }

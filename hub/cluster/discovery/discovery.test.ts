@@ -1,13 +1,12 @@
 import assert from "node:assert/strict";
-import { once } from "node:events";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
-import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { type Clock, systemClock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { silentLogger } from "#proto/kit/log.ts";
+import { freePorts } from "#test/harness/free-ports.ts";
 import { clusterCredentials } from "./cluster-credentials.ts";
 import { Discovery, type DiscoveryOptions } from "./discovery.ts";
 import { CLUSTER_STORE, readFormation, writeFormation } from "./formation-file.ts";
@@ -15,15 +14,6 @@ import { callHub } from "./hello-call.ts";
 
 const credentials = clusterCredentials("0123456789abcdef0123456789abcdef");
 const certificate = credentials.issue(["127.0.0.1"]);
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
-}
 
 interface Trio {
   readonly folders: readonly string[];
@@ -35,7 +25,7 @@ interface Trio {
 async function makeTrio(t: TestContext): Promise<Trio> {
   const base = mkdtempSync(join(tmpdir(), "tailrace-discovery-"));
   t.after(() => rmSync(base, { recursive: true, force: true }));
-  const ports = [await freePort(), await freePort(), await freePort()];
+  const ports = await freePorts(3);
   const folders = ports.map((_, at) => join(base, `hub-${at}`));
   const open = async (at: number, given: Partial<DiscoveryOptions> = {}): Promise<Discovery> => {
     const discovery = new Discovery({
