@@ -25,6 +25,20 @@ const BOUNDED: ReadonlyMap<string, string> = new Map([
   ["hub/api/routes/cluster", STATE],
   ["hub/api/routes/cat", STATE],
   ["hub/api/stats", STATE],
+  [
+    "hub/api/logql",
+    "over the parts of a query of at most 16,384 characters, the fields of one mapping or document, or at most 500 series",
+  ],
+  [
+    "hub/api/logql/range-window.ts",
+    "over the samples of a query, at most 200,000: each enters and leaves the window once",
+  ],
+  ["hub/api/logql/stages.ts", "over the parts of one line or document, at most 200 of which become labels"],
+  [
+    "hub/api/routes/loki",
+    "over the buckets of one answer, which search.max_buckets limits, or the steps of a query, at most 11,001",
+  ],
+  ["hub/api/routes/loki/word-clauses.ts", "over the stages of a query of at most 16,384 characters"],
   ["hub/search/aggregations", BUCKETS],
   [
     "hub/search/aggregations/sketches",

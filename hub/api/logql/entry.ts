@@ -8,9 +8,11 @@ export interface Entry {
   readonly field: (label: string) => string | undefined;
   /** What `unwrap` found. */
   value: number | undefined;
+  /** What the expressions of the present stage cost so far: characters × weight. */
+  work: number;
 }
 
-/** Returns false where the entry is dropped. */
+/** One stage. Returns false where the entry is dropped. */
 export type Work = (entry: Entry) => boolean;
 
 /** Returns a label, or the field that it stands for; "" where there is neither. */

@@ -24,6 +24,34 @@ function compiled(source: string): Pattern {
   }
 }
 
+/** Work of one stage on one line, characters × weight: some tenths of a second at worst, in which nothing else runs. */
+const MAX_WORK = 20_000_000;
+/** States of the engine that a class of characters takes. */
+const CLASS_WEIGHT = 10;
+
+const weights = new WeakMap<RegExp, number>();
+
+/** Charges a stage's look at a text to its line. Throws request_invalid where the line is too long for the expressions. */
+export function chargeWork(entry: { work: number }, expression: RegExp, text: string): void {
+  let weight = weights.get(expression);
+  if (weight === undefined) weights.set(expression, (weight = weightOf(expression.source)));
+  entry.work += weight * text.length;
+  if (entry.work > MAX_WORK)
+    throw new AppError(
+      "request_invalid",
+      `a line of ${text.length} characters is too long for the expressions of a stage: shorten them, or leave the line out`,
+    );
+}
+
+/** About as many states as the engine has for an expression; it refuses more than 16 copies of a part. */
+function weightOf(source: string): number {
+  const classes = source.match(/\\[sSwWdD]/g)?.length ?? 0;
+  const counts = [...source.matchAll(/\{(\d+)(?:,(\d*))?\}/g)].map(([, least, most]) =>
+    Number(most || least),
+  );
+  return (source.length + classes * CLASS_WEIGHT) * Math.max(1, ...counts);
+}
+
 /** Whether an expression finds something in a text. */
 export function finds(expression: RegExp, text: string): boolean {
   expression.lastIndex = 0;

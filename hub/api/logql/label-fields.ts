@@ -38,7 +38,12 @@ export class LabelFields {
     const names = new Set<string>();
     this.hasWords = indices.every(({ mapping }) => {
       const message = mapping.resolve("message");
-      return message?.type === "text" && message.given["analyzer"] === undefined;
+      return (
+        message?.type === "text" &&
+        message.path === "message" &&
+        message.index &&
+        mapping.analysis.isStandard(message.analyzer)
+      );
     });
     for (const { mapping } of indices)
       for (const field of mapping.fields()) {
@@ -102,6 +107,14 @@ export function streamLabels(source: JsonObject): Map<string, string> {
       if (isPlain(value)) labels.set(sanitized(name), String(value));
   }
   return labels;
+}
+
+/** Returns a document's line: its message, the values of several below one another, the original event, or all of it. */
+export function lineOf(source: JsonObject): string {
+  const { message } = source;
+  const texts = Array.isArray(message) ? message.flat(Number.POSITIVE_INFINITY).filter(isPlain) : [];
+  if (texts.length > 0) return texts.join("\n");
+  return valueAt(source, "message") ?? valueAt(source, "event.original") ?? JSON.stringify(source);
 }
 
 /** Returns the text of a path, which may have dots in its keys; undefined where there is no plain value. */

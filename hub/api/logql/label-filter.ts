@@ -1,19 +1,20 @@
 /** Filters by labels: texts, numbers, durations and sizes. */
 
 import { type Entry, labelOf, type Work } from "./entry.ts";
-import { finds, wholeExpression } from "./expressions.ts";
+import { chargeWork, finds, wholeExpression } from "./expressions.ts";
 import { byteCount, durationMs } from "./lexer.ts";
 import type { LabelFilter, Matcher } from "./syntax.ts";
 
-/** Compiles the comparison of a label's text. Throws request_invalid. */
-export function compileMatcher({
-  operator,
-  value,
-}: Pick<Matcher, "operator" | "value">): (text: string) => boolean {
-  if (operator === "=") return (text) => text === value;
-  if (operator === "!=") return (text) => text !== value;
+/** Compiles the comparison of a label's text. */
+function compileMatcher({ label, operator, value }: Matcher): Work {
+  if (operator === "=") return (entry) => labelOf(entry, label) === value;
+  if (operator === "!=") return (entry) => labelOf(entry, label) !== value;
   const expression = wholeExpression(value);
-  return operator === "=~" ? (text) => finds(expression, text) : (text) => !finds(expression, text);
+  return (entry) => {
+    const text = labelOf(entry, label);
+    chargeWork(entry, expression, text);
+    return finds(expression, text) === (operator === "=~");
+  };
 }
 
 /** Compiles a filter. Throws request_invalid. */
@@ -26,10 +27,8 @@ export function compileFilter(filter: LabelFilter): Work {
         ? (entry) => left(entry) && right(entry)
         : (entry) => left(entry) || right(entry);
     }
-    case "text": {
-      const fits = compileMatcher(filter);
-      return (entry) => fits(labelOf(entry, filter.label));
-    }
+    case "text":
+      return compileMatcher(filter);
     case "number":
       return (entry) => comparesNumber(entry, filter);
   }

@@ -24,17 +24,22 @@ export function compileLineFormat(template: string): (entry: Entry) => string {
 function action(text: string): (entry: Entry) => string {
   const [source = "", ...functions] = text.split("|").map((part) => part.trim());
   const works = functions.map((name) => {
-    const work = FUNCTIONS[name];
+    const work = functionOf(name);
     if (work === undefined) throw notOffered(text);
     return work;
   });
   const [, called, label] = /^(?:(\w+)\s+)?\.(\w+)$/.exec(source) ?? [];
-  if (called !== undefined && FUNCTIONS[called] !== undefined) works.unshift(FUNCTIONS[called]);
+  const first = called === undefined ? undefined : functionOf(called);
+  if (first !== undefined) works.unshift(first);
   else if (called !== undefined || (label === undefined && source !== "__line__")) throw notOffered(text);
   return (entry) => {
     const value = label === undefined ? entry.line : labelOf(entry, label);
     return works.reduce((at, work) => work(at), value);
   };
+}
+
+function functionOf(name: string): ((text: string) => string) | undefined {
+  return Object.hasOwn(FUNCTIONS, name) ? FUNCTIONS[name] : undefined;
 }
 
 function notOffered(text: string): AppError {

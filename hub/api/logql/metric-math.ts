@@ -1,6 +1,7 @@
-/** Numbers of series: functions over the lines of a range, over series, and operators between them. */
+/** Numbers of series: functions over series, and operators between them. */
 
 import { AppError } from "#proto/kit/errors.ts";
+import type { Pace } from "./pace.ts";
 import type { Grouping } from "./syntax.ts";
 
 export type Labels = Readonly<Record<string, string>>;
@@ -22,7 +23,7 @@ export function groupedLabels(labels: Labels, grouping: Grouping | undefined): L
     : grouping.labels;
   return Object.fromEntries(
     names.flatMap((name) => {
-      const value = labels[name] ?? "";
+      const value = Object.hasOwn(labels, name) ? labels[name]! : "";
       return value === "" ? [] : [[name, value]];
     }),
   );
@@ -39,56 +40,14 @@ export function checkSeries(count: number): void {
   throw new AppError("request_invalid", `maximum of series (${MAX_SERIES}) reached for a single query`);
 }
 
-/** Samples of one series: time in ms and what counts. */
-export interface Samples {
-  readonly labels: Labels;
-  readonly times: number[];
-  readonly values: number[];
-}
-
-/** Returns the series of a range function over samples in any order: of each step those of (step - range, step]. */
-export function overRange(samples: Samples, name: string, rangeMs: number, steps: readonly number[]): Series {
-  const order = samples.times.map((_, at) => at).sort((a, b) => samples.times[a]! - samples.times[b]!);
-  const points: (number | undefined)[] = [];
-  let [from, to] = [0, 0];
-  for (const step of steps) {
-    while (to < order.length && samples.times[order[to]!]! <= step) to++;
-    while (from < to && samples.times[order[from]!]! <= step - rangeMs) from++;
-    const values = order.slice(from, to).map((at) => samples.values[at]!);
-    points.push(values.length === 0 ? undefined : reduced(values, name, rangeMs));
-  }
-  return { labels: samples.labels, points };
-}
-
-function reduced(values: readonly number[], name: string, rangeMs: number): number {
-  let [sum, min, max] = [0, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
-  for (const value of values) {
-    sum += value;
-    min = Math.min(min, value);
-    max = Math.max(max, value);
-  }
-  switch (name) {
-    case "rate":
-    case "bytes_rate":
-      return (sum * 1000) / rangeMs;
-    case "avg_over_time":
-      return sum / values.length;
-    case "min_over_time":
-      return min;
-    case "max_over_time":
-      return max;
-    default:
-      return sum;
-  }
-}
-
-/** Joins series by labels. */
-export function overSeries(
+/** Joins series by labels. Throws what `pace` throws. */
+export async function overSeries(
   series: readonly Series[],
   name: string,
   grouping: Grouping | undefined,
   count: number,
-): Series[] {
+  pace: Pace,
+): Promise<Series[]> {
   const groups = new Map<string, { labels: Labels; members: Series[] }>();
   for (const each of series) {
     const labels = groupedLabels(each.labels, grouping);
@@ -98,15 +57,28 @@ export function overSeries(
     group.members.push(each);
   }
   checkSeries(groups.size);
-  if (name === "topk" || name === "bottomk")
-    return [...groups.values()].flatMap(({ members }) => extremes(members, count, name === "topk" ? -1 : 1));
-  return [...groups.values()].map(({ labels, members }) => ({
-    labels,
-    points: members[0]!.points.map((_, at) => {
-      const values = members.map(({ points }) => points[at]).filter((value) => value !== undefined);
-      return values.length === 0 ? undefined : joined(values, name);
-    }),
-  }));
+  const found: Series[] = [];
+  for (const { labels, members } of groups.values()) {
+    if (pace.isDue) await pace.pause();
+    if (name === "topk") found.push(...(await extremes(members, count, -1, pace)));
+    else if (name === "bottomk") found.push(...(await extremes(members, count, 1, pace)));
+    else found.push({ labels, points: await joinedPoints(members, name, pace) });
+  }
+  return found;
+}
+
+async function joinedPoints(
+  members: readonly Series[],
+  name: string,
+  pace: Pace,
+): Promise<(number | undefined)[]> {
+  const all: (number | undefined)[] = [];
+  for (const at of members[0]!.points.keys()) {
+    if (pace.isDue) await pace.pause();
+    const values = members.map(({ points }) => points[at]).filter((value) => value !== undefined);
+    all.push(values.length === 0 ? undefined : joined(values, name));
+  }
+  return all;
 }
 
 function joined(values: readonly number[], name: string): number {
@@ -125,12 +97,18 @@ function joined(values: readonly number[], name: string): number {
 }
 
 /** At each step the `count` largest or smallest; a series that is never among them is left out. */
-function extremes(members: readonly Series[], count: number, sign: number): Series[] {
+async function extremes(
+  members: readonly Series[],
+  count: number,
+  sign: number,
+  pace: Pace,
+): Promise<Series[]> {
   const kept = members.map(({ labels, points }) => ({
     labels,
     points: points.map((): number | undefined => undefined),
   }));
   for (const at of members[0]!.points.keys()) {
+    if (pace.isDue) await pace.pause();
     const ranked = members
       .map(({ points }, member) => ({ member, value: points[at] }))
       .filter((each): each is { member: number; value: number } => each.value !== undefined)

@@ -14,9 +14,6 @@ import {
 } from "./syntax.ts";
 import { TokenCursor } from "./token-cursor.ts";
 
-/** Functions may stand so deep in one another. */
-const MAX_DEPTH = 32;
-
 /** Binding of operators between numbers, the strongest last. */
 const BINDING: readonly (readonly string[])[] = [
   ["==", "!=", ">", ">=", "<", "<="],
@@ -79,11 +76,11 @@ class QueryReader extends TokenCursor {
 
   /** Reads operators that bind at least as strongly as `level`. */
   metric(level: number, depth: number): MetricQuery {
-    if (depth > MAX_DEPTH) throw this.fault(`functions may stand at most ${MAX_DEPTH} deep in one another`);
+    this.checkDepth(depth);
     if (level === BINDING.length) return this.#operand(depth);
     let left = this.metric(level + 1, depth);
     while (this.token.kind === "symbol" && BINDING[level]!.includes(this.token.text)) {
-      const operator = this.take().text;
+      const operator = this.takeOperator().text;
       if (this.isName("bool")) this.take();
       if (this.isName("on") || this.isName("ignoring"))
         throw this.fault(

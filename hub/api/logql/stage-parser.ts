@@ -12,7 +12,7 @@ export function readStage(reader: TokenCursor): Stage {
   const { text } = reader.take();
   if (text !== "|") return lineFilter(reader, text as "|=" | "!=" | "|~" | "!~");
   if (reader.token.kind !== "name") {
-    if (reader.isSymbol("(")) return { kind: "filter", filter: anyOf(reader) };
+    if (reader.isSymbol("(")) return { kind: "filter", filter: anyOf(reader, 1) };
     throw reader.unexpected();
   }
   const name = reader.token.text;
@@ -41,7 +41,7 @@ export function readStage(reader: TokenCursor): Stage {
       reader.take();
       return unwrap(reader);
     default:
-      return { kind: "filter", filter: anyOf(reader) };
+      return { kind: "filter", filter: anyOf(reader, 1) };
   }
 }
 
@@ -96,27 +96,29 @@ function unwrap(reader: TokenCursor): Stage {
   return { kind: "unwrap", label, conversion: first };
 }
 
-function anyOf(reader: TokenCursor): LabelFilter {
-  let left = allOf(reader);
+function anyOf(reader: TokenCursor, depth: number): LabelFilter {
+  let left = allOf(reader, depth);
   while (reader.isName("or")) {
-    reader.take();
-    left = { kind: "or", left, right: allOf(reader) };
+    reader.takeOperator();
+    left = { kind: "or", left, right: allOf(reader, depth) };
   }
   return left;
 }
 
-function allOf(reader: TokenCursor): LabelFilter {
-  let left = comparison(reader);
+function allOf(reader: TokenCursor, depth: number): LabelFilter {
+  let left = comparison(reader, depth);
   while (reader.isName("and") || reader.isSymbol(",")) {
-    reader.take();
-    left = { kind: "and", left, right: comparison(reader) };
+    reader.takeOperator();
+    left = { kind: "and", left, right: comparison(reader, depth) };
   }
   return left;
 }
 
-function comparison(reader: TokenCursor): LabelFilter {
-  if (reader.accept("(")) {
-    const inner = anyOf(reader);
+function comparison(reader: TokenCursor, depth: number): LabelFilter {
+  if (reader.isSymbol("(")) {
+    reader.checkDepth(depth);
+    reader.take();
+    const inner = anyOf(reader, depth + 1);
     reader.expect(")");
     return inner;
   }

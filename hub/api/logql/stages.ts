@@ -3,9 +3,10 @@
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject } from "#proto/kit/json.ts";
 import { type Entry, labelOf, type Work } from "./entry.ts";
-import { finds, partExpression } from "./expressions.ts";
+import { chargeWork, finds, partExpression } from "./expressions.ts";
 import { compileFilter, numberIn } from "./label-filter.ts";
 import { compileLineFormat } from "./line-format.ts";
+import type { Pace } from "./pace.ts";
 import type { Stage } from "./syntax.ts";
 
 /** Sequences that make a terminal's text coloured: escape, "[", numbers, "m". */
@@ -16,10 +17,20 @@ const MAX_LABELS = 200;
 /** Levels of JSON that become labels. */
 const MAX_DEPTH = 10;
 
-/** Compiles stages. Throws request_invalid. */
-export function compileStages(stages: readonly Stage[]): Work {
+/** Returns whether the entry is kept. */
+type StagesWork = (entry: Entry, pace: Pace) => Promise<boolean>;
+
+/** Compiles stages; their work throws what `pace` throws. Throws request_invalid. */
+export function compileStages(stages: readonly Stage[]): StagesWork {
   const works = stages.map(compileStage);
-  return (entry) => works.every((work) => work(entry));
+  return async (entry, pace) => {
+    for (const work of works) {
+      if (pace.isDue) await pace.pause();
+      entry.work = 0;
+      if (!work(entry)) return false;
+    }
+    return true;
+  };
 }
 
 function compileStage(stage: Stage): Work {
@@ -68,12 +79,15 @@ function compileStage(stage: Stage): Work {
 
 function lineFilter({ operator, values }: Extract<Stage, { kind: "line" }>): Work {
   const expressions = operator === "|~" || operator === "!~" ? values.map(partExpression) : undefined;
-  const has = (line: string): boolean =>
+  const has = (entry: Entry): boolean =>
     expressions === undefined
-      ? values.some((value) => line.includes(value))
-      : expressions.some((expression) => finds(expression, line));
+      ? values.some((value) => entry.line.includes(value))
+      : expressions.some((expression) => {
+          chargeWork(entry, expression, entry.line);
+          return finds(expression, entry.line);
+        });
   const wanted = operator === "|=" || operator === "|~";
-  return ({ line }) => has(line) === wanted;
+  return (entry) => has(entry) === wanted;
 }
 
 function put(entry: Entry, name: string, value: string): void {
@@ -116,8 +130,13 @@ function flatten(entry: Entry, prefix: string, value: object, depth: number): vo
 function at(value: unknown, path: string): unknown {
   let found = value;
   for (const [, name, index, quoted] of path.matchAll(/([^.[\]]+)|\[(\d+)\]|\["([^"]*)"\]/g))
-    found = (found as Record<string, unknown> | null | undefined)?.[(name ?? index ?? quoted)!];
+    found = memberOf(found, (name ?? index ?? quoted)!);
   return found;
+}
+
+function memberOf(value: unknown, name: string): unknown {
+  const isHolder = typeof value === "object" && value !== null && Object.hasOwn(value, name);
+  return isHolder ? (value as Record<string, unknown>)[name] : undefined;
 }
 
 function textOf(value: unknown): string {
@@ -142,6 +161,7 @@ function captures(expression: RegExp, source: string): Work {
   if (!/\(\?P?<\w/.test(source) && !/<[A-Za-z_]/.test(source))
     throw new AppError("request_invalid", "stage '| regexp' : at least one named capture must be supplied");
   return (entry) => {
+    chargeWork(entry, expression, entry.line);
     expression.lastIndex = 0;
     const groups = expression.exec(entry.line)?.groups ?? {};
     for (const [name, text] of Object.entries(groups) as [string, string | undefined][])

@@ -3,11 +3,17 @@
 import type { AppError } from "#proto/kit/errors.ts";
 import { parseFault, type Token, tokensOf } from "./lexer.ts";
 
+/** Brackets and functions may stand so deep in one another. */
+const MAX_DEPTH = 32;
+/** Operators of one query: trees of them are walked by recursion. */
+const MAX_OPERATORS = 250;
+
 /** Walks through the tokens of a query. */
 export class TokenCursor {
   readonly #text: string;
   readonly #tokens: readonly Token[];
   #at = 0;
+  #operators = 0;
 
   constructor(text: string) {
     this.#text = text;
@@ -42,6 +48,19 @@ export class TokenCursor {
     const { token } = this;
     if (token.kind !== "end") this.#at++;
     return token;
+  }
+
+  /** Takes an operator between two parts. Throws request_invalid where there are too many. */
+  takeOperator(): Token {
+    if (++this.#operators > MAX_OPERATORS)
+      throw this.fault(`a query has at most ${MAX_OPERATORS} operators between its parts`);
+    return this.take();
+  }
+
+  /** Throws request_invalid at a place too deep within brackets. */
+  checkDepth(depth: number): void {
+    if (depth > MAX_DEPTH)
+      throw this.fault(`brackets and functions may stand at most ${MAX_DEPTH} deep in one another`);
   }
 
   expect(symbol: string): void {

@@ -94,6 +94,12 @@ export class Analysis {
     return this.#analyzers.has(name) || name === "default" || Object.hasOwn(BUILT_IN, name);
   }
 
+  /** Whether a name means the built-in analyzer `standard`, without options of the settings. */
+  isStandard(name: string): boolean {
+    const isDefined = Object.hasOwn(asOptions(this.#settings["analyzer"]), name);
+    return !isDefined && (name === "standard" || name === "default");
+  }
+
   hasNormalizer(name: string): boolean {
     return this.#normalizers.has(name) || name === "lowercase";
   }

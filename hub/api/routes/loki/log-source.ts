@@ -2,21 +2,22 @@
 
 import type { ApiContext } from "#hub/api/context/api-context.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
-import { TimeSlices } from "#hub/api/http/time-slices.ts";
 import type { Entry } from "#hub/api/logql/entry.ts";
 import { finds, wholeExpression } from "#hub/api/logql/expressions.ts";
-import { fieldReader, LabelFields, streamLabels, valueAt } from "#hub/api/logql/label-fields.ts";
+import { fieldReader, LabelFields, lineOf, streamLabels } from "#hub/api/logql/label-fields.ts";
+import { Pace } from "#hub/api/logql/pace.ts";
 import { compileStages } from "#hub/api/logql/stages.ts";
-import type { LogQuery, Matcher, Stage } from "#hub/api/logql/syntax.ts";
+import type { LogQuery, Matcher } from "#hub/api/logql/syntax.ts";
 import { runSearch } from "#hub/api/routes/search/run-search.ts";
 import type { Found } from "#hub/host/contract/found.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
+import { wordClauses } from "./word-clauses.ts";
 
 /** Documents of one page; as many as a search returns at most is more than a page of lines needs. */
 const PAGE = 5_000;
-/** Documents that one query reads. */
-const MAX_LINES = 200_000;
+/** What one request may use, all reads of its query together. */
+const LIMITS = { lines: 200_000, timeMs: 120_000 };
 /** Values of a label that an expression is compared with. */
 const MAX_VALUES = 10_000;
 
@@ -40,15 +41,23 @@ interface Hit {
   readonly sort: readonly [number];
 }
 
+/** The lines for one request. */
 export class LogSource {
   readonly fields: LabelFields;
+  /** Of the whole request. */
+  readonly pace: Pace;
+  readonly #maxLines: number;
+  /** Documents read so far. */
+  #read = 0;
   readonly #parts: ApiContext;
   readonly #request: ApiRequest;
   readonly #expression: string;
 
-  constructor(parts: ApiContext, request: ApiRequest) {
+  constructor(parts: ApiContext, request: ApiRequest, limits = LIMITS) {
     this.#parts = parts;
     this.#request = request;
+    this.#maxLines = limits.lines;
+    this.pace = new Pace(request.signal, parts.clock, limits.timeMs);
     const indices = parts.indices
       .resolve("*", { allowNoIndices: true, ignoreUnavailable: true })
       .filter(({ mapping, state }) => state === "open" && mapping.resolve("@timestamp") !== undefined);
@@ -56,10 +65,11 @@ export class LogSource {
     this.fields = new LabelFields(indices);
   }
 
-  /** Searches the indices that have times; undefined where there are none. */
+  /** Searches the indices that have times; undefined where there are none. Throws timeout, cancelled. */
   async search(body: JsonObject): Promise<Found | undefined> {
+    this.pace.check();
     if (this.#expression === "") return undefined;
-    return runSearch(this.#parts, {
+    const found = await runSearch(this.#parts, {
       target: {
         expression: this.#expression,
         types: undefined,
@@ -72,13 +82,14 @@ export class LogSource {
       useCache: false,
       signal: this.#request.signal,
     });
+    if (found.timedOut) throw new AppError("timeout", "context deadline exceeded: narrow the time range");
+    return found;
   }
 
   /** Returns the query for the documents that matchers mean within a span. Throws request_invalid. */
-  async filter(matchers: readonly Matcher[], { startMs, endMs }: Span): Promise<JsonObject> {
-    const time = { range: { "@timestamp": { gte: startMs, lt: endMs, format: "epoch_millis" } } };
-    const clauses = await Promise.all(matchers.map((matcher) => this.#clause(matcher, time)));
-    return { bool: { filter: [time, ...clauses] } };
+  async filter(matchers: readonly Matcher[], span: Span): Promise<JsonObject> {
+    const clauses = await Promise.all(matchers.map((matcher) => this.#clause(matcher, within(span))));
+    return { bool: { filter: [within(span), ...clauses] } };
   }
 
   /** Returns the values of a label within the documents that a query means, the most frequent ones. */
@@ -107,33 +118,30 @@ export class LogSource {
   ): Promise<void> {
     const keeps = compileStages(query.stages);
     const words = this.fields.hasWords ? wordClauses(query.stages) : [];
-    const slices = new TimeSlices();
+    const { pace } = this;
+    const filter = await this.filter(query.matchers, span);
     let rest = span;
     let seen = new Set<string>();
-    for (let read = 0; ; ) {
-      const filter = await this.filter(query.matchers, rest);
+    for (;;) {
       const body = {
         size: pageSize,
-        query: { bool: { filter: [filter, ...words] } },
+        query: { bool: { filter: [within(rest), filter, ...words] } },
         sort: [{ "@timestamp": { order, unmapped_type: "date" } }],
       };
       const found = await this.search({ ...body, track_total_hits: false });
-      if (found?.timedOut === true)
-        throw new AppError("timeout", "context deadline exceeded: narrow the time range");
       const hits = (found?.hits.parse() ?? []) as Hit[];
       const fresh = hits.filter((hit) => !seen.has(`${hit._index}/${hit._id}`));
       for (const hit of fresh) {
-        if (slices.isDue) await slices.pause();
+        if (pace.isDue) await pace.pause();
+        if (++this.#read > this.#maxLines)
+          throw new AppError(
+            "request_invalid",
+            `the query would read more than ${this.#maxLines} lines: narrow the time range, or add matchers`,
+          );
         const entry = this.#entryOf(hit);
-        if (keeps(entry) && !each(entry)) return;
+        if ((await keeps(entry, pace)) && !each(entry)) return;
       }
-      read += fresh.length;
       if (hits.length < pageSize) return;
-      if (read >= MAX_LINES)
-        throw new AppError(
-          "request_invalid",
-          `the query would read more than ${MAX_LINES} lines: narrow the time range, or add matchers`,
-        );
       const lastMs = hits.at(-1)!.sort[0];
       if (fresh.length === 0)
         throw new AppError(
@@ -152,11 +160,12 @@ export class LogSource {
   #entryOf({ _index: index, _source: source, sort }: Hit): TimedEntry {
     const stream = streamLabels(source);
     return {
-      line: valueAt(source, "message") ?? valueAt(source, "event.original") ?? JSON.stringify(source),
+      line: lineOf(source),
       labels: new Map(stream),
       stream,
       field: fieldReader(this.fields, source, index),
       value: undefined,
+      work: 0,
       timeMs: sort[0],
     };
   }
@@ -188,6 +197,10 @@ export class LogSource {
   }
 }
 
+function within({ startMs, endMs }: Span): JsonObject {
+  return { range: { "@timestamp": { gte: startMs, lt: endMs, format: "epoch_millis" } } };
+}
+
 function anyOf(queries: readonly JsonObject[]): JsonObject {
   return queries.length === 0 ? { match_none: {} } : { bool: { should: queries, minimum_should_match: 1 } };
 }
@@ -198,22 +211,4 @@ function not(query: JsonObject): JsonObject {
 
 function equal(fields: readonly string[], value: string): JsonObject {
   return anyOf(fields.map((field) => ({ term: { [field]: value } })));
-}
-
-/** Words that are looked for in the index; each costs a walk over its terms. */
-const MAX_WORDS = 4;
-
-/** Queries that every line with the texts of the first filters fits: a word of the text may be part of one of the line. */
-function wordClauses(stages: readonly Stage[]): JsonObject[] {
-  const words: string[] = [];
-  for (const stage of stages) {
-    if (stage.kind !== "line") break;
-    const [text, other] = stage.values;
-    if (stage.operator === "|=" && other === undefined)
-      words.push(...(text!.match(/[A-Za-z0-9]{2,}/g) ?? []));
-  }
-  return words
-    .sort((a, b) => b.length - a.length)
-    .slice(0, MAX_WORDS)
-    .map((word) => ({ wildcard: { message: `*${word.toLowerCase()}*` } }));
 }

@@ -34,6 +34,10 @@ const MAPPING = {
   },
 };
 
+const MAPPING_OF_IDS = {
+  properties: { "@timestamp": { type: "date" }, labels: { properties: { id: keyword, job: keyword } } },
+};
+
 const fixture = new SearchRoutesFixture({ docs: DOCS, mapping: MAPPING, routes: lokiRoutes });
 after(() => fixture.close());
 
@@ -145,9 +149,35 @@ test("functions over ranges and series", async () => {
     ],
     ['count(sum by (host) (count_over_time({job=~".+"}[1m])))', { "": ["0:1", "30:3", "60:3"] }],
     ['sum without (host, level, env) (count_over_time({job="cart"}[1m] offset 30s))', { cart: ["60:2"] }],
+    [
+      'sum(sum_over_time({job=~".+"} | json | __error__="" | unwrap status [1m]) by (job))',
+      { "": ["0:200", "30:700", "60:700"] },
+    ],
+    ['sum by (constructor) (bytes_over_time({job="shop"} |= "timed" [1m]))', { "": ["30:19", "60:19"] }],
     ["vector(1)+vector(1)", { "": ["0:2", "30:2", "60:2"] }],
   ];
   for (const [query, expected] of rows) assert.deepEqual(await matrix(query), expected, query);
+});
+
+test("series by more labels than are counted are refused, not cut", async () => {
+  const docs = Array.from({ length: 600 }, (_, n) => ({
+    "@timestamp": new Date(START_MS + n).toISOString(),
+    labels: { id: `id-${n}`, job: n < 500 ? "most" : "rest" },
+  }));
+  const many = new SearchRoutesFixture({ docs, mapping: MAPPING_OF_IDS, routes: lokiRoutes });
+  const send = async (query: string): Promise<{ status: number; body: Json }> =>
+    many.send(
+      "GET",
+      `/loki/api/v1/query_range?${new URLSearchParams({ ...SPAN, query, step: "30" }).toString()}`,
+    );
+  for (const stage of ["", '|~ "."']) {
+    const refused = await send(`sum by (id) (count_over_time({job=~".+"} ${stage} [1m]))`);
+    assert.equal(refused.status, 400, JSON.stringify(refused.body).slice(0, 200));
+    assert.match(refused.body as unknown as string, /maximum of series \(500\) reached/);
+    const fine = await send(`sum by (id) (count_over_time({job="most"} ${stage} [1m]))`);
+    assert.equal((fine.body["data"]!["result"] as unknown as object[]).length, 500);
+  }
+  many.close();
 });
 
 test("the requests of Grafana's data source and its query builder are answered", async () => {

@@ -11,7 +11,7 @@ import { keyOf } from "#hub/api/logql/metric-math.ts";
 import { parseLogQl, parseSelector } from "#hub/api/logql/parser.ts";
 import type { LogQuery, Matcher } from "#hub/api/logql/syntax.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import { LogSource, type TimedEntry } from "./log-source.ts";
+import { LogSource, type Span, type TimedEntry } from "./log-source.ts";
 import { evaluate } from "./metric-query.ts";
 import { limitOf, parameter, required, spanOf, stepsOf, timeOf } from "./parameters.ts";
 
@@ -58,19 +58,19 @@ async function queryRange(parts: ApiContext, request: ApiRequest): Promise<ApiRe
   const query = parseLogQl(required(request, "query"));
   const span = spanOf(request, parts.clock.now());
   const source = new LogSource(parts, request);
-  if (query.kind === "log") return success("streams", await streams(source, query, request));
+  if (query.kind === "log") return success("streams", await streams(source, query, span, request));
   const steps = stepsOf(request, span);
   const result = await evaluate(source, query, steps);
   const found = typeof result === "number" ? [{ labels: {}, points: steps.map(() => result) }] : result;
-  return success(
-    "matrix",
-    found.flatMap(({ labels: metric, points }) => {
-      const values = points.flatMap((point, at) =>
-        point === undefined ? [] : [[steps[at]! / 1000, numberText(point)]],
-      );
-      return values.length === 0 ? [] : [{ metric, values }];
-    }),
-  );
+  const matrix: object[] = [];
+  for (const { labels: metric, points } of found) {
+    if (source.pace.isDue) await source.pace.pause();
+    const values = points.flatMap((point, at) =>
+      point === undefined ? [] : [[steps[at]! / 1000, numberText(point)]],
+    );
+    if (values.length > 0) matrix.push({ metric, values });
+  }
+  return success("matrix", matrix);
 }
 
 async function queryInstant(parts: ApiContext, request: ApiRequest): Promise<ApiResponse> {
@@ -93,7 +93,12 @@ async function queryInstant(parts: ApiContext, request: ApiRequest): Promise<Api
 }
 
 /** Lines by the labels that they have at last. */
-async function streams(source: LogSource, query: LogQuery, request: ApiRequest): Promise<object[]> {
+async function streams(
+  source: LogSource,
+  query: LogQuery,
+  span: Span,
+  request: ApiRequest,
+): Promise<object[]> {
   if (query.stages.some(({ kind }) => kind === "unwrap"))
     throw new AppError(
       "request_invalid",
@@ -115,7 +120,7 @@ async function streams(source: LogSource, query: LogQuery, request: ApiRequest):
   };
   const order = direction === "backward" ? "desc" : "asc";
   const pageSize = query.stages.length === 0 ? Math.max(limit, 1_000) : undefined;
-  await source.read(query, spanOf(request, Date.now()), order, add, pageSize);
+  await source.read(query, span, order, add, pageSize);
   return [...found.values()];
 }
 

@@ -6,17 +6,16 @@ import {
   groupedLabels,
   keyOf,
   type Labels,
-  overRange,
   overSeries,
-  type Samples,
   type Series,
 } from "#hub/api/logql/metric-math.ts";
+import { overRange, type Samples } from "#hub/api/logql/range-window.ts";
 import type { Grouping, MetricQuery } from "#hub/api/logql/syntax.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import type { LogSource, Span } from "./log-source.ts";
 
-/** Values of a label that the index counts apart; the real server answers as many series at most. */
+/** Values of a label that the index counts apart; one more is asked for, by which too many are seen. */
 const MAX_VALUES = 500;
 /** Counts that the index makes for one query. */
 const MAX_BUCKETS = 11_000;
@@ -34,7 +33,9 @@ export async function evaluate(
       return query.isVector ? [{ labels: {}, points: steps.map(() => query.value) }] : query.value;
     case "binary": {
       const left = await evaluate(source, query.left, steps);
-      return binary(query.operator, left, await evaluate(source, query.right, steps));
+      const right = await evaluate(source, query.right, steps);
+      if (source.pace.isDue) await source.pace.pause();
+      return binary(query.operator, left, right);
     }
     case "range":
       return scanned(source, query, steps, undefined);
@@ -44,13 +45,16 @@ export async function evaluate(
         const counted = await countedInIndex(source, inner, grouping, steps);
         if (counted !== undefined) return counted;
         // Sums can be made while lines are read, which keeps fewer series.
-        if (/^(?:rate|count_over_time|bytes_rate|bytes_over_time|sum_over_time)$/.test(inner.name))
+        if (
+          inner.grouping === undefined &&
+          /^(?:rate|count_over_time|bytes_rate|bytes_over_time|sum_over_time)$/.test(inner.name)
+        )
           return scanned(source, inner, steps, grouping ?? { without: false, labels: [] });
       }
       const series = await evaluate(source, inner, steps);
       if (typeof series === "number")
         throw new AppError("request_invalid", `parse error : ${name} needs series, not a number`);
-      return series.length === 0 ? [] : overSeries(series, name, grouping, count);
+      return series.length === 0 ? [] : overSeries(series, name, grouping, count, source.pace);
     }
   }
 }
@@ -83,7 +87,18 @@ async function scanned(
     samples.values.push(countedValue(query.name, entry.line, entry.value));
     return true;
   });
-  return [...all.values()].map((samples) => overRange(samples, query.name, query.rangeMs, steps));
+  return overRanges(source, query, [...all.values()], steps);
+}
+
+async function overRanges(
+  { pace }: LogSource,
+  { name, rangeMs }: Range,
+  all: readonly Samples[],
+  steps: readonly number[],
+): Promise<Series[]> {
+  const series: Series[] = [];
+  for (const samples of all) series.push(await overRange(samples, name, rangeMs, steps, pace));
+  return series;
 }
 
 /** Labels may be fields of the document that its stream doesn't have. */
@@ -92,7 +107,9 @@ function withFields(
   field: (label: string) => string | undefined,
   names: readonly string[],
 ): Labels {
-  return Object.fromEntries(names.map((name) => [name, own[name] ?? field(name) ?? ""]));
+  return Object.fromEntries(
+    names.map((name) => [name, (Object.hasOwn(own, name) ? own[name] : field(name)) ?? ""]),
+  );
 }
 
 function countedValue(name: string, line: string, value: number | undefined): number {
@@ -133,7 +150,7 @@ async function countedInIndex(
   );
   let aggs: JsonObject = { time: histogram };
   for (const { field } of labels.toReversed())
-    aggs = { by: { terms: { field, size: MAX_VALUES }, aggs }, none: { missing: { field }, aggs } };
+    aggs = { by: { terms: { field, size: MAX_VALUES + 1 }, aggs }, none: { missing: { field }, aggs } };
   const found = await source.search({ size: 0, query: await source.filter(log.matchers, span), aggs });
   const all: Samples[] = [];
   collect(
@@ -144,7 +161,7 @@ async function countedInIndex(
     bucketMs + offsetMs - 1,
   );
   checkSeries(all.length);
-  return all.map((samples) => overRange(samples, name, rangeMs, steps));
+  return overRanges(source, query, all, steps);
 }
 
 /** Walks through the buckets of labels to those of times. `lastMs`: from a bucket's start to the last time that it counts. */

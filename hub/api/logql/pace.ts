@@ -1,0 +1,37 @@
+/** What long work for one query looks at: its client, its deadline, and whether others wait for the thread. */
+
+import { TimeSlices } from "#hub/api/http/time-slices.ts";
+import type { Clock } from "#proto/kit/clock.ts";
+import { AppError } from "#proto/kit/errors.ts";
+
+export class Pace {
+  readonly #slices = new TimeSlices();
+  readonly #signal: AbortSignal;
+  readonly #clock: Clock;
+  readonly #endMs: number;
+
+  /** `limitMs`: time that the query has, from now on. */
+  constructor(signal: AbortSignal, clock: Clock, limitMs: number) {
+    this.#signal = signal;
+    this.#clock = clock;
+    this.#endMs = clock.monotonic() + limitMs;
+  }
+
+  /** True where it is time for `pause`. */
+  get isDue(): boolean {
+    return this.#slices.isDue;
+  }
+
+  /** Lets others have the thread. Throws what `check` throws. */
+  async pause(): Promise<void> {
+    await this.#slices.pause();
+    this.check();
+  }
+
+  /** Throws cancelled where the client went away, timeout where the time is up. */
+  check(): void {
+    if (this.#signal.aborted) throw new AppError("cancelled", "the client went away before its answer");
+    if (this.#clock.monotonic() >= this.#endMs)
+      throw new AppError("timeout", "context deadline exceeded: narrow the time range");
+  }
+}
