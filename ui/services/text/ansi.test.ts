@@ -16,7 +16,17 @@ const TEXTS: readonly (readonly [string, readonly string[]])[] = [
   ["^[30mblack^[2mdim", [":black", "ansi-dim:dim"]],
   ["^[2K^[1Gmoved^]0;title^\\", [":moved"]],
   ["cut ^[3", [":cut ^[3"]],
+  ["all of ^]it is shown", [":all of ^]it is shown"]],
+  ["a ^]0;b ^[31mc", [":a ^]0;b ", "ansi-1:c"]],
 ];
+
+test("a sequence has 32 numbers at most, and a long one takes no time", () => {
+  assert.equal(splitAnsi(`${ESC}[${"0;".repeat(31)}31mred`)[0]!.look, "ansi-1");
+  assert.equal(splitAnsi(`${ESC}[${"0;".repeat(32)}31mred`)[0]!.look, "");
+  const start = performance.now();
+  assert.deepEqual(splitAnsi(`${ESC}[${"38;".repeat(33_000)}mplain`), [{ text: "plain", look: "" }]);
+  assert.ok(performance.now() - start < 2_000);
+});
 
 test("escape sequences become looks, and no others are shown", () => {
   for (const [text, parts] of TEXTS) {

@@ -18,12 +18,16 @@ interface Look {
 
 const ESCAPE = "\u001b";
 const BELL = "\u0007";
-/** Control sequences with their numbers and their last letter, operating system commands, and single ones. */
+/** Control sequences with their numbers and their last letter, operating system commands with their end, and single ones. */
 const SEQUENCE = new RegExp(
-  `${ESCAPE}(?:\\[([0-9;:?<=>]*)[ -/]*([@-~])|\\][^${BELL}${ESCAPE}]*(?:${BELL}|${ESCAPE}\\\\)?|[@-Z\\\\^_])`,
+  `${ESCAPE}(?:\\[([0-9;:?<=>]*)[ -/]*([@-~])|\\][^${BELL}${ESCAPE}]*(?:${BELL}|${ESCAPE}\\\\)|[@-Z\\\\^_])`,
   "g",
 );
 const PLAIN: Look = { colour: 0, ground: 0, isBold: false, isDim: false, isUnderlined: false };
+/** Numbers of a sequence that count: no program writes as many. */
+const MAX_NUMBERS = 32;
+/** Numbers that follow one of an extended colour. */
+const MAX_EXTENDED = 5;
 /** Of a cube of six steps, and of 256 shades: brighter parts count. */
 const CUBE = 6;
 const BRIGHT_STEP = 3;
@@ -54,7 +58,7 @@ export function splitAnsi(text: string): readonly ColouredPart[] {
 
 /** Returns the look after a sequence's numbers; those that mean nothing here are left out. */
 function changed(before: Look, numbers: string): Look {
-  const codes = numbers.split(/[;:]/).map(Number);
+  const codes = numbers.split(/[;:]/, MAX_NUMBERS).map(Number);
   let look = { ...before };
   for (let at = 0; at < codes.length; at++) {
     const code = codes[at]!;
@@ -65,7 +69,7 @@ function changed(before: Look, numbers: string): Look {
     else if (code === 22) look.isBold = look.isDim = false;
     else if (code === 24) look.isUnderlined = false;
     else if (code === 38 || code === 48) {
-      const { colour, length } = extended(codes.slice(at + 1));
+      const { colour, length } = extended(codes.slice(at + 1, at + 1 + MAX_EXTENDED));
       if (code === 38) look.colour = colour;
       else look.ground = colour;
       at += length;
