@@ -30,6 +30,11 @@ test("a value that is an address as a whole is a link", () => {
   assert.equal(formatField("url", "javascript:alert(1)"), undefined);
 });
 
+test("half a surrogate pair in a value breaks no link", () => {
+  const format = { kind: "link", template: "https://tickets.example/{value}" } as const;
+  assert.equal(formatField("ticket", "a\ud83d", format)?.href, "https://tickets.example/a%EF%BF%BD");
+});
+
 test("addresses in a text are cut out without the sentence's own signs", () => {
   assert.deepEqual(splitLinks("see (https://example.com/a), or http://b.example."), [
     { text: "see (", href: undefined },

@@ -73,7 +73,10 @@ function formatAs(
 ): FormattedValue | undefined {
   if (kind === "plain" || (typeof value !== "string" && typeof value !== "number")) return undefined;
   if (kind === "link")
-    return { text: String(value), href: template.replaceAll("{value}", encodeURIComponent(String(value))) };
+    return {
+      text: String(value),
+      href: template.replaceAll("{value}", encodeURIComponent(String(value).toWellFormed())),
+    };
   const number = typeof value === "string" && value.trim() === "" ? Number.NaN : Number(value);
   if (!Number.isFinite(number)) return undefined;
   if (kind === "bytes") return { text: formatBytes(number), href: undefined };
