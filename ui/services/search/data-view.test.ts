@@ -7,6 +7,10 @@ test("each pattern has an id of its own that the hub takes", () => {
   assert.equal(dataViewId("logs-*"), "logs-_2a");
   assert.notEqual(dataViewId("logs_*"), dataViewId("logs-*"));
   assert.match(dataViewId("logs-web*,audit.ä"), /^[A-Za-z0-9_-]+$/);
+  const long = Array.from({ length: 30 }, (_, number) => `logs-${number}-*`).join(",");
+  assert.match(dataViewId(long), /^[A-Za-z0-9_-]{1,100}$/);
+  assert.equal(dataViewId(long), dataViewId(long));
+  assert.notEqual(dataViewId(long), dataViewId(`${long},audit`));
 });
 
 test("formats are read as far as they are right", () => {

@@ -7,6 +7,7 @@ import {
   FORMAT_KINDS,
   LENGTH_UNITS,
 } from "#ui/services/text/field-format.ts";
+import { hashOf } from "#ui/services/text/hash.ts";
 
 /** A pattern's formats as they are saved; no revision: none are saved yet. */
 export interface SavedFormats {
@@ -18,13 +19,20 @@ export interface SavedFormats {
 /** A form of more is no help to anybody. */
 export const MAX_FORMATS = 200;
 const MAX_ID = 100;
+/** Of a saved object; the id tells longer patterns apart. */
+const MAX_TITLE = 200;
 /** Where a link may lead: elsewhere by HTTP, or to a page of the dashboard. */
 const LINK = /^(?:https?:\/\/|#\/)/;
 
-/** Returns the id of a pattern's object: letters, digits and `-` stay, all else is written in hexadecimal. */
+/**
+ * Returns the id of a pattern's object: letters, digits and `-` stay, all else is written in hexadecimal. A long one is
+ * cut and ends with a hash of the pattern.
+ */
 export function dataViewId(pattern: string): string {
   const id = pattern.replaceAll(/[^A-Za-z0-9-]/g, (sign) => `_${sign.codePointAt(0)!.toString(16)}`);
-  return id.slice(0, MAX_ID);
+  if (id.length <= MAX_ID) return id;
+  const hash = hashOf(pattern).toString(16).padStart(8, "0");
+  return `${id.slice(0, MAX_ID - hash.length - 1)}_${hash}`;
 }
 
 /** Returns the formats of saved attributes; what isn't right in them is left out. */
@@ -68,7 +76,13 @@ export class DataViews {
 
   async save({ pattern, formats, revision }: SavedFormats): Promise<SavedFormats> {
     const attributes = { formats: Object.fromEntries(formats) };
-    const saved = await this.#store.put("data-view", dataViewId(pattern), pattern, attributes, revision);
+    const saved = await this.#store.put(
+      "data-view",
+      dataViewId(pattern),
+      pattern.slice(0, MAX_TITLE),
+      attributes,
+      revision,
+    );
     return { pattern, formats, revision: saved.revision };
   }
 }

@@ -1,6 +1,7 @@
 /** Colours of series by their names, so that a value keeps its colour when its rank changes. */
 
 import { levelOf } from "#proto/live.ts";
+import { hashOf } from "#ui/services/text/hash.ts";
 import type { Part } from "./series.ts";
 
 /** Colours there are (`--series-1` …); further series use them again. */
@@ -56,11 +57,4 @@ function valueColours(names: readonly string[]): number[] {
     give(name, colour);
   }
   return names.map((name) => colours.get(name)!);
-}
-
-/** FNV-1a over UTF-16 units. */
-function hashOf(text: string): number {
-  let hash = 0x811c9dc5;
-  for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
-  return hash >>> 0;
 }
