@@ -12,7 +12,7 @@ export class SavedHistory {
     this.#bucket = bucket;
   }
 
-  /** Keeps a version that was replaced. */
+  /** Keeps a version that is about to be replaced. */
   async keep({ key, value, revision }: StateEntry): Promise<void> {
     await this.#bucket.put(keyOf(key, revision), value);
     const known = await this.#revisions(key);

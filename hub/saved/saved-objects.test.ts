@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { mock, test } from "node:test";
 import { AppError } from "#proto/kit/errors.ts";
 import { MemoryBucket } from "#proto/kit/memory-bucket.ts";
 import { SavedObjects } from "./saved-objects.ts";
@@ -54,6 +54,29 @@ test("former versions are kept, twenty of each object, and go with it", async ()
   await assert.rejects(objects.revisions("dashboard", "main"), fails("not_found"));
   await objects.put("dashboard", "main", { title: "New", attributes: {} });
   assert.deepEqual(await objects.revisions("dashboard", "main"), []);
+});
+
+test("an object whose former version can't be kept stays as it is, and is saved once it can", async () => {
+  const bucket = new MemoryBucket();
+  const objects = new SavedObjects(bucket, clock as never);
+  const first = await objects.put("dashboard", "main", { title: "First", attributes: {} });
+  const second = { title: "Second", attributes: {} };
+  const away = () => Promise.reject(new AppError("unavailable", "the store is away"));
+  const store = bucket.put.bind(bucket);
+  const put = mock.method(bucket, "put", (key: string, value: Uint8Array) =>
+    key.startsWith("history/") ? away() : store(key, value),
+  );
+  await assert.rejects(objects.put("dashboard", "main", second, first.revision), fails("unavailable"));
+  put.mock.restore();
+  assert.deepEqual(await objects.get("dashboard", "main"), first);
+  const update = mock.method(bucket, "update", away);
+  await assert.rejects(objects.put("dashboard", "main", second, first.revision), fails("unavailable"));
+  update.mock.restore();
+  assert.deepEqual(await objects.revisions("dashboard", "main"), []);
+  await objects.put("dashboard", "main", second, first.revision);
+  await assert.rejects(objects.put("dashboard", "main", second, first.revision), fails("journal_conflict"));
+  const titles = (await objects.revisions("dashboard", "main")).map(({ title }) => title);
+  assert.deepEqual(titles, ["First"]);
 });
 
 test("of two concurrent changes of one object the slower one fails", async () => {

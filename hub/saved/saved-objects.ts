@@ -113,15 +113,16 @@ export class SavedObjects {
       return this.create(type, content, id);
     }
     const stored = this.#encode(content);
+    const changed = `${type} ${id} was changed concurrently; read it again and apply your change to the current version`;
+    if (revision !== undefined && revision !== before.revision)
+      throw new AppError("journal_conflict", changed);
+    // Before it is replaced: where this fails, nothing has changed, and the same call may be repeated.
+    await this.#history.keep(before);
     try {
-      const next = await this.#bucket.update(key, stored.bytes, revision ?? before.revision);
-      await this.#history.keep(before);
+      const next = await this.#bucket.update(key, stored.bytes, before.revision);
       return { type, id, revision: next, ...stored.object };
     } catch (error) {
-      throw conflict(
-        error,
-        `${type} ${id} was changed concurrently; read it again and apply your change to the current version`,
-      );
+      throw conflict(error, changed);
     }
   }
 
@@ -140,8 +141,11 @@ export class SavedObjects {
   /** Returns an object's former versions, the newest first. Throws not_found, request_invalid. */
   async revisions(type: string, id: string): Promise<SavedRevision[]> {
     const key = keyOf(type, id);
-    if ((await this.#bucket.get(key)) === null) throw missing(type, id);
-    return (await this.#history.list(key)).map((entry) => {
+    const present = await this.#bucket.get(key);
+    if (present === null) throw missing(type, id);
+    // A version is kept before it is replaced, and stays the present one where that fails.
+    const former = (await this.#history.list(key)).filter((entry) => entry.revision < present.revision);
+    return former.map((entry) => {
       const { attributes: _, ...revision } = decode(entry);
       return revision;
     });
