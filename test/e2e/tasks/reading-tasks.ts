@@ -130,11 +130,17 @@ export const READING: readonly DashboardTask[] = [
     run: async (hand, rest) => {
       await expectLines(hand.page, rest, "log.level:error");
       await hand.click(button(hand.page, "Export"));
-      const download = hand.page.waitForEvent("download");
+      // Its end is in sight for a while only: whoever looks for it later may miss it.
+      const tray = hand.page.getByRole("region", { name: /^Export logs-/ });
+      const told = Promise.all([
+        hand.page.waitForEvent("download"),
+        seen(tray.getByText(/lines are saved$/)),
+      ]);
       await hand.click(button(hand.page, /^NDJSON/));
       await hand.page.goto(hand.page.url().replace(/#.*/, "#/appearance"));
-      const file = await readFile(await (await download).path(), "utf8");
-      await seen(hand.page.getByRole("region", { name: /^Export logs-/ }).getByText(/lines are saved$/));
+      await seen(hand.page.getByRole("group", { name: "Theme" }));
+      const [download] = await told;
+      const file = await readFile(await download.path(), "utf8");
       assert.equal(
         file.trimEnd().split("\n").length.toLocaleString("en"),
         await linesOf(rest, "log.level:error"),
