@@ -54,7 +54,27 @@ const STATES: readonly (readonly [name: string, path: string, reach: Step])[] = 
     (page) => page.getByRole("alert").first().waitFor(),
   ],
   ["the time range", "#/discover", (page) => page.getByRole("button", { name: /Last hour|Last 15/ }).click()],
+  [
+    "the formats of fields",
+    "#/discover",
+    async (page) => {
+      await page.getByRole("button", { name: /^Formats of the fields/ }).click();
+      const dialog = page.getByRole("dialog", { name: /^Formats of the fields/ });
+      await dialog.getByLabel("Field").fill("duration_ms");
+      await dialog.getByLabel("Format of the values").selectOption("duration");
+      await dialog.getByRole("button", { name: "Add" }).click();
+      await dialog.getByRole("listitem").filter({ hasText: "duration_ms" }).waitFor();
+    },
+  ],
   ["Live", "#/live", (page) => page.locator("tr-tail-window .row").first().waitFor()],
+  [
+    "two tails",
+    "#/tails?t=&t=q%3Dservice%253Apayment",
+    async (page) => {
+      for (const name of ["Tail 1", "Tail 2"])
+        await page.getByRole("region", { name }).locator("tr-tail-window .row").first().waitFor();
+    },
+  ],
   ["Visualise", "#/visualise?from=now-2h", (page) => page.locator("tr-chart .plot").waitFor()],
   [
     "Visualise with a map",
