@@ -70,8 +70,8 @@ const PARAMETERS: readonly IgnoredParameter[] = [
   },
   {
     name: "wait_for_active_shards",
-    path: "_update_by_query",
-    why: "also of _delete_by_query, _reindex, _shrink and the like: each write is durable in the log",
+    path: "_shrink",
+    why: "also of _split and _clone: the copy is durable in the log before it is answered",
   },
   {
     name: "preference",
@@ -248,11 +248,6 @@ export const NOT_OFFERED: readonly NotOffered[] = [
     paths: ["/_data_stream/_migrate/{alias}", "/_data_stream/_modify", "/_data_stream/_promote/{name}"],
     what: "changing which indices a data stream has",
     instead: 'make a stream and copy into it with _reindex and "op_type": "create"',
-  },
-  {
-    paths: ["/_rank_eval", "/{index}/_rank_eval"],
-    what: "rating of rankings",
-    instead: "compare searches outside",
   },
   {
     paths: [

@@ -89,7 +89,8 @@ function searchOf(parts: ApiContext, body: JsonObject, budget = new TemplateBudg
   };
 }
 
-function renderedJson(parts: ApiContext, body: JsonObject, budget: TemplateBudget): JsonObject {
+/** Returns the JSON object that a template makes of its params. Throws not_found, request_invalid, parsing. */
+export function renderedJson(parts: ApiContext, body: JsonObject, budget: TemplateBudget): JsonObject {
   const unknown = Object.keys(body).find((key) => !KEYS.includes(key));
   if (unknown !== undefined)
     throw new AppError("request_invalid", `[search_template] unknown field [${unknown}], parser not found`);

@@ -1,0 +1,179 @@
+/** Metrics of `_rank_eval`: what the order of a search's hits is worth, given the ratings of documents. */
+
+import { optionalInteger } from "#hub/api/parameters/values.ts";
+import { describe, objectOf, onlyEntry } from "#hub/search/options/json.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
+
+/** Hits of one search that count at most, as many as a search may return. */
+const MAX_K = 10_000;
+const DEFAULT_K = 10;
+
+/** Ratings of the hits of one search, best hit first; undefined for hits that nobody rated. */
+export type HitRatings = readonly (number | undefined)[];
+
+interface Quality {
+  readonly score: number;
+  /** As the answer prints them below the metric's name. */
+  readonly details: JsonObject;
+}
+
+export interface RankMetric {
+  readonly name: string;
+  /** Hits that are looked at. */
+  readonly k: number;
+  /** `known` are all ratings of the request, in any order. */
+  rate(hits: HitRatings, known: readonly number[]): Quality;
+}
+
+type Rate = RankMetric["rate"];
+
+interface Kind {
+  readonly keys: readonly string[];
+  /** Reads the options. Throws request_invalid. */
+  make(options: JsonObject): Rate;
+}
+
+const KINDS: Readonly<Record<string, Kind>> = {
+  precision: { keys: ["relevant_rating_threshold", "ignore_unlabeled"], make: precision },
+  recall: { keys: ["relevant_rating_threshold"], make: recall },
+  mean_reciprocal_rank: { keys: ["relevant_rating_threshold"], make: reciprocalRank },
+  dcg: { keys: ["normalize", "unknown_doc_rating"], make: discountedGain },
+  expected_reciprocal_rank: {
+    keys: ["maximum_relevance", "unknown_doc_rating"],
+    make: expectedReciprocalRank,
+  },
+};
+
+/** Reads `metric` of a body. Throws parsing, request_invalid. */
+export function readMetric(given: unknown): RankMetric {
+  const [name, value] = onlyEntry(objectOf(given, "metric"), "metric");
+  const kind = Object.hasOwn(KINDS, name) ? KINDS[name] : undefined;
+  if (kind === undefined)
+    throw new AppError(
+      "parsing",
+      `unable to parse EvaluationMetric with name [${name}]: parser not found; known are ${Object.keys(KINDS).join(", ")}`,
+    );
+  const options = objectOf(value, name);
+  const unknown = Object.keys(options).find((key) => key !== "k" && !kind.keys.includes(key));
+  if (unknown !== undefined)
+    throw new AppError("request_invalid", `[${name}] unknown field [${unknown}], parser not found`);
+  return { name, k: windowOf(options["k"]), rate: kind.make(options) };
+}
+
+function windowOf(given: unknown): number {
+  const k = optionalInteger(given, "k") ?? DEFAULT_K;
+  if (k <= 0) throw new AppError("request_invalid", "Window size k must be positive.");
+  if (k <= MAX_K) return k;
+  throw new AppError("request_invalid", `Window size k must be at most [${MAX_K}], but is [${k}]`);
+}
+
+function precision(options: JsonObject): Rate {
+  const threshold = thresholdOf(options);
+  const ignoresUnrated = flagOf(options, "ignore_unlabeled");
+  return (hits) => {
+    const counted = ignoresUnrated ? hits.filter((rating) => rating !== undefined) : hits;
+    const relevant = countRelevant(counted, threshold);
+    return {
+      score: share(relevant, counted.length),
+      details: { relevant_docs_retrieved: relevant, docs_retrieved: counted.length },
+    };
+  };
+}
+
+function recall(options: JsonObject): Rate {
+  const threshold = thresholdOf(options);
+  return (hits, known) => {
+    const found = countRelevant(hits, threshold);
+    const relevant = countRelevant(known, threshold);
+    return {
+      score: share(found, relevant),
+      details: { relevant_docs_retrieved: found, relevant_docs: relevant },
+    };
+  };
+}
+
+function reciprocalRank(options: JsonObject): Rate {
+  const threshold = thresholdOf(options);
+  return (hits) => {
+    const place = hits.findIndex((rating) => rating !== undefined && rating >= threshold);
+    return {
+      score: place < 0 ? 0 : 1 / (place + 1),
+      details: { first_relevant: place < 0 ? -1 : place + 1 },
+    };
+  };
+}
+
+function discountedGain(options: JsonObject): Rate {
+  const normalizes = flagOf(options, "normalize");
+  const unknownRating = optionalInteger(options["unknown_doc_rating"], "unknown_doc_rating");
+  return (hits, known) => {
+    const gain = gainOf(hits.map((rating) => rating ?? unknownRating));
+    const best = normalizes ? gainOf(known.toSorted((a, b) => b - a).slice(0, hits.length)) : 0;
+    const normalized = best === 0 ? 0 : gain / best;
+    return {
+      score: normalizes ? normalized : gain,
+      details: {
+        dcg: numberOrName(gain),
+        ...(best !== 0 && { ideal_dcg: numberOrName(best), normalized_dcg: numberOrName(normalized) }),
+        unrated_docs: countUnrated(hits),
+      },
+    };
+  };
+}
+
+/** Hits without a rating add nothing, but keep their rank. */
+function gainOf(ratings: HitRatings): number {
+  return ratings.reduce<number>(
+    (sum, rating, place) => sum + (rating === undefined ? 0 : (2 ** rating - 1) / Math.log2(place + 2)),
+    0,
+  );
+}
+
+function expectedReciprocalRank(options: JsonObject): Rate {
+  const maximum = optionalInteger(options["maximum_relevance"], "maximum_relevance");
+  if (maximum === undefined) throw new AppError("request_invalid", "Required [maximum_relevance]");
+  const unknownRating = optionalInteger(options["unknown_doc_rating"], "unknown_doc_rating");
+  return (hits) => {
+    let stillLooking = 1;
+    let score = 0;
+    for (const [place, given] of hits.entries()) {
+      const rating = given ?? unknownRating;
+      if (rating === undefined) continue;
+      const satisfies = (2 ** rating - 1) / 2 ** maximum;
+      score += (stillLooking * satisfies) / (place + 1);
+      stillLooking *= 1 - satisfies;
+    }
+    return { score, details: { unrated_docs: countUnrated(hits) } };
+  };
+}
+
+function thresholdOf(options: JsonObject): number {
+  const threshold = optionalInteger(options["relevant_rating_threshold"], "relevant_rating_threshold") ?? 1;
+  if (threshold >= 0) return threshold;
+  throw new AppError("request_invalid", "Relevant rating threshold for precision must be positive integer.");
+}
+
+function flagOf(options: JsonObject, name: string): boolean {
+  const value = options[name] ?? false;
+  if (value === true || value === "true") return true;
+  if (value === false || value === "false") return false;
+  throw new AppError("request_invalid", `[${name}] must be true or false, but is ${describe(value)}`);
+}
+
+function countRelevant(ratings: HitRatings, threshold: number): number {
+  return ratings.filter((rating) => rating !== undefined && rating >= threshold).length;
+}
+
+function countUnrated(ratings: HitRatings): number {
+  return ratings.filter((rating) => rating === undefined).length;
+}
+
+function share(part: number, whole: number): number {
+  return whole === 0 ? 0 : part / whole;
+}
+
+/** Returns what JSON has no number for by its name, as clients expect it. */
+export function numberOrName(value: number): number | string {
+  return Number.isFinite(value) ? value : String(value);
+}
