@@ -126,6 +126,12 @@ export async function adoptType(indices: Indices, name: string, type: string | u
   await indices.putSettings(index.name, { [TYPE_SETTING]: type });
 }
 
+/** Whether an index has neither a type nor a mapping, so that it takes the type of its first document. */
+export function isUntyped({ settings, mapping }: IndexInfo): boolean {
+  const isMapped = mapping.version > 1 || Object.keys(mapping.toJSON()).length > 0;
+  return !isMapped && givenType(settings.raw) === undefined;
+}
+
 /** Throws request_invalid where mappings are nested under a type, although the request or its version has no types. */
 export function checkTypeless(mappings: unknown, index: string, includesType: boolean | undefined): void {
   const { type } = splitType(mappings, index);

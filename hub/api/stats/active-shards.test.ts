@@ -38,7 +38,10 @@ test("a write that asks for more copies than there are is refused, and nothing i
   ];
   for (const { status, text } of refused) {
     assert.equal(status, 503, text);
-    assert.match(text, /unavailable_shards_exception.*\[w\] \(have 1, needed 2\)/);
+    assert.match(
+      text,
+      /unavailable_shards_exception.*\[w\] Not enough active copies to meet shard count of \[2\] \(have 1, needed 2\)/,
+    );
   }
   assert.equal((await send("GET", "/w/_doc/1")).status, 404);
   assert.equal((await send("PUT", "/w/_doc/1?wait_for_active_shards=1", { a: 1 })).status, 201);
@@ -53,6 +56,17 @@ test("a count that is no number is refused before anything is done", async () =>
   await send("POST", "/odd-1/_close");
   assert.equal((await send("POST", "/odd-1/_open?wait_for_active_shards=most")).status, 400);
   assert.equal((await send("GET", "/odd-1/_count")).status, 400);
+  const reindex = { source: { index: "w" }, dest: { index: "odd-2" } };
+  for (const [path, body] of [
+    ["/_reindex", reindex],
+    ["/w/_update_by_query", {}],
+    ["/w/_delete_by_query", { query: { match_all: {} } }],
+  ] as const) {
+    const { status, text } = await send("POST", `${path}?wait_for_active_shards=most`, body);
+    assert.equal(status, 400, path);
+    assert.match(text, /cannot parse ActiveShardCount\[most\]/);
+  }
+  assert.equal((await send("HEAD", "/odd-2")).status, 404);
 });
 
 test("a preference that names no node or nothing known is refused", async () => {

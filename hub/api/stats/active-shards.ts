@@ -36,17 +36,35 @@ export async function requireActiveShards(
   parts: Parts,
   request: ApiRequest,
   names: readonly string[],
+  signal = request.signal,
 ): Promise<void> {
-  if (await untilActive(parts, request, names, WRITE_TIMEOUT_MS)) return;
-  const found = names.flatMap((name) => indicesOf(parts, name));
-  const lacking = found.map(
-    (index) => `[${index.name}] (have ${activeOf(parts, index)}, needed ${neededOf(request, index)})`,
-  );
+  if (await untilActive(parts, request, names, WRITE_TIMEOUT_MS, signal)) return;
   const wanted = request.query["wait_for_active_shards"];
+  const lacking = names
+    .flatMap((name) => indicesOf(parts, name))
+    .map((index) => ({ name: index.name, have: activeOf(parts, index), needed: neededOf(request, index) }))
+    .filter(({ have, needed }) => have < needed)
+    .map(
+      ({ name, have, needed }) =>
+        `[${name}] Not enough active copies to meet shard count of [${wanted}] (have ${have}, needed ${needed})`,
+    );
+  const timeout = request.query["timeout"] ?? "1m";
   throw new AppError(
     "unavailable",
-    `Not enough active copies to meet shard count of [${wanted}]: ${lacking.join(", ")}; start further hubs, or lower the count`,
+    `${lacking.join(", ")}. Timeout: [${timeout}], request: [${request.method} ${request.uri.split("?", 1)[0]!}]; start further hubs, or lower the count`,
   );
+}
+
+/** Checks before each page of a change by query that the copies it asks for are there; an index it writes to is made first. */
+export function pageCheck(
+  parts: Parts,
+  request: ApiRequest,
+): ((names: readonly string[], signal: AbortSignal) => Promise<void>) | undefined {
+  if (!asksForCopies(request)) return undefined;
+  return async (names, signal) => {
+    for (const name of names) if (indicesOf(parts, name).length === 0) await parts.indices.ensure(name);
+    await requireActiveShards(parts, request, names, signal);
+  };
 }
 
 async function untilActive(
@@ -54,6 +72,7 @@ async function untilActive(
   request: ApiRequest,
   names: readonly string[],
   timeoutMs: number,
+  signal = request.signal,
 ): Promise<boolean> {
   if (!asksForCopies(request)) return true;
   const { clock } = parts;
@@ -61,8 +80,8 @@ async function untilActive(
   for (;;) {
     if (names.every((name) => isActive(parts, request, name))) return true;
     const leftMs = untilMs - clock.monotonic();
-    if (leftMs <= 0 || request.signal.aborted) return false;
-    await clock.sleep(Math.min(LOOK_MS, leftMs), request.signal);
+    if (leftMs <= 0 || signal.aborted) return false;
+    await clock.sleep(Math.min(LOOK_MS, leftMs), signal);
   }
 }
 

@@ -90,7 +90,7 @@ function change(
     action: `indices:data/write/${verb}/byquery`,
     description: `${verb}-by-query [${target.expression ?? "_all"}]`,
     counts: verb === "update" ? ["updated", "deleted"] : ["deleted"],
-    options: { ...changeOptions(request, body), make },
+    options: { ...changeOptions(parts, request, body), make },
     shards: shardsOf(parts, target),
     open: (signal, part) => openIndexPages(parts, target, search, pageSize, signal, part ?? slice),
   });

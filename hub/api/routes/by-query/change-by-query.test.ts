@@ -3,6 +3,7 @@ import { test } from "node:test";
 import type { ApiContext } from "#hub/api/context/api-context.ts";
 import type { WriteResult } from "#hub/cluster/writes/writes.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 import { ChangeProgress, changeByQuery, type FoundDocument } from "./change-by-query.ts";
 
 const DOCUMENT: Omit<FoundDocument, "id"> = {
@@ -79,4 +80,42 @@ test("a change that waits for its next page heeds a new speed at once", async ()
   progress.rethrottle(Number.POSITIVE_INFINITY);
   await done;
   assert.equal(progress.updated, 2);
+});
+
+test("a page that may not be written fails each of its writes, and nothing is written", async () => {
+  const pages = {
+    total: 2,
+    next: () => Promise.resolve(["1", "2"].map((id) => ({ ...DOCUMENT, id }))),
+    close: () => Promise.resolve(),
+  };
+  const progress = new ChangeProgress();
+  const checked: string[][] = [];
+  const options = {
+    maxDocs: Number.POSITIVE_INFINITY,
+    proceedOnConflict: false,
+    requestsPerSecond: Number.POSITIVE_INFINITY,
+    refresh: false,
+    timeoutMs: 1_000,
+    checkPage: (names: readonly string[]) => {
+      checked.push([...names]);
+      return Promise.reject(new AppError("unavailable", "too few copies"));
+    },
+    make: ({ index, id, source }: FoundDocument) => ({ kind: "index" as const, index, id, source }),
+  };
+  const write = (): never => assert.fail("nothing may be written");
+  const parts = {
+    documents: { write },
+    indices: { get: () => undefined, all: () => [] },
+  } as unknown as ApiContext;
+  await changeByQuery(parts, pages, options, progress, new AbortController().signal);
+  assert.deepEqual(checked, [["lines"]]);
+  const failed = progress.failures.map(({ id, status, cause }) => [
+    id,
+    status,
+    (cause as JsonObject)["reason"],
+  ]);
+  assert.deepEqual(failed, [
+    ["1", 503, "too few copies"],
+    ["2", 503, "too few copies"],
+  ]);
 });

@@ -5,8 +5,8 @@ import type { ApiContext } from "#hub/api/context/api-context.ts";
 import { itemError } from "#hub/api/http/error-body.ts";
 import { isFailure, typeName } from "#hub/api/parameters/write-options.ts";
 import type { WriteItem } from "#hub/api/ports/documents.ts";
-import type { RefreshPolicy, WriteResult } from "#hub/cluster/writes/writes.ts";
-import { AppError } from "#proto/kit/errors.ts";
+import type { WriteResult } from "#hub/cluster/writes/writes.ts";
+import { AppError, toAppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 
 /** A document that the query found. */
@@ -48,6 +48,8 @@ export interface ChangeOptions {
   readonly timeoutMs: number;
   /** Called with the first document before anything is written. */
   begin?(first: FoundDocument): Promise<void>;
+  /** Throws where a page may not be written to these indices now: its writes fail. */
+  readonly checkPage?: ((names: readonly string[], signal: AbortSignal) => Promise<void>) | undefined;
   /** Makes the write of a document; undefined: it isn't changed. */
   make(document: FoundDocument): WriteItem | undefined;
 }
@@ -138,8 +140,7 @@ export async function changeByQuery(
       if (progress.batches === 0) await options.begin?.(first);
       const items = page.map((document) => options.make(document)).filter((item) => item !== undefined);
       progress.noops += page.length - items.length;
-      const writing = { refresh: "false" as RefreshPolicy, timeoutMs: options.timeoutMs, signal };
-      const results = await parts.documents.write(items, writing);
+      const results = await writePage(parts, items, options, signal);
       progress.batches++;
       for (const [at, result] of results.entries())
         if (!isGivenUp(result, signal)) count(parts, result, items[at]!, options, progress, written);
@@ -154,6 +155,23 @@ export async function changeByQuery(
   if (!options.refresh || written.size === 0) return;
   const indices = [...written].map((name) => parts.indices.get(name)).filter((index) => index !== undefined);
   await parts.maintenance.refresh(indices);
+}
+
+/** Writes the changes of a page; what speaks against the page fails each of them. */
+async function writePage(
+  parts: ApiContext,
+  items: readonly WriteItem[],
+  { checkPage, timeoutMs }: ChangeOptions,
+  signal: AbortSignal,
+): Promise<readonly WriteResult[]> {
+  try {
+    if (items.length > 0) await checkPage?.([...new Set(items.map(({ index }) => index))], signal);
+  } catch (error) {
+    signal.throwIfAborted();
+    const failure = toAppError(error);
+    return items.map(({ index, id }) => ({ index, id, error: failure }));
+  }
+  return parts.documents.write(items, { refresh: "false", timeoutMs, signal });
 }
 
 /** Returns true for a write that was abandoned when the task was cancelled: its outcome is unknown. */

@@ -1,6 +1,6 @@
 /** `_reindex`: documents of indices, here or elsewhere, copied into another index. */
 
-import { adoptType } from "#hub/api/compat/mapping-types.ts";
+import { adoptType, isUntyped } from "#hub/api/compat/mapping-types.ts";
 import { type ApiContext, findStored } from "#hub/api/context/api-context.ts";
 import { checkPipeline, pipelineOf } from "#hub/api/context/ingest-documents.ts";
 import { readChangeScript } from "#hub/api/context/scripted-change.ts";
@@ -74,7 +74,7 @@ async function reindex(parts: ApiContext, request: ApiRequest): Promise<ApiRespo
   checkKeys(body, ["source", "dest", "conflicts", "size", "max_docs", "script"], "reindex");
   const script =
     body["script"] === undefined ? undefined : readChangeScript(body["script"], findStored(parts));
-  const options = changeOptions(request, body);
+  const options = changeOptions(parts, request, body);
   const source = objectOf(body["source"] ?? {}, "source");
   const pageSize = readSource(source);
   const dest = readDestination(objectOf(body["dest"] ?? {}, "dest"));
@@ -110,13 +110,16 @@ async function reindex(parts: ApiContext, request: ApiRequest): Promise<ApiRespo
   });
 }
 
-/** Gives a destination that doesn't exist yet the type of its source, unless the request names one. */
+/** Gives a destination without type and mapping the type of its source, unless the request names one. */
 async function takeType({ indices }: ApiContext, dest: Destination, type: string | undefined): Promise<void> {
-  if (dest.type === undefined && !isKnown(indices, dest.index)) await adoptType(indices, dest.index, type);
+  if (dest.type === undefined && isOpen(indices, dest.index)) await adoptType(indices, dest.index, type);
 }
 
-function isKnown(indices: Indices, name: string): boolean {
-  return indices.get(name) !== undefined || indices.all().some(({ aliases }) => Object.hasOwn(aliases, name));
+/** Whether the index isn't there yet, or nothing says what its documents are. */
+function isOpen(indices: Indices, name: string): boolean {
+  const index = indices.get(name);
+  if (index === undefined) return !indices.all().some(({ aliases }) => Object.hasOwn(aliases, name));
+  return isUntyped(index);
 }
 
 /** Checks the source of a request and returns the size of its pages. Throws request_invalid. */

@@ -6,6 +6,7 @@ import { validationError } from "#hub/api/http/error-body.ts";
 import { type ApiRequest, checkValid } from "#hub/api/http/request.ts";
 import { type ApiResponse, json } from "#hub/api/http/route.ts";
 import { writeTimeoutMs } from "#hub/api/parameters/write-options.ts";
+import { pageCheck } from "#hub/api/stats/active-shards.ts";
 import { keyOf } from "#hub/auth/accounts/principal.ts";
 import { valueText } from "#proto/event.ts";
 import { AppError } from "#proto/kit/errors.ts";
@@ -83,7 +84,11 @@ export async function startChange(
 }
 
 /** Reads what all changes have in common. Throws request_invalid. */
-export function changeOptions(request: ApiRequest, body: JsonObject): Omit<ChangeOptions, "make"> {
+export function changeOptions(
+  parts: ApiContext,
+  request: ApiRequest,
+  body: JsonObject,
+): Omit<ChangeOptions, "make"> {
   const conflicts = request.query["conflicts"] ?? body["conflicts"] ?? "abort";
   if (conflicts !== "abort" && conflicts !== "proceed")
     throw new AppError(
@@ -98,6 +103,7 @@ export function changeOptions(request: ApiRequest, body: JsonObject): Omit<Chang
     requestsPerSecond: speedOf(request.query["requests_per_second"]),
     refresh: refresh !== undefined && refresh !== "false",
     timeoutMs: writeTimeoutMs(request),
+    checkPage: pageCheck(parts, request),
   };
 }
 
