@@ -1,6 +1,6 @@
 /** A chain of an analyzer: character filters, the tokenizer and token filters, run as one. */
 
-import type { CharFilter, Token, TokenFilter, Tokenizer } from "./parts/token.ts";
+import { type CharFilter, MAX_VALUE_TOKENS, type Token, type TokenFilter, type Tokenizer } from "./parts/token.ts";
 
 /** Makes terms of text. */
 export interface Analyzer {
@@ -10,8 +10,11 @@ export interface Analyzer {
   /** What a request that uses it is warned of: names and settings that later versions refuse. */
   readonly warnings: readonly string[];
   tokens(text: string): Token[];
-  /** Like `tokens`, piece by piece where the chain takes each word by itself; else all at once. */
-  pieces(text: string): Iterable<Token[]>;
+  /**
+   * Like `tokens`, piece by piece where the chain takes each word by itself; else all at once. Parts that make many tokens of
+   * a word stop after `most`.
+   */
+  pieces(text: string, most?: number): Iterable<Token[]>;
 }
 
 interface ChainKind {
@@ -29,11 +32,12 @@ export function chainOf(
   filters: readonly TokenFilter[],
   { isStandard = false, isWordwise = false, warnings = [] }: ChainKind = {},
 ): Analyzer {
-  const filtered = (tokens: Token[]): Token[] => filters.reduce((each, filter) => filter(each), tokens);
-  const tokens = (text: string): Token[] => {
+  const filtered = (tokens: Token[], most: number): Token[] =>
+    filters.reduce((each, filter) => filter(each, most), tokens);
+  const tokens = (text: string, most = MAX_VALUE_TOKENS): Token[] => {
     let input: { text: string; offsets: Int32Array | null } = { text, offsets: null };
     for (const filter of charFilters) input = filter(input);
-    const found = filtered(tokenizer(input.text));
+    const found = filtered(tokenizer(input.text, most), most);
     const { offsets } = input;
     if (offsets === null) return found;
     return found.map((token) => ({
@@ -46,18 +50,18 @@ export function chainOf(
     name,
     isStandard,
     warnings,
-    tokens,
-    *pieces(text) {
+    tokens: (text) => tokens(text),
+    *pieces(text, most = MAX_VALUE_TOKENS) {
       if (!isWordwise) {
-        yield tokens(text);
+        yield tokens(text, most);
         return;
       }
       let position = 0;
       for (let from = 0; from < text.length; ) {
         const to = pieceEnd(text, from);
-        const words = tokenizer(text.slice(from, to)).map((token) => moved(token, from, position));
+        const words = tokenizer(text.slice(from, to), most).map((token) => moved(token, from, position));
         position = (words.at(-1)?.position ?? position - 1) + 1;
-        yield filtered(words);
+        yield filtered(words, most);
         from = to;
       }
     },

@@ -1,12 +1,10 @@
 /** Character filters: they change the text and remember where each character came from. */
 
 import { decodeEntity } from "./html-entities.ts";
+import { findMarkup, type Markup } from "./markup.ts";
 import { type Options, readList, readString } from "./parts/options.ts";
 import { compilePattern } from "./parts/pattern.ts";
 import type { CharFilter, FilteredText } from "./parts/token.ts";
-
-const MARKUP =
-  /<!--.*?-->|<!\[CDATA\[|\]\]>|<[!?][a-z][^>]*>|<(script|style)\b[^>]*>.*?<\/\1\s*>|<\/?([a-z][\w:.-]*)(?=[\s/>])[^<>]*>|&(?:#x[0-9a-f]+|#\d+|[a-z]\w*);?/gis;
 
 /** Tags within a line; all others become a line break. */
 const INLINE: ReadonlySet<string> = new Set(
@@ -28,7 +26,7 @@ export const CHAR_FILTERS: Readonly<Record<string, (options: Options) => CharFil
       throw new RangeError("mapping requires either `mappings` or `mappings_path` to be configured");
     const keys = [...rules.keys()].sort((a, b) => b.length - a.length).map((key) => RegExp.escape(key));
     const pattern = new RegExp(keys.join("|"), "g");
-    return (input) => replaceMatches(input, pattern, (match) => rules.get(match[0])!);
+    return (input) => replaceMatches(input, input.text.matchAll(pattern), (match) => rules.get(match[0])!);
   },
   pattern_replace: (options) => {
     if (options["pattern"] === undefined)
@@ -36,7 +34,7 @@ export const CHAR_FILTERS: Readonly<Record<string, (options: Options) => CharFil
     const pattern = compilePattern(readString(options, "pattern", ""), readString(options, "flags", ""));
     const replacement = readString(options, "replacement", "");
     return (input) =>
-      replaceMatches(input, pattern, (match) =>
+      replaceMatches(input, input.text.matchAll(pattern), (match) =>
         replacement.replace(/\$(\d)/g, (_, n: string) => match[Number(n)] ?? ""),
       );
   },
@@ -47,12 +45,11 @@ export const NORMALIZER_CHAR_FILTERS: ReadonlySet<string> = new Set(["mapping", 
 
 function stripHtml(options: Options): CharFilter {
   const kept = new Set(readList(options, "escaped_tags", []).map((name) => name.toLowerCase()));
-  return (input) => replaceMatches(input, MARKUP, (match) => plainText(match, kept));
+  return (input) => replaceMatches(input, findMarkup(input.text), (match) => plainText(match, kept));
 }
 
-function plainText([text, script, tag]: RegExpExecArray, kept: ReadonlySet<string>): string {
+function plainText({ 0: text, name }: Markup, kept: ReadonlySet<string>): string {
   if (text.startsWith("&")) return decodeEntity(text);
-  const name = (script ?? tag ?? "").toLowerCase();
   if (kept.has(name)) return text;
   return name === "" || INLINE.has(name) ? "" : "\n";
 }
@@ -69,10 +66,10 @@ function parseRule(rule: string): [string, string] {
 }
 
 /** Replaces matches; a replacement's units lie at the start of what they replace, what is past its length at its end. */
-function replaceMatches(
+function replaceMatches<Match extends { readonly index: number; readonly 0: string }>(
   input: FilteredText,
-  pattern: RegExp,
-  replacementOf: (match: RegExpExecArray) => string,
+  matches: Iterable<Match>,
+  replacementOf: (match: Match) => string,
 ): FilteredText {
   const { text } = input;
   const origin = (at: number): number => input.offsets?.[at] ?? at;
@@ -83,7 +80,7 @@ function replaceMatches(
     for (let at = done; at < to; at++) offsets.push(origin(at));
     result += text.slice(done, to);
   };
-  for (const match of text.matchAll(pattern)) {
+  for (const match of matches) {
     copy(match.index);
     const replacement = replacementOf(match);
     for (let unit = 0; unit < replacement.length; unit++)

@@ -162,7 +162,7 @@ async function tokensOf(analyzer: Analyzer, texts: readonly string[], limit: num
   const slices = new TimeSlices();
   for (const text of texts) {
     let last = -1;
-    for (const tokens of analyzer.pieces(text)) {
+    for (const tokens of analyzer.pieces(text, limit + 1)) {
       if (slices.isDue) await slices.pause();
       for (const token of tokens) {
         last = token.position;

@@ -184,10 +184,11 @@ function multiplexer(options: Options, chain: Parameters<FilterMaker>[1]): Token
       .filter((name) => name !== "")
       .map((name) => chain.filter(name)),
   );
-  return (tokens) =>
+  return (tokens, most) =>
     tokens.flatMap((token) => {
       const found = keepsOriginal ? [token] : [];
-      for (const filters of ways) found.push(...filters.reduce((each, filter) => filter(each), [token]));
+      for (const filters of ways)
+        found.push(...filters.reduce((each, filter) => filter(each, most), [token]));
       const seen = new Set<string>();
       return found.filter(({ text }) => !seen.has(text) && seen.add(text));
     });

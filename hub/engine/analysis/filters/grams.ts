@@ -1,12 +1,15 @@
 /** `ngram`, `edge_ngram`: the parts of a word. */
 
 import { type Options, readInteger, readString } from "#hub/engine/analysis/parts/options.ts";
-import type { Token, TokenFilter } from "#hub/engine/analysis/parts/token.ts";
+import { MAX_VALUE_TOKENS, type Token, type TokenFilter } from "#hub/engine/analysis/parts/token.ts";
+
+/** Most sizes of `ngram` beyond the least: every letter begins a gram of each size. */
+export const MAX_GRAM_DIFFERENCE = 50;
 
 /** `ngram`. */
 export function ngramFilter(options: Options): TokenFilter {
   const { min, max } = gramSizes(options);
-  return (tokens) => tokens.flatMap((token) => [...grams(token, min, max)]);
+  return upTo((token) => grams(token, min, max));
 }
 
 function* grams(token: Token, min: number, max: number): Generator<Token> {
@@ -22,16 +25,28 @@ export function edgeNgramFilter(options: Options): TokenFilter {
   const { min, max } = gramSizes(options);
   const side = readString(options, "side", "front");
   if (side !== "front" && side !== "back") throw new RangeError(`invalid side: ${side}`);
-  return (tokens) =>
-    tokens.flatMap((token) => {
-      const letters = Array.from(token.text);
-      const result: Token[] = [];
-      for (let size = min; size <= max && size <= letters.length; size++) {
-        const part = side === "front" ? letters.slice(0, size) : letters.slice(-size);
-        result.push({ ...token, text: part.join("") });
+  return upTo((token) => edgeGrams(token, min, max, side));
+}
+
+function* edgeGrams(token: Token, min: number, max: number, side: "front" | "back"): Generator<Token> {
+  const letters = Array.from(token.text);
+  for (let size = min; size <= max && size <= letters.length; size++) {
+    const part = side === "front" ? letters.slice(0, size) : letters.slice(-size);
+    yield { ...token, text: part.join("") };
+  }
+}
+
+function upTo(gramsOf: (token: Token) => Iterable<Token>): TokenFilter {
+  return (tokens, most = MAX_VALUE_TOKENS) => {
+    const found: Token[] = [];
+    for (const token of tokens) {
+      for (const gram of gramsOf(token)) {
+        if (found.length >= most) return found;
+        found.push(gram);
       }
-      return result;
-    });
+    }
+    return found;
+  };
 }
 
 /** Returns the sizes of grams. Throws RangeError. */

@@ -19,11 +19,14 @@ export interface Token {
   readonly isKeyword?: boolean;
 }
 
-/** Cuts a text into tokens. */
-export type Tokenizer = (text: string) => Token[];
+/** Most tokens that a part may make of one value where nothing says otherwise. */
+export const MAX_VALUE_TOKENS = 1_000_000;
 
-/** Changes, drops or adds tokens. */
-export type TokenFilter = (tokens: Token[]) => Token[];
+/** Cuts a text into tokens; parts that make many of each word stop after `most`. */
+export type Tokenizer = (text: string, most?: number) => Token[];
+
+/** Changes, drops or adds tokens; parts that make many of each word stop after `most`. */
+export type TokenFilter = (tokens: Token[], most?: number) => Token[];
 
 /** Changes the text before it is cut. */
 export type CharFilter = (text: FilteredText) => FilteredText;

@@ -7,8 +7,9 @@ import {
   readList,
   readString,
 } from "#hub/engine/analysis/parts/options.ts";
+import { gramSizes } from "#hub/engine/analysis/filters/grams.ts";
 import { compilePattern, compileSimplePattern } from "#hub/engine/analysis/parts/pattern.ts";
-import { makeToken, type Token, type Tokenizer } from "#hub/engine/analysis/parts/token.ts";
+import { MAX_VALUE_TOKENS, makeToken, type Token, type Tokenizer } from "#hub/engine/analysis/parts/token.ts";
 import { classicTokenizer } from "./classic-tokenizer.ts";
 import { standardTokenizer } from "./standard-tokenizer.ts";
 import { urlEmailTokenizer } from "./url-email-tokenizer.ts";
@@ -113,19 +114,18 @@ function edgeNgramTokenizer(options: Options): Tokenizer {
 
 /** Grams of the runs of the characters that belong to tokens; of the edge, those that begin a run. Throws RangeError. */
 function gramTokenizer(options: Options, isEdge: boolean): Tokenizer {
-  const min = readInteger(options, "min_gram", 1);
-  const max = readInteger(options, "max_gram", 2);
-  if (min < 1) throw new RangeError("minGram must be greater than zero");
-  if (min > max) throw new RangeError("minGram must not be greater than maxGram");
+  const { min, max } = gramSizes(options);
   const isTokenChar = tokenCharTest(options);
-  return (text) => {
+  return (text, most = MAX_VALUE_TOKENS) => {
     const tokens: Token[] = [];
     for (const [from, to] of tokenCharRuns(text, isTokenChar)) {
       const bounds = characterBounds(text, from, to);
       const last = isEdge ? 1 : bounds.length - 1;
       for (let start = 0; start < last; start++) {
-        for (let size = min; size <= max && start + size < bounds.length; size++)
+        for (let size = min; size <= max && start + size < bounds.length; size++) {
+          if (tokens.length >= most) return tokens;
           tokens.push(makeToken(text, bounds[start]!, bounds[start + size]!, tokens.length));
+        }
       }
     }
     return tokens;

@@ -48,6 +48,8 @@ class MatrixStats implements Aggregation<Moments> {
   readonly #fields: readonly string[];
   readonly #missing: JsonObject;
   readonly #mode: Mode;
+  /** Statistics of states: an order asks for them at every comparison. */
+  readonly #statistics = new WeakMap<Moments, JsonObject[]>();
 
   constructor(fields: readonly string[], missing: JsonObject, mode: Mode) {
     this.#fields = fields;
@@ -66,7 +68,7 @@ class MatrixStats implements Aggregation<Moments> {
 
   render(state: Moments): JsonObject {
     if (state.count === 0) return { doc_count: 0 };
-    return { doc_count: state.count, fields: statisticsOf(this.#fields, state) };
+    return { doc_count: state.count, fields: this.#statisticsOf(state) };
   }
 
   empty(): Moments {
@@ -77,13 +79,21 @@ class MatrixStats implements Aggregation<Moments> {
     if (name === "doc_count") return state.count;
     const [field, statistic] = [name.slice(0, name.lastIndexOf(".")), name.slice(name.lastIndexOf(".") + 1)];
     const found = fieldOrder(this.#fields).includes(field)
-      ? statisticsOf(this.#fields, state).find((each) => each["name"] === field)?.[statistic]
+      ? this.#statisticsOf(state).find((each) => each["name"] === field)?.[statistic]
       : undefined;
     return typeof found === "number" ? found : undefined;
   }
 
   typedName(): string {
     return "matrix_stats";
+  }
+
+  #statisticsOf(state: Moments): JsonObject[] {
+    const known = this.#statistics.get(state);
+    if (known !== undefined) return known;
+    const made = statisticsOf(this.#fields, state);
+    this.#statistics.set(state, made);
+    return made;
   }
 }
 

@@ -67,6 +67,8 @@ function optional(given: unknown, names: readonly string[]): Script | undefined 
 
 class ScriptedMetric implements Aggregation<ScriptedState> {
   readonly #scripts: Scripts;
+  /** Values of states: an order asks for each at every comparison. */
+  readonly #values = new WeakMap<ScriptedState, unknown>();
 
   constructor(scripts: Scripts) {
     this.#scripts = scripts;
@@ -97,9 +99,14 @@ class ScriptedMetric implements Aggregation<ScriptedState> {
     return "scripted_metric";
   }
 
-  #reduced({ states }: ScriptedState): unknown {
+  #reduced(state: ScriptedState): unknown {
+    if (!this.#values.has(state)) this.#values.set(state, this.#reduce(state));
+    return this.#values.get(state);
+  }
+
+  #reduce({ states }: ScriptedState): unknown {
     const { reduce, params } = this.#scripts;
-    // The script may change what it is given, and is run again for an order.
+    // The script may change what it is given.
     const given = structuredClone(states) as unknown[];
     if (reduce === undefined) return given;
     return toJson(reduce.compiled.run([{ ...params, ...reduce.params, _aggs: given }, given]));
