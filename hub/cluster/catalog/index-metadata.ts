@@ -70,7 +70,13 @@ export function decodeIndex(bytes: Uint8Array): IndexMetadata {
       mappingVersion,
       ...rest
     } = JSON.parse(Buffer.from(bytes).toString()) as StoredIndex;
-    return { ...rest, mapping: parseMapping(rest.name, rest.settings.raw, mapping, mappingVersion) };
+    return {
+      ...rest,
+      mapping: parseMapping(rest.name, rest.settings.raw, mapping, {
+        version: mappingVersion,
+        isStored: true,
+      }),
+    };
   } catch (error) {
     throw new AppError("data_corrupt", "stored index metadata cannot be read", { cause: error });
   }
@@ -81,12 +87,12 @@ export function parseMapping(
   index: string,
   settings: Readonly<JsonObject>,
   json: unknown,
-  version = 1,
+  { version = 1, isStored = false }: { readonly version?: number; readonly isStored?: boolean } = {},
 ): Mapping {
   return Mapping.parse(json, {
     index,
     version,
-    analysis: new Analysis(nestedSettings(settings, "analysis")),
+    analysis: new Analysis(nestedSettings(settings, "analysis"), { isStored }),
     totalFieldsLimit: wholeNumber(settings["mapping.total_fields.limit"], 1000),
     depthLimit: wholeNumber(settings["mapping.depth.limit"], 20),
     nestedFieldsLimit: wholeNumber(settings["mapping.nested_fields.limit"], 50),

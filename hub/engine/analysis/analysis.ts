@@ -5,6 +5,7 @@ import { isObject } from "#proto/kit/json.ts";
 import { BUILT_IN } from "./built-in.ts";
 import { type Analyzer, chainOf } from "./chain.ts";
 import { CHAR_FILTERS, NORMALIZER_CHAR_FILTERS } from "./char-filters.ts";
+import { checkPart } from "./cost.ts";
 import { NORMALIZER_FILTERS, TOKEN_FILTERS, WORDWISE_FILTERS } from "./filters/all.ts";
 import { type Options, readInteger, readList, readString } from "./parts/options.ts";
 import type { ChainSoFar, CharFilter, TokenFilter, Tokenizer } from "./parts/token.ts";
@@ -50,14 +51,17 @@ const MAX_DEPTH = 8;
 /** The analyzers, normalizers and parts that a field or a request of one index can name. */
 export class Analysis {
   readonly #settings: Options;
+  readonly #isStored: boolean;
   readonly #analyzers = new Map<string, Analyzer>();
   readonly #normalizers = new Map<string, Analyzer>();
 
   /**
    * `settings`: the `analysis` object of the index settings, nested; nothing for the built-in analyzers alone.
-   * All it defines is built, so that a mistake shows now. Throws settings_invalid.
+   * All it defines is built, so that a mistake shows now.
+   * `isStored`: settings of an index that is there already; they may have parts that are refused now. Throws settings_invalid.
    */
-  constructor(settings: unknown = {}) {
+  constructor(settings: unknown = {}, { isStored = false }: { readonly isStored?: boolean } = {}) {
+    this.#isStored = isStored;
     this.#settings = asOptions(settings);
     for (const kind of ["tokenizer", "filter", "char_filter"] as const) {
       for (const name of Object.keys(asOptions(this.#settings[kind])))
@@ -129,6 +133,7 @@ export class Analysis {
     if (type !== "custom") {
       const make = Object.hasOwn(BUILT_IN, type) ? BUILT_IN[type] : undefined;
       if (make === undefined) throw new RangeError(`Unknown analyzer type [${type}] for [${name}]`);
+      if (!this.#isStored) checkPart(type, spec);
       return make(name, spec);
     }
     const tokenizer = spec["tokenizer"];
@@ -191,17 +196,23 @@ export class Analysis {
   /** Makes a part of its name or its settings. Throws RangeError where it is unknown. */
   #part(kind: PartKind, spec: PartSpec): Tokenizer | TokenFilter | CharFilter {
     if (kind === "filter") return this.#filter(spec, chainOf("", [], TOKENIZERS["standard"]!({}), []), 0);
-    const { type, options } = this.#resolved(kind, spec);
+    const { type, options } = this.#checked(kind, spec);
     return maker(kind, type)(options, NO_CHAIN);
   }
 
   #filter(spec: PartSpec, before: Analyzer, depth: number): TokenFilter {
     if (depth > MAX_DEPTH) throw new RangeError("filters name one another in a circle, or too deeply");
-    const { type, options } = this.#resolved("filter", spec);
+    const { type, options } = this.#checked("filter", spec);
     return maker("filter", type)(options, {
       tokens: (text) => before.tokens(text),
       filter: (name) => this.#filter(name, before, depth + 1),
     }) as TokenFilter;
+  }
+
+  #checked(kind: PartKind, spec: PartSpec): { readonly type: string; readonly options: Options } {
+    const part = this.#resolved(kind, spec);
+    if (!this.#isStored || typeof spec !== "string") checkPart(part.type, part.options);
+    return part;
   }
 
   #resolved(kind: PartKind, spec: PartSpec): { readonly type: string; readonly options: Options } {

@@ -1,6 +1,12 @@
 /** A chain of an analyzer: character filters, the tokenizer and token filters, run as one. */
 
-import { type CharFilter, MAX_VALUE_TOKENS, type Token, type TokenFilter, type Tokenizer } from "./parts/token.ts";
+import {
+  type CharFilter,
+  MAX_VALUE_TOKENS,
+  type Token,
+  type TokenFilter,
+  type Tokenizer,
+} from "./parts/token.ts";
 
 /** Makes terms of text. */
 export interface Analyzer {

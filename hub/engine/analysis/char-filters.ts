@@ -3,7 +3,7 @@
 import { decodeEntity } from "./html-entities.ts";
 import { findMarkup, type Markup } from "./markup.ts";
 import { type Options, readList, readString } from "./parts/options.ts";
-import { compilePattern } from "./parts/pattern.ts";
+import { compilePattern, expanded } from "./parts/pattern.ts";
 import type { CharFilter, FilteredText } from "./parts/token.ts";
 
 /** Tags within a line; all others become a line break. */
@@ -34,9 +34,7 @@ export const CHAR_FILTERS: Readonly<Record<string, (options: Options) => CharFil
     const pattern = compilePattern(readString(options, "pattern", ""), readString(options, "flags", ""));
     const replacement = readString(options, "replacement", "");
     return (input) =>
-      replaceMatches(input, input.text.matchAll(pattern), (match) =>
-        replacement.replace(/\$(\d)/g, (_, n: string) => match[Number(n)] ?? ""),
-      );
+      replaceMatches(input, pattern.matches(input.text), (match) => expanded(match, input.text, replacement));
   },
 };
 

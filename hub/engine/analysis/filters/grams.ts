@@ -6,6 +6,9 @@ import { MAX_VALUE_TOKENS, type Token, type TokenFilter } from "#hub/engine/anal
 /** Most sizes of `ngram` beyond the least: every letter begins a gram of each size. */
 export const MAX_GRAM_DIFFERENCE = 50;
 
+/** Letters of all grams of a value: a word of a million letters has long ones. */
+const MAX_GRAM_LETTERS = 32 * 1024 * 1024;
+
 /** `ngram`. */
 export function ngramFilter(options: Options): TokenFilter {
   const { min, max } = gramSizes(options);
@@ -39,9 +42,11 @@ function* edgeGrams(token: Token, min: number, max: number, side: "front" | "bac
 function upTo(gramsOf: (token: Token) => Iterable<Token>): TokenFilter {
   return (tokens, most = MAX_VALUE_TOKENS) => {
     const found: Token[] = [];
+    let letters = 0;
     for (const token of tokens) {
       for (const gram of gramsOf(token)) {
-        if (found.length >= most) return found;
+        letters += gram.text.length;
+        if (found.length >= most || letters > MAX_GRAM_LETTERS) return found;
         found.push(gram);
       }
     }

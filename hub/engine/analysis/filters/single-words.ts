@@ -7,7 +7,7 @@ import {
   readList,
   readString,
 } from "#hub/engine/analysis/parts/options.ts";
-import { compilePattern } from "#hub/engine/analysis/parts/pattern.ts";
+import { compilePattern, replacePattern } from "#hub/engine/analysis/parts/pattern.ts";
 import { stopWords, words } from "#hub/engine/analysis/parts/stop-words.ts";
 import { mapText, type Token, type TokenFilter } from "#hub/engine/analysis/parts/token.ts";
 
@@ -55,7 +55,7 @@ export function keywordMarker(options: Options): TokenFilter {
     );
   if (pattern !== "") {
     const matches = compilePattern(`^(?:${pattern})$`);
-    return marked(({ text }) => new RegExp(matches.source, matches.flags.replace("g", "")).test(text));
+    return marked(({ text }) => [...matches.matches(text)].length > 0);
   }
   const ignoreCase = readBoolean(options, "ignore_case", false);
   const keywords = new Set(ignoreCase ? list.map((word) => word.toLowerCase()) : list);
@@ -171,10 +171,7 @@ export function patternReplaceFilter(options: Options): TokenFilter {
   const pattern = compilePattern(readString(options, "pattern", ""), readString(options, "flags", ""));
   const replacement = readString(options, "replacement", "");
   const isAll = readBoolean(options, "all", true);
-  const first = new RegExp(pattern.source, pattern.flags.replace("g", ""));
-  return mapText((text) =>
-    isAll ? text.replaceAll(pattern, replacement) : text.replace(first, replacement),
-  );
+  return mapText((text) => replacePattern(pattern, text, replacement, isAll));
 }
 
 /** `pattern_capture`: the groups of the patterns' matches, and the word itself. Throws RangeError. */
@@ -186,12 +183,12 @@ export function patternCaptureFilter(options: Options): TokenFilter {
   return (tokens) =>
     tokens.flatMap((token) => {
       const groups = patterns
-        .flatMap((pattern) => [...token.text.matchAll(pattern)])
-        .flatMap((match) =>
-          match.slice(1).flatMap((text, at) => {
-            const from = match.indices?.[at + 1]?.[0] ?? match.index;
-            return text === undefined || text === "" ? [] : [{ text, from }];
-          }),
+        .flatMap((pattern) => [...pattern.matches(token.text)])
+        .flatMap(({ spans }) =>
+          spans
+            .slice(1)
+            .filter((span) => span !== undefined && span[1] > span[0])
+            .map((span) => ({ text: token.text.slice(...span!), from: span![0] })),
         )
         .filter(({ text }) => !preserveOriginal || text !== token.text)
         .sort((a, b) => a.from - b.from);

@@ -1,5 +1,6 @@
 /** The tokenizers other than the standard one, each made from its 6.5 settings. */
 
+import { gramSizes } from "#hub/engine/analysis/filters/grams.ts";
 import {
   type Options,
   readBoolean,
@@ -7,8 +8,7 @@ import {
   readList,
   readString,
 } from "#hub/engine/analysis/parts/options.ts";
-import { gramSizes } from "#hub/engine/analysis/filters/grams.ts";
-import { compilePattern, compileSimplePattern } from "#hub/engine/analysis/parts/pattern.ts";
+import { compilePattern, compileSimplePattern, type Pattern } from "#hub/engine/analysis/parts/pattern.ts";
 import { MAX_VALUE_TOKENS, makeToken, type Token, type Tokenizer } from "#hub/engine/analysis/parts/token.ts";
 import { classicTokenizer } from "./classic-tokenizer.ts";
 import { standardTokenizer } from "./standard-tokenizer.ts";
@@ -36,7 +36,7 @@ export const TOKENIZERS: Readonly<Record<string, (options: Options) => Tokenizer
   PathHierarchy: pathTokenizer,
   char_group: charGroupTokenizer,
   simple_pattern: (options) =>
-    runs(compileSimplePattern(readString(options, "pattern", "")), MAX_TOKEN_LENGTH),
+    patternRuns(compileSimplePattern(readString(options, "pattern", "")), MAX_TOKEN_LENGTH),
   simple_pattern_split: (options) =>
     splitTokenizer(compileSimplePattern(readString(options, "pattern", "")), -1),
   thai: () => thaiTokenizer,
@@ -56,11 +56,20 @@ function keywordTokenizer(text: string): Token[] {
   return text === "" ? [] : [makeToken(text, 0, text.length, 0)];
 }
 
+/** What finds the parts of a text. */
+interface MatchFinder {
+  matches(text: string): Iterable<{ readonly index: number; readonly 0: string }>;
+}
+
 /** Tokens are the matches of `pattern`, cut at `maxLength`. */
 function runs(pattern: RegExp, maxLength: number): Tokenizer {
+  return patternRuns({ matches: (text) => text.matchAll(pattern) }, maxLength);
+}
+
+function patternRuns(pattern: MatchFinder, maxLength: number): Tokenizer {
   return (text) => {
     const tokens: Token[] = [];
-    for (const match of text.matchAll(pattern)) {
+    for (const match of pattern.matches(text)) {
       const end = match.index + match[0].length;
       for (let from = match.index; from < end; from += maxLength) {
         tokens.push(makeToken(text, from, Math.min(end, from + maxLength), tokens.length));
@@ -83,16 +92,16 @@ function patternTokenizer(options: Options): Tokenizer {
 }
 
 /** Tokens are what lies between the matches or, from `group` 0 on, the group of each match. */
-function splitTokenizer(pattern: RegExp, group: number): Tokenizer {
+function splitTokenizer(pattern: Pattern, group: number): Tokenizer {
   return (text) => {
     const tokens: Token[] = [];
     const add = (from: number, to: number): void => {
       if (to > from) tokens.push(makeToken(text, from, to, tokens.length));
     };
     let done = 0;
-    for (const match of text.matchAll(pattern)) {
+    for (const match of pattern.matches(text)) {
       if (group >= 0) {
-        const [from, to] = match.indices?.[group] ?? [0, 0];
+        const [from, to] = match.spans[group] ?? [0, 0];
         add(from, to);
         continue;
       }
