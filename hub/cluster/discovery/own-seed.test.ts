@@ -22,6 +22,7 @@ async function hubsAt(t: TestContext, ports: readonly number[]): Promise<void> {
       routePort: 6222,
       size: 3,
       store: "empty" as const,
+      led: false,
     });
     const listener = new HelloListener({ host: HOST, port, certificate, log: silentLogger(), own });
     await listener.start();
