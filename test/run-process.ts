@@ -69,8 +69,9 @@ async function runFiles(files: readonly string[], options: GroupOptions): Promis
   await finished(printed, { writable: false });
   // At the exit it would take seconds in a new checkout, which look like something left running.
   flushCompileCache();
-  process.send?.({ counts, empty } satisfies GroupReport);
-  process.disconnect();
+  // Where the parent is slow to read, the report waits behind the signs of life: disconnecting would drop it.
+  const report: GroupReport = { counts, empty };
+  process.send?.(report, undefined, undefined, () => process.disconnect());
 }
 
 /** A file without a test is reported as one test with the file's path as its name. */
