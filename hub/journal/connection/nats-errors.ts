@@ -19,6 +19,9 @@ const CODE = {
   streamNotFound: 10059,
   consumerNotFound: 10014,
   duplicateInProcess: 10158,
+  systemUnavailable: 10008,
+  notLeader: 10009,
+  streamOffline: 10118,
 } as const;
 
 /**
@@ -65,6 +68,11 @@ export function toJournalError(error: unknown, what: string): AppError {
 
 export function isConflict(error: unknown): boolean {
   return hasCode(error, CODE.wrongLastSequence, CODE.wrongLastSequenceUnknown);
+}
+
+/** A server of a cluster that has no leader yet, or lost it. */
+export function isLeaderless(error: unknown): boolean {
+  return hasCode(error, CODE.systemUnavailable, CODE.notLeader, CODE.streamOffline);
 }
 
 export function isMissingMessage(error: unknown): boolean {

@@ -19,6 +19,7 @@ import {
 import { type NatsConnection, nanos } from "@nats-io/transport-node";
 import type { Connection } from "#hub/journal/connection/connection.ts";
 import {
+  isLeaderless,
   isMissingMessage,
   isMissingStream,
   isTimeout,
@@ -26,6 +27,8 @@ import {
 } from "#hub/journal/connection/nats-errors.ts";
 import { retriedCall } from "#hub/journal/connection/retried-call.ts";
 import { within } from "#hub/journal/connection/waits.ts";
+import { systemClock } from "#proto/kit/clock.ts";
+import { Backoff } from "#proto/kit/retry.ts";
 import { DEAD_LETTER_STREAM, DOC_STREAM, RAW_STREAM } from "#proto/subjects.ts";
 
 /** How long the server remembers message ids: longer than any client retries without a cause. */
@@ -38,6 +41,9 @@ const HEADROOM_BYTES = 16 * 1024 ** 2;
 const CALL_TIMEOUT_MS = 15_000;
 /** Time for one attempt: without a leader nobody answers, and the new one doesn't know of the call. */
 const ATTEMPT_TIMEOUT_MS = 3_000;
+
+/** Pauses between attempts while a cluster elects a leader. */
+const RETRY = { firstMs: 100, capMs: 1_000 };
 
 /**
  * A stream's description is this prefix and its identity. The creation time can't serve as identity: 2.9 changes it
@@ -179,17 +185,20 @@ export class StreamStore {
     }
   }
 
-  /** Makes an idempotent call, repeated while nobody answers. */
+  /** Makes an idempotent call, repeated while nobody answers or the cluster has no leader. */
   async #call<T>(what: string, call: (manager: JetStreamManager) => Promise<T>): Promise<T> {
     const manage = async (nats: NatsConnection): Promise<T> =>
       call(await jetstreamManager(nats, { checkAPI: false, timeout: ATTEMPT_TIMEOUT_MS }));
     try {
       return await within(CALL_TIMEOUT_MS, async (signal) => {
+        const backoff = new Backoff(RETRY);
         for (;;) {
           try {
             return await this.#connection.repeatable(manage, signal);
           } catch (error) {
-            if (signal.aborted || !isTimeout(error)) throw error;
+            if (signal.aborted || !(isTimeout(error) || isLeaderless(error))) throw error;
+            if (isLeaderless(error)) await systemClock.sleep(backoff.next(), signal);
+            if (signal.aborted) throw error;
           }
         }
       });
