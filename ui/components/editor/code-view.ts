@@ -40,6 +40,9 @@ import { bracketIndent, indentOrInsert, pairs } from "./code-indent.ts";
 import { acceptBegunWith, acceptWith, type CompleteText, suggestionSource } from "./code-suggestions.ts";
 import { type Syntax, syntaxOf } from "./code-syntax.ts";
 
+/** How long after Escape a Tab leaves the editor: as long as the library itself gives it. */
+const TAB_LEAVES_MS = 2_000;
+
 export type { Syntax } from "./code-syntax.ts";
 
 /** Lines from 0, both inclusive. */
@@ -220,10 +223,17 @@ function completionKeys(complete: CompleteText): KeyBinding[] {
     { key: "ArrowUp", run: moveCompletionSelection(false) },
     { key: "PageDown", run: moveCompletionSelection(true, "page") },
     { key: "PageUp", run: moveCompletionSelection(false, "page") },
-    { key: "Escape", run: closeCompletion },
+    { key: "Escape", run: closeSuggestions },
     { key: "Tab", run: acceptWith(complete) },
     { key: "Enter", run: acceptBegunWith(complete) },
   ];
+}
+
+/** Closes the suggestions; the Tab that follows leaves the editor, as it does after an Escape without suggestions. */
+function closeSuggestions(view: EditorView): boolean {
+  const wereOpen = closeCompletion(view);
+  if (wereOpen) view.setTabFocusMode(TAB_LEAVES_MS);
+  return wereOpen;
 }
 
 const setActive = StateEffect.define<LineRange | undefined>();
