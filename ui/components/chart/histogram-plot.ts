@@ -4,7 +4,7 @@ import { unsafeCSS } from "lit";
 import uPlot from "uplot";
 import plotText from "uplot/dist/uPlot.min.css";
 import { colourReader } from "#ui/services/browser/theme.ts";
-import type { Histogram } from "#ui/services/search/histogram.ts";
+import { drawnRange, type Histogram } from "#ui/services/search/histogram.ts";
 import { formatShort, formatTick } from "#ui/services/text/format.ts";
 
 /** With the axis of times: the bars have 96 px at least. */
@@ -72,9 +72,8 @@ export function drawHistogram(options: PlotOptions): uPlot {
   return new uPlot(plotOptions, stackedData(histogram), target);
 }
 
-function scales({ range, intervalMs, buckets }: Histogram, isLog: boolean): uPlot.Scales {
-  const fromMs = Math.min(range.fromMs, buckets[0]?.startMs ?? range.fromMs);
-  const toMs = Math.max(range.toMs, range.fromMs + intervalMs);
+function scales(histogram: Histogram, isLog: boolean): uPlot.Scales {
+  const { fromMs, toMs } = drawnRange(histogram);
   return {
     x: { time: true, range: () => [fromMs, toMs] },
     y: { range: (_, __, max) => [0, Math.max(1, max)], distr: isLog ? ASINH : LINEAR },

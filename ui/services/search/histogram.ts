@@ -37,3 +37,13 @@ export function readHistogram(response: SearchResponse, range: ResolvedRange, in
 export function bucketEndMs({ buckets, intervalMs }: Histogram, at: number): number {
   return buckets[at + 1]?.startMs ?? buckets[at]!.startMs + intervalMs;
 }
+
+/** Returns the range that all buckets fill: the first and the last may reach beyond the range that was searched. */
+export function drawnRange(histogram: Histogram): ResolvedRange {
+  const { range, buckets } = histogram;
+  if (buckets.length === 0) return range;
+  return {
+    fromMs: Math.min(range.fromMs, buckets[0]!.startMs),
+    toMs: Math.max(range.toMs, bucketEndMs(histogram, buckets.length - 1)),
+  };
+}
