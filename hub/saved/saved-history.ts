@@ -15,13 +15,13 @@ export class SavedHistory {
   /** Keeps a version that is about to be replaced. */
   async keep({ key, value, revision }: StateEntry): Promise<void> {
     await this.#bucket.put(keyOf(key, revision), value);
-    const known = await this.#revisions(key);
+    const known = await this.revisions(key);
     await Promise.all(known.slice(MAX_VERSIONS).map((old) => this.#bucket.delete(keyOf(key, old))));
   }
 
   /** Returns the versions of an object under its key, the newest first. */
   async list(key: string): Promise<StateEntry[]> {
-    const revisions = (await this.#revisions(key)).slice(0, MAX_VERSIONS);
+    const revisions = (await this.revisions(key)).slice(0, MAX_VERSIONS);
     const entries = await Promise.all(revisions.map((revision) => this.get(key, revision)));
     return entries.filter((entry) => entry !== null);
   }
@@ -32,14 +32,13 @@ export class SavedHistory {
     return entry === null ? null : { key, value: entry.value, revision };
   }
 
-  /** Forgets all versions of an object. */
-  async forget(key: string): Promise<void> {
-    const known = await this.#revisions(key);
-    await Promise.all(known.map((revision) => this.#bucket.delete(keyOf(key, revision))));
+  /** Forgets versions of an object. */
+  async forget(key: string, revisions: readonly number[]): Promise<void> {
+    await Promise.all(revisions.map((revision) => this.#bucket.delete(keyOf(key, revision))));
   }
 
-  /** The newest first. */
-  async #revisions(key: string): Promise<number[]> {
+  /** Returns the revisions of all versions that are kept under an object's key, the newest first. */
+  async revisions(key: string): Promise<number[]> {
     const prefix = `history/${key}/`;
     const keys = await this.#bucket.keys(prefix);
     return keys.map((one) => Number(one.slice(prefix.length))).toSorted((a, b) => b - a);

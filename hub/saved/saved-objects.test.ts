@@ -79,6 +79,50 @@ test("an object whose former version can't be kept stays as it is, and is saved 
   assert.deepEqual(titles, ["First"]);
 });
 
+test("a deletion that leaves former versions says so, deletes them when repeated, and gives them to no successor", async () => {
+  const bucket = new MemoryBucket();
+  const objects = new SavedObjects(bucket, clock as never);
+  const remove = bucket.delete.bind(bucket);
+  /** Leaves an object's one former version behind. */
+  const deleteHalf = async () => {
+    for (const title of ["First", "Second"])
+      await objects.put("dashboard", "main", { title, attributes: {} });
+    const failing = mock.method(bucket, "delete", (key: string, revision?: number) =>
+      key.startsWith("history/")
+        ? Promise.reject(new AppError("unavailable", "the store is away"))
+        : remove(key, revision),
+    );
+    await assert.rejects(objects.delete("dashboard", "main"), (error: unknown) => {
+      assert.match(
+        String(error),
+        /dashboard main is deleted, but not all of its former versions; delete it again/,
+      );
+      return fails("unavailable")(error);
+    });
+    failing.mock.restore();
+    assert.equal((await bucket.keys("history/")).length, 1);
+  };
+  await deleteHalf();
+  await assert.rejects(objects.get("dashboard", "main"), fails("not_found"));
+  await objects.delete("dashboard", "main");
+  assert.deepEqual(await bucket.keys("history/"), []);
+  await assert.rejects(objects.delete("dashboard", "main"), fails("not_found"));
+  await deleteHalf();
+  await objects.create("dashboard", { title: "Successor", attributes: {} }, "main");
+  assert.deepEqual(await objects.revisions("dashboard", "main"), []);
+  await assert.rejects(objects.create("dashboard", { title: "Third", attributes: {} }, "main"));
+});
+
+test("an object that exists keeps its versions when another is to be created under its id", async () => {
+  const objects = saved();
+  for (const title of ["First", "Second"]) await objects.put("dashboard", "main", { title, attributes: {} });
+  await assert.rejects(
+    objects.create("dashboard", { title: "Third", attributes: {} }, "main"),
+    fails("journal_conflict"),
+  );
+  assert.equal((await objects.revisions("dashboard", "main")).length, 1);
+});
+
 test("of two concurrent changes of one object the slower one fails", async () => {
   const objects = saved();
   const content = { title: "Mine", attributes: {} };

@@ -87,6 +87,7 @@ export class SavedObjects {
   async create(type: string, content: SavedContent, id = newId()): Promise<SavedObject> {
     const key = keyOf(type, id);
     const stored = this.#encode(content);
+    await this.#forgetPredecessors(key);
     if ((await this.#bucket.keys(`${type}/`)).length >= MAX_OBJECTS) {
       throw new AppError(
         "request_invalid",
@@ -126,16 +127,37 @@ export class SavedObjects {
     }
   }
 
-  /** Deletes an object; with `revision`, only that version. Throws not_found, journal_conflict, request_invalid. */
+  /**
+   * Deletes an object with its former versions; with `revision`, only where that is its present one. Where the object was
+   * deleted but not all former versions, the error says so, and the same call deletes them. Throws not_found,
+   * journal_conflict, request_invalid.
+   */
   async delete(type: string, id: string, revision?: number): Promise<void> {
     const key = keyOf(type, id);
-    if ((await this.#bucket.get(key)) === null) throw missing(type, id);
-    try {
-      await this.#bucket.delete(key, revision);
-      await this.#history.forget(key);
-    } catch (error) {
-      throw conflict(error, `${type} ${id} was changed concurrently; check it before you delete it`);
+    const isThere = (await this.#bucket.get(key)) !== null;
+    if (isThere) {
+      try {
+        await this.#bucket.delete(key, revision);
+      } catch (error) {
+        throw conflict(error, `${type} ${id} was changed concurrently; check it before you delete it`);
+      }
     }
+    const hadVersions = await this.#forgetPredecessors(key).catch((error: unknown) => {
+      const message = `${type} ${id} is deleted, but not all of its former versions; delete it again`;
+      throw new AppError(toAppError(error).code, message, { cause: error });
+    });
+    if (!isThere && !hadVersions) throw missing(type, id);
+  }
+
+  /**
+   * Forgets the versions of objects that were deleted under a key; false where there were none. Revisions are listed before
+   * the object is looked for: an object that is created meanwhile has later ones.
+   */
+  async #forgetPredecessors(key: string): Promise<boolean> {
+    const former = await this.#history.revisions(key);
+    if (former.length === 0 || (await this.#bucket.get(key)) !== null) return false;
+    await this.#history.forget(key, former);
+    return true;
   }
 
   /** Returns an object's former versions, the newest first. Throws not_found, request_invalid. */
