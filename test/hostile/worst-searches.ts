@@ -115,6 +115,19 @@ export const WORST_SEARCHES: readonly WorstSearch[] = [
       match: { text: { query: WORDS.slice(0, 1_000).join(" "), fuzziness: 2, max_expansions: 1_000 } },
     },
   }),
+  search("spans of thousands of terms near each other, scored and highlighted", {
+    size: 1_000,
+    query: {
+      span_near: {
+        clauses: ["w", "w1", "w*1", "wa"].map((wildcard) => ({
+          span_multi: { match: { wildcard: { text: `${wildcard}?*` } } },
+        })),
+        slop: 100,
+        in_order: false,
+      },
+    },
+    highlight: { fields: { text: { number_of_fragments: 0 } } },
+  }),
   search("highlights of 1,000 hits with wildcards", {
     size: 1_000,
     query: { query_string: { query: "w* AND *1* AND text:*a*" } },

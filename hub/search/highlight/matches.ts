@@ -21,6 +21,7 @@ class FieldWords {
   readonly terms = new Set<string>();
   readonly patterns: ((text: string) => boolean)[] = [];
   readonly phrases: Phrase[] = [];
+  readonly finders: ((tokens: readonly Token[]) => Iterable<Token>)[] = [];
 }
 
 /** What a query marks, by field. */
@@ -43,6 +44,10 @@ export class QueryWords implements HighlightSink {
     this.#of(field).phrases.push({ terms, slop });
   }
 
+  tokens(field: string, find: (tokens: readonly Token[]) => Iterable<Token>): void {
+    this.#of(field).finders.push(find);
+  }
+
   /** Returns the marks in a text, ascending; `field` undefined: words of all fields count. */
   marks(tokens: readonly Token[], field: string | undefined): Mark[] {
     const fields =
@@ -50,11 +55,12 @@ export class QueryWords implements HighlightSink {
         ? [...this.#fields.values()]
         : [this.#fields.get(field)].filter((each) => each !== undefined);
     const found = new Set<Token>();
-    for (const { terms, patterns, phrases } of fields) {
+    for (const { terms, patterns, phrases, finders } of fields) {
       for (const token of tokens) {
         if (terms.has(token.text) || patterns.some((matches) => matches(token.text))) found.add(token);
       }
       for (const phrase of phrases) for (const token of phraseTokens(tokens, phrase)) found.add(token);
+      for (const find of finders) for (const token of find(tokens)) found.add(token);
     }
     const marks = [...found].map((token) => ({
       start: token.startOffset,

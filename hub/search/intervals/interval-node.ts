@@ -1,5 +1,6 @@
 /** Matches documents with intervals. More and shorter intervals score higher. */
 
+import type { SegmentReader } from "#hub/engine/searcher/searcher.ts";
 import type {
   HighlightSink,
   Query,
@@ -9,41 +10,37 @@ import type {
   Weight,
 } from "#hub/search/query/query.ts";
 import { NO_MORE_DOCS, Scorer } from "#hub/search/query/query.ts";
+import type { SearchControl } from "#hub/search/query/search-control.ts";
 import type { Intervals } from "./algebra.ts";
+import { markIntervals } from "./marked-tokens.ts";
 import type { IntervalReader, IntervalSource } from "./source.ts";
 
-/** Documents without intervals between two pauses. */
-const MAX_LOOKED = 4096;
+/** Documents between two looks at the time, and how long a scorer looks for documents, ms. */
+const LOOKED_A_LOOK = 16;
+const FILL_MS = 4;
 
 /** Sum of nearness at which a document has half of the highest score, as in Lucene. */
 const PIVOT = 1;
 
 export class IntervalNode implements Query {
-  readonly #source: IntervalSource;
+  readonly #bind: (shard: ShardContext) => IntervalSource;
 
-  /** `source`: bound to the shard that the node is for. */
-  constructor(source: IntervalSource) {
-    this.#source = source;
+  /** `bind`: returns the intervals in a shard. Throws query_shard. */
+  constructor(bind: (shard: ShardContext) => IntervalSource) {
+    this.#bind = bind;
   }
 
   weight(shard: ShardContext, { boost }: ScoreMode): Weight {
-    const candidates = this.#source.candidates.weight(shard, { scores: false, boost: 1 });
-    return {
-      scorer: (segment) => {
-        const scorer = candidates.scorer(segment);
-        if (scorer === null) return null;
-        return new IntervalScorer(scorer, this.#source.open(segment), this.#source.minExtent, boost);
-      },
-      count: () => -1,
-      prepare: async (segment, control) => {
-        await candidates.prepare?.(segment, control);
-        await this.#source.prepare?.(segment, control);
-      },
-    };
+    const source = this.#bind(shard);
+    return new IntervalWeight(source, shard, () => (found) => {
+      let nearness = 0;
+      for (const { start, end } of found) nearness += 1 / (end - start + 2 - source.minExtent);
+      return Math.fround((boost * nearness) / (nearness + PIVOT));
+    });
   }
 
   highlight(sink: HighlightSink, shard: ShardContext): void {
-    this.#source.candidates.highlight?.(sink, shard);
+    markIntervals(this.#bind(shard), sink, shard);
   }
 
   describe(): QueryDescription {
@@ -51,23 +48,61 @@ export class IntervalNode implements Query {
   }
 }
 
-class IntervalScorer extends Scorer {
+/** Returns the score of a document by its intervals. */
+export type IntervalScore = (found: Intervals, doc: number) => number;
+
+/** Documents with intervals of a source. */
+export class IntervalWeight implements Weight {
+  readonly #source: IntervalSource;
+  readonly #candidates: Weight;
+  readonly #scores: (segment: SegmentReader) => IntervalScore;
+
+  constructor(
+    source: IntervalSource,
+    shard: ShardContext,
+    scores: (segment: SegmentReader) => IntervalScore,
+  ) {
+    this.#source = source;
+    this.#candidates = source.candidates.weight(shard, { scores: false, boost: 1 });
+    this.#scores = scores;
+  }
+
+  scorer(segment: SegmentReader): IntervalScorer | null {
+    const scorer = this.#candidates.scorer(segment);
+    if (scorer === null) return null;
+    return new IntervalScorer(scorer, this.#source.open(segment), this.#scores(segment));
+  }
+
+  count(): number {
+    return -1;
+  }
+
+  async prepare(segment: SegmentReader, control: SearchControl): Promise<void> {
+    await this.#candidates.prepare?.(segment, control);
+    await this.#source.prepare?.(segment, control);
+  }
+}
+
+export class IntervalScorer extends Scorer {
   readonly cost: number;
   readonly #candidates: Scorer;
   readonly #read: IntervalReader;
-  readonly #minExtent: number;
-  readonly #boost: number;
+  readonly #score: IntervalScore;
   #found: Intervals = [];
-  /** Documents without intervals that were looked at. */
+  /** Documents that were looked at. */
   #looked = 0;
 
-  constructor(candidates: Scorer, read: IntervalReader, minExtent: number, boost: number) {
+  constructor(candidates: Scorer, read: IntervalReader, score: IntervalScore) {
     super();
     this.#candidates = candidates;
     this.cost = candidates.cost;
     this.#read = read;
-    this.#minExtent = minExtent;
-    this.#boost = boost;
+    this.#score = score;
+  }
+
+  /** Those of the current document. */
+  get intervals(): Intervals {
+    return this.#found;
   }
 
   next(): number {
@@ -79,32 +114,38 @@ class IntervalScorer extends Scorer {
   }
 
   override fill(docs: Int32Array, scores: Float32Array | null): number {
-    const last = this.#looked + MAX_LOOKED;
+    const endMs = performance.now() + FILL_MS;
     let length = 0;
-    while (length < docs.length && this.#looked < last && this.doc !== NO_MORE_DOCS) {
-      const doc = this.#search(this.doc + 1, last);
-      if (doc === NO_MORE_DOCS) break;
-      if (this.#found.length === 0) continue;
+    while (length < docs.length && this.doc !== NO_MORE_DOCS) {
+      const doc = this.#search(this.doc + 1, endMs);
+      // Without intervals: at the end, or the time is over.
+      if (this.#found.length === 0) break;
       if (scores !== null) scores[length] = this.score();
       docs[length++] = doc;
+      if (this.#isOver(endMs)) break;
     }
     return length;
   }
 
   score(): number {
-    let nearness = 0;
-    for (const { start, end } of this.#found) nearness += 1 / (end - start + 2 - this.#minExtent);
-    return Math.fround((this.#boost * nearness) / (nearness + PIVOT));
+    return this.#score(this.#found, this.doc);
   }
 
-  /** Moves to the next document with intervals, or, where `last` have been looked at by then, to one without. */
-  #search(target: number, last: number): number {
+  /** Moves to the next document with intervals, or, where the time is over by then, to one without. */
+  #search(target: number, endMs: number): number {
     const candidates = this.#candidates;
+    this.#found = [];
     let doc = candidates.doc < target ? candidates.advance(target) : candidates.doc;
     for (; doc !== NO_MORE_DOCS; doc = candidates.next()) {
+      this.#looked++;
       this.#found = this.#read(doc);
-      if (this.#found.length > 0 || ++this.#looked >= last) break;
+      if (this.#found.length > 0 || this.#isOver(endMs)) break;
     }
     return (this.doc = doc);
+  }
+
+  /** Looks at the time after some documents. */
+  #isOver(endMs: number): boolean {
+    return this.#looked % LOOKED_A_LOOK === 0 && performance.now() > endMs;
   }
 }

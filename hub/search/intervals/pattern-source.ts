@@ -1,87 +1,137 @@
-/** Positions of all terms that match a prefix, a pattern or a fuzzy term. */
+/** Positions of all terms that match a prefix, a pattern, a range or a fuzzy term. */
 
 import type { SegmentReader } from "#hub/engine/searcher/searcher.ts";
-import { TermsNode } from "#hub/search/execute/nodes/any-term.ts";
+import type { TermsNode } from "#hub/search/execute/nodes/any-term.ts";
 import { inSteps } from "#hub/search/execute/nodes/documents.ts";
-import type { Query } from "#hub/search/query/query.ts";
+import { FuzzyNode } from "#hub/search/execute/nodes/fuzzy.ts";
+import type { Query, ShardContext } from "#hub/search/query/query.ts";
 import type { SearchControl } from "#hub/search/query/search-control.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import { anyOf, type Intervals } from "./algebra.ts";
-import { type IntervalReader, type IntervalSource, termSource } from "./source.ts";
+import type { Intervals } from "./algebra.ts";
+import { anyOf } from "./algebra.ts";
+import { TextPositions } from "./marked-tokens.ts";
+import {
+  type IntervalReader,
+  type IntervalSource,
+  type Leaf,
+  type PositionSource,
+  readTerm,
+} from "./source.ts";
 
-/** Terms of a segment that a pattern may stand for: each is read by a cursor of its own. */
+/** Terms of a shard that a pattern may stand for: each is read by a cursor of its own. */
 const MAX_TERMS = 1024;
 
 /** Terms of the dictionary between two pauses: well below a millisecond. */
 const STEP_TERMS = 512;
 
-/** Which terms of a field are meant. */
-export interface TermPattern {
-  /** Name of the rule, for messages. */
-  readonly owner: string;
-  readonly prefix: string;
-  readonly accepts: (term: string) => boolean;
-}
-
-export class PatternSource implements IntervalSource {
+export class PatternSource implements IntervalSource, Leaf {
   readonly candidates: Query;
   readonly minExtent = 1;
-  readonly #field: string;
-  readonly #pattern: TermPattern;
-  /** Terms of the segment that was prepared last. */
-  #last: { readonly segment: SegmentReader; readonly terms: readonly string[] } | undefined;
+  readonly leaves: readonly Leaf[] = [this];
+  readonly field: string;
+  readonly #owner: string;
+  readonly #node: TermsNode | FuzzyNode;
+  readonly #shard: ShardContext;
+  readonly #join: (lists: readonly Intervals[]) => Intervals;
+  #found: readonly string[] | undefined;
+  #matches: ((term: string) => boolean) | undefined;
 
-  constructor(field: string, pattern: TermPattern) {
-    this.#field = field;
-    this.#pattern = pattern;
-    this.candidates = new TermsNode(field, {
-      terms: (segment, path) => segment.terms(path)?.prefix(pattern.prefix) ?? null,
-      accepts: pattern.accepts,
-    });
+  /** `owner`: the clause, for messages; `join`: how the places of several terms become one list. */
+  constructor(
+    owner: string,
+    node: TermsNode | FuzzyNode,
+    shard: ShardContext,
+    join: (lists: readonly Intervals[]) => Intervals = anyOf,
+  ) {
+    this.#owner = owner;
+    this.#node = node;
+    this.#shard = shard;
+    this.#join = join;
+    this.field = node.field;
+    this.candidates = node;
   }
 
-  async prepare(segment: SegmentReader, control: SearchControl): Promise<void> {
-    const terms = await inSteps(this.#walk(segment), control);
-    if (terms !== undefined) this.#last = { segment, terms };
+  matches(term: string): boolean {
+    this.#matches ??= matcherOf(this.#node);
+    return this.#matches(term);
   }
 
-  open(segment: SegmentReader): IntervalReader {
-    const readers = this.#terms(segment).map((term) => termSource(this.#field, term).open(segment));
+  async prepare(_segment: SegmentReader, control: SearchControl): Promise<void> {
+    await inSteps(this.terms(), control);
+  }
+
+  open(positions: PositionSource): IntervalReader {
+    const terms =
+      positions instanceof TextPositions
+        ? positions.termsOf(this.field).filter((term) => this.matches(term))
+        : this.#all();
+    const readers = terms.map((term) => readTerm(positions, this.field, term));
     return (doc) => {
       const lists: Intervals[] = [];
       for (const read of readers) {
         const list = read(doc);
         if (list.length > 0) lists.push(list);
       }
-      return anyOf(lists);
+      return this.#join(lists);
     };
   }
 
-  #terms(segment: SegmentReader): readonly string[] {
-    if (this.#last?.segment === segment) return this.#last.terms;
-    const steps = this.#walk(segment);
+  *terms(): Generator<void, readonly string[]> {
+    this.#found ??= yield* this.#node instanceof FuzzyNode
+      ? this.#similar(this.#node)
+      : this.#selected(this.#node);
+    return this.#found;
+  }
+
+  #all(): readonly string[] {
+    const steps = this.terms();
     let step = steps.next();
     while (step.done !== true) step = steps.next();
-    this.#last = { segment, terms: step.value };
     return step.value;
   }
 
-  /** Throws request_invalid for too many terms. */
-  *#walk(segment: SegmentReader): Generator<void, string[]> {
-    const { owner, prefix, accepts } = this.#pattern;
-    const terms = segment.terms(this.#field)?.prefix(prefix);
-    const found: string[] = [];
-    for (let walked = 1; terms !== undefined; walked++) {
-      while (!terms.approach()) yield;
-      if (!terms.next()) break;
-      if (walked % STEP_TERMS === 0) yield;
-      if (!accepts(terms.text())) continue;
-      if (found.push(terms.text()) <= MAX_TERMS) continue;
-      throw new AppError(
-        "request_invalid",
-        `[intervals] [${owner}] expanded to too many terms (limit ${MAX_TERMS}); give more characters`,
-      );
-    }
-    return found;
+  *#similar(node: FuzzyNode): Generator<void, readonly string[]> {
+    const terms = yield* node.expand(this.#shard);
+    if (terms.length > MAX_TERMS) throw this.#tooMany();
+    return terms.map(({ text }) => text);
   }
+
+  *#selected({ field, selection }: TermsNode): Generator<void, readonly string[]> {
+    const found = new Set<string>();
+    let walked = 0;
+    for (const segment of this.#shard.searcher.segments) {
+      const terms = selection.terms(segment, field);
+      for (;;) {
+        while (terms?.approach() === false) yield;
+        if (terms?.next() !== true) break;
+        if (++walked % STEP_TERMS === 0) yield;
+        const text = terms.text();
+        if (selection.accepts?.(text) === false) continue;
+        if (found.add(text).size > MAX_TERMS) throw this.#tooMany();
+      }
+    }
+    return [...found];
+  }
+
+  #tooMany(): AppError {
+    return new AppError(
+      "request_invalid",
+      `${this.#owner} expanded to too many terms (limit ${MAX_TERMS}); give more characters`,
+      { data: { type: "too_many_clauses" } },
+    );
+  }
+}
+
+/** Returns whether a term is one that the query would mark. */
+function matcherOf(node: TermsNode | FuzzyNode): (term: string) => boolean {
+  let matches = (_term: string): boolean => false;
+  node.highlight({
+    term: () => {},
+    phrase: () => {},
+    tokens: () => {},
+    pattern: (_field, each) => {
+      matches = each;
+    },
+  });
+  return matches;
 }

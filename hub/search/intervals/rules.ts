@@ -1,6 +1,7 @@
 /** Rules of `intervals` as requests write them: match, prefix, wildcard, fuzzy, all_of, any_of, and filters of each. */
 
 import type { Field } from "#hub/engine/mapping/field.ts";
+import { type TermSelection, TermsNode } from "#hub/search/execute/nodes/any-term.ts";
 import { checkSearchable, fieldOf } from "#hub/search/fields/field-terms.ts";
 import { analyze, editsOf, tokenPlaces } from "#hub/search/fields/text-query.ts";
 import { objectOf, onlyEntry } from "#hub/search/options/json.ts";
@@ -24,7 +25,7 @@ import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { didYouMean } from "#proto/kit/nearest.ts";
 import type { Relation } from "./algebra.ts";
-import { PatternSource, type TermPattern } from "./pattern-source.ts";
+import { PatternSource } from "./pattern-source.ts";
 import {
   allSource,
   anySource,
@@ -37,6 +38,12 @@ import {
 
 /** A rule; `field`: the field of the query. Throws query_shard where the mapping doesn't allow it. */
 export type Rule = (shard: ShardContext, field: string) => IntervalSource;
+
+/** Terms that begin with `prefix` and that `accepts` accepts. */
+interface TermPattern {
+  readonly prefix: string;
+  readonly accepts: (term: string) => boolean;
+}
 
 /** Rules below rules. */
 const MAX_DEPTH = 20;
@@ -158,7 +165,7 @@ function anyOfRule(body: JsonObject, parser: QueryParser, depth: number): Rule {
 function prefixRule({ prefix, analyzer, use_field: other }: Values<typeof PREFIX>): Rule {
   return expanded("prefix", other, (shard, field) => {
     const plain = normalized(shard, field, prefix, analyzer);
-    return { prefix: plain, accepts: () => true };
+    return { prefix: plain, accepts: (text) => text.startsWith(plain) };
   });
 }
 
@@ -183,13 +190,15 @@ function fuzzyRule(options: Values<typeof FUZZY_RULE_OPTIONS>): Rule {
 function expanded(
   owner: string,
   other: string | undefined,
-  select: (shard: ShardContext, field: Field) => Omit<TermPattern, "owner">,
+  select: (shard: ShardContext, field: Field) => TermPattern,
 ): Rule {
   return (shard, name) => {
     const field = textField(shard, other ?? name);
-    return field === undefined
-      ? nothing()
-      : new PatternSource(field.path, { owner, ...select(shard, field) });
+    if (field === undefined) return nothing();
+    const { prefix, accepts } = select(shard, field);
+    const terms: TermSelection["terms"] = (segment, path) => segment.terms(path)?.prefix(prefix) ?? null;
+    const node = new TermsNode(field.path, { terms, accepts });
+    return new PatternSource(`[intervals] [${owner}]`, node, shard);
   };
 }
 

@@ -263,7 +263,6 @@ export function withBoost(query: Query, options: { readonly boost: number | unde
   return boosted(query, options.boost ?? 1);
 }
 
-const SPANS = "spans aren't offered; use intervals, or match_phrase with slop";
 const PARENTS = "documents have no parents; put both into one document";
 
 /** Reasons by the name of the query. */
@@ -274,13 +273,4 @@ export const REFUSED_QUERIES: ReadonlyMap<string, string> = new Map([
   ["parent_id", PARENTS],
   ["percolate", "queries aren't kept as documents; use alerts"],
   ["geo_shape", "shapes aren't offered; use geo_bounding_box, geo_distance or geo_polygon"],
-  ["span_term", SPANS],
-  ["span_near", SPANS],
-  ["span_first", SPANS],
-  ["span_or", SPANS],
-  ["span_not", SPANS],
-  ["span_multi", SPANS],
-  ["span_containing", SPANS],
-  ["span_within", SPANS],
-  ["field_masking_span", SPANS],
 ]);

@@ -3,6 +3,7 @@
  * `scorer` walks one segment.
  */
 
+import type { Token } from "#hub/engine/analysis/analysis.ts";
 import type { Bitset } from "#hub/engine/bytes/bitset.ts";
 import type { Mapping } from "#hub/engine/mapping/mapping.ts";
 import { NO_MORE_DOCS, type Searcher, type SegmentReader } from "#hub/engine/searcher/searcher.ts";
@@ -144,6 +145,8 @@ export interface HighlightSink {
   pattern(field: string, matches: (text: string) => boolean): void;
   /** Terms that count only where they follow one another; `terms[i]` alternatives at position i. */
   phrase(field: string, terms: readonly (readonly string[])[], slop: number): void;
+  /** Tokens that `find` returns of those of a text. */
+  tokens(field: string, find: (tokens: readonly Token[]) => Iterable<Token>): void;
 }
 
 /** Documents with at least one term of a field, by segment and field: a text may have none. */

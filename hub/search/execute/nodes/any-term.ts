@@ -25,24 +25,24 @@ export interface TermSelection {
 
 /** Documents with a term of a selection. */
 export class TermsNode extends SetNode {
-  readonly #field: string;
-  readonly #selection: TermSelection;
+  readonly field: string;
+  readonly selection: TermSelection;
   protected override readonly key: string | undefined;
 
   constructor(field: string, selection: TermSelection) {
     super();
     this.key = selection.key === undefined ? undefined : `terms ${JSON.stringify([field, selection.key])}`;
-    this.#field = field;
-    this.#selection = selection;
+    this.field = field;
+    this.selection = selection;
   }
 
   describe(): QueryDescription {
-    return { type: "MultiTermQuery", text: `${this.#field}:${this.#selection.text ?? "[terms]"}` };
+    return { type: "MultiTermQuery", text: `${this.field}:${this.selection.text ?? "[terms]"}` };
   }
 
   highlight(sink: HighlightSink): void {
-    const { accepts } = this.#selection;
-    if (accepts !== undefined) sink.pattern(this.#field, accepts);
+    const { accepts } = this.selection;
+    if (accepts !== undefined) sink.pattern(this.field, accepts);
   }
 
   protected select(segment: SegmentReader): Bitset | null {
@@ -53,9 +53,9 @@ export class TermsNode extends SetNode {
   }
 
   protected override *selectInSteps(segment: SegmentReader): Generator<void, Bitset | null> {
-    const terms = this.#selection.terms(segment, this.#field);
+    const terms = this.selection.terms(segment, this.field);
     if (terms === null) return null;
-    const { accepts } = this.#selection;
+    const { accepts } = this.selection;
     let set: Bitset | null = null;
     let work = 0;
     for (;;) {

@@ -39,45 +39,31 @@ interface SimilarTerm {
 }
 
 export class FuzzyNode implements Query {
-  readonly #field: string;
+  readonly field: string;
   readonly #term: string;
   readonly #options: FuzzyOptions;
 
   constructor(field: string, term: string, options: FuzzyOptions) {
-    this.#field = field;
+    this.field = field;
     this.#term = term;
     this.#options = options;
   }
 
   weight(shard: ShardContext, mode: ScoreMode): Weight {
-    return new FuzzyWeight(this.#expand(shard), (terms) => this.#bound(terms, shard, mode));
+    return new FuzzyWeight(this.expand(shard), (terms) => this.#bound(terms, shard, mode));
   }
 
   describe(): QueryDescription {
-    return { type: "FuzzyQuery", text: `${this.#field}:${this.#term}~${this.#options.edits}` };
+    return { type: "FuzzyQuery", text: `${this.field}:${this.#term}~${this.#options.edits}` };
   }
 
   highlight(sink: HighlightSink): void {
     const edits = editsFrom(this.#term, this.#options.edits);
-    sink.pattern(this.#field, (text) => edits(text) <= this.#options.edits);
-  }
-
-  #bound(terms: readonly SimilarTerm[], shard: ShardContext, mode: ScoreMode): Weight {
-    if (terms.length === 0) return new NoneNode().weight();
-    shard.chargeExpansions(terms.length);
-    if (!mode.scores) {
-      const texts = terms.map(({ text }) => text);
-      return new TermListNode(this.#field, texts).weight(shard, mode);
-    }
-    const docFreq = Math.max(...terms.map(({ text }) => shard.docFreq(this.#field, text)));
-    const should = terms.map(
-      ({ text, boost }) => new BoostNode(new TermNode(this.#field, text, docFreq), boost),
-    );
-    return (should.length === 1 ? should[0]! : new BooleanNode({ should })).weight(shard, mode);
+    sink.pattern(this.field, (text) => edits(text) <= this.#options.edits);
   }
 
   /** Finds the similar terms of all segments, in steps. */
-  *#expand(shard: ShardContext): Generator<void, SimilarTerm[]> {
+  *expand(shard: ShardContext): Generator<void, SimilarTerm[]> {
     const { edits: limit, prefixLength, maxExpansions } = this.#options;
     const wanted = Array.from(this.#term);
     const edits = editsFrom(this.#term, limit);
@@ -85,7 +71,7 @@ export class FuzzyNode implements Query {
     const found = new Map<string, number>();
     let compared = 0;
     for (const segment of shard.searcher.segments) {
-      const terms = segment.terms(this.#field)?.prefix(prefix);
+      const terms = segment.terms(this.field)?.prefix(prefix);
       for (;;) {
         while (terms?.approach() === false) yield;
         if (terms?.next() !== true) break;
@@ -98,6 +84,20 @@ export class FuzzyNode implements Query {
     return Array.from(found, ([text, boost]) => ({ text, boost }))
       .sort((a, b) => b.boost - a.boost || (a.text < b.text ? -1 : 1))
       .slice(0, maxExpansions);
+  }
+
+  #bound(terms: readonly SimilarTerm[], shard: ShardContext, mode: ScoreMode): Weight {
+    if (terms.length === 0) return new NoneNode().weight();
+    shard.chargeExpansions(terms.length);
+    if (!mode.scores) {
+      const texts = terms.map(({ text }) => text);
+      return new TermListNode(this.field, texts).weight(shard, mode);
+    }
+    const docFreq = Math.max(...terms.map(({ text }) => shard.docFreq(this.field, text)));
+    const should = terms.map(
+      ({ text, boost }) => new BoostNode(new TermNode(this.field, text, docFreq), boost),
+    );
+    return (should.length === 1 ? should[0]! : new BooleanNode({ should })).weight(shard, mode);
   }
 }
 

@@ -25,6 +25,12 @@ export abstract class WrappedQuery implements Required<Query> {
   /** Returns the query inside. */
   protected abstract inner(shard: ShardContext): Query;
 
+  /** Returns the query inside all queries around it. */
+  unwrapped(shard: ShardContext): Query {
+    const inner = this.inner(shard);
+    return inner instanceof WrappedQuery ? inner.unwrapped(shard) : inner;
+  }
+
   weight(shard: ShardContext, mode: ScoreMode): Weight {
     return this.inner(shard).weight(shard, mode);
   }
@@ -133,26 +139,26 @@ export class ConstantNode extends WrappedQuery {
 /** A query whose scores are multiplied by `boost`. */
 export class BoostNode extends WrappedQuery {
   readonly #inner: Query;
-  readonly #boost: number;
+  readonly boost: number;
 
   constructor(inner: Query, boost: number) {
     super();
     this.#inner = inner;
-    this.#boost = boost;
+    this.boost = boost;
   }
 
   override weight(shard: ShardContext, mode: ScoreMode): Weight {
-    return this.#inner.weight(shard, { ...mode, boost: mode.boost * this.#boost });
+    return this.#inner.weight(shard, { ...mode, boost: mode.boost * this.boost });
   }
 
   override describe(shard: ShardContext): QueryDescription {
     const { text } = describeQuery(this.#inner, shard);
-    const boost = printFloat(this.#boost);
+    const boost = printFloat(this.boost);
     return { type: "BoostQuery", text: `(${text})^${boost}`, children: [this.#inner] };
   }
 
   override explain(place: DocumentPlace): Explanation {
-    return explainQuery(this.#inner, { ...place, boost: place.boost * this.#boost });
+    return explainQuery(this.#inner, { ...place, boost: place.boost * this.boost });
   }
 
   protected inner(): Query {

@@ -15,6 +15,17 @@ import { fuzzy, prefix, regexp, wildcard } from "./patterns.ts";
 import { queryString, simpleQueryString } from "./query-string.ts";
 import { range } from "./range.ts";
 import { script } from "./script.ts";
+import {
+  fieldMaskingSpan,
+  spanContaining,
+  spanFirst,
+  spanMulti,
+  spanNear,
+  spanNot,
+  spanOr,
+  spanTerm,
+  spanWithinType,
+} from "./spans.ts";
 import { term, terms } from "./terms.ts";
 import { termsSet } from "./terms-set.ts";
 
@@ -26,6 +37,7 @@ export const QUERY_TYPES: readonly QueryType[] = [
   disMax,
   distanceFeature,
   exists,
+  fieldMaskingSpan,
   functionScore,
   fuzzy,
   geoBoundingBox,
@@ -48,6 +60,14 @@ export const QUERY_TYPES: readonly QueryType[] = [
   regexp,
   script,
   simpleQueryString,
+  spanContaining,
+  spanFirst,
+  spanMulti,
+  spanNear,
+  spanNot,
+  spanOr,
+  spanTerm,
+  spanWithinType,
   term,
   terms,
   termsSet,

@@ -1,6 +1,5 @@
 /** `intervals`: words and their order and distance in a text. */
 
-import { MappedNode } from "#hub/search/execute/nodes/wrapped-query.ts";
 import { IntervalNode } from "#hub/search/intervals/interval-node.ts";
 import { parseRule } from "#hub/search/intervals/rules.ts";
 import { objectOf, onlyEntry } from "#hub/search/options/json.ts";
@@ -26,6 +25,6 @@ export const intervals: QueryType = {
       COMMON_OPTIONS,
     );
     const source = parseRule(rule, parser);
-    return withBoost(new MappedNode((shard) => new IntervalNode(source(shard, field))), options);
+    return withBoost(new IntervalNode((shard) => source(shard, field)), options);
   },
 };
