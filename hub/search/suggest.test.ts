@@ -181,6 +181,34 @@ test("suggestions that ran out of time are marked, and are those found until the
   assert.equal((await suggest(suggesters, fixture.shards, options)).timedOut, false);
 });
 
+test("points are completed by their geohashes where a field of theirs says so, however they are written", async () => {
+  const places = new IndexFixture({
+    mapping: {
+      properties: {
+        at: { type: "geo_point", fields: { hash: { type: "completion" }, cell: { type: "keyword" } } },
+      },
+    },
+    docs: [
+      { at: "hgjhrwysvqw7" },
+      { at: { lat: 41.12, lon: 71.34 } },
+      { at: [[71.34, 41.12], "hgm4psywmkn7"] },
+    ],
+  });
+  try {
+    const texts = async (prefix: string): Promise<unknown[]> => {
+      const answer = await ask({ s: { prefix, completion: { field: "at.hash" } } }, places.shards);
+      const [entry] = answer["s"] as unknown as { options: JsonObject[] }[];
+      return entry!.options.map((option) => option["text"]);
+    };
+    assert.deepEqual(await texts("hgm"), ["hgm4psywmkn7"]);
+    assert.deepEqual(await texts("tx6"), ["tx69zmsjq7xd", "tx69zmsjq7xd"]);
+    const { hits } = await places.search({ query: { term: { "at.cell": "hgm4psywmkn7" } } });
+    assert.equal(hits.length, 1);
+  } finally {
+    places.close();
+  }
+});
+
 test("a value of a completion field that is none is refused with what it may be", () => {
   const make = (name: unknown): unknown =>
     new IndexFixture({

@@ -15,10 +15,13 @@ import { readCompletion } from "./completions.ts";
 import type { DocumentHost, DocumentIndexer, Indexing } from "./document-indexer.ts";
 import { type Leaf, METADATA_NAMES, makePlan, metadataField, type PlanNode } from "./plan.ts";
 import { ValueWriter } from "./value-writer.ts";
-import { readPoints, strictError, ValueError, valueError } from "./values.ts";
+import { geohashOf, readPoints, strictError, ValueError, valueError } from "./values.ts";
 
 /** Fields named in `_ignored` of one document, at most. */
 const MAX_IGNORED = 64;
+
+/** Characters of the geohash that stands for a point in its multi-fields: a cell of some centimetres. */
+const GEOHASH_LENGTH = 12;
 
 const EMPTY_RUN = wholeRun(new Uint8Array(0));
 
@@ -213,14 +216,18 @@ export class DocumentWriter implements DocumentHost {
     const { nullValue } = leaf.field;
     if (nullValue === undefined) return;
     const stands = typeof nullValue === "string" ? JSON.stringify(nullValue) : String(nullValue);
+    this.#instead(stands, (kind) => this.#feed(leaf, kind));
+  }
+
+  /** Gives a value to `feed` as if it stood in the document. */
+  #instead(stands: string, feed: (kind: number) => void): void {
     const { bytes, at, end } = this.#scanner;
     const inner = toBytes(stands);
-    // The value is read as if it stood in the document.
     this.#scanner.bytes = inner;
     this.#scanner.at = 0;
     this.#scanner.end = inner.length;
     try {
-      this.#feed(leaf, this.#scanner.value());
+      feed(this.#scanner.value());
     } finally {
       this.#scanner.bytes = bytes;
       this.#scanner.at = at;
@@ -246,9 +253,12 @@ export class DocumentWriter implements DocumentHost {
       return;
     }
     this.#attempt(field, () =>
-      readPoints(this.#scanner, kind, field, (point) =>
-        buffer.addPoint(this.#doc, point.latitude, point.longitude),
-      ),
+      readPoints(this.#scanner, kind, field, ({ latitude, longitude }) => {
+        buffer.addPoint(this.#doc, latitude, longitude);
+        if (leaf.multiFields.length === 0) return;
+        const hash = JSON.stringify(geohashOf(latitude, longitude, GEOHASH_LENGTH));
+        for (const child of leaf.multiFields) this.#instead(hash, (text) => this.#scalar(child, text));
+      }),
     );
   }
 

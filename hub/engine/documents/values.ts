@@ -187,6 +187,27 @@ function geohashPoint(text: string): Point {
   };
 }
 
+/** Returns the geohash of `length` characters that a point lies in. */
+export function geohashOf(lat: number, lon: number, length: number): string {
+  const bounds = { lat: { low: -90, high: 90 }, lon: { low: -180, high: 180 } };
+  let hash = "";
+  let even = true;
+  while (hash.length < length) {
+    let value = 0;
+    for (let bit = 0; bit < 5; bit++) {
+      const range = even ? bounds.lon : bounds.lat;
+      const middle = (range.low + range.high) / 2;
+      const isHigh = (even ? lon : lat) >= middle;
+      value = value * 2 + (isHigh ? 1 : 0);
+      if (isHigh) range.low = middle;
+      else range.high = middle;
+      even = !even;
+    }
+    hash += GEOHASH_DIGITS[value];
+  }
+  return hash;
+}
+
 /**
  * Reads the value of `kind` that `scanner` has begun, to its end, and gives its points to `take`.
  * Throws ValueError; the value is read to its end all the same.

@@ -134,27 +134,6 @@ export function boxAround({ lat, lon }: GeoPoint, metres: number): GeoBox {
   return { south, north, west: lon - width, east: lon + width };
 }
 
-/** Returns the geohash of `length` characters that a point lies in. */
-export function hashOf(lat: number, lon: number, length: number): string {
-  const bounds = { lat: { low: -90, high: 90 }, lon: { low: -180, high: 180 } };
-  let hash = "";
-  let even = true;
-  while (hash.length < length) {
-    let value = 0;
-    for (let bit = 0; bit < 5; bit++) {
-      const range = even ? bounds.lon : bounds.lat;
-      const middle = (range.low + range.high) / 2;
-      const isHigh = (even ? lon : lat) >= middle;
-      value = value * 2 + (isHigh ? 1 : 0);
-      if (isHigh) range.low = middle;
-      else range.high = middle;
-      even = !even;
-    }
-    hash += GEOHASH[value];
-  }
-  return hash;
-}
-
 /** Returns the cell of a geohash. Throws parsing. */
 export function hashCell(hash: string, name: string): GeoBox {
   const lat = { low: -90, high: 90 };

@@ -1,12 +1,13 @@
 /** Contexts of completions: which inputs a request selects, and with which weight. */
 
+import { geohashOf } from "#hub/engine/documents/values.ts";
 import {
   type CompletionContext,
   geohashLength,
   readContexts,
 } from "#hub/engine/mapping/completion-contexts.ts";
 import type { Field } from "#hub/engine/mapping/field.ts";
-import { hashCell, hashOf, parsePoints } from "#hub/search/geo/point.ts";
+import { hashCell, parsePoints } from "#hub/search/geo/point.ts";
 import { objectOf, scalarText } from "#hub/search/options/json.ts";
 import { anything, flag, number, readOptions } from "#hub/search/options/options.ts";
 import { answersAs, warnDeprecated } from "#hub/search/options/request-version.ts";
@@ -126,7 +127,7 @@ function contextValues(
   if (type === "category") return present.flatMap(flatTexts);
   return present.flatMap((value) => {
     try {
-      return parsePoints(value, name).map(({ lat, lon }) => hashOf(lat, lon, precision));
+      return parsePoints(value, name).map(({ lat, lon }) => geohashOf(lat, lon, precision));
     } catch {
       // A place that can't be read is in no cell.
       return [];
@@ -187,7 +188,7 @@ function cellsOf({ name, precision }: CompletionContext, asked: Asked): string[]
   const lengths =
     asked.neighbours?.map((each) => geohashLength(each, name)) ?? (length === precision ? [length] : []);
   return parsePoints(asked.value, name).flatMap(({ lat, lon }) => {
-    const hash = hashOf(lat, lon, length);
+    const hash = geohashOf(lat, lon, length);
     const around = lengths
       .filter((each) => each <= length)
       .flatMap((each) => neighboursOf(hash.slice(0, each)));
@@ -204,7 +205,7 @@ function neighboursOf(hash: string): string[] {
   for (const up of [-1, 0, 1]) {
     const at = lat + up * height;
     if (Math.abs(at) > 90) continue;
-    for (const right of [-1, 0, 1]) cells.add(hashOf(at, wrapped(lon + right * width), hash.length));
+    for (const right of [-1, 0, 1]) cells.add(geohashOf(at, wrapped(lon + right * width), hash.length));
   }
   return [...cells];
 }

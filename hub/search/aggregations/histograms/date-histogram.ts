@@ -32,6 +32,7 @@ import {
   renderHistogram,
 } from "./histogram-buckets.ts";
 import { HistogramCollector } from "./histogram-collector.ts";
+import { missingRange, RangeHistogramCollector, rangeType } from "./range-histogram.ts";
 
 const OPTIONS = {
   field: text("date field", undefined),
@@ -190,7 +191,9 @@ class DateHistogram implements Aggregation<DateHistogramState> {
 
   collector(shard: ShardContext, budget: CollectBudget): Collector<DateHistogramState> {
     const { field: name, missing, format, zone } = this.#options;
-    const field = columnField(shard, name);
+    const ranges = rangeType(shard, name, "date_histogram", true);
+    if (ranges !== undefined && missing !== undefined) throw missingRange(name);
+    const field = ranges === undefined ? columnField(shard, name) : shard.mapping.field(`${name}.gte`);
     if (
       field !== undefined &&
       field.type !== "date" &&
@@ -206,12 +209,16 @@ class DateHistogram implements Aggregation<DateHistogramState> {
     const limits = this.#bounds("hard_bounds", shard, formats);
     checkLimits(bounds, limits);
     const context = { shard, budget, below: this.#shape.below, format: printed, next, limits };
-    const collector = new HistogramCollector(
-      context,
-      (segment) => values.open(numericColumn(segment, field)),
-      values,
-      remembering(this.#rounding),
-    );
+    const floor = remembering(this.#rounding);
+    const collector =
+      ranges === undefined
+        ? new HistogramCollector(
+            context,
+            (segment) => values.open(numericColumn(segment, field)),
+            values,
+            floor,
+          )
+        : new RangeHistogramCollector({ ...context, field: name, type: ranges, floor });
     function* steps(owner: number): Steps<DateHistogramState> {
       const state = yield* collector.steps(owner);
       return bounds === undefined ? state : { ...state, bounds };
@@ -219,8 +226,10 @@ class DateHistogram implements Aggregation<DateHistogramState> {
     return {
       segment: (segment) => collector.segment(segment),
       collect: (docs, owners, length) => collector.collect(docs, owners, length),
-      collectBlock: (block, mask, count, owner) => collector.collectBlock(block, mask, count, owner),
-      collectRun: (run, owner) => collector.collectRun(run, owner),
+      ...(collector instanceof HistogramCollector && {
+        collectBlock: (block, mask, count, owner) => collector.collectBlock(block, mask, count, owner),
+        collectRun: (run, owner) => collector.collectRun(run, owner),
+      }),
       state: (owner) => atOnce(steps(owner)),
       steps,
     };

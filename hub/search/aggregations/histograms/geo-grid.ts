@@ -1,5 +1,6 @@
 /** `geohash_grid` and `geotile_grid`: documents by the grid cells of their points. */
 
+import { geohashOf } from "#hub/engine/documents/values.ts";
 import {
   BucketCollector,
   collectedTerms,
@@ -26,7 +27,7 @@ import { readOrder } from "#hub/search/aggregations/tree/bucket-order.ts";
 import { requireField } from "#hub/search/aggregations/tree/field-option.ts";
 import { PointValues } from "#hub/search/columns/point-values.ts";
 import { isInBox, readBox } from "#hub/search/geo/box.ts";
-import { type GeoBox, hashOf, parseDistance } from "#hub/search/geo/point.ts";
+import { type GeoBox, parseDistance } from "#hub/search/geo/point.ts";
 import { MAX_TILE_ZOOM, tileName, tileOf } from "#hub/search/geo/tile.ts";
 import { integer, object, text } from "#hub/search/options/options.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
@@ -146,7 +147,7 @@ export const geohashGrid: AggregationType = {
       size,
       bounds: bounds === undefined ? undefined : readBox(bounds, "bounds"),
       below,
-      cellOf: (lat, lon) => hashOf(lat, lon, precision),
+      cellOf: (lat, lon) => geohashOf(lat, lon, precision),
     });
   },
 };

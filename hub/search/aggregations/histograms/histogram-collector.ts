@@ -185,16 +185,21 @@ export class HistogramCollector implements Collector<HistogramState> {
     return atOnce(this.steps(owner));
   }
 
-  *steps(owner: number): Steps<HistogramState> {
-    const buckets: NumberBucket[] = [];
-    for (const [key, bucket] of this.#keys.of(owner)) {
-      buckets.push({
-        key,
-        count: this.#buckets.count(bucket),
-        below: yield* this.#buckets.belowSteps(bucket),
-      });
-      if (buckets.length % STEP_BUCKETS === 0) yield;
-    }
-    return { buckets: buckets.sort((a, b) => a.key - b.key), format: this.#context.format };
+  steps(owner: number): Steps<HistogramState> {
+    return bucketStates(this.#keys.of(owner), this.#buckets, this.#context.format);
   }
+}
+
+/** Makes the state of an owner's buckets, in steps. */
+export function* bucketStates(
+  keys: ReadonlyMap<number, number>,
+  collected: BucketCollector,
+  format: ValueFormat,
+): Steps<HistogramState> {
+  const buckets: NumberBucket[] = [];
+  for (const [key, bucket] of keys) {
+    buckets.push({ key, count: collected.count(bucket), below: yield* collected.belowSteps(bucket) });
+    if (buckets.length % STEP_BUCKETS === 0) yield;
+  }
+  return { buckets: buckets.sort((a, b) => a.key - b.key), format };
 }

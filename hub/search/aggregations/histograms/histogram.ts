@@ -25,6 +25,7 @@ import {
   renderHistogram,
 } from "./histogram-buckets.ts";
 import { HistogramCollector } from "./histogram-collector.ts";
+import { missingRange, RangeHistogramCollector, rangeType } from "./range-histogram.ts";
 
 const OPTIONS = {
   field: text("field of numbers", undefined),
@@ -101,6 +102,20 @@ class Histogram implements Aggregation<HistogramState> {
 
   collector(shard: ShardContext, budget: CollectBudget): Collector<HistogramState> {
     const { shape, floor, limits, missing, format } = this.#request;
+    const type = rangeType(shard, this.#request.field, "histogram", false);
+    if (type !== undefined) {
+      const name = this.#request.field;
+      if (missing !== undefined) throw missingRange(name);
+      const printed = formatOf(shard.mapping.field(`${name}.gte`), format);
+      const context = { shard, budget, below: shape.below, format: printed, limits };
+      return new RangeHistogramCollector({
+        ...context,
+        field: name,
+        type,
+        floor,
+        next: (key) => shape.next(key),
+      });
+    }
     const field = columnField(shard, this.#request.field);
     if (field !== undefined && !isNumeric(field)) throw fieldTypeFault(field, "histogram");
     const values = new NumericValues(missingNumber(missing, field, shard, "histogram"));

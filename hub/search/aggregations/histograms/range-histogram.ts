@@ -1,0 +1,158 @@
+/** Histograms over a field of ranges: a document counts in each bucket that its range reaches into. */
+
+import type { SegmentReader } from "#hub/engine/searcher/searcher.ts";
+import { BucketCollector, KeyTable } from "#hub/search/aggregations/buckets/bucket-collector.ts";
+import type { Collector } from "#hub/search/aggregations/tree/aggregation.ts";
+import { atOnce, type Steps } from "#hub/search/aggregations/tree/steps.ts";
+import { NumericValues, numericColumn } from "#hub/search/columns/column-values.ts";
+import type { ShardContext } from "#hub/search/query/query.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import type { HistogramState } from "./histogram-buckets.ts";
+import { bucketStates, type HistogramContext } from "./histogram-collector.ts";
+
+/** Bounds of a range as its fields have them, and which side of it they are. */
+const BOUNDS = [
+  { name: "gte", isLower: true, isOpen: false },
+  { name: "gt", isLower: true, isOpen: true },
+  { name: "lte", isLower: false, isOpen: false },
+  { name: "lt", isLower: false, isOpen: true },
+] as const;
+
+/** Buckets that one range may reach into. */
+const MAX_BUCKETS = 100_000;
+
+/**
+ * Returns the type of a field of ranges; undefined for other fields. `owner` is the aggregation, `isDate` whether it is over
+ * times. Throws request_invalid for ranges of another kind.
+ */
+export function rangeType(
+  shard: ShardContext,
+  name: string,
+  owner: string,
+  isDate: boolean,
+): string | undefined {
+  const type = shard.mapping.objectKind(name)?.type;
+  if (type?.endsWith("_range") !== true) return undefined;
+  if (type !== "ip_range" && (type === "date_range") === isDate) return type;
+  const wanted = isDate ? "date_range" : "integer_range, long_range, float_range or double_range";
+  throw new AppError(
+    "request_invalid",
+    `Expected ${wanted} on field [${name}], but got [${type}]; [${owner}] can't be used with it`,
+  );
+}
+
+/** The error for a value of documents without a range. */
+export function missingRange(field: string): AppError {
+  return new AppError(
+    "request_invalid",
+    `[missing] can't be used with the field [${field}] of ranges: a single value is none`,
+  );
+}
+
+/** How ranges are put into buckets. */
+export interface RangeBuckets extends HistogramContext {
+  readonly field: string;
+  /** Of the field: "date_range". */
+  readonly type: string;
+  readonly floor: (value: number) => number;
+  readonly next: (key: number) => number;
+}
+
+export class RangeHistogramCollector implements Collector<HistogramState> {
+  readonly #buckets: RangeBuckets;
+  readonly #keys: KeyTable<number>;
+  readonly #collected: BucketCollector;
+  readonly #bounds = BOUNDS.map((bound) => ({ ...bound, values: new NumericValues() }));
+  /** Of each document of a batch; NaN where it has no such bound. */
+  #from = new Float64Array(0);
+  #to = new Float64Array(0);
+
+  constructor(buckets: RangeBuckets) {
+    this.#buckets = buckets;
+    this.#keys = new KeyTable(buckets.budget);
+    this.#collected = new BucketCollector(buckets.below, buckets.shard, buckets.budget);
+  }
+
+  segment(segment: SegmentReader): void {
+    for (const { name, values } of this.#bounds)
+      values.open(
+        numericColumn(segment, this.#buckets.shard.mapping.field(`${this.#buckets.field}.${name}`)),
+      );
+    this.#collected.segment(segment);
+  }
+
+  collect(docs: Int32Array, owners: Int32Array, length: number): void {
+    this.#read(docs, length);
+    for (let at = 0; at < length; at++) {
+      const [from, to] = [this.#from[at]!, this.#to[at]!];
+      if (!Number.isNaN(from) || !Number.isNaN(to)) this.#add(docs[at]!, owners[at]!, from, to);
+    }
+    this.#collected.flush();
+  }
+
+  state(owner: number): HistogramState {
+    return atOnce(this.steps(owner));
+  }
+
+  steps(owner: number): Steps<HistogramState> {
+    return bucketStates(this.#keys.of(owner), this.#collected, this.#buckets.format);
+  }
+
+  /** Sets the bounds of a batch. Throws request_invalid where a document has several ranges. */
+  #read(docs: Int32Array, length: number): void {
+    if (this.#from.length < length) {
+      this.#from = new Float64Array(length);
+      this.#to = new Float64Array(length);
+    }
+    this.#from.fill(Number.NaN, 0, length);
+    this.#to.fill(Number.NaN, 0, length);
+    for (const { values, isLower, isOpen } of this.#bounds) {
+      const side = isLower ? this.#from : this.#to;
+      const count = values.read(docs, length);
+      for (let at = 0; at < count; at++) {
+        const place = values.places[at]!;
+        if (!Number.isNaN(side[place]!)) throw severalRanges(this.#buckets.field);
+        const value = values.values[at]!;
+        side[place] = isOpen ? this.#inside(value, isLower) : value;
+      }
+    }
+  }
+
+  /** The last value within an open bound. */
+  #inside(value: number, isLower: boolean): number {
+    const { type } = this.#buckets;
+    if (type !== "float_range" && type !== "double_range") return isLower ? value + 1 : value - 1;
+    // A value so near changes the bucket where the bound is a bucket's beginning.
+    const step = Math.max(Number.MIN_VALUE, Math.abs(value) * Number.EPSILON);
+    return isLower ? value + step : value - step;
+  }
+
+  #add(doc: number, owner: number, from: number, to: number): void {
+    const { floor, next, limits, field } = this.#buckets;
+    const first = limits?.min ?? Number.NEGATIVE_INFINITY;
+    const last = limits?.max ?? Number.POSITIVE_INFINITY;
+    const begin = Number.isNaN(from) ? first : Math.max(first, floor(from));
+    const end = Number.isNaN(to) ? last : Math.min(last, floor(to));
+    if (!Number.isFinite(begin) || !Number.isFinite(end)) throw endless(field);
+    let made = 0;
+    for (let key = begin; key <= end; key = next(key)) {
+      if (++made > MAX_BUCKETS) throw endless(field);
+      this.#collected.add(doc, this.#keys.bucket(owner, key));
+    }
+  }
+}
+
+function severalRanges(field: string): AppError {
+  return new AppError(
+    "request_invalid",
+    `a document has several ranges in the field [${field}], whose bounds are kept apart; index one range in each document`,
+  );
+}
+
+function endless(field: string): AppError {
+  return new AppError(
+    "request_invalid",
+    `a range of the field [${field}] reaches into more than ${MAX_BUCKETS} buckets; limit them with [hard_bounds]`,
+    { data: { type: "too_many_buckets_exception" } },
+  );
+}
