@@ -5,14 +5,16 @@
 
 import type { SegmentBuffer } from "#hub/engine/buffer/segment-buffer.ts";
 import { toBytes } from "#hub/engine/bytes/bytes.ts";
+import { MAX_TERM_BYTES } from "#hub/engine/dictionary/dictionary-writer.ts";
 import * as json from "#hub/engine/json/scanner.ts";
 import { type DocumentRun, wholeRun } from "#hub/engine/kernel/document-run.ts";
-import type { Field } from "#hub/engine/mapping/field.ts";
+import { type Field, KEY_END } from "#hub/engine/mapping/field.ts";
 import type { Mapping } from "#hub/engine/mapping/mapping.ts";
 import { FIELD_NAMES_FIELD, IGNORED_FIELD, ROUTING_FIELD } from "#hub/engine/segment/snapshot-reader.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { readCompletion } from "./completions.ts";
 import type { DocumentHost, DocumentIndexer, Indexing } from "./document-indexer.ts";
+import { immense, readFlattened } from "./flattened.ts";
 import { type Leaf, METADATA_NAMES, makePlan, metadataField, type PlanNode } from "./plan.ts";
 import { ValueWriter } from "./value-writer.ts";
 import { geohashOf, readPoints, strictError, ValueError, valueError } from "./values.ts";
@@ -262,11 +264,25 @@ export class DocumentWriter implements DocumentHost {
     );
   }
 
-  /** Completions may be objects; points have their own way. */
+  /** Completions may be objects, and flattened fields are; points have their own way. */
   #leafObject(leaf: Leaf): void {
     this.#attempt(leaf.field, () => {
+      if (leaf.field.type === "flattened") {
+        this.#flattened(leaf);
+        return;
+      }
       if (leaf.field.type !== "completion") throw noText(this.#scanner);
       readCompletion(this.#scanner, (kind) => this.#feed(leaf, kind));
+    });
+  }
+
+  #flattened({ field, buffer, keyed }: Leaf): void {
+    readFlattened(this.#scanner, field, (key, value) => {
+      const term = toBytes(key + KEY_END + value);
+      if (term.length > MAX_TERM_BYTES) throw immense(field, key, value);
+      const start = term.length - Buffer.byteLength(value);
+      buffer?.addKeyword(this.#doc, term, start, term.length);
+      keyed?.addKeyword(this.#doc, term, 0, term.length);
     });
   }
 

@@ -5,7 +5,7 @@ import { hashTerm } from "#hub/engine/analysis/tokenizers/ascii-tokenizer.ts";
 import type { BufferedField } from "#hub/engine/buffer/buffered-fields.ts";
 import type { SegmentBuffer } from "#hub/engine/buffer/segment-buffer.ts";
 import { toBytes } from "#hub/engine/bytes/bytes.ts";
-import type { Field } from "#hub/engine/mapping/field.ts";
+import { type Field, flattenedTerms } from "#hub/engine/mapping/field.ts";
 import type { Mapping } from "#hub/engine/mapping/mapping.ts";
 import { type Dynamic, isObjectNode, type MappingNode, type ObjectNode } from "#hub/engine/mapping/node.ts";
 
@@ -14,6 +14,8 @@ export interface Leaf {
   readonly field: Field;
   /** Undefined where the field is neither indexed nor kept in a column. */
   readonly buffer: BufferedField | undefined;
+  /** flattened only: where values go behind their keys. */
+  readonly keyed: BufferedField | undefined;
   /** Text and token_count only. */
   readonly analyzer: Analyzer | null;
   /** Keyword fields with a normalizer only. */
@@ -38,9 +40,12 @@ export function makePlan(mapping: Mapping, buffer: SegmentBuffer): PlanNode {
   const leaves = new Map<string, Leaf>();
   const makeLeaf = (field: Field): Leaf => {
     const { normalizer } = field;
+    const isKept = field.index || field.docValues;
+    const isFlattened = field.type === "flattened";
     const leaf: Leaf = {
       field,
-      buffer: field.index || field.docValues ? buffer.field(field) : undefined,
+      buffer: isKept ? buffer.field(isFlattened ? flattenedTerms(field, "values") : field) : undefined,
+      keyed: isKept && isFlattened ? buffer.field(flattenedTerms(field, "keyed")) : undefined,
       analyzer:
         field.type === "text" || field.type === "token_count"
           ? mapping.analysis.analyzer(field.analyzer)

@@ -6,6 +6,7 @@ import { MAX_TERM_BYTES } from "#hub/engine/dictionary/dictionary-writer.ts";
 import * as json from "#hub/engine/json/scanner.ts";
 import type { Field } from "#hub/engine/mapping/field.ts";
 import { completionTerm } from "./completions.ts";
+import { notAnObject } from "./flattened.ts";
 import type { Leaf } from "./plan.ts";
 import {
   notBoolean,
@@ -36,6 +37,7 @@ export class ValueWriter {
     else if (type === "keyword") this.#keyword(leaf, kind);
     else if (type === "ip") this.#ip(leaf, kind);
     else if (type === "completion") this.#completion(leaf, kind);
+    else if (type === "flattened") throw notAnObject(kind);
     else if (type === "token_count") leaf.buffer!.addNumber(doc, this.#tokenCount(leaf, kind));
     else if (type !== "binary") this.#number(leaf, kind);
   }

@@ -26,6 +26,7 @@ export type FieldType =
   | "binary"
   | "completion"
   | "token_count"
+  | "flattened"
   | "alias";
 
 /** The shape in which a field's values are kept beside the inverted index. */
@@ -116,4 +117,13 @@ export function columnKind(field: Field): ColumnKind | null {
     default:
       return null;
   }
+}
+
+/** What stands between the key and the value in the terms of a `flattened` field's keys, and ends the path of their field. */
+export const KEY_END = "\0";
+
+/** Returns the field of a segment that holds the values of a `flattened` field, or those behind their keys. */
+export function flattenedTerms(field: Field, part: "values" | "keyed"): Field {
+  const path = part === "values" ? field.path : field.path + KEY_END;
+  return { ...field, path, type: "keyword", ignoreAbove: Number.POSITIVE_INFINITY, nullValue: undefined };
 }

@@ -5,7 +5,7 @@ import type { Analysis } from "../analysis/analysis.ts";
 import { countNested } from "../json/nested-objects.ts";
 import { dynamicProperties } from "./dynamic.ts";
 import { type DynamicTemplate, parseTemplates, wildcard } from "./dynamic-templates.ts";
-import type { Field } from "./field.ts";
+import { type Field, flattenedTerms } from "./field.ts";
 import { mergeObject } from "./merge-object.ts";
 import { NestedLevels } from "./nested-levels.ts";
 import {
@@ -105,6 +105,7 @@ export class Mapping {
   readonly #options: MappingOptions;
   readonly #fields = new Map<string, Field>();
   readonly #objects = new Map<string, ObjectNode>();
+  readonly #flattened: Field[] = [];
 
   private constructor(root: ObjectNode, settings: RootSettings, version: number, options: MappingOptions) {
     this.root = root;
@@ -151,10 +152,19 @@ export class Mapping {
     return this.#fields.get(path);
   }
 
-  /** Like `field`, with an alias followed to the field it means. */
+  /**
+   * The field that a search means by a path: aliases are followed, and a `flattened` field and each key below it are keyword
+   * fields.
+   */
   resolve(path: string): Field | undefined {
     const field = this.#fields.get(path);
-    return field?.aliasOf === undefined ? field : this.#fields.get(field.aliasOf);
+    if (field === undefined) return this.#flattenedKey(path);
+    return searched(field.aliasOf === undefined ? field : this.#fields.get(field.aliasOf));
+  }
+
+  #flattenedKey(path: string): Field | undefined {
+    const root = this.#flattened.find((field) => path.startsWith(`${field.path}.`));
+    return root && { ...flattenedTerms(root, "keyed"), path, given: {} };
   }
 
   /** True where `path` is an object. */
@@ -172,14 +182,16 @@ export class Mapping {
     return this.#fields.values();
   }
 
-  /** Leaf fields whose path matches a pattern with `*`; an exact path gives itself. */
+  /** Leaf fields whose path matches a pattern with `*`, as `resolve` has them; an exact path gives itself. */
   match(pattern: string): Field[] {
     if (!pattern.includes("*")) {
-      const field = this.#fields.get(pattern);
+      const field = searched(this.#fields.get(pattern)) ?? this.#flattenedKey(pattern);
       return field === undefined ? [] : [field];
     }
     const regexp = wildcard(pattern);
-    return [...this.#fields.values()].filter((field) => regexp.test(field.path));
+    return [...this.#fields.values()]
+      .filter((field) => regexp.test(field.path))
+      .map((field) => searched(field)!);
   }
 
   /** As GET _mapping prints it below the type: {"properties": …} with what differs from the defaults. */
@@ -233,6 +245,7 @@ export class Mapping {
       return;
     }
     this.#fields.set(node.path, node);
+    if (node.type === "flattened") this.#flattened.push(node);
     for (const field of node.multiFields) this.#fields.set(field.path, field);
   }
 
@@ -290,4 +303,9 @@ function mergeSettings(old: RootSettings, json: Readonly<Record<string, unknown>
     routingRequired: asRecord(given["_routing"])?.["required"] === true,
     given,
   };
+}
+
+/** A `flattened` field as searches see it. */
+function searched(field: Field | undefined): Field | undefined {
+  return field?.type === "flattened" ? flattenedTerms(field, "values") : field;
 }

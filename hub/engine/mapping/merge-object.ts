@@ -69,10 +69,6 @@ function mergeChild(
     children.set(name, mergeRange(existing, path, json, analysis));
     return;
   }
-  if (json["type"] === FLATTENED || (isObjectNode(existing) && existing.kind?.type === FLATTENED)) {
-    children.set(name, mergeFlattened(existing, path, json));
-    return;
-  }
   const isNested = json["type"] === "nested";
   const isObject =
     isNested || json["type"] === "object" || (json["type"] === undefined && isObjectJson(json));
@@ -194,37 +190,6 @@ function mergeRange(
   const properties = { gte: bounds, gt: bounds, lte: bounds, lt: bounds };
   const node = mergeObject({ ...EMPTY_ROOT, path }, { properties, dynamic: "strict" }, analysis);
   return { ...node, kind: { type, given } };
-}
-
-/** A type of 7.x for objects of any keys: what is in it is kept in _source and can't be searched. */
-const FLATTENED = "flattened";
-const FLATTENED_PARAMETERS = [
-  "type",
-  "depth_limit",
-  "doc_values",
-  "eager_global_ordinals",
-  "ignore_above",
-  "index",
-  "index_options",
-  "null_value",
-  "similarity",
-  "split_queries_on_whitespace",
-];
-
-function mergeFlattened(
-  existing: MappingNode | undefined,
-  path: string,
-  json: Readonly<Record<string, unknown>>,
-): ObjectNode {
-  const { type, ...given } = json;
-  const known = isObjectNode(existing) ? (existing.kind?.type ?? "object") : existing?.type;
-  if (type !== FLATTENED || (known !== undefined && known !== FLATTENED)) {
-    throw conflict(
-      `mapper [${path}] of different type, current_type [${known}], merged_type [${printValue(type ?? "object")}]`,
-    );
-  }
-  checkKnown(path, json, FLATTENED_PARAMETERS);
-  return { ...EMPTY_ROOT, path, enabled: false, kind: { type: FLATTENED, given } };
 }
 
 function conflict(message: string): AppError {

@@ -23,7 +23,7 @@ export interface ObjectNode {
 
 /** A type that is kept as an object. */
 export interface ObjectKind {
-  /** "nested", "integer_range", "date_range", "flattened" … */
+  /** "nested", "integer_range", "date_range" … */
   readonly type: string;
   /** Its parameters, as given. */
   readonly given: Readonly<Record<string, unknown>>;

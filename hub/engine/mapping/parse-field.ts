@@ -66,6 +66,19 @@ const PARAMETERS: Readonly<Record<FieldType, readonly string[]>> = {
     "contexts",
   ],
   token_count: [...VALUED, "analyzer", "enable_position_increments"],
+  flattened: [
+    "type",
+    "depth_limit",
+    "doc_values",
+    "eager_global_ordinals",
+    "ignore_above",
+    "index",
+    "index_options",
+    "meta",
+    "null_value",
+    "similarity",
+    "split_queries_on_whitespace",
+  ],
   alias: ["type", "path"],
 };
 
@@ -75,6 +88,7 @@ const KEPT_AS: Readonly<Record<string, FieldType>> = {
   constant_keyword: "keyword",
   version: "keyword",
   match_only_text: "text",
+  flat_object: "flattened",
 };
 /** Parameters of them that have no meaning here. */
 const IDLE_PARAMETERS: Readonly<Record<string, readonly string[]>> = { constant_keyword: ["value"] };

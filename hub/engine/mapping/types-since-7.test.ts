@@ -25,7 +25,12 @@ suite("types of later versions", () => {
     assert.equal(mapping.field("url")?.ignoreAbove, 1024);
   });
 
-  test("that hold objects of any keys add no fields", () => {
+  test("that hold objects of any keys add no fields, and searches find each key as a keyword", () => {
+    assert.deepEqual(
+      ["labels", "labels.a.b", "labelsx"].map((path) => mapping.resolve(path)?.type),
+      ["keyword", "keyword", undefined],
+    );
+    assert.equal(mapping.field("labels")?.type, "flattened");
     const document = Buffer.from('{"labels":{"a":"b","c":{"d":1}}}');
     assert.equal(mapping.dynamicUpdate(document, false), null);
     assert.throws(

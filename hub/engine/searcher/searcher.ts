@@ -145,7 +145,7 @@ export interface TermDictionary {
   /** Terms in [from, to); an absent bound is open. Bounds are inclusive and exclusive unless said otherwise. */
   range(from?: string | Uint8Array, to?: string | Uint8Array, options?: RangeOptions): TermIterator;
   prefix(prefix: string | Uint8Array): TermIterator;
-  /** Terms whose bytes hold `needle`, which is not empty. */
+  /** Terms that may hold the bytes `needle`, which is not empty: all that do are among them. */
   containing(needle: Uint8Array): TermIterator;
 }
 

@@ -5,6 +5,7 @@ import { toBytes } from "#hub/engine/bytes/bytes.ts";
 import { BlockColumn } from "#hub/engine/columns/block-column.ts";
 import { Dictionary } from "#hub/engine/dictionary/dictionary.ts";
 import type { SegmentFile } from "#hub/engine/files/segment-file.ts";
+import { KEY_END } from "#hub/engine/mapping/field.ts";
 import type { GeoColumn, KeywordColumn, NumericColumn } from "#hub/engine/searcher/searcher.ts";
 import { StoredReader } from "#hub/engine/stored/stored.ts";
 import { decodeUtf8 } from "../json/text.ts";
@@ -13,6 +14,7 @@ import type { FieldEntry, SegmentDirectory } from "./directory.ts";
 import { fieldDataCache } from "./field-data-cache.ts";
 import { filterCache } from "./filter-cache.ts";
 import { IdIndex } from "./id-index.ts";
+import { KeyedColumn, KeyedDictionary } from "./keyed-field.ts";
 import { nestedCache } from "./nested-cache.ts";
 import { readPresence } from "./presence.ts";
 
@@ -21,11 +23,25 @@ interface OpenParts {
   readonly dictionaries: Map<string, Dictionary>;
   readonly presence: Map<string, Bitset | null>;
   readonly columns: Map<string, NumericColumn | KeywordColumn | GeoColumn>;
+  /** Keys of flattened fields that were asked for last, MAX_KEYS at most. */
+  readonly keys: Map<string, FlattenedKey>;
   source?: StoredReader;
   ids?: StoredReader;
   idIndex?: IdIndex;
   version?: BlockColumn;
   seqNo?: BlockColumn;
+}
+
+/** Keys of flattened fields that stay open: each has a bit for each document. */
+const MAX_KEYS = 64;
+
+/** A key of a flattened field. */
+interface FlattenedKey {
+  /** The field of all keys. */
+  readonly field: string;
+  readonly dictionary: KeyedDictionary;
+  /** Undefined: not opened yet, null: the field has none. */
+  column: KeyedColumn | null | undefined;
 }
 
 /** Immutable documents with their index. Counted references keep its file open until the last reader is gone. */
@@ -34,6 +50,8 @@ export class Segment {
   readonly docCount: number;
   #file: SegmentFile;
   readonly #directory: SegmentDirectory;
+  /** Whether there are flattened fields. */
+  readonly #hasKeys: boolean;
   #parts: OpenParts = emptyParts();
   #references = 1;
 
@@ -43,6 +61,7 @@ export class Segment {
     this.#file = file;
     this.#directory = file.directory as SegmentDirectory;
     this.docCount = this.#directory.docs;
+    this.#hasKeys = this.fieldNames().some((field) => field.endsWith(KEY_END));
   }
 
   /** Size of the segment, bytes. */
@@ -103,6 +122,46 @@ export class Segment {
     const made = new Dictionary(this.#file, entry.terms, this.docCount, () => this.norms(field));
     this.#parts.dictionaries.set(field, made);
     return made;
+  }
+
+  /** The terms of a key of a flattened field by its path; null for other paths. */
+  keyedDictionary(path: string): KeyedDictionary | null {
+    return this.#key(path)?.dictionary ?? null;
+  }
+
+  /** The field that has the terms of a path's key; undefined for other paths. */
+  keyedField(path: string): string | undefined {
+    return this.#key(path)?.field;
+  }
+
+  /** The values of a key by document. */
+  keyedColumn(path: string): KeyedColumn | null {
+    const key = this.#key(path);
+    if (key === null) return null;
+    if (key.column === undefined) {
+      const all = this.column(key.field);
+      const isThere = all !== null && "ordOf" in all;
+      key.column = isThere ? new KeyedColumn(all, key.dictionary, this.docCount) : null;
+    }
+    return key.column;
+  }
+
+  #key(path: string): FlattenedKey | null {
+    if (!this.#hasKeys || this.fieldEntry(path) !== undefined) return null;
+    const { keys } = this.#parts;
+    const open = keys.get(path);
+    if (open !== undefined) return open;
+    for (let dot = path.indexOf("."); dot > 0; dot = path.indexOf(".", dot + 1)) {
+      const field = path.slice(0, dot) + KEY_END;
+      const all = this.dictionary(field);
+      if (all === null) continue;
+      const dictionary = new KeyedDictionary(all, path.slice(dot + 1));
+      if (keys.size >= MAX_KEYS) keys.delete(keys.keys().next().value!);
+      const made: FlattenedKey = { field, dictionary, column: undefined };
+      keys.set(path, made);
+      return made;
+    }
+    return null;
   }
 
   norms(field: string): Uint8Array | null {
@@ -208,7 +267,7 @@ export class Segment {
 }
 
 function emptyParts(): OpenParts {
-  return { dictionaries: new Map(), presence: new Map(), columns: new Map() };
+  return { dictionaries: new Map(), presence: new Map(), columns: new Map(), keys: new Map() };
 }
 
 function equal(a: Uint8Array, b: Uint8Array): boolean {

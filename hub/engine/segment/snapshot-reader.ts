@@ -1,8 +1,9 @@
 /** A segment as one snapshot sees it: the segment and the documents that were live then. */
 
-import type { Bitset } from "#hub/engine/bytes/bitset.ts";
+import { Bitset } from "#hub/engine/bytes/bitset.ts";
 import { parseIp } from "#hub/engine/bytes/ip.ts";
 import { decodeUtf8 } from "#hub/engine/json/text.ts";
+import { KEY_END } from "#hub/engine/mapping/field.ts";
 import type {
   FieldStats,
   GeoColumn,
@@ -15,6 +16,7 @@ import type {
 } from "#hub/engine/searcher/searcher.ts";
 import { fieldDataCache } from "./field-data-cache.ts";
 import { filterCache } from "./filter-cache.ts";
+import type { KeyedDictionary } from "./keyed-field.ts";
 import type { Segment } from "./segment.ts";
 import { UninvertedColumn } from "./uninverted-column.ts";
 
@@ -55,12 +57,12 @@ export class SnapshotReader implements SegmentReader {
   }
 
   terms(field: string): TermDictionary | null {
-    return this.segment.dictionary(field);
+    return this.segment.dictionary(field) ?? this.segment.keyedDictionary(field);
   }
 
   postings(field: string, term: string | Uint8Array, options?: PostingsOptions): PostingsCursor | null {
     const dictionary = this.segment.dictionary(field);
-    if (dictionary === null) return null;
+    if (dictionary === null) return this.segment.keyedDictionary(field)?.postings(term, options) ?? null;
     return dictionary.postings(this.#termOf(field, term), options);
   }
 
@@ -70,7 +72,7 @@ export class SnapshotReader implements SegmentReader {
   }
 
   fieldStats(field: string): FieldStats | null {
-    const entry = this.segment.fieldEntry(field);
+    const entry = this.segment.fieldEntry(this.segment.keyedField(field) ?? field);
     if (entry?.terms === undefined || entry.terms.sumDocFreq === 0) return null;
     const { sumTotalTermFreq, sumDocFreq } = entry.terms;
     return { docCount: entry.presence.count, sumTotalTermFreq, sumDocFreq };
@@ -87,7 +89,8 @@ export class SnapshotReader implements SegmentReader {
 
   keywordColumn(field: string): KeywordColumn | null {
     const column = this.segment.column(field);
-    return column !== null && "ordOf" in column ? column : null;
+    if (column === null) return this.segment.keyedColumn(field);
+    return "ordOf" in column ? column : null;
   }
 
   uninverted(field: string): KeywordColumn | null {
@@ -107,7 +110,11 @@ export class SnapshotReader implements SegmentReader {
   }
 
   exists(field: string): Bitset | null {
-    return this.segment.exists(field);
+    const dictionary = this.segment.keyedDictionary(field);
+    if (dictionary === null) return this.segment.exists(field);
+    const column = this.segment.keyedColumn(field);
+    if (column !== null) return column.presence ?? Bitset.full(this.docCount);
+    return this.remembered(`key ${field}`, () => withKey(dictionary, this.docCount)) ?? null;
   }
 
   remembered<T extends Bitset | null | undefined>(key: string, find: () => T): T | Bitset | null {
@@ -115,7 +122,7 @@ export class SnapshotReader implements SegmentReader {
   }
 
   fieldNames(): string[] {
-    return this.segment.fieldNames();
+    return this.segment.fieldNames().filter((field) => !field.endsWith(KEY_END));
   }
 
   source(doc: number): Uint8Array {
@@ -161,4 +168,14 @@ export class SnapshotReader implements SegmentReader {
     if (typeof term !== "string" || this.segment.fieldEntry(field)?.column?.kind !== "ip") return term;
     return parseIp(term) ?? term;
   }
+}
+
+/** Documents with a term of a key; null for none. */
+function withKey(dictionary: KeyedDictionary, docs: number): Bitset | null {
+  let set: Bitset | null = null;
+  for (const terms = dictionary.prefix(""); terms.next(); ) {
+    set ??= new Bitset(docs);
+    terms.postings().addTo(set);
+  }
+  return set;
 }

@@ -4,11 +4,12 @@ import type { Field } from "#hub/engine/mapping/field.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
 
-/** Returns the path of a field's value in a document: that of the field a multi-field belongs to. */
+/** Returns the path of a field's value in a document: that of the field a multi-field belongs to, or of a flattened field's key. */
 export function sourcePath(field: Field, shard: ShardContext): string {
   for (let path = field.path; path.includes("."); ) {
     path = path.slice(0, path.lastIndexOf("."));
     const parent = shard.mapping.field(path);
+    if (parent?.type === "flattened") return field.path;
     if (parent !== undefined) return parent.path;
   }
   return field.path;

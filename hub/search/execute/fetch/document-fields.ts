@@ -16,7 +16,7 @@ import type { FetchOptions, FieldRequest } from "./fetch-request.ts";
 interface ShownField {
   readonly name: string;
   readonly path: string;
-  /** Undefined for a range. */
+  /** Undefined for values that are objects: ranges and flattened fields. */
   readonly field: Field | undefined;
   readonly format: string | undefined;
 }
@@ -72,7 +72,8 @@ function isStored({ given }: Field): boolean {
 }
 
 function expand(shard: ShardContext, { field: name, format }: FieldRequest): ShownField[] {
-  if (isRangeField(shard, name)) return [{ name, path: name, field: undefined, format }];
+  if (isRangeField(shard, name) || shard.mapping.field(name)?.type === "flattened")
+    return [{ name, path: name, field: undefined, format }];
   const isPattern = name.includes("*");
   const resolved = isPattern ? undefined : shard.mapping.resolve(name);
   const fields = isPattern ? shard.mapping.match(name) : resolved === undefined ? [] : [resolved];

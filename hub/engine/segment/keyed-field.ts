@@ -1,0 +1,253 @@
+/**
+ * One key of a `flattened` field as a keyword field of its own: the terms and ordinals of the field of all keys that begin
+ * with the key.
+ */
+
+import { Bitset } from "#hub/engine/bytes/bitset.ts";
+import { toBytes } from "#hub/engine/bytes/bytes.ts";
+import type { Dictionary } from "#hub/engine/dictionary/dictionary.ts";
+import { KEY_END } from "#hub/engine/mapping/field.ts";
+import {
+  COLUMN_BLOCK,
+  type KeywordColumn,
+  type PostingsCursor,
+  type PostingsOptions,
+  type RangeOptions,
+  type TermDictionary,
+  type TermInfo,
+  type TermIterator,
+  type TermReader,
+  type ValueBlock,
+} from "#hub/engine/searcher/searcher.ts";
+
+/** The terms of a key: those of all keys that begin with it and the mark behind it. */
+export class KeyedDictionary implements TermDictionary {
+  readonly #all: Dictionary;
+  readonly #prefix: Uint8Array;
+  /** Follows all terms of the key. */
+  readonly #end: Uint8Array;
+  #bounds: readonly [from: number, to: number] | undefined;
+
+  constructor(all: Dictionary, key: string) {
+    this.#all = all;
+    this.#prefix = toBytes(key + KEY_END);
+    this.#end = this.#prefix.slice();
+    this.#end[this.#end.length - 1]!++;
+  }
+
+  /** Ordinals of all keys' terms that are the key's: from one up to, but without, another. */
+  get bounds(): readonly [from: number, to: number] {
+    this.#bounds ??= [this.#place(this.#prefix), this.#place(this.#end)];
+    return this.#bounds;
+  }
+
+  get size(): number {
+    const [from, to] = this.bounds;
+    return to - from;
+  }
+
+  find(term: string | Uint8Array): TermInfo | null {
+    const found = this.#all.find(this.whole(term));
+    return found && { ...found, ordinal: found.ordinal - this.bounds[0] };
+  }
+
+  postings(term: string | Uint8Array, options?: PostingsOptions): PostingsCursor | null {
+    return this.#all.postings(this.whole(term), options);
+  }
+
+  range(from?: string | Uint8Array, to?: string | Uint8Array, options: RangeOptions = {}): TermIterator {
+    const first = from === undefined ? this.#prefix : this.whole(from);
+    const last = to === undefined ? this.#end : this.whole(to);
+    return this.#shown(
+      this.#all.range(first, last, {
+        fromExclusive: from !== undefined && options.fromExclusive === true,
+        toInclusive: to !== undefined && options.toInclusive === true,
+      }),
+    );
+  }
+
+  prefix(prefix: string | Uint8Array): TermIterator {
+    return this.#shown(this.#all.prefix(this.whole(prefix)));
+  }
+
+  /** All terms of the key: they are tested by who asks. */
+  containing(): TermIterator {
+    return this.prefix("");
+  }
+
+  /** Returns a term of the key as one of all keys. */
+  whole(term: string | Uint8Array): Uint8Array {
+    return Buffer.concat([this.#prefix, toBytes(term)]);
+  }
+
+  /** Returns a term of all keys as one of the key. */
+  own(term: Uint8Array): Uint8Array {
+    return term.subarray(this.#prefix.length);
+  }
+
+  #place(term: Uint8Array): number {
+    const ordinal = this.#all.ordOf(term);
+    return ordinal < 0 ? -ordinal - 1 : ordinal;
+  }
+
+  #shown(terms: TermIterator): TermIterator {
+    return new KeyedIterator(terms, this);
+  }
+}
+
+class KeyedIterator implements TermIterator {
+  readonly #terms: TermIterator;
+  readonly #dictionary: KeyedDictionary;
+
+  constructor(terms: TermIterator, dictionary: KeyedDictionary) {
+    this.#terms = terms;
+    this.#dictionary = dictionary;
+  }
+
+  approach(): boolean {
+    return this.#terms.approach();
+  }
+
+  next(): boolean {
+    return this.#terms.next();
+  }
+
+  term(): Uint8Array {
+    return this.#dictionary.own(this.#terms.term());
+  }
+
+  text(): string {
+    const text = this.#terms.text();
+    return text.slice(text.indexOf(KEY_END) + 1);
+  }
+
+  get ordinal(): number {
+    return this.#terms.ordinal - this.#dictionary.bounds[0];
+  }
+
+  get docFreq(): number {
+    return this.#terms.docFreq;
+  }
+
+  get totalTermFreq(): number {
+    return this.#terms.totalTermFreq;
+  }
+
+  postings(options?: PostingsOptions): PostingsCursor {
+    return this.#terms.postings(options);
+  }
+}
+
+/** The values of a key by document. */
+export class KeyedColumn implements KeywordColumn {
+  readonly kind = "keyword";
+  readonly cardinality: number;
+  readonly docCount: number;
+  readonly valueCount: number;
+  readonly multiValued: boolean;
+  readonly presence: Bitset | null;
+  readonly blockCount: number;
+  readonly #all: KeywordColumn;
+  readonly #dictionary: KeyedDictionary;
+  readonly #from: number;
+  readonly #to: number;
+  readonly #block: ValueBlock = {
+    values: new Float64Array(COLUMN_BLOCK),
+    slots: new Uint16Array(COLUMN_BLOCK),
+  };
+
+  /** `all`: the column of all keys, of a segment of `docs` documents. */
+  constructor(all: KeywordColumn, dictionary: KeyedDictionary, docs: number) {
+    this.#all = all;
+    this.#dictionary = dictionary;
+    [this.#from, this.#to] = dictionary.bounds;
+    this.cardinality = this.#to - this.#from;
+    this.blockCount = all.blockCount;
+    const presence = new Bitset(docs);
+    let values = 0;
+    for (let block = 0; block < all.blockCount; block++) {
+      const count = this.decodeValues(block, this.#block);
+      for (let at = 0; at < count; at++) presence.add(block * COLUMN_BLOCK + this.#block.slots[at]!);
+      values += count;
+    }
+    this.docCount = presence.count();
+    this.valueCount = values;
+    this.multiValued = values > this.docCount;
+    this.presence = this.docCount === docs ? null : presence;
+  }
+
+  lookup(ordinal: number): Uint8Array {
+    return this.#dictionary.own(this.#all.lookup(ordinal + this.#from));
+  }
+
+  text(ordinal: number): string {
+    const text = this.#all.text(ordinal + this.#from);
+    return text.slice(text.indexOf(KEY_END) + 1);
+  }
+
+  reader(): TermReader {
+    const all = this.#all.reader();
+    return {
+      bytes: (ordinal) => this.#dictionary.own(all.bytes(ordinal + this.#from)),
+      text: (ordinal) => {
+        const text = all.text(ordinal + this.#from);
+        return text.slice(text.indexOf(KEY_END) + 1);
+      },
+    };
+  }
+
+  ordOf(term: string | Uint8Array): number {
+    const ordinal = this.#all.ordOf(this.#dictionary.whole(term));
+    return ordinal < 0 ? ordinal + this.#from : ordinal - this.#from;
+  }
+
+  first(doc: number): number {
+    const found: number[] = [];
+    return this.read(doc, found) === 0 ? -1 : found[0]!;
+  }
+
+  read(doc: number, out: number[]): number {
+    const count = this.#all.read(doc, out);
+    let kept = 0;
+    for (let at = 0; at < count; at++) if (this.#has(out[at]!)) out[kept++] = out[at]! - this.#from;
+    return kept;
+  }
+
+  blockMin(block: number): number {
+    return Math.max(this.#all.blockMin(block) - this.#from, 0);
+  }
+
+  blockMax(block: number): number {
+    return Math.min(this.#all.blockMax(block), this.#to - 1) - this.#from;
+  }
+
+  decodeBlock(block: number, out: Int32Array): number {
+    const docs = this.#all.decodeBlock(block, out);
+    out.fill(-1, 0, docs);
+    // Values of a document ascend: the last one that is written is the smallest.
+    for (let at = this.decodeValues(block, this.#block) - 1; at >= 0; at--)
+      out[this.#block.slots[at]!] = this.#block.values[at]!;
+    return docs;
+  }
+
+  decodeValues(block: number, out: ValueBlock): number {
+    const count = this.#all.decodeValues(block, out);
+    let kept = 0;
+    for (let at = 0; at < count; at++) {
+      const ordinal = out.values[at]!;
+      if (!this.#has(ordinal)) continue;
+      out.slots[kept] = out.slots[at]!;
+      out.values[kept++] = ordinal - this.#from;
+    }
+    return kept;
+  }
+
+  /** Documents are counted one by one. */
+  count(): boolean {
+    return false;
+  }
+
+  #has(ordinal: number): boolean {
+    return ordinal >= this.#from && ordinal < this.#to;
+  }
+}

@@ -1,0 +1,75 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import {
+  apply,
+  DELETE,
+  INDEX,
+  idsWith,
+  openShard,
+  operation,
+  withFolder,
+} from "#test/support/engine/shard.ts";
+import { Analysis } from "./analysis/analysis.ts";
+import { Mapping } from "./mapping/mapping.ts";
+import type { Searcher } from "./searcher/searcher.ts";
+import type { Shard } from "./shard.ts";
+
+const properties = { labels: { type: "flattened" }, k: { type: "keyword" } };
+const mapping = Mapping.parse({ properties }, { index: "test", analysis: new Analysis() });
+
+/** What is found by the keys, and the values of each document by key, by id. */
+function seen(shard: Shard): unknown {
+  const searcher = shard.searcher();
+  try {
+    return {
+      found: ["x", "y", "z"].map((value) => idsWith(searcher, "labels.app", value).sort()),
+      any: idsWith(searcher, "labels", "x").sort(),
+      values: ["labels.app", "labels.tier.name", "labels"].map((path) => valuesOf(searcher, path)),
+      names: searcher.segments.flatMap((segment) => segment.fieldNames()).filter((name) => name !== "k"),
+    };
+  } finally {
+    searcher.close();
+  }
+}
+
+function valuesOf(searcher: Searcher, path: string): Record<string, string[]> {
+  const found: Record<string, string[]> = {};
+  for (const segment of searcher.segments) {
+    const column = segment.keywordColumn(path);
+    const ordinals: number[] = [];
+    for (let doc = 0; doc < segment.docCount && column !== null; doc++) {
+      if (!segment.isLive(doc)) continue;
+      const count = column.read(doc, ordinals);
+      if (count > 0) found[segment.id(doc)] = ordinals.slice(0, count).map((each) => column.text(each));
+    }
+  }
+  return found;
+}
+
+test("keys of flattened fields stay as they are through merges and a restart", () =>
+  withFolder(async (folder) => {
+    const shard = openShard(folder, mapping);
+    const label = (id: string, labels: unknown) => operation(INDEX, id, { labels, k: id });
+    apply(shard, 1, label("a", { app: "x", tier: { name: "t" } }), label("b", { app: ["y", "x"] }));
+    shard.refresh();
+    apply(shard, 2, label("c", { app: "z", b: 1 }), label("d", {}), operation(INDEX, "e", { k: "e" }));
+    shard.refresh();
+    apply(shard, 3, label("b", { app: "y", zz: "x" }), operation(DELETE, "c"));
+    shard.refresh();
+    const before = seen(shard) as { names: string[] };
+    assert.deepEqual(before, {
+      found: [["a"], ["b"], []],
+      any: ["a", "b"],
+      values: [{ a: ["x"], b: ["y"] }, { a: ["t"] }, { a: ["t", "x"], b: ["x", "y"] }],
+      names: ["labels", "labels", "labels"],
+    });
+    await shard.forceMerge(1);
+    shard.refresh();
+    const merged = { ...before, names: ["labels"] };
+    assert.deepEqual(seen(shard), merged);
+    shard.commit();
+    shard.close();
+    const again = openShard(folder, mapping);
+    assert.deepEqual(seen(again), merged);
+    again.close();
+  }));
