@@ -15,7 +15,7 @@ import { Reader, type ReaderSource, type ReadOptions } from "#hub/journal/readin
 import { type OpenedLog, readerSource } from "#hub/journal/reading/reader-source.ts";
 import { JournalServer, type JournalServerOptions } from "#hub/journal/server/journal-server.ts";
 import type { Incarnation } from "#hub/journal/streams/incarnations.ts";
-import { leaderless } from "#hub/journal/streams/led-streams.ts";
+import { untilLed } from "#hub/journal/streams/led-streams.ts";
 import { LogHistory, type Reconciliation } from "#hub/journal/streams/log-history.ts";
 import { replicasFor } from "#hub/journal/streams/replicas.ts";
 import {
@@ -51,9 +51,6 @@ const POLL_MS = 5_000;
 /** Readers check the stream when nothing arrived for this long. */
 const IDLE_MS = 2_000;
 
-/** A cluster has a leader once most of its servers run, which may start one after the other. */
-const LED_TIMEOUT_MS = 120_000;
-const LED_EVERY_MS = 500;
 export interface JournalOptions extends JournalServerOptions {
   /** Limit of RAW and of DOC each, bytes; default min(10 GB, 20 % of the free disk). */
   readonly maxBytes?: number;
@@ -148,7 +145,8 @@ export class Journal implements Component {
     await lifecycle.start("connection", this.#connection);
     try {
       this.server.check(this.#connection);
-      if (this.server.clustered) await this.#untilLed();
+      const { signal } = this.#stopping;
+      if (this.server.clustered) await untilLed(this.#connection.nats, { clock: this.#clock, log, signal });
       this.#opened = await this.#prepare();
     } catch (error) {
       await lifecycle.stop();
@@ -315,23 +313,6 @@ export class Journal implements Component {
     }
   }
 
-  /** Waits until most servers of the cluster have found each other and every stream has a leader. Throws unavailable. */
-  async #untilLed(): Promise<void> {
-    const { log } = this.#options;
-    const { signal } = this.#stopping;
-    const endMs = this.#clock.monotonic() + LED_TIMEOUT_MS;
-    let named = "";
-    for (;;) {
-      const missing = await leaderless(this.#connection.nats);
-      if (missing.length === 0) return;
-      signal.throwIfAborted();
-      if (this.#clock.monotonic() >= endMs) throw new AppError("unavailable", noLeader(missing));
-      if (missing.join() !== named) log.info({ missing }, "waiting for leaders of the cluster's store");
-      named = missing.join();
-      await this.#clock.sleep(LED_EVERY_MS, signal);
-    }
-  }
-
   get #history(): LogHistory {
     return this.#open().history;
   }
@@ -396,8 +377,4 @@ export class Journal implements Component {
       tails: this.#tails,
     });
   }
-}
-
-function noLeader(missing: readonly string[]): string {
-  return `the nats-servers of the cluster have no leader for ${missing.join(", ")}: most hubs of discovery.seed_hosts must run and reach each other's nats.route_port`;
 }
