@@ -9,6 +9,7 @@ import { nestedCache } from "#hub/engine/segment/nested-cache.ts";
 import { searchMemory } from "#hub/search/query/search-memory.ts";
 import { systemClock } from "#proto/kit/clock.ts";
 import { sendingLogger } from "#proto/kit/log.ts";
+import { exportLongestTurn } from "#proto/kit/longest-turn.ts";
 import { Metrics } from "#proto/kit/metrics.ts";
 import { exportMemory } from "#proto/kit/process-memory.ts";
 import { Host } from "./host.ts";
@@ -47,6 +48,7 @@ export function runHostThread(operations?: Readonly<Record<string, Operation>>):
   setTimeout(() => globalThis.gc?.({ flavor: "last-resort" }), SETTLED_MS).unref();
   const metrics = new Metrics();
   watchEngine(metrics);
+  exportLongestTurn(metrics, "host");
   exportMemory(metrics, "host", () => ({ kernel: threadKernelBytes() }));
   // Opening the folder may log before there is a host to send it.
   const early: string[] = [];

@@ -25,6 +25,7 @@ import { openDataFolder } from "#proto/kit/files/data-folder.ts";
 import { FolderLock } from "#proto/kit/files/folder-lock.ts";
 import { type Component, Lifecycle, withDeadline } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
+import { exportLongestTurn } from "#proto/kit/longest-turn.ts";
 import { MemoryWatch } from "#proto/kit/memory-watch.ts";
 import { Metrics } from "#proto/kit/metrics.ts";
 import { exportMemory, residentBytes } from "#proto/kit/process-memory.ts";
@@ -150,6 +151,7 @@ export class Hub implements Component {
     checkRestored(folder);
     const { log } = this.#options;
     await this.#run("memory", new MemoryWatch({ log, metrics: this.#metrics, part: "hub" }));
+    exportLongestTurn(this.#metrics, "hub");
     exportMemory(this.#metrics, "hub", () => ({ kernel: threadKernelBytes(), resident: residentBytes() }));
     const rest = loadRest();
     const hosts = this.#startHosts(folder, rest);

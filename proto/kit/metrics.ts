@@ -73,6 +73,18 @@ export class Metrics {
     return gauge;
   }
 
+  /** A number that `value` returns at each scrape; where threads have the same metric, their greatest is shown. */
+  maximum(name: string, help: string, value: () => number): void {
+    checkName(name, !name.endsWith("_total"));
+    const gauge: Gauge = new Gauge({
+      name,
+      help,
+      aggregator: "max",
+      registers: [this.registry],
+      collect: () => gauge.set(value()),
+    });
+  }
+
   /** Durations in seconds by default. */
   histogram<L extends string = never>(
     name: string,

@@ -14,6 +14,7 @@ import { until } from "#test/harness/until.ts";
 import { Workspace } from "#test/harness/workspace.ts";
 import { Random } from "#test/support/engine/random.ts";
 import { faultOf, hasFilter } from "./api-answers.ts";
+import { costLine, SlowRequests } from "./api-clock.ts";
 import { malformedRequest } from "./api-requests.ts";
 import { sweptRequests } from "./api-sweep.ts";
 import { brokenConversation, converse, faultOfConversation } from "./api-wire.ts";
@@ -31,6 +32,8 @@ const MAX_FAULTS = 20;
 const ANSWER_MS = 20_000;
 /** What the hub may grow by: its caches fill, and the collector takes its time. */
 const MAX_GROWTH_BYTES = 400 * 1024 * 1024;
+/** No request may hold a thread of the hub for as long; what a busy machine adds is in it. */
+const MAX_HELD_MS = 250;
 
 const workspace = new Workspace();
 let hub: TestHub;
@@ -110,10 +113,15 @@ test("malformed requests are refused with a reason or answered, never with a 5xx
   assert.deepEqual(loggedErrors(), [], `TAILRACE_SEED=${seed}`);
   const { status } = await send({ method: "GET", path: "/lines/_search", headers: {}, body: "" });
   assert.equal(status, 200);
+  const costs = await faults.slow.replay((asked) => clients[0]!.send(asked), longestTurnMs);
+  context.diagnostic(`requests that hold a thread longest:\n${costs.map(costLine).join("\n")}`);
+  const long = costs.filter(({ heldMs }) => heldMs > MAX_HELD_MS).map(costLine);
+  assert.deepEqual(long, [], `TAILRACE_SEED=${seed}: requests hold a thread too long`);
 });
 
 /** What was wrong with answers, the same fault once. */
 class Faults {
+  readonly slow = new SlowRequests();
   readonly #counts = new Map<number, number>();
   readonly #kinds = new Map<string, string>();
 
@@ -129,7 +137,9 @@ class Faults {
   /** Sends a request and looks at its answer. Never rejects: an answer that doesn't come is a fault. */
   async judge(client: PipelinedHttp, asked: PlainRequest): Promise<void> {
     try {
+      const startMs = performance.now();
       let answer = await client.send(asked);
+      this.slow.saw(asked, performance.now() - startMs);
       this.#counts.set(answer.status, (this.#counts.get(answer.status) ?? 0) + 1);
       // The reason may be what was filtered out.
       if (answer.status >= 500 && hasFilter(asked.path))
@@ -191,6 +201,14 @@ async function figure(name: string): Promise<number | undefined> {
   const response = await fetch(`${hub.dashboardUrl}/metrics`);
   const found = new RegExp(`^${name} (\\S+)`, "m").exec(await response.text())?.[1];
   return found === undefined ? undefined : Number(found);
+}
+
+/** Returns the longest turn of any of the hub's threads since it was asked last, ms. */
+async function longestTurnMs(): Promise<number> {
+  const text = await (await fetch(`${hub.dashboardUrl}/metrics`)).text();
+  const found = [...text.matchAll(/^tailrace_(?:hub|host)_longest_turn_seconds (\S+)$/gm)];
+  assert.equal(found.length, 2, "the front and the hosts tell their longest turn");
+  return Math.max(...found.map(([, seconds]) => Number(seconds) * 1_000));
 }
 
 function send(request: PlainRequest): Promise<PlainAnswer> {
