@@ -64,8 +64,17 @@ suite("the worst searches", () => {
     }
   }
 
+  /** Resolves to how long the front and any thread of shards were held at most since this was asked last, ms. */
+  async function longestTurns(): Promise<readonly number[]> {
+    const { text } = await target.request("/metrics", { role: "admin", dashboard: true });
+    const found = [...text.matchAll(/^tailrace_(?:hub|host)_longest_turn_seconds (\S+)$/gm)];
+    assert.equal(found.length, 2, text.slice(0, 300));
+    return found.map(([, seconds]) => Math.round(Number(seconds) * 1_000));
+  }
+
   for (const worst of WORST_SEARCHES) {
     test(`${worst.name}: ends with its client, others are served`, async (t) => {
+      await longestTurns();
       const search = leave(worst);
       const started = performance.now();
       const root = await target.request("/", { role: "viewer" });
@@ -74,8 +83,10 @@ suite("the worst searches", () => {
       const ended = await search;
       assert.doesNotMatch(ended, /^5/, "no server error");
       const idleMs = await idleAfter();
+      const [frontMs, hostMs] = await longestTurns();
       t.diagnostic(
-        `${ended}; others served in ${servedMs.toFixed(0)} ms; idle after ${idleMs.toFixed(0)} ms`,
+        `${ended}; others served in ${servedMs.toFixed(0)} ms; idle after ${idleMs.toFixed(0)} ms; ` +
+          `longest turn of the front ${frontMs} ms, of a host ${hostMs} ms`,
       );
       assert.ok(idleMs <= IDLE_WITHIN_MS, `idle ${idleMs.toFixed(0)} ms after the client left`);
       assert.ok(servedMs <= SERVED_WITHIN_MS, `others served in ${servedMs.toFixed(0)} ms`);
