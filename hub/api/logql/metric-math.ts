@@ -1,8 +1,9 @@
-/** Numbers of series: functions over series, and operators between them. */
+/** Numbers of series, and functions over them. */
 
 import { AppError } from "#proto/kit/errors.ts";
+import { wholeExpression } from "./expressions.ts";
 import type { Pace } from "./pace.ts";
-import type { Grouping } from "./syntax.ts";
+import type { Grouping, MetricQuery } from "./syntax.ts";
 
 export type Labels = Readonly<Record<string, string>>;
 
@@ -60,7 +61,8 @@ export async function overSeries(
   const found: Series[] = [];
   for (const { labels, members } of groups.values()) {
     if (pace.isDue) await pace.pause();
-    if (name === "topk") found.push(...(await extremes(members, count, -1, pace)));
+    if (name === "sort" || name === "sort_desc") found.push(...sorted(members, name === "sort" ? 1 : -1));
+    else if (name === "topk") found.push(...(await extremes(members, count, -1, pace)));
     else if (name === "bottomk") found.push(...(await extremes(members, count, 1, pace)));
     else found.push({ labels, points: await joinedPoints(members, name, pace) });
   }
@@ -91,9 +93,25 @@ function joined(values: readonly number[], name: string): number {
       return Math.max(...values);
     case "count":
       return values.length;
+    case "stdvar":
+      return variance(values);
+    case "stddev":
+      return Math.sqrt(variance(values));
     default:
       return values.reduce((a, b) => a + b, 0);
   }
+}
+
+/** The variance of all values, not of a sample. */
+function variance(values: readonly number[]): number {
+  const mean = values.reduce((a, b) => a + b, 0) / values.length;
+  return values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / values.length;
+}
+
+/** Series by their last number. */
+function sorted(members: readonly Series[], sign: number): Series[] {
+  const last = ({ points }: Series): number => points.at(-1) ?? Number.NaN;
+  return members.toSorted((a, b) => sign * (last(a) - last(b)));
 }
 
 /** At each step the `count` largest or smallest; a series that is never among them is left out. */
@@ -118,69 +136,40 @@ async function extremes(
   return kept.filter(({ points }) => points.some((point) => point !== undefined));
 }
 
-/** Applies an operator between numbers or series with the same labels. */
-export function binary(
-  operator: string,
-  left: Series[] | number,
-  right: Series[] | number,
-): Series[] | number {
-  if (typeof left === "number" && typeof right === "number") return Number(applied(operator, left, right));
-  if (typeof right === "number")
-    return mapped(left as Series[], (value) => compared(operator, value, right, value));
-  if (typeof left === "number") return mapped(right, (value) => compared(operator, left, value, value));
-  const others = new Map(right.map((series) => [keyOf(series.labels), series]));
-  return left.flatMap(({ labels, points }) => {
-    const other = others.get(keyOf(labels));
-    if (other === undefined) return [];
-    const values = points.map((value, at) => {
-      const beside = other.points[at];
-      return value === undefined || beside === undefined
-        ? undefined
-        : compared(operator, value, beside, value);
-    });
-    return [{ labels, points: values }];
+/**
+ * Writes a label from the parts of another one, where all of that matches an expression. Throws request_invalid where two
+ * series get the same labels.
+ */
+export function replaced(
+  { label, replacement, from, expression }: Extract<MetricQuery, { kind: "label_replace" }>,
+  series: readonly Series[] | number,
+): Series[] {
+  if (typeof series === "number")
+    throw new AppError("request_invalid", "parse error : label_replace needs series, not a number");
+  const whole = wholeExpression(expression);
+  const keys = new Set<string>();
+  return series.map(({ labels, points }) => {
+    whole.lastIndex = 0;
+    const match = whole.exec(Object.hasOwn(labels, from) ? labels[from]! : "");
+    const changed = match === null ? labels : withLabel(labels, label, expanded(replacement, match));
+    const key = keyOf(changed);
+    if (keys.has(key))
+      throw new AppError("request_invalid", `label_replace makes two series with the labels ${key}`);
+    keys.add(key);
+    return { labels: changed, points };
   });
 }
 
-function mapped(series: readonly Series[], change: (value: number) => number | undefined): Series[] {
-  return series.map(({ labels, points }) => ({
-    labels,
-    points: points.map((value) => (value === undefined ? undefined : change(value))),
-  }));
+function withLabel(labels: Labels, name: string, value: string): Labels {
+  const { [name]: _, ...others } = labels;
+  return value === "" ? others : { ...others, [name]: value };
 }
 
-/** A comparison keeps the number of the series where it holds. */
-function compared(operator: string, left: number, right: number, kept: number): number | undefined {
-  const result = applied(operator, left, right);
-  if (typeof result === "number") return result;
-  return result ? kept : undefined;
-}
-
-function applied(operator: string, left: number, right: number): number | boolean {
-  switch (operator) {
-    case "+":
-      return left + right;
-    case "-":
-      return left - right;
-    case "*":
-      return left * right;
-    case "/":
-      return left / right;
-    case "%":
-      return left % right;
-    case "^":
-      return left ** right;
-    case "==":
-      return left === right;
-    case "!=":
-      return left !== right;
-    case ">":
-      return left > right;
-    case ">=":
-      return left >= right;
-    case "<":
-      return left < right;
-    default:
-      return left <= right;
-  }
+/** Puts captured parts in: $1, ${1}, $name, ${name}; $$ is a dollar. */
+function expanded(template: string, match: RegExpExecArray): string {
+  return template.replace(/\$(?:\$|(\w+)|\{(\w+)\})/g, (all, bare?: string, braced?: string) => {
+    const name = bare ?? braced;
+    if (name === undefined) return all === "$$" ? "$" : "";
+    return (/^\d+$/.test(name) ? match[Number(name)] : match.groups?.[name]) ?? "";
+  });
 }

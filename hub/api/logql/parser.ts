@@ -1,5 +1,6 @@
 /** Reads LogQL queries. The part of the language that is offered is listed in docs/grafana.md. */
 
+import { wholeExpression } from "./expressions.ts";
 import { durationMs } from "./lexer.ts";
 import { readStage } from "./stage-parser.ts";
 import {
@@ -7,6 +8,7 @@ import {
   type LogQuery,
   type LokiQuery,
   type Matcher,
+  type Matching,
   type MetricQuery,
   RANGE_FUNCTIONS,
   type Stage,
@@ -16,11 +18,17 @@ import { TokenCursor } from "./token-cursor.ts";
 
 /** Binding of operators between numbers, the strongest last. */
 const BINDING: readonly (readonly string[])[] = [
+  ["or"],
+  ["and", "unless"],
   ["==", "!=", ">", ">=", "<", "<="],
   ["+", "-"],
   ["*", "/", "%"],
   ["^"],
 ];
+
+const POWER = BINDING.length - 1;
+const SETS: ReadonlySet<string> = new Set(["or", "and", "unless"]);
+const COMPARISONS: ReadonlySet<string> = new Set(["==", "!=", ">", ">=", "<", "<="]);
 
 /** Returns the tree of a query. Throws request_invalid in the words of Loki. */
 export function parseLogQl(text: string): LokiQuery {
@@ -79,16 +87,35 @@ class QueryReader extends TokenCursor {
     this.checkDepth(depth);
     if (level === BINDING.length) return this.#operand(depth);
     let left = this.metric(level + 1, depth);
-    while (this.token.kind === "symbol" && BINDING[level]!.includes(this.token.text)) {
-      const operator = this.takeOperator().text;
-      if (this.isName("bool")) this.take();
-      if (this.isName("on") || this.isName("ignoring"))
-        throw this.fault(
-          `${this.token.text} isn't offered: write numbers beside a query, or two queries in Grafana`,
-        );
-      left = { kind: "binary", operator, left, right: this.metric(level + 1, depth + 1) };
+    while (this.token.kind !== "text" && BINDING[level]!.includes(this.token.text)) {
+      const { text: operator } = this.takeOperator();
+      const isBool = this.#acceptBool(operator);
+      const matching = this.#matching(operator);
+      // Powers are joined from the right: 2^3^2 is 2^9.
+      const right = this.metric(level === POWER ? level : level + 1, depth + 1);
+      if (SETS.has(operator) && (isNumber(left) || isNumber(right)))
+        throw this.fault(`unexpected literal for ${operator}: it needs series on both sides`);
+      left = { kind: "binary", operator, left, right, matching, isBool };
     }
     return left;
+  }
+
+  #acceptBool(operator: string): boolean {
+    if (!this.isName("bool")) return false;
+    if (!COMPARISONS.has(operator)) throw this.unexpected();
+    this.take();
+    return true;
+  }
+
+  #matching(operator: string): Matching | undefined {
+    if (!this.isName("on") && !this.isName("ignoring")) return undefined;
+    const on = this.take().text === "on";
+    const labels = this.#labels();
+    if (!this.isName("group_left") && !this.isName("group_right"))
+      return { on, labels, many: undefined, include: [] };
+    if (SETS.has(operator)) throw this.fault(`no grouping allowed for "${operator}" operation`);
+    const many = this.take().text === "group_left" ? "left" : "right";
+    return { on, labels, many, include: this.isSymbol("(") ? this.#labels() : [] };
   }
 
   #operand(depth: number): MetricQuery {
@@ -105,6 +132,7 @@ class QueryReader extends TokenCursor {
     if (this.token.kind !== "name") throw this.unexpected();
     const name = this.token.text;
     if (name === "vector") return this.#vectorOf();
+    if (name === "label_replace") return this.#labelReplace(depth);
     if (RANGE_FUNCTIONS.has(name)) return this.#range(this.take().text);
     if (VECTOR_FUNCTIONS.has(name)) return this.#vector(this.take().text, depth);
     throw this.fault(`the function ${name} isn't offered`);
@@ -118,8 +146,29 @@ class QueryReader extends TokenCursor {
     return { kind: "number", value, isVector: true };
   }
 
+  #labelReplace(depth: number): MetricQuery {
+    this.take();
+    this.expect("(");
+    const inner = this.metric(0, depth + 1);
+    const texts = Array.from({ length: 4 }, () => {
+      this.expect(",");
+      return this.expectKind("text", "STRING");
+    });
+    this.expect(")");
+    const [label, replacement, from, expression] = texts as [string, string, string, string];
+    if (!/^[A-Za-z_]\w*$/.test(label))
+      throw this.fault(`invalid destination label name in label_replace: ${label.slice(0, 100)}`);
+    wholeExpression(expression);
+    return { kind: "label_replace", inner, label, replacement, from, expression };
+  }
+
   #range(name: string): MetricQuery {
     this.expect("(");
+    let quantile = 0;
+    if (name === "quantile_over_time") {
+      quantile = Number(this.expectKind("number", "NUMBER"));
+      this.expect(",");
+    }
     const isInner = this.accept("(");
     const selected = this.log();
     if (isInner) this.expect(")");
@@ -142,17 +191,18 @@ class QueryReader extends TokenCursor {
       offsetMs = durationMs(this.expectKind("duration", "DURATION"));
     }
     this.expect(")");
-    const needsValue = /^(?:sum|avg|min|max)_over_time$/.test(name);
-    if (needsValue !== stages.some(({ kind }) => kind === "unwrap"))
-      throw this.fault(
-        needsValue ? `invalid aggregation ${name} without unwrap` : `invalid aggregation ${name} with unwrap`,
-      );
+    const unwraps = stages.some(({ kind }) => kind === "unwrap");
+    const counted = RANGE_FUNCTIONS.get(name);
+    if (counted === (unwraps ? "counts lines" : "needs unwrap"))
+      throw this.fault(`invalid aggregation ${name} ${unwraps ? "with" : "without"} unwrap`);
     const log: LogQuery = { ...selected, stages };
-    return { kind: "range", name, log, rangeMs, offsetMs, grouping: this.#grouping() };
+    return { kind: "range", name, log, rangeMs, offsetMs, quantile, grouping: this.#grouping() };
   }
 
   #vector(name: string, depth: number): MetricQuery {
     const before = this.#grouping();
+    if (before !== undefined && name.startsWith("sort"))
+      throw this.fault(`grouping is not allowed for ${name}`);
     this.expect("(");
     let count = 0;
     if (name === "topk" || name === "bottomk") {
@@ -167,6 +217,10 @@ class QueryReader extends TokenCursor {
   #grouping(): Grouping | undefined {
     if (!this.isName("by") && !this.isName("without")) return undefined;
     const without = this.take().text === "without";
+    return { without, labels: this.#labels() };
+  }
+
+  #labels(): string[] {
     this.expect("(");
     const labels: string[] = [];
     while (!this.isSymbol(")")) {
@@ -174,8 +228,12 @@ class QueryReader extends TokenCursor {
       labels.push(this.expectKind("name", "IDENTIFIER"));
     }
     this.expect(")");
-    return { without, labels };
+    return labels;
   }
+}
+
+function isNumber(query: MetricQuery): boolean {
+  return query.kind === "number" && !query.isVector;
 }
 
 /** Whether a matcher also fits what has no such label. */

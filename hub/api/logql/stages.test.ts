@@ -53,6 +53,16 @@ test("other work runs between the filters of one line", async () => {
   assert.ok(turns > 2, String(turns));
 });
 
+test("a line with more labels than are kept says so", async () => {
+  const many = JSON.stringify(Object.fromEntries(Array.from({ length: 300 }, (_, n) => [`k${n}`, n])));
+  const deep = `${'{"a":'.repeat(20)}1${"}".repeat(20)}`;
+  for (const line of [many, deep]) {
+    assert.equal(await keeps('| json | __error__="LabelsLimitErr"', line), true);
+    assert.equal(await keeps('| json | __error__=""', line), false);
+  }
+  assert.equal(await keeps('| json | __error__=""', '{"a":{"b":1}}'), true);
+});
+
 test("members that every object has are no fields of a line and no functions of a template", async () => {
   assert.equal(await keeps('| json x="constructor.name" | x=""', "{}"), true);
   await assert.rejects(keeps('| line_format "{{.a | hasOwnProperty}}"', ""), /isn't offered/);

@@ -16,6 +16,8 @@ const COLOURS = new RegExp(`${String.fromCharCode(27)}\\[[0-9;]*m`, "g");
 const MAX_LABELS = 200;
 /** Levels of JSON that become labels. */
 const MAX_DEPTH = 10;
+/** As `__error__` of a line with more: filters of Loki's own errors see it too. */
+const LABELS_LEFT_OUT = "LabelsLimitErr";
 
 /** Returns whether the entry is kept. */
 type StagesWork = (entry: Entry, pace: Pace) => Promise<boolean>;
@@ -91,7 +93,10 @@ function lineFilter({ operator, values }: Extract<Stage, { kind: "line" }>): Wor
 }
 
 function put(entry: Entry, name: string, value: string): void {
-  if (entry.labels.size >= MAX_LABELS) return;
+  if (entry.labels.size >= MAX_LABELS) {
+    entry.labels.set("__error__", LABELS_LEFT_OUT);
+    return;
+  }
   const label = sanitized(name);
   // A label of the stream keeps its value.
   entry.labels.set(entry.labels.has(label) ? `${label}_extracted` : label, value);
@@ -122,6 +127,7 @@ function json(only: readonly (readonly [string, string])[]): Work {
 function flatten(entry: Entry, prefix: string, value: object, depth: number): void {
   for (const [key, each] of Object.entries(value) as [string, unknown][]) {
     if (isObject(each) && depth < MAX_DEPTH) flatten(entry, `${prefix}${key}_`, each, depth + 1);
+    else if (isObject(each)) entry.labels.set("__error__", LABELS_LEFT_OUT);
     else if (each !== null && !Array.isArray(each)) put(entry, prefix + key, textOf(each));
   }
 }

@@ -56,6 +56,16 @@ export interface Grouping {
   readonly labels: readonly string[];
 }
 
+/** Which series of two operands belong together, and which side may have several for one of the other. */
+export interface Matching {
+  /** True: the same `labels` are needed; false: all but these. */
+  readonly on: boolean;
+  readonly labels: readonly string[];
+  readonly many: "left" | "right" | undefined;
+  /** Labels that the side with several takes over from the other. */
+  readonly include: readonly string[];
+}
+
 /** Numbers over time. */
 export type MetricQuery =
   | {
@@ -64,6 +74,8 @@ export type MetricQuery =
       readonly log: LogQuery;
       readonly rangeMs: number;
       readonly offsetMs: number;
+      /** Of quantile_over_time; else 0. */
+      readonly quantile: number;
       readonly grouping: Grouping | undefined;
     }
   | {
@@ -79,21 +91,41 @@ export type MetricQuery =
       readonly operator: string;
       readonly left: MetricQuery;
       readonly right: MetricQuery;
+      readonly matching: Matching | undefined;
+      /** True: a comparison answers 0 or 1 instead of leaving points out. */
+      readonly isBool: boolean;
+    }
+  | {
+      readonly kind: "label_replace";
+      readonly inner: MetricQuery;
+      readonly label: string;
+      readonly replacement: string;
+      readonly from: string;
+      readonly expression: string;
     }
   | { readonly kind: "number"; readonly value: number; readonly isVector: boolean };
 
 export type LokiQuery = LogQuery | MetricQuery;
 
-export const RANGE_FUNCTIONS: ReadonlySet<string> = new Set([
-  "rate",
-  "count_over_time",
-  "bytes_rate",
-  "bytes_over_time",
-  "sum_over_time",
-  "avg_over_time",
-  "min_over_time",
-  "max_over_time",
-]);
+/** Functions over ranges, and whether they count unwrapped labels. */
+export const RANGE_FUNCTIONS: ReadonlyMap<string, "needs unwrap" | "takes unwrap" | "counts lines"> = new Map(
+  [
+    ["rate", "takes unwrap"],
+    ["count_over_time", "counts lines"],
+    ["bytes_rate", "counts lines"],
+    ["bytes_over_time", "counts lines"],
+    ["absent_over_time", "takes unwrap"],
+    ["sum_over_time", "needs unwrap"],
+    ["avg_over_time", "needs unwrap"],
+    ["min_over_time", "needs unwrap"],
+    ["max_over_time", "needs unwrap"],
+    ["first_over_time", "needs unwrap"],
+    ["last_over_time", "needs unwrap"],
+    ["stddev_over_time", "needs unwrap"],
+    ["stdvar_over_time", "needs unwrap"],
+    ["quantile_over_time", "needs unwrap"],
+  ],
+);
 
 export const VECTOR_FUNCTIONS: ReadonlySet<string> = new Set([
   "sum",
@@ -101,6 +133,10 @@ export const VECTOR_FUNCTIONS: ReadonlySet<string> = new Set([
   "min",
   "max",
   "count",
+  "stddev",
+  "stdvar",
+  "sort",
+  "sort_desc",
   "topk",
   "bottomk",
 ]);

@@ -137,6 +137,9 @@ test("metrics count in the index and line by line alike", async () => {
   }
 });
 
+const STATUS_MEDIAN = { shop: ["0:200", "30:200"], cart: ["30:500", "60:350"] };
+const STATUS_SPREAD = { "/a": ["0:0", "30:0", "60:0"], "/b": ["30:0", "60:0"] };
+
 test("functions over ranges and series", async () => {
   const rows: [query: string, expected: Record<string, string[]>][] = [
     ['sum(bytes_over_time({job="shop"} |= "timed" [1m]))', { "": ["30:19", "60:19"] }],
@@ -155,6 +158,39 @@ test("functions over ranges and series", async () => {
     ],
     ['sum by (constructor) (bytes_over_time({job="shop"} |= "timed" [1m]))', { "": ["30:19", "60:19"] }],
     ["vector(1)+vector(1)", { "": ["0:2", "30:2", "60:2"] }],
+    [
+      'quantile_over_time(0.5, {job=~".+"} | json | __error__="" | unwrap status [1m]) by (job)',
+      STATUS_MEDIAN,
+    ],
+    ['stddev_over_time({job=~".+"} | json | __error__="" | unwrap status [1m]) by (path)', STATUS_SPREAD],
+    [
+      'sum(rate({job="shop"} | json | __error__="" | unwrap status [1m]))',
+      { "": ["0:3.3333333333333335", "30:3.3333333333333335"] },
+    ],
+    ['absent_over_time({job="shop", none="x"}[1m])', { "shop x": ["0:1", "30:1", "60:1"] }],
+    ['absent_over_time({job="shop"}[1m])', {}],
+    [
+      'sum by (host) (count_over_time({job="shop"}[1m])) / ignoring (host) group_left sum(count_over_time({job="shop"}[1m]))',
+      { "web-0": ["0:1", "30:0.5"], "web-2": ["30:0.5", "60:0.5"], "web-1": ["60:0.5"] },
+    ],
+    [
+      'sum by (job, level) (count_over_time({job=~".+"}[1m])) + on (job) sum by (job) (count_over_time({job="cart"}[1m]))',
+      { cart: ["30:4", "60:6"] },
+    ],
+    ['sum(count_over_time({job=~".+"}[1m])) > bool 4', { "": ["0:0", "30:0", "60:1"] }],
+    [
+      'sum by (job) (count_over_time({job=~".+"}[1m])) unless sum by (job) (count_over_time({job="cart"}[1m]))',
+      { shop: ["0:1", "30:2", "60:2"] },
+    ],
+    [
+      'sum by (job) (count_over_time({job="shop"}[1m])) or sum by (job) (count_over_time({job=~".+"}[1m])) and vector(1)',
+      { shop: ["0:1", "30:2", "60:2"] },
+    ],
+    ["vector(2) ^ vector(3) ^ vector(2)", { "": ["0:512", "30:512", "60:512"] }],
+    [
+      'label_replace(sum by (host) (count_over_time({job="shop"}[1m])), "n", "$1", "host", "web-(.)")',
+      { "web-0 0": ["0:1", "30:1"], "web-2 2": ["30:1", "60:1"], "web-1 1": ["60:1"] },
+    ],
   ];
   for (const [query, expected] of rows) assert.deepEqual(await matrix(query), expected, query);
 });
@@ -177,6 +213,27 @@ test("series by more labels than are counted are refused, not cut", async () => 
     const fine = await send(`sum by (id) (count_over_time({job="most"} ${stage} [1m]))`);
     assert.equal((fine.body["data"]!["result"] as unknown as object[]).length, 500);
   }
+  many.close();
+});
+
+test("values and lines beyond what is listed are told", async () => {
+  const docs = Array.from({ length: 5_001 }, (_, n) => ({
+    "@timestamp": new Date(START_MS + n).toISOString(),
+    labels: { id: `id-${n % 1_001}`, job: n === 5_000 ? "newest" : "others" },
+  }));
+  const many = new SearchRoutesFixture({ docs, mapping: MAPPING_OF_IDS, routes: lokiRoutes });
+  const send = async (path: string, params: Record<string, string>): Promise<Json> =>
+    (await many.send("GET", `/loki/api/v1/${path}?${new URLSearchParams({ ...SPAN, ...params }).toString()}`))
+      .body;
+  const values = await send("label/id/values", {});
+  assert.equal((values["data"] as unknown as string[]).length, 1_000);
+  assert.match(JSON.stringify(values["warnings"]), /more than 1000 values/);
+  assert.equal((await send("label/job/values", {}))["warnings"], undefined);
+  assert.match(
+    JSON.stringify((await send("series", { match: '{job=~".+"}' }))["warnings"]),
+    /newest 5000 lines/,
+  );
+  assert.equal((await send("series", { match: '{job="others"}' }))["warnings"], undefined);
   many.close();
 });
 
@@ -221,10 +278,25 @@ test("what isn't offered or can't be read is refused in Loki's words with its pl
     ["query_range", '{job=~".*"}', /queries require at least one regexp or equality matcher/],
     ["query_range", '{job="a"} | unpack', /col 13: syntax error: the stage unpack isn't offered/],
     ["query_range", '{job="a"} |~ "("', /error parsing regexp/],
+    ["query_range", 'rate_counter({job="a"} | unwrap x [1m])', /the function rate_counter isn't offered/],
     [
       "query_range",
-      'quantile_over_time(0.9, {job="a"} | unwrap x [1m])',
-      /the function quantile_over_time isn't offered/,
+      'count_over_time({job="a"} | unwrap x [1m])',
+      /invalid aggregation count_over_time with unwrap/,
+    ],
+    ["query_range", 'sort by (a) (rate({job="a"}[1m]))', /grouping is not allowed for sort/],
+    ["query_range", "vector(1) + bool vector(1)", /unexpected IDENTIFIER/],
+    ["query_range", "1 or 2", /unexpected literal for or/],
+    ["query_range", 'label_replace(vector(1), "a-b", "", "c", ".*")', /invalid destination label name/],
+    [
+      "query_range",
+      'sum by (host) (count_over_time({job="shop"}[1m])) / ignoring (host) sum(count_over_time({job="shop"}[1m]))',
+      /multiple matches for labels \{\}: many-to-one matching must be explicit/,
+    ],
+    [
+      "query_range",
+      'vector(1) * ignoring (host) group_left sum by (host) (count_over_time({job="shop"}[1m]))',
+      /found duplicate series for the match group \{\} on the right side/,
     ],
     ["query_range", 'sum_over_time({job="a"}[1m])', /invalid aggregation sum_over_time without unwrap/],
     ["query", '{job="a"}', /log queries are not supported as an instant query type/],

@@ -141,7 +141,10 @@ function labels(parts: ApiContext, request: ApiRequest): ApiResponse {
 async function labelValues(parts: ApiContext, request: ApiRequest): Promise<ApiResponse> {
   const source = new LogSource(parts, request);
   const filter = await source.filter(matchersOf(request, "query"), spanOf(request, parts.clock.now()));
-  return json({ status: "success", data: await source.values(request.segment("name"), filter, MAX_VALUES) });
+  const values = await source.values(request.segment("name"), filter, MAX_VALUES + 1);
+  const data = values.slice(0, MAX_VALUES);
+  const warnings = [`the label has more than ${MAX_VALUES} values in this time: only that many are listed`];
+  return json({ status: "success", data, ...(values.length > MAX_VALUES && { warnings }) });
 }
 
 /** Reads the matchers of a parameter; none without it. */
@@ -157,11 +160,17 @@ async function series(parts: ApiContext, request: ApiRequest): Promise<ApiRespon
   const found = new Map<string, Record<string, string>>();
   let count = 0;
   await source.read(query, spanOf(request, parts.clock.now()), "desc", ({ stream }) => {
+    if (++count > MAX_SERIES_LINES) return false;
     const own = Object.fromEntries(stream);
     found.set(keyOf(own), own);
-    return ++count < MAX_SERIES_LINES;
+    return true;
   });
-  return json({ status: "success", data: [...found.values()] });
+  const warnings = [`only the newest ${MAX_SERIES_LINES} lines were looked at: narrow the time range`];
+  return json({
+    status: "success",
+    data: [...found.values()],
+    ...(count > MAX_SERIES_LINES && { warnings }),
+  });
 }
 
 async function stats(parts: ApiContext, request: ApiRequest): Promise<ApiResponse> {

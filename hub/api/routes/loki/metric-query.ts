@@ -1,12 +1,13 @@
 /** Evaluates metric queries of LogQL over documents: in the index where it can count them, else line by line. */
 
+import { binary } from "#hub/api/logql/binary-operators.ts";
 import {
-  binary,
   checkSeries,
   groupedLabels,
   keyOf,
   type Labels,
   overSeries,
+  replaced,
   type Series,
 } from "#hub/api/logql/metric-math.ts";
 import { overRange, type Samples } from "#hub/api/logql/range-window.ts";
@@ -34,11 +35,14 @@ export async function evaluate(
     case "binary": {
       const left = await evaluate(source, query.left, steps);
       const right = await evaluate(source, query.right, steps);
-      if (source.pace.isDue) await source.pace.pause();
-      return binary(query.operator, left, right);
+      return binary(query, left, right, source.pace);
     }
+    case "label_replace":
+      return replaced(query, await evaluate(source, query.inner, steps));
     case "range":
-      return scanned(source, query, steps, undefined);
+      return query.name === "absent_over_time"
+        ? absent(query, await scanned(source, query, steps, { without: false, labels: [] }), steps)
+        : scanned(source, query, steps, undefined);
     case "vector": {
       const { inner, name, grouping, count } = query;
       if (inner.kind === "range" && name === "sum") {
@@ -92,13 +96,25 @@ async function scanned(
 
 async function overRanges(
   { pace }: LogSource,
-  { name, rangeMs }: Range,
+  range: Range,
   all: readonly Samples[],
   steps: readonly number[],
 ): Promise<Series[]> {
   const series: Series[] = [];
-  for (const samples of all) series.push(await overRange(samples, name, rangeMs, steps, pace));
+  for (const samples of all) series.push(await overRange(samples, range, steps, pace));
   return series;
+}
+
+/** 1 at each step without a line, under the labels that all lines would have. */
+function absent({ log }: Range, [found]: readonly Series[], steps: readonly number[]): Series[] {
+  const points = steps.map((_, at) => (found?.points[at] === undefined ? 1 : undefined));
+  const names = log.matchers.map(({ label }) => label);
+  const equal = log.matchers.filter(
+    ({ label, operator, value }) =>
+      operator === "=" && value !== "" && names.indexOf(label) === names.lastIndexOf(label),
+  );
+  const labels = Object.fromEntries(equal.map(({ label, value }) => [label, value]));
+  return points.every((point) => point === undefined) ? [] : [{ labels, points }];
 }
 
 /** Labels may be fields of the document that its stream doesn't have. */
