@@ -99,6 +99,11 @@ export const READING: readonly DashboardTask[] = [
       );
       await hand.click(hand.page.getByRole("menuitem", { name: "Sort descending" }));
       await hand.page.waitForURL(/sort=-duration_ms/);
+      const number = row(hand.page).first().locator('[data-column="duration_ms"]');
+      await becomes(
+        () => number.evaluate((cell) => cell.computedStyleMap().get("text-align")?.toString()),
+        "right",
+      );
     },
   },
   {

@@ -18,6 +18,8 @@ interface Offer {
 /** A message is found by its words; its whole text finds only itself. */
 const UNFILTERED: ReadonlySet<string> = new Set(["message", "@timestamp"]);
 const LEVEL = "log.level";
+/** Width of both buttons. */
+const TOOLS_PX = 46;
 
 export class CellTools {
   readonly #host: LitElement;
@@ -61,7 +63,9 @@ export class CellTools {
     const around = this.#host.getBoundingClientRect();
     this.#offer = found;
     this.#host.style.setProperty("--cell-top", `${box.top - around.top}px`);
-    this.#host.style.setProperty("--cell-right", `${around.right - box.right}px`);
+    // Beside a number, which stands at the right.
+    const rightPx = cell.classList.contains("number") ? box.left + TOOLS_PX : box.right;
+    this.#host.style.setProperty("--cell-right", `${around.right - rightPx}px`);
     this.#host.requestUpdate();
   }
 

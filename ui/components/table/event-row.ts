@@ -10,6 +10,8 @@ import { pieceAround, splitMatches } from "#ui/services/text/highlight.ts";
 /** What rows of a table have in common; another object makes rows show themselves again. */
 export interface RowLook {
   readonly columns: readonly string[];
+  /** Those whose values are numbers; another object where they changed. */
+  readonly numbers: ReadonlySet<string>;
   /** Words of the query, and what is looked for in the lines. */
   readonly highlight: RegExp | undefined;
   readonly find: RegExp | undefined;
@@ -64,7 +66,7 @@ export class EventRow {
     this.#isWhole = isWhole;
     element.classList.toggle("whole", isWhole);
     if (!look.isWrapped) this.setCut(false);
-    if (this.#look?.columns !== look.columns) this.#makeCells(look.columns);
+    if (this.#look?.columns !== look.columns || this.#look.numbers !== look.numbers) this.#makeCells(look);
     this.#document = document;
     this.#look = look;
     const { level } = document;
@@ -103,10 +105,10 @@ export class EventRow {
     this.element.style.transform = `translateY(${topPx}px)`;
   }
 
-  #makeCells(columns: readonly string[]): void {
+  #makeCells({ columns, numbers }: RowLook): void {
     for (const old of this.#cells) old.remove();
     this.#cells = columns.map((column) => {
-      const made = cell("");
+      const made = cell(numbers.has(column) ? "number" : "");
       made.dataset["column"] = column;
       return made;
     });
@@ -125,7 +127,8 @@ export class EventRow {
       patchText(into, coloured[0]!.text);
       return;
     }
-    const parts: (string | HTMLElement)[] = look.columns.length > 1 ? [labelOf(column)] : [];
+    const isNamed = look.columns.length > 1 && column !== "message" && text !== "";
+    const parts: (string | HTMLElement)[] = isNamed ? [labelOf(column)] : [];
     for (const part of coloured) {
       const pieces = markedPieces(part.text, look);
       parts.push(...(part.look === "" ? pieces : [lookOf(part.look, pieces)]));

@@ -71,6 +71,9 @@ export const eventTableStyles = css`
     text-overflow: ellipsis;
     white-space: nowrap;
   }
+  .cell.number {
+    text-align: right;
+  }
   mark.find {
     background: var(--find);
     color: var(--find-ink);
@@ -134,6 +137,9 @@ export const eventTableStyles = css`
     .cell {
       display: inline;
       margin-right: 8px;
+    }
+    .cell:empty {
+      margin: 0;
     }
     .level::after {
       content: "\\a";

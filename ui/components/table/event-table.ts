@@ -10,7 +10,7 @@ import { property } from "lit/decorators.js";
 import { ansiStyles } from "#ui/components/style/ansi-text.ts";
 import { controls, logRows } from "#ui/components/style/styles.ts";
 import type { Sort } from "#ui/services/search/discover-state.ts";
-import type { FieldCatalogue } from "#ui/services/search/fields.ts";
+import { type FieldCatalogue, isNumber } from "#ui/services/search/fields.ts";
 import { isContinued, type LogDocument } from "#ui/services/search/log-document.ts";
 import { scrollToPlace } from "#ui/services/table/row-window.ts";
 import { hasOtherWords } from "#ui/services/text/highlight.ts";
@@ -50,6 +50,8 @@ export class EventTable extends LitElement {
   readonly #tools = new CellTools(this, (row) => this.rows[row]);
   #resize: ResizeObserver | undefined;
   #frame = 0;
+  /** Columns of numbers. */
+  #numbers: ReadonlySet<string> = new Set();
 
   override connectedCallback(): void {
     super.connectedCallback();
@@ -96,8 +98,10 @@ export class EventTable extends LitElement {
     if (rowsGrew && !hasOtherHeights) this.#body.grow(this.rows.length);
     else if (changed.has("rows") || hasOtherHeights) this.#body.forgetHeights(this.rows.length);
     const looks = ["columns", "words", "find", "isUtc", "isWrapped"] as const;
-    if (looks.some((name) => changed.has(name))) this.#setLook();
-    if (changed.has("rows") || changed.has("columns") || changed.has("widths")) this.#setTracks();
+    const hasOtherNumbers = (changed.has("columns") || changed.has("fields")) && this.#findNumbers();
+    if (hasOtherNumbers || looks.some((name) => changed.has(name))) this.#setLook();
+    if (hasOtherNumbers || changed.has("rows") || changed.has("columns") || changed.has("widths"))
+      this.#setTracks();
     this.#drawAnew();
     // Other rows may come while the reader is at the end already, where nothing scrolls any more.
     if (changed.has("rows") && this.rows.length > 0) this.#onScroll();
@@ -105,7 +109,23 @@ export class EventTable extends LitElement {
 
   #setLook(): void {
     const { words, find, isUtc, isWrapped } = this;
-    this.#body.setLook({ columns: this.#shownColumns, words, find, isUtc, isWrapped });
+    this.#body.setLook({
+      columns: this.#shownColumns,
+      numbers: this.#numbers,
+      words,
+      find,
+      isUtc,
+      isWrapped,
+    });
+  }
+
+  /** Finds the columns of numbers; returns false where they are the same as before. */
+  #findNumbers(): boolean {
+    const found = this.columns.filter((column) => isNumber(this.fields?.get(column)));
+    if (found.length === this.#numbers.size && found.every((column) => this.#numbers.has(column)))
+      return false;
+    this.#numbers = new Set(found);
+    return true;
   }
 
   #drawAnew(): void {
@@ -118,7 +138,9 @@ export class EventTable extends LitElement {
   #setTracks(): void {
     const begin = this.rows.slice(0, LEVEL_ROWS);
     const hasLevel = begin.length === 0 || begin.some(({ level }) => level > 0);
-    this.style.setProperty("--columns", columnTracks(this.columns, this.widths, hasLevel));
+    const track = (column: string): string => trackOf(column, this.widths[column], this.#numbers);
+    const tracks = this.columns.length === 0 ? "1fr" : this.columns.map(track).join(" ");
+    this.style.setProperty("--columns", `${TIME} ${hasLevel ? LEVEL : "0"} ${tracks}`);
     this.style.setProperty("--table-width", tableWidth(this.columns, this.widths));
   }
 
@@ -237,16 +259,21 @@ const GAP_PX = 12;
 const FIELD = "minmax(7rem, 1fr)";
 const FIELD_PX = 132;
 const MESSAGE = "minmax(16rem, 3fr)";
+/** A number needs no more width than its column's name, of so many px a letter and beside it. */
+const NAME_LETTER_PX = 7.5;
+const AROUND_NAME_PX = 34;
+const MAX_NUMBER_PX = 240;
 /** More columns without a chosen width need more than a screen. */
 const MAX_FITTING = 4;
 
 type Widths = Readonly<Record<string, number>>;
 
-/** Returns the tracks of a grid: time, level where lines have one, and the columns, by their chosen widths in px where they have one. */
-function columnTracks(columns: readonly string[], widths: Widths, hasLevel: boolean): string {
-  const track = (column: string): string =>
-    widths[column] === undefined ? (column === "message" ? MESSAGE : FIELD) : `${widths[column]}px`;
-  return `${TIME} ${hasLevel ? LEVEL : "0"} ${columns.length === 0 ? "1fr" : columns.map(track).join(" ")}`;
+/** Returns the track of a column in the grid: of its chosen width in px, where there is one. */
+function trackOf(column: string, widthPx: number | undefined, numbers: ReadonlySet<string>): string {
+  if (widthPx !== undefined) return `${widthPx}px`;
+  if (column === "message") return MESSAGE;
+  if (!numbers.has(column)) return FIELD;
+  return `minmax(6rem, ${Math.min(MAX_NUMBER_PX, column.length * NAME_LETTER_PX + AROUND_NAME_PX)}px)`;
 }
 
 /** Returns the least width of the table: where it is more than there is, it scrolls sideways. */

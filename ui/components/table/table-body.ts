@@ -55,6 +55,7 @@ const GUESSED_SHARE = 0.7;
 /** How rows are to look. */
 export interface BodyLook {
   readonly columns: readonly string[];
+  readonly numbers: ReadonlySet<string>;
   /** Words to mark. */
   readonly words: readonly string[];
   /** Text that is looked for in the lines; "": none. */
@@ -108,11 +109,11 @@ export class TableBody {
   }
 
   /** Takes another look: every row is written again with the next drawing. */
-  setLook({ columns, words, find, isUtc, isWrapped }: BodyLook): void {
+  setLook({ columns, numbers, words, find, isUtc, isWrapped }: BodyLook): void {
     const highlight = compileHighlight(words);
     const sought = compileHighlight(find === "" ? [] : [find]);
     const [letters, whole] = [this.#letters, this.#whole];
-    this.#look = { columns, highlight, find: sought, isUtc, isWrapped, letters, whole };
+    this.#look = { columns, numbers, highlight, find: sought, isUtc, isWrapped, letters, whole };
   }
 
   /** Shows a line to its end from now on. */

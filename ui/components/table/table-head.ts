@@ -9,7 +9,7 @@ import { property, state } from "lit/decorators.js";
 import { icon } from "#ui/components/style/icons.ts";
 import { controls } from "#ui/components/style/styles.ts";
 import type { Sort } from "#ui/services/search/discover-state.ts";
-import type { FieldCatalogue } from "#ui/services/search/fields.ts";
+import { type FieldCatalogue, isNumber } from "#ui/services/search/fields.ts";
 
 const tableHeadStyles = css`
   :host {
@@ -36,6 +36,9 @@ const tableHeadStyles = css`
     align-items: center;
     min-width: 0;
   }
+  .cell.number {
+    justify-content: flex-end;
+  }
   button.name {
     justify-content: flex-start;
     gap: 3px;
@@ -48,6 +51,9 @@ const tableHeadStyles = css`
     background: none;
     color: inherit;
     font: inherit;
+  }
+  .number button.name {
+    margin: 0 -5px 0 0;
   }
   button.name:hover,
   button.name[aria-expanded="true"] {
@@ -151,9 +157,10 @@ export class TableHead extends LitElement {
   }
 
   #header(column: string): TemplateResult {
-    return html`<span class="cell" role="columnheader" aria-sort=${this.#sortOf(this.#sortName(column))}>
+    const look = isNumber(this.fields?.get(column)) ? "number" : "";
+    return html`<span class="cell ${look}" role="columnheader" aria-sort=${this.#sortOf(this.#sortName(column))}>
       <button class="name" aria-haspopup="menu" aria-expanded=${this._open === column} @click=${() => this.#toggle(column)}>
-        <span>${column === "message" ? msg("Message") : column}</span>${this.#arrow(this.#sortName(column))}${icon("chevronDown")}</button>
+        <span title=${column}>${column === "message" ? msg("Message") : column}</span>${this.#arrow(this.#sortName(column))}${icon("chevronDown")}</button>
       ${this._open === column ? html`<div class="menu" popover role="menu" @beforetoggle=${this.#giveBack} @toggle=${this.#onToggle} @keydown=${this.#onMenuKey}>${this.#menu(column)}</div>` : nothing}
       ${this.canRemove ? html`<span class="grip" @pointerdown=${(event: PointerEvent) => this.#drag(event, column)}></span>` : nothing}
     </span>`;

@@ -234,4 +234,7 @@ export const consoleStyles = css`
   td {
     font-family: var(--font-mono);
   }
+  .number {
+    text-align: right;
+  }
 `;

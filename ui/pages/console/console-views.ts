@@ -59,10 +59,11 @@ export function resultView(
   </article>`;
 }
 
-function tableView({ columns, rows, more }: AnswerTable): TemplateResult {
+function tableView({ columns, rows, numeric, more }: AnswerTable): TemplateResult {
+  const look = (at: number): string => (numeric.has(at) ? "number" : "");
   return html`<div class="table" tabindex="0" role="region" aria-label=${msg("Answer as a table")}><table>
-      <thead><tr>${columns.map((name) => html`<th scope="col">${name}</th>`)}</tr></thead>
-      <tbody>${rows.map((row) => html`<tr>${row.map((text) => html`<td title=${text}>${text}</td>`)}</tr>`)}</tbody></table></div>
+      <thead><tr>${columns.map((name, at) => html`<th scope="col" class=${look(at)}>${name}</th>`)}</tr></thead>
+      <tbody>${rows.map((row) => html`<tr>${row.map((text, at) => html`<td class=${look(at)} title=${text}>${text}</td>`)}</tr>`)}</tbody></table></div>
     ${more.rows + more.columns === 0 ? nothing : html`<p class="muted">${msg(str`${more.rows} rows and ${more.columns} columns more aren't shown.`)}</p>`}`;
 }
 

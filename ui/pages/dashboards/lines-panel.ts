@@ -65,6 +65,9 @@ export class LinesPanel extends LitElement {
       th:last-child {
         width: 100%;
       }
+      .number {
+        text-align: right;
+      }
       td.error,
       td.fatal {
         color: var(--level-error);
@@ -111,17 +114,18 @@ export class LinesPanel extends LitElement {
     if (this._lines === undefined) return nothing;
     const { columns } = readState(new URLSearchParams(this.parameters));
     const shown = columns.length === 0 ? ["message"] : columns;
+    const look = (name: string): string => (hasNumbers(this._lines ?? [], name) ? "number" : "");
     return html`${this._fault === undefined ? nothing : html`${errorView(this._fault)}<p>${msg(str`The lines below were found at ${formatMoment(this.#loadedMs)}.`)}</p>`}
       ${this._warning === undefined ? nothing : html`<div class="notice warning" role="alert"><p>${this._warning}</p></div>`}
       <p role="status">${msg(str`${formatCount(this._lines.length)} of ${formatCount(this._total)} lines`)}</p>
-      <table><thead><tr><th scope="col">${msg("Time")}</th><th scope="col">${msg("Level")}</th>${shown.map((name) => html`<th scope="col">${name}</th>`)}</tr></thead>
-      <tbody>${this._lines.map((line) => this.#row(line, shown))}</tbody></table>`;
+      <table><thead><tr><th scope="col">${msg("Time")}</th><th scope="col">${msg("Level")}</th>${shown.map((name) => html`<th scope="col" class=${look(name)}>${name}</th>`)}</tr></thead>
+      <tbody>${this._lines.map((line) => this.#row(line, shown, shown.map(look)))}</tbody></table>`;
   }
 
-  #row(line: LogDocument, columns: readonly string[]): TemplateResult {
+  #row(line: LogDocument, columns: readonly string[], looks: readonly string[]): TemplateResult {
     const { level } = line;
     const name = level === 0 ? "" : LEVEL_NAMES[level];
-    return html`<tr><td>${formatTime(line.timestampMs, this.isUtc)}</td><td class=${name.toLowerCase()}>${name.toUpperCase()}</td>${columns.map((column) => html`<td>${colouredView(line.rowText(column), (text) => text)}</td>`)}</tr>`;
+    return html`<tr><td>${formatTime(line.timestampMs, this.isUtc)}</td><td class=${name.toLowerCase()}>${name.toUpperCase()}</td>${columns.map((column, at) => html`<td class=${looks[at]!}>${colouredView(line.rowText(column), (text) => text)}</td>`)}</tr>`;
   }
 
   async #load(): Promise<void> {
@@ -150,6 +154,12 @@ export class LinesPanel extends LitElement {
     }
     this.#isLoading = false;
   }
+}
+
+/** Returns whether lines have numbers in a field, and nothing else. */
+function hasNumbers(lines: readonly LogDocument[], name: string): boolean {
+  const values = lines.map(({ fields }) => fields.get(name)).filter((value) => value !== undefined);
+  return values.length > 0 && values.every((value) => typeof value === "number");
 }
 
 customElements.define("tr-lines-panel", LinesPanel);

@@ -100,14 +100,14 @@ function rulesView({ fixed, rules }: Retention, onRemove: (rule: string) => void
   if (fixed.length + rules.length === 0)
     return html`<div class="empty"><h2>${msg("Everything is kept")}</h2><p>${msg("There is no rule yet: the disk fills up in time.")}</p></div>`;
   return html`<div class="table" tabindex="0" role="region" aria-label=${msg("Rules")}><table>
-    <thead><tr><th scope="col">${msg("Indices")}</th><th scope="col">${msg("Kept for")}</th><th scope="col">${msg("At most")}</th>
+    <thead><tr><th scope="col">${msg("Indices")}</th><th scope="col" class="number">${msg("Kept for")}</th><th scope="col" class="number">${msg("At most")}</th>
       <th scope="col">${msg("From")}</th><th scope="col"><span class="hidden-text">${msg("Remove")}</span></th></tr></thead>
     <tbody>${fixed.map((rule) => rowView(readRule(rule), msg("the hub's settings"), undefined))}
       ${rules.map((rule) => rowView(readRule(rule), msg("this page"), () => onRemove(rule)))}</tbody></table></div>`;
 }
 
 function rowView({ pattern, age, size }: RetentionRule, from: string, onRemove?: () => void): TemplateResult {
-  return html`<tr><td class="name">${pattern}</td><td>${age === "" ? "–" : age}</td><td>${size === "" ? "–" : size}</td><td class="muted">${from}</td>
+  return html`<tr><td class="name">${pattern}</td><td class="number">${age === "" ? "–" : age}</td><td class="number">${size === "" ? "–" : size}</td><td class="muted">${from}</td>
     <td class="number">${onRemove === undefined ? nothing : html`<button class="plain small icon" aria-label=${msg(str`Remove the rule of ${pattern}`)} title=${msg("Remove")} @click=${onRemove}>${icon("trash")}</button>`}</td></tr>`;
 }
 

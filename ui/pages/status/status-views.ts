@@ -17,7 +17,7 @@ import {
 } from "#ui/services/text/format.ts";
 
 type Cell = (facts: Facts) => string | TemplateResult;
-type Columns = readonly (readonly [title: string, cell: Cell])[];
+type Columns = readonly (readonly [title: string, cell: Cell, look?: "number"])[];
 
 /** Streams by their names in the hub's answer. */
 const STREAMS: Readonly<Record<string, readonly [title: string, meaning: string]>> = {
@@ -56,11 +56,11 @@ const AGENT_COLUMNS: Columns = [
   [msg("Name"), (agent) => html`<span class="name">${valueText(agent["name"] ?? agent["id"])}</span>`],
   [msg("Health"), healthCell],
   [msg("Last seen"), (agent) => formatAgo(Date.parse(valueText(agent["last_seen"])) || 0, Date.now())],
-  [msg("Behind"), (agent) => factText("bytes", agent["lag_bytes"])],
-  [msg("Lines read"), (agent) => factText("count", agent["lines_read"])],
-  [msg("Bytes read"), (agent) => factText("bytes", agent["bytes_read"])],
-  [msg("Files"), (agent) => factText("count", agent["open_files"])],
-  [msg("Memory"), (agent) => factText("bytes", agent["rss_bytes"])],
+  [msg("Behind"), (agent) => factText("bytes", agent["lag_bytes"]), "number"],
+  [msg("Lines read"), (agent) => factText("count", agent["lines_read"]), "number"],
+  [msg("Bytes read"), (agent) => factText("bytes", agent["bytes_read"]), "number"],
+  [msg("Files"), (agent) => factText("count", agent["open_files"]), "number"],
+  [msg("Memory"), (agent) => factText("bytes", agent["rss_bytes"]), "number"],
   [msg("Version"), (agent) => valueText(agent["version"])],
   [msg("Host"), (agent) => valueText(agent["host"])],
 ];
@@ -149,12 +149,14 @@ export function pipelinesView(pipelines: unknown): TemplateResult | typeof nothi
   const names = [...new Set(list.flatMap((pipeline) => Object.keys(pipeline)))].filter(
     (name) => name !== "id",
   );
+  const lookOf = (name: string): string =>
+    list.some((pipeline) => typeof pipeline[name] === "number") ? "number" : "";
   return html`<h2>${msg("Pipelines")}</h2>${
     list.length === 0
       ? html`<p class="muted">${msg("None is running.")}</p>`
       : html`<div class="table" tabindex="0" role="region" aria-label=${msg("Pipelines")}><table>
-        <thead><tr><th scope="col">${msg("Pipeline")}</th>${names.map((name) => html`<th scope="col">${words(name)}</th>`)}</tr></thead>
-        <tbody>${list.map((pipeline) => html`<tr><td class="name">${valueText(pipeline["id"])}</td>${names.map((name) => html`<td>${factText(name, pipeline[name])}</td>`)}</tr>`)}</tbody>
+        <thead><tr><th scope="col">${msg("Pipeline")}</th>${names.map((name) => html`<th scope="col" class=${lookOf(name)}>${words(name)}</th>`)}</tr></thead>
+        <tbody>${list.map((pipeline) => html`<tr><td class="name">${valueText(pipeline["id"])}</td>${names.map((name) => html`<td class=${lookOf(name)}>${factText(name, pipeline[name])}</td>`)}</tr>`)}</tbody>
       </table></div>`
   }`;
 }
@@ -167,11 +169,11 @@ export function agentsView(agents: readonly Facts[] | undefined, isFailed: boole
       ${msg("Start one on a server whose logs should come here:")} <span class="mono">tailrace-agent run -c agent.yml</span></p></div>`;
   const cells = (agent: Facts): TemplateResult[] =>
     AGENT_COLUMNS.map(
-      ([title, cell], at) =>
-        html`<td role="cell" data-label=${at === 0 ? nothing : title}>${cell(agent)}</td>`,
+      ([title, cell, look = ""], at) =>
+        html`<td role="cell" class=${look} data-label=${at === 0 ? nothing : title}>${cell(agent)}</td>`,
     );
   return html`<div class="table cards" tabindex="0" role="region" aria-label=${msg("Agents")}><table role="table">
-    <thead role="rowgroup"><tr role="row">${AGENT_COLUMNS.map(([title]) => html`<th scope="col" role="columnheader">${title}</th>`)}</tr></thead>
+    <thead role="rowgroup"><tr role="row">${AGENT_COLUMNS.map(([title, , look = ""]) => html`<th scope="col" role="columnheader" class=${look}>${title}</th>`)}</tr></thead>
     <tbody role="rowgroup">${agents.map((agent) => html`<tr role="row">${cells(agent)}</tr>`)}</tbody>
   </table></div>`;
 }

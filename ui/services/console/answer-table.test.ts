@@ -15,6 +15,7 @@ test("documents, lists and groups are rows; their columns are what any of them h
       ["a", "1", "1.5", "web", "x, y", ""],
       ["a", "2", "", "", "", "3"],
     ],
+    numeric: new Set([1, 2, 5]),
     more: { rows: 0, columns: 0 },
   });
   assert.deepEqual(table([{ index: "a", "docs.count": "5" }])?.columns, ["index", "docs.count"]);
@@ -27,6 +28,7 @@ test("documents, lists and groups are rows; their columns are what any of them h
   assert.deepEqual(table({ hits: { hits: [] }, aggregations }), {
     columns: ["pages", "codes", "doc_count", "took"],
     rows: [["/", "200", "3", "2"]],
+    numeric: new Set([1, 2, 3]),
     more: { rows: 0, columns: 0 },
   });
   const named = { prices: { buckets: { low: { doc_count: 1 }, high: { doc_count: 2 } } } };
@@ -34,6 +36,14 @@ test("documents, lists and groups are rows; their columns are what any of them h
     ["low", "1"],
     ["high", "2"],
   ]);
+});
+
+test("a column is numeric where all its values are numbers, or texts of digits", () => {
+  const rows = [
+    { docs: "5", size: "3kb", ip: "127.0.0.1", share: "-1.5e3", empty: "" },
+    { docs: 7, size: "12", ip: "1", share: 0.5, empty: "" },
+  ];
+  assert.deepEqual([...table(rows)!.numeric], [0, 3]);
 });
 
 test("what holds no rows is no table, and a long one is cut", () => {

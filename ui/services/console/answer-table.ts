@@ -6,6 +6,8 @@ export interface AnswerTable {
   readonly columns: readonly string[];
   /** Texts by column; "" where a row has no such value. */
   readonly rows: readonly (readonly string[])[];
+  /** Numbers of the columns whose values all are numbers, or texts of digits as `_cat` gives. */
+  readonly numeric: ReadonlySet<number>;
   /** Rows and columns that were left out. */
   readonly more: { readonly rows: number; readonly columns: number };
 }
@@ -15,6 +17,7 @@ type Body = Readonly<Record<string, unknown>>;
 
 const MAX_ROWS = 1_000;
 const MAX_COLUMNS = 60;
+const NUMBER = /^-?\d+(?:\.\d+)?(?:e[+-]?\d+)?$/i;
 
 /** Returns the table of an answer's JSON; undefined where it holds no rows. */
 export function answerTable(text: string): AnswerTable | undefined {
@@ -99,7 +102,19 @@ function tableOf(all: readonly Row[]): AnswerTable {
   );
   const columns = [...counts.keys()].filter((name) => kept.has(name));
   const rows = shown.map((row) => columns.map((name) => (row.has(name) ? valueText(row.get(name)) : "")));
-  return { columns, rows, more: { rows: all.length - shown.length, columns: counts.size - columns.length } };
+  const numeric = new Set([...columns.keys()].filter((at) => isNumeric(rows.map((row) => row[at]!))));
+  return {
+    columns,
+    rows,
+    numeric,
+    more: { rows: all.length - shown.length, columns: counts.size - columns.length },
+  };
+}
+
+/** Returns whether texts are numbers, apart from those that are empty; false where all are. */
+function isNumeric(texts: readonly string[]): boolean {
+  const known = texts.filter((text) => text !== "");
+  return known.length > 0 && known.every((text) => NUMBER.test(text));
 }
 
 function isBody(value: unknown): value is Body {

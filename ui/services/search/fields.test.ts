@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { namesIn } from "./fields.ts";
+import { isNumber, namesIn, readFields } from "./fields.ts";
 
 test("the fields of the lines in sight are found, objects among them, and no further line is looked into", () => {
   const row = (...names: string[]) => ({ fields: new Map(names.map((name) => [name, 1])) });
@@ -15,4 +15,21 @@ test("the fields of the lines in sight are found, objects among them, and no fur
     "message",
   ]);
   assert.equal(namesIn([...Array.from({ length: 100 }, () => row("a")), row("b")]).has("b"), false);
+});
+
+test("a field is a number where it is one in all indices", () => {
+  const capability = { searchable: true, aggregatable: true };
+  const fields = readFields({
+    fields: {
+      took: { long: capability },
+      share: { scaled_float: capability },
+      mixed: { long: capability, keyword: capability },
+      host: { keyword: capability },
+    },
+  });
+  const names = ["took", "share", "mixed", "host", "unknown"];
+  assert.deepEqual(
+    names.filter((name) => isNumber(fields.get(name))),
+    ["took", "share"],
+  );
 });

@@ -10,6 +10,22 @@ export interface Field {
 
 export type FieldCatalogue = ReadonlyMap<string, Field>;
 
+const NUMBER_TYPES: ReadonlySet<string> = new Set([
+  "long",
+  "integer",
+  "short",
+  "byte",
+  "double",
+  "float",
+  "half_float",
+  "scaled_float",
+]);
+
+/** Returns whether a field's values are numbers in all indices: those stand one below another at their last digit. */
+export function isNumber(field: Field | undefined): boolean {
+  return field !== undefined && NUMBER_TYPES.has(field.type);
+}
+
 interface Capability {
   readonly searchable?: boolean;
   readonly aggregatable?: boolean;
