@@ -213,6 +213,41 @@ test("what Enter opens takes the focus, Escape closes it and the focus is back w
   await page.close();
 });
 
+/** An expression: what is wrong with where the open popovers are. */
+const MISPLACED = `(() => {
+  const found = [];
+  const look = (root) => {
+    for (const element of root.querySelectorAll("*")) {
+      if (element.shadowRoot !== null) look(element.shadowRoot);
+      if (!element.matches(":popover-open")) continue;
+      const { left, top, right, bottom } = element.getBoundingClientRect();
+      const opener = root.querySelector("[aria-expanded=true]") ?? element.previousElementSibling;
+      const at = opener.getBoundingClientRect();
+      if (element.scrollWidth > element.clientWidth) found.push("it scrolls sideways");
+      if (left < 0 || top < 0 || right > innerWidth || bottom > innerHeight) found.push("it leaves the window");
+      if (left < at.right && right > at.left && top < at.bottom && bottom > at.top) found.push("it covers its button");
+    }
+  };
+  look(document);
+  return found;
+})()`;
+
+test("what opens over a page stands within a small window, beside its button, and never scrolls sideways", async () => {
+  const page = await shop.browser.newPage({ viewport: { width: 720, height: 450 } });
+  const found: string[] = [];
+  for (const [name, { path, ready, opener, opened }] of Object.entries(OPENINGS)) {
+    if (path === "appearance") continue;
+    await page.goto("about:blank");
+    await page.goto(`${shop.hub.dashboardUrl}/#/${path}`);
+    await ready?.(page).waitFor();
+    await opener(page).click();
+    await opened(page).waitFor({ state: "visible" });
+    for (const fault of await page.evaluate<string[]>(MISPLACED)) found.push(`${name}: ${fault}`);
+  }
+  await page.close();
+  assert.deepEqual(found, []);
+});
+
 /** Rows that lead on: the page they are on, the link that Enter follows, and where that leads. */
 const ROWS: readonly (readonly [path: string, link: RegExp, leads: RegExp])[] = [
   ["agents", /^web-1$/, /#\/agents\?id=/],

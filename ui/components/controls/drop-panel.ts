@@ -1,19 +1,26 @@
-/** A panel that a button unfolds below itself, over the page: a popover, which Escape and a press elsewhere close. */
+/**
+ * A panel that a button unfolds beside itself, over the page: a popover, which Escape and a press elsewhere close. It stands
+ * within the window and never over its button.
+ */
 
 import { css } from "lit";
 
-/** Room left between the panel and the window's edges. */
+/** Space left between the panel and the window's edges. */
 const EDGE_PX = 8;
+/** Space left between the panel and its button. */
+const GAP_PX = 4;
+/** A panel that is higher scrolls. */
+const MAX_SHARE_OF_WINDOW = 0.7;
 
 export const dropPanel = css`
   .panel {
     position: fixed;
     inset: auto;
     width: min(26rem, calc(100vw - 16px));
-    max-height: 70vh;
     margin: 0;
     padding: 14px 16px;
-    overflow: auto;
+    overflow: hidden auto;
+    overflow-wrap: anywhere;
     border: 1px solid var(--line-strong);
     border-radius: 8px;
     background: var(--surface);
@@ -35,9 +42,24 @@ export function toggleDropPanel(button: HTMLElement): void {
   panel.tabIndex = -1;
   panel.focus();
   panel.addEventListener("beforetoggle", () => giveBack(panel, button), { once: true });
-  const { left, bottom } = button.getBoundingClientRect();
+  placePanel(panel, button);
+}
+
+/** Puts an open popover with `inset: auto` below its button, or above where more of it fits there; moves it into the window. */
+export function placePanel(panel: HTMLElement, button: HTMLElement): void {
+  const { left, top, bottom } = button.getBoundingClientRect();
+  const belowPx = innerHeight - bottom - GAP_PX - EDGE_PX;
+  const abovePx = top - GAP_PX - EDGE_PX;
+  const highestPx = innerHeight * MAX_SHARE_OF_WINDOW;
+  // As wide and high as it wants to be.
+  panel.style.left = "0";
+  panel.style.maxHeight = `${highestPx}px`;
+  const isAbove = panel.offsetHeight > belowPx && abovePx > belowPx;
+  panel.style.maxHeight = `${Math.min(highestPx, isAbove ? abovePx : belowPx)}px`;
+  panel.style.top = isAbove ? "auto" : `${bottom + GAP_PX}px`;
+  // From below: what is loaded later makes the panel higher.
+  panel.style.bottom = isAbove ? `${innerHeight - top + GAP_PX}px` : "auto";
   const farthestPx = innerWidth - panel.offsetWidth - EDGE_PX;
-  panel.style.top = `${bottom + 4}px`;
   panel.style.left = `${Math.max(EDGE_PX, Math.min(left, farthestPx))}px`;
 }
 

@@ -3,6 +3,7 @@
 import { msg, str } from "@lit/localize";
 import { css, html, LitElement, nothing, type TemplateResult } from "lit";
 import { property, state } from "lit/decorators.js";
+import { placePanel } from "#ui/components/controls/drop-panel.ts";
 import { icon } from "#ui/components/style/icons.ts";
 import { controls } from "#ui/components/style/styles.ts";
 import { describeRange, QUICK_RANGES, rangeFault } from "#ui/services/search/range-labels.ts";
@@ -41,13 +42,16 @@ const timeRangePickerStyles = css`
     border-radius: 0 var(--radius) var(--radius) 0;
   }
   .panel {
-    position: absolute;
-    z-index: 20;
-    top: calc(100% + 5px);
-    right: 0;
+    position: fixed;
+    inset: auto;
     display: grid;
     grid-template-columns: 11rem 17rem;
-    max-width: calc(100vw - 20px);
+    width: auto;
+    max-width: calc(100vw - 16px);
+    margin: 0;
+    padding: 0;
+    overflow: hidden auto;
+    color: var(--ink);
     border: 1px solid var(--line-strong);
     border-radius: 8px;
     background: var(--surface);
@@ -102,8 +106,6 @@ const timeRangePickerStyles = css`
       display: none;
     }
     .panel {
-      left: 0;
-      right: auto;
       grid-template-columns: 1fr;
       width: calc(100vw - 20px);
     }
@@ -145,6 +147,11 @@ export class TimeRangePicker extends LitElement {
   async open(): Promise<void> {
     this._isOpen = true;
     await this.updateComplete;
+    const panel = this.renderRoot.querySelector<HTMLElement>(".panel");
+    const button = this.renderRoot.querySelector<HTMLElement>(".ends");
+    if (panel === null || button === null) return;
+    panel.showPopover();
+    placePanel(panel, button);
     this.renderRoot.querySelector<HTMLElement>(".quick button")?.focus();
   }
 
@@ -168,7 +175,7 @@ export class TimeRangePicker extends LitElement {
   }
 
   #panel(nowMs: number): TemplateResult {
-    return html`<div class="panel" role="dialog" aria-label=${msg("Time range")} @keydown=${this.#onKey}>
+    return html`<div class="panel" popover="manual" role="dialog" aria-label=${msg("Time range")} @keydown=${this.#onKey}>
       <div class="quick">
         ${QUICK_RANGES.map(
           (quick) =>

@@ -6,6 +6,7 @@
 import { msg, str } from "@lit/localize";
 import { css, html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
 import { property, state } from "lit/decorators.js";
+import { placePanel } from "#ui/components/controls/drop-panel.ts";
 import { icon } from "#ui/components/style/icons.ts";
 import { controls } from "#ui/components/style/styles.ts";
 import type { Sort } from "#ui/services/search/discover-state.ts";
@@ -86,6 +87,7 @@ const tableHeadStyles = css`
     min-width: 11rem;
     margin: 0;
     padding: 5px;
+    overflow: hidden auto;
     border: 1px solid var(--line-strong);
     border-radius: 8px;
     background: var(--surface);
@@ -149,10 +151,8 @@ export class TableHead extends LitElement {
     const menu = this.renderRoot.querySelector<HTMLElement>(".menu");
     const button = this.renderRoot.querySelector<HTMLElement>("[aria-expanded=true]");
     if (!changed.has("_open") || menu === null || button === null) return;
-    const { left, bottom } = button.getBoundingClientRect();
-    menu.style.top = `${bottom + 2}px`;
-    menu.style.left = `${Math.max(4, Math.min(left, innerWidth - 190))}px`;
     menu.showPopover();
+    placePanel(menu, button);
     menu.querySelector("button")?.focus();
   }
 

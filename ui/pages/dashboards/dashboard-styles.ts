@@ -54,6 +54,10 @@ export const dashboardStyles = css`
   .editor select {
     max-width: min(22rem, 100%);
   }
+  .editor [role="status"] {
+    flex: 1 1 12rem;
+    min-width: 0;
+  }
   .newest,
   .unsaved {
     margin: 12px 12px 0;

@@ -121,12 +121,16 @@ export const resultsStyles = css`
   }
   @container results (width < 46rem) {
     .status {
-      flex-wrap: wrap;
       gap: 2px;
       padding: 4px 6px;
     }
     .status .word {
       display: none;
+    }
+  }
+  @container results (width < 36rem) {
+    .status {
+      flex-wrap: wrap;
     }
     .status .space {
       display: none;

@@ -3,6 +3,7 @@
 import { msg, str } from "@lit/localize";
 import { css, html, LitElement, nothing, type TemplateResult } from "lit";
 import { property, state } from "lit/decorators.js";
+import { placePanel } from "#ui/components/controls/drop-panel.ts";
 import { icon } from "#ui/components/style/icons.ts";
 import { controls } from "#ui/components/style/styles.ts";
 import { formatRoute } from "#ui/services/browser/router.ts";
@@ -42,16 +43,15 @@ export class DiscoverTools extends LitElement {
         gap: 6px;
       }
       .menu {
-        position: absolute;
-        z-index: 12;
-        top: 28px;
-        right: 0;
+        position: fixed;
+        inset: auto;
         display: grid;
         min-width: 15rem;
-        max-width: 88vw;
-        max-height: 22rem;
+        max-width: min(26rem, calc(100vw - 16px));
+        margin: 0;
         padding: 5px;
-        overflow: auto;
+        overflow: hidden auto;
+        color: var(--ink);
         border: 1px solid var(--line-strong);
         border-radius: 8px;
         background: var(--surface);
@@ -81,6 +81,11 @@ export class DiscoverTools extends LitElement {
         margin: 0;
         padding: 6px 10px;
         color: var(--ink-muted);
+      }
+      .menu p a {
+        padding: 0;
+        color: var(--accent);
+        text-decoration: underline;
       }
       .menu .search {
         display: flex;
@@ -125,7 +130,7 @@ export class DiscoverTools extends LitElement {
   override render(): TemplateResult {
     return html`${this._said === "" ? nothing : html`<output>${this._said}</output>`}
       ${this.#buttons()}
-      ${this._menu === undefined ? nothing : html`<div class="menu" @keydown=${this.#onKey} @click=${this.#onChosen}>${this._menu === "saved" ? this.#saved() : this.#formats()}</div>`}
+      ${this._menu === undefined ? nothing : html`<div class="menu" popover="manual" @keydown=${this.#onKey} @click=${this.#onChosen}>${this._menu === "saved" ? this.#saved() : this.#formats()}</div>`}
       <tr-title-dialog></tr-title-dialog>`;
   }
 
@@ -199,6 +204,15 @@ export class DiscoverTools extends LitElement {
       void this.updateComplete.then(() =>
         this.renderRoot.querySelector<HTMLElement>(".menu button")?.focus(),
       );
+  }
+
+  /** The searches that come later may need another place. */
+  protected override updated(): void {
+    const panel = this.renderRoot.querySelector<HTMLElement>(".menu");
+    const button = this.renderRoot.querySelector<HTMLElement>("[aria-expanded=true]");
+    if (panel === null || button === null) return;
+    if (!panel.matches(":popover-open")) panel.showPopover();
+    placePanel(panel, button);
   }
 
   #onKey(event: KeyboardEvent): void {

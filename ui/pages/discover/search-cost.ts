@@ -82,7 +82,7 @@ export class SearchCostView extends LitElement {
   protected override updated(): void {
     const all = Math.max(1, this.cost?.drawnMs ?? 1);
     for (const bar of this.renderRoot.querySelectorAll<HTMLElement>(".share"))
-      bar.style.width = `${Math.max(1, (Number(bar.dataset["ms"]) / all) * 100)}%`;
+      bar.style.width = `${Math.max(1, Math.min(1, Number(bar.dataset["ms"]) / all) * 100)}%`;
   }
 
   #panel(cost: SearchCost): TemplateResult {

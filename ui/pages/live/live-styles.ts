@@ -104,12 +104,14 @@ export const liveStyles = css`
       opacity: 0;
     }
   }
+  @container live (width < 1100px) {
+    .tools .word {
+      display: none;
+    }
+  }
   @container live (width < 900px) {
     .tools {
       gap: 4px 8px;
-    }
-    .tools .word {
-      display: none;
     }
     .work.with-details {
       grid-template-columns: minmax(0, 1fr);
