@@ -121,6 +121,56 @@ test("Tab goes through every page, each stop in sight and marked; no page is wid
   assert.deepEqual(found, []);
 });
 
+/** An expression: how many stops of Tab each table's body has, where arrow keys aren't those of its inputs. */
+const STOPS_OF_LISTS = `(() => {
+  const counts = [];
+  const look = (root) => {
+    for (const element of root.querySelectorAll("*")) {
+      if (element.shadowRoot !== null) look(element.shadowRoot);
+      if (!element.matches("tbody") || element.querySelector("input, select, textarea") !== null) continue;
+      const inside = [...element.querySelectorAll("button, a[href], summary")].filter((one) => one.closest("[popover]") === null);
+      counts.push(inside.filter(({ tabIndex }) => tabIndex >= 0).length);
+    }
+  };
+  look(document);
+  return counts;
+})()`;
+
+test("a list is one stop of Tab; arrows go through its rows and their buttons, Home and End to its ends", async () => {
+  const page = await shop.browser.newPage({ viewport: { width: 1440, height: 900 } });
+  for (const path of ["indices", "agents", "pipelines", "cluster", "dashboards"]) {
+    await page.goto("about:blank");
+    await page.goto(`${shop.hub.dashboardUrl}/#/${path}`);
+    await page.locator("tbody tr").first().waitFor();
+    const counts = await page.evaluate<number[]>(STOPS_OF_LISTS);
+    assert.ok(
+      counts.every((count) => count <= 1),
+      `${path}: ${counts.join(", ")}`,
+    );
+  }
+  await page.goto(`${shop.hub.dashboardUrl}/#/dashboards`);
+  const body = page.locator("tbody").nth(1);
+  const rows = body.getByRole("row");
+  const first = rows.first().getByRole("link").first();
+  await first.focus();
+  const steps: readonly (readonly [key: string, focused: Locator])[] = [
+    ["ArrowDown", rows.nth(1).getByRole("link").first()],
+    ["ArrowRight", rows.nth(1).getByRole("button").first()],
+    ["ArrowUp", first],
+    ["End", rows.last().locator("a, button").last()],
+    ["Home", first],
+  ];
+  for (const [key, focused] of steps) {
+    await page.keyboard.press(key);
+    assert.ok(await hasFocus(focused), key);
+  }
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("Shift+Tab");
+  await page.keyboard.press("Tab");
+  assert.ok(await hasFocus(rows.nth(1).getByRole("link").first()), "Tab comes back to where it was");
+  await page.close();
+});
+
 /** What opens over a page: where, the button that opens it by Enter, what is to be seen then. */
 interface Opening {
   readonly path: string;

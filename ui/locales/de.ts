@@ -152,6 +152,7 @@ export const GERMAN: Readonly<Record<string, string>> = {
   "Filter out {0} {1}": "{0} {1} ausschließen",
   "Go to the query": "Zur Abfrage",
   "Next and previous line": "Nächste und vorige Zeile",
+  "Within a list: rows, and the buttons of a row": "In einer Liste: Zeilen und die Knöpfe einer Zeile",
   Enter: "Eingabe",
   "Open the line": "Die Zeile öffnen",
   Esc: "Esc",

@@ -1,62 +1,101 @@
 /**
- * A list of buttons as one stop of Tab (WAI-ARIA Authoring Practices, roving tabindex): arrows up and down go through the
- * rows, left and right through the buttons of a row, Home and End to the ends.
+ * Lists as one stop of Tab each (WAI-ARIA Authoring Practices, roving tabindex): arrows up and down go through the rows,
+ * left and right through the buttons and links of a row, Home and End to the ends.
  */
 
-/** A list as it is drawn now. */
-export interface RovingList {
-  /** In their order; each holds at least one of the buttons. */
-  readonly rows: readonly HTMLElement[];
-  /** All buttons, those outside of rows too. */
-  readonly all: readonly HTMLButtonElement[];
+import type { LitElement } from "lit";
+
+const STOPS = "button:not(:disabled), a[href], summary";
+/** They need the arrow keys themselves: a list with one stays as it is. */
+const FIELDS = "input, select, textarea";
+
+/** Makes each list within a component one stop, whenever it is drawn. A table's body is a list of its rows. */
+export function roveLists(host: LitElement, lists = "tbody", rows = "tr"): void {
+  const known = new WeakMap<HTMLElement, RovingFocus>();
+  host.addController({
+    hostUpdated: () => {
+      for (const list of host.renderRoot.querySelectorAll<HTMLElement>(lists)) {
+        let focus = known.get(list);
+        if (focus === undefined) {
+          if (list.querySelector(FIELDS) !== null) continue;
+          focus = new RovingFocus(list, rows);
+          known.set(list, focus);
+        }
+        focus.refresh();
+      }
+    },
+  });
 }
 
-export class RovingFocus {
-  readonly #list: () => RovingList;
+class RovingFocus {
+  readonly #list: HTMLElement;
+  readonly #rows: string;
   /** The stop of Tab. */
-  #stop: HTMLButtonElement | undefined;
+  #stop: HTMLElement | undefined;
+  /** Where it stood, for what comes in its place. */
+  #at = 0;
 
-  constructor(list: () => RovingList) {
+  constructor(list: HTMLElement, rows: string) {
     this.#list = list;
+    this.#rows = rows;
+    list.addEventListener("focusin", (event) => this.#onFocus(event));
+    list.addEventListener("keydown", (event) => this.#onKey(event));
   }
 
-  /** Makes one button the stop: the one before where it is still there. */
+  /** Makes one element the stop: the one before where it is still there. */
   refresh(): void {
-    const { all } = this.#list();
-    if (this.#stop === undefined || !all.includes(this.#stop)) this.#stop = all[0];
-    for (const button of all) button.tabIndex = button === this.#stop ? 0 : -1;
+    const all = stopsIn(this.#list);
+    if (this.#stop === undefined || !all.includes(this.#stop))
+      this.#stop = all[Math.min(this.#at, all.length - 1)];
+    this.#at = this.#stop === undefined ? 0 : all.indexOf(this.#stop);
+    for (const one of all) {
+      const tabIndex = one === this.#stop ? 0 : -1;
+      if (one.tabIndex !== tabIndex) one.tabIndex = tabIndex;
+    }
   }
 
-  readonly onFocus = (event: Event): void => {
-    const button = (event.target as Element).closest("button");
-    if (button === null) return;
-    this.#stop = button;
+  #onFocus({ target }: FocusEvent): void {
+    const stop = (target as Element).closest<HTMLElement>(STOPS);
+    if (stop === null || stop.closest("[popover]") !== null) return;
+    this.#stop = stop;
     this.refresh();
-  };
+  }
 
-  readonly onKey = (event: KeyboardEvent): void => {
-    const next = this.#next(event.key, (event.target as Element).closest("button"));
+  #onKey(event: KeyboardEvent): void {
+    if (event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    const from = (event.target as Element).closest<HTMLElement>(STOPS);
+    const next = from === null ? undefined : this.#next(event.key, from);
     if (next === undefined) return;
     event.preventDefault();
     event.stopPropagation();
     next.focus();
-  };
+  }
 
-  #next(key: string, from: HTMLButtonElement | null): HTMLButtonElement | undefined {
-    const { rows, all } = this.#list();
-    if (from === null) return undefined;
+  #next(key: string, from: HTMLElement): HTMLElement | undefined {
+    const all = stopsIn(this.#list);
+    if (!all.includes(from)) return undefined;
     if (key === "Home") return all[0];
     if (key === "End") return all.at(-1);
-    const at = rows.findIndex((row) => row.contains(from));
-    if (key === "ArrowDown")
-      return at < 0 ? undefined : (firstIn(rows[at + 1]) ?? all[all.indexOf(from) + 1]);
-    if (key === "ArrowUp") return at < 0 ? all[all.indexOf(from) - 1] : firstIn(rows[at - 1]);
+    const row = this.#rowOf(from);
+    if (key === "ArrowDown") return all.slice(all.indexOf(from) + 1).find((one) => this.#isFirst(one, row));
+    if (key === "ArrowUp") return all.slice(0, all.indexOf(from)).findLast((one) => this.#isFirst(one, row));
     if (key !== "ArrowRight" && key !== "ArrowLeft") return undefined;
-    const beside = [...(rows[at]?.querySelectorAll("button") ?? [])];
+    const beside = row === null ? [] : stopsIn(row);
     return beside[beside.indexOf(from) + (key === "ArrowRight" ? 1 : -1)];
+  }
+
+  #rowOf(stop: HTMLElement): HTMLElement | null {
+    return stop.closest<HTMLElement>(this.#rows);
+  }
+
+  /** Returns whether a stop is the first of its row, other than `row`, or in none. */
+  #isFirst(stop: HTMLElement, row: HTMLElement | null): boolean {
+    const own = this.#rowOf(stop);
+    return own === null || (own !== row && stopsIn(own)[0] === stop);
   }
 }
 
-function firstIn(row: HTMLElement | undefined): HTMLButtonElement | undefined {
-  return row?.querySelector("button") ?? undefined;
+/** Returns what can have the focus, apart from what unfolds over the page. */
+function stopsIn(within: HTMLElement): HTMLElement[] {
+  return [...within.querySelectorAll<HTMLElement>(STOPS)].filter((one) => one.closest("[popover]") === null);
 }

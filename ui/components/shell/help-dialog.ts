@@ -34,6 +34,7 @@ const KEYS: readonly (readonly [string, string])[] = [
   ["j  k", msg("Next and previous line")],
   [msg("Enter"), msg("Open the line")],
   [msg("Esc"), msg("Close what is open")],
+  ["↓ ↑ → ←", msg("Within a list: rows, and the buttons of a row")],
   ["t", msg("Time range")],
   ["f", msg("Fields")],
   ["r", msg("Search again")],

@@ -4,6 +4,7 @@ import { msg, str } from "@lit/localize";
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
 import { property, state } from "lit/decorators.js";
 import { fireColumn, fireFilter } from "#ui/components/controls/field-events.ts";
+import { roveLists } from "#ui/components/controls/roving-focus.ts";
 import { ansiStyles, colouredView } from "#ui/components/style/ansi-text.ts";
 import { icon } from "#ui/components/style/icons.ts";
 import { controls } from "#ui/components/style/styles.ts";
@@ -58,6 +59,11 @@ export class EventDetails extends LitElement {
   #frame = 0;
 
   static override styles = [controls, ansiStyles, eventDetailsStyles];
+
+  constructor() {
+    super();
+    roveLists(this);
+  }
 
   override disconnectedCallback(): void {
     super.disconnectedCallback();

@@ -7,7 +7,7 @@ import { msg, str } from "@lit/localize";
 import { css, html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
 import { property, state } from "lit/decorators.js";
 import { fireColumn, fireFilter } from "#ui/components/controls/field-events.ts";
-import { RovingFocus } from "#ui/components/controls/roving-focus.ts";
+import { roveLists } from "#ui/components/controls/roving-focus.ts";
 import { icon } from "#ui/components/style/icons.ts";
 import { controls } from "#ui/components/style/styles.ts";
 import type { Field, FieldCatalogue, TopValue } from "#ui/services/search/fields.ts";
@@ -173,12 +173,12 @@ export class FieldList extends LitElement {
   @property({ attribute: false }) accessor search: unknown;
   @state() accessor _values: TopValues | undefined;
 
-  readonly #roving = new RovingFocus(() => ({
-    rows: [...this.renderRoot.querySelectorAll<HTMLElement>(".field, .value")],
-    all: [...this.renderRoot.querySelectorAll<HTMLButtonElement>(".list button")],
-  }));
-
   static override styles = [controls, fieldListStyles];
+
+  constructor() {
+    super();
+    roveLists(this, ".list", ".field, .value");
+  }
 
   /** Puts the cursor into the search. */
   focusSearch(): void {
@@ -189,10 +189,6 @@ export class FieldList extends LitElement {
     const open = this._open === undefined ? undefined : this.fields?.get(this._open);
     if (changed.has("search") && open !== undefined) void this.#load(open);
     if (changed.has("fields") && this.fields?.has(this._open ?? "") !== true) this._open = undefined;
-  }
-
-  protected override updated(): void {
-    this.#roving.refresh();
   }
 
   override render(): TemplateResult {
@@ -207,7 +203,7 @@ export class FieldList extends LitElement {
     const more = others.length === 1 ? msg("1 other") : msg(str`${formatCount(others.length)} others`);
     return html`
       <input type="search" aria-label=${msg("Find a field")} placeholder=${msg("Find a field (f)")} autocomplete="off" @input=${this.#onSearch} />
-      <div class="list" @keydown=${this.#roving.onKey} @focusin=${this.#roving.onFocus}>
+      <div class="list">
         ${chosen.length === 0 ? nothing : html`<h3>${msg("Columns")}</h3>${chosen.map((field) => this.#field(field))}`}
         ${near.length === 0 ? nothing : html`<h3>${msg(str`${formatCount(near.length)} in these lines`)}</h3>${near.slice(0, this._limit).map((field) => this.#field(field))}`}
         ${this.fields === undefined || (near.length > 0 && others.length === 0) ? nothing : html`<h3>${near.length === 0 ? msg(str`${formatCount(others.length)} fields`) : more}</h3>`}

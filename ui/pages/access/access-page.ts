@@ -3,6 +3,7 @@
 import { msg, str } from "@lit/localize";
 import { css, html, LitElement, nothing, type TemplateResult } from "lit";
 import { state } from "lit/decorators.js";
+import { roveLists } from "#ui/components/controls/roving-focus.ts";
 import { type HubError, toHubError } from "#ui/services/hub/json-call.ts";
 import "#ui/components/controls/confirm-dialog.ts";
 import type { Question } from "#ui/components/controls/confirm-dialog.ts";
@@ -78,6 +79,11 @@ export abstract class AccessPage extends LitElement {
       }
     `,
   ];
+
+  constructor() {
+    super();
+    roveLists(this);
+  }
 
   #abort = new AbortController();
 

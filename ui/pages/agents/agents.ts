@@ -4,6 +4,7 @@ import { msg, str } from "@lit/localize";
 import { css, html, LitElement, nothing, type TemplateResult } from "lit";
 import { property, state } from "lit/decorators.js";
 import { keyed } from "lit/directives/keyed.js";
+import { roveLists } from "#ui/components/controls/roving-focus.ts";
 import "./agent-details.ts";
 import { errorView } from "#ui/components/controls/error-view.ts";
 import { HotkeyController } from "#ui/components/controls/hotkeys.ts";
@@ -71,6 +72,7 @@ export class AgentsPage extends LitElement {
 
   constructor() {
     super();
+    roveLists(this);
     new HotkeyController(this, {
       "/": () => this.renderRoot.querySelector<HTMLElement>("input[type=search]")?.focus(),
       r: () => void this.#agents.refresh(),

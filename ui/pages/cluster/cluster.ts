@@ -6,6 +6,7 @@ import { state } from "lit/decorators.js";
 import { errorView } from "#ui/components/controls/error-view.ts";
 import { HotkeyController } from "#ui/components/controls/hotkeys.ts";
 import { Refreshing } from "#ui/components/controls/polling-controller.ts";
+import { roveLists } from "#ui/components/controls/roving-focus.ts";
 import { icon } from "#ui/components/style/icons.ts";
 import { pageStyles } from "#ui/components/style/page-styles.ts";
 import { skeleton } from "#ui/components/style/skeleton.ts";
@@ -33,6 +34,7 @@ export class ClusterPage extends LitElement {
 
   constructor() {
     super();
+    roveLists(this);
     new HotkeyController(this, {
       "/": () => this.renderRoot.querySelector<HTMLElement>("input[type=search]")?.focus(),
       r: () => void this.#cluster.refresh(),

@@ -3,6 +3,7 @@
 import { msg, str } from "@lit/localize";
 import { css, html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
 import { property, state } from "lit/decorators.js";
+import { roveLists } from "#ui/components/controls/roving-focus.ts";
 import { type HubError, toHubError } from "#ui/services/hub/json-call.ts";
 import "#ui/components/controls/confirm-dialog.ts";
 import { errorView } from "#ui/components/controls/error-view.ts";
@@ -60,6 +61,11 @@ export class DashboardsPage extends LitElement {
       }
     `,
   ];
+
+  constructor() {
+    super();
+    roveLists(this);
+  }
 
   readonly #store = new SavedClient();
   #abort = new AbortController();

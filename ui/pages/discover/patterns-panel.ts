@@ -8,6 +8,7 @@ import { css, html, LitElement, nothing, type PropertyValues, svg, type Template
 import { property, state } from "lit/decorators.js";
 import { LEVEL_NAMES } from "#proto/live.ts";
 import { errorView } from "#ui/components/controls/error-view.ts";
+import { roveLists } from "#ui/components/controls/roving-focus.ts";
 import { icon } from "#ui/components/style/icons.ts";
 import { controls, logRows, notices } from "#ui/components/style/styles.ts";
 import { type LogPattern, patternClause, WILDCARD } from "#ui/services/discover/log-patterns.ts";
@@ -133,6 +134,11 @@ export class PatternsPanel extends LitElement {
   @state() accessor _fault: HubError | undefined;
 
   static override styles = [controls, notices, logRows, patternStyles];
+
+  constructor() {
+    super();
+    roveLists(this, "ol", "li.row");
+  }
 
   #abort = new AbortController();
 

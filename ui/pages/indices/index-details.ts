@@ -5,6 +5,7 @@ import { html, LitElement, nothing, type PropertyValues, type TemplateResult } f
 import { property, state } from "lit/decorators.js";
 import { errorView } from "#ui/components/controls/error-view.ts";
 import { formText } from "#ui/components/controls/form-text.ts";
+import { roveLists } from "#ui/components/controls/roving-focus.ts";
 import { icon } from "#ui/components/style/icons.ts";
 import { pageStyles } from "#ui/components/style/page-styles.ts";
 import { controls, notices } from "#ui/components/style/styles.ts";
@@ -43,6 +44,11 @@ export class IndexDetails extends LitElement {
   @state() accessor _done = "";
 
   static override styles = [controls, notices, pageStyles];
+
+  constructor() {
+    super();
+    roveLists(this);
+  }
 
   #abort = new AbortController();
 

@@ -5,6 +5,7 @@ import { css, html, LitElement, nothing, type TemplateResult } from "lit";
 import { property, state } from "lit/decorators.js";
 import { errorView } from "#ui/components/controls/error-view.ts";
 import { HotkeyController } from "#ui/components/controls/hotkeys.ts";
+import { roveLists } from "#ui/components/controls/roving-focus.ts";
 import { icon } from "#ui/components/style/icons.ts";
 import { pageStyles } from "#ui/components/style/page-styles.ts";
 import { skeleton } from "#ui/components/style/skeleton.ts";
@@ -73,6 +74,7 @@ export class IndicesPage extends LitElement {
 
   constructor() {
     super();
+    roveLists(this);
     new HotkeyController(this, {
       "/": () => this.renderRoot.querySelector<HTMLElement>("input[type=search]")?.focus(),
       r: () => void this.#load(),

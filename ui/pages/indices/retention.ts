@@ -5,6 +5,7 @@ import { html, LitElement, nothing, type TemplateResult } from "lit";
 import { errorView } from "#ui/components/controls/error-view.ts";
 import { formText } from "#ui/components/controls/form-text.ts";
 import { Refreshing } from "#ui/components/controls/polling-controller.ts";
+import { roveLists } from "#ui/components/controls/roving-focus.ts";
 import { icon } from "#ui/components/style/icons.ts";
 import { pageStyles } from "#ui/components/style/page-styles.ts";
 import { skeleton } from "#ui/components/style/skeleton.ts";
@@ -26,6 +27,11 @@ const MAX_NAMES = 12;
 
 export class RetentionPanel extends LitElement {
   static override styles = [controls, notices, pageStyles];
+
+  constructor() {
+    super();
+    roveLists(this);
+  }
 
   readonly #kept = new Refreshing(this, fetchRetention, REFRESH_MS);
 

@@ -5,6 +5,7 @@ import { css, html, LitElement, nothing, type PropertyValues, type TemplateResul
 import { property, state } from "lit/decorators.js";
 import { errorView } from "#ui/components/controls/error-view.ts";
 import { Refreshing } from "#ui/components/controls/polling-controller.ts";
+import { roveLists } from "#ui/components/controls/roving-focus.ts";
 import { icon } from "#ui/components/style/icons.ts";
 import { pageStyles } from "#ui/components/style/page-styles.ts";
 import { skeleton } from "#ui/components/style/skeleton.ts";
@@ -104,6 +105,11 @@ export class PipelinesPage extends LitElement {
   @state() accessor _perSecond: number | undefined;
 
   static override styles = [controls, notices, pageStyles, flowStyles];
+
+  constructor() {
+    super();
+    roveLists(this);
+  }
 
   readonly #flow = new PipelineFlow();
   readonly #facts = new Refreshing(this, (signal) => this.#ask(signal), REFRESH_MS, ["/api/pipelines"]);

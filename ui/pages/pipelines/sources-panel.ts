@@ -7,6 +7,7 @@ import { msg, str } from "@lit/localize";
 import { css, html, LitElement, nothing, type TemplateResult } from "lit";
 import { errorView } from "#ui/components/controls/error-view.ts";
 import { Refreshing } from "#ui/components/controls/polling-controller.ts";
+import { roveLists } from "#ui/components/controls/roving-focus.ts";
 import { icon } from "#ui/components/style/icons.ts";
 import { pageStyles } from "#ui/components/style/page-styles.ts";
 import { skeleton } from "#ui/components/style/skeleton.ts";
@@ -61,6 +62,11 @@ export class SourcesPanel extends LitElement {
       }
     `,
   ];
+
+  constructor() {
+    super();
+    roveLists(this);
+  }
 
   readonly #client = new SearchClient();
   readonly #sources = new Refreshing(

@@ -5,6 +5,7 @@ import { css, html, LitElement, nothing, type TemplateResult } from "lit";
 import { errorView } from "#ui/components/controls/error-view.ts";
 import { HotkeyController } from "#ui/components/controls/hotkeys.ts";
 import { Refreshing } from "#ui/components/controls/polling-controller.ts";
+import { roveLists } from "#ui/components/controls/roving-focus.ts";
 import { icon } from "#ui/components/style/icons.ts";
 import { pageStyles } from "#ui/components/style/page-styles.ts";
 import { skeleton } from "#ui/components/style/skeleton.ts";
@@ -109,6 +110,7 @@ export class StatusPage extends LitElement {
 
   constructor() {
     super();
+    roveLists(this);
     new HotkeyController(this, { r: () => void this.#facts.refresh() });
   }
 
