@@ -39,6 +39,8 @@ export class App extends LitElement {
   static override styles = [controls, appStyles];
 
   readonly #router = new Router((route) => void this.#show(route));
+  /** The hints were asked for on a page that has none. */
+  #wantsTour = false;
   /** The newest one, whose page may still be on its way. */
   #asked: Route | undefined;
   readonly #onTheme = (): void => {
@@ -91,11 +93,12 @@ export class App extends LitElement {
         <tr-connection-badge></tr-connection-badge>
         <button class="plain icon" aria-label=${find} title=${find} @click=${this.#palette}>${icon("search")}</button>
         <button class="plain icon" aria-label=${theme} title=${theme} @click=${this.#nextTheme}>${icon(THEME_ICONS[this._theme])}</button>
-        <button class="plain icon ${this._isNew ? "new" : ""}" aria-label=${msg("Help")} title=${this._isNew ? msg("First steps and help (?)") : msg("Help (?)")} @click=${this.#help}>${icon("help")}</button>
+        <button class="plain icon help ${this._isNew ? "new" : ""}" aria-label=${msg("Help")} title=${this._isNew ? msg("First steps and help (?)") : msg("Help (?)")} @click=${this.#help}>${icon("help")}</button>
         ${this.#user()}
       </header>
-      <main id="main" tabindex="-1" @tr-export=${this.#onExport}>${this.#content(route)}</main>
-      <tr-help-dialog></tr-help-dialog>
+      <main id="main" tabindex="-1" @tr-export=${this.#onExport} @tr-first-lines=${this.#onFirstLines}>${this.#content(route)}</main>
+      <tr-help-dialog @tr-tour=${() => void this.#tour()}></tr-help-dialog>
+      <tr-tour></tr-tour>
       <tr-command-palette></tr-command-palette>
       <tr-export-tray></tr-export-tray>
     `;
@@ -195,6 +198,31 @@ export class App extends LitElement {
     } catch {
       this._failed = true;
     }
+  }
+
+  /** A new reader gets hints beside the first lines; a program that drives the browser needs none. */
+  #onFirstLines(): void {
+    if (!this.#wantsTour && (readPreference("tour") !== undefined || navigator.webdriver)) return;
+    void this.#startTour();
+  }
+
+  /** Shows the hints, on the page that has them. */
+  async #tour(): Promise<void> {
+    if (await this.#startTour()) return;
+    this.#wantsTour = true;
+    location.hash = "#/discover";
+  }
+
+  async #startTour(): Promise<boolean> {
+    try {
+      await import("./components/shell/tour.ts");
+    } catch {
+      return false;
+    }
+    if (this.renderRoot.querySelector("tr-tour")?.start() !== true) return false;
+    this.#wantsTour = false;
+    writePreference("tour", "shown");
+    return true;
   }
 
   #toggle(menu: Menu): void {

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { Locator, Page } from "playwright-core";
+import { findBarriers } from "#test/harness/axe.ts";
 import { followCalls } from "#test/harness/browser.ts";
 import { addPlacesAndDashboards, openShop, type Shop } from "#test/harness/shop.ts";
 import { until } from "#test/harness/until.ts";
@@ -282,6 +283,17 @@ const MISPLACED = `(() => {
   return found;
 })()`;
 
+/** An expression: what is wrong with where the hint is; its anchor is what the ring is around. */
+const HINT_FAULTS = `(() => {
+  const root = document.querySelector("tr-app").shadowRoot.querySelector("tr-tour").shadowRoot;
+  const box = root.querySelector(".panel").getBoundingClientRect();
+  const at = root.querySelector(".ring").getBoundingClientRect();
+  const found = [];
+  if (box.left < 0 || box.top < 0 || box.right > innerWidth || box.bottom > innerHeight) found.push("it leaves the window");
+  if (box.left < at.right && box.right > at.left && box.top < at.bottom - 6 && box.bottom > at.top + 6) found.push("it covers its anchor");
+  return found;
+})()`;
+
 test("what opens over a page stands within a small window, beside its button, and never scrolls sideways", async () => {
   const page = await shop.browser.newPage({ viewport: { width: 720, height: 450 } });
   const found: string[] = [];
@@ -296,6 +308,38 @@ test("what opens over a page stands within a small window, beside its button, an
   }
   await page.close();
   assert.deepEqual(found, []);
+});
+
+test("the first visit shows four hints beside what they are about, once; Help shows them again", async () => {
+  const page = await shop.browser.newPage({
+    viewport: { width: 1440, height: 900 },
+    reducedMotion: "reduce",
+    colorScheme: "dark",
+  });
+  await page.addInitScript(`Object.defineProperty(navigator, "webdriver", { get: () => false })`);
+  await page.goto(`${shop.hub.dashboardUrl}/#/discover?from=now-2h`);
+  const hints = page.getByRole("region", { name: "First hints" });
+  await hints.waitFor();
+  const next = hints.getByRole("button", { name: "Next" });
+  assert.deepEqual(await findBarriers(page), []);
+  for (const title of ["Search", "Zoom into a time", "Open a line"]) {
+    await hints.getByRole("heading", { name: title }).waitFor();
+    assert.deepEqual(await page.evaluate<string[]>(HINT_FAULTS), []);
+    await next.press("Enter");
+  }
+  await hints.getByText("4 of 4").waitFor();
+  await hints.getByRole("button", { name: "Done" }).press("Enter");
+  await hints.waitFor({ state: "detached" });
+  await page.reload();
+  await firstRow(page).waitFor();
+  await page.getByRole("button", { name: "Help", exact: true }).click();
+  await page.getByRole("button", { name: "Show hints on the page" }).click();
+  await hints.waitFor();
+  assert.equal(await hints.count(), 1);
+  await next.focus();
+  await page.keyboard.press("Escape");
+  await hints.waitFor({ state: "detached" });
+  await page.close();
 });
 
 /** Rows that lead on: the page they are on, the link that Enter follows, and where that leads. */

@@ -1,6 +1,22 @@
 /** German texts of Discover's and Live's tools, by the English ones. */
 
 export const GERMAN_LINES: Readonly<Record<string, string>> = {
+  "Write words, or a field with a value such as log.level:error. Names and values are suggested.":
+    "Schreiben Sie Wörter oder ein Feld mit einem Wert wie log.level:error. Namen und Werte werden vorgeschlagen.",
+  "Zoom into a time": "Eine Zeit vergrößern",
+  "Drag over the bars. The magnifying glass beside the time range leads out again.":
+    "Ziehen Sie über die Balken. Die Lupe neben dem Zeitraum führt wieder hinaus.",
+  "Open a line": "Eine Zeile öffnen",
+  "A click shows all its fields. The plus and minus beside a value filter by it.":
+    "Ein Klick zeigt alle ihre Felder. Plus und Minus neben einem Wert filtern danach.",
+  "Find the rest": "Alles Weitere finden",
+  "Help lists the keys and the query language. Ctrl+K goes to any page.":
+    "Die Hilfe nennt die Tasten und die Abfragesprache. Strg+K führt zu jeder Seite.",
+  "First hints": "Erste Hinweise",
+  "Show hints on the page": "Hinweise auf der Seite zeigen",
+  "Close the hints": "Hinweise schließen",
+  Next: "Weiter",
+  Done: "Fertig",
   "Sort by time": "Nach Zeit ordnen",
   "Sort ascending": "Aufsteigend sortieren",
   "Sort descending": "Absteigend sortieren",

@@ -1,4 +1,4 @@
-/** First steps, shortcuts and the query language, at one key. */
+/** First steps, shortcuts and the query language, at one key. Fires `tr-tour` where the hints are to be shown again. */
 
 import { msg } from "@lit/localize";
 import { css, html, LitElement, type TemplateResult } from "lit";
@@ -116,6 +116,9 @@ export class HelpDialog extends LitElement {
         padding-left: 1.2rem;
         color: var(--ink-muted);
       }
+      .first button {
+        margin-top: 12px;
+      }
       li a {
         display: block;
         font-weight: 600;
@@ -162,13 +165,19 @@ export class HelpDialog extends LitElement {
     this.renderRoot.querySelector("dialog")?.close();
   }
 
+  #tour(): void {
+    this.#close();
+    this.dispatchEvent(new CustomEvent("tr-tour"));
+  }
+
   override render(): TemplateResult {
     return html`<dialog aria-labelledby="title">
       <header>
         <h2 id="title">${msg("Help")}</h2>
         <form method="dialog"><button class="plain icon" aria-label=${msg("Close")}>${icon("close")}</button></form>
       </header>
-      <section class="first"><h3>${msg("First steps")}</h3><ol>${FIRST_STEPS.map(([address, title, text]) => html`<li><a href=${address} @click=${this.#close}>${title}</a>${text}</li>`)}</ol></section>
+      <section class="first"><h3>${msg("First steps")}</h3><ol>${FIRST_STEPS.map(([address, title, text]) => html`<li><a href=${address} @click=${this.#close}>${title}</a>${text}</li>`)}</ol>
+        <button class="small" @click=${this.#tour}>${msg("Show hints on the page")}</button></section>
       <div class="columns">
         <section><h3>${msg("Keyboard shortcuts")}</h3><dl>${KEYS.map(([key, text]) => html`<dt><kbd>${key}</kbd></dt><dd>${text}</dd>`)}</dl></section>
         <section class="language"><h3>${msg("Query")}</h3><dl>${LANGUAGE.map(([key, text]) => html`<dt>${key}</dt><dd>${text}</dd>`)}</dl></section>

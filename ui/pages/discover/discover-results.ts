@@ -119,6 +119,8 @@ export class DiscoverResults extends LitElement {
     const { rows } = this.model;
     // Tried again with the next change where the hub is away.
     if (rows.length > 0) loadLater().catch(() => undefined);
+    if (rows.length > 0 && this.#presentIn.length === 0)
+      this.dispatchEvent(new Event("tr-first-lines", { bubbles: true, composed: true }));
     if (rows === this.#presentIn && this.#listsFields) return;
     this.#listsFields = true;
     this.#presentIn = rows;
