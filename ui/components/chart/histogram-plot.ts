@@ -60,7 +60,8 @@ export function drawHistogram(options: PlotOptions): uPlot {
     width: widthPx,
     height: PLOT_HEIGHT_PX,
     ms: 1,
-    padding: [8, 4, 0, 4],
+    // At the right half of a time, which may stand below the very end.
+    padding: [8, 18, 0, 4],
     legend: { show: false },
     cursor: { drag: { x: true, y: false, setScale: false }, points: { show: false }, y: false },
     tzDate: (atMs) => (isUtc ? uPlot.tzDate(new Date(atMs), "Etc/UTC") : new Date(atMs)),
