@@ -4,6 +4,7 @@
  */
 
 import { msg } from "@lit/localize";
+import { levelOf } from "#proto/live.ts";
 import { csvLine } from "#ui/services/text/csv.ts";
 import { formatTime } from "#ui/services/text/format.ts";
 import { rangeName, rangesOf } from "./number-ranges.ts";
@@ -200,8 +201,17 @@ class NumberTable {
       part,
       values: groups.map(({ key }) => values.get(key)),
     }));
-    return { groups, series };
+    return { groups, series: inOrderOfLevels(series) };
   }
+}
+
+/** Returns series of levels from trace to fatal, as in every other place, what has no level below them; others as they are. */
+function inOrderOfLevels(series: Series[]): Series[] {
+  const values = series.filter(({ part }) => part === "value");
+  if (values.length < 2 || values.some(({ name }) => levelOf(name) === 0)) return series;
+  const rank = ({ name, part }: Series): number =>
+    part === "missing" ? -1 : part === "others" ? 0 : levelOf(name);
+  return series.toSorted((a, b) => rank(a) - rank(b));
 }
 
 /** Returns the name of lines without the field. */

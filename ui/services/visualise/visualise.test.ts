@@ -162,6 +162,29 @@ test("ticks are round, cover the numbers, and labels do not overlap", () => {
   assert.equal(shorten("/abcdefghij", 7), "/abc…ij");
 });
 
+test("levels are stacked from the least to the most severe, lines without one at the bottom", () => {
+  const by = { buckets: [{ key: 0, doc_count: 1 }] };
+  const level = (key: string, doc_count: number) => ({ key, doc_count, by });
+  const answer = (...names: string[]) => ({
+    hits: { total: 9 },
+    aggregations: {
+      split: { buckets: names.map((name, at) => level(name, 9 - at)) },
+      split_missing: { doc_count: 1, by },
+    },
+  });
+  const split: Visualisation = { ...DEFAULT_VISUALISATION, split: { field: "log.level", size: 5 } };
+  const namesOf = (...names: string[]) =>
+    readSeries(split, answer(...names), "all", true).series.map(({ name }) => name);
+  assert.deepEqual(namesOf("INFO", "error", "debug", "Warn"), [
+    "(no value)",
+    "debug",
+    "INFO",
+    "Warn",
+    "error",
+  ]);
+  assert.deepEqual(namesOf("b", "error", "a"), ["b", "error", "a", "(no value)"]);
+});
+
 test("lines without the field and further values are shown as such, so that no line is left out", () => {
   const bucket = (key: number | string, doc_count: number, more: object = {}) => ({
     key,
