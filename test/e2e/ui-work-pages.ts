@@ -40,9 +40,16 @@ export async function openWorkPages(workspace: Workspace): Promise<WorkPages> {
   return { hub, browser, visit };
 }
 
-/** Puts documents into an index, searchable at once. */
-export async function putLines(url: string, index: string, lines: readonly object[]): Promise<void> {
-  const body = lines.map((line, id) => `{"index":{"_id":"${id}"}}\n${JSON.stringify(line)}\n`).join("");
+/** Puts documents into an index, searchable at once; their ids count from `firstId`. */
+export async function putLines(
+  url: string,
+  index: string,
+  lines: readonly object[],
+  firstId = 0,
+): Promise<void> {
+  const body = lines
+    .map((line, at) => `{"index":{"_id":"${firstId + at}"}}\n${JSON.stringify(line)}\n`)
+    .join("");
   const response = await fetch(`${url}/${index}/_doc/_bulk?refresh=true`, {
     method: "POST",
     headers: { "content-type": "application/x-ndjson" },
