@@ -150,7 +150,7 @@ export class EventDetails extends LitElement {
     const values = filterValues(value);
     const only = values[0];
     return html`<tr>
-      <th scope="row">${name}</th>
+      <th scope="row">${breakable(name)}</th>
       <td>${valueView(this.document?.formatted(name), value)}</td>
       <td class="actions">
         <button class="plain small icon" aria-label=${msg(str`Copy ${name}`)} title=${this._copied === name ? msg("Copied") : msg("Copy the value")}
@@ -221,6 +221,11 @@ function linkView({ text, href }: LinkPart): TemplateResult {
   return href === undefined
     ? html`${text}`
     : html`<a href=${href} target="_blank" rel="noopener noreferrer">${text}</a>`;
+}
+
+/** A name that breaks where its parts end, where it must. */
+function breakable(name: string): (TemplateResult | string)[] {
+  return name.split(/(?<=[._])/).map((part, at) => (at === 0 ? part : html`<wbr />${part}`));
 }
 
 customElements.define("tr-event-details", EventDetails);

@@ -11,7 +11,7 @@ import { roveLists } from "#ui/components/controls/roving-focus.ts";
 import { icon } from "#ui/components/style/icons.ts";
 import { controls } from "#ui/components/style/styles.ts";
 import type { Field, FieldCatalogue, TopValue } from "#ui/services/search/fields.ts";
-import { formatCount, shorten } from "#ui/services/text/format.ts";
+import { formatCount, shortenName } from "#ui/services/text/format.ts";
 
 const fieldListStyles = css`
   :host {
@@ -136,7 +136,7 @@ export interface TopValues {
 /** Drawn at once; more are a click away. */
 const PAGE_FIELDS = 200;
 
-/** As many as the list is wide; longer names lose their middle, as both ends tell fields apart. */
+/** As many as the list is wide; of longer names the first parts are abbreviated. */
 const NAME_LETTERS = 22;
 
 const TYPE_SIGNS: Readonly<Record<string, string>> = {
@@ -272,9 +272,9 @@ export class FieldList extends LitElement {
   }
 }
 
-/** A long name without its middle; a screen reader gets all of it. */
+/** A long name in short; a screen reader gets all of it. */
 function nameView(name: string): TemplateResult {
-  const short = shorten(name, NAME_LETTERS);
+  const short = shortenName(name, NAME_LETTERS);
   if (short === name) return html`<span>${name}</span>`;
   return html`<span class="hidden-text">${name}</span><span aria-hidden="true">${short}</span>`;
 }

@@ -63,6 +63,13 @@ const patternStyles = css`
     border-bottom: 1px solid var(--line);
     line-height: 1.45;
   }
+  /* None has a level: the texts get its column. */
+  ol.plain li.row {
+    grid-template-columns: 5.5rem 3.5rem ${TREND_WIDTH}px minmax(0, 1fr) auto;
+  }
+  ol.plain .level {
+    display: none;
+  }
   li.row:hover {
     background: var(--surface-hover);
   }
@@ -107,7 +114,8 @@ const patternStyles = css`
     gap: 2px;
   }
   @media (width < 700px) {
-    li.row {
+    li.row,
+    ol.plain li.row {
       grid-template-columns: auto auto minmax(0, 1fr) auto;
       gap: 2px 10px;
     }
@@ -158,7 +166,7 @@ export class PatternsPanel extends LitElement {
     return html`
       ${found.warning === undefined ? nothing : html`<div class="notice warning" role="alert"><p>${found.warning}</p></div>`}
       <p class="about" role="status">${aboutText(found)}</p>
-      <ol aria-label=${msg("Patterns, the most frequent first")}>${found.patterns.slice(0, MAX_ROWS).map((pattern) => this.#row(pattern, found))}</ol>`;
+      <ol class=${found.patterns.some(({ level }) => level > 0) ? "" : "plain"} aria-label=${msg("Patterns, the most frequent first")}>${found.patterns.slice(0, MAX_ROWS).map((pattern) => this.#row(pattern, found))}</ol>`;
   }
 
   #row(pattern: LogPattern, { compared, total }: FoundPatterns): TemplateResult {

@@ -126,6 +126,20 @@ function offsetMinutes(atMs: number): number {
   return offsetOfQuarter;
 }
 
+/**
+ * Returns a dotted name of at most `length` characters: as many of its first parts as needed are their first letter, so that
+ * names which differ late can be told apart. What is too long then loses its middle.
+ */
+export function shortenName(name: string, length: number): string {
+  const parts = name.split(".");
+  let short = name;
+  for (let at = 0; at < parts.length - 1 && short.length > length; at++) {
+    parts[at] = parts[at]!.slice(0, 1);
+    short = parts.join(".");
+  }
+  return shorten(short, length);
+}
+
 /** Returns a text of at most `length` characters, its middle left out: both ends of an address tell something. */
 export function shorten(text: string, length: number): string {
   if (text.length <= length) return text;

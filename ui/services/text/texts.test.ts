@@ -3,7 +3,15 @@ import { test } from "node:test";
 import { HubError } from "#ui/services/hub/json-call.ts";
 import { filterValues, LogDocument, linesWith, valueText } from "#ui/services/search/log-document.ts";
 import { SearchClient, shardFailureOf } from "#ui/services/search/search-client.ts";
-import { formatAgo, formatBytes, formatDuration, formatTick, formatTime, formatZone } from "./format.ts";
+import {
+  formatAgo,
+  formatBytes,
+  formatDuration,
+  formatTick,
+  formatTime,
+  formatZone,
+  shortenName,
+} from "./format.ts";
 import { compileHighlight, highlightWords, pieceAround, splitMatches } from "./highlight.ts";
 
 const QUERIES: readonly (readonly [string, string[]])[] = [
@@ -127,4 +135,17 @@ const TICKS: readonly (readonly [at: string, stepMs: number, text: string])[] = 
 
 test("a time on an axis says what its steps change, years and months by their names", () => {
   for (const [at, stepMs, text] of TICKS) assert.equal(formatTick(Date.parse(at), stepMs, true), text);
+});
+
+test("a long name keeps its last part, by which fields of one object differ", () => {
+  const rows: readonly (readonly [name: string, short: string])[] = [
+    ["host.name", "host.name"],
+    ["http.response.status_code", "h.response.status_code"],
+    ["caches.http_cache.bypass.bytes_written", "c.h.b.bytes_written"],
+    ["caches.http_cache.expired.bytes_written", "c.h.e.bytes_written"],
+    ["a.very_long_name_without_any_end", "a.very_long_…any_end"],
+    ["very_long_name_without_any_dots", "very_long_na…ny_dots"],
+    ["", ""],
+  ];
+  for (const [name, short] of rows) assert.equal(shortenName(name, name.startsWith("h") ? 22 : 20), short);
 });
