@@ -1,6 +1,8 @@
 /** German texts of Visualise, the dashboards and the console, by the English ones. */
 
 export const GERMAN_WORK: Readonly<Record<string, string>> = {
+  "Save as a picture": "Als Bild speichern",
+  "Save as a picture (PNG)": "Als Bild speichern (PNG)",
   "Ranges of a number": "Bereiche einer Zahl",
   Queries: "Abfragen",
   "Queries, one a line": "Abfragen, eine je Zeile",

@@ -149,6 +149,27 @@ export const CHARTS: readonly DashboardTask[] = [
     },
   },
   {
+    name: "save a whole dashboard as a picture",
+    look: "dark",
+    path: "dashboards?id=access-logs&from=now-3h",
+    actions: 1,
+    run: async (hand) => {
+      const { page } = hand;
+      await seen(page.locator("tr-chart .plot path"));
+      await seen(page.locator("tr-chart table td"));
+      const downloaded = page.waitForEvent("download");
+      await hand.click(button(page, "Save as a picture"));
+      const download = await downloaded;
+      assert.equal(download.suggestedFilename(), "access-logs.png");
+      const file = await readFile(await download.path());
+      assert.equal(file.subarray(1, 4).toString(), "PNG");
+      // What is below the window's end is in it, too; a blank one of this size takes some kB.
+      const [width, height] = [file.readUInt32BE(16), file.readUInt32BE(20)];
+      assert.ok(width > 2_700 && height > 2 * 900, `${width} × ${height}`);
+      assert.ok(file.length > 60_000, `${file.length} bytes`);
+    },
+  },
+  {
     name: "save a chart as a picture",
     look: "dark",
     path: "visualise?from=now-3h&split=5:service",

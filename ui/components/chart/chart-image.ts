@@ -34,9 +34,7 @@ export async function chartImage(
   legend: readonly LegendItem[],
 ): Promise<Blob> {
   const { width, height } = chart.viewBox.baseVal;
-  const image = new Image();
-  image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(styledText(chart))}`;
-  await image.decode();
+  const image = await svgImage(chart);
   const canvas = document.createElement("canvas");
   const context = canvas.getContext("2d")!;
   const { fontFamily } = getComputedStyle(chart);
@@ -63,11 +61,24 @@ export async function chartImage(
       context.fillStyle = colour("--ink");
       context.fillText(item.text, leftPx + KEY_PX + 5, topPx + 13);
     }
+  return canvasBlob(canvas);
+}
+
+/** Returns a PNG of a canvas. Throws where the browser can't make it. */
+export function canvasBlob(canvas: HTMLCanvasElement): Promise<Blob> {
   return new Promise((resolve, reject) => {
     const take = (blob: Blob | null): void =>
       blob === null ? reject(new Error("the browser made no picture")) : resolve(blob);
     canvas.toBlob(take, "image/png");
   });
+}
+
+/** Returns what an SVG of the page shows as an image of its size. */
+export async function svgImage(drawn: SVGSVGElement): Promise<HTMLImageElement> {
+  const image = new Image();
+  image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(styledText(drawn))}`;
+  await image.decode();
+  return image;
 }
 
 /** Returns a copy's text whose elements carry what style sheets give them: those aren't there in an image. */
@@ -79,6 +90,10 @@ function styledText(chart: SVGSVGElement): string {
     for (const name of DRAWN) copies[at]!.setAttribute(name, style.getPropertyValue(name));
   }
   copy.setAttribute("xmlns", "http://www.w3.org/2000/svg");
+  // The page's style sheet may be all that gives it a size.
+  const { width, height } = chart.getBoundingClientRect();
+  copy.setAttribute("width", String(width));
+  copy.setAttribute("height", String(height));
   // A label with a colour code of a terminal would make an image that can't be read.
   return xmlText(new XMLSerializer().serializeToString(copy));
 }

@@ -40,6 +40,7 @@ const PATHS = {
   link: svg`<path d="M10 14a4 4 0 0 0 5.7 0l3-3A4 4 0 0 0 13 5.3l-1 1M14 10a4 4 0 0 0-5.7 0l-3 3A4 4 0 0 0 11 18.7l1-1"/>`,
   nextError: svg`<path d="M12 3v7M12 13.500h.01M5.5 16l6.500 5 6.500-5"/>`,
   previousError: svg`<path d="M5.5 8 12 3l6.500 5M12 10.500v7M12 21h.01"/>`,
+  image: svg`<rect x="3.5" y="4.5" width="17" height="15" rx="2"/><path d="m4 16.500 5-5 4.500 4.500 2-2 5 4M15.500 9h.01"/>`,
   print: svg`<path d="M7 8.5V3.5h10v5M7 17H4.5a1 1 0 0 1-1-1v-6.5a1 1 0 0 1 1-1h15a1 1 0 0 1 1 1V16a1 1 0 0 1-1 1H17M7 14h10v6.5H7V14Z"/>`,
   user: svg`<circle cx="12" cy="8.5" r="4"/><path d="M4.5 20.5c1-4 4-5.5 7.5-5.5s6.5 1.5 7.5 5.5"/>`,
   wrap: svg`<path d="M4 6h16M4 12h12.5a3.2 3.2 0 0 1 0 6.5H11M13.5 16 11 18.500l2.500 2.500M4 18h3"/>`,

@@ -82,3 +82,19 @@ function readingTools(
     <button class="plain small icon" aria-pressed=${isTable} aria-label=${numbers} title=${msg("Table")} @click=${onTable}>${icon("list")}</button>
     <a class="button plain small icon" href=${formatRoute({ page: "discover", parameters })} aria-label=${lines} title=${msg("Open in Discover")}>${icon("search")}</a></span>`;
 }
+
+/** Returns a key for each panel: a visualisation may be on a dashboard twice. */
+export function panelKeys(panels: readonly Panel[]): string[] {
+  const seen = new Map<string, number>();
+  return panels.map(({ id }) => {
+    const times = (seen.get(id) ?? 0) + 1;
+    seen.set(id, times);
+    return `${id}/${times}`;
+  });
+}
+
+/** Returns what a dashboard without panels says. */
+export function emptyView(isEditing: boolean): TemplateResult {
+  return html`<div class="empty"><h2>${msg("Nothing on this dashboard yet")}</h2>
+    <p>${isEditing ? msg("Add a saved visualisation above.") : msg("Press Edit and add a saved visualisation.")}</p></div>`;
+}

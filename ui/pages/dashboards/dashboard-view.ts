@@ -36,10 +36,11 @@ import {
   widenPanel,
 } from "#ui/services/dashboards/dashboard.ts";
 import type { SavedObject } from "#ui/services/hub/saved-client.ts";
-import { absoluteRange, type TimeRange } from "#ui/services/search/time-range.ts";
+import { absoluteRange, resolveRange, type TimeRange } from "#ui/services/search/time-range.ts";
+import { formatTime, formatZone } from "#ui/services/text/format.ts";
 import { addClause } from "#ui/services/visualise/chart-picks.ts";
 import { DashboardModel } from "./dashboard-model.ts";
-import { panelView } from "./dashboard-panels.ts";
+import { emptyView, panelKeys, panelView } from "./dashboard-panels.ts";
 import { dashboardStyles } from "./dashboard-styles.ts";
 import { PanelDrag } from "./panel-drag.ts";
 import "#ui/components/controls/time-range-picker.ts";
@@ -153,6 +154,7 @@ export class DashboardView extends LitElement {
         @tr-zone=${({ detail }: CustomEvent<boolean>) => this.#go({ isUtc: detail })}></tr-time-range-picker>
       <button class="icon" aria-label=${msg("Refresh")} title=${msg("Refresh (r)")} @click=${this.#again}>${icon("refresh")}</button>
       <button class="icon" aria-label=${msg("Export")} title=${msg("Export as a file")} @click=${this.#export}>${icon("download")}</button>
+      <button class="icon" aria-label=${msg("Save as a picture")} title=${msg("Save as a picture (PNG)")} @click=${() => void this.#savePicture()}>${icon("image")}</button>
       <button class="icon" aria-label=${msg("Print")} title=${msg("Print")} @click=${() => print()}>${icon("print")}</button>
       <button class="icon" aria-label=${msg("Full screen")} title=${msg("Full screen")} @click=${() => void this.#fill()}>${icon("expand")}</button>
       <button class="icon" aria-label=${msg("Copy a link to read")} title=${msg("Copy a link to read: it offers no editing")} ?disabled=${this.#model.saved === undefined} @click=${() => void this.#copyLink()}>${icon("link")}</button>
@@ -312,13 +314,18 @@ export class DashboardView extends LitElement {
   async #copyLink(): Promise<void> {
     const parameters = readingAddress(this.#model.saved!.id, this.#look);
     const hash = formatRoute({ page: "dashboards", parameters });
-    try {
-      await navigator.clipboard.writeText(`${location.origin}${location.pathname}${hash}`);
-      this._copied = msg("The link is copied");
-    } catch {
-      this._copied = msg("The browser blocked copying: copy the address instead");
-    }
-    this._said = this._copied;
+    const copied = navigator.clipboard.writeText(`${location.origin}${location.pathname}${hash}`);
+    this.#tell(
+      await copied.then(
+        () => msg("The link is copied"),
+        () => msg("The browser blocked copying: copy the address instead"),
+      ),
+    );
+  }
+
+  #tell(text: string): void {
+    this._copied = text;
+    this._said = text;
     clearTimeout(this.#copiedTimer);
     this.#copiedTimer = setTimeout(() => {
       this._copied = "";
@@ -349,7 +356,18 @@ export class DashboardView extends LitElement {
       [...this.#model.visualisations.values()],
       [...this.#model.searches.values()],
     );
-    saveFile(`${title.replaceAll(/[^\w-]+/g, "-").toLowerCase()}.json`, "application/json", [text]);
+    saveFile(`${fileName(title)}.json`, "application/json", [text]);
+  }
+
+  async #savePicture(): Promise<void> {
+    const { elementImage } = await import("#ui/components/chart/element-image.ts");
+    const { isUtc } = this.#look;
+    const { fromMs, toMs } = resolveRange(this.#range, Date.now())!;
+    const times = [fromMs, toMs].map((atMs) => formatTime(atMs, isUtc).slice(0, 19)).join(" – ");
+    const grid = this.renderRoot.querySelector<HTMLElement>(".grid")!;
+    const title = this.#model.saved?.title ?? "dashboard";
+    const line = `${times} ${formatZone(toMs, isUtc)}`;
+    saveFile(`${fileName(title)}.png`, "image/png", [await elementImage(grid, title, line)]);
   }
 
   /** As it is shown now. */
@@ -364,19 +382,8 @@ export class DashboardView extends LitElement {
   }
 }
 
-/** A visualisation may be on a dashboard twice. */
-function panelKeys(panels: readonly Panel[]): string[] {
-  const seen = new Map<string, number>();
-  return panels.map(({ id }) => {
-    const times = (seen.get(id) ?? 0) + 1;
-    seen.set(id, times);
-    return `${id}/${times}`;
-  });
-}
-
-function emptyView(isEditing: boolean): TemplateResult {
-  return html`<div class="empty"><h2>${msg("Nothing on this dashboard yet")}</h2>
-    <p>${isEditing ? msg("Add a saved visualisation above.") : msg("Press Edit and add a saved visualisation.")}</p></div>`;
+function fileName(title: string): string {
+  return title.replaceAll(/[^\w-]+/g, "-").toLowerCase();
 }
 
 customElements.define("tr-dashboard-view", DashboardView);
