@@ -2,12 +2,20 @@
 
 import { nothing, type SVGTemplateResult, svg } from "lit";
 import { shorten } from "#ui/services/text/format.ts";
-import { type ChartLook, formatAxis, limitSeverity, logScale } from "#ui/services/visualise/chart-look.ts";
+import {
+  type ChartLook,
+  formatAxis,
+  formatValue,
+  limitSeverity,
+  logScale,
+} from "#ui/services/visualise/chart-look.ts";
 import type { ChartData } from "#ui/services/visualise/series.ts";
 import { seriesColours } from "#ui/services/visualise/series-colours.ts";
 import { besideEachOther, colourClass, LETTER_PX, type PlotSize, round, stack } from "./chart-plots.ts";
 
 const ROW_PX = 28;
+/** Longer numbers don't fit beside a row. */
+const MAX_EXACT = 100_000;
 
 /** Returns the height rows of bars take, px. */
 export function rowsHeight(groups: number): number {
@@ -59,7 +67,8 @@ function topOf(ends: readonly number[]): number | undefined {
 }
 
 function rowText(top: number | undefined, { unit }: ChartLook): string {
-  return top === undefined ? "–" : formatAxis(top, unit);
+  if (top === undefined) return "–";
+  return unit === "" && Math.abs(top) < MAX_EXACT ? formatValue(top, unit) : formatAxis(top, unit);
 }
 
 /** Returns the group of a row at `y`, px. */

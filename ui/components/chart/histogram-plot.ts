@@ -5,7 +5,7 @@ import uPlot from "uplot";
 import plotText from "uplot/dist/uPlot.min.css";
 import { colourReader } from "#ui/services/browser/theme.ts";
 import { drawnRange, type Histogram } from "#ui/services/search/histogram.ts";
-import { formatShort, formatTick } from "#ui/services/text/format.ts";
+import { formatScale, formatTick } from "#ui/services/text/format.ts";
 
 /** With the axis of times: the bars have 96 px at least. */
 export const PLOT_HEIGHT_PX = 132;
@@ -96,7 +96,7 @@ function axes(colour: (property: string) => string, isUtc: boolean, isLog: boole
       size: 44,
       space: 30,
       grid: { stroke: colour("--line"), width: 1 },
-      values: (_, ticks) => ticks.map((tick) => (Number.isInteger(tick) ? formatShort(tick) : "")),
+      values: (_, ticks) => ticks.map((tick) => (Number.isInteger(tick) ? formatScale(tick) : "")),
       ...(isLog && {
         splits: (_: uPlot, __: number, ___: number, max: number) => powersUpTo(max),
         filter: (_: uPlot, ticks: number[]) => ticks,

@@ -7,6 +7,7 @@ import { isUtcPreferred } from "#ui/services/browser/preferences.ts";
 const LANGUAGE = globalThis.document?.documentElement.lang || "en";
 const COUNT = new Intl.NumberFormat(LANGUAGE);
 const SHORT = new Intl.NumberFormat(LANGUAGE, { notation: "compact", maximumFractionDigits: 1 });
+const SCALE = new Intl.NumberFormat(LANGUAGE, { notation: "compact", maximumSignificantDigits: 4 });
 const DAY_MS = 86_400_000;
 const TENTHS = new Intl.NumberFormat(LANGUAGE, { minimumFractionDigits: 1, maximumFractionDigits: 1 });
 
@@ -18,6 +19,11 @@ export function formatCount(count: number): string {
 /** 12.3K */
 export function formatShort(count: number): string {
   return SHORT.format(count);
+}
+
+/** 12.35K: for numbers of a scale, which are round and mustn't look rounder. */
+export function formatScale(value: number): string {
+  return SCALE.format(value);
 }
 
 /** A measured number: 12,345 or 1.2346 or 12.3M. */

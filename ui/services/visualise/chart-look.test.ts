@@ -38,6 +38,10 @@ test("numbers are written in their unit", () => {
   assert.equal(formatValue(2_500, "ms"), "2.5 s");
   assert.equal(formatValue(0.125, "share"), "12.5 %");
   assert.equal(formatAxis(12_300, ""), "12.3K");
+  assert.deepEqual(
+    [1_000, 1_250, 1_500, 12_500].map((tick) => formatAxis(tick, "")),
+    ["1K", "1.25K", "1.5K", "12.5K"],
+  );
   assert.equal(formatAxis(0.5, "share"), "50 %");
 });
 

@@ -1,6 +1,6 @@
 /** How a chart's numbers are drawn and written: scale, unit and limits. The address has `scale=log&unit=bytes&limits=10,50`. */
 
-import { formatBytes, formatMeasure, formatSeconds, formatShort } from "#ui/services/text/format.ts";
+import { formatBytes, formatMeasure, formatScale, formatSeconds } from "#ui/services/text/format.ts";
 import { niceTicks } from "./nice-ticks.ts";
 
 /** What a chart's numbers are of; "": plain numbers. `share`: 0 to 1, written in percent. */
@@ -69,9 +69,9 @@ export function formatValue(value: number, unit: Unit): string {
 
 /** Returns a number for an axis: shorter than its text elsewhere. */
 export function formatAxis(value: number, unit: Unit): string {
-  if (unit === "" || unit === "seconds") return `${formatShort(value)}${unit === "" ? "" : " s"}`;
+  if (unit === "" || unit === "seconds") return `${formatScale(value)}${unit === "" ? "" : " s"}`;
   if (unit === "percent" || unit === "share")
-    return `${formatShort(unit === "share" ? value * 100 : value)} %`;
+    return `${formatScale(unit === "share" ? value * 100 : value)} %`;
   return formatValue(value, unit);
 }
 
