@@ -1,6 +1,7 @@
 /** All types of aggregations. To add one, write its file in the folder of its kind and add a line here. */
 
 import { composite } from "#hub/search/aggregations/composite/composite.ts";
+import { multiTerms } from "#hub/search/aggregations/composite/multi-terms.ts";
 import { adjacencyMatrix } from "#hub/search/aggregations/filters/adjacency-matrix.ts";
 import { filters } from "#hub/search/aggregations/filters/filters.ts";
 import { diversifiedSampler, sampler } from "#hub/search/aggregations/filters/sampler.ts";
@@ -17,8 +18,10 @@ import { matrixStats } from "#hub/search/aggregations/metrics/matrix-stats.ts";
 import { medianAbsoluteDeviation } from "#hub/search/aggregations/metrics/median-absolute-deviation.ts";
 import { avg, max, min, stats, sum } from "#hub/search/aggregations/metrics/numeric-metric.ts";
 import { percentileRanks, percentiles } from "#hub/search/aggregations/metrics/percentiles.ts";
+import { rate } from "#hub/search/aggregations/metrics/rate.ts";
 import { scriptedMetric } from "#hub/search/aggregations/metrics/scripted-metric.ts";
 import { topHits } from "#hub/search/aggregations/metrics/top-hits.ts";
+import { topMetrics } from "#hub/search/aggregations/metrics/top-metrics.ts";
 import { valueCount } from "#hub/search/aggregations/metrics/value-count.ts";
 import { weightedAvg } from "#hub/search/aggregations/metrics/weighted-avg.ts";
 import { dateRange } from "#hub/search/aggregations/ranges/date-range.ts";
@@ -56,11 +59,13 @@ export const AGGREGATION_TYPES: readonly AggregationType[] = [
   medianAbsoluteDeviation,
   min,
   missing,
+  multiTerms,
   nested,
   percentileRanks,
   percentiles,
   range,
   rareTerms,
+  rate,
   reverseNested,
   sampler,
   scriptedMetric,
@@ -70,6 +75,7 @@ export const AGGREGATION_TYPES: readonly AggregationType[] = [
   sum,
   terms,
   topHits,
+  topMetrics,
   valueCount,
   weightedAvg,
 ];

@@ -22,6 +22,8 @@ export interface CollectedTerms {
 export interface TermsOrder {
   readonly below: AggregationTree;
   readonly order: readonly BucketOrder[];
+  /** The order of keys, where it isn't that of numbers and texts. */
+  readonly compareKeys?: (a: string | number, b: string | number) => number;
 }
 
 /** What an order needs of buckets. */
@@ -33,7 +35,7 @@ type Compare = (a: number, b: number) => number;
 export function* firstTerms(terms: OrderedTerms, shape: TermsOrder, keep: number): Steps<Int32Array> {
   const compares: Compare[] = [];
   for (const order of shape.order) compares.push(yield* compareBy(order, terms, shape));
-  compares.push(byKey(terms));
+  compares.push(byKey(terms, shape));
   const compare: Compare = (a, b) => {
     for (const each of compares) {
       const result = each(a, b);
@@ -64,16 +66,16 @@ function* areInOrder(count: number, compare: Compare): Steps<boolean> {
 function* compareBy(
   { by, name, part, descending }: BucketOrder,
   terms: OrderedTerms,
-  { below }: Pick<TermsOrder, "below">,
+  shape: TermsOrder,
 ): Steps<Compare> {
   const sign = descending ? -1 : 1;
   if (by === "key") {
-    const compare = byKey(terms);
+    const compare = byKey(terms, shape);
     return (a, b) => sign * compare(a, b);
   }
   if (by === "count") return (a, b) => sign * (terms.count(a) - terms.count(b));
   // Each is asked for once: a state is an object or more.
-  const { aggregation } = below.get(name)!;
+  const { aggregation } = shape.below.get(name)!;
   const numbers = new Float64Array(terms.length);
   for (let at = 0; at < terms.length; at++) {
     if (at % STEP_BUCKETS === STEP_BUCKETS - 1) yield;
@@ -83,8 +85,9 @@ function* compareBy(
   return (a, b) => (numbers[a]! < numbers[b]! ? -sign : numbers[a]! > numbers[b]! ? sign : 0);
 }
 
-function byKey(terms: OrderedTerms): Compare {
-  return (a, b) => terms.compareKeys?.(a, b) ?? compareKeys(terms.key(a), terms.key(b));
+function byKey(terms: OrderedTerms, shape: TermsOrder): Compare {
+  const compare = shape.compareKeys ?? compareKeys;
+  return (a, b) => terms.compareKeys?.(a, b) ?? compare(terms.key(a), terms.key(b));
 }
 
 /** A heap of the first numbers by an order, the last one on top. */

@@ -70,6 +70,7 @@ export const dateHistogram: AggregationType = {
       order,
       keyed: options.keyed ?? false,
       next: (key: number) => rounding.next(key),
+      times: { months: monthsOf(options) },
     };
     return new DateHistogram(
       {
@@ -124,6 +125,12 @@ export function readRounding(options: Intervals, zone: TimeZone, name: string): 
     );
   }
   return fixedRounding(readTime(value, "interval"), zone);
+}
+
+/** How many months buckets are long; undefined for other lengths. */
+function monthsOf({ interval, calendar_interval: calendar }: Intervals): number | undefined {
+  const unit = calendarUnit(String(calendar ?? interval));
+  return unit === "month" ? 1 : unit === "quarter" ? 3 : unit === "year" ? 12 : undefined;
 }
 
 /** Returns ms of "90m", "+6h", "-1d", "1w" or a number of ms. Throws request_invalid. */

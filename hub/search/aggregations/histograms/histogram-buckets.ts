@@ -32,6 +32,8 @@ export interface HistogramShape {
   readonly keyed: boolean;
   /** The key after one, for filling gaps. */
   next(key: number): number;
+  /** Of times: how many months a bucket is long, undefined for other lengths. */
+  readonly times?: { readonly months: number | undefined };
   /** First and last key that are there in any case. */
   readonly bounds: HistogramBounds | undefined;
 }
@@ -110,7 +112,10 @@ export function renderHistogram(
   const wanted = kept.filter((bucket) => bucket.count >= shape.minDocCount);
   const ordered = shape.order.length === 0 ? wanted : wanted.sort(compareBuckets(shape.order, shape.below));
   if (shape.minDocCount !== 0) budget.add(ordered.length);
+  const { period } = budget;
   const rendered = ordered.map(({ key, count, below }) => {
+    if (shape.times !== undefined)
+      budget.period = { startMs: key, endMs: shape.next(key), months: shape.times.months };
     const printed = printValue(state.format, key);
     return {
       ...(printed === undefined ? {} : { key_as_string: printed }),
@@ -119,6 +124,7 @@ export function renderHistogram(
       ...renderTree(shape.below, below, budget),
     };
   });
+  budget.period = period;
   if (!shape.keyed) return { buckets: rendered };
   return {
     buckets: Object.fromEntries(

@@ -52,6 +52,7 @@ const MANY_BUCKETS: ReadonlySet<string> = new Set([
   "geohash_grid",
   "geotile_grid",
   "rare_terms",
+  "multi_terms",
   "filters",
   "composite",
   "significant_terms",
@@ -164,6 +165,10 @@ export class AggregationParser {
 export const REFUSED_AGGREGATIONS: ReadonlyMap<string, string> = new Map([
   ["children", "documents have no parents; put both into one document"],
   ["parent", "documents have no parents; put both into one document"],
+  [
+    "variable_width_histogram",
+    "clusters of values depend on the shards; use histogram, or range with bounds of percentiles",
+  ],
 ]);
 
 interface Level {

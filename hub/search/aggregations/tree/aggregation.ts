@@ -119,8 +119,18 @@ function limitOfMemory(): number {
   return Math.min(MAX_COLLECTED, Math.floor((memory * MEMORY_SHARE) / BUCKET_BYTES));
 }
 
+/** The time that a bucket stands for. */
+export interface BucketPeriod {
+  readonly startMs: number;
+  readonly endMs: number;
+  /** Set where the buckets are so many months long. */
+  readonly months: number | undefined;
+}
+
 /** Counts the buckets of an answer. */
 export class BucketBudget {
+  /** That of the innermost date_histogram whose bucket is being rendered. */
+  period: BucketPeriod | undefined;
   readonly #limit: number;
   /** typed_keys of the request. */
   readonly typedKeys: boolean;

@@ -1,0 +1,251 @@
+/** `multi_terms`: documents by the values of several fields together, the most frequent first. */
+
+import type { SegmentReader } from "#hub/engine/searcher/searcher.ts";
+import {
+  BucketCollector,
+  collectedTerms,
+  KeyTable,
+} from "#hub/search/aggregations/buckets/bucket-collector.ts";
+import {
+  handOn,
+  mergeTerms,
+  NO_TERMS,
+  renderTerms,
+  type TermsContext,
+  type TermsShape,
+  type TermsState,
+  textState,
+} from "#hub/search/aggregations/buckets/terms-state.ts";
+import type {
+  Aggregation,
+  BucketBudget,
+  CollectBudget,
+  Collector,
+} from "#hub/search/aggregations/tree/aggregation.ts";
+import { type AggregationType, readAggregation } from "#hub/search/aggregations/tree/aggregation-parser.ts";
+import { checkOrder, compareKeys, readOrder } from "#hub/search/aggregations/tree/bucket-order.ts";
+import { atOnce, type Steps } from "#hub/search/aggregations/tree/steps.ts";
+import { formatOf, printValue, type ValueFormat } from "#hub/search/columns/value-format.ts";
+import { objectOf } from "#hub/search/options/json.ts";
+import {
+  anything,
+  flag,
+  integer,
+  list,
+  oneOf,
+  readOptions,
+  required,
+  text,
+  withoutEffect,
+} from "#hub/search/options/options.ts";
+import type { ShardContext } from "#hub/search/query/query.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
+import { SourceValues } from "./composite-source.ts";
+
+/** Keys of one document: values of its fields in all combinations. */
+const MAX_COMBINATIONS = 10_000;
+
+/** Fields of one aggregation. */
+const MAX_FIELDS = 100;
+
+const OPTIONS = {
+  terms: required(list("at least two fields: {field, missing, format}")),
+  size: integer("buckets of the answer", 10, 1),
+  shard_size: integer("buckets a shard returns at least", undefined),
+  min_doc_count: integer("buckets with fewer documents are left out", 1),
+  shard_min_doc_count: withoutEffect(integer("each shard returns all its terms", 0)),
+  order: anything('order of the buckets: {"_count": "desc"}, {"_key": "asc"}, {"<metric below>": "desc"}'),
+  show_term_doc_count_error: flag("whether buckets say how far off they may be", false),
+  collect_mode: oneOf(
+    "hint without influence on the answer: how other engines compute it",
+    ["depth_first", "breadth_first"],
+    undefined,
+  ),
+} as const;
+const FIELD_OPTIONS = {
+  field: required(text("field of keywords, numbers, dates, booleans or addresses", undefined)),
+  missing: anything("value of documents without one"),
+  format: text("format of the field's keys", undefined),
+  value_type: withoutEffect(text("the type of the field counts", undefined)),
+} as const;
+
+export const multiTerms: AggregationType = {
+  name: "multi_terms",
+  summary: "Documents by the values of several fields together, the most frequent first.",
+  options: OPTIONS,
+  buckets: true,
+  parse(body, { name, below }) {
+    const options = readAggregation("multi_terms", body, OPTIONS);
+    const fields = (options.terms ?? []).map((each) =>
+      readOptions("multi_terms] [terms", objectOf(each, "terms"), FIELD_OPTIONS, "aggregation"),
+    );
+    if (fields.length < 2 || fields.length > MAX_FIELDS)
+      throw new AppError(
+        "request_invalid",
+        `The [terms] parameter in the aggregation [${name}] must have 2 to ${MAX_FIELDS} fields; for one use the [terms] aggregation`,
+      );
+    const given = readOrder(options.order, "multi_terms");
+    const order = given.length > 0 ? given : readOrder({ _count: "desc" }, "multi_terms");
+    checkOrder(order, below, name);
+    const size = options.size ?? 10;
+    const shape = {
+      below,
+      size,
+      minDocCount: options.min_doc_count ?? 1,
+      order,
+      showError: options.show_term_doc_count_error ?? false,
+      compareKeys: compareParts,
+    };
+    return new MultiTerms(shape, options.shard_size ?? Math.ceil(size * 1.5 + 10), fields);
+  },
+};
+
+/** A field as the request has it. */
+interface FieldRequest {
+  readonly field: string;
+  readonly missing: unknown;
+  readonly format: string | undefined;
+}
+
+/** A value as answers show it. */
+type Part = string | number | boolean;
+
+class MultiTerms implements Aggregation<TermsState> {
+  readonly #shape: TermsShape;
+  readonly #shardSize: number;
+  readonly #fields: readonly FieldRequest[];
+
+  constructor(shape: TermsShape, shardSize: number, fields: readonly FieldRequest[]) {
+    this.#shape = shape;
+    this.#shardSize = shardSize;
+    this.#fields = fields;
+  }
+
+  collector(shard: ShardContext, budget: CollectBudget): Collector<TermsState> {
+    const context = { shard, budget, shape: this.#shape, shardSize: this.#shardSize, filter: undefined };
+    return new MultiTermsCollector(context, this.#fields);
+  }
+
+  merge(states: readonly TermsState[]): TermsState {
+    return mergeTerms(states, this.#shape.below);
+  }
+
+  render(state: TermsState, budget: BucketBudget): JsonObject {
+    const { buckets, ...counts } = renderTerms(state, this.#shape, budget);
+    const shown = (buckets as readonly JsonObject[]).map(({ key, ...rest }) => {
+      const parts = partsOf(String(key));
+      return { key: parts, key_as_string: parts.map(String).join("|"), ...rest };
+    });
+    return { ...counts, buckets: shown };
+  }
+
+  empty(): TermsState {
+    return NO_TERMS;
+  }
+
+  typedName(): string {
+    return "multi_terms";
+  }
+}
+
+/** Keys are lists of parts as JSON. */
+class MultiTermsCollector implements Collector<TermsState> {
+  readonly #context: TermsContext;
+  readonly #fields: readonly FieldValues[];
+  readonly #keys: KeyTable<string>;
+  readonly #buckets: BucketCollector;
+
+  constructor(context: TermsContext, fields: readonly FieldRequest[]) {
+    this.#context = context;
+    this.#fields = fields.map((field) => new FieldValues(field, context.shard));
+    this.#keys = new KeyTable(context.budget);
+    this.#buckets = new BucketCollector(context.shape.below, context.shard, context.budget);
+  }
+
+  segment(segment: SegmentReader): void {
+    for (const field of this.#fields) field.open(segment);
+    this.#buckets.segment(segment);
+  }
+
+  collect(docs: Int32Array, owners: Int32Array, length: number): void {
+    for (let at = 0; at < length; at++) {
+      for (const key of this.#keysOf(docs[at]!))
+        this.#buckets.add(docs[at]!, this.#keys.bucket(owners[at]!, `[${key}]`));
+    }
+    this.#buckets.flush();
+  }
+
+  state(owner: number): TermsState {
+    return atOnce(this.steps(owner));
+  }
+
+  *steps(owner: number): Steps<TermsState> {
+    const terms = collectedTerms(this.#keys.of(owner), this.#buckets);
+    return textState(yield* handOn(this.#context, terms, this.#keys.owners));
+  }
+
+  /** The combinations of a document's values. Throws request_invalid for too many. */
+  #keysOf(doc: number): readonly string[] {
+    let keys: readonly string[] = [""];
+    for (const field of this.#fields) {
+      const parts = field.of(doc);
+      if (keys.length * parts.length > MAX_COMBINATIONS)
+        throw new AppError(
+          "request_invalid",
+          `the values of a document have more than ${MAX_COMBINATIONS} combinations; use fewer fields`,
+        );
+      keys = keys.flatMap((key) => parts.map((part) => (key === "" ? part : `${key},${part}`)));
+    }
+    return keys;
+  }
+}
+
+/** Values of one field as JSON, document by document. */
+class FieldValues {
+  readonly #values: SourceValues;
+  readonly #format: ValueFormat;
+  readonly #missing: readonly string[];
+
+  constructor({ field: name, missing, format }: FieldRequest, shard: ShardContext) {
+    const source = { name, field: name, type: "terms" as const, round: (value: number) => value };
+    const rest = { descending: false, missingBucket: false, format: undefined, zone: undefined };
+    this.#values = new SourceValues({ ...source, ...rest }, shard);
+    this.#format = formatOf(this.#values.field, format);
+    const isThere = missing !== undefined && missing !== null;
+    this.#missing = isThere ? [JSON.stringify(this.#shown(this.#values.read(missing, shard) ?? ""))] : [];
+  }
+
+  open(segment: SegmentReader): void {
+    this.#values.open(segment);
+  }
+
+  of(doc: number): readonly string[] {
+    const parts = this.#values.of(doc);
+    return parts.length === 0 ? this.#missing : parts.map((part) => JSON.stringify(this.#shown(part ?? "")));
+  }
+
+  #shown(value: string | number): Part {
+    if (typeof value === "string") return value;
+    if (this.#format.kind === "boolean") return value === 1;
+    return printValue(this.#format, value) ?? value;
+  }
+}
+
+function partsOf(key: string): readonly Part[] {
+  return JSON.parse(key) as Part[];
+}
+
+/** Part by part: numbers by their size, others by their text. */
+function compareParts(a: string | number, b: string | number): number {
+  const [left, right] = [partsOf(String(a)), partsOf(String(b))];
+  for (let at = 0; at < left.length; at++) {
+    const result = compareKeys(keyOf(left[at]!), keyOf(right[at]!));
+    if (result !== 0) return result;
+  }
+  return 0;
+}
+
+function keyOf(part: Part): string | number {
+  return typeof part === "boolean" ? Number(part) : part;
+}
