@@ -267,7 +267,6 @@ const PARENTS = "documents have no parents; put both into one document";
 
 /** Reasons by the name of the query. */
 export const REFUSED_QUERIES: ReadonlyMap<string, string> = new Map([
-  ["script_score", "it came with 7.0; use function_score with script_score"],
   ["has_child", PARENTS],
   ["has_parent", PARENTS],
   ["parent_id", PARENTS],

@@ -37,6 +37,8 @@ export interface FunctionScoreOptions {
   readonly maxBoost: number;
   /** Documents below it don't match. */
   readonly minScore: number | undefined;
+  /** True: a boost multiplies the result, false: the query's score that the functions see. */
+  readonly boostsResult?: boolean;
 }
 
 interface Term {
@@ -58,7 +60,8 @@ export class FunctionScoreNode extends WrappedQuery {
   override weight(shard: ShardContext, mode: ScoreMode): Weight {
     const { minScore } = this.#options;
     const scores = mode.scores || minScore !== undefined;
-    const inner = this.#inner.weight(shard, { ...mode, scores });
+    const { boostsResult = false } = this.#options;
+    const inner = this.#inner.weight(shard, { scores, boost: boostsResult ? 1 : mode.boost });
     const functions = this.#options.functions.map(({ filter, score, weight }) => ({
       filter: filter?.weight(shard, { scores: false, boost: 1 }),
       score: score?.bind(shard),
@@ -68,7 +71,8 @@ export class FunctionScoreNode extends WrappedQuery {
     const rescore = (scorer: Scorer, segment: SegmentReader): Scorer => {
       const terms = functions.map((each): Term => termOf(each, segment));
       const rescored = new RescoredScorer(scorer, (doc, score) => this.#combine(terms, doc, score));
-      return minScore === undefined ? rescored : new MinScoreScorer(rescored, minScore);
+      const kept = minScore === undefined ? rescored : new MinScoreScorer(rescored, minScore);
+      return boostsResult ? new RescoredScorer(kept, (_doc, score) => score * mode.boost) : kept;
     };
     const filters = functions.map(({ filter }) => filter).filter((each) => each !== undefined);
     if (minScore === undefined) return new RescoredWeight(inner, rescore, filters);

@@ -4,7 +4,7 @@ import type { QueryType } from "#hub/search/parse/query-parser.ts";
 import { bool, boosting, constantScore, disMax, wrapper } from "./compound.ts";
 import { distanceFeature } from "./distance-feature.ts";
 import { exists, ids, matchAll, matchNone, type } from "./documents.ts";
-import { functionScore } from "./function-score.ts";
+import { functionScore, scriptScore } from "./function-score.ts";
 import { geoBoundingBox, geoDistance, geoPolygon } from "./geo.ts";
 import { intervals } from "./intervals.ts";
 import { common, match, matchBoolPrefix, matchPhrase, matchPhrasePrefix } from "./match.ts";
@@ -59,6 +59,7 @@ export const QUERY_TYPES: readonly QueryType[] = [
   range,
   regexp,
   script,
+  scriptScore,
   simpleQueryString,
   spanContaining,
   spanFirst,

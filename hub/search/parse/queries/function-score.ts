@@ -3,7 +3,7 @@
 import { AllNode } from "#hub/search/execute/nodes/documents.ts";
 import { FunctionScoreNode, type WeightedFunction } from "#hub/search/execute/nodes/function-score.ts";
 import { objectOf } from "#hub/search/options/json.ts";
-import { anything, number, object, oneOf } from "#hub/search/options/options.ts";
+import { anything, number, object, oneOf, required } from "#hub/search/options/options.ts";
 import { type QueryParser, type QueryType, readBody, withBoost } from "#hub/search/parse/query-parser.ts";
 import { FUNCTION_NAMES, parseFunction, readWeight } from "#hub/search/scoring/score-functions.ts";
 import { AppError } from "#proto/kit/errors.ts";
@@ -111,3 +111,28 @@ function readFunction({ filter, weight, ...rest }: JsonObject, parser: QueryPars
     weight: weight === undefined ? 1 : readWeight(weight),
   };
 }
+
+const SCRIPT_OPTIONS = {
+  query: required(anything("the query")),
+  script: required(anything("script that makes the scores; it may use that of the query as _score")),
+  min_score: number("documents below it don't match", undefined),
+} as const;
+
+export const scriptScore: QueryType = {
+  name: "script_score",
+  summary: "The documents of a query, their scores made by a script.",
+  options: SCRIPT_OPTIONS,
+  parse(body, parser) {
+    const options = readBody("script_score", body, SCRIPT_OPTIONS);
+    const functions = [readFunction({ script_score: { script: options.script } }, parser)];
+    const node = new FunctionScoreNode(parser.parse(options.query), {
+      functions,
+      scoreMode: "multiply",
+      boostMode: "replace",
+      maxBoost: Number.MAX_VALUE,
+      minScore: options.min_score,
+      boostsResult: true,
+    });
+    return withBoost(node, options);
+  },
+};
