@@ -1,5 +1,6 @@
 /** What searches accept without effect and what they refuse by name, as rows of `docs/compatibility.md`. */
 
+import { REFUSED_TYPES } from "#hub/engine/mapping/parse-field.ts";
 import { AGGREGATION_TYPES } from "#hub/search/aggregations/all.ts";
 import { SOURCE_OPTIONS } from "#hub/search/aggregations/composite/composite-source.ts";
 import { PIPELINES_BY_NAME } from "#hub/search/aggregations/pipeline/all.ts";
@@ -36,6 +37,7 @@ export function searchCompatibility(): CompatibilityRow[] {
     ...optionRows("suggestion `completion`, `fuzzy`", FUZZY_COMPLETION_OPTIONS),
     refusal("suggestion", "phrase", PHRASE_REFUSED.slice(PHRASE_REFUSED.indexOf(":") + 2)),
     refusal("search", "slice", REFUSED_OPTIONS["slice"]!),
+    ...Object.entries(REFUSED_TYPES).map(([name, note]) => refusal("field type", name, note)),
     ...Array.from(REFUSED_QUERIES, ([name, note]) => refusal("query", name, note)),
     ...Array.from(REFUSED_AGGREGATIONS, ([name, note]) => refusal("aggregation", name, note)),
   ];

@@ -88,6 +88,21 @@ export const CASES: readonly Case[] = [
     expected: count,
   },
   {
+    name: "two terms near each other as spans, top 10 by score",
+    body: {
+      query: {
+        span_near: {
+          clauses: [{ span_term: { message: "post" } }, { span_term: { message: "chrome" } }],
+          slop: 40,
+          in_order: false,
+        },
+      },
+    },
+    answer: total,
+    sql: match("NEAR(post chrome, 40)"),
+    expected: count,
+  },
+  {
     name: "date_histogram",
     atMostMs: 20,
     body: { size: 0, aggs: { hours: byHour } },

@@ -95,10 +95,17 @@ const IDLE_PARAMETERS: Readonly<Record<string, readonly string[]>> = { constant_
 /** Types without values to sort by. */
 const NO_COLUMNS: ReadonlySet<FieldType> = new Set<FieldType>(["text", "alias", "completion"]);
 
-/** Types of 6.5 that this engine refuses, with what to use in their place. */
-const REFUSED: Readonly<Record<string, string>> = {
+/** Types that this engine refuses, with what to use in their place. */
+export const REFUSED_TYPES: Readonly<Record<string, string>> = {
+  aggregate_metric_double: "index min, max, sum and value_count as fields of their own",
+  dense_vector: "there is no search by vectors; keep them in an object with enabled: false",
+  histogram: "index the values themselves, in a nested object or documents of their own",
   join: "denormalise the documents in a pipeline",
   percolator: "use alert rules",
+  rank_feature: "use a float field with function_score and field_value_factor, or distance_feature",
+  rank_features: "use an object of float fields with function_score and field_value_factor",
+  search_as_you_type: "use text with match_bool_prefix or match_phrase_prefix, or completion",
+  shape: "use geo_shape for geographic shapes; others are kept in an object with enabled: false",
 };
 
 /** Returns true for the name of a leaf type. */
@@ -196,8 +203,8 @@ function dateFormats(type: FieldType, reader: ParameterReader): string {
 }
 
 function unknownType(name: string, type: unknown): AppError {
-  if (typeof type === "string" && Object.hasOwn(REFUSED, type)) {
-    return parseError(`field [${name}]: type [${type}] is not offered; ${REFUSED[type]}`);
+  if (typeof type === "string" && Object.hasOwn(REFUSED_TYPES, type)) {
+    return parseError(`field [${name}]: type [${type}] is not offered; ${REFUSED_TYPES[type]}`);
   }
   if (type === undefined) return parseError(`No type specified for field [${name}]`);
   return parseError(

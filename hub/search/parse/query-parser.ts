@@ -267,6 +267,10 @@ const PARENTS = "documents have no parents; put both into one document";
 
 /** Reasons by the name of the query. */
 export const REFUSED_QUERIES: ReadonlyMap<string, string> = new Map([
+  ["combined_fields", "use multi_match with type cross_fields"],
+  ["knn", "there is no search by vectors"],
+  ["pinned", "use bool with should, whose constant_score of the ids has a boost"],
+  ["rank_feature", "use function_score with field_value_factor, or distance_feature"],
   ["has_child", PARENTS],
   ["has_parent", PARENTS],
   ["parent_id", PARENTS],
