@@ -89,9 +89,13 @@ const KEPT_AS: Readonly<Record<string, FieldType>> = {
   version: "keyword",
   match_only_text: "text",
   flat_object: "flattened",
+  rank_feature: "float",
 };
-/** Parameters of them that have no meaning here. */
-const IDLE_PARAMETERS: Readonly<Record<string, readonly string[]>> = { constant_keyword: ["value"] };
+/** Parameters of them that the types they are kept as haven't; the value of a constant_keyword has no meaning here. */
+const OWN_PARAMETERS: Readonly<Record<string, readonly string[]>> = {
+  constant_keyword: ["value"],
+  rank_feature: ["positive_score_impact"],
+};
 /** Types without values to sort by. */
 const NO_COLUMNS: ReadonlySet<FieldType> = new Set<FieldType>(["text", "alias", "completion"]);
 
@@ -102,7 +106,6 @@ export const REFUSED_TYPES: Readonly<Record<string, string>> = {
   histogram: "index the values themselves, in a nested object or documents of their own",
   join: "denormalise the documents in a pipeline",
   percolator: "use alert rules",
-  rank_feature: "use a float field with function_score and field_value_factor, or distance_feature",
   rank_features: "use an object of float fields with function_score and field_value_factor",
   search_as_you_type: "use text with match_bool_prefix or match_phrase_prefix, or completion",
   shape: "use geo_shape for geographic shapes; others are kept in an object with enabled: false",
@@ -124,7 +127,7 @@ export function parseField(
   const named = json["type"];
   const type = keptAs(named) ?? named;
   if (!isFieldType(type)) throw unknownType(name, type);
-  const known = [...PARAMETERS[type], ...(IDLE_PARAMETERS[printValue(named)] ?? [])];
+  const known = [...PARAMETERS[type], ...(OWN_PARAMETERS[printValue(named)] ?? [])];
   for (const key of Object.keys(json)) {
     if (known.includes(key)) continue;
     const hint = didYouMean(key, known);

@@ -270,7 +270,6 @@ export const REFUSED_QUERIES: ReadonlyMap<string, string> = new Map([
   ["combined_fields", "use multi_match with type cross_fields"],
   ["knn", "there is no search by vectors"],
   ["pinned", "use bool with should, whose constant_score of the ids has a boost"],
-  ["rank_feature", "use function_score with field_value_factor, or distance_feature"],
   ["has_child", PARENTS],
   ["has_parent", PARENTS],
   ["parent_id", PARENTS],

@@ -14,6 +14,7 @@ import { nested } from "./nested.ts";
 import { fuzzy, prefix, regexp, wildcard } from "./patterns.ts";
 import { queryString, simpleQueryString } from "./query-string.ts";
 import { range } from "./range.ts";
+import { rankFeature } from "./rank-feature.ts";
 import { script } from "./script.ts";
 import {
   fieldMaskingSpan,
@@ -57,6 +58,7 @@ export const QUERY_TYPES: readonly QueryType[] = [
   prefix,
   queryString,
   range,
+  rankFeature,
   regexp,
   script,
   scriptScore,
