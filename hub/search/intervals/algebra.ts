@@ -14,7 +14,9 @@ export type Intervals = readonly Interval[];
 
 /** Returns the intervals of a term by its positions: ascending, in the first `length` places. */
 export function ofPositions(positions: Int32Array, length: number): Intervals {
-  return Array.from({ length }, (_, at) => ({ start: positions[at]!, end: positions[at]!, gaps: 0 }));
+  const list: Interval[] = [];
+  for (let at = 0; at < length; at++) list.push({ start: positions[at]!, end: positions[at]!, gaps: 0 });
+  return list;
 }
 
 /** Returns the minimal intervals of any of the lists. */

@@ -23,7 +23,7 @@ export type SpanPart = Intervals | { readonly gap: number };
  * The first part isn't a gap.
  */
 export function orderedSpans([lead, ...parts]: readonly SpanPart[], slop: number): Intervals {
-  const at = new Int32Array(parts.length);
+  const at = parts.map(() => 0);
   const found: Interval[] = [];
   for (const first of lead as Intervals) {
     let { end } = first;
@@ -64,14 +64,14 @@ class Window {
   /** Positions of the spans in the window, common ones counted twice. */
   length = 0;
   readonly #lists: readonly Intervals[];
-  readonly #at: Int32Array;
+  readonly #at: number[];
   /** Lists, that with the first span on top. */
-  readonly #heap: Int32Array;
+  readonly #heap: number[];
 
   constructor(lists: readonly Intervals[]) {
     this.#lists = lists;
-    this.#at = new Int32Array(lists.length);
-    this.#heap = Int32Array.from(lists.keys());
+    this.#at = lists.map(() => 0);
+    this.#heap = lists.map((_, list) => list);
     for (const list of lists) this.#add(list[0]!);
     for (let place = lists.length >> 1; place >= 0; place--) this.#sink(place);
   }
@@ -106,8 +106,8 @@ class Window {
     const heap = this.#heap;
     for (let place = from; ; ) {
       let least = place;
-      for (const child of [2 * place + 1, 2 * place + 2])
-        if (child < heap.length && inOrder(this.#span(child), this.#span(least)) < 0) least = child;
+      for (let child = 2 * place + 1; child <= 2 * place + 2 && child < heap.length; child++)
+        if (inOrder(this.#span(child), this.#span(least)) < 0) least = child;
       if (least === place) return;
       [heap[place], heap[least]] = [heap[least]!, heap[place]!];
       place = least;
