@@ -109,6 +109,7 @@ export function columnKind(field: Field): ColumnKind | null {
     case "boolean":
       return "boolean";
     case "keyword":
+    case "flattened":
       return "keyword";
     case "ip":
       return "ip";

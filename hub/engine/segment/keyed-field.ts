@@ -9,6 +9,7 @@ import type { Dictionary } from "#hub/engine/dictionary/dictionary.ts";
 import { KEY_END } from "#hub/engine/mapping/field.ts";
 import {
   COLUMN_BLOCK,
+  type DocRun,
   type KeywordColumn,
   type PostingsCursor,
   type PostingsOptions,
@@ -151,6 +152,7 @@ export class KeyedColumn implements KeywordColumn {
   readonly #dictionary: KeyedDictionary;
   readonly #from: number;
   readonly #to: number;
+  readonly #ordinals = new Int32Array(COLUMN_BLOCK);
   readonly #block: ValueBlock = {
     values: new Float64Array(COLUMN_BLOCK),
     slots: new Uint16Array(COLUMN_BLOCK),
@@ -242,9 +244,18 @@ export class KeyedColumn implements KeywordColumn {
     return kept;
   }
 
-  /** Documents are counted one by one. */
-  count(): boolean {
-    return false;
+  count({ from, to, words, wordsFrom }: DocRun, counts: Int32Array, offset: number): boolean {
+    if (this.multiValued) return false;
+    for (let block = from; block < to; block++) {
+      const docs = this.decodeBlock(block, this.#ordinals);
+      const base = (block - wordsFrom) * COLUMN_BLOCK;
+      for (let slot = 0; slot < docs; slot++) {
+        const ordinal = this.#ordinals[slot]!;
+        const isWanted = words === null || ((words[(base + slot) >>> 5]! >>> (slot & 31)) & 1) === 1;
+        if (ordinal >= 0 && isWanted) counts[offset + ordinal]!++;
+      }
+    }
+    return true;
   }
 
   #has(ordinal: number): boolean {

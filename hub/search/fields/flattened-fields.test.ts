@@ -122,6 +122,43 @@ test("keys are counted, sorted by, and shown like keyword fields", async () => {
   );
 });
 
+test("a key of one value a document is counted as a whole, and within a query", async () => {
+  const many = new IndexFixture({
+    mapping: { properties: { labels: { type: "flattened" } } },
+    docs: Array.from({ length: 3000 }, (_, n) => ({
+      n,
+      labels: { a: `v${n % 3}`, ...(n % 2 === 0 && { even: "yes" }) },
+    })),
+    segmentDocs: 2000,
+  });
+  const counted = async (field: string, query: JsonObject): Promise<unknown[]> => {
+    const { aggregations } = await many.search({ size: 0, query, aggs: { t: { terms: { field } } } });
+    const { buckets } = aggregations!["t"] as { buckets: JsonObject[] };
+    return buckets.map(({ key, doc_count: count }) => [key, count]);
+  };
+  try {
+    const all = { match_all: {} };
+    assert.deepEqual(await counted("labels.a", all), [
+      ["v0", 1000],
+      ["v1", 1000],
+      ["v2", 1000],
+    ]);
+    assert.deepEqual(await counted("labels.even", all), [["yes", 1500]]);
+    assert.deepEqual(await counted("labels.a", { range: { n: { lt: 10 } } }), [
+      ["v0", 4],
+      ["v1", 3],
+      ["v2", 3],
+    ]);
+    assert.deepEqual(await counted("labels.a", { term: { "labels.even": "yes" } }), [
+      ["v0", 500],
+      ["v1", 500],
+      ["v2", 500],
+    ]);
+  } finally {
+    many.close();
+  }
+});
+
 test("the whole object is a field, too", async () => {
   const { hits } = await fixture.search({ query: { term: { n: 3 } }, fields: ["labels"] });
   assert.deepEqual(JSON.parse(JSON.stringify(hits[0]!["fields"])), { labels: [LABELS[3]] });

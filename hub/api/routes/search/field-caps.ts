@@ -130,7 +130,7 @@ function* capabilities({ mapping }: IndexInfo): Iterable<[name: string, Capabili
       ranges.add(parent);
       continue;
     }
-    const meant = field.aliasOf === undefined ? field : mapping.resolve(field.path);
+    const meant = field.aliasOf === undefined ? field : mapping.field(field.aliasOf);
     if (meant !== undefined) yield [field.path, capabilityOf(meant)];
     for (let at = field.path.lastIndexOf("."); at > 0; at = field.path.lastIndexOf(".", at - 1)) {
       const path = field.path.slice(0, at);
