@@ -139,6 +139,13 @@ class KeyedIterator implements TermIterator {
   }
 }
 
+/** Memory for one block, of whichever column is read. */
+const decoded: ValueBlock = {
+  values: new Float64Array(COLUMN_BLOCK),
+  slots: new Uint16Array(COLUMN_BLOCK),
+};
+const firsts = new Int32Array(COLUMN_BLOCK);
+
 /** The values of a key by document. */
 export class KeyedColumn implements KeywordColumn {
   readonly kind = "keyword";
@@ -146,17 +153,14 @@ export class KeyedColumn implements KeywordColumn {
   readonly docCount: number;
   readonly valueCount: number;
   readonly multiValued: boolean;
-  readonly presence: Bitset | null;
   readonly blockCount: number;
   readonly #all: KeywordColumn;
   readonly #dictionary: KeyedDictionary;
+  readonly #docs: number;
+  /** A bit for each document of the segment: of many keys they would take more memory than they save time. */
+  #presence: WeakRef<Bitset> | undefined;
   readonly #from: number;
   readonly #to: number;
-  readonly #ordinals = new Int32Array(COLUMN_BLOCK);
-  readonly #block: ValueBlock = {
-    values: new Float64Array(COLUMN_BLOCK),
-    slots: new Uint16Array(COLUMN_BLOCK),
-  };
 
   /** `all`: the column of all keys, of a segment of `docs` documents. */
   constructor(all: KeywordColumn, dictionary: KeyedDictionary, docs: number) {
@@ -165,17 +169,28 @@ export class KeyedColumn implements KeywordColumn {
     [this.#from, this.#to] = dictionary.bounds;
     this.cardinality = this.#to - this.#from;
     this.blockCount = all.blockCount;
-    const presence = new Bitset(docs);
-    let values = 0;
-    for (let block = 0; block < all.blockCount; block++) {
-      const count = this.decodeValues(block, this.#block);
-      for (let at = 0; at < count; at++) presence.add(block * COLUMN_BLOCK + this.#block.slots[at]!);
-      values += count;
-    }
+    this.#docs = docs;
+    const { presence, values } = this.#scan();
     this.docCount = presence.count();
     this.valueCount = values;
     this.multiValued = values > this.docCount;
-    this.presence = this.docCount === docs ? null : presence;
+  }
+
+  get presence(): Bitset | null {
+    return this.docCount === this.#docs ? null : (this.#presence?.deref() ?? this.#scan().presence);
+  }
+
+  /** Finds the documents with a value, and counts the values. */
+  #scan(): { readonly presence: Bitset; readonly values: number } {
+    const presence = new Bitset(this.#docs);
+    let values = 0;
+    for (let block = 0; block < this.blockCount; block++) {
+      const count = this.decodeValues(block, decoded);
+      for (let at = 0; at < count; at++) presence.add(block * COLUMN_BLOCK + decoded.slots[at]!);
+      values += count;
+    }
+    this.#presence = new WeakRef(presence);
+    return { presence, values };
   }
 
   lookup(ordinal: number): Uint8Array {
@@ -227,8 +242,8 @@ export class KeyedColumn implements KeywordColumn {
     const docs = this.#all.decodeBlock(block, out);
     out.fill(-1, 0, docs);
     // Values of a document ascend: the last one that is written is the smallest.
-    for (let at = this.decodeValues(block, this.#block) - 1; at >= 0; at--)
-      out[this.#block.slots[at]!] = this.#block.values[at]!;
+    for (let at = this.decodeValues(block, decoded) - 1; at >= 0; at--)
+      out[decoded.slots[at]!] = decoded.values[at]!;
     return docs;
   }
 
@@ -247,10 +262,10 @@ export class KeyedColumn implements KeywordColumn {
   count({ from, to, words, wordsFrom }: DocRun, counts: Int32Array, offset: number): boolean {
     if (this.multiValued) return false;
     for (let block = from; block < to; block++) {
-      const docs = this.decodeBlock(block, this.#ordinals);
+      const docs = this.decodeBlock(block, firsts);
       const base = (block - wordsFrom) * COLUMN_BLOCK;
       for (let slot = 0; slot < docs; slot++) {
-        const ordinal = this.#ordinals[slot]!;
+        const ordinal = firsts[slot]!;
         const isWanted = words === null || ((words[(base + slot) >>> 5]! >>> (slot & 31)) & 1) === 1;
         if (ordinal >= 0 && isWanted) counts[offset + ordinal]!++;
       }
