@@ -14,9 +14,9 @@ import { REFUSED_OPTIONS, SEARCH_OPTIONS } from "#hub/search/request/search-requ
 import { RANDOM_OPTIONS } from "#hub/search/scoring/score-functions.ts";
 import { DISTANCE_SORT_OPTIONS, SORT_OPTIONS } from "#hub/search/sort/sort-request.ts";
 import { COMPLETION_OPTIONS, FUZZY_COMPLETION_OPTIONS } from "#hub/search/suggest/completion.ts";
+import { DIRECT_GENERATOR_OPTIONS } from "#hub/search/suggest/phrase-candidates.ts";
 import { TERM_SUGGESTION_OPTIONS } from "#hub/search/suggest/term.ts";
 import type { CompatibilityRow } from "#proto/kit/compatibility.ts";
-import { PHRASE_REFUSED } from "./suggest.ts";
 
 /** Returns the rows, from the schemas of the options and the lists of what is refused. */
 export function searchCompatibility(): CompatibilityRow[] {
@@ -35,7 +35,7 @@ export function searchCompatibility(): CompatibilityRow[] {
     ...optionRows("suggestion `term`", TERM_SUGGESTION_OPTIONS),
     ...optionRows("suggestion `completion`", COMPLETION_OPTIONS),
     ...optionRows("suggestion `completion`, `fuzzy`", FUZZY_COMPLETION_OPTIONS),
-    refusal("suggestion", "phrase", PHRASE_REFUSED.slice(PHRASE_REFUSED.indexOf(":") + 2)),
+    ...optionRows("suggestion `phrase`, `direct_generator`", DIRECT_GENERATOR_OPTIONS),
     refusal("search", "slice", REFUSED_OPTIONS["slice"]!),
     ...Object.entries(REFUSED_TYPES).map(([name, note]) => refusal("field type", name, note)),
     ...Array.from(REFUSED_QUERIES, ([name, note]) => refusal("query", name, note)),

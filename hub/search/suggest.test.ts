@@ -143,10 +143,6 @@ suite("suggestions", () => {
   });
 
   const REFUSED: readonly (readonly [body: JsonObject, message: RegExp])[] = [
-    [
-      { s: { text: "amsterdma meetup", phrase: { field: "body", confidence: 0.5 } } },
-      /^suggestion \[s\]: \[phrase\] can't be used: .*; use \[term\]/,
-    ],
     [{ s: { prefix: "a", completion: { field: "none" } } }, /no mapping found for field \[none\]/],
     [{ s: { prefix: "a", completion: { field: "body" } } }, /all shards failed/],
     [{ s: { completion: { field: "name" } } }, /required text option is missing/],

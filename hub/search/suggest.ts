@@ -6,6 +6,7 @@ import { scalarText } from "#hub/search/options/json.ts";
 import { type SearchLimits, ShardContext } from "#hub/search/query/query.ts";
 import { SearchControl } from "#hub/search/query/search-control.ts";
 import { completionSuggester } from "#hub/search/suggest/completion.ts";
+import { phraseSuggester } from "#hub/search/suggest/phrase.ts";
 import type { Suggester, SuggestNotes, SuggestShard } from "#hub/search/suggest/suggester.ts";
 import { termSuggester } from "#hub/search/suggest/term.ts";
 import { systemClock } from "#proto/kit/clock.ts";
@@ -19,11 +20,7 @@ import { prepareNested } from "./phases/prepare-nested.ts";
 /** Suggestions of one request. */
 const MAX_SUGGESTIONS = 100;
 
-const KINDS = ["term", "completion"] as const;
-
-/** Why [phrase] is refused, and what to use. */
-export const PHRASE_REFUSED =
-  "[phrase] can't be used: there is no language model of the words that follow one another; use [term], which suggests words for each word of the text";
+const KINDS = ["term", "phrase", "completion"] as const;
 
 /** A suggestion with its name in the answer. */
 export interface NamedSuggester {
@@ -165,7 +162,7 @@ function parseOne(
     return completionSuggester({ text: wanted, isRegexp, maxRegexLength }, options);
   }
   if (kind === "term") return termSuggester(wanted, options);
-  if (kind === "phrase") throw new AppError("request_invalid", `suggestion [${name}]: ${PHRASE_REFUSED}`);
+  if (kind === "phrase") return phraseSuggester(wanted, options);
   throw new AppError("parsing", `suggestion [${name}]: there is no [${kind}]${didYouMean(kind, KINDS)}`);
 }
 

@@ -3,10 +3,11 @@
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject } from "#proto/kit/json.ts";
 import { BUILT_IN } from "./built-in.ts";
-import { type Analyzer, chainOf } from "./chain.ts";
+import { type Analyzer, chainOf, type ShingleSizes } from "./chain.ts";
 import { CHAR_FILTERS, NORMALIZER_CHAR_FILTERS } from "./char-filters.ts";
 import { checkPart } from "./cost.ts";
 import { NORMALIZER_FILTERS, TOKEN_FILTERS, WORDWISE_FILTERS } from "./filters/all.ts";
+import { shingleSizes } from "./filters/neighbours.ts";
 import { type Options, readInteger, readList, readString } from "./parts/options.ts";
 import type { ChainSoFar, CharFilter, TokenFilter, Tokenizer } from "./parts/token.ts";
 import { TOKENIZERS } from "./tokenizers/all.ts";
@@ -171,7 +172,14 @@ export class Analysis {
     return chainOf(name, charFilters, tokenizer, filters, {
       isWordwise: this.#isWordwise(spec),
       warnings: this.#warnings(spec),
+      shingles: this.#shingles(spec),
     });
+  }
+
+  #shingles({ filters }: ChainSpec): ShingleSizes | undefined {
+    const parts = filters.map((part) => this.#resolved("filter", part));
+    const options = parts.find(({ type }) => type === "shingle")?.options;
+    return options === undefined ? undefined : shingleSizes(options);
   }
 
   #warnings({ tokenizer, charFilters }: ChainSpec): string[] {

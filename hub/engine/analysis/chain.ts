@@ -8,6 +8,14 @@ import {
   type Tokenizer,
 } from "./parts/token.ts";
 
+/** Words of the shingles that a chain makes. */
+export interface ShingleSizes {
+  readonly min: number;
+  readonly max: number;
+  /** Single words are kept beside the shingles. */
+  readonly hasUnigrams: boolean;
+}
+
 /** Makes terms of text. */
 export interface Analyzer {
   readonly name: string;
@@ -15,6 +23,8 @@ export interface Analyzer {
   readonly isStandard: boolean;
   /** What a request that uses it is warned of: names and settings that later versions refuse. */
   readonly warnings: readonly string[];
+  /** Of its first filter `shingle`; absent without one. */
+  readonly shingles?: ShingleSizes | undefined;
   tokens(text: string): Token[];
   /**
    * Like `tokens`, piece by piece where the chain takes each word by itself; else all at once. Parts that make many tokens of
@@ -28,6 +38,7 @@ interface ChainKind {
   /** Each token depends on its word alone, and no word holds a white space. */
   readonly isWordwise?: boolean;
   readonly warnings?: readonly string[];
+  readonly shingles?: ShingleSizes | undefined;
 }
 
 /** Returns the analyzer that runs the parts one after the other. */
@@ -36,7 +47,7 @@ export function chainOf(
   charFilters: readonly CharFilter[],
   tokenizer: Tokenizer,
   filters: readonly TokenFilter[],
-  { isStandard = false, isWordwise = false, warnings = [] }: ChainKind = {},
+  { isStandard = false, isWordwise = false, warnings = [], shingles }: ChainKind = {},
 ): Analyzer {
   const filtered = (tokens: Token[], most: number): Token[] =>
     filters.reduce((each, filter) => filter(each, most), tokens);
@@ -56,6 +67,7 @@ export function chainOf(
     name,
     isStandard,
     warnings,
+    shingles,
     tokens: (text) => tokens(text),
     *pieces(text, most = MAX_VALUE_TOKENS) {
       if (!isWordwise) {

@@ -50,8 +50,8 @@ export function printExplanation({ value, description, details }: Explanation): 
   return { value: shortFloat(value), description, details: details.map(printExplanation) };
 }
 
-/** A number of the score's precision with no more digits than tell it from others. */
-function shortFloat(value: number): number {
+/** Returns a number of the score's precision with no more digits than tell it from others. */
+export function shortFloat(value: number): number {
   for (let digits = 6; digits < 9; digits++) {
     const short = Number(value.toPrecision(digits));
     if (Math.fround(short) === Math.fround(value)) return short;

@@ -35,7 +35,7 @@ export interface SuggestNotes {
  * they can be sent.
  */
 export interface Suggester<State = unknown> {
-  /** Name of its kind: term, completion. */
+  /** Name of its kind: term, phrase, completion. */
   readonly kind: string;
   /** Throws request_invalid where a shard can't be asked: the others still can. */
   check?(shard: SuggestShard): void;

@@ -12,17 +12,14 @@ import {
   text,
   withoutEffect,
 } from "#hub/search/options/options.ts";
-import { editsFrom } from "#hub/search/patterns/edit-distance.ts";
 import type { SearchControl } from "#hub/search/query/search-control.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
+import { similarTerms } from "./similar-terms.ts";
 import type { Suggested, Suggester, SuggestShard } from "./suggester.ts";
 
 /** Words of a text that are looked at; others are left out. */
 const MAX_WORDS = 100;
-
-/** Terms of a shard that are compared with a word. */
-const MAX_INSPECTED = 200_000;
 
 /** Options of a term suggestion. */
 export const TERM_SUGGESTION_OPTIONS = {
@@ -148,21 +145,14 @@ async function similar(
 ): Promise<SimilarWords> {
   const own = shards.reduce((sum, { context }) => sum + context.docFreq(pathOf(context, name), word), 0);
   if (word.length < rules.minLength || (own > 0 && rules.mode === "missing")) return { own, similar: [] };
-  const edits = editsFrom(word, rules.maxEdits);
   const found = new Map<string, { distance: number; freq: number }>();
   for (const { context } of shards) {
-    let inspected = 0;
-    for (const segment of context.searcher.segments) {
-      const terms = segment.terms(pathOf(context, name))?.prefix(word.slice(0, rules.prefixLength));
-      while (terms?.next() === true && inspected++ < MAX_INSPECTED && !control.timedOut) {
-        if (control.isDue) await control.pause();
-        const term = terms.text();
-        const distance = edits(term);
-        if (term === word || distance > rules.maxEdits) continue;
-        const known = found.get(term);
-        found.set(term, { distance, freq: (known?.freq ?? 0) + terms.docFreq });
-      }
-    }
+    const limits = { maxEdits: rules.maxEdits, prefixLength: rules.prefixLength };
+    for (const term of await similarTerms(context, pathOf(context, name), word, limits, control))
+      found.set(term.text, {
+        distance: term.distance,
+        freq: (found.get(term.text)?.freq ?? 0) + term.docFreq,
+      });
   }
   return { own, similar: Array.from(found, ([text, counts]) => ({ text, ...counts })) };
 }

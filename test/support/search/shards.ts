@@ -26,6 +26,8 @@ export interface FixtureOptions {
   readonly deleted?: readonly string[];
   readonly shards?: number;
   readonly index?: string;
+  /** Settings of the index's analysis. */
+  readonly analysis?: JsonObject;
 }
 
 /** As many as a message of the log that is not small. */
@@ -49,7 +51,7 @@ export class IndexFixture {
     folders.add(this.#folder);
     const count = options.shards ?? 1;
     const index = options.index ?? "logs";
-    let mapping = Mapping.parse(options.mapping ?? {}, { index, analysis: new Analysis() });
+    let mapping = Mapping.parse(options.mapping ?? {}, { index, analysis: new Analysis(options.analysis) });
     for (let shard = 0; shard < count; shard++) {
       this.#opened.push(
         Shard.open(join(this.#folder, String(shard)), { index, mapping, log: silentLogger() }),

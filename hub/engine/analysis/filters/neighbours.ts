@@ -13,15 +13,22 @@ interface Slot {
   readonly isFiller: boolean;
 }
 
+/** Words of the shingles that the filter `shingle` makes. Throws RangeError. */
+export function shingleSizes(options: Options): { min: number; max: number; hasUnigrams: boolean } {
+  return {
+    min: readInteger(options, "min_shingle_size", 2),
+    max: readInteger(options, "max_shingle_size", 2),
+    hasUnigrams: readBoolean(options, "output_unigrams", true),
+  };
+}
+
 /** `shingle`. Throws RangeError. */
 export function shingleFilter(options: Options): TokenFilter {
-  const min = readInteger(options, "min_shingle_size", 2);
-  const max = readInteger(options, "max_shingle_size", 2);
+  const { min, max, hasUnigrams: unigrams } = shingleSizes(options);
   if (min < 2 || max < min)
     throw new RangeError(
       `[min_shingle_size] must be 2 or more and not above [max_shingle_size], but are ${min} and ${max}`,
     );
-  const unigrams = readBoolean(options, "output_unigrams", true);
   if (max - min + (unigrams ? 1 : 0) > MAX_DIFFERENCE)
     throw new RangeError(
       `In Shingle TokenFilter the difference between max_shingle_size and min_shingle_size (and +1 if outputting unigrams) must be less than or equal to: [${MAX_DIFFERENCE}] but was [${max - min + (unigrams ? 1 : 0)}]. This limit can be set by changing the [index.max_shingle_diff] index level setting.`,

@@ -1,0 +1,345 @@
+/** `phrase`: whole texts that are likelier than the one given, by the words and shingles of a field. */
+
+import type { Analyzer } from "#hub/engine/analysis/analysis.ts";
+import { NO_MORE_DOCS } from "#hub/engine/searcher/searcher.ts";
+import { compileMustache, type MustacheTemplate, TemplateBudget } from "#hub/scripts/mustache/mustache.ts";
+import { withPauses } from "#hub/search/aggregations/tree/steps.ts";
+import { shortFloat } from "#hub/search/explain/explanation.ts";
+import { parseJson } from "#hub/search/options/json.ts";
+import { writeJson } from "#hub/search/options/json-writer.ts";
+import {
+  flag,
+  integer,
+  list,
+  number,
+  object,
+  readOptions,
+  required,
+  text,
+  type Values,
+} from "#hub/search/options/options.ts";
+import { QUERIES_BY_NAME } from "#hub/search/parse/queries/all.ts";
+import { QueryParser } from "#hub/search/parse/query-parser.ts";
+import type { SearchControl } from "#hub/search/query/search-control.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import { isObject, type JsonObject } from "#proto/kit/json.ts";
+import {
+  CandidateGenerator,
+  type CandidateSet,
+  type GeneratorOptions,
+  readGenerator,
+} from "./phrase-candidates.ts";
+import {
+  type Correction,
+  PhraseScorer,
+  readSmoothing,
+  SMOOTHING,
+  TermFrequencies,
+  type WordModel,
+} from "./phrase-scores.ts";
+import type { Suggested, Suggester, SuggestNotes, SuggestShard } from "./suggester.ts";
+
+/** Phrases of each shard; more are refused. */
+const MAX_PHRASES = 1_000;
+/** Words of a text that may be corrected; a higher [token_limit] is refused. */
+const MAX_WORDS = 100;
+const MAX_GENERATORS = 10;
+
+/** Options of a phrase suggestion. */
+export const PHRASE_SUGGESTION_OPTIONS = {
+  field: required(text("field whose terms and shingles say how likely words are", undefined)),
+  analyzer: text("analyzer of the text instead of the field's", undefined),
+  size: integer("phrases to return", 5, 1),
+  shard_size: integer("phrases of each shard", undefined, 1),
+  gram_size: integer("words that are taken together; the field's shingles without it", undefined, 1),
+  confidence: number("factor of the given text's score, which others must exceed", 1),
+  max_errors: number("words that may be corrected, as a number or, below 1, a share", 1),
+  real_word_error_likelihood: number("likelihood that a word of the index is right", 0.95),
+  separator: text("what stands between the words of a shingle", " "),
+  force_unigrams: flag("whether words are corrected alone, never shingles", true),
+  token_limit: integer("a text with this many words or more isn't corrected", 10, 1),
+  smoothing: SMOOTHING,
+  direct_generator: list("where candidates are from; the field without it"),
+  highlight: object("[pre_tag] and [post_tag], put around corrected words"),
+  collate: object("[query], a template that must match a document for a phrase, [params] and [prune]"),
+} as const;
+
+const HIGHLIGHT_OPTIONS = { pre_tag: text("", undefined), post_tag: text("", undefined) } as const;
+
+type PhraseOptions = Values<typeof PHRASE_SUGGESTION_OPTIONS>;
+
+interface Collation {
+  readonly template: MustacheTemplate;
+  readonly params: JsonObject;
+  /** Phrases without a document are kept and marked. */
+  readonly isMarked: boolean;
+}
+
+/** A phrase suggestion that was read. */
+interface PhraseRules {
+  readonly options: PhraseOptions;
+  readonly model: WordModel;
+  readonly generators: readonly GeneratorOptions[];
+  readonly collation: Collation | undefined;
+  readonly tags: readonly [pre: string, post: string] | undefined;
+  /** As a float of 6.5. */
+  readonly realWord: number;
+  readonly shardSize: number;
+}
+
+interface PhraseOption extends JsonObject {
+  readonly text: string;
+  readonly highlighted?: string;
+  readonly score: number;
+  readonly collate_match?: boolean;
+}
+
+/** What one shard has. Plain data. */
+interface ShardPhrases {
+  /** Score that others must exceed. */
+  readonly cutoff: number;
+  readonly options: readonly PhraseOption[];
+}
+
+/** Reads a phrase suggestion for `given`. Throws parsing, request_invalid. */
+export function phraseSuggester(given: string, body: JsonObject): Suggester<readonly ShardPhrases[]> {
+  const rules = readRules(body);
+  return {
+    kind: "phrase",
+    check: ({ context }) => {
+      unigramsOf(analyzerOf(context, rules.options), given, rules);
+      generatorsOf(context, rules);
+    },
+    async collect(shards, control, notes) {
+      const states: ShardPhrases[] = [];
+      for (const shard of shards) states.push(await phrasesOf(shard, given, rules, control, notes));
+      return states;
+    },
+    merge(states) {
+      const shards = states.flat();
+      return shards.length === 0 ? [] : [merged(given, shards, rules.options.size)];
+    },
+  };
+}
+
+function readRules(body: JsonObject): PhraseRules {
+  const options = readOptions("phrase", body, PHRASE_SUGGESTION_OPTIONS, "option");
+  const { size, shard_size: given, highlight, direct_generator: generators } = options;
+  const shardSize = given ?? Math.max(size, 5);
+  const checks: readonly (readonly [boolean, string])[] = [
+    [options.max_errors <= 0, "max_error must be > 0.0"],
+    [options.confidence < 0, "confidence must be >= 0.0"],
+    [options.real_word_error_likelihood <= 0, "real_word_error_likelihood must be > 0.0"],
+    [Math.max(size, shardSize) > MAX_PHRASES, `[phrase] [size] may be ${MAX_PHRASES} at most`],
+    [options.token_limit > MAX_WORDS, `[phrase] [token_limit] may be ${MAX_WORDS} at most`],
+    [(generators?.length ?? 0) > MAX_GENERATORS, `[phrase] may have ${MAX_GENERATORS} generators at most`],
+  ];
+  for (const [isWrong, message] of checks) if (isWrong) throw new AppError("request_invalid", message);
+  return {
+    options,
+    shardSize,
+    realWord: Math.fround(options.real_word_error_likelihood),
+    model: readSmoothing(options.smoothing),
+    generators: (generators ?? []).map((each) => readGenerator(isObject(each) ? each : {})),
+    collation: options.collate === undefined ? undefined : readCollation(options.collate),
+    tags: highlight === undefined ? undefined : readTags(highlight),
+  };
+}
+
+function readTags(given: JsonObject): readonly [pre: string, post: string] | undefined {
+  const { pre_tag: pre, post_tag: post } = readOptions("highlight", given, HIGHLIGHT_OPTIONS, "option");
+  if (pre !== undefined && post !== undefined) return [pre, post];
+  if (pre === undefined && post === undefined) return undefined;
+  throw new AppError("request_invalid", "Pre and post tag must both be null or both not be null.");
+}
+
+function readCollation(given: JsonObject): Collation {
+  const { query, params = {}, prune = false, ...others } = given;
+  const unknown = Object.keys(others)[0];
+  if (unknown !== undefined)
+    throw new AppError("parsing", `suggester[phrase][collate] doesn't support field [${unknown}]`);
+  if (typeof prune !== "boolean")
+    throw new AppError("parsing", "suggester[phrase][collate] prune must be either 'true' or 'false'");
+  const source = isObject(query) ? (query["source"] ?? query["inline"]) : query;
+  if (!isObject(params) || (typeof source !== "string" && !isObject(source)))
+    throw new AppError("parsing", "suggester[phrase][collate] needs [query], a template with its [source]");
+  const template = compileMustache(typeof source === "string" ? source : writeJson(source));
+  const own = isObject(query) && isObject(query["params"]) ? query["params"] : {};
+  return { template, params: { ...own, ...params }, isMarked: prune };
+}
+
+function analyzerOf(
+  { mapping }: SuggestShard["context"],
+  { field: name, analyzer }: PhraseOptions,
+): Analyzer {
+  const field = mapping.resolve(name);
+  if (field === undefined) throw new AppError("request_invalid", `no mapping found for field [${name}]`);
+  return mapping.analysis.analyzer(analyzer ?? field.searchAnalyzer);
+}
+
+/** A word of the text, and others that an analyzer puts in its position. */
+interface Words {
+  readonly text: string;
+  readonly synonyms: string[];
+}
+
+/** Returns the words of a text without their shingles. Throws request_invalid where there are shingles alone. */
+function unigramsOf(analyzer: Analyzer, given: string, { options, generators }: PhraseRules): Words[] {
+  const { force_unigrams: isForced, field } = options;
+  if (isForced && generators.length === 0 && analyzer.shingles?.hasUnigrams === false)
+    throw new AppError(
+      "request_invalid",
+      `The default candidate generator for phrase suggest can't operate on field: [${field}] since it doesn't emit unigrams. If this is intentional try to set the candidate generator field explicitly`,
+    );
+  const tokens = analyzer.tokens(given);
+  const words: Words[] = [];
+  let before = -1;
+  for (const { text: word, type, position } of tokens) {
+    const isSynonym = type === "SYNONYM" && position === before;
+    before = position;
+    if (isForced && type === "shingle") continue;
+    if (isSynonym && words.length > 0) words.at(-1)!.synonyms.push(word);
+    else words.push({ text: word, synonyms: [] });
+  }
+  if (tokens.length === 0 || words.length > 0) return words;
+  throw new AppError("request_invalid", "At least one unigram is required but all tokens were ngrams");
+}
+
+function generatorsOf(context: SuggestShard["context"], rules: PhraseRules): CandidateGenerator[] {
+  const { generators, options, realWord } = rules;
+  const wanted = generators.length > 0 ? generators : [readGenerator({ field: options.field })];
+  return wanted
+    .map((each) => new CandidateGenerator(context, each, realWord))
+    .filter((generator) => generator.hasTerms);
+}
+
+async function phrasesOf(
+  shard: SuggestShard,
+  given: string,
+  rules: PhraseRules,
+  control: SearchControl,
+  notes: SuggestNotes,
+): Promise<ShardPhrases> {
+  const { context } = shard;
+  const { options, model, realWord, shardSize } = rules;
+  const nothing = { cutoff: Number.MIN_VALUE, options: [] };
+  const analyzer = analyzerOf(context, options);
+  const generators = generatorsOf(context, rules);
+  const words = unigramsOf(analyzer, given, rules);
+  const path = context.mapping.resolve(options.field)!.path;
+  const terms = new TermFrequencies(context, path, options.separator);
+  if (terms.distinct === 0 || generators.length === 0) return nothing;
+  if (words.length === 0 || words.length >= options.token_limit) return nothing;
+  const sets = await candidatesOf(words, generators, rules, control);
+  const gramSize = options.gram_size ?? analyzer.shingles?.max ?? 1;
+  const scorer = new PhraseScorer(terms, { model, gramSize, realWord }, sets);
+  const confidence = Math.fround(options.confidence);
+  const cutoff = confidence > 0 ? scorer.inputScore * confidence : Number.MIN_VALUE;
+  const steps = scorer.corrections(Math.fround(options.max_errors), shardSize, cutoff);
+  const corrections = await withPauses(steps, control);
+  notes.isCut ||= scorer.isCut;
+  return { cutoff, options: await printed(shard, corrections, rules, control) };
+}
+
+async function candidatesOf(
+  words: readonly Words[],
+  generators: readonly CandidateGenerator[],
+  { realWord, shardSize }: PhraseRules,
+  control: SearchControl,
+): Promise<CandidateSet[]> {
+  const sets: CandidateSet[] = [];
+  for (const { text: word, synonyms } of words) {
+    const candidates = synonyms.map((each) => generators[0]!.candidate(each, realWord, false));
+    const set: CandidateSet = {
+      original: generators[0]!.candidate(word, 1, true),
+      candidates: candidates.filter(({ docFreq }) => docFreq > 0),
+    };
+    for (const generator of generators) await generator.draw(set, control);
+    set.candidates = set.candidates.slice(0, shardSize);
+    sets.push(set);
+  }
+  return sets;
+}
+
+/** Prints corrections; those without a document are left out or marked. */
+async function printed(
+  shard: SuggestShard,
+  corrections: readonly Correction[],
+  { collation, tags }: PhraseRules,
+  control: SearchControl,
+): Promise<PhraseOption[]> {
+  const budget = new TemplateBudget();
+  const options: PhraseOption[] = [];
+  for (const { words, score } of corrections) {
+    if (control.timedOut) break;
+    const phrase = words.map(({ term }) => term).join(" ");
+    const matches = collation === undefined || (await hasDocument(shard, phrase, collation, budget, control));
+    if (!matches && !collation.isMarked) continue;
+    options.push({
+      text: phrase,
+      ...(tags !== undefined && { highlighted: highlighted(words, tags) }),
+      score: shortFloat(Math.fround(score)),
+      ...(collation?.isMarked === true && { collate_match: matches }),
+    });
+  }
+  return options;
+}
+
+/** Neighbouring words that were corrected share a pair of tags. */
+function highlighted(words: Correction["words"], [pre, post]: readonly [string, string]): string {
+  return words
+    .map(({ term, isInput }, at) => {
+      if (isInput) return term;
+      return `${words[at - 1]?.isInput === false ? "" : pre}${term}${words[at + 1]?.isInput === false ? "" : post}`;
+    })
+    .join(" ");
+}
+
+/** Whether the query that a collation makes of a phrase matches a document of the shard. Throws parsing, request_invalid. */
+async function hasDocument(
+  shard: SuggestShard,
+  phrase: string,
+  { template, params }: Collation,
+  budget: TemplateBudget,
+  control: SearchControl,
+): Promise<boolean> {
+  const { context } = shard;
+  const parser = new QueryParser(QUERIES_BY_NAME);
+  const query = parser.parse(parseJson(template({ ...params, suggestion: phrase }, budget)));
+  for (const path of parser.nestedPaths) await withPauses(context.scope.prepare(path), control);
+  const weight = query.weight(context, { scores: false, boost: 1 });
+  for (const segment of context.searcher.segments) {
+    await weight.prepare?.(segment, control);
+    if (control.isDue) await control.pause();
+    const seen = shard.visible(segment);
+    const scorer = weight.scorer(segment);
+    for (let doc = scorer?.next() ?? NO_MORE_DOCS; doc !== NO_MORE_DOCS; doc = scorer!.next()) {
+      if (segment.isLive(doc) && (seen === null || seen.has(doc))) return true;
+      if (control.isDue) await control.pause();
+      if (control.timedOut) return false;
+    }
+  }
+  return false;
+}
+
+/** The phrases of all shards that are likelier than the text is on any of them. */
+function merged(given: string, shards: readonly ShardPhrases[], size: number): Suggested {
+  const cutoff = Math.max(...shards.map((shard) => shard.cutoff));
+  const best = new Map<string, PhraseOption>();
+  for (const option of shards.flatMap(({ options }) => options)) {
+    const known = best.get(option.text);
+    if (known === undefined) best.set(option.text, option);
+    else
+      best.set(option.text, {
+        ...known,
+        score: Math.max(known.score, option.score),
+        ...(known.collate_match !== undefined && {
+          collate_match: known.collate_match || option.collate_match === true,
+        }),
+      });
+  }
+  const options = [...best.values()]
+    .filter(({ score }) => score > cutoff)
+    .sort((a, b) => b.score - a.score || (a.text < b.text ? -1 : 1));
+  return { text: given, offset: 0, length: given.length, options: options.slice(0, size) };
+}
