@@ -3,6 +3,7 @@
 import { join, resolve } from "node:path";
 import type { Alerts } from "#hub/alerts/alerts.ts";
 import { completeVersion, versionNumber } from "#hub/api/compat/version.ts";
+import { TaskResults } from "#hub/api/context/task-results.ts";
 import type { HealthReport } from "#hub/api/ports/status.ts";
 import { ApiServer, type ApiServerOptions } from "#hub/api/server.ts";
 import type { IndexCatalog } from "#hub/cluster/catalog/index-catalog.ts";
@@ -207,7 +208,7 @@ export class Listeners implements Component {
   }
 
   async #parts(): Promise<ApiServerOptions["parts"]> {
-    const { settings, catalog, documents, shards, access } = this.#options;
+    const { settings, catalog, documents, shards, access, log } = this.#options;
     const cluster = await this.#cluster();
     return {
       ...access.guard(catalog, documents),
@@ -217,6 +218,7 @@ export class Listeners implements Component {
       clock: systemClock,
       compatVersion: completeVersion(settings["compat.version"]),
       errors: { nodeId: cluster.nodes()[0]?.id ?? "" },
+      taskResults: new TaskResults({ documents, indices: catalog, shards, clock: systemClock, log }),
       remoteHosts: settings["reindex.remote.whitelist"],
       searchTimeoutMs: parseDuration(settings["search.default_search_timeout"]),
       ...(settings["search.slowlog.threshold"] >= 0 && { slowQueryMs: settings["search.slowlog.threshold"] }),

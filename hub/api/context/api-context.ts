@@ -13,6 +13,7 @@ import type { Logger } from "#proto/kit/log.ts";
 import { countDocuments, countMaintenance, IndexCounters, type Maintenance } from "./index-counters.ts";
 import { ingestDocuments } from "./ingest-documents.ts";
 import { SlowQueries } from "./slow-queries.ts";
+import type { TaskResults } from "./task-results.ts";
 import { Tasks } from "./tasks.ts";
 import { VotingExclusions } from "./voting-exclusions.ts";
 import { blockDocuments } from "./write-blocks.ts";
@@ -41,6 +42,8 @@ export interface ApiDependencies {
   readonly repositories?: SnapshotRepositories;
   /** Absent: there are no stored scripts. */
   readonly scripts?: StoredScripts;
+  /** Absent: results of tasks are kept in memory alone. */
+  readonly taskResults?: TaskResults;
 }
 
 /** The dependencies, with their operations counted, and the state that routes share. */

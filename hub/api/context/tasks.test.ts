@@ -32,6 +32,20 @@ test("a task that has ended keeps its answer, and is listed no more", async () =
   assert.equal(printTask(task, "node")["action"], "indices:data/write/reindex");
 });
 
+test("a task has ended when its outcome is stored", async () => {
+  const tasks = new Tasks(systemClock);
+  const stored: unknown[] = [];
+  const task = tasks.start({
+    ...work(false),
+    store: async (done) => {
+      await Promise.resolve();
+      stored.push(printOutcome(done));
+    },
+  });
+  await task.ended;
+  assert.deepEqual(stored, [{ response: { done: true } }]);
+});
+
 test("a failed task has the reason", async () => {
   const tasks = new Tasks(systemClock);
   const task = tasks.start(

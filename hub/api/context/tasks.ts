@@ -3,10 +3,12 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { itemError } from "#hub/api/http/error-body.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
+import type { Cluster } from "#hub/api/ports/cluster.ts";
 import { keyOf } from "#hub/auth/accounts/principal.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
+import type { TaskResults } from "./task-results.ts";
 
 /** Tasks that run at a time; each reads a snapshot and holds a page of documents. */
 const MAX_RUNNING = 20;
@@ -27,6 +29,8 @@ export interface TaskWork {
   /** Sets another speed, documents a second; absent: the work has none. */
   rethrottle?(perSecond: number): void;
   run(signal: AbortSignal): Promise<JsonObject>;
+  /** Called with the outcome before the task has ended; must not throw. */
+  store?(task: Task): Promise<void>;
 }
 
 /** A task that was begun. */
@@ -144,6 +148,7 @@ class RunningTask implements Task {
       this.error = toAppError(error);
     }
     this.#ranMs = this.#clock.monotonic() - this.#startedMs;
+    await this.work.store?.(this);
   }
 }
 
@@ -178,10 +183,28 @@ export function printOutcome({ response, error }: Task): JsonObject {
   return response === undefined ? {} : { response };
 }
 
-/** Returns whether the sender of a request may see and cancel a task: who began it, and administrators. */
-export function maySeeTask(
+/** Returns what stores the result of a task in the index `.tasks`. */
+export function storing({
+  cluster,
+  taskResults,
+}: {
+  readonly cluster: Cluster;
+  readonly taskResults?: TaskResults;
+}): Pick<TaskWork, "store"> {
+  if (taskResults === undefined) return {};
+  return {
+    store: (task) => {
+      const node = cluster.nodes()[0]!.id;
+      const result = { owner: task.work.owner, task: printTask(task, node), ...printOutcome(task) };
+      return taskResults.store(`${node}:${task.id}`, result);
+    },
+  };
+}
+
+/** Returns whether the sender of a request may see and cancel the tasks of `owner`: who began it, and administrators. */
+export function maySeeTasksOf(
   { principal, may }: Pick<ApiRequest, "principal" | "may">,
-  { work }: Task,
+  owner: string,
 ): boolean {
-  return work.owner === keyOf(principal) || may("administer");
+  return owner === keyOf(principal) || may("administer");
 }

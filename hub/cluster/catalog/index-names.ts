@@ -9,6 +9,14 @@ const FORBIDDEN = ["\\", "/", "*", "?", '"', "<", ">", "|", " ", ","];
 /** Prefix of the names of the hub's own indices. */
 export const INTERNAL_PREFIX = ".tailrace-";
 
+/** Index of the results of tasks, which has the name that clients of 6.5 read. */
+export const TASKS_INDEX = ".tasks";
+
+/** Returns whether an index is the hub's own: administrators alone may read it. */
+export function isInternal(name: string): boolean {
+  return name.startsWith(INTERNAL_PREFIX) || name === TASKS_INDEX;
+}
+
 /** Longest key of a bucket. */
 const MAX_KEY_LENGTH = 512;
 

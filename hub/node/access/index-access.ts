@@ -3,14 +3,14 @@
 import type { Reach } from "#hub/alerts/rule-store.ts";
 import { type IndexAction, mayReach } from "#hub/auth/accounts/index-rights.ts";
 import type { Principal } from "#hub/auth/accounts/principal.ts";
-import { INTERNAL_PREFIX } from "#hub/cluster/catalog/index-names.ts";
+import { isInternal } from "#hub/cluster/catalog/index-names.ts";
 
 /**
  * Returns true if `principal` may do all `actions` on the index `name` (concrete, no alias); without actions, if it has
  * any right there. Whether its role may do them is checked with the route.
  */
 export function reaches(principal: Principal, name: string, actions: readonly IndexAction[] = []): boolean {
-  const isVisible = principal.actions.has("administer") || !name.startsWith(INTERNAL_PREFIX);
+  const isVisible = principal.actions.has("administer") || !isInternal(name);
   return isVisible && mayReach(principal.indices, name, actions);
 }
 
@@ -21,5 +21,5 @@ export function reachOf({ indices, actions }: Principal): Reach {
 
 /** Returns true if the index `name` (concrete, no alias) may be searched. */
 export function isReadable(reach: Reach, name: string): boolean {
-  return (reach.internal || !name.startsWith(INTERNAL_PREFIX)) && mayReach(reach.indices, name, ["search"]);
+  return (reach.internal || !isInternal(name)) && mayReach(reach.indices, name, ["search"]);
 }

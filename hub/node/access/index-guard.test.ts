@@ -20,6 +20,7 @@ test("the hub's own indices are for administrators, whatever the patterns are", 
     ["ingest", false],
   ] as const) {
     assert.equal(reaches(principal(role, ["*"]), ".tailrace-audit-2026.11"), expected, role);
+    assert.equal(reaches(principal(role, ["*"]), ".tasks"), expected, role);
     assert.ok(reaches(principal(role, ["*"]), "logs-1"), role);
     assert.ok(!reaches(principal(role, ["public-*"]), "logs-1"), role);
   }

@@ -10,7 +10,7 @@ import { systemClock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { startCopy } from "./copy-index.ts";
 
-const REQUEST = { principal: ANONYMOUS, headers: {} } as unknown as ApiRequest;
+const REQUEST = { principal: ANONYMOUS, headers: {}, flag: () => undefined } as unknown as ApiRequest;
 
 /** A context whose writes are answered by `write`, and the indices that were deleted in it. */
 function context(write: (item: WriteItem) => WriteResult): { parts: ApiContext; deleted: string[] } {

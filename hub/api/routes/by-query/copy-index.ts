@@ -1,7 +1,7 @@
 /** Copies all documents of a source into a new index as a task, and removes the index where that fails. */
 
 import type { ApiContext } from "#hub/api/context/api-context.ts";
-import { taskHeaders } from "#hub/api/context/tasks.ts";
+import { storing, taskHeaders } from "#hub/api/context/tasks.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import { keyOf } from "#hub/auth/accounts/principal.ts";
 import type { VersionType } from "#hub/cluster/writes/writes.ts";
@@ -49,6 +49,7 @@ export async function startCopy(parts: ApiContext, request: ApiRequest, copy: In
         await removingOnFailure(parts, copy.target, () => copyAll(parts, copy, progress, signal));
         return { acknowledged: true, index: copy.target, ...status() };
       },
+      ...(request.flag("wait_for_completion") === false && storing(parts)),
     });
     const done = task.ended.then(() => {
       if (task.error !== undefined) throw task.error;

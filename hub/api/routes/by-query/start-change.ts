@@ -1,7 +1,7 @@
 /** Runs a change by query as a task; answers its outcome, or its id where the client doesn't wait. */
 
 import type { ApiContext } from "#hub/api/context/api-context.ts";
-import { taskHeaders } from "#hub/api/context/tasks.ts";
+import { storing, taskHeaders } from "#hub/api/context/tasks.ts";
 import { validationError } from "#hub/api/http/error-body.ts";
 import { type ApiRequest, checkValid } from "#hub/api/http/request.ts";
 import { type ApiResponse, json } from "#hub/api/http/route.ts";
@@ -74,6 +74,7 @@ export async function startChange(
       else await changeByQuery(parts, pages ?? (await change.open(signal)), change.options, progress, signal);
       return answer();
     },
+    ...(!waits && storing(parts)),
   });
   if (!waits) return json({ task: `${parts.cluster.nodes()[0]!.id}:${task.id}` });
   await task.ended;

@@ -2,7 +2,7 @@
 
 import { freemem, loadavg, totalmem } from "node:os";
 import type { ApiContext } from "#hub/api/context/api-context.ts";
-import { maySeeTask, taskHeaders } from "#hub/api/context/tasks.ts";
+import { maySeeTasksOf, taskHeaders } from "#hub/api/context/tasks.ts";
 import { meantNodes } from "#hub/api/parameters/meant-nodes.ts";
 import type { NodeInfo } from "#hub/api/ports/cluster.ts";
 import type { IndexInfo } from "#hub/api/ports/indices.ts";
@@ -226,7 +226,7 @@ export const tasksTable: CatTable = {
       }),
       ...tasks
         .running()
-        .filter((task) => maySeeTask(request, task))
+        .filter((task) => maySeeTasksOf(request, task.work.owner))
         .map((task) => {
           const { action, description, headers = {} } = task.work;
           const { id, startMs } = task;

@@ -1,7 +1,7 @@
 /** `_tasks` and `_remote/info`. The list holds changes by query and the listing request itself. */
 
 import type { ApiContext } from "#hub/api/context/api-context.ts";
-import { maySeeTask, printOutcome, printTask, type Task, taskHeaders } from "#hub/api/context/tasks.ts";
+import { maySeeTasksOf, printOutcome, printTask, type Task, taskHeaders } from "#hub/api/context/tasks.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
 import { meantNodes, printedRoles } from "#hub/api/parameters/meant-nodes.ts";
@@ -89,7 +89,7 @@ function listTasks(parts: ApiContext, request: ApiRequest): ApiResponse {
     cancellable: false,
     headers: taskHeaders(request),
   };
-  const seen = tasks.running().filter((task) => maySeeTask(request, task));
+  const seen = tasks.running().filter((task) => maySeeTasksOf(request, task.work.owner));
   const running = seen.map((task) => printTask(task, node?.id ?? "", detailed));
   const listed: JsonObject[] = [asking, ...running].filter(({ action }) => wanted(String(action)));
   return grouped(listed, node, request);
@@ -125,7 +125,14 @@ function grouped(
 }
 
 async function getTask(parts: ApiContext, request: ApiRequest): Promise<ApiResponse> {
-  const { task, node } = findTask(parts, request, request.segment("task_id"));
+  const given = request.segment("task_id");
+  const stored =
+    parts.tasks.get(taskNumber(parts, given)) === undefined ? await parts.taskResults?.get(given) : undefined;
+  if (stored !== undefined && maySeeTasksOf(request, stored.owner)) {
+    const { owner: _, ...result } = stored;
+    return json(result);
+  }
+  const { task, node } = findTask(parts, request, given);
   if (request.flag("wait_for_completion") === true) {
     const timeoutMs = Math.min(MAX_WAIT_MS, request.duration("timeout") ?? MAX_WAIT_MS);
     const over = new AbortController();
@@ -138,20 +145,23 @@ async function getTask(parts: ApiContext, request: ApiRequest): Promise<ApiRespo
   return json({ completed, task: printTask(task, node.id), ...outcome });
 }
 
-/** Throws request_invalid for a malformed task id, not_found. */
-function findTask(
-  { cluster, tasks }: ApiContext,
-  request: ApiRequest,
-  given: string,
-): { task: Task; node: NodeInfo } {
+/** Returns the number of a task of this node, NaN of another one. Throws request_invalid for a malformed task id. */
+function taskNumber({ cluster }: ApiContext, given: string): number {
   const match = /^(.+):(\d{1,15})$/.exec(given);
   if (match === null) throw new AppError("request_invalid", `malformed task id ${given}`);
+  return match[1] === cluster.nodes()[0]!.id ? Number(match[2]) : Number.NaN;
+}
+
+/** Throws request_invalid for a malformed task id, not_found. */
+function findTask(parts: ApiContext, request: ApiRequest, given: string): { task: Task; node: NodeInfo } {
+  const task = parts.tasks.get(taskNumber(parts, given));
+  const { cluster } = parts;
   const node = cluster.nodes()[0]!;
-  const task = match[1] === node.id ? tasks.get(Number(match[2])) : undefined;
-  if (task !== undefined && maySeeTask(request, task)) return { task, node };
-  const isElsewhere = !cluster.nodes().some(({ id }) => id === match[1]);
+  if (task !== undefined && maySeeTasksOf(request, task.work.owner)) return { task, node };
+  const itsNode = given.slice(0, given.lastIndexOf(":"));
+  const isElsewhere = !cluster.nodes().some(({ id }) => id === itsNode);
   const why = isElsewhere
-    ? `belongs to the node [${match[1]}] which isn't part of the cluster and there is no record of the task`
+    ? `belongs to the node [${itsNode}] which isn't part of the cluster and there is no record of the task`
     : "isn't running and hasn't stored its results";
   throw new AppError("not_found", `task [${given}] ${why}`, {
     data: { type: "resource_not_found_exception" },
@@ -174,7 +184,7 @@ function cancelTasks(parts: ApiContext, request: ApiRequest): ApiResponse {
   const wanted = actionTest(request);
   const meant =
     given === undefined
-      ? tasks.running().filter((task) => maySeeTask(request, task))
+      ? tasks.running().filter((task) => maySeeTasksOf(request, task.work.owner))
       : [findTask(parts, request, given).task];
   const [node] = meantNodes(cluster.nodes(), request.query["nodes"]);
   const cancelled = meant.filter(
