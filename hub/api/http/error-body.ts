@@ -120,9 +120,10 @@ export function errorBody(error: AppError, context: ErrorContext): JsonObject {
 
 /** Returns the value of `error`: {root_cause, type, reason, …}. */
 export function errorDetail(error: AppError, context: ErrorContext): JsonObject {
-  const failures = shardFailures(error);
+  const failures = shardFailuresOf(error);
   if (failures !== undefined) return searchFailure(error, failures, context);
-  return { root_cause: [facts(error)], ...itemError(error) };
+  const { root_cause: given } = error.data;
+  return { root_cause: [isObject(given) ? given : facts(error)], ...itemError(error) };
 }
 
 /** Returns the error of one item of a list (bulk): {type, reason, …, caused_by}. */
@@ -190,7 +191,8 @@ function causedBy(error: AppError): JsonObject | undefined {
   return error.cause instanceof AppError ? itemError(error.cause) : undefined;
 }
 
-function shardFailures(error: AppError): readonly ShardFailure[] | undefined {
+/** Returns the shards that a search failed on; undefined for other errors. */
+export function shardFailuresOf(error: AppError): readonly ShardFailure[] | undefined {
   const failures = error.data["failures"];
   return Array.isArray(failures) && failures.length > 0 ? (failures as ShardFailure[]) : undefined;
 }

@@ -8,7 +8,7 @@ import type { Message } from "#hub/host/wire/peer.ts";
 import type { Hit } from "#hub/search/execute/fetch/fetch-hit.ts";
 import { writeJson } from "#hub/search/options/json-writer.ts";
 import { RawJson } from "#hub/search/options/raw-json.ts";
-import type { SearchResponse } from "#hub/search/phases/contract.ts";
+import { allFailed, type SearchResponse } from "#hub/search/phases/contract.ts";
 import { parseSearchRequest } from "#hub/search/request/search-request.ts";
 import { searchShards } from "#hub/search/search.ts";
 import { toAppError } from "#proto/kit/errors.ts";
@@ -43,8 +43,8 @@ async function firstPage(
   signal: AbortSignal,
 ): Promise<SearchResponse> {
   const slice = parseSlice(given, maxSlices);
-  const request = parseSearchRequest(body, limits);
   const opened = openShards(host, targets, { slice, snapshot: id });
+  const request = opened.parsing(() => parseSearchRequest(body, limits), true);
   const context = { request, body, opened, cursor: undefined, total: undefined, isAtEnd: false };
   host.contexts.add(id, context);
   try {
@@ -114,14 +114,13 @@ function noted(context: SearchContext, response: SearchResponse): SearchResponse
   return response;
 }
 
-/** Returns the message of documents and their sources. Throws the error of a shard that failed. */
+/** Returns the message of documents and their sources, which are empty where none is stored. Throws the errors of shards that failed. */
 function packDocuments({ hits, total, shards }: SearchResponse): Message {
-  const [failure] = shards.failures;
-  if (failure !== undefined) throw failure.error;
+  if (shards.failures.length > 0) throw allFailed(shards.failures);
   return {
     value: { total: total ?? 0, documents: hits.map(factsOf) },
     parts: hits.map(({ _source: source }) =>
-      source instanceof RawJson ? source.bytes : Buffer.from(writeJson(source ?? {})),
+      source instanceof RawJson ? source.bytes : Buffer.from(source === undefined ? "" : writeJson(source)),
     ),
   };
 }

@@ -29,10 +29,10 @@ export const check = operation<SearchBody>((_host, call) => {
 
 /** See HostedShards.search. */
 export const search = operation<SearchCall>((host, call, { signal }) => {
-  const parsed = parseSearch(call);
-  return withShards(host, call.targets, async (shards) =>
-    packFound(await run(host, call, parsed, shards, signal), call, host.clock, signal),
-  );
+  return withShards(host, call.targets, async (shards) => {
+    const parsed = shards.parsing(() => parseSearch(call));
+    return packFound(await run(host, call, parsed, shards, signal), call, host.clock, signal);
+  });
 });
 
 function parseSearch({ body, limits }: SearchBody): ParsedSearch {

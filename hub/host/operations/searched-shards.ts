@@ -8,7 +8,12 @@ import { type CountResponse, collectCount, countShards } from "#hub/search/count
 import { requestVersion } from "#hub/search/options/request-version.ts";
 import { countOnHosts, suggestOnHosts } from "#hub/search/partial-calls.ts";
 import { collectShards } from "#hub/search/phases/collect.ts";
-import type { SearchOptions, SearchResponse, SearchShard } from "#hub/search/phases/contract.ts";
+import {
+  allFailed,
+  type SearchOptions,
+  type SearchResponse,
+  type SearchShard,
+} from "#hub/search/phases/contract.ts";
 import {
   type HostShards,
   type OpenCollection,
@@ -31,6 +36,7 @@ import {
   suggest,
 } from "#hub/search/suggest.ts";
 import { type Clock, systemClock } from "#proto/kit/clock.ts";
+import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 
 /** Shards of another host. */
@@ -57,6 +63,23 @@ export class SearchedShards {
 
   get count(): number {
     return this.#others.reduce((sum, { shards }) => sum + shards.length, this.own.length);
+  }
+
+  /**
+   * Returns what `parse` reads of a search. As the 6.5 server compiles scripts with each shard, one that doesn't compile is a
+   * failure of all shards. `closes`: the shards are closed where it throws.
+   */
+  parsing<T>(parse: () => T, closes = false): T {
+    try {
+      return parse();
+    } catch (error) {
+      const places = [...this.own, ...this.#others.flatMap(({ shards }) => shards)];
+      if (closes) this.close();
+      if (!(error instanceof AppError && error.code === "script_failed") || places.length === 0) throw error;
+      throw allFailed(
+        places.map(({ index, shard }) => ({ index: index.name, indexUuid: index.uuid, shard, error })),
+      );
+    }
   }
 
   /** Addresses of the other hosts. */

@@ -11,7 +11,7 @@ import { bodyWithParams, SEARCH_PARAMS } from "#hub/api/routes/search/search-par
 import { answersAs } from "#hub/search/options/request-version.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
-import type { FoundDocument } from "./change-by-query.ts";
+import { type FoundDocument, storedSource } from "./change-by-query.ts";
 import { DEFAULT_PAGE, openIndexPages, shardsOf } from "./index-pages.ts";
 import { scriptedCopy, writeInPlace } from "./scripted-copy.ts";
 import { CHANGE_PARAMS, changeOptions, checkSearchKeys, checkSlicing, startChange } from "./start-change.ts";
@@ -59,7 +59,7 @@ function updateByQuery(parts: ApiContext, request: ApiRequest): Promise<ApiRespo
   const script = given === undefined ? undefined : readChangeScript(given, findStored(parts));
   return change(parts, request, "update", (found) => {
     const place = { ...pipelineOf(pipeline), ...unchanged(found) };
-    if (script === undefined) return { kind: "index", source: found.source, ...place };
+    if (script === undefined) return { kind: "index", source: storedSource(found), ...place };
     const copy = scriptedCopy(script, found, []);
     return copy === undefined ? undefined : writeInPlace(copy, place);
   });

@@ -19,8 +19,14 @@ export interface FoundDocument {
   readonly seqNo: number | undefined;
   readonly primaryTerm: number | undefined;
   readonly routing: string | undefined;
-  /** JSON, UTF-8. */
+  /** JSON, UTF-8; empty where the index stores none. */
   readonly source: Uint8Array;
+}
+
+/** Returns the source of a document. Throws request_invalid where none is stored: a copy would be empty. */
+export function storedSource({ index, type = "_doc", id, source }: FoundDocument): Uint8Array {
+  if (source.length > 0) return source;
+  throw new AppError("request_invalid", `[${index}][${type}][${id}] didn't store _source`);
 }
 
 /** The source of the documents. `changeByQuery` closes it. */

@@ -7,7 +7,13 @@ import { keyOf } from "#hub/auth/accounts/principal.ts";
 import type { VersionType } from "#hub/cluster/writes/writes.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
-import { ChangeProgress, changeByQuery, type DocumentPages, type FoundDocument } from "./change-by-query.ts";
+import {
+  ChangeProgress,
+  changeByQuery,
+  type DocumentPages,
+  type FoundDocument,
+  storedSource,
+} from "./change-by-query.ts";
 
 /** Time a page's writes may take. */
 const WRITE_TIMEOUT_MS = 60_000;
@@ -80,7 +86,7 @@ async function copyAll(
       kind: "index" as const,
       index: target,
       id: found.id,
-      source: found.source,
+      source: storedSource(found),
       ...(found.routing !== undefined && { routing: found.routing }),
       ...(found.version !== undefined && { version: found.version, versionType: KEEP_VERSION }),
     }),

@@ -17,7 +17,7 @@ import { objectOf } from "#hub/search/options/json.ts";
 import { valueText } from "#proto/event.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
-import type { FoundDocument } from "./change-by-query.ts";
+import { type FoundDocument, storedSource } from "./change-by-query.ts";
 import { DEFAULT_PAGE, openIndexPages, shardsOf } from "./index-pages.ts";
 import { openRemotePages, readRemote } from "./remote-pages.ts";
 import { scriptedCopy } from "./scripted-copy.ts";
@@ -233,7 +233,7 @@ function copyOf(found: FoundDocument, dest: Destination): WriteItem {
     kind: dest.create ? "create" : "index",
     index: dest.index,
     id: found.id,
-    source: found.source,
+    source: storedSource(found),
     ...pipelineOf(dest.pipeline),
     ...(routing !== undefined && { routing }),
     ...conditions,

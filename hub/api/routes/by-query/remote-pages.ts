@@ -220,7 +220,7 @@ function hitsOf(answer: JsonObject): FoundDocument[] {
       seqNo: undefined,
       primaryTerm: undefined,
       routing: typeof routing === "string" ? routing : undefined,
-      source: Buffer.from(writeJson(hit["_source"] ?? {})),
+      source: Buffer.from(hit["_source"] === undefined ? "" : writeJson(hit["_source"])),
     };
   });
 }

@@ -5,7 +5,7 @@ import type { WriteItem } from "#hub/api/ports/documents.ts";
 import type { Script } from "#hub/scripts/script.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
-import type { FoundDocument } from "./change-by-query.ts";
+import { type FoundDocument, storedSource } from "./change-by-query.ts";
 
 /** Where a document is and goes, as a script sees it. */
 const PLACE = ["_index", "_type", "_id", "_version", "_routing"] as const;
@@ -37,7 +37,7 @@ export function scriptedCopy(
     _version: found.version ?? -1,
     _routing: found.routing ?? null,
   };
-  const ctx = runChange(script, { ...place, op: "index", _source: parsed(found.source) });
+  const ctx = runChange(script, { ...place, op: "index", _source: parsed(storedSource(found)) });
   const moved = movedIn(ctx, place, movable);
   const { op } = ctx;
   if (!OPERATIONS.has(op)) {

@@ -2,12 +2,13 @@
 
 import type { ApiContext } from "#hub/api/context/api-context.ts";
 import { storing, taskHeaders } from "#hub/api/context/tasks.ts";
-import { validationError } from "#hub/api/http/error-body.ts";
+import { errorIn, shardFailureBodies, shardFailuresOf, validationError } from "#hub/api/http/error-body.ts";
 import { type ApiRequest, checkValid } from "#hub/api/http/request.ts";
 import { type ApiResponse, json } from "#hub/api/http/route.ts";
 import { writeTimeoutMs } from "#hub/api/parameters/write-options.ts";
 import { pageCheck } from "#hub/api/stats/active-shards.ts";
 import { keyOf } from "#hub/auth/accounts/principal.ts";
+import { requestVersion } from "#hub/search/options/request-version.ts";
 import { valueText } from "#proto/event.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
@@ -51,16 +52,23 @@ export async function startChange(
   const parted = partsOf(readSlices(request.query["slices"]), change.shards);
   const progress = parted === 1 ? new ChangeProgress() : new SlicedProgress(parted);
   const startMs = parts.clock.monotonic();
+  const unread: JsonObject[] = [];
+  const failures = (): JsonObject[] => [...unread, ...progress.failures];
   const answer = (): JsonObject => ({
     took: Math.round(parts.clock.monotonic() - startMs),
     timed_out: false,
     ...progress.print(change.counts),
-    failures: progress.failures,
+    failures: failures(),
   });
   const waits = request.flag("wait_for_completion") ?? true;
   // A source that can't be opened fails this request, not only the task.
   const pages = waits ? undefined : await change.open(request.signal);
   if (parted > 1) await pages?.close();
+  const run = async (signal: AbortSignal): Promise<void> => {
+    if (progress instanceof SlicedProgress)
+      await changeInParts(parts, (stop, part) => change.open(stop, part), change.options, progress, signal);
+    else await changeByQuery(parts, pages ?? (await change.open(signal)), change.options, progress, signal);
+  };
   const task = parts.tasks.start({
     owner: keyOf(request.principal),
     action: change.action,
@@ -69,9 +77,7 @@ export async function startChange(
     status: () => progress.print(change.counts),
     rethrottle: (perSecond) => progress.rethrottle(perSecond),
     async run(signal) {
-      if (progress instanceof SlicedProgress)
-        await changeInParts(parts, (stop, part) => change.open(stop, part), change.options, progress, signal);
-      else await changeByQuery(parts, pages ?? (await change.open(signal)), change.options, progress, signal);
+      await run(signal).catch((error: unknown) => unread.push(...searchFailures(error, parts)));
       return answer();
     },
     ...(!waits && storing(parts)),
@@ -80,8 +86,19 @@ export async function startChange(
   await task.ended;
   if (task.error !== undefined && task.error.code !== "cancelled") throw task.error;
   if (task.error !== undefined) return json({ ...answer(), canceled: "by user request" });
-  const failed = progress.failures.map(({ status }) => Number(status));
+  const failed = failures().map(({ status }) => Number(status));
   return json(task.response, Math.max(200, ...failed));
+}
+
+/** Returns the failures of shards that a change read, as answers list them. Throws any other error. */
+function searchFailures(error: unknown, { errors }: ApiContext): JsonObject[] {
+  const failures = error instanceof AppError ? shardFailuresOf(error) : undefined;
+  if (failures === undefined) throw error;
+  return failures.map((failure) => {
+    const shown = errorIn(failure.error, requestVersion());
+    const [body] = shardFailureBodies([{ ...failure, error: shown }], errors);
+    return { ...body, status: shown.status };
+  });
 }
 
 /** Reads what all changes have in common. Throws request_invalid. */

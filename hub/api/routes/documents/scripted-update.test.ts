@@ -47,6 +47,9 @@ test("a script that fails names its position, and leaves the document unchanged"
   const cause = error["caused_by"] as unknown as Record<string, unknown>;
   assert.deepEqual([cause["type"], cause["lang"]], ["script_exception", "painless"]);
   assert.match(JSON.stringify(cause["script_stack"]), /\^---- HERE/);
+  const roots = error["root_cause"] as unknown as Record<string, string>[];
+  assert.equal(roots[0]!["type"], "remote_transport_exception");
+  assert.match(roots[0]!["reason"]!, /^\[.*\]\[.*\]\[indices:data\/write\/update\[s\]\]$/);
   const unread = await update("/shop/_doc/5", { script: "ctx._source.n = " });
   // As 6.x answers; 7.0 has 400.
   assert.deepEqual([unread.status, unread.body["error"]!["type"]], [500, "script_exception"]);

@@ -27,6 +27,7 @@ import { requireActiveShards } from "#hub/api/stats/active-shards.ts";
 import type { StoredDocument } from "#hub/cluster/writes/writes.ts";
 import type { FindStored, Script } from "#hub/scripts/script.ts";
 import { parseJson } from "#hub/search/options/json.ts";
+import { answersAs } from "#hub/search/options/request-version.ts";
 import { filterSource, parseSourceFilter, type SourceFilter } from "#hub/search/source/source-filter.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
@@ -150,8 +151,17 @@ async function update(parts: ApiContext, request: ApiRequest): Promise<ApiRespon
       return json({ ...answer, ...(await newSource(parts, request, wanted)) }, writeStatus(result));
     }
     if (result.error.code !== "version_conflict" || tries >= retries || scripted !== undefined)
-      throw result.error;
+      throw scripted === undefined ? result.error : asOfShard(result.error, parts);
   }
+}
+
+/** 6.x names the transport to the shard as the root of an error that isn't one of its own. */
+function asOfShard(error: AppError, { cluster }: ApiContext): AppError {
+  if (answersAs(700) || error.code !== "request_invalid") return error;
+  const { name, transportAddress } = cluster.nodes()[0]!;
+  const reason = `[${name}][${transportAddress}][indices:data/write/update[s]]`;
+  const data = { ...error.data, root_cause: { type: "remote_transport_exception", reason } };
+  return new AppError(error.code, error.message, { data, cause: error.cause });
 }
 
 /** Returns the update that a body's script makes; undefined where it has none. */

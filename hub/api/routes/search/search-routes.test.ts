@@ -258,3 +258,41 @@ test("a scroll is its opener's: others can't read on nor close it", () => {
   assert.equal(scrolls.close(["_all"], "user ann"), 1);
   assert.equal(closed, 1);
 });
+
+test("a script that doesn't compile is a failure of all shards", async () => {
+  for (const body of [
+    { script_fields: { f: { script: "while (true) {}" } } },
+    { query: { script: { script: "while (true) {}" } } },
+    { aggs: { a: { max: { script: "while (true) {}" } } } },
+  ]) {
+    const { status, body: answer } = await fixture.send("POST", "/logs/_search", body);
+    const { root_cause: roots, type, reason, failed_shards: shards } = answer["error"]!;
+    assert.deepEqual(
+      [status, type, reason, roots![0]!["type"], roots![0]!["reason"], shards!.length],
+      [400, "search_phase_execution_exception", "all shards failed", "script_exception", "compile error", 1],
+    );
+    const { index, reason: why } = shards![0]!;
+    assert.deepEqual(
+      [index, why!["type"], why!["script"], why!["lang"], why!["caused_by"]!["reason"]],
+      ["logs", "script_exception", "while (true) {}", "painless", "While loop has no escape."],
+    );
+  }
+  const scroll = await fixture.send("POST", "/logs/_search?scroll=1m", {
+    query: { script: { script: "1 +" } },
+  });
+  assert.equal(scroll.body["error"]!["type"], "search_phase_execution_exception");
+});
+
+test("a template that ends too early says so, or what is wrong with its query", async () => {
+  for (const [source, type] of [
+    ['{"query": {"match": {', "json_e_o_f_exception"],
+    ['{"query": {"{{kind}}": {}}', "parsing_exception"],
+    ['{"query": {"match_all": {}}', "json_e_o_f_exception"],
+  ]) {
+    const { body } = await fixture.send("POST", "/logs/_search/template", {
+      source,
+      params: { kind: "none" },
+    });
+    assert.equal(body["error"]!["root_cause"]![0]!["type"], type, source);
+  }
+});

@@ -5,6 +5,7 @@ import { type ApiRequest, checkValid } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
 import { compileMustache, TemplateBudget } from "#hub/scripts/mustache/mustache.ts";
 import { parseJson } from "#hub/search/options/json.ts";
+import { parseQueryRequest } from "#hub/search/request/search-request.ts";
 import { valueText } from "#proto/event.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
@@ -109,26 +110,40 @@ function parseRendered(text: string): unknown {
   try {
     return parseJson(text);
   } catch (error) {
-    if (!isCutOff(text)) throw error;
+    const missing = missingEnd(text);
+    if (missing === "") throw error;
+    // As the 6.5 server reads along, a query that it doesn't know comes before the end.
+    if (missing === "}") checkQuery(text + missing);
     throw new AppError("parsing", "Unexpected end-of-input: a bracket or text of the search isn't closed", {
       data: { type: "json_e_o_f_exception" },
     });
   }
 }
 
-/** Whether a JSON text ends inside of an object, list or string. */
-function isCutOff(text: string): boolean {
-  let depth = 0;
+/** Throws parsing where a text is a search whose query can't be read. */
+function checkQuery(text: string): void {
+  let search: unknown;
+  try {
+    search = parseJson(text);
+  } catch {
+    return;
+  }
+  if (isObject(search) && search["query"] !== undefined) parseQueryRequest({ query: search["query"] });
+}
+
+/** Returns what ends the objects, lists and the string that a JSON text ends inside of; "" where it ends outside. */
+function missingEnd(text: string): string {
+  const open: string[] = [];
   let isInString = false;
   // A loop, as an expression would look for the end of each quoted part again.
   for (let at = 0; at < text.length; at++) {
     const char = text[at]!;
     if (isInString && char === "\\") at++;
     else if (char === '"') isInString = !isInString;
-    else if (!isInString && "[{".includes(char)) depth++;
-    else if (!isInString && "]}".includes(char)) depth--;
+    else if (!isInString && "[{".includes(char)) open.push(char === "[" ? "]" : "}");
+    else if (!isInString && "]}".includes(char)) open.pop();
   }
-  return isInString || depth > 0;
+  return (isInString ? '"' : "") + open.reverse().join("");
 }
 
 function templateOf({ scripts }: ApiContext, { id, source, inline }: JsonObject): string {
