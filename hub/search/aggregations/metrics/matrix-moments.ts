@@ -71,8 +71,10 @@ export function mergeMoments(a: Moments, b: Moments): Moments {
   const n = nA + nB;
   const merged = noMoments(a.means.length);
   merged.count = n;
-  const deltas = a.means.map((mean, field) => b.means[field]! - mean);
-  for (const [field, d] of deltas.entries()) {
+  // The reference implementation takes the differences of pairs from the sums: the last digit depends on it.
+  const deltas = a.sums.map((sum, field) => b.sums[field]! / nB - sum / nA);
+  for (const field of deltas.keys()) {
+    const d = b.means[field]! - a.means[field]!;
     const [a2, b2] = [a.second[field]!, b.second[field]!];
     const [a3, b3] = [a.third[field]!, b.third[field]!];
     merged.sums[field] = a.sums[field]! + b.sums[field]!;
@@ -88,7 +90,8 @@ export function mergeMoments(a: Moments, b: Moments): Moments {
       (4 * d * (nA * b3 - nB * a3)) / n;
     for (let column = field + 1; column < deltas.length; column++)
       merged.products[field]![column] =
-        a.products[field]![column]! + b.products[field]![column]! + ((nA * nB) / n) * d * deltas[column]!;
+        a.products[field]![column]! +
+        (b.products[field]![column]! + ((nA * nB) / n) * deltas[field]! * deltas[column]!);
   }
   return merged;
 }

@@ -37,7 +37,7 @@ export const matrixStats: AggregationType = {
   buckets: false,
   parse(body) {
     const { fields, missing, mode } = readAggregation("matrix_stats", body, OPTIONS);
-    const names = [...new Set(fields ?? [])];
+    const names = fieldOrder([...new Set(fields ?? [])]);
     if (names.length === 0 || names.length > MAX_FIELDS)
       throw new AppError("parsing", `[fields] of [matrix_stats] must name 1 to ${MAX_FIELDS} fields`);
     return new MatrixStats(names, missing ?? {}, mode);
