@@ -76,6 +76,15 @@ test("script_fields are values of a hit, and leave the document out", async () =
   assert.equal(hits[0]!["_source"], undefined);
 });
 
+test("a point that a script returns has its coordinates", async () => {
+  const { hits } = await one.search({
+    query: { ids: { values: ["a"] } },
+    script_fields: { place: { script: "doc['coordinates'].get(0)" } },
+  });
+  const [{ lat, lon }] = (hits[0]!["fields"] as { place: [{ lat: number; lon: number }] }).place;
+  assert.ok(Math.abs(lat) <= 90 && Math.abs(lon) <= 180);
+});
+
 test("bucket_script computes from the numbers of a bucket, bucket_selector keeps buckets", async () => {
   const body = {
     size: 0,

@@ -27,6 +27,9 @@ const SETTINGS = {
 
 export type ClusterSettingName = keyof typeof SETTINGS;
 
+/** Settings of 6.5 that are read at its start alone. */
+const STATIC: ReadonlySet<string> = new Set(["script.painless.regex.enabled"]);
+
 /** Free notes of the cluster's owner, which are kept as they are. */
 const NOTES = "cluster.metadata.";
 
@@ -44,6 +47,8 @@ export function checkClusterSettings(changes: Readonly<JsonObject>, kind: "persi
   for (const [name, value] of Object.entries(changes)) {
     const text = optionalText(value, name);
     if (text === undefined || name.startsWith(NOTES)) continue;
+    if (STATIC.has(name))
+      throw new AppError("request_invalid", `${kind} setting [${name}], not dynamically updateable`);
     const check = Object.hasOwn(SETTINGS, name) ? SETTINGS[name as ClusterSettingName] : undefined;
     if (check !== undefined) check(text, name);
     else if (!warnOfClusterSetting(name))

@@ -37,6 +37,7 @@ function convert(value: unknown, around: object[], context: Conversion): unknown
     return typeof value === "bigint" ? Number(value) : (value ?? null);
   if (value instanceof Decimal) return context.keepsFloats && value.isFloat ? value : value.toJSON();
   if (value instanceof Char || value instanceof Callable) return print(value);
+  if (value instanceof ScriptObject && value.asJson !== undefined) return value.asJson();
   if (value instanceof ScriptObject && !(Symbol.iterator in value)) {
     weigh(value, context);
     return value.toString();

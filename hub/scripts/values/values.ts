@@ -77,6 +77,8 @@ export abstract class ScriptObject {
   isA(_name: string): boolean {
     return false;
   }
+  /** Its members as JSON, where it isn't printed as a text. */
+  asJson?(): Readonly<Record<string, number>>;
   /** What its text is made of, where that may be long. */
   parts?(): readonly unknown[];
   /** Reads a member by name or key, where the class has members instead of fields. */

@@ -144,6 +144,10 @@ class Point extends ScriptObject {
   override toString(): string {
     return `${this.lat}, ${this.lon}`;
   }
+
+  override asJson(): { readonly lat: number; readonly lon: number } {
+    return { lat: this.lat, lon: this.lon };
+  }
 }
 
 const POINT_METHODS: Methods = new Map<string, Method>([

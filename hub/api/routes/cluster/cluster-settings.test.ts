@@ -14,6 +14,9 @@ test("a name that no server knows is refused, one without effect answers with a 
   const unknown = await put({ "search.max_bucket": 5, "serch.max_buckets": 5 });
   assert.equal(unknown.status, 400);
   assert.match(unknown.text, /transient setting \[serch.max_buckets\], not recognized/);
+  const fixed = await put({ "script.painless.regex.enabled": true });
+  assert.equal(fixed.status, 400);
+  assert.match(fixed.text, /setting \[script.painless.regex.enabled\], not dynamically updateable/);
   const unused = await put({ "cluster.routing.allocation.enable": "none" });
   assert.equal(unused.status, 200);
   assert.match(
