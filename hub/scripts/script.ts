@@ -2,7 +2,13 @@
 
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
+import {
+  compileLuceneExpression,
+  type ExpressionResult,
+  type ExpressionScript,
+} from "./expression/expression.ts";
 import { compilePainless, type PainlessScript } from "./painless/painless.ts";
+import { compileError, ScriptException } from "./values/script-error.ts";
 
 /** A script of a request that is ready to run. */
 export interface Script {
@@ -30,6 +36,10 @@ export interface ScriptContext {
   readonly find?: FindStored | undefined;
   /** True: scripts may use regular expressions, which others are refused by default in 6.5. */
   readonly allowsRegexes?: boolean;
+  /** What the value of a Lucene expression is for; absent: expressions can't be used. */
+  readonly expressions?: ExpressionResult;
+  /** True: numbers that an expression names come with each run, not with the request. */
+  readonly hasLateParams?: boolean;
 }
 
 /**
@@ -48,7 +58,7 @@ export function readScript(given: unknown, names: readonly string[], context: Sc
   if (typeof wanted === "string") {
     const found = context.find?.(wanted);
     if (found === undefined) throw new AppError("not_found", `unable to find script [${wanted}]`);
-    return { compiled: compileIn(found.lang, found.source, names, context), params };
+    return scriptIn(found.lang, found.source, params, names, context);
   }
   const text = source ?? inline;
   if (typeof text !== "string")
@@ -56,19 +66,41 @@ export function readScript(given: unknown, names: readonly string[], context: Sc
       "request_invalid",
       "must specify either [source] for an inline script or [id] for a stored script",
     );
-  return { compiled: compileIn(String(lang), text, names, context), params };
+  return scriptIn(String(lang), text, params, names, context);
 }
 
 const KNOWN: ReadonlySet<string> = new Set(["source", "inline", "id", "stored", "lang", "params", "options"]);
 
-function compileIn(
+function scriptIn(
   lang: string,
   source: string,
+  params: JsonObject,
   names: readonly string[],
   context: ScriptContext,
-): PainlessScript {
-  if (lang === "painless") return compile(source, names, context);
+): Script {
+  if (lang === "painless") return { compiled: compile(source, names, context), params };
+  if (lang === "expression" && context.expressions !== undefined)
+    return { compiled: expression(source, params, names, context, context.expressions), params };
   throw new AppError("request_invalid", `script_lang not supported [${lang}]`);
+}
+
+function expression(
+  source: string,
+  params: JsonObject,
+  names: readonly string[],
+  { hasLateParams = false }: ScriptContext,
+  result: ExpressionResult,
+): PainlessScript {
+  const key = `expression ${result} ${names.join(",")}\n${source}`;
+  const compiled = cached(key, () => compileLuceneExpression(source, names, result)) as ExpressionScript;
+  for (const [name, offset] of hasLateParams ? [] : compiled.needs) {
+    if (typeof params[name] === "number") continue;
+    const why = Object.hasOwn(params, name)
+      ? `Parameter [${name}] must be a numeric type`
+      : `Unknown variable [${name}]`;
+    throw compileError(source, new ScriptException("ParseException", why, offset), "expression");
+  }
+  return compiled;
 }
 
 function compile(
@@ -77,9 +109,13 @@ function compile(
   { allowsRegexes = false }: ScriptContext,
 ): PainlessScript {
   const key = `${names.join(",")}${allowsRegexes ? "/" : ""}\n${source}`;
+  return cached(key, () => compilePainless(source, names, allowsRegexes));
+}
+
+function cached(key: string, make: () => PainlessScript): PainlessScript {
   let script = cache.get(key);
   if (script === undefined) {
-    script = compilePainless(source, names, allowsRegexes);
+    script = make();
     if (cache.size >= CACHE_LIMIT) cache.delete(cache.keys().next().value!);
     cache.set(key, script);
   }

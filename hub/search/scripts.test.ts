@@ -120,3 +120,82 @@ test("bucket_script computes from the numbers of a bucket, bucket_selector keeps
     );
   }
 });
+
+describe("a Lucene expression", () => {
+  const expression = (source: string, params: object = {}): object => ({
+    lang: "expression",
+    source,
+    params,
+  });
+
+  test("decides, scores, sorts and makes fields", async () => {
+    for (const index of [one, many]) {
+      const query = { script: { script: expression("doc['n'].value > least", { least: 2 }) } };
+      assert.deepEqual(await index.ids({ query, sort: [{ _id: "asc" }] }), ["a", "d"]);
+      const scored = {
+        function_score: {
+          query: { constant_score: { filter: { terms: { host: ["a", "b"] } }, boost: 2 } },
+          script_score: { script: expression("_score * by + doc['n'].max()", { by: 10 }) },
+        },
+      };
+      const { hits } = await index.search({ query: scored });
+      assert.deepEqual(
+        hits.map((hit) => [hit["_id"], hit["_score"]]),
+        [
+          ["b", 29],
+          ["a", 23],
+        ],
+      );
+      const order = { _script: { type: "number", order: "desc", script: expression("-doc['x'].value") } };
+      const ids = await index.ids({ query: { ids: { values: ["a", "c"] } }, sort: [order] });
+      assert.deepEqual(ids, ["c", "a"]);
+      const made = await index.search({
+        query: { ids: { values: ["a"] } },
+        script_fields: { f: { script: expression("doc['at'].getYear() + doc['coordinates'].lat * 0") } },
+      });
+      assert.deepEqual(made.hits[0]!["fields"], { f: [2018] });
+    }
+  });
+
+  test("makes values of aggregations and numbers of buckets", async () => {
+    const least = { buckets_path: { n: "n" }, script: expression("n > least", { least: 2 }) };
+    const aggs = {
+      most: { max: { field: "n", script: expression("_value % 100") } },
+      hosts: {
+        terms: { field: "host", order: { _key: "asc" } },
+        aggs: {
+          n: { sum: { script: expression("doc['n'].sum()") } },
+          ratio: {
+            bucket_script: { buckets_path: { n: "n", c: "_count" }, script: expression("n / c / 2") },
+          },
+          many: { bucket_selector: least },
+        },
+      },
+    };
+    for (const index of [one, many]) {
+      const { aggregations } = await index.search({ size: 0, aggs });
+      const { buckets } = aggregations!["hosts"] as { buckets: { key: string; ratio: { value: number } }[] };
+      assert.deepEqual(
+        buckets.map(({ key, ratio }) => [key, ratio.value]),
+        [
+          ["a", 5],
+          ["b", 1.5],
+        ],
+      );
+      assert.equal((aggregations!["most"] as { value: number }).value, 92);
+    }
+  });
+
+  test("that names what its params don't have is refused, and so is one in a metric's script", async () => {
+    const refused = async (body: object, reason: RegExp): Promise<void> =>
+      assert.rejects(
+        async () => one.search(body as never),
+        (error: Error & { data?: object }) => reason.test(`${error.message} ${JSON.stringify(error.data)}`),
+      );
+    const query = (script: object): object => ({ query: { script: { script } } });
+    await refused(query(expression("1 + n")), /Unknown variable \[n\]/);
+    await refused(query(expression("1 + n", { n: "x" })), /Parameter \[n\] must be a numeric type/);
+    const metric = { map_script: expression("1"), combine_script: "1", reduce_script: "1" };
+    await refused({ aggs: { a: { scripted_metric: metric } } }, /script_lang not supported \[expression\]/);
+  });
+});

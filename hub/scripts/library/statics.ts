@@ -26,6 +26,7 @@ import {
   parseDate,
   zoneOf,
 } from "./dates.ts";
+import { EXPRESSION_CLASS, EXPRESSION_FUNCTIONS } from "./expression-functions.ts";
 import { entriesOf } from "./maps.ts";
 import { bounded, orderOf, StringBuilder, StringTokenizer } from "./strings.ts";
 
@@ -214,6 +215,7 @@ const COLLECTORS: Statics = {
 
 /** Static methods by class. */
 const STATICS: Readonly<Record<string, Statics>> = {
+  [EXPRESSION_CLASS]: EXPRESSION_FUNCTIONS,
   Math: MATH,
   Integer: {
     ...wholeClass(32, "int"),

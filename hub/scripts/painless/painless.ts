@@ -36,7 +36,7 @@ export function compilePainless(
   names: readonly string[],
   allowsRegexes = false,
 ): PainlessScript {
-  return withSource(source, () => compiled(source, names, allowsRegexes));
+  return withSource(source, () => compileTree(source, parseScript(source), names, { allowsRegexes }));
 }
 
 /** Checks that a script can be parsed, whatever variables it uses. Throws script_failed. */
@@ -44,17 +44,23 @@ export function checkSyntax(source: string): void {
   withSource(source, () => parseScript(source));
 }
 
-function withSource<T>(source: string, run: () => T): T {
+/** Runs a step of the compilation of a script of `lang`. Throws script_failed with the position where it throws ScriptException. */
+export function withSource<T>(source: string, run: () => T, lang = "painless"): T {
   try {
     return run();
   } catch (error) {
-    if (error instanceof ScriptException) throw compileError(source, error);
+    if (error instanceof ScriptException) throw compileError(source, error, lang);
     throw error;
   }
 }
 
-function compiled(source: string, names: readonly string[], allowsRegexes: boolean): PainlessScript {
-  const { functions, statements } = parseScript(source);
+/** Compiles the tree of a script of `lang`, see compilePainless. Throws ScriptException. */
+export function compileTree(
+  source: string,
+  { functions, statements }: Script,
+  names: readonly string[],
+  { allowsRegexes = false, lang = "painless" }: { readonly allowsRegexes?: boolean; readonly lang?: string },
+): PainlessScript {
   const numbers = new Map(functions.map(({ name, parameters }, at) => [`${name}/${parameters.length}`, at]));
   const scope = Scope.of(COMPILER, numbers, allowsRegexes);
   for (const name of names) scope.declare(name, "def", 0);
@@ -77,7 +83,7 @@ function compiled(source: string, names: readonly string[], allowsRegexes: boole
       try {
         return body(frame) === RETURN ? (frame.result ?? null) : null;
       } catch (error) {
-        if (error instanceof ScriptException) throw runtimeError(source, error);
+        if (error instanceof ScriptException) throw runtimeError(source, error, lang);
         throw error;
       }
     },

@@ -2,7 +2,7 @@
 
 import { ScriptException } from "#hub/scripts/values/script-error.ts";
 import { readExpression } from "./expression-parser.ts";
-import { tokenise } from "./lexer.ts";
+import { type Token, tokenise } from "./lexer.ts";
 import type {
   Block,
   Catch,
@@ -17,7 +17,12 @@ import { isDeclaration, readType } from "./type-parser.ts";
 
 /** Returns the tree of a script. Throws ScriptException with the offset of what doesn't fit. */
 export function parseScript(source: string): Script {
-  return new StatementParser(new TokenReader(tokenise(source))).script();
+  return parseTokens(tokenise(source));
+}
+
+/** Returns the tree of the tokens of a script. Throws ScriptException with the offset of what doesn't fit. */
+export function parseTokens(tokens: readonly Token[]): Script {
+  return new StatementParser(new TokenReader(tokens)).script();
 }
 
 class StatementParser {

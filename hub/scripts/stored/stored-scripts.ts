@@ -1,5 +1,6 @@
 /** Scripts and search templates that requests name by id. All hubs of a cluster share them. */
 
+import { compileLuceneExpression } from "#hub/scripts/expression/expression.ts";
 import { compileMustache } from "#hub/scripts/mustache/mustache.ts";
 import { checkSyntax, compilePainless } from "#hub/scripts/painless/painless.ts";
 import type { StoredScript } from "#hub/scripts/script.ts";
@@ -29,6 +30,17 @@ export const SCRIPT_CONTEXTS: Readonly<Record<string, readonly string[]>> = {
   processor_conditional: ["params", "ctx"],
   bucket_aggregation: ["params"],
 };
+
+/** Contexts whose scripts may be Lucene expressions. */
+export const EXPRESSION_CONTEXTS: readonly string[] = [
+  "aggs",
+  "bucket_aggregation",
+  "field",
+  "filter",
+  "number_sort",
+  "score",
+  "search",
+];
 
 export class StoredScripts implements Component {
   readonly #texts: StoredTexts;
@@ -106,6 +118,10 @@ function sourceText({ source, code }: JsonObject): string {
 function check({ lang, source }: StoredScript, context: string | undefined): void {
   if (lang === "mustache") {
     compileMustache(source);
+    return;
+  }
+  if (lang === "expression") {
+    compileLuceneExpression(source, SCRIPT_CONTEXTS["search"]!, "number");
     return;
   }
   if (lang !== "painless") throw new AppError("request_invalid", `script_lang not supported [${lang}]`);

@@ -40,21 +40,21 @@ export function scriptStack(source: string, offset: number): [text: string, poin
 }
 
 /** Returns the error that clients get for a script that doesn't compile (status 400). */
-export function compileError(source: string, error: ScriptException): AppError {
-  return scriptError("compile error", source, error);
+export function compileError(source: string, error: ScriptException, lang: string): AppError {
+  return scriptError("compile error", source, error, lang);
 }
 
 /** Returns the error that clients get for a script that failed while it ran (status 400). */
-export function runtimeError(source: string, error: ScriptException): AppError {
-  return scriptError("runtime error", source, error);
+export function runtimeError(source: string, error: ScriptException, lang: string): AppError {
+  return scriptError("runtime error", source, error, lang);
 }
 
-function scriptError(reason: string, source: string, error: ScriptException): AppError {
+function scriptError(reason: string, source: string, error: ScriptException, lang: string): AppError {
   return new AppError("script_failed", reason, {
     data: {
       script_stack: scriptStack(source, error.offset ?? 0),
       script: source,
-      lang: "painless",
+      lang,
       caused_by: { type: snakeCase(error.type), reason: error.message === "" ? null : error.message },
     },
   });

@@ -57,6 +57,30 @@ function itself(script: Script, doc: number): number | string {
   }
 }
 
+function readExpression(source: string): Script {
+  return readScoreScript({ lang: "expression", source, params: { a: 2, half: 0.5 } });
+}
+
+describe("an expression over columns gives what the expression itself gives", () => {
+  for (const source of [
+    "doc['n'].value / doc['m'].value * a",
+    "doc['at'].value + doc['ok'].value - 1 % 3",
+    "_score > half && !(doc['x'].value == 0) ? max(ln(abs(doc['n'].value) + 1), a) : pow(doc['m'].value, 2)",
+    "(doc['n'].value > 0) + (doc['n'].min() < 3)",
+  ]) {
+    test(source, () => {
+      const script = readExpression(source);
+      const columns = ColumnScript.bind(script, shard, segment!);
+      assert.ok(columns !== undefined);
+      columns.run(Int32Array.from(DOCUMENTS.keys()), SCORES, DOCUMENTS.length);
+      for (const doc of DOCUMENTS.keys())
+        if (columns.unsure[doc] === 0)
+          assert.ok(Object.is(columns.values[doc], itself(script, doc)), `${doc}`);
+      assert.ok(columns.unsure.includes(0));
+    });
+  }
+});
+
 describe("a script over columns gives what the script itself gives", () => {
   for (const source of [
     "doc['n'].value + doc['m'].value * 2 > 3",

@@ -210,6 +210,8 @@ class Binding {
         return this.#constant(this.#shard.mapping.resolve(call.field) !== undefined);
       case "value":
         return this.#fieldValue(call.field);
+      case "number":
+        return this.#number(call.field);
       case "millis":
         return this.#millis(call.field);
       case "size":
@@ -242,6 +244,14 @@ class Binding {
     if (WHOLE.has(field.type)) return this.#column(field, "whole");
     if (field.type === "boolean") return this.#column(field, "boolean");
     throw new Unfit();
+  }
+
+  /** As an expression has it: a number with a fraction. */
+  #number(name: string): Value {
+    const field = this.#field(name);
+    const isNumber = FRACTIONS.has(field.type) || WHOLE.has(field.type);
+    if (!isNumber && field.type !== "boolean" && field.type !== "date") throw new Unfit();
+    return this.#column(field, "decimal");
   }
 
   #millis(name: string): Value {

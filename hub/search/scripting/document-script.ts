@@ -15,14 +15,19 @@ import { DocValues } from "./doc-values.ts";
 const NAMES = ["params", "doc"];
 const SCORE_NAMES = ["params", "doc", "_score"];
 
-/** Reads a script that decides on documents or gives a field of them. Throws script_failed, parsing, request_invalid. */
-export function readDocumentScript(given: unknown): Script {
-  return readScript(given, NAMES);
+/** Reads a script that decides on documents. Throws script_failed, parsing, request_invalid. */
+export function readConditionScript(given: unknown): Script {
+  return readScript(given, NAMES, { expressions: "condition" });
+}
+
+/** Reads a script that gives a field of documents. Throws script_failed, parsing, request_invalid. */
+export function readFieldScript(given: unknown): Script {
+  return readScript(given, NAMES, { expressions: "number" });
 }
 
 /** Reads a script that scores documents; it sees `_score`. Throws script_failed, parsing, request_invalid. */
 export function readScoreScript(given: unknown): Script {
-  return readScript(given, SCORE_NAMES);
+  return readScript(given, SCORE_NAMES, { expressions: "number" });
 }
 
 /**

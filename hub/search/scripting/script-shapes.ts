@@ -1,5 +1,6 @@
 /** Shapes of expressions that scripts over columns are made of: fields, parameters, functions of numbers. */
 
+import { EXPRESSION_CLASS } from "#hub/scripts/library/expression-functions.ts";
 import type { Expression } from "#hub/scripts/painless/syntax.ts";
 import { Decimal } from "#hub/scripts/values/values.ts";
 
@@ -11,6 +12,8 @@ type Call =
   | { readonly of: "exists"; readonly field: string }
   /** `doc['f'].value` */
   | { readonly of: "value"; readonly field: string }
+  /** The first value of a field as a number, in an expression. */
+  | { readonly of: "number"; readonly field: string }
   /** `doc['f'].value.millis` */
   | { readonly of: "millis"; readonly field: string }
   /** `doc['f'].size()`, or `doc['f'].empty` */
@@ -46,6 +49,7 @@ export function callOf(expression: Expression): Call | undefined {
       if (expression.name === "PI") return { of: "constant", value: new Decimal(Math.PI) };
       return expression.name === "E" ? { of: "constant", value: new Decimal(Math.E) } : undefined;
     case "static-method":
+      if (expression.type === EXPRESSION_CLASS) return expressionCall(expression);
       if (expression.type !== "Math") return undefined;
       return { of: "math", name: expression.name, arguments: expression.arguments };
     case "member":
@@ -63,6 +67,16 @@ export function callOf(expression: Expression): Call | undefined {
     default:
       return undefined;
   }
+}
+
+/** What a function of an expression reads. */
+function expressionCall({
+  name,
+  arguments: [argument],
+}: Extract<Expression, { kind: "static-method" }>): Call | undefined {
+  const field = argument === undefined ? undefined : fieldOf(argument);
+  if (field === undefined || (name !== "value" && name !== "min")) return undefined;
+  return { of: "number", field };
 }
 
 /** Returns the text of a literal or of a parameter, which `param` reads; undefined for all else. */

@@ -25,7 +25,7 @@ export interface ValueScript {
 /** Reads the script. Throws script_failed, parsing, request_invalid. */
 export function readValueScript(given: unknown, field: string | undefined): ValueScript {
   const names = field === undefined ? ["params", "doc"] : ["params", "doc", "_value"];
-  return { script: readScript(given, names), field };
+  return { script: readScript(given, names, { expressions: "number" }), field };
 }
 
 /** Returns what makes the values of a document. It throws script_failed, request_invalid. */

@@ -32,7 +32,7 @@ export const bucketScript: PipelineType = {
   parse(body, name) {
     const read = readAggregation("bucket_script", body, OPTIONS);
     const paths = readPaths(read.buckets_path, name);
-    const script = readScript(read.script, ["params"]);
+    const script = readScript(read.script, ["params"], { expressions: "number", hasLateParams: true });
     const format = formatOf(undefined, read.format);
     return {
       place: "parent",
@@ -61,7 +61,7 @@ export const bucketSelector: PipelineType = {
   parse(body, name) {
     const read = readAggregation("bucket_selector", body, OPTIONS);
     const paths = readPaths(read.buckets_path, name);
-    const script = readScript(read.script, ["params"]);
+    const script = readScript(read.script, ["params"], { expressions: "condition", hasLateParams: true });
     return {
       place: "parent",
       reads: firstNames(paths),

@@ -5,7 +5,7 @@ import { type HighlightRequest, parseHighlight } from "#hub/search/highlight/hig
 import { describe, objectOf } from "#hub/search/options/json.ts";
 import type { QueryLevel, QueryParser } from "#hub/search/parse/query-parser.ts";
 import type { Query } from "#hub/search/query/query.ts";
-import { readDocumentScript } from "#hub/search/scripting/document-script.ts";
+import { readFieldScript } from "#hub/search/scripting/document-script.ts";
 import type { SortKey } from "#hub/search/sort/sort-request.ts";
 import { ALL_SOURCE, parseSourceFilter, type SourceFilter } from "#hub/search/source/source-filter.ts";
 import { AppError } from "#proto/kit/errors.ts";
@@ -124,7 +124,7 @@ function scriptFields(fields: JsonObject): ScriptField[] {
         "parsing",
         `[script_fields] [${name}] must have [script], and maybe [ignore_failure]`,
       );
-    return { name, script: readDocumentScript(script), ignoresFailure: ignores === true };
+    return { name, script: readFieldScript(script), ignoresFailure: ignores === true };
   });
 }
 

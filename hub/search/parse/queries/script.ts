@@ -7,7 +7,7 @@ import { SetNode } from "#hub/search/execute/nodes/documents.ts";
 import { anything, required } from "#hub/search/options/options.ts";
 import { type QueryType, readBody, withBoost } from "#hub/search/parse/query-parser.ts";
 import type { QueryDescription, ShardContext } from "#hub/search/query/query.ts";
-import { documentsWhere, readDocumentScript } from "#hub/search/scripting/document-script.ts";
+import { documentsWhere, readConditionScript } from "#hub/search/scripting/document-script.ts";
 
 const OPTIONS = {
   script: required(anything("Painless with doc and params; a boolean")),
@@ -19,7 +19,7 @@ export const script: QueryType = {
   options: OPTIONS,
   parse(body) {
     const options = readBody("script", body, OPTIONS);
-    return withBoost(new ScriptNode(readDocumentScript(options.script)), options);
+    return withBoost(new ScriptNode(readConditionScript(options.script)), options);
   },
 };
 
