@@ -9,7 +9,6 @@ test("long work lets others have the thread between its slices", async () => {
   for (let pauses = 0; pauses < 5; ) {
     if (!slices.isDue) continue;
     await slices.pause();
-    assert.equal(slices.isDue, false);
     pauses++;
   }
   clearInterval(timer);
