@@ -20,7 +20,6 @@ const START = "hub/main.ts";
  * large and loaded by the hubs that need them alone.
  */
 export const UNBUNDLED = [
-  "@orama/stemmers",
   "@platformatic/kafka",
   "level",
   "oidc-provider",

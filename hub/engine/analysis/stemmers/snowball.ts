@@ -1,9 +1,10 @@
 /**
- * The Snowball stemmers (M. F. Porter, snowballstem.org) by a package that is loaded with the first use: it is large, and most
- * hubs need none. Stems of frequent words are kept, since a call takes 5 to 50 µs.
+ * The Snowball stemmers (M. F. Porter, snowballstem.org) by a package that is loaded with the first use, but Lithuanian, which it
+ * lacks: the package is large, and most hubs need none. Stems of frequent words are kept, since a call takes 5 to 50 µs.
  */
 
 import { createRequire } from "node:module";
+import { lithuanianStem } from "./lithuanian.ts";
 import type { Stemmer } from "./suffixes.ts";
 
 /** Words whose stems are kept per language. */
@@ -49,10 +50,7 @@ export function snowballStemmer(language: string): Stemmer | undefined {
 }
 
 function uncachedStemmer(language: string): Stemmer | undefined {
-  if (language === "lithuanian") {
-    const { stemmer } = require("@orama/stemmers/lithuanian") as { stemmer: Stemmer };
-    return stemmer;
-  }
+  if (language === "lithuanian") return lithuanianStem;
   if (!LANGUAGES.has(language)) return undefined;
   const { newStemmer } = require("snowball-stemmers") as {
     newStemmer: (language: string) => { stem: (word: string) => string };

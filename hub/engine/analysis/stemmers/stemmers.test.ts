@@ -88,7 +88,9 @@ const STEMS: readonly (readonly [string, string])[] = [
   ["italian", "papiamento pap, pahlavi pahl, argentina argentin, moksha moksh, métchif mètchif"],
   [
     "lithuanian",
-    "ypatingasis ypat, ekvadoras ekvador, taitiečių taitiet, badaga badag, nanosekundė nanosekund",
+    "ypatingasis ypat, ekvadoras ekvador, taitiečių taitiet, badaga badag, nanosekundė nanosekund, lietuvaitės lietuvait, " +
+      "aliejus aliej, skaičiuje skait, žaliuosius žal, dirbtumėmės dirb, mokydavosi moky, vandenimis vand, gaidžiui gaid, " +
+      "žvilgesiu žvilges, advokate advokat, įsigyjame įsigyj",
   ],
   [
     "norwegian",
