@@ -147,7 +147,8 @@ class Translation {
       return { ...expression, operand: this.condition(expression.operand) };
     if (expression.kind === "binary" && COMPARISONS.has(expression.operator))
       return this.#both(expression, (each) => each);
-    if (!NUMBERS.has(expression.kind)) throw unfit("this isn't offered in an expression", offset);
+    const isOther = expression.kind === "binary" && !isOfNumbers(expression.operator);
+    if (isOther || !NUMBERS.has(expression.kind)) throw unfit("this isn't offered in an expression", offset);
     const zero: Expression = { kind: "constant", value: new Decimal(0), offset };
     return { kind: "binary", operator: "!=", left: this.number(expression), right: zero, offset };
   }
@@ -233,6 +234,10 @@ class Translation {
       typeof expression.index.value === "string"
     );
   }
+}
+
+function isOfNumbers(operator: string): boolean {
+  return ARITHMETIC.has(operator) || BITWISE.has(operator);
 }
 
 /** Kinds that are numbers wherever they stand. */

@@ -339,3 +339,21 @@ test("floats print as the fewest digits that mean them", () => {
   assert.equal(run("(float) 0.1 + (float) 0.2"), "0.3");
   assert.equal(run("(float) 0.1 + 0.2"), "0.30000000149011613");
 });
+
+test("scripts that join very many values are refused, or run, in time", () => {
+  for (const source of [
+    `${"1+".repeat(30_000)}1`,
+    `ctx${".a".repeat(30_000)}`,
+    `ctx${"[0]".repeat(20_000)}`,
+    `''${".trim()".repeat(9_000)}`,
+  ]) {
+    const startMs = performance.now();
+    try {
+      compilePainless(source, ["ctx"]).run([{}]);
+    } catch (error) {
+      assert.ok(error instanceof AppError && error.code === "script_failed", String(error));
+    }
+    // Some milliseconds by itself; where each step read the whole path it was seconds.
+    assert.ok(performance.now() - startMs < 3_000);
+  }
+});

@@ -50,8 +50,17 @@ export function withSource<T>(source: string, run: () => T, lang = "painless"): 
     return run();
   } catch (error) {
     if (error instanceof ScriptException) throw compileError(source, error, lang);
+    if (isTooDeep(error))
+      throw compileError(source, new ScriptException("IllegalArgumentException", TOO_DEEP), lang);
     throw error;
   }
+}
+
+const TOO_DEEP = "the script joins too many values in one expression";
+
+/** Sums and paths are as deep as they are long, which only the stack bounds. Nothing is half done where it ends. */
+export function isTooDeep(error: unknown): boolean {
+  return error instanceof RangeError && error.message.startsWith("Maximum call stack");
 }
 
 /** Compiles the tree of a script of `lang`, see compilePainless. Throws ScriptException. */
@@ -84,6 +93,8 @@ export function compileTree(
         return body(frame) === RETURN ? (frame.result ?? null) : null;
       } catch (error) {
         if (error instanceof ScriptException) throw runtimeError(source, error, lang);
+        if (isTooDeep(error))
+          throw runtimeError(source, new ScriptException("StackOverflowError", null), lang);
         throw error;
       }
     },

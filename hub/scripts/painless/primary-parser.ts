@@ -5,7 +5,7 @@ import { isTypeName } from "../library/type-names.ts";
 import { constantOf } from "./literals.ts";
 import type { Block, Expression, Parameter } from "./syntax.ts";
 import { isSymbol, type TokenReader } from "./token-reader.ts";
-import { isDeclaration, readType } from "./type-parser.ts";
+import { isDeclaration, MAX_NAME_TOKENS, readType } from "./type-parser.ts";
 
 /** What a primary expression is made of in turn. */
 export interface Nested {
@@ -100,7 +100,7 @@ function longestType(tokens: TokenReader): { name: string; length: number } | un
   let found = isTypeName(name) ? { name, length: 1 } : undefined;
   for (
     let length = 1;
-    isSymbol(tokens.peek(length), ".") && tokens.peek(length + 1).kind === "name";
+    length < MAX_NAME_TOKENS && isSymbol(tokens.peek(length), ".") && tokens.peek(length + 1).kind === "name";
     length += 2
   ) {
     name += `.${tokens.peek(length + 1).text}`;

@@ -48,6 +48,9 @@ export function isCast(tokens: TokenReader): boolean {
   return PRIMITIVES.has(tokens.peek(1).text) && ["+", "-", "++", "--"].includes(behind.text);
 }
 
+/** Tokens of the longest name of a type with its points; a longer path is none, and isn't read to its end at each step. */
+export const MAX_NAME_TOKENS = 15;
+
 /** Returns how many tokens from `from` on name a known type; 0 for none. */
 function typeLength(tokens: TokenReader, from: number): number {
   const first = tokens.peek(from);
@@ -55,6 +58,7 @@ function typeLength(tokens: TokenReader, from: number): number {
   let name = first.text;
   let length = 1;
   while (isSymbol(tokens.peek(from + length), ".") && tokens.peek(from + length + 1).kind === "name") {
+    if (length >= MAX_NAME_TOKENS) return 0;
     name += `.${tokens.peek(from + length + 1).text}`;
     length += 2;
   }

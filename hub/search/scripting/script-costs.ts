@@ -1,5 +1,6 @@
 /** Whether one run of a script takes about as long as reading its text: nothing in it can run again and again. */
 
+import { isTooDeep } from "#hub/scripts/painless/painless.ts";
 import type { Script } from "#hub/scripts/script.ts";
 
 /** Parts of scripts that loop, or that make values which others read at length. */
@@ -22,7 +23,12 @@ const LENGTHY: ReadonlySet<unknown> = new Set([
 /** Returns true where a script has no loops, functions and collections of its own. */
 export function isQuick({ compiled }: Script): boolean {
   const { functions, statements } = compiled.syntax;
-  return functions.length === 0 && isQuickPart(statements);
+  try {
+    return functions.length === 0 && isQuickPart(statements);
+  } catch (error) {
+    if (isTooDeep(error)) return false;
+    throw error;
+  }
 }
 
 function isQuickPart(part: unknown): boolean {
