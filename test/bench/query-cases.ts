@@ -18,6 +18,8 @@ export interface Case {
   readonly name: string;
   /** Target with 10 million documents, filters remembered or again. */
   readonly atMostMs?: number;
+  /** Target of documents that a script runs on in a second. */
+  readonly scriptsPerSecond?: number;
   readonly body: Json;
   /** What of the answer has to equal the reference's. */
   readonly answer: (response: SearchResponse) => unknown;
@@ -44,6 +46,17 @@ function buckets(response: SearchResponse, name: string): readonly Bucket[] {
 function match(query: string): string {
   return `SELECT count(*) AS n FROM logs WHERE logs MATCH '${query}'`;
 }
+
+/** Documents a second and core. */
+const SCRIPTS = 2_000_000;
+
+/** The status and the minute of the thousand, a number that floats hold. */
+const MINUTE_STATUS = {
+  source:
+    "doc['http.response.status_code'].value + (doc['@timestamp'].value.millis - params.from) / 60000 % 1000",
+  params: { from: CORPUS_START_MS },
+};
+const MINUTE_STATUS_SQL = `SELECT coalesce(status, 0) + (time - ${CORPUS_START_MS}) / 60000 % 1000 AS value FROM docs ORDER BY value DESC LIMIT 10`;
 
 const BOTH = { match: { message: { query: "post chrome", operator: "and" } } };
 
@@ -200,6 +213,7 @@ export const CASES: readonly Case[] = [
   },
   {
     name: "script over two columns, count",
+    scriptsPerSecond: SCRIPTS,
     body: {
       size: 0,
       query: {
@@ -215,5 +229,23 @@ export const CASES: readonly Case[] = [
     answer: total,
     sql: `SELECT count(*) AS n FROM docs WHERE status >= 400 AND time < ${TO_MS}`,
     expected: count,
+  },
+  {
+    name: "script score over two columns, top 10",
+    scriptsPerSecond: SCRIPTS,
+    body: {
+      query: { function_score: { query: { match_all: {} }, script_score: { script: MINUTE_STATUS } } },
+    },
+    answer: (response) => response.hits.map((hit) => hit["_score"]),
+    sql: MINUTE_STATUS_SQL,
+    expected: (rows) => rows.map(({ value }) => value),
+  },
+  {
+    name: "sort by script over two columns, top 10",
+    scriptsPerSecond: SCRIPTS,
+    body: { sort: [{ _script: { type: "number", order: "desc", script: MINUTE_STATUS } }] },
+    answer: (response) => response.hits.map((hit) => Number((hit["sort"] as number[])[0])),
+    sql: MINUTE_STATUS_SQL,
+    expected: (rows) => rows.map(({ value }) => value),
   },
 ];

@@ -12,6 +12,9 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
+import { IngestDocument } from "#hub/pipeline/ingest/ingest-document.ts";
+import { ProcessorSettings } from "#hub/pipeline/ingest/processor.ts";
+import { takeCondition } from "#hub/pipeline/ingest/script-processor.ts";
 import type { Benchmark, Result, Target } from "./benchmark.ts";
 import { CASES, type Case, PARIS, type Row } from "./query-cases.ts";
 import { databasePath } from "./query-data.ts";
@@ -27,6 +30,10 @@ const REFRESH: Target = { atMost: 5 };
 const HELD: Target = { atMost: 50 };
 /** How many times faster than the reference an answer must be. */
 const TIMES_FASTER = 5;
+
+const CONDITION = "if of an ingest processor, a script of three comparisons";
+const CONDITION_ROUNDS = 10;
+const CONDITION_RUNS = 100_000;
 
 /** The reference is asked until it had so much time, at least twice and at most so often. */
 const CASE_MS = 1500;
@@ -46,24 +53,52 @@ export const query: Benchmark = {
       plain("memory after these", asking.rssMegabytes, "MB RSS", MEMORY),
       plain("refresh of 1,000 documents", asking.refreshMs, "ms", REFRESH),
     ];
+    const speeds: Result[] = [];
     const db = openDatabase(folder);
     try {
       for (const asked of asking.cases) {
         const result = compare(db, asked, progress);
         const anew = { ...withoutTarget(result), case: `${asked.name}; filters anew`, value: asked.anewMs };
         results.push(result, anew);
+        const { scriptsPerSecond } = CASES.find(({ name }) => name === asked.name)!;
+        if (scriptsPerSecond !== undefined)
+          speeds.push(
+            speed(`${asked.name}; filters anew`, (documents / asked.anewMs) * 1000, scriptsPerSecond),
+          );
       }
     } finally {
       db.close();
     }
+    if (CONDITION.includes(only)) speeds.push(plain(CONDITION, conditionMicros(), "µs", { atMost: 2 }));
     const longest = asking.cases.reduce((a, b) => (b.heldMs > a.heldMs ? b : a));
     results.push(plain(`longest hold of the thread (${longest.name})`, longest.heldMs, "ms", HELD));
-    return documents >= TARGET_DOCUMENTS ? results : results.map(withoutTarget);
+    return [...(documents >= TARGET_DOCUMENTS ? results : results.map(withoutTarget)), ...speeds];
   },
 };
 
 function plain(name: string, value: number, unit: string, target: Target): Result {
   return { case: name, value, unit, reference: null, target };
+}
+
+function speed(name: string, value: number, atLeast: number): Result {
+  return { case: name, value, unit: "documents per second", reference: null, target: { atLeast } };
+}
+
+/** What a condition of an ingest pipeline costs a document; the best of several rounds. */
+function conditionMicros(): number {
+  const settings = new ProcessorSettings("set", {
+    if: "ctx.http?.response?.status_code != null && ctx.http.response.status_code >= 400 && ctx.host?.name != 'db-1'",
+  });
+  const condition = takeCondition(settings, () => undefined)!;
+  const source = { http: { response: { status_code: 500 } }, host: { name: "web-1" } };
+  const document = new IngestDocument(source, { _index: "logs" } as IngestDocument["destination"], 0);
+  let best = Number.POSITIVE_INFINITY;
+  for (let round = 0; round < CONDITION_ROUNDS; round++) {
+    const from = performance.now();
+    for (let run = 0; run < CONDITION_RUNS; run++) assert.ok(condition(document));
+    best = Math.min(best, ((performance.now() - from) * 1000) / CONDITION_RUNS);
+  }
+  return best;
 }
 
 function withoutTarget({ case: name, value, unit, reference }: Result): Result {

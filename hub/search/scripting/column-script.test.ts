@@ -7,7 +7,7 @@ import { ShardContext } from "#hub/search/query/query.ts";
 import { IndexFixture } from "#test/support/search/shards.ts";
 import { ColumnScript } from "./column-script.ts";
 import { DocValues } from "./doc-values.ts";
-import { readScoreScript } from "./document-script.ts";
+import { numberOn, readScoreScript } from "./document-script.ts";
 
 const DOCUMENTS = [
   { n: 0, m: 3, x: 1.5, host: "a", ok: true, at: "2018-03-24T23:30:00Z" },
@@ -60,6 +60,36 @@ function itself(script: Script, doc: number): number | string {
 function readExpression(source: string): Script {
   return readScoreScript({ lang: "expression", source, params: { a: 2, half: 0.5 } });
 }
+
+test("documents that are asked for one by one get the number of the script, whatever lies between them", () => {
+  for (const source of [
+    "doc['n'].value + doc['m'].value",
+    "_score * doc['m'].value",
+    "doc['m'].value / params.a",
+  ])
+    for (const docs of [
+      [0, 1, 2, 3, 4, 5],
+      [0, 3, 4, 5],
+      [2, 5],
+      [0, 0, 1, 1, 2],
+      [5, 0, 1, 2, 3],
+    ]) {
+      const script = read(source);
+      const numberOf = numberOn(script, shard)(segment!);
+      const ofOne = (doc: number): number | string => {
+        try {
+          return numberOf(doc, SCORES[doc]!);
+        } catch {
+          return "fails";
+        }
+      };
+      assert.deepEqual(
+        docs.map(ofOne),
+        docs.map((doc) => itself(script, doc)),
+        `${source} of ${docs.join()}`,
+      );
+    }
+});
 
 describe("an expression over columns gives what the expression itself gives", () => {
   for (const source of [

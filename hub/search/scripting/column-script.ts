@@ -6,6 +6,7 @@
 
 import type { Field } from "#hub/engine/mapping/field.ts";
 import { COLUMN_BLOCK, type SegmentReader } from "#hub/engine/searcher/searcher.ts";
+import { isTooDeep } from "#hub/scripts/painless/painless.ts";
 import type { Expression, Statement } from "#hub/scripts/painless/syntax.ts";
 import type { Script } from "#hub/scripts/script.ts";
 import { Decimal, fromJson } from "#hub/scripts/values/values.ts";
@@ -52,6 +53,8 @@ class Unfit extends Error {}
 /** A script that is bound to the columns of a segment. */
 export class ColumnScript {
   readonly isBoolean: boolean;
+  /** Whether results depend on scores. */
+  readonly readsScore: boolean;
   /** A number for each document of the last run. */
   readonly values: Register;
   /** 1 for each document of the last run that the script itself must run on. */
@@ -59,8 +62,9 @@ export class ColumnScript {
   readonly #steps: readonly Step[];
   readonly #batch: Batch;
 
-  private constructor({ kind, register }: Value, steps: readonly Step[], length: number) {
+  private constructor({ kind, register }: Value, { steps, length, readsScore }: Binding) {
     this.isBoolean = kind === "boolean";
+    this.readsScore = readsScore;
     this.values = register;
     this.unsure = new Uint8Array(length);
     this.#steps = steps;
@@ -78,9 +82,9 @@ export class ColumnScript {
     const binding = new Binding(params, shard, segment);
     try {
       const value = binding.statements(statements);
-      return new ColumnScript(value, binding.steps, binding.length);
+      return new ColumnScript(value, binding);
     } catch (error) {
-      if (error instanceof Unfit) return undefined;
+      if (error instanceof Unfit || isTooDeep(error)) return undefined;
       throw error;
     }
   }
@@ -98,6 +102,7 @@ export class ColumnScript {
 
 class Binding {
   readonly steps: Step[] = [];
+  readsScore = false;
   readonly length: number;
   readonly #params: unknown;
   readonly #shard: ShardContext;
@@ -194,8 +199,9 @@ class Binding {
   #variable(name: string): Value {
     const local = this.#locals.get(name);
     if (local !== undefined) return local;
-    if (name === "_score") return this.#make("decimal", scoreStep);
-    throw new Unfit();
+    if (name !== "_score") throw new Unfit();
+    this.readsScore = true;
+    return this.#make("decimal", scoreStep);
   }
 
   /** `doc['f'].value` and its like, `params.p`, `Math.f(…)`. */

@@ -94,20 +94,61 @@ export function numberOn(
   const values = new DocValues(shard);
   return (segment) => {
     const columns = ColumnScript.bind(script, shard, segment);
-    const steps = columns?.isBoolean === false ? columns : undefined;
-    const docs = new Int32Array(1);
-    const scores = new Float64Array(1);
+    const steps = columns?.isBoolean === false ? new StepsAhead(columns, segment.docCount) : undefined;
     return (doc, score) => {
-      if (steps !== undefined) {
-        docs[0] = doc;
-        scores[0] = score;
-        steps.run(docs, scores, 1);
-        if (steps.unsure[0] === 0) return steps.values[0]!;
-      }
+      const at = steps?.place(doc, score) ?? -1;
+      if (at >= 0) return steps!.values[at]!;
       values.move(segment, doc);
       return toDouble(script.compiled.run([script.params, values, new Decimal(score)], maxSteps));
     };
   };
+}
+
+/** Documents between two that are asked for, up to which those that follow are computed together. */
+const MOST_GAP = 2;
+
+/**
+ * Runs a script over columns for documents that are asked for one by one, in ascending order: where they are close together,
+ * more and more of those that follow are computed at once.
+ */
+class StepsAhead {
+  readonly values: Float64Array;
+  readonly #columns: ColumnScript;
+  readonly #end: number;
+  readonly #docs: Int32Array;
+  readonly #scores = new Float64Array(1);
+  /** The documents that are computed. */
+  #from = 0;
+  #to = 0;
+  #size = 1;
+
+  /** `end`: the documents of the segment. */
+  constructor(columns: ColumnScript, end: number) {
+    this.values = columns.values;
+    this.#columns = columns;
+    this.#end = end;
+    this.#docs = new Int32Array(Math.min(COLUMN_BLOCK, end));
+  }
+
+  /** Returns the index in `values` of a document's number; -1 where the script itself must run on it. */
+  place(doc: number, score: number): number {
+    if (doc < this.#from || doc >= this.#to) this.#run(doc, score);
+    const at = doc - this.#from;
+    return this.#columns.unsure[at] === 0 ? at : -1;
+  }
+
+  #run(doc: number, score: number): void {
+    const gap = doc - this.#to;
+    const isClose = gap >= 0 && gap <= MOST_GAP && !this.#columns.readsScore;
+    this.#size = isClose ? Math.min(2 * this.#size, this.#docs.length) : 1;
+    const length = Math.min(this.#size, this.#end - doc);
+    for (let at = 0; at < length; at++) this.#docs[at] = doc + at;
+    this.#scores[0] = score;
+    this.#columns.run(this.#docs, this.#scores, length);
+    this.#from = doc;
+    // A score belongs to one asking.
+    this.#to = this.#columns.readsScore ? doc : doc + length;
+  }
 }
 
 /** Returns what makes a field of a hit: its values as JSON. `source`: the document, where the script looks at it. */
