@@ -196,7 +196,10 @@ test("an address is cut into its parts", () => {
         password: "secret",
       },
     ],
-    ["/v1.2/items", { path: "/v1.2/items" }],
+    ["/items", { path: "/items" }],
+    // As 7.17 has it.
+    ["/v1.2/items", { path: "/v1.2/items", extension: "2/items" }],
+    ["a.html", { path: "a.html", extension: "html" }],
     ["http://[::1]:9200/", { scheme: "http", domain: "[::1]", port: 9200, path: "/" }],
   ];
   for (const [text, parts] of rows) {
