@@ -215,3 +215,50 @@ for (const [name, path, reach] of STATES)
     }
     assert.deepEqual(found, []);
   });
+
+/** Pages with tools, as wide as most screens. */
+const WITH_TOOLS = [
+  "discover?f=service:payment",
+  "compare",
+  "live",
+  "visualise?from=now-2h",
+  "dashboards?id=access-logs&edit=1",
+  "console",
+  "agents",
+  "indices",
+  "indices?index=visits",
+  "cluster",
+] as const;
+
+/** An expression: the bars of tools that take more than one row. */
+const BROKEN_BARS = `(() => {
+  const found = [];
+  const look = (root) => {
+    for (const element of root.querySelectorAll("*")) {
+      if (element.shadowRoot !== null) look(element.shadowRoot);
+      if (!element.matches(".status, .tools, .title, .bar, .editor, header")) continue;
+      const boxes = [...element.children].map((child) => child.getBoundingClientRect()).filter(({ width }) => width > 0);
+      if (boxes.some(({ top }) => top >= boxes[0].bottom)) found.push(element.className || element.localName);
+    }
+  };
+  look(document);
+  return found;
+})()`;
+
+test("bars of tools are one row high in German, also of two searches side by side", async () => {
+  const german = await shop.browser.newPage({
+    viewport: { width: 1440, height: 900 },
+    reducedMotion: "reduce",
+    locale: "de",
+  });
+  const found: string[] = [];
+  for (const path of WITH_TOOLS) {
+    await german.goto("about:blank");
+    await german.goto(`${shop.hub.dashboardUrl}/#/${path}`);
+    await german.locator("main > *").first().waitFor();
+    await german.waitForLoadState("networkidle");
+    for (const bar of await german.evaluate<string[]>(BROKEN_BARS)) found.push(`${path}: ${bar}`);
+  }
+  await german.close();
+  assert.deepEqual(found, []);
+});
