@@ -49,7 +49,10 @@ const VISUALISATIONS: Readonly<Record<string, Shown>> = {
   "access-requests": ["Requests", { q: ACCESS, chart: "number" }],
   "access-failures": ["Server errors", { q: `${STATUS}:>=500`, chart: "number" }],
   "access-clients": ["Different clients", { q: ACCESS, chart: "number", metric: "unique:source.address" }],
-  "access-bytes": ["Bytes sent", { q: ACCESS, chart: "number", metric: "sum:http.response.body.bytes" }],
+  "access-bytes": [
+    "Bytes sent",
+    { q: ACCESS, chart: "number", metric: "sum:http.response.body.bytes", unit: "bytes" },
+  ],
   "access-by-status": ["Requests by status", { q: ACCESS, split: `8:${STATUS}` }],
   "access-statuses": ["Status codes", { q: ACCESS, chart: "pie", by: `terms:10:${STATUS}` }],
   "access-pages": ["Most requested addresses", { q: ACCESS, by: "terms:15:url.original" }],
@@ -59,7 +62,13 @@ const VISUALISATIONS: Readonly<Record<string, Shown>> = {
   ],
   "access-sizes": [
     "Size of answers, 95th percentile",
-    { q: ACCESS, chart: "line", metric: "p95:http.response.body.bytes", split: "5:http.request.method" },
+    {
+      q: ACCESS,
+      chart: "line",
+      metric: "p95:http.response.body.bytes",
+      unit: "bytes",
+      split: "5:http.request.method",
+    },
   ],
   "access-addresses": [
     "Busiest clients",
@@ -88,7 +97,7 @@ const OWN: Readonly<Record<string, Shown>> = Object.fromEntries(
     "hub-errors-sum": ["Errors and retries", { chart: "number", metric: "sum:hub.errors" }],
     "hub-behind-now": [
       "Bytes agents were behind at most",
-      { chart: "number", metric: "max:hub.agents_behind_bytes" },
+      { chart: "number", metric: "max:hub.agents_behind_bytes", unit: "bytes" },
     ],
     "hub-raw-waiting": [
       "Messages that wait for the pipelines",
@@ -100,11 +109,11 @@ const OWN: Readonly<Record<string, Shown>> = Object.fromEntries(
     ],
     "hub-memory": [
       "Memory of the hub",
-      { chart: "line", metric: "max:hub.memory_bytes", split: "5:node.name.keyword" },
+      { chart: "line", metric: "max:hub.memory_bytes", unit: "bytes", split: "5:node.name.keyword" },
     ],
     "hub-heap": [
       "Heap of the hub",
-      { chart: "line", metric: "max:hub.heap_bytes", split: "5:node.name.keyword" },
+      { chart: "line", metric: "max:hub.heap_bytes", unit: "bytes", split: "5:node.name.keyword" },
     ],
     "hub-cpu": [
       "Processor time, ms",
@@ -116,7 +125,7 @@ const OWN: Readonly<Record<string, Shown>> = Object.fromEntries(
     ],
     "hub-log-bytes": [
       "Bytes in the log of documents",
-      { chart: "line", metric: "max:hub.documents_bytes", split: "5:node.name.keyword" },
+      { chart: "line", metric: "max:hub.documents_bytes", unit: "bytes", split: "5:node.name.keyword" },
     ],
     "hub-requests": ["Requests", { chart: "bar", metric: "sum:hub.requests", split: "5:node.name.keyword" }],
     "hub-errors": [

@@ -152,6 +152,11 @@ test("samples are saved once, come back where they were deleted, and stay as peo
   const shown = new Set((await objects.list("visualisation")).map(({ id }) => id));
   for (const { attributes } of await objects.list("dashboard"))
     for (const { id } of attributes["panels"] as { id: string }[]) assert.ok(shown.has(id), id);
+  for (const { title, attributes } of await objects.list("visualisation")) {
+    const parameters = new URLSearchParams(String(attributes["parameters"]));
+    if (parameters.get("metric")?.endsWith("bytes") === true)
+      assert.equal(parameters.get("unit"), "bytes", title);
+  }
   await objects.put("search", "failed-requests", { title: "Mine", attributes: {} });
   await objects.delete("dashboard", "access-logs");
   const again = await objects.loadSamples();
