@@ -258,6 +258,11 @@ export class IndexCatalog implements Component {
     return true;
   }
 
+  /** Returns whether the index of `uuid` was deleted deliberately, as the leader has it. Throws unavailable or timeout. */
+  isDeleted(uuid: string): Promise<boolean> {
+    return this.#store.isDeleted(uuid);
+  }
+
   async #catchUp(uuid: string, mappingVersion: number): Promise<void> {
     await this.#store.catchUp(uuid);
     // A deleted index, or metadata that was rolled back, isn't looked up again for each message.

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { COPY_WAIT_MS, committedByLive, neededOfDoc, processedRaw } from "./cluster-progress.ts";
+import { COPY_WAIT_MS, committedByLive, isAwaited, neededOfDoc, processedRaw } from "./cluster-progress.ts";
 import type { MemberRecord } from "./member-record.ts";
 
 const at = (sequence: number) => ({ incarnation: 1, sequence });
@@ -23,6 +23,24 @@ test("the log waits an hour for the copies of a lost hub", () => {
   const members = [member("a", { doc: at(9) }), member("b", { state: "lost", lostMs: 0, doc: at(3) })];
   assert.equal(neededOfDoc(members, COPY_WAIT_MS - 1).sequence, 3);
   assert.equal(neededOfDoc(members, COPY_WAIT_MS).sequence, 9);
+});
+
+test("the log is awaited for an hour while a shard has no live copy, as its hub is lost or has left", () => {
+  const copies = { x: [["a"], ["b", "c"]] };
+  const awaited = (live: string, away: Readonly<Record<string, number>>, nowMs = 1): boolean =>
+    isAwaited(
+      copies,
+      (id) => live.includes(id),
+      (id) => away[id],
+      nowMs,
+    );
+  assert.equal(awaited("abc", {}), false);
+  assert.equal(awaited("ac", { b: 0 }), false);
+  assert.equal(awaited("bc", { a: 0 }), true);
+  assert.equal(awaited("a", { b: 0, c: 0 }), true);
+  assert.equal(awaited("bc", { a: 0 }, COPY_WAIT_MS), false);
+  // A hub that starts has said nothing yet.
+  assert.equal(awaited("", {}), false);
 });
 
 test("RAW is done with where every owner of the present table is, and not while partitions move", () => {

@@ -40,6 +40,22 @@ export function processedRaw(
   return lowest(positions.filter((position) => position !== null));
 }
 
+/**
+ * Returns whether the log is needed by shards that no live hub has: those of a hub that is lost, or has left, for no longer than
+ * COPY_WAIT_MS. Nothing is purged meanwhile, and agents keep their files. `awayMs`: since when each such hub is away.
+ */
+export function isAwaited(
+  copies: Readonly<Record<string, readonly (readonly string[])[]>>,
+  has: (id: string, uuid: string, shard: number) => boolean,
+  awayMs: (id: string) => number | undefined,
+  nowMs: number,
+): boolean {
+  const isAway = (id: string): boolean => nowMs - (awayMs(id) ?? Number.NEGATIVE_INFINITY) < COPY_WAIT_MS;
+  return Object.entries(copies).some(([uuid, shards]) =>
+    shards.some((holders, shard) => holders.some(isAway) && !holders.some((id) => has(id, uuid, shard))),
+  );
+}
+
 function lowest(positions: readonly Position[]): Position {
   const [first = START, ...rest] = positions;
   return rest.reduce((least, position) => (comparePositions(position, least) < 0 ? position : least), first);

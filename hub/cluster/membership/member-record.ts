@@ -30,6 +30,8 @@ export interface MemberFacts {
   readonly startedMs: number;
   /** Threads of its shards, which other hubs may call. Hubs of earlier versions don't say it: they can't be called. */
   readonly threads?: number;
+  /** True: it has the copies that the table gives it; else, as hubs of earlier versions, one of every shard. */
+  readonly places?: boolean;
 }
 
 /** What changes while a hub runs; read at each renewal. */

@@ -1,0 +1,208 @@
+/**
+ * Places the copies of shards: balanced over hubs and zones, moved only where that is needed, and a few at a time. A pure
+ * function: whoever holds the duties makes the same table.
+ */
+
+import type { CopyTable } from "./copy-table.ts";
+
+/** A hub that may have copies. */
+export interface CopyMember {
+  readonly id: string;
+  /** Hubs of one zone are lost together; undefined: each is a zone of its own. */
+  readonly zone?: string | undefined;
+  /** When it was found lost, ms; undefined: it lives. */
+  readonly lostMs?: number | undefined;
+}
+
+/** An index whose shards are placed. */
+export interface PlacedIndex {
+  readonly uuid: string;
+  readonly shards: number;
+  /** Copies of each shard that are wanted; at least 1. Those beyond the number of hubs wait. */
+  readonly copies: number;
+  /** How long the copies of a lost hub stay its own. */
+  readonly delayMs: number;
+}
+
+export interface AllocationInput {
+  readonly members: readonly CopyMember[];
+  readonly indices: readonly PlacedIndex[];
+  readonly before: CopyTable;
+  /** Returns whether a hub has a whole copy, which others can take it from. */
+  readonly has: (id: string, uuid: string, shard: number) => boolean;
+  readonly nowMs: number;
+}
+
+/** Copies that may be on their way at a time, for balance and after a loss. */
+export const MAX_MOVING = 4;
+
+/** Copies of a hub may differ by so many before one is moved. */
+const SLACK = 1;
+
+/** One shard while it is placed. */
+interface Placing {
+  readonly index: PlacedIndex;
+  readonly shard: number;
+  holders: string[];
+}
+
+/** Returns the holders of each shard by index, the first of each list being the oldest. */
+export function allocateCopies(input: AllocationInput): CopyTable["copies"] {
+  return new Allocation(input).run();
+}
+
+class Allocation {
+  readonly #input: AllocationInput;
+  readonly #live: ReadonlyMap<string, CopyMember>;
+  readonly #all: ReadonlyMap<string, CopyMember>;
+  /** Copies by hub. */
+  readonly #load = new Map<string, number>();
+  readonly #shards: Placing[] = [];
+  #moving = 0;
+
+  constructor(input: AllocationInput) {
+    this.#input = input;
+    const sorted = input.members.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+    this.#all = new Map(sorted.map((member) => [member.id, member]));
+    this.#live = new Map(sorted.filter(({ lostMs }) => lostMs === undefined).map((each) => [each.id, each]));
+    for (const id of this.#live.keys()) this.#load.set(id, 0);
+  }
+
+  run(): CopyTable["copies"] {
+    const indices = this.#input.indices.toSorted((a, b) => (a.uuid < b.uuid ? -1 : 1));
+    for (const index of indices.filter((each) => this.#isPlaceable(each)))
+      for (let shard = 0; shard < index.shards; shard++) this.#shards.push(this.#kept(index, shard));
+    for (const each of this.#shards) for (const id of each.holders) this.#count(id, 1);
+    for (const each of this.#shards) this.#moving += this.#onTheWay(each);
+    for (const each of this.#shards) this.#trim(each);
+    for (const each of this.#shards) this.#fill(each);
+    this.#balance();
+    const byIndex = Map.groupBy(this.#shards, ({ index }) => index.uuid);
+    return Object.fromEntries([...byIndex].map(([uuid, all]) => [uuid, all.map(({ holders }) => holders)]));
+  }
+
+  /**
+   * An index that isn't in the table yet is at every hub, or the table was lost: it is placed once each shard was found, and
+   * where it was found. A hub that has dropped it must not be taken for one that has it.
+   */
+  #isPlaceable(index: PlacedIndex): boolean {
+    if (this.#input.before.copies[index.uuid] !== undefined) return true;
+    return Array.from({ length: index.shards }, (_, shard) => shard).every((shard) =>
+      [...this.#live.keys()].some((id) => this.#has(id, index.uuid, shard)),
+    );
+  }
+
+  /** Keeps the copies of hubs that live, and of lost ones for a while. */
+  #kept(index: PlacedIndex, shard: number): Placing {
+    const before = this.#input.before.copies[index.uuid]?.[shard] ?? [];
+    const isKept = (id: string): boolean => {
+      const lostMs = this.#all.get(id)?.lostMs;
+      if (this.#live.has(id)) return true;
+      return lostMs !== undefined && this.#input.nowMs - lostMs < index.delayMs;
+    };
+    const holders = before.filter(isKept);
+    // The last place where a shard is stays named, so that its hub has it when it comes back.
+    const isLost = !holders.some((id) => this.#live.has(id));
+    return { index, shard, holders: isLost && before.length > 0 ? before.slice() : holders };
+  }
+
+  #count(id: string, by: number): void {
+    const load = this.#load.get(id);
+    if (load !== undefined) this.#load.set(id, load + by);
+  }
+
+  #onTheWay({ index, shard, holders }: Placing): number {
+    if (this.#input.before.copies[index.uuid] === undefined) return 0;
+    return holders.filter((id) => this.#live.has(id) && !this.#has(id, index.uuid, shard)).length;
+  }
+
+  #has(id: string, uuid: string, shard: number): boolean {
+    return this.#input.has(id, uuid, shard);
+  }
+
+  /** Removes copies that are too many: first of lost hubs, then of those that don't have it yet, then of the fullest. */
+  #trim({ index, shard, holders }: Placing): void {
+    const rank = (id: string): number => (!this.#live.has(id) ? 2 : this.#has(id, index.uuid, shard) ? 0 : 1);
+    while (holders.length > index.copies) {
+      const [worst] = holders.toSorted(
+        (a, b) =>
+          rank(b) - rank(a) ||
+          this.#zoneUse(b, holders) - this.#zoneUse(a, holders) ||
+          (this.#load.get(b) ?? 0) - (this.#load.get(a) ?? 0) ||
+          (a < b ? 1 : -1),
+      );
+      holders.splice(holders.indexOf(worst!), 1);
+      this.#count(worst!, -1);
+    }
+  }
+
+  /** Gives a shard the copies that it lacks. One that nobody reads yet, as its index is new, isn't held up by others. */
+  #fill({ index, shard, holders }: Placing): void {
+    const isNew = this.#input.before.copies[index.uuid] === undefined;
+    // A shard of which no copy can be taken from anywhere isn't placed anew.
+    const hasSource = isNew || holders.some((id) => this.#live.has(id) && this.#has(id, index.uuid, shard));
+    while (holders.length < index.copies && hasSource) {
+      if (!isNew && this.#moving >= MAX_MOVING) return;
+      const able = this.#candidates(holders);
+      const having = isNew ? able.filter((id) => this.#has(id, index.uuid, shard)) : [];
+      const best = having[0] ?? able[0];
+      if (best === undefined) return;
+      holders.push(best);
+      this.#count(best, 1);
+      if (!this.#has(best, index.uuid, shard)) this.#moving++;
+    }
+  }
+
+  /** Live hubs without a copy, the best first: of a zone without one, with few copies. */
+  #candidates(holders: readonly string[]): string[] {
+    return [...this.#live.keys()]
+      .filter((id) => !holders.includes(id))
+      .toSorted(
+        (a, b) =>
+          this.#zoneUse(a, holders) - this.#zoneUse(b, holders) ||
+          this.#load.get(a)! - this.#load.get(b)! ||
+          (a < b ? -1 : 1),
+      );
+  }
+
+  /** Returns how many of the other holders are in the zone of a hub. */
+  #zoneUse(id: string, holders: readonly string[]): number {
+    const zone = this.#all.get(id)?.zone;
+    if (zone === undefined) return 0;
+    return holders.filter((other) => other !== id && this.#all.get(other)?.zone === zone).length;
+  }
+
+  /** Moves copies from the fullest hub to the emptiest one, as long as few are on their way. */
+  #balance(): void {
+    while (this.#moving < MAX_MOVING) {
+      const order = [...this.#load].toSorted(([a, x], [b, y]) => y - x || (a < b ? -1 : 1));
+      const move = this.#bestMove(order);
+      if (move === undefined) return;
+      const { placing, from, to } = move;
+      placing.holders[placing.holders.indexOf(from)] = to;
+      this.#count(from, -1);
+      this.#count(to, 1);
+      this.#moving++;
+    }
+  }
+
+  #bestMove(
+    order: readonly (readonly [id: string, load: number])[],
+  ): { readonly placing: Placing; readonly from: string; readonly to: string } | undefined {
+    for (const [from, fullest] of order)
+      for (const [to, emptiest] of order.toReversed()) {
+        if (fullest - emptiest <= SLACK) break;
+        const placing = this.#shards.find((each) => this.#canMove(each, from, to));
+        if (placing !== undefined) return { placing, from, to };
+      }
+    return undefined;
+  }
+
+  /** Only what all holders have is moved, and never into a zone that has more of its copies. */
+  #canMove({ index, shard, holders }: Placing, from: string, to: string): boolean {
+    if (!holders.includes(from) || holders.includes(to)) return false;
+    if (!holders.every((id) => this.#live.has(id) && this.#has(id, index.uuid, shard))) return false;
+    const others = holders.filter((id) => id !== from);
+    return this.#zoneUse(to, others) <= this.#zoneUse(from, others);
+  }
+}

@@ -1,0 +1,158 @@
+/** The duty of the hub that holds the lease: makes the table of copies, where all live hubs follow one. */
+
+import type { IndexMetadata } from "#hub/cluster/catalog/index-metadata.ts";
+import type { MemberDirectory } from "#hub/cluster/membership/member-directory.ts";
+import type { Clock } from "#proto/kit/clock.ts";
+import { toAppError } from "#proto/kit/errors.ts";
+import type { Component } from "#proto/kit/lifecycle.ts";
+import type { Logger } from "#proto/kit/log.ts";
+import type { StateBucket } from "#proto/kit/state-bucket.ts";
+import { MINUTE_MS, parseDuration } from "#proto/kit/units.ts";
+import { allocateCopies, type CopyMember, type PlacedIndex } from "./copy-allocation.ts";
+import {
+  COPIES_KEY,
+  type CopyTable,
+  decodeCopies,
+  encodeCopies,
+  HELD_PREFIX,
+  NO_COPIES,
+  sameCopies,
+} from "./copy-table.ts";
+import { CopyView } from "./copy-view.ts";
+
+const TICK_MS = 1_000;
+const DEFAULT_DELAY_MS = MINUTE_MS;
+/** Attribute of hubs that are lost together. */
+const ZONE = "zone";
+
+export interface CopyAllocatorOptions {
+  readonly bucket: StateBucket;
+  readonly directory: MemberDirectory;
+  readonly indices: () => readonly Pick<IndexMetadata, "uuid" | "settings">[];
+  /** Returns whether an index was deleted, as the leader has it. */
+  readonly isDeleted: (uuid: string) => Promise<boolean>;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+export class CopyAllocator implements Component {
+  readonly #options: CopyAllocatorOptions;
+  readonly #view: CopyView;
+  readonly #abort = new AbortController();
+  #running: Promise<void> = Promise.resolve();
+
+  constructor(options: CopyAllocatorOptions) {
+    this.#options = options;
+    this.#view = new CopyView(options.directory);
+  }
+
+  start(): Promise<void> {
+    this.#running = this.#run();
+    return Promise.resolve();
+  }
+
+  async stop(): Promise<void> {
+    this.#abort.abort();
+    await this.#running;
+  }
+
+  /** Makes the next table where something has changed. Throws journal_conflict where another hub has. */
+  async place(): Promise<void> {
+    const { bucket, directory, indices, clock, log } = this.#options;
+    const all = directory.all();
+    const live = all.filter(({ record }) => record.state === "live");
+    const shared = directory.shared(COPIES_KEY);
+    if (live.some(({ record }) => record.places !== true)) return;
+    const before = shared === undefined ? NO_COPIES : decodeCopies(shared.value);
+    const members: CopyMember[] = all
+      // A hub that starts has nothing to offer yet, but what it has stays its own.
+      .map(({ record: { id, attributes, lostMs, state } }) => ({
+        id,
+        zone: attributes[ZONE],
+        lostMs: state === "lost" ? (lostMs ?? 0) : undefined,
+      }));
+    const left = this.#left(before, new Set(members.map(({ id }) => id)));
+    for (const [id, lostMs] of Object.entries(left)) members.push({ id, lostMs });
+    const placing = indices();
+    const kept = await this.#unknown(before, new Set(placing.map(({ uuid }) => uuid)));
+    const allocated = allocateCopies({
+      members,
+      indices: placing.map(placed),
+      before,
+      has: (id, uuid, shard) => this.#view.has(id, uuid, shard),
+      nowMs: clock.now(),
+    });
+    const copies = { ...kept, ...allocated };
+    if (shared !== undefined && sameCopies({ copies, left }, before)) return;
+    const table: CopyTable = { epoch: before.epoch + 1, copies, left };
+    if (shared === undefined) await bucket.create(COPIES_KEY, encodeCopies(table));
+    else await bucket.update(COPIES_KEY, encodeCopies(table), shared.revision);
+    log.info({ epoch: table.epoch, indices: Object.keys(copies).length }, "copies of shards are assigned");
+    await this.#forget(new Set(members.map(({ id }) => id)));
+    await directory.refresh();
+  }
+
+  /**
+   * Returns what the table has of indices that this hub doesn't know, or not yet: only what was deleted deliberately is left out.
+   * A shard that isn't in the table counts as one that nobody has dropped.
+   */
+  async #unknown(before: CopyTable, known: ReadonlySet<string>): Promise<CopyTable["copies"]> {
+    const kept: Record<string, CopyTable["copies"][string]> = {};
+    for (const [uuid, shards] of Object.entries(before.copies))
+      if (!known.has(uuid) && !(await this.#options.isDeleted(uuid))) kept[uuid] = shards;
+    return kept;
+  }
+
+  /** Returns when hubs of the table left: one that is started again soon keeps its copies. */
+  #left(before: CopyTable, known: ReadonlySet<string>): Record<string, number> {
+    const named = new Set(Object.values(before.copies).flat(2));
+    const gone = [...named].filter((id) => !known.has(id)).sort();
+    return Object.fromEntries(gone.map((id) => [id, before.left?.[id] ?? this.#options.clock.now()]));
+  }
+
+  /** Removes what hubs said that were forgotten. */
+  async #forget(known: ReadonlySet<string>): Promise<void> {
+    const { bucket } = this.#options;
+    for (const key of await bucket.keys(HELD_PREFIX)) {
+      if (known.has(key.slice(HELD_PREFIX.length))) continue;
+      const entry = await bucket.get(key);
+      if (entry !== null) await bucket.delete(key, entry.revision);
+    }
+  }
+
+  async #run(): Promise<void> {
+    const { clock, directory, log } = this.#options;
+    const { signal } = this.#abort;
+    while (!signal.aborted) {
+      try {
+        await this.place();
+      } catch (error) {
+        const failure = toAppError(error);
+        if (failure.code !== "journal_conflict")
+          log.warn({ err: failure }, "copies can't be assigned for now");
+      }
+      const changed = new AbortController();
+      const unwatch = directory.onChange(() => changed.abort());
+      await clock.sleep(TICK_MS, AbortSignal.any([signal, changed.signal]));
+      unwatch();
+    }
+  }
+}
+
+function placed({ uuid, settings }: Pick<IndexMetadata, "uuid" | "settings">): PlacedIndex {
+  return {
+    uuid,
+    shards: settings.numberOfShards,
+    copies: 1 + settings.numberOfReplicas,
+    delayMs: delayOf(settings.raw["unassigned.node_left.delayed_timeout"]),
+  };
+}
+
+function delayOf(given: unknown): number {
+  if (typeof given !== "string") return DEFAULT_DELAY_MS;
+  try {
+    return parseDuration(given);
+  } catch {
+    return DEFAULT_DELAY_MS;
+  }
+}
