@@ -15,6 +15,14 @@ export interface NodeInfo {
   readonly master: boolean;
 }
 
+/** Where copies of a shard are, by the ids of nodes. */
+export interface Placement {
+  /** Nodes that shall have it, also such as are lost. */
+  readonly holders: readonly string[];
+  /** Live nodes that have it. */
+  readonly having: readonly string[];
+}
+
 /** Facts of the cluster. */
 export interface Cluster {
   readonly name: string;
@@ -22,6 +30,8 @@ export interface Cluster {
   readonly uuid: string;
   /** This node first. */
   nodes(): NodeInfo[];
+  /** Returns where the copies of a shard are; undefined: every node has one, as each does where there is no such method. */
+  placement?(uuid: string, shard: number): Placement | undefined;
   /** Settings of `_cluster/settings`, dotted keys. */
   settings(): { readonly persistent: JsonObject; readonly transient: JsonObject };
   /** Merges settings; null removes. Throws settings_invalid. */

@@ -7,7 +7,7 @@ import type { ApiContext } from "#hub/api/context/api-context.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import type { IndexInfo } from "#hub/api/ports/indices.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import { waitingReplicas } from "./index-health.ts";
+import { fewestCopies } from "./index-health.ts";
 
 /** Of requests without `timeout`, as in 6.5. */
 const CHANGE_TIMEOUT_MS = 30_000;
@@ -101,7 +101,7 @@ function indicesOf({ indices }: Parts, name: string): readonly IndexInfo[] {
 }
 
 function activeOf({ cluster }: Parts, index: IndexInfo): number {
-  return 1 + index.settings.numberOfReplicas - waitingReplicas(index, cluster.nodes());
+  return fewestCopies(index, cluster);
 }
 
 function neededOf(request: ApiRequest, { settings }: IndexInfo): number {

@@ -2,9 +2,8 @@
 
 import { resolveOptions } from "#hub/api/parameters/shared-parameters.ts";
 import { isTrue } from "#hub/api/parameters/values.ts";
-import type { NodeInfo } from "#hub/api/ports/cluster.ts";
 import type { IndexInfo } from "#hub/api/ports/indices.ts";
-import { clusterHealth, indexHealth } from "#hub/api/stats/index-health.ts";
+import { clusterHealth, type HealthSource, indexHealth } from "#hub/api/stats/index-health.ts";
 import { type StatsSource, statCell, statsSources } from "#hub/api/stats/statistics.ts";
 import { answersAs } from "#hub/search/options/request-version.ts";
 import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
@@ -47,20 +46,20 @@ export const indicesTable: CatTable = {
       found.filter(({ state }) => state === "open"),
     );
     return found
-      .map((index) => indexRow(index, api.cluster.nodes(), sources.get(index.uuid)))
+      .map((index) => indexRow(index, api.cluster, sources.get(index.uuid)))
       .filter((row) => wanted === undefined || row["health"] === wanted);
   },
 };
 
 /** `stats`: undefined for a closed index. */
-function indexRow(index: IndexInfo, nodes: readonly NodeInfo[], stats: StatsSource | undefined): Row {
+function indexRow(index: IndexInfo, source: HealthSource, stats: StatsSource | undefined): Row {
   const { settings } = index;
   const isOpen = index.state === "open";
   const cell = (name: string): Row[string] => (stats === undefined ? null : statCell(stats, name));
   // From 7.2 on the copies of a closed index are counted too.
   const isCounted = isOpen || answersAs(702);
   return {
-    health: isCounted ? indexHealth(index, nodes).status : null,
+    health: isCounted ? indexHealth(index, source).status : null,
     status: index.state,
     index: index.name,
     uuid: index.uuid,
@@ -95,11 +94,9 @@ export const healthTable: CatTable = {
     column("active_shards_percent", "asp,activeShardsPercent", "active number of shards in percent", RIGHT),
   ],
   rows({ indices, cluster, clock }) {
-    const { status, primaries, active, unassigned } = clusterHealth(
-      indices.all().filter(({ state }) => state === "open"),
-      cluster.nodes(),
-    );
-    const total = active + unassigned;
+    const open = indices.all().filter(({ state }) => state === "open");
+    const { status, primaries, active, unassigned, ...moving } = clusterHealth(open, cluster);
+    const total = active + moving.initializing + unassigned;
     return [
       {
         ...clockCells(clock.now()),
@@ -109,8 +106,8 @@ export const healthTable: CatTable = {
         "node.data": cluster.nodes().length,
         shards: active,
         pri: primaries,
-        relo: 0,
-        init: 0,
+        relo: moving.relocating,
+        init: moving.initializing,
         unassign: unassigned,
         pending_tasks: 0,
         max_task_wait_time: "-",

@@ -7,7 +7,7 @@ import { meantNodes } from "#hub/api/parameters/meant-nodes.ts";
 import type { NodeInfo } from "#hub/api/ports/cluster.ts";
 import type { IndexInfo } from "#hub/api/ports/indices.ts";
 import { LIST_ACTION } from "#hub/api/routes/cluster/tasks.ts";
-import { clusterHealth, copyNodes } from "#hub/api/stats/index-health.ts";
+import { clusterHealth, type HealthSource, indexCopies } from "#hub/api/stats/index-health.ts";
 import { diskCells, fileDescriptors } from "#hub/api/stats/machine.ts";
 import { statCell, statsSources, together } from "#hub/api/stats/statistics.ts";
 import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
@@ -150,7 +150,7 @@ export const allocationTable: CatTable = {
     const rows = meantNodes(cluster.nodes(), request.path["nodes"]).map((node): Row => {
       const named = { host: node.host, ip: node.host, node: node.name };
       // Only of this node; another one's disk is in its own answers.
-      const shards = shardsOn(node, open, cluster.nodes());
+      const shards = shardsOn(node, open, cluster);
       if (node.id !== self?.id) return { shards, ...named };
       return {
         shards,
@@ -160,15 +160,15 @@ export const allocationTable: CatTable = {
         ...named,
       };
     });
-    const { unassigned } = clusterHealth(open, cluster.nodes());
+    const { unassigned } = clusterHealth(open, cluster);
     const isAll = request.path["nodes"] === undefined || request.path["nodes"] === "*";
     return unassigned > 0 && isAll ? [...rows, { shards: unassigned, node: "UNASSIGNED" }] : rows;
   },
 };
 
-function shardsOn({ id }: NodeInfo, open: readonly IndexInfo[], nodes: readonly NodeInfo[]): number {
-  const on = open.filter((index) => copyNodes(index, nodes).some((node) => node.id === id));
-  return on.reduce((sum, { settings }) => sum + settings.numberOfShards, 0);
+function shardsOn({ id }: NodeInfo, open: readonly IndexInfo[], source: HealthSource): number {
+  const copies = open.flatMap((index) => indexCopies(index, source));
+  return copies.filter(({ started }) => started.some((node) => node.id === id)).length;
 }
 
 /** A task as its row shows it. */

@@ -4,7 +4,7 @@ import { resolveOptions } from "#hub/api/parameters/shared-parameters.ts";
 import type { NodeInfo } from "#hub/api/ports/cluster.ts";
 import type { IndexInfo } from "#hub/api/ports/indices.ts";
 import { SEGMENT_VERSION } from "#hub/api/routes/indices/segments.ts";
-import { copyNodes, waitingReplicas } from "#hub/api/stats/index-health.ts";
+import { type HealthSource, indexCopies } from "#hub/api/stats/index-health.ts";
 import { fieldBytes, shardSource, statCell } from "#hub/api/stats/statistics.ts";
 import type { HostedShardStats } from "#hub/cluster/hosting/hosted-index.ts";
 import type { ShardSegments } from "#hub/host/contract/calls.ts";
@@ -111,39 +111,55 @@ export const shardsTable: CatTable = {
     const options = resolveOptions(request, { expandWildcards: "open" });
     const found = indices.resolve(request.path["index"], options);
     const stats = await shards.stats(found);
-    return found.flatMap((index) => shardRows(index, stats.get(index.uuid) ?? [], cluster.nodes()));
+    return found.flatMap((index) => shardRows(index, stats.get(index.uuid) ?? [], cluster));
   },
 };
 
-/** Copies are equal: the statistics of this hub's stand for all of a shard. */
-function shardRows(index: IndexInfo, shards: readonly HostedShardStats[], nodes: readonly NodeInfo[]): Row[] {
+/** Copies are equal: the statistics of one stand for all of a shard. */
+function shardRows(index: IndexInfo, stats: readonly HostedShardStats[], source: HealthSource): Row[] {
   const since = new Date(index.settings.creationDate).toISOString();
-  return shards.flatMap((stats) => {
-    const source = shardSource(stats);
-    return [
-      ...copyNodes(index, nodes).map((node, copy) => ({
-        ...Object.fromEntries(HIDDEN_COLUMNS.map(([name]) => [name, statCell(source, name)])),
-        index: index.name,
-        shard: stats.shard,
-        prirep: copy === 0 ? "p" : "r",
-        state: "STARTED",
-        docs: statCell(source, "docs.count"),
-        store: statCell(source, "store.size"),
-        ip: node.host,
-        id: node.id,
-        node: node.name,
-        "recoverysource.type": "EXISTING_STORE",
-      })),
-      ...Array.from({ length: waitingReplicas(index, nodes) }, () => ({
-        index: index.name,
-        shard: stats.shard,
-        prirep: "r",
+  return indexCopies(index, source).flatMap((copies, shard) => {
+    const found = stats.find((each) => each.shard === shard);
+    const { started, relocating, initializing, waiting, lost } = copies;
+    const rest = [
+      ...initializing.map((node) => ({ state: "INITIALIZING", ip: node.host, id: node.id, node: node.name })),
+      ...Array.from({ length: waiting }, (_, at) => ({
         state: "UNASSIGNED",
-        "unassigned.reason": "INDEX_CREATED",
+        "unassigned.reason": at < lost.length ? "NODE_LEFT" : "INDEX_CREATED",
         "unassigned.at": since,
       })),
     ];
+    const common = { index: index.name, shard };
+    return [
+      ...started.map((node, copy) => {
+        const to = relocating.find(([from]) => from === node)?.[1];
+        return {
+          ...(found !== undefined && startedCells(found)),
+          ...common,
+          prirep: copy === 0 ? "p" : "r",
+          state: to === undefined ? "STARTED" : "RELOCATING",
+          ip: node.host,
+          id: node.id,
+          node: to === undefined ? node.name : `${node.name} -> ${to.host} ${to.id} ${to.name}`,
+          "recoverysource.type": "EXISTING_STORE",
+        };
+      }),
+      ...rest.map((cells, at) => ({
+        ...common,
+        prirep: started.length === 0 && at === 0 ? "p" : "r",
+        ...cells,
+      })),
+    ];
   });
+}
+
+function startedCells(stats: HostedShardStats): Row {
+  const source = shardSource(stats);
+  return {
+    ...Object.fromEntries(HIDDEN_COLUMNS.map(([name]) => [name, statCell(source, name)])),
+    docs: statCell(source, "docs.count"),
+    store: statCell(source, "store.size"),
+  };
 }
 
 export const segmentsTable: CatTable = {

@@ -1,6 +1,6 @@
 /**
  * Where the copies of shards are: `_cluster/allocation/explain`, `_cluster/reroute`, `_shard_stores`, and `_upgrade`, which
- * has nothing to do. Every hub has a copy of each shard; copies beyond the number of hubs wait. Nothing is moved by hand.
+ * has nothing to do. Copies beyond the number of hubs wait. Nothing is moved by hand.
  */
 
 import type { ApiContext } from "#hub/api/context/api-context.ts";
@@ -11,7 +11,7 @@ import type { NodeInfo } from "#hub/api/ports/cluster.ts";
 import type { IndexInfo } from "#hub/api/ports/indices.ts";
 import { shardCounts } from "#hub/api/routes/indices/maintenance.ts";
 import { SEGMENT_VERSION } from "#hub/api/routes/indices/segments.ts";
-import { copyNodes, waitingReplicas } from "#hub/api/stats/index-health.ts";
+import { type HealthSource, indexCopies, indexHealth, shardCopies } from "#hub/api/stats/index-health.ts";
 import { diskUsage } from "#hub/api/stats/machine.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
@@ -64,26 +64,45 @@ interface Copy {
 function explain(parts: ApiContext, request: ApiRequest): ApiResponse {
   const body = request.object();
   const copy = Object.keys(body).length === 0 ? firstUnassigned(parts) : namedCopy(parts, body);
-  const nodes = parts.cluster.nodes();
-  const [node] = nodes;
-  const [primary, replica] = copyNodes(copy.index, nodes);
-  const isWaiting = !copy.primary && waitingReplicas(copy.index, nodes) > 0;
+  const [node] = parts.cluster.nodes();
   const withDisk = request.flag("include_disk_info") ?? false;
   return json({
     index: copy.index.name,
     shard: copy.shard,
     primary: copy.primary,
-    ...(isWaiting ? unassigned(copy.index) : started(copy.primary ? primary : replica)),
+    ...explained(copy, parts.cluster),
     ...(withDisk && { cluster_info: clusterInfo(parts, node) }),
   });
 }
 
+function explained({ index, shard, primary }: Copy, source: HealthSource): JsonObject {
+  const isPlaced = source.placement?.(index.uuid, shard) !== undefined;
+  const { started: there, relocating, initializing, waiting, lost } = shardCopies(index, shard, source);
+  const node = there[primary ? 0 : 1];
+  const isWaiting = waiting > 0 && (!primary || there.length === 0);
+  if (isWaiting) return unassigned(index, lost, isPlaced);
+  if (node === undefined) return { ...currentNode(initializing[0]), current_state: "initializing" };
+  const isMoving = relocating.some(([from]) => from === node);
+  return {
+    ...currentNode(node),
+    current_state: isMoving ? "relocating" : "started",
+    can_remain_on_current_node: isMoving ? "no" : "yes",
+    can_rebalance_cluster: isPlaced ? "yes" : "no",
+    can_rebalance_to_other_node: "no",
+    rebalance_explanation: isPlaced
+      ? "copies are moved where hubs differ by more than one, a few at a time"
+      : "every node has a copy of every shard",
+  };
+}
+
 /** Throws request_invalid where every copy has its node. */
 function firstUnassigned({ indices, cluster }: ApiContext): Copy {
-  const waiting = indices
-    .all()
-    .find((index) => index.state === "open" && waitingReplicas(index, cluster.nodes()) > 0);
-  if (waiting !== undefined) return { index: waiting, shard: 0, primary: false };
+  for (const index of indices.all()) {
+    if (index.state !== "open") continue;
+    const all = indexCopies(index, cluster);
+    const shard = all.findIndex(({ waiting }) => waiting > 0);
+    if (shard >= 0) return { index, shard, primary: all[shard]!.started.length === 0 };
+  }
   throw new AppError(
     "request_invalid",
     "unable to find any unassigned shards to explain [ClusterAllocationExplainRequest[useAnyUnassignedShard=true,includeYesDecisions?=false]",
@@ -107,35 +126,26 @@ function namedCopy({ indices }: ApiContext, body: JsonObject): Copy {
   );
 }
 
-function started(node: NodeInfo | undefined): JsonObject {
-  return {
-    current_state: "started",
-    ...(node !== undefined && {
-      current_node: {
-        id: node.id,
-        name: node.name,
-        transport_address: node.transportAddress,
-        attributes: node.attributes,
-      },
-    }),
-    can_remain_on_current_node: "yes",
-    can_rebalance_cluster: "no",
-    can_rebalance_to_other_node: "no",
-    rebalance_explanation: "every node has a copy of every shard",
-  };
+function currentNode(node: NodeInfo | undefined): JsonObject {
+  if (node === undefined) return {};
+  const { id, name, transportAddress, attributes } = node;
+  return { current_node: { id, name, transport_address: transportAddress, attributes } };
 }
 
-function unassigned({ settings }: IndexInfo): JsonObject {
+/** `lost`: hubs that had the copy, and are waited for. */
+function unassigned({ settings }: IndexInfo, lost: readonly string[], isPlaced: boolean): JsonObject {
+  const isLost = lost.length > 0;
   return {
     current_state: "unassigned",
     unassigned_info: {
-      reason: "INDEX_CREATED",
+      reason: isLost ? "NODE_LEFT" : "INDEX_CREATED",
       at: new Date(settings.creationDate).toISOString(),
       last_allocation_status: "no_attempt",
     },
-    can_allocate: "no",
-    allocate_explanation:
-      "each copy needs a node of its own, and there are fewer nodes; the log keeps what isn't in segments yet. Set number_of_replicas to 0 where one node is all there is, or start another",
+    can_allocate: isLost ? "allocation_delayed" : "no",
+    allocate_explanation: isLost
+      ? `its hub [${lost.join(", ")}] is missing; start it again. With another copy left a new one is made after index.unassigned.node_left.delayed_timeout`
+      : `each copy needs a node of its own, and there are fewer nodes; ${isPlaced ? "" : "the log keeps what isn't in segments yet. "}Set number_of_replicas lower, or start another node`,
   };
 }
 
@@ -192,7 +202,7 @@ const DEFAULT_STATUS = ["yellow", "red"];
 async function shardStores(parts: ApiContext, request: ApiRequest): Promise<ApiResponse> {
   const wanted = request.list("status") ?? DEFAULT_STATUS;
   const found = parts.indices.resolve(request.path["index"], resolveOptions(request)).filter((index) => {
-    const status = waitingReplicas(index, parts.cluster.nodes()) > 0 ? "yellow" : "green";
+    const { status } = indexHealth(index, parts.cluster);
     return index.state === "open" && (wanted.includes("all") || wanted.includes(status));
   });
   const [node] = parts.cluster.nodes();

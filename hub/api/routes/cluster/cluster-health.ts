@@ -4,9 +4,16 @@ import type { ApiContext } from "#hub/api/context/api-context.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
 import { RESOLVE_PARAMS, resolveOptions } from "#hub/api/parameters/shared-parameters.ts";
-import type { NodeInfo } from "#hub/api/ports/cluster.ts";
 import type { IndexInfo } from "#hub/api/ports/indices.ts";
-import { clusterHealth, type Health, indexHealth, waitingReplicas } from "#hub/api/stats/index-health.ts";
+import {
+  clusterHealth,
+  type Health,
+  type HealthSource,
+  indexCopies,
+  indexHealth,
+  type ShardHealth,
+  shardHealth,
+} from "#hub/api/stats/index-health.ts";
 import { answersAs } from "#hub/search/options/request-version.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
@@ -75,14 +82,16 @@ function healthTargets(parts: ApiContext, request: ApiRequest): IndexInfo[] | un
 }
 
 function isHealthy({ cluster }: ApiContext, request: ApiRequest, found: readonly IndexInfo[]): boolean {
-  const { status, active, unassigned } = clusterHealth(found, cluster.nodes());
+  const { status, active, relocating, initializing, unassigned } = clusterHealth(found, cluster);
   const wanted = request.query["wait_for_status"]?.toLowerCase();
   if (wanted !== undefined && !HEALTH_ORDER.includes(wanted as Health))
     throw new AppError("request_invalid", `unknown cluster health status [${wanted}]`);
   if (wanted !== undefined && HEALTH_ORDER.indexOf(status) < HEALTH_ORDER.indexOf(wanted as Health))
     return false;
   const shards = request.query["wait_for_active_shards"];
-  if (shards === "all" && unassigned > 0) return false;
+  if (shards === "all" && unassigned + initializing > 0) return false;
+  if (request.flag("wait_for_no_relocating_shards") === true && relocating > 0) return false;
+  if (request.flag("wait_for_no_initializing_shards") === true && initializing > 0) return false;
   if (shards !== undefined && /^\d+$/.test(shards) && active < Number(shards)) return false;
   return fitsCount(request.query["wait_for_nodes"], cluster.nodes().length);
 }
@@ -110,8 +119,8 @@ function healthBody(
   timedOut: boolean,
 ): JsonObject {
   const { cluster } = parts;
-  const sum = clusterHealth(found, cluster.nodes());
-  const total = sum.active + sum.unassigned;
+  const sum = clusterHealth(found, cluster);
+  const total = sum.active + sum.initializing + sum.unassigned;
   const level = request.query["level"];
   return {
     cluster_name: cluster.name,
@@ -121,45 +130,49 @@ function healthBody(
     number_of_data_nodes: cluster.nodes().length,
     active_primary_shards: sum.primaries,
     active_shards: sum.active,
-    relocating_shards: 0,
-    initializing_shards: 0,
+    relocating_shards: sum.relocating,
+    initializing_shards: sum.initializing,
     unassigned_shards: sum.unassigned,
-    delayed_unassigned_shards: 0,
+    delayed_unassigned_shards: sum.delayed,
     number_of_pending_tasks: 0,
     number_of_in_flight_fetch: 0,
     task_max_waiting_in_queue_millis: 0,
     active_shards_percent_as_number: total === 0 ? 100 : (sum.active * 100) / total,
     ...((level === "indices" || level === "shards") && {
       indices: Object.fromEntries(
-        found.map((index) => [index.name, indexHealthBody(index, cluster.nodes(), level === "shards")]),
+        found.map((index) => [index.name, indexHealthBody(index, cluster, level === "shards")]),
       ),
     }),
   };
 }
 
-function indexHealthBody(index: IndexInfo, nodes: readonly NodeInfo[], withShards: boolean): JsonObject {
-  const { status, primaries, active, unassigned } = indexHealth(index, nodes);
-  const waiting = waitingReplicas(index, nodes);
-  const replicas = index.settings.numberOfReplicas;
-  const shard = {
-    status,
-    primary_active: true,
-    active_shards: 1 + replicas - waiting,
-    relocating_shards: 0,
-    initializing_shards: 0,
-    unassigned_shards: waiting,
-  };
+function indexHealthBody(index: IndexInfo, source: HealthSource, withShards: boolean): JsonObject {
+  const { status, primaries, ...counts } = indexHealth(index, source);
+  const { numberOfShards, numberOfReplicas } = index.settings;
   return {
     status,
-    number_of_shards: primaries,
-    number_of_replicas: replicas,
+    number_of_shards: numberOfShards,
+    number_of_replicas: numberOfReplicas,
     active_primary_shards: primaries,
-    active_shards: active,
-    relocating_shards: 0,
-    initializing_shards: 0,
-    unassigned_shards: unassigned,
+    ...countBody(counts),
     ...(withShards && {
-      shards: Object.fromEntries(Array.from({ length: primaries }, (_, at) => [String(at), shard])),
+      shards: Object.fromEntries(
+        indexCopies(index, source).map((copies, at) => {
+          const { status: state, primaries: primary, ...rest } = shardHealth(copies);
+          return [String(at), { status: state, primary_active: primary > 0, ...countBody(rest) }];
+        }),
+      ),
     }),
+  };
+}
+
+function countBody(
+  counts: Pick<ShardHealth, "active" | "relocating" | "initializing" | "unassigned">,
+): JsonObject {
+  return {
+    active_shards: counts.active,
+    relocating_shards: counts.relocating,
+    initializing_shards: counts.initializing,
+    unassigned_shards: counts.unassigned,
   };
 }

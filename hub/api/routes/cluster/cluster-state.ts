@@ -9,9 +9,8 @@ import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
 import { flatSettings, nestSettings } from "#hub/api/parameters/index-settings.ts";
 import { RESOLVE_PARAMS, resolveOptions } from "#hub/api/parameters/shared-parameters.ts";
 import { isTrue, printSize } from "#hub/api/parameters/values.ts";
-import type { NodeInfo } from "#hub/api/ports/cluster.ts";
 import type { IndexInfo } from "#hub/api/ports/indices.ts";
-import { copyNodes, waitingReplicas } from "#hub/api/stats/index-health.ts";
+import { type HealthSource, indexCopies } from "#hub/api/stats/index-health.ts";
 import { writeJson } from "#hub/search/options/json-writer.ts";
 import { answersAs } from "#hub/search/options/request-version.ts";
 import { AppError } from "#proto/kit/errors.ts";
@@ -100,7 +99,9 @@ export function clusterState(
     ...(wanted("metadata") && { metadata: metadataOf(parts, found) }),
     ...(wanted("routing_table") && {
       routing_table: {
-        indices: Object.fromEntries(found.map((index) => [index.name, { shards: routingOf(index, nodes) }])),
+        indices: Object.fromEntries(
+          found.map((index) => [index.name, { shards: routingOf(index, cluster) }]),
+        ),
       },
     }),
     ...(wanted("routing_nodes") && { routing_nodes: { unassigned: [], nodes: {} } }),
@@ -157,28 +158,25 @@ function metadataOf(
   };
 }
 
-function routingOf(index: IndexInfo, nodes: readonly NodeInfo[]): JsonObject {
-  const { name, settings } = index;
-  const shards = Array.from({ length: settings.numberOfShards }, (_, shard) => [
-    String(shard),
-    [
-      ...copyNodes(index, nodes).map((node, copy) => ({
-        state: "STARTED",
-        primary: copy === 0,
-        node: node.id,
-        relocating_node: null,
-        shard,
-        index: name,
-      })),
-      ...Array.from({ length: waitingReplicas(index, nodes) }, () => ({
-        state: "UNASSIGNED",
-        primary: false,
-        node: null,
-        relocating_node: null,
-        shard,
-        index: name,
-      })),
-    ],
-  ]);
+function routingOf(index: IndexInfo, source: HealthSource): JsonObject {
+  const shards = indexCopies(index, source).map((copies, shard) => {
+    const { started, relocating, initializing, waiting } = copies;
+    const copy = (state: string, primary: boolean, node: string | null, to: string | null = null) => {
+      return { state, primary, node, relocating_node: to, shard, index: index.name };
+    };
+    return [
+      String(shard),
+      [
+        ...started.map((node, at) => {
+          const to = relocating.find(([from]) => from === node)?.[1].id;
+          return copy(to === undefined ? "STARTED" : "RELOCATING", at === 0, node.id, to);
+        }),
+        ...initializing.map(({ id }) => copy("INITIALIZING", false, id)),
+        ...Array.from({ length: waiting }, (_, at) =>
+          copy("UNASSIGNED", at === 0 && started.length === 0, null),
+        ),
+      ],
+    ];
+  });
   return Object.fromEntries(shards) as JsonObject;
 }

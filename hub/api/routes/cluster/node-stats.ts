@@ -209,7 +209,7 @@ async function clusterStats(api: ApiContext, request: ApiRequest): Promise<ApiRe
   const { cluster, indices, clock, compatVersion } = api;
   const nodes = meantNodes(cluster.nodes(), request.path["nodes"]);
   const open = indices.all().filter(({ state }) => state === "open");
-  const health = clusterHealth(open, cluster.nodes());
+  const health = clusterHealth(open, cluster);
   return json({
     _nodes: { total: nodes.length, successful: nodes.length, failed: 0 },
     cluster_name: cluster.name,

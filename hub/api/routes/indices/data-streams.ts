@@ -83,7 +83,7 @@ function describe(parts: ApiContext, { name, indices }: Stream): JsonObject {
     indices: indices.map((index) => ({ index_name: index.name, index_uuid: index.uuid })),
     generation: generationOf(indices.at(-1)!),
     ...(found?.template._meta !== undefined && { _meta: found.template._meta }),
-    status: clusterHealth(indices, parts.cluster.nodes()).status.toUpperCase(),
+    status: clusterHealth(indices, parts.cluster).status.toUpperCase(),
     ...(found !== undefined && { template: found.name }),
     hidden: options?.hidden ?? false,
     system: false,
@@ -119,7 +119,9 @@ async function statsOf({ shards }: ApiContext, { name, indices }: Stream) {
   let newestMs = 0;
   for (const { uuid, mapping } of open) {
     const perMs = mapping.field(TIMESTAMP_FIELD)?.type === "date_nanos" ? NANOS_PER_MS : 1;
-    newestMs = Math.max(newestMs, (newest.get(uuid) ?? 0) / perMs);
+    const found = newest.get(uuid) ?? 0;
+    // Unbounded: a shard can't be asked now.
+    if (Number.isFinite(found)) newestMs = Math.max(newestMs, found / perMs);
   }
   return {
     shards: stats.length,
