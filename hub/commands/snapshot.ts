@@ -51,6 +51,11 @@ async function create(
   const name = command.snapshot ?? new Date(nowMs).toISOString().replace(/[:.]/g, "-").toLowerCase();
   const folder = resolve(settings["path.data"]);
   checkHoldsData(folder);
+  if (settings["cluster.copies"] === "replicas")
+    throw new AppError(
+      "usage_invalid",
+      "this hub has only some of its cluster's shards (cluster.copies: replicas): take a snapshot of the indices with PUT _snapshot/<repository>/<name> instead",
+    );
   const { tally } = await withConnection(settings, log, (connection) =>
     createSnapshot({
       name,

@@ -4,7 +4,9 @@
  */
 
 import { LogFollower } from "#hub/cluster/hosting/log-follower.ts";
+import type { ComingShard } from "#hub/cluster/hosting/placed-shards.ts";
 import type { SetBackReport } from "#hub/cluster/hosting/set-back-shards.ts";
+import type { NamedShard } from "#hub/cluster/hosting/shard-folders.ts";
 import { ShardHost } from "#hub/cluster/hosting/shard-host.ts";
 import type { HostSeat } from "#hub/cluster/hosting/shard-owner.ts";
 import { searchMemory } from "#hub/search/query/search-memory.ts";
@@ -74,6 +76,8 @@ export class Host {
   readonly #state: HostState;
   readonly #operations: Readonly<Record<string, Operation>>;
   readonly #stopping = new AbortController();
+  /** Shards that other hubs have instead of this one. */
+  readonly #absent = new Set<string>();
 
   constructor(options: HostOptions) {
     const { channel, folder, log, clock, metrics, onCommitting, operations, seat } = options;
@@ -84,10 +88,12 @@ export class Host {
     });
     this.#catalog = new HostCatalog(this.#front);
     this.#docs = new DocStream(this.#front);
-    this.#shards = new ShardHost({ folder, catalog: this.#catalog, log, clock, onCommitting, seat });
+    const absent = this.#absent;
+    this.#shards = new ShardHost({ folder, catalog: this.#catalog, log, clock, onCommitting, seat, absent });
     this.#follower = this.#makeFollower(metrics);
     this.#state = hostState({
       shards: this.#shards,
+      placed: this.#shards.placed,
       indices: this.#catalog,
       clock,
       metrics,
@@ -123,6 +129,7 @@ export class Host {
   async #answer(call: IncomingCall): Promise<Message> {
     switch (call.operation) {
       case "open":
+        for (const key of call.value as readonly string[]) this.#absent.add(key);
         await this.#shards.open();
         this.#sendReport();
         return { value: { ...this.#shards.known(), position: this.#shards.position } };
@@ -134,6 +141,15 @@ export class Host {
         this.#stopping.abort();
         await this.#follower.stop();
         return { value: null };
+      case "takeShard":
+        return this.#takeShard(call.value as ComingShard);
+      case "dropShard": {
+        const { uuid, shard } = call.value as NamedShard;
+        this.#shards.placed.drop(uuid, shard);
+        return { value: null };
+      }
+      case "holdings":
+        return { value: this.#shards.placed.holdings() };
       case "reach":
         return this.#reach(call.value as Position, call.signal);
       case "metrics":
@@ -162,6 +178,18 @@ export class Host {
     else if (operation === "closeContexts") {
       this.#state.contexts.close(value as readonly string[]);
       this.#state.snapshots.close(value as readonly string[]);
+    }
+  }
+
+  /** The log is read again from where the position went back to, also where it failed half-way. */
+  #takeShard(shard: ComingShard): Message {
+    try {
+      const durable = this.#shards.placed.take(shard);
+      // The log must keep what the shard lacks from now on.
+      if (durable !== null) this.#front.notify("committed", durable);
+      return { value: null };
+    } finally {
+      this.#follower.reread();
     }
   }
 

@@ -18,9 +18,10 @@ import { CertificateWatch } from "#hub/node/settings/certificate-watch.ts";
 import type { HubSettings } from "#hub/node/settings/hub-settings.ts";
 import { makeHealth } from "#hub/node/status/hub-health.ts";
 import { type ClusterNode, DAMAGED, INCOMPLETE } from "#hub/node/wiring/cluster.ts";
-import { makeCopies, makeCopySource, makeHubAnswerer } from "#hub/node/wiring/copies.ts";
+import { logEndOf, makeCopies, makeCopySource, makeHubAnswerer } from "#hub/node/wiring/copies.ts";
 import * as routes from "#hub/node/wiring/journal-adapters.ts";
 import { Pipelines } from "#hub/node/wiring/pipelines.ts";
+import { makePlacer } from "#hub/node/wiring/placement.ts";
 import { retentionRules, wireRetention } from "#hub/node/wiring/shards.ts";
 import { HUB_HEALTH } from "#hub/saved/sample-objects.ts";
 import { SavedObjects } from "#hub/saved/saved-objects.ts";
@@ -71,7 +72,7 @@ const now = (): number => systemClock.now();
 
 /** Creates the parts without starting them. First compares the log with what the shards remember. */
 export async function makeFlow(dependencies: FlowDependencies): Promise<Flow> {
-  const { log, journal, catalog, hosts, metrics, cluster } = dependencies;
+  const { settings, log, journal, catalog, hosts, metrics, cluster } = dependencies;
   const shards = makeCopies(dependencies);
   const known = await hosts.open(catalog);
   const findings = await reconcile(journal, known);
@@ -129,6 +130,10 @@ export async function makeFlow(dependencies: FlowDependencies): Promise<Flow> {
     ["copies", shards],
     ["copies for others", copies],
     ["searches of other hubs", makeHubAnswerer(dependencies)],
+    [
+      "placement of copies",
+      makePlacer({ ...dependencies, folder: resolve(settings["path.data"]) }, logEndOf(journal)),
+    ],
     ["live tail of other hubs", tail],
     ["access", opened],
     ["interfaces", interfaces],
@@ -267,7 +272,10 @@ function logServices(
       return routes.oldestDoc(journal);
     },
     // A write is answered by the shards of the hub that it was sent to, so that a read there finds it.
-    reply: (subject, data) => documents.deliver(subject, data),
+    // Where shards are placed, one that isn't there is answered for by those that have it.
+    reply: (subject, data) => {
+      if (!documents.deliver(subject, data) && cluster.copies.isPlaced) journal.core.publish(subject, data);
+    },
     deadLetter: (message, reason) => routes.keepDocMessage(journal, message, reason),
     onCommitted: (position) => {
       floor.committed(position);
@@ -311,6 +319,7 @@ function joinCluster(
     duties: () => [
       ["janitor", makeJanitor(dependencies)],
       ["retention", retention],
+      ["copies", cluster.copyAllocator(dependencies.catalog)],
     ],
   });
   // Others' commits arrive with their records.

@@ -166,7 +166,7 @@ export class Hub implements Component {
       metrics: this.#metrics,
       startedMs: this.#startedMs,
     });
-    const { makeCatalog, makeFlow, healCopies } = await rest;
+    const { makeCatalog, makeFlow, healCopies, preparePlacement } = await rest;
     const catalog = makeCatalog({
       log,
       indices: await journal.bucket("indices"),
@@ -175,7 +175,9 @@ export class Hub implements Component {
     await this.#run("catalog", catalog);
     const made = { journal, catalog, cluster, hosts: await hosts };
     const { signal } = this.#stopping;
-    await healCopies({ ...made, folder, log, clock: systemClock, signal });
+    const { settings } = this.#options;
+    if (!(await preparePlacement({ ...made, settings, folder, log }, signal)))
+      await healCopies({ ...made, folder, log, clock: systemClock, signal });
     signal.throwIfAborted();
     await this.#startFlow(makeFlow, made);
     signal.throwIfAborted();
@@ -252,7 +254,8 @@ async function loadRest() {
   }));
   const { makeFlow } = await import("./flow.ts");
   const { healCopies } = await import("#hub/node/wiring/copy-healing.ts");
-  return { ...(await engine), makeFlow, healCopies };
+  const { preparePlacement } = await import("#hub/node/wiring/placement-start.ts");
+  return { ...(await engine), makeFlow, healCopies, preparePlacement };
 }
 
 /** Opens all buckets concurrently: each waits for the disk, and their users open them one after the other. */

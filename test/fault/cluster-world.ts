@@ -10,6 +10,8 @@ import { TcpProxy } from "#test/harness/tcp-proxy.ts";
 import type { Workspace } from "#test/harness/workspace.ts";
 
 const RAW_AND_DOC_BYTES = "256mb";
+/** The setting cluster.copies of the hubs. */
+const COPIES = process.env["TAILRACE_FAULT_COPIES"] ?? "all";
 
 /** A hub with its links to each nats-server. */
 export interface Node {
@@ -42,7 +44,11 @@ export async function startWorld(
     const links = await Promise.all(servers.map(({ port }) => TcpProxy.start(port)));
     for (const link of links) workspace.defer(() => link.stop());
     const urls = links.map(({ port }) => `nats://127.0.0.1:${port}`);
-    const settings = { "journal.max_bytes": RAW_AND_DOC_BYTES, "nats.replicas": servers.length };
+    const settings = {
+      "journal.max_bytes": RAW_AND_DOC_BYTES,
+      "nats.replicas": servers.length,
+      "cluster.copies": COPIES,
+    };
     const hub = clusterHub(workspace, `hub-${number}`, { servers: urls, token }, settings);
     await hub.start();
     nodes.push({ name: `hub-${number}`, hub, links, isFaulty: false, reachedMs: 0 });

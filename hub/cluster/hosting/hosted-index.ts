@@ -1,4 +1,4 @@
-/** The shards of one index at this hub: their uncommitted state and when they are refreshed. */
+/** The shards of indices at this hub: their uncommitted state and when they are refreshed. */
 
 import type { DocBatchView } from "#hub/engine/operations/doc-batch-view.ts";
 import type { ItemResult } from "#hub/engine/operations/item-result.ts";
@@ -8,6 +8,7 @@ import type { Clock } from "#proto/kit/clock.ts";
 import type { Position } from "#proto/position.ts";
 import { LogBacklog, type LogBacklogStats } from "./log-backlog.ts";
 import { type RefreshInterval, RefreshSchedule } from "./refresh-schedule.ts";
+import { shardKey } from "./shard-folders.ts";
 
 /** Statistics of one shard at this hub. */
 export interface HostedShardStats extends ShardStats {
@@ -61,6 +62,19 @@ export class HostedIndex {
   /** Undefined where the host has no such shard. */
   shard(number: number): Shard | undefined {
     return this.#hosted.get(number)?.shard;
+  }
+
+  /** Adds a shard. */
+  add(number: number, shard: Shard): void {
+    const all = [...this.#hosted, [number, new HostedShard(shard)] as const].toSorted(([a], [b]) => a - b);
+    this.#hosted.clear();
+    for (const [each, hosted] of all) this.#hosted.set(each, hosted);
+  }
+
+  /** Closes a shard that isn't here any more. */
+  remove(number: number): void {
+    this.#hosted.get(number)?.shard.close();
+    this.#hosted.delete(number);
   }
 
   /** Replaces a shard with one that was reopened. */
@@ -141,5 +155,40 @@ export class HostedIndex {
   /** Something was applied since the last refresh. */
   get #isStale(): boolean {
     return this.#all.some(({ isStale }) => isStale);
+  }
+}
+
+/** All indices with shards here, by uuid. */
+export class HostedIndices extends Map<string, HostedIndex> {
+  /** Undefined where the host has no such shard. */
+  shard(uuid: string, number: number): Shard | undefined {
+    return this.get(uuid)?.shard(number);
+  }
+
+  *shards(): Iterable<Shard> {
+    for (const { shards } of this.values()) yield* shards;
+  }
+
+  /** Generations of the manifests, see `Committed`. */
+  generations(): Map<string, number> {
+    const generations = new Map<string, number>();
+    for (const [uuid, { numbered }] of this)
+      for (const [number, { generation }] of numbered)
+        if (generation > 0) generations.set(shardKey(uuid, number), generation);
+    return generations;
+  }
+
+  /** Adds a shard that has come. */
+  add(uuid: string, number: number, shard: Shard, clock: Clock): void {
+    const known = this.get(uuid);
+    if (known === undefined) this.set(uuid, new HostedIndex(new Map([[number, shard]]), clock));
+    else known.add(number, shard);
+  }
+
+  /** Closes a shard that goes, if it is here. */
+  remove(uuid: string, number: number): void {
+    const known = this.get(uuid);
+    known?.remove(number);
+    if (known?.shards.length === 0) this.delete(uuid);
   }
 }

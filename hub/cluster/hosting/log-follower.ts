@@ -108,6 +108,11 @@ export class LogFollower implements Component {
     return Promise.resolve();
   }
 
+  /** Reads on from the shards' position, which went back. */
+  reread(): void {
+    this.#session.abort();
+  }
+
   /** Stops reading, then commits everything applied. */
   async stop(): Promise<void> {
     this.#abort.abort();
@@ -163,6 +168,8 @@ export class LogFollower implements Component {
       log.error({ after: host.position }, this.#applyFailure);
       return;
     }
+    // A shard that needs more of the log came or was reopened meanwhile: what it lacks may be there.
+    if (this.#session.signal.aborted) return;
     this.#gaps.inc();
     log.error(
       { after: host.position, next },

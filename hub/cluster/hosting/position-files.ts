@@ -76,6 +76,12 @@ export function alignPositions(folder: string, count: number, log: Logger): void
   for (const name of others) rmSync(join(folder, name), { force: true });
 }
 
+/** Sets the position of all hosts, whose files are those of their number; what they committed before is forgotten. */
+export function resetPositions(folder: string, position: Position): void {
+  const [name = ONLY_FILE] = readdirSync(folder).filter(isPositionFile);
+  for (const seat of seats(countOf(name))) writeCommitted(folder, seat, { position, generations: new Map() });
+}
+
 /** Returns the position up to which all shards below `folder` are committed, whatever the number of hosts; START if unknown. */
 export function committedPosition(folder: string, log: Logger): Position {
   if (!existsSync(folder)) return START;

@@ -18,6 +18,11 @@ interface SetBackShard {
   isIncomplete: boolean;
 }
 
+/** Returns the name of a shard in reports. */
+export function shardName({ name }: { readonly name: string }, shard: number): string {
+  return `[${name}][${shard}]`;
+}
+
 /** How bad it is, and for which shards. */
 export interface SetBackReport {
   readonly isIncomplete: boolean;
@@ -43,6 +48,21 @@ export class SetBackShards {
       { shard: name, from, until },
       "files of a shard are damaged or gone: it is older than it was; what is missing is read from the log again",
     );
+  }
+
+  /** Notes a shard that lacks what the log had purged before it was opened. */
+  addIncomplete(shard: Omit<SetBackShard, "isIncomplete">): void {
+    this.#shards.set(shard.name, { ...shard, isIncomplete: true });
+  }
+
+  /** Returns whether a shard lacks documents. */
+  has(name: string): boolean {
+    return this.#shards.has(name);
+  }
+
+  /** Forgets a shard that has gone. */
+  remove(name: string): void {
+    this.#shards.delete(name);
   }
 
   /** Notes that everything up to `position` was read. */

@@ -2,22 +2,93 @@
  * Directory layout of shards: `<folder>/<index uuid>/index.json` and `<folder>/<index uuid>/<shard>/`, and beside
  * them a file for each host of this hub (position-files.ts): the position in DOC up to which its shards are committed, and
  * the generation of the manifest that each of them committed. A shard whose newest manifest is older has lost a file.
+ *
+ * `<index uuid>/<shard>.taking` is there while the files of a shard come from another hub: the host's position may be past
+ * what they lack, so they must be removed. `<index uuid>/<shard>.incomplete` is there where the log had purged what the shard
+ * lacks and no other hub had it, `<index uuid>/<shard>.gone` where this hub has given a shard up to others: an empty one must
+ * not take its place.
  */
 
-import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { decodeIndex, encodeIndex, type IndexMetadata } from "#hub/cluster/catalog/index-metadata.ts";
 import { systemCode } from "#proto/kit/errors.ts";
-import { writeFileAtomic } from "#proto/kit/files/files.ts";
+import { syncFolder, writeFileAtomic } from "#proto/kit/files/files.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import { type Committed, readCommitted, writeCommitted } from "./position-files.ts";
 import { type HostSeat, ONLY_HOST, owns } from "./shard-owner.ts";
 
 const INDEX_FILE = "index.json";
+const FOLDER_MODE = 0o750;
+/** Endings of the markers beside the folder of a shard. */
+const MARKER = { taking: ".taking", incomplete: ".incomplete", gone: ".gone" } as const;
+
+/** What a marker says of a shard. */
+export type ShardMarker = keyof typeof MARKER;
+
+/** A shard of an index. */
+export interface NamedShard {
+  readonly uuid: string;
+  readonly shard: number;
+}
 
 /** Returns the name of a shard in `Committed`. */
 export function shardKey(uuid: string, shard: number): string {
   return `${uuid}/${shard}`;
+}
+
+/** Removes the shards of an index from a set of names. */
+export function forgetIndex(keys: Set<string>, uuid: string): void {
+  for (const key of keys) if (key.startsWith(`${uuid}/`)) keys.delete(key);
+}
+
+/** Returns the shards below `folder` that have a marker. */
+export function markedShards(folder: string, marker: ShardMarker): NamedShard[] {
+  if (!existsSync(folder)) return [];
+  const ending = MARKER[marker];
+  return readdirSync(folder, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .flatMap(({ name: uuid }) =>
+      readdirSync(join(folder, uuid))
+        .filter((name) => name.endsWith(ending) && isShard(name.slice(0, -ending.length)))
+        .map((name) => ({ uuid, shard: Number.parseInt(name, 10) })),
+    );
+}
+
+/** Marks a shard, durably. */
+export function markShard(folder: string, { uuid, shard }: NamedShard, marker: ShardMarker): void {
+  if (existsSync(join(folder, uuid, `${shard}${MARKER[marker]}`))) return;
+  mkdirSync(join(folder, uuid), { recursive: true, mode: FOLDER_MODE });
+  writeFileAtomic(join(folder, uuid, `${shard}${MARKER[marker]}`), "");
+  syncFolder(folder);
+}
+
+/** Removes all markers of a shard, durably. */
+export function unmarkShard(folder: string, { uuid, shard }: NamedShard): void {
+  for (const ending of Object.values(MARKER))
+    rmSync(join(folder, uuid, `${shard}${ending}`), { force: true });
+  syncFolder(join(folder, uuid));
+}
+
+/** Removes the files of a shard, which is marked as gone first: a crash in between must leave no part that looks whole. */
+export function giveUpShard(folder: string, named: NamedShard): void {
+  const { uuid, shard } = named;
+  if (!existsSync(join(folder, uuid))) return;
+  markShard(folder, named, "gone");
+  rmSync(join(folder, uuid, String(shard)), { recursive: true, force: true });
+  syncFolder(join(folder, uuid));
+  for (const marker of ["taking", "incomplete"] as const)
+    rmSync(join(folder, uuid, `${shard}${MARKER[marker]}`), { force: true });
+}
+
+/** Puts the folder `from` in the place of a shard, which is marked as `taking` from then on; undefined: an empty folder. */
+export function moveShardIn(folder: string, named: NamedShard, from: string | undefined): void {
+  markShard(folder, named, "taking");
+  const target = join(folder, named.uuid, String(named.shard));
+  rmSync(target, { recursive: true, force: true });
+  if (from === undefined) mkdirSync(target, { mode: FOLDER_MODE });
+  else renameSync(from, target);
+  syncFolder(dirname(target));
 }
 
 export class ShardFolders {
@@ -39,6 +110,9 @@ export class ShardFolders {
     const found: IndexMetadata[] = [];
     for (const uuid of readdirSync(this.#folder)) {
       if (!statSync(join(this.#folder, uuid)).isDirectory()) continue;
+      // Nothing but markers of shards that other hubs have.
+      if (!readdirSync(join(this.#folder, uuid)).some((name) => name === INDEX_FILE || isShard(name)))
+        continue;
       try {
         const index = decodeIndex(readFileSync(join(this.#folder, uuid, INDEX_FILE)));
         this.#written.set(uuid, index);
@@ -81,6 +155,33 @@ export class ShardFolders {
       // Another host of this hub, in another thread, may have removed the folder meanwhile.
       if (systemCode(error) !== "ENOENT") throw error;
     }
+  }
+
+  /** Removes one shard; what describes the index stays, since other hosts of this hub may have a shard of it. */
+  removeShard(uuid: string, shard: number): void {
+    giveUpShard(this.#folder, { uuid, shard });
+  }
+
+  /**
+   * Lets a shard begin with the files of the folder `from`, which is moved here; undefined: with none. The shard is marked as
+   * `taking` before that, until `settle`.
+   */
+  moveIn(index: IndexMetadata, shard: number, from: string | undefined): void {
+    const { uuid } = index;
+    // Another host may have removed what describes the index, with its last shard.
+    this.#written.delete(uuid);
+    this.describe(index);
+    moveShardIn(this.#folder, { uuid, shard }, from);
+  }
+
+  /** Ends the state `taking`, once the position of the host covers the shard, durably. */
+  settle(uuid: string, shard: number): void {
+    unmarkShard(this.#folder, { uuid, shard });
+  }
+
+  /** Returns the shards with a marker. */
+  marked(marker: ShardMarker): NamedShard[] {
+    return markedShards(this.#folder, marker);
   }
 
   readCommitted(): Committed {

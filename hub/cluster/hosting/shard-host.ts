@@ -3,45 +3,23 @@
  * advances the position in DOC below which the log may be purged and agents may release their files.
  */
 
-import type { IndexCatalog } from "#hub/cluster/catalog/index-catalog.ts";
 import type { IndexMetadata } from "#hub/cluster/catalog/index-metadata.ts";
 import type { DocBatchView } from "#hub/engine/operations/doc-batch-view.ts";
 import type { ItemResult } from "#hub/engine/operations/item-result.ts";
 import type { Searcher } from "#hub/engine/searcher/searcher.ts";
 import { Shard } from "#hub/engine/shard.ts";
-import type { Clock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import type { Logger } from "#proto/kit/log.ts";
 import type { tailrace } from "#proto/messages.ts";
 import { comparePositions, type Position } from "#proto/position.ts";
-import { HostedIndex, type HostedShardStats } from "./hosted-index.ts";
+import { HostedIndex, HostedIndices, type HostedShardStats } from "./hosted-index.ts";
+import type { ShardHostOptions, ShardSearcher } from "./hosting-contract.ts";
 import { MergeScheduler } from "./merge-scheduler.ts";
+import { notOpen, PlacedShards, unhosted } from "./placed-shards.ts";
 import type { Committed } from "./position-files.ts";
 import { type RefreshInterval, RefreshWaiters, refreshInterval } from "./refresh-schedule.ts";
-import { type SetBackReport, SetBackShards } from "./set-back-shards.ts";
+import { type SetBackReport, SetBackShards, shardName } from "./set-back-shards.ts";
 import { ShardFolders, shardKey } from "./shard-folders.ts";
 import { type HostSeat, ONLY_HOST, owns } from "./shard-owner.ts";
-
-/** The index metadata that shards are opened by. */
-export type HostedCatalog = Pick<IndexCatalog, "all" | "byUuid" | "onChange" | "restore" | "catchUp">;
-
-export interface ShardHostOptions {
-  readonly folder: string;
-  readonly catalog: HostedCatalog;
-  readonly log: Logger;
-  readonly clock: Clock;
-  /** Called around a commit, which may wait long for a slow disk. */
-  readonly onCommitting?: (isUnderWay: boolean) => void;
-  /** Which of the hub's shards are here; without it all. */
-  readonly seat?: HostSeat;
-}
-
-/** A snapshot of a shard for searching. */
-export interface ShardSearcher {
-  readonly index: IndexMetadata;
-  readonly shard: number;
-  readonly searcher: Searcher;
-}
 
 export class ShardHost {
   readonly #options: ShardHostOptions;
@@ -49,12 +27,16 @@ export class ShardHost {
   readonly #folders: ShardFolders;
   readonly #mergeTurns = new MergeScheduler<Shard>();
   /** By uuid. */
-  readonly #hosted = new Map<string, HostedIndex>();
+  readonly #hosted = new HostedIndices();
   readonly #waiters = new RefreshWaiters();
   readonly #setBack: SetBackShards;
+  /** Lets shards come and go. */
+  readonly placed: PlacedShards;
   /** What was committed before the start. */
   readonly #before: Committed;
   #position: Position;
+  /** Everything up to here is durable. */
+  #committed: Position;
 
   constructor(options: ShardHostOptions) {
     this.#options = options;
@@ -62,7 +44,20 @@ export class ShardHost {
     this.#folders = new ShardFolders(options.folder, options.log, this.#seat);
     this.#before = this.#folders.readCommitted();
     this.#position = this.#before.position;
+    this.#committed = this.#position;
     this.#setBack = new SetBackShards(options.log);
+    this.placed = new PlacedShards({
+      ...options,
+      seat: this.#seat,
+      absent: options.absent ?? new Set(),
+      folders: this.#folders,
+      hosted: this.#hosted,
+      setBack: this.#setBack,
+      open: (index, number) => this.#openShard(index, number, 0),
+      commit: () => this.commit(),
+      goBackTo: (position) => this.#goBackDurably(position),
+      isDurable: (position) => this.#isDurable(position),
+    });
   }
 
   /** Last message of DOC that was applied or skipped. */
@@ -81,6 +76,7 @@ export class ShardHost {
       );
       this.#folders.remove(index.uuid);
     }
+    this.placed.begin();
     for (const index of catalog.all()) this.#openIndex(index);
     this.#goBackToOldest();
     catalog.onChange((index, uuid) => this.#follow(index, uuid));
@@ -93,7 +89,7 @@ export class ShardHost {
 
   /** Returns the log positions that the shards remember, to detect what the log has lost. */
   known(): { readonly doc: Position[]; readonly raw: Position[] } {
-    const shards = [...this.#all()];
+    const shards = [...this.#hosted.shards()];
     return {
       doc: [this.#position, ...shards.map((shard) => shard.position)],
       raw: shards.flatMap((shard) => [...shard.rawPositions()]),
@@ -114,7 +110,8 @@ export class ShardHost {
     const hosted = this.#hosted.get(indexUuid);
     let results: ItemResult[] | null = null;
     if (hosted?.shard(shard) !== undefined) results = hosted.apply(shard, batch, position);
-    else if (reply !== "") results = this.#unhosted(batch);
+    else if (reply !== "" && !this.placed.isAbsent(indexUuid, shard))
+      results = unhosted(this.#options.catalog.byUuid(indexUuid) === undefined, batch);
     this.#moveTo(position);
     return results;
   }
@@ -175,7 +172,7 @@ export class ShardHost {
 
   /** Does a slice of merging; returns true if there is more. */
   mergeStep(): boolean {
-    return this.#mergeTurns.step([...this.#all()]);
+    return this.#mergeTurns.step([...this.#hosted.shards()]);
   }
 
   /**
@@ -201,7 +198,7 @@ export class ShardHost {
   searcher(index: IndexMetadata, number: number): Searcher {
     const shard = this.#searched(index)?.shard(number);
     if (shard !== undefined) return shard.searcher();
-    throw new AppError("unavailable", `the shard [${index.name}][${number}] is not open`);
+    throw notOpen(index, number);
   }
 
   refresh(indices: readonly IndexMetadata[]): Promise<void> {
@@ -240,9 +237,11 @@ export class ShardHost {
     return this.#hosted.get(index.uuid)?.stats(retains) ?? [];
   }
 
-  /** Reads a document in real time; null if there is none. */
-  get(index: IndexMetadata, shard: number, id: string) {
-    return this.#hosted.get(index.uuid)?.shard(shard)?.get(id) ?? null;
+  /** Reads a document in real time; null if there is none. Throws unavailable where other hubs have the shard. */
+  get(index: IndexMetadata, number: number, id: string) {
+    const shard = this.#hosted.shard(index.uuid, number);
+    if (shard === undefined && this.placed.isAbsent(index.uuid, number)) throw notOpen(index, number);
+    return shard?.get(id) ?? null;
   }
 
   close(): void {
@@ -259,7 +258,7 @@ export class ShardHost {
       if (index !== undefined) this.#folders.describe(index);
       hosted.commit(refreshInterval(index));
     }
-    this.#folders.writeCommitted({ position, generations: this.#generations() });
+    this.#writeCommitted(position);
     return position;
   }
 
@@ -272,8 +271,9 @@ export class ShardHost {
     return hosted;
   }
 
-  *#all(): Iterable<Shard> {
-    for (const { shards } of this.#hosted.values()) yield* shards;
+  #writeCommitted(position: Position): void {
+    this.#folders.writeCommitted({ position, generations: this.#hosted.generations() });
+    this.#committed = position;
   }
 
   #interval(uuid: string): RefreshInterval {
@@ -283,8 +283,10 @@ export class ShardHost {
   #follow(index: IndexMetadata | undefined, uuid: string): void {
     if (index === undefined) {
       this.#hosted.get(uuid)?.close();
-      if (this.#hosted.delete(uuid)) this.#folders.remove(uuid);
+      this.#hosted.delete(uuid);
+      this.#folders.remove(uuid);
       this.#setBack.forget(uuid);
+      this.placed.forget(uuid);
       this.#waiters.refreshed(uuid);
     } else if (this.#hosted.has(uuid)) {
       for (const shard of this.#hosted.get(uuid)!.shards) shard.setMapping(index.mapping);
@@ -298,7 +300,7 @@ export class ShardHost {
     const { uuid, settings } = index;
     const shards = new Map<number, Shard>();
     for (let number = 0; number < settings.numberOfShards; number++) {
-      if (!owns(this.#seat, uuid, number)) continue;
+      if (!owns(this.#seat, uuid, number) || this.placed.isAbsent(uuid, number)) continue;
       if (shards.size === 0) this.#folders.describe(index);
       const generation = this.#before.generations.get(shardKey(uuid, number)) ?? 0;
       shards.set(number, this.#openShard(index, number, generation));
@@ -307,28 +309,20 @@ export class ShardHost {
   }
 
   /** `committedGeneration`: of its manifest; 0: unknown. A shard that is older is brought up to date by the log. */
-  #openShard({ name, uuid, mapping }: IndexMetadata, number: number, committedGeneration: number): Shard {
+  #openShard(index: IndexMetadata, number: number, committedGeneration: number): Shard {
+    const { name, uuid, mapping } = index;
     const folder = this.#folders.shard(uuid, number);
     const { log } = this.#options;
     const shard = Shard.open(folder, { index: name, mapping, log, committedGeneration });
-    if (!shard.fellBack) return shard;
-    const until = this.#position;
-    this.#setBack.add({ name: `[${name}][${number}]`, uuid, from: shard.position, until });
+    const setBack = { name: shardName(index, number), uuid, from: shard.position, until: this.#position };
+    if (this.placed.isIncomplete(uuid, number)) this.#setBack.addIncomplete(setBack);
+    else if (shard.fellBack) this.#setBack.add(setBack);
     return shard;
   }
 
   #moveTo(position: Position): void {
     this.#position = position;
     this.#setBack.reached(position);
-  }
-
-  /** Generations of the manifests, see `Committed`. */
-  #generations(): Map<string, number> {
-    const generations = new Map<string, number>();
-    for (const [uuid, { numbered }] of this.#hosted)
-      for (const [number, { generation }] of numbered)
-        if (generation > 0) generations.set(shardKey(uuid, number), generation);
-    return generations;
   }
 
   #reopen(uuid: string, number: number): void {
@@ -348,22 +342,25 @@ export class ShardHost {
    * a crash in between it would look up to date.
    */
   #goBackToOldest(): void {
-    const behind = [...this.#all()].filter(({ fellBack }) => fellBack);
+    const behind = [...this.#hosted.shards()].filter(({ fellBack }) => fellBack);
     for (const { position } of behind) this.#goBackTo(position);
-    if (behind.length > 0)
-      this.#folders.writeCommitted({ position: this.#position, generations: this.#generations() });
+    if (behind.length > 0) this.#writeCommitted(this.#position);
+  }
+
+  #goBackDurably(position: Position): Position {
+    this.#goBackTo(position);
+    this.#writeCommitted(this.#position);
+    return this.#position;
+  }
+
+  /** Returns whether everything up to `position` is applied and on disk; commits where only that is missing. */
+  #isDurable(position: Position): boolean {
+    if (comparePositions(this.#position, position) < 0) return false;
+    if (comparePositions(this.#committed, position) < 0) this.commit();
+    return true;
   }
 
   #goBackTo(position: Position): void {
     if (comparePositions(position, this.#position) < 0) this.#position = position;
-  }
-
-  /** Returns the results for a message whose shard is not hosted here. */
-  #unhosted({ header, count }: DocBatchView): ItemResult[] {
-    const isGone = this.#options.catalog.byUuid(header.indexUuid) === undefined;
-    const result = isGone
-      ? { errorCode: "index_missing", errorReason: "no such index" }
-      : { errorCode: "unavailable", errorReason: "the shard could not be opened; see the hub's log" };
-    return [{ ...result, count }];
   }
 }

@@ -12,6 +12,7 @@ import {
   decodeAnswer,
   encodeRequest,
   type HeldCopy,
+  type HeldShard,
   shardsSubject,
 } from "./copy-messages.ts";
 
@@ -19,6 +20,8 @@ import {
 const STREAMS = 4;
 /** Time to link all files of a large hub. */
 const HOLD_MS = 60_000;
+/** Interval in which a copy is used, so that the other hub keeps it: it releases one that is idle for a minute. */
+const TOUCH_MS = 20_000;
 const READ_MS = 10_000;
 /** Attempts of a request: NATS may elect a leader or lose a connection meanwhile. */
 const TRIES = 5;
@@ -33,6 +36,8 @@ export interface FetchOptions {
   readonly transport: CopyRequests;
   /** Id of the hub that has the shards. */
   readonly node: string;
+  /** Only these; without it all. */
+  readonly shards?: readonly HeldShard[];
   /** Folder that must not exist. */
   readonly into: string;
   readonly signal: AbortSignal;
@@ -46,7 +51,9 @@ export interface FetchOptions {
  * to remove.
  */
 export async function fetchCopy(options: FetchOptions): Promise<HeldCopy> {
-  const held = parse<HeldCopy>(await ask(options, { operation: "hold" }, HOLD_MS, 1));
+  const { shards } = options;
+  const hold: CopyRequest = { operation: "hold", ...(shards !== undefined && { shards }) };
+  const held = parse<HeldCopy>(await ask(options, hold, HOLD_MS, 1));
   try {
     mkdirSync(options.into, { recursive: true, mode: FOLDER_MODE });
     checkSpace(options.into, held.bytes);
@@ -57,9 +64,39 @@ export async function fetchCopy(options: FetchOptions): Promise<HeldCopy> {
     return held;
   } catch (error) {
     // Else it is released when it is idle.
-    await ask(options, { operation: "release", copy: held.copy }, READ_MS, 1).catch(() => undefined);
+    await releaseCopy(options, held);
     throw error;
   }
+}
+
+/**
+ * Lets the other hub hold a copy, and the log what it lacks, as long as `run` takes; then it is released. Throws what `run`
+ * throws.
+ */
+export async function whileHeld<T>(
+  options: Pick<FetchOptions, "transport" | "node" | "signal">,
+  held: HeldCopy,
+  run: () => Promise<T>,
+): Promise<T> {
+  const touch = (): void =>
+    void ask(options, { operation: "list", copy: held.copy, from: held.files }, READ_MS, 1).catch(
+      () => undefined,
+    );
+  const touching = setInterval(touch, TOUCH_MS).unref();
+  try {
+    return await run();
+  } finally {
+    clearInterval(touching);
+    await releaseCopy(options, held);
+  }
+}
+
+/** Lets the other hub release a copy, where it has what follows from the log. */
+export async function releaseCopy(
+  options: Pick<FetchOptions, "transport" | "node" | "signal">,
+  { copy }: HeldCopy,
+): Promise<void> {
+  await ask(options, { operation: "release", copy }, READ_MS, 1).catch(() => undefined);
 }
 
 function checkSpace(folder: string, bytes: number): void {
@@ -138,7 +175,7 @@ async function writeFile(options: FetchOptions, { copy, file, path, bytes }: Wri
 }
 
 async function ask(
-  { transport, node, signal }: FetchOptions,
+  { transport, node, signal }: Pick<FetchOptions, "transport" | "node" | "signal">,
   request: CopyRequest,
   timeoutMs = READ_MS,
   tries = TRIES,

@@ -4,6 +4,7 @@
  */
 
 import { AppError, type ErrorCode, toAppError } from "#proto/kit/errors.ts";
+import type { Position } from "#proto/position.ts";
 
 /** Core NATS, as far as copies need it. */
 export interface CopyRequests {
@@ -16,12 +17,12 @@ export interface CopyRequests {
 }
 
 /**
- * `hold` begins a copy; its answer is a HeldCopy. `list` returns its files from the number `from` on, a CopiedFile each, as
+ * `hold` begins a copy, of all shards unless some are named; its answer is a HeldCopy. `list` returns its files from the number `from` on, a CopiedFile each, as
  * many as fit a page. `read` returns the bytes of the file with the number `file` from `offset` on, at most CHUNK_BYTES.
  * `release` ends it.
  */
 export type CopyRequest =
-  | { readonly operation: "hold" }
+  | { readonly operation: "hold"; readonly shards?: readonly HeldShard[] }
   | { readonly operation: "list"; readonly copy: string; readonly from: number }
   | { readonly operation: "read"; readonly copy: string; readonly file: number; readonly offset: number }
   | { readonly operation: "release"; readonly copy: string };
@@ -30,6 +31,14 @@ export interface HeldCopy {
   readonly copy: string;
   readonly files: number;
   readonly bytes: number;
+  /** The files cover the log up to here. */
+  readonly position: Position;
+}
+
+/** A shard that a copy is made of. */
+export interface HeldShard {
+  readonly uuid: string;
+  readonly shard: number;
 }
 
 /** Path below the folder of the shards, with slashes, and size in bytes. */

@@ -1,10 +1,11 @@
 /** Lets other hubs copy the committed shards of this one while it runs. */
 
 import { randomBytes } from "node:crypto";
-import { rmSync, statSync } from "node:fs";
+import { existsSync, rmSync, statSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { committedPosition } from "#hub/cluster/hosting/position-files.ts";
+import { markedShards } from "#hub/cluster/hosting/shard-folders.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
@@ -20,6 +21,7 @@ import {
   encodeAnswer,
   encodeFailure,
   type HeldCopy,
+  type HeldShard,
   shardsSubject,
 } from "./copy-messages.ts";
 import { filesBelow, holdShards } from "./held-shards.ts";
@@ -105,7 +107,7 @@ export class CopySource implements Component {
   async #answer(request: CopyRequest): Promise<unknown> {
     switch (request.operation) {
       case "hold":
-        return this.#hold();
+        return this.#hold(request.shards);
       case "list":
         return this.#copy(request.copy).files.slice(request.from, request.from + PAGE);
       case "read":
@@ -116,7 +118,7 @@ export class CopySource implements Component {
     }
   }
 
-  async #hold(): Promise<HeldCopy> {
+  async #hold(shards: readonly HeldShard[] | undefined): Promise<HeldCopy> {
     const { engine, held, log, clock } = this.#options;
     if (this.#copies.size >= MAX_COPIES)
       throw new AppError("unavailable", `${MAX_COPIES} hubs are copying from this one; try again`);
@@ -127,7 +129,9 @@ export class CopySource implements Component {
     const made: Held = { folder, position, files: [], usedMs: Number.POSITIVE_INFINITY };
     this.#copies.set(copy, made);
     try {
-      await holdShards(engine, folder);
+      await holdShards(engine, folder, shards);
+      // Looked at last: what goes is marked before any of its files goes.
+      checkWhole(engine, shards);
       made.files = filesBelow(folder).map((path) => [path, statSync(join(folder, path)).size] as const);
     } catch (error) {
       this.#release(copy);
@@ -136,7 +140,7 @@ export class CopySource implements Component {
     made.usedMs = clock.monotonic();
     const bytes = made.files.reduce((sum, [, size]) => sum + size, 0);
     log.info({ files: made.files.length, bytes, position }, "another hub copies the shards of this one");
-    return { copy, files: made.files.length, bytes };
+    return { copy, files: made.files.length, bytes, position };
   }
 
   async #read({ folder, files }: Held, number: number, offset: number): Promise<Uint8Array> {
@@ -179,4 +183,20 @@ export class CopySource implements Component {
       }
     }
   }
+}
+
+/** Throws unavailable where a shard, or one of all without a list, isn't here as a whole. */
+function checkWhole(engine: string, shards: readonly HeldShard[] | undefined): void {
+  for (const marker of ["taking", "incomplete", "gone"] as const)
+    for (const marked of markedShards(engine, marker)) {
+      const isWanted = shards?.some(({ uuid, shard }) => uuid === marked.uuid && shard === marked.shard);
+      if (isWanted ?? true)
+        throw new AppError(
+          "unavailable",
+          `this hub has no whole copy of the shard ${marked.uuid}/${marked.shard}`,
+        );
+    }
+  for (const { uuid, shard } of shards ?? [])
+    if (!existsSync(join(engine, uuid, String(shard))))
+      throw new AppError("unavailable", `this hub has no copy of the shard ${uuid}/${shard}`);
 }

@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { committedPosition } from "#hub/cluster/hosting/position-files.ts";
+import { markShard } from "#hub/cluster/hosting/shard-folders.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { silentLogger } from "#proto/kit/log.ts";
 import { MemoryBucket } from "#proto/kit/memory-bucket.ts";
@@ -120,4 +121,22 @@ test("a copy that breaks off leaves an error and the hub's own files untouched",
   await assert.rejects(fetch(), { code: "timeout" });
   assert.deepEqual(filesBelow(engine), before);
   assert.ok(existsSync(fetched));
+});
+
+test("a shard that goes, or came half, isn't copied, nor are all shards of such a hub", async (t) => {
+  const { node, fetch, engine, wire } = await world(t);
+  await node.documents.write([put("1", { n: 1 })], options);
+  const { uuid } = node.catalog.get("a")!;
+  const hold = async (...shards: number[]) => {
+    const request = { operation: "hold", shards: shards.map((shard) => ({ uuid, shard })) };
+    const answer = await wire.request("hub.a.shards", Buffer.from(JSON.stringify(request)));
+    return Buffer.from(answer).toString();
+  };
+  markShard(engine, { uuid, shard: 0 }, "taking");
+  node.host.placed.drop(uuid, 1);
+  assert.match(await hold(0), /no whole copy/);
+  assert.match(await hold(1), /no whole copy/);
+  assert.match(await hold(2, 9), /no copy/);
+  await assert.rejects(fetch(), /no whole copy/);
+  assert.match(await hold(2), /"files":/);
 });

@@ -10,24 +10,28 @@ import { isPositionFile } from "#hub/cluster/hosting/position-files.ts";
 import { readManifest } from "#hub/engine/commit/manifest.ts";
 import { liveFileName, segmentFileName } from "#hub/engine/commit/shard-segment.ts";
 import { AppError, systemCode } from "#proto/kit/errors.ts";
+import type { HeldShard } from "./copy-messages.ts";
 
 /** A merge or commit may remove files while they are linked; the next commit point is tried then. */
 const TRIES = 20;
 const FOLDER_MODE = 0o750;
 
 /**
- * Links the engine's files from `engine` into `held`, which must not exist, on the same file system. Other work of the
+ * Links the engine's files from `engine` into `held`, which must not exist, on the same file system; `wanted`: those of these
+ * shards alone. Other work of the
  * thread gets its turn after each shard. Throws unavailable where a shard changes faster than it is linked.
  */
-export async function holdShards(engine: string, held: string): Promise<void> {
+export async function holdShards(engine: string, held: string, wanted?: readonly HeldShard[]): Promise<void> {
   mkdirSync(held, { recursive: true, mode: FOLDER_MODE });
   // The common positions first: every manifest read after them covers them.
   for (const name of namesIn(engine).filter(isPositionFile))
     copyIfThere(join(engine, name), join(held, name));
   for (const uuid of foldersIn(engine)) {
+    if (wanted?.some((each) => each.uuid === uuid) === false) continue;
     mkdirSync(join(held, uuid), FOLDER_MODE);
     copyIfThere(join(engine, uuid, "index.json"), join(held, uuid, "index.json"));
     for (const shard of foldersIn(join(engine, uuid))) {
+      if (wanted?.some((each) => each.uuid === uuid && String(each.shard) === shard) === false) continue;
       holdShard(join(engine, uuid, shard), join(held, uuid, shard));
       await setImmediate();
     }

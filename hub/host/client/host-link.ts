@@ -73,11 +73,11 @@ export class HostLink {
     return this.#peer.overdue;
   }
 
-  /** Sends all index metadata and opens the shards. */
-  async open(catalog: FrontCatalog): Promise<KnownPositions> {
+  /** Sends all index metadata and opens the shards but those of `absent`, see ShardHostOptions. */
+  async open(catalog: FrontCatalog, absent: Iterable<string>): Promise<KnownPositions> {
     this.#catalog = catalog;
     for (const index of catalog.all()) this.indexChanged(index, index.uuid);
-    return (await this.#peer.call("open", null)).value as KnownPositions;
+    return (await this.#peer.call("open", [...absent])).value as KnownPositions;
   }
 
   /** Sends the change of an index; undefined: it was deleted. */

@@ -49,6 +49,8 @@ export interface HostThreadOptions {
   readonly searchBytes?: number;
   readonly restarts: HostRestarts;
   readonly askOther: AskOther;
+  /** Shards that other hubs have instead of this one, by `shardKey`. */
+  readonly absent: ReadonlySet<string>;
   /** The thread's module instead of the host's own, for tests. */
   readonly script?: URL;
 }
@@ -119,7 +121,7 @@ export class HostThreadClient implements CallableHost {
       throw new AppError("unavailable", `the thread of the shards ended: ${this.#trouble}`);
     this.#catalog = catalog;
     catalog.onChange((index, uuid) => this.#life?.link.indexChanged(index, uuid));
-    const known = await life.link.open(catalog);
+    const known = await life.link.open(catalog, this.#options.absent);
     this.#serve(life);
     this.#watching = setInterval(() => this.#watch(), WATCH_MS).unref();
     return known;
@@ -164,9 +166,9 @@ export class HostThreadClient implements CallableHost {
     return serving.link.call(operation, value, options);
   }
 
-  /** Resolves when everything up to `position` is applied. Throws timeout, unavailable. */
-  async reach(position: Position, timeoutMs: number): Promise<void> {
-    await this.call("reach", position, { timeoutMs });
+  /** Resolves when everything up to `position` is applied. Throws timeout, unavailable, cancelled. */
+  async reach(position: Position, timeoutMs: number, signal?: AbortSignal): Promise<void> {
+    await this.call("reach", position, { timeoutMs, signal });
   }
 
   notify(operation: string, value: unknown): void {
@@ -283,7 +285,7 @@ export class HostThreadClient implements CallableHost {
     const life = this.#spawn();
     this.#life = life;
     try {
-      await life.link.open(this.#catalog!);
+      await life.link.open(this.#catalog!, this.#options.absent);
       if (this.#services !== undefined) await this.#catchUp(life.link, this.#services);
       if (life !== this.#life) return;
       this.#backoff.reset();

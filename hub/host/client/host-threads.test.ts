@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import { existsSync } from "node:fs";
+import { cpSync, existsSync } from "node:fs";
 import { join } from "node:path";
 import { suite, type TestContext, test } from "node:test";
+import type { ShardFailure } from "#hub/search/phases/contract.ts";
 import { DEFAULT_LIMITS } from "#hub/search/query/default-limits.ts";
+import type { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { MemoryBucket } from "#proto/kit/memory-bucket.ts";
 import { until } from "#test/harness/until.ts";
@@ -153,6 +155,36 @@ suite("an index in two threads", () => {
       assert.deepEqual([total, shards.successful], [written, 5]);
       await node.stop();
     }
+  });
+
+  test("a shard that goes fails alone in searches planned before, and is whole again when it has come", async (t) => {
+    const [log, folder, staged] = [new MemoryLog(), temporaryFolder(t), temporaryFolder(t)];
+    const node = await openThreadNode(t, log, folder, new MemoryBucket(), 2);
+    await node.catalog.create("a", DEFINITION);
+    await fill(node);
+    await node.shards.flush([]);
+    const { uuid } = node.catalog.get("a")!;
+    const files = join(staged, "0");
+    const isFile = (path: string): boolean => !path.endsWith(".lock");
+    cpSync(join(folder, uuid, "0"), files, { recursive: true, filter: isFile });
+    const from = { incarnation: 1, sequence: log.messages.length };
+    await node.documents.write([put("late", { n: 1 }), put("0", { n: 1 })], options);
+    await node.hosts.drop(uuid, 0);
+    assert.equal(node.hosts.hasShard(uuid, 0), false);
+    const failures = await search(node, { size: 0 }).then(
+      ({ shards }) => shards.failures,
+      (error: AppError) => error.data["failures"] as ShardFailure[],
+    );
+    assert.deepEqual(
+      failures.map(({ shard, error }) => [shard, error.code]),
+      [[0, "unavailable"]],
+    );
+    const end = { incarnation: 1, sequence: log.messages.length };
+    await node.hosts.take({ uuid, shard: 0, from, files }, { end, timeoutMs: 30_000, signal });
+    assert.equal(node.hosts.hasShard(uuid, 0), true);
+    assert.equal((await node.hosts.holdings(signal)).filter(({ isWhole }) => isWhole).length, 5);
+    await node.shards.refresh([node.catalog.get("a")!]);
+    assert.equal((await search(node, { size: 0 })).total, DOCS + 1);
   });
 
   test("an index that is deleted leaves no folder", async (t) => {

@@ -1,7 +1,10 @@
 /** All hosts of a hub: started, fed and stopped together, each with its part of the shards. */
 
+import type { ComingShard, Holding } from "#hub/cluster/hosting/placed-shards.ts";
 import { alignPositions } from "#hub/cluster/hosting/position-files.ts";
 import type { SetBackReport } from "#hub/cluster/hosting/set-back-shards.ts";
+import { forgetIndex, shardKey } from "#hub/cluster/hosting/shard-folders.ts";
+import { ownerOf } from "#hub/cluster/hosting/shard-owner.ts";
 import type { HubThread } from "#hub/host/contract/host-address.ts";
 import type { Message } from "#hub/host/wire/peer.ts";
 import type { Clock } from "#proto/kit/clock.ts";
@@ -35,11 +38,21 @@ export type AskHub = (
   signal: AbortSignal,
 ) => Promise<Required<Message>>;
 
+/** How a shard is taken. */
+export interface TakeOptions {
+  /** The shard must have everything up to here. */
+  readonly end: Position;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+}
+
 /** See LogServices; messages name their shard. */
 export interface HubLogServices extends Omit<LogServices, "read"> {
   readonly read: ReadLog;
 }
 
+/** Time for a thread to list its shards. */
+const HOLDINGS_MS = 5_000;
 /** How long a search waits for another host that is started again, before its shards count as failed. */
 const OTHER_READY_MS = 2_000;
 
@@ -49,6 +62,7 @@ export class HostThreads {
   readonly #committed: (Position | undefined)[];
   #dispatcher: DocDispatcher | undefined;
   #askHub: AskHub | undefined;
+  readonly #absent = new Set<string>();
 
   constructor(options: HostThreadsOptions) {
     const { count, metrics } = options;
@@ -56,7 +70,8 @@ export class HostThreads {
     const restarts = hostRestarts(metrics);
     const askOther: AskOther = (host, ...call) => this.#ask(host, ...call);
     this.hosts = Array.from({ length: count }, (_, number) => {
-      return new HostThreadClient({ ...options, restarts, askOther, seat: { number, count } });
+      const absent = this.#absent;
+      return new HostThreadClient({ ...options, restarts, askOther, absent, seat: { number, count } });
     });
     this.#committed = this.hosts.map(() => undefined);
     metrics.gauge("tailrace_host_threads", "threads of shards", [], (gauge) => gauge.set(count));
@@ -65,6 +80,51 @@ export class HostThreads {
   /** Lets the threads call those of other hubs. */
   useHubs(askHub: AskHub): void {
     this.#askHub = askHub;
+  }
+
+  /** Returns whether this hub has a shard, as far as it has been placed. */
+  hasShard(uuid: string, shard: number): boolean {
+    return !this.#absent.has(shardKey(uuid, shard));
+  }
+
+  /** Says which shards this hub doesn't have; before `open`. */
+  leaveOut(uuid: string, shard: number): void {
+    this.#absent.add(shardKey(uuid, shard));
+  }
+
+  /**
+   * Opens a shard that comes from another hub; resolves when it has on disk what the log holds up to `end`. Where that fails the
+   * shard is dropped again; not where `signal` is aborted: it goes on from there when this hub starts again.
+   */
+  async take(coming: ComingShard, { end, timeoutMs, signal }: TakeOptions): Promise<void> {
+    const { uuid, shard } = coming;
+    const host = this.#hostOf(uuid, shard);
+    try {
+      await host.call("takeShard", coming, { signal });
+      const reached = host.reach(end, timeoutMs, signal);
+      await (this.#dispatcher?.hasten(reached) ?? reached);
+      const held = await host.call("holdsShard", { uuid, shard, position: end }, { signal });
+      if (held.value !== true) throw new AppError("unavailable", "the shard that was copied isn't whole");
+      this.#absent.delete(shardKey(uuid, shard));
+    } catch (error) {
+      if (!signal.aborted) await this.drop(uuid, shard).catch(() => undefined);
+      throw error;
+    }
+  }
+
+  /** Closes a shard and removes its files. A thread that fails to removes them when it is started again. */
+  async drop(uuid: string, shard: number): Promise<void> {
+    this.#absent.add(shardKey(uuid, shard));
+    await this.#hostOf(uuid, shard).call("dropShard", { uuid, shard });
+  }
+
+  /** Returns the shards that this hub has; those of a thread that doesn't answer aren't among them. */
+  async holdings(signal: AbortSignal): Promise<Holding[]> {
+    const options = { signal, readyMs: 0, timeoutMs: HOLDINGS_MS };
+    const all = await Promise.allSettled(this.hosts.map((host) => host.call("holdings", null, options)));
+    return all
+      .flatMap((each) => (each.status === "fulfilled" ? (each.value.value as Holding[]) : []))
+      .filter(({ uuid, shard }) => this.hasShard(uuid, shard));
   }
 
   /** Starts the threads, which load their modules. */
@@ -83,6 +143,9 @@ export class HostThreads {
 
   /** Opens the shards. Returns the log positions that they remember. Throws what opening throws. */
   async open(catalog: FrontCatalog): Promise<KnownPositions> {
+    catalog.onChange((index, uuid) => {
+      if (index === undefined) forgetIndex(this.#absent, uuid);
+    });
     const known: KnownPositions[] = [];
     // One after the other, since each may restore metadata of the same index.
     for (const host of this.hosts) known.push(await host.open(catalog));
@@ -115,8 +178,8 @@ export class HostThreads {
   }
 
   /** Resolves when every host has applied everything up to `position`. Throws timeout, unavailable. */
-  async reach(position: Position, timeoutMs: number): Promise<void> {
-    const reached = Promise.all(this.hosts.map((host) => host.reach(position, timeoutMs)));
+  async reach(position: Position, timeoutMs: number, signal?: AbortSignal): Promise<void> {
+    const reached = Promise.all(this.hosts.map((host) => host.reach(position, timeoutMs, signal)));
     await (this.#dispatcher?.hasten(reached) ?? reached);
   }
 
@@ -143,6 +206,10 @@ export class HostThreads {
   async stop(): Promise<void> {
     const stopped = await Promise.allSettled(this.hosts.map((host) => host.stop()));
     for (const each of stopped) if (each.status === "rejected") throw each.reason;
+  }
+
+  #hostOf(uuid: string, shard: number): HostThreadClient {
+    return this.hosts[ownerOf(uuid, shard, this.hosts.length)]!;
   }
 
   #ask(...[host, operation, { value, parts }, signal]: Parameters<AskOther>): ReturnType<AskOther> {

@@ -32,7 +32,7 @@ import type { ResultCacheStats } from "#hub/search/execute/result-cache.ts";
 
 /** A host that can be called. */
 export interface CallableHost {
-  call(operation: OperationName, value: unknown, options?: CallOptions): Promise<Required<Message>>;
+  call(operation: OperationName | "reach", value: unknown, options?: CallOptions): Promise<Required<Message>>;
   notify(operation: string, value: unknown): void;
 }
 

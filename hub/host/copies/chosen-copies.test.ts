@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { ShardsClient } from "#hub/host/client/shards-client.ts";
 import type { CopyWish, Count, CountCall } from "#hub/host/contract/calls.ts";
+import { allFailed } from "#hub/search/phases/contract.ts";
 import { DEFAULT_LIMITS } from "#hub/search/query/default-limits.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { Metrics } from "#proto/kit/metrics.ts";
@@ -63,7 +64,7 @@ function world(runs: Readonly<Record<string, Run>>, others: readonly string[]): 
 }
 
 const whole = (): Count => ({ count: 9, shards: SHARDS, failures: [] });
-const failing = (shard: number, code: "unavailable" | "parsing" = "unavailable"): Count => ({
+const failing = (shard: number, code: "unavailable" | "overloaded" | "parsing" = "unavailable"): Count => ({
   count: 4,
   shards: SHARDS,
   failures: [{ index: "i", indexUuid: "u", shard, error: new AppError(code, "broken") }],
@@ -81,6 +82,29 @@ describe("searches at chosen copies", () => {
 
   test("a shard that failed here is searched at another hub", async () => {
     const a: Run = ({ targets }) => (targets[0]?.elsewhere === undefined ? failing(1) : whole());
+    const { count, asked } = world({ a }, ["b"]);
+    assert.deepEqual(await count(), whole());
+    assert.deepEqual(asked, ["a()", "a(b:1)"]);
+  });
+
+  test("a shard whose hub has too many answers to keep is searched at another hub, or has failed", async () => {
+    const a: Run = ({ targets }) =>
+      targets[0]?.elsewhere === undefined ? failing(1, "overloaded") : whole();
+    const { count } = world({ a }, ["b"]);
+    assert.deepEqual(await count(), whole());
+    const alike = await world({ a: () => failing(1, "overloaded") }, ["b"]).count();
+    assert.deepEqual(
+      alike.failures.map(({ error }) => error.code),
+      ["overloaded"],
+    );
+  });
+
+  test("a shard that went to another hub meanwhile is searched there, the others stay", async () => {
+    const gone = failing(1).failures;
+    const a: Run = ({ targets }) => {
+      if (targets[0]?.elsewhere === undefined) throw allFailed(gone);
+      return whole();
+    };
     const { count, asked } = world({ a }, ["b"]);
     assert.deepEqual(await count(), whole());
     assert.deepEqual(asked, ["a()", "a(b:1)"]);

@@ -39,6 +39,8 @@ export interface HubAnswererOptions {
   readonly node: string;
   /** The threads of this hub's shards. */
   readonly hosts: readonly AnsweringHost[];
+  /** Returns whether a hub lives: snapshots of one that doesn't are closed. */
+  readonly isLive: (hub: string) => boolean;
   readonly clock: Clock;
   readonly metrics: Metrics;
   /** MAX_KEPT_BYTES without it. */
@@ -76,6 +78,8 @@ export class HubAnswerer implements Component {
   readonly #calls = new Map<string, OpenCall>();
   /** Of all replies in #calls. */
   #keptBytes = 0;
+  /** Snapshots that are kept for contexts of other hubs, by the contexts' ids. */
+  readonly #snapshots = new Map<string, { readonly from: string; readonly threads: readonly number[] }>();
   #unserve: (() => void) | undefined;
   #looking: NodeJS.Timeout | undefined;
 
@@ -136,6 +140,8 @@ export class HubAnswerer implements Component {
           this.#end(question.id);
           return { state: "running" };
         case "notify":
+          if (question.operation === "closeContexts")
+            for (const id of question.value as readonly string[]) this.#snapshots.delete(id);
           this.#host(question.thread).notify(question.operation, question.value);
           return { state: "running" };
       }
@@ -149,9 +155,10 @@ export class HubAnswerer implements Component {
     if (this.#calls.size >= MAX_CALLS)
       throw this.#refusal(`a hub answers ${MAX_CALLS} calls of others already; try again later`);
     if (this.#keptBytes >= this.#maxKeptBytes) throw this.#tooManyBytes();
-    if (!Object.hasOwn(OPERATIONS, question.operation))
+    if (!Object.hasOwn(OPERATIONS, question.operation) && question.operation !== "reach")
       throw new AppError("not_found", `a hub has no operation ${question.operation} for others`);
     this.#answered.inc();
+    if (question.operation === "openSnapshot") this.#noteSnapshot(question);
     const abort = new AbortController();
     const reply = this.#run(question, abort.signal).then((done) => this.#keep(question.id, abort, done));
     this.#end(question.id);
@@ -216,6 +223,12 @@ export class HubAnswerer implements Component {
     return { state: "done", bytes: reply.length, piece };
   }
 
+  #noteSnapshot({ value, thread, from }: Begin): void {
+    const { id } = value as { readonly id: string };
+    const known = this.#snapshots.get(id);
+    this.#snapshots.set(id, { from, threads: [...(known?.threads ?? []), thread] });
+  }
+
   #host(thread: number): AnsweringHost {
     const host = this.#options.hosts[thread];
     if (host === undefined) throw new AppError("unavailable", `the hub has no thread ${thread}`);
@@ -235,6 +248,11 @@ export class HubAnswerer implements Component {
   #endIdle(): void {
     const oldestMs = this.#options.clock.monotonic() - IDLE_MS;
     for (const [id, { usedMs }] of this.#calls) if (usedMs < oldestMs) this.#end(id);
+    for (const [id, { from, threads }] of this.#snapshots) {
+      if (this.#options.isLive(from)) continue;
+      this.#snapshots.delete(id);
+      for (const thread of threads) this.#host(thread).notify("closeContexts", [id]);
+    }
   }
 }
 

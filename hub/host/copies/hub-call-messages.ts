@@ -50,7 +50,7 @@ export const PIECE_BYTES = 768 * 1_024;
 export const QUESTION_BYTES = 7 * 1_024 ** 2;
 
 /** Time for which an answer is waited for in one message. */
-export const WAIT_MS = 3_000;
+export const WAIT_MS = 2_000;
 
 /** Core NATS, as far as calls need it. */
 export interface HubTransport {

@@ -20,7 +20,11 @@ import {
 } from "./hub-call-messages.ts";
 
 /** Time for a message beyond what the other hub waits: it answers at once then, even while its threads are busy. */
-const ANSWER_MS = WAIT_MS + 5_000;
+const ANSWER_MS = WAIT_MS + 3_000;
+/** How long a hub that didn't answer comes after all others. */
+const SUSPECT_MS = 10_000;
+/** Searches that a suspected hub counts for. */
+const SUSPECT_LOAD = 1_000;
 /** Messages that are tried again where one got lost. Beginning a call isn't: it may have begun. */
 const TRIES = 2;
 
@@ -36,14 +40,17 @@ export class HubCaller {
   readonly #options: HubCallerOptions;
   /** Calls under way, by hub. */
   readonly #load = new Map<string, number>();
+  /** Until when a hub that didn't answer is suspected, ms of performance.now(). */
+  readonly #suspected = new Map<string, number>();
 
   constructor(options: HubCallerOptions) {
     this.#options = options;
   }
 
-  /** Returns how many calls this hub has under way at another one. */
+  /** Returns how many calls this hub has under way at another one; many more where that doesn't answer. */
   load(hub: string): number {
-    return this.#load.get(hub) ?? 0;
+    const isSuspected = (this.#suspected.get(hub) ?? 0) > performance.now();
+    return this.#underWay(hub) + (isSuspected ? SUSPECT_LOAD : 0);
   }
 
   /** Returns a thread of another hub as calls use it. */
@@ -79,9 +86,11 @@ export class HubCaller {
       version: requestVersion(),
       from,
     };
-    this.#load.set(at.hub, this.load(at.hub) + 1);
+    this.#load.set(at.hub, this.#underWay(at.hub) + 1);
     try {
-      return settle(await this.#answer(at, id, question, ended));
+      const answer = await this.#answer(at, id, question, ended);
+      this.#suspected.delete(at.hub);
+      return settle(answer);
     } catch (error) {
       if (ended.aborted) {
         void this.#send(at, { kind: "cancel", id }).catch(() => undefined);
@@ -89,10 +98,15 @@ export class HubCaller {
           throw new AppError("timeout", `${operation} took longer than ${timeoutMs} ms`, { cause: error });
         throw new AppError("cancelled", "the request was cancelled", { cause: error });
       }
+      if (!(error instanceof AnsweredError)) this.#suspected.set(at.hub, performance.now() + SUSPECT_MS);
       throw asUnavailable(at, error);
     } finally {
-      this.#load.set(at.hub, this.load(at.hub) - 1);
+      this.#load.set(at.hub, this.#underWay(at.hub) - 1);
     }
+  }
+
+  #underWay(hub: string): number {
+    return this.#load.get(hub) ?? 0;
   }
 
   #notify(at: HubThread, operation: string, value: unknown): void {

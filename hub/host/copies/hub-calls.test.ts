@@ -47,10 +47,12 @@ async function world(call: Call, clock = systemClock) {
   const notified: unknown[] = [];
   const host: AnsweringHost = { call, notify: (...event) => void notified.push(event) };
   const metrics = new Metrics();
+  const isLive = (hub: string): boolean => hub === "a";
   const answerer = new HubAnswerer({
     transport: wire,
     node: "b",
     hosts: [host],
+    isLive,
     clock,
     metrics,
     maxKeptBytes: KEPT_BYTES,
@@ -97,7 +99,7 @@ describe("calls to threads of another hub", () => {
     const slow = Promise.withResolvers<{ value: unknown; parts: [] }>();
     const { wire, thread } = await world(() => slow.promise, clock);
     const answered = thread.call("search", {});
-    await clock.advance(7_000);
+    await clock.advance(5_000);
     slow.resolve({ value: 5, parts: [] });
     assert.equal((await answered).value, 5);
     assert.equal(wire.messages, 3);
@@ -134,7 +136,7 @@ describe("calls to threads of another hub", () => {
     }, clock);
     wire.lose = () => true;
     const lost = assert.rejects(thread.call("search", {}), { code: "unavailable" });
-    await clock.advance(3_100);
+    await clock.advance(2_100);
     await lost;
     await clock.advance(25_000);
     t.mock.timers.tick(2_000);
@@ -173,6 +175,16 @@ describe("calls to threads of another hub", () => {
     await assert.rejects(caller.call({ hub: "b", thread: 0 }, "close", {}), { code: "unavailable" });
     const parts = [Buffer.alloc(8 * 1_024 ** 2)];
     await assert.rejects(thread.call("search", {}, { parts }), /too large for another hub/);
+    assert.equal(caller.load("d"), 0);
+  });
+
+  test("a hub that doesn't answer counts as full until it does", async () => {
+    const { wire, caller, thread } = await world(() => Promise.resolve({ value: null, parts: [] }));
+    wire.lose = () => true;
+    await assert.rejects(thread.call("search", {}), { code: "unavailable" });
+    assert.ok(caller.load("b") >= 1_000);
+    wire.lose = () => false;
+    await thread.call("search", {});
     assert.equal(caller.load("b"), 0);
   });
 

@@ -9,7 +9,9 @@ import type { HostState } from "./operation.ts";
 import { SearchContexts } from "./search-contexts.ts";
 import { Snapshots } from "./snapshots.ts";
 
-type Given = Pick<HostState, "shards" | "indices" | "clock" | "seat" | "ask"> & { readonly metrics: Metrics };
+type Given = Pick<HostState, "shards" | "placed" | "indices" | "clock" | "seat" | "ask"> & {
+  readonly metrics: Metrics;
+};
 
 /** Returns the state of a host with nothing open. */
 export function hostState({ metrics, ...given }: Given): HostState {

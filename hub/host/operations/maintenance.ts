@@ -1,8 +1,10 @@
 /** Statistics of this host's shards, and their maintenance: refresh, flush, merge. */
 
-import type { ShardSearcher } from "#hub/cluster/hosting/shard-host.ts";
+import type { ShardSearcher } from "#hub/cluster/hosting/hosting-contract.ts";
+import type { NamedShard } from "#hub/cluster/hosting/shard-folders.ts";
 import type { ShardSegments } from "#hub/host/contract/calls.ts";
 import type { NamedIndex } from "#hub/host/contract/hosted-shards.ts";
+import type { Position } from "#proto/position.ts";
 import { type HostState, indicesOf, NOTHING, operation } from "./operation.ts";
 
 interface IndicesCall {
@@ -65,6 +67,11 @@ export const forceMerge = operation<IndicesCall & { readonly maxSegments: number
     await host.shards.forceMerge(indicesOf(host, indices), maxSegments);
     return NOTHING;
   },
+);
+
+/** Whether this host has a whole copy of a shard, of which everything up to a position is on disk: another hub drops its own. */
+export const holdsShard = operation<NamedShard & { readonly position: Position }>(
+  ({ placed }, { position, ...shard }) => ({ value: placed.holds(shard, position) }),
 );
 
 /** See HostedShards.cacheStats. */

@@ -1,6 +1,7 @@
 /** What the operations of a host work on. */
 
 import type { IndexMetadata } from "#hub/cluster/catalog/index-metadata.ts";
+import type { PlacedShards } from "#hub/cluster/hosting/placed-shards.ts";
 import type { ShardHost } from "#hub/cluster/hosting/shard-host.ts";
 import type { HostSeat } from "#hub/cluster/hosting/shard-owner.ts";
 import type { HostAddress } from "#hub/host/contract/host-address.ts";
@@ -18,6 +19,8 @@ export interface HostState {
     ShardHost,
     "searchers" | "searcher" | "get" | "stats" | "refresh" | "nextRefresh" | "flush" | "forceMerge"
   >;
+  /** Which shards have gone to other hubs. */
+  readonly placed: Pick<PlacedShards, "isAbsent" | "holds">;
   readonly indices: { byUuid(uuid: string): IndexMetadata | undefined };
   readonly clock: Clock;
   /** Cached results of shards for requests without hits. */

@@ -1,6 +1,6 @@
 /** Snapshots of shards that another host of the hub searches page by page, by the id of its context. */
 
-import type { ShardSearcher } from "#hub/cluster/hosting/shard-host.ts";
+import type { ShardSearcher } from "#hub/cluster/hosting/hosting-contract.ts";
 import type { Searcher } from "#hub/engine/searcher/searcher.ts";
 import { AppError } from "#proto/kit/errors.ts";
 

@@ -1,14 +1,16 @@
 /** Opens the shards of a call's indices. */
 
 import type { IndexMetadata } from "#hub/cluster/catalog/index-metadata.ts";
-import type { ShardSearcher } from "#hub/cluster/hosting/shard-host.ts";
+import type { ShardSearcher } from "#hub/cluster/hosting/hosting-contract.ts";
 import { ownerOf } from "#hub/cluster/hosting/shard-owner.ts";
+import type { Searcher } from "#hub/engine/searcher/searcher.ts";
 import type { TargetIndex } from "#hub/host/contract/calls.ts";
 import { addressKey, type HostAddress } from "#hub/host/contract/host-address.ts";
-import type { SearchShard } from "#hub/search/phases/contract.ts";
+import { allFailed, type SearchShard } from "#hub/search/phases/contract.ts";
 import { RemoteSearchHost } from "#hub/search/phases/remote-host.ts";
 import { type CallShard, filterQuery, type ShardFilter } from "#hub/search/phases/search-call.ts";
 import type { SearchedIndex } from "#hub/search/query/query.ts";
+import { AppError } from "#proto/kit/errors.ts";
 import type { HostState } from "./operation.ts";
 import { type OtherShards, SearchedShards } from "./searched-shards.ts";
 import { partOf, type Slice } from "./slice.ts";
@@ -21,7 +23,7 @@ export interface Opening {
   readonly snapshot?: string;
 }
 
-type Opener = Pick<HostState, "indices" | "shards" | "seat" | "ask">;
+type Opener = Pick<HostState, "indices" | "shards" | "placed" | "seat" | "ask">;
 
 /**
  * Opens the shards of the indices that are here and lists those of other hosts; indices that were deleted meanwhile are passed
@@ -64,16 +66,31 @@ function openOwn(
   target: TargetIndex,
   index: IndexMetadata,
 ): Pick<ShardSearcher, "shard" | "searcher">[] {
-  if (isAllHere(target)) return host.shards.searchers([index]);
+  if (isAllHere(target)) return allOf(host, index);
   const opened: Pick<ShardSearcher, "shard" | "searcher">[] = [];
   try {
     for (const { shard, at } of placed(host, target, index.settings.numberOfShards))
-      if (at === host.seat.number) opened.push({ shard, searcher: host.shards.searcher(index, shard) });
+      if (at === host.seat.number) opened.push({ shard, searcher: openOne(host, index, shard) });
     return opened;
   } catch (error) {
     for (const { searcher } of opened) searcher.close();
     throw error;
   }
+}
+
+/** Throws what `openOne` throws where a shard went to other hubs since the search was planned. */
+function allOf(host: Opener, index: IndexMetadata): ShardSearcher[] {
+  const { seat, placed: places } = host;
+  for (const { shard, at } of placed(host, { uuid: index.uuid }, index.settings.numberOfShards))
+    if (at === seat.number && places.isAbsent(index.uuid, shard)) openOne(host, index, shard);
+  return host.shards.searchers([index]);
+}
+
+/** A shard that went to other hubs since the search was planned fails alone, so that it is searched there. */
+function openOne({ shards, placed: places }: Opener, index: IndexMetadata, shard: number): Searcher {
+  if (!places.isAbsent(index.uuid, shard)) return shards.searcher(index, shard);
+  const error = new AppError("unavailable", `other hubs have the shard [${index.name}][${shard}]`);
+  throw allFailed([{ index: index.name, indexUuid: index.uuid, shard, error }]);
 }
 
 function isAllHere({ shards, elsewhere }: TargetIndex): boolean {
@@ -83,7 +100,7 @@ function isAllHere({ shards, elsewhere }: TargetIndex): boolean {
 /** Returns the shards of an index that are searched, in their order, each with the host that does. */
 function placed(
   { seat }: Pick<Opener, "seat">,
-  { uuid, shards, elsewhere = [] }: TargetIndex,
+  { uuid, shards, elsewhere = [] }: Pick<TargetIndex, "uuid" | "shards" | "elsewhere">,
   count: number,
 ): { readonly shard: number; readonly at: HostAddress }[] {
   const away = new Map(

@@ -30,6 +30,11 @@ export const hubSchema = Type.Object(
   {
     "node.name": text("hub-1", "name of this hub"),
     "cluster.name": text("tailrace", "name of the cluster"),
+    "cluster.copies": Type.Union([Type.Literal("all"), Type.Literal("replicas")], {
+      default: "all",
+      description:
+        "which shards each hub has: all, or as many copies of a shard as number_of_replicas says; alike on all hubs, and replicas can't be set back to all",
+    }),
     "node.attr": Type.Record(Type.String(), Type.String(), {
       default: {},
       description: "custom attributes of this hub, such as node.attr.rack: r1; shown by _cat/nodeattrs",

@@ -3,7 +3,8 @@
  * bucket `cluster`.
  */
 
-import type { Cluster, NodeInfo } from "#hub/api/ports/cluster.ts";
+import type { Cluster, NodeInfo, Placement } from "#hub/api/ports/cluster.ts";
+import type { CopyView } from "#hub/cluster/allocation/copy-view.ts";
 import type { MemberRecord } from "#hub/cluster/membership/member-record.ts";
 import { toAppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
@@ -15,6 +16,8 @@ export interface ClusterMembers {
   /** Id of the hub that has the duties of all. */
   readonly leader: string | undefined;
   members(): MemberRecord[];
+  /** Where copies of shards are. */
+  readonly copies: Pick<CopyView, "isPlaced" | "holders" | "reads">;
 }
 
 /** Properties of this node that others take from its record. */
@@ -82,6 +85,14 @@ export class ClusterInfo implements Cluster {
       transportAddress: node.transportAddress,
       master: node.id === (leader ?? identity.node),
     }));
+  }
+
+  placement(uuid: string, shard: number): Placement | undefined {
+    const { copies } = this.#cluster;
+    const holders = copies.isPlaced ? copies.holders(uuid, shard) : undefined;
+    if (holders === undefined) return undefined;
+    const ids = this.#cluster.members().map(({ id }) => id);
+    return { holders, having: ids.filter((id) => copies.reads(id, uuid, shard)) };
   }
 
   settings(): { readonly persistent: JsonObject; readonly transient: JsonObject } {

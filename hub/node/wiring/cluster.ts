@@ -1,14 +1,31 @@
 /** This hub as a member of its cluster: identity, membership, duties and partitions, and what the others have done. */
 
+import { CopyAllocator } from "#hub/cluster/allocation/copy-allocator.ts";
+import {
+  COPIES_KEY,
+  type CopyTable,
+  decodeCopies,
+  decodeHeld,
+  encodeHeld,
+  HELD_PREFIX,
+  type HeldCopies,
+} from "#hub/cluster/allocation/copy-table.ts";
+import { CopyView } from "#hub/cluster/allocation/copy-view.ts";
 import { PartitionAllocator } from "#hub/cluster/allocation/partition-allocator.ts";
 import type { PartitionRunner } from "#hub/cluster/allocation/partition-owner.ts";
 import { PartitionOwner } from "#hub/cluster/allocation/partition-owner.ts";
+import type { IndexCatalog } from "#hub/cluster/catalog/index-catalog.ts";
 import {
   CLUSTER_BUCKET,
   type ClusterIdentity,
   openIdentity,
 } from "#hub/cluster/membership/cluster-identity.ts";
-import { committedByLive, neededOfDoc, processedRaw } from "#hub/cluster/membership/cluster-progress.ts";
+import {
+  committedByLive,
+  isAwaited,
+  neededOfDoc,
+  processedRaw,
+} from "#hub/cluster/membership/cluster-progress.ts";
 import { DUTIES_KEY, Duties, dutyHolder } from "#hub/cluster/membership/duties.ts";
 import { MemberDirectory } from "#hub/cluster/membership/member-directory.ts";
 import {
@@ -24,6 +41,7 @@ import type { Journal } from "#hub/journal/journal.ts";
 import { hostThreads } from "#hub/node/settings/host-threads.ts";
 import type { HubSettings } from "#hub/node/settings/hub-settings.ts";
 import { systemClock } from "#proto/kit/clock.ts";
+import { AppError } from "#proto/kit/errors.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { Metrics } from "#proto/kit/metrics.ts";
@@ -57,6 +75,21 @@ export const DAMAGED =
 export const INCOMPLETE =
   "this hub's copies lack documents that the log has purged, and no other hub answered that it could copy them from: start one that has them, then this one";
 
+/** Where copies are, as stored. */
+export interface StoredCopies {
+  readonly table: CopyTable;
+  /** The other live hubs that have published what they have since they joined. */
+  readonly hubs: readonly StoredHub[];
+}
+
+/** Another hub as stored. */
+export interface StoredHub {
+  readonly id: string;
+  readonly threads: number;
+  /** Returns whether it has a whole copy of a shard. */
+  readonly has: (uuid: string, shard: number) => boolean;
+}
+
 type Parts = readonly (readonly [name: string, part: Component])[];
 
 export class ClusterNode {
@@ -65,7 +98,10 @@ export class ClusterNode {
   readonly membership: Membership;
   readonly partitions: PartitionOwner;
   readonly duties: Duties;
+  /** Where copies are, where they are placed. */
+  readonly copies: CopyView;
   readonly #bucket: StateBucket;
+  readonly #options: ClusterOptions;
   #progress: OwnProgress | undefined;
   #parts: () => Parts = () => [];
 
@@ -91,9 +127,11 @@ export class ClusterNode {
     const shared = { bucket, clock: systemClock, log };
     const host = settings["transport.host"] || settings["network.host"];
     this.#bucket = bucket;
+    this.#options = options;
     this.identity = identity;
     this.directory = new MemberDirectory(shared);
     const { directory } = this;
+    this.copies = new CopyView(directory);
     this.membership = new Membership({
       ...shared,
       directory,
@@ -106,6 +144,7 @@ export class ClusterNode {
         attributes: settings["node.attr"],
         startedMs,
         threads: hostThreads(settings["hub.threads"]),
+        places: settings["cluster.copies"] === "replicas",
       },
       progress: () => this.#ownProgress(),
     });
@@ -183,11 +222,13 @@ export class ClusterNode {
 
   /** Position in DOC that all live hubs have committed; `own`: this one's. */
   committed(own: Position): Position {
+    if (this.#isLogAwaited()) return START;
     return committedByLive(this.members(), this.identity.node, own);
   }
 
   /** Position in DOC up to which no copy needs the log. */
   docDone(): Position {
+    if (this.#isLogAwaited()) return START;
     return neededOfDoc(this.members(), systemClock.now());
   }
 
@@ -212,6 +253,62 @@ export class ClusterNode {
   async hasOthers(): Promise<boolean> {
     const own = memberKey(this.identity.node);
     return (await this.#bucket.keys(MEMBER_PREFIX)).some((key) => key !== own);
+  }
+
+  /** Returns the table of copies and which hubs have them, as stored now; null where each hub has all. Works before this one joins. */
+  async storedCopies(): Promise<StoredCopies | null> {
+    const entry = await this.#bucket.get(COPIES_KEY);
+    if (entry === null) return null;
+    const hubs: StoredHub[] = [];
+    for (const id of await this.peers()) {
+      const [member, has] = await Promise.all([
+        this.#bucket.get(memberKey(id)),
+        this.#bucket.get(HELD_PREFIX + id),
+      ]);
+      if (member === null || has === null) continue;
+      const { session, shards } = decodeHeld(has.value);
+      const record = decodeMember(member.value);
+      if (session !== record.session) continue;
+      const { threads = 0 } = record;
+      hubs.push({ id, threads, has: (uuid, shard) => shards[uuid]?.includes(shard) ?? false });
+    }
+    return { table: decodeCopies(entry.value), hubs };
+  }
+
+  /** Stores which shards this hub has. Throws journal_conflict where it was stored meanwhile, closed in another session. */
+  async publishCopies(held: HeldCopies): Promise<void> {
+    const key = HELD_PREFIX + this.identity.node;
+    const entry = await this.#bucket.get(key);
+    const { isValid, session } = this.membership;
+    if (!isValid || session !== held.session) throw new AppError("closed", "this hub's membership has ended");
+    if (entry === null) await this.#bucket.create(key, encodeHeld(held));
+    else await this.#bucket.update(key, encodeHeld(held), entry.revision);
+  }
+
+  /** Returns the duty that places the copies of these indices. */
+  copyAllocator(catalog: Pick<IndexCatalog, "all" | "isDeleted">): CopyAllocator {
+    const { log } = this.#options;
+    return new CopyAllocator({
+      bucket: this.#bucket,
+      directory: this.directory,
+      indices: () => catalog.all(),
+      isDeleted: (uuid) => catalog.isDeleted(uuid),
+      clock: systemClock,
+      log,
+    });
+  }
+
+  #isLogAwaited(): boolean {
+    const { copies, left = {} } = this.copies.table();
+    const lost = new Map(
+      this.members().flatMap(({ id, lostMs }) => (lostMs === undefined ? [] : [[id, lostMs]])),
+    );
+    return isAwaited(
+      copies,
+      (...shard) => this.copies.has(...shard),
+      (id) => lost.get(id) ?? left[id],
+      systemClock.now(),
+    );
   }
 
   #ownProgress(): MemberProgress {

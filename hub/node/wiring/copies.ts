@@ -4,10 +4,13 @@ import { join, resolve } from "node:path";
 import type { IndexCatalog } from "#hub/cluster/catalog/index-catalog.ts";
 import { CopySource } from "#hub/cluster/recovery/copy-source.ts";
 import type { HostThreads } from "#hub/host/client/host-threads.ts";
+import type { HubThread } from "#hub/host/contract/host-address.ts";
 import { ChosenCopies } from "#hub/host/copies/chosen-copies.ts";
 import { CopyCalls } from "#hub/host/copies/copy-calls.ts";
+import type { CopyHolders } from "#hub/host/copies/copy-choice.ts";
 import { HubAnswerer } from "#hub/host/copies/hub-answerer.ts";
 import { HubCaller } from "#hub/host/copies/hub-caller.ts";
+import { PlacedCopies } from "#hub/host/copies/placed-copies.ts";
 import { type Reach, SharedShards } from "#hub/host/copies/shared-shards.ts";
 import type { Journal } from "#hub/journal/journal.ts";
 import type { HubSettings } from "#hub/node/settings/hub-settings.ts";
@@ -19,6 +22,9 @@ import { type Position, START } from "#proto/position.ts";
 import { DOC_STREAM } from "#proto/subjects.ts";
 import type { ClusterNode } from "./cluster.ts";
 import { hostedShards } from "./shards.ts";
+
+/** Searches that a copy which lacks documents counts for: it comes after all others. */
+const PARTIAL_LOAD = 1_000_000;
 
 interface CopiesWiring {
   readonly settings: HubSettings;
@@ -33,6 +39,7 @@ interface CopiesWiring {
 /** Makes the shards as copies of those that other hubs have; they are not started. */
 export function makeCopies(wiring: CopiesWiring): SharedShards {
   const { hosts, journal, cluster, log, metrics } = wiring;
+  const logEnd = logEndOf(journal);
   const calls = new CopyCalls({
     transport: journal.core,
     node: cluster.identity.node,
@@ -40,11 +47,6 @@ export function makeCopies(wiring: CopiesWiring): SharedShards {
     log,
     metrics,
   });
-  const logEnd = async (): Promise<Position> => {
-    if (!journal.connected) throw new AppError("unavailable", "the connection to NATS is lost");
-    const { messages, lastSequence } = await journal.state(DOC_STREAM);
-    return messages === 0 ? START : journal.positionOf(DOC_STREAM, lastSequence);
-  };
   const reach: Reach = (...call) => hosts.reach(...call);
   return new SharedShards({
     own: chosenCopies(wiring),
@@ -56,8 +58,17 @@ export function makeCopies(wiring: CopiesWiring): SharedShards {
   });
 }
 
+/** Returns what reads the position of the last message of DOC. It throws unavailable or timeout. */
+export function logEndOf(journal: Journal): () => Promise<Position> {
+  return async () => {
+    if (!journal.connected) throw new AppError("unavailable", "the connection to NATS is lost");
+    const { messages, lastSequence } = await journal.state(DOC_STREAM);
+    return messages === 0 ? START : journal.positionOf(DOC_STREAM, lastSequence);
+  };
+}
+
 /** Makes the shards of this hub with those of the others, for searches; threads call other hubs from now on. */
-function chosenCopies({ hosts, catalog, journal, cluster, metrics }: CopiesWiring): ChosenCopies {
+function chosenCopies({ hosts, catalog, journal, cluster, metrics }: CopiesWiring): PlacedCopies {
   const { node } = cluster.identity;
   const caller = new HubCaller({ transport: journal.core, node });
   hosts.useHubs((at, operation, { value, parts }, signal) =>
@@ -65,31 +76,37 @@ function chosenCopies({ hosts, catalog, journal, cluster, metrics }: CopiesWirin
       ? hosts.hosts[at.thread]!.call(operation, value, { parts, signal })
       : caller.call(at, operation, value, { parts, signal }),
   );
-  return new ChosenCopies({
-    own: hostedShards(hosts, catalog),
-    holders: {
-      node,
-      get isAlone() {
-        return cluster.others().length === 0;
-      },
-      isHere: () => true,
-      elsewhere: () =>
-        cluster
-          .others()
-          .filter(({ threads }) => threads > 0)
-          .map(({ id, threads }) => ({ id, threads, load: caller.load(id) })),
+  const { copies } = cluster;
+  const holders: CopyHolders = {
+    node,
+    get isAlone() {
+      return !copies.isPlaced && cluster.others().length === 0;
     },
-    thread: (at) => caller.thread(at),
-    shards: (uuid) => catalog.byUuid(uuid)?.settings.numberOfShards ?? 0,
-    clock: systemClock,
-    metrics,
-  });
+    isHere: (uuid, shard) => hosts.hasShard(uuid, shard),
+    elsewhere: (uuid, shard) =>
+      cluster
+        .others()
+        .filter(({ id, threads }) => threads > 0 && (!copies.isPlaced || copies.reads(id, uuid, shard)))
+        .map(({ id, threads }) => {
+          const isWhole = !copies.isPlaced || copies.has(id, uuid, shard);
+          return { id, threads, load: caller.load(id) + (isWhole ? 0 : PARTIAL_LOAD) };
+        }),
+  };
+  const shared = {
+    holders,
+    thread: (at: HubThread) => caller.thread(at),
+    shards: (uuid: string) => catalog.byUuid(uuid)?.settings.numberOfShards ?? 0,
+  };
+  const own = hostedShards(hosts, catalog);
+  const chosen = new ChosenCopies({ ...shared, own, clock: systemClock, metrics });
+  return new PlacedCopies({ ...shared, own: chosen, logEnd: logEndOf(journal) });
 }
 
 /** Makes what answers the searches of other hubs; it is not started. */
 export function makeHubAnswerer({ hosts: { hosts }, journal, cluster, metrics }: CopiesWiring): HubAnswerer {
   const { node } = cluster.identity;
-  return new HubAnswerer({ transport: journal.core, node, hosts, clock: systemClock, metrics });
+  const isLive = (hub: string): boolean => cluster.others().some(({ id }) => id === hub);
+  return new HubAnswerer({ transport: journal.core, node, hosts, isLive, clock: systemClock, metrics });
 }
 
 /** Makes what lets other hubs copy this one's shards; it is not started. */

@@ -79,7 +79,7 @@ export function readDocs(
 }
 
 /** Returns the position before the oldest stored message of DOC. */
-export async function oldestDoc(journal: Journal): Promise<Position> {
+export async function oldestDoc(journal: Pick<Journal, "state" | "positionOf">): Promise<Position> {
   const { firstSequence } = await journal.state(DOC_STREAM);
   const first = journal.positionOf(DOC_STREAM, firstSequence);
   return { ...first, sequence: first.sequence - 1 };

@@ -162,7 +162,7 @@ const NO_SHARDS = localShards({
     stats: () => [STATS],
   },
   // Every index has them.
-  indices: { byUuid: (uuid) => ({ uuid }) as IndexMetadata },
+  indices: { byUuid: (uuid) => ({ uuid, settings: { numberOfShards: 0 } }) as IndexMetadata },
   clock: systemClock,
   results: new ResultCache(),
   contexts: new SearchContexts(),

@@ -76,6 +76,7 @@ export interface Node {
   readonly documents: Documents;
   readonly sink: DocumentSink;
   readonly dead: AppError[];
+  readonly follower: LogFollower;
   stop(): Promise<void>;
   /** Leaves everything as a killed process would. */
   crash(): void;
@@ -144,7 +145,7 @@ export async function openNode(
     void catalog.stop();
   };
   atEnd(t, stop);
-  return { catalog, host, documents, sink, dead, stop, crash };
+  return { catalog, host, documents, sink, dead, follower, stop, crash };
 }
 
 const cleanups = new WeakMap<TestContext, (() => unknown)[]>();

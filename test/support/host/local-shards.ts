@@ -3,7 +3,7 @@
 import type { IndexMetadata } from "#hub/cluster/catalog/index-metadata.ts";
 import { ONLY_HOST } from "#hub/cluster/hosting/shard-owner.ts";
 import { ShardsClient } from "#hub/host/client/shards-client.ts";
-import { OPERATIONS } from "#hub/host/operations/all.ts";
+import { OPERATIONS, type OperationName } from "#hub/host/operations/all.ts";
 import { hostState } from "#hub/host/operations/host-state.ts";
 import type { HostState } from "#hub/host/operations/operation.ts";
 import { decodeValue } from "#hub/search/wire/value-reader.ts";
@@ -27,7 +27,7 @@ export function localShards(given: LocalHost): ShardsClient {
     async call(operation, given, { parts = [], signal = new AbortController().signal } = {}) {
       try {
         const call = { operation, value: copied(given), parts, signal };
-        const { value, parts: answered = [] } = await OPERATIONS[operation](host, call);
+        const { value, parts: answered = [] } = await OPERATIONS[operation as OperationName](host, call);
         return { value: copied(value), parts: answered.map((part) => part.slice()) };
       } catch (error) {
         throw copied(toAppError(error)) as AppError;
@@ -43,7 +43,9 @@ export function localShards(given: LocalHost): ShardsClient {
 export function fixtureShards({ shards }: IndexFixture): ShardsClient {
   const [first] = shards;
   const { name, uuid } = first!.index;
-  const index = { name, uuid, state: "open", mapping: first!.searcher.mapping } as IndexMetadata;
+  const { mapping } = first!.searcher;
+  const settings = { numberOfShards: shards.length };
+  const index = { name, uuid, state: "open", mapping, settings } as IndexMetadata;
   return localShards({
     shards: {
       searchers: () =>
@@ -68,6 +70,7 @@ function stateOf({ shards, ...given }: LocalHost): HostState {
   const made = hostState({
     ...given,
     shards: whole,
+    placed: { isAbsent: () => false, holds: () => false },
     metrics: new Metrics(),
     seat: ONLY_HOST,
     ask: () => Promise.reject(new AppError("unavailable", "there is no other host")),

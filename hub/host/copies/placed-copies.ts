@@ -1,0 +1,265 @@
+/** What isn't a search, over shards of which some are at other hubs only: asked for there, and merged here. */
+
+import type { HostedShardStats } from "#hub/cluster/hosting/hosted-index.ts";
+import { ownerOf } from "#hub/cluster/hosting/shard-owner.ts";
+import { ShardsClient } from "#hub/host/client/shards-client.ts";
+import type * as calls from "#hub/host/contract/calls.ts";
+import type { Found } from "#hub/host/contract/found.ts";
+import { addressKey, type HubThread } from "#hub/host/contract/host-address.ts";
+import type {
+  FoundDocuments,
+  HostedShards,
+  NamedIndex,
+  ReadDocument,
+  RefreshedDocument,
+} from "#hub/host/contract/hosted-shards.ts";
+import { AppError, toAppError } from "#proto/kit/errors.ts";
+import type { Position } from "#proto/position.ts";
+import type { ChosenCopiesOptions } from "./chosen-copies.ts";
+import { choosePlan, shardKey } from "./copy-choice.ts";
+import { ForwardedShards } from "./forwarded-shards.ts";
+
+/** Time for another hub to reach the end of the log before a document is read there. */
+const REACH_MS = 5_000;
+
+export interface PlacedCopiesOptions extends Omit<ChosenCopiesOptions, "clock" | "metrics"> {
+  /** Returns the position of the last message of DOC. Throws unavailable or timeout. */
+  readonly logEnd: () => Promise<Position>;
+}
+
+/** Shards that a thread of another hub is asked for. */
+interface Away {
+  readonly at: HubThread;
+  readonly shards: HostedShards;
+  /** By `shardKey`. */
+  readonly wanted: Set<string>;
+}
+
+export class PlacedCopies extends ForwardedShards {
+  readonly #options: PlacedCopiesOptions;
+  /** Threads of other hubs that keep snapshots for a context. */
+  readonly #contexts = new Map<string, readonly HubThread[]>();
+
+  constructor(options: PlacedCopiesOptions) {
+    super(options.own);
+    this.#options = options;
+  }
+
+  override openContext(call: calls.ContextCall, signal: AbortSignal): Promise<Found> {
+    return super.openContext({ ...call, targets: this.#spread(call) }, signal);
+  }
+
+  override openDocuments(call: calls.ContextCall, signal: AbortSignal): Promise<FoundDocuments> {
+    return super.openDocuments({ ...call, targets: this.#spread(call) }, signal);
+  }
+
+  override closeContexts(ids: readonly string[]): void {
+    super.closeContexts(ids);
+    for (const id of ids) {
+      for (const at of this.#contexts.get(id) ?? []) this.#options.thread(at).notify("closeContexts", [id]);
+      this.#contexts.delete(id);
+    }
+  }
+
+  /** A query is bound to the first shard of each index. */
+  override async validate(
+    call: calls.ValidateCall,
+    signal: AbortSignal,
+  ): Promise<readonly calls.Validation[]> {
+    const away = this.#away(call.targets.map(({ uuid }) => ({ uuid, shards: [0] })));
+    if (away.length === 0) return super.validate(call, signal);
+    const isAway = (each: Away, uuid: string): boolean => each.wanted.has(shardKey(uuid, 0));
+    const here = call.targets.filter(({ uuid }) => !away.some((each) => isAway(each, uuid)));
+    const found = await Promise.all([
+      super.validate({ ...call, targets: here }, signal),
+      ...away.map((each) => {
+        const targets = call.targets.filter(({ uuid }) => isAway(each, uuid));
+        return each.shards.validate({ ...call, targets }, signal);
+      }),
+    ]);
+    return found.flat();
+  }
+
+  override async explain(
+    call: calls.ExplainCall,
+    signal: AbortSignal,
+  ): Promise<(calls.Explained & { readonly source: Uint8Array }) | null> {
+    const here = await super.explain(call, signal);
+    return here ?? this.#first(call.targets, (shards) => shards.explain(call, signal));
+  }
+
+  override async termVectors(
+    call: calls.TermVectorsCall,
+    signal: AbortSignal,
+  ): Promise<calls.FoundTermVectors> {
+    const away = this.#away(this.#whole(call.targets));
+    const { id, targets } = call;
+    if (away.length === 0) return super.termVectors(call, signal);
+    const places: HostedShards[] = [this.#options.own, ...away.map(({ shards }) => shards)];
+    if (id !== undefined)
+      for (const shards of places)
+        if ((await shards.getRefreshed(targets, id)) !== null) return shards.termVectors(call, signal);
+    const first = targets[0] === undefined ? undefined : shardKey(targets[0].uuid, 0);
+    const host = away.find(({ wanted }) => first !== undefined && wanted.has(first))?.shards;
+    return (host ?? this.#options.own).termVectors(call, signal);
+  }
+
+  /** Also finds what was acknowledged before, where the hub that has the shard can reach it in time. */
+  override async get(index: NamedIndex, shard: number, id: string): Promise<ReadDocument | null> {
+    if (this.#options.holders.isHere(index.uuid, shard)) {
+      try {
+        return await super.get(index, shard, id);
+      } catch (error) {
+        // It went to another hub in between.
+        if (this.#options.holders.isHere(index.uuid, shard)) throw error;
+      }
+    }
+    const [away] = this.#away([{ uuid: index.uuid, shards: [shard] }]);
+    if (away === undefined) throw noCopy();
+    try {
+      const end = await this.#options.logEnd();
+      await this.#options.thread(away.at).call("reach", end, { timeoutMs: REACH_MS });
+    } catch (error) {
+      if (toAppError(error).code !== "timeout") throw error;
+    }
+    return away.shards.get(index, shard, id);
+  }
+
+  override async getRefreshed(indices: readonly NamedIndex[], id: string): Promise<RefreshedDocument | null> {
+    const here = await super.getRefreshed(indices, id);
+    return here ?? this.#first(indices, (shards) => shards.getRefreshed(indices, id));
+  }
+
+  /** A shard whose hub can't answer is left out. */
+  override async stats(
+    indices: readonly NamedIndex[],
+  ): Promise<ReadonlyMap<string, readonly HostedShardStats[]>> {
+    const { holders } = this.#options;
+    const all = new Map<string, readonly HostedShardStats[]>();
+    // A shard that is still on its way counts where it comes from.
+    for (const [uuid, stats] of await super.stats(indices))
+      all.set(
+        uuid,
+        stats.filter(({ shard }) => holders.isHere(uuid, shard)),
+      );
+    for (const { found, wanted } of await this.#ask(indices, (shards) => shards.stats(indices)))
+      for (const [uuid, stats] of found ?? []) {
+        const theirs = stats.filter(({ shard }) => wanted.has(shardKey(uuid, shard)));
+        const both = [...(all.get(uuid) ?? []), ...theirs];
+        all.set(
+          uuid,
+          both.toSorted((a, b) => a.shard - b.shard),
+        );
+      }
+    return all;
+  }
+
+  /** A shard whose hub can't answer is left out. */
+  override async segments(indices: readonly NamedIndex[]): Promise<calls.ShardSegments[]> {
+    const { holders } = this.#options;
+    const own = await super.segments(indices);
+    const all = own.filter(({ uuid, shard }) => holders.isHere(uuid, shard));
+    const others = await this.#ask(indices, (shards) => shards.segments(indices));
+    const orders = new Map(indices.map(({ uuid }, order) => [uuid, order]));
+    for (const { found = [], wanted } of others)
+      all.push(...found.filter(({ uuid, shard }) => wanted.has(shardKey(uuid, shard))));
+    return all.toSorted((a, b) => orders.get(a.uuid)! - orders.get(b.uuid)! || a.shard - b.shard);
+  }
+
+  /** An index of which a shard can't be asked counts as unbounded: it must not look older than it is. */
+  override async largest(
+    indices: readonly NamedIndex[],
+    field: string,
+  ): Promise<ReadonlyMap<string, number>> {
+    const all = new Map(await super.largest(indices, field));
+    for (const { found, wanted } of await this.#ask(indices, (shards) => shards.largest(indices, field))) {
+      for (const [uuid, value] of found ?? []) all.set(uuid, Math.max(value, all.get(uuid) ?? value));
+      if (found !== undefined) continue;
+      for (const { uuid } of indices)
+        if ([...wanted].some((key) => key.startsWith(`${uuid}/`))) all.set(uuid, Number.POSITIVE_INFINITY);
+    }
+    for (const index of indices)
+      if (this.#lacksCopies([index])) all.set(index.uuid, Number.POSITIVE_INFINITY);
+    return all;
+  }
+
+  async #ask<T>(
+    indices: readonly NamedIndex[],
+    run: (shards: HostedShards) => Promise<T>,
+  ): Promise<{ readonly found?: T; readonly wanted: ReadonlySet<string> }[]> {
+    return Promise.all(
+      this.#away(this.#whole(indices)).map(async ({ shards, wanted }) => {
+        try {
+          return { found: await run(shards), wanted };
+        } catch {
+          return { wanted };
+        }
+      }),
+    );
+  }
+
+  /** Returns what one of the other hubs found. Throws unavailable where none did and a shard has no copy. */
+  async #first<T>(
+    indices: readonly NamedIndex[],
+    run: (shards: HostedShards) => Promise<T | null>,
+  ): Promise<T | null> {
+    const found = await Promise.all(this.#away(this.#whole(indices)).map(({ shards }) => run(shards)));
+    const first = found.find((each) => each !== null) ?? null;
+    if (first === null && this.#lacksCopies(indices)) throw noCopy();
+    return first;
+  }
+
+  /** True where no live hub has one of the shards. */
+  #lacksCopies(indices: readonly NamedIndex[]): boolean {
+    const { holders } = this.#options;
+    return this.#whole(indices).some(({ uuid, shards }) =>
+      shards.some((shard) => !holders.isHere(uuid, shard) && holders.elsewhere(uuid, shard).length === 0),
+    );
+  }
+
+  #whole(indices: readonly NamedIndex[]): { uuid: string; shards: number[] }[] {
+    return indices.map(({ uuid }) => ({
+      uuid,
+      shards: Array.from({ length: this.#options.shards(uuid) }, (_, shard) => shard),
+    }));
+  }
+
+  /** Returns the threads of other hubs that have the shards which aren't here; none for those that no hub has. */
+  #away(indices: readonly { readonly uuid: string; readonly shards: readonly number[] }[]): Away[] {
+    const { holders, thread } = this.#options;
+    const found = new Map<string, Away>();
+    for (const { uuid, shards } of indices)
+      for (const shard of shards) {
+        if (holders.isHere(uuid, shard)) continue;
+        const [hub] = holders
+          .elsewhere(uuid, shard)
+          .toSorted((a, b) => a.load - b.load || (a.id < b.id ? -1 : 1));
+        if (hub === undefined) continue;
+        const at = { hub: hub.id, thread: ownerOf(uuid, shard, hub.threads) };
+        const known = found.get(addressKey(at));
+        if (known === undefined)
+          found.set(addressKey(at), {
+            at,
+            shards: new ShardsClient(thread(at)),
+            wanted: new Set([shardKey(uuid, shard)]),
+          });
+        else known.wanted.add(shardKey(uuid, shard));
+      }
+    return [...found.values()];
+  }
+
+  /** Chooses the copies of a context, and notes which hubs keep snapshots for it. */
+  #spread({ id, targets }: calls.ContextCall): readonly calls.TargetIndex[] {
+    const { holders, shards } = this.#options;
+    if (holders.isAlone) return targets;
+    const plan = choosePlan(targets, { holders, shards, wish: undefined, failed: new Set(), isLost: false });
+    const threads = plan.targets.flatMap(({ elsewhere = [] }) => elsewhere.map(({ at }) => at));
+    const byKey = new Map(threads.map((at) => [addressKey(at), at]));
+    if (byKey.size > 0) this.#contexts.set(id, [...byKey.values()]);
+    return plan.targets;
+  }
+}
+
+function noCopy(): AppError {
+  return new AppError("unavailable", "no live hub has a copy of the shard");
+}

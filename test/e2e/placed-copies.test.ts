@@ -1,0 +1,189 @@
+import assert from "node:assert/strict";
+import { readdirSync } from "node:fs";
+import { type TestContext, test } from "node:test";
+import { TestCluster } from "#test/harness/cluster.ts";
+import { ask, request } from "#test/harness/http.ts";
+import type { TestHub } from "#test/harness/hub.ts";
+import { until } from "#test/harness/until.ts";
+import { Workspace } from "#test/harness/workspace.ts";
+
+const NAMES = ["hub-a", "hub-b", "hub-c"] as const;
+const DOCUMENTS = 120;
+const SETTLED_MS = 90_000;
+/** Three hubs start, one is found lost, and copies are made anew. */
+const LONG = { timeout: 240_000 };
+/** Without a delay a killed hub's copies are made anew at once; the others' stay. */
+const PROMPT = { "index.unassigned.node_left.delayed_timeout": "1s" };
+
+interface Found {
+  readonly _shards: { readonly total: number; readonly failed: number };
+  readonly hits: { readonly total: number; readonly hits: readonly { readonly _id: string }[] };
+  readonly aggregations: { readonly sum: { readonly value: number } };
+}
+
+interface World {
+  readonly hubs: readonly [TestHub, TestHub, TestHub];
+  /** Numbers of the shards of an index that a hub has on its disk. */
+  readonly onDisk: (name: string, index: string) => Promise<number[]>;
+}
+
+async function openWorld(t: TestContext): Promise<World> {
+  const workspace = new Workspace(t);
+  const cluster = await TestCluster.start(workspace);
+  for (const name of NAMES) await cluster.startHub(name, { "cluster.copies": "replicas" });
+  const hubs = cluster.hubs as unknown as World["hubs"];
+  const uuids = new Map<string, string>();
+  const onDisk = async (name: string, index: string): Promise<number[]> => {
+    if (!uuids.has(index)) {
+      type Settings = Record<string, { settings: { index: { uuid: string } } }>;
+      const found = await ask<Settings>("GET", `${hubs[0].searchUrl}/${index}/_settings`);
+      uuids.set(index, found[index]!.settings.index.uuid);
+    }
+    try {
+      const folder = workspace.path(name, "data", "engine", uuids.get(index)!);
+      return readdirSync(folder).flatMap((each) => (/^\d+$/.test(each) ? [Number(each)] : []));
+    } catch {
+      return [];
+    }
+  };
+  return { hubs, onDisk };
+}
+
+/** Writes documents with n from 1 on, a part of them through each hub. */
+async function write(hubs: readonly TestHub[], index: string, from: number, to: number): Promise<void> {
+  for (let n = from; n <= to; n += 10) {
+    const lines = Array.from({ length: 10 }, (_, at) => [{ index: { _id: String(n + at) } }, { n: n + at }]);
+    const text = lines.flat().map((line) => `${JSON.stringify(line)}\n`);
+    const hub = hubs[Math.floor(n / 10) % hubs.length]!;
+    const { errors } = await ask<{ errors: boolean }>(
+      "POST",
+      `${hub.searchUrl}/${index}/_bulk`,
+      text.join(""),
+    );
+    assert.equal(errors, false);
+  }
+}
+
+function search(hub: TestHub, index: string): Promise<Found> {
+  const body = { size: 20, sort: ["n"], aggs: { sum: { sum: { field: "n" } } } };
+  return ask<Found>("POST", `${hub.searchUrl}/${index}/_search`, body);
+}
+
+async function assertWhole(hub: TestHub, index: string, shards: number, documents: number): Promise<void> {
+  const { _shards, hits, aggregations } = await search(hub, index);
+  assert.deepEqual(
+    [_shards.total, _shards.failed, hits.total],
+    [shards, 0, documents],
+    JSON.stringify(_shards),
+  );
+  assert.equal(aggregations.sum.value, (documents * (documents + 1)) / 2);
+  assert.deepEqual(
+    hits.hits.map(({ _id }) => Number(_id)),
+    Array.from({ length: 20 }, (_, at) => at + 1),
+  );
+}
+
+/** Resolves when each shard of an index is on the disks of so many hubs. */
+function untilPlaced(
+  { onDisk }: World,
+  index: string,
+  shards: number,
+  copies: number,
+  names: readonly string[] = NAMES,
+): Promise<unknown> {
+  return until(
+    `${copies} copies of each shard of ${index}`,
+    async () => {
+      const found = (await Promise.all(names.map((name) => onDisk(name, index)))).flat();
+      return Array.from({ length: shards }, (_, shard) => shard).every(
+        (shard) => found.filter((each) => each === shard).length === copies,
+      );
+    },
+    { deadlineMs: SETTLED_MS },
+  );
+}
+
+async function assertReadByAll({ hubs }: World): Promise<void> {
+  for (const hub of hubs) {
+    await assertWhole(hub, "orders", 6, DOCUMENTS);
+    await assertWhole(hub, "safe", 3, DOCUMENTS);
+    for (const n of [1, 2, 3, 50, 119]) {
+      const { _source } = await ask<{ _source: unknown }>("GET", `${hub.searchUrl}/orders/_doc/${n}`);
+      assert.deepEqual(_source, { n });
+    }
+    const counted = await ask<{ count: number }>("GET", `${hub.searchUrl}/orders/_count`);
+    assert.equal(counted.count, DOCUMENTS);
+    type Stats = { indices: { orders: { primaries: { docs: { count: number } } } } };
+    const stats = await ask<Stats>("GET", `${hub.searchUrl}/orders/_stats/docs`);
+    assert.equal(stats.indices.orders.primaries.docs.count, DOCUMENTS);
+    type Page = { _scroll_id: string; hits: { hits: unknown[] } };
+    let page = await ask<Page>("POST", `${hub.searchUrl}/orders/_search?scroll=1m&size=50`, {});
+    let scrolled = 0;
+    while (page.hits.hits.length > 0) {
+      scrolled += page.hits.hits.length;
+      page = await ask<Page>("POST", `${hub.searchUrl}/_search/scroll`, {
+        scroll: "1m",
+        scroll_id: page._scroll_id,
+      });
+    }
+    assert.equal(scrolled, DOCUMENTS);
+  }
+}
+
+/** A document has one version, whichever hub it is changed and read through. */
+async function assertVersions({ hubs }: World): Promise<void> {
+  let version = 0;
+  for (let round = 0; round < 4; round++)
+    for (const [at, hub] of hubs.entries()) {
+      const { _version } = await ask<{ _version: number }>("PUT", `${hub.searchUrl}/versions/_doc/x`, { at });
+      assert.equal(_version, ++version);
+      const other = hubs[(at + 1) % hubs.length]!;
+      const read = await ask<{ _version: number }>("GET", `${other.searchUrl}/versions/_doc/x`);
+      assert.equal(read._version, version);
+    }
+}
+
+test("hubs have the copies that number_of_replicas gives them, and read the others'", LONG, async (t) => {
+  const world = await openWorld(t);
+  const { hubs } = world;
+  const [first, second, third] = hubs;
+  await ask("PUT", `${first.searchUrl}/orders`, { settings: { number_of_shards: 6, number_of_replicas: 0 } });
+  await ask("PUT", `${second.searchUrl}/safe`, {
+    settings: { number_of_shards: 3, number_of_replicas: 1, ...PROMPT },
+  });
+  await ask("PUT", `${third.searchUrl}/versions`, {
+    settings: { number_of_shards: 1, number_of_replicas: 0 },
+  });
+  for (const index of ["orders", "safe"]) await write(hubs, index, 1, DOCUMENTS / 2);
+  await untilPlaced(world, "orders", 6, 1);
+  await untilPlaced(world, "safe", 3, 2);
+  await untilPlaced(world, "versions", 1, 1);
+  for (const index of ["orders", "safe"]) await write(hubs, index, DOCUMENTS / 2 + 1, DOCUMENTS);
+  await ask("POST", `${second.searchUrl}/_refresh`);
+  await assertReadByAll(world);
+  await assertVersions(world);
+
+  await third.kill9();
+  await until("whole answers of an index with replicas", async () => {
+    await assertWhole(first, "safe", 3, DOCUMENTS);
+    return true;
+  });
+  const partial = await request<Found>("POST", `${first.searchUrl}/orders/_search`, {});
+  assert.ok(partial.body._shards.failed > 0, JSON.stringify(partial.body._shards));
+  assert.ok(partial.body.hits.total < DOCUMENTS);
+  await untilPlaced(world, "safe", 3, 2, ["hub-a", "hub-b"]);
+  await write([first, second], "safe", DOCUMENTS + 1, DOCUMENTS + 10);
+  await ask("POST", `${second.searchUrl}/_refresh`);
+  for (const hub of [first, second]) await assertWhole(hub, "safe", 3, DOCUMENTS + 10);
+
+  await third.start();
+  await until("the shards of the hub that came back", async () => {
+    const { _shards } = await search(first, "orders");
+    return _shards.failed === 0;
+  });
+  await untilPlaced(world, "safe", 3, 2);
+  for (const hub of hubs) {
+    await assertWhole(hub, "orders", 6, DOCUMENTS);
+    await assertWhole(hub, "safe", 3, DOCUMENTS + 10);
+  }
+});
