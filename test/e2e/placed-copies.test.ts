@@ -143,6 +143,31 @@ async function assertVersions({ hubs }: World): Promise<void> {
     }
 }
 
+/** A shard that is moved by hand leaves one hub's disk for another's. */
+async function assertMoved({ hubs, onDisk }: World): Promise<void> {
+  const [first] = hubs;
+  const from = (
+    await Promise.all(NAMES.map(async (name) => ({ name, shards: await onDisk(name, "versions") })))
+  ).find(({ shards }) => shards.length > 0)!.name;
+  const to = NAMES.find((name) => name !== from)!;
+  const move = { move: { index: "versions", shard: 0, from_node: from, to_node: to } };
+  await ask("POST", `${first.searchUrl}/_cluster/reroute`, { commands: [move] });
+  await until(
+    "the shard at the other hub",
+    async () => {
+      const [before, after] = await Promise.all([onDisk(from, "versions"), onDisk(to, "versions")]);
+      return before.length === 0 && after.length === 1;
+    },
+    { deadlineMs: SETTLED_MS },
+  );
+  for (const hub of hubs) {
+    const { _version } = await ask<{ _version: number }>("GET", `${hub.searchUrl}/versions/_doc/x`);
+    assert.equal(_version, 12);
+  }
+  const again = await request<unknown>("POST", `${first.searchUrl}/_cluster/reroute`, { commands: [move] });
+  assert.equal(again.status, 400);
+}
+
 test("hubs have the copies that number_of_replicas gives them, and read the others'", LONG, async (t) => {
   const world = await openWorld(t);
   const { hubs } = world;
@@ -162,6 +187,7 @@ test("hubs have the copies that number_of_replicas gives them, and read the othe
   await ask("POST", `${second.searchUrl}/_refresh`);
   await assertReadByAll(world);
   await assertVersions(world);
+  await assertMoved(world);
 
   await third.kill9();
   await until("whole answers of an index with replicas", async () => {

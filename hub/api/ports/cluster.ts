@@ -23,6 +23,17 @@ export interface Placement {
   readonly having: readonly string[];
 }
 
+/** A change of where the copies of a shard are. Nodes are named by their ids. */
+export type ShardCommand = {
+  readonly uuid: string;
+  readonly shard: number;
+  /** Copies of the shard that its index wants. */
+  readonly wanted: number;
+} & (
+  | { readonly command: "move"; readonly from: string; readonly to: string }
+  | { readonly command: "allocate_replica" | "cancel"; readonly node: string }
+);
+
 /** Facts of the cluster. */
 export interface Cluster {
   readonly name: string;
@@ -32,6 +43,14 @@ export interface Cluster {
   nodes(): NodeInfo[];
   /** Returns where the copies of a shard are; undefined: every node has one, as each does where there is no such method. */
   placement?(uuid: string, shard: number): Placement | undefined;
+  /**
+   * Changes where copies are, one command after the other; all of them or, with one that can't be done, none; with `possible`
+   * those that can. Returns for each why it can't, or null. Without such a method nothing is placed.
+   */
+  reroute?(
+    commands: readonly ShardCommand[],
+    mode: "all" | "possible" | "dry_run",
+  ): Promise<readonly (string | null)[]>;
   /** Settings of `_cluster/settings`, dotted keys. */
   settings(): { readonly persistent: JsonObject; readonly transient: JsonObject };
   /** Merges settings; null removes. Throws settings_invalid. */

@@ -3,7 +3,7 @@
  * bucket `cluster`.
  */
 
-import type { Cluster, NodeInfo, Placement } from "#hub/api/ports/cluster.ts";
+import type { Cluster, NodeInfo, Placement, ShardCommand } from "#hub/api/ports/cluster.ts";
 import type { CopyView } from "#hub/cluster/allocation/copy-view.ts";
 import type { MemberRecord } from "#hub/cluster/membership/member-record.ts";
 import { toAppError } from "#proto/kit/errors.ts";
@@ -18,6 +18,11 @@ export interface ClusterMembers {
   members(): MemberRecord[];
   /** Where copies of shards are. */
   readonly copies: Pick<CopyView, "isPlaced" | "holders" | "reads">;
+  /** See Cluster.reroute. */
+  reroute(
+    commands: readonly ShardCommand[],
+    mode: "all" | "possible" | "dry_run",
+  ): Promise<readonly (string | null)[]>;
 }
 
 /** Properties of this node that others take from its record. */
@@ -93,6 +98,10 @@ export class ClusterInfo implements Cluster {
     if (holders === undefined) return undefined;
     const ids = this.#cluster.members().map(({ id }) => id);
     return { holders, having: ids.filter((id) => copies.reads(id, uuid, shard)) };
+  }
+
+  reroute(...call: Parameters<ClusterMembers["reroute"]>): Promise<readonly (string | null)[]> {
+    return this.#cluster.reroute(...call);
   }
 
   settings(): { readonly persistent: JsonObject; readonly transient: JsonObject } {

@@ -1,11 +1,13 @@
 /** This hub as a member of its cluster: identity, membership, duties and partitions, and what the others have done. */
 
 import { CopyAllocator } from "#hub/cluster/allocation/copy-allocator.ts";
+import { EVERYWHERE, type RerouteCommand, rerouteAll } from "#hub/cluster/allocation/copy-reroute.ts";
 import {
   COPIES_KEY,
   type CopyTable,
   decodeCopies,
   decodeHeld,
+  encodeCopies,
   encodeHeld,
   HELD_PREFIX,
   type HeldCopies,
@@ -41,7 +43,7 @@ import type { Journal } from "#hub/journal/journal.ts";
 import { hostThreads } from "#hub/node/settings/host-threads.ts";
 import type { HubSettings } from "#hub/node/settings/hub-settings.ts";
 import { systemClock } from "#proto/kit/clock.ts";
-import { AppError } from "#proto/kit/errors.ts";
+import { AppError, toAppError } from "#proto/kit/errors.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { Metrics } from "#proto/kit/metrics.ts";
@@ -89,6 +91,9 @@ export interface StoredHub {
   /** Returns whether it has a whole copy of a shard. */
   readonly has: (uuid: string, shard: number) => boolean;
 }
+
+/** Attempts of one change of the table against those of the hub with the duties. */
+const REROUTE_TRIES = 20;
 
 type Parts = readonly (readonly [name: string, part: Component])[];
 
@@ -296,6 +301,30 @@ export class ClusterNode {
       clock: systemClock,
       log,
     });
+  }
+
+  /** See Cluster.reroute. The copies of hubs that don't live aren't moved; the allocator takes over what was changed. */
+  async reroute(
+    commands: readonly (RerouteCommand & { readonly wanted: number })[],
+    mode: "all" | "possible" | "dry_run",
+  ): Promise<readonly (string | null)[]> {
+    const live = new Set([this.identity.node, ...this.others().map(({ id }) => id)]);
+    for (let tries = 1; ; tries++) {
+      const entry = await this.#bucket.get(COPIES_KEY);
+      if (entry === null) return commands.map(() => EVERYWHERE);
+      const table = decodeCopies(entry.value);
+      const { copies, refusals } = rerouteAll(table.copies, commands, live, this.copies);
+      const isRefused = refusals.some((each) => each !== null);
+      if (mode === "dry_run" || (mode === "all" && isRefused) || copies === table.copies) return refusals;
+      try {
+        const next = { ...table, epoch: table.epoch + 1, copies };
+        await this.#bucket.update(COPIES_KEY, encodeCopies(next), entry.revision);
+        await this.directory.refresh();
+        return refusals;
+      } catch (error) {
+        if (toAppError(error).code !== "journal_conflict" || tries === REROUTE_TRIES) throw error;
+      }
+    }
   }
 
   #isLogAwaited(): boolean {

@@ -1,6 +1,6 @@
 /**
  * Where the copies of shards are: `_cluster/allocation/explain`, `_cluster/reroute`, `_shard_stores`, and `_upgrade`, which
- * has nothing to do. Copies beyond the number of hubs wait. Nothing is moved by hand.
+ * has nothing to do. Copies beyond the number of hubs wait.
  */
 
 import type { ApiContext } from "#hub/api/context/api-context.ts";
@@ -14,8 +14,8 @@ import { SEGMENT_VERSION } from "#hub/api/routes/indices/segments.ts";
 import { type HealthSource, indexCopies, indexHealth, shardCopies } from "#hub/api/stats/index-health.ts";
 import { diskUsage } from "#hub/api/stats/machine.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import { isObject, type JsonObject } from "#proto/kit/json.ts";
-import { clusterState, STATE_METRICS } from "./cluster-state.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
+import { reroute } from "./reroute.ts";
 
 export function allocationRoutes(parts: ApiContext): Route[] {
   return [
@@ -32,7 +32,7 @@ export function allocationRoutes(parts: ApiContext): Route[] {
       paths: ["/_cluster/reroute"],
       params: ["dry_run", "explain", "retry_failed", "metric", "timeout", "master_timeout"],
       action: "index_manage",
-      summary: "Tries to give each copy of a shard a node; moving by hand isn't offered.",
+      summary: "Moves copies of shards, makes one that is missing, or ends a move, where copies are placed.",
       handle: (request) => reroute(parts, request),
     },
     {
@@ -162,38 +162,6 @@ function clusterInfo({ dataFolder }: ApiContext, node: NodeInfo | undefined): Js
     used_disk_percent: Math.round((used * 1000) / total) / 10,
   };
   return { nodes: { [node.id]: { node_name: node.name, least_available: disk, most_available: disk } } };
-}
-
-function reroute(parts: ApiContext, request: ApiRequest): ApiResponse {
-  const { commands = [] } = request.object();
-  if (!Array.isArray(commands)) throw new AppError("parsing", "[commands] must be a list");
-  const explains = request.flag("explain") ?? false;
-  const asked = commands.flatMap((each: unknown) => (isObject(each) ? Object.entries(each) : []));
-  const [first] = asked;
-  if (first !== undefined && !explains) throw new AppError("request_invalid", `[${first[0]}] ${NOT_BY_HAND}`);
-  const metrics = request.list("metric") ?? STATE_METRICS.filter((metric) => metric !== "metadata");
-  const state = clusterState(parts, metrics, parts.indices.all());
-  return json({
-    acknowledged: true,
-    state,
-    ...(explains && { explanations: asked.map(([command, given]) => refusal(command, given)) }),
-  });
-}
-
-const NOT_BY_HAND = "can't be done: shards aren't placed by hand";
-
-function refusal(command: string, given: unknown): JsonObject {
-  return {
-    command,
-    parameters: { ...(isObject(given) ? given : {}), ...(command !== "move" && { allow_primary: false }) },
-    decisions: [
-      {
-        decider: `${command}_allocation_command`,
-        decision: "NO",
-        explanation: `[${command}] ${NOT_BY_HAND}`,
-      },
-    ],
-  };
 }
 
 /** Status of the shards that are shown by default: those that lack a copy. */

@@ -42,6 +42,16 @@ test("where copies are is explained, and isn't changed by hand", async () => {
   assert.equal((await send("POST", "/_cluster/reroute?retry_failed=true")).body["acknowledged"], true);
   const moved = { commands: [{ move: { index: "placed", shard: 0, from_node: "a", to_node: "b" } }] };
   assert.equal((await send("POST", "/_cluster/reroute", moved)).status, 400);
+  for (const [commands, reason] of [
+    [[{ move: { index: "placed", shard: 7, from_node: "a", to_node: "b" } }], /no shard \[7\]/],
+    [[{ allocate_replica: { index: "placed", shard: 0 } }], /needs \[node\]/],
+    [[{ allocate_empty_primary: { index: "placed", shard: 0, node: "a" } }], /without its documents/],
+    [[{ swap: { index: "placed", shard: 0 } }], /unknown command \[swap\]/],
+    [["move"], /must be an object/],
+  ] as const) {
+    const { status, text } = await send("POST", "/_cluster/reroute", { commands });
+    assert.deepEqual([status, reason.test(text)], [400, true], text);
+  }
   const explained = await send("POST", "/_cluster/reroute?explain=true&dry_run=true", moved);
   assert.equal((explained.body["explanations"] as unknown as { command: string }[])[0]!.command, "move");
   const stores = await send("GET", "/placed/_shard_stores");
