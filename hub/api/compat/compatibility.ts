@@ -15,10 +15,6 @@ const SETTINGS: readonly (readonly [prefix: string, instead: string])[] = [
     "there are no lifecycles; retention.rules decide when indices are deleted",
   ],
   ["routing.allocation.", "copies are spread evenly; hubs of one node.attr.zone have one of a shard"],
-  [
-    "auto_expand_replicas",
-    "number_of_replicas says how many copies a shard has; cluster.copies: all gives all hubs one",
-  ],
   ["routing_partition_size", "documents with a routing are in one shard"],
   ["search.slowlog.", "the hub's own setting search.slowlog.threshold decides which searches are logged"],
   ["indexing.slowlog.", "slow writes aren't logged"],

@@ -35,6 +35,8 @@ async function world(...uuids: string[]) {
   }
   const known = new Set(uuids);
   const deleted = new Set<string>();
+  const replicas = new Map<string, number>();
+  const expand = new Map<string, unknown>();
   /** Returns what places copies as a hub does that has read everything at this moment. */
   const allocator = async (): Promise<CopyAllocator> => {
     const directory = new MemberDirectory({ bucket, clock, log });
@@ -46,15 +48,21 @@ async function world(...uuids: string[]) {
       log,
       indices: () =>
         [...known].map((uuid) => ({
+          name: uuid,
           uuid,
-          settings: { numberOfShards: 1, numberOfReplicas: 0, raw: {} } as never,
+          settings: {
+            numberOfShards: 1,
+            numberOfReplicas: replicas.get(uuid) ?? 0,
+            raw: { auto_expand_replicas: expand.get(uuid) },
+          } as never,
         })),
       isDeleted: async (uuid) => deleted.has(uuid),
+      setReplicas: async (name, count) => void replicas.set(name, count),
     });
   };
   const table = async (): Promise<CopyTable["copies"]> =>
     decodeCopies((await bucket.get(COPIES_KEY))!.value).copies;
-  return { bucket, known, deleted, allocator, table };
+  return { bucket, known, deleted, replicas, expand, allocator, table };
 }
 
 test("an index that a hub doesn't know yet stays in the table until it was deleted", async () => {
@@ -94,4 +102,32 @@ test("no table is made as long as a hub has all shards", async () => {
   await bucket.put(memberKey("c"), encodeMember(record));
   await (await allocator()).place();
   assert.equal(await bucket.get(COPIES_KEY), null);
+});
+
+test("an index with auto_expand_replicas has as many as there are other hubs, within its range", async () => {
+  const { bucket, replicas, expand, allocator } = await world("x", "y", "z", "odd");
+  expand.set("x", "0-all");
+  expand.set("y", "0-1");
+  expand.set("z", "3-5");
+  // As an earlier version may have stored it.
+  expand.set("odd", "many");
+  const expanded = async (): Promise<(number | undefined)[]> => {
+    await (await allocator()).expand();
+    return ["x", "y", "z", "odd"].map((uuid) => replicas.get(uuid));
+  };
+  assert.deepEqual(await expanded(), [1, 1, 3, undefined]);
+  const record = {
+    id: "c",
+    name: "c",
+    session: "1",
+    state: "live",
+    attributes: {},
+  } as unknown as MemberRecord;
+  await bucket.put(memberKey("c"), encodeMember(record));
+  assert.deepEqual(await expanded(), [2, 1, 3, undefined]);
+  // A hub that was just found lost still counts.
+  await bucket.put(memberKey("c"), encodeMember({ ...record, state: "lost", lostMs: 1_000 }));
+  assert.deepEqual(await expanded(), [2, 1, 3, undefined]);
+  await bucket.put(memberKey("c"), encodeMember({ ...record, state: "lost", lostMs: -100_000 }));
+  assert.deepEqual(await expanded(), [1, 1, 3, undefined]);
 });

@@ -1,6 +1,10 @@
-/** The duty of the hub that holds the lease: makes the table of copies, where all live hubs follow one. */
+/**
+ * The duty of the hub that holds the lease: makes the table of copies, where all live hubs follow one, and lets
+ * auto_expand_replicas follow the number of hubs.
+ */
 
 import type { IndexMetadata } from "#hub/cluster/catalog/index-metadata.ts";
+import { type Expansion, readExpansion } from "#hub/cluster/catalog/index-settings.ts";
 import type { MemberDirectory } from "#hub/cluster/membership/member-directory.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { toAppError } from "#proto/kit/errors.ts";
@@ -28,7 +32,9 @@ const ZONE = "zone";
 export interface CopyAllocatorOptions {
   readonly bucket: StateBucket;
   readonly directory: MemberDirectory;
-  readonly indices: () => readonly Pick<IndexMetadata, "uuid" | "settings">[];
+  readonly indices: () => readonly Pick<IndexMetadata, "name" | "uuid" | "settings">[];
+  /** Changes the number of replicas of an index, by name. */
+  readonly setReplicas: (name: string, replicas: number) => Promise<void>;
   /** Returns whether an index was deleted, as the leader has it. */
   readonly isDeleted: (uuid: string) => Promise<boolean>;
   readonly clock: Clock;
@@ -54,6 +60,23 @@ export class CopyAllocator implements Component {
   async stop(): Promise<void> {
     this.#abort.abort();
     await this.#running;
+  }
+
+  /** Lets indices with auto_expand_replicas have as many replicas as there are other hubs, within their range. */
+  async expand(): Promise<void> {
+    const { directory, indices, setReplicas, clock } = this.#options;
+    // A hub that is lost may be back soon: its copies are still its own.
+    const count = directory
+      .all()
+      .filter(
+        ({ record: { state, lostMs = 0 } }) => state === "live" || clock.now() - lostMs < DEFAULT_DELAY_MS,
+      );
+    for (const { name, settings } of indices()) {
+      const range = expansionOf(settings.raw["auto_expand_replicas"]);
+      if (range === undefined || count.length === 0) continue;
+      const replicas = Math.max(range.least, Math.min(range.most, count.length - 1));
+      if (replicas !== settings.numberOfReplicas) await setReplicas(name, replicas);
+    }
   }
 
   /** Makes the next table where something has changed. Throws journal_conflict where another hub has. */
@@ -125,6 +148,7 @@ export class CopyAllocator implements Component {
     const { signal } = this.#abort;
     while (!signal.aborted) {
       try {
+        await this.expand();
         await this.place();
       } catch (error) {
         const failure = toAppError(error);
@@ -146,6 +170,15 @@ function placed({ uuid, settings }: Pick<IndexMetadata, "uuid" | "settings">): P
     copies: 1 + settings.numberOfReplicas,
     delayMs: delayOf(settings.raw["unassigned.node_left.delayed_timeout"]),
   };
+}
+
+/** Earlier versions stored any value. */
+function expansionOf(given: unknown): Expansion | undefined {
+  try {
+    return readExpansion(given);
+  } catch {
+    return undefined;
+  }
 }
 
 function delayOf(given: unknown): number {

@@ -150,6 +150,10 @@ test("a fixed setting of an open index is refused by its name, the number of rep
     code: "settings_invalid",
     message: /Can't update non dynamic settings \[\[index\.number_of_shards\]\]/,
   });
+  for (const wrong of ["1-0", "all", "-1", 3])
+    await assert.rejects(catalog.putSettings("a", { auto_expand_replicas: wrong }), {
+      code: "settings_invalid",
+    });
   await catalog.putSettings("a", { number_of_replicas: "0", refresh_interval: "5s" });
   assert.equal(catalog.get("a")?.settings.numberOfReplicas, 0);
   assert.equal(catalog.get("a")?.settings.raw["refresh_interval"], "5s");

@@ -19,9 +19,31 @@ const STATIC = [
 const MAX_SHARDS = 1024;
 
 /** Throws settings_invalid for impossible numbers of shards or replicas. */
-export function checkShardCounts(shards: unknown, replicas: unknown): void {
+export function checkShardCounts(shards: unknown, replicas: unknown, expand: unknown): void {
   checkCount("number_of_shards", shards, 1);
   checkCount("number_of_replicas", replicas, 0);
+  readExpansion(expand);
+}
+
+/** How many replicas an index shall have, both inclusive; `most` may be infinite. */
+export interface Expansion {
+  readonly least: number;
+  readonly most: number;
+}
+
+/**
+ * Reads `auto_expand_replicas`: "0-1", "1-all"; undefined where it is off ("false"). Throws settings_invalid.
+ */
+export function readExpansion(value: unknown): Expansion | undefined {
+  if (value === undefined || value === null || value === false || value === "false") return undefined;
+  const text = typeof value === "string" ? value : JSON.stringify(value);
+  const [, least, most] = /^(\d{1,4})-(\d{1,4}|all)$/.exec(text) ?? [];
+  const found = { least: Number(least), most: most === "all" ? Number.POSITIVE_INFINITY : Number(most) };
+  if (least !== undefined && found.least <= found.most && found.least <= MAX_SHARDS) return found;
+  throw new AppError(
+    "settings_invalid",
+    `failed to parse [index.auto_expand_replicas] from value: [${text}]: it is false, or a range such as 0-1 or 0-all`,
+  );
 }
 
 /** Returns the settings of an index after `changes` (dotted, without "index."; null removes). Throws settings_invalid. */
@@ -44,6 +66,7 @@ export function changeSettings(
   }
   const { number_of_replicas: replicas, number_of_shards: _, ...others } = changes;
   checkCount("number_of_replicas", replicas ?? undefined, 0);
+  readExpansion(changes["auto_expand_replicas"]);
   const raw = { ...index.settings.raw };
   for (const [key, value] of Object.entries(others)) {
     if (value === null) delete raw[key];

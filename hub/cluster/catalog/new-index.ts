@@ -51,7 +51,7 @@ export function newIndex({
       ? definition
       : definitionOf(dataStream ?? name, templates, definition, dataStream);
   const { number_of_shards, number_of_replicas, creation_date: _, ...given } = settings;
-  checkShardCounts(number_of_shards, number_of_replicas);
+  checkShardCounts(number_of_shards, number_of_replicas, given["auto_expand_replicas"]);
   const isInternal = name.startsWith(INTERNAL_PREFIX);
   const raw = dataStream === undefined ? given : { ...given, hidden: true };
   const index: IndexMetadata = {

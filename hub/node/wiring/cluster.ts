@@ -291,13 +291,14 @@ export class ClusterNode {
   }
 
   /** Returns the duty that places the copies of these indices. */
-  copyAllocator(catalog: Pick<IndexCatalog, "all" | "isDeleted">): CopyAllocator {
+  copyAllocator(catalog: Pick<IndexCatalog, "all" | "isDeleted" | "putSettings">): CopyAllocator {
     const { log } = this.#options;
     return new CopyAllocator({
       bucket: this.#bucket,
       directory: this.directory,
       indices: () => catalog.all(),
       isDeleted: (uuid) => catalog.isDeleted(uuid),
+      setReplicas: (name, replicas) => catalog.putSettings(name, { number_of_replicas: replicas }),
       clock: systemClock,
       log,
     });
