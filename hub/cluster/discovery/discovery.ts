@@ -14,6 +14,7 @@ import { type Formation, readFormation, writeFormation } from "./formation-file.
 import type { Hello, StoreState } from "./hello.ts";
 import { callHub, type HelloAnswer, type HubAddress } from "./hello-call.ts";
 import { HelloListener } from "./hello-listener.ts";
+import { checkOwnSeed } from "./own-seed.ts";
 
 /** Pause between rounds while this hub waits for others, and afterwards. */
 const WAITING_EVERY_MS = 500;
@@ -104,6 +105,8 @@ export class Discovery implements Component {
       this.#refuse(round);
       const decision = this.#decide(round);
       if (decision !== "wait") {
+        await this.#checkOwnSeed(ended);
+        ended.throwIfAborted();
         if (decision === "found") this.#save({ ...this.#formation, store: "founding" });
         log.info({ decision, hubs: hellosOf(round).map(({ node }) => node) }, "the hub enters its cluster");
         return;
@@ -116,6 +119,12 @@ export class Discovery implements Component {
       }
       await clock.sleep(WAITING_EVERY_MS, ended);
     }
+  }
+
+  /** Throws settings_invalid where the seeds don't name this hub once: the routes to it would fail. */
+  #checkOwnSeed(signal: AbortSignal): Promise<void> {
+    const { seeds, host, port, certificate } = this.#options;
+    return checkOwnSeed({ seeds, own: { host, port }, certificate, signal });
   }
 
   /** Remembers that the store works. From now on calls `onChange` when the addresses of routes change. */

@@ -9,14 +9,16 @@ export interface OwnSeedOptions {
   /** Where this hub listens. */
   readonly own: HubAddress;
   readonly certificate: ClusterCertificate;
+  /** Ends the calls, each of which ends by itself, too. */
+  readonly signal?: AbortSignal;
 }
 
 /**
  * Asks all of them, which must be answering. Throws settings_invalid: the others' nats-servers check a hub's certificate
  * against their names for it, and it holds those of its own list. An entry that doesn't answer may be this hub.
  */
-export async function checkOwnSeed({ seeds, own, certificate }: OwnSeedOptions): Promise<void> {
-  const { signal } = new AbortController(); // each call ends by itself
+export async function checkOwnSeed(options: OwnSeedOptions): Promise<void> {
+  const { seeds, own, certificate, signal = new AbortController().signal } = options;
   const call = (address: HubAddress): Promise<HelloAnswer> => callHub(address, certificate, signal);
   const [self, answers] = await Promise.all([
     call({ ...own, host: loopbackOf(own.host) }),

@@ -8,10 +8,9 @@ import {
   clusterCredentials,
   SHORTEST_SECRET,
 } from "#hub/cluster/discovery/cluster-credentials.ts";
-import { addressText, Discovery, type DiscoveryOptions } from "#hub/cluster/discovery/discovery.ts";
+import { addressText, Discovery } from "#hub/cluster/discovery/discovery.ts";
 import { CLUSTER_STORE, hasClusterStore, hasOwnStore } from "#hub/cluster/discovery/formation-file.ts";
 import type { HubAddress } from "#hub/cluster/discovery/hello-call.ts";
-import { checkOwnSeed } from "#hub/cluster/discovery/own-seed.ts";
 import { knownCluster } from "#hub/cluster/membership/cluster-identity.ts";
 import type { ClusterMember } from "#hub/journal/server/embedded-server.ts";
 import { findServerBinary } from "#hub/journal/server/server-program.ts";
@@ -61,7 +60,7 @@ export async function openDiscovery(options: DiscoveryWiring): Promise<Discovere
     ...new Set([...seeds.map((seed) => seed.host), "localhost", "127.0.0.1"]),
   ]);
   const routePort = settings["nats.route_port"];
-  const discovery = new SeededDiscovery({
+  const discovery = new Discovery({
     seeds,
     host,
     port: settings["transport.port"],
@@ -87,22 +86,6 @@ export async function openDiscovery(options: DiscoveryWiring): Promise<Discovere
     token: credentials.token,
   };
   return { discovery, member };
-}
-
-/** Refuses to enter the cluster where its seeds don't name this hub once: the routes to it would fail. */
-class SeededDiscovery extends Discovery {
-  readonly #given: DiscoveryOptions;
-
-  constructor(options: DiscoveryOptions) {
-    super(options);
-    this.#given = options;
-  }
-
-  override async untilFormed(): Promise<void> {
-    await super.untilFormed();
-    const { seeds, host, port, certificate } = this.#given;
-    await checkOwnSeed({ seeds, own: { host, port }, certificate });
-  }
 }
 
 function checkSettings({ settings, folder }: DiscoveryWiring): void {
