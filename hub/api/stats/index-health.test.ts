@@ -4,6 +4,7 @@ import type { NodeInfo } from "#hub/api/ports/cluster.ts";
 import type { IndexInfo } from "#hub/api/ports/indices.ts";
 import {
   clusterHealth,
+  comingCopies,
   type HealthSource,
   indexHealth,
   type ShardHealth,
@@ -83,3 +84,16 @@ for (const [what, holders, having, status, counts] of PLACED)
       ...counts,
     });
   });
+
+test("copies on their way have a hub that has them, where there is one", () => {
+  const source = (holders: string[], having: string[]): HealthSource => ({
+    ...among(3),
+    placement: () => ({ holders, having }),
+  });
+  const found = (...given: Parameters<typeof source>): (string | undefined)[][] =>
+    comingCopies(index(1, 1), source(...given)).map(({ from, to }) => [from?.id, to.id]);
+  assert.deepEqual(found(["n0", "n2"], ["n0", "n1"]), [["n1", "n2"]]);
+  assert.deepEqual(found(["n0", "n1"], ["n0"]), [["n0", "n1"]]);
+  assert.deepEqual(found(["n1"], []), [[undefined, "n1"]]);
+  assert.deepEqual(comingCopies(index(1, 1), among(3)), []);
+});

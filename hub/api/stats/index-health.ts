@@ -73,6 +73,22 @@ export function indexCopies(index: IndexInfo, source: HealthSource): ShardCopies
   );
 }
 
+/** A copy that is on its way. */
+export interface ComingCopy {
+  readonly shard: number;
+  /** One that has it; undefined: none does, and it waits. */
+  readonly from: NodeInfo | undefined;
+  readonly to: NodeInfo;
+}
+
+/** Returns the copies of an index that are on their way. */
+export function comingCopies(index: IndexInfo, source: HealthSource): ComingCopy[] {
+  return indexCopies(index, source).flatMap(({ started, relocating, initializing }, shard) => [
+    ...relocating.map(([from, to]) => ({ shard, from, to })),
+    ...initializing.map((to) => ({ shard, from: started[0], to })),
+  ]);
+}
+
 export function shardHealth({ started, relocating, initializing, waiting, lost }: ShardCopies): ShardHealth {
   const isWhole = initializing.length === 0 && waiting === 0;
   return {

@@ -4,7 +4,7 @@ import { resolveOptions } from "#hub/api/parameters/shared-parameters.ts";
 import type { NodeInfo } from "#hub/api/ports/cluster.ts";
 import type { IndexInfo } from "#hub/api/ports/indices.ts";
 import { SEGMENT_VERSION } from "#hub/api/routes/indices/segments.ts";
-import { type HealthSource, indexCopies } from "#hub/api/stats/index-health.ts";
+import { comingCopies, type HealthSource, indexCopies } from "#hub/api/stats/index-health.ts";
 import { fieldBytes, shardSource, statCell } from "#hub/api/stats/statistics.ts";
 import type { HostedShardStats } from "#hub/cluster/hosting/hosted-index.ts";
 import type { ShardSegments } from "#hub/host/contract/calls.ts";
@@ -229,7 +229,7 @@ function segmentRows(
   );
 }
 
-/** Shards recover before the hub answers, so every recovery is done. */
+/** Shards of this hub recover before it answers; copies on their way to a hub are active, and only that hub knows how far. */
 export const recoveryTable: CatTable = {
   paths: ["/_cat/recovery", "/_cat/recovery/{index}"],
   summary: "Shows how shards were recovered.",
@@ -263,12 +263,13 @@ export const recoveryTable: CatTable = {
   ],
   params: ["active_only", "detailed"],
   async rows({ indices, shards, cluster }, request) {
-    if (request.flag("active_only") === true) return [];
     const [node] = cluster.nodes();
     const found = indices.resolve(request.path["index"], resolveOptions(request));
     const open = found.filter(({ state }) => state === "open" || answersAs(702));
+    const active = open.flatMap((index) => activeRows(index, cluster));
+    if (request.flag("active_only") === true) return active;
     const stats = await shards.stats(open);
-    return open.flatMap((index) =>
+    const done = open.flatMap((index) =>
       (stats.get(index.uuid) ?? []).map(({ shard, docs, segments, bytes }): Row => {
         const isNew = docs === 0 && segments === 0 && index.state === "open";
         const { creationDate } = index.settings;
@@ -294,8 +295,24 @@ export const recoveryTable: CatTable = {
         };
       }),
     );
+    return [...done, ...active];
   },
 };
+
+function activeRows(index: IndexInfo, source: HealthSource): Row[] {
+  return comingCopies(index, source).map(({ shard, from, to }) => ({
+    index: index.name,
+    shard,
+    type: "peer",
+    stage: from === undefined ? "init" : "index",
+    source_host: from?.host ?? "n/a",
+    source_node: from?.name ?? "n/a",
+    target_host: to.host,
+    target_node: to.name,
+    repository: "n/a",
+    snapshot: "n/a",
+  }));
+}
 
 /** The cells of a progress that is at its end. */
 function doneCells(prefix: string, count: number): Row {

@@ -6,6 +6,7 @@ import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
 import { RESOLVE_PARAMS, resolveOptions } from "#hub/api/parameters/shared-parameters.ts";
 import type { NodeInfo } from "#hub/api/ports/cluster.ts";
 import type { IndexInfo } from "#hub/api/ports/indices.ts";
+import { type ComingCopy, comingCopies } from "#hub/api/stats/index-health.ts";
 import type { HostedShardStats } from "#hub/cluster/hosting/hosted-index.ts";
 import { answersAs } from "#hub/search/options/request-version.ts";
 import { AppError } from "#proto/kit/errors.ts";
@@ -91,8 +92,16 @@ async function recovery(parts: ApiContext, request: ApiRequest): Promise<ApiResp
   const found = parts.indices
     .resolve(request.path["index"], resolveOptions(request))
     .filter(({ state }) => state === "open" || answersAs(702));
-  // Shards recover while the hub starts, before it answers; none is active later.
-  if (request.flag("active_only") === true) return json({});
+  const active = new Map(
+    found.map((index) => [index, comingCopies(index, parts.cluster).map(activeRecovery)] as const),
+  );
+  // Shards of this hub recover while it starts, before it answers.
+  if (request.flag("active_only") === true)
+    return json(
+      Object.fromEntries(
+        [...active].flatMap(([{ name }, shards]) => (shards.length === 0 ? [] : [[name, { shards }]])),
+      ),
+    );
   const node = parts.cluster.nodes()[0]!;
   const options = {
     human: request.flag("human") ?? false,
@@ -104,11 +113,30 @@ async function recovery(parts: ApiContext, request: ApiRequest): Promise<ApiResp
       found.map((index) => [
         index.name,
         {
-          shards: (byIndex.get(index.uuid) ?? []).map((stats) => recoveryOf(index, stats, node, options)),
+          shards: [
+            ...(byIndex.get(index.uuid) ?? []).map((stats) => recoveryOf(index, stats, node, options)),
+            ...active.get(index)!,
+          ],
         },
       ]),
     ),
   );
+}
+
+/** A copy on its way to a hub, which alone knows how far it is. */
+function activeRecovery({ shard, from, to }: ComingCopy): JsonObject {
+  return {
+    id: shard,
+    type: "PEER",
+    stage: from === undefined ? "INIT" : "INDEX",
+    primary: false,
+    source: from === undefined ? {} : placeOf(from),
+    target: placeOf(to),
+  };
+}
+
+function placeOf({ id, host, transportAddress, name }: NodeInfo): JsonObject {
+  return { id, host, transport_address: transportAddress, ip: host, name };
 }
 
 function recoveryOf(
@@ -118,13 +146,7 @@ function recoveryOf(
   { human, detailed }: { readonly human: boolean; readonly detailed: boolean },
 ): JsonObject {
   const { creationDate } = index.settings;
-  const place = {
-    id: node.id,
-    host: node.host,
-    transport_address: node.transportAddress,
-    ip: node.host,
-    name: node.name,
-  };
+  const place = placeOf(node);
   const isNew = stats.docs === 0 && stats.segments === 0 && index.state === "open";
   const times = (name: string): JsonObject => ({
     ...(human && { [name]: "0s" }),
