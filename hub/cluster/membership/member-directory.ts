@@ -18,6 +18,9 @@ const POLL_MS = 1_000;
  */
 const POLL_GAP_MS = 4_000;
 
+/** Part of a lease after which a renewal is late; members renew after a third of it. */
+const LATE = 0.6;
+
 export interface DirectoryOptions {
   readonly bucket: StateBucket;
   readonly clock: Clock;
@@ -90,6 +93,11 @@ export class MemberDirectory implements Component {
   silentMs({ record, sinceMs }: ObservedMember): number {
     const silentMs = this.#options.clock.monotonic() - sinceMs;
     return record.state === "live" && silentMs <= record.durationMs ? 0 : silentMs;
+  }
+
+  /** Returns whether a member is later with its renewal than usual: it may stand still. */
+  isLate({ record, sinceMs }: ObservedMember): boolean {
+    return this.#options.clock.monotonic() - sinceMs > record.durationMs * LATE;
   }
 
   /** Calls `listener` after each change of a record or value. */

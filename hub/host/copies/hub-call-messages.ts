@@ -49,8 +49,8 @@ export const PIECE_BYTES = 768 * 1_024;
 /** Bytes of a question: below the limit that hubs need, 8 MiB. */
 export const QUESTION_BYTES = 7 * 1_024 ** 2;
 
-/** Time for which an answer is waited for in one message. */
-export const WAIT_MS = 2_000;
+/** Time for which an answer is waited for in one message. A hub that stands still is noticed soon after it. */
+export const WAIT_MS = 1_000;
 
 /** Core NATS, as far as calls need it. */
 export interface HubTransport {

@@ -19,8 +19,11 @@ import {
   WAIT_MS,
 } from "./hub-call-messages.ts";
 
-/** Time for a message beyond what the other hub waits: it answers at once then, even while its threads are busy. */
-const ANSWER_MS = WAIT_MS + 3_000;
+/**
+ * Time for a message beyond what the other hub waits: it answers at once then, even while its threads are busy. Short, so that a
+ * search is answered by another copy before its client gives up.
+ */
+const ANSWER_MS = WAIT_MS + 1_500;
 /** How long a hub that didn't answer comes after all others. */
 const SUSPECT_MS = 10_000;
 /** Searches that a suspected hub counts for. */

@@ -211,13 +211,24 @@ export class ClusterNode {
     return this.directory.all().map(({ record }) => record);
   }
 
-  /** The other hubs that have renewed their membership in time, with the revisions of their records and their threads. */
-  others(): { readonly id: string; readonly revision: number; readonly threads: number }[] {
+  /**
+   * The other hubs that have renewed their membership in time, with the revisions of their records and their threads; `isLate`:
+   * a renewal is late.
+   */
+  others(): {
+    readonly id: string;
+    readonly revision: number;
+    readonly threads: number;
+    readonly isLate: boolean;
+  }[] {
     return this.directory
       .all()
       .filter((member) => member.record.id !== this.identity.node && this.directory.silentMs(member) === 0)
       .filter(({ record }) => record.state === "live")
-      .map(({ record: { id, threads = 0 }, revision }) => ({ id, revision, threads }));
+      .map((member) => {
+        const { id, threads = 0 } = member.record;
+        return { id, revision: member.revision, threads, isLate: this.directory.isLate(member) };
+      });
   }
 
   /** Id of the hub that has the duties; undefined while none has. */

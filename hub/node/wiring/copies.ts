@@ -23,7 +23,8 @@ import { DOC_STREAM } from "#proto/subjects.ts";
 import type { ClusterNode } from "./cluster.ts";
 import { hostedShards } from "./shards.ts";
 
-/** Searches that a copy which lacks documents counts for: it comes after all others. */
+/** Searches that a hub which may stand still counts for, and a copy which lacks documents: they come after all others. */
+const LATE_LOAD = 500;
 const PARTIAL_LOAD = 1_000_000;
 
 interface CopiesWiring {
@@ -87,9 +88,10 @@ function chosenCopies({ hosts, catalog, journal, cluster, metrics }: CopiesWirin
       cluster
         .others()
         .filter(({ id, threads }) => threads > 0 && (!copies.isPlaced || copies.reads(id, uuid, shard)))
-        .map(({ id, threads }) => {
+        .map(({ id, threads, isLate }) => {
           const isWhole = !copies.isPlaced || copies.has(id, uuid, shard);
-          return { id, threads, load: caller.load(id) + (isWhole ? 0 : PARTIAL_LOAD) };
+          const load = caller.load(id) + (isLate ? LATE_LOAD : 0) + (isWhole ? 0 : PARTIAL_LOAD);
+          return { id, threads, load };
         }),
   };
   const shared = {
