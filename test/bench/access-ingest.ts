@@ -3,19 +3,20 @@
  * of both, and what lies on disk then, before and after a forced merge.
  */
 
-import { globSync, statSync } from "node:fs";
+import { globSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { MIB } from "#proto/kit/units.ts";
 import { ask } from "#test/harness/http.ts";
 import { startHub, type TestHub } from "#test/harness/hub.ts";
 import { cpuSeconds, peakResidentBytes } from "#test/harness/processes.ts";
+import type { Workspace } from "#test/harness/workspace.ts";
 import { ACCESS_MAPPING, accessBlock } from "./access-corpus.ts";
 import type { BenchmarkContext, Result } from "./benchmark.ts";
 import { bulkBodies, sendAll } from "./bulk-bodies.ts";
 import { BLOCK_DOCS } from "./log-corpus.ts";
 
-/** Documents that warm the hub, in an index of their own; blocks that stand in memory as bodies. */
+/** Documents that warm the hub, in an index of their own; blocks that stand in memory as bodies while they are made. */
 const WARM_BLOCKS = 100;
 const BLOCKS_AT_ONCE = 100;
 /** At rest: so little CPU of all processes for so long. */
@@ -32,12 +33,14 @@ export async function ingestAccess(
   workspace.defer(() => hub.destroy());
   for (const index of ["warm", "access"])
     await ask("PUT", `${hub.searchUrl}/${index}`, { mappings: { _doc: ACCESS_MAPPING } });
-  await send(hub, "warm", WARM_BLOCKS * BLOCK_DOCS);
+  await send(hub, "warm", makeBodies(workspace, WARM_BLOCKS * BLOCK_DOCS));
+  // Made before, as a client that makes documents slower than the hub takes them would measure the hub's pauses.
+  const bodies = makeBodies(workspace, documents);
   await ask("DELETE", `${hub.searchUrl}/warm`);
   await untilQuiet(hub);
   const before = cpuOf(hub);
   const start = performance.now();
-  await send(hub, "access", documents);
+  await send(hub, "access", bodies);
   await ask("POST", `${hub.searchUrl}/access/_refresh`);
   const wallSeconds = (performance.now() - start) / 1000;
   const arrivedBytes = bytesBelow(hub, "engine");
@@ -66,13 +69,24 @@ function row(name: string, value: number, unit: string): Result {
   return { case: name, value, unit, reference: null };
 }
 
-async function send(hub: TestHub, index: string, documents: number): Promise<void> {
+/** Writes the bodies that hold so many documents; returns their paths. */
+function makeBodies(workspace: Workspace, documents: number): string[] {
   const blocks = Math.ceil(documents / BLOCK_DOCS);
+  const paths: string[] = [];
   for (let from = 0; from < blocks; from += BLOCKS_AT_ONCE) {
     const to = Math.min(blocks, from + BLOCKS_AT_ONCE);
-    const bodies = bulkBodies(from, to, (block) => accessBlock(block, documents));
-    await sendAll(`${hub.searchUrl}/${index}/_doc/_bulk`, bodies);
+    for (const body of bulkBodies(from, to, (block) => accessBlock(block, documents))) {
+      const path = workspace.path("bodies", `${documents}-${paths.length}.ndjson`);
+      writeFileSync(path, body);
+      paths.push(path);
+    }
   }
+  return paths;
+}
+
+async function send(hub: TestHub, index: string, paths: readonly string[]): Promise<void> {
+  const bodies = paths.values().map((path) => readFileSync(path, "utf8"));
+  await sendAll(`${hub.searchUrl}/${index}/_doc/_bulk`, bodies);
 }
 
 /** CPU-seconds of the hub and of its nats-server. */

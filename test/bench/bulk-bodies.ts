@@ -31,11 +31,11 @@ export function bulkBodies(
 }
 
 /** Sends all bodies. Throws where a request or a document fails. */
-export async function sendAll(url: string, bodies: readonly string[]): Promise<void> {
-  const left = [...bodies];
+export async function sendAll(url: string, bodies: Iterable<string>): Promise<void> {
+  const left = bodies[Symbol.iterator]();
   const client = async (): Promise<void> => {
-    for (let body = left.shift(); body !== undefined; body = left.shift()) {
-      const { errors } = await ask<{ errors: boolean }>("POST", url, body);
+    for (let next = left.next(); next.done !== true; next = left.next()) {
+      const { errors } = await ask<{ errors: boolean }>("POST", url, next.value);
       if (errors) throw new Error("a bulk request had errors");
     }
   };

@@ -10,6 +10,7 @@ import { MemoryRaw } from "#test/harness/pipeline-log.ts";
 import { accessTime } from "#test/harness/sequence-log.ts";
 import { Workspace } from "#test/harness/workspace.ts";
 import type { Benchmark, BenchmarkContext, Result } from "./benchmark.ts";
+import { pipelineCommand } from "./pipeline-command.ts";
 import { CountingSink, type Ends, inMemory, onJetStream } from "./pipeline-log.ts";
 
 const EVENTS = 300_000;
@@ -53,10 +54,12 @@ interface Rate {
 export const pipeline: Benchmark = {
   name: "pipeline",
   about:
-    "events through grok, date and mutate: from JetStream per core, by two threads, failing, astray, and starts with 50 plugins",
+    "events through grok, date and mutate: from JetStream per core, by two threads, failing, astray, by pipeline run (--only run), and starts with 50 plugins",
   async run(context) {
-    const { progress } = context;
+    const { progress, only } = context;
     const events = Math.round(EVENTS * context.scale);
+    const command = await pipelineCommand(context, { pipeline: ACCESS, lines: events, line });
+    if (only === "run") return [command];
     const raw = rawOf(events, 4);
     progress(`${events} events from JetStream through one thread`);
     const log = await best(LOG_ROUNDS, () => throughLog(raw, events));
@@ -79,6 +82,7 @@ export const pipeline: Benchmark = {
         ...figure("grok, date, mutate, memory to memory", one.perCpuSecond, perCpu, 60_000),
         reference: { name: "an expression and JSON by hand", value: byHand },
       },
+      command,
       figure("two threads", two.perSecond / one.perSecond, "times one thread", 1.7),
       figure("unanchored grok that fails", failing.perCpuSecond, perCpu, 50_000),
       await beside(context),
