@@ -1214,6 +1214,12 @@ export namespace tailrace {
         /** DocAppends packedBytes. */
         packedBytes: number;
 
+        /** DocAppends blocks. */
+        blocks: Uint8Array;
+
+        /** DocAppends blockOffsets. */
+        blockOffsets: Uint8Array;
+
         /**
          * Encodes the specified DocAppends message. Does not implicitly {@link tailrace.DocAppends.verify|verify} messages.
          * @param message DocAppends message or plain object to encode
@@ -1264,6 +1270,12 @@ export namespace tailrace {
 
             /** DocAppends packedBytes */
             packedBytes?: (number|null);
+
+            /** DocAppends blocks */
+            blocks?: (Uint8Array|null);
+
+            /** DocAppends blockOffsets */
+            blockOffsets?: (Uint8Array|null);
 
             /** Unknown fields preserved while decoding when enabled */
             $unknowns?: Uint8Array[];

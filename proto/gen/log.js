@@ -3234,6 +3234,8 @@ export const tailrace = $root.tailrace = (() => {
          * @property {Uint8Array|null} [offsets] DocAppends offsets
          * @property {Array.<Uint8Array>|null} [packed] DocAppends packed
          * @property {number|null} [packedBytes] DocAppends packedBytes
+         * @property {Uint8Array|null} [blocks] DocAppends blocks
+         * @property {Uint8Array|null} [blockOffsets] DocAppends blockOffsets
          * @property {Array.<Uint8Array>} [$unknowns] Unknown fields preserved while decoding when enabled
          */
 
@@ -3339,6 +3341,22 @@ export const tailrace = $root.tailrace = (() => {
         DocAppends.prototype.packedBytes = 0;
 
         /**
+         * DocAppends blocks.
+         * @member {Uint8Array} blocks
+         * @memberof tailrace.DocAppends
+         * @instance
+         */
+        DocAppends.prototype.blocks = $util.newBuffer([]);
+
+        /**
+         * DocAppends blockOffsets.
+         * @member {Uint8Array} blockOffsets
+         * @memberof tailrace.DocAppends
+         * @instance
+         */
+        DocAppends.prototype.blockOffsets = $util.newBuffer([]);
+
+        /**
          * Encodes the specified DocAppends message. Does not implicitly {@link tailrace.DocAppends.verify|verify} messages.
          * @function encode
          * @memberof tailrace.DocAppends
@@ -3373,6 +3391,10 @@ export const tailrace = $root.tailrace = (() => {
                     writer.uint32(/* id 8, wireType 2 =*/66).bytes(message.packed[i]);
             if (message.packedBytes != null && $Object.hasOwnProperty.call(message, "packedBytes") && message.packedBytes !== 0)
                 writer.uint32(/* id 9, wireType 0 =*/72).uint32(message.packedBytes);
+            if (message.blocks != null && $Object.hasOwnProperty.call(message, "blocks") && message.blocks.length)
+                writer.uint32(/* id 10, wireType 2 =*/82).bytes(message.blocks);
+            if (message.blockOffsets != null && $Object.hasOwnProperty.call(message, "blockOffsets") && message.blockOffsets.length)
+                writer.uint32(/* id 11, wireType 2 =*/90).bytes(message.blockOffsets);
             if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
                 for (let i = 0; i < message.$unknowns.length; ++i)
                     writer.raw(message.$unknowns[i]);
@@ -3495,6 +3517,24 @@ export const tailrace = $root.tailrace = (() => {
                             message.packedBytes = value;
                         else
                             delete message.packedBytes;
+                        continue;
+                    }
+                case 10: {
+                        if (wireType !== 2)
+                            break;
+                        if ((value = reader.bytes()).length)
+                            message.blocks = value;
+                        else
+                            delete message.blocks;
+                        continue;
+                    }
+                case 11: {
+                        if (wireType !== 2)
+                            break;
+                        if ((value = reader.bytes()).length)
+                            message.blockOffsets = value;
+                        else
+                            delete message.blockOffsets;
                         continue;
                     }
                 }

@@ -1,10 +1,16 @@
 /**
  * New documents as the columns of a DocBatch (DocAppends in proto/log.proto), written into the message in one go: no object is
- * made for a document. Documents and ids are packed together where that makes them smaller. DocBatchView of the engine
- * reads them.
+ * made for a document. Documents and ids are packed where that makes them smaller: many documents as the blocks that a segment
+ * has, fewer ones together with their ids. DocBatchView of the engine reads them.
  */
 
-import { packParts } from "#hub/engine/operations/append-columns.ts";
+import { KernelStored } from "#hub/engine/buffer/kernel-stored.ts";
+import { copyBytes } from "#hub/engine/bytes/bytes.ts";
+import { MAX_DOCUMENT_BYTES } from "#hub/engine/kernel/assembly/layout.ts";
+import type { DocumentRun } from "#hub/engine/kernel/document-run.ts";
+import { threadKernel } from "#hub/engine/kernel/kernel.ts";
+import { MAX_BYTES, packParts, WORTHWHILE } from "#hub/engine/operations/append-columns.ts";
+import { SOURCE_BLOCK_BYTES } from "#hub/engine/stored/stored.ts";
 import { type DocumentBatch, documentStart } from "#proto/document-batch.ts";
 import { freeBytes } from "#proto/kit/free-bytes.ts";
 
@@ -12,6 +18,7 @@ const NOTHING = new Uint8Array(0);
 
 /** The columns of a message, cut to its documents. */
 interface MessageColumns {
+  readonly run: DocumentRun;
   readonly ends: Uint32Array;
   readonly gap: number;
   readonly ids: Uint8Array;
@@ -21,6 +28,15 @@ interface MessageColumns {
   readonly documentBytes: number;
   /** Writes the documents at `at`, one after another with `gap` bytes between two. */
   readonly put: (out: Uint8Array, at: number) => void;
+}
+
+/** Documents and ids as they stand in the message. */
+interface Texts extends Pick<MessageColumns, "documentBytes" | "gap" | "ids"> {
+  readonly ends: Uint32Array | undefined;
+  readonly packed?: readonly Uint8Array[];
+  readonly packedBytes: number;
+  readonly blocks?: Uint8Array;
+  readonly blockOffsets?: Uint32Array;
 }
 
 /** Tags: number << 3 | wire type. */
@@ -34,6 +50,11 @@ const SOURCE_INDICES = 0x32;
 const OFFSETS = 0x3a;
 const PACKED = 0x42;
 const PACKED_BYTES = 0x48;
+const BLOCKS = 0x52;
+const BLOCK_OFFSETS = 0x5a;
+
+/** Documents of fewer bytes would make blocks too small for a segment. */
+const LEAST_BLOCKS_BYTES = SOURCE_BLOCK_BYTES / 2;
 
 /** Memory that is kept for packing; a request's message may be larger, a pipeline's seldom is. */
 const KEPT_BYTES = 2 * 1024 ** 2;
@@ -44,17 +65,18 @@ const KEPT_BYTES = 2 * 1024 ** 2;
  */
 export function encodeAppends(head: Uint8Array, documents: DocumentBatch, places?: Uint32Array): Buffer {
   const columns = columnsOf(documents, places);
-  const { put, ends, gap, ids, ordinals, sourceIndices, offsets } = columns;
-  const packed = packedTexts(columns);
-  const documentBytes = packed === null ? columns.documentBytes : 0;
-  const packedBytes = packed === null ? 0 : columns.documentBytes + ids.length;
+  const { put, ordinals, sourceIndices, offsets } = columns;
+  const texts = inBlocks(columns) ?? packedTexts(columns) ?? { ...columns, packedBytes: 0 };
+  const { documentBytes, gap, packedBytes } = texts;
   const rest: readonly (readonly [tag: number, bytes: Uint8Array])[] = [
-    [ENDS, bytesOf(ends)],
-    [IDS, packed === null ? ids : NOTHING],
+    [ENDS, bytesOf(texts.ends)],
+    [IDS, texts.ids],
     [ORDINALS, bytesOf(ordinals)],
     [SOURCE_INDICES, bytesOf(sourceIndices)],
     [OFFSETS, bytesOf(offsets)],
-    ...(packed ?? []).map((part) => [PACKED, part] as const),
+    ...(texts.packed ?? []).map((part) => [PACKED, part] as const),
+    [BLOCKS, texts.blocks ?? NOTHING],
+    [BLOCK_OFFSETS, bytesOf(texts.blockOffsets)],
   ];
   let size = fieldBytes(documentBytes) + numberBytes(gap) + numberBytes(packedBytes);
   for (const [, bytes] of rest) size += fieldBytes(bytes.length);
@@ -70,7 +92,7 @@ export function encodeAppends(head: Uint8Array, documents: DocumentBatch, places
   for (const [tag, bytes] of rest) {
     if (bytes.length === 0) continue;
     at = putVarint(out, putTag(out, at, tag), bytes.length);
-    out.set(bytes, at);
+    copyBytes(bytes, 0, bytes.length, out, at);
     at += bytes.length;
   }
   putNumber(out, at, PACKED_BYTES, packedBytes);
@@ -89,6 +111,7 @@ function columnsOf(documents: DocumentBatch, places?: Uint32Array): MessageColum
   const start = documentStart(documents, first);
   const stop = count === 0 ? start : ends[last - 1]!;
   return {
+    run: runOf(documents, (nth) => first + nth),
     documentBytes: stop - start,
     put: (out, at) => out.set(bytes.subarray(start, stop), at),
     ends: ends.subarray(first, last).map((end) => end - start),
@@ -121,6 +144,7 @@ function gathered(documents: DocumentBatch, places: Uint32Array): MessageColumns
       to += source.copy(out, to, documentStart(documents, place), documents.ends[place]);
   };
   return {
+    run: runOf(documents, (nth) => places[nth]!),
     documentBytes,
     put,
     ends,
@@ -132,19 +156,47 @@ function gathered(documents: DocumentBatch, places: Uint32Array): MessageColumns
   };
 }
 
+/** Documents of a message where they are in the batch. */
+function runOf(documents: DocumentBatch, placeOf: (nth: number) => number): DocumentRun {
+  return {
+    bytes: documents.bytes,
+    sourceStart: (nth) => documentStart(documents, placeOf(nth)),
+    sourceStop: (nth) => documents.ends[placeOf(nth)]!,
+  };
+}
+
+/** Packs blocks. Kept: its memory, of about a message's packed bytes, would be touched anew for each. */
+let writer: KernelStored | undefined;
+
+/** Documents as blocks, ids packed apart; null where the documents are too few, too large, or hardly smaller packed. */
+function inBlocks({ run, ends, documentBytes, ids }: MessageColumns): Texts | null {
+  if (documentBytes < LEAST_BLOCKS_BYTES || documentBytes > MAX_BYTES / 2) return null;
+  for (let nth = 0; nth < ends.length; nth++)
+    if (run.sourceStop(nth) - run.sourceStart(nth) > MAX_DOCUMENT_BYTES) return null;
+  writer ??= new KernelStored(threadKernel(), SOURCE_BLOCK_BYTES);
+  writer.clear();
+  writer.addRun(run, 0, ends.length);
+  // These bytes stay where they are until the message is made: packing ids uses other buffers of the kernel.
+  const { blocks, offsets } = writer.blocks();
+  if (blocks.length > WORTHWHILE * documentBytes) return null;
+  const packed = packParts(ids);
+  const rest = packed === null ? { ids, packedBytes: 0 } : { ids: NOTHING, packed, packedBytes: ids.length };
+  return { documentBytes: 0, gap: 0, ends: undefined, blocks, blockOffsets: offsets, ...rest };
+}
+
 /** Memory in which documents and ids are packed: new memory for each message would touch each page once more. */
 let scratch = new Uint8Array(0);
 
 /** Documents and ids packed together; null where that makes them hardly smaller. */
-function packedTexts({ documentBytes, put, ids }: MessageColumns): Uint8Array[] | null {
+function packedTexts({ documentBytes, put, ends, gap, ids }: MessageColumns): Texts | null {
   const size = documentBytes + ids.length;
   if (size <= KEPT_BYTES && size > scratch.length) scratch = new Uint8Array(Math.min(KEPT_BYTES, 2 * size));
   const plain = size > KEPT_BYTES ? new Uint8Array(size) : scratch.subarray(0, size);
   put(plain, 0);
   plain.set(ids, documentBytes);
-  const parts = packParts(plain);
+  const packed = packParts(plain);
   if (size > KEPT_BYTES) freeBytes(plain);
-  return parts;
+  return packed && { documentBytes: 0, gap, ends, ids: NOTHING, packed, packedBytes: size };
 }
 
 /** The memory of a column: the machines that run this are little-endian, as the format is. */

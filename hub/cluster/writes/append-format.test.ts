@@ -3,14 +3,22 @@ import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { suite, test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { Analysis } from "#hub/engine/analysis/analysis.ts";
+import { Mapping } from "#hub/engine/mapping/mapping.ts";
 import { DocBatchView } from "#hub/engine/operations/doc-batch-view.ts";
+import { Shard } from "#hub/engine/shard.ts";
+import { openBlock } from "#hub/engine/stored/stored.ts";
 import type { DocumentBatch } from "#proto/document-batch.ts";
-import { DocBatch, type tailrace } from "#proto/messages.ts";
+import { silentLogger } from "#proto/kit/log.ts";
+import { DocBatch, DocOperation, type tailrace } from "#proto/messages.ts";
+import { Workspace } from "#test/harness/workspace.ts";
 import { encodeAppends } from "./append-encoder.ts";
 
 /** Messages of new documents as logs hold them since columns came: such a log is read on after an upgrade. */
 const sampleOf = (name: string, version = 1): Buffer =>
   readFileSync(fileURLToPath(import.meta.resolve(`#test/compat/doc-${version}/${name}.bin`)));
+
+const NOTHING = new Uint8Array(0);
 
 const HEAD: tailrace.DocBatch.$Properties = {
   index: "logs-2026.01.02",
@@ -100,53 +108,180 @@ const MANY = Array.from(
   { length: 4_000 },
   (_, nth) => `{"message":"größer ${nth}","host":{"name":"web-1"},"n":${nth % 7}}`,
 );
+const idOf = (nth: number): string => `id-${String(nth).padStart(6, "0")}`;
 
-suite("many documents alike are packed", () => {
-  const bytes = Buffer.from(MANY.join(""));
-  let end = 0;
-  const columns: DocumentBatch = {
-    bytes,
+/** Documents with `between` before each but the first. */
+function columnsOf(documents: readonly string[], between = ""): DocumentBatch {
+  const gap = Buffer.byteLength(between);
+  let end = -gap;
+  return {
+    bytes: Buffer.from(documents.join(between)),
     start: 0,
     indexNames: [],
-    ends: Uint32Array.from(MANY, (document) => (end += Buffer.byteLength(document))),
-    gap: 0,
-    ids: Buffer.from(MANY.map((_, nth) => `id-${String(nth).padStart(6, "0")}`).join("")),
+    ends: Uint32Array.from(documents, (document) => (end += gap + Buffer.byteLength(document))),
+    gap,
+    ids: Buffer.from(documents.map((_, nth) => idOf(nth)).join("")),
   };
-  const head = DocBatch.encode(HEAD).finish();
-  const message = encodeAppends(head, columns);
+}
 
-  test("the same as in version 2", () => {
-    assert.ok(message.equals(sampleOf("packed", 2)));
-    assert.ok(message.length < bytes.length / 3);
+const HEAD_BYTES = DocBatch.encode(HEAD).finish();
+
+/** Checks that a view has these documents, of `MANY` or others, with the ids of their places. */
+function checkDocuments(view: DocBatchView, documents: readonly string[], idAt = (nth: number) => nth): void {
+  assert.equal(view.count, documents.length);
+  for (const [place, document] of documents.entries()) {
+    assert.equal(Buffer.from(view.operation(place).source).toString(), document);
+    assert.equal(view.id(place), idOf(idAt(place)));
+    assert.ok(view.isPlain(place));
+  }
+  assert.ok(Buffer.from(DocBatch.encode(view.header).finish()).equals(Buffer.from(HEAD_BYTES)));
+}
+
+/** Throws unless messages with these changes are refused. */
+function checkDamage(
+  message: Uint8Array,
+  changes: readonly Partial<tailrace.DocAppends.$Properties>[],
+): void {
+  const { appends } = DocBatch.decode(message);
+  for (const change of changes) {
+    const bad = DocBatch.encode({ ...HEAD, appends: { ...appends, ...change } }).finish();
+    const name = JSON.stringify(Object.keys(change));
+    assert.throws(() => new DocBatchView(bad), { code: "data_corrupt" }, name);
+  }
+}
+
+suite("many documents alike are packed into blocks", () => {
+  const columns = columnsOf(MANY, ',"{"index":{}}\n');
+  const message = encodeAppends(HEAD_BYTES, columns);
+
+  test("the same as in version 3", () => {
+    assert.ok(message.equals(sampleOf("blocks", 3)));
+    assert.ok(message.length < columns.bytes.length / 3);
   });
 
-  test("and read as they were", () => {
-    const view = new DocBatchView(sampleOf("packed", 2));
-    assert.equal(view.count, MANY.length);
-    for (const [place, document] of MANY.entries()) {
-      assert.equal(Buffer.from(view.operation(place).source).toString(), document);
-      assert.equal(view.id(place), `id-${String(place).padStart(6, "0")}`);
-      assert.ok(view.isPlain(place));
-    }
-    assert.ok(Buffer.from(DocBatch.encode(view.header).finish()).equals(Buffer.from(head)));
+  test("and read as they were, with the blocks that a segment takes", () => {
+    const view = new DocBatchView(sampleOf("blocks", 3));
+    checkDocuments(view, MANY);
+    const stored = view.blocks.flatMap(({ packed, count }) => {
+      const block = openBlock(packed);
+      assert.equal(block.count, count);
+      return Array.from({ length: count }, (_, place) => Buffer.from(block.document(place)).toString());
+    });
+    assert.ok(view.blocks.length > 2);
+    assert.deepEqual(stored, MANY);
+  });
+
+  test("also some of a batch, with others between them", () => {
+    const places = Uint32Array.from({ length: 2_000 }, (_, nth) => 2 * nth + 1);
+    const view = new DocBatchView(encodeAppends(HEAD_BYTES, columns, places));
+    assert.ok(view.blocks.length > 0);
+    const some = Array.from(places, (place) => MANY[place]!);
+    checkDocuments(view, some, (nth) => places[nth]!);
+  });
+
+  test("with few ids that aren't packed", () => {
+    const large = Array.from({ length: 5 }, (_, nth) => `{"n":${nth},"text":"${"ab".repeat(20_000)}"}`);
+    const view = new DocBatchView(encodeAppends(HEAD_BYTES, columnsOf(large)));
+    assert.ok(view.blocks.length > 0);
+    checkDocuments(view, large);
   });
 
   test("unless that brings nothing", () => {
-    const noise = randomBytes(8_000);
-    const plain = encodeAppends(head, {
-      ...columns,
-      bytes: noise,
-      ends: Uint32Array.of(noise.length),
-      ids: Buffer.from("a"),
-    });
-    assert.ok(plain.includes(noise));
+    const noise = randomBytes(80_000);
+    const ids = Buffer.from("a");
+    const ends = Uint32Array.of(noise.length);
+    assert.ok(encodeAppends(HEAD_BYTES, { ...columns, bytes: noise, ends, ids }).includes(noise));
   });
 
   test("and refused where a byte of them is gone or the sizes aren't theirs", () => {
     const { appends } = DocBatch.decode(message);
+    const blocks = appends?.blocks ?? NOTHING;
+    const packedBytes = appends?.packedBytes ?? 0;
+    const blockOffsets = appends?.blockOffsets ?? NOTHING;
+    const changed = (at: number, byte: number): Uint8Array => Buffer.from(blocks).fill(byte, at, at + 1);
+    checkDamage(message, [
+      { blocks: blocks.subarray(1) },
+      { blocks: blocks.subarray(0, -1) },
+      { blocks: changed(0, 0) },
+      { blocks: changed(4, 1) },
+      { blocks: changed(6, 255) },
+      { blocks: changed(10, 255) },
+      { blockOffsets: blockOffsets.subarray(4) },
+      { blockOffsets: NOTHING },
+      { blockOffsets: blockOffsets.subarray(1) },
+      { packedBytes: packedBytes + 1 },
+      { packed: [] },
+      { ids: Buffer.from("more") },
+      { documents: Buffer.from("{}") },
+      { ends: Buffer.alloc(4) },
+    ]);
+  });
+});
+
+suite("a shard stores the blocks of a message", () => {
+  const CREATED = 11;
+  const DELETED = 1_234;
+
+  for (const deleted of [false, true]) {
+    test(deleted ? "but for one with a document that isn't new" : "as they are", async (context) => {
+      const folder = new Workspace(context).path("shard", "");
+      const mapping = Mapping.parse(
+        { properties: { message: { type: "text" }, n: { type: "long" } } },
+        { index: "logs", analysis: new Analysis() },
+      );
+      const open = (): Shard => Shard.open(folder, { index: "logs", mapping, log: silentLogger() });
+      let shard = open();
+      // Its tombstone makes the document of the message one that is looked up.
+      const operations = [{ kind: DocOperation.Kind.DELETE, id: idOf(DELETED) }];
+      if (deleted) shard.apply({ operations, timeMs: 1 }, { incarnation: 1, sequence: 1 });
+      const view = new DocBatchView(encodeAppends(HEAD_BYTES, columnsOf(MANY)));
+      const results = shard.apply(view, { incarnation: 1, sequence: CREATED }) ?? [];
+      const created = results.filter(({ result }) => result === "created");
+      assert.equal(
+        created.reduce((sum, { count }) => sum + (count ?? 1), 0),
+        MANY.length,
+      );
+      const check = (): void => {
+        for (const [place, document] of MANY.entries())
+          assert.equal(Buffer.from(shard.get(idOf(place))!.source).toString(), document);
+      };
+      check();
+      shard.commit();
+      check();
+      shard.close();
+      shard = open();
+      check();
+      await shard.forceMerge(1);
+      check();
+      shard.close();
+    });
+  }
+});
+
+suite("fewer documents are packed with their ids", () => {
+  test("as messages of version 2 have them", () => {
+    checkDocuments(new DocBatchView(sampleOf("packed", 2)), MANY);
+    const few = MANY.slice(0, 300);
+    const message = encodeAppends(HEAD_BYTES, columnsOf(few));
+    assert.ok(message.length < few.join("").length / 3);
+    const view = new DocBatchView(message);
+    assert.equal(view.blocks.length, 0);
+    checkDocuments(view, few);
+  });
+
+  test("as are documents that are too large for the kernel", () => {
+    const large = [`{"text":"${"ab".repeat(200_000)}"}`, "{}"];
+    const message = encodeAppends(HEAD_BYTES, columnsOf(large));
+    assert.ok(message.length < large[0]!.length / 3);
+    checkDocuments(new DocBatchView(message), large);
+  });
+
+  test("and refused where a byte of them is gone or the sizes aren't theirs", () => {
+    const message = sampleOf("packed", 2);
+    const { appends } = DocBatch.decode(message);
     const packed = appends?.packed ?? [];
     const packedBytes = appends?.packedBytes ?? 0;
-    const damaged: Partial<tailrace.DocAppends.$Properties>[] = [
+    checkDamage(message, [
       { packed: packed.map((part) => part.subarray(1)) },
       { packed: packed.slice(1) },
       { packedBytes: packedBytes + 1 },
@@ -155,14 +290,6 @@ suite("many documents alike are packed", () => {
       { packed: [] },
       { ids: Buffer.from("more") },
       { documents: Buffer.from("{}") },
-    ];
-    for (const change of damaged) {
-      const bad = DocBatch.encode({ ...HEAD, appends: { ...appends, ...change } }).finish();
-      assert.throws(
-        () => new DocBatchView(bad),
-        { code: "data_corrupt" },
-        JSON.stringify(Object.keys(change)),
-      );
-    }
+    ]);
   });
 });

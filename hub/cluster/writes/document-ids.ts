@@ -50,11 +50,17 @@ export class DocumentIds {
   /** Returns `count` ids one after another, ID_CHARACTERS of ASCII each, all of shard `shard` of `shards`. */
   take(count: number, shard = 0, shards = 1): Uint8Array {
     const out = Buffer.allocUnsafe(count * ID_CHARACTERS);
-    const head = this.#head;
     this.#setTime(Math.max(this.#lastMs, this.#now()));
+    let headMs = -1;
     for (let at = 0; at < out.length; at += ID_CHARACTERS) {
       this.#count(shard, shards);
-      for (let place = 0; place < HEAD_CHARACTERS; place++) out[at + place] = head[place]!;
+      if (headMs !== this.#lastMs) {
+        // All ids that follow get the head; most often that is done once.
+        headMs = this.#lastMs;
+        out.set(this.#head, at);
+        for (let done = ID_CHARACTERS; at + done < out.length; done *= 2)
+          out.copyWithin(at + done, at, at + done);
+      }
       putCounter(out, at + HEAD_CHARACTERS, this.#counter);
     }
     return out;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { before, suite, test } from "node:test";
 import { MemorySink, SegmentFileWriter } from "#hub/engine/files/segment-file.ts";
 import type { Kernel } from "#hub/engine/kernel/kernel.ts";
-import { type StoredBuffer, StoredWriter } from "#hub/engine/stored/stored.ts";
+import { openBlock, type StoredBuffer, StoredWriter } from "#hub/engine/stored/stored.ts";
 import { testKernel } from "#test/support/engine/kernel.ts";
 import { Random } from "#test/support/engine/random.ts";
 import { KernelStored } from "./kernel-stored.ts";
@@ -73,6 +73,32 @@ suite("stored bytes in the kernel are those of StoredWriter", () => {
       assert.ok(kernel.memory.usedBytes - used < 3_000_000);
     });
   }
+
+  test("blocks that came packed stand between those of single documents", () => {
+    const random = new Random(5);
+    const documents = Array.from({ length: 100 }, (_, nth) => text(random, 37 * (nth % 9)));
+    const run = runOf(documents);
+    const packer = new KernelStored(kernel, BLOCK_BYTES);
+    packer.addRun(run, 3, 90);
+    const { blocks, offsets } = packer.blocks();
+    const counts = Array.from(offsets, (at, nth) => openBlock(blocks.subarray(at, offsets[nth + 1])).count);
+    assert.ok(counts.length > 2);
+    const stored = new KernelStored(kernel, BLOCK_BYTES);
+    const expected = new StoredWriter(BLOCK_BYTES, "lz4");
+    for (const each of [stored, expected]) {
+      each.addRun(run, 0, 3);
+      for (const [nth, at] of offsets.entries())
+        each.addPacked(blocks.subarray(at, offsets[nth + 1]), counts[nth]!);
+      each.addRun(run, 90, documents.length);
+    }
+    for (const [doc, document] of documents.entries()) assert.ok(document.equals(stored.get(doc)), `${doc}`);
+    assert.ok(finished(stored).equals(finished(expected)));
+    packer.clear();
+    packer.addRun(run, 3, 90);
+    assert.ok(Buffer.from(packer.blocks().blocks).equals(Buffer.from(blocks)));
+    packer.release();
+    stored.release();
+  });
 
   test("a document that was read stays as it is when others follow", () => {
     const random = new Random(3);

@@ -53,6 +53,11 @@ export class KernelStored implements StoredBuffer {
     }
   }
 
+  addPacked(packed: Uint8Array, docs: number): void {
+    this.#close();
+    this.#putBlock(packed, docs);
+  }
+
   get(doc: number): Uint8Array {
     const first = this.#kernel.word(this.#storedAt + at.STORED_FIRST_DOC);
     if (doc < first) return readStored(this.#view(at.STORED_INDEX), this.#view(at.STORED_DATA), doc);
@@ -60,9 +65,24 @@ export class KernelStored implements StoredBuffer {
     return documentOf(this.#view(at.STORED_LENGTHS), 0, this.#view(at.STORED_BLOCK), doc - first).slice();
   }
 
+  /**
+   * Packed blocks of all documents so far, which stay valid until this object is called again, and where each begins.
+   */
+  blocks(): { readonly blocks: Uint8Array; readonly offsets: Uint32Array } {
+    this.#close();
+    const index = new Uint32Array(this.#view(at.STORED_INDEX).slice().buffer);
+    return { blocks: this.#view(at.STORED_DATA), offsets: index.filter((_, nth) => nth % 2 === 1) };
+  }
+
+  /** Forgets all documents, and keeps the memory. */
+  clear(): void {
+    for (const buffer of BUFFERS) this.#kernel.setLength(this.#storedAt + buffer, 0);
+    this.#kernel.setWord(this.#storedAt + at.STORED_FIRST_DOC, 0);
+    this.#kernel.setWord(this.#storedAt + at.STORED_NEXT_DOC, 0);
+  }
+
   finish(file: SegmentFileWriter): StoredEntry {
-    const { functions } = this.#kernel;
-    if (this.#view(at.STORED_LENGTHS).length > 0) functions.closeStored(this.#storedAt);
+    this.#close();
     return { data: file.write(this.#view(at.STORED_DATA)), index: file.write(this.#view(at.STORED_INDEX)) };
   }
 
@@ -78,15 +98,29 @@ export class KernelStored implements StoredBuffer {
     const storedAt = this.#storedAt;
     const lengths = appendVarint(this.#view(at.STORED_LENGTHS), bytes.length);
     const packed = packStored(lengths, [this.#view(at.STORED_BLOCK), bytes]);
+    kernel.setLength(storedAt + at.STORED_LENGTHS, 0);
+    kernel.setLength(storedAt + at.STORED_BLOCK, 0);
+    this.#putBlock(
+      packed,
+      kernel.word(storedAt + at.STORED_NEXT_DOC) + 1 - kernel.word(storedAt + at.STORED_FIRST_DOC),
+    );
+  }
+
+  /** Packs the documents at hand, if there are some. */
+  #close(): void {
+    if (this.#view(at.STORED_LENGTHS).length > 0) this.#kernel.functions.closeStored(this.#storedAt);
+  }
+
+  /** Appends a packed block of the `docs` documents after the last block. */
+  #putBlock(packed: Uint8Array, docs: number): void {
+    const kernel = this.#kernel;
+    const storedAt = this.#storedAt;
     const first = kernel.word(storedAt + at.STORED_FIRST_DOC);
-    const next = kernel.word(storedAt + at.STORED_NEXT_DOC) + 1;
     const offset = kernel.word(storedAt + at.STORED_DATA + at.BUFFER_LENGTH);
     kernel.append(storedAt + at.STORED_INDEX, new Uint8Array(Uint32Array.of(first, offset).buffer));
     kernel.append(storedAt + at.STORED_DATA, packed);
-    kernel.setLength(storedAt + at.STORED_LENGTHS, 0);
-    kernel.setLength(storedAt + at.STORED_BLOCK, 0);
-    kernel.setWord(storedAt + at.STORED_FIRST_DOC, next);
-    kernel.setWord(storedAt + at.STORED_NEXT_DOC, next);
+    kernel.setWord(storedAt + at.STORED_FIRST_DOC, first + docs);
+    kernel.setWord(storedAt + at.STORED_NEXT_DOC, first + docs);
   }
 
   #view(buffer: number): Uint8Array {

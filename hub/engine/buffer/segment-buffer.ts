@@ -4,16 +4,14 @@ import { Bitset } from "#hub/engine/bytes/bitset.ts";
 import { ByteBuffer, FloatList, IntList } from "#hub/engine/bytes/byte-buffer.ts";
 import { compareBytes } from "#hub/engine/bytes/bytes.ts";
 import { writeColumn } from "#hub/engine/columns/column-writer.ts";
+import type { PackedBlock } from "#hub/engine/encoding/lz4.ts";
 import { type ByteSink, SegmentFileWriter } from "#hub/engine/files/segment-file.ts";
 import type { DocumentRun } from "#hub/engine/kernel/document-run.ts";
 import type { Field } from "#hub/engine/mapping/field.ts";
 import type { SegmentDirectory } from "#hub/engine/segment/directory.ts";
 import { hashId, newIdSeed, writeIdIndex } from "#hub/engine/segment/id-index.ts";
-import type { StoredBuffer, StoredEntry } from "#hub/engine/stored/stored.ts";
+import { SOURCE_BLOCK_BYTES, type StoredBuffer, type StoredEntry } from "#hub/engine/stored/stored.ts";
 import type { BufferedField, BufferedFields } from "./buffered-fields.ts";
-
-/** Uncompressed bytes of a block of _source: a hit costs one block to unpack. */
-const SOURCE_BLOCK_BYTES = 64 * 1024;
 
 /** Uncompressed bytes of a block of ids. */
 const ID_BLOCK_BYTES = 16 * 1024;
@@ -26,6 +24,8 @@ const DOC_BYTES = 40;
 
 /** Documents in a run of bytes, with their ids. */
 interface BufferedRun extends DocumentRun {
+  /** Ascending; see DocBatchView. */
+  readonly blocks: readonly PackedBlock[];
   idStart(index: number): number;
   idStop(index: number): number;
 }
@@ -90,7 +90,7 @@ export class SegmentBuffer {
     failed: ReadonlyMap<number, unknown> | null,
   ): number {
     const { bytes } = run;
-    this.#source.addRun(run, from, to);
+    this.#addSources(run, from, to);
     let next = seqNo;
     for (let index = from; index < to; index++) {
       const doc = this.#add(bytes, run.idStart(index), run.idStop(index), 1, next);
@@ -186,6 +186,18 @@ export class SegmentBuffer {
   /** Gives back what isn't the collector's; nothing may be called afterwards. */
   release(): void {
     this.fields.release();
+  }
+
+  /** Stores documents; blocks that came packed as they are, unless some of their documents don't belong to the run. */
+  #addSources(run: BufferedRun, from: number, to: number): void {
+    let done = from;
+    for (const { first, count, packed } of run.blocks) {
+      if (first < done || first + count > to) continue;
+      this.#source.addRun(run, done, first);
+      this.#source.addPacked(packed, count);
+      done = first + count;
+    }
+    this.#source.addRun(run, done, to);
   }
 
   #add(ids: Uint8Array, from: number, to: number, version: number, seqNo: number): number {

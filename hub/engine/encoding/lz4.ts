@@ -2,6 +2,13 @@
 
 import { threadKernel } from "#hub/engine/kernel/kernel.ts";
 
+/** A block of documents as a segment stores it: packed bytes of documents `first` to `first + count`. */
+export interface PackedBlock {
+  readonly first: number;
+  readonly count: number;
+  readonly packed: Uint8Array;
+}
+
 /** Larger inputs would grow the kernel's scratch for good; callers pack them otherwise. */
 export const MAX_LZ4_BYTES = 1024 * 1024;
 

@@ -1,10 +1,14 @@
 /**
  * New documents of a message as columns (DocAppends in proto/log.proto): checked, and read in place. Documents and ids may be
  * packed as LZ4 blocks: documents of a message are much alike, packed they take a fifth, and the log's bytes cost more on
- * their way through sockets, nats-server and disk than packing and unpacking them.
+ * their way through sockets, nats-server and disk than packing and unpacking them. A message of many documents holds them
+ * as the blocks that a segment has: the shard stores these as they are.
  */
 
-import { packLz4, unpackLz4To } from "#hub/engine/encoding/lz4.ts";
+import { ByteReader, grown, readU32 } from "#hub/engine/bytes/byte-buffer.ts";
+import { copyBytes } from "#hub/engine/bytes/bytes.ts";
+import { type PackedBlock, packLz4, unpackLz4To } from "#hub/engine/encoding/lz4.ts";
+import { LZ4_HEADER_BYTES, LZ4_MAGIC } from "#hub/engine/kernel/assembly/layout.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { DocAppends, type tailrace } from "#proto/messages.ts";
 
@@ -18,19 +22,22 @@ const PART_BYTES = 256 * 1024;
 const LEAST_BYTES = 4 * 1024;
 
 /** More than the largest message has before packing; a larger size is damage. */
-const MAX_BYTES = 16 * 1024 ** 2;
+export const MAX_BYTES = 16 * 1024 ** 2;
 
 /** Documents that are hardly smaller packed are sent as they are. */
-const WORTHWHILE = 0.9;
+export const WORTHWHILE = 0.9;
 
-/** See the file's comment. Document i is documents[(i === 0 ? 0 : ends[i - 1] + gap)..ends[i]). */
+/** See the file's comment. */
 interface AppendColumns {
   readonly count: number;
   /** Documents and ids were packed: they have memory of their own. */
   readonly isPacked: boolean;
+  /** Document i is documents[starts[i]..stops[i]). */
   readonly documents: Uint8Array;
-  readonly ends: Uint32Array;
-  readonly gap: number;
+  readonly starts: Uint32Array;
+  readonly stops: Uint32Array;
+  /** Blocks that hold all documents; none where the documents came otherwise. */
+  readonly blocks: readonly PackedBlock[];
   /** Ids one after another, `idBytes` each. */
   readonly ids: Uint8Array;
   readonly idBytes: number;
@@ -42,30 +49,28 @@ interface AppendColumns {
   readonly offsets: Float64Array | null;
 }
 
+type Documents = Pick<AppendColumns, "isPacked" | "documents" | "starts" | "stops" | "blocks" | "ids">;
+
 /**
  * Reads the columns. Documents and ids share memory with each other: with `bytes`, or where they were packed with nothing
  * else. Throws data_corrupt where they don't fit together.
  */
 export function readAppends(bytes: Uint8Array): AppendColumns {
   const appends = decode(bytes);
-  const { gap, ordinals, sourceIndices, offsets } = appends;
-  const ends = uint32s(appends.ends);
-  const count = ends.length;
-  const isPacked = appends.packed.length > 0;
-  const { documents, ids } = isPacked ? unpacked(appends, ends.at(-1) ?? 0) : appends;
+  const { ordinals, sourceIndices, offsets } = appends;
+  const documents = appends.blocks.length > 0 ? fromBlocks(appends) : fromEnds(appends);
+  const count = documents.starts.length;
   const columns = {
+    ...documents,
     count,
-    isPacked,
-    documents,
-    ends,
-    gap,
-    ids,
-    idBytes: count === 0 ? 0 : ids.length / count,
+    idBytes: count === 0 ? 0 : documents.ids.length / count,
     ordinals: ordinals.length === 0 ? null : uint32s(ordinals),
     sourceIndices: sourceIndices.length === 0 ? null : uint32s(sourceIndices),
     offsets: offsets.length === 0 ? null : float64s(offsets),
   };
-  if (!fits(columns)) throw corrupt();
+  if (!Number.isInteger(columns.idBytes) || (count === 0 && columns.ids.length > 0)) throw corrupt();
+  for (const column of [columns.ordinals, columns.sourceIndices, columns.offsets])
+    if (column !== null && column.length !== count) throw corrupt();
   return columns;
 }
 
@@ -79,26 +84,91 @@ function decode(bytes: Uint8Array): tailrace.DocAppends {
   }
 }
 
+/** Documents that stand one after another, packed or not. */
+function fromEnds(appends: tailrace.DocAppends): Documents {
+  const { gap } = appends;
+  const stops = uint32s(appends.ends);
+  const isPacked = appends.packed.length > 0;
+  const { documents, ids } = isPacked ? unpacked(appends, stops.at(-1) ?? 0) : appends;
+  const starts = new Uint32Array(stops.length);
+  let start = 0;
+  for (let index = 0; index < stops.length; index++) {
+    const stop = stops[index]!;
+    if (stop < start || stop > documents.length) throw corrupt();
+    starts[index] = start;
+    start = stop + gap;
+  }
+  return { isPacked, documents, starts, stops, blocks: [], ids };
+}
+
 /** Documents and ids that were packed. */
 function unpacked(
   { packed, packedBytes, documents, ids }: tailrace.DocAppends,
   documentBytes: number,
 ): Pick<AppendColumns, "documents" | "ids"> {
   if (documents.length > 0 || ids.length > 0 || documentBytes > packedBytes) throw corrupt();
-  const plain = unpackParts(packed, packedBytes);
+  const plain = Buffer.allocUnsafeSlow(packedBytes > MAX_BYTES ? 0 : packedBytes);
+  unpackParts(packed, plain, 0, packedBytes);
   return { documents: plain.subarray(0, documentBytes), ids: plain.subarray(documentBytes) };
 }
 
-function fits({ count, documents, ends, gap, ids, idBytes, ...others }: AppendColumns): boolean {
-  if (!Number.isInteger(idBytes) || (count === 0 && ids.length > 0)) return false;
-  for (const column of [others.ordinals, others.sourceIndices, others.offsets])
-    if (column !== null && column.length !== count) return false;
-  let start = 0;
-  for (const end of ends) {
-    if (end < start) return false;
-    start = end + gap;
+/** Documents in blocks, with their ids packed apart. */
+function fromBlocks(appends: tailrace.DocAppends): Documents {
+  const { blocks, blockOffsets, packed, packedBytes, ids } = appends;
+  if (appends.documents.length > 0 || appends.ends.length > 0) throw corrupt();
+  const offsets = uint32s(blockOffsets);
+  const parts = Array.from(offsets, (offset, nth) =>
+    blocks.subarray(offset, offsets[nth + 1] ?? blocks.length),
+  );
+  const isWhole = offsets[0] === 0 && parts.every(({ length }) => length > LZ4_HEADER_BYTES);
+  if (!isWhole || parts.some((part) => readU32(part, 0) !== LZ4_MAGIC)) throw corrupt();
+  const sizes = parts.map((part) => readU32(part, 4));
+  const documentBytes = sizes.reduce((sum, size) => sum + size, 0);
+  if (documentBytes + packedBytes > MAX_BYTES || (packedBytes > 0 && ids.length > 0)) throw corrupt();
+  const plain = Buffer.allocUnsafeSlow(documentBytes + packedBytes + ids.length);
+  const extents = new Extents();
+  const found: PackedBlock[] = [];
+  let at = 0;
+  for (const [nth, part] of parts.entries()) {
+    const size = sizes[nth]!;
+    if (!unpackLz4To(part.subarray(LZ4_HEADER_BYTES), size, plain, at)) throw corrupt();
+    const first = extents.count;
+    extents.addBlock(plain, at, at + size);
+    found.push({ first, count: extents.count - first, packed: part });
+    at += size;
   }
-  return start - gap <= documents.length || count === 0;
+  unpackParts(packed, plain, at, packedBytes);
+  plain.set(ids, at + packedBytes);
+  return { isPacked: true, documents: plain, ...extents.all(), blocks: found, ids: plain.subarray(at) };
+}
+
+/** Where documents of blocks are. */
+class Extents {
+  count = 0;
+  #starts = new Uint32Array(1024);
+  #stops = new Uint32Array(1024);
+
+  /** Adds the documents of the unpacked block bytes[from..to): its lengths stand before the documents. */
+  addBlock(bytes: Uint8Array, from: number, to: number): void {
+    const lengths = new ByteReader(bytes, from + 4);
+    const lengthsBytes = to - from < 4 ? 0 : readU32(bytes, from);
+    let start = from + 4 + lengthsBytes;
+    const lengthsEnd = start;
+    while (lengths.at < lengthsEnd) {
+      const stop = start + lengths.varint();
+      if (lengths.at > lengthsEnd || stop > to) throw corrupt();
+      this.#starts = grown(this.#starts, this.count + 1);
+      this.#stops = grown(this.#stops, this.count + 1);
+      this.#starts[this.count] = start;
+      this.#stops[this.count++] = stop;
+      start = stop;
+    }
+    if (start !== to || lengthsBytes === 0) throw corrupt();
+  }
+
+  all(): Pick<AppendColumns, "starts" | "stops"> {
+    return { starts: this.#starts.subarray(0, this.count), stops: this.#stops.subarray(0, this.count) };
+  }
 }
 
 /** Copies: a column may begin at any byte. */
@@ -127,7 +197,9 @@ export function packParts(bytes: Uint8Array): Uint8Array[] | null {
   const parts: Uint8Array[] = [];
   let packedBytes = 0;
   for (let from = 0; from < bytes.length; from += PART_BYTES) {
-    const part = Buffer.from(packLz4(bytes.subarray(from, from + PART_BYTES)));
+    const packed = packLz4(bytes.subarray(from, from + PART_BYTES));
+    const part = Buffer.allocUnsafe(packed.length);
+    copyBytes(packed, 0, packed.length, part, 0);
     parts.push(part);
     packedBytes += part.length;
     if (packedBytes > WORTHWHILE * Math.min(from + PART_BYTES, bytes.length)) return null;
@@ -135,13 +207,11 @@ export function packParts(bytes: Uint8Array): Uint8Array[] | null {
   return parts;
 }
 
-/** Returns the `sizeBytes` bytes of packed parts. Throws data_corrupt. */
-function unpackParts(parts: readonly Uint8Array[], sizeBytes: number): Uint8Array {
+/** Writes the `sizeBytes` bytes of packed parts to `out` from `from` on. Throws data_corrupt. */
+function unpackParts(parts: readonly Uint8Array[], out: Uint8Array, from: number, sizeBytes: number): void {
   if (sizeBytes > MAX_BYTES || parts.length !== Math.ceil(sizeBytes / PART_BYTES)) throw corrupt();
-  const bytes = Buffer.allocUnsafeSlow(sizeBytes);
   for (const [nth, part] of parts.entries()) {
     const at = nth * PART_BYTES;
-    if (!unpackLz4To(part, Math.min(PART_BYTES, sizeBytes - at), bytes, at)) throw corrupt();
+    if (!unpackLz4To(part, Math.min(PART_BYTES, sizeBytes - at), out, from + at)) throw corrupt();
   }
-  return bytes;
 }

@@ -3,6 +3,7 @@
  * Most operations are plain: they add a document that is new by construction, without options.
  */
 
+import type { PackedBlock } from "#hub/engine/encoding/lz4.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { DocBatch, DocOperation, type tailrace } from "#proto/messages.ts";
 import { readAppends } from "./append-columns.ts";
@@ -49,6 +50,8 @@ export class DocBatchView {
   bytes: Uint8Array;
   /** Number of operations. */
   count = 0;
+  /** Blocks that hold the documents of all operations as a segment stores them; none where they came otherwise. */
+  blocks: readonly PackedBlock[] = [];
   #hasColumns = false;
   #numbers: Int32Array = new Int32Array(0);
   #offsets: Float64Array = new Float64Array(0);
@@ -145,22 +148,20 @@ export class DocBatchView {
     this.#hasColumns = true;
     const { documents, ids, ...columns } = readAppends(this.#message.subarray(this.#at, stop));
     this.#at = stop;
-    const { count, ends, gap, idBytes, ordinals, sourceIndices, offsets } = columns;
+    const { count, starts, stops, idBytes, ordinals, sourceIndices, offsets } = columns;
     const numbers = new Int32Array(count * STRIDE);
     if (columns.isPacked) this.bytes = new Uint8Array(documents.buffer);
+    this.blocks = columns.blocks;
     const idsAt = ids.byteOffset - this.bytes.byteOffset;
     const documentsAt = documents.byteOffset - this.bytes.byteOffset;
-    let start = documentsAt;
     for (let index = 0, to = 0; index < count; index++, to += STRIDE) {
-      const end = documentsAt + ends[index]!;
       numbers[to + ID_START] = idsAt + index * idBytes;
       numbers[to + ID_STOP] = idsAt + (index + 1) * idBytes;
-      numbers[to + SOURCE_START] = start;
-      numbers[to + SOURCE_STOP] = end;
+      numbers[to + SOURCE_START] = documentsAt + starts[index]!;
+      numbers[to + SOURCE_STOP] = documentsAt + stops[index]!;
       numbers[to + ORDINAL_AT] = ordinals === null ? index : ordinals[index]!;
       numbers[to + SOURCE_INDEX_AT] = sourceIndices === null ? 0 : sourceIndices[index]!;
       numbers[to + PLAIN] = 1;
-      start = end + gap;
     }
     this.count = count;
     this.#numbers = numbers;

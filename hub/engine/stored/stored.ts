@@ -30,6 +30,9 @@ type Packing = "lz4" | number | DocumentColumns;
 /** Level for blocks that LZ4 doesn't take, and that aren't cut. */
 const OTHER_LEVEL = 1;
 
+/** Uncompressed bytes of a block of _source in fresh segments: a hit costs one block to unpack. */
+export const SOURCE_BLOCK_BYTES = 64 * 1024;
+
 /** Stored bytes of documents that aren't in a segment yet, a document's number being that of its bytes. */
 export interface StoredBuffer {
   /** Bytes held, packed ones included. */
@@ -38,6 +41,8 @@ export interface StoredBuffer {
   add(bytes: Uint8Array): void;
   /** Adds the bytes of documents `from` to `to` of a run. */
   addRun(run: DocumentRun, from: number, to: number): void;
+  /** Adds the documents of a packed block as it is, after a block of those at hand. */
+  addPacked(packed: Uint8Array, docs: number): void;
   /** The bytes of a document that was added, while nothing was finished. */
   get(doc: number): Uint8Array;
   /** Writes everything to `file`. */
@@ -99,7 +104,6 @@ export class StoredWriter implements StoredBuffer {
     for (let place = 0; place < block.count; place++) this.add(block.document(place));
   }
 
-  /** Adds the documents of a packed block as it is, after a block of those at hand. */
   addPacked(packed: Uint8Array, docs: number): void {
     if (this.#nextDoc > this.#firstDoc) this.#close();
     this.#startBlock();
