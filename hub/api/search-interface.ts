@@ -12,6 +12,7 @@ import { allocationRoutes } from "#hub/api/routes/cluster/allocation.ts";
 import { clusterHealthRoutes } from "#hub/api/routes/cluster/cluster-health.ts";
 import { clusterSettingsRoutes } from "#hub/api/routes/cluster/cluster-settings.ts";
 import { clusterStateRoutes } from "#hub/api/routes/cluster/cluster-state.ts";
+import { clusterStatsRoutes } from "#hub/api/routes/cluster/cluster-stats.ts";
 import { infoRoutes, licenceRoutes } from "#hub/api/routes/cluster/info.ts";
 import { ingestRoutes } from "#hub/api/routes/cluster/ingest-pipelines.ts";
 import { nodeStatsRoutes } from "#hub/api/routes/cluster/node-stats.ts";
@@ -77,6 +78,7 @@ export function searchInterface(parts: ApiContext, scrolls: ScrollContexts): Rou
     ...clusterSettingsRoutes(parts),
     ...nodeRoutes(parts),
     ...nodeStatsRoutes(parts),
+    ...clusterStatsRoutes(parts),
     ...taskRoutes(parts),
     ...votingExclusionRoutes(parts),
     ...byQueryRoutes(parts),

@@ -40,6 +40,9 @@ export const BUILD = {
   build_snapshot: false,
 };
 
+/** Version of the index format that 8.x reports by itself; the segments here have formats of their own. */
+export const INDEX_VERSION = 8_536_000;
+
 /** Returns "6.5.4" as 605: 100 × major + minor. */
 export function versionNumber(version: string): VersionNumber {
   const [major = 0, minor = 0] = version.split(".").map(Number);

@@ -1,8 +1,10 @@
 /** Nodes that a request names. */
 
+import { INDEX_VERSION } from "#hub/api/compat/version.ts";
 import type { NodeInfo } from "#hub/api/ports/cluster.ts";
 import { answersAs } from "#hub/search/options/request-version.ts";
 import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 
 /** Roles that every node has. */
 const ROLES: readonly string[] = ["master", "data", "ingest"];
@@ -10,6 +12,27 @@ const ROLES: readonly string[] = ["master", "data", "ingest"];
 /** Returns the roles of a node as its version lists them: from 7.8 on in the order of the alphabet, with one more. */
 export function printedRoles(): readonly string[] {
   return answersAs(708) ? ["data", "ingest", "master", "remote_cluster_client"] : ROLES;
+}
+
+/** Returns a node as answers describe those that have shards. `version`: shown from 8 on where it is given. */
+export function printedNode(
+  { id, name, transportAddress, attributes }: NodeInfo,
+  version?: string,
+): JsonObject {
+  return {
+    name,
+    ephemeral_id: id,
+    transport_address: transportAddress,
+    attributes,
+    ...(answersAs(714) && { roles: printedRoles() }),
+    ...(answersAs(800) && { external_id: name }),
+    ...(answersAs(800) &&
+      version !== undefined && {
+        version,
+        min_index_version: INDEX_VERSION,
+        max_index_version: INDEX_VERSION,
+      }),
+  };
 }
 
 /**

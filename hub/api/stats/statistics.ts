@@ -49,6 +49,8 @@ interface Statistic {
   readonly column: string;
   readonly unit: "plain" | "bytes" | "ms";
   readonly value: (source: StatsSource) => number | boolean;
+  /** First version that has it, see answersAs. */
+  readonly from?: number;
 }
 
 type Value = (source: StatsSource) => number;
@@ -64,10 +66,23 @@ function stat(key: string, value: Value | number | boolean, column?: string): St
   };
 }
 
+/** A statistic that versions before `from` don't have. */
+function since(from: number, ...given: Parameters<typeof stat>): Statistic {
+  return { ...stat(...given), from };
+}
+
 /** Sections by the name that answers have, in their order. */
 const SECTIONS: Readonly<Record<string, readonly Statistic[]>> = {
-  docs: [stat("count", ofShards("docs")), stat("deleted", ofShards("deleted"))],
-  store: [stat("size_in_bytes", ofShards("bytes"))],
+  docs: [
+    stat("count", ofShards("docs")),
+    stat("deleted", ofShards("deleted")),
+    since(800, "total_size_in_bytes", ofShards("bytes")),
+  ],
+  store: [
+    stat("size_in_bytes", ofShards("bytes")),
+    since(713, "total_data_set_size_in_bytes", ofShards("bytes")),
+    since(709, "reserved_in_bytes", 0),
+  ],
   indexing: indexing(),
   get: [
     stat("total", ({ counts }) => operations(counts, "getting").total),
@@ -89,10 +104,16 @@ const SECTIONS: Readonly<Record<string, readonly Statistic[]>> = {
     stat("total_time_in_millis", ({ counts }) => operations(counts, "merging").timeMs),
     stat("total_docs", 0),
     stat("total_size_in_bytes", 0),
+    ...["total_stopped_time_in_millis", "total_throttled_time_in_millis", "total_auto_throttle_in_bytes"].map(
+      (key) => since(700, key, 0),
+    ),
   ],
   refresh: [
     stat("total", ({ counts }) => operations(counts, "refreshing").total),
     stat("total_time_in_millis", ({ counts }) => operations(counts, "refreshing").timeMs, "time"),
+    // Every refresh makes documents searchable.
+    since(702, "external_total", ({ counts }) => operations(counts, "refreshing").total),
+    since(702, "external_total_time_in_millis", ({ counts }) => operations(counts, "refreshing").timeMs),
     stat("listeners", 0),
   ],
   flush: [
@@ -115,6 +136,7 @@ const SECTIONS: Readonly<Record<string, readonly Statistic[]>> = {
     stat("memory_in_bytes", 0),
     stat("terms_memory_in_bytes", 0),
     stat("stored_fields_memory_in_bytes", 0),
+    since(700, "term_vectors_memory_in_bytes", 0),
     stat("norms_memory_in_bytes", 0),
     stat("points_memory_in_bytes", 0),
     stat("doc_values_memory_in_bytes", 0),
@@ -166,8 +188,11 @@ const DETAILS: Readonly<Record<string, (source: StatsSource, options: StatsOptio
           source,
         ),
     ),
-  fielddata: ({ shards }, { fieldDataOf }) =>
-    byField(shards, "fieldData", fieldDataOf, "memory_size_in_bytes"),
+  fielddata: ({ shards }, { fieldDataOf }) => ({
+    ...byField(shards, "fieldData", fieldDataOf, "memory_size_in_bytes"),
+    // Numbers of terms are computed with each segment.
+    ...(answersAs(800) && { global_ordinals: { build_time_in_millis: 0 } }),
+  }),
   completion: ({ shards }, { completionsOf }) =>
     byField(shards, "completions", completionsOf, "size_in_bytes"),
   segments: (source, { fileSizes }) => {
@@ -295,7 +320,8 @@ function cache(of: (source: StatsSource, key: keyof ResultCacheStats) => number)
 }
 
 function printAll(statistics: readonly Statistic[], source: StatsSource): JsonObject {
-  return Object.fromEntries(statistics.map(({ key, value }) => [key, value(source)]));
+  const shown = statistics.filter(({ from = 0 }) => answersAs(from));
+  return Object.fromEntries(shown.map(({ key, value }) => [key, value(source)]));
 }
 
 function ofShards(key: "docs" | "deleted" | "bytes" | "segments"): Value {

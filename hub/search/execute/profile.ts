@@ -6,6 +6,7 @@
 import type { AggregationTree } from "#hub/search/aggregations/tree/aggregation.ts";
 import { Batch } from "#hub/search/execute/hits/batch.ts";
 import { describeQuery } from "#hub/search/explain/explanation.ts";
+import { answersAs } from "#hub/search/options/request-version.ts";
 import { NO_MORE_DOCS, type Query, type ShardContext } from "#hub/search/query/query.ts";
 import type { SearchControl } from "#hub/search/query/search-control.ts";
 import type { SearchRequest } from "#hub/search/request/search-request.ts";
@@ -72,6 +73,14 @@ async function profileQuery(
   };
 }
 
+/** Phases of 7.x, which aren't measured by themselves. */
+const LATER_PHASES: Readonly<Record<string, number>> = Object.fromEntries(
+  ["compute_max_score", "count_weight", "set_min_competitive_score", "shallow_advance"].flatMap((name) => [
+    [name, 0],
+    [`${name}_count`, 0],
+  ]),
+);
+
 interface Breakdown {
   readonly create_weight: number;
   readonly build_scorer: number;
@@ -114,6 +123,7 @@ async function walk(query: Query, shard: ShardContext, control: SearchControl): 
     build_scorer: Math.round(buildMs * NANOS),
     advance: 0,
     advance_count: 0,
+    ...(answersAs(700) && LATER_PHASES),
   };
 }
 
@@ -139,6 +149,14 @@ function collectorBody(request: SearchRequest, { limit }: CollectOptions, search
   return { name: "CancellableCollector", reason: "search_cancelled", time_in_nanos: time, children };
 }
 
+/** Likewise, of aggregations. */
+const LATER_AGGREGATION_PHASES: Readonly<Record<string, number>> = {
+  build_leaf_collector: 0,
+  build_leaf_collector_count: 0,
+  post_collection: 0,
+  post_collection_count: 0,
+};
+
 function aggregationBody(type: string, name: string, tookMs: number): JsonObject {
   const time = Math.round(tookMs * NANOS);
   return {
@@ -154,6 +172,7 @@ function aggregationBody(type: string, name: string, tookMs: number): JsonObject
       reduce_count: 0,
       collect: time,
       collect_count: 1,
+      ...(answersAs(700) && LATER_AGGREGATION_PHASES),
     },
   };
 }

@@ -10,7 +10,7 @@ import { type Hit, HitFetcher } from "#hub/search/execute/fetch/fetch-hit.ts";
 import { compareHits, type RankedHit } from "#hub/search/execute/hits/top-hits.ts";
 import { profileShard } from "#hub/search/execute/profile.ts";
 import { rescored } from "#hub/search/execute/rescore.ts";
-import { warningCount } from "#hub/search/options/request-version.ts";
+import { answersAs, warningCount } from "#hub/search/options/request-version.ts";
 import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
 import { ShardContext } from "#hub/search/query/query.ts";
 import { SearchControl } from "#hub/search/query/search-control.ts";
@@ -99,7 +99,7 @@ class Collector {
     const tookMs = performance.now() - startMs;
     const profile = request.profile
       ? {
-          id: `[${this.#options.nodeId ?? ""}][${index.name}][${shard}]`,
+          ...profiledShard(this.#options.nodeId ?? "", index.name, shard),
           ...(await profileShard(request, context, how, control, tookMs)),
         }
       : undefined;
@@ -222,6 +222,12 @@ function hitsPerShard({ from, size, rescore }: SearchRequest): number {
 }
 
 /** Hits of equal rank come by shard, then by their place in it. */
+/** Names a shard in a profile; from 8.6 on also by its parts. */
+function profiledShard(node: string, index: string, shard: number): JsonObject {
+  const parts = { node_id: node, shard_id: shard, index, cluster: "(local)" };
+  return { id: `[${node}][${index}][${shard}]`, ...(answersAs(800) && parts) };
+}
+
 function afterOf(cursor: SearchCursor | undefined, shardOrder: number): CollectOptions["after"] {
   if (cursor === undefined) return undefined;
   if (shardOrder < cursor.shardOrder) return { ranks: cursor.ranks };

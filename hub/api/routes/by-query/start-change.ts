@@ -154,8 +154,8 @@ export function checkSearchKeys(search: JsonObject): void {
 
 /** Documents a second. Throws request_invalid. */
 export function speedOf(text: string | undefined): number {
-  if (text === undefined || text === "-1") return Number.POSITIVE_INFINITY;
-  const speed = Number(text);
+  const speed = Number(text ?? -1);
+  if (speed === -1) return Number.POSITIVE_INFINITY;
   if (speed > 0) return speed;
   throw new AppError(
     "request_invalid",

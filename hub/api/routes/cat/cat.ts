@@ -2,7 +2,14 @@
 
 import type { ApiContext } from "#hub/api/context/api-context.ts";
 import type { Route } from "#hub/api/http/route.ts";
-import { aliasesTable, countTable, healthTable, indicesTable, templatesTable } from "./index-tables.ts";
+import {
+  aliasesTable,
+  componentTemplatesTable,
+  countTable,
+  healthTable,
+  indicesTable,
+  templatesTable,
+} from "./index-tables.ts";
 import {
   allocationTable,
   masterTable,
@@ -20,6 +27,7 @@ import { type CatTable, catRoute } from "./table.ts";
 const TABLES: readonly CatTable[] = [
   aliasesTable,
   allocationTable,
+  componentTemplatesTable,
   countTable,
   fielddataTable,
   healthTable,

@@ -196,6 +196,37 @@ export const templatesTable: CatTable = {
   },
 };
 
+export const componentTemplatesTable: CatTable = {
+  paths: ["/_cat/component_templates", "/_cat/component_templates/{name}"],
+  summary: "Lists parts of composable templates.",
+  columns: [
+    column("name", "n", "component template name"),
+    column("version", "v", "version"),
+    column("alias_count", "a", "alias count"),
+    column("mapping_count", "m", "mapping count"),
+    column("settings_count", "s", "settings count"),
+    column("metadata_count", "me", "metadata count"),
+    column("included_in", "i", "included in"),
+  ],
+  rows({ indices }, request) {
+    const pattern = compileWildcard(request.path["name"] ?? "*");
+    const { components, templates } = indices.templateCatalog.set();
+    const users = (part: string): string[] =>
+      Object.keys(templates).filter((name) => templates[name]!.composed_of.includes(part));
+    return Object.entries(components)
+      .filter(([name]) => pattern.matches(name))
+      .map(([name, { version, template, _meta }]) => ({
+        name,
+        version,
+        alias_count: Object.keys(template.aliases ?? {}).length,
+        mapping_count: Object.keys(template.mappings ?? {}).length,
+        settings_count: Object.keys(template.settings ?? {}).length,
+        metadata_count: Object.keys(_meta ?? {}).length,
+        included_in: printList(users(name)),
+      }));
+  },
+};
+
 function printList(names: readonly string[]): string {
   return `[${names.join(", ")}]`;
 }

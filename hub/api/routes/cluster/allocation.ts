@@ -6,6 +6,7 @@
 import type { ApiContext } from "#hub/api/context/api-context.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
+import { printedNode, printedRoles } from "#hub/api/parameters/meant-nodes.ts";
 import { RESOLVE_PARAMS, resolveOptions } from "#hub/api/parameters/shared-parameters.ts";
 import type { NodeInfo } from "#hub/api/ports/cluster.ts";
 import type { IndexInfo } from "#hub/api/ports/indices.ts";
@@ -13,6 +14,7 @@ import { shardCounts } from "#hub/api/routes/indices/maintenance.ts";
 import { SEGMENT_VERSION } from "#hub/api/routes/indices/segments.ts";
 import { type HealthSource, indexCopies, indexHealth, shardCopies } from "#hub/api/stats/index-health.ts";
 import { diskUsage } from "#hub/api/stats/machine.ts";
+import { answersAs } from "#hub/search/options/request-version.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { reroute } from "./reroute.ts";
@@ -129,7 +131,8 @@ function namedCopy({ indices }: ApiContext, body: JsonObject): Copy {
 function currentNode(node: NodeInfo | undefined): JsonObject {
   if (node === undefined) return {};
   const { id, name, transportAddress, attributes } = node;
-  return { current_node: { id, name, transport_address: transportAddress, attributes } };
+  const later = answersAs(800) ? { roles: printedRoles(), weight_ranking: 1 } : {};
+  return { current_node: { id, name, transport_address: transportAddress, attributes, ...later } };
 }
 
 /** `lost`: hubs that had the copy, and are waited for. */
@@ -183,11 +186,7 @@ async function shardStores(parts: ApiContext, request: ApiRequest): Promise<ApiR
           stores: [
             {
               ...(node !== undefined && {
-                [node.id]: {
-                  name: node.name,
-                  transport_address: node.transportAddress,
-                  attributes: node.attributes,
-                },
+                [node.id]: printedNode(node),
               }),
               allocation_id: `${index.uuid}-${shard}`,
               allocation: "primary",

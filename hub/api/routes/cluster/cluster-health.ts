@@ -121,6 +121,7 @@ function healthBody(
   const { cluster } = parts;
   const sum = clusterHealth(found, cluster);
   const total = sum.active + sum.initializing + sum.unassigned;
+  const wanted = found.reduce((shards, { settings }) => shards + settings.numberOfShards, 0);
   const level = request.query["level"];
   return {
     cluster_name: cluster.name,
@@ -133,6 +134,7 @@ function healthBody(
     relocating_shards: sum.relocating,
     initializing_shards: sum.initializing,
     unassigned_shards: sum.unassigned,
+    ...unassignedPrimaries(wanted - sum.primaries),
     delayed_unassigned_shards: sum.delayed,
     number_of_pending_tasks: 0,
     number_of_in_flight_fetch: 0,
@@ -146,6 +148,10 @@ function healthBody(
   };
 }
 
+function unassignedPrimaries(count: number): JsonObject {
+  return answersAs(800) ? { unassigned_primary_shards: count } : {};
+}
+
 function indexHealthBody(index: IndexInfo, source: HealthSource, withShards: boolean): JsonObject {
   const { status, primaries, ...counts } = indexHealth(index, source);
   const { numberOfShards, numberOfReplicas } = index.settings;
@@ -155,11 +161,13 @@ function indexHealthBody(index: IndexInfo, source: HealthSource, withShards: boo
     number_of_replicas: numberOfReplicas,
     active_primary_shards: primaries,
     ...countBody(counts),
+    ...unassignedPrimaries(numberOfShards - primaries),
     ...(withShards && {
       shards: Object.fromEntries(
         indexCopies(index, source).map((copies, at) => {
           const { status: state, primaries: primary, ...rest } = shardHealth(copies);
-          return [String(at), { status: state, primary_active: primary > 0, ...countBody(rest) }];
+          const body = { status: state, primary_active: primary > 0, ...countBody(rest) };
+          return [String(at), { ...body, ...unassignedPrimaries(1 - primary) }];
         }),
       ),
     }),

@@ -7,6 +7,7 @@ import type { ApiContext } from "#hub/api/context/api-context.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
 import { flatSettings, nestSettings } from "#hub/api/parameters/index-settings.ts";
+import { printedNode } from "#hub/api/parameters/meant-nodes.ts";
 import { RESOLVE_PARAMS, resolveOptions } from "#hub/api/parameters/shared-parameters.ts";
 import { isTrue, printSize } from "#hub/api/parameters/values.ts";
 import type { IndexInfo } from "#hub/api/ports/indices.ts";
@@ -84,17 +85,7 @@ export function clusterState(
     ...(wanted("master_node") && { master_node: nodes.find(({ master }) => master)?.id }),
     ...(wanted("blocks") && { blocks: blocksOf(found) }),
     ...(wanted("nodes") && {
-      nodes: Object.fromEntries(
-        cluster.nodes().map((each) => [
-          each.id,
-          {
-            name: each.name,
-            ephemeral_id: each.id,
-            transport_address: each.transportAddress,
-            attributes: each.attributes,
-          },
-        ]),
-      ),
+      nodes: Object.fromEntries(cluster.nodes().map((each) => [each.id, printedNode(each)])),
     }),
     ...(wanted("metadata") && { metadata: metadataOf(parts, found) }),
     ...(wanted("routing_table") && {

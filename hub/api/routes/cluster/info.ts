@@ -6,6 +6,7 @@
 import { BUILD, versionProfile } from "#hub/api/compat/version.ts";
 import type { ApiContext } from "#hub/api/context/api-context.ts";
 import { empty, json, type Route } from "#hub/api/http/route.ts";
+import { answersAs } from "#hub/search/options/request-version.ts";
 
 export function infoRoutes({ cluster, compatVersion }: ApiContext): Route[] {
   const profile = versionProfile(compatVersion);
@@ -36,6 +37,29 @@ export function infoRoutes({ cluster, compatVersion }: ApiContext): Route[] {
   ];
 }
 
+/** Features that 8.x lists beside these. */
+const LATER_FEATURES: readonly string[] = [
+  "aggregate_metric",
+  "analytics",
+  "archive",
+  "ccr",
+  "data_streams",
+  "data_tiers",
+  "enrich",
+  "enterprise_search",
+  "eql",
+  "esql",
+  "frozen_indices",
+  "logsdb",
+  "searchable_snapshots",
+  "slm",
+  "spatial",
+  "sql",
+  "transform",
+  "universal_profiling",
+  "voting_only",
+];
+
 /** Features that clients of 6.5 and 7.x check, with their descriptions. */
 const FEATURES: Readonly<Record<string, string>> = {
   graph: "Graph Data Exploration for the Elastic Stack",
@@ -62,7 +86,13 @@ export function licenceRoutes({ cluster }: ApiContext): Route[] {
       summary: "Shows a licence that doesn't expire.",
       handle() {
         const { status, uid, type } = licence;
-        return json({ license: { status, uid, type, issued_to: cluster.name, issuer: "tailrace" } });
+        const issued = { issued_to: cluster.name, issuer: "tailrace" };
+        const dates = {
+          issue_date: BUILD.build_date,
+          issue_date_in_millis: Date.parse(BUILD.build_date),
+          start_date_in_millis: -1,
+        };
+        return json({ license: { status, uid, type, ...dates, ...issued } });
       },
     },
     {
@@ -76,7 +106,11 @@ export function licenceRoutes({ cluster }: ApiContext): Route[] {
         const answer: Record<string, unknown> = {
           build: { hash: BUILD.build_hash, date: BUILD.build_date },
           license: licence,
-          features: features((description) => ({ ...(isHuman && { description }), ...ABSENT })),
+          features: features((description) => ({
+            ...(isHuman && !answersAs(800) && { description }),
+            ...ABSENT,
+          })),
+          ...(isHuman && { tagline: "You know, for X" }),
         };
         const wanted = request.list("categories") ?? Object.keys(answer);
         return json(Object.fromEntries(Object.entries(answer).filter(([name]) => wanted.includes(name))));
@@ -94,5 +128,7 @@ export function licenceRoutes({ cluster }: ApiContext): Route[] {
 }
 
 function features(describe: (description: string) => object): Record<string, object> {
-  return Object.fromEntries(Object.entries(FEATURES).map(([name, text]) => [name, describe(text)]));
+  const later = answersAs(800) ? LATER_FEATURES.map((name): [string, string] => [name, ""]) : [];
+  const all = [...Object.entries(FEATURES), ...later].map(([name, text]) => [name, describe(text)] as const);
+  return Object.fromEntries(all);
 }

@@ -1,24 +1,13 @@
-/** `_nodes/stats` and `_cluster/stats`: statistics of the indices, this process and its machine. */
+/** `_nodes/stats`: statistics of the indices, this process and its machine. */
 
-import { arch, availableParallelism, platform, uptime } from "node:os";
 import type { ApiContext } from "#hub/api/context/api-context.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import { MAX_BODIES_BYTES } from "#hub/api/http/request-body.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
 import { meantNodes, printedRoles } from "#hub/api/parameters/meant-nodes.ts";
 import type { NodeInfo } from "#hub/api/ports/cluster.ts";
-import type { IndexInfo } from "#hub/api/ports/indices.ts";
 import { statsOptions } from "#hub/api/routes/indices/stats.ts";
-import { clusterHealth } from "#hub/api/stats/index-health.ts";
-import {
-  diskUsage,
-  memoryStats,
-  mountOf,
-  osStats,
-  processStats,
-  runtimeStats,
-  threadCount,
-} from "#hub/api/stats/machine.ts";
+import { diskUsage, mountOf, osStats, processStats, runtimeStats } from "#hub/api/stats/machine.ts";
 import { printSections, statsSources, together } from "#hub/api/stats/statistics.ts";
 import { answersAs } from "#hub/search/options/request-version.ts";
 import { AppError } from "#proto/kit/errors.ts";
@@ -69,14 +58,6 @@ export function nodeStatsRoutes(api: ApiContext): Route[] {
       summary: "Shows statistics of the nodes: indices, process, machine.",
       handle: (request) => nodeStats(api, request),
     },
-    {
-      methods: ["GET"],
-      paths: ["/_cluster/stats", "/_cluster/stats/nodes/{nodes}"],
-      params: ["flat_settings", "timeout"],
-      action: "monitor",
-      summary: "Shows statistics of the whole cluster.",
-      handle: (request) => clusterStats(api, request),
-    },
   ];
 }
 
@@ -123,7 +104,7 @@ function nodeSections(
     thread_pool: () => ({}),
     fs: () => diskSection(api),
     transport: () => transportSection(),
-    http: () => ({ current_open: 0, total_opened: 0 }),
+    http: () => ({ current_open: 0, total_opened: 0, ...(answersAs(800) && { clients: [], routes: {} }) }),
     breakers: () => ({}),
     script: () => ({ compilations: 0, cache_evictions: 0 }),
     discovery: () => discoverySection(),
@@ -203,66 +184,4 @@ function diskSection({ clock, dataFolder }: ApiContext): JsonObject {
     total: disk,
     data: [{ path: dataFolder, ...mountOf(dataFolder), ...disk }],
   };
-}
-
-async function clusterStats(api: ApiContext, request: ApiRequest): Promise<ApiResponse> {
-  const { cluster, indices, clock, compatVersion } = api;
-  const nodes = meantNodes(cluster.nodes(), request.path["nodes"]);
-  const open = indices.all().filter(({ state }) => state === "open");
-  const health = clusterHealth(open, cluster);
-  return json({
-    _nodes: { total: nodes.length, successful: nodes.length, failed: 0 },
-    cluster_name: cluster.name,
-    cluster_uuid: cluster.uuid,
-    timestamp: clock.now(),
-    status: health.status,
-    indices: { count: open.length, shards: shardTotals(open), ...(await clusterIndexSections(api, open)) },
-    nodes: {
-      count: {
-        total: nodes.length,
-        data: nodes.length,
-        coordinating_only: 0,
-        master: nodes.length,
-        ingest: nodes.length,
-      },
-      versions: [compatVersion],
-      os: {
-        available_processors: availableParallelism(),
-        allocated_processors: availableParallelism(),
-        names: [{ name: platform(), count: nodes.length }],
-        mem: memoryStats(),
-      },
-      process: processStats(),
-      jvm: {
-        max_uptime_in_millis: Math.round(uptime() * 1_000),
-        versions: [
-          { version: process.versions.node, vm_name: "V8", vm_version: arch(), count: nodes.length },
-        ],
-        mem: runtimeStats()["mem"],
-        threads: threadCount(),
-      },
-      fs: diskUsage(api.dataFolder),
-      plugins: [],
-      discovery_types: { [nodes.length > 1 ? "zen" : "single-node"]: nodes.length },
-      packaging_types: [{ flavor: "default", type: "tar", count: nodes.length }],
-      network_types: { transport_types: { netty4: nodes.length }, http_types: { netty4: nodes.length } },
-    },
-  });
-}
-
-function shardTotals(open: readonly IndexInfo[]): JsonObject {
-  const primaries = open.reduce((sum, { settings }) => sum + settings.numberOfShards, 0);
-  return open.length === 0 ? {} : { total: primaries, primaries, replication: 0 };
-}
-
-async function clusterIndexSections(api: ApiContext, open: readonly IndexInfo[]): Promise<JsonObject> {
-  const shown = ["docs", "store", "fielddata", "query_cache", "completion", "segments"];
-  return printSections(together((await statsSources(api, open)).values()), {
-    wanted: (metric) => shown.includes(metric),
-    groups: [],
-    types: [],
-    fieldDataOf: [],
-    completionsOf: [],
-    fileSizes: false,
-  });
 }

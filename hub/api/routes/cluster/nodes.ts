@@ -1,6 +1,6 @@
 /** The nodes of the cluster. */
 
-import { BUILD } from "#hub/api/compat/version.ts";
+import { BUILD, INDEX_VERSION } from "#hub/api/compat/version.ts";
 import type { ApiContext } from "#hub/api/context/api-context.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, MAX_BODY_BYTES, type Route } from "#hub/api/http/route.ts";
@@ -54,7 +54,7 @@ function nodes({ cluster, compatVersion, ingest }: ApiContext, request: ApiReque
   const { expression, metrics } = askedOf(request);
   const found = meantNodes(cluster.nodes(), expression);
   const bodies = found.map((node) => {
-    const body = nodeBody(node, compatVersion, request);
+    const body = nodeBody(node, cluster.name, compatVersion, request);
     body["ingest"] = { processors: (ingest?.processorTypes ?? []).map((type) => ({ type })) };
     if (answersAs(710)) body["aggregations"] = aggregationKinds();
     for (const metric of PRINTED_METRICS)
@@ -90,11 +90,16 @@ function reloadSecrets({ cluster }: ApiContext, request: ApiRequest): ApiRespons
   });
 }
 
-function nodeBody(node: NodeInfo, version: string, request: ApiRequest): JsonObject {
+function nodeBody(node: NodeInfo, clusterName: string, version: string, request: ApiRequest): JsonObject {
   const isFlat = request.flag("flat_settings") ?? false;
   const settings = {
+    ...(answersAs(800) && {
+      "cluster.name": clusterName,
+      "cluster.election.strategy": "supports_voting_only",
+    }),
     "node.name": node.name,
     ...attributeSettings(node),
+    ...(answersAs(800) && Object.keys(node.attributes).length === 0 && { "node.attr": {} }),
     "client.type": "node",
     "http.type.default": "netty4",
     "transport.type.default": "netty4",
@@ -110,6 +115,11 @@ function nodeBody(node: NodeInfo, version: string, request: ApiRequest): JsonObj
     build_hash: BUILD.build_hash,
     roles: printedRoles(),
     attributes: node.attributes,
+    ...(answersAs(800) && {
+      component_versions: {},
+      index_version: INDEX_VERSION,
+      transport_version: INDEX_VERSION,
+    }),
     settings: isFlat ? settings : nestSettings(settings),
     transport: {
       bound_address: [node.transportAddress],

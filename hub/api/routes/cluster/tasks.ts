@@ -7,6 +7,7 @@ import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
 import { meantNodes, printedRoles } from "#hub/api/parameters/meant-nodes.ts";
 import type { NodeInfo } from "#hub/api/ports/cluster.ts";
 import { speedOf } from "#hub/api/routes/by-query/start-change.ts";
+import { answersAs } from "#hub/search/options/request-version.ts";
 import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
@@ -117,11 +118,10 @@ function grouped(
   );
   if (groupBy === "parents") return json({ tasks });
   if (node === undefined || listed.length === 0) return json({ nodes: {} });
-  const { id, name, host, transportAddress } = node;
+  const { id, name, host, transportAddress, attributes } = node;
   const roles = printedRoles();
-  return json({
-    nodes: { [id]: { name, transport_address: transportAddress, host, ip: transportAddress, roles, tasks } },
-  });
+  const body = { name, transport_address: transportAddress, host, ip: transportAddress, roles };
+  return json({ nodes: { [id]: { ...body, ...(answersAs(714) && { attributes }), tasks } } });
 }
 
 async function getTask(parts: ApiContext, request: ApiRequest): Promise<ApiResponse> {

@@ -8,10 +8,13 @@ import type { IndexInfo } from "#hub/api/ports/indices.ts";
 import { clusterHealth } from "#hub/api/stats/index-health.ts";
 import { templateFor } from "#hub/cluster/catalog/composable-templates.ts";
 import { backingIndices, generationOf, TIMESTAMP_FIELD } from "#hub/cluster/catalog/data-streams.ts";
+import { answersAs } from "#hub/search/options/request-version.ts";
 import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 
+/** How 8.x says that no lifecycle is set: retention.rules decide here. */
+const UNMANAGED = { managed_by: "Unmanaged", prefer_ilm: false };
 const NANOS_PER_MS = 1_000_000;
 
 export function dataStreamRoutes(parts: ApiContext): Route[] {
@@ -80,7 +83,11 @@ function describe(parts: ApiContext, { name, indices }: Stream): JsonObject {
   return {
     name,
     timestamp_field: { name: TIMESTAMP_FIELD },
-    indices: indices.map((index) => ({ index_name: index.name, index_uuid: index.uuid })),
+    indices: indices.map(({ name: index, uuid }) => ({
+      index_name: index,
+      index_uuid: uuid,
+      ...(answersAs(800) && UNMANAGED),
+    })),
     generation: generationOf(indices.at(-1)!),
     ...(found?.template._meta !== undefined && { _meta: found.template._meta }),
     status: clusterHealth(indices, parts.cluster).status.toUpperCase(),
@@ -89,6 +96,11 @@ function describe(parts: ApiContext, { name, indices }: Stream): JsonObject {
     system: false,
     allow_custom_routing: options?.allow_custom_routing ?? false,
     replicated: false,
+    ...(answersAs(800) && {
+      next_generation_managed_by: UNMANAGED.managed_by,
+      prefer_ilm: UNMANAGED.prefer_ilm,
+      rollover_on_write: false,
+    }),
   };
 }
 

@@ -15,6 +15,7 @@ import {
   together,
 } from "#hub/api/stats/statistics.ts";
 import type { HostedShardStats } from "#hub/cluster/hosting/hosted-index.ts";
+import { answersAs } from "#hub/search/options/request-version.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { nearestName } from "#proto/kit/nearest.ts";
@@ -57,6 +58,7 @@ async function stats(parts: ApiContext, request: ApiRequest): Promise<ApiRespons
     .filter(({ state }) => state === "open");
   const sources = await statsSources(parts, found);
   const all = printSections(together(sources.values()), options);
+  const node = parts.cluster.nodes()[0]?.id;
   return json({
     _shards: shardCounts(found),
     _all: { primaries: all, total: all },
@@ -64,7 +66,7 @@ async function stats(parts: ApiContext, request: ApiRequest): Promise<ApiRespons
       indices: Object.fromEntries(
         found.map((index) => [
           index.name,
-          indexBody(sources.get(index.uuid)!, index, options, level === "shards"),
+          indexBody(sources.get(index.uuid)!, index, options, level === "shards" ? node : undefined),
         ]),
       ),
     }),
@@ -75,14 +77,15 @@ function indexBody(
   source: StatsSource,
   index: IndexInfo,
   options: StatsOptions,
-  withShards: boolean,
+  /** Id of the node that the shards are shown on; undefined: they aren't shown. */
+  node: string | undefined,
 ): JsonObject {
   const sum = printSections(source, options);
   const shards = source.shards.map((one) => [
     String(one.shard),
     [
       {
-        routing: { state: "STARTED", primary: true },
+        routing: { state: "STARTED", primary: true, ...(answersAs(700) && { node, relocating_node: null }) },
         ...printSections(shardSource(one), options),
         commit: commitOf(index, one),
       },
@@ -92,7 +95,7 @@ function indexBody(
     uuid: index.uuid,
     primaries: sum,
     total: sum,
-    ...(withShards && { shards: Object.fromEntries(shards) as JsonObject }),
+    ...(node !== undefined && { shards: Object.fromEntries(shards) as JsonObject }),
   };
 }
 

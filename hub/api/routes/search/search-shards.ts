@@ -3,6 +3,7 @@
 import type { ApiContext } from "#hub/api/context/api-context.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
+import { printedNode } from "#hub/api/parameters/meant-nodes.ts";
 import { RESOLVE_PARAMS, resolveOptions } from "#hub/api/parameters/shared-parameters.ts";
 import type { IndexInfo } from "#hub/api/ports/indices.ts";
 import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
@@ -22,7 +23,7 @@ export function searchShardsRoutes(parts: ApiContext): Route[] {
   ];
 }
 
-function searchShards({ indices, cluster }: ApiContext, request: ApiRequest): ApiResponse {
+function searchShards({ indices, cluster, compatVersion }: ApiContext, request: ApiRequest): ApiResponse {
   const expression = request.path["index"];
   const found = indices.resolve(expression, resolveOptions(request));
   const nodes = cluster.nodes();
@@ -33,9 +34,7 @@ function searchShards({ indices, cluster }: ApiContext, request: ApiRequest): Ap
     ]),
   );
   return json({
-    nodes: Object.fromEntries(
-      nodes.map(({ id, name, transportAddress }) => [id, { name, transport_address: transportAddress }]),
-    ),
+    nodes: Object.fromEntries(nodes.map((each) => [each.id, printedNode(each, compatVersion)])),
     indices: Object.fromEntries(
       found.map((index) => {
         const aliases = namedAliases(index, expression);

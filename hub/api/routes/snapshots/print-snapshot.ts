@@ -5,16 +5,18 @@ import { answersAs } from "#hub/search/options/request-version.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import type { SnapshotRecord } from "./index-snapshots.ts";
 
-/** Returns a snapshot as `_snapshot` shows it. */
-export function printSnapshot(record: SnapshotRecord, isVerbose: boolean): JsonObject {
+/** Returns a snapshot of a repository as `_snapshot` shows it. */
+export function printSnapshot(record: SnapshotRecord, isVerbose: boolean, repository: string): JsonObject {
   const { snapshot, uuid, state, indices, version, startMs, failure } = record;
   const names = indices.map(({ name }) => name);
-  if (!isVerbose) return { snapshot, uuid, indices: names, state };
+  const place = answersAs(714) ? { repository } : {};
+  if (!isVerbose) return { snapshot, uuid, ...place, indices: names, state };
   const shards = shardsOf(record);
   const endMs = record.endMs === 0 ? startMs : record.endMs;
   return {
     snapshot,
     uuid,
+    ...place,
     version_id: versionNumber(version),
     version,
     indices: names,

@@ -59,7 +59,7 @@ export function repositoryRoutes(parts: ApiContext): Route[] {
       params: ["local", "master_timeout"],
       action: "administer",
       summary: "Shows the places of snapshots.",
-      handle: (request) => json(Object.fromEntries(chosen(parts, request.path["repository"]))),
+      handle: (request) => json(Object.fromEntries(chosenRepositories(parts, request.path["repository"]))),
     },
     {
       methods: ["DELETE"],
@@ -68,7 +68,9 @@ export function repositoryRoutes(parts: ApiContext): Route[] {
       action: "administer",
       summary: "Forgets places of snapshots; their files stay.",
       handle: async (request) => {
-        await repositoriesOf(parts).delete([...chosen(parts, request.segment("repository")).keys()]);
+        await repositoriesOf(parts).delete([
+          ...chosenRepositories(parts, request.segment("repository")).keys(),
+        ]);
         return json({ acknowledged: true });
       },
     },
@@ -146,7 +148,7 @@ function definitionOf(parts: ApiContext, name: string): RepositoryDefinition {
 }
 
 /** Returns the repositories that names and patterns mean. Throws not_found for a name that isn't there. */
-function chosen(parts: ApiContext, names = "_all"): Map<string, JsonObject> {
+export function chosenRepositories(parts: ApiContext, names = "_all"): Map<string, JsonObject> {
   const all = repositoriesOf(parts).all();
   const found = new Map<string, JsonObject>();
   for (const pattern of names.split(",")) {

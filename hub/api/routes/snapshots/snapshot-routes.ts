@@ -6,11 +6,12 @@ import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
 import { isTrue } from "#hub/api/parameters/values.ts";
 import type { IndexInfo } from "#hub/api/ports/indices.ts";
 import { matchesWildcard } from "#hub/cluster/catalog/index-names.ts";
+import { answersAs } from "#hub/search/options/request-version.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import type { IndexSnapshots, SnapshotRecord } from "./index-snapshots.ts";
 import { printSnapshot, printStatus } from "./print-snapshot.ts";
-import { openRepository, refuseReadonly, repositoriesOf } from "./repository-routes.ts";
+import { chosenRepositories, openRepository, refuseReadonly, repositoriesOf } from "./repository-routes.ts";
 import { chosenIndices, listOf, restoreSnapshot } from "./restore-snapshot.ts";
 import { type Taking, takeSnapshot } from "./take-snapshot.ts";
 
@@ -45,8 +46,14 @@ export function snapshotRoutes(parts: ApiContext): Route[] {
       summary: "Shows snapshots.",
       handle: async (request) => {
         const isVerbose = request.flag("verbose") ?? true;
-        const found = await chosenSnapshots(parts, request);
-        return json({ snapshots: found.map((record) => printSnapshot(record, isVerbose)) });
+        const found: JsonObject[] = [];
+        for (const repository of chosenRepositories(parts, request.segment("repository")).keys())
+          for (const record of await chosenSnapshots(parts, request, repository))
+            found.push(printSnapshot(record, isVerbose, repository));
+        return json({
+          snapshots: found,
+          ...(answersAs(714) && { total: found.length, remaining: 0 }),
+        });
       },
     },
     {
@@ -121,7 +128,7 @@ async function create(
   taking.set(key, begun);
   void begun.task.ended.then(() => taking.delete(key));
   if (request.flag("wait_for_completion") !== true) return json({ accepted: true });
-  return json({ snapshot: printSnapshot(await begun.done, true) });
+  return json({ snapshot: printSnapshot(await begun.done, true, repository) });
 }
 
 /** Throws request_invalid for a name that can't be used or is taken. */
@@ -155,7 +162,9 @@ async function status(parts: ApiContext, request: ApiRequest): Promise<ApiRespon
   const named = request.path["snapshot"] !== undefined;
   const found: JsonObject[] = [];
   for (const name of repository === undefined ? repositoriesOf(parts).all().keys() : [repository]) {
-    const records = named ? await chosenSnapshots(parts, request) : await openRepository(parts, name).all();
+    const records = named
+      ? await chosenSnapshots(parts, request, name)
+      : await openRepository(parts, name).all();
     for (const record of records)
       if (named || record.state === "IN_PROGRESS") found.push(printStatus(name, record, parts.clock.now()));
   }
@@ -215,8 +224,11 @@ async function restore(parts: ApiContext, request: ApiRequest): Promise<ApiRespo
 }
 
 /** Returns the snapshots that the path's names and patterns mean. Throws not_found for a name that isn't there. */
-async function chosenSnapshots(parts: ApiContext, request: ApiRequest): Promise<SnapshotRecord[]> {
-  const repository = request.segment("repository");
+async function chosenSnapshots(
+  parts: ApiContext,
+  request: ApiRequest,
+  repository: string,
+): Promise<SnapshotRecord[]> {
   const store = openRepository(parts, repository);
   const all = await store.all();
   const found = new Set<SnapshotRecord>();

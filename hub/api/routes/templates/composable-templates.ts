@@ -204,8 +204,10 @@ function simulation(
 function knownWith({ indices }: ApiContext, request: ApiRequest, name: string) {
   const { templates, components } = indices.templateCatalog.set();
   const older = indices.templates();
-  if (request.body.length === 0) return { templates, components, older };
-  const given = readComposable(name, request.metadata());
+  const body = request.body.length === 0 ? {} : request.metadata();
+  // Typed clients send {} for no body.
+  if (Object.keys(body).length === 0) return { templates, components, older };
+  const given = readComposable(name, body);
   indices.templateCatalog.check(name, given);
   return { templates: { ...templates, [name]: given }, components, older };
 }

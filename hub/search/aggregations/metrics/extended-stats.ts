@@ -2,6 +2,7 @@
 
 import { type AggregationType, readAggregation } from "#hub/search/aggregations/tree/aggregation-parser.ts";
 import { number, type Option, type Options } from "#hub/search/options/options.ts";
+import { answersAs } from "#hub/search/options/request-version.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import type { BucketNumbers } from "./bucket-stats.ts";
@@ -41,7 +42,6 @@ function metricOf(sigma: number): NumericMetric {
     counts: ["count"],
     numbers(state) {
       const { count, min, max, sum, sumOfSquares } = state;
-      const variance = varianceOf(state);
       return {
         count,
         min,
@@ -49,8 +49,7 @@ function metricOf(sigma: number): NumericMetric {
         avg: count === 0 ? null : sum / count,
         sum,
         sum_of_squares: count === 0 ? null : sumOfSquares,
-        variance,
-        std_deviation: variance === null ? null : Math.sqrt(variance),
+        ...deviationsOf(state),
       };
     },
     groups: (state) => ({ std_deviation_bounds: boundsOf(state, sigma) }),
@@ -61,14 +60,58 @@ function metricOf(sigma: number): NumericMetric {
   };
 }
 
-function varianceOf({ count, sum, sumOfSquares }: BucketNumbers): number | null {
+type Spread = Pick<BucketNumbers, "count" | "sum" | "sumOfSquares">;
+
+/** Returns variance and standard deviation; from 7.7 on also those of a sample, null for a single value. */
+export function deviationsOf(state: Spread): NumberGroup {
+  const variance = varianceOf(state);
+  const deviation = rootOf(variance);
+  if (!answersAs(707)) return { variance, std_deviation: deviation };
+  const sampling = samplingVariance(state);
+  return {
+    variance,
+    variance_population: variance,
+    variance_sampling: sampling,
+    std_deviation: deviation,
+    std_deviation_population: deviation,
+    std_deviation_sampling: rootOf(sampling),
+  };
+}
+
+/** Returns the bounds at `sigma` standard deviations around the mean; from 7.7 on also those of a sample. */
+export function boundsOf(state: Spread, sigma: number): NumberGroup {
+  const { upper, lower } = boundsAt(state, varianceOf(state), sigma);
+  if (!answersAs(707)) return { upper, lower };
+  const sampling = boundsAt(state, samplingVariance(state), sigma);
+  return {
+    upper,
+    lower,
+    upper_population: upper,
+    lower_population: lower,
+    upper_sampling: sampling.upper,
+    lower_sampling: sampling.lower,
+  };
+}
+
+function varianceOf({ count, sum, sumOfSquares }: Spread): number | null {
   return count === 0 ? null : Math.max(0, (sumOfSquares - (sum * sum) / count) / count);
 }
 
-function boundsOf(state: BucketNumbers, sigma: number): NumberGroup {
-  const variance = varianceOf(state);
+function samplingVariance({ count, sum, sumOfSquares }: Spread): number | null {
+  return count < 2 ? null : Math.max(0, (sumOfSquares - (sum * sum) / count) / (count - 1));
+}
+
+function rootOf(variance: number | null): number | null {
+  return variance === null ? null : Math.sqrt(variance);
+}
+
+function boundsAt(
+  { count, sum }: Spread,
+  variance: number | null,
+  sigma: number,
+): { readonly upper: number | null; readonly lower: number | null } {
   if (variance === null) return { upper: null, lower: null };
-  const mean = state.sum / state.count;
+  const mean = sum / count;
   const distance = sigma * Math.sqrt(variance);
   return { upper: mean + distance, lower: mean - distance };
 }

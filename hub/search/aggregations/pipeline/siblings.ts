@@ -1,5 +1,7 @@
 /** Pipelines beside an aggregation: they reduce one number of each of its buckets to one answer. */
 
+import { boundsOf, deviationsOf } from "#hub/search/aggregations/metrics/extended-stats.ts";
+import type { NumberGroup } from "#hub/search/aggregations/metrics/numeric-metric.ts";
 import { readAggregation } from "#hub/search/aggregations/tree/aggregation-parser.ts";
 import {
   type KeyedValue,
@@ -134,19 +136,15 @@ function stats(values: readonly KeyedValue[], format: Format): JsonObject {
 }
 
 function extendedStats(values: readonly KeyedValue[], format: Format, sigma: number): JsonObject {
-  const plain = stats(values, format);
-  if (values.length === 0) {
-    const bounds = { upper: null, lower: null };
-    const none = { sum_of_squares: null, variance: null, std_deviation: null };
-    return { ...plain, ...none, std_deviation_bounds: bounds };
-  }
-  const mean = sum(values) / values.length;
   const squares = values.reduce((total, { value }) => total + value * value, 0);
-  const variance = Math.max(0, squares / values.length - mean * mean);
-  const deviation = Math.sqrt(variance);
-  const found = { sum_of_squares: squares, variance, std_deviation: deviation };
-  const bounds = { upper: mean + deviation * sigma, lower: mean - deviation * sigma };
-  return { ...plain, ...found, std_deviation_bounds: bounds, ...printed(found, format) };
+  const state = { count: values.length, sum: sum(values), sumOfSquares: squares };
+  const found = { sum_of_squares: values.length === 0 ? null : squares, ...deviationsOf(state) };
+  return {
+    ...stats(values, format),
+    ...found,
+    std_deviation_bounds: boundsOf(state, sigma),
+    ...printed(found, format),
+  };
 }
 
 /** The value at the nearest rank, as these aggregations have it. */
@@ -162,9 +160,9 @@ function percentiles(values: readonly KeyedValue[], format: Format, percents: re
   return { values: answer };
 }
 
-function printed(numbers: Readonly<Record<string, number>>, format: Format): JsonObject {
+function printed(numbers: NumberGroup, format: Format): JsonObject {
   const entries = Object.entries(numbers).flatMap(([name, value]) => {
-    const text = format(value);
+    const text = value === null ? undefined : format(value);
     return text === undefined ? [] : [[`${name}_as_string`, text]];
   });
   return Object.fromEntries(entries) as JsonObject;

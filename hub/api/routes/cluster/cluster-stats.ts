@@ -1,0 +1,162 @@
+/** `_cluster/stats`: statistics of the whole cluster. */
+
+import { arch, availableParallelism, platform, uptime } from "node:os";
+import type { ApiContext } from "#hub/api/context/api-context.ts";
+import type { ApiRequest } from "#hub/api/http/request.ts";
+import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
+import { meantNodes } from "#hub/api/parameters/meant-nodes.ts";
+import type { IndexInfo } from "#hub/api/ports/indices.ts";
+import { clusterHealth } from "#hub/api/stats/index-health.ts";
+import {
+  diskUsage,
+  fileDescriptors,
+  memoryStats,
+  processStats,
+  runtimeStats,
+  threadCount,
+} from "#hub/api/stats/machine.ts";
+import { printSections, statsSources, together } from "#hub/api/stats/statistics.ts";
+import { answersAs } from "#hub/search/options/request-version.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
+
+export function clusterStatsRoutes(api: ApiContext): Route[] {
+  return [
+    {
+      methods: ["GET"],
+      paths: ["/_cluster/stats", "/_cluster/stats/nodes/{nodes}"],
+      params: ["flat_settings", "timeout"],
+      action: "monitor",
+      summary: "Shows statistics of the whole cluster.",
+      handle: (request) => clusterStats(api, request),
+    },
+  ];
+}
+
+async function clusterStats(api: ApiContext, request: ApiRequest): Promise<ApiResponse> {
+  const { cluster, indices, clock, compatVersion } = api;
+  const nodes = meantNodes(cluster.nodes(), request.path["nodes"]);
+  const open = indices.all().filter(({ state }) => state === "open");
+  const health = clusterHealth(open, cluster);
+  return json({
+    _nodes: { total: nodes.length, successful: nodes.length, failed: 0 },
+    cluster_name: cluster.name,
+    cluster_uuid: cluster.uuid,
+    timestamp: clock.now(),
+    status: health.status,
+    indices: {
+      count: open.length,
+      shards: shardTotals(open),
+      ...(await clusterIndexSections(api, open)),
+      ...(answersAs(800) && UNCOUNTED_INDICES),
+    },
+    nodes: {
+      count: {
+        total: nodes.length,
+        data: nodes.length,
+        coordinating_only: 0,
+        master: nodes.length,
+        ingest: nodes.length,
+      },
+      versions: [compatVersion],
+      os: {
+        available_processors: availableParallelism(),
+        allocated_processors: availableParallelism(),
+        names: [{ name: platform(), count: nodes.length }],
+        ...(answersAs(702) && { pretty_names: [{ pretty_name: platform(), count: nodes.length }] }),
+        mem: memoryStats(),
+      },
+      process: processSection(),
+      jvm: {
+        max_uptime_in_millis: Math.round(uptime() * 1_000),
+        versions: [
+          {
+            version: process.versions.node,
+            vm_name: "V8",
+            vm_version: arch(),
+            vm_vendor: "Node.js",
+            ...(answersAs(700) && { bundled_jdk: true, using_bundled_jdk: true }),
+            count: nodes.length,
+          },
+        ],
+        mem: runtimeStats()["mem"],
+        threads: threadCount(),
+      },
+      fs: diskUsage(api.dataFolder),
+      plugins: [],
+      discovery_types: { [nodes.length > 1 ? "zen" : "single-node"]: nodes.length },
+      packaging_types: [{ flavor: "default", type: "tar", count: nodes.length }],
+      network_types: { transport_types: { netty4: nodes.length }, http_types: { netty4: nodes.length } },
+      ...(answersAs(800) && {
+        ingest: { number_of_pipelines: api.ingest?.all().size ?? 0, processor_stats: {} },
+        indexing_pressure: { memory: {} },
+      }),
+    },
+    ...(answersAs(800) && { repositories: {}, snapshots: NO_SNAPSHOTS, ccs: NO_OTHER_CLUSTERS }),
+  });
+}
+
+/** Usage that isn't counted, and fields of types that there aren't. */
+const UNCOUNTED_INDICES: JsonObject = {
+  search: { total: 0, queries: {}, rescorers: {}, sections: {}, retrievers: {} },
+  dense_vector: { value_count: 0 },
+  sparse_vector: { value_count: 0 },
+};
+
+/** Snapshots that are being taken are tasks, see `_tasks`. */
+const NO_SNAPSHOTS: JsonObject = {
+  current_counts: {
+    snapshots: 0,
+    shard_snapshots: 0,
+    snapshot_deletions: 0,
+    concurrent_operations: 0,
+    cleanups: 0,
+  },
+  repositories: {},
+};
+
+const NO_TIME: JsonObject = { max: 0, avg: 0, p90: 0 };
+
+/** No search goes to another cluster. */
+const NO_OTHER_CLUSTERS: JsonObject = {
+  _search: {
+    total: 0,
+    success: 0,
+    skipped: 0,
+    took: NO_TIME,
+    took_mrt_true: NO_TIME,
+    took_mrt_false: NO_TIME,
+    remotes_per_search_max: 0,
+    remotes_per_search_avg: 0,
+    failure_reasons: {},
+    features: {},
+    clients: {},
+    clusters: {},
+  },
+};
+
+function processSection(): JsonObject {
+  const { current } = fileDescriptors();
+  const times = processStats();
+  return {
+    ...times,
+    cpu: { ...(times["cpu"] as JsonObject), percent: 0 },
+    open_file_descriptors: { min: current, max: current, avg: current },
+  };
+}
+
+function shardTotals(open: readonly IndexInfo[]): JsonObject {
+  const primaries = open.reduce((sum, { settings }) => sum + settings.numberOfShards, 0);
+  return open.length === 0 ? {} : { total: primaries, primaries, replication: 0 };
+}
+
+async function clusterIndexSections(api: ApiContext, open: readonly IndexInfo[]): Promise<JsonObject> {
+  const shown = ["docs", "store", "fielddata", "query_cache", "completion", "segments"];
+  return printSections(together((await statsSources(api, open)).values()), {
+    wanted: (metric) => shown.includes(metric),
+    groups: [],
+    types: [],
+    fieldDataOf: [],
+    completionsOf: [],
+    fileSizes: false,
+  });
+}

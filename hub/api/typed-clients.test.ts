@@ -1,0 +1,101 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { FakeHub } from "#test/support/api/fake-hub.ts";
+import { clientOf, type Json } from "#test/support/api/http-client.ts";
+
+const hub = new FakeHub();
+const send = clientOf(() => hub.server.addresses.http);
+const EIGHT = { accept: "application/vnd.elasticsearch+json; compatible-with=8" };
+
+before(async () => {
+  await hub.start();
+  await send("PUT", "/there", { mappings: { properties: { a: { type: "keyword" } } } });
+  await send("PUT", "/there/_doc/1", { a: "x" });
+  await send("PUT", "/_component_template/parts", { template: { settings: { number_of_shards: 1 } } });
+  await send("PUT", "/_index_template/t", {
+    index_patterns: ["s-*"],
+    data_stream: {},
+    composed_of: ["parts"],
+  });
+  await send("PUT", "/_data_stream/s-1");
+});
+after(() => hub.stop());
+
+/** Fields without which the typed client of 8 throws, by request: each path leads to something. */
+const REQUIRED: Readonly<Record<string, readonly string[]>> = {
+  "GET /there/_stats": [
+    "_all.primaries.docs.total_size_in_bytes",
+    "_all.primaries.store.reserved_in_bytes",
+    "_all.primaries.merges.total_auto_throttle_in_bytes",
+    "_all.primaries.refresh.external_total",
+    "_all.primaries.segments.term_vectors_memory_in_bytes",
+    "_all.primaries.fielddata.global_ordinals",
+  ],
+  "GET /there/_search_shards": ["nodes.*.ephemeral_id", "nodes.*.roles", "nodes.*.max_index_version"],
+  "GET /_cluster/health?level=shards": [
+    "unassigned_primary_shards",
+    "indices.there.unassigned_primary_shards",
+    "indices.there.shards.0.unassigned_primary_shards",
+  ],
+  "GET /_cluster/stats": [
+    "ccs._search.took",
+    "indices.search",
+    "nodes.ingest",
+    "snapshots",
+    "nodes.process.cpu.percent",
+  ],
+  "GET /_nodes": ["nodes.*.settings.node.attr", "nodes.*.settings.cluster.election", "nodes.*.index_version"],
+  "GET /_nodes/stats": ["nodes.*.http.routes"],
+  "GET /_tasks": ["nodes.*.attributes"],
+  "GET /_data_stream/s-1": [
+    "data_streams.0.next_generation_managed_by",
+    "data_streams.0.prefer_ilm",
+    "data_streams.0.indices.0.managed_by",
+  ],
+  "GET /_license": ["license.issue_date", "license.start_date_in_millis"],
+  "GET /_xpack": ["features.universal_profiling", "tagline"],
+  "GET /_cat/component_templates": ["0.included_in"],
+};
+
+for (const [request, paths] of Object.entries(REQUIRED)) {
+  test(`${request} has the fields that typed clients of 8 require`, async () => {
+    const [method = "", path = ""] = request.split(" ");
+    const { body, text } = await send(method, path, undefined, EIGHT);
+    for (const each of paths) assert.notEqual(at(body, each), undefined, `${each} in ${text.slice(0, 500)}`);
+  });
+}
+
+/** Value at dotted keys; `*` is the first key. */
+function at(json: Json, path: string): unknown {
+  return path
+    .split(".")
+    .reduce<Json | undefined>((value, key) => value?.[key === "*" ? Object.keys(value)[0]! : key], json);
+}
+
+test("fields of later versions aren't in answers of 6.5", async () => {
+  const { text } = await send("GET", "/there/_stats");
+  assert.doesNotMatch(
+    text,
+    /total_size_in_bytes":\d+,?"?}?,"store|reserved_in_bytes|auto_throttle|external_total/,
+  );
+});
+
+test("an empty body simulates the stored template", async () => {
+  const { status, body } = await send("POST", "/_index_template/_simulate/t", {});
+  assert.equal(status, 200);
+  assert.equal(body["template"]!["settings"]!["index"]!["number_of_shards"], "1");
+});
+
+for (const path of [
+  "/_nodes/hot_threads",
+  "/_cluster/nodes/hotthreads",
+  "/_query",
+  "/there/_mvt/a/1/2/3",
+  "/_ssl/certificates",
+]) {
+  test(`${path} isn't taken for something else`, async () => {
+    const { status, body } = await send("GET", path);
+    assert.equal(status, 501);
+    assert.match(String(body["error"]!["reason"]), /not offered; /);
+  });
+}
