@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { readUpdateBody } from "#hub/api/routes/documents/update.ts";
+import { checkKeys } from "#hub/api/routes/snapshots/restore-snapshot.ts";
 import { FakeHub } from "#test/support/api/fake-hub.ts";
 import { clientOf, type Json } from "#test/support/api/http-client.ts";
 
@@ -80,6 +82,12 @@ test("fields of later versions aren't in answers of 6.5", async () => {
   );
 });
 
+test("a client can ask who it is", async () => {
+  const { status, body } = await send("GET", "/_security/_authenticate");
+  assert.equal(status, 200);
+  assert.deepEqual([body["username"], body["roles"], body["enabled"]], ["anonymous", ["admin"], true]);
+});
+
 test("an empty body simulates the stored template", async () => {
   const { status, body } = await send("POST", "/_index_template/_simulate/t", {});
   assert.equal(status, 200);
@@ -87,6 +95,11 @@ test("an empty body simulates the stored template", async () => {
 });
 
 for (const path of [
+  "/there/_pit?keep_alive=1m",
+  "/there/_search/point_in_time?keep_alive=1m",
+  "/there/_async_search?keep_on_completion=true",
+  "/there/_terms_enum",
+  "/_health_report",
   "/_nodes/hot_threads",
   "/_cluster/nodes/hotthreads",
   "/_query",
@@ -94,8 +107,57 @@ for (const path of [
   "/_ssl/certificates",
 ]) {
   test(`${path} isn't taken for something else`, async () => {
-    const { status, body } = await send("GET", path);
+    const { status, text } = await send("GET", path);
     assert.equal(status, 501);
-    assert.match(String(body["error"]!["reason"]), /not offered; /);
+    assert.match(text, /not offered; /);
   });
 }
+
+/** What the high-level client of 6.8 sends with every list of indices. */
+const OPTIONS_68 =
+  "ignore_throttled=false&ignore_unavailable=false&expand_wildcards=open,closed&allow_no_indices=true";
+
+for (const [method, path] of [
+  ["HEAD", "/there?include_type_name=false"],
+  ["GET", "/there?include_type_name=false"],
+  ["POST", "/there/_refresh?"],
+  ["POST", "/there/_flush?force=false&wait_if_ongoing=true"],
+  ["POST", "/there/_forcemerge?only_expunge_deletes=false&flush=true&max_num_segments=-1"],
+  ["POST", "/there/_cache/clear?request=false&fielddata=false&query=false"],
+  ["GET", "/there/_mapping?include_type_name=false"],
+  ["GET", "/there/_mapping/field/a?include_type_name=false"],
+  ["GET", "/there/_settings?include_defaults=true"],
+  ["GET", "/_alias?"],
+  ["GET", "/_cat/indices?"],
+  ["POST", "/there/_open?"],
+] as const) {
+  test(`${method} ${path} takes the options of the high-level client`, async () => {
+    const { status, text } = await send(method, `${path}&${OPTIONS_68}`);
+    assert.equal(status, 200, text);
+  });
+}
+
+test("doc_as_upsert in the query counts unless the body says otherwise", () => {
+  const read = (text: string) => readUpdateBody(Buffer.from(text), undefined, true).docAsUpsert;
+  assert.equal(read('{"doc":{"a":"y"},"doc_as_upsert":false}'), false);
+  assert.equal(read('{"doc":{"a":"y"}}'), true);
+});
+
+test("a snapshot's body may repeat its path and name empty options, but nothing else", () => {
+  checkKeys({ repository: "r", snapshot: "s", feature_states: [], settings: {}, indices: ["a"] }, [
+    "indices",
+  ]);
+  assert.throws(() => checkKeys({ feature_states: ["geoip"] }, []), /Unknown parameter feature_states/);
+  assert.throws(() => checkKeys({ partial: true }, ["indices"]), /Unknown parameter partial/);
+});
+
+test("parameters that are false as by default bring no warning", async () => {
+  const { headers } = await send("GET", "/there/_validate/query?rewrite=false&all_shards=false");
+  assert.equal(headers["warning"], undefined);
+});
+
+test("clients of 7 get no options of streams that they refuse", async () => {
+  const seven = { accept: "application/vnd.elasticsearch+json; compatible-with=7" };
+  for (const path of ["/_data_stream/s-1", "/_index_template/t"])
+    assert.doesNotMatch((await send("GET", path, undefined, seven)).text, /allow_custom_routing/);
+});

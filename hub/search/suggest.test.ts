@@ -95,6 +95,7 @@ const CASES: readonly (readonly [body: JsonObject, expected: readonly string[]])
   ],
   [{ text: "amsterdam", term: { field: "body" } }, [""]],
   [{ text: "amsterdum", term: { field: "body", suggest_mode: "popular" } }, ["amsterdam 0.89"]],
+  [{ text: "amsterdum", term: { field: "body", suggest_mode: "popular", accuracy: 0.9 } }, [""]],
   [{ text: "amsterdam", term: { field: "body", suggest_mode: "popular" } }, [""]],
   [{ text: "amsterdam", term: { field: "body", suggest_mode: "always", max_edits: 1 } }, ["amsterdum 0.89"]],
   [{ text: "met", term: { field: "body" } }, [""]],

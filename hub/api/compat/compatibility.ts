@@ -163,7 +163,8 @@ export function warnOfClusterSetting(name: string): boolean {
 
 /** Warns of parameters of the request under way without which its answer might be expected to be another one. */
 export function warnOfParameters(path: string, query: Readonly<Record<string, string>>): void {
-  for (const name of Object.keys(query)) {
+  for (const [name, value] of Object.entries(query)) {
+    if (value === "false") continue;
     const ignored = WARNING.get(name);
     if (ignored === undefined || (ignored.path !== undefined && !path.includes(`/${ignored.path}`))) continue;
     warnDeprecated(`parameter [${name}] is accepted and does nothing: ${ignored.why}`);
@@ -218,6 +219,14 @@ const FEATURES: readonly (readonly [name: string, what: string, instead: string]
   ["_eql", "event queries", "use a search"],
   ["_sql", "SQL", "use a search"],
   ["_enrich", "enrich policies", "use the translate or jdbc filters of pipelines"],
+  ["_pit", "points in time", "use a scroll"],
+  [
+    "_async_search",
+    "searches in the background",
+    "use _search, which answers in time: search.default_search_timeout",
+  ],
+  ["_terms_enum", "terms of a field by their beginning", "use a terms aggregation with include"],
+  ["_health_report", "health by subject", "use _cluster/health and /health"],
   ["_query", "ES|QL", "use a search"],
   ["_ssl", "certificates of the other product", "files of certificates are settings: tls.certificate"],
   ["_searchable_snapshots", "searchable snapshots", "restore the snapshot"],
@@ -264,6 +273,11 @@ export const NOT_OFFERED: readonly NotOffered[] = [
     ],
     what: "stacks of busy threads",
     instead: "read the load of threads in /metrics, and running searches in _tasks",
+  },
+  {
+    paths: ["/{index}/_search/point_in_time", "/_search/point_in_time", "/_search/point_in_time/_all"],
+    what: "points in time",
+    instead: "use a scroll",
   },
   {
     paths: ["/_nodes/shutdown", "/_nodes/{nodes}/shutdown"],

@@ -10,6 +10,8 @@ export const RESOLVE_PARAMS: readonly string[] = [
   "ignore_unavailable",
   "allow_no_indices",
   "expand_wildcards",
+  // Clients of 6.6 to 7.13 send it with every list of indices; no index is throttled.
+  "ignore_throttled",
 ];
 
 /** Returns the options of RESOLVE_PARAMS over `defaults`. Throws request_invalid. */

@@ -32,6 +32,7 @@ export const TERM_SUGGESTION_OPTIONS = {
   ),
   sort: oneOf("what comes first", ["score", "frequency"], "score"),
   suggest_mode: oneOf("which words get suggestions", ["missing", "popular", "always"], "missing"),
+  accuracy: number("lowest score of a suggestion, 0 to 1", 0.5),
   max_edits: integer("letters that may differ, 1 or 2", 2, 1),
   prefix_length: integer("letters at the beginning that must be as given", 1),
   min_word_length: integer("length of a word from which on it gets suggestions", 4, 1),
@@ -47,6 +48,8 @@ interface WordRules {
   readonly prefixLength: number;
   readonly minLength: number;
   readonly minDocs: number;
+  /** Lowest score. */
+  readonly accuracy: number;
   /** missing: only words that no document has; popular: only words in more documents than the one given. */
   readonly mode: "missing" | "popular" | "always";
 }
@@ -89,6 +92,7 @@ export function termSuggester(given: string, body: JsonObject): Suggester<TermSt
     prefixLength: options.prefix_length,
     minLength: options.min_word_length,
     minDocs,
+    accuracy: options.accuracy,
     mode: options.suggest_mode,
   };
   return {
@@ -168,6 +172,7 @@ function likeliest(word: string, states: readonly SimilarWords[], rules: WordRul
     .map(([term, { distance, freq }]): Candidate => {
       return { text: term, score: 1 - distance / Math.min(term.length, word.length), freq };
     })
+    .filter(({ score }) => score >= rules.accuracy)
     .filter(({ freq }) => freq >= rules.minDocs && (rules.mode !== "popular" || freq > own))
     .sort((a, b) => b.score - a.score || b.freq - a.freq || (a.text < b.text ? -1 : 1));
 }

@@ -1,6 +1,6 @@
 /** Tables of `_cat` with a row for each index, alias or template, or for all of them. */
 
-import { resolveOptions } from "#hub/api/parameters/shared-parameters.ts";
+import { RESOLVE_PARAMS, resolveOptions } from "#hub/api/parameters/shared-parameters.ts";
 import { isTrue } from "#hub/api/parameters/values.ts";
 import type { IndexInfo } from "#hub/api/ports/indices.ts";
 import { clusterHealth, type HealthSource, indexHealth } from "#hub/api/stats/index-health.ts";
@@ -20,7 +20,7 @@ import {
 
 export const indicesTable: CatTable = {
   paths: ["/_cat/indices", "/_cat/indices/{index}"],
-  params: ["health", "pri", "ignore_unavailable", "expand_wildcards", "allow_no_indices"],
+  params: ["health", "pri", ...RESOLVE_PARAMS],
   summary: "Lists indices with their health and size.",
   columns: [
     column("health", "h", "current health status"),

@@ -6,7 +6,9 @@
 import { BUILD, versionProfile } from "#hub/api/compat/version.ts";
 import type { ApiContext } from "#hub/api/context/api-context.ts";
 import { empty, json, type Route } from "#hub/api/http/route.ts";
+import type { Principal } from "#hub/auth/accounts/principal.ts";
 import { answersAs } from "#hub/search/options/request-version.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 
 export function infoRoutes({ cluster, compatVersion }: ApiContext): Route[] {
   const profile = versionProfile(compatVersion);
@@ -118,6 +120,14 @@ export function licenceRoutes({ cluster }: ApiContext): Route[] {
     },
     {
       methods: ["GET"],
+      paths: ["/_security/_authenticate"],
+      params: [],
+      action: "monitor",
+      summary: "Shows who sends the request.",
+      handle: ({ principal: { kind, name, role } }) => json(authentication(kind, name, role)),
+    },
+    {
+      methods: ["GET"],
       paths: ["/_xpack/usage"],
       params: ["master_timeout"],
       action: "monitor",
@@ -125,6 +135,22 @@ export function licenceRoutes({ cluster }: ApiContext): Route[] {
       handle: () => json(features(() => ABSENT)),
     },
   ];
+}
+
+function authentication(kind: Principal["kind"], username: string, role: string): JsonObject {
+  const realm = { name: "tailrace", type: "native" };
+  const types = { user: "realm", api_key: "api_key", access_token: "token", anonymous: "anonymous" };
+  return {
+    username,
+    roles: [role],
+    full_name: null,
+    email: null,
+    metadata: {},
+    enabled: true,
+    authentication_realm: realm,
+    lookup_realm: realm,
+    authentication_type: types[kind],
+  };
 }
 
 function features(describe: (description: string) => object): Record<string, object> {

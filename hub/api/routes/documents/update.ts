@@ -74,6 +74,7 @@ export function updateRoutes(parts: ApiContext): Route[] {
         ...WRITE_PARAMS,
         ...CONDITION_PARAMS,
         ...SOURCE_PARAMS,
+        "doc_as_upsert",
         "retry_on_conflict",
         "lang",
         "fields",
@@ -87,13 +88,13 @@ export function updateRoutes(parts: ApiContext): Route[] {
   ];
 }
 
-/** Reads an update's body; bare fields are a partial document. Throws request_invalid, not_offered, mapping_parse. */
-export function readUpdateBody(bytes: Uint8Array, find?: FindStored): UpdateBody {
+/** Reads an update's body; bare fields are a partial document. Throws request_invalid, not_offered, mapping_parse. `upserts`: unless the body says otherwise. */
+export function readUpdateBody(bytes: Uint8Array, find?: FindStored, upserts = false): UpdateBody {
   const members = jsonMembers(bytes);
   const isBare = !KEYS.some((key) => members.has(key));
   if (!isBare) checkKnown(members.keys());
   const doc = isBare ? bytes : members.get("doc");
-  const docAsUpsert = flagOf(members, "doc_as_upsert", false);
+  const docAsUpsert = flagOf(members, "doc_as_upsert", upserts);
   const script = members.get("script");
   checkValid(
     doc !== undefined && script !== undefined && "can't provide both script and doc",
@@ -127,8 +128,11 @@ async function update(parts: ApiContext, request: ApiRequest): Promise<ApiRespon
   const fault = request.flag("require_alias") === true ? aliasFault(parts.indices, name) : undefined;
   if (fault !== undefined) throw fault;
   const { source: bytes, settings } = splitSettings(request.body);
+  const upserts = request.flag("doc_as_upsert") ?? false;
   const body =
-    settings !== undefined && bytes.length <= 2 ? undefined : readUpdateBody(bytes, findStored(parts));
+    settings !== undefined && bytes.length <= 2
+      ? undefined
+      : readUpdateBody(bytes, findStored(parts), upserts);
   const wanted = sourceParams(request) ?? body?.source;
   checkMayRead(request, wanted);
   await applySettings(parts.indices, name, settings);

@@ -94,9 +94,10 @@ function describe(parts: ApiContext, { name, indices }: Stream): JsonObject {
     ...(found !== undefined && { template: found.name }),
     hidden: options?.hidden ?? false,
     system: false,
-    allow_custom_routing: options?.allow_custom_routing ?? false,
     replicated: false,
+    // Clients of 7 refuse fields that came later.
     ...(answersAs(800) && {
+      allow_custom_routing: options?.allow_custom_routing ?? false,
       next_generation_managed_by: UNMANAGED.managed_by,
       prefer_ilm: UNMANAGED.prefer_ilm,
       rollover_on_write: false,

@@ -48,7 +48,7 @@ export function indexRoutes(parts: ApiContext): Route[] {
     {
       methods: ["HEAD"],
       paths: ["/{index}"],
-      params: [...RESOLVE_PARAMS, "local", "flat_settings", "include_defaults"],
+      params: [...RESOLVE_PARAMS, "local", "flat_settings", "include_defaults", "include_type_name"],
       action: "monitor",
       summary: "Checks whether indices exist.",
       handle: (request) => existsIndex(parts, request),

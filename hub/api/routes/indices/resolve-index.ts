@@ -3,7 +3,7 @@
 import type { ApiContext } from "#hub/api/context/api-context.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
-import { resolveOptions } from "#hub/api/parameters/shared-parameters.ts";
+import { RESOLVE_PARAMS, resolveOptions } from "#hub/api/parameters/shared-parameters.ts";
 import type { IndexInfo } from "#hub/api/ports/indices.ts";
 import { backingIndices, TIMESTAMP_FIELD } from "#hub/cluster/catalog/data-streams.ts";
 import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
@@ -13,7 +13,7 @@ export function resolveIndexRoutes({ indices }: ApiContext): Route[] {
     {
       methods: ["GET"],
       paths: ["/_resolve/index/{name}"],
-      params: ["expand_wildcards", "ignore_unavailable", "allow_no_indices"],
+      params: RESOLVE_PARAMS,
       action: "monitor",
       summary: "Lists the indices, aliases and data streams that names and patterns match.",
       handle: (request) => resolveNames(indices, request),

@@ -38,7 +38,7 @@ export function fieldCapsRoutes(parts: ApiContext): Route[] {
     {
       methods: ["GET", "POST"],
       paths: ["/_field_caps", "/{index}/_field_caps"],
-      params: ["fields", "include_unmapped", "ignore_throttled", ...RESOLVE_PARAMS],
+      params: ["fields", "include_unmapped", ...RESOLVE_PARAMS],
       action: "search",
       summary: "Lists fields with their types and capabilities.",
       handle: (request) => fieldCaps(parts, request),

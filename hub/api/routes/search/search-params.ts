@@ -17,7 +17,6 @@ export const QUERY_PARAMS: readonly string[] = [
   "min_score",
   "preference",
   "routing",
-  "ignore_throttled",
   ...RESOLVE_PARAMS,
 ];
 

@@ -28,6 +28,19 @@ const KEYS = [
   "ignore_index_settings",
   "partial",
 ];
+/** What the high-level client sends beside them: the path's names, options of how indices are named, and nothing. */
+const REPEATED = ["repository", "snapshot", "expand_wildcards", "allow_no_indices", "ignore_throttled"];
+const UNUSED = ["settings", "feature_states"];
+
+/** Throws parsing for a key that isn't among `known`. */
+export function checkKeys(body: JsonObject, known: readonly string[]): void {
+  const unknown = Object.entries(body).find(([key, value]) => {
+    if (known.includes(key) || REPEATED.includes(key)) return false;
+    return !UNUSED.includes(key) || Object.keys(Object(value) as object).length > 0;
+  });
+  if (unknown !== undefined) throw new AppError("parsing", `Unknown parameter ${unknown[0]}`);
+}
+
 /** Settings that an index gets once it has its documents, which they would keep out or change. */
 const LATER = /^(?:blocks\.|(?:default|final)_pipeline$)/;
 
@@ -46,8 +59,7 @@ export async function restoreSnapshot(
   record: SnapshotRecord,
   body: JsonObject,
 ): Promise<Restoring> {
-  const unknown = Object.keys(body).find((key) => !KEYS.includes(key));
-  if (unknown !== undefined) throw new AppError("parsing", `Unknown parameter ${unknown}`);
+  checkKeys(body, KEYS);
   if (record.state !== "SUCCESS") throw notRestorable(record, `its state is ${record.state}`);
   const chosen = chosenIndices(record, body).map((index) => [index, newName(index.name, body)] as const);
   const names = chosen.map(([, name]) => name);

@@ -12,7 +12,7 @@ import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import type { IndexSnapshots, SnapshotRecord } from "./index-snapshots.ts";
 import { printSnapshot, printStatus } from "./print-snapshot.ts";
 import { chosenRepositories, openRepository, refuseReadonly, repositoriesOf } from "./repository-routes.ts";
-import { chosenIndices, listOf, restoreSnapshot } from "./restore-snapshot.ts";
+import { checkKeys, chosenIndices, listOf, restoreSnapshot } from "./restore-snapshot.ts";
 import { type Taking, takeSnapshot } from "./take-snapshot.ts";
 
 const PATH = "/_snapshot/{repository}/{snapshot}";
@@ -99,11 +99,10 @@ async function create(
   const repository = request.segment("repository");
   const snapshot = request.segment("snapshot");
   const body = request.metadata();
-  const unknown = Object.keys(body).find((key) => !CREATE_KEYS.includes(key));
-  if (unknown !== undefined) throw new AppError("parsing", `Unknown parameter ${unknown}`);
+  checkKeys(body, CREATE_KEYS);
   refuseReadonly(parts, repository);
   const store = openRepository(parts, repository);
-  const { metadata } = body;
+  const metadata = body["metadata"] ?? undefined;
   if (metadata !== undefined && !isObject(metadata))
     throw new AppError("parsing", "malformed metadata, should be an object");
   const wanted = {

@@ -8,8 +8,10 @@ import { isTrue, optionalInteger, texts } from "#hub/api/parameters/values.ts";
 import type {
   ComponentTemplate,
   ComposableTemplate,
+  DataStreamOptions,
   PartialDefinition,
 } from "#hub/cluster/catalog/composable-templates.ts";
+import { answersAs } from "#hub/search/options/request-version.ts";
 import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
@@ -71,8 +73,16 @@ export function printComposable(template: ComposableTemplate, isFlat: boolean): 
     ...(own !== undefined && { template: printDefinition(own, isFlat) }),
     composed_of,
     ...rest,
-    ...(stream !== undefined && { data_stream: { hidden: false, allow_custom_routing: false, ...stream } }),
+    ...(stream !== undefined && { data_stream: printedStream(stream) }),
   };
+}
+
+/** Clients of 7 refuse options that came later. */
+function printedStream({
+  hidden = false,
+  allow_custom_routing: routing = false,
+}: DataStreamOptions): JsonObject {
+  return { hidden, ...((answersAs(800) || routing) && { allow_custom_routing: routing }) };
 }
 
 /** Returns a component as answers show it. */
