@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs the programs of others that tests use: `bash test/tools.sh deploy-check|nats-server|peers|senders`. Where nothing may be
+# Installs the programs of others that tests use: `bash test/tools.sh clients|deploy-check|nats-server|peers|senders`. Where nothing may be
 # installed, the tests that need a missing program are skipped, and say so.
 set -uo pipefail
 
@@ -27,6 +27,47 @@ rsyslog rsyslog-relp librelp0 rsyslog-openssl
 syslog-ng syslog-ng-core libivykis0 libnet1 libpcre3 libwrap0
 journal systemd-journal-remote libmicrohttpd12
 END
+  exit 0
+fi
+
+# Clients of other languages for test/conformance/clients/languages.test.ts, each in a folder of its own, and the programs that
+# use them. What can't be installed is named here, and its test is skipped.
+if [ "${1:-}" = clients ]; then
+  test=$(dirname "$(readlink -f "$0")")
+  folder=$(dirname "$test")/.cache/clients
+  sources=$test/conformance/clients
+  PATH=$PATH:/usr/local/go/bin
+  mkdir -p "$folder/python" "$folder/java" "$folder/go"
+  while read -r name package; do
+    [ ! -e "$folder/python/$name" ] || continue
+    rm -rf "$folder/python/.new"
+    if python3 -m pip install -q --no-compile --disable-pip-version-check --target "$folder/python/.new" "$package" >/dev/null 2>&1; then
+      mv "$folder/python/.new" "$folder/python/$name"
+    else
+      printf 'tools: %s could not be installed\n' "$package"
+    fi
+  done <<'END'
+elasticsearch-6 elasticsearch==6.8.2
+elasticsearch-7 elasticsearch==7.17.12
+elasticsearch-8 elasticsearch==8.19.3
+elasticsearch-9 elasticsearch==9.2.1
+opensearch-3 opensearch-py==3.0.0
+END
+  # Profile of the pom, main class, and the folder of what differs by version.
+  while read -r name program version; do
+    jars=$folder/java/$name/jars
+    if ! { [ -d "$jars" ] || mvn -q -B -f "$sources/java/pom.xml" "-P$name" dependency:copy-dependencies "-DoutputDirectory=$jars" >/dev/null 2>&1; } ||
+      ! javac -nowarn -d "$folder/java/$name/classes" -cp "$jars/*" "$sources/java/Checks.java" "$sources/java/$program.java" \
+        ${version:+"$sources/java/$version/Version.java"}; then
+      rm -rf "${folder:?}/java/$name"
+      printf 'tools: the Java client %s could not be installed\n' "$name"
+    fi
+  done <<'END'
+high-level-6 HighLevel six
+high-level-7 HighLevel seven
+api-8 ApiClient
+END
+  (cd "$sources/go" && go build -o "$folder/go/client7" ./client7) || printf 'tools: the Go client could not be built\n'
   exit 0
 fi
 
@@ -72,7 +113,7 @@ case "${1:-}" in
     )
     ;;
   *)
-    printf 'Usage: bash test/tools.sh deploy-check|nats-server|peers|senders\n' >&2
+    printf 'Usage: bash test/tools.sh clients|deploy-check|nats-server|peers|senders\n' >&2
     exit 2
     ;;
 esac
