@@ -28,6 +28,7 @@ import { aliasRoutes } from "#hub/api/routes/indices/aliases.ts";
 import { analyzeRoutes } from "#hub/api/routes/indices/analyze.ts";
 import { dataStreamRoutes } from "#hub/api/routes/indices/data-streams.ts";
 import { indexRoutes } from "#hub/api/routes/indices/indices.ts";
+import { lifecycleRoutes } from "#hub/api/routes/indices/lifecycle.ts";
 import { maintenanceRoutes } from "#hub/api/routes/indices/maintenance.ts";
 import { mappingRoutes } from "#hub/api/routes/indices/mappings.ts";
 import { resolveIndexRoutes } from "#hub/api/routes/indices/resolve-index.ts";
@@ -65,6 +66,7 @@ export function searchInterface(parts: ApiContext, scrolls: ScrollContexts): Rou
     ...aliasRoutes(parts),
     ...resolveIndexRoutes(parts),
     ...rolloverRoutes(parts),
+    ...lifecycleRoutes(parts),
     ...templateRoutes(parts),
     ...indexTemplateRoutes(parts),
     ...componentTemplateRoutes(parts),

@@ -22,7 +22,7 @@ import { logEndOf, makeCopies, makeCopySource, makeHubAnswerer } from "#hub/node
 import * as routes from "#hub/node/wiring/journal-adapters.ts";
 import { Pipelines } from "#hub/node/wiring/pipelines.ts";
 import { makePlacer } from "#hub/node/wiring/placement.ts";
-import { retentionRules, wireRetention } from "#hub/node/wiring/shards.ts";
+import { retentionRules, wireLifecycles, wireRetention } from "#hub/node/wiring/shards.ts";
 import { HUB_HEALTH } from "#hub/saved/sample-objects.ts";
 import { SavedObjects } from "#hub/saved/saved-objects.ts";
 import { LogJanitor, ProcessedFloor } from "#hub/upkeep/log-janitor.ts";
@@ -301,6 +301,7 @@ function joinCluster(
   const { shards, copies, servers, pipelines, sink } = parts;
   // Its metrics are the process's: the lease may be lost and taken again.
   const retention = wireRetention({ ...dependencies, shards }, parts.retention);
+  const lifecycles = wireLifecycles({ ...dependencies, shards }, () => cluster.duties.held);
   cluster.use({
     progress: {
       httpAddress: () => servers.httpAddress,
@@ -320,6 +321,7 @@ function joinCluster(
       ["janitor", makeJanitor(dependencies)],
       ["retention", retention],
       ["copies", cluster.copyAllocator(dependencies.catalog)],
+      ["lifecycles", lifecycles],
     ],
   });
   // Others' commits arrive with their records.

@@ -3,17 +3,17 @@
  * and from which `docs/compatibility.md` is made.
  */
 
+import { LIFECYCLE_SETTINGS } from "#hub/cluster/catalog/lifecycle-catalog.ts";
+import { UNUSED_ACTIONS, unusedActions } from "#hub/cluster/catalog/lifecycle-policy.ts";
 import { warnDeprecated } from "#hub/search/options/request-version.ts";
 import type { CompatibilityRow } from "#proto/kit/compatibility.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 
 /** Settings of indices by the beginning of their names, without the leading "index.", with what to use instead. */
 const SETTINGS: readonly (readonly [prefix: string, instead: string])[] = [
   ["sort.", "documents are kept in the order in which they came; name the order in the search"],
-  ["lifecycle.", "there are no lifecycles; retention.rules decide when indices are deleted"],
-  [
-    "plugins.index_state_management.",
-    "there are no lifecycles; retention.rules decide when indices are deleted",
-  ],
+  ["lifecycle.", "only name, rollover_alias, origination_date and indexing_complete have an effect"],
+  ["plugins.index_state_management.", "write a policy over _ilm, and name it in index.lifecycle.name"],
   ["routing.allocation.", "copies are spread evenly; hubs of one node.attr.zone have one of a shard"],
   ["routing_partition_size", "documents with a routing are in one shard"],
   ["search.slowlog.", "the hub's own setting search.slowlog.threshold decides which searches are logged"],
@@ -135,6 +135,12 @@ const WARNING: ReadonlyMap<string, IgnoredParameter> = new Map(
   PARAMETERS.filter(({ warns }) => warns).map((parameter) => [parameter.name, parameter]),
 );
 
+/** Warns of the actions of a lifecycle policy that have no effect. */
+export function warnOfActions(policy: Readonly<JsonObject>): void {
+  for (const [action, why] of unusedActions(policy))
+    warnDeprecated(`lifecycle action [${action}] is accepted and does nothing: ${why}`);
+}
+
 /** Warns of those of `settings` (dotted, without "index.") that have no effect. */
 export function warnOfSettings(settings: Readonly<Record<string, unknown>>): void {
   const retention = Object.keys(settings).some(
@@ -147,7 +153,9 @@ export function warnOfSettings(settings: Readonly<Record<string, unknown>>): voi
     );
   }
   for (const [prefix, instead] of SETTINGS) {
-    const given = Object.keys(settings).filter((key) => key.startsWith(prefix) && settings[key] !== null);
+    const given = Object.keys(settings).filter(
+      (key) => key.startsWith(prefix) && !LIFECYCLE_SETTINGS.includes(key) && settings[key] !== null,
+    );
     if (given.length === 0) continue;
     const names = given.map((key) => `[index.${key}]`).join(", ");
     warnDeprecated(`${names} is accepted and does nothing: ${instead}`);
@@ -186,6 +194,12 @@ export function apiCompatibility(): CompatibilityRow[] {
       treatment: "no effect" as const,
       note,
     })),
+    ...Object.entries(UNUSED_ACTIONS).map(([name, note]) => ({
+      where: "lifecycle policies",
+      name,
+      treatment: "no effect" as const,
+      note,
+    })),
     ...PARAMETERS.map(({ name, path, why, warns }) => ({
       where: path === undefined ? "search interface" : `search interface, \`${path}\``,
       name: `?${name}`,
@@ -203,7 +217,6 @@ export function apiCompatibility(): CompatibilityRow[] {
 
 /** Features of the other product by the first segment of their paths. */
 const FEATURES: readonly (readonly [name: string, what: string, instead: string])[] = [
-  ["_ilm", "index lifecycles", "retention.rules decide when indices are deleted"],
   ["_slm", "snapshot lifecycles", "run tailrace-hub snapshot from a timer"],
   [
     "_security",
@@ -317,6 +330,16 @@ export const NOT_OFFERED: readonly NotOffered[] = [
     paths: ["/_data_stream/_migrate/{alias}", "/_data_stream/_modify", "/_data_stream/_promote/{name}"],
     what: "changing which indices a data stream has",
     instead: 'make a stream and copy into it with _reindex and "op_type": "create"',
+  },
+  {
+    paths: ["/_ilm/move/{index}"],
+    what: "moving an index to another step",
+    instead: "steps follow from the policy and the age; set index.lifecycle.origination_date",
+  },
+  {
+    paths: ["/_ilm/migrate_to_data_tiers"],
+    what: "data tiers",
+    instead: "there is one kind of storage",
   },
   {
     paths: [

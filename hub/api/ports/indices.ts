@@ -8,9 +8,11 @@ import type {
   ComposableTemplate,
   TemplateSet,
 } from "#hub/cluster/catalog/composable-templates.ts";
+import type { LifecyclePolicies } from "#hub/cluster/catalog/lifecycle-catalog.ts";
 import type { Mapping } from "#hub/engine/mapping/mapping.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 
+export type { LifecyclePolicies } from "#hub/cluster/catalog/lifecycle-catalog.ts";
 export type { HostedShards as Shards } from "#hub/host/contract/hosted-shards.ts";
 
 /** An alias of one index, as `_alias` prints it. */
@@ -43,6 +45,8 @@ export interface IndexInfo {
   readonly state: "open" | "close";
   /** Data stream that it is an index of. */
   readonly dataStream?: string;
+  /** When a lifecycle policy found it rolled over, ms since 1970-01-01 UTC. */
+  readonly rolledOverMs?: number;
 }
 
 /** How an index expression is resolved. */
@@ -134,6 +138,7 @@ export interface Indices {
   setState(name: string, state: "open" | "close"): Promise<void>;
   updateAliases(actions: readonly AliasAction[]): Promise<void>;
   readonly templateCatalog: ComposableTemplates;
+  readonly lifecycles: LifecyclePolicies;
   /** Every older template by name. */
   templates(): Readonly<Record<string, IndexTemplate>>;
   putTemplate(name: string, template: IndexTemplate): Promise<void>;

@@ -25,6 +25,7 @@ import {
 } from "./index-names.ts";
 import { changeSettings } from "./index-settings.ts";
 import { IndexStore } from "./index-store.ts";
+import { LifecycleCatalog } from "./lifecycle-catalog.ts";
 import { definitionOf, newIndex, streamTemplateFor, type Templates } from "./new-index.ts";
 import { TemplateCatalog } from "./template-catalog.ts";
 import type { IndexDefinition, IndexTemplate } from "./templates.ts";
@@ -46,6 +47,7 @@ const EMPTY: IndexDefinition = { settings: {}, mappings: {}, aliases: {} };
 export class IndexCatalog implements Component {
   /** Templates of new indices. */
   readonly templateCatalog: TemplateCatalog;
+  readonly lifecycles: LifecycleCatalog;
   readonly #options: CatalogOptions;
   readonly #store: IndexStore;
   /** By uuid: the version of the mapping for which the bucket was read. */
@@ -54,9 +56,11 @@ export class IndexCatalog implements Component {
   constructor(options: CatalogOptions) {
     this.#options = options;
     this.templateCatalog = new TemplateCatalog(options.bucket);
-    this.#store = new IndexStore(options.bucket, options.log, (key, value, revision) =>
-      this.templateCatalog.take(key, value, revision),
-    );
+    this.lifecycles = new LifecycleCatalog(options.bucket, () => this.#indices(), options.now);
+    this.#store = new IndexStore(options.bucket, options.log, (key, value, revision) => {
+      this.templateCatalog.take(key, value, revision);
+      this.lifecycles.take(key, value, revision);
+    });
   }
 
   /** Loads all entries, then follows changes. */
@@ -190,6 +194,11 @@ export class IndexCatalog implements Component {
 
   async delete(names: readonly string[]): Promise<void> {
     for (const name of names) await this.#store.delete(name, this.#options.now());
+  }
+
+  /** Reads an index from the bucket, where another hub may have changed it a moment ago. */
+  reload(name: string): Promise<void> {
+    return this.#store.reload(name);
   }
 
   /** Merges `mapping` into the index's. Throws mapping_conflict, mapping_parse. */

@@ -35,6 +35,8 @@ export interface IndexMetadata {
   readonly aliases: Readonly<Record<string, AliasOptions>>;
   /** The data stream that it belongs to. */
   readonly dataStream?: string;
+  /** When a lifecycle policy found it rolled over, ms since 1970-01-01 UTC. */
+  readonly rolledOverMs?: number;
 }
 
 /** The stored form, version 1. */
@@ -48,6 +50,7 @@ interface StoredIndex {
   readonly mappingVersion: number;
   readonly aliases: Record<string, AliasOptions>;
   readonly dataStream?: string;
+  readonly rolledOverMs?: number;
 }
 
 /** Returns the stored form of an index, UTF-8 JSON. */

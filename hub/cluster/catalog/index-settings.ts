@@ -2,6 +2,7 @@
 
 import { AppError } from "#proto/kit/errors.ts";
 import { type IndexMetadata, type IndexSettings, wholeNumber } from "./index-metadata.ts";
+import { checkLifecycleSettings } from "./lifecycle-catalog.ts";
 
 /** Can be set only at creation. */
 const STATIC = [
@@ -67,6 +68,7 @@ export function changeSettings(
   const { number_of_replicas: replicas, number_of_shards: _, ...others } = changes;
   checkCount("number_of_replicas", replicas ?? undefined, 0);
   readExpansion(changes["auto_expand_replicas"]);
+  checkLifecycleSettings(others);
   const raw = { ...index.settings.raw };
   for (const [key, value] of Object.entries(others)) {
     if (value === null) delete raw[key];

@@ -83,7 +83,7 @@ export class IndexStore implements Component {
       const bytes = encodeIndex(index);
       this.#take(indexKey(name), bytes, await this.#write(indexKey(name), bytes));
     } catch (error) {
-      if (toAppError(error).code === "journal_conflict") await this.#reload(name);
+      if (toAppError(error).code === "journal_conflict") await this.reload(name);
       throw error;
     }
     return this.#indices.get(name)!;
@@ -103,7 +103,7 @@ export class IndexStore implements Component {
    */
   async catchUp(uuid: string): Promise<void> {
     const known = this.#byUuid.get(uuid);
-    if (known !== undefined) return this.#reload(known.name);
+    if (known !== undefined) return this.reload(known.name);
     if (await this.isDeleted(uuid)) return;
     const names = (await this.#bucket.keys(INDEX_PREFIX)).map((key) => nameIn(key, INDEX_PREFIX)!);
     // A new index has a new name nearly always; otherwise it replaced one of the same name.
@@ -113,7 +113,7 @@ export class IndexStore implements Component {
     ];
     for (const name of [...fresh, ...others]) {
       if (this.#byUuid.has(uuid)) return;
-      await this.#reload(name);
+      await this.reload(name);
     }
   }
 
@@ -135,9 +135,16 @@ export class IndexStore implements Component {
         return this.#indices.get(name)!;
       } catch (error) {
         if (toAppError(error).code !== "journal_conflict" || tries === CHANGE_TRIES) throw error;
-        await this.#reload(name);
+        await this.reload(name);
       }
     }
+  }
+
+  /** Reads one index from the bucket, whose last change may not have arrived yet. */
+  async reload(name: string): Promise<void> {
+    const entry = await this.#bucket.get(indexKey(name));
+    if (entry === null) this.#drop(name);
+    else this.#take(entry.key, entry.value, entry.revision);
   }
 
   /** Creates the key, or replaces its damaged record. */
@@ -152,12 +159,6 @@ export class IndexStore implements Component {
     const index = this.#indices.get(name);
     if (index === undefined) throw indexMissing(name);
     return { index, revision: this.#revisions.get(indexKey(name))! };
-  }
-
-  async #reload(name: string): Promise<void> {
-    const entry = await this.#bucket.get(indexKey(name));
-    if (entry === null) this.#drop(name);
-    else this.#take(entry.key, entry.value, entry.revision);
   }
 
   async #follow(): Promise<void> {

@@ -151,6 +151,13 @@ export class NamedRecords<T> {
     }
   }
 
+  /** Reads one record from the bucket, whose last change may not have arrived yet. */
+  async reload(name: string): Promise<void> {
+    const entry = await this.#bucket.get(this.#prefix + encodeName(name));
+    if (entry === null) this.#records.delete(name);
+    else this.take(entry.key, entry.value, entry.revision);
+  }
+
   /** Applies a change of the bucket; `value` null: removed. Older revisions and other keys have no effect. */
   take(key: string, value: Uint8Array | null, revision: number): void {
     const name = nameIn(key, this.#prefix);

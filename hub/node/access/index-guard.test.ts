@@ -90,6 +90,37 @@ test("what reads and writes needs the right to read its source and the right to 
   assert.equal(new GuardedIndices(catalog, () => ({ ...sender, actions: ["monitor"] })).all().length, 2);
 });
 
+test("a lifecycle is changed by who may delete all indices that it concerns", async (t) => {
+  const catalog = new IndexCatalog({ bucket: new MemoryBucket(), log: silentLogger(), now: () => 0 });
+  await catalog.start();
+  t.after(() => catalog.stop());
+  const settings = { "lifecycle.name": "shared" };
+  await catalog.create("own-1", { settings, mappings: {}, aliases: {} });
+  await catalog.create("other-1", { settings, mappings: {}, aliases: {} });
+  const guardedAs = (role: Role) =>
+    new GuardedIndices(catalog, () => ({
+      principal: principal(role, ["own-*"]),
+      actions: role === "admin" ? ["index_manage", "index_delete"] : ["index_manage"],
+    }));
+  const { lifecycles } = guardedAs("admin");
+  const refused = { code: "forbidden" };
+  await lifecycles.put("own", { phases: {} });
+  await assert.rejects(lifecycles.put("shared", { phases: {} }), refused);
+  await catalog.putTemplate("t", {
+    index_patterns: ["other-*"],
+    order: 0,
+    settings: { "lifecycle.name": "own" },
+    mappings: {},
+    aliases: {},
+  });
+  await assert.rejects(lifecycles.delete("own"), refused);
+  await assert.rejects(lifecycles.setStopped(true), refused);
+  await guardedAs("admin").putSettings("own-1", { "lifecycle.name": "own" });
+  const editor = guardedAs("editor");
+  await assert.rejects(editor.putSettings("own-1", { "lifecycle.origination_date": 0 }), refused);
+  await editor.putSettings("own-1", { "lifecycle.name": null });
+});
+
 test("the indices of a data stream are reached by who reaches the stream", async (t) => {
   const catalog = new IndexCatalog({ bucket: new MemoryBucket(), log: silentLogger(), now: () => 0 });
   await catalog.start();

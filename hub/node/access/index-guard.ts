@@ -12,16 +12,18 @@ import type {
   IndexInfo,
   IndexTemplate,
   Indices,
+  LifecyclePolicies,
   ResolveOptions,
 } from "#hub/api/ports/indices.ts";
 import { type IndexAction, isIndexAction } from "#hub/auth/accounts/index-rights.ts";
 import { type Action, authorize, type Principal } from "#hub/auth/accounts/principal.ts";
+import { LIFECYCLE_SETTINGS } from "#hub/cluster/catalog/lifecycle-catalog.ts";
 import type { AppendResult, StoredDocument, WriteOptions, WriteResult } from "#hub/cluster/writes/writes.ts";
 import type { DocumentBatch } from "#proto/document-batch.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { reaches } from "./index-access.ts";
-import { GuardedTemplates } from "./template-guard.ts";
+import { GuardedLifecycles, GuardedTemplates } from "./template-guard.ts";
 
 /** The sender of a request, with the actions that its route needs. */
 export interface Sender {
@@ -50,6 +52,10 @@ export class GuardedIndices implements Indices {
 
   get templateCatalog(): ComposableTemplates {
     return new GuardedTemplates(this.#inner.templateCatalog, this);
+  }
+
+  get lifecycles(): LifecyclePolicies {
+    return new GuardedLifecycles(this.#inner, this);
   }
 
   all(): IndexInfo[] {
@@ -133,6 +139,11 @@ export class GuardedIndices implements Indices {
 
   async putSettings(name: string, settings: Readonly<Record<string, unknown>>): Promise<void> {
     this.requireAll([name]);
+    // A policy may delete the index.
+    if (LIFECYCLE_SETTINGS.some((key) => (settings[key] ?? null) !== null)) {
+      authorize(this.#current().principal, "index_delete");
+      this.requireAll([name], ["index_delete"]);
+    }
     return this.#inner.putSettings(name, settings);
   }
 

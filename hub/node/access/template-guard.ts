@@ -1,11 +1,17 @@
-/** Restricts composable templates to what the sender of the current request may access. */
+/** Restricts composable templates and lifecycle policies to what the sender of the current request may access. */
 
-import type { ComposableTemplates } from "#hub/api/ports/indices.ts";
+import type { ComposableTemplates, Indices, LifecyclePolicies } from "#hub/api/ports/indices.ts";
 import type {
   ComponentTemplate,
   ComposableTemplate,
   TemplateSet,
 } from "#hub/cluster/catalog/composable-templates.ts";
+import {
+  type LifecycleFault,
+  policyName,
+  type StoredPolicy,
+} from "#hub/cluster/catalog/lifecycle-catalog.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 
 /** Checks access to names for the sender of the current request. */
 export interface NameReach {
@@ -76,5 +82,69 @@ export class GuardedTemplates implements ComposableTemplates {
       parts.some((part) => names.includes(part)),
     );
     this.#reach.requireAll(users.flatMap((user) => user.index_patterns));
+  }
+}
+
+/**
+ * A policy may be seen by everybody who may see indices, and changed by those with access to all indices that use it and
+ * to the patterns of all templates that name it. Whether policies are carried out concerns all indices.
+ */
+export class GuardedLifecycles implements LifecyclePolicies {
+  readonly #inner: Indices;
+  readonly #reach: NameReach;
+
+  constructor(inner: Indices, reach: NameReach) {
+    this.#inner = inner;
+    this.#reach = reach;
+  }
+
+  get isStopped(): boolean {
+    return this.#inner.lifecycles.isStopped;
+  }
+
+  all(): Readonly<Record<string, StoredPolicy>> {
+    return this.#inner.lifecycles.all();
+  }
+
+  get(name: string): StoredPolicy | undefined {
+    return this.#inner.lifecycles.get(name);
+  }
+
+  async put(name: string, policy: JsonObject): Promise<void> {
+    this.#requireUsers(name);
+    return this.#inner.lifecycles.put(name, policy);
+  }
+
+  async delete(name: string): Promise<void> {
+    this.#requireUsers(name);
+    return this.#inner.lifecycles.delete(name);
+  }
+
+  async setStopped(isStopped: boolean): Promise<void> {
+    this.#reach.requireAll(["*"]);
+    return this.#inner.lifecycles.setStopped(isStopped);
+  }
+
+  fault(index: { readonly name: string; readonly uuid: string }): LifecycleFault | undefined {
+    return this.#inner.lifecycles.fault(index);
+  }
+
+  async clearFault(name: string): Promise<void> {
+    this.#reach.requireAll([name]);
+    return this.#inner.lifecycles.clearFault(name);
+  }
+
+  /** Throws forbidden unless all that uses the policy is accessible. */
+  #requireUsers(name: string): void {
+    const isUser = (settings: Readonly<JsonObject> = {}): boolean => settings["lifecycle.name"] === name;
+    const { templates, components } = this.#inner.templateCatalog.set();
+    const older = Object.values(this.#inner.templates()).filter(({ settings }) => isUser(settings));
+    const newer = Object.values(templates).filter(({ template, composed_of: parts }) =>
+      [template, ...parts.map((part) => components[part]?.template)].some((part) => isUser(part?.settings)),
+    );
+    this.#reach.requireAll([
+      ...this.#inner.all().flatMap((index) => (policyName(index) === name ? [index.name] : [])),
+      ...[...older, ...newer].flatMap((template) => template.index_patterns),
+    ]);
   }
 }

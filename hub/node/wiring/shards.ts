@@ -1,10 +1,11 @@
-/** Creates the index catalog, the hosts of the shards and the retention. */
+/** Creates the index catalog, the hosts of the shards, the retention and the lifecycles. */
 
 import { join } from "node:path";
 import { versionProfile } from "#hub/api/compat/version.ts";
 import { IndexCatalog } from "#hub/cluster/catalog/index-catalog.ts";
 import type { IndexMetadata } from "#hub/cluster/catalog/index-metadata.ts";
 import { INTERNAL_PREFIX } from "#hub/cluster/catalog/index-names.ts";
+import { sizeOfShards } from "#hub/cluster/catalog/rollover.ts";
 import type { HostedShardStats } from "#hub/cluster/hosting/hosted-index.ts";
 import { threadKernel } from "#hub/engine/kernel/kernel.ts";
 import { HostThreads } from "#hub/host/client/host-threads.ts";
@@ -13,6 +14,7 @@ import { SpreadShards } from "#hub/host/client/spread-shards.ts";
 import type { HostedShards } from "#hub/host/contract/hosted-shards.ts";
 import { hostThreads } from "#hub/node/settings/host-threads.ts";
 import type { HubSettings } from "#hub/node/settings/hub-settings.ts";
+import { Lifecycles } from "#hub/upkeep/lifecycles.ts";
 import { METRICS_PREFIX } from "#hub/upkeep/monitoring.ts";
 import { parseRetentionRule, type RetainedIndex, Retention } from "#hub/upkeep/retention.ts";
 import { RetentionRules } from "#hub/upkeep/retention-rules.ts";
@@ -132,6 +134,22 @@ export function wireRetention(
     rules: () => rules.all(),
     indices: () => retained(catalog, shards),
     remove: (name) => catalog.delete([name]),
+    clock: systemClock,
+    log,
+    metrics,
+  });
+}
+
+/** Returns the component that carries lifecycle policies out. */
+export function wireLifecycles(
+  { catalog, shards, log, metrics }: RetentionWiring,
+  mayAct: () => boolean,
+): Lifecycles {
+  return new Lifecycles({
+    indices: catalog,
+    size: async (index) => sizeOfShards((await shards.stats([index])).get(index.uuid) ?? []),
+    merge: (index, maxSegments) => shards.forceMerge([index], maxSegments),
+    mayAct,
     clock: systemClock,
     log,
     metrics,

@@ -250,12 +250,17 @@ test("a setting without effect is accepted with a warning", async () => {
     String(sorted.headers["warning"]),
     /^299 .* "\[index.sort.field\], \[index.sort.order\] is accepted and does nothing: /,
   );
-  const later = await send("PUT", "/unused/_settings", { index: { lifecycle: { name: "hot" } } });
-  assert.match(String(later.headers["warning"]), /retention.rules/);
-  const template = { index_patterns: "unused-*", template: { settings: { lifecycle: { name: "hot" } } } };
+  const later = await send("PUT", "/unused/_settings", {
+    index: { lifecycle: { parse_origination_date: true } },
+  });
+  assert.match(String(later.headers["warning"]), /index.lifecycle.parse_origination_date/);
+  const template = {
+    index_patterns: "unused-*",
+    template: { settings: { "plugins.index_state_management.policy_id": "hot" } },
+  };
   assert.match(
     String((await send("PUT", "/_index_template/unused", template)).headers["warning"]),
-    /lifecycle.name/,
+    /policy_id.*index.lifecycle.name/,
   );
   const plain = await send("PUT", "/used", { settings: { number_of_shards: 1, refresh_interval: "5s" } });
   assert.equal(plain.headers["warning"], undefined);

@@ -174,7 +174,7 @@ test("this machine's port 9200 is this installation, and what can't be done is t
     );
   const rows: [string, RegExp][] = [
     ['cloud_id => "x"', /hosts => \[/],
-    ["ilm_enabled => true", /no lifecycle policies/],
+    ["ilm_enabled => true", /no rollover alias/],
     ['action => "remove"', /write index, create, update or delete/],
     ['action => "delete"', /document_id =>/],
     ['index => "<logs-{now/d}>"', /write dates as %\{\+yyyy/],

@@ -16,7 +16,8 @@ import { compileFormat } from "#proto/format.ts";
 /** Letters that no index has in its name. */
 const NO_INDEX = /[A-Z\\/*?"<>| ,#]/;
 
-const NO_LIFECYCLES = "write index => with the date in its name, and retention for it";
+const NO_ILM =
+  "write index => with the alias or data stream, and make policy, template and first index over _ilm/policy, _index_template and PUT";
 
 /** Options that only another installation heeds. */
 const REMOTE_ONLY = [
@@ -108,7 +109,7 @@ function checkOptions(values: ElasticsearchOptions, { report, signInPort }: Outp
       "write api_key =>, or user => and password =>",
     );
   if (values.ilm_enabled === "true")
-    report("error", "ilm_enabled", "there are no lifecycle policies", NO_LIFECYCLES);
+    report("error", "ilm_enabled", "this output makes no policy and no rollover alias", NO_ILM);
   const { action } = values;
   if (compileFormat(action).isConstant && !/^(?:index|create|update|delete)$/.test(action))
     report("error", "action", `"${action}" is no action`, "write index, create, update or delete");

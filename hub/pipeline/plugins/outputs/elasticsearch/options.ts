@@ -27,8 +27,8 @@ const WITHOUT_EFFECT = {
   document_type: "documents have one type",
   failure_type_logging_whitelist: "refused documents are counted and kept as dead letters",
   healthcheck_path: "unreachable hosts are tried again, with waits that grow",
-  ilm_pattern: "there are no lifecycle policies",
-  ilm_policy: "there are no lifecycle policies",
+  ilm_pattern: "this output makes no first index: make it with its alias before",
+  ilm_policy: "this output sets no policy: the index template names it in index.lifecycle.name",
   parent: "join fields aren't written",
   join_field: "join fields aren't written",
   pool_max: "connections are opened as needed",
@@ -58,7 +58,7 @@ const REFUSED = {
   ssl_truststore_password: "write ssl_certificate_authorities => with PEM files",
   ca_trusted_fingerprint: "write ssl_certificate_authorities => with the authority's PEM file",
   ilm_rollover_alias:
-    "there are no lifecycle policies: write index => with the date in its name, and retention for it",
+    "this output makes no rollover alias: write index => with the alias, and make it with its first index before",
 } as const;
 
 function each<K extends string>(table: Readonly<Record<K, string>>, make: (reason: string) => TSchema) {
@@ -137,7 +137,11 @@ export const ELASTICSEARCH_OPTIONS = options({
     default: [],
     description: "statuses of a document besides 400 and 404 that send it to the dead letters",
   }),
-  ilm_enabled: oneOf(["true", "false", "auto"], "true is refused: there are no lifecycle policies", "auto"),
+  ilm_enabled: oneOf(
+    ["true", "false", "auto"],
+    "true is refused: this output makes no policy and no rollover alias",
+    "auto",
+  ),
   ssl: optional(flag("the same as ssl_enabled", false)),
   cacert: optional(text("the same as ssl_certificate_authorities with one file")),
   ssl_certificate_verification: optional(flag("false is ssl_verification_mode none", true)),
