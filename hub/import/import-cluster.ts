@@ -1,5 +1,5 @@
 /**
- * Imports a cluster into a hub: pipelines, templates, indices with their settings, mappings and aliases, and documents.
+ * Imports a cluster into a hub: pipelines, lifecycle policies, templates, indices with their settings, mappings and aliases, and documents.
  * Everything may be repeated: what the hub has stays, and documents are read on from where the last import stopped.
  */
 
@@ -11,9 +11,10 @@ import { type Page, scrollPages, sequenceEnds, shardPages } from "./document-pag
 import { takeOffFinalPipelines } from "./final-pipelines.ts";
 import {
   type DefinitionResult,
+  type ImportedPolicies,
   importPipelines,
+  importPolicies,
   importTemplates,
-  retentionRules,
 } from "./import-definitions.ts";
 import { type IndexPosition, readPosition } from "./import-positions.ts";
 import { definitionOf, putDefinition } from "./index-definition.ts";
@@ -57,7 +58,7 @@ export interface ImportReport {
   readonly indices: readonly IndexResult[];
   /** Names of indices that can't be read while they are closed. */
   readonly closed: readonly string[];
-  /** Retention rules that delete what lifecycle policies delete. */
+  /** Retention rules that delete what lifecycle policies delete which the hub refuses. */
   readonly retention: readonly string[];
 }
 
@@ -75,14 +76,15 @@ export async function importCluster(options: ImportOptions): Promise<ImportRepor
   const from = await versionOf(source);
   const to = await versionOf(hub);
   const { open, closed } = await listIndices(source, options.patterns, from);
+  const policies = parts.has("templates") ? await importPolicies(source, hub) : await policiesOf(hub);
   const definitions = [
     ...(parts.has("pipelines") ? await importPipelines(source, hub) : []),
-    ...(parts.has("templates") ? await importTemplates(source, hub, to) : []),
+    ...policies.results,
+    ...(parts.has("templates") ? await importTemplates(source, hub, to, policies.names) : []),
   ];
-  const retention = parts.has("templates") ? await retentionRules(source) : [];
   const made: MadeIndex[] = [];
   if (parts.has("indices") || parts.has("documents"))
-    for (const name of open) made.push(await makeIndex(options, name, to));
+    for (const name of open) made.push(await makeIndex(options, name, to, policies.names));
   const indices = parts.has("documents")
     ? await copyAll(options, made)
     : made.map(({ index, target, leftOut, error }) => ({
@@ -93,20 +95,29 @@ export async function importCluster(options: ImportOptions): Promise<ImportRepor
         copied: undefined,
         counts: undefined,
       }));
-  return { definitions, indices, closed, retention };
+  return { definitions, indices, closed, retention: policies.rules };
+}
+
+/** The policies of an import without templates: those that the hub has. */
+async function policiesOf(hub: ClusterClient): Promise<ImportedPolicies> {
+  const all = (await hub.find("/_ilm/policy")) ?? {};
+  return { results: [], names: new Set(Object.keys(all)), rules: [] };
 }
 
 async function makeIndex(
   { source, hub }: ImportOptions,
   name: string,
   to: ClusterVersion,
+  policies: ReadonlySet<string>,
 ): Promise<MadeIndex> {
   const index = await readIndex(source, name);
   const { dataStream } = index;
   const target = { name: dataStream ?? name, isStream: dataStream !== undefined };
   const path = `/${target.isStream ? "_data_stream/" : ""}${encodeURIComponent(target.name)}`;
   try {
-    const definition = target.isStream ? { body: {}, leftOut: [] } : definitionOf(index.definition, to);
+    const definition = target.isStream
+      ? { body: {}, leftOut: [] }
+      : definitionOf(index.definition, to, policies);
     return { index, target, leftOut: await putDefinition(hub, path, definition), error: undefined };
   } catch (error) {
     if (!(error instanceof AppError)) throw error;

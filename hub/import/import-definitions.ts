@@ -42,6 +42,7 @@ export async function importTemplates(
   source: ClusterClient,
   hub: ClusterClient,
   target: ClusterVersion,
+  policies: ReadonlySet<string>,
 ): Promise<DefinitionResult[]> {
   const results: DefinitionResult[] = [];
   for (const kind of ["component_templates", "index_templates"]) {
@@ -51,13 +52,14 @@ export async function importTemplates(
     for (const { name, [kind.slice(0, -1)]: body } of list) {
       if (typeof name !== "string" || OWN.test(name) || !isObject(body) || isManaged(body)) continue;
       const { template, deprecated: _marked, ...rest } = body;
-      const inner = definitionOf(isObject(template) ? template : {}, 800);
+      const inner = definitionOf(isObject(template) ? template : {}, 800, policies);
       const definition = { body: { ...rest, template: inner.body }, leftOut: inner.leftOut };
       results.push(await put(hub, "template", name, `${path}/${encodeURIComponent(name)}`, definition));
     }
   }
   for (const [name, body] of Object.entries((await source.find("/_template")) ?? {}))
-    if (!OWN.test(name) && isObject(body)) results.push(await importLegacy(hub, name, body, target));
+    if (!OWN.test(name) && isObject(body))
+      results.push(await importLegacy(hub, name, body, target, policies));
   return results;
 }
 
@@ -66,11 +68,12 @@ async function importLegacy(
   name: string,
   body: JsonObject,
   target: ClusterVersion,
+  policies: ReadonlySet<string>,
 ): Promise<DefinitionResult> {
   const { settings, mappings, aliases, ...rest } = body;
   let definition: Definition;
   try {
-    definition = definitionOf({ settings, mappings, aliases }, target);
+    definition = definitionOf({ settings, mappings, aliases }, target, policies);
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     return { kind: "template", name, error: error.message, leftOut: [] };
@@ -79,34 +82,90 @@ async function importLegacy(
   return put(hub, "template", name, `/_template/${encodeURIComponent(name)}`, whole);
 }
 
-/** Returns the rules by which a hub deletes what lifecycle policies of the source delete. Throws as `ClusterClient.ask`. */
-export async function retentionRules(source: ClusterClient): Promise<string[]> {
-  const policies = (await source.find("/_ilm/policy")) ?? {};
-  const ages = new Map<string, string>();
-  for (const [name, policy] of Object.entries(policies)) {
-    const age = textAt(policy, ["policy", "phases", "delete", "min_age"]);
-    if (age !== undefined) ages.set(name, age);
-  }
-  if (ages.size === 0) return [];
-  const rules = new Set<string>();
-  for (const { patterns, settings } of await templatesOf(source)) {
-    const age = ages.get(String(flatSettings(settings)["lifecycle.name"] as string));
-    if (age !== undefined) for (const pattern of patterns) rules.add(`${pattern} ${age}`);
-  }
-  return [...rules];
+/** What became of the lifecycle policies. */
+export interface ImportedPolicies {
+  readonly results: readonly DefinitionResult[];
+  /** Names of those that the hub has. */
+  readonly names: ReadonlySet<string>;
+  /** Retention rules that delete what policies delete which the hub doesn't have. */
+  readonly rules: readonly string[];
 }
 
-/** Returns the patterns and settings of all templates. */
-async function templatesOf(source: ClusterClient): Promise<{ patterns: string[]; settings: unknown }[]> {
-  const legacy = Object.values((await source.find("/_template")) ?? {}).filter(isObject);
-  const list = (await source.find("/_index_template"))?.["index_templates"];
-  const composable = (Array.isArray(list) ? (list as JsonObject[]) : [])
-    .map((each) => each["index_template"])
-    .filter(isObject);
-  return [...legacy, ...composable].map((body) => ({
-    patterns: Array.isArray(body["index_patterns"]) ? (body["index_patterns"] as string[]) : [],
-    settings: body["settings"] ?? (isObject(body["template"]) ? body["template"]["settings"] : {}),
-  }));
+/**
+ * Imports the lifecycle policies but those that the cluster brings itself and no template of its user names; one that the
+ * hub has stays as it is. Throws as `ClusterClient.ask` where the source can't be read.
+ */
+export async function importPolicies(source: ClusterClient, hub: ClusterClient): Promise<ImportedPolicies> {
+  const policies = Object.entries((await source.find("/_ilm/policy")) ?? {});
+  const templates = policies.length === 0 ? [] : await templatesOf(source);
+  const used = new Set(templates.map(({ policy }) => policy));
+  const results: DefinitionResult[] = [];
+  const names = new Set<string>();
+  const rules = new Set<string>();
+  for (const [name, stored] of policies) {
+    if (!isObject(stored) || !isObject(stored["policy"])) continue;
+    const { policy } = stored as { policy: JsonObject };
+    if ((OWN.test(name) || OWN_POLICY.test(name) || isManaged(policy)) && !used.has(name)) continue;
+    const result = await importPolicy(hub, name, policy);
+    if (result === undefined || result.error === undefined) names.add(name);
+    if (result !== undefined) results.push(result);
+    const age = textAt(policy, ["phases", "delete", "min_age"]);
+    if (result?.error === undefined || age === undefined) continue;
+    for (const each of templates)
+      if (each.policy === name) for (const pattern of each.patterns) rules.add(`${pattern} ${age}`);
+  }
+  return { results, names, rules: [...rules] };
+}
+
+/** Names of policies that a cluster brings itself. */
+const OWN_POLICY = /^\d+-days(-default|@lifecycle)$|@lifecycle$|-ilm-policy$|^kibana-/;
+
+/** Returns undefined for a policy that the hub has. */
+async function importPolicy(
+  hub: ClusterClient,
+  name: string,
+  { phases, _meta }: JsonObject,
+): Promise<DefinitionResult | undefined> {
+  const path = `/_ilm/policy/${encodeURIComponent(name)}`;
+  if ((await hub.find(path)) !== undefined) return undefined;
+  const body = { policy: { phases, ...(isObject(_meta) && { _meta }) } };
+  const actions = Object.entries(isObject(phases) ? phases : {}).flatMap(([phase, value]) =>
+    Object.keys(isObject(value) && isObject(value["actions"]) ? value["actions"] : {})
+      .filter((action) => !EFFECTIVE.has(action))
+      .map((action) => `the effect of ${phase}.${action}`),
+  );
+  return put(hub, "lifecycle", name, path, { body, leftOut: actions });
+}
+
+/** Actions of policies that a hub carries out. */
+const EFFECTIVE: ReadonlySet<string> = new Set(["rollover", "readonly", "forcemerge", "delete"]);
+
+interface TemplateUse {
+  readonly patterns: readonly string[];
+  /** The lifecycle policy that it names. */
+  readonly policy: string | undefined;
+}
+
+/** Returns the templates and components of the cluster's user; components have no patterns. */
+async function templatesOf(source: ClusterClient): Promise<TemplateUse[]> {
+  const found: [name: string, body: JsonObject][] = [];
+  for (const [name, body] of Object.entries((await source.find("/_template")) ?? {}))
+    if (isObject(body)) found.push([name, body]);
+  for (const kind of ["component_template", "index_template"]) {
+    const list = (await source.find(`/_${kind}`))?.[`${kind}s`];
+    for (const { name, [kind]: body } of Array.isArray(list) ? (list as JsonObject[]) : [])
+      if (typeof name === "string" && isObject(body)) found.push([name, body]);
+  }
+  return found
+    .filter(([name, body]) => !OWN.test(name) && !isManaged(body))
+    .map(([, body]) => {
+      const settings = body["settings"] ?? (isObject(body["template"]) ? body["template"]["settings"] : {});
+      const policy = flatSettings(settings)["lifecycle.name"];
+      return {
+        patterns: Array.isArray(body["index_patterns"]) ? (body["index_patterns"] as string[]) : [],
+        policy: typeof policy === "string" ? policy : undefined,
+      };
+    });
 }
 
 async function put(

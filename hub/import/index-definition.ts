@@ -13,10 +13,12 @@ export interface Definition {
 
 /** Settings that a cluster gives each index itself, or that place its shards. */
 const INTERNAL =
-  /^(creation_date.*|provided_name|uuid|version\..*|history\.uuid|resize\..*|routing\..*|blocks\..*|lifecycle\..*|plugins\..*|verified_before_close|soft_deletes.*|store\..*|codec|hidden|priority|allocation\..*|unassigned\..*|frozen|replication\..*|merge\..*|translog\..*)$/;
+  /^(creation_date.*|provided_name|uuid|version\..*|history\.uuid|resize\..*|routing\..*|blocks\..*|plugins\..*|verified_before_close|soft_deletes.*|store\..*|codec|hidden|priority|allocation\..*|unassigned\..*|frozen|replication\..*|merge\..*|translog\..*)$/;
 /** Settings that mean the same in a hub. */
 const CARRIED =
   /^(number_of_shards|number_of_replicas|refresh_interval|analysis\..*|mapping\..*|default_pipeline|final_pipeline|max_.*|query\..*)$/;
+/** Settings of an index's lifecycle that mean the same in a hub which has the policy. */
+const LIFECYCLE = /^lifecycle\.(name|rollover_alias|origination_date|indexing_complete)$/;
 /** Keys of a mapping itself; an object without any of them has a level of types. */
 const MAPPING_KEYS: ReadonlySet<string> = new Set([
   "properties",
@@ -40,15 +42,25 @@ const REFUSED_TYPE = /type \[(\w+)\]/;
 const REFUSED_PARAMETER = /unsupported parameters: {1,2}\[(\w+) :/;
 
 /**
- * Returns how `given` (settings, mappings, aliases) is made in a hub that answers as `target`. Throws not_offered for an
- * index with several types.
+ * Returns how `given` (settings, mappings, aliases) is made in a hub that answers as `target` and has the lifecycle
+ * `policies`. Throws not_offered for an index with several types.
  */
-export function definitionOf(given: JsonObject, target: ClusterVersion): Definition {
+export function definitionOf(
+  given: JsonObject,
+  target: ClusterVersion,
+  policies: ReadonlySet<string>,
+): Definition {
   const leftOut: string[] = [];
   const settings: JsonObject = {};
-  for (const [name, value] of Object.entries(flatSettings(given["settings"]))) {
-    if (CARRIED.test(name)) settings[name] = value;
-    else if (!INTERNAL.test(name)) leftOut.push(`setting ${name}`);
+  const all = flatSettings(given["settings"]);
+  const policy = all["lifecycle.name"];
+  // A component may have the alias, and another one the policy.
+  const isManaged = policy === undefined ? policies.size > 0 : policies.has(policy as string);
+  for (const [name, value] of Object.entries(all)) {
+    if (CARRIED.test(name) || (isManaged && LIFECYCLE.test(name))) settings[name] = value;
+    else if (name === "lifecycle.name")
+      leftOut.push(`setting ${name}: there is no policy ${value as string} in the hub`);
+    else if (!INTERNAL.test(name) && !name.startsWith("lifecycle.")) leftOut.push(`setting ${name}`);
   }
   const mappings = mappingOf(given["mappings"], target, leftOut);
   const aliases = given["aliases"];
