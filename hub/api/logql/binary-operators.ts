@@ -127,7 +127,9 @@ function onePerKey(series: readonly Series[], matching: Matching, side: string):
 
 function answerLabels(labels: Labels, other: Labels, matching: Matching): Labels {
   if (matching.many === undefined) return sharedLabels(labels, matching);
-  const taken = matching.include.map((name) => [name, other[name] ?? ""] as const);
+  const taken = matching.include.map(
+    (name) => [name, Object.hasOwn(other, name) ? other[name]! : ""] as const,
+  );
   const own = Object.entries({ ...labels, ...Object.fromEntries(taken) });
   return Object.fromEntries(own.filter(([, value]) => value !== ""));
 }

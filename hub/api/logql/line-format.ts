@@ -12,13 +12,26 @@ const FUNCTIONS: Readonly<Record<string, (text: string) => string>> = {
   TrimSpace: (text) => text.trim(),
 };
 
-/** Compiles a template. Throws request_invalid for what isn't offered. */
+/** Characters of a line or label that a template makes: each one may hold what the one before made several times. */
+const MAX_TEXT = 1_048_576;
+
+/** Compiles a template, whose work throws request_invalid where its text gets too long. Throws so for what isn't offered. */
 export function compileLineFormat(template: string): (entry: Entry) => string {
   const parts = template.split(/\{\{-?\s*(.*?)\s*-?\}\}/s);
   const works = parts.map((part, index): ((entry: Entry) => string) =>
     index % 2 === 0 ? () => part : action(part),
   );
-  return (entry) => works.map((work) => work(entry)).join("");
+  return (entry) => {
+    let length = 0;
+    const texts = works.map((work) => {
+      const text = work(entry);
+      length += text.length;
+      if (length > MAX_TEXT)
+        throw new AppError("request_invalid", `a template makes a text of more than ${MAX_TEXT} characters`);
+      return text;
+    });
+    return texts.join("");
+  };
 }
 
 function action(text: string): (entry: Entry) => string {

@@ -1,7 +1,7 @@
 /** Numbers of series, and functions over them. */
 
 import { AppError } from "#proto/kit/errors.ts";
-import { wholeExpression } from "./expressions.ts";
+import { chargeWork, wholeExpression } from "./expressions.ts";
 import type { Pace } from "./pace.ts";
 import type { Grouping, MetricQuery } from "./syntax.ts";
 
@@ -15,6 +15,8 @@ export interface Series {
 
 /** Series of one query; as many as the real server answers at most. */
 const MAX_SERIES = 500;
+/** Characters of a label that label_replace writes: each one may name the one before several times. */
+const MAX_LABEL = 32_768;
 
 /** Returns the labels that a grouping leaves. */
 export function groupedLabels(labels: Labels, grouping: Grouping | undefined): Labels {
@@ -138,26 +140,32 @@ async function extremes(
 
 /**
  * Writes a label from the parts of another one, where all of that matches an expression. Throws request_invalid where two
- * series get the same labels.
+ * series get the same labels, or a label gets too long; what `pace` throws.
  */
-export function replaced(
+export async function replaced(
   { label, replacement, from, expression }: Extract<MetricQuery, { kind: "label_replace" }>,
   series: readonly Series[] | number,
-): Series[] {
+  pace: Pace,
+): Promise<Series[]> {
   if (typeof series === "number")
     throw new AppError("request_invalid", "parse error : label_replace needs series, not a number");
   const whole = wholeExpression(expression);
   const keys = new Set<string>();
-  return series.map(({ labels, points }) => {
+  const found: Series[] = [];
+  for (const { labels, points } of series) {
+    if (pace.isDue) await pace.pause();
     whole.lastIndex = 0;
-    const match = whole.exec(Object.hasOwn(labels, from) ? labels[from]! : "");
+    const text = Object.hasOwn(labels, from) ? labels[from]! : "";
+    chargeWork({ work: 0 }, whole, text);
+    const match = whole.exec(text);
     const changed = match === null ? labels : withLabel(labels, label, expanded(replacement, match));
     const key = keyOf(changed);
     if (keys.has(key))
       throw new AppError("request_invalid", `label_replace makes two series with the labels ${key}`);
     keys.add(key);
-    return { labels: changed, points };
-  });
+    found.push({ labels: changed, points });
+  }
+  return found;
 }
 
 function withLabel(labels: Labels, name: string, value: string): Labels {
@@ -167,9 +175,17 @@ function withLabel(labels: Labels, name: string, value: string): Labels {
 
 /** Puts captured parts in: $1, ${1}, $name, ${name}; $$ is a dollar. */
 function expanded(template: string, match: RegExpExecArray): string {
+  let length = template.length;
   return template.replace(/\$(?:\$|(\w+)|\{(\w+)\})/g, (all, bare?: string, braced?: string) => {
     const name = bare ?? braced;
     if (name === undefined) return all === "$$" ? "$" : "";
-    return (/^\d+$/.test(name) ? match[Number(name)] : match.groups?.[name]) ?? "";
+    const part = (/^\d+$/.test(name) ? match[Number(name)] : match.groups?.[name]) ?? "";
+    length += part.length;
+    if (length > MAX_LABEL)
+      throw new AppError(
+        "request_invalid",
+        `label_replace makes a label of more than ${MAX_LABEL} characters`,
+      );
+    return part;
   });
 }

@@ -53,6 +53,11 @@ test("other work runs between the filters of one line", async () => {
   assert.ok(turns > 2, String(turns));
 });
 
+test("templates that double a text are refused before it fills the memory", async () => {
+  for (const stage of ['| line_format "{{__line__}}{{__line__}}"', '| label_format a="{{.a}}{{.a}}x"'])
+    await assert.rejects(keeps(stage.repeat(60), "ab"), /more than 1048576 characters/);
+});
+
 test("a line with more labels than are kept says so", async () => {
   const many = JSON.stringify(Object.fromEntries(Array.from({ length: 300 }, (_, n) => [`k${n}`, n])));
   const deep = `${'{"a":'.repeat(20)}1${"}".repeat(20)}`;

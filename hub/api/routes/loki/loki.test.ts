@@ -268,6 +268,12 @@ test("the requests of Grafana's data source and its query builder are answered",
   assert.equal(posted.body["data"]!["resultType"], "streams");
 });
 
+/** Each of ten steps would make the label ten times as long. */
+const TENFOLD = Array.from({ length: 10 }).reduce<string>(
+  (inner) => `label_replace(${inner}, "a", "x${"$1".repeat(10)}", "a", "(.*)")`,
+  "vector(1)",
+);
+
 test("what isn't offered or can't be read is refused in Loki's words with its place", async () => {
   const rows: [path: string, query: string, message: RegExp][] = [
     [
@@ -298,6 +304,7 @@ test("what isn't offered or can't be read is refused in Loki's words with its pl
       'vector(1) * ignoring (host) group_left sum by (host) (count_over_time({job="shop"}[1m]))',
       /found duplicate series for the match group \{\} on the right side/,
     ],
+    ["query_range", TENFOLD, /label_replace makes a label of more than 32768 characters/],
     ["query_range", 'sum_over_time({job="a"}[1m])', /invalid aggregation sum_over_time without unwrap/],
     ["query", '{job="a"}', /log queries are not supported as an instant query type/],
     ["query_range", "", /the parameter query is missing/],

@@ -19,6 +19,8 @@ import { limitOf, parameter, required, spanOf, stepsOf, timeOf } from "./paramet
 const VERSION = "2.9.0";
 /** Values of a label that are listed. */
 const MAX_VALUES = 1_000;
+/** Characters of the lines and labels of an answer. */
+const MAX_ANSWER = 67_108_864;
 /** Newest lines whose streams are listed as series. */
 const MAX_SERIES_LINES = 5_000;
 
@@ -110,10 +112,18 @@ async function streams(
     throw new AppError("request_invalid", `invalid direction '${direction}'`);
   const found = new Map<string, { stream: Record<string, string>; values: [string, string][] }>();
   let count = 0;
+  let size = 0;
   const add = (entry: TimedEntry): boolean => {
     const stream = Object.fromEntries(entry.labels);
     const key = keyOf(stream);
-    const group = found.get(key) ?? { stream, values: [] };
+    const known = found.get(key);
+    size += entry.line.length + (known === undefined ? key.length : 0);
+    if (size > MAX_ANSWER)
+      throw new AppError(
+        "request_invalid",
+        `the answer would have more than ${MAX_ANSWER} characters: lower the limit of lines`,
+      );
+    const group = known ?? { stream, values: [] };
     found.set(key, group);
     group.values.push([`${entry.timeMs}000000`, entry.line]);
     return ++count < limit;

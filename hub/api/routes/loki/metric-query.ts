@@ -38,7 +38,7 @@ export async function evaluate(
       return binary(query, left, right, source.pace);
     }
     case "label_replace":
-      return replaced(query, await evaluate(source, query.inner, steps));
+      return replaced(query, await evaluate(source, query.inner, steps), source.pace);
     case "range":
       return query.name === "absent_over_time"
         ? absent(query, await scanned(source, query, steps, { without: false, labels: [] }), steps)
