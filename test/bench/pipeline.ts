@@ -11,6 +11,7 @@ import { accessTime } from "#test/harness/sequence-log.ts";
 import { Workspace } from "#test/harness/workspace.ts";
 import type { Benchmark, BenchmarkContext, Result } from "./benchmark.ts";
 import { pipelineCommand } from "./pipeline-command.ts";
+import { grokAlone } from "./pipeline-grok.ts";
 import { CountingSink, type Ends, inMemory, onJetStream } from "./pipeline-log.ts";
 
 const EVENTS = 300_000;
@@ -33,6 +34,9 @@ const ASTRAY = `filter { grok { match => { "message" => "^(?:a+)+$" } timeout_mi
 /** What finding the expression and doing the batch again may add. */
 const MARGIN_MS = 300;
 
+/** Lines for grok alone: they stand in memory as texts. */
+const GROK_LINES = 100_000;
+
 const HUB_STARTS = 3;
 
 /** Whatever else the machine does only slows a run down: the best of some is the pipeline's own. */
@@ -54,10 +58,12 @@ interface Rate {
 export const pipeline: Benchmark = {
   name: "pipeline",
   about:
-    "events through grok, date and mutate: from JetStream per core, by two threads, failing, astray, by pipeline run (--only run), and starts with 50 plugins",
+    "events through grok, date and mutate: from JetStream per core, by two threads, failing, astray, by pipeline run (--only run), grok alone (--only grok), and starts with 50 plugins",
   async run(context) {
     const { progress, only } = context;
     const events = Math.round(EVENTS * context.scale);
+    const sample = Array.from({ length: Math.min(events, GROK_LINES) }, (_, nth) => line(nth).trimEnd());
+    if (only === "grok") return [await grokAlone(sample)];
     const command = await pipelineCommand(context, { pipeline: ACCESS, lines: events, line });
     if (only === "run") return [command];
     const raw = rawOf(events, 4);
@@ -83,6 +89,7 @@ export const pipeline: Benchmark = {
         reference: { name: "an expression and JSON by hand", value: byHand },
       },
       command,
+      await grokAlone(sample),
       figure("two threads", two.perSecond / one.perSecond, "times one thread", 1.7),
       figure("unanchored grok that fails", failing.perCpuSecond, perCpu, 50_000),
       await beside(context),
