@@ -17,7 +17,8 @@
 
 import type { IndexMetadata } from "#hub/cluster/catalog/index-metadata.ts";
 import { INTERNAL_PREFIX } from "#hub/cluster/catalog/index-names.ts";
-import { type LifecycleCatalog, policyName } from "#hub/cluster/catalog/lifecycle-catalog.ts";
+import type { LifecycleCatalog } from "#hub/cluster/catalog/lifecycle-catalog.ts";
+import { policyName } from "#hub/cluster/catalog/lifecycle-policy.ts";
 import {
   type DueStep,
   IndexRelations,

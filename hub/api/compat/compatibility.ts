@@ -3,8 +3,7 @@
  * and from which `docs/compatibility.md` is made.
  */
 
-import { LIFECYCLE_SETTINGS } from "#hub/cluster/catalog/lifecycle-catalog.ts";
-import { UNUSED_ACTIONS, unusedActions } from "#hub/cluster/catalog/lifecycle-policy.ts";
+import { LIFECYCLE_SETTINGS, UNUSED_ACTIONS, unusedActions } from "#hub/cluster/catalog/lifecycle-policy.ts";
 import { warnDeprecated } from "#hub/search/options/request-version.ts";
 import type { CompatibilityRow } from "#proto/kit/compatibility.ts";
 import type { JsonObject } from "#proto/kit/json.ts";

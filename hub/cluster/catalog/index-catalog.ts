@@ -26,6 +26,7 @@ import {
 import { changeSettings } from "./index-settings.ts";
 import { IndexStore } from "./index-store.ts";
 import { LifecycleCatalog } from "./lifecycle-catalog.ts";
+import { checkLifecycleSettings } from "./lifecycle-policy.ts";
 import { definitionOf, newIndex, streamTemplateFor, type Templates } from "./new-index.ts";
 import { TemplateCatalog } from "./template-catalog.ts";
 import type { IndexDefinition, IndexTemplate } from "./templates.ts";
@@ -116,6 +117,7 @@ export class IndexCatalog implements Component {
   async create(rawName: string, definition: IndexDefinition): Promise<IndexMetadata> {
     const name = decodeDateMath(rawName);
     checkIndexName(name);
+    checkLifecycleSettings(definition.settings);
     this.#refuseTaken(name);
     const template = streamTemplateFor(name, this.templateCatalog.set());
     if (template === undefined) return this.#create(name, definition);

@@ -2,7 +2,7 @@
 
 import { AppError } from "#proto/kit/errors.ts";
 import { type IndexMetadata, type IndexSettings, wholeNumber } from "./index-metadata.ts";
-import { checkLifecycleSettings } from "./lifecycle-catalog.ts";
+import { checkLifecycleSettings } from "./lifecycle-policy.ts";
 
 /** Can be set only at creation. */
 const STATIC = [

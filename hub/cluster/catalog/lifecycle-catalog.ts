@@ -4,7 +4,7 @@ import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import type { StateBucket } from "#proto/kit/state-bucket.ts";
 import type { IndexMetadata } from "./index-metadata.ts";
-import { checkPolicyName, parsePolicy } from "./lifecycle-policy.ts";
+import { checkPolicyName, parsePolicy, policyName } from "./lifecycle-policy.ts";
 import { NamedRecords } from "./template-catalog.ts";
 
 const POLICY_PREFIX = "lifecycle/";
@@ -129,37 +129,4 @@ export class LifecycleCatalog implements LifecyclePolicies {
   take(key: string, value: Uint8Array | null, revision: number): void {
     for (const records of [this.#policies, this.#modes, this.#faults]) records.take(key, value, revision);
   }
-}
-
-/** Returns the name of the policy that an index names; undefined without one. */
-export function policyName({ settings }: Pick<IndexMetadata, "settings">): string | undefined {
-  const name = settings.raw["lifecycle.name"];
-  return typeof name === "string" && name !== "" ? name : undefined;
-}
-
-/** Settings of an index (dotted, without "index.") that lifecycles use. */
-export const LIFECYCLE_SETTINGS = ["name", "rollover_alias", "origination_date", "indexing_complete"].map(
-  (name) => `lifecycle.${name}`,
-);
-
-/** Throws settings_invalid for values that these settings can't have. */
-export function checkLifecycleSettings(settings: Readonly<JsonObject>): void {
-  const [name, alias, date, complete] = LIFECYCLE_SETTINGS.map((key) => settings[key] ?? undefined);
-  const isText = (value: unknown): boolean => value === undefined || typeof value === "string";
-  const rows = [
-    ["name", name, isText(name)],
-    ["rollover_alias", alias, isText(alias)],
-    ["origination_date", date, date === undefined || /^(-1|\d{1,15})$/.test(String(date as string))],
-    [
-      "indexing_complete",
-      complete,
-      complete === undefined || /^(true|false)$/.test(String(complete as string)),
-    ],
-  ] as const;
-  const wrong = rows.find(([, , fits]) => !fits);
-  if (wrong === undefined) return;
-  throw new AppError(
-    "settings_invalid",
-    `Failed to parse value [${JSON.stringify(wrong[1])}] for setting [index.lifecycle.${wrong[0]}]`,
-  );
 }

@@ -6,7 +6,7 @@
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import { parseDuration } from "#proto/kit/units.ts";
-import { encodeName } from "./index-metadata.ts";
+import { encodeName, type IndexMetadata } from "./index-metadata.ts";
 import { parseConditions, type RolloverCondition } from "./rollover.ts";
 
 /** In the order in which an index goes through them, each with its actions. */
@@ -176,4 +176,40 @@ function requireObject(place: string, value: unknown): JsonObject {
 
 function refuse(why: string): AppError {
   return new AppError("request_invalid", why);
+}
+
+/** Returns the name of the policy that an index names; undefined without one. */
+export function policyName({ settings }: Pick<IndexMetadata, "settings">): string | undefined {
+  const name = settings.raw["lifecycle.name"];
+  return typeof name === "string" && name !== "" ? name : undefined;
+}
+
+/** Settings of an index (dotted, without "index.") that lifecycles use. */
+export const LIFECYCLE_SETTINGS = ["name", "rollover_alias", "origination_date", "indexing_complete"].map(
+  (name) => `lifecycle.${name}`,
+);
+
+/**
+ * Throws settings_invalid for values that these settings can't have. For what is given in a request: templates and indices
+ * of earlier versions may hold any, and still work.
+ */
+export function checkLifecycleSettings(settings: Readonly<JsonObject>): void {
+  const [name, alias, date, complete] = LIFECYCLE_SETTINGS.map((key) => settings[key] ?? undefined);
+  const isText = (value: unknown): boolean => value === undefined || typeof value === "string";
+  const rows = [
+    ["name", name, isText(name)],
+    ["rollover_alias", alias, isText(alias)],
+    ["origination_date", date, date === undefined || /^(-1|\d{1,15})$/.test(String(date as string))],
+    [
+      "indexing_complete",
+      complete,
+      complete === undefined || /^(true|false)$/.test(String(complete as string)),
+    ],
+  ] as const;
+  const wrong = rows.find(([, , fits]) => !fits);
+  if (wrong === undefined) return;
+  throw new AppError(
+    "settings_invalid",
+    `Failed to parse value [${JSON.stringify(wrong[1])}] for setting [index.lifecycle.${wrong[0]}]`,
+  );
 }

@@ -145,6 +145,13 @@ for (const [what, phases, indices, expected] of [
   });
 }
 
+test("lifecycle: settings of earlier versions, which took any value, do nothing", () => {
+  const raw = { "lifecycle.origination_date": "2001-01-01", "lifecycle.rollover_alias": 5 };
+  const policyOf = () => ({ version: 1, modifiedMs: 0, policy: { phases: { delete: DELETION } } });
+  const state = lifecycleOf(index("a", 29, { raw }), new IndexRelations([]), policyOf, NOW_MS);
+  assert.deepEqual(state?.due, []);
+});
+
 test("lifecycle: an index names no policy, or one that isn't there", () => {
   const relations = new IndexRelations([]);
   assert.equal(

@@ -11,8 +11,8 @@ import { toAppError } from "#proto/kit/errors.ts";
 import { writeIndexOf } from "./aliases.ts";
 import { backingIndices } from "./data-streams.ts";
 import type { IndexMetadata } from "./index-metadata.ts";
-import { policyName, type StoredPolicy } from "./lifecycle-catalog.ts";
-import { type LifecyclePhase, parsePolicy } from "./lifecycle-policy.ts";
+import type { StoredPolicy } from "./lifecycle-catalog.ts";
+import { type LifecyclePhase, parsePolicy, policyName } from "./lifecycle-policy.ts";
 import { type RolloverCondition, rolloverAlias } from "./rollover.ts";
 
 /** What an index is due for. A deletion is due alone. */

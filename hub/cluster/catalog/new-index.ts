@@ -11,7 +11,6 @@ import { checkTimestamp, STREAM_DEFAULTS } from "./data-streams.ts";
 import { type IndexMetadata, newIndexUuid, parseMapping, wholeNumber } from "./index-metadata.ts";
 import { INTERNAL_PREFIX, matchesWildcard } from "./index-names.ts";
 import { checkShardCounts } from "./index-settings.ts";
-import { checkLifecycleSettings } from "./lifecycle-catalog.ts";
 import { applyTemplates, EVENT_TEMPLATE, type IndexDefinition, type IndexTemplate } from "./templates.ts";
 
 /** Default number of shards, as in 6.x; from 7.0 on clients expect one. */
@@ -53,7 +52,6 @@ export function newIndex({
       : definitionOf(dataStream ?? name, templates, definition, dataStream);
   const { number_of_shards, number_of_replicas, creation_date: _, ...given } = settings;
   checkShardCounts(number_of_shards, number_of_replicas, given["auto_expand_replicas"]);
-  checkLifecycleSettings(given);
   const isInternal = name.startsWith(INTERNAL_PREFIX);
   const raw = dataStream === undefined ? given : { ...given, hidden: true };
   const index: IndexMetadata = {

@@ -18,6 +18,7 @@ import {
   parseMapping,
   TEMPLATE_PREFIX,
 } from "./index-metadata.ts";
+import { checkLifecycleSettings } from "./lifecycle-policy.ts";
 import type { IndexDefinition, IndexTemplate } from "./templates.ts";
 
 export class TemplateCatalog {
@@ -38,6 +39,7 @@ export class TemplateCatalog {
 
   /** Throws mapping_parse, settings_invalid. */
   async putOlder(name: string, template: IndexTemplate): Promise<void> {
+    checkLifecycleSettings(template.settings);
     parseMapping(name, template.settings, template.mappings);
     await this.#older.put(name, template);
   }
@@ -61,6 +63,7 @@ export class TemplateCatalog {
 
   /** Throws what `putComposable` throws; nothing is stored. */
   check(name: string, template: ComposableTemplate): void {
+    checkLifecycleSettings(template.template?.settings ?? {});
     const { templates, components } = this.set();
     const missing = missingComponents(template, components);
     if (missing.length > 0) {
@@ -82,6 +85,7 @@ export class TemplateCatalog {
   async putComponent(name: string, component: ComponentTemplate): Promise<void> {
     const { templates, components } = this.set();
     const { settings = {}, mappings = {}, aliases = {} } = component.template;
+    checkLifecycleSettings(settings);
     checkDefinition(name, { settings, mappings, aliases });
     const changed = { ...components, [name]: component };
     for (const [user, template] of Object.entries(templates))

@@ -17,7 +17,7 @@ import type {
 } from "#hub/api/ports/indices.ts";
 import { type IndexAction, isIndexAction } from "#hub/auth/accounts/index-rights.ts";
 import { type Action, authorize, type Principal } from "#hub/auth/accounts/principal.ts";
-import { LIFECYCLE_SETTINGS } from "#hub/cluster/catalog/lifecycle-catalog.ts";
+import { LIFECYCLE_SETTINGS } from "#hub/cluster/catalog/lifecycle-policy.ts";
 import type { AppendResult, StoredDocument, WriteOptions, WriteResult } from "#hub/cluster/writes/writes.ts";
 import type { DocumentBatch } from "#proto/document-batch.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";

@@ -6,11 +6,8 @@ import type {
   ComposableTemplate,
   TemplateSet,
 } from "#hub/cluster/catalog/composable-templates.ts";
-import {
-  type LifecycleFault,
-  policyName,
-  type StoredPolicy,
-} from "#hub/cluster/catalog/lifecycle-catalog.ts";
+import type { LifecycleFault, StoredPolicy } from "#hub/cluster/catalog/lifecycle-catalog.ts";
+import { policyName } from "#hub/cluster/catalog/lifecycle-policy.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 
 /** Checks access to names for the sender of the current request. */

@@ -63,6 +63,13 @@ for (const [method, path, body, status, expected] of [
   ["PUT", "/_ilm/policy/x", { phases: {} }, 400, /unknown field \[phases\]/],
   ["PUT", "/_ilm/policy/x", {}, 400, /Required \[policy\]/],
   ["PUT", "/_ilm/policy/x", { policy: { phases: { late: {} } } }, 400, /does not support phase \[late\]/],
+  [
+    "PUT",
+    "/_template/bad",
+    { index_patterns: ["bad"], settings: { "lifecycle.name": 5 } },
+    400,
+    /index.lifecycle.name/,
+  ],
   ["GET", "/missing/_ilm/explain", undefined, 404, /no such index/],
   [
     "PUT",

@@ -4,7 +4,7 @@ import { warnOfActions } from "#hub/api/compat/compatibility.ts";
 import type { ApiContext } from "#hub/api/context/api-context.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
-import { policyName } from "#hub/cluster/catalog/lifecycle-catalog.ts";
+import { policyName } from "#hub/cluster/catalog/lifecycle-policy.ts";
 import { answersAs } from "#hub/search/options/request-version.ts";
 import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
 import { AppError } from "#proto/kit/errors.ts";
