@@ -158,6 +158,11 @@ test("expressions are alternatives: the one that matches first in the text count
   assert.deepEqual(grok(["%{INT:n:int}", "%{WORD:w}"], { a: "abc 12" }), { a: "abc 12", w: "abc" });
   assert.deepEqual(grok(["%{WORD:w} %{WORD:w}"], { a: "x y" }), { a: "x y", w: "x" });
   assert.deepEqual(grok(["%{INT:n} %{INT:n:int}"], { a: "1 2" }), { a: "1 2", n: 2 });
+  assert.deepEqual(grok(["(?<q>['\"])(?<text>(?~\\k<q>))\\k<q>"], { a: "x 'it is' \"y\"" }), {
+    a: "x 'it is' \"y\"",
+    q: "'",
+    text: "it is",
+  });
   assert.deepEqual(grok(["%{GREEDYDATA:line}"], { a: "one\ntwo" }), { a: "one\ntwo", line: "one" });
   assert.deepEqual(grok(["%{NUMBER:d:float}"], { a: "153.883481" }), { a: "153.883481", d: 153.88348 });
 });

@@ -162,6 +162,7 @@ class RegexpParser {
     if (rest.startsWith("(?>")) return { kind: "atomic", body: this.#inside(3) };
     const look = /^\((\?<?[=!])/.exec(rest);
     if (look !== null) return { kind: "special", opening: look[1]!, body: this.#inside(look[0].length) };
+    if (rest.startsWith("(?~")) return absent(this.#inside(3));
     if (rest.startsWith("(?:")) return { kind: "group", body: this.#inside(3) };
     const modifiers = /^\(\?([mix]*)(?:-([mix]*))?([:)])/.exec(rest);
     if (modifiers !== null) return this.#modified(modifiers);
@@ -217,4 +218,12 @@ class RegexpParser {
       node = { kind: "repeat", body: isOptional && node.kind === "repeat" ? node.body : node, count, mode };
     }
   }
+}
+
+/** Any text in which `body` doesn't match anywhere. */
+function absent(body: RegexpNode): RegexpNode {
+  const notHere: RegexpNode = { kind: "special", opening: "?!", body };
+  const any: RegexpNode = { kind: "text", source: "[\\s\\S]" };
+  const each: RegexpNode = { kind: "group", body: { kind: "sequence", items: [notHere, any] } };
+  return { kind: "repeat", body: each, count: "*", mode: "greedy" };
 }

@@ -325,7 +325,13 @@ const STATICS: Readonly<Record<string, Statics>> = {
     comparing: ([keyOf]) => new Callable((a, b) => compare(call(keyOf, a), call(keyOf, b))),
   },
   Collectors: COLLECTORS,
-  Stream: { of: (values) => [...values] },
+  // An array stands for its members, as where a method takes any number of values.
+  Stream: {
+    of: (values) => {
+      const [first] = values;
+      return values.length === 1 && Array.isArray(first) ? [...(first as unknown[])] : [...values];
+    },
+  },
   IntStream: {
     range: ([from, to], context) => rangeOf(toInteger(from), toInteger(to), context),
     rangeClosed: ([from, to], context) => rangeOf(toInteger(from), toInteger(to) + 1, context),

@@ -249,6 +249,12 @@ function compileReference(scope: Scope, expression: Extract<Call, { kind: "refer
     const [, number] = found;
     return (frame) => new Callable((...values) => frame.functions[number]!.call(frame.budget, ...values));
   }
+  // What a stream becomes; `toArray` needs no more of it.
+  if (owner.endsWith("[]"))
+    return () =>
+      new Callable(() => {
+        throw unknown(`[${owner}::new] can be given to toArray alone`, offset);
+      });
   if (!isTypeName(owner)) {
     const { read } = variableIn(scope, owner, offset);
     return (frame) => {

@@ -357,3 +357,12 @@ test("scripts that join very many values are refused, or run, in time", () => {
     assert.ok(performance.now() - startMs < 3_000);
   }
 });
+
+test("a stream of an array becomes one by the constructor of its class", () => {
+  const source =
+    "def l = Stream.of(ctx.text.splitOnToken(',')).filter(s -> !s.isEmpty()).toArray(String[]::new); l.length + l[1]";
+  assert.equal(compilePainless(source, ["ctx"]).run([{ text: "a,,b" }]), "2b");
+  assert.throws(() => compilePainless("Foo[]::new", ["ctx"]), { code: "script_failed" });
+  const elsewhere = compilePainless("[1].stream().map(String[]::new)", ["ctx"]);
+  assert.throws(() => elsewhere.run([{}]), { code: "script_failed" });
+});

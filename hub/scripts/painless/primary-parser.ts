@@ -77,6 +77,10 @@ function readName(tokens: TokenReader, nested: Nested): Expression {
     return { kind: "call", name: text, arguments: readArguments(tokens, nested), offset };
   }
   const type = longestType(tokens);
+  if (type !== undefined && isArrayReference(tokens, type.length)) {
+    skip(tokens, type.length + 4);
+    return { kind: "reference", owner: `${type.name}[]`, method: "new", offset };
+  }
   if (type !== undefined && isSymbol(tokens.peek(type.length), "::")) {
     skip(tokens, type.length + 1);
     const method = tokens.accept("new") ? "new" : tokens.expectName().text;
@@ -92,6 +96,11 @@ function readName(tokens: TokenReader, nested: Nested): Expression {
   if (tokens.accept("::"))
     return { kind: "reference", owner: text, method: tokens.expectName().text, offset };
   return { kind: "variable", name: text, offset };
+}
+
+/** "[]::new" */
+function isArrayReference(tokens: TokenReader, from: number): boolean {
+  return ["[", "]", "::", "new"].every((text, at) => isSymbol(tokens.peek(from + at), text));
 }
 
 /** Returns the longest dotted name from here on that is a type, and its tokens. */
