@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { WriteItem } from "#hub/api/ports/documents.ts";
-import type { IndexInfo } from "#hub/api/ports/indices.ts";
+import type { IndexDefinition, IndexInfo } from "#hub/api/ports/indices.ts";
 import { systemClock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { silentLogger } from "#proto/kit/log.ts";
@@ -14,6 +14,7 @@ class Fixture {
   readonly stored = new Map<string, Uint8Array>();
   nowMs = 100 * DAY_MS;
   made = 0;
+  settings: IndexDefinition["settings"] = {};
   fault: AppError | undefined;
   readonly results: TaskResults;
 
@@ -34,7 +35,10 @@ class Fixture {
     };
     const indices = {
       get: () => (this.made > 0 ? ({ uuid: "u" } as IndexInfo) : undefined),
-      createExact: async () => void this.made++,
+      createExact: async (_name: string, { settings }: IndexDefinition) => {
+        this.made++;
+        this.settings = settings;
+      },
     };
     const shards = {
       openDocuments: async () => ({
@@ -65,6 +69,7 @@ test("a result is found by its task's id, and the index is made with the first",
   assert.equal(fixture.made, 0);
   await fixture.store("n:1");
   assert.equal(fixture.made, 1);
+  assert.equal(fixture.settings["auto_expand_replicas"], "0-1");
   assert.deepEqual(await fixture.results.get("n:1"), {
     completed: true,
     owner: "user ada",

@@ -103,7 +103,13 @@ export class TaskResults {
   async #ensure(): Promise<void> {
     const { indices } = this.#options;
     if (indices.get(TASKS_INDEX) !== undefined) return;
-    const settings = { number_of_shards: 1, number_of_replicas: 0, [TYPE_SETTING]: "task" };
+    // A second hub has a copy: the result is to be found after the one that ran the task is gone.
+    const settings = {
+      number_of_shards: 1,
+      number_of_replicas: 0,
+      auto_expand_replicas: "0-1",
+      [TYPE_SETTING]: "task",
+    };
     try {
       await indices.createExact(TASKS_INDEX, { settings, mappings: MAPPING, aliases: {} });
     } catch (error) {
