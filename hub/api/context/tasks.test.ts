@@ -32,6 +32,12 @@ test("a task that has ended keeps its answer, and is listed no more", async () =
   assert.equal(printTask(task, "node")["action"], "indices:data/write/reindex");
 });
 
+test("numbers of tasks don't begin anew with a start, as results of earlier ones are kept", async () => {
+  const first = [new Tasks(systemClock), new Tasks(systemClock)].map((tasks) => tasks.start(work(false)).id);
+  assert.notEqual(first[0], first[1]);
+  assert.match(String(first[0]), /^\d{1,15}$/);
+});
+
 test("a task has ended when its outcome is stored", async () => {
   const tasks = new Tasks(systemClock);
   const stored: unknown[] = [];

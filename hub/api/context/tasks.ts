@@ -1,5 +1,6 @@
 /** Tasks: long operations that outlive their request. They are listed, report progress and a result, and can be cancelled. */
 
+import { randomInt } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { itemError } from "#hub/api/http/error-body.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
@@ -47,14 +48,22 @@ export interface Task {
   readonly ended: Promise<void>;
 }
 
+/** Above the first number; numbers of tasks have 15 digits at most. */
+const MAX_FIRST = 2 ** 47;
+
 export class Tasks {
   readonly #clock: Clock;
   readonly #running = new Map<number, RunningTask>();
   readonly #ended = new Map<number, RunningTask>();
-  #next = 1;
+  #next: number;
 
-  constructor(clock: Clock) {
+  /**
+   * `first`: number of the first task; chance decides without it. Numbers that began anew with each start of the hub would
+   * name results of earlier tasks, which are kept in an index.
+   */
+  constructor(clock: Clock, first = randomInt(1, MAX_FIRST)) {
     this.#clock = clock;
+    this.#next = first;
   }
 
   /** Returns a number for a request that is listed as a task without being one. */

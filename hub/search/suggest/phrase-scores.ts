@@ -7,7 +7,7 @@ import type { Steps } from "#hub/search/aggregations/tree/steps.ts";
 import { number, object, readOptions, type Values } from "#hub/search/options/options.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import type { JsonObject } from "#proto/kit/json.ts";
+import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import { didYouMean } from "#proto/kit/nearest.ts";
 import type { Candidate, CandidateSet } from "./phrase-candidates.ts";
 
@@ -82,7 +82,11 @@ export function readSmoothing(given: JsonObject | undefined): WordModel {
   if (entries.length !== 1) throw new AppError("request_invalid", "only one smoothing model supported");
   const read = <O extends (typeof SMOOTHING_OPTIONS)[keyof typeof SMOOTHING_OPTIONS]>(
     options: O,
-  ): Values<O> => readOptions(name, body as JsonObject, options, "option");
+  ): Values<O> => {
+    if (!isObject(body))
+      throw new AppError("parsing", `[smoothing] the options of [${name}] must be an object`);
+    return readOptions(name, body, options, "option");
+  };
   if (name === "stupid_backoff") return stupidBackoff(read(SMOOTHING_OPTIONS.stupid_backoff).discount);
   if (name === "laplace") return laplace(read(SMOOTHING_OPTIONS.laplace).alpha);
   if (name === "linear_interpolation") return linear(read(SMOOTHING_OPTIONS.linear_interpolation));

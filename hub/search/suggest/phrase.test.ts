@@ -194,6 +194,7 @@ suite("phrase suggestions", () => {
     [{ size: 1001 }, /\[size\] may be 1000 at most/],
     [{ token_limit: 101 }, /\[token_limit\] may be 100 at most/],
     [{ smoothing: { laplace: {}, stupid_backoff: {} } }, /only one smoothing model/],
+    [{ smoothing: { laplace: null } }, /the options of \[laplace\] must be an object/],
     [{ smoothing: { lapalce: {} } }, /did you mean "laplace"/],
     [{ smoothing: { linear_interpolation: { ...LINEAR, bigram_lambda: 1 } } }, /must sum to 1/],
     [{ highlight: { pre_tag: "<em>" } }, /Pre and post tag/],

@@ -189,7 +189,7 @@ export class SearchRoutesFixture {
       compatVersion,
       errors: ERRORS,
       remoteHosts: [],
-      tasks: new Tasks(systemClock),
+      tasks: new Tasks(systemClock, 1),
       pressure: new WritePressure(),
       votingExclusions: new VotingExclusions(),
       slowQueries: new SlowQueries(systemClock, silentLogger(), Number.POSITIVE_INFINITY),
