@@ -349,11 +349,11 @@ public final class ApiClient {
   private static void features() {
     Checks.check("license", () -> es.license().get().license());
     Checks.check("authenticate", () -> es.security().authenticate().username());
-    Checks.refused("ilm put", "not offered", () -> es.ilm().putLifecycle(p -> p.name("logs").policy(l -> l.phases(h -> h.delete(d -> d.minAge(Time.of(t -> t.time("7d"))).actions(a -> a.delete(x -> x)))))));
-    Checks.refused("ilm get", "not offered", () -> es.ilm().getLifecycle(g -> g.name("logs")).result());
-    Checks.refused("ilm status", "not offered", () -> es.ilm().getStatus().operationMode());
-    Checks.refused("ilm explain", "not offered", () -> es.ilm().explainLifecycle(e -> e.index("lines")).indices());
-    Checks.refused("ilm delete", "not offered", () -> es.ilm().deleteLifecycle(g -> g.name("logs")));
+    Checks.check("ilm put", () -> es.ilm().putLifecycle(p -> p.name("logs").policy(l -> l.phases(h -> h.delete(d -> d.minAge(Time.of(t -> t.time("7d"))).actions(a -> a.delete(x -> x)))))));
+    Checks.check("ilm get", () -> es.ilm().getLifecycle(g -> g.name("logs")).result());
+    Checks.check("ilm status", () -> es.ilm().getStatus().operationMode());
+    Checks.check("ilm explain", () -> es.ilm().explainLifecycle(e -> e.index("lines")).indices());
+    Checks.check("ilm delete", () -> es.ilm().deleteLifecycle(g -> g.name("logs")));
     Checks.refused("sql", "not offered", () -> es.sql().query(q -> q.query("select 1")));
     Checks.refused("esql", "not offered", () -> es.esql().query(q -> q.query("row 1")));
     Checks.refused("eql", "not offered", () -> es.eql().search(q -> q.index("lines").query("any where true"), Map.class));

@@ -151,7 +151,6 @@ def not_offered():
     refused(501, lambda: es.open_point_in_time(index="lines", keep_alive="1m"))
     refused(501, lambda: es.async_search.submit(index="lines", body={}, keep_on_completion=True))
     refused(501, lambda: es.terms_enum(index="lines", body={"field": "level", "string": "e"}))
-    refused(501, lambda: es.ilm.get_lifecycle())
     refused(501, lambda: es.nodes.hot_threads())
     if MAJOR >= 8:
         refused(501, lambda: es.health_report())
@@ -287,6 +286,18 @@ def data_streams():
     es.indices.delete_data_stream(name="stream-a")
     es.indices.delete_index_template(name="streams")
     es.cluster.delete_component_template(name="parts")
+
+
+@check(since=7, opensearch=False)
+def lifecycles():
+    hot = {"actions": {"rollover": {"max_age": "1d"}}}
+    policy = {"phases": {"hot": hot, "delete": {"min_age": "7d", "actions": {"delete": {}}}}}
+    named = {"policy": "logs"} if MAJOR < 8 else {"name": "logs"}
+    equal(es.ilm.put_lifecycle(body={"policy": policy}, **named)["acknowledged"], True)
+    equal(es.ilm.get_lifecycle(**named)["logs"]["policy"]["phases"]["delete"]["min_age"], "7d")
+    equal(es.ilm.get_status()["operation_mode"], "RUNNING")
+    equal(es.ilm.explain_lifecycle(index="lines")["indices"]["lines"]["managed"], False)
+    equal(es.ilm.delete_lifecycle(**named)["acknowledged"], True)
 
 
 @check()
