@@ -82,6 +82,16 @@ test("fields of later versions aren't in answers of 6.5", async () => {
   );
 });
 
+test("a stream names the policy of its indices", async () => {
+  const template = { settings: { "index.lifecycle.name": "logs" } };
+  await send("PUT", "/_index_template/m", { index_patterns: ["m-*"], data_stream: {}, template });
+  await send("PUT", "/_data_stream/m-1");
+  const eight = (await send("GET", "/_data_stream/m-1", undefined, EIGHT)).body["data_streams"]![0]!;
+  assert.equal(eight["ilm_policy"], "logs");
+  assert.equal(eight["indices"]![0]!["managed_by"], "Index Lifecycle Management");
+  assert.equal((await send("GET", "/_data_stream/m-1")).body["data_streams"]![0]!["ilm_policy"], "logs");
+});
+
 test("a client can ask who it is", async () => {
   const { status, body } = await send("GET", "/_security/_authenticate");
   assert.equal(status, 200);

@@ -8,13 +8,12 @@ import type { IndexInfo } from "#hub/api/ports/indices.ts";
 import { clusterHealth } from "#hub/api/stats/index-health.ts";
 import { templateFor } from "#hub/cluster/catalog/composable-templates.ts";
 import { backingIndices, generationOf, TIMESTAMP_FIELD } from "#hub/cluster/catalog/data-streams.ts";
+import { policyName } from "#hub/cluster/catalog/lifecycle-policy.ts";
 import { answersAs } from "#hub/search/options/request-version.ts";
 import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 
-/** How 8.x says that no lifecycle is set: retention.rules decide here. */
-const UNMANAGED = { managed_by: "Unmanaged", prefer_ilm: false };
 const NANOS_PER_MS = 1_000_000;
 
 export function dataStreamRoutes(parts: ApiContext): Route[] {
@@ -80,29 +79,41 @@ function meant({ indices }: ApiContext, request: ApiRequest): Stream[] {
 function describe(parts: ApiContext, { name, indices }: Stream): JsonObject {
   const found = templateFor(name, parts.indices.templateCatalog.set().templates);
   const options = found?.template.data_stream;
+  const newest = indices.at(-1)!;
   return {
     name,
     timestamp_field: { name: TIMESTAMP_FIELD },
-    indices: indices.map(({ name: index, uuid }) => ({
-      index_name: index,
-      index_uuid: uuid,
-      ...(answersAs(800) && UNMANAGED),
+    indices: indices.map((index) => ({
+      index_name: index.name,
+      index_uuid: index.uuid,
+      ...(answersAs(800) && { managed_by: managerOf(index), prefer_ilm: true, ...policyOf(index) }),
     })),
-    generation: generationOf(indices.at(-1)!),
+    generation: generationOf(newest),
     ...(found?.template._meta !== undefined && { _meta: found.template._meta }),
     status: clusterHealth(indices, parts.cluster).status.toUpperCase(),
     ...(found !== undefined && { template: found.name }),
+    ...policyOf(newest),
     hidden: options?.hidden ?? false,
     system: false,
     replicated: false,
     // Clients of 7 refuse fields that came later.
     ...(answersAs(800) && {
       allow_custom_routing: options?.allow_custom_routing ?? false,
-      next_generation_managed_by: UNMANAGED.managed_by,
-      prefer_ilm: UNMANAGED.prefer_ilm,
+      next_generation_managed_by: managerOf(newest),
+      prefer_ilm: true,
       rollover_on_write: false,
     }),
   };
+}
+
+function policyOf(index: IndexInfo): { readonly ilm_policy?: string } {
+  const policy = policyName(index);
+  return policy === undefined ? {} : { ilm_policy: policy };
+}
+
+/** Without a policy retention.rules decide, which 8.x has no word for. */
+function managerOf(index: IndexInfo): string {
+  return policyName(index) === undefined ? "Unmanaged" : "Index Lifecycle Management";
 }
 
 async function deleteStreams(parts: ApiContext, request: ApiRequest): Promise<ApiResponse> {
