@@ -73,3 +73,28 @@ test("keys of flattened fields stay as they are through merges and a restart", (
     assert.deepEqual(seen(again), merged);
     again.close();
   }));
+
+test("a field whose name ends with NUL is none of a flattened field's keys", () =>
+  withFolder(async (folder) => {
+    const named = { ...properties, "labels\0": { type: "long" } };
+    const both = Mapping.parse({ properties: named }, { index: "test", analysis: new Analysis() });
+    const shard = openShard(folder, both);
+    apply(
+      shard,
+      1,
+      operation(INDEX, "a", { "labels\0": 5, k: "a" }),
+      operation(INDEX, "b", { labels: { app: "x\0y" }, k: "b" }),
+    );
+    shard.refresh();
+    await shard.forceMerge(1);
+    shard.refresh();
+    shard.commit();
+    const searcher = shard.searcher();
+    assert.deepEqual(valuesOf(searcher, "labels.app"), { b: ["x\0y"] });
+    assert.deepEqual(valuesOf(searcher, "labels.app\0x"), {});
+    const [segment] = searcher.segments;
+    assert.deepEqual(segment?.fieldNames().sort(), ["k", "labels", "labels\0"]);
+    assert.equal(segment?.numericColumn("labels\0")?.docCount, 1);
+    searcher.close();
+    shard.close();
+  }));

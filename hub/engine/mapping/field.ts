@@ -120,11 +120,24 @@ export function columnKind(field: Field): ColumnKind | null {
   }
 }
 
-/** What stands between the key and the value in the terms of a `flattened` field's keys, and ends the path of their field. */
+/** What stands between the key and the value in the terms of a `flattened` field's keys; no key has it. */
 export const KEY_END = "\0";
+
+/** Begins the path of the field that has them, as no name of a mapping or of a metadata field does. */
+const KEYED_PREFIX = ".";
+
+/** Returns the field of a segment that holds the values of a `flattened` field behind their keys, by the path of that field. */
+export function keyedPath(path: string): string {
+  return KEYED_PREFIX + path;
+}
+
+/** True for the path of a field that `keyedPath` named. */
+export function isKeyedPath(path: string): boolean {
+  return path.startsWith(KEYED_PREFIX);
+}
 
 /** Returns the field of a segment that holds the values of a `flattened` field, or those behind their keys. */
 export function flattenedTerms(field: Field, part: "values" | "keyed"): Field {
-  const path = part === "values" ? field.path : field.path + KEY_END;
+  const path = part === "values" ? field.path : keyedPath(field.path);
   return { ...field, path, type: "keyword", ignoreAbove: Number.POSITIVE_INFINITY, nullValue: undefined };
 }

@@ -258,6 +258,15 @@ export class Mapping {
     );
   }
 
+  /** Values are no objects. */
+  #checkCopy(path: string, target: string): void {
+    const into = this.#flattened.find((each) => target === each.path || target.startsWith(`${each.path}.`));
+    if (into === undefined) return;
+    throw parseError(
+      `[copy_to] of field [${path}] leads into [${into.path}], which takes objects (flattened); copy to a keyword field`,
+    );
+  }
+
   #checkLimits(): void {
     const limit = this.#options.totalFieldsLimit ?? TOTAL_FIELDS_LIMIT;
     if (this.#fields.size + this.#objects.size > limit) {
@@ -274,6 +283,7 @@ export class Mapping {
       );
     }
     for (const field of this.#fields.values()) {
+      for (const target of field.copyTo) this.#checkCopy(field.path, target);
       if (field.aliasOf === undefined) continue;
       const target = this.#fields.get(field.aliasOf);
       if (target !== undefined && target.aliasOf === undefined) continue;

@@ -127,6 +127,10 @@ export function parseField(
   const named = json["type"];
   const type = keptAs(named) ?? named;
   if (!isFieldType(type)) throw unknownType(name, type);
+  if (isMultiField && type === "flattened")
+    throw parseError(
+      `Field [${path}]: type [flattened] takes objects and can't be a multi-field; map a field of its own`,
+    );
   const known = [...PARAMETERS[type], ...(OWN_PARAMETERS[printValue(named)] ?? [])];
   for (const key of Object.keys(json)) {
     if (known.includes(key)) continue;
@@ -163,6 +167,7 @@ function leaf(path: string, type: FieldType, reader: ParameterReader, analysis: 
   }
   const options = reader.string("index_options", "positions");
   const copyTo = reader.list("copy_to");
+  if (type === "flattened") reader.integer("depth_limit", 0);
   if (type === "completion") readContexts(reader.field, reader.given()["contexts"]);
   const aliasOf = type === "alias" ? reader.required("path") : undefined;
   const scalingFactor = type === "scaled_float" ? reader.positive("scaling_factor") : 1;

@@ -38,4 +38,16 @@ suite("types of later versions", () => {
       /current_type \[flattened\]/,
     );
   });
+
+  for (const [given, message] of [
+    [{ l: { type: "flattened", depth_limit: "deep" } }, /\[depth_limit\] cannot be \[deep\]/],
+    [{ l: { type: "flattened", depth_limit: -1 } }, /\[depth_limit\] cannot be \[-1\]/],
+    [{ t: { type: "text", fields: { l: { type: "flattened" } } } }, /\[t\.l\].*can't be a multi-field/],
+    [{ l: { type: "flattened" }, t: { type: "text", copy_to: "l" } }, /\[copy_to\] of field \[t\]/],
+    [{ l: { type: "flattened" }, t: { type: "text", copy_to: "l.a" } }, /\[copy_to\] of field \[t\]/],
+  ] as const) {
+    test(`with objects are refused in ${JSON.stringify(given)}`, () => {
+      assert.throws(() => Mapping.parse({ properties: given }, options), message);
+    });
+  }
 });

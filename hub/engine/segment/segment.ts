@@ -5,7 +5,7 @@ import { toBytes } from "#hub/engine/bytes/bytes.ts";
 import { BlockColumn } from "#hub/engine/columns/block-column.ts";
 import { Dictionary } from "#hub/engine/dictionary/dictionary.ts";
 import type { SegmentFile } from "#hub/engine/files/segment-file.ts";
-import { KEY_END } from "#hub/engine/mapping/field.ts";
+import { isKeyedPath, KEY_END, keyedPath } from "#hub/engine/mapping/field.ts";
 import type { GeoColumn, KeywordColumn, NumericColumn } from "#hub/engine/searcher/searcher.ts";
 import { StoredReader } from "#hub/engine/stored/stored.ts";
 import { decodeUtf8 } from "../json/text.ts";
@@ -61,7 +61,7 @@ export class Segment {
     this.#file = file;
     this.#directory = file.directory as SegmentDirectory;
     this.docCount = this.#directory.docs;
-    this.#hasKeys = this.fieldNames().some((field) => field.endsWith(KEY_END));
+    this.#hasKeys = this.fieldNames().some(isKeyedPath);
   }
 
   /** Size of the segment, bytes. */
@@ -147,12 +147,12 @@ export class Segment {
   }
 
   #key(path: string): FlattenedKey | null {
-    if (!this.#hasKeys || this.fieldEntry(path) !== undefined) return null;
+    if (!this.#hasKeys || path.includes(KEY_END) || this.fieldEntry(path) !== undefined) return null;
     const { keys } = this.#parts;
     const open = keys.get(path);
     if (open !== undefined) return open;
     for (let dot = path.indexOf("."); dot > 0; dot = path.indexOf(".", dot + 1)) {
-      const field = path.slice(0, dot) + KEY_END;
+      const field = keyedPath(path.slice(0, dot));
       const all = this.dictionary(field);
       if (all === null) continue;
       const dictionary = new KeyedDictionary(all, path.slice(dot + 1));

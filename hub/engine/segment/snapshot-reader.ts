@@ -3,7 +3,7 @@
 import { Bitset } from "#hub/engine/bytes/bitset.ts";
 import { parseIp } from "#hub/engine/bytes/ip.ts";
 import { decodeUtf8 } from "#hub/engine/json/text.ts";
-import { KEY_END } from "#hub/engine/mapping/field.ts";
+import { isKeyedPath } from "#hub/engine/mapping/field.ts";
 import type {
   FieldStats,
   GeoColumn,
@@ -122,7 +122,7 @@ export class SnapshotReader implements SegmentReader {
   }
 
   fieldNames(): string[] {
-    return this.segment.fieldNames().filter((field) => !field.endsWith(KEY_END));
+    return this.segment.fieldNames().filter((field) => !isKeyedPath(field));
   }
 
   source(doc: number): Uint8Array {
