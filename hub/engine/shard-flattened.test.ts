@@ -98,3 +98,27 @@ test("a field whose name ends with NUL is none of a flattened field's keys", () 
     searcher.close();
     shard.close();
   }));
+
+test("a key that no document has opens no column, and one that few have reads no others' values", () =>
+  withFolder(async (folder) => {
+    const shard = openShard(folder, mapping);
+    const many = Array.from({ length: 200 }, (_, at) =>
+      operation(INDEX, `${at}`, {
+        labels: { app: `v${at % 50}`, ...(at === 7 && { rare: ["x", "y", "x"] }) },
+      }),
+    );
+    apply(shard, 1, ...many);
+    shard.refresh();
+    const searcher = shard.searcher();
+    const [segment] = searcher.segments;
+    assert.equal(segment!.keywordColumn("labels.none"), null);
+    assert.equal(segment!.exists("labels.none"), null);
+    const all = segment!.keywordColumn("labels.app")!;
+    assert.deepEqual([all.docCount, all.valueCount, all.presence], [200, 200, null]);
+    const rare = segment!.keywordColumn("labels.rare")!;
+    assert.deepEqual([rare.docCount, rare.valueCount, rare.multiValued], [1, 2, true]);
+    const found = segment!.exists("labels.rare")!;
+    assert.deepEqual([found.count(), found.nextSet(0)], [1, 7]);
+    searcher.close();
+    shard.close();
+  }));

@@ -76,6 +76,15 @@ export class KeyedDictionary implements TermDictionary {
     return this.prefix("");
   }
 
+  /** Returns the documents of a segment of `docs` ones that have the key, and how many values they have of it. */
+  documents(docs: number): { readonly presence: Bitset; readonly values: number } {
+    const presence = new Bitset(docs);
+    let values = 0;
+    for (const terms = this.prefix(""); terms.next(); values += terms.docFreq)
+      terms.postings().addTo(presence);
+    return { presence, values };
+  }
+
   /** Returns a term of the key as one of all keys. */
   whole(term: string | Uint8Array): Uint8Array {
     return Buffer.concat([this.#prefix, toBytes(term)]);
@@ -146,6 +155,9 @@ const decoded: ValueBlock = {
 };
 const firsts = new Int32Array(COLUMN_BLOCK);
 
+/** How many values of a column are read while one term's documents are opened. */
+const TERM_COST = 64;
+
 /** The values of a key by document. */
 export class KeyedColumn implements KeywordColumn {
   readonly kind = "keyword";
@@ -180,8 +192,15 @@ export class KeyedColumn implements KeywordColumn {
     return this.docCount === this.#docs ? null : (this.#presence?.deref() ?? this.#scan().presence);
   }
 
-  /** Finds the documents with a value, and counts the values. */
+  /** Finds the documents with a value, and counts the values: by the key's terms, or all values where these are few. */
   #scan(): { readonly presence: Bitset; readonly values: number } {
+    const byTerms = this.cardinality * TERM_COST < this.#all.valueCount;
+    const found = byTerms ? this.#dictionary.documents(this.#docs) : this.#scanValues();
+    this.#presence = new WeakRef(found.presence);
+    return found;
+  }
+
+  #scanValues(): { readonly presence: Bitset; readonly values: number } {
     const presence = new Bitset(this.#docs);
     let values = 0;
     for (let block = 0; block < this.blockCount; block++) {
@@ -189,7 +208,6 @@ export class KeyedColumn implements KeywordColumn {
       for (let at = 0; at < count; at++) presence.add(block * COLUMN_BLOCK + decoded.slots[at]!);
       values += count;
     }
-    this.#presence = new WeakRef(presence);
     return { presence, values };
   }
 

@@ -140,7 +140,7 @@ export class Segment {
     if (key === null) return null;
     if (key.column === undefined) {
       const all = this.column(key.field);
-      const isThere = all !== null && "ordOf" in all;
+      const isThere = key.dictionary.size > 0 && all !== null && "ordOf" in all;
       key.column = isThere ? new KeyedColumn(all, key.dictionary, this.docCount) : null;
     }
     return key.column;

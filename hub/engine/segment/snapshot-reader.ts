@@ -16,7 +16,6 @@ import type {
 } from "#hub/engine/searcher/searcher.ts";
 import { fieldDataCache } from "./field-data-cache.ts";
 import { filterCache } from "./filter-cache.ts";
-import type { KeyedDictionary } from "./keyed-field.ts";
 import type { Segment } from "./segment.ts";
 import { UninvertedColumn } from "./uninverted-column.ts";
 
@@ -112,9 +111,10 @@ export class SnapshotReader implements SegmentReader {
   exists(field: string): Bitset | null {
     const dictionary = this.segment.keyedDictionary(field);
     if (dictionary === null) return this.segment.exists(field);
+    if (dictionary.size === 0) return null;
     const column = this.segment.keyedColumn(field);
     if (column !== null) return column.presence ?? Bitset.full(this.docCount);
-    return this.remembered(`key ${field}`, () => withKey(dictionary, this.docCount)) ?? null;
+    return this.remembered(`key ${field}`, () => dictionary.documents(this.docCount).presence);
   }
 
   remembered<T extends Bitset | null | undefined>(key: string, find: () => T): T | Bitset | null {
@@ -168,14 +168,4 @@ export class SnapshotReader implements SegmentReader {
     if (typeof term !== "string" || this.segment.fieldEntry(field)?.column?.kind !== "ip") return term;
     return parseIp(term) ?? term;
   }
-}
-
-/** Documents with a term of a key; null for none. */
-function withKey(dictionary: KeyedDictionary, docs: number): Bitset | null {
-  let set: Bitset | null = null;
-  for (const terms = dictionary.prefix(""); terms.next(); ) {
-    set ??= new Bitset(docs);
-    terms.postings().addTo(set);
-  }
-  return set;
 }
