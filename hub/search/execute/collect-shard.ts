@@ -74,6 +74,8 @@ const LARGEST_RUN = 4096;
 /** Time for one block from which on aggregations get parts of blocks, ms, and the smallest part, in documents. */
 const SLOW_BLOCK_MS = 8;
 const SMALLEST_PART = 8;
+/** Documents at a time where each may fall into thousands of buckets. */
+const COSTLY_PART = 32;
 
 const NOTHING: ReadonlySet<number> = new Set();
 
@@ -87,6 +89,7 @@ class Collection {
   readonly #top: TopHits;
   readonly #aggregations: TreeCollector;
   readonly #global: TreeCollector;
+  readonly #budget: CollectBudget;
   readonly #needScores: boolean;
   readonly #counts: boolean;
   readonly #batch: Batch;
@@ -122,7 +125,7 @@ class Collection {
     this.#weight = query.weight(shard, { scores: this.#needScores, boost: options.boost });
     this.#postWeight = request.postFilter?.weight(shard, { scores: false, boost: 1 });
     const [inner, global] = splitGlobal(request.aggregations);
-    const budget = new CollectBudget();
+    const budget = (this.#budget = new CollectBudget());
     this.#aggregations = new TreeCollector(
       inner,
       shard.collecting(this.#collected(query, options.boost)),
@@ -146,6 +149,7 @@ class Collection {
       await withPauses(this.#top.settleSteps(), this.#control);
       this.#top.segment(segment, order);
       this.#aggregations.segment(segment);
+      this.#part = Math.min(this.#part, this.#largestPart);
       await this.#segment(segment);
       if (!this.#global.isEmpty) await this.#everything(segment);
       if (this.#control.isDue) await this.#control.pause();
@@ -179,6 +183,10 @@ class Collection {
       return weight;
     };
     return { query, boost, scored, prepares: (each) => this.#prepared.push(each) };
+  }
+
+  get #largestPart(): number {
+    return this.#budget.isCostly ? COSTLY_PART : COLUMN_BLOCK;
   }
 
   get #isOver(): boolean {
@@ -270,7 +278,7 @@ class Collection {
       collect(part);
       from += part.length;
       if (!this.#control.isDue) {
-        this.#part = Math.min(COLUMN_BLOCK, 2 * this.#part);
+        this.#part = Math.min(this.#largestPart, 2 * this.#part);
         continue;
       }
       this.#part = Math.max(SMALLEST_PART, this.#part >>> 1);
@@ -368,10 +376,13 @@ class Collection {
     const all: Query = new AllNode();
     const scorer = all.weight(this.#shard, { scores: false, boost: 1 }).scorer(segment);
     if (scorer === null) return;
+    this.#part = Math.min(this.#part, this.#largestPart);
     const batch = new Batch(false, [segment]);
+    const collect = (docs: Int32Array): void => this.#global.collect(docs, this.#owners, docs.length);
     while (batch.take(scorer)) {
       batch.keepLive(segment);
-      this.#global.collect(batch.docs, this.#owners, batch.length);
+      if (this.#part < COLUMN_BLOCK) await this.#aggregateParts(batch.docs, batch.length, collect);
+      else collect(batch.docs.subarray(0, batch.length));
       if (this.#control.isDue) await this.#control.pause();
     }
   }

@@ -10,6 +10,7 @@ import type {
 } from "#hub/search/aggregations/tree/aggregation.ts";
 import type { printValue } from "#hub/search/columns/value-format.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
+import { AppError } from "#proto/kit/errors.ts";
 import { KnownKeys, PartNumbers } from "./composite-parts.ts";
 import type { KeyPart, SourceValues } from "./composite-source.ts";
 
@@ -58,6 +59,7 @@ export class CompositeCollector implements Collector<CompositeState> {
   segment(segment: SegmentReader): void {
     for (const values of this.#collection.values) values.open(segment);
     this.#isSingle = this.#known.open(segment);
+    if (!this.#isSingle) this.#collection.budget.isCostly = true;
     this.#buckets.segment(segment);
   }
 
@@ -86,10 +88,12 @@ export class CompositeCollector implements Collector<CompositeState> {
   }
 
   #collectCombined(docs: Int32Array, length: number): void {
-    const { values } = this.#collection;
+    const { values, budget } = this.#collection;
     for (let at = 0; at < length; at++) {
       const doc = docs[at]!;
-      for (const key of combinations(values.map((source) => source.of(doc)))) {
+      const keys = combinations(values.map((source) => source.of(doc)));
+      budget.chargeFurther(keys.length - 1);
+      for (const key of keys) {
         const bucket = this.#bucket(key);
         if (bucket >= 0) this.#buckets.add(doc, bucket);
       }
@@ -164,9 +168,18 @@ class FirstKeys {
   }
 }
 
-/** Every way to take one value of each list; none where a list is empty. */
-function combinations(lists: readonly (readonly KeyPart[])[]): KeyPart[][] {
-  return lists.reduce<KeyPart[][]>(
+/** Combinations of one document's values. */
+const MAX_COMBINATIONS = 10_000;
+
+/** Every way to take one value of each list; none where a list is empty. Throws request_invalid for too many. */
+export function combinations<Part>(lists: readonly (readonly Part[])[]): Part[][] {
+  const count = lists.reduce((product, { length }) => product * length, 1);
+  if (count > MAX_COMBINATIONS)
+    throw new AppError(
+      "request_invalid",
+      `the values of a document have more than ${MAX_COMBINATIONS} combinations; use fewer fields`,
+    );
+  return lists.reduce<Part[][]>(
     (all, parts) => all.flatMap((key) => parts.map((part) => [...key, part])),
     [[]],
   );

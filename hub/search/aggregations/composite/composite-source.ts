@@ -179,6 +179,12 @@ export class SourceValues {
     this.#texts = [];
   }
 
+  /** True where documents of the open segment may have several parts. */
+  get multiValued(): boolean {
+    const column = this.#numeric ?? this.#keywords;
+    return this.#points !== undefined || column?.multiValued === true;
+  }
+
   /** Distinct parts of a document's keys. */
   of(doc: number): readonly KeyPart[] {
     const parts = new Set<KeyPart>();

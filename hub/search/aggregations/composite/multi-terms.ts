@@ -41,10 +41,8 @@ import {
 import type { ShardContext } from "#hub/search/query/query.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
+import { combinations } from "./composite-collector.ts";
 import { SourceValues } from "./composite-source.ts";
-
-/** Keys of one document: values of its fields in all combinations. */
-const MAX_COMBINATIONS = 10_000;
 
 /** Fields of one aggregation. */
 const MAX_FIELDS = 100;
@@ -164,14 +162,19 @@ class MultiTermsCollector implements Collector<TermsState> {
   }
 
   segment(segment: SegmentReader): void {
-    for (const field of this.#fields) field.open(segment);
+    for (const field of this.#fields) {
+      field.open(segment);
+      if (field.multiValued) this.#context.budget.isCostly = true;
+    }
     this.#buckets.segment(segment);
   }
 
   collect(docs: Int32Array, owners: Int32Array, length: number): void {
     for (let at = 0; at < length; at++) {
-      for (const key of this.#keysOf(docs[at]!))
-        this.#buckets.add(docs[at]!, this.#keys.bucket(owners[at]!, `[${key}]`));
+      const keys = combinations(this.#fields.map((field) => field.of(docs[at]!)));
+      this.#context.budget.chargeFurther(keys.length - 1);
+      for (const key of keys)
+        this.#buckets.add(docs[at]!, this.#keys.bucket(owners[at]!, `[${key.join(",")}]`));
     }
     this.#buckets.flush();
   }
@@ -183,21 +186,6 @@ class MultiTermsCollector implements Collector<TermsState> {
   *steps(owner: number): Steps<TermsState> {
     const terms = collectedTerms(this.#keys.of(owner), this.#buckets);
     return textState(yield* handOn(this.#context, terms, this.#keys.owners));
-  }
-
-  /** The combinations of a document's values. Throws request_invalid for too many. */
-  #keysOf(doc: number): readonly string[] {
-    let keys: readonly string[] = [""];
-    for (const field of this.#fields) {
-      const parts = field.of(doc);
-      if (keys.length * parts.length > MAX_COMBINATIONS)
-        throw new AppError(
-          "request_invalid",
-          `the values of a document have more than ${MAX_COMBINATIONS} combinations; use fewer fields`,
-        );
-      keys = keys.flatMap((key) => parts.map((part) => (key === "" ? part : `${key},${part}`)));
-    }
-    return keys;
   }
 }
 
@@ -218,6 +206,11 @@ class FieldValues {
 
   open(segment: SegmentReader): void {
     this.#values.open(segment);
+  }
+
+  /** True where documents of the open segment have several values. */
+  get multiValued(): boolean {
+    return this.#values.multiValued;
   }
 
   of(doc: number): readonly string[] {

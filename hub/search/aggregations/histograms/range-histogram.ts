@@ -1,5 +1,6 @@
 /** Histograms over a field of ranges: a document counts in each bucket that its range reaches into. */
 
+import { grown } from "#hub/engine/bytes/byte-buffer.ts";
 import type { SegmentReader } from "#hub/engine/searcher/searcher.ts";
 import { BucketCollector, KeyTable } from "#hub/search/aggregations/buckets/bucket-collector.ts";
 import type { Collector } from "#hub/search/aggregations/tree/aggregation.ts";
@@ -18,8 +19,12 @@ const BOUNDS = [
   { name: "lt", isLower: false, isOpen: true },
 ] as const;
 
-/** Buckets that one range may reach into. */
+/** Buckets that one range may reach into; fewer where something stands below, which sees the document in each. */
 const MAX_BUCKETS = 100_000;
+const MAX_SEEN = 10_000;
+
+/** Buckets between two pauses. */
+const STEP_BUCKETS = 4096;
 
 /**
  * Returns the type of a field of ranges; undefined for other fields. `owner` is the aggregation, `isDate` whether it is over
@@ -66,11 +71,15 @@ export class RangeHistogramCollector implements Collector<HistogramState> {
   /** Of each document of a batch; NaN where it has no such bound. */
   #from = new Float64Array(0);
   #to = new Float64Array(0);
+  /** Ranges that begin and end in a bucket, where nothing below has to see those between. */
+  #begins = new Float64Array(0);
+  #ends = new Float64Array(0);
 
   constructor(buckets: RangeBuckets) {
     this.#buckets = buckets;
     this.#keys = new KeyTable(buckets.budget);
     this.#collected = new BucketCollector(buckets.below, buckets.shard, buckets.budget);
+    if (!this.#collected.onlyCounts) buckets.budget.isCostly = true;
   }
 
   segment(segment: SegmentReader): void {
@@ -94,8 +103,36 @@ export class RangeHistogramCollector implements Collector<HistogramState> {
     return atOnce(this.steps(owner));
   }
 
-  steps(owner: number): Steps<HistogramState> {
-    return bucketStates(this.#keys.of(owner), this.#collected, this.#buckets.format);
+  *steps(owner: number): Steps<HistogramState> {
+    if (this.#collected.onlyCounts) yield* this.#count(owner);
+    return yield* bucketStates(this.#keys.of(owner), this.#collected, this.#buckets.format);
+  }
+
+  /** Counts the ranges in the buckets from their first to their last one. Throws request_invalid, memory_limit. */
+  *#count(owner: number): Steps<void> {
+    const keys = [...this.#keys.of(owner)].sort(([a], [b]) => a - b);
+    let open = 0;
+    let made = 0;
+    for (const [at, [begin, bucket]] of keys.entries()) {
+      open += this.#begins[bucket]!;
+      this.#collected.addCount(bucket, open);
+      open -= this.#ends[bucket]!;
+      this.#begins[bucket] = this.#ends[bucket] = 0;
+      if (open === 0) continue;
+      const end = keys[at + 1]![0];
+      for (let key = this.#next(begin); key < end; key = this.#next(key)) {
+        this.#collected.addCount(this.#keys.bucket(owner, key), open);
+        if (++made > MAX_BUCKETS) throw endless(this.#buckets.field, MAX_BUCKETS);
+        if (made % STEP_BUCKETS === 0) yield;
+      }
+    }
+  }
+
+  /** The bucket behind one. Throws request_invalid where there is none. */
+  #next(key: number): number {
+    const next = this.#buckets.next(key);
+    if (!(next > key)) throw endless(this.#buckets.field, MAX_BUCKETS);
+    return next;
   }
 
   /** Sets the bounds of a batch. Throws request_invalid where a document has several ranges. */
@@ -128,17 +165,32 @@ export class RangeHistogramCollector implements Collector<HistogramState> {
   }
 
   #add(doc: number, owner: number, from: number, to: number): void {
-    const { floor, next, limits, field } = this.#buckets;
+    const { floor, next, limits, field, budget } = this.#buckets;
     const first = limits?.min ?? Number.NEGATIVE_INFINITY;
     const last = limits?.max ?? Number.POSITIVE_INFINITY;
     const begin = Number.isNaN(from) ? first : Math.max(first, floor(from));
     const end = Number.isNaN(to) ? last : Math.min(last, floor(to));
-    if (!Number.isFinite(begin) || !Number.isFinite(end)) throw endless(field);
+    if (!Number.isFinite(begin) || !Number.isFinite(end)) throw endless(field, MAX_BUCKETS);
+    if (end < begin) return;
+    if (this.#collected.onlyCounts) {
+      this.#mark(owner, begin, end);
+      return;
+    }
     let made = 0;
     for (let key = begin; key <= end; key = next(key)) {
-      if (++made > MAX_BUCKETS) throw endless(field);
+      if (++made > MAX_SEEN) throw endless(field, MAX_SEEN);
       this.#collected.add(doc, this.#keys.bucket(owner, key));
     }
+    budget.chargeFurther(made - 1);
+  }
+
+  #mark(owner: number, begin: number, end: number): void {
+    const first = this.#keys.bucket(owner, begin);
+    const last = this.#keys.bucket(owner, end);
+    this.#begins = grown(this.#begins, Math.max(first, last) + 1);
+    this.#ends = grown(this.#ends, Math.max(first, last) + 1);
+    this.#begins[first]!++;
+    this.#ends[last]!++;
   }
 }
 
@@ -149,10 +201,10 @@ function severalRanges(field: string): AppError {
   );
 }
 
-function endless(field: string): AppError {
+function endless(field: string, most: number): AppError {
   return new AppError(
     "request_invalid",
-    `a range of the field [${field}] reaches into more than ${MAX_BUCKETS} buckets; limit them with [hard_bounds]`,
+    `a range of the field [${field}] reaches into more than ${most} buckets; limit them with [hard_bounds], or use a larger interval`,
     { data: { type: "too_many_buckets_exception" } },
   );
 }

@@ -85,13 +85,29 @@ const MEMORY_SHARE = 1 / 5;
 /** Buckets of an answer from which on 7.x refuses it. */
 const SOFT_LIMIT = 10_000;
 
+/** Buckets beyond the first one of each document that a shard's documents are put into: some ten seconds. */
+const MAX_FURTHER = 20_000_000;
+
 /** Counts the buckets that a shard's collectors make. */
 export class CollectBudget {
+  /** Set by collectors that may put each document into thousands of buckets: they get few documents at a time. */
+  isCostly = false;
   readonly #limit: number;
   #buckets = 0;
+  #further = 0;
 
   constructor(limit = collectedAtMost()) {
     this.#limit = limit;
+  }
+
+  /** Counts the buckets of a document but for its first one. Throws request_invalid where those of all are too many. */
+  chargeFurther(buckets: number): void {
+    this.#further += Math.max(0, buckets);
+    if (this.#further <= MAX_FURTHER) return;
+    throw new AppError(
+      "request_invalid",
+      `the documents of one shard fall into buckets more than ${MAX_FURTHER} times; narrow the query, or use coarser buckets or fields of fewer values`,
+    );
   }
 
   /** Throws memory_limit. */
