@@ -56,6 +56,7 @@ export class IntervalWeight implements Weight {
   readonly #source: IntervalSource;
   readonly #candidates: Weight;
   readonly #scores: (segment: SegmentReader) => IntervalScore;
+  #control: SearchControl | undefined;
 
   constructor(
     source: IntervalSource,
@@ -70,7 +71,8 @@ export class IntervalWeight implements Weight {
   scorer(segment: SegmentReader): IntervalScorer | null {
     const scorer = this.#candidates.scorer(segment);
     if (scorer === null) return null;
-    return new IntervalScorer(scorer, this.#source.open(segment), this.#scores(segment));
+    const isOver = (): boolean => this.#control?.isOver === true;
+    return new IntervalScorer(scorer, this.#source.open(segment), this.#scores(segment), isOver);
   }
 
   count(): number {
@@ -78,6 +80,7 @@ export class IntervalWeight implements Weight {
   }
 
   async prepare(segment: SegmentReader, control: SearchControl): Promise<void> {
+    this.#control = control;
     await this.#candidates.prepare?.(segment, control);
     await this.#source.prepare?.(segment, control);
   }
@@ -85,15 +88,21 @@ export class IntervalWeight implements Weight {
 
 export class IntervalScorer extends Scorer {
   readonly cost: number;
+  override readonly isApproximate = true;
+  readonly #isOver: () => boolean;
   readonly #candidates: Scorer;
   readonly #read: IntervalReader;
   readonly #score: IntervalScore;
   #found: Intervals = [];
+  /** The document that they are of. */
+  #readDoc = -1;
   /** Documents that were looked at. */
   #looked = 0;
 
-  constructor(candidates: Scorer, read: IntervalReader, score: IntervalScore) {
+  /** `isOver`: whether the search only has to end. */
+  constructor(candidates: Scorer, read: IntervalReader, score: IntervalScore, isOver: () => boolean) {
     super();
+    this.#isOver = isOver;
     this.#candidates = candidates;
     this.cost = candidates.cost;
     this.#read = read;
@@ -113,6 +122,17 @@ export class IntervalScorer extends Scorer {
     return this.#search(target, Number.POSITIVE_INFINITY);
   }
 
+  override seek(target: number): number {
+    const candidates = this.#candidates;
+    if (candidates.doc < target) candidates.advance(target);
+    return (this.doc = candidates.doc);
+  }
+
+  override matches(): boolean {
+    this.#readAt(this.doc);
+    return this.#found.length > 0;
+  }
+
   override fill(docs: Int32Array, scores: Float32Array | null): number {
     const endMs = performance.now() + FILL_MS;
     let length = 0;
@@ -122,7 +142,7 @@ export class IntervalScorer extends Scorer {
       if (this.#found.length === 0) break;
       if (scores !== null) scores[length] = this.score();
       docs[length++] = doc;
-      if (this.#isOver(endMs)) break;
+      if (this.#isLate(endMs)) break;
     }
     return length;
   }
@@ -131,21 +151,28 @@ export class IntervalScorer extends Scorer {
     return this.#score(this.#found, this.doc);
   }
 
-  /** Moves to the next document with intervals, or, where the time is over by then, to one without. */
+  /** Moves to the next document with intervals, or, after `endMs`, to one without; to the end where the search has to end. */
   #search(target: number, endMs: number): number {
     const candidates = this.#candidates;
-    this.#found = [];
     let doc = candidates.doc < target ? candidates.advance(target) : candidates.doc;
     for (; doc !== NO_MORE_DOCS; doc = candidates.next()) {
-      this.#looked++;
-      this.#found = this.#read(doc);
-      if (this.#found.length > 0 || this.#isOver(endMs)) break;
+      this.#readAt(doc);
+      if (this.#found.length > 0 || this.#isLate(endMs)) return (this.doc = doc);
+      if (this.#looked % LOOKED_A_LOOK === 0 && this.#isOver()) break;
     }
-    return (this.doc = doc);
+    this.#found = [];
+    return (this.doc = NO_MORE_DOCS);
+  }
+
+  #readAt(doc: number): void {
+    if (doc === this.#readDoc) return;
+    this.#readDoc = doc;
+    this.#looked++;
+    this.#found = doc === NO_MORE_DOCS ? [] : this.#read(doc);
   }
 
   /** Looks at the time after some documents. */
-  #isOver(endMs: number): boolean {
+  #isLate(endMs: number): boolean {
     return this.#looked % LOOKED_A_LOOK === 0 && performance.now() > endMs;
   }
 }

@@ -77,10 +77,12 @@ export class PatternSource implements IntervalSource, Leaf {
   }
 
   *terms(): Generator<void, readonly string[]> {
-    this.#found ??= yield* this.#node instanceof FuzzyNode
-      ? this.#similar(this.#node)
-      : this.#selected(this.#node);
-    return this.#found;
+    if (this.#found !== undefined) return this.#found;
+    const node = this.#node;
+    const found = yield* node instanceof FuzzyNode ? this.#similar(node) : this.#selected(node);
+    // Found twice where two ask for the terms at once.
+    if (this.#found === undefined) this.#shard.chargeExpansions(found.length);
+    return (this.#found ??= found);
   }
 
   #all(): readonly string[] {

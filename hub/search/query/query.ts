@@ -99,6 +99,27 @@ export abstract class Scorer {
   /** Score of the current document. */
   abstract score(): number;
 
+  /** True where `seek` may stop at documents that don't match. */
+  readonly isApproximate: boolean = false;
+
+  /**
+   * Like `advance`, but may stop at a document of which only `matches` tells, and tells dearly, whether it matches. `advance`
+   * and `next` may be called afterwards.
+   */
+  seek(target: number): number {
+    return this.advance(target);
+  }
+
+  /** True where the document that `seek` moved to matches. */
+  matches(): boolean {
+    return true;
+  }
+
+  /** Whether `doc`, at or after the last one that was asked for, matches; for scorers that aren't walked otherwise. */
+  has(doc: number): boolean {
+    return (this.doc < doc ? this.seek(doc) : this.doc) === doc && this.matches();
+  }
+
   /**
    * Copies the next documents (and their scores) and returns how many. Scorers that look long for the next one may give
    * fewer than fit, or none; `doc` is NO_MORE_DOCS at the end.
@@ -207,7 +228,7 @@ export interface SearchedIndex {
 /** index.max_terms_count by default. */
 export const DEFAULT_MAX_TERMS_COUNT = 65_536;
 
-/** Similar terms that the fuzzy clauses of a query stand for in a shard: a scorer over more would keep the thread too long. */
+/** Terms that fuzzy clauses, and patterns in spans and intervals, of a query stand for in a shard: a scorer over more would keep the thread too long. */
 const MAX_EXPANSIONS = 20_000;
 
 /** The documents that aggregations collect. */
@@ -289,14 +310,14 @@ export class ShardContext {
     return new ShardContext(this.#searchedIndex, shard, searcher, nowMs, collected, scope);
   }
 
-  /** Counts similar terms that a clause stands for. Throws request_invalid where they are too many together. */
+  /** Counts terms that a clause stands for. Throws request_invalid where they are too many together. */
   chargeExpansions(terms: number): void {
     const charged = this.#expansions;
     charged.terms += terms;
     if (charged.terms <= MAX_EXPANSIONS) return;
     throw new AppError(
       "request_invalid",
-      `too_many_clauses: the fuzzy clauses of the query stand for more than ${MAX_EXPANSIONS} terms; search for fewer words, or lower [max_expansions] or [fuzziness]`,
+      `too_many_clauses: the clauses of the query (fuzzy ones, patterns in spans and intervals) stand for more than ${MAX_EXPANSIONS} terms; search for fewer words, give more characters, or lower [max_expansions] or [fuzziness]`,
       { data: { type: "too_many_clauses" } },
     );
   }

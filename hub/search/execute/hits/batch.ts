@@ -69,8 +69,7 @@ export class Batch {
   keepFound(scorer: Scorer | null): void {
     let kept = 0;
     for (let at = 0; scorer !== null && at < this.length; at++) {
-      const doc = this.docs[at]!;
-      if ((scorer.doc < doc ? scorer.advance(doc) : scorer.doc) === doc) this.#move(at, kept++);
+      if (scorer.has(this.docs[at]!)) this.#move(at, kept++);
     }
     this.length = kept;
   }

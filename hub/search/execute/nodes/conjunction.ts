@@ -4,6 +4,8 @@ import { NO_MORE_DOCS, Scorer } from "#hub/search/query/query.ts";
 
 /** Steps towards a document that all have, between two pauses: some ms. */
 const MAX_STEPS = 32_768;
+/** Steps that it takes as long as to look whether a document matches where that is dear. */
+const MATCH_STEPS = 1024;
 
 export interface Part {
   readonly scorer: Scorer;
@@ -23,6 +25,7 @@ class ConjunctionScorer extends Scorer {
   readonly cost: number;
   readonly #lead: Scorer;
   readonly #others: readonly Scorer[];
+  readonly #approximate: readonly Scorer[];
   readonly #scoring: readonly Scorer[];
   /** True where all scores are of one field. */
   readonly #shareNorms: boolean;
@@ -37,6 +40,7 @@ class ConjunctionScorer extends Scorer {
     const sorted = [...parts].sort((a, b) => a.scorer.cost - b.scorer.cost).map((part) => part.scorer);
     this.#lead = sorted[0]!;
     this.#others = sorted.slice(1);
+    this.#approximate = sorted.filter(({ isApproximate }) => isApproximate);
     this.#scoring = parts.filter((part) => part.scores).map((part) => part.scorer);
     this.cost = this.#lead.cost;
     const [first] = this.#scoring;
@@ -108,7 +112,13 @@ class ConjunctionScorer extends Scorer {
     if (target > NO_MORE_DOCS) return NO_MORE_DOCS;
     const { doc } = this.#lead;
     if (doc >= target) return doc;
-    return target === doc + 1 ? this.#lead.next() : this.#lead.advance(target);
+    return target === doc + 1 && !this.#lead.isApproximate ? this.#lead.next() : this.#lead.seek(target);
+  }
+
+  /** True where the document at which all parts stand matches each. */
+  #match(): boolean {
+    for (const each of this.#approximate) if (!each.matches()) return false;
+    return true;
   }
 
   /** Moves to the first document from `first`, which is the lead's, that all have; after `steps` to before one to be looked at. */
@@ -120,17 +130,19 @@ class ConjunctionScorer extends Scorer {
       if (this.#minScore > 0 && doc > this.#usefulUntil) {
         const useful = this.#firstUseful(doc);
         if (useful !== doc) {
-          doc = useful === NO_MORE_DOCS ? NO_MORE_DOCS : this.#lead.advance(useful);
+          doc = useful === NO_MORE_DOCS ? NO_MORE_DOCS : this.#lead.seek(useful);
           continue;
         }
       }
       for (const other of this.#others) {
-        const found = other.doc < doc ? other.advance(doc) : other.doc;
+        const found = other.doc < doc ? other.seek(doc) : other.doc;
         if (found === doc) continue;
-        doc = found === NO_MORE_DOCS ? NO_MORE_DOCS : this.#lead.advance(found);
+        doc = found === NO_MORE_DOCS ? NO_MORE_DOCS : this.#lead.seek(found);
         continue search;
       }
-      break;
+      if (this.#match()) break;
+      this.#taken += MATCH_STEPS;
+      doc = this.#lead.seek(doc + 1);
     }
     return (this.doc = doc);
   }
@@ -159,8 +171,7 @@ export class OptionalScorer extends Scorer {
 
   score(): number {
     const score = this.#required.score();
-    const found = this.#optional.doc < this.doc ? this.#optional.advance(this.doc) : this.#optional.doc;
-    return found === this.doc ? Math.fround(score + this.#optional.score()) : score;
+    return this.#optional.has(this.doc) ? Math.fround(score + this.#optional.score()) : score;
   }
 }
 
@@ -220,9 +231,7 @@ export class ExcludingScorer extends Scorer {
   }
 
   #isForbidden(doc: number): boolean {
-    for (const each of this.#forbidden) {
-      if ((each.doc < doc ? each.advance(doc) : each.doc) === doc) return true;
-    }
+    for (const each of this.#forbidden) if (each.has(doc)) return true;
     return false;
   }
 }

@@ -34,7 +34,9 @@ function search(query: JsonObject, body: JsonObject = {}): ReturnType<typeof sea
 }
 
 const isRefused = (error: AppError): boolean =>
-  /more than 20000 terms; search for fewer words, or lower \[max_expansions\]/.test(String(error.cause));
+  /more than 20000 terms; search for fewer words, give more characters, or lower \[max_expansions\]/.test(
+    String(error.cause),
+  );
 
 test("fuzzy clauses that stand for too many terms together are refused with the remedy", async () => {
   await assert.rejects(search(match("text", WORDS.slice(0, 80))), isRefused);

@@ -254,7 +254,7 @@ export class RescoredScorer extends Scorer {
 /** Returns a test of documents in ascending order; null accepts none. */
 export function membership(scorer: Scorer | null): (doc: number) => boolean {
   if (scorer === null) return () => false;
-  return (doc) => (scorer.doc < doc ? scorer.advance(doc) : scorer.doc) === doc;
+  return (doc) => scorer.has(doc);
 }
 
 class ConstantScorer extends Scorer {
