@@ -43,6 +43,7 @@ export function bestPassages(text: string, marks: readonly Mark[], size: number,
 /** Parts of about `size` characters at the ends of sentences and words; no mark is cut. */
 function cut(text: string, marks: readonly Mark[], size: number): { start: number; end: number }[] {
   const parts: { start: number; end: number }[] = [];
+  const isInside = insideOf(marks);
   let start = 0;
   let end = 0;
   for (const { segment, index } of sentences.segment(text)) {
@@ -53,7 +54,7 @@ function cut(text: string, marks: readonly Mark[], size: number): { start: numbe
     }
     end = sentenceEnd;
     while (end - start > size) {
-      const at = wordEnd(text, start + Math.max(1, size), end, marks);
+      const at = wordEnd(text, start + Math.max(1, size), end, isInside);
       if (at >= end) break;
       parts.push({ start, end: at });
       start = at;
@@ -64,11 +65,25 @@ function cut(text: string, marks: readonly Mark[], size: number): { start: numbe
 }
 
 /** First place at or after `from` between words and outside marks. */
-function wordEnd(text: string, from: number, limit: number, marks: readonly Mark[]): number {
-  for (let at = from; at < limit; at++) {
-    if (/\s/.test(text[at]!) && !marks.some((mark) => mark.start < at && mark.end > at)) return at + 1;
-  }
+function wordEnd(text: string, from: number, limit: number, isInside: (at: number) => boolean): number {
+  for (let at = from; at < limit; at++) if (/\s/.test(text[at]!) && !isInside(at)) return at + 1;
   return limit;
+}
+
+/** Returns whether a place is within a mark; `marks` ascend by their starts. */
+function insideOf(marks: readonly Mark[]): (at: number) => boolean {
+  // Of the marks up to each, as one may lie in another.
+  const ends = new Float64Array(marks.length);
+  for (const [at, { end }] of marks.entries()) ends[at] = Math.max(end, ends[at - 1] ?? 0);
+  return (at) => {
+    let [low, high] = [0, marks.length];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (marks[middle]!.start < at) low = middle + 1;
+      else high = middle;
+    }
+    return low > 0 && ends[low - 1]! > at;
+  };
 }
 
 function scoreOf(
