@@ -10,7 +10,7 @@ import { toBytes } from "#hub/engine/bytes/bytes.ts";
 import * as at from "#hub/engine/kernel/assembly/layout.ts";
 import { type DocumentRun, placeRun } from "#hub/engine/kernel/document-run.ts";
 import type { Kernel } from "#hub/engine/kernel/kernel.ts";
-import type { FieldType } from "#hub/engine/mapping/field.ts";
+import { type FieldType, isFeature } from "#hub/engine/mapping/field.ts";
 import { type DocumentHost, type DocumentIndexer, type Indexing, leaveToHost } from "./document-indexer.ts";
 import type { Leaf, PlanNode } from "./plan.ts";
 
@@ -228,7 +228,7 @@ class PlanImage {
 
 /** Whether the kernel can take all values of a field, or at least recognise those it can't. */
 function isKernelTarget({ field, buffer, analyzer, normalize }: Leaf): boolean {
-  if (buffer === undefined || TYPES[field.type] === undefined) return false;
+  if (buffer === undefined || TYPES[field.type] === undefined || isFeature(field)) return false;
   if (field.type === "text") return analyzer?.isStandard === true;
   if (field.type === "keyword") return normalize === null;
   return field.type !== "date" || ISO_FORMATS.has(field.format.split("||")[0]!.trim());

@@ -4,7 +4,7 @@ import { toBytes } from "#hub/engine/bytes/bytes.ts";
 import { parseIp } from "#hub/engine/bytes/ip.ts";
 import { MAX_TERM_BYTES } from "#hub/engine/dictionary/dictionary-writer.ts";
 import * as json from "#hub/engine/json/scanner.ts";
-import type { Field } from "#hub/engine/mapping/field.ts";
+import { type Field, isFeature } from "#hub/engine/mapping/field.ts";
 import { completionTerm } from "./completions.ts";
 import { notAnObject } from "./flattened.ts";
 import type { Leaf } from "./plan.ts";
@@ -50,6 +50,8 @@ export class ValueWriter {
 
   #number({ field, buffer }: Leaf, kind: number): void {
     const number = this.#numberOf(field, kind);
+    if (number < 0 && isFeature(field))
+      throw new ValueError(`[rank_feature] fields take no negative values, but got [${number}]`);
     if (typeof number === "bigint") buffer!.addExact(this.#doc, number);
     else buffer!.addNumber(this.#doc, number);
   }

@@ -120,6 +120,11 @@ export function columnKind(field: Field): ColumnKind | null {
   }
 }
 
+/** True for a rank_feature, whose values aren't negative. */
+export function isFeature({ given }: Field): boolean {
+  return given["type"] === "rank_feature";
+}
+
 /** What stands between the key and the value in the terms of a `flattened` field's keys; no key has it. */
 export const KEY_END = "\0";
 

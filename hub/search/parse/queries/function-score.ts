@@ -5,7 +5,12 @@ import { FunctionScoreNode, type WeightedFunction } from "#hub/search/execute/no
 import { objectOf } from "#hub/search/options/json.ts";
 import { anything, number, object, oneOf, required } from "#hub/search/options/options.ts";
 import { type QueryParser, type QueryType, readBody, withBoost } from "#hub/search/parse/query-parser.ts";
-import { FUNCTION_NAMES, parseFunction, readWeight } from "#hub/search/scoring/score-functions.ts";
+import {
+  FUNCTION_NAMES,
+  parseFunction,
+  readWeight,
+  type ScoreFunction,
+} from "#hub/search/scoring/score-functions.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
 
@@ -124,7 +129,8 @@ export const scriptScore: QueryType = {
   options: SCRIPT_OPTIONS,
   parse(body, parser) {
     const options = readBody("script_score", body, SCRIPT_OPTIONS);
-    const functions = [readFunction({ script_score: { script: options.script } }, parser)];
+    const score = notNegative(parseFunction("script_score", { script: options.script }));
+    const functions = [{ filter: undefined, score, weight: 1 }];
     const node = new FunctionScoreNode(parser.parse(options.query), {
       functions,
       scoreMode: "multiply",
@@ -136,3 +142,23 @@ export const scriptScore: QueryType = {
     return withBoost(node, options);
   },
 };
+
+/** A search throws request_invalid where a score is negative: from 7.0 on none may be. */
+function notNegative(made: ScoreFunction): ScoreFunction {
+  return {
+    bind(shard) {
+      const bound = made.bind(shard);
+      return (segment) => {
+        const scoreOf = bound(segment);
+        return (doc, score) => {
+          const value = scoreOf(doc, score);
+          if (value >= 0) return value;
+          throw new AppError(
+            "request_invalid",
+            `script_score script returned an invalid score [${value}] for doc [${doc}]. Must be a non-negative score!`,
+          );
+        };
+      };
+    },
+  };
+}

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
+import { inspect } from "node:util";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { IndexFixture } from "#test/support/search/shards.ts";
 
@@ -93,3 +94,14 @@ for (const [body, why] of [
     await assert.rejects(scores(body), (error: Error) => why.test(`${error.message} ${String(error.cause)}`));
   });
 }
+
+test("a negative value is refused at the document", () => {
+  const negative = (): unknown =>
+    new IndexFixture({
+      mapping: { properties: { rank: { type: "rank_feature" } } },
+      docs: [{ rank: -1 }],
+    });
+  assert.throws(negative, (error) =>
+    /\[rank_feature\] fields take no negative values, but got \[-1\]/.test(inspect(error, { depth: 9 })),
+  );
+});

@@ -1,6 +1,6 @@
 /** `rank_feature`: documents with a feature, scored by a function of its value. */
 
-import type { Field } from "#hub/engine/mapping/field.ts";
+import { type Field, isFeature } from "#hub/engine/mapping/field.ts";
 import { ExistsNode, NoneNode } from "#hub/search/execute/nodes/documents.ts";
 import { FunctionScoreNode } from "#hub/search/execute/nodes/function-score.ts";
 import { ConstantNode, MappedNode } from "#hub/search/execute/nodes/wrapped-query.ts";
@@ -103,8 +103,8 @@ function checkAbove(name: string, value: number): void {
 
 /** Throws request_invalid for a field of another type, or one whose large values count less where that gives no score. */
 function checkField(field: Field, shape: string): void {
-  const { type, positive_score_impact: impact } = field.given;
-  if (type !== "rank_feature") {
+  const { positive_score_impact: impact } = field.given;
+  if (!isFeature(field)) {
     throw new AppError(
       "request_invalid",
       `[rank_feature] query only works on [rank_feature] fields, not [${field.type}]`,

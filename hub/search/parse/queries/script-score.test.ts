@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
+import { inspect } from "node:util";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { IndexFixture } from "#test/support/search/shards.ts";
 
@@ -24,4 +25,10 @@ test("a script makes the scores of a query's documents, from theirs or from fiel
 test("a query and a script are needed", async () => {
   await assert.rejects(scores({ script: "1" }), /Required \[query\]/);
   await assert.rejects(scores({ query: { match_all: {} } }), /Required \[script\]/);
+});
+
+test("a negative score is refused", async () => {
+  await assert.rejects(scores({ query: { match_all: {} }, script: "1 - doc['n'].value" }), (error: Error) =>
+    /returned an invalid score \[-1\] for doc \[\d\]/.test(inspect(error, { depth: 9 })),
+  );
 });
