@@ -151,7 +151,18 @@ export class ExistsNode extends SetNode {
     return super.weight(shard, mode);
   }
 
-  protected select(segment: SegmentReader, { mapping }: ShardContext): Bitset | null {
+  protected select(segment: SegmentReader, shard: ShardContext): Bitset | null {
+    const steps = this.selectInSteps(segment, shard);
+    let step = steps.next();
+    while (step.done !== true) step = steps.next();
+    return step.value;
+  }
+
+  /** A pause for each field: those of a flattened field's key are found by its terms. */
+  protected override *selectInSteps(
+    segment: SegmentReader,
+    { mapping }: ShardContext,
+  ): Generator<void, Bitset | null> {
     if (this.#pattern === "_routing") return routed(segment);
     if (this.#pattern === IGNORED_FIELD) return segment.exists(IGNORED_FIELD);
     const pattern = mapping.isObject(this.#pattern) ? `${this.#pattern}.*` : this.#pattern;
@@ -159,6 +170,7 @@ export class ExistsNode extends SetNode {
     let owned = false;
     for (const field of mapping.match(pattern)) {
       const set = existing(segment, field);
+      yield;
       if (set === null) continue;
       if (all === null) all = set;
       else {

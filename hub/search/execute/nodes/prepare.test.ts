@@ -60,6 +60,7 @@ const CASES: readonly (readonly [name: string, query: JsonObject, pauses: boolea
   ["the best of patterns", { dis_max: { queries: [pattern] } }, true],
   ["a pattern whose scores are changed", { function_score: { query: pattern, weight: 2 } }, true],
   ["a pattern beside a term that no document has", { bool: { must: [absent, pattern] } }, false],
+  ["documents with a field", { exists: { field: "a" } }, true],
   ["a term", absent, false],
 ];
 
