@@ -37,6 +37,11 @@ export function searchCompatibility(): CompatibilityRow[] {
     ...optionRows("suggestion `completion`, `fuzzy`", FUZZY_COMPLETION_OPTIONS),
     ...optionRows("suggestion `phrase`, `direct_generator`", DIRECT_GENERATOR_OPTIONS),
     refusal("search", "slice", REFUSED_OPTIONS["slice"]!),
+    refusal(
+      "field of ranges",
+      "several ranges in one document",
+      "their bounds are kept apart; map a nested object with a range in each",
+    ),
     ...Object.entries(REFUSED_TYPES).map(([name, note]) => refusal("field type", name, note)),
     ...Array.from(REFUSED_QUERIES, ([name, note]) => refusal("query", name, note)),
     ...Array.from(REFUSED_AGGREGATIONS, ([name, note]) => refusal("aggregation", name, note)),

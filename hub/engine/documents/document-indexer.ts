@@ -24,8 +24,8 @@ export interface DocumentIndexer {
 export interface DocumentHost {
   /** Document `index` of the run continues here: with values, or with all of it. */
   begin(index: number): void;
-  /** Takes a value that begins at `at` in the document. */
-  value(leaf: Leaf, at: number): void;
+  /** Takes a value, of a field or a range, that begins at `at` in the document. */
+  value(of: Leaf | PlanNode, at: number): void;
   /** Takes the whole document. */
   refused(): void;
   /** Does what follows the last value. */

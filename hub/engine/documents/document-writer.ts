@@ -49,6 +49,8 @@ export class DocumentWriter implements DocumentHost {
   readonly #ignored = new Set<string>();
   /** Binary fields of the document. */
   readonly #binary = new Set<string>();
+  /** Ranges that the document has. */
+  readonly #ranges = new Set<PlanNode>();
 
   /** `indexing` made the buffer's fields. */
   constructor(buffer: SegmentBuffer, mapping: Mapping, indexing: Indexing) {
@@ -108,13 +110,16 @@ export class DocumentWriter implements DocumentHost {
     this.#doc = this.#firstDoc + index;
     this.#ignored.clear();
     this.#binary.clear();
+    this.#ranges.clear();
     this.#scanner.reset(this.#run.bytes.subarray(this.#run.sourceStart(index), this.#run.sourceStop(index)));
   }
 
   /** Takes a value that the indexer leaves, where it stands in the document. */
-  value(leaf: Leaf, at: number): void {
+  value(of: Leaf | PlanNode, at: number): void {
     this.#scanner.at = at;
-    this.#leafValue(leaf, this.#scanner.value());
+    const kind = this.#scanner.value();
+    if ("field" in of) this.#leafValue(of, kind);
+    else this.#value(of, kind);
   }
 
   refused(): void {
@@ -185,13 +190,23 @@ export class DocumentWriter implements DocumentHost {
     const scanner = this.#scanner;
     if (leaf !== undefined) this.#leafValue(leaf, kind);
     else if (!node.enabled) scanner.skip(kind);
-    else if (kind === json.OBJECT) this.#object(node);
-    else if (kind === json.ARRAY) {
+    else if (kind === json.OBJECT && this.#ranges.has(node)) this.#secondRange(node);
+    else if (kind === json.OBJECT) {
+      if (node.isRange) this.#ranges.add(node);
+      this.#object(node);
+    } else if (kind === json.ARRAY) {
       for (let first = true; scanner.element(first); first = false) this.#value(node, scanner.value());
     } else if (kind !== json.NULL) {
       const message = `object mapping for [${node.path}] tried to parse field [${node.path}] as object, but found a concrete value`;
       this.#fail(node.path, new AppError("mapping_parse", message));
     }
+  }
+
+  /** Bounds are kept apart: of several ranges no query could tell which of them belong together. */
+  #secondRange(node: PlanNode): void {
+    this.#scanner.skip(json.OBJECT);
+    const message = `field [${node.path}] takes one range of a document, but there are several; map a nested object with a range in each`;
+    this.#fail(node.path, new AppError("mapping_parse", message));
   }
 
   #leafValue(leaf: Leaf, kind: number): void {

@@ -29,7 +29,7 @@ class KernelDocuments implements DocumentIndexer {
   readonly #planAt: number;
   readonly #planBytes: number;
   /** By their number in the plan. */
-  readonly #leaves: Leaf[] = [];
+  readonly #leaves: (Leaf | PlanNode)[] = [];
 
   constructor(fields: KernelFields, root: PlanNode) {
     this.#kernel = fields.kernel;
@@ -75,7 +75,7 @@ class KernelDocuments implements DocumentIndexer {
         const entry = kernel.word(kernel.scratchAt + at.SCRATCH_TAPE) + state * at.ENTRY_BYTES;
         const leaf = this.#leaves[kernel.word(kernel.word(entry + at.ENTRY_TARGET) + at.NODE_LEAF)]!;
         // Most often it goes beyond ASCII: the next one is the kernel's.
-        if (leaf.field.type === "text") kernel.learnUnicode();
+        if ("field" in leaf && leaf.field.type === "text") kernel.learnUnicode();
         host.value(leaf, kernel.word(entry + at.ENTRY_START));
         state = kernel.functions.resumeDocument(this.#poolAt, doc, state + 1);
       }
@@ -115,13 +115,14 @@ const TYPES: Readonly<Partial<Record<FieldType, number>>> = {
 /** The plan as it will lie in memory. Addresses are offsets until it is stored. */
 class PlanImage {
   readonly #kernel: Kernel;
-  readonly #leaves: Leaf[];
+  /** What values are of that the kernel may leave to the host. */
+  readonly #leaves: (Leaf | PlanNode)[];
   #words = new Uint32Array(1024);
   #length = 0;
   /** Words that hold an offset into the image. */
   readonly #addresses: number[] = [];
 
-  constructor(kernel: Kernel, leaves: Leaf[]) {
+  constructor(kernel: Kernel, leaves: (Leaf | PlanNode)[]) {
     this.#kernel = kernel;
     this.#leaves = leaves;
   }
@@ -134,6 +135,7 @@ class PlanImage {
   node(node: PlanNode): number {
     const offset = this.#take(at.NODE_BYTES);
     if (node.leaf !== undefined) this.#leaf(offset, node.leaf);
+    else if (node.isRange) this.#range(offset, node);
     else if (!node.enabled) this.#set(offset + at.NODE_KIND, at.KIND_SKIPPED);
     else this.#object(offset, node);
     return offset;
@@ -178,6 +180,13 @@ class PlanImage {
     this.#point(entry + at.NAME_AT, text);
     this.#set(entry + at.NAME_LENGTH, name.length);
     this.#point(entry + at.NAME_NODE, node);
+  }
+
+  /** The host counts them. */
+  #range(offset: number, node: PlanNode): void {
+    this.#set(offset + at.NODE_LEAF, this.#leaves.length);
+    this.#leaves.push(node);
+    this.#set(offset + at.NODE_KIND, at.KIND_HOST_LEAF);
   }
 
   #leaf(offset: number, leaf: Leaf): void {

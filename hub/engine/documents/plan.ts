@@ -31,6 +31,8 @@ export interface PlanNode {
   readonly dynamic: Dynamic;
   readonly enabled: boolean;
   readonly leaf: Leaf | undefined;
+  /** An object of bounds, of which a document has one: not below nested ones, each of which is a document. */
+  readonly isRange: boolean;
   readonly children: KeyTable<PlanNode>;
   readonly byName: ReadonlyMap<string, PlanNode>;
 }
@@ -57,23 +59,25 @@ export function makePlan(mapping: Mapping, buffer: SegmentBuffer): PlanNode {
     leaves.set(field.path, leaf);
     return leaf;
   };
-  const makeNode = (node: MappingNode, inherited: Dynamic): PlanNode =>
-    isObjectNode(node) ? makeObject(node, inherited) : leafNode(node.path, makeLeaf(node));
-  const makeObject = (node: ObjectNode, inherited: Dynamic): PlanNode => {
+  const makeNode = (node: MappingNode, inherited: Dynamic, isNested: boolean): PlanNode =>
+    isObjectNode(node) ? makeObject(node, inherited, isNested) : leafNode(node.path, makeLeaf(node));
+  const makeObject = (node: ObjectNode, inherited: Dynamic, isBelow: boolean): PlanNode => {
     const dynamic = node.dynamic ?? inherited;
+    const isNested = isBelow || node.kind?.type === "nested";
     const byName = new Map(
-      [...node.children].map(([name, child]) => [name, makeNode(child, dynamic)] as const),
+      [...node.children].map(([name, child]) => [name, makeNode(child, dynamic, isNested)] as const),
     );
     return {
       path: node.path,
       dynamic,
       enabled: node.enabled,
       leaf: undefined,
+      isRange: !isNested && node.kind?.type.endsWith("_range") === true,
       children: new KeyTable(byName),
       byName,
     };
   };
-  const root = makeObject(mapping.root, "true");
+  const root = makeObject(mapping.root, "true", false);
   for (const leaf of leaves.values()) {
     for (const path of leaf.field.copyTo) {
       const target = leaves.get(path);
@@ -128,7 +132,15 @@ const NO_CHILDREN = new KeyTable<PlanNode>([]);
 const NO_NAMES = new Map<string, PlanNode>();
 
 function leafNode(path: string, leaf: Leaf): PlanNode {
-  return { path, dynamic: "false", enabled: true, leaf, children: NO_CHILDREN, byName: NO_NAMES };
+  return {
+    path,
+    dynamic: "false",
+    enabled: true,
+    leaf,
+    isRange: false,
+    children: NO_CHILDREN,
+    byName: NO_NAMES,
+  };
 }
 
 /** Names that a document can't use at its root. */

@@ -95,18 +95,20 @@ for (const [aggregation, why] of [
 
 test("several ranges in one document are refused: their bounds are kept apart", async () => {
   const many = new IndexFixture({
-    mapping: { properties: { size: { type: "integer_range" } } },
-    docs: [
-      {
-        size: [
-          { gte: 1, lte: 2 },
-          { gte: 5, lte: 6 },
-        ],
+    mapping: {
+      properties: {
+        parts: { type: "nested", include_in_parent: true, properties: { size: { type: "integer_range" } } },
       },
-    ],
+    },
+    docs: [{ parts: [{ size: { gte: 1, lte: 2 } }, { size: { gte: 5, lte: 6 } }] }],
   });
   try {
-    const request = { aggs: { h: { histogram: { field: "size", interval: 1 } } } };
+    const query = (gte: number, lte: number): JsonObject => ({
+      nested: { path: "parts", query: { range: { "parts.size": { gte, lte } } } },
+    });
+    assert.equal((await many.search({ query: query(3, 4) })).total, 0);
+    assert.equal((await many.search({ query: query(2, 4) })).total, 1);
+    const request = { aggs: { h: { histogram: { field: "parts.size", interval: 1 } } } };
     await assert.rejects(many.search(request), (error: Error) =>
       /has several ranges/.test(`${error.message} ${String(error.cause)}`),
     );
@@ -114,3 +116,17 @@ test("several ranges in one document are refused: their bounds are kept apart", 
     many.close();
   }
 });
+
+for (const doc of [
+  { size: [{ gte: 1, lte: 2 }, { gte: 5 }] },
+  { o: [{ size: { gte: 1, lte: 2 } }, { size: { gte: 5, lte: 6 } }] },
+]) {
+  test(`${JSON.stringify(doc)} is refused with what to map instead`, () => {
+    const size = { type: "integer_range" };
+    const properties = { size, o: { properties: { size } } };
+    assert.throws(
+      () => new IndexFixture({ mapping: { properties }, docs: [{ size: [{ gte: 1 }] }, doc] }),
+      /takes one range of a document, but there are several; map a nested object/,
+    );
+  });
+}
