@@ -108,7 +108,6 @@ for (const path of [
   "/there/_pit?keep_alive=1m",
   "/there/_search/point_in_time?keep_alive=1m",
   "/there/_async_search?keep_on_completion=true",
-  "/there/_terms_enum",
   "/_health_report",
   "/_nodes/hot_threads",
   "/_cluster/nodes/hotthreads",

@@ -237,7 +237,6 @@ const FEATURES: readonly (readonly [name: string, what: string, instead: string]
     "searches in the background",
     "use _search, which answers in time: search.default_search_timeout",
   ],
-  ["_terms_enum", "terms of a field by their beginning", "use a terms aggregation with include"],
   ["_health_report", "health by subject", "use _cluster/health and /health"],
   ["_query", "ES|QL", "use a search"],
   ["_ssl", "certificates of the other product", "files of certificates are settings: tls.certificate"],

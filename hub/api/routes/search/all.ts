@@ -13,6 +13,7 @@ import { searchRoutes } from "./search.ts";
 import { searchShardsRoutes } from "./search-shards.ts";
 import { storedScriptRoutes } from "./stored-scripts.ts";
 import { templateSearchRoutes } from "./template-search.ts";
+import { termsEnumRoutes } from "./terms-enum.ts";
 import { validateRoutes } from "./validate.ts";
 
 /** `scrolls` is stopped by its owner. */
@@ -29,5 +30,6 @@ export function allSearchRoutes(parts: ApiContext, scrolls: ScrollContexts): Rou
     ...validateRoutes(parts),
     ...fieldCapsRoutes(parts),
     ...searchShardsRoutes(parts),
+    ...termsEnumRoutes(parts),
   ];
 }
