@@ -126,12 +126,17 @@ function segmentsOf(json: JsonObject): number {
   throw refuse("[max_num_segments] must be a positive integer");
 }
 
+/** Without a unit only 0 is an age: 30 would be milliseconds, where days are meant. */
 function ageOf(phase: string, value: unknown): number {
+  if (value === undefined || value === null || value === 0) return 0;
+  const given = typeof value === "string" ? value : JSON.stringify(value);
+  const why = `[${phase}] failed to parse setting [min_age] with value [${given}] as a time value`;
+  if (typeof value !== "string" || (Number(value) !== 0 && Number.isFinite(Number(value))))
+    throw new AppError("request_invalid", `${why}: unit is missing or unrecognized; write for example 30d`);
   try {
-    return value === undefined || value === null ? 0 : parseDuration(value as string | number, 1);
+    return parseDuration(value, 1);
   } catch (cause) {
-    const why = `failed to parse setting [min_age] with value [${String(value)}] as a time value`;
-    throw new AppError("request_invalid", `[${phase}] ${why}`, { cause });
+    throw new AppError("request_invalid", why, { cause });
   }
 }
 

@@ -108,6 +108,12 @@ for (const [what, phases, indices, expected] of [
     "delete delete delete",
   ],
   [
+    "a restored index, which is younger than its successor, counts from its own creation",
+    ROLLING,
+    [index("a-1", 0, { ...OLD, raw: ALIASED }), index("a-2", 400, { ...WRITE, raw: ALIASED })],
+    "hot complete",
+  ],
+  [
     "an index that the alias left at its rollover has its age by its number",
     ROLLING,
     [index("a-1", 99, { raw: ALIASED }), index("a-2", 31, { ...WRITE, raw: ALIASED })],
@@ -180,6 +186,9 @@ for (const [phases, expected] of [
   [{ warm: { actions: { forcemerge: {} } } }, /\[max_num_segments\] must be a positive integer/],
   [{ delete: { min_age: "soon", actions: {} } }, /failed to parse setting \[min_age\] with value \[soon\]/],
   [{ delete: { min_age: {}, actions: {} } }, /failed to parse setting \[min_age\]/],
+  [{ delete: { min_age: 30, actions: {} } }, /\[min_age\] with value \[30\].*unit is missing/],
+  [{ delete: { min_age: "30", actions: {} } }, /unit is missing/],
+  [{ delete: { min_age: -1, actions: {} } }, /unit is missing/],
   [{ delete: { after: "1d" } }, /\[delete\] unknown field \[after\]/],
   [[], /\[phases\] must be an object/],
   [{ hot: { actions: { set_priority: { x: "y".repeat(65_536) } } } }, /at most 65536 characters/],

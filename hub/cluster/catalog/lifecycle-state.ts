@@ -132,20 +132,25 @@ function missing(policy: string) {
   return { phase: "new", action: "init", step: "ERROR", error: `policy [${policy}] does not exist` };
 }
 
-/** An index that is written to again, since those after it are gone, has not been rolled over. */
+/**
+ * An index that is written to again, since those after it are gone, has not been rolled over. One that was made after its
+ * successor, as a restored or imported one, counts from its own creation.
+ */
 function rolloverTime(
   index: IndexMetadata,
   relations: IndexRelations,
   isComplete: boolean,
   nowMs: number,
 ): number | undefined {
-  if (isComplete) return index.rolledOverMs ?? relations.successorOf(index)?.settings.creationDate ?? nowMs;
+  const succeededMs = index.rolledOverMs ?? relations.successorOf(index)?.settings.creationDate;
+  const atMs = succeededMs === undefined ? undefined : Math.max(succeededMs, index.settings.creationDate);
+  if (isComplete) return atMs ?? nowMs;
   const { dataStream } = index;
   const alias = rolloverAlias(index);
   const writing =
     dataStream === undefined ? alias && relations.writeIndexOf(alias) : relations.newestOf(dataStream);
   if (writing && writing.uuid === index.uuid) return undefined;
-  return index.rolledOverMs ?? relations.successorOf(index)?.settings.creationDate;
+  return atMs;
 }
 
 function originationDate({ settings }: IndexMetadata): number | undefined {
