@@ -5,6 +5,7 @@ import { answeringClient } from "#test/harness/answering-client.ts";
 import { StillClock } from "#test/support/kit/still-clock.ts";
 import type { ClusterClient } from "./cluster-client.ts";
 import { type ImportReport, importCluster } from "./import-cluster.ts";
+import { reportOf } from "./import-report.ts";
 
 const NAME = ".ds-s-000001";
 
@@ -38,8 +39,10 @@ function streamSource(t: TestContext): Promise<ClusterClient> {
 }
 
 /** A hub that has the data stream `s`, and what changed it. */
-async function streamHub(t: TestContext): Promise<{ client: ClusterClient; final: string; calls: string[] }> {
-  const hub = { calls: [] as string[], final: "last" };
+async function streamHub(
+  t: TestContext,
+): Promise<{ client: ClusterClient; final: string; calls: string[]; mode: string }> {
+  const hub = { calls: [] as string[], final: "last", mode: "RUNNING" };
   let position: unknown;
   const answerTo = (path: string, sent: string, method: string): object => {
     if (path === "/") return { version: { number: "7.17.9" } };
@@ -47,6 +50,11 @@ async function streamHub(t: TestContext): Promise<{ client: ClusterClient; final
     if (path.startsWith("/.tailrace-import/")) {
       if (method === "PUT") position = JSON.parse(sent);
       return position === undefined ? {} : { _source: position };
+    }
+    if (path === "/_ilm/status") return { operation_mode: hub.mode };
+    if (path === "/_ilm/stop" || path === "/_ilm/start") {
+      hub.mode = path === "/_ilm/stop" ? "STOPPED" : "RUNNING";
+      hub.calls.push(path);
     }
     if (path === "/s/_settings" && method === "PUT") {
       hub.final = (JSON.parse(sent) as { index: { final_pipeline: string } }).index.final_pipeline;
@@ -65,7 +73,7 @@ async function streamHub(t: TestContext): Promise<{ client: ClusterClient; final
   return Object.assign(hub, { client });
 }
 
-const COPIED = ["final _none", "/_bulk?pipeline=_none", "final last"];
+const COPIED = ["/_ilm/stop", "final _none", "/_bulk?pipeline=_none", "final last", "/_ilm/start"];
 
 test("documents are copied around all pipelines, and the final one is set again", async (t) => {
   const hub = await streamHub(t);
@@ -80,6 +88,14 @@ test("a final pipeline that an interrupted import took off is set again", async 
   assert.deepEqual(hub.calls, COPIED);
 });
 
+test("lifecycle policies that were stopped before stay so, and the report says it", async (t) => {
+  const hub = await streamHub(t);
+  hub.mode = "STOPPED";
+  const report = await importOf(await streamSource(t), hub.client);
+  assert.deepEqual([hub.mode, report.lifecyclesStopped], ["STOPPED", true]);
+  assert.match(reportOf(report).remarks.join("\n"), /POST \/_ilm\/start/);
+});
+
 test("a data stream read by scroll isn't imported a second time", async (t) => {
   const source = await streamSource(t);
   const hub = await streamHub(t);
@@ -87,5 +103,5 @@ test("a data stream read by scroll isn't imported a second time", async (t) => {
   assert.equal(first.indices[0]!.error, undefined);
   const { indices } = await importOf(source, hub.client);
   assert.match(indices[0]!.error ?? "", /delete the data stream in the hub and import again/);
-  assert.deepEqual(hub.calls, COPIED);
+  assert.deepEqual(hub.calls, [...COPIED, "/_ilm/stop", "/_ilm/start"]);
 });

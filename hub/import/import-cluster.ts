@@ -60,6 +60,8 @@ export interface ImportReport {
   readonly closed: readonly string[];
   /** Retention rules that delete what lifecycle policies delete which the hub refuses. */
   readonly retention: readonly string[];
+  /** True: lifecycle policies were stopped before the import, by an administrator or an import that was killed. */
+  readonly lifecyclesStopped: boolean;
 }
 
 /** An index that was made in the hub. */
@@ -70,8 +72,23 @@ interface MadeIndex {
   readonly error: string | undefined;
 }
 
-/** Imports what `options` name. Throws unavailable, unauthenticated, cancelled by the signal's reason. */
+/**
+ * Imports what `options` name; lifecycle policies are stopped meanwhile, as they would roll over, block or delete what is being
+ * copied. Throws unavailable, unauthenticated, cancelled by the signal's reason.
+ */
 export async function importCluster(options: ImportOptions): Promise<ImportReport> {
+  const { hub } = options;
+  const mode = (await hub.find("/_ilm/status"))?.["operation_mode"];
+  if (mode !== "RUNNING") return importAll(options, mode !== undefined);
+  await hub.ask("POST", "/_ilm/stop");
+  try {
+    return await importAll(options, false);
+  } finally {
+    await hub.ask("POST", "/_ilm/start");
+  }
+}
+
+async function importAll(options: ImportOptions, lifecyclesStopped: boolean): Promise<ImportReport> {
   const { source, hub, parts } = options;
   const from = await versionOf(source);
   const to = await versionOf(hub);
@@ -95,7 +112,7 @@ export async function importCluster(options: ImportOptions): Promise<ImportRepor
         copied: undefined,
         counts: undefined,
       }));
-  return { definitions, indices, closed, retention: policies.rules };
+  return { definitions, indices, closed, retention: policies.rules, lifecyclesStopped };
 }
 
 /** The policies of an import without templates: those that the hub has. */

@@ -10,7 +10,7 @@ export function isComplete({ definitions, indices, closed }: ImportReport): bool
 
 /** Returns the report as lines of a table's cells (indices), and lines of text that follow it. */
 export function reportOf(report: ImportReport): { rows: string[][]; remarks: string[] } {
-  const { definitions, indices, closed, retention } = report;
+  const { definitions, indices, closed, retention, lifecyclesStopped } = report;
   const rows = indices
     .filter(({ counts }) => counts !== undefined)
     .map(({ name, target, copied, counts }) => [
@@ -29,6 +29,9 @@ export function reportOf(report: ImportReport): { rows: string[][]; remarks: str
     ...retention.map(
       (rule) => `lifecycle: add "${rule}" to retention.rules of hub.yml, or on the page Indices`,
     ),
+    ...(lifecyclesStopped
+      ? ["lifecycle: policies were stopped before; POST /_ilm/start carries them out again"]
+      : []),
   ];
   return { rows, remarks };
 }
