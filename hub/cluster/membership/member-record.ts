@@ -32,6 +32,8 @@ export interface MemberFacts {
   readonly threads?: number;
   /** True: it has the copies that the table gives it; else, as hubs of earlier versions, one of every shard. */
   readonly places?: boolean;
+  /** True: it reads messages of DOC whose documents are blocks. Hubs of earlier versions don't say it. */
+  readonly readsBlocks?: boolean;
 }
 
 /** What changes while a hub runs; read at each renewal. */

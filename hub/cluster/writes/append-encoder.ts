@@ -59,6 +59,14 @@ const LEAST_BLOCKS_BYTES = SOURCE_BLOCK_BYTES / 2;
 /** Memory that is kept for packing; a request's message may be larger, a pipeline's seldom is. */
 const KEPT_BYTES = 2 * 1024 ** 2;
 
+/** Whether all hubs that read the log know documents as blocks; of this thread. */
+let areBlocksKnown = true;
+
+/** Says whether messages may hold documents as blocks: a hub of an earlier version would set such a message aside. */
+export function allowBlocks(areKnown: boolean): void {
+  areBlocksKnown = areKnown;
+}
+
 /**
  * Returns a DocBatch of `head`, an encoded one without operations, and the documents at `places`, ascending; without places
  * all. They have ids of one length.
@@ -66,7 +74,8 @@ const KEPT_BYTES = 2 * 1024 ** 2;
 export function encodeAppends(head: Uint8Array, documents: DocumentBatch, places?: Uint32Array): Buffer {
   const columns = columnsOf(documents, places);
   const { put, ordinals, sourceIndices, offsets } = columns;
-  const texts = inBlocks(columns) ?? packedTexts(columns) ?? { ...columns, packedBytes: 0 };
+  const texts = (areBlocksKnown ? inBlocks(columns) : null) ??
+    packedTexts(columns) ?? { ...columns, packedBytes: 0 };
   const { documentBytes, gap, packedBytes } = texts;
   const rest: readonly (readonly [tag: number, bytes: Uint8Array])[] = [
     [ENDS, bytesOf(texts.ends)],

@@ -12,7 +12,7 @@ import type { DocumentBatch } from "#proto/document-batch.ts";
 import { silentLogger } from "#proto/kit/log.ts";
 import { DocBatch, DocOperation, type tailrace } from "#proto/messages.ts";
 import { Workspace } from "#test/harness/workspace.ts";
-import { encodeAppends } from "./append-encoder.ts";
+import { allowBlocks, encodeAppends } from "./append-encoder.ts";
 
 /** Messages of new documents as logs hold them since columns came: such a log is read on after an upgrade. */
 const sampleOf = (name: string, version = 1): Buffer =>
@@ -184,6 +184,17 @@ suite("many documents alike are packed into blocks", () => {
     const view = new DocBatchView(encodeAppends(HEAD_BYTES, columnsOf(large)));
     assert.ok(view.blocks.length > 0);
     checkDocuments(view, large);
+  });
+
+  test("unless a hub of an earlier version reads the log too", () => {
+    allowBlocks(false);
+    try {
+      const view = new DocBatchView(encodeAppends(HEAD_BYTES, columns));
+      assert.equal(view.blocks.length, 0);
+      checkDocuments(view, MANY);
+    } finally {
+      allowBlocks(true);
+    }
   });
 
   test("unless that brings nothing", () => {

@@ -39,6 +39,7 @@ import {
   memberKey,
 } from "#hub/cluster/membership/member-record.ts";
 import { Membership } from "#hub/cluster/membership/membership.ts";
+import { allowBlocks } from "#hub/cluster/writes/append-encoder.ts";
 import type { Journal } from "#hub/journal/journal.ts";
 import { hostThreads } from "#hub/node/settings/host-threads.ts";
 import type { HubSettings } from "#hub/node/settings/hub-settings.ts";
@@ -150,9 +151,11 @@ export class ClusterNode {
         startedMs,
         threads: hostThreads(settings["hub.threads"]),
         places: settings["cluster.copies"] === "replicas",
+        readsBlocks: true,
       },
       progress: () => this.#ownProgress(),
     });
+    directory.onChange(() => allowBlocks(this.members().every(({ readsBlocks }) => readsBlocks === true)));
     const { membership } = this;
     this.partitions = new PartitionOwner({ directory, membership, clock: systemClock, log });
     this.duties = new Duties({
