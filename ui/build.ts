@@ -5,10 +5,10 @@
  */
 
 import { readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { basename, dirname, join, relative } from "node:path";
+import { basename, dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
-import { build, type Metafile, type Plugin } from "esbuild";
+import { type BuildOptions, build, type Metafile, type Plugin } from "esbuild";
 import { REFERENCE_FILE, readPluginReference } from "#ui/services/administration/plugin-reference.ts";
 
 const HERE = dirname(fileURLToPath(import.meta.url));
@@ -44,24 +44,31 @@ const BEFORE_SHELL: ReadonlySet<string> = new Set(["main.ts", "language.ts"]);
  * that what they share is there already: start and shell are a file each, instead of one for each set of files that
  * share something.
  */
-const loadedBehind: Plugin = {
-  name: "loaded-behind",
-  setup(builder) {
-    /** By a file what is loaded before it, as the file would import it. */
-    const loaded = new Map<string, string>([[SHELL, "main.ts"]]);
-    builder.onResolve({ filter: /^(?:\.\.?|#ui)\/.*\.ts$/ }, ({ kind, path, importer, resolveDir }) => {
-      const file = path.startsWith("#ui/") ? join(HERE, path.slice("#ui/".length)) : join(resolveDir, path);
-      if (kind === "dynamic-import" && !BEFORE_SHELL.has(basename(importer)))
-        loaded.set(file, relative(dirname(file), SHELL));
-      return undefined;
-    });
-    builder.onLoad({ filter: /\.ts$/ }, async ({ path }) => {
-      const before = loaded.get(path);
-      if (before === undefined) return undefined;
-      return { contents: `${await readFile(path, "utf8")}\nimport "./${before}";\n`, loader: "ts" };
-    });
-  },
-};
+function loadedBehind(files: ReadonlySet<string>): Plugin {
+  return {
+    name: "loaded-behind",
+    setup(builder) {
+      builder.onLoad({ filter: /\.ts$/ }, async ({ path }) => {
+        if (!files.has(path)) return undefined;
+        const before = path === SHELL ? "main.ts" : relative(dirname(path), SHELL);
+        return { contents: `${await readFile(path, "utf8")}\nimport "./${before}";\n`, loader: "ts" };
+      });
+    },
+  };
+}
+
+/**
+ * Returns the shell and the files that are loaded after it. They are looked for before the build: while it runs, a file that
+ * another one imports at once may be read before its loading is seen.
+ */
+async function filesBehind(options: BuildOptions): Promise<Set<string>> {
+  const { metafile } = await build({ ...options, write: false, minify: false, metafile: true });
+  const behind = new Set([SHELL]);
+  for (const [importer, { imports }] of Object.entries(metafile.inputs))
+    for (const { path, kind } of imports)
+      if (kind === "dynamic-import" && !BEFORE_SHELL.has(basename(importer))) behind.add(resolve(HERE, path));
+  return behind;
+}
 
 export interface BuildResult {
   /** Compressed bytes of what Discover loads first. */
@@ -71,7 +78,7 @@ export interface BuildResult {
 /** Builds; throws when a rule is broken. */
 export async function buildDashboard(): Promise<BuildResult> {
   await rm(DIST, { recursive: true, force: true });
-  const { metafile } = await build({
+  const options: BuildOptions = {
     absWorkingDir: HERE,
     entryPoints: [START, join(HERE, "tokens.css")],
     outdir: DIST,
@@ -81,11 +88,12 @@ export async function buildDashboard(): Promise<BuildResult> {
     target: "es2022",
     minify: true,
     legalComments: "none",
-    metafile: true,
     entryNames: "[name]-[hash]",
     chunkNames: "chunk-[hash]",
-    plugins: [cssText, loadedBehind],
-  });
+    plugins: [cssText],
+  };
+  const plugins = [cssText, loadedBehind(await filesBehind(options))];
+  const { metafile } = await build({ ...options, plugins, metafile: true });
   const outputs = Object.entries(metafile.outputs);
   const fileOf = (source: string): string => {
     const found = outputs.find(([, { inputs }]) => Object.hasOwn(inputs, source));
