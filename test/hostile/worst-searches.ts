@@ -137,7 +137,7 @@ export const WORST_SEARCHES: readonly WorstSearch[] = [
     query: {
       script_score: {
         query: { match_all: {} },
-        script: { source: "int i = 0; while (true) { i++ } return i" },
+        script: { source: "int i = 0; while (i >= 0) { i = 1 - i } return i" },
       },
     },
   }),
