@@ -4,7 +4,7 @@
  */
 
 import type { IndexMetadata } from "#hub/cluster/catalog/index-metadata.ts";
-import { type Expansion, readExpansion } from "#hub/cluster/catalog/index-settings.ts";
+import { expansionOf } from "#hub/cluster/catalog/index-settings.ts";
 import type { MemberDirectory } from "#hub/cluster/membership/member-directory.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { toAppError } from "#proto/kit/errors.ts";
@@ -72,7 +72,7 @@ export class CopyAllocator implements Component {
         ({ record: { state, lostMs = 0 } }) => state === "live" || clock.now() - lostMs < DEFAULT_DELAY_MS,
       );
     for (const { name, settings } of indices()) {
-      const range = expansionOf(settings.raw["auto_expand_replicas"]);
+      const range = expansionOf(settings);
       if (range === undefined || count.length === 0) continue;
       const replicas = Math.max(range.least, Math.min(range.most, count.length - 1));
       if (replicas !== settings.numberOfReplicas) await setReplicas(name, replicas);
@@ -170,15 +170,6 @@ function placed({ uuid, settings }: Pick<IndexMetadata, "uuid" | "settings">): P
     copies: 1 + settings.numberOfReplicas,
     delayMs: delayOf(settings.raw["unassigned.node_left.delayed_timeout"]),
   };
-}
-
-/** Earlier versions stored any value. */
-function expansionOf(given: unknown): Expansion | undefined {
-  try {
-    return readExpansion(given);
-  } catch {
-    return undefined;
-  }
 }
 
 function delayOf(given: unknown): number {

@@ -47,6 +47,15 @@ export function readExpansion(value: unknown): Expansion | undefined {
   );
 }
 
+/** Returns the range of an index that expands; undefined also for what earlier versions stored, which was any value. */
+export function expansionOf({ raw }: Pick<IndexSettings, "raw">): Expansion | undefined {
+  try {
+    return readExpansion(raw["auto_expand_replicas"]);
+  } catch {
+    return undefined;
+  }
+}
+
 /** Returns the settings of an index after `changes` (dotted, without "index."; null removes). Throws settings_invalid. */
 export function changeSettings(
   index: IndexMetadata,

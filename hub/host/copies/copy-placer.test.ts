@@ -24,6 +24,7 @@ class Bucket {
   readonly values = new Map<string, { readonly value: Uint8Array; readonly revision: number }>();
   readonly lost = new Set<string>();
   readonly hubs = new Map<string, TestHub>();
+  replicas = 0;
   #revision = 0;
 
   put(key: string, value: Uint8Array): void {
@@ -92,6 +93,7 @@ class TestHub {
         if (this.isBehind) throw new AppError("timeout", "the log isn't read yet");
       },
       indices: () => [{ uuid: INDEX, shards: count }],
+      replicas: () => bucket.replicas,
       membership: this,
       live: () => ["a", "b", "c"].filter((other) => !bucket.lost.has(other)),
       publish: async (held) => {
@@ -156,6 +158,23 @@ describe("the shards of a hub", () => {
     await b.step();
     await a.step();
     assert.equal(onDisk(hubs), "0|1");
+  });
+
+  test("stay while the table gives others fewer copies than are wanted", async () => {
+    // Hub b was away for long, and its copies aren't given to it again yet.
+    const { bucket, hubs } = world([0, 1], [0, 1], [1]);
+    bucket.replicas = 1;
+    bucket.place("a ac");
+    await steps(hubs);
+    assert.equal(onDisk(hubs), "01|0|1");
+    bucket.replicas = Number.POSITIVE_INFINITY;
+    bucket.place("c ac");
+    await steps(hubs);
+    assert.equal(onDisk(hubs), "01|0|01");
+    bucket.place("ab ac");
+    bucket.replicas = 1;
+    await steps(hubs);
+    assert.equal(onDisk(hubs), "01|0|1");
   });
 
   test("are copied from a hub that has them, and dropped there then", async () => {

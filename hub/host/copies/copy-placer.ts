@@ -47,6 +47,8 @@ export interface CopyPlacerOptions {
   /** Resolves when this hub has applied what the log holds now. Throws timeout, unavailable. */
   readonly catchUp: (signal: AbortSignal) => Promise<void>;
   readonly indices: () => readonly { readonly uuid: string; readonly shards: number }[];
+  /** Most replicas that the shards of an index may be given; infinite: one for each hub, also for an index that isn't known. */
+  readonly replicas: (uuid: string) => number;
   readonly membership: { readonly isValid: boolean; readonly session: string };
   /** Ids of the live hubs. */
   readonly live: () => readonly string[];
@@ -190,12 +192,15 @@ export class CopyPlacer implements Component {
     }
   }
 
-  /** True where the table gives a shard to others, and all of them live and have it. */
+  /**
+   * True where the table gives all copies of a shard to others, and all of them live and have it. While it names fewer than are
+   * wanted, this hub's copy is one that the next table may give it: it lives, so there is a hub for another copy.
+   */
   #isDroppable({ uuid, shard }: NamedShard): boolean {
-    const { view, node } = this.#options;
+    const { view, node, replicas } = this.#options;
     const holders = view.holders(uuid, shard);
     if (holders === undefined || holders.length === 0 || holders.includes(node)) return false;
-    return holders.every((id) => view.has(id, uuid, shard));
+    return holders.length > replicas(uuid) && holders.every((id) => view.has(id, uuid, shard));
   }
 
   /** True where each hub of the table answers that it has all that this one had of a shard at a position. */

@@ -3,6 +3,7 @@
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { IndexCatalog } from "#hub/cluster/catalog/index-catalog.ts";
+import { expansionOf } from "#hub/cluster/catalog/index-settings.ts";
 import type { NamedShard } from "#hub/cluster/hosting/shard-folders.ts";
 import { ownerOf } from "#hub/cluster/hosting/shard-owner.ts";
 import { fetchCopy, whileHeld } from "#hub/cluster/recovery/copy-fetch.ts";
@@ -74,6 +75,11 @@ export function makePlacer(wiring: PlacementWiring, logEnd: () => Promise<Positi
     },
     catchUp,
     indices: () => catalog.all().map(({ uuid, settings: index }) => ({ uuid, shards: index.numberOfShards })),
+    replicas: (uuid) => {
+      const index = catalog.byUuid(uuid)?.settings;
+      // The number of an index that expands follows the hubs, this one too, but later than it joins.
+      return (index && expansionOf(index)?.most) ?? index?.numberOfReplicas ?? Number.POSITIVE_INFINITY;
+    },
     membership: cluster.membership,
     live: () => cluster.others().map(({ id }) => id),
     publish: (held) => cluster.publishCopies(held),
