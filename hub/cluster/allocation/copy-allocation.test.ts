@@ -69,6 +69,24 @@ describe("where copies of shards are", () => {
         }),
       "ca bc ab",
     ],
+    [
+      "one that was to move to a lost hub stays",
+      () => place("a b!0 c", 1, "b", { has: (id) => id === "a" }),
+      "a",
+    ],
+    [
+      "also where more are wanted than hubs live",
+      () => place("a b!9", 2, "b", { has: (id) => id === "a" }),
+      "a",
+    ],
+    ["and others are made of it", () => place("a b!9 c", 2, "b", { has: (id) => id === "a" }), "ac"],
+    [
+      "the lost hub keeps one that is missing",
+      () => place("a b!0", 2, "b", { has: (id) => id === "a" }),
+      "ab",
+    ],
+    ["a hub that has left is replaced alike", () => place("a c", 1, "b", { has: (id) => id === "a" }), "a"],
+    ["a copy that is to move is a source", () => place("a b c", 2, "b", { has: (id) => id === "a" }), "ba"],
     ["a copy that isn't there is no source", () => place("a b", 2, "a", { has: () => false }), "a"],
   ];
   for (const [what, got, want] of rows) test(what, () => assert.equal(got(), want));

@@ -87,23 +87,33 @@ class Allocation {
    */
   #isPlaceable(index: PlacedIndex): boolean {
     if (this.#input.before.copies[index.uuid] !== undefined) return true;
-    return Array.from({ length: index.shards }, (_, shard) => shard).every((shard) =>
-      [...this.#live.keys()].some((id) => this.#has(id, index.uuid, shard)),
+    return Array.from({ length: index.shards }, (_, shard) => shard).every(
+      (shard) => this.#having(index.uuid, shard).length > 0,
     );
   }
 
-  /** Keeps the copies of hubs that live, and of lost ones for a while. */
+  /**
+   * Keeps the copies of hubs that live, and of lost ones for a while. Where none lives, hubs that have the shard whole step in: one
+   * whose copy was to move, or that came back late, still has it.
+   */
   #kept(index: PlacedIndex, shard: number): Placing {
-    const before = this.#input.before.copies[index.uuid]?.[shard] ?? [];
+    const before = this.#input.before.copies[index.uuid]?.[shard];
+    if (before === undefined) return { index, shard, holders: [] };
     const isKept = (id: string): boolean => {
       const lostMs = this.#all.get(id)?.lostMs;
       if (this.#live.has(id)) return true;
       return lostMs !== undefined && this.#input.nowMs - lostMs < index.delayMs;
     };
-    const holders = before.filter(isKept);
+    const kept = before.filter(isKept);
+    if (kept.some((id) => this.#live.has(id))) return { index, shard, holders: kept };
+    const found = this.#having(index.uuid, shard);
     // The last place where a shard is stays named, so that its hub has it when it comes back.
-    const isLost = !holders.some((id) => this.#live.has(id));
-    return { index, shard, holders: isLost && before.length > 0 ? before.slice() : holders };
+    return { index, shard, holders: found.length > 0 ? [...found, ...kept] : before.slice() };
+  }
+
+  /** Live hubs with a whole copy. */
+  #having(uuid: string, shard: number): string[] {
+    return [...this.#live.keys()].filter((id) => this.#has(id, uuid, shard));
   }
 
   #count(id: string, by: number): void {
@@ -138,9 +148,10 @@ class Allocation {
 
   /** Gives a shard the copies that it lacks. One that nobody reads yet, as its index is new, isn't held up by others. */
   #fill({ index, shard, holders }: Placing): void {
+    if (holders.length >= index.copies) return;
     const isNew = this.#input.before.copies[index.uuid] === undefined;
     // A shard of which no copy can be taken from anywhere isn't placed anew.
-    const hasSource = isNew || holders.some((id) => this.#live.has(id) && this.#has(id, index.uuid, shard));
+    const hasSource = isNew || this.#having(index.uuid, shard).length > 0;
     while (holders.length < index.copies && hasSource) {
       if (!isNew && this.#moving >= MAX_MOVING) return;
       const able = this.#candidates(holders);

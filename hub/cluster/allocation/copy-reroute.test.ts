@@ -28,6 +28,8 @@ for (const [what, got, want] of [
   ["nor to one that isn't there", () => after("ab", "b>z", "ab"), /isn't a live hub/],
   ["nor from one without it", () => after("ab", "c>c", "ab"), /has no copy/],
   ["nor where there is no source", () => after("a", "a>b", ""), /no live hub has a whole copy/],
+  ["a hub that isn't to have a copy is one", () => after("z", "z>c", "a"), "c"],
+  ["and for one that is missing", () => after("z", "+c", "a"), "cz"],
   ["a copy that is missing is made", () => after("a", "+c", "a"), "ac"],
   ["in the place of that of a lost hub", () => after("az", "+c", "a"), "ac"],
   ["which keeps its own where more are missing", () => after("az", "+c", "a", 3), "acz"],

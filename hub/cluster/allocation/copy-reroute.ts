@@ -65,7 +65,7 @@ function changedHolders(
   if (command.command === "cancel") return cancelled(target, holders, live, has);
   if (!live.has(target)) return "the node isn't a live hub of the cluster";
   if (holders.includes(target)) return "the node has a copy of the shard, or gets one already";
-  if (!holders.some((id) => live.has(id) && has(id))) return "no live hub has a whole copy to make one of";
+  if (![...live].some(has)) return "no live hub has a whole copy to make one of";
   if (command.command === "move") {
     if (!holders.includes(command.from)) return "the node that it is to leave has no copy of the shard";
     return holders.map((id) => (id === command.from ? command.to : id));

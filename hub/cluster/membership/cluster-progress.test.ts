@@ -27,16 +27,22 @@ test("the log waits an hour for the copies of a lost hub", () => {
 
 test("the log is awaited for an hour while a shard has no live copy, as its hub is lost or has left", () => {
   const copies = { x: [["a"], ["b", "c"]] };
+  // Hub d has a copy that was to move to hub a.
+  const has = [
+    ["a", "d"],
+    ["b", "c"],
+  ];
   const awaited = (live: string, away: Readonly<Record<string, number>>, nowMs = 1): boolean =>
     isAwaited(
       copies,
-      (id) => live.includes(id),
+      (_uuid, shard) => has[shard]!.some((id) => live.includes(id)),
       (id) => away[id],
       nowMs,
     );
   assert.equal(awaited("abc", {}), false);
   assert.equal(awaited("ac", { b: 0 }), false);
   assert.equal(awaited("bc", { a: 0 }), true);
+  assert.equal(awaited("bcd", { a: 0 }), false);
   assert.equal(awaited("a", { b: 0, c: 0 }), true);
   assert.equal(awaited("bc", { a: 0 }, COPY_WAIT_MS), false);
   // A hub that starts has said nothing yet.

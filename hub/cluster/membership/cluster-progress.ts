@@ -42,17 +42,18 @@ export function processedRaw(
 
 /**
  * Returns whether the log is needed by shards that no live hub has: those of a hub that is lost, or has left, for no longer than
- * COPY_WAIT_MS. Nothing is purged meanwhile, and agents keep their files. `awayMs`: since when each such hub is away.
+ * COPY_WAIT_MS. Nothing is purged meanwhile, and agents keep their files. `isHeld`: a live hub has it whole, whether the table
+ * gives it one or not; `awayMs`: since when each such hub is away.
  */
 export function isAwaited(
   copies: Readonly<Record<string, readonly (readonly string[])[]>>,
-  has: (id: string, uuid: string, shard: number) => boolean,
+  isHeld: (uuid: string, shard: number) => boolean,
   awayMs: (id: string) => number | undefined,
   nowMs: number,
 ): boolean {
   const isAway = (id: string): boolean => nowMs - (awayMs(id) ?? Number.NEGATIVE_INFINITY) < COPY_WAIT_MS;
   return Object.entries(copies).some(([uuid, shards]) =>
-    shards.some((holders, shard) => holders.some(isAway) && !holders.some((id) => has(id, uuid, shard))),
+    shards.some((holders, shard) => holders.some(isAway) && !isHeld(uuid, shard)),
   );
 }
 

@@ -344,12 +344,11 @@ export class ClusterNode {
 
   #isLogAwaited(): boolean {
     const { copies, left = {} } = this.copies.table();
-    const lost = new Map(
-      this.members().flatMap(({ id, lostMs }) => (lostMs === undefined ? [] : [[id, lostMs]])),
-    );
+    const members = this.members();
+    const lost = new Map(members.flatMap(({ id, lostMs }) => (lostMs === undefined ? [] : [[id, lostMs]])));
     return isAwaited(
       copies,
-      (...shard) => this.copies.has(...shard),
+      (uuid, shard) => members.some(({ id }) => this.copies.has(id, uuid, shard)),
       (id) => lost.get(id) ?? left[id],
       systemClock.now(),
     );
