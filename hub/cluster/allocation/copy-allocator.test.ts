@@ -1,7 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { MemberDirectory } from "#hub/cluster/membership/member-directory.ts";
-import { encodeMember, type MemberRecord, memberKey } from "#hub/cluster/membership/member-record.ts";
+import {
+  decodeMember,
+  encodeMember,
+  type MemberRecord,
+  memberKey,
+} from "#hub/cluster/membership/member-record.ts";
 import { silentLogger } from "#proto/kit/log.ts";
 import { MemoryBucket } from "#proto/kit/memory-bucket.ts";
 import { StillClock } from "#test/support/kit/still-clock.ts";
@@ -62,7 +67,7 @@ async function world(...uuids: string[]) {
   };
   const table = async (): Promise<CopyTable["copies"]> =>
     decodeCopies((await bucket.get(COPIES_KEY))!.value).copies;
-  return { bucket, known, deleted, replicas, expand, allocator, table };
+  return { bucket, clock, known, deleted, replicas, expand, allocator, table };
 }
 
 test("an index that a hub doesn't know yet stays in the table until it was deleted", async () => {
@@ -130,4 +135,28 @@ test("an index with auto_expand_replicas has as many as there are other hubs, wi
   assert.deepEqual(await expanded(), [2, 1, 3, undefined]);
   await bucket.put(memberKey("c"), encodeMember({ ...record, state: "lost", lostMs: -100_000 }));
   assert.deepEqual(await expanded(), [1, 1, 3, undefined]);
+});
+
+test("an index with auto_expand_replicas keeps its replicas while a hub that was stopped may be back soon", async () => {
+  const { bucket, clock, replicas, expand, allocator, table } = await world("x");
+  expand.set("x", "0-all");
+  const round = async (): Promise<[number | undefined, number]> => {
+    const each = await allocator();
+    await each.expand();
+    await each.place();
+    return [replicas.get("x"), (await table())["x"]![0]!.length];
+  };
+  assert.deepEqual(await round(), [1, 2]);
+  const stopped = (await bucket.get(memberKey("b")))!;
+  await bucket.delete(memberKey("b"), stopped.revision);
+  assert.deepEqual(await round(), [1, 2]);
+  await clock.advance(59_000);
+  assert.deepEqual(await round(), [1, 2]);
+  // Another one that takes its place is no third hub.
+  const record = { ...decodeMember(stopped.value), id: "c" };
+  await bucket.put(memberKey("c"), encodeMember(record));
+  assert.equal((await round())[0], 1);
+  await bucket.delete(memberKey("c"), (await bucket.get(memberKey("c")))!.revision);
+  await clock.advance(2_000);
+  assert.deepEqual(await round(), [0, 1]);
 });

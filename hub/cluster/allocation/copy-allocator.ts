@@ -65,16 +65,17 @@ export class CopyAllocator implements Component {
   /** Lets indices with auto_expand_replicas have as many replicas as there are other hubs, within their range. */
   async expand(): Promise<void> {
     const { directory, indices, setReplicas, clock } = this.#options;
-    // A hub that is lost may be back soon: its copies are still its own.
-    const count = directory
-      .all()
-      .filter(
-        ({ record: { state, lostMs = 0 } }) => state === "live" || clock.now() - lostMs < DEFAULT_DELAY_MS,
-      );
+    const all = directory.all().map(({ record }) => record);
+    const live = all.filter(({ state }) => state === "live").length;
+    const left = Object.values(this.#left(this.#view.table(), new Set(all.map(({ id }) => id))));
+    const lost = all.filter(({ state }) => state !== "live").map(({ lostMs = 0 }) => lostMs);
+    const away = [...lost, ...left].filter((sinceMs) => clock.now() - sinceMs < DEFAULT_DELAY_MS).length;
     for (const { name, settings } of indices()) {
       const range = expansionOf(settings);
-      if (range === undefined || count.length === 0) continue;
-      const replicas = Math.max(range.least, Math.min(range.most, count.length - 1));
+      if (range === undefined || live + away === 0) continue;
+      const among = (hubs: number): number => Math.max(range.least, Math.min(range.most, hubs - 1));
+      // A hub that is lost or was stopped may be back soon: its copies are still its own, but it is given no others.
+      const replicas = Math.max(among(live), Math.min(settings.numberOfReplicas, among(live + away)));
       if (replicas !== settings.numberOfReplicas) await setReplicas(name, replicas);
     }
   }
