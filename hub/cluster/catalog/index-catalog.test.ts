@@ -3,6 +3,7 @@ import { type TestContext, test } from "node:test";
 import { silentLogger } from "#proto/kit/log.ts";
 import { MemoryBucket } from "#proto/kit/memory-bucket.ts";
 import { IndexCatalog } from "./index-catalog.ts";
+import { encodeName, TEMPLATE_PREFIX } from "./index-metadata.ts";
 
 const EMPTY = { settings: {}, mappings: {}, aliases: {} };
 
@@ -157,4 +158,29 @@ test("a fixed setting of an open index is refused by its name, the number of rep
   await catalog.putSettings("a", { number_of_replicas: "0", refresh_interval: "5s" });
   assert.equal(catalog.get("a")?.settings.numberOfReplicas, 0);
   assert.equal(catalog.get("a")?.settings.raw["refresh_interval"], "5s");
+});
+
+test("settings of which no index could be made are refused in a template, and do no harm in an older one", async (t) => {
+  const bucket = new MemoryBucket();
+  const older = { index_patterns: ["old*"], order: 0, ...EMPTY, settings: { auto_expand_replicas: "yes" } };
+  await bucket.put(TEMPLATE_PREFIX + encodeName("older"), Buffer.from(JSON.stringify(older)));
+  const catalog = await openCatalog(t, bucket);
+  const { templateCatalog } = catalog;
+  const refused = { code: "settings_invalid" };
+  for (const settings of [
+    { auto_expand_replicas: "yes" },
+    { "lifecycle.origination_date": "2020-01-01" },
+    { number_of_replicas: "-1" },
+    { number_of_shards: 0 },
+  ]) {
+    await assert.rejects(catalog.putTemplate("t", { ...older, index_patterns: ["t*"], settings }), refused);
+    const template = { settings };
+    await assert.rejects(templateCatalog.putComponent("t", { template }), refused);
+    const composable = { index_patterns: ["t*"], composed_of: [], template };
+    await assert.rejects(templateCatalog.putComposable("t", composable), refused);
+    await assert.rejects(catalog.create("t", { ...EMPTY, settings }), refused);
+  }
+  assert.equal((await catalog.ensure("t")).settings.numberOfReplicas, 1);
+  assert.equal((await catalog.ensure("old")).settings.numberOfReplicas, 1);
+  await catalog.putTemplate("t", { ...older, settings: { auto_expand_replicas: "0-1" } });
 });

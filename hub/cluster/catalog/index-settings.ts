@@ -1,6 +1,7 @@
 /** Settings of an index: which are allowed, and which may change later. */
 
 import { AppError } from "#proto/kit/errors.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 import { type IndexMetadata, type IndexSettings, wholeNumber } from "./index-metadata.ts";
 import { checkLifecycleSettings } from "./lifecycle-policy.ts";
 
@@ -20,10 +21,16 @@ const STATIC = [
 const MAX_SHARDS = 1024;
 
 /** Throws settings_invalid for impossible numbers of shards or replicas. */
-export function checkShardCounts(shards: unknown, replicas: unknown, expand: unknown): void {
+export function checkShardCounts(shards: unknown, replicas: unknown): void {
   checkCount("number_of_shards", shards, 1);
   checkCount("number_of_replicas", replicas, 0);
-  readExpansion(expand);
+}
+
+/** Throws settings_invalid for settings of a template of which no index could be made, or that would have no effect there. */
+export function checkTemplateSettings(settings: Readonly<JsonObject>): void {
+  checkShardCounts(settings["number_of_shards"], settings["number_of_replicas"]);
+  readExpansion(settings["auto_expand_replicas"]);
+  checkLifecycleSettings(settings);
 }
 
 /** How many replicas an index shall have, both inclusive; `most` may be infinite. */

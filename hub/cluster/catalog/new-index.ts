@@ -10,7 +10,7 @@ import {
 import { checkTimestamp, STREAM_DEFAULTS } from "./data-streams.ts";
 import { type IndexMetadata, newIndexUuid, parseMapping, wholeNumber } from "./index-metadata.ts";
 import { INTERNAL_PREFIX, matchesWildcard } from "./index-names.ts";
-import { checkShardCounts } from "./index-settings.ts";
+import { checkShardCounts, readExpansion } from "./index-settings.ts";
 import { applyTemplates, EVENT_TEMPLATE, type IndexDefinition, type IndexTemplate } from "./templates.ts";
 
 /** Default number of shards, as in 6.x; from 7.0 on clients expect one. */
@@ -51,7 +51,9 @@ export function newIndex({
       ? definition
       : definitionOf(dataStream ?? name, templates, definition, dataStream);
   const { number_of_shards, number_of_replicas, creation_date: _, ...given } = settings;
-  checkShardCounts(number_of_shards, number_of_replicas, given["auto_expand_replicas"]);
+  checkShardCounts(number_of_shards, number_of_replicas);
+  // Templates of earlier versions may hold any value, and still make indices.
+  readExpansion(definition.settings["auto_expand_replicas"]);
   const isInternal = name.startsWith(INTERNAL_PREFIX);
   const raw = dataStream === undefined ? given : { ...given, hidden: true };
   const index: IndexMetadata = {

@@ -18,7 +18,7 @@ import {
   parseMapping,
   TEMPLATE_PREFIX,
 } from "./index-metadata.ts";
-import { checkLifecycleSettings } from "./lifecycle-policy.ts";
+import { checkTemplateSettings } from "./index-settings.ts";
 import type { IndexDefinition, IndexTemplate } from "./templates.ts";
 
 export class TemplateCatalog {
@@ -39,7 +39,7 @@ export class TemplateCatalog {
 
   /** Throws mapping_parse, settings_invalid. */
   async putOlder(name: string, template: IndexTemplate): Promise<void> {
-    checkLifecycleSettings(template.settings);
+    checkTemplateSettings(template.settings);
     parseMapping(name, template.settings, template.mappings);
     await this.#older.put(name, template);
   }
@@ -63,7 +63,7 @@ export class TemplateCatalog {
 
   /** Throws what `putComposable` throws; nothing is stored. */
   check(name: string, template: ComposableTemplate): void {
-    checkLifecycleSettings(template.template?.settings ?? {});
+    checkTemplateSettings(template.template?.settings ?? {});
     const { templates, components } = this.set();
     const missing = missingComponents(template, components);
     if (missing.length > 0) {
@@ -85,7 +85,7 @@ export class TemplateCatalog {
   async putComponent(name: string, component: ComponentTemplate): Promise<void> {
     const { templates, components } = this.set();
     const { settings = {}, mappings = {}, aliases = {} } = component.template;
-    checkLifecycleSettings(settings);
+    checkTemplateSettings(settings);
     checkDefinition(name, { settings, mappings, aliases });
     const changed = { ...components, [name]: component };
     for (const [user, template] of Object.entries(templates))

@@ -70,6 +70,20 @@ for (const [method, path, body, status, expected] of [
     400,
     /index.lifecycle.name/,
   ],
+  [
+    "PUT",
+    "/_template/bad",
+    { index_patterns: ["bad"], settings: { "index.lifecycle.origination_date": "2020-01-01" } },
+    400,
+    /index.lifecycle.origination_date/,
+  ],
+  [
+    "PUT",
+    "/_index_template/bad",
+    { index_patterns: ["bad"], template: { settings: { "index.auto_expand_replicas": "yes" } } },
+    400,
+    /failed to parse \[index.auto_expand_replicas\]/,
+  ],
   ["GET", "/missing/_ilm/explain", undefined, 404, /no such index/],
   [
     "PUT",
