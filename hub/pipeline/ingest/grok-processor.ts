@@ -34,7 +34,8 @@ export const grok: ProcessorKind = (settings, context) => {
     const found = firstMatch(patterns, value, context);
     if (found === undefined)
       throw new ProcessorFault(`Provided Grok expressions do not match field value: [${value}]`);
-    for (const [path, captured] of found.pattern.captures(found.match)) document.set(path, captured);
+    for (const [path, values] of found.pattern.captures(found.match))
+      document.set(path, values.length === 1 ? values[0] : values);
     if (traces) document.ingest["_grok_match_index"] = String(patterns.indexOf(found.pattern));
   };
 };
@@ -80,17 +81,13 @@ class GrokPattern {
     });
   }
 
-  /**
-   * Returns the value of each field. Of captures with one name the first that took part counts; of names with different types
-   * the last.
-   */
-  captures(match: RegExpExecArray): Map<string, unknown> {
-    const values = new Map<string, unknown>();
-    const read = new Set<Target>();
-    this.#reader.visit(match, (target, text) => {
-      if (read.has(target)) return;
-      read.add(target);
-      values.set(target.field, typed(text, target.type));
+  /** Returns the values of each field; several where more than one of its captures took part. */
+  captures(match: RegExpExecArray): Map<string, unknown[]> {
+    const values = new Map<string, unknown[]>();
+    this.#reader.visit(match, ({ field, type }, text) => {
+      const list = values.get(field);
+      if (list === undefined) values.set(field, [typed(text, type)]);
+      else list.push(typed(text, type));
     });
     return values;
   }

@@ -196,10 +196,7 @@ test("an address is cut into its parts", () => {
         password: "secret",
       },
     ],
-    ["/items", { path: "/items" }],
-    // As 7.17 has it.
-    ["/v1.2/items", { path: "/v1.2/items", extension: "2/items" }],
-    ["a.html", { path: "a.html", extension: "html" }],
+    ["/v1.2/items", { path: "/v1.2/items" }],
     ["http://[::1]:9200/", { scheme: "http", domain: "[::1]", port: 9200, path: "/" }],
   ];
   for (const [text, parts] of rows) {

@@ -53,10 +53,11 @@ function cutAt(text: string, mark: string): [string, string | undefined] {
   return at < 0 ? [text, undefined] : [text.slice(0, at), text.slice(at + 1)];
 }
 
-/** What stands after the last point of a path, wherever that is: 7.17 takes "/" of "./" for one. */
+/** What stands after the last point of the last part of a path; a path without a slash has none. */
 function extensionOf(path: string): string | undefined {
+  const slash = path.lastIndexOf("/");
   const at = path.lastIndexOf(".");
-  return at < 0 ? undefined : path.slice(at + 1);
+  return slash < 0 || at < slash ? undefined : path.slice(at + 1);
 }
 
 /** Returns a part without percent-encoding; a part that is encoded wrongly stays as it is. */
