@@ -3,7 +3,7 @@
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { restOf, TASKS } from "#test/e2e/tasks/all.ts";
 import { type DashboardTask, Hand, LOOKS } from "#test/e2e/tasks/dashboard-task.ts";
-import { addPlacesAndDashboards, openShop, type Shop } from "#test/harness/shop.ts";
+import { addPlacesAndDashboards, addPlainLines, openShop, type Shop } from "#test/harness/shop.ts";
 import { Workspace } from "#test/harness/workspace.ts";
 import { percentile, type Result } from "./benchmark.ts";
 
@@ -38,6 +38,7 @@ export async function measureTasks(throttle: number, atMost: number): Promise<Re
   try {
     const shop = await openShop(workspace, REQUESTS);
     await addPlacesAndDashboards(shop.hub);
+    await addPlainLines(shop.hub);
     for (const task of TASKS) {
       try {
         paints.push(await measureTask(shop, task, throttle));

@@ -8,12 +8,11 @@ import { appendFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 import type { Page } from "playwright-core";
 import { startAgent } from "#test/harness/agent.ts";
-import { addPlacesAndDashboards, openShop, type Shop } from "#test/harness/shop.ts";
+import { addPlacesAndDashboards, addPlainLines, openShop, type Shop } from "#test/harness/shop.ts";
 import { until } from "#test/harness/until.ts";
 import { Workspace } from "#test/harness/workspace.ts";
 import { restOf, TASKS } from "./tasks/all.ts";
 import { button, DISCOVER, expectLines, Hand, LOOKS, type Look, row } from "./tasks/dashboard-task.ts";
-import { putLines } from "./ui-work-pages.ts";
 
 /** Counts the lines that a query finds. */
 const count = async (query: string): Promise<unknown> =>
@@ -41,17 +40,8 @@ let shop: Shop;
 before(async () => {
   shop = await openShop(workspace, 300);
   await addPlacesAndDashboards(shop.hub);
-  await putLines(shop.hub.searchUrl, "logs-plain", plainLines());
+  await addPlainLines(shop.hub);
 });
-
-/** Lines of a program whose format the default pipeline doesn't know. */
-function plainLines(): object[] {
-  return Array.from({ length: 12 }, (_, number) => {
-    const time = new Date(Date.now() - number * 60_000).toISOString();
-    const message = `${time.replace("T", " ").replace(".", ",").slice(0, 23)} INFO [worker-${number}] shop.Cart - opened`;
-    return { "@timestamp": time, message, log: { file: { path: "/var/log/shop/cart.log" } } };
-  });
-}
 
 after(() => workspace.close());
 

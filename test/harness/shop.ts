@@ -48,3 +48,17 @@ export async function addPlacesAndDashboards({ searchUrl, dashboardUrl }: TestHu
   await send(`${searchUrl}/visits/_doc?refresh=true`, "POST", visit);
   await send(`${dashboardUrl}/api/samples`, "POST", {});
 }
+
+/** Adds lines of a program whose format the default pipeline doesn't know, as `logs-plain`. */
+export async function addPlainLines({ searchUrl }: TestHub): Promise<void> {
+  const lines = Array.from({ length: 12 }, (_, number) => {
+    const time = new Date(Date.now() - number * 60_000).toISOString();
+    const message = `${time.replace("T", " ").replace(".", ",").slice(0, 23)} INFO [worker-${number}] shop.Cart - opened`;
+    return { "@timestamp": time, message, log: { file: { path: "/var/log/shop/cart.log" } } };
+  });
+  const body = lines.map((line) => `{"index":{}}\n${JSON.stringify(line)}\n`).join("");
+  const url = `${searchUrl}/logs-plain/_doc/_bulk?refresh=true`;
+  const headers = { "content-type": "application/x-ndjson" };
+  const response = await fetch(url, { method: "POST", headers, body });
+  assert.match(await response.text(), /"errors":false/);
+}
