@@ -221,13 +221,13 @@ function hitsPerShard({ from, size, rescore }: SearchRequest): number {
   return wanted === 0 ? 0 : Math.max(wanted, ...rescore.map(({ windowSize }) => windowSize));
 }
 
-/** Hits of equal rank come by shard, then by their place in it. */
 /** Names a shard in a profile; from 8.6 on also by its parts. */
 function profiledShard(node: string, index: string, shard: number): JsonObject {
   const parts = { node_id: node, shard_id: shard, index, cluster: "(local)" };
   return { id: `[${node}][${index}][${shard}]`, ...(answersAs(800) && parts) };
 }
 
+/** Hits of equal rank come by shard, then by their place in it. */
 function afterOf(cursor: SearchCursor | undefined, shardOrder: number): CollectOptions["after"] {
   if (cursor === undefined) return undefined;
   if (shardOrder < cursor.shardOrder) return { ranks: cursor.ranks };
