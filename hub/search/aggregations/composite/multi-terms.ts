@@ -23,7 +23,7 @@ import type {
   Collector,
 } from "#hub/search/aggregations/tree/aggregation.ts";
 import { type AggregationType, readAggregation } from "#hub/search/aggregations/tree/aggregation-parser.ts";
-import { checkOrder, compareKeys, readOrder } from "#hub/search/aggregations/tree/bucket-order.ts";
+import { compareKeys, orderOfTerms } from "#hub/search/aggregations/tree/bucket-order.ts";
 import { atOnce, type Steps } from "#hub/search/aggregations/tree/steps.ts";
 import { formatOf, printValue, type ValueFormat } from "#hub/search/columns/value-format.ts";
 import { objectOf } from "#hub/search/options/json.ts";
@@ -83,9 +83,7 @@ export const multiTerms: AggregationType = {
         "request_invalid",
         `The [terms] parameter in the aggregation [${name}] must have 2 to ${MAX_FIELDS} fields; for one use the [terms] aggregation`,
       );
-    const given = readOrder(options.order, "multi_terms");
-    const order = given.length > 0 ? given : readOrder({ _count: "desc" }, "multi_terms");
-    checkOrder(order, below, name);
+    const order = orderOfTerms(options.order, "multi_terms", name, below);
     const size = options.size ?? 10;
     const shape = {
       below,

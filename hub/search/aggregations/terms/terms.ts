@@ -14,7 +14,7 @@ import type {
   Collector,
 } from "#hub/search/aggregations/tree/aggregation.ts";
 import { type AggregationType, readAggregation } from "#hub/search/aggregations/tree/aggregation-parser.ts";
-import { checkOrder, readOrder } from "#hub/search/aggregations/tree/bucket-order.ts";
+import { orderOfTerms } from "#hub/search/aggregations/tree/bucket-order.ts";
 import { requireField } from "#hub/search/aggregations/tree/field-option.ts";
 import { anything, flag, integer, oneOf, text, withoutEffect } from "#hub/search/options/options.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
@@ -51,9 +51,7 @@ export const terms: AggregationType = {
   buckets: true,
   parse(body, { name, below }) {
     const options = readAggregation("terms", body, OPTIONS);
-    const given = readOrder(options.order, "terms");
-    const order = given.length > 0 ? given : readOrder({ _count: "desc" }, "terms");
-    checkOrder(order, below, name);
+    const order = orderOfTerms(options.order, "terms", name, below);
     const size = options.size ?? 10;
     const shape = {
       below,

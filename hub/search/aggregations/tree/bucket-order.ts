@@ -51,6 +51,22 @@ export function checkOrder(order: readonly BucketOrder[], below: AggregationTree
   }
 }
 
+/**
+ * Returns the order of buckets of terms, of the aggregation `name` of a type; the most frequent first without one. Throws
+ * parsing, request_invalid.
+ */
+export function orderOfTerms(
+  json: unknown,
+  type: string,
+  name: string,
+  below: AggregationTree,
+): BucketOrder[] {
+  const given = readOrder(json, type);
+  const order = given.length > 0 ? given : readOrder({ _count: "desc" }, type);
+  checkOrder(order, below, name);
+  return order;
+}
+
 /** Returns the comparison of buckets; equal ones stand in the order of their keys. */
 export function compareBuckets(
   order: readonly BucketOrder[],
