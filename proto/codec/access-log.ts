@@ -3,7 +3,7 @@
  * a leading virtual host (Apache's vhost_combined). What follows the user agent is left in the message.
  */
 
-import { isCivil, monthAt, twoDigits, utcMs } from "./time.ts";
+import { hasDay, isCivil, monthAt, twoDigits, utcMs } from "./time.ts";
 
 const SPACE = 0x20;
 const QUOTE = 0x22;
@@ -107,6 +107,7 @@ export class AccessLogLine {
     const second = twoDigits(bytes, at + 18);
     const offset = twoDigits(bytes, at + 22) * 60 + twoDigits(bytes, at + 24);
     if (!isCivil(month, day, hour, minute, second) || century < 0 || year < 0 || offset < 0) return false;
+    if (!hasDay(year, month, day)) return false;
     if (bytes[at + 2] !== SLASH || bytes[at + 6] !== SLASH || bytes[at + 11] !== COLON) return false;
     const sign = bytes[at + 21] === DASH ? -1 : bytes[at + 21] === PLUS ? 1 : 0;
     if (sign === 0) return false;

@@ -65,7 +65,10 @@ export function monthAt(bytes: Uint8Array, at: number): number {
   }
 }
 
-/** Returns true where day, hour, minute and second can stand in a time of day; second 60 is a leap second. */
+/**
+ * Returns true where these can be parts of a date and time: `month` from 0, 29 February in every year, second 60 as a leap
+ * second.
+ */
 export function isCivil(month: number, day: number, hour: number, minute: number, second: number): boolean {
   return (
     month >= 0 &&
@@ -127,7 +130,7 @@ export class LocalTime {
 }
 
 /**
- * Reads `yyyy-mm-dd[T ]hh:mm:ss[.,fraction][Z|±hh[:]mm]` (ISO 8601, RFC 3339) at a place of a byte array; the date
+ * Reads `yyyy-mm-dd[T ]hh:mm:ss[.,fraction][Z|±hh[:]mm]` (ISO 8601, RFC 3339) at an offset of a byte array; the date
  * may also be written `yyyy/mm/dd`, as nginx and Go do.
  * After a successful `read`, `timeMs` is ms since 1970-01-01 UTC (finer fractions cut), `end` the offset after it and
  * `hasZone` whether an offset was written; without one the time is the process's local time.
@@ -158,6 +161,7 @@ export class IsoTime {
     const second = twoDigits(bytes, at + 17);
     if (century < 0 || yearOfCentury < 0 || !isCivil(month, day, hour, minute, second)) return false;
     const year = century * 100 + yearOfCentury;
+    if (!hasDay(year, month, day)) return false;
     const fractionMs = this.#fraction(bytes, at + 19, limit);
     const offsetMs = this.#zone(bytes, this.end, limit);
     this.timeMs =
@@ -242,6 +246,11 @@ export const MIN_ISO_MS = -62_167_219_200_000;
 function putTwo(bytes: Uint8Array, at: number, value: number): void {
   bytes[at] = 0x30 + ((value / 10) | 0);
   bytes[at + 1] = 0x30 + (value % 10);
+}
+
+/** Returns false for 29 February of a year without one; else `isCivil` has judged the day. `month`: 0 to 11. */
+export function hasDay(year: number, month: number, day: number): boolean {
+  return month !== 1 || day !== 29 || isLeap(year);
 }
 
 function isLeap(year: number): boolean {

@@ -67,6 +67,16 @@ const ROWS: [name: string, line: Buffer | string, expected: Record<string, unkno
     { "@timestamp": READ_TIME, message: '10.0.0.1 - - [31/Feb/2024:00:00:00 +0000] "GET / HTTP/1.1" 200 5' },
   ],
   [
+    "an access line of 29 February in a year without one is plain",
+    '10.0.0.1 - - [29/Feb/2023:00:00:00 +0000] "GET / HTTP/1.1" 200 5',
+    { "@timestamp": READ_TIME, message: '10.0.0.1 - - [29/Feb/2023:00:00:00 +0000] "GET / HTTP/1.1" 200 5' },
+  ],
+  [
+    "29 February of a year without one is no time",
+    "2023-02-29T10:00:00Z started",
+    { "@timestamp": READ_TIME, message: "2023-02-29T10:00:00Z started" },
+  ],
+  [
     "a line of syslog, its year that of the last such day",
     "Mar 27 13:06:56 ip-10 sshd[1291]: Server listening on :: port 22.",
     {
