@@ -7,7 +7,8 @@
 import { isUtf8 } from "node:buffer";
 import { DailyIndex, DocumentIds } from "#hub/pipeline/batch/document-id.ts";
 import type { DocumentPacker } from "#hub/pipeline/batch/document-packer.ts";
-import { commonFields, type MessageProcessor, type RawMessage } from "#hub/pipeline/batch/raw-message.ts";
+import type { MessageProcessor, RawMessage } from "#hub/pipeline/batch/raw-message.ts";
+import { commonFields } from "#hub/pipeline/batch/source-fields.ts";
 import { AccessLogLine } from "#proto/codec/access-log.ts";
 import { parseJsonObject } from "#proto/codec/json.ts";
 import { LineCutter } from "#proto/codec/lines.ts";
@@ -121,7 +122,7 @@ export class DefaultPipeline implements MessageProcessor {
   ): void {
     const isJson = bytes[start] === OPEN_BRACE && bytes[end - 1] === CLOSE_BRACE;
     const object = isJson ? parseJsonObject(decodeText(bytes.subarray(start, end))) : undefined;
-    // A part of a split line has lost its head or tail: reading it as a format would see what isn't there.
+    // A part of a split line has lost its head or tail: a format could match by accident.
     if (place.continued) {
       writer.plain(bytes, start, end, readTimeMs, "", place);
     } else if (object !== undefined) {
@@ -145,7 +146,7 @@ export class DefaultPipeline implements MessageProcessor {
     writer: DocumentWriter,
   ): void {
     const at = bytes[start] === 0x5b ? start + 1 : start;
-    // Syslog was asked before: it has read the time that most lines begin with.
+    // SyslogLine.read ran first and has already parsed the time that most lines begin with.
     const { timeEnd } = this.#syslog;
     const iso = this.#iso;
     const isKnown = timeEnd >= 0;

@@ -7,12 +7,8 @@ import type { DocumentPacker, PackCounts } from "#hub/pipeline/batch/document-pa
 import { EventJson, type Line } from "#hub/pipeline/batch/event-json.ts";
 import { RECORDS_PER_OFFSET } from "#hub/pipeline/batch/packed-records.ts";
 import type { PluginStatistics } from "#hub/pipeline/batch/plugin-statistics.ts";
-import {
-  type CommonFields,
-  commonFields,
-  type MessageProcessor,
-  type RawMessage,
-} from "#hub/pipeline/batch/raw-message.ts";
+import type { MessageProcessor, RawMessage } from "#hub/pipeline/batch/raw-message.ts";
+import { type CommonFields, commonFields } from "#hub/pipeline/batch/source-fields.ts";
 import { pipelineError } from "#hub/pipeline/language/diagnostics.ts";
 import type { EcsCompatibility } from "#hub/pipeline/language/pipeline-definition.ts";
 import type { Variables } from "#hub/pipeline/language/plugin-options.ts";
@@ -58,6 +54,7 @@ interface Lineage extends Arrival {
   readonly isRepeatable?: boolean;
   /** Results so far. */
   children: number;
+  /** Events that reached the end of the filters or were refused; none: the event was dropped. */
   ended: number;
 }
 
@@ -67,7 +64,7 @@ interface Documents {
   readonly json: EventJson;
 }
 
-/** A place is a message's sequence with space for so many events. */
+/** An event is numbered by its message's sequence times this, plus its number within the message. */
 const EVENTS_PER_MESSAGE = 2 ** 20;
 
 export class ConfiguredPipeline implements MessageProcessor {
@@ -163,7 +160,7 @@ export class ConfiguredPipeline implements MessageProcessor {
     if (lineage.ended === 0) counts.dropped++;
   }
 
-  /** Returns who takes the results of one event. */
+  /** Returns the callbacks that pack the results of one event. */
   #collect(lineage: Lineage, { out, json }: Documents): ProgramEvents {
     const { outputs } = this.#compiled;
     const { number, offset } = lineage;

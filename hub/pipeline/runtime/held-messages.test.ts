@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { HeldMessages } from "./in-flight.ts";
+import { HeldMessages } from "./held-messages.ts";
 
 test("cursors stay below the oldest message that is held, until what became of it is durable", () => {
   const held = new HeldMessages();

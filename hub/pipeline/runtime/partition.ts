@@ -3,7 +3,7 @@
  * are in DOC before the next one's, and its cursor covers a message only after that.
  */
 
-import type { RawHeader } from "#hub/pipeline/batch/raw-message.ts";
+import type { RawHeader } from "#hub/pipeline/batch/raw-header.ts";
 import type { WorkItem, WorkResult } from "#hub/pipeline/batch/worker-protocol.ts";
 import type { DocumentOrigin, SourceRange } from "#proto/document-batch.ts";
 import { type AppError, toAppError } from "#proto/kit/errors.ts";

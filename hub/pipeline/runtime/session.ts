@@ -5,7 +5,7 @@
  */
 
 import type { PipelineStatistics } from "#hub/pipeline/batch/plugin-statistics.ts";
-import { type RawHeader, readRawHeader } from "#hub/pipeline/batch/raw-message.ts";
+import { type RawHeader, readRawHeader } from "#hub/pipeline/batch/raw-header.ts";
 import type { WorkItem, WorkResult } from "#hub/pipeline/batch/worker-protocol.ts";
 import type { PipelineDefinition } from "#hub/pipeline/language/pipeline-definition.ts";
 import type { Plan } from "#hub/pipeline/program/plan.ts";
@@ -14,8 +14,10 @@ import { toAppError } from "#proto/kit/errors.ts";
 import { Backoff } from "#proto/kit/retry.ts";
 import { comparePositions, type Position } from "#proto/position.ts";
 import { isInputUuid } from "#proto/subjects.ts";
+import { Batcher } from "./batcher.ts";
 import { CursorKeeper } from "./cursor-keeper.ts";
-import { Batcher, HeldMessages, InFlight } from "./in-flight.ts";
+import { HeldMessages } from "./held-messages.ts";
+import { InFlight } from "./in-flight.ts";
 import { Outlet } from "./outlet.ts";
 import { OutputHost, type OutputReach } from "./output-host.ts";
 import type { Partition, PartitionDeps } from "./partition.ts";
@@ -31,7 +33,7 @@ const IN_FLIGHT_MESSAGES = 2048;
 /** A batch at work for longer is stuck. */
 const WORK_TIMEOUT_MS = 60_000;
 
-/** How often filters that keep events are asked what is due. */
+/** Interval of flushing filters that hold events, ms. */
 const FLUSH_INTERVAL_MS = 1_000;
 
 const READ_RETRY = { firstMs: 50, capMs: 5_000 };
@@ -49,17 +51,17 @@ export interface SessionOptions {
   readonly resume: (cursor: StoredCursor) => Resumption;
   /** True: the session before ended with its thread. */
   readonly isCareful: boolean;
-  /** Hears that the session can't continue and another one must take over from the cursors. */
+  /** Called when the session can't continue and another one must take over from the cursors. */
   readonly onBroken: () => void;
   readonly onStatistics: (statistics: readonly PipelineStatistics[]) => void;
 }
 
 /** How long an ending session waits for what is in flight. */
-export interface Patience {
-  /** Nothing has arrived for so long: the rest is given up. */
+export interface WaitPolicy {
+  /** The rest is given up when nothing has arrived for this time, ms. */
   readonly stallMs: number;
   readonly totalMs: number;
-  /** A write to an output that is under way then gets so long to come to its end. */
+  /** Time that a write under way then gets to end, ms. */
   readonly writeMs: number;
 }
 
@@ -131,7 +133,7 @@ export class Session {
     this.keeper.start(() => this.#readPosition!);
     // Without partitions there is nothing to read.
     if (partitions?.size !== 0) this.#reader = this.#read();
-    if (this.#held !== undefined) this.#flusher = this.#flushNowAndThen();
+    if (this.#held !== undefined) this.#flusher = this.#flushPeriodically();
   }
 
   /**
@@ -139,12 +141,12 @@ export class Session {
    * there is read again by the next session; an output that can't tell gets twice only what a write had begun with that
    * didn't end.
    */
-  async end(patience: Patience): Promise<void> {
+  async end(policy: WaitPolicy): Promise<void> {
     this.#reading.abort();
     await Promise.all([this.#reader, this.#flusher]);
     this.#batcher.flush();
-    await this.#drain(patience);
-    await this.outputs.settle(patience.writeMs);
+    await this.#drain(policy);
+    await this.outputs.settle(policy.writeMs);
     this.#working.abort();
     await this.#pool.stop();
     await this.outputs.stop();
@@ -153,7 +155,7 @@ export class Session {
   }
 
   /** Waits as long as messages arrive: an output that is slow is worth it, one that is blocked holds nothing up. */
-  async #drain({ stallMs, totalMs }: Patience): Promise<void> {
+  async #drain({ stallMs, totalMs }: WaitPolicy): Promise<void> {
     const { clock } = this.#options;
     const drained = new AbortController();
     const idle = this.keeper.idle().finally(() => drained.abort());
@@ -248,7 +250,7 @@ export class Session {
   }
 
   /** What filters made of time that passed is no single message's: it stands in the log without an origin. */
-  async #flushNowAndThen(): Promise<void> {
+  async #flushPeriodically(): Promise<void> {
     const { clock, pipeline } = this.#options;
     const { signal } = this.#reading;
     for (;;) {
