@@ -72,7 +72,8 @@ export class SupervisedInput implements Input {
     } catch (error) {
       this.#failures++;
       const problem = (error as Error).message;
-      if (problem !== this.#problem) log.error({ error }, `${problem}; the other inputs run, trying again`);
+      if (problem !== this.#problem)
+        log.error({ error }, `${problem}; retrying, other inputs are not affected`);
       this.#problem = problem;
       await this.#input.stop();
     }

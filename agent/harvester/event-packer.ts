@@ -18,12 +18,12 @@ export interface PackOptions {
   readonly maxBodyBytes: number;
   /** At the first safe place from here on packing ends; with a successor's bytes after the file's own. */
   readonly stopAt: number;
-  /** Told of bytes of an event that no message can carry. */
+  /** Called with the number of bytes cut from an event that is too long for a message. */
   readonly onTruncated: (bytes: number) => void;
 }
 
-/** Numbers of an event and the tags of its parts. */
-const EVENT_ROOM_BYTES = 128;
+/** What an event takes in a message beside its text: numbers and the tags of its parts. */
+const EVENT_OVERHEAD_BYTES = 128;
 
 /** Packs as many events as fit; grows the slot only where not even one fits. */
 export function packEvents(format: EventFormat, view: FileView, options: PackOptions): Packed {
@@ -85,9 +85,9 @@ function fitting(
     fieldsJson,
     length: cut.end - cut.start,
   };
-  if (message.length + fieldsJson.length + EVENT_ROOM_BYTES <= maxBodyBytes) return event;
+  if (message.length + fieldsJson.length + EVENT_OVERHEAD_BYTES <= maxBodyBytes) return event;
   const marked = { ...event, fieldsJson: flagFields(["truncated"]) };
-  const most = maxBodyBytes - EVENT_ROOM_BYTES;
+  const most = maxBodyBytes - EVENT_OVERHEAD_BYTES;
   onTruncated(Math.max(fieldsJson.length, message.length - most));
   return message.length <= most ? marked : { ...marked, message: message.subarray(0, most) };
 }

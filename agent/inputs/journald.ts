@@ -128,7 +128,7 @@ export class JournaldInput implements Input {
         status instanceof Error
           ? status.message
           : `it ended with ${String(status)}: ${(await complaint).trim()}`;
-      this.#sink.fail("journalctl can't be read; trying on", new Error(reason));
+      this.#sink.fail("journalctl can't be read; retrying", new Error(reason));
       await this.#context.clock.sleep(backoff.next(), signal);
     }
   }

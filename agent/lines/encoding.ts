@@ -9,7 +9,7 @@ export interface Encoding {
   readonly unitBytes: 1 | 2;
   /** Bytes of UTF-8 that one byte may become. */
   readonly expansion: number;
-  /** Line terminator "\n" in this encoding. */
+  /** Encodes ASCII text, such as the line terminator. */
   readonly encode: (ascii: string) => Buffer;
   /** Returns the text as UTF-8; the very same bytes where nothing has to be changed. */
   readonly decode: (bytes: Buffer) => Buffer;

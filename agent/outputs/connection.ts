@@ -54,8 +54,8 @@ interface Subscription {
 const HUB_USER = "tailrace";
 /** What Node checks a certificate against where the client named no server. */
 const NO_NAME = "localhost";
-const RETRY_FIRST_MS = 50;
-const RETRY_CAP_MS = 2_000;
+/** A connection is tried more often than a write: until there is one, nothing moves at all. */
+const CONNECTION_RETRY = { firstMs: 50, capMs: 2_000 };
 /** A dead network path is noticed after two missed answers. */
 const PING_INTERVAL_MS = 10_000;
 const PINGS_MISSED = 2;
@@ -69,7 +69,7 @@ export class Connection implements Component {
   readonly #stop = new AbortController();
   readonly #listeners: ((up: boolean) => void)[] = [];
   readonly #subscriptions: Subscription[] = [];
-  readonly #retry = new Backoff({ firstMs: RETRY_FIRST_MS, capMs: RETRY_CAP_MS });
+  readonly #retry = new Backoff(CONNECTION_RETRY);
   #nats: NatsConnection | undefined;
   #up = false;
   #task: Promise<void> | undefined;
@@ -192,14 +192,14 @@ export class Connection implements Component {
   #report(error: unknown): void {
     const text = explainRefusal(error, this.#settings);
     const problem = `cannot connect to the hub at ${this.#settings.servers.join(", ")}: ${text}`;
-    if (problem !== this.#problem) this.#log.warn(`${problem}; trying on`);
+    if (problem !== this.#problem) this.#log.warn(`${problem}; retrying`);
     this.#problem = problem;
   }
 }
 
 /** Returns the options for the client library. Throws settings_invalid for credentials that can't be read. */
 export function connectionOptions(settings: ConnectionSettings, name: string): NodeConnectionOptions {
-  const retry = new Backoff({ firstMs: RETRY_FIRST_MS, capMs: RETRY_CAP_MS });
+  const retry = new Backoff(CONNECTION_RETRY);
   const { token, tokenFile, user, nkeySeedFile, tlsCa, tlsCertificate, tlsKey, inboxPrefix } = settings;
   const tls = {
     ...(tlsCa === undefined ? {} : { caFile: tlsCa }),

@@ -24,6 +24,7 @@ import type { Counter, Metrics } from "#proto/kit/metrics.ts";
 import { Backoff } from "#proto/kit/retry.ts";
 import type { SourceFields } from "#proto/raw-encoder.ts";
 import { commonFields, sourcesOf } from "./documents.ts";
+import { OUTPUT_RETRY } from "./lane.ts";
 import type { AgentNames } from "./pipeline.ts";
 
 /** Where lines go. */
@@ -42,9 +43,6 @@ export interface LinesOutputOptions {
   readonly log: Logger;
   readonly metrics: Metrics;
 }
-
-const RETRY_FIRST_MS = 50;
-const RETRY_CAP_MS = 5_000;
 
 export class LinesOutput implements Output {
   readonly slots: SlotPool;
@@ -105,7 +103,7 @@ export class LinesOutput implements Output {
   }
 
   async #deliver(batch: Batch, common: Record<string, unknown>): Promise<void> {
-    const backoff = new Backoff({ firstMs: RETRY_FIRST_MS, capMs: RETRY_CAP_MS });
+    const backoff = new Backoff(OUTPUT_RETRY);
     const { clock, log, sink } = this.#options;
     const text = sourcesOf(batch, common).map((source) => `${JSON.stringify(source)}\n`);
     const lines = Buffer.from(text.join(""));
@@ -120,7 +118,7 @@ export class LinesOutput implements Output {
         return;
       } catch (error) {
         const problem = `lines can't be written: ${(error as Error).message}`;
-        if (this.#problem === "") log.warn({ error }, `${problem}; trying on`);
+        if (this.#problem === "") log.warn({ error }, `${problem}; retrying`);
         this.#problem = problem;
       }
       await clock.sleep(backoff.next(), this.#stop.signal);
@@ -164,7 +162,7 @@ export class FileSink implements LineSink {
       fdatasyncSync(fd);
       this.#bytes += lines.length;
     } catch (error) {
-      this.close(); // what was taken of the lines stands there twice then: better than not at all
+      this.close(); // the retry writes all lines again: duplicates are better than loss
       throw error;
     }
     if (this.#bytes >= this.#options.rotateBytes) this.#rotate();

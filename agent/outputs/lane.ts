@@ -1,16 +1,15 @@
-/** Batches of one source that wait for their acknowledgements. */
+/** The batches of one source, in order, until the log has acknowledged them. */
 
 import type { Slot } from "#agent/contract/slot-pool.ts";
 import { Backoff } from "#proto/kit/retry.ts";
 
-const RETRY_FIRST_MS = 50;
-const RETRY_CAP_MS = 5_000;
+/** Waits of an output between its attempts: short at first, since most failures are a restart that takes no second. */
+export const OUTPUT_RETRY = { firstMs: 50, capMs: 5_000 };
 
-/** Where batches of one source wait in order. */
 export class Lane {
   readonly subject: string;
   readonly pending: Pending[] = [];
-  readonly backoff = new Backoff({ firstMs: RETRY_FIRST_MS, capMs: RETRY_CAP_MS });
+  readonly backoff = new Backoff(OUTPUT_RETRY);
   /** True after a failure, until everything pending is acknowledged: one message at a time then. */
   recovering = false;
   retryAtMs = Number.POSITIVE_INFINITY;
@@ -27,6 +26,7 @@ export interface Sendable {
   readonly bodyBytes: number;
   /** Returns the message for an epoch and a number; may be called again with others. */
   readonly encode: (epoch: number, number: number) => Buffer;
+  /** Called once, when the batch is acknowledged. */
   readonly settle: () => void;
 }
 

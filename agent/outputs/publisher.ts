@@ -1,6 +1,6 @@
 /**
  * Brings batches into the RAW stream at least once. A batch keeps its bytes and its message id until the
- * stream has acknowledged it. After a failure the batches of its channel go out again one by one, in order;
+ * stream has acknowledged it. After a failure the batches of its lane go out again one by one, in order;
  * after a reconnect everything unacknowledged goes out at once.
  */
 
@@ -204,7 +204,7 @@ export class Publisher {
     const now = this.#options.clock.monotonic();
     this.#retries.inc({ reason });
     if (this.#failingSinceMs === undefined) {
-      this.#options.log.info({ reason, subject: lane.subject }, `batch not taken, trying on: ${text}`);
+      this.#options.log.info({ reason, subject: lane.subject }, `batch not taken, retrying: ${text}`);
     }
     this.#failingSinceMs ??= now;
     this.#lastFailure = text;

@@ -14,6 +14,7 @@ import type { SourceFields } from "#proto/raw-encoder.ts";
 import { type Answer, BulkClient, itemErrors, type SearchSettings } from "./bulk-client.ts";
 import { BulkWriter, documentsIn } from "./bulk-writer.ts";
 import { commonFields, type DocumentOptions } from "./documents.ts";
+import { OUTPUT_RETRY } from "./lane.ts";
 import type { AgentNames } from "./pipeline.ts";
 
 export interface SearchOutputOptions {
@@ -27,8 +28,6 @@ export interface SearchOutputOptions {
   readonly metrics: Metrics;
 }
 
-const RETRY_FIRST_MS = 50;
-const RETRY_CAP_MS = 5_000;
 const UNHEALTHY_AFTER_MS = 5_000;
 const TOO_MANY_REQUESTS = 429;
 const TOO_LARGE = 413;
@@ -143,7 +142,7 @@ export class SearchOutput implements Output {
 
   /** Returns false where the output stops before the engine has everything. */
   async #deliverBody(body: Buffer): Promise<boolean> {
-    const backoff = new Backoff({ firstMs: RETRY_FIRST_MS, capMs: RETRY_CAP_MS });
+    const backoff = new Backoff(OUTPUT_RETRY);
     let pending = body;
     while (!this.#stop.signal.aborted) {
       pending = await this.#attempt(pending);
@@ -211,7 +210,7 @@ export class SearchOutput implements Output {
   }
 
   #fail(problem: string): void {
-    if (this.#failingSinceMs === undefined) this.#options.log.warn(`${problem}; trying on`);
+    if (this.#failingSinceMs === undefined) this.#options.log.warn(`${problem}; retrying`);
     this.#failingSinceMs ??= this.#options.clock.monotonic();
     this.#problem = problem;
   }

@@ -88,7 +88,7 @@ test("a broken connection is reopened and continues after the last line", async 
   });
   const printed = await tailed(port, ["--json"], 3);
   assert.match(printed[0]!, /"message":"false"/);
-  assert.match(printed[1]!, /broke; trying again/);
+  assert.match(printed[1]!, /broke; reconnecting/);
   assert.match(printed[2]!, /"message":"true"/);
   assert.equal(asked.filter(({ t: type }) => type === "tail.open").length, 2);
 });

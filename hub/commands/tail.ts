@@ -96,7 +96,7 @@ export async function runTailCommand(
     const opened = await tail.run(signal);
     if (signal.aborted) return;
     if (opened) backoff.reset();
-    output.remark("the connection to the hub broke; trying again");
+    output.remark("the connection to the hub broke; reconnecting");
     await systemClock.sleep(backoff.next(), signal).catch(() => undefined);
   }
 }

@@ -139,7 +139,7 @@ export class FileInput implements Input {
       try {
         waitMs = Math.max(waitMs, Math.min((await this.scan()) / SCAN_SHARE, SCAN_WAIT_MAX_MS));
       } catch (error) {
-        log.error({ error }, "searching for files failed; trying on");
+        log.error({ error }, "searching for files failed; retrying");
       }
       await clock.sleep(waitMs, signal);
     }

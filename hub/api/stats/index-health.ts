@@ -27,7 +27,7 @@ export interface ShardCopies {
   readonly started: readonly NodeInfo[];
   /** Those among them that go as soon as another hub has them: where from, where to. */
   readonly relocating: readonly (readonly [from: NodeInfo, to: NodeInfo])[];
-  /** Hubs that are taking a copy which isn't moved. */
+  /** Hubs that copy a shard which no other hub gives up for it. */
   readonly initializing: readonly NodeInfo[];
   /** Copies without a hub. */
   readonly waiting: number;

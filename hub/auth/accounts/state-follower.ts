@@ -87,7 +87,7 @@ export class StateFollower implements Component {
           this.#note(key, value, revision);
         }
       } catch (error) {
-        this.#log.warn({ err: error }, "following the authentication state failed; trying again");
+        this.#log.warn({ err: error }, "following the authentication state failed; retrying");
       }
       if (!signal.aborted) await this.#store.clock.sleep(backoff.next(), signal);
     }
@@ -109,7 +109,7 @@ export class StateFollower implements Component {
       try {
         await this.sweep();
       } catch (error) {
-        this.#log.warn({ err: error }, "sweeping the authentication state failed; trying again");
+        this.#log.warn({ err: error }, "sweeping the authentication state failed; retrying");
       }
     }
   }

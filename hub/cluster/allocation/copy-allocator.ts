@@ -134,7 +134,7 @@ export class CopyAllocator implements Component {
     return Object.fromEntries(gone.map((id) => [id, before.left?.[id] ?? this.#options.clock.now()]));
   }
 
-  /** Removes what hubs said that were forgotten. */
+  /** Deletes what removed hubs have published. */
   async #forget(known: ReadonlySet<string>): Promise<void> {
     const { bucket } = this.#options;
     for (const key of await bucket.keys(HELD_PREFIX)) {

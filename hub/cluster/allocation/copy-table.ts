@@ -21,7 +21,7 @@ export const NO_COPIES: CopyTable = { epoch: 0, copies: {} };
 
 /** What a hub has. */
 export interface HeldCopies {
-  /** Of its membership: what it said in an earlier session isn't true any more. */
+  /** Of its membership: what it published in an earlier session isn't true any more. */
   readonly session: string;
   /** Numbers of shards by uuid: they lack nothing. */
   readonly shards: Readonly<Record<string, readonly number[]>>;
@@ -76,7 +76,7 @@ export function decodeHeld(value: Uint8Array): HeldCopies {
   return JSON.parse(Buffer.from(value).toString()) as HeldCopies;
 }
 
-/** Returns whether a hub said the same twice. */
+/** Returns whether a hub would publish the same again. */
 export function sameHeld(a: HeldCopies, b: HeldCopies): boolean {
   return JSON.stringify(a) === JSON.stringify(b);
 }

@@ -149,7 +149,7 @@ export class Discovery implements Component {
         if (routes !== told) onChange();
         told = routes;
       } catch (error) {
-        log.warn({ err: toAppError(error) }, "the other hubs' addresses can't be kept; trying again");
+        log.warn({ err: toAppError(error) }, "the other hubs' addresses can't be kept; retrying");
       }
     }
   }

@@ -49,13 +49,13 @@ export interface LogFollowerOptions {
 
 /** Message bytes after which a commit doesn't wait for its interval. */
 const COMMIT_BYTES = 32 * 1024 * 1024;
-/** A restart reads the log again from the last commit: about so much of it. A commit costs several syncs of files. */
+/** A restart reads this much of the log again, from the last commit on. A commit costs several syncs of files. */
 const COMMIT_EVERY_MS = 5_000;
 const TICK_MS = 100;
 /** Pause between two slices (5 ms) of a merge, which thus gets a fifth of the thread. */
 const MERGE_PAUSE_MS = 20;
 const RETRY_MS = 2_000;
-/** Pause where memory is missing, beside that of reading again: what others hold is free soon, at the latest by a commit. */
+/** Pause where memory is missing, beside that of reading again: other shards' buffers are freed by the next commit, at the latest by a commit. */
 const MEMORY_PAUSE_MS = 500;
 
 /** Result of the operations of a message that went to the dead letters. */
@@ -227,7 +227,7 @@ export class LogFollower implements Component {
   async #awaitMemory(batch: DocBatchView | undefined, failure: AppError): Promise<never> {
     const { host, clock, log } = this.#options;
     this.#applyFailure = `indexing waits: ${failure.message}`;
-    log.error({ err: failure }, "cannot index: the memory for indexing is full; trying again");
+    log.error({ err: failure }, "cannot index: the memory for indexing is full; retrying");
     if (batch !== undefined) host.reopen(batch.header);
     await clock.sleep(MEMORY_PAUSE_MS, this.#abort.signal);
     throw failure;

@@ -62,7 +62,7 @@ const KEPT_BYTES = 2 * 1024 ** 2;
 /** Whether all hubs that read the log know documents as blocks; of this thread. */
 let areBlocksKnown = true;
 
-/** Says whether messages may hold documents as blocks: a hub of an earlier version would set such a message aside. */
+/** Sets, for this thread, whether messages may hold documents as blocks: a hub of an earlier version would reject them. */
 export function allowBlocks(areKnown: boolean): void {
   areBlocksKnown = areKnown;
 }

@@ -3,6 +3,7 @@
  * each shard that failed here.
  */
 
+import { shardKey } from "#hub/cluster/hosting/shard-folders.ts";
 import type { CallableHost } from "#hub/host/client/shards-client.ts";
 import { ShardsClient } from "#hub/host/client/shards-client.ts";
 import type { CopyWish, Count, CountCall, SearchCall, TargetIndex } from "#hub/host/contract/calls.ts";
@@ -13,14 +14,7 @@ import type { ShardFailure } from "#hub/search/phases/contract.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { type AppError, type ErrorCode, toAppError } from "#proto/kit/errors.ts";
 import type { Counter, Metrics } from "#proto/kit/metrics.ts";
-import {
-  type ChoiceOptions,
-  type CopyHolders,
-  choosePlan,
-  copyKey,
-  hasOther,
-  shardKey,
-} from "./copy-choice.ts";
+import { type ChoiceOptions, type CopyHolders, choosePlan, copyKey, hasOther } from "./copy-choice.ts";
 import { ForwardedShards } from "./forwarded-shards.ts";
 
 /** Failures of a copy that another copy need not have. */

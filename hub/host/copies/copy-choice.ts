@@ -1,5 +1,6 @@
 /** Chooses which hub's copy of each shard a search reads. A pure choice: what failed before is given. */
 
+import { shardKey } from "#hub/cluster/hosting/shard-folders.ts";
 import { ownerOf } from "#hub/cluster/hosting/shard-owner.ts";
 import type { CopyWish, ShardsElsewhere, TargetIndex } from "#hub/host/contract/calls.ts";
 import { addressKey, type HubThread } from "#hub/host/contract/host-address.ts";
@@ -36,11 +37,6 @@ export interface Plan {
   readonly merger: HubThread | undefined;
   /** The hub that each shard is searched at, by `shardKey`. */
   readonly used: ReadonlyMap<string, string>;
-}
-
-/** Names a shard. */
-export function shardKey(uuid: string, shard: number): string {
-  return `${uuid}/${shard}`;
 }
 
 export interface ChoiceOptions {

@@ -1,6 +1,6 @@
 /**
- * Lets this hub have the shards that the table of copies gives it: takes those that come from a hub that has them, drops those
- * that go once all others have them, and publishes which it has. docs/decisions/0015 has the rules.
+ * Makes this hub's shards match the table of copies: takes new ones from a hub that has them, drops those that it is to give up
+ * once all others have them, and publishes which it has. docs/decisions/0015 has the rules.
  */
 
 import { type HeldCopies, sameHeld } from "#hub/cluster/allocation/copy-table.ts";

@@ -1,6 +1,7 @@
 /** What isn't a search, over shards of which some are at other hubs only: asked for there, and merged here. */
 
 import type { HostedShardStats } from "#hub/cluster/hosting/hosted-index.ts";
+import { shardKey } from "#hub/cluster/hosting/shard-folders.ts";
 import { ownerOf } from "#hub/cluster/hosting/shard-owner.ts";
 import { ShardsClient } from "#hub/host/client/shards-client.ts";
 import type * as calls from "#hub/host/contract/calls.ts";
@@ -16,7 +17,7 @@ import type {
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import type { Position } from "#proto/position.ts";
 import type { ChosenCopiesOptions } from "./chosen-copies.ts";
-import { choosePlan, shardKey } from "./copy-choice.ts";
+import { choosePlan } from "./copy-choice.ts";
 import { ForwardedShards } from "./forwarded-shards.ts";
 
 /** Time for another hub to reach the end of the log before a document is read there. */

@@ -24,13 +24,13 @@ type Words<T> = Map<string, Set<Entry<T>>>;
 
 export class FilterIndex<T> {
   readonly #entries = new Map<T, Entry<T>>();
-  /** Asked for each event. */
+  /** Evaluated for each event. */
   readonly #others = new Set<Entry<T>>();
-  /** Found by a gram; an array, as an event asks it some hundred times. */
+  /** Found by a gram; an array, as it is read some hundred times for each event. */
   readonly #bySlot: (Set<Entry<T>> | undefined)[] = Array.from({ length: GRAM_SLOTS }, () => undefined);
   /** Found by a word. */
   readonly #byField = new Map<string, Words<T>>();
-  /** By slot, how many that are found by a word match only events with it: no other is decoded for them. */
+  /** Per slot, the number of word filters that also need its gram: events without any such gram aren't decoded for them. */
   readonly #announced = new Uint32Array(GRAM_SLOTS);
   #inSlots = 0;
   /** How many that are found by a word may match any event. */

@@ -7,7 +7,7 @@ import type { ConsoleFacts } from "#ui/services/console/completion.ts";
 import type { ConsoleAnswer, ConsoleClient } from "#ui/services/console/console-client.ts";
 import { type Description, type Endpoint, readEndpoints } from "#ui/services/console/endpoints.ts";
 import { addToHistory, type PastRequest, readHistory, writeHistory } from "#ui/services/console/history.ts";
-import { type ConsoleRequest, formatRequest, indexOf, toCall } from "#ui/services/console/requests.ts";
+import { type ConsoleRequest, formatRequest, toCall } from "#ui/services/console/requests.ts";
 import { type FieldCapabilities, readFields } from "#ui/services/search/fields.ts";
 import { formatCount } from "#ui/services/text/format.ts";
 
@@ -199,9 +199,4 @@ export class ConsoleModel implements ConsoleFacts {
 function tableIn({ status, contentType, text, sizeBytes }: ConsoleAnswer): AnswerTable | undefined {
   if (status !== 200 || !contentType.includes("json") || sizeBytes > MAX_TABLE_BYTES) return undefined;
   return answerTable(text);
-}
-
-/** Returns the index expression a request destroys something of, or undefined. */
-export function destroyedIndex({ path }: ConsoleRequest): string | undefined {
-  return indexOf(path);
 }

@@ -18,13 +18,14 @@ import {
   type ConsoleRequest,
   formatRequest,
   fromCurl,
+  indexOf,
   isDestructive,
   parseRequests,
   requestsAt,
   toCall,
   toCurl,
 } from "#ui/services/console/requests.ts";
-import { ConsoleModel, destroyedIndex, type Result } from "./console-model.ts";
+import { ConsoleModel, type Result } from "./console-model.ts";
 import { consoleStyles } from "./console-styles.ts";
 import { historyView, introductionView, resultView } from "./console-views.ts";
 import "#ui/components/editor/code-editor.ts";
@@ -174,7 +175,7 @@ export class ConsolePage extends LitElement {
     if (requests.length === 0) return true;
     const found = await Promise.all(
       requests.map(async (request) => {
-        const index = destroyedIndex(request);
+        const index = indexOf(request.path);
         const concerned = index === undefined ? [] : await this.#model.concerned(index);
         return [`${request.method} ${request.path}`, ...concerned.map((line) => `    ${line}`)];
       }),

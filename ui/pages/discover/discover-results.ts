@@ -113,7 +113,7 @@ export class DiscoverResults extends LitElement {
     void this.#afterRows();
   }
 
-  /** What nobody misses before the lines are seen. */
+  /** Work deferred until the first lines are drawn. */
   async #afterRows(): Promise<void> {
     await nextFrame();
     const { rows } = this.model;
@@ -299,7 +299,7 @@ export class DiscoverResults extends LitElement {
   }
 }
 
-/** Loads what nobody can see before there are lines. */
+/** Loads what is hidden until there are lines. */
 function loadLater(): Promise<unknown> {
   return import("./discover-deferred.ts");
 }

@@ -44,7 +44,7 @@ export class LivePage extends LitElement {
     navigate({ page: "live", parameters });
   @state() accessor _document: LogDocument | undefined;
   @state() accessor _rules: readonly ColourRule[] = readRules();
-  @state() accessor _said = "";
+  @state() accessor _notice = "";
 
   static override styles = [controls, notices, liveStyles];
 
@@ -113,7 +113,7 @@ export class LivePage extends LitElement {
         ${this.#details()}
       </div>
       <span class="hidden-text" role="status">${announcement}</span>
-      ${this._said === "" ? nothing : html`<output class="said">${this._said}</output>`}
+      ${this._notice === "" ? nothing : html`<output class="said">${this._notice}</output>`}
       <tr-title-dialog></tr-title-dialog>
     `;
   }
@@ -219,15 +219,15 @@ export class LivePage extends LitElement {
     const state = { ...DEFAULT_STATE, query: this.#query, index: this.#index };
     try {
       await new SavedClient().create("search", answer.title, { parameters: writeState(state).toString() });
-      this._said = msg(str`Saved as “${answer.title}”`);
+      this._notice = msg(str`Saved as “${answer.title}”`);
     } catch (error) {
-      this._said = error instanceof Error ? error.message : String(error);
+      this._notice = error instanceof Error ? error.message : String(error);
     }
   }
 
   #saveLines(): void {
-    const place = formatTime(Date.now(), true).slice(0, 19).replaceAll(/[: ]/g, "-");
-    saveFile(`live-${place}.log`, "text/plain", this.#model.log.texts());
+    const timestamp = formatTime(Date.now(), true).slice(0, 19).replaceAll(/[: ]/g, "-");
+    saveFile(`live-${timestamp}.log`, "text/plain", this.#model.log.texts());
   }
 
   /** Opens another tail beside this one. */

@@ -67,7 +67,7 @@ export interface Reach {
   readonly nats: readonly string[];
 }
 
-/** Returns true where no other machine reaches the hub by these addresses. */
+/** Returns true where at least one address is a loopback address, so that another machine can't enrol. */
 export function isLocalReach({ dashboard, nats }: Reach): boolean {
   return [dashboard, ...nats].some((address) => {
     const host = URL.parse(address)?.hostname ?? "";

@@ -1,7 +1,7 @@
 /**
  * The standard tokenizer with lower case over UTF-8: words by the rules of UAX #29, code point by code point, with the
- * host's table of classes and lower-case letters (SCRATCH_UNICODE). Classes are those of analysis/word-break.ts; the twin
- * is analysis/standard-tokenizer.ts. Takes texts only in which no word comes near the longest one; says so beforehand.
+ * host's table of classes and lower-case letters (SCRATCH_UNICODE). Classes are those of analysis/tokenizers/word-break.ts;
+ * the twin is analysis/tokenizers/standard-tokenizer.ts. Takes texts only in which no word comes near the longest one; says so beforehand.
  */
 
 import { at, reserve } from "./buffer";
@@ -11,7 +11,7 @@ import { scratch } from "./scratch";
 import { toLower } from "./tokenizer";
 import { decodeWide, point, putPoint, readWide, setAscii, width } from "./utf8";
 
-/** Classes, as analysis/word-break.ts numbers them. */
+/** Classes, as analysis/tokenizers/word-break.ts numbers them. */
 const OTHER: u32 = 1;
 const LETTER: u32 = 2;
 const HEBREW: u32 = 3;
@@ -223,12 +223,12 @@ function joins(last: u32, here: u32): bool {
 }
 
 /** Whether a word continues after punctuation of class `middle`, where `after` stands. */
-function joinsByMiddle(last: u32, middle: u32, behind: u32): bool {
+function joinsByMiddle(last: u32, middle: u32, after: u32): bool {
   const both = middle === MID_BOTH || middle === SINGLE_QUOTE;
-  if ((both || middle === MID_LETTER) && ((1 << last) & LETTERS) !== 0 && ((1 << behind) & LETTERS) !== 0)
+  if ((both || middle === MID_LETTER) && ((1 << last) & LETTERS) !== 0 && ((1 << after) & LETTERS) !== 0)
     return true;
-  if ((both || middle === MID_NUMBER) && last === NUMERIC && behind === NUMERIC) return true;
-  if (middle === DOUBLE_QUOTE && last === HEBREW && behind === HEBREW) return true;
+  if ((both || middle === MID_NUMBER) && last === NUMERIC && after === NUMERIC) return true;
+  if (middle === DOUBLE_QUOTE && last === HEBREW && after === HEBREW) return true;
   return middle === SINGLE_QUOTE && last === HEBREW;
 }
 
