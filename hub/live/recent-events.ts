@@ -5,6 +5,8 @@ import type { LiveEvent } from "./filter/event-document.ts";
 /** About ten seconds of a busy hub. */
 const MAX_EVENTS = 20_000;
 const MAX_SIZE_BYTES = 16 * 1024 * 1024;
+/** Events lie together in blocks: thousands of small buffers a second, freed out of order, would tear the heap to pieces. */
+const BLOCK_BYTES = 1024 * 1024;
 
 export interface RecentEvent {
   /** Number of the event at this hub, from 1. */
@@ -18,6 +20,11 @@ export class RecentEvents {
   #first = 0;
   #sizeBytes = 0;
   #sequence = 0;
+  /** What the newest events are copied to. */
+  #block: Uint8Array | undefined;
+  #blockBytes = 0;
+  /** A block whose events are all forgotten, to be filled again. */
+  #spare: Uint8Array | undefined;
 
   /** Number of the newest event; 0: none yet. */
   get sequence(): number {
@@ -26,7 +33,7 @@ export class RecentEvents {
 
   /** Keeps a copy of `event`, whose bytes may change afterwards; returns its number. */
   push(event: LiveEvent): number {
-    this.#events.push({ ...event, source: event.source.slice() });
+    this.#events.push({ ...event, source: this.#copy(event.source) });
     this.#sizeBytes += event.source.byteLength;
     this.#sequence += 1;
     while (this.#events.length - this.#first > MAX_EVENTS || this.#sizeBytes > MAX_SIZE_BYTES)
@@ -34,7 +41,10 @@ export class RecentEvents {
     return this.#sequence;
   }
 
-  /** Returns the kept events after `sequence` and whether there were others between. */
+  /**
+   * Returns the kept events after `sequence` and whether there were others between. Their bytes are to be read before the
+   * next `push`.
+   */
   after(sequence: number): { complete: boolean; events: RecentEvent[] } {
     const kept = this.#events.length - this.#first;
     const oldest = this.#sequence - kept + 1;
@@ -51,13 +61,41 @@ export class RecentEvents {
     this.#events = [];
     this.#first = 0;
     this.#sizeBytes = 0;
+    this.#block = undefined;
+    this.#spare = undefined;
+  }
+
+  #copy(source: Uint8Array): Uint8Array {
+    const size = source.byteLength;
+    if (size > BLOCK_BYTES) {
+      // The events of a block follow one another.
+      this.#block = undefined;
+      return source.slice();
+    }
+    if (this.#block === undefined || this.#blockBytes + size > BLOCK_BYTES) {
+      this.#block = this.#spare ?? new Uint8Array(BLOCK_BYTES);
+      this.#blockBytes = 0;
+      this.#spare = undefined;
+    }
+    const copy = this.#block.subarray(this.#blockBytes, this.#blockBytes + size);
+    copy.set(source);
+    this.#blockBytes += size;
+    return copy;
   }
 
   #dropOldest(): void {
-    this.#sizeBytes -= this.#events[this.#first]!.source.byteLength;
+    const { source } = this.#events[this.#first]!;
+    this.#sizeBytes -= source.byteLength;
     this.#first += 1;
+    this.#keepSpare(source.buffer);
     if (this.#first < MAX_EVENTS) return;
     this.#events = this.#events.slice(this.#first);
     this.#first = 0;
+  }
+
+  /** Keeps the block of the event dropped last, unless it has others. */
+  #keepSpare(buffer: ArrayBufferLike): void {
+    if (buffer.byteLength !== BLOCK_BYTES || buffer === this.#block?.buffer) return;
+    if (this.#events[this.#first]?.source.buffer !== buffer) this.#spare = new Uint8Array(buffer);
   }
 }

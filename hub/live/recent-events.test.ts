@@ -1,0 +1,56 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { RecentEvents } from "./recent-events.ts";
+
+/** Events whose bytes are their number, of sizes around those of a block. */
+function eventOf(number: number, size: number): Parameters<RecentEvents["push"]>[0] {
+  return {
+    index: "logs",
+    id: String(number),
+    timestampMs: number,
+    source: new Uint8Array(size).fill(number),
+  };
+}
+
+test("events keep their bytes while others are forgotten, whatever their sizes", () => {
+  const recent = new RecentEvents();
+  const sizes = [300, 700_000, 1024 * 1024, 3_000_000, 10, 0, 500_000, 2_000_000, 40_000];
+  for (let number = 1; number <= 400; number++) {
+    const size = sizes[(number * 7) % sizes.length]!;
+    const event = eventOf(number, size);
+    assert.equal(recent.push(event), number);
+    event.source.fill(0xff);
+  }
+  const { complete, events } = recent.after(0);
+  assert.equal(complete, false);
+  assert.ok(events.length > 10);
+  assert.equal(events.at(-1)!.sequence, 400);
+  const kept = events.reduce((sum, { event }) => sum + event.source.length, 0);
+  assert.ok(kept <= 16 * 1024 * 1024, `${kept} bytes`);
+  for (const { sequence, event } of events) {
+    assert.equal(event.id, String(sequence));
+    assert.equal(event.source.length, sizes[(sequence * 7) % sizes.length]);
+    assert.ok(
+      event.source.every((byte) => byte === (sequence & 0xff)),
+      `event ${sequence}`,
+    );
+  }
+});
+
+test("small events share a few blocks, however many pass", () => {
+  const recent = new RecentEvents();
+  for (let number = 1; number <= 100_000; number++) recent.push(eventOf(number, 300));
+  const { events } = recent.after(0);
+  assert.equal(events.length, 20_000);
+  const blocks = new Set(events.map(({ event }) => event.source.buffer));
+  assert.ok(blocks.size <= 8, `${blocks.size} blocks`);
+});
+
+test("after the events were forgotten a cursor of before is incomplete", () => {
+  const recent = new RecentEvents();
+  recent.push(eventOf(1, 300));
+  recent.clear();
+  recent.push(eventOf(2, 300));
+  const { complete, events } = recent.after(1);
+  assert.deepEqual([complete, events.length, events[0]!.event.id], [false, 1, "2"]);
+});
