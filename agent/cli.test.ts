@@ -15,6 +15,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { fileURLToPath } from "node:url";
+import manifest from "../package.json" with { type: "json" };
 import { main } from "./cli.ts";
 import { settingsReference } from "./commands/reference.ts";
 import { INPUTS } from "./inputs/all.ts";
@@ -44,7 +45,14 @@ for (const [args, status, stdout, stderr] of [
   ],
   [["help", "enroll"], 0, /--ca-fingerprint SHA256/, /^$/],
   [["rnu", "--help"], 2, /^$/, /did you mean "run"\?/],
-  [["--version"], 0, /^tailrace-agent 0\.1\.0 \(shipper 6\.5\.0\), node v2[4-9]/, /^$/],
+  [
+    ["--version"],
+    0,
+    new RegExp(
+      String.raw`^tailrace-agent ${RegExp.escape(manifest.version)} \(shipper 6\.5\.0\), node v2[4-9]`,
+    ),
+    /^$/,
+  ],
   [["--print-schema"], 0, /"harvester_limit"/, /^$/],
   [["test", "config", "-c", good], 0, /settings are right: 1 input, output pipeline/, /^$/],
   [["test", "output", "-c", good], 1, /127\.0\.0\.1:1: nothing listens there; is the hub running/, /^$/],

@@ -37,6 +37,8 @@ export function importsOf(path: string, text: string): Import[] {
   const add = (specifier: string, typeOnly: boolean, separate: boolean): void => {
     if (!/^[#.]/.test(specifier)) return;
     const to = specifier.startsWith("#") ? specifier.slice(1) : posix.join(posix.dirname(path), specifier);
+    // The manifest is data: the version.
+    if (to === "package.json") return;
     found.push({ from: path, to, specifier, typeOnly, separate });
   };
   for (const [, type, specifier] of text.matchAll(STATEMENT)) add(specifier!, type !== undefined, false);

@@ -149,7 +149,7 @@ function fieldCaps(): Json {
 
 const STATUS = {
   name: "hub-1",
-  version: "0.1.0",
+  version: "0.2.0",
   uptime_ms: 86_400_000,
   durability: "process",
   journal: { raw_bytes: 12_400_000, doc_bytes: 9_100_000, lag: 0 },
@@ -173,7 +173,7 @@ const AGENTS = [
   {
     id: "a1",
     name: "web-1",
-    version: "0.1.0",
+    version: "0.2.0",
     host: "web-1.example",
     health: "ok",
     reason: "",
@@ -191,7 +191,7 @@ const AGENTS = [
   {
     id: "a2",
     name: "web-2",
-    version: "0.1.0",
+    version: "0.2.0",
     host: "web-2.example",
     health: "lost",
     reason: "no status received since last_seen",
