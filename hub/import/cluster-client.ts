@@ -63,6 +63,11 @@ export class ClusterClient {
     this.#agent = this.#base.startsWith("https:") ? new HttpsAgent(keep) : new HttpAgent(keep);
   }
 
+  /** Returns a client of the same cluster whose requests another signal ends. It must be closed, too. */
+  until(signal: AbortSignal): ClusterClient {
+    return new ClusterClient({ ...this.#options, signal });
+  }
+
   /** Closes idle connections. */
   close(): void {
     this.#agent.destroy();

@@ -3,6 +3,7 @@
 import { isObject } from "#proto/kit/json.ts";
 import type { ClusterClient } from "./cluster-client.ts";
 import { flatSettings } from "./source-index.ts";
+import { undoAfter } from "./undo-after.ts";
 
 const SETTING = "final_pipeline";
 /** Stands for no pipeline. */
@@ -17,29 +18,35 @@ interface Copied {
 }
 
 /**
- * Takes the final pipelines off the targets whose sources have one. Returns a function that sets them again, also those
- * that an interrupted import took off. Throws as `ClusterClient.ask`.
+ * Runs `work` while the targets whose sources have a final pipeline have none. They are set again afterwards, also those
+ * that an interrupted import took off. Throws what `work` throws, and as `ClusterClient.ask`.
  */
-export async function takeOffFinalPipelines(
+export async function aroundFinalPipelines(
   hub: ClusterClient,
   copies: readonly Copied[],
-): Promise<() => Promise<void>> {
+  work: () => Promise<void>,
+): Promise<void> {
   const taken = new Map<string, string>();
   for (const { target, settings } of copies) {
     const ofSource = pipelineIn(settings);
     if (ofSource === undefined || ofSource === NONE) continue;
     const own = await ownPipeline(hub, target);
-    if (own === undefined) continue;
-    taken.set(target, own === NONE ? ofSource : own);
+    if (own !== undefined) taken.set(target, own === NONE ? ofSource : own);
   }
-  const setAll = async (pipelineOf: (target: string) => string): Promise<void> => {
-    for (const target of taken.keys())
-      await hub.ask("PUT", `/${encodeURIComponent(target)}/_settings`, {
-        index: { [SETTING]: pipelineOf(target) },
-      });
+  if (taken.size === 0) return work();
+  const set = async (client: ClusterClient, target: string, pipeline: string): Promise<void> => {
+    await client.ask("PUT", `/${encodeURIComponent(target)}/_settings`, { index: { [SETTING]: pipeline } });
   };
-  await setAll(() => NONE);
-  return () => setAll((target) => taken.get(target)!);
+  const withoutThem = async (): Promise<void> => {
+    for (const target of taken.keys()) await set(hub, target, NONE);
+    await work();
+  };
+  await undoAfter(hub, withoutThem, {
+    run: async (client) => {
+      for (const [target, pipeline] of taken) await set(client, target, pipeline);
+    },
+    remedy: `final pipelines of ${[...taken.keys()].join(", ")} may still be off: the same import sets them again`,
+  });
 }
 
 /** Returns the pipeline of an index, or of the newest index of a data stream. */

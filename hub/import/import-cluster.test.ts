@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
+import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { answeringClient } from "#test/harness/answering-client.ts";
 import { StillClock } from "#test/support/kit/still-clock.ts";
@@ -9,7 +10,11 @@ import { reportOf } from "./import-report.ts";
 
 const NAME = ".ds-s-000001";
 
-function importOf(source: ClusterClient, hub: ClusterClient): Promise<ImportReport> {
+function importOf(
+  source: ClusterClient,
+  hub: ClusterClient,
+  signal = new AbortController().signal,
+): Promise<ImportReport> {
   return importCluster({
     source,
     hub,
@@ -18,7 +23,7 @@ function importOf(source: ClusterClient, hub: ClusterClient): Promise<ImportRepo
     rate: Infinity,
     parallel: 1,
     clock: new StillClock(),
-    signal: new AbortController().signal,
+    signal,
     progress: () => undefined,
   });
 }
@@ -39,10 +44,22 @@ function streamSource(t: TestContext): Promise<ClusterClient> {
 }
 
 /** A hub that has the data stream `s`, and what changed it. */
-async function streamHub(
-  t: TestContext,
-): Promise<{ client: ClusterClient; final: string; calls: string[]; mode: string }> {
-  const hub = { calls: [] as string[], final: "last", mode: "RUNNING" };
+async function streamHub(t: TestContext): Promise<{
+  client: ClusterClient;
+  final: string;
+  calls: string[];
+  mode: string;
+  /** Called for documents; undefined: the connection is reset. */
+  onBulk: () => number | undefined;
+  isAway: boolean;
+}> {
+  const hub = {
+    calls: [] as string[],
+    final: "last",
+    mode: "RUNNING",
+    onBulk: (): number | undefined => 200,
+    isAway: false,
+  };
   let position: unknown;
   const answerTo = (path: string, sent: string, method: string): object => {
     if (path === "/") return { version: { number: "7.17.9" } };
@@ -66,10 +83,12 @@ async function streamHub(
     }
     return { ".ds-s-1": { settings: { index: { uuid: "h", final_pipeline: hub.final } } } };
   };
-  const client = await answeringClient(t, (path, sent, method) => ({
-    status: 200,
-    body: answerTo(path, sent, method),
-  }));
+  const client = await answeringClient(t, (path, sent, method) => {
+    if (hub.isAway) return undefined;
+    const body = answerTo(path, sent, method);
+    const status = path.startsWith("/_bulk") ? hub.onBulk() : 200;
+    return status === undefined ? undefined : { status, body };
+  });
   return Object.assign(hub, { client });
 }
 
@@ -104,4 +123,35 @@ test("a data stream read by scroll isn't imported a second time", async (t) => {
   const { indices } = await importOf(source, hub.client);
   assert.match(indices[0]!.error ?? "", /delete the data stream in the hub and import again/);
   assert.deepEqual(hub.calls, [...COPIED, "/_ilm/stop", "/_ilm/start"]);
+});
+
+test("an import that is stopped starts the policies again and sets the final pipeline", async (t) => {
+  const hub = await streamHub(t);
+  const stopped = new AbortController();
+  hub.onBulk = () => {
+    stopped.abort(new AppError("cancelled", "the import was stopped"));
+    return undefined;
+  };
+  const ended = importOf(await streamSource(t), hub.client.until(stopped.signal), stopped.signal);
+  await assert.rejects(ended, { message: "the import was stopped" });
+  assert.deepEqual(hub.calls, COPIED);
+});
+
+test("an import that loses its hub fails with the first error and what is to be done", async (t) => {
+  const hub = await streamHub(t);
+  hub.onBulk = () => {
+    hub.isAway = true;
+    return 403;
+  };
+  const timeout = AbortSignal.timeout.bind(AbortSignal);
+  // The 10 s in which the changes would be taken back are over at once.
+  t.mock.method(AbortSignal, "timeout", (ms: number) => timeout(ms === 10_000 ? 0 : ms));
+  await assert.rejects(importOf(await streamSource(t), hub.client), (error) => {
+    assert.ok(error instanceof AppError);
+    assert.match(
+      error.message,
+      /answered 403 to .*; final pipelines of s may still be off.*; lifecycle policies may still be stopped: POST \/_ilm\/start/,
+    );
+    return true;
+  });
 });

@@ -8,7 +8,7 @@ import { AppError } from "#proto/kit/errors.ts";
 import { BulkCopy, type CopyCounts } from "./bulk-copy.ts";
 import type { ClusterClient } from "./cluster-client.ts";
 import { type Page, scrollPages, sequenceEnds, shardPages } from "./document-pages.ts";
-import { takeOffFinalPipelines } from "./final-pipelines.ts";
+import { aroundFinalPipelines } from "./final-pipelines.ts";
 import {
   type DefinitionResult,
   type ImportedPolicies,
@@ -20,6 +20,7 @@ import { type IndexPosition, readPosition } from "./import-positions.ts";
 import { definitionOf, putDefinition } from "./index-definition.ts";
 import { Pace } from "./pace.ts";
 import { type ClusterVersion, listIndices, readIndex, type SourceIndex, versionOf } from "./source-index.ts";
+import { undoAfter } from "./undo-after.ts";
 
 export const IMPORT_PARTS = ["pipelines", "templates", "indices", "documents"] as const;
 export type ImportPart = (typeof IMPORT_PARTS)[number];
@@ -80,12 +81,14 @@ export async function importCluster(options: ImportOptions): Promise<ImportRepor
   const { hub } = options;
   const mode = (await hub.find("/_ilm/status"))?.["operation_mode"];
   if (mode !== "RUNNING") return importAll(options, mode !== undefined);
-  await hub.ask("POST", "/_ilm/stop");
-  try {
-    return await importAll(options, false);
-  } finally {
-    await hub.ask("POST", "/_ilm/start");
-  }
+  const work = async (): Promise<ImportReport> => {
+    await hub.ask("POST", "/_ilm/stop");
+    return importAll(options, false);
+  };
+  return undoAfter(hub, work, {
+    run: (client) => client.ask("POST", "/_ilm/start"),
+    remedy: "lifecycle policies may still be stopped: POST /_ilm/start carries them out again",
+  });
 }
 
 async function importAll(options: ImportOptions, lifecyclesStopped: boolean): Promise<ImportReport> {
@@ -177,12 +180,7 @@ async function copyAll(options: ImportOptions, made: readonly MadeIndex[]): Prom
     target: target.name,
     settings: index.definition["settings"],
   }));
-  const setFinalPipelines = await takeOffFinalPipelines(hub, copied);
-  try {
-    await runTasks(options, tasks, total);
-  } finally {
-    await setFinalPipelines();
-  }
+  await aroundFinalPipelines(hub, copied, () => runTasks(options, tasks, total));
   const results: IndexResult[] = [];
   for (const each of made) {
     const error = refusals.get(each) ?? each.error;
