@@ -73,6 +73,8 @@ export interface ApiServerOptions {
   readonly plugins?: readonly DashboardPlugin[];
   /** WebSocket paths of the dashboard. */
   readonly upgrades?: Readonly<Record<string, UpgradeHandler>>;
+  /** Those of the search interface. */
+  readonly searchUpgrades?: Readonly<Record<string, UpgradeHandler>>;
   readonly metrics: Metrics;
   readonly log: Logger;
 }
@@ -236,7 +238,7 @@ export class ApiServer implements Component {
   }
 
   #register(): void {
-    const { parts, access, metrics, log, productHeader, plugins = [], upgrades = {} } = this.#options;
+    const { parts, access, metrics, log, productHeader, plugins = [] } = this.#options;
     const searchRoutes = searchInterface(this.#parts, this.#scrolls);
     const ownRoutes = this.#hubRoutes(searchRoutes);
     const { compatVersion } = parts;
@@ -265,7 +267,16 @@ export class ApiServer implements Component {
     void app.register(search.plugin(SEARCH_PREFIX));
     void app.register(hub.plugin("", ["/api/*", "/health", "/metrics", ...providerPaths]));
     void app.register(staticPages(this.#options.uiFolder));
+    this.#takeUpgrades();
+  }
+
+  #takeUpgrades(): void {
+    const { upgrades = {}, searchUpgrades = {} } = this.#options;
     for (const [path, handler] of Object.entries(upgrades)) this.#dashboard.onUpgrade(path, handler);
+    for (const [path, handler] of Object.entries(searchUpgrades)) {
+      this.#search.onUpgrade(path, handler);
+      this.#dashboard.onUpgrade(SEARCH_PREFIX + path, handler);
+    }
   }
 
   #hubRoutes(searchRoutes: readonly Route[]): Route[] {

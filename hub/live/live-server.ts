@@ -7,17 +7,20 @@ import { randomUUID } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { type WebSocket, WebSocketServer } from "ws";
-import { toAppError } from "#proto/kit/errors.ts";
+import { AppError, toAppError } from "#proto/kit/errors.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { Metrics } from "#proto/kit/metrics.ts";
-import { CLOSE, DEFAULT_LIMITS, LIVE_PROTOCOL, type LiveLimits } from "#proto/live.ts";
-import { Connection, type Viewer } from "./connection.ts";
+import { CLOSE, DEFAULT_LIMITS, type GapReason, LIVE_PROTOCOL, type LiveLimits } from "#proto/live.ts";
+import { Connection } from "./connection.ts";
+import type { LiveEvent } from "./filter/event-document.ts";
 import { type LiveMetrics, liveMetrics } from "./live-metrics.ts";
 import { LiveTail } from "./live-tail.ts";
+import { type CompileLogTail, LogTail, LogTails, logTailRequest } from "./log-tail.ts";
 import type { RunCall } from "./run-call.ts";
+import type { Viewer, ViewerSocketOptions } from "./viewer-socket.ts";
 
-export type { Viewer } from "./connection.ts";
+export type { Viewer } from "./viewer-socket.ts";
 
 export interface LiveServerOptions {
   /** The dashboard's addresses as browsers see them. */
@@ -26,6 +29,8 @@ export interface LiveServerOptions {
   readonly authenticate: (request: IncomingMessage) => Promise<Viewer | undefined>;
   /** Returns what runs a viewer's requests of the HTTP interface; absent: there are live lines only. */
   readonly runFor?: (upgrade: IncomingMessage) => RunCall;
+  /** Absent: no tails of LogQL are offered. */
+  readonly compileLogTail?: CompileLogTail;
   readonly metrics: Metrics;
   readonly log: Logger;
   readonly limits?: Partial<LiveLimits>;
@@ -46,25 +51,32 @@ const REASONS: Readonly<Record<number, string>> = {
   503: "Service Unavailable",
 };
 
+/** Makes the connection of a socket. */
+type Plan = (options: ViewerSocketOptions) => Connection | LogTail;
+
 export class LiveServer implements Component {
   /** Takes the pipeline's events. */
   readonly tail: LiveTail;
   readonly #authenticate: (request: IncomingMessage) => Promise<Viewer | undefined>;
   readonly #isAllowedOrigin: (origin: string) => boolean;
   readonly #runFor: LiveServerOptions["runFor"];
+  readonly #compileLogTail: CompileLogTail | undefined;
+  readonly #logTails = new LogTails();
   readonly #metrics: LiveMetrics;
   readonly #log: Logger;
   readonly #limits: LiveLimits;
   readonly #server: WebSocketServer;
-  readonly #connections = new Set<Connection>();
+  readonly #connections = new Set<Connection | LogTail>();
   #heartbeat: NodeJS.Timeout | undefined;
   #signInCheck: NodeJS.Timeout | undefined;
   #stopping = false;
   #onClosed: (() => void) | undefined;
 
-  constructor({ allowedOrigins, authenticate, runFor, metrics, log, limits }: LiveServerOptions) {
+  constructor(options: LiveServerOptions) {
+    const { allowedOrigins, authenticate, runFor, compileLogTail, metrics, log, limits } = options;
     this.#authenticate = authenticate;
     this.#runFor = runFor;
+    this.#compileLogTail = compileLogTail;
     this.#isAllowedOrigin = compileOrigins(allowedOrigins);
     this.#metrics = liveMetrics(metrics);
     this.#log = log;
@@ -83,6 +95,23 @@ export class LiveServer implements Component {
     return this.#connections.size;
   }
 
+  /** True while events are wanted. */
+  get listening(): boolean {
+    return this.tail.listening || this.#logTails.size > 0;
+  }
+
+  /** Takes events in their order. Their bytes may change when it returns. */
+  offer(events: readonly LiveEvent[]): void {
+    this.tail.offer(events);
+    this.#logTails.offer(events);
+  }
+
+  /** Marks in every tail that rows are missing, an unknown number of them. */
+  missed(why: GapReason): void {
+    this.tail.missed(why);
+    this.#logTails.missed();
+  }
+
   start(): Promise<void> {
     this.#heartbeat = setInterval(() => this.#beat(), this.#limits.heartbeatMs).unref();
     this.#signInCheck = setInterval(() => this.#checkSignIns(), SIGN_IN_CHECK_MS).unref();
@@ -97,7 +126,7 @@ export class LiveServer implements Component {
     const closed = this.#allClosed();
     for (const connection of this.#connections) connection.sayBye("the hub restarts", RETRY_AFTER_MS);
     const deadline = setTimeout(() => {
-      for (const connection of this.#connections) connection.terminate();
+      for (const connection of this.#connections) connection.socket.terminate();
     }, CLOSE_DEADLINE_MS);
     await closed;
     clearTimeout(deadline);
@@ -105,8 +134,20 @@ export class LiveServer implements Component {
 
   /** Answers an HTTP upgrade at LIVE_PATH. Never throws; what isn't allowed gets a plain 400, 401, 403, 429 or 503. */
   handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    this.#answer(request, socket, head, () => (options) => {
+      const run = this.#runFor?.(request);
+      return new Connection({ ...options, session: randomUUID(), tail: this.tail, run });
+    });
+  }
+
+  /** Answers an HTTP upgrade at the path of Loki's tail; otherwise as `handleUpgrade`. */
+  handleLogTail(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    this.#answer(request, socket, head, () => this.#planLogTail(request));
+  }
+
+  #answer(request: IncomingMessage, socket: Duplex, head: Buffer, planOf: () => Plan): void {
     socket.on("error", (err) => this.#log.debug({ err }, "live upgrade failed"));
-    this.#accept(request, socket, head).catch((cause: unknown) => {
+    this.#accept(request, socket, head, planOf).catch((cause: unknown) => {
       const error = toAppError(cause);
       if (error.status in REASONS && error.status < 500)
         return this.#refuse(socket, error.status, error.message);
@@ -115,7 +156,7 @@ export class LiveServer implements Component {
     });
   }
 
-  async #accept(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+  async #accept(request: IncomingMessage, socket: Duplex, head: Buffer, planOf: () => Plan): Promise<void> {
     const { origin } = request.headers;
     if (origin !== undefined && !this.#isAllowedOrigin(origin))
       return this.#refuse(
@@ -133,26 +174,42 @@ export class LiveServer implements Component {
         "a session needs an Origin header; use an API key outside of browsers",
       );
     if (this.#stopping) return this.#refuse(socket, 503, "the hub stops");
+    const connect = planOf();
     this.#server.handleUpgrade(request, socket, head, (webSocket) =>
-      this.#connect(webSocket, viewer, request),
+      this.#connect(webSocket, viewer, connect),
     );
   }
 
-  #connect(socket: WebSocket, viewer: Viewer, upgrade: IncomingMessage): void {
+  /** Checks the query of a tail before its upgrade is answered. Throws request_invalid, overloaded. */
+  #planLogTail(upgrade: IncomingMessage): Plan {
+    if (this.#compileLogTail === undefined)
+      throw new AppError("not_offered", "tails of LogQL aren't offered here");
+    const { tailsPerHub } = this.#limits;
+    if (this.#logTails.size + this.tail.openTails >= tailsPerHub)
+      throw new AppError("overloaded", `this hub has ${tailsPerHub} tails open, its limit; close others`);
+    const request = logTailRequest(upgrade.url ?? "");
+    const ended = new AbortController();
+    const query = this.#compileLogTail(request.query, ended.signal);
+    return (options) => {
+      const run = this.#runFor?.(upgrade);
+      const tail = new LogTail({ ...options, request, query, ended, run, tails: this.#logTails });
+      void tail.start();
+      return tail;
+    };
+  }
+
+  #connect(socket: WebSocket, viewer: Viewer, connect: Plan): void {
     // A browser can't read the answer to a refused upgrade, a close code it can.
-    const others = [...this.#connections].filter((connection) => connection.viewer.id === viewer.id).length;
+    const others = [...this.#connections].filter((each) => each.socket.viewer.id === viewer.id).length;
     if (others >= this.#limits.socketsPerViewer) {
       this.#metrics.refused.inc({ reason: "too_many_sockets" });
       socket.on("error", (err) => this.#log.debug({ err }, "live socket failed"));
       socket.close(CLOSE.tooMany, `you have ${others} live pages open, the limit; close some of them`);
       return;
     }
-    const connection = new Connection({
+    const connection = connect({
       socket,
       viewer,
-      session: randomUUID(),
-      tail: this.tail,
-      run: this.#runFor?.(upgrade),
       limits: this.#limits,
       metrics: this.#metrics,
       log: this.#log,
@@ -177,12 +234,12 @@ export class LiveServer implements Component {
   }
 
   #beat(): void {
-    for (const connection of this.#connections) connection.beat();
+    for (const { socket } of this.#connections) socket.beat();
   }
 
   #checkSignIns(): void {
-    for (const connection of this.#connections)
-      connection
+    for (const { socket } of this.#connections)
+      socket
         .checkSignIn()
         .catch((err: unknown) => this.#log.warn({ err }, "a viewer's sign-in can't be checked"));
   }

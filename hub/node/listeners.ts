@@ -5,6 +5,7 @@ import type { Alerts } from "#hub/alerts/alerts.ts";
 import { completeVersion, versionNumber } from "#hub/api/compat/version.ts";
 import { TaskResults } from "#hub/api/context/task-results.ts";
 import type { HealthReport } from "#hub/api/ports/status.ts";
+import { compileTailQuery } from "#hub/api/routes/loki/tail-query.ts";
 import { ApiServer, type ApiServerOptions } from "#hub/api/server.ts";
 import type { IndexCatalog } from "#hub/cluster/catalog/index-catalog.ts";
 import type { Documents } from "#hub/cluster/writes/documents.ts";
@@ -112,6 +113,7 @@ export class Listeners implements Component {
       allowedOrigins: api.origins(),
       authenticate: (request) => access.viewer(request),
       runFor: (upgrade) => api.runFor(upgrade),
+      compileLogTail: (query, signal) => compileTailQuery(query, signal, systemClock),
       metrics,
       log,
     });
@@ -202,6 +204,9 @@ export class Listeners implements Component {
       version,
       productHeader: settings["compat.product_header"],
       upgrades: { [LIVE_PATH]: (request, socket, head) => this.#live?.handleUpgrade(request, socket, head) },
+      searchUpgrades: {
+        "/loki/api/v1/tail": (request, socket, head) => this.#live?.handleLogTail(request, socket, head),
+      },
       metrics,
       log,
     });
@@ -261,10 +266,10 @@ export class Listeners implements Component {
 function forwardTo(live: () => LiveServer | undefined): OwnTail {
   return {
     get listening() {
-      return live()?.tail.listening ?? false;
+      return live()?.listening ?? false;
     },
-    offer: (events) => live()?.tail.offer(events),
-    missed: (why) => live()?.tail.missed(why),
+    offer: (events) => live()?.offer(events),
+    missed: (why) => live()?.missed(why),
   };
 }
 

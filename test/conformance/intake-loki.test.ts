@@ -1,7 +1,9 @@
-/** The Loki transport of winston sends to the input loki: as JSON, and as protobuf packed by snappy. */
+/** The Loki transport of winston sends to the input loki: as JSON, and as protobuf packed by snappy. Lines are tailed as Grafana does it. */
 
 import assert from "node:assert/strict";
+import { on } from "node:events";
 import { test } from "node:test";
+import { WebSocket } from "ws";
 import { lines, missingSenders, senderPackage, startIntakeHub } from "#test/harness/foreign-senders.ts";
 
 interface Transport {
@@ -48,3 +50,38 @@ for (const json of [true, false]) {
     assert.deepEqual(found.toSorted(), lines(600).toSorted());
   });
 }
+
+test("loki: a tail at either address has the older lines and then each that is pushed", async (t) => {
+  const { hub, port, messages } = await startIntakeHub(
+    t,
+    (at) => `loki { host => "127.0.0.1" port => ${at} }`,
+  );
+  const push = async (text: string): Promise<void> => {
+    const streams = [{ stream: { job: "shop" }, values: [[`${Date.now()}000000`, text]] }];
+    const answer = await fetch(`http://127.0.0.1:${port}/loki/api/v1/push`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ streams }),
+    });
+    assert.equal(answer.status, 204);
+  };
+  await push("line 0");
+  await messages(1);
+  for (const [n, base] of [hub.searchUrl, `${hub.dashboardUrl}/es`].entries()) {
+    const query = encodeURIComponent('{job="shop"} |= "line"');
+    const socket = new WebSocket(
+      `${base.replace(/^http/, "ws")}/loki/api/v1/tail?query=${query}&limit=${n + 1}`,
+    );
+    t.after(() => socket.terminate());
+    const seen: string[] = [];
+    for await (const [data] of on(socket, "message")) {
+      const { streams } = JSON.parse(String(data)) as { streams: { values: [string, string][] }[] };
+      for (const [, line] of streams.flatMap(({ values }) => values)) seen.push(line);
+      if (seen.length === n + 1) await push(`line ${n + 1}`);
+      if (seen.length > n + 1) break;
+    }
+    assert.deepEqual(seen, lines(n + 2));
+    socket.terminate();
+    await messages(n + 2);
+  }
+});

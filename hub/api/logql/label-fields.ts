@@ -133,6 +133,29 @@ function isPlain(value: unknown): value is string | number | boolean {
   return typeof value === "string" || typeof value === "number" || typeof value === "boolean";
 }
 
+/** Fields of a document, and their depth, that labels can mean. */
+const MAX_FIELDS = 1_000;
+const MAX_DEPTH = 16;
+
+/** Returns what reads a field by its label from a document that isn't indexed yet. */
+export function documentFields(source: JsonObject, index: string): (label: string) => string | undefined {
+  let values: Map<string, string> | undefined;
+  return (label) => {
+    if (label === "_index") return index;
+    if (values === undefined) collect(source, "", 0, (values = new Map()));
+    return values.get(label);
+  };
+}
+
+function collect(source: JsonObject, prefix: string, depth: number, into: Map<string, string>): void {
+  for (const [key, value] of Object.entries(source)) {
+    if (into.size >= MAX_FIELDS) return;
+    if (isObject(value) && depth < MAX_DEPTH) collect(value, `${prefix}${key}.`, depth + 1, into);
+    else if (isPlain(value))
+      for (const label of labelsOfPath(prefix + key)) if (!into.has(label)) into.set(label, String(value));
+  }
+}
+
 /** Returns what reads a document's field by its label. */
 export function fieldReader(
   fields: LabelFields,

@@ -31,6 +31,10 @@ const FUNCTIONS: Readonly<Record<string, (values: number[]) => number>> = {
     const low = sorted[Math.floor(rank)]!;
     return low + (sorted[Math.ceil(rank)]! - low) * (rank - Math.floor(rank));
   },
+  rate_counter: (values) => {
+    const grown = values.slice(1).map((value, at) => (value < values[at]! ? value : value - values[at]!));
+    return (grown.reduce((a, b) => a + b, 0) * 1000) / 70;
+  },
   rate: (values) => (values.reduce((a, b) => a + b) * 1000) / 70,
 };
 

@@ -63,6 +63,12 @@ function windowOf({ name, rangeMs, quantile }: RangeFunction, values: readonly n
     case "rate":
     case "bytes_rate":
       return new JoinedWindow(values, add, (total) => (total * 1000) / rangeMs);
+    case "rate_counter":
+      return new JoinedWindow(
+        values.map(growthOf),
+        joinedGrowth,
+        ({ increase }) => (increase * 1000) / rangeMs,
+      );
     case "avg_over_time":
       return new JoinedWindow(values, add, (total, size) => total / size);
     case "min_over_time":
@@ -94,6 +100,23 @@ function windowOf({ name, rangeMs, quantile }: RangeFunction, values: readonly n
 
 function add(a: number, b: number): number {
   return a + b;
+}
+
+/** Values of a counter, and how much it has grown from the first to the last of them. */
+interface Growth {
+  readonly first: number;
+  readonly last: number;
+  readonly increase: number;
+}
+
+function growthOf(value: number): Growth {
+  return { first: value, last: value, increase: 0 };
+}
+
+/** A value below the one before it is that of a counter which began at 0 again. */
+function joinedGrowth(a: Growth, b: Growth): Growth {
+  const between = b.first < a.last ? b.first : b.first - a.last;
+  return { first: a.first, last: b.last, increase: a.increase + between + b.increase };
 }
 
 /** Count, mean and sum of squared distances from the mean, joined as Chan, Golub and LeVeque do (1979). */

@@ -111,6 +111,7 @@ export type LokiQuery = LogQuery | MetricQuery;
 export const RANGE_FUNCTIONS: ReadonlyMap<string, "needs unwrap" | "takes unwrap" | "counts lines"> = new Map(
   [
     ["rate", "takes unwrap"],
+    ["rate_counter", "needs unwrap"],
     ["count_over_time", "counts lines"],
     ["bytes_rate", "counts lines"],
     ["bytes_over_time", "counts lines"],

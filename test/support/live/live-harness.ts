@@ -7,6 +7,7 @@ import { afterEach } from "node:test";
 import { WebSocket } from "ws";
 import { LiveServer, type Viewer } from "#hub/live/live-server.ts";
 import type { LiveEvent } from "#hub/live/live-tail.ts";
+import type { CompileLogTail } from "#hub/live/log-tail.ts";
 import type { RunCall } from "#hub/live/run-call.ts";
 import { silentLogger } from "#proto/kit/log.ts";
 import { Metrics } from "#proto/kit/metrics.ts";
@@ -35,25 +36,34 @@ afterEach(async () => {
 export interface Hub {
   readonly live: LiveServer;
   readonly url: string;
+  /** Where queries of LogQL are tailed. */
+  readonly logTailUrl: string;
 }
+
+const LOG_TAIL_PATH = "/loki/api/v1/tail";
 
 export async function startHub(
   limits: Partial<LiveLimits> = {},
   viewer: Viewer | undefined = VIEWER,
   run?: RunCall,
+  compileLogTail?: CompileLogTail,
 ): Promise<Hub> {
   const live = new LiveServer({
     allowedOrigins: [ORIGIN],
     authenticate: (request) =>
       Promise.resolve(request.headers["x-nobody"] === undefined ? viewer : undefined),
     ...(run !== undefined && { runFor: () => run }),
+    ...(compileLogTail !== undefined && { compileLogTail }),
     metrics: new Metrics(),
     log: silentLogger(),
     limits: { batchDelayMs: 5, ...limits },
   });
   await live.start();
   const server: Server = createServer((_, response) => response.writeHead(404).end());
-  server.on("upgrade", (request, socket, head) => live.handleUpgrade(request, socket, head));
+  server.on("upgrade", (request, socket, head) => {
+    if (request.url!.startsWith(LOG_TAIL_PATH)) live.handleLogTail(request, socket, head);
+    else live.handleUpgrade(request, socket, head);
+  });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   cleanups.push(async () => {
@@ -61,7 +71,51 @@ export async function startHub(
     server.close();
     await once(server, "close");
   });
-  return { live, url: `ws://127.0.0.1:${(server.address() as AddressInfo).port}${LIVE_PATH}` };
+  const origin = `ws://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return { live, url: origin + LIVE_PATH, logTailUrl: origin + LOG_TAIL_PATH };
+}
+
+/** A frame of Loki's tail. */
+interface TailFrame {
+  readonly streams: readonly {
+    readonly stream: Readonly<Record<string, string>>;
+    readonly values: readonly (readonly [string, string])[];
+  }[];
+  readonly dropped_entries: readonly { readonly labels: object; readonly timestamp: string }[];
+}
+
+/** A client of Loki's tail. */
+export class TailReader {
+  readonly socket: WebSocket;
+  readonly opened: Promise<unknown>;
+  /** Status of the answer that refuses the upgrade. */
+  readonly refused: Promise<number | undefined>;
+  readonly #frames: TailFrame[] = [];
+  #wake: () => void = () => undefined;
+
+  constructor(url: string) {
+    this.socket = new WebSocket(url);
+    this.socket.on("error", () => undefined);
+    const opened = Promise.withResolvers<void>();
+    const refused = Promise.withResolvers<number | undefined>();
+    this.socket.on("open", () => opened.resolve());
+    this.socket.on("unexpected-response", (_, { statusCode }) => refused.resolve(statusCode));
+    this.socket.on("message", (data) => {
+      this.#frames.push(JSON.parse((data as Buffer).toString()) as TailFrame);
+      this.#wake();
+    });
+    this.opened = opened.promise;
+    this.refused = refused.promise;
+    cleanups.push(() => Promise.resolve(this.socket.terminate()));
+  }
+
+  async next(): Promise<TailFrame> {
+    for (;;) {
+      const frame = this.#frames.shift();
+      if (frame !== undefined) return frame;
+      await new Promise<void>((resolve) => (this.#wake = resolve));
+    }
+  }
 }
 
 /** A client that keeps what it gets until somebody asks. */

@@ -284,7 +284,7 @@ test("what isn't offered or can't be read is refused in Loki's words with its pl
     ["query_range", '{job=~".*"}', /queries require at least one regexp or equality matcher/],
     ["query_range", '{job="a"} | unpack', /col 13: syntax error: the stage unpack isn't offered/],
     ["query_range", '{job="a"} |~ "("', /error parsing regexp/],
-    ["query_range", 'rate_counter({job="a"} | unwrap x [1m])', /the function rate_counter isn't offered/],
+    ["query_range", 'predict_linear({job="a"} | unwrap x [1m])', /the function predict_linear isn't offered/],
     [
       "query_range",
       'count_over_time({job="a"} | unwrap x [1m])',

@@ -34,6 +34,7 @@ const ROUTES: readonly (readonly [path: string, summary: string, handle: Handle]
   ["label/{name}/values", "Lists the values of a label.", labelValues],
   ["series", "Lists the streams of lines.", series],
   ["index/stats", "Counts the lines of a query.", stats],
+  ["tail", "Sends the lines of a query as they come, over a WebSocket.", needsSocket],
   ["status/buildinfo", "Shows the version of Loki whose queries are answered.", buildInfo],
 ];
 
@@ -192,6 +193,11 @@ async function stats(parts: ApiContext, request: ApiRequest): Promise<ApiRespons
   const entries = found?.total ?? 0;
   // What a line weighs isn't kept by stream: streams and chunks are those that hold it, bytes are unknown.
   return json({ streams: entries > 0 ? 1 : 0, chunks: 0, entries, bytes: 0 });
+}
+
+/** The socket's upgrade doesn't come here. */
+function needsSocket(): ApiResponse {
+  throw new AppError("request_invalid", "lines are tailed over a WebSocket: the request asks for no upgrade");
 }
 
 function buildInfo(): ApiResponse {
