@@ -31,7 +31,8 @@ export function grow(size: number, context: CallContext): void {
   );
 }
 
-function call(callable: unknown, ...values: unknown[]): unknown {
+/** Calls a function of a script. Throws ClassCastException for what is none. */
+export function call(callable: unknown, ...values: unknown[]): unknown {
   if (callable instanceof Callable) return callable.call(...values);
   throw new ScriptException("ClassCastException", "a function was expected");
 }
@@ -75,7 +76,8 @@ function sizeOf(self: unknown): number {
   return self instanceof Set ? self.size : membersOf(self).length;
 }
 
-function walk<T>(self: unknown, context: CallContext, use: (members: unknown[]) => T): T {
+/** Spends a step for each member and returns what `use` makes of them. */
+export function walk<T>(self: unknown, context: CallContext, use: (members: unknown[]) => T): T {
   const members = membersOf(self);
   context.spend(members.length);
   return use(members);
@@ -93,7 +95,6 @@ const COLLECTION: { [name: string]: Method; toString: Method } = {
   size: sizeOf,
   isEmpty: (self) => sizeOf(self) === 0,
   iterator: (self) => new ScriptIterator([...membersOf(self)], self),
-  stream: (self) => [...membersOf(self)],
   asList: (self) => [...membersOf(self)],
   toArray: (self) => [...membersOf(self)],
   contains: (self, [value], context) => walk(self, context, (members) => has(members, value, context)),
@@ -101,80 +102,29 @@ const COLLECTION: { [name: string]: Method; toString: Method } = {
     walk(self, context, (members) => membersOf(other).every((each) => has(members, each, context))),
   forEach: (self, [each], context) => callEach(self, each, context, null),
   each: (self, [each], context) => callEach(self, each, context, self),
-  map: (self, [change], context) => walk(self, context, (members) => members.map((one) => call(change, one))),
-  mapToInt: (self, [change], context) =>
-    walk(self, context, (members) => members.map((one) => call(change, one))),
-  mapToLong: (self, [change], context) =>
-    walk(self, context, (members) => members.map((one) => call(change, one))),
-  mapToDouble: (self, [change], context) =>
-    walk(self, context, (members) => members.map((one) => new Decimal(toDouble(call(change, one))))),
-  flatMap: (self, [change], context) =>
-    walk(self, context, (members) =>
-      members.flatMap((one) => counted(membersOf(call(change, one)), context)),
-    ),
-  filter: (self, [test], context) =>
-    walk(self, context, (members) => members.filter((one) => call(test, one) === true)),
   findAll: (self, [test], context) =>
     walk(self, context, (members) => members.filter((one) => call(test, one) === true)),
   find: (self, [test], context) =>
     walk(self, context, (members) => members.find((one) => call(test, one) === true) ?? null),
   collect: (self, [change], context) =>
-    walk(self, context, (members) =>
-      change instanceof Collector ? change.finish(members) : members.map((one) => call(change, one)),
-    ),
+    walk(self, context, (members) => members.map((one) => call(change, one))),
   any: (self, [test], context) =>
-    walk(self, context, (members) => members.some((one) => call(test, one) === true)),
-  anyMatch: (self, [test], context) =>
     walk(self, context, (members) => members.some((one) => call(test, one) === true)),
   every: (self, [test], context) =>
     walk(self, context, (members) => members.every((one) => call(test, one) === true)),
-  allMatch: (self, [test], context) =>
-    walk(self, context, (members) => members.every((one) => call(test, one) === true)),
-  noneMatch: (self, [test], context) =>
-    walk(self, context, (members) => !members.some((one) => call(test, one) === true)),
   count: (self, [test], context) =>
     walk(self, context, (members) =>
       test === undefined ? members.length : members.filter((one) => call(test, one) === true).length,
     ),
   sum: (self, _, context) => walk(self, context, sum),
-  average: (self, _, context) =>
-    walk(self, context, (members) => new Decimal(toDouble(sum(members)) / members.length)),
-  distinct: (self, _, context) => walk(self, context, (members) => distinct(members, context)),
-  sorted: (self, [comparator], context) =>
-    walk(self, context, (members) => [...members].sort(orderOf(comparator))),
-  limit: (self, [count]) => membersOf(self).slice(0, toInteger(count)),
-  skip: (self, [count]) => membersOf(self).slice(toInteger(count)),
-  reduce: (self, [start, join], context) =>
-    walk(self, context, (members) => members.reduce((all, one) => call(join, all, one), start)),
   join: (self, [separator], context) =>
     walk(self, context, (members) => joined(members, print(separator), context)),
-  max: (self, [order], context) =>
-    walk(self, context, (members) => [...members].sort(orderOf(order)).at(-1) ?? null),
-  min: (self, [order], context) =>
-    walk(self, context, (members) => [...members].sort(orderOf(order))[0] ?? null),
   groupBy: (self, [change], context) =>
     walk(self, context, (members) => grouped(members, (one) => call(change, one))),
   toString: (self) => print(self),
   hashCode: sizeOf,
   equals: equalsMethod,
 };
-
-/** Spends a step for each member of a list that becomes part of another. */
-function counted(members: readonly unknown[], context: CallContext): readonly unknown[] {
-  context.spend(members.length);
-  return members;
-}
-
-/** Texts and numbers of documents are equal to themselves alone; others are compared with all before them. */
-function distinct(members: readonly unknown[], context: CallContext): unknown[] {
-  if (members.every((one) => typeof one === "string" || Number.isSafeInteger(one)))
-    return [...new Set(members)];
-  return members.filter((one, at) => {
-    const first = members.findIndex((each) => equals(each, one, context));
-    context.spend(first >> 3);
-    return first === at;
-  });
-}
 
 /** Joins what members print. Spends for the separators before there are any. */
 export function joined(members: readonly unknown[], separator: string, context: CallContext): string {
@@ -183,7 +133,8 @@ export function joined(members: readonly unknown[], separator: string, context: 
   return bounded(members.map((one) => print(one)).join(separator), context);
 }
 
-function sum(members: readonly unknown[]): unknown {
+/** Returns the sum of numbers; with a fraction where one has. */
+export function sum(members: readonly unknown[]): unknown {
   const total = members.reduce<number>((all, one) => all + toDouble(one), 0);
   return members.some((one) => one instanceof Decimal) ? new Decimal(total) : total;
 }
@@ -201,18 +152,6 @@ export function grouped(
     else group.push(one);
   }
   return groups;
-}
-
-/** What `stream.collect(…)` takes. */
-export class Collector extends ScriptObject {
-  readonly type = "Collector";
-  readonly methods: Methods = new Map();
-  readonly finish: (members: readonly unknown[]) => unknown;
-
-  constructor(finish: (members: readonly unknown[]) => unknown) {
-    super();
-    this.finish = finish;
-  }
 }
 
 export const LIST_METHODS: Methods = new Map(

@@ -23,7 +23,9 @@ const READING = new Set("toString join sort sorted max min".split(" "));
 
 /** Spends what a call of the method `name` costs; a method that isn't known to be quick costs by size. */
 export function charge(self: unknown, name: string, values: readonly unknown[], context: CallContext): void {
-  if (typeof self === "string") {
+  if (self instanceof ScriptObject && self.streamed !== undefined) {
+    charge(self.streamed(), name, values, context);
+  } else if (typeof self === "string") {
     for (const value of values) weigh(value, context);
     if (name === "replace") context.spend(self.length >> REPLACED_SHIFT);
     if (!QUICK_ON_TEXTS.has(name)) context.spend(textCost(self, SEEKING.has(name) ? values[0] : ""));

@@ -87,7 +87,7 @@ export const CHRONO_UNITS: ReadonlyMap<string, Constant> = new Map(
 /** A moment in a zone. */
 export class DateTime extends ScriptObject {
   readonly type: string = "ZonedDateTime";
-  readonly methods = DATE_METHODS;
+  readonly methods: Methods = DATE_METHODS;
   /** ms since 1970-01-01 UTC. */
   readonly timeMs: number;
   readonly zone: TimeZone;
@@ -104,17 +104,37 @@ export class DateTime extends ScriptObject {
   }
 
   override isA(name: string): boolean {
-    return name === "JodaCompatibleZonedDateTime" || name === "Instant";
+    return name === "Instant" || name === "ZonedDateTime";
   }
 
   override valueOf(): number {
     return this.timeMs;
   }
 
-  /** ISO 8601 with milliseconds, as dates of documents print. */
-  override toString(): string {
+  /** ISO 8601 with milliseconds. */
+  override asJson(): string {
     const text = this.local.toISOString();
     return this.zone === UTC ? text : text.slice(0, -1) + this.zone.suffix(this.timeMs);
+  }
+
+  /** As the class prints: without the parts of the time that are 0, with the name of a zone that has one. */
+  override toString(): string {
+    const text = this.local
+      .toISOString()
+      .slice(0, -1)
+      .replace(/(?::00)?\.000$/, "");
+    const suffix = this.zone === UTC ? "Z" : this.zone.suffix(this.timeMs);
+    return text + suffix + (/^[A-Z].*\//i.test(this.zone.name) ? `[${this.zone.name}]` : "");
+  }
+}
+
+/** A date of a document, whose class before 8.0 has a day of the week that is a number. */
+export class DocumentDate extends DateTime {
+  override readonly type = "JodaCompatibleZonedDateTime";
+  override readonly methods = DOCUMENT_DATE_METHODS;
+
+  override toString(): string {
+    return this.asJson();
   }
 }
 
@@ -192,7 +212,16 @@ export class Duration extends ScriptObject {
   }
 
   override toString(): string {
-    return `PT${this.ms / 1000}S`;
+    if (this.ms === 0) return "PT0S";
+    const hours = Math.trunc(this.ms / 3_600_000);
+    const minutes = Math.trunc((this.ms % 3_600_000) / 60_000);
+    const seconds = (this.ms % 60_000) / 1000;
+    const parts = [
+      hours !== 0 && `${hours}H`,
+      minutes !== 0 && `${minutes}M`,
+      seconds !== 0 && `${seconds}S`,
+    ];
+    return `PT${parts.filter(Boolean).join("")}`;
   }
 }
 
@@ -315,7 +344,7 @@ const DATE_METHODS: Methods = new Map<string, Method>([
     getMonthOfYear: getter((local) => local.getUTCMonth() + 1),
     getDayOfMonth: getter((local) => local.getUTCDate()),
     getDayOfYear: getter(dayOfYear),
-    getDayOfWeek: getter((local) => local.getUTCDay() || 7),
+    getDayOfWeek: getter((local) => dayOfWeek(local.getUTCDay() || 7)),
     getDayOfWeekEnum: getter((local) => dayOfWeek(local.getUTCDay() || 7)),
     getHour: getter((local) => local.getUTCHours()),
     getHourOfDay: getter((local) => local.getUTCHours()),
@@ -381,6 +410,11 @@ const DATE_METHODS: Methods = new Map<string, Method>([
     [`plus${unit}`, (self: DateTime, [count]) => plus(self, toInteger(count))],
     [`minus${unit}`, (self: DateTime, [count]) => plus(self, -toInteger(count))],
   ]),
+]);
+
+const DOCUMENT_DATE_METHODS: Methods = new Map<string, Method>([
+  ...DATE_METHODS,
+  ["getDayOfWeek", getter((local) => local.getUTCDay() || 7)],
 ]);
 
 function formatted(self: DateTime, formatter: unknown): string {

@@ -85,7 +85,8 @@ export const EXPRESSION_FUNCTIONS: Readonly<Record<string, Static>> = {
   coordinate: ([values, name]) => {
     const [first] = values as Iterable<unknown>;
     if (first === undefined) return new Decimal(0);
-    const value = first instanceof ScriptObject ? first.asJson?.()[String(name)] : undefined;
+    const parts = first instanceof ScriptObject ? first.asJson?.() : undefined;
+    const value = typeof parts === "object" ? parts[String(name)] : undefined;
     if (value === undefined) throw notNumeric(first);
     return new Decimal(value);
   },

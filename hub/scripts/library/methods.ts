@@ -20,6 +20,7 @@ import { LIST_METHODS, SET_METHODS } from "./collections.ts";
 import { charge } from "./costs.ts";
 import { MAP_METHODS } from "./maps.ts";
 import { Pattern, replacePattern } from "./patterns.ts";
+import { Stream } from "./streams.ts";
 import { equalsMethod, STRING_METHODS } from "./strings.ts";
 
 const NUMBER_METHODS: Methods = new Map<string, Method>(
@@ -50,6 +51,21 @@ const PLAIN_METHODS: Methods = new Map<string, Method>(
     toString: (self: unknown) => print(self),
   }),
 );
+
+/** Streams are above lists and texts, so what makes them is added here. */
+const stream = (self: Iterable<unknown>): Stream => new Stream([...self]);
+const LISTS: Methods = new Map([...LIST_METHODS, ["stream", stream]]);
+const SETS: Methods = new Map([...SET_METHODS, ["stream", stream]]);
+const TEXTS: Methods = new Map<string, Method>([
+  ...STRING_METHODS,
+  [
+    "chars",
+    (self: string, _, context) => {
+      context.spend(self.length >> 3);
+      return new Stream(Array.from({ length: self.length }, (_each, at) => self.charCodeAt(at)));
+    },
+  ],
+]);
 
 /** Every functional interface's method calls the function. */
 const FUNCTION_METHODS: ReadonlySet<string> = new Set(
@@ -95,12 +111,12 @@ function functionMethod(name: string): Method | undefined {
 }
 
 function methodsOf(value: unknown): Methods {
-  if (typeof value === "string") return STRING_METHODS;
+  if (typeof value === "string") return TEXTS;
   if (isNumber(value)) return NUMBER_METHODS;
   if (typeof value === "boolean" || value instanceof Char) return PLAIN_METHODS;
   if (value instanceof ScriptObject) return value.methods;
-  if (Array.isArray(value)) return LIST_METHODS;
-  if (value instanceof Set) return SET_METHODS;
+  if (Array.isArray(value)) return LISTS;
+  if (value instanceof Set) return SETS;
   if (isMap(value)) return MAP_METHODS;
   if ((value ?? null) === null) throw new ScriptException("NullPointerException", null);
   throw new ScriptException("IllegalArgumentException", `[${typeOf(value)}] has no methods`);

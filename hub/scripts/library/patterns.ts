@@ -16,6 +16,7 @@ import {
   weigh,
 } from "#hub/scripts/values/values.ts";
 import { grow } from "./collections.ts";
+import { Stream } from "./streams.ts";
 import { bounded } from "./strings.ts";
 
 /** Longest expression, characters: the engine's states are made of it. */
@@ -244,7 +245,10 @@ const PATTERN_METHODS: Methods = new Map<string, Method>([
     (self: Pattern, _, context) => new Callable((text) => matchesPattern(self, text, false, context)),
   ],
   ["split", (self: Pattern, [text], context) => splitBy(self, textOf(text, context), context)],
-  ["splitAsStream", (self: Pattern, [text], context) => splitBy(self, textOf(text, context), context)],
+  [
+    "splitAsStream",
+    (self: Pattern, [text], context) => new Stream(splitBy(self, textOf(text, context), context)),
+  ],
 ]);
 
 /** Empty parts at the end are left out. Each search is counted: one that may repeat can read the rest of the text each time. */

@@ -15,7 +15,7 @@ import {
   whole,
 } from "#hub/scripts/values/values.ts";
 import { findTimeZone } from "#proto/kit/dates/time-zone.ts";
-import { type AnyMap, Collector, grouped, grow, joined, membersOf } from "./collections.ts";
+import { type AnyMap, call, grow, joined, membersOf } from "./collections.ts";
 import {
   CHRONO_UNITS,
   Constant,
@@ -28,6 +28,7 @@ import {
 } from "./dates.ts";
 import { EXPRESSION_CLASS, EXPRESSION_FUNCTIONS } from "./expression-functions.ts";
 import { entriesOf } from "./maps.ts";
+import { COLLECTORS, Optional, Stream } from "./streams.ts";
 import { bounded, orderOf, StringBuilder, StringTokenizer } from "./strings.ts";
 
 type Static = (values: readonly unknown[], context: CallContext) => unknown;
@@ -195,24 +196,6 @@ function shown(template: string, values: readonly unknown[]): string {
   );
 }
 
-const call = (callable: unknown, ...values: unknown[]): unknown => {
-  if (callable instanceof Callable) return callable.call(...values);
-  throw new ScriptException("ClassCastException", "a function was expected");
-};
-
-const COLLECTORS: Statics = {
-  toList: () => new Collector((members) => [...members]),
-  toSet: () => new Collector((members) => new Set(members)),
-  joining: ([separator = "", before = "", after = ""], context) =>
-    new Collector((members) =>
-      bounded(`${print(before)}${joined(members, print(separator), context)}${print(after)}`, context),
-    ),
-  counting: () => new Collector((members) => members.length),
-  groupingBy: ([keyOf]) => new Collector((members) => grouped(members, (one) => call(keyOf, one))),
-  toMap: ([keyOf, readValue]) =>
-    new Collector((members) => new Map(members.map((one) => [call(keyOf, one), call(readValue, one)]))),
-};
-
 /** Static methods by class. */
 const STATICS: Readonly<Record<string, Statics>> = {
   [EXPRESSION_CLASS]: EXPRESSION_FUNCTIONS,
@@ -314,7 +297,7 @@ const STATICS: Readonly<Record<string, Statics>> = {
   Arrays: {
     asList: (values) =>
       values.length === 1 && Array.isArray(values[0]) ? [...(values[0] as unknown[])] : [...values],
-    stream: ([values]) => membersOf(values),
+    stream: ([values]) => new Stream(membersOf(values)),
     toString: ([values]) => print(membersOf(values)),
     sort: ([values]) => nothing(membersOf(values).sort(compare)),
     equals: ([a, b], context) => equals(a, b, context),
@@ -329,12 +312,27 @@ const STATICS: Readonly<Record<string, Statics>> = {
   Stream: {
     of: (values) => {
       const [first] = values;
-      return values.length === 1 && Array.isArray(first) ? [...(first as unknown[])] : [...values];
+      return new Stream(values.length === 1 && Array.isArray(first) ? (first as unknown[]) : values);
+    },
+    empty: () => new Stream([]),
+    concat: ([first, second], context) => {
+      const members = [...membersOf(first), ...membersOf(second)];
+      context.spend(members.length);
+      return new Stream(members);
     },
   },
   IntStream: {
-    range: ([from, to], context) => rangeOf(toInteger(from), toInteger(to), context),
-    rangeClosed: ([from, to], context) => rangeOf(toInteger(from), toInteger(to) + 1, context),
+    range: ([from, to], context) => new Stream(rangeOf(toInteger(from), toInteger(to), context)),
+    rangeClosed: ([from, to], context) => new Stream(rangeOf(toInteger(from), toInteger(to) + 1, context)),
+    of: (values) => new Stream(values),
+  },
+  Optional: {
+    of: ([value]) => {
+      if ((value ?? null) === null) throw new ScriptException("NullPointerException", null);
+      return new Optional(value);
+    },
+    ofNullable: ([value]) => new Optional(value),
+    empty: () => new Optional(null),
   },
   ZonedDateTime: {
     parse: ([text]) => parseDate(text),

@@ -80,7 +80,26 @@ const EVALUATED: readonly (readonly [source: string, value: unknown, variables?:
   // Types.
   ["'x' instanceof String && !(1 instanceof List) && ['a': 1] instanceof Map", true],
   // Dates.
-  ["ZonedDateTime.parse('2020-01-31T10:00:00Z').plusMonths(1).toString()", "2020-02-29T10:00:00.000Z"],
+  ["ZonedDateTime.parse('2020-01-31T10:00:00Z').plusMonths(1).toString()", "2020-02-29T10:00Z"],
+  ["ZonedDateTime.parse('2020-01-31T10:00:07.5Z').toString()", "2020-01-31T10:00:07.500Z"],
+  ["ZonedDateTime.parse('2020-01-31T10:00:00Z')", "2020-01-31T10:00:00.000Z"],
+  [
+    "ZonedDateTime.ofInstant(Instant.ofEpochMilli(0), ZoneId.of('Europe/Berlin')).toString()",
+    "1970-01-01T01:00+01:00[Europe/Berlin]",
+  ],
+  ["ZonedDateTime.parse('2020-01-31T10:00:00Z').getDayOfWeek().toString()", "FRIDAY"],
+  ["Duration.ofSeconds(3661).toString() + Duration.ofMillis(-500)", "PT1H1M1SPT-0.5S"],
+  ["[3, 1, 2].stream().mapToInt(Integer::intValue).max().getAsInt()", 3],
+  ["[].stream().findFirst().orElse('none')", "none"],
+  ["[1, 2].stream().reduce(Integer::sum).get()", 3],
+  ["Optional.ofNullable(null).map(x -> x + 1).isPresent()", false],
+  ["'' + Optional.of(1) + [2].stream().filter(x -> x > 2).findAny()", "Optional[1]Optional.empty"],
+  ["IntStream.range(0, 3).mapToObj(i -> 'a' + i).collect(Collectors.joining(','))", "a0,a1,a2"],
+  ["'abc'.chars().sum()", 294],
+  [
+    "Stream.concat(Stream.of(1), [2].stream()).collect(ArrayList::new, ArrayList::add, ArrayList::addAll)",
+    [1, 2],
+  ],
   ["ZonedDateTime.parse('2020-01-31T23:30:00-02:00').toInstant().toEpochMilli()", 1580520600000],
   [
     "ChronoUnit.DAYS.between(ZonedDateTime.parse('2020-01-01T00:00:00Z'), ZonedDateTime.parse('2020-03-01T00:00:00Z'))",

@@ -77,8 +77,10 @@ export abstract class ScriptObject {
   isA(_name: string): boolean {
     return false;
   }
-  /** Its members as JSON, where it isn't printed as a text. */
-  asJson?(): Readonly<Record<string, number>>;
+  /** What documents hold of it, where that isn't the text that it prints. */
+  asJson?(): Readonly<Record<string, number>> | string;
+  /** The members that each of its methods walks through. */
+  streamed?(): readonly unknown[];
   /** What its text is made of, where that may be long. */
   parts?(): readonly unknown[];
   /** Reads a member by name or key, where the class has members instead of fields. */

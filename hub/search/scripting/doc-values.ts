@@ -4,7 +4,7 @@ import type { Field } from "#hub/engine/mapping/field.ts";
 import { isDate } from "#hub/engine/mapping/field.ts";
 import type { KeywordColumn, NumericColumn, SegmentReader } from "#hub/engine/searcher/searcher.ts";
 import { positionIn } from "#hub/scripts/library/collections.ts";
-import { DateTime } from "#hub/scripts/library/dates.ts";
+import { DateTime, DocumentDate } from "#hub/scripts/library/dates.ts";
 import { toDouble } from "#hub/scripts/values/operators.ts";
 import { ScriptException } from "#hub/scripts/values/script-error.ts";
 import { Decimal, type Method, type Methods, ScriptObject, whole } from "#hub/scripts/values/values.ts";
@@ -106,7 +106,7 @@ function exactReader(column: NumericColumn): ReadValues {
 
 function asValueOf(field: Field): (value: number) => unknown {
   if (field.type === "boolean") return (value) => value === 1;
-  if (isDate(field)) return (value) => new DateTime(value);
+  if (isDate(field)) return (value) => new DocumentDate(value);
   return FRACTIONS.has(field.type) ? (value) => new Decimal(value) : (value) => value;
 }
 
@@ -187,7 +187,7 @@ class FieldValues extends ScriptObject {
     const { type } = this.#field;
     if (type === "geo_point" || !isNumeric(this.#field)) return null;
     if (type === "boolean") return false;
-    if (isDate(this.#field)) return new DateTime(0);
+    if (isDate(this.#field)) return new DocumentDate(0);
     return FRACTIONS.has(type) ? new Decimal(0) : 0;
   }
 
@@ -255,5 +255,5 @@ const VALUES_METHODS: Methods = new Map<string, Method>([
 ]);
 
 function asDate(value: unknown): DateTime {
-  return value instanceof DateTime ? value : new DateTime(toDouble(value));
+  return value instanceof DateTime ? value : new DocumentDate(toDouble(value));
 }
