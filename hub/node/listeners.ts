@@ -59,8 +59,6 @@ interface Interfaces {
 }
 
 /** The built dashboard, beside this folder in a checkout and in a package. */
-/** Processors of servers before it name fields by themselves. */
-const FIRST_ECS_VERSION = 700;
 const UI_FOLDER = resolve(join(import.meta.dirname, "../../ui/dist"));
 
 export class Listeners implements Component {
@@ -137,7 +135,7 @@ export class Listeners implements Component {
     const scripts = new StoredScripts(bucket, log, () => ingest.refresh());
     const ingest = new IngestPipelines(bucket, log, {
       scripts: () => scripts.texts(),
-      ecs: versionNumber(completeVersion(settings["compat.version"])) >= FIRST_ECS_VERSION,
+      version: versionNumber(completeVersion(settings["compat.version"])),
     });
     await this.#lifecycle.start("stored scripts", scripts);
     await this.#lifecycle.start("ingest pipelines", ingest);

@@ -30,7 +30,8 @@ const listed: Readonly<Record<string, string>> =
     : {};
 
 suite("Filebeat's modules", { skip: existsSync(FOLDER) ? false : SHARED.missing }, () => {
-  const ingest = new IngestPipelines(new MemoryBucket(), silentLogger(), { ecs: true });
+  // The first version in which names that grok captures twice are lists, as the expected documents have them.
+  const ingest = new IngestPipelines(new MemoryBucket(), silentLogger(), { version: 807 });
   const filesets = existsSync(FOLDER) ? Fileset.all(FOLDER) : [];
   before(() => ingest.start());
   after(() => ingest.stop());

@@ -64,8 +64,8 @@ export interface IngestPipelines {
   ): Promise<unknown[]>;
   /** Names of processors, sorted. */
   readonly processorTypes: readonly string[];
-  /** Grok patterns by name. */
-  patterns(): Promise<Readonly<Record<string, string>>>;
+  /** Grok patterns by name; `ecs`: with fields of the Elastic Common Schema. */
+  patterns(ecs: boolean): Promise<Readonly<Record<string, string>>>;
 }
 
 /** The pipelines, for administrators. */

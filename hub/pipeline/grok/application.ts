@@ -131,6 +131,9 @@ BACULA_LOG_NOJOBSTAT Fatal [eE]rror: No Job status returned from FD\.
 BACULA_LOG_FATAL_CONN Fatal [eE]rror: bsock\.c:133 Unable to connect to (?:Client: %{BACULA_HOST:client|[bacula][client][name]}|Storage daemon) on %{IPORHOST:|[client][address]}:%{POSINT:|[client][port]:int}\. ERR=%{GREEDYDATA:berror|[error][message]}
 BACULA_LOG_NO_CONNECT Warning: bsock\.c:127 Could not connect to (?:Client: %{BACULA_HOST:client|[bacula][client][name]}|Storage daemon) on %{IPORHOST:|[client][address]}:%{POSINT:|[client][port]:int}\. ERR=%{GREEDYDATA:berror|[error][message]}
 BACULA_LOG_NO_AUTH Fatal [eE]rror: Unable to authenticate with File daemon at "?%{IPORHOST:|[client][address]}(?::%{POSINT:|[client][port]})?"?\. Possible causes:
+BACULA_LOG_NOSUIT No prior or suitable Full backup found in catalog\. Doing FULL backup\.?
+BACULA_LOG_NOPRIOR No prior Full backup Job record found\.?
+BACULA_LOG_JOB (?:Error: )?Bacula %{BACULA_HOST} %{BACULA_VERSION} \(%{BACULA_VERSION}\):
 BACULA_LOG (?:${LOG_KINDS.split(" ")
   .map((kind) => `%{BACULA_LOG_${kind}}`)
   .join("|")})

@@ -13,6 +13,9 @@ import { within } from "./text-processors.ts";
 /** Time an expression of a document may take. */
 const EXPRESSION_MS = 1_000;
 
+/** The first version in which a name that is captured several times is a list; before, its first value counts. */
+const FIRST_WITH_LISTS = 807;
+
 /** Where a capture goes. */
 interface Target {
   readonly field: string;
@@ -24,10 +27,11 @@ export const grok: ProcessorKind = (settings, context) => {
   const ignoreMissing = settings.flag("ignore_missing");
   const definitions = settings.table("pattern_definitions");
   const traces = settings.flag("trace_match");
+  const keepsAll = context.version >= FIRST_WITH_LISTS;
   const sources = settings.texts("patterns");
-  settings.optionalText("ecs_compatibility");
+  const isEcs = settings.choice("ecs_compatibility", ["disabled", "v1"]) === "v1";
   if (sources.length === 0) throw settings.fault("patterns", "List of patterns must not be empty");
-  const patterns = sources.map((source) => new GrokPattern(source, definitions, settings));
+  const patterns = sources.map((source) => new GrokPattern(source, { definitions, isEcs }, settings));
   return (document) => {
     const value = readText(document, { field, target: field, ignoreMissing });
     if (value === undefined) return;
@@ -35,10 +39,26 @@ export const grok: ProcessorKind = (settings, context) => {
     if (found === undefined)
       throw new ProcessorFault(`Provided Grok expressions do not match field value: [${value}]`);
     for (const [path, values] of found.pattern.captures(found.match))
-      document.set(path, values.length === 1 ? values[0] : values);
+      document.set(path, values.length === 1 || !keepsAll ? values[0] : values);
     if (traces) document.ingest["_grok_match_index"] = String(patterns.indexOf(found.pattern));
   };
 };
+
+/** `[source][ip]` of a name, as ingest pipelines write it: `source.ip`. */
+const BRACKETED = /(?<=%\{\w+:|\(\?<)(?:\[[\w@-]+\])+/g;
+
+const tables = new Map<boolean, ReadonlyMap<string, string>>();
+
+/** Returns the patterns by name; `ecs`: those of `ecs_compatibility: v1`. */
+export function ingestPatterns(ecs: boolean): ReadonlyMap<string, string> {
+  let table = tables.get(ecs);
+  if (table === undefined) {
+    const dotted = (name: string): string => name.slice(1, -1).replaceAll("][", ".");
+    table = new Map([...grokPatterns(ecs)].map(([name, text]) => [name, text.replace(BRACKETED, dotted)]));
+    tables.set(ecs, table);
+  }
+  return table;
+}
 
 interface Found {
   readonly pattern: GrokPattern;
@@ -62,12 +82,19 @@ function firstMatch(
   return best;
 }
 
+/** The patterns that expressions name. */
+interface Dictionary {
+  /** Of the processor itself. */
+  readonly definitions: Readonly<Record<string, string>>;
+  readonly isEcs: boolean;
+}
+
 class GrokPattern {
   readonly regexp: RubyRegexp;
   readonly #reader: CaptureReader<Target>;
 
-  constructor(source: string, definitions: Readonly<Record<string, string>>, settings: ProcessorSettings) {
-    const patterns = new Map([...grokPatterns(false), ...Object.entries(definitions)]);
+  constructor(source: string, { definitions, isEcs }: Dictionary, settings: ProcessorSettings) {
+    const patterns = new Map([...ingestPatterns(isEcs), ...Object.entries(definitions)]);
     try {
       this.regexp = compileGrok(source, { patterns, namedCapturesOnly: true, dotAll: false });
     } catch (error) {

@@ -63,7 +63,7 @@ interface Step {
 
 export type PipelineContext = Pick<
   ProcessorContext,
-  "clock" | "guard" | "call" | "hasPipeline" | "findScript" | "ecs"
+  "clock" | "guard" | "call" | "hasPipeline" | "findScript" | "version"
 >;
 
 export class IngestPipeline {

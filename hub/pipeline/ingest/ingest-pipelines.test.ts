@@ -17,7 +17,7 @@ const context = {
   call: () => undefined,
   hasPipeline: () => false,
   findScript: () => undefined,
-  ecs: false,
+  version: 605,
 };
 
 function run(
@@ -311,5 +311,6 @@ test("pipelines are stored, run in a thread, call one another and are seen by ot
   assert.equal((await other.run(items))[0]!.kind, "done");
   await one.delete(["inner"]);
   assert.equal((await one.run(items))[0]!.kind, "failed");
-  assert.match(String((await one.patterns())["WORD"]), /\\w/);
+  assert.match(String((await one.patterns(false))["WORD"]), /\\w/);
+  assert.match(String((await one.patterns(true))["BIND9"]), /client\.ip|BIND9_QUERYLOGBASE/);
 });

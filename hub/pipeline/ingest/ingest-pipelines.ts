@@ -8,7 +8,7 @@ import type { StateBucket } from "#proto/kit/state-bucket.ts";
 import { StoredTexts, type TextKind } from "#proto/kit/stored-texts.ts";
 import type { Destination } from "./ingest-document.ts";
 import { IngestThread } from "./ingest-thread.ts";
-import type { Definitions, IngestOutcome } from "./ingest-work.ts";
+import { type Definitions, FIRST_VERSION, type IngestOutcome } from "./ingest-work.ts";
 import { PROCESSOR_TYPES } from "./processor-types.ts";
 
 const KIND: TextKind = {
@@ -29,8 +29,8 @@ export interface IngestItem {
 export interface IngestOptions {
   /** Returns the stored scripts that processors may name, as JSON by id. */
   readonly scripts?: () => Definitions;
-  /** True: fields that processors make are named as servers from 7.0 on name them. */
-  readonly ecs?: boolean;
+  /** Version that pipelines behave as, 100 × major + minor; 605 by default. */
+  readonly version?: number;
 }
 
 export class IngestPipelines implements Component {
@@ -54,9 +54,9 @@ export class IngestPipelines implements Component {
 
   /** Gives the thread the present definitions and scripts. */
   refresh(): void {
-    const { scripts, ecs = false } = this.#options;
+    const { scripts, version = FIRST_VERSION } = this.#options;
     const pipelines = Object.fromEntries(this.#texts.all());
-    this.#thread.define({ pipelines, scripts: scripts?.() ?? {}, ecs });
+    this.#thread.define({ pipelines, scripts: scripts?.() ?? {}, version });
   }
 
   /** Returns definitions by id. */
@@ -112,9 +112,9 @@ export class IngestPipelines implements Component {
     return PROCESSOR_TYPES;
   }
 
-  /** Returns the grok patterns by name. */
-  async patterns(): Promise<Readonly<Record<string, string>>> {
-    return (await this.#thread.ask({ kind: "patterns" })) as Record<string, string>;
+  /** Returns the grok patterns by name; `ecs`: those of `ecs_compatibility: v1`. */
+  async patterns(ecs: boolean): Promise<Readonly<Record<string, string>>> {
+    return (await this.#thread.ask({ kind: "patterns", ecs })) as Record<string, string>;
   }
 }
 

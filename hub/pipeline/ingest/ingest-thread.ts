@@ -2,7 +2,7 @@
 
 import { Worker } from "node:worker_threads";
 import { AppError, type ErrorCode } from "#proto/kit/errors.ts";
-import type { IngestLibrary, IngestReply, IngestRequest } from "./ingest-work.ts";
+import { FIRST_VERSION, type IngestLibrary, type IngestReply, type IngestRequest } from "./ingest-work.ts";
 
 /** Requests that wait for the thread; others are told to come again. */
 const MAX_WAITING = 256;
@@ -11,7 +11,7 @@ const DEADLINE_MS = 60_000;
 const HEAP_MB = 512;
 
 export class IngestThread {
-  #library: IngestLibrary = { pipelines: {}, scripts: {}, ecs: false };
+  #library: IngestLibrary = { pipelines: {}, scripts: {}, version: FIRST_VERSION };
   #worker: Worker | undefined;
   /** True: the thread doesn't know the newest definitions. */
   #isBehind = false;

@@ -1,7 +1,6 @@
 /** The thread of ingest pipelines: compiles definitions and takes documents through them. */
 
 import { parentPort } from "node:worker_threads";
-import { grokPatterns } from "#hub/pipeline/grok/all.ts";
 import { RegexpGuard } from "#hub/pipeline/regexp/regexp-guard.ts";
 import type { StoredScript } from "#hub/scripts/script.ts";
 import { parseJsonObject } from "#proto/codec/json.ts";
@@ -10,6 +9,7 @@ import { type ErrorCode, toAppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { type Destination, type FaultClass, IngestDocument, ProcessorFault } from "./ingest-document.ts";
 import { IngestPipeline, type PipelineContext } from "./ingest-pipeline.ts";
+import { ingestPatterns } from "./grok-processor.ts";
 import { simulated } from "./simulation.ts";
 
 /** Definitions by id, as JSON. */
@@ -19,8 +19,8 @@ export type Definitions = Readonly<Record<string, string>>;
 export interface IngestLibrary {
   readonly pipelines: Definitions;
   readonly scripts: Definitions;
-  /** True: fields are named as servers from 7.0 on name them. */
-  readonly ecs: boolean;
+  /** Version that the pipelines behave as, 100 × major + minor. */
+  readonly version: number;
 }
 
 /** A document to be taken through a pipeline. */
@@ -50,7 +50,8 @@ export type IngestRequest =
   | { readonly kind: "check"; readonly definition: string }
   | { readonly kind: "run"; readonly tasks: readonly IngestTask[] }
   | Simulation
-  | { readonly kind: "patterns" };
+  /** Answers with the patterns that grok knows; `ecs`: those of `ecs_compatibility: v1`. */
+  | { readonly kind: "patterns"; readonly ecs: boolean };
 
 /** Documents to try a definition with. */
 export interface Simulation {
@@ -64,12 +65,15 @@ export type IngestReply =
   | { readonly value: unknown }
   | { readonly code: ErrorCode; readonly message: string; readonly data: Readonly<Record<string, unknown>> };
 
+/** Behaviour where nothing else is configured. */
+export const FIRST_VERSION = 605;
+
 /** Pipelines that may call one another for one document. */
 const MAX_CALLS = 32;
 
 /** Compiled pipelines of this thread. */
 class Pipelines {
-  #library: IngestLibrary = { pipelines: {}, scripts: {}, ecs: false };
+  #library: IngestLibrary = { pipelines: {}, scripts: {}, version: FIRST_VERSION };
   readonly #compiled = new Map<string, IngestPipeline>();
   readonly #running: string[] = [];
   readonly #guard = new RegexpGuard({ careful: true });
@@ -81,7 +85,7 @@ class Pipelines {
       call: (id, document) => this.#call(id, document),
       hasPipeline: (id) => Object.hasOwn(this.#library.pipelines, id),
       findScript: (id) => this.#findScript(id),
-      ecs: this.#library.ecs,
+      version: this.#library.version,
     };
   }
 
@@ -105,7 +109,7 @@ class Pipelines {
     const pipeline = this.compile(definition);
     return documents.map(({ source, destination }) => {
       const document = new IngestDocument(parseJsonObject(source) ?? {}, destination, systemClock.now());
-      return simulated(pipeline, document, verbose, this.#library.ecs);
+      return simulated(pipeline, document, verbose, this.#library.version >= 700);
     });
   }
 
@@ -160,7 +164,7 @@ function answer(pipelines: Pipelines, request: IngestRequest): IngestReply {
       case "simulate":
         return { value: pipelines.simulate(request) };
       case "patterns":
-        return { value: Object.fromEntries(grokPatterns(false)) };
+        return { value: Object.fromEntries(ingestPatterns(request.ecs)) };
     }
   } catch (error) {
     const { code, message, data } = toAppError(error);

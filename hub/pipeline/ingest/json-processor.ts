@@ -14,7 +14,7 @@ export const json: ProcessorKind = (settings, context) => {
   const conflict = settings.text("add_to_root_conflict_strategy", "replace");
   // Of a key that occurs again the last value counts, as with the parser here.
   settings.flag("allow_duplicate_keys", true);
-  const isStrict = settings.flag("strict_json_parsing", !context.ecs);
+  const isStrict = settings.flag("strict_json_parsing", context.version < 700);
   if (addsToRoot && target !== undefined)
     throw settings.fault(
       "target_field",

@@ -57,7 +57,7 @@ function ecsUserAgent(text: string): JsonObject {
 
 const userAgent: ProcessorKind = (settings, context) => {
   const change = fieldChange(settings, "user_agent");
-  const isEcs = settings.flag("ecs", context.ecs);
+  const isEcs = settings.flag("ecs", context.version >= 700);
   const properties = settings.texts("properties", isEcs ? ECS_NAMES : USER_AGENT_NAMES);
   // The rules are the hub's own.
   settings.take("regex_file");

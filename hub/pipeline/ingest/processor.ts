@@ -19,8 +19,8 @@ export interface ProcessorContext {
   /** Sends a document through another pipeline. Throws ProcessorFault where there is none or they call one another. */
   call(pipeline: string, document: IngestDocument): void;
   hasPipeline(id: string): boolean;
-  /** True: fields that processors make are named as servers from 7.0 on name them. */
-  readonly ecs: boolean;
+  /** Version that the pipelines behave as, 100 × major + minor: from 7.0 on fields have other names. */
+  readonly version: number;
   /** Returns a stored script. */
   readonly findScript: FindStored;
   /** Compiles a processor inside of another. */
@@ -71,6 +71,15 @@ export class ProcessorSettings {
     if (value === true || value === "true") return true;
     if (value === false || value === "false") return false;
     throw this.fault(name, "property isn't a boolean");
+  }
+
+  /** Takes one of several texts; the first by default. */
+  choice<T extends string>(name: string, choices: readonly T[]): T {
+    const value = this.text(name, choices[0]);
+    const found = choices.find((each) => each === value);
+    if (found === undefined)
+      throw this.fault(name, `illegal value '${value}', valid values are '${choices.join("' and '")}'`);
+    return found;
   }
 
   /** Takes a list of texts, or one. */

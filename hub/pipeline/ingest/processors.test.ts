@@ -16,7 +16,7 @@ const context = {
   call: () => undefined,
   hasPipeline: () => false,
   findScript: () => undefined,
-  ecs: true,
+  version: 717,
 };
 
 function run(processor: JsonObject, source: JsonObject): IngestDocument {
@@ -152,11 +152,36 @@ test("dates are read and printed in the letters of java.time too", () => {
   assert.equal(named.destination._index, "<logs-{2021-03-04||/M{yyyy-MM-dd|UTC}}>");
 });
 
+test("a name that is captured twice keeps its first value, and is a list from 8.7 on", () => {
+  const processor = { grok: { field: "a", patterns: ["%{WORD:w} %{WORD:w}"] } };
+  for (const [version, expected] of [
+    [806, "x"],
+    [807, ["x", "y"]],
+  ] as const) {
+    const document = new IngestDocument({ a: "x y" }, {}, 0);
+    new IngestPipeline({ processors: [processor] }, { ...context, version }).run(document);
+    assert.deepEqual(document.source["w"], expected);
+  }
+});
+
+test("grok names fields as ecs_compatibility says", () => {
+  const patterns = ["%{COMMONAPACHELOG}"];
+  const a = '10.0.0.1 - bob [10/Oct/2000:13:55:36 -0700] "GET /a HTTP/1.0" 200 23';
+  const legacy = stored({ grok: { field: "a", patterns } }, { a });
+  assert.equal(legacy["clientip"], "10.0.0.1");
+  const ecs = stored({ grok: { field: "a", patterns, ecs_compatibility: "v1" } }, { a });
+  assert.deepEqual(ecs["source"], { address: "10.0.0.1" });
+  assert.deepEqual((ecs["http"] as JsonObject)["response"], { status_code: 200, body: { bytes: 23 } });
+  assert.throws(
+    () => stored({ grok: { field: "a", patterns, ecs_compatibility: "v2" } }, { a }),
+    /illegal value 'v2'/,
+  );
+});
+
 test("expressions are alternatives: the one that matches first in the text counts", () => {
   const grok = (patterns: string[], source: JsonObject): JsonObject =>
     stored({ grok: { field: "a", patterns } }, source);
   assert.deepEqual(grok(["%{INT:n:int}", "%{WORD:w}"], { a: "abc 12" }), { a: "abc 12", w: "abc" });
-  assert.deepEqual(grok(["%{WORD:w} %{WORD:w}"], { a: "x y" }), { a: "x y", w: ["x", "y"] });
   assert.deepEqual(grok(["(?<q>['\"])(?<text>(?~\\k<q>))\\k<q>"], { a: "x 'it is' \"y\"" }), {
     a: "x 'it is' \"y\"",
     q: "'",
@@ -320,7 +345,7 @@ test("processors that are left out are refused by name with what to do", () => {
 });
 
 test("a verbose simulation prints each processor, those of called pipelines too", async (t) => {
-  const ingest = new IngestPipelines(new MemoryBucket(), silentLogger(), { ecs: true });
+  const ingest = new IngestPipelines(new MemoryBucket(), silentLogger(), { version: 717 });
   await ingest.start();
   t.after(() => ingest.stop());
   await ingest.put("inner", { processors: [{ set: { field: "b", value: 1, tag: "inner" } }] });

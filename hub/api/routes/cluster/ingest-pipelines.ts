@@ -54,12 +54,21 @@ export function ingestRoutes(ingest: IngestPipelines): Route[] {
     {
       methods: ["GET"],
       paths: ["/_ingest/processor/grok"],
-      params: [],
+      params: ["s", "ecs_compatibility"],
       action: "monitor",
-      summary: "Lists the grok patterns.",
-      handle: async () => json({ patterns: await ingest.patterns() }),
+      summary: "Lists the grok patterns; s: sorted by name, ecs_compatibility: v1 with fields of the ECS.",
+      handle: (request) => showPatterns(ingest, request),
     },
   ];
+}
+
+async function showPatterns(ingest: IngestPipelines, request: ApiRequest): Promise<ApiResponse> {
+  const mode = request.text("ecs_compatibility") ?? "disabled";
+  if (mode !== "disabled" && mode !== "v1")
+    throw new AppError("request_invalid", `unsupported ECS compatibility mode [${mode}]`);
+  const patterns = Object.entries(await ingest.patterns(mode === "v1"));
+  if (request.flag("s") ?? false) patterns.sort(([a], [b]) => (a < b ? -1 : 1));
+  return json({ patterns: Object.fromEntries(patterns) });
 }
 
 function show(ingest: IngestPipelines, request: ApiRequest): ApiResponse {
