@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { IngestPipelines } from "#hub/pipeline/ingest/ingest-pipelines.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 import { silentLogger } from "#proto/kit/log.ts";
 import { MemoryBucket } from "#proto/kit/memory-bucket.ts";
 import { FakeHub } from "#test/support/api/fake-hub.ts";
@@ -133,4 +134,51 @@ test("a simulation shows documents at the end, or after each processor", async (
   );
   const missing = await send("POST", "/_ingest/pipeline/_simulate", { docs });
   assert.match(missing.text, /\[pipeline\] required property is missing/);
+});
+
+test("the time of pipelines is in the answer, and what they did in the statistics of the node", async () => {
+  await send("PUT", "/_ingest/pipeline/count", { processors: [{ set: { field: "a", value: 1 } }] });
+  const ndjson = { "content-type": "application/x-ndjson" };
+  const plain = await send("POST", "/counted/_bulk", '{"index":{}}\n{"b":1}\n', ndjson);
+  assert.equal("ingest_took" in plain.body, false);
+  const answer = await send("POST", "/counted/_bulk?pipeline=count", '{"index":{}}\n{"b":1}\n', ndjson);
+  assert.equal(typeof answer.body["ingest_took"], "number");
+  const { body } = await send("GET", "/_nodes/stats/ingest");
+  const [node] = Object.values(body["nodes"] as unknown as Record<string, { ingest: JsonObject }>);
+  const { count, failed, current } = (node!.ingest["pipelines"] as Record<string, JsonObject>)["count"]!;
+  assert.deepEqual([count, failed, current], [1, 0, 0]);
+});
+
+test("a script that fails is answered with its place, in simulations and where documents are written", async () => {
+  const processors = [{ script: { source: "ctx.none.length()" } }];
+  const simulated = await send("POST", "/_ingest/pipeline/_simulate", {
+    pipeline: { processors },
+    docs: [{ _source: {} }],
+  });
+  const [doc] = simulated.body["docs"] as unknown as { error: JsonObject }[];
+  assert.deepEqual(doc!.error, {
+    root_cause: [
+      {
+        type: "script_exception",
+        reason: "runtime error",
+        script_stack: ["ctx.none.length()", "        ^---- HERE"],
+        script: "ctx.none.length()",
+        lang: "painless",
+      },
+    ],
+    type: "script_exception",
+    reason: "runtime error",
+    script_stack: ["ctx.none.length()", "        ^---- HERE"],
+    script: "ctx.none.length()",
+    lang: "painless",
+    caused_by: { type: "null_pointer_exception", reason: null },
+  });
+  await send("PUT", "/_ingest/pipeline/broken", { processors });
+  const written = await send("PUT", "/web/_doc/9?pipeline=broken", { a: 1 });
+  const error = written.body["error"]!;
+  assert.equal(
+    error["reason"],
+    "java.lang.IllegalArgumentException: ScriptException[runtime error]; nested: NullPointerException;",
+  );
+  assert.match(JSON.stringify(error["caused_by"]), /"script_stack":\["ctx\.none\.length\(\)"/);
 });

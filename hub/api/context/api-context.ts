@@ -79,6 +79,7 @@ export function apiContext(dependencies: ApiDependencies, log: Logger): ApiConte
       ),
       dependencies.ingest,
       indices,
+      clock,
     ),
     maintenance: countMaintenance(shards, counters),
     counters,

@@ -5,6 +5,7 @@ import type { Documents, WriteItem } from "#hub/api/ports/documents.ts";
 import type { Indices } from "#hub/api/ports/indices.ts";
 import type { IngestDestination, IngestOutcome, IngestPipelines } from "#hub/api/ports/pipelines.ts";
 import type { WriteConditions, WriteResult } from "#hub/cluster/writes/writes.ts";
+import type { Clock } from "#proto/kit/clock.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 
 /** Name by which clients and settings ask for no pipeline, not even the index's own one. */
@@ -30,6 +31,7 @@ export function ingestDocuments(
   documents: Documents,
   ingest: IngestPipelines | undefined,
   indices: Pick<Indices, "settingsFor">,
+  clock: Clock,
 ): Documents {
   return {
     get: (index, id, options) => documents.get(index, id, options),
@@ -47,7 +49,9 @@ export function ingestDocuments(
       };
       const first = (item: IndexItem) => item.pipeline ?? ownOf(item.index).first;
       const last = (item: IndexItem) => ownOf(item.index).last;
+      const startMs = clock.monotonic();
       const changed = await applyPipelines(await applyPipelines(items, ingest, first), ingest, last);
+      if (changed.some((each, at) => each !== items[at])) options.onIngest?.(clock.monotonic() - startMs);
       const writes = changed.filter((each): each is WriteItem => !("result" in each));
       if (writes.length === items.length) return documents.write(writes, options);
       const written = writes.length === 0 ? [] : await documents.write(writes, options);
@@ -145,9 +149,10 @@ function afterPipeline({ routing: _routing, ...item }: IndexItem, outcome: Inges
 
 function failure({ message, fault }: Extract<IngestOutcome, { kind: "failed" }>): AppError {
   if (fault === undefined) return new AppError("request_invalid", message);
-  const { processorType, processorTag, javaClass } = fault;
-  return new AppError("request_invalid", message, {
+  const { processorType, processorTag, javaClass, script } = fault;
+  return new AppError("request_invalid", script === undefined ? message : "runtime error", {
     data: {
+      ...(script !== undefined && { ...script, type: "script_exception" }),
       java_class: javaClass,
       header: {
         processor_type: processorType,

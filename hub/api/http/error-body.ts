@@ -101,16 +101,29 @@ export function errorIn(error: AppError, version: VersionNumber): AppError {
 /** A document that a processor of a pipeline can't work on, as 6.x wraps what the processor threw. */
 function processorError({ code, message, data, cause }: AppError, javaClass: string): AppError {
   const wrapper = "java.lang.IllegalArgumentException";
-  const thrown = { type: snakeCase(javaClass.slice(javaClass.lastIndexOf(".") + 1)), reason: message };
-  const wrapped = {
-    type: "illegal_argument_exception",
-    reason: `${javaClass}: ${message}`,
-    caused_by: thrown,
-  };
-  return new AppError(code, `${wrapper}: ${javaClass}: ${message}`, {
+  const isScript = data["script_stack"] !== undefined;
+  const thrown = isScript
+    ? itemError(new AppError(code, message, { data: without(data, ["header", "java_class"]) }))
+    : { type: snakeCase(javaClass.slice(javaClass.lastIndexOf(".") + 1)), reason: message };
+  const said = isScript
+    ? `ScriptException[${message}]; nested: ${nestedText(data)};`
+    : `${javaClass}: ${message}`;
+  const wrapped = { type: "illegal_argument_exception", reason: said, caused_by: thrown };
+  return new AppError(code, `${wrapper}: ${said}`, {
     cause,
     data: { type: "exception", status: 500, header: data["header"], caused_by: wrapped },
   });
+}
+
+function without(data: Readonly<Record<string, unknown>>, names: readonly string[]): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(data).filter(([name]) => !names.includes(name)));
+}
+
+/** "NullPointerException" or "ArithmeticException[/ by zero]": what a script threw, as texts of errors name it. */
+function nestedText({ caused_by: cause }: Readonly<Record<string, unknown>>): string {
+  const { type = "exception", reason } = isObject(cause) ? cause : {};
+  const name = String(type).replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
+  return typeof reason === "string" ? `${name}[${reason}]` : name;
 }
 
 /** Returns the whole body of an error's answer: {error: {root_cause, type, reason, …}, status}. */

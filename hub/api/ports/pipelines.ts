@@ -37,8 +37,18 @@ export type IngestOutcome =
         readonly processorType: string;
         readonly processorTag?: string;
         readonly javaClass: string;
+        /** What clients get of a script that failed: script_stack, script, lang, caused_by. */
+        readonly script?: JsonObject;
       };
     };
+
+/** What an ingest pipeline has done: documents, those that failed, those in it now, time in ms. */
+export interface IngestCounts {
+  readonly count: number;
+  readonly failed: number;
+  readonly current: number;
+  readonly timeMs: number;
+}
 
 /** Ingest pipelines: documents sent over HTTP pass through those that the request or the index names. */
 export interface IngestPipelines {
@@ -62,6 +72,8 @@ export interface IngestPipelines {
     documents: readonly { readonly source: JsonObject; readonly destination: IngestDestination }[],
     verbose: boolean,
   ): Promise<unknown[]>;
+  /** What each pipeline has done since this hub's start, by id. */
+  counts(): ReadonlyMap<string, IngestCounts>;
   /** Names of processors, sorted. */
   readonly processorTypes: readonly string[];
   /** Grok patterns by name; `ecs`: with fields of the Elastic Common Schema. */

@@ -44,6 +44,8 @@ export interface WriteOptions {
   /** How long to wait for the shard's answer. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
+  /** Gets the time that ingest pipelines took, ms; not called where no document went through one. */
+  readonly onIngest?: (tookMs: number) => void;
 }
 
 export interface WriteSuccess {

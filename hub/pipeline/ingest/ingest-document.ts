@@ -17,14 +17,23 @@ export type FaultClass =
   | "java.lang.IllegalStateException"
   | "org.elasticsearch.ingest.common.FailProcessorException";
 
+interface ProcessorFaultOptions {
+  readonly cause?: unknown;
+  readonly javaClass?: FaultClass;
+  readonly script?: JsonObject;
+}
+
 /** A processor can't do its work on this document. */
 export class ProcessorFault extends Error {
   readonly javaClass: FaultClass;
+  /** What clients get of a script that failed: script_stack, script, lang, caused_by. */
+  readonly script: JsonObject | undefined;
   /** The processor that failed; set where it is run. */
   processor: { readonly type: string; readonly tag: string | undefined } | undefined;
 
-  constructor(message: string, options: { readonly cause?: unknown; readonly javaClass?: FaultClass } = {}) {
+  constructor(message: string, options: ProcessorFaultOptions = {}) {
     super(message, options);
+    this.script = options.script;
     this.javaClass = options.javaClass ?? "java.lang.IllegalArgumentException";
   }
 }

@@ -1,6 +1,7 @@
 /** The ingest pipelines of a cluster: kept in a bucket all hubs see, run in this hub's thread. */
 
 import { parseJsonObject } from "#proto/codec/json.ts";
+import { systemClock } from "#proto/kit/clock.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
@@ -33,7 +34,21 @@ export interface IngestOptions {
   readonly version?: number;
 }
 
+/** What a pipeline has done. */
+export interface IngestCounts {
+  /** Documents that went through it, those that failed too. */
+  count: number;
+  failed: number;
+  /** Documents in it now. */
+  current: number;
+  /** Time of all documents, ms; those of one request share its time evenly. */
+  timeMs: number;
+}
+
+const NOTHING_DONE: IngestCounts = { count: 0, failed: 0, current: 0, timeMs: 0 };
+
 export class IngestPipelines implements Component {
+  readonly #counts = new Map<string, IngestCounts>();
   readonly #texts: StoredTexts;
   readonly #thread = new IngestThread();
   readonly #options: IngestOptions;
@@ -76,8 +91,44 @@ export class IngestPipelines implements Component {
     return this.#texts.delete(ids);
   }
 
+  /** Returns what each of the present pipelines has done since this hub's start, by id. */
+  counts(): ReadonlyMap<string, IngestCounts> {
+    const ids = [...this.#texts.all().keys()];
+    return new Map(ids.map((id) => [id, { ...(this.#counts.get(id) ?? NOTHING_DONE) }]));
+  }
+
   /** Takes documents through their pipelines; one outcome each, in order. Throws overloaded, timeout, unavailable. */
   async run(items: readonly IngestItem[]): Promise<IngestOutcome[]> {
+    const startMs = systemClock.monotonic();
+    for (const { pipeline } of items) this.#countOf(pipeline).current++;
+    let outcomes: readonly IngestOutcome[] = [];
+    try {
+      outcomes = await this.#runAll(items);
+      return [...outcomes];
+    } finally {
+      const timeMs = (systemClock.monotonic() - startMs) / items.length;
+      for (const [at, { pipeline }] of items.entries()) {
+        const counts = this.#countOf(pipeline);
+        counts.current--;
+        counts.count++;
+        counts.timeMs += timeMs;
+        if ((outcomes[at]?.kind ?? "failed") === "failed") counts.failed++;
+      }
+    }
+  }
+
+  #countOf(pipeline: string): IngestCounts {
+    const known = this.#counts.get(pipeline);
+    if (known !== undefined) return known;
+    // Those of deleted pipelines go.
+    if (this.#counts.size >= 2 * KIND.maxCount)
+      for (const id of this.#counts.keys()) if (!this.#texts.all().has(id)) this.#counts.delete(id);
+    const counts = { ...NOTHING_DONE };
+    this.#counts.set(pipeline, counts);
+    return counts;
+  }
+
+  async #runAll(items: readonly IngestItem[]): Promise<IngestOutcome[]> {
     const outcomes = await this.#thread.ask({
       kind: "run",
       tasks: items.map(({ pipeline, destination, source }) => ({

@@ -7,9 +7,9 @@ import { parseJsonObject } from "#proto/codec/json.ts";
 import { systemClock } from "#proto/kit/clock.ts";
 import { type ErrorCode, toAppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
+import { ingestPatterns } from "./grok-processor.ts";
 import { type Destination, type FaultClass, IngestDocument, ProcessorFault } from "./ingest-document.ts";
 import { IngestPipeline, type PipelineContext } from "./ingest-pipeline.ts";
-import { ingestPatterns } from "./grok-processor.ts";
 import { simulated } from "./simulation.ts";
 
 /** Definitions by id, as JSON. */
@@ -42,6 +42,8 @@ export interface IngestFault {
   readonly processorType: string;
   readonly processorTag?: string;
   readonly javaClass: FaultClass;
+  /** Of a script: script_stack, script, lang, caused_by. */
+  readonly script?: JsonObject;
 }
 
 export type IngestRequest =
@@ -193,6 +195,7 @@ function failed(error: Error): IngestOutcome {
     processorType: type,
     javaClass: error.javaClass,
     ...(tag !== undefined && { processorTag: tag }),
+    ...(error.script !== undefined && { script: error.script }),
   };
   return { kind: "failed", message, fault };
 }

@@ -46,7 +46,11 @@ function guarded<T>(run: () => T): T {
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     const cause = error.data["caused_by"] as { readonly reason?: string | null } | undefined;
-    throw new ProcessorFault(cause?.reason ?? error.message, { cause: error });
+    const script = error.data["script_stack"] === undefined ? undefined : (error.data as JsonObject);
+    throw new ProcessorFault(cause?.reason ?? error.message, {
+      cause: error,
+      ...(script !== undefined && { script }),
+    });
   }
 }
 

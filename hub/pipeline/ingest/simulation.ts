@@ -1,6 +1,6 @@
 /** Documents on trial: what `_simulate` prints of one. */
 
-import type { IngestDocument, StepListener } from "./ingest-document.ts";
+import { type IngestDocument, ProcessorFault, type StepListener } from "./ingest-document.ts";
 import type { IngestPipeline } from "./ingest-pipeline.ts";
 
 /** Steps of one document that are shown. */
@@ -51,8 +51,11 @@ function stepListener(document: IngestDocument, steps: unknown[], isLater: boole
 
 function shown(document: IngestDocument, fault: Error | undefined): object {
   if (fault !== undefined) {
-    const cause = { type: "illegal_argument_exception", reason: fault.message };
-    return { error: { root_cause: [cause], ...cause } };
+    const { caused_by: inner, ...facts } = (fault instanceof ProcessorFault && fault.script) || {};
+    const cause = Object.hasOwn(facts, "script")
+      ? { type: "script_exception", reason: "runtime error", ...facts }
+      : { type: "illegal_argument_exception", reason: fault.message };
+    return { error: { root_cause: [cause], ...cause, ...(inner !== undefined && { caused_by: inner }) } };
   }
   const { destination, ingest } = document;
   // Text, as some numbers can't be sent between threads.

@@ -6,6 +6,7 @@ import { MAX_BODIES_BYTES } from "#hub/api/http/request-body.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
 import { meantNodes, printedRoles } from "#hub/api/parameters/meant-nodes.ts";
 import type { NodeInfo } from "#hub/api/ports/cluster.ts";
+import type { IngestCounts } from "#hub/api/ports/pipelines.ts";
 import { statsOptions } from "#hub/api/routes/indices/stats.ts";
 import { diskUsage, mountOf, osStats, processStats, runtimeStats } from "#hub/api/stats/machine.ts";
 import { printSections, statsSources, together } from "#hub/api/stats/statistics.ts";
@@ -90,6 +91,25 @@ function nodeMetrics(request: ApiRequest): (metric: string) => boolean {
   return (metric) => asked.includes(metric);
 }
 
+/** `processors` stays empty: their time isn't measured one by one. */
+function ingestSection(counts: ReadonlyMap<string, IngestCounts>): JsonObject {
+  const printed = (all: readonly IngestCounts[]): JsonObject => {
+    const sum = (of: (counts: IngestCounts) => number): number =>
+      all.reduce((total, each) => total + of(each), 0);
+    return {
+      count: sum(({ count }) => count),
+      time_in_millis: Math.round(sum(({ timeMs }) => timeMs)),
+      current: sum(({ current }) => current),
+      failed: sum(({ failed }) => failed),
+    };
+  };
+  const pipelines = [...counts].map(([id, each]) => [id, { ...printed([each]), processors: [] }]);
+  return {
+    total: printed([...counts.values()]),
+    pipelines: Object.fromEntries(pipelines) as JsonObject,
+  };
+}
+
 function nodeSections(
   api: ApiContext,
   node: NodeInfo,
@@ -109,7 +129,7 @@ function nodeSections(
     script: () => ({ compilations: 0, cache_evictions: 0 }),
     discovery: () => discoverySection(),
     ...(answersAs(709) && { indexing_pressure: () => pressureSection(api) }),
-    ingest: () => ({ total: { count: 0, time_in_millis: 0, current: 0, failed: 0 }, pipelines: {} }),
+    ingest: () => ingestSection(api.ingest?.counts() ?? new Map()),
   };
   return {
     timestamp: api.clock.now(),

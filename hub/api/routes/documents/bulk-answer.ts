@@ -12,7 +12,7 @@ import { freeBytes } from "#proto/kit/free-bytes.ts";
 const COMMA = 0x2c;
 const END = Buffer.from("]}");
 /** Capacity for the head, whose length isn't known before the items are. */
-const HEAD_BYTES = 64;
+const HEAD_BYTES = 96;
 const FIRST_BYTES = 16 * 1024;
 
 /** The results of a run of documents. */
@@ -56,14 +56,15 @@ export class BulkAnswer {
     }
   }
 
-  /** The whole answer. */
-  finish(tookMs: number): Uint8Array {
+  /** The whole answer. `ingestMs`: of pipelines, where documents went through some. */
+  finish(tookMs: number, ingestMs?: number): Uint8Array {
     this.#reserve(END.length);
     this.#bytes.set(END, this.#length);
     const isEmpty = this.#length === HEAD_BYTES;
     // Each item starts with a comma.
     const itemsAt = HEAD_BYTES + (isEmpty ? 0 : 1);
-    const head = Buffer.from(`{"took":${tookMs},"errors":${this.errors},"items":[`);
+    const ingest = ingestMs === undefined ? "" : `"ingest_took":${Math.round(ingestMs)},`;
+    const head = Buffer.from(`{"took":${tookMs},${ingest}"errors":${this.errors},"items":[`);
     this.#bytes.set(head, itemsAt - head.length);
     return this.#bytes.subarray(itemsAt - head.length, this.#length + END.length);
   }

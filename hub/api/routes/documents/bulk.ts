@@ -54,7 +54,11 @@ export function bulkRoutes(parts: ApiContext): Route[] {
 async function bulk(parts: ApiContext, request: ApiRequest): Promise<ApiResponse> {
   request.requireBody();
   const startMs = parts.clock.monotonic();
-  const options = writeOptions(request);
+  let ingestMs: number | undefined;
+  const onIngest = (tookMs: number): void => {
+    ingestMs = (ingestMs ?? 0) + tookMs;
+  };
+  const options = { ...writeOptions(request), onIngest };
   const defaults = defaultsOf(parts, request);
   const answer = new BulkAnswer();
   checkEnd(request.body);
@@ -66,7 +70,7 @@ async function bulk(parts: ApiContext, request: ApiRequest): Promise<ApiResponse
     await requireActiveShards(parts, request, [...new Set(items.map(({ index }) => index))]);
     await writeItems(parts, items, options, answer, request.signal);
   }
-  return json(new RawJson(answer.finish(Math.round(parts.clock.monotonic() - startMs))));
+  return json(new RawJson(answer.finish(Math.round(parts.clock.monotonic() - startMs), ingestMs)));
 }
 
 /** Reads all items before one is written. Throws what parseBulk throws, forbidden. */
