@@ -156,6 +156,10 @@ export class ApiServer implements Component {
     });
     this.#scrolls = new ScrollContexts(metrics, options.parts.cluster);
     this.#parts = apiContext(options.parts, log);
+    const { points } = this.#parts;
+    metrics.gauge("tailrace_search_points_in_time", "open points in time", [], (gauge) =>
+      gauge.set(points.size),
+    );
   }
 
   /** Addresses with the real ports. Valid after `start`. */
@@ -213,10 +217,11 @@ export class ApiServer implements Component {
   /** Throws port_taken, settings_invalid. */
   async start(): Promise<void> {
     await this.prepare();
-    await this.#lifecycle.start("scrolls", {
+    await this.#lifecycle.start("scrolls and points in time", {
       start: () => Promise.resolve(),
       stop: () => {
         this.#scrolls.stop();
+        this.#parts.points.stop();
         return Promise.resolve();
       },
     });

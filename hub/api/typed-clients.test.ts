@@ -105,8 +105,6 @@ test("an empty body simulates the stored template", async () => {
 });
 
 for (const path of [
-  "/there/_pit?keep_alive=1m",
-  "/there/_search/point_in_time?keep_alive=1m",
   "/there/_async_search?keep_on_completion=true",
   "/_health_report",
   "/_nodes/hot_threads",

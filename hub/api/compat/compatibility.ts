@@ -231,7 +231,6 @@ const FEATURES: readonly (readonly [name: string, what: string, instead: string]
   ["_eql", "event queries", "use a search"],
   ["_sql", "SQL", "use a search"],
   ["_enrich", "enrich policies", "use the translate or jdbc filters of pipelines"],
-  ["_pit", "points in time", "use a scroll"],
   [
     "_async_search",
     "searches in the background",
@@ -284,11 +283,6 @@ export const NOT_OFFERED: readonly NotOffered[] = [
     ],
     what: "stacks of busy threads",
     instead: "read the load of threads in /metrics, and running searches in _tasks",
-  },
-  {
-    paths: ["/{index}/_search/point_in_time", "/_search/point_in_time", "/_search/point_in_time/_all"],
-    what: "points in time",
-    instead: "use a scroll",
   },
   {
     paths: ["/_nodes/shutdown", "/_nodes/{nodes}/shutdown"],

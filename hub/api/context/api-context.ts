@@ -12,6 +12,7 @@ import type { Clock } from "#proto/kit/clock.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import { countDocuments, countMaintenance, IndexCounters, type Maintenance } from "./index-counters.ts";
 import { ingestDocuments } from "./ingest-documents.ts";
+import { PointContexts } from "./point-contexts.ts";
 import { SlowQueries } from "./slow-queries.ts";
 import type { TaskResults } from "./task-results.ts";
 import { Tasks } from "./tasks.ts";
@@ -55,6 +56,8 @@ export interface ApiContext extends ApiDependencies {
   /** Stopped by its owner. */
   readonly tasks: Tasks;
   readonly slowQueries: SlowQueries;
+  /** Stopped by its owner. */
+  readonly points: PointContexts;
   readonly pressure: WritePressure;
   readonly votingExclusions: VotingExclusions;
 }
@@ -87,6 +90,7 @@ export function apiContext(dependencies: ApiDependencies, log: Logger): ApiConte
     votingExclusions: new VotingExclusions(),
     remoteHosts: dependencies.remoteHosts ?? [],
     tasks: new Tasks(clock),
+    points: new PointContexts(cluster, clock),
     slowQueries: new SlowQueries(clock, log, dependencies.slowQueryMs ?? Number.POSITIVE_INFINITY),
   };
 }

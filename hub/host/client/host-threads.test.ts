@@ -117,6 +117,38 @@ suite("an index in two threads", () => {
     });
   }
 
+  test("a point in time shows what there was in both, until it is closed", async (t) => {
+    const node = await open(t, 2);
+    await fill(node);
+    const id = randomUUID();
+    const { targets: wanted } = callOf(node, {});
+    const targets = await node.shards.openPoint({ id, targets: wanted }, signal);
+    await node.documents.write([put("late", { n: 1 }), put("0", { n: 100 })], options);
+    await node.shards.refresh([node.catalog.get("a")!]);
+    const read = async (slice?: object, max = 2): Promise<string[]> => {
+      const seen: string[] = [];
+      let after: unknown;
+      for (;;) {
+        const body = { size: 7, sort: ["_shard_doc"], ...(after !== undefined && { search_after: after }) };
+        const call = { ...FORM, ...callOf(node, body), targets, point: id, maxSlices: max, slice };
+        const hits = (await node.shards.search(call, signal)).hits.parse() as {
+          _id: string;
+          sort: unknown;
+        }[];
+        if (hits.length === 0) return seen;
+        seen.push(...hits.map(({ _id }) => _id));
+        after = hits.at(-1)!.sort;
+      }
+    };
+    const whole = await read();
+    assert.deepEqual([whole.length, new Set(whole).size, whole.includes("late")], [DOCS, DOCS, false]);
+    const parts = [...(await read({ id: 0, max: 2 })), ...(await read({ id: 1, max: 2 }))];
+    assert.deepEqual(parts.toSorted(), whole.toSorted());
+    node.shards.closeContexts([id]);
+    await assert.rejects(read(), { code: "not_found" });
+    assert.equal((await search(node, { size: 0 })).total, DOCS + 1);
+  });
+
   test("a search while one thread is lost has the documents of the other, and says which shards failed", async (t) => {
     const node = await open(t, 2);
     await fill(node);

@@ -11,9 +11,11 @@ import type {
   FoundDocumentFacts,
   FoundTermVectors,
   PageCall,
+  PointCall,
   SearchBody,
   SearchCall,
   ShardSegments,
+  TargetIndex,
   TermVectorsCall,
   ValidateCall,
   Validation,
@@ -73,6 +75,13 @@ export class ShardsClient implements HostedShards {
 
   async nextDocuments(call: PageCall, signal: AbortSignal): Promise<FoundDocuments> {
     return unpackDocuments(await this.#host.call("nextDocuments", call, { signal }));
+  }
+
+  openPoint(call: PointCall, signal: AbortSignal): Promise<readonly TargetIndex[]> {
+    return this.#opening(call.id, async () => {
+      await this.#host.call("openPoint", call, { signal });
+      return call.targets;
+    });
   }
 
   closeContexts(ids: readonly string[]): void {

@@ -61,6 +61,10 @@ export class SpreadShards implements HostedShards {
     return this.#contextHost(call.id).nextDocuments(call, signal);
   }
 
+  openPoint(call: calls.PointCall, signal: AbortSignal): Promise<readonly calls.TargetIndex[]> {
+    return this.#opening(call, (host) => host.openPoint(call, signal));
+  }
+
   closeContexts(ids: readonly string[]): void {
     for (const id of ids) this.#contexts.delete(id);
     for (const host of this.#hosts) host.closeContexts(ids);
@@ -190,7 +194,7 @@ export class SpreadShards implements HostedShards {
     }
   }
 
-  async #opening<T>(call: calls.ContextCall, open: (host: HostedShards) => Promise<T>): Promise<T> {
+  async #opening<T>(call: calls.PointCall, open: (host: HostedShards) => Promise<T>): Promise<T> {
     const [host] = this.#ranked(call.targets);
     this.#contexts.set(call.id, host!);
     try {

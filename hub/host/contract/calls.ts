@@ -65,6 +65,18 @@ export interface SearchCall extends SearchBody, AnswerForm {
   readonly nodeId: string;
   /** Time after which the call fails, ms; without it none. A host that doesn't end it then is started again. */
   readonly limitMs?: number;
+  /** Id of the point in time that is searched, whose targets these are; without it what is visible now. */
+  readonly point?: string;
+  /** The option `slice` as given, and the largest number of parts. */
+  readonly slice?: unknown;
+  readonly maxSlices?: number;
+}
+
+/** Opens a point in time: snapshots that searches read until they are closed. */
+export interface PointCall {
+  /** Made by the caller, unguessable. */
+  readonly id: string;
+  readonly targets: readonly TargetIndex[];
 }
 
 /** Opens a context: a snapshot that is read page by page. */

@@ -13,9 +13,11 @@ import type {
   FoundDocumentFacts,
   FoundTermVectors,
   PageCall,
+  PointCall,
   SearchBody,
   SearchCall,
   ShardSegments,
+  TargetIndex,
   TermVectorsCall,
   ValidateCall,
   Validation,
@@ -59,7 +61,9 @@ export interface HostedShards {
   /** Opens a context of documents to change; one page after the other is read. Throws as `openContext` does. */
   openDocuments(call: ContextCall, signal: AbortSignal): Promise<FoundDocuments>;
   nextDocuments(call: PageCall, signal: AbortSignal): Promise<FoundDocuments>;
-  /** Closes contexts; those that aren't there are passed over. */
+  /** Opens a point in time and returns the targets that searches of it have. Throws index_closed, overloaded. */
+  openPoint(call: PointCall, signal: AbortSignal): Promise<readonly TargetIndex[]>;
+  /** Closes contexts and points in time; those that aren't there are passed over. */
   closeContexts(ids: readonly string[]): void;
   /** Throws as `search` does. */
   count(call: CountCall, signal: AbortSignal): Promise<Count>;

@@ -68,6 +68,8 @@ export class ChosenCopies extends ForwardedShards {
   }
 
   override search(call: SearchCall, signal: AbortSignal): Promise<Found> {
+    // A point in time has snapshots of the copies that were chosen when it was opened, and of no others.
+    if (call.point !== undefined) return this.#own.search(call, signal);
     return this.#search({
       targets: call.targets,
       wish: call.copies,

@@ -37,6 +37,10 @@ export class ForwardedShards implements HostedShards {
     return this.#own.nextDocuments(...call);
   }
 
+  openPoint(...call: Parameters<HostedShards["openPoint"]>): ReturnType<HostedShards["openPoint"]> {
+    return this.#own.openPoint(...call);
+  }
+
   closeContexts(
     ...call: Parameters<HostedShards["closeContexts"]>
   ): ReturnType<HostedShards["closeContexts"]> {

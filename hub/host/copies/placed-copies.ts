@@ -54,6 +54,10 @@ export class PlacedCopies extends ForwardedShards {
     return super.openDocuments({ ...call, targets: this.#spread(call) }, signal);
   }
 
+  override openPoint(call: calls.PointCall, signal: AbortSignal): Promise<readonly calls.TargetIndex[]> {
+    return super.openPoint({ ...call, targets: this.#spread(call) }, signal);
+  }
+
   override closeContexts(ids: readonly string[]): void {
     super.closeContexts(ids);
     for (const id of ids) {
@@ -250,7 +254,7 @@ export class PlacedCopies extends ForwardedShards {
   }
 
   /** Chooses the copies of a context, and notes which hubs keep snapshots for it. */
-  #spread({ id, targets }: calls.ContextCall): readonly calls.TargetIndex[] {
+  #spread({ id, targets }: calls.PointCall): readonly calls.TargetIndex[] {
     const { holders, shards } = this.#options;
     if (holders.isAlone) return targets;
     const plan = choosePlan(targets, { holders, shards, wish: undefined, failed: new Set(), isLost: false });

@@ -1,7 +1,7 @@
 /** The operations of a host by the names that calls give. */
 
 import { asked } from "./asked.ts";
-import { nextDocuments, nextPage, openContext, openDocuments, openSnapshot } from "./contexts.ts";
+import { nextDocuments, nextPage, openContext, openDocuments, openPoint, openSnapshot } from "./contexts.ts";
 import { count, validate } from "./count.ts";
 import { explain, get, getRefreshed, termVectors } from "./documents.ts";
 import {
@@ -37,6 +37,7 @@ export const OPERATIONS = {
   nextRefresh,
   openContext,
   openDocuments,
+  openPoint,
   openSnapshot,
   refresh,
   search,

@@ -1,6 +1,12 @@
-/** Reads the contexts of scrolls and of changes by query page by page. */
+/** Reads the contexts of scrolls and of changes by query page by page, and opens points in time. */
 
-import type { ContextCall, FoundDocumentFacts, PageCall, TargetIndex } from "#hub/host/contract/calls.ts";
+import type {
+  ContextCall,
+  FoundDocumentFacts,
+  PageCall,
+  PointCall,
+  TargetIndex,
+} from "#hub/host/contract/calls.ts";
 import { packFound } from "#hub/host/contract/found.ts";
 import type { HostAddress } from "#hub/host/contract/host-address.ts";
 import type { NamedIndex } from "#hub/host/contract/hosted-shards.ts";
@@ -98,6 +104,20 @@ async function openSnapshots(
   ) as PromiseRejectedResult[])
     if (toAppError(reason).status < 500) throw reason;
 }
+
+/** See HostedShards.openPoint. */
+export const openPoint = operation<PointCall>(async (host, { id, targets }, { signal }) => {
+  const opened = openShards(host, targets);
+  opened.close();
+  host.snapshots.add(id, host.shards.searchers(indicesOf(host, targets)));
+  try {
+    await openSnapshots(host, id, opened.otherHosts, targets, signal);
+  } catch (error) {
+    host.snapshots.close([id]);
+    throw error;
+  }
+  return NOTHING;
+});
 
 /** Keeps a snapshot of the shards of indices for another host. Throws overloaded, index_closed. */
 export const openSnapshot = operation<{ readonly id: string; readonly indices: readonly NamedIndex[] }>(

@@ -2,6 +2,7 @@
 
 import type { SearchBody, SearchCall } from "#hub/host/contract/calls.ts";
 import { packFound } from "#hub/host/contract/found.ts";
+import type { Message } from "#hub/host/wire/peer.ts";
 import { type Collapse, collapsedSearch, parseCollapse } from "#hub/search/collapse.ts";
 import { writeJson } from "#hub/search/options/json-writer.ts";
 import { warnDeprecated } from "#hub/search/options/request-version.ts";
@@ -12,6 +13,7 @@ import { type NamedSuggester, parseSuggest, type Suggestions } from "#hub/search
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import { type HostState, NOTHING, operation } from "./operation.ts";
 import type { SearchedShards } from "./searched-shards.ts";
+import { parseSlice } from "./slice.ts";
 import { withShards } from "./target.ts";
 
 /** A search that was read. */
@@ -29,10 +31,12 @@ export const check = operation<SearchBody>((_host, call) => {
 
 /** See HostedShards.search. */
 export const search = operation<SearchCall>((host, call, { signal }) => {
-  return withShards(host, call.targets, async (shards) => {
+  const { targets, point, maxSlices = 0 } = call;
+  const answer = async (shards: SearchedShards): Promise<Message> => {
     const parsed = shards.parsing(() => parseSearch(call));
     return packFound(await run(host, call, parsed, shards, signal), call, host.clock, signal);
-  });
+  };
+  return withShards(host, targets, answer, { point, slice: parseSlice(call.slice, maxSlices) });
 });
 
 function parseSearch({ body, limits }: SearchBody): ParsedSearch {

@@ -21,13 +21,15 @@ export interface Opening {
   readonly slice?: Slice | undefined;
   /** Id of the context; the other hosts keep snapshots under it. */
   readonly snapshot?: string;
+  /** Id of the point in time; this host and the others keep snapshots under it. */
+  readonly point?: string | undefined;
 }
 
-type Opener = Pick<HostState, "indices" | "shards" | "placed" | "seat" | "ask">;
+type Opener = Pick<HostState, "indices" | "shards" | "snapshots" | "placed" | "seat" | "ask">;
 
 /**
  * Opens the shards of the indices that are here and lists those of other hosts; indices that were deleted meanwhile are passed
- * over. Throws index_closed, parsing.
+ * over. Throws index_closed, parsing; not_found where the point in time is lost.
  */
 export function openShards(
   host: Opener,
@@ -41,7 +43,7 @@ export function openShards(
     for (const target of targets) {
       const index = host.indices.byUuid(target.uuid);
       if (index === undefined) continue;
-      const opened = openOwn(host, target, index);
+      const opened = openOwn(host, target, index, opening.point);
       const isWhole = host.seat.count === 1 && isAllHere(target);
       const count = isWhole ? opened.length : index.settings.numberOfShards;
       const described = describe(target, index, count, opening);
@@ -60,17 +62,22 @@ export function openShards(
   return new SearchedShards(own, others.all(host));
 }
 
-/** Opens the shards of an index that are searched here. Throws index_closed. */
+/** Opens the shards of an index that are searched here. Throws index_closed, not_found. */
 function openOwn(
   host: Opener,
   target: TargetIndex,
   index: IndexMetadata,
+  point: string | undefined,
 ): Pick<ShardSearcher, "shard" | "searcher">[] {
-  if (isAllHere(target)) return allOf(host, index);
+  if (isAllHere(target) && point === undefined) return allOf(host, index);
   const opened: Pick<ShardSearcher, "shard" | "searcher">[] = [];
   try {
     for (const { shard, at } of placed(host, target, index.settings.numberOfShards))
-      if (at === host.seat.number) opened.push({ shard, searcher: openOne(host, index, shard) });
+      if (at === host.seat.number)
+        opened.push({
+          shard,
+          searcher: point === undefined ? openOne(host, index, shard) : openKept(host, index, shard, point),
+        });
     return opened;
   } catch (error) {
     for (const { searcher } of opened) searcher.close();
@@ -91,6 +98,17 @@ function openOne({ shards, placed: places }: Opener, index: IndexMetadata, shard
   if (!places.isAbsent(index.uuid, shard)) return shards.searcher(index, shard);
   const error = new AppError("unavailable", `other hubs have the shard [${index.name}][${shard}]`);
   throw allFailed([{ index: index.name, indexUuid: index.uuid, shard, error }]);
+}
+
+/** The host that merges has lost the point in time where it was started again: so has the whole search. */
+function openKept({ snapshots }: Opener, { uuid }: IndexMetadata, shard: number, point: string): Searcher {
+  try {
+    return snapshots.searcher(point, uuid, shard);
+  } catch (cause) {
+    throw new AppError("not_found", "the point in time was closed, or its shards were opened again", {
+      cause,
+    });
+  }
 }
 
 function isAllHere({ shards, elsewhere }: TargetIndex): boolean {
@@ -136,8 +154,9 @@ export async function withShards<T>(
   host: HostState,
   targets: readonly TargetIndex[],
   run: (shards: SearchedShards) => T | Promise<T>,
+  opening: Opening = {},
 ): Promise<T> {
-  const opened = openShards(host, targets);
+  const opened = openShards(host, targets, opening);
   try {
     return await run(opened);
   } finally {
@@ -159,7 +178,7 @@ function describe(
   target: TargetIndex,
   { name }: Pick<IndexMetadata, "name">,
   count: number,
-  { slice, snapshot }: Opening,
+  { slice, point, snapshot = point }: Opening,
 ): (shard: number, first: number) => CallShard {
   const index = searchedIndex(name, target);
   const whole = filterOf(target);

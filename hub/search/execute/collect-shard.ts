@@ -54,6 +54,8 @@ export interface CollectOptions {
   readonly filter: Query | undefined;
   /** Instead of the request's search_after. */
   readonly after: After | undefined;
+  /** Position of the shard among those of the search; default 0. */
+  readonly shardOrder?: number;
 }
 
 /** Searches a shard. Throws what the query, the order or an aggregation refuse, cancelled, data_corrupt. */
@@ -113,7 +115,7 @@ class Collection {
     this.#shard = shard;
     this.#control = control;
     const keys = request.sort.length === 0 ? BY_SCORE : request.sort;
-    this.#sources = bindSort(keys, shard);
+    this.#sources = bindSort(keys, shard, options.shardOrder);
     const sortsByScore = needsScores(keys);
     this.#needScores =
       (options.limit > 0 && (sortsByScore || request.trackScores)) || request.minScore !== undefined;

@@ -90,6 +90,7 @@ class Collector {
       boost: boostOf(request, index.name),
       filter,
       after: afterOf(this.#options.cursor, order),
+      shardOrder: order,
     };
     const collect = (): Promise<ShardResult> => collectShard(request, context, how, control);
     const keeps = keepsResults !== false && filter === undefined;

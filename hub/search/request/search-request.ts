@@ -101,7 +101,7 @@ export const SEARCH_OPTIONS = {
 export const REFUSED_OPTIONS: Readonly<Record<string, string>> = {
   suggest: "here only plain searches are run",
   collapse: "here only plain searches are run",
-  slice: "slices are for scrolls: give the parameter scroll",
+  slice: "slices are for scrolls and points in time",
 };
 
 /** Parses the body of a search; {} means all documents. Throws parsing, request_invalid, window_too_large, not_offered. */

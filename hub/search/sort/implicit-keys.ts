@@ -38,15 +38,18 @@ export class ScoreKeySource implements KeySource {
   }
 }
 
-/** Numbers documents over the segments of the shard. */
+/** A shard has fewer documents, and 2^21 shards fit below 2^53. */
+const SHARD_STEP = 2 ** 32;
+
+/** Numbers documents over the segments of the shard; with `shardOrder` over all shards of the search. */
 export class DocKeySource implements KeySource {
   readonly order = NUMBER_ORDER;
   readonly #sign: number;
   readonly #bases = new Map<string, number>();
 
-  constructor(descending: boolean, shard: ShardContext) {
+  constructor(descending: boolean, shard: ShardContext, shardOrder = 0) {
     this.#sign = descending ? -1 : 1;
-    let base = 0;
+    let base = shardOrder * SHARD_STEP;
     for (const segment of shard.searcher.segments) {
       this.#bases.set(segment.name, base);
       base += segment.docCount;

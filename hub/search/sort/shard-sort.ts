@@ -15,12 +15,17 @@ import { NumericKeySource } from "./numeric-key.ts";
 import { ScriptKeySource } from "./script-key.ts";
 import type { SortKey } from "./sort-request.ts";
 
-/** The keys of an order in one shard. Throws query_shard for fields that can't be sorted by. */
-export function bindSort(keys: readonly SortKey[], shard: ShardContext): KeySource[] {
-  return keys.map((key) => bindKey(key, shard));
+/**
+ * The keys of an order in one shard, which is the `shardOrder`th of the search. Throws query_shard for fields that can't be
+ * sorted by.
+ */
+export function bindSort(keys: readonly SortKey[], shard: ShardContext, shardOrder = 0): KeySource[] {
+  return keys.map((key) =>
+    key.kind === "shard_doc" ? new DocKeySource(key.descending, shard, shardOrder) : bindKey(key, shard),
+  );
 }
 
-function bindKey(key: SortKey, shard: ShardContext): KeySource {
+function bindKey(key: Exclude<SortKey, { kind: "shard_doc" }>, shard: ShardContext): KeySource {
   switch (key.kind) {
     case "score":
       return new ScoreKeySource(key.descending);

@@ -26,6 +26,7 @@ export type SortMode = "min" | "max" | "avg" | "sum" | "median";
 export type SortKey = { readonly descending: boolean } & (
   | { readonly kind: "score" }
   | { readonly kind: "doc" }
+  | { readonly kind: "shard_doc" }
   | {
       readonly kind: "field";
       readonly field: string;
@@ -59,6 +60,9 @@ export interface NestedSort {
 
 /** Parses the filter of nested objects, undefined for none, and notes that the path is read. */
 export type ReadNestedFilter = (path: string, filter: unknown) => Query | undefined;
+
+/** Key of documents over all shards of a point in time, by which no two are equal. */
+export const SHARD_DOC = "_shard_doc";
 
 /** Keys of one request. */
 const MAX_KEYS = 32;
@@ -160,6 +164,7 @@ function namedKey(name: string, given: unknown, readFilter: ReadNestedFilter): S
   if (name === "_score") return { kind: "score", descending: options.order !== "asc" };
   const descending = options.order === "desc";
   if (name === "_doc") return { kind: "doc", descending };
+  if (name === SHARD_DOC) return { kind: "shard_doc", descending };
   return {
     kind: "field",
     field: name,

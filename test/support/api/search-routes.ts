@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { versionNumber } from "#hub/api/compat/version.ts";
 import type { ApiContext } from "#hub/api/context/api-context.ts";
 import { IndexCounters } from "#hub/api/context/index-counters.ts";
+import { PointContexts } from "#hub/api/context/point-contexts.ts";
 import { SlowQueries } from "#hub/api/context/slow-queries.ts";
 import { Tasks } from "#hub/api/context/tasks.ts";
 import { VotingExclusions } from "#hub/api/context/voting-exclusions.ts";
@@ -23,6 +24,7 @@ import type { ShardSearcher } from "#hub/cluster/hosting/hosting-contract.ts";
 import type { Searcher } from "#hub/engine/searcher/searcher.ts";
 import type { HostState } from "#hub/host/operations/operation.ts";
 import { SearchContexts } from "#hub/host/operations/search-contexts.ts";
+import { Snapshots } from "#hub/host/operations/snapshots.ts";
 import { ResultCache } from "#hub/search/execute/result-cache.ts";
 import { writeJson } from "#hub/search/options/json-writer.ts";
 import { gatherWarnings } from "#hub/search/options/request-version.ts";
@@ -68,6 +70,7 @@ export class SearchRoutesFixture {
   readonly logs: IndexFixture;
   readonly other = new IndexFixture({ docs: [{ message: "x", status: "text" }], index: "other" });
   readonly scrolls = new ScrollContexts(new Metrics(), { nodes: () => [] });
+  readonly points = new PointContexts({ nodes: () => [] }, systemClock);
   /** Of the cluster. */
   settings: JsonObject = {};
   readonly #indices: ReadonlyMap<string, IndexInfo>;
@@ -80,6 +83,7 @@ export class SearchRoutesFixture {
     clock: systemClock,
     results: new ResultCache(),
     contexts: new SearchContexts(),
+    snapshots: new Snapshots(),
   };
   /** Searchers that aren't closed yet. */
   #open = 0;
@@ -135,6 +139,7 @@ export class SearchRoutesFixture {
   /** Throws where a searcher was left open. */
   close(): void {
     this.scrolls.stop();
+    this.points.stop();
     assert.equal(this.#open, 0, "searchers that were opened are closed");
     this.logs.close();
     this.other.close();
@@ -165,6 +170,7 @@ export class SearchRoutesFixture {
       indices: {
         resolve: (expression: string | undefined, options: object) =>
           resolveIndices(indices, expression, options),
+        get: (name: string) => indices.get(name),
       } as unknown as ApiContext["indices"],
       documents: {} as ApiContext["documents"],
       counters: new IndexCounters(systemClock),
@@ -190,6 +196,7 @@ export class SearchRoutesFixture {
       errors: ERRORS,
       remoteHosts: [],
       tasks: new Tasks(systemClock, 1),
+      points: this.points,
       pressure: new WritePressure(),
       votingExclusions: new VotingExclusions(),
       slowQueries: new SlowQueries(systemClock, silentLogger(), Number.POSITIVE_INFINITY),

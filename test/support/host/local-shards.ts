@@ -16,7 +16,7 @@ import type { IndexFixture } from "#test/support/search/shards.ts";
 /** A host without others. */
 export interface LocalHost
   extends Pick<HostState, "indices" | "clock">,
-    Partial<Pick<HostState, "results" | "contexts">> {
+    Partial<Pick<HostState, "results" | "contexts" | "snapshots">> {
   readonly shards: Omit<HostState["shards"], "searcher"> & Partial<Pick<HostState["shards"], "searcher">>;
 }
 
@@ -34,7 +34,9 @@ export function localShards(given: LocalHost): ShardsClient {
       }
     },
     notify: (operation, value) => {
-      if (operation === "closeContexts") host.contexts.close(value as readonly string[]);
+      if (operation !== "closeContexts") return;
+      host.contexts.close(value as readonly string[]);
+      host.snapshots.close(value as readonly string[]);
     },
   });
 }

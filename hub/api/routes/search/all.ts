@@ -5,6 +5,7 @@ import type { Route } from "#hub/api/http/route.ts";
 import { countRoutes } from "./count.ts";
 import { fieldCapsRoutes } from "./field-caps.ts";
 import { msearchRoutes } from "./msearch.ts";
+import { pointRoutes } from "./points.ts";
 import { rankEvalRoutes } from "./rank-eval.ts";
 import { scriptContextRoutes } from "./script-contexts.ts";
 import { scrollRoutes } from "./scroll.ts";
@@ -21,6 +22,7 @@ export function allSearchRoutes(parts: ApiContext, scrolls: ScrollContexts): Rou
   return [
     ...searchRoutes(parts, scrolls),
     ...scrollRoutes(parts, scrolls),
+    ...pointRoutes(parts),
     ...msearchRoutes(parts),
     ...templateSearchRoutes(parts, scrolls),
     ...rankEvalRoutes(parts),

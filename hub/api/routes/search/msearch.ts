@@ -7,13 +7,14 @@ import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
 import { TimeSlices } from "#hub/api/http/time-slices.ts";
 import { resolveOptions } from "#hub/api/parameters/shared-parameters.ts";
 import type { ResolveOptions } from "#hub/api/ports/indices.ts";
+import { keyOf } from "#hub/auth/accounts/principal.ts";
 import { parseJson } from "#hub/search/options/json.ts";
 import { requestVersion } from "#hub/search/options/request-version.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import { MIB } from "#proto/kit/units.ts";
+import { runOwnedSearch } from "./point-search.ts";
 import { parsePreference } from "./preference.ts";
-import { runSearch } from "./run-search.ts";
 import { answerOptions, checkCounted } from "./search.ts";
 import { hasObjectTotals, searchAnswer } from "./search-answer.ts";
 import type { SearchTarget } from "./search-target.ts";
@@ -94,8 +95,9 @@ async function searchOne(
 ): Promise<JsonObject> {
   try {
     const body = make(given);
-    const response = await runSearch(parts, {
+    const { response, pointId } = await runOwnedSearch(parts, {
       target: targetOf(parts, header, request),
+      owner: keyOf(request.principal),
       body,
       typedKeys: request.flag("typed_keys") ?? false,
       objectTotals: hasObjectTotals(answerOptions(parts, request)),
@@ -103,7 +105,7 @@ async function searchOne(
       useCache: header["request_cache"] !== false,
       signal: request.signal,
     });
-    const options = { ...answerOptions(parts, request), countOnly: body["size"] === 0 };
+    const options = { ...answerOptions(parts, request), countOnly: body["size"] === 0, pointId };
     return { ...searchAnswer(response, options), status: 200 };
   } catch (error) {
     const failure = errorIn(toAppError(error), requestVersion());

@@ -7,6 +7,7 @@ import type { Found } from "#hub/host/contract/found.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import { resolveLookups } from "./lookups.ts";
+import { checkPointless } from "./point-order.ts";
 import { checkedIndices, type SearchTarget, searchLimits } from "./search-target.ts";
 import { timedBody } from "./search-time.ts";
 
@@ -23,12 +24,11 @@ export interface SearchRun {
   readonly signal: AbortSignal;
 }
 
-/** Searches. Throws what parsing and shards refuse, cancelled. */
+/** Searches what is visible now. Throws what parsing and shards refuse, cancelled. */
 export async function runSearch(parts: ApiContext, run: SearchRun): Promise<Found> {
   const { target, typedKeys, objectTotals, useCache, signal } = run;
+  checkPointless(run.body);
   const limits = searchLimits(parts, target);
-  if (run.body["slice"] !== undefined)
-    throw new AppError("request_invalid", "`slice` cannot be used outside of a scroll context");
   const slices = new TimeSlices();
   const resolved = await resolveLookups(parts, run.body, target.expression);
   if (slices.isDue) await slices.pause();
@@ -79,7 +79,11 @@ export function checkPartial({ shards, timedOut }: Found, allowPartial: boolean)
 }
 
 /** Returns `body` with each name of `indices_boost` replaced by those of its indices. Throws index_missing. */
-function withBoostedIndices({ indices }: ApiContext, body: JsonObject, options: ResolveOptions): JsonObject {
+export function withBoostedIndices(
+  { indices }: ApiContext,
+  body: JsonObject,
+  options: ResolveOptions,
+): JsonObject {
   const given = body["indices_boost"];
   if (given === undefined) return body;
   const expand = (part: unknown): unknown => {

@@ -1,20 +1,14 @@
 /** Contexts of scrolls, each over a snapshot: bounded in number, closed when they expire. */
 
 import { randomBytes } from "node:crypto";
-import type { ApiContext } from "#hub/api/context/api-context.ts";
-import { clusterSetting } from "#hub/api/parameters/cluster-settings.ts";
-import { printTime } from "#hub/api/parameters/values.ts";
+import { checkKeepAlive, MAX_KEEP_ALIVE_MS, missingContext } from "#hub/api/context/keep-alive.ts";
 import type { Cluster } from "#hub/api/ports/cluster.ts";
 import type { Shards } from "#hub/api/ports/indices.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import type { Gauge, Metrics } from "#proto/kit/metrics.ts";
-import { parseDuration } from "#proto/kit/units.ts";
 
 /** Contexts at a time: each keeps the files of its segments. search.max_open_scroll_context of ES 7 is 500 too. */
 const MAX_CONTEXTS = 500;
-
-/** Longest time between two pages. */
-const MAX_KEEP_ALIVE_MS = 24 * 3_600_000;
 
 /** How often contexts are looked at. */
 const SWEEP_MS = 5_000;
@@ -53,7 +47,7 @@ export class ScrollContexts {
     keepAliveMs: number,
     limitMs: number = MAX_KEEP_ALIVE_MS,
   ): string {
-    checkKeepAlive(keepAliveMs, limitMs);
+    checkKeepAlive("scroll", keepAliveMs, limitMs);
     this.#checkCapacity();
     const id = `${this.#cluster.nodes()[0]?.id ?? ""}.${randomBytes(24).toString("base64url")}`;
     this.#contexts.set(id, { owner, shards, busy: true, expiresMs: performance.now() + keepAliveMs });
@@ -72,7 +66,7 @@ export class ScrollContexts {
     const failure = toAppError(error);
     if (failure.code !== "not_found") return failure;
     this.close([id]);
-    return this.#missing(id);
+    return missingContext(id, this.#cluster);
   }
 
   /** Returns a context and prolongs its time; undefined `keepAliveMs` leaves it. Throws not_found, overloaded. */
@@ -83,9 +77,9 @@ export class ScrollContexts {
     limitMs: number = MAX_KEEP_ALIVE_MS,
   ): ScrollContext {
     const context = this.#contexts.get(id);
-    if (context === undefined || context.owner !== owner) throw this.#missing(id);
+    if (context === undefined || context.owner !== owner) throw missingContext(id, this.#cluster);
     if (keepAliveMs !== undefined) {
-      checkKeepAlive(keepAliveMs, limitMs);
+      checkKeepAlive("scroll", keepAliveMs, limitMs);
       context.expiresMs = performance.now() + keepAliveMs;
     }
     if (context.busy)
@@ -114,20 +108,6 @@ export class ScrollContexts {
     this.#gauge.set(0);
   }
 
-  #missing(id: string): AppError {
-    const [self, ...others] = this.#cluster.nodes();
-    const opener = id.slice(0, id.indexOf("."));
-    const other = opener === self?.id ? undefined : others.find((node) => node.id === opener);
-    const where =
-      other === undefined
-        ? ""
-        : `; it was opened through the hub ${other.name}, which alone has it: let a load balancer keep a client on one hub`;
-    const text = `No search context found for id [${id.slice(0, 100)}]${where}`;
-    const error = new AppError("not_found", text, { data: { type: "search_context_missing_exception" } });
-    const failures = [{ index: null, indexUuid: null, shard: -1, error }];
-    return new AppError("not_found", "all shards failed", { data: { failures }, cause: error });
-  }
-
   #checkCapacity(): void {
     this.#sweep();
     if (this.#contexts.size < MAX_CONTEXTS) return;
@@ -146,25 +126,5 @@ export class ScrollContexts {
       clearInterval(this.#timer);
       this.#timer = undefined;
     }
-  }
-}
-
-function checkKeepAlive(keepAliveMs: number, limitMs: number): void {
-  if (keepAliveMs <= limitMs) return;
-  throw new AppError(
-    "request_invalid",
-    `Keep alive for scroll (${printTime(keepAliveMs, undefined)}) is too large. It must be less than (${printTime(limitMs, undefined)}). This limit can be set by changing the [search.max_keep_alive] cluster level setting.`,
-  );
-}
-
-/** Returns the longest time between two pages of a scroll, ms; `search.max_keep_alive` of the cluster's settings counts. */
-export function keepAliveLimitMs({ cluster }: ApiContext): number {
-  const given = clusterSetting(cluster, "search.max_keep_alive");
-  if (typeof given !== "string") return MAX_KEEP_ALIVE_MS;
-  try {
-    return Math.min(MAX_KEEP_ALIVE_MS, parseDuration(given, 1));
-  } catch {
-    // A setting that can't be read limits nothing, as any other.
-    return MAX_KEEP_ALIVE_MS;
   }
 }

@@ -1,13 +1,14 @@
 /** `_search/scroll`: the following pages of a search over one snapshot, and closing the snapshot. */
 
 import type { ApiContext } from "#hub/api/context/api-context.ts";
+import { keepAliveLimitMs } from "#hub/api/context/keep-alive.ts";
 import { type ApiRequest, checkValid } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
 import { keyOf } from "#hub/auth/accounts/principal.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject } from "#proto/kit/json.ts";
 import { parseDuration } from "#proto/kit/units.ts";
-import { keepAliveLimitMs, type ScrollContexts } from "./scroll-contexts.ts";
+import type { ScrollContexts } from "./scroll-contexts.ts";
 import { answerOptions } from "./search.ts";
 import { hasObjectTotals, searchAnswer } from "./search-answer.ts";
 import { searchLimits } from "./search-target.ts";

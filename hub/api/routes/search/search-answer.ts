@@ -10,6 +10,8 @@ export interface SearchAnswerOptions {
   /** Totals as numbers whatever the version. */
   readonly totalAsInt: boolean;
   readonly scrollId?: string;
+  /** Of the point in time that was searched. */
+  readonly pointId?: string | undefined;
   /** How many states of aggregations are merged at a time; undefined: all. */
   readonly reduceSize?: number | undefined;
   /** No hits were asked for. */
@@ -23,6 +25,7 @@ export function searchAnswer(response: Found, options: SearchAnswerOptions): Jso
   const phases = reducePhases(successful, options.reduceSize);
   return {
     ...(options.scrollId !== undefined && { _scroll_id: options.scrollId }),
+    ...(options.pointId !== undefined && { pit_id: options.pointId }),
     took: response.tookMs,
     timed_out: response.timedOut,
     ...(response.terminatedEarly !== undefined && { terminated_early: response.terminatedEarly }),

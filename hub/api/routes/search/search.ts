@@ -1,6 +1,7 @@
 /** `_search`: find documents. */
 
 import type { ApiContext } from "#hub/api/context/api-context.ts";
+import { keepAliveLimitMs } from "#hub/api/context/keep-alive.ts";
 import { type ApiRequest, checkValid } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
 import { resolveOptions } from "#hub/api/parameters/shared-parameters.ts";
@@ -9,9 +10,10 @@ import { answersAs, warnDeprecated } from "#hub/search/options/request-version.t
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import { resolveLookups } from "./lookups.ts";
+import { runOwnedSearch } from "./point-search.ts";
 import { parsePreference } from "./preference.ts";
-import { checkPartial, countedSearch, runSearch } from "./run-search.ts";
-import { keepAliveLimitMs, type ScrollContexts } from "./scroll-contexts.ts";
+import { checkPartial, countedSearch } from "./run-search.ts";
+import type { ScrollContexts } from "./scroll-contexts.ts";
 import { hasObjectTotals, type SearchAnswerOptions, searchAnswer } from "./search-answer.ts";
 import { bodyWithParams, SEARCH_PARAMS } from "./search-params.ts";
 import { checkedIndices, maxSlicesOf, type SearchTarget, searchLimits } from "./search-target.ts";
@@ -42,10 +44,13 @@ export async function answerSearch(
 ): Promise<ApiResponse> {
   const body = bodyWithParams(given, request);
   checkCounted(body, request);
+  if (body["pit"] !== undefined) checkPointRequest(request);
   const scroll = scrollOf(body, request);
   if (scroll !== undefined) return openScroll(parts, scrolls, scroll, request);
-  const response = await runSearch(parts, {
+  const owner = keyOf(request.principal);
+  const { response, pointId } = await runOwnedSearch(parts, {
     target: targetOf(parts, request),
+    owner,
     body,
     typedKeys: request.flag("typed_keys") ?? false,
     objectTotals: hasObjectTotals(answerOptions(parts, request)),
@@ -53,7 +58,23 @@ export async function answerSearch(
     useCache: request.flag("request_cache") ?? true,
     signal: request.signal,
   });
-  return json(searchAnswer(response, { ...answerOptions(parts, request), countOnly: body["size"] === 0 }));
+  const options = { ...answerOptions(parts, request), countOnly: body["size"] === 0, pointId };
+  return json(searchAnswer(response, options));
+}
+
+/** A point in time has its indices. Throws request_invalid. */
+function checkPointRequest(request: ApiRequest): void {
+  const { query, path } = request;
+  checkValid(
+    path["index"] !== undefined &&
+      "[indices] cannot be used with point in time. Do not specify any index with point in time.",
+    ["ignore_unavailable", "allow_no_indices", "expand_wildcards"].some(
+      (name) => query[name] !== undefined,
+    ) && "[indicesOptions] cannot be used with point in time",
+    query["routing"] !== undefined && "[routing] cannot be used with point in time",
+    query["preference"] !== undefined && "[preference] cannot be used with point in time",
+    query["scroll"] !== undefined && "using [point in time] is not allowed in a scroll context",
+  );
 }
 
 /** A plain number can't say that there are more. Throws request_invalid. */
@@ -87,12 +108,16 @@ export function answerOptions(parts: ApiContext, request: ApiRequest): SearchAns
 }
 
 /** A context is kept by the hub that opens it. Throws request_invalid. */
-function checkHere({ copies }: SearchTarget, { cluster }: ApiContext): void {
+export function checkHere(
+  { copies }: SearchTarget,
+  { cluster }: ApiContext,
+  what: "scroll" | "point in time",
+): void {
   const [own] = cluster.nodes();
   if (copies?.only === undefined || copies.only.includes(own!.id)) return;
   throw new AppError(
     "request_invalid",
-    "a scroll reads the copies of the hub that receives it: send it to the hub that [preference] names",
+    `a ${what} reads the copies of the hub that receives it: send it to the hub that [preference] names`,
   );
 }
 
@@ -128,7 +153,7 @@ async function openScroll(
     );
   }
   const target = targetOf(parts, request);
-  checkHere(target, parts);
+  checkHere(target, parts, "scroll");
   const limits = searchLimits(parts, target);
   const size = Number(body["size"] ?? 0);
   checkValid(

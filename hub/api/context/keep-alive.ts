@@ -1,0 +1,46 @@
+/** How long contexts of clients are kept open, and what a client gets for one that isn't open. */
+
+import { clusterSetting } from "#hub/api/parameters/cluster-settings.ts";
+import { printTime } from "#hub/api/parameters/values.ts";
+import type { Cluster } from "#hub/api/ports/cluster.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import { parseDuration } from "#proto/kit/units.ts";
+
+/** Longest time between two requests for a context. */
+export const MAX_KEEP_ALIVE_MS = 24 * 3_600_000;
+
+/** Checks the time that a client wants a context to be kept. Throws request_invalid. */
+export function checkKeepAlive(what: "scroll" | "point in time", keepAliveMs: number, limitMs: number): void {
+  if (keepAliveMs <= limitMs) return;
+  throw new AppError(
+    "request_invalid",
+    `Keep alive for ${what} (${printTime(keepAliveMs, undefined)}) is too large. It must be less than (${printTime(limitMs, undefined)}). This limit can be set by changing the [search.max_keep_alive] cluster level setting.`,
+  );
+}
+
+/** Returns the longest time between two requests for a context, ms; `search.max_keep_alive` of the cluster's settings counts. */
+export function keepAliveLimitMs({ cluster }: { readonly cluster: Cluster }): number {
+  const given = clusterSetting(cluster, "search.max_keep_alive");
+  if (typeof given !== "string") return MAX_KEEP_ALIVE_MS;
+  try {
+    return Math.min(MAX_KEEP_ALIVE_MS, parseDuration(given, 1));
+  } catch {
+    // A setting that can't be read limits nothing, as any other.
+    return MAX_KEEP_ALIVE_MS;
+  }
+}
+
+/** Returns what a client gets for a context that isn't open; the hub that opened it is named, as its id begins the context's. */
+export function missingContext(id: string, cluster: Pick<Cluster, "nodes">): AppError {
+  const [self, ...others] = cluster.nodes();
+  const opener = id.slice(0, id.indexOf("."));
+  const other = opener === self?.id ? undefined : others.find((node) => node.id === opener);
+  const where =
+    other === undefined
+      ? ""
+      : `; it was opened through the hub ${other.name}, which alone has it: let a load balancer keep a client on one hub`;
+  const text = `No search context found for id [${id.slice(0, 100)}]${where}`;
+  const error = new AppError("not_found", text, { data: { type: "search_context_missing_exception" } });
+  const failures = [{ index: null, indexUuid: null, shard: -1, error }];
+  return new AppError("not_found", "all shards failed", { data: { failures }, cause: error });
+}

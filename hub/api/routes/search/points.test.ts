@@ -1,0 +1,197 @@
+import assert from "node:assert/strict";
+import { after, describe, test } from "node:test";
+import { PointContexts } from "#hub/api/context/point-contexts.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import { type Json, SearchRoutesFixture } from "#test/support/api/search-routes.ts";
+import { StillClock } from "#test/support/kit/still-clock.ts";
+
+const docs = Array.from({ length: 23 }, (_, n) => ({
+  message: `line ${n}`,
+  status: 200 + (n % 3),
+  host: "web",
+}));
+const fixture = new SearchRoutesFixture({ docs });
+after(() => fixture.close());
+
+const list = (json: Json): Json[] => Array.from(json as unknown as Json[]);
+const text = (json: Json): string => json as unknown as string;
+
+async function open(): Promise<string> {
+  return text((await fixture.send("POST", "/logs/_pit?keep_alive=1m", undefined, "8.17.0")).body["id"]!);
+}
+
+/** Reads all documents page by page, each from where the last one ended. */
+async function walk(id: string, body: object, version = "8.17.0"): Promise<string[]> {
+  const seen: string[] = [];
+  let after: Json | undefined;
+  for (;;) {
+    const page = {
+      size: 5,
+      ...body,
+      pit: { id, keep_alive: "1m" },
+      ...(after !== undefined && { search_after: after }),
+    };
+    const { status, body: answer } = await fixture.send("POST", "/_search", page, version);
+    assert.equal(status, 200, JSON.stringify(answer));
+    assert.equal(answer["pit_id"], id);
+    const hits = list(answer["hits"]!["hits"]!);
+    if (hits.length === 0) return seen;
+    seen.push(...hits.map((hit) => text(hit["_id"]!)));
+    after = hits.at(-1)!["sort"]!;
+  }
+}
+
+describe("a point in time", () => {
+  for (const [name, sort] of [
+    ["an order with equal values", [{ status: "desc" }]],
+    ["its own order", "_shard_doc"],
+    ["its own order backwards", [{ _shard_doc: "desc" }]],
+    ["the score", ["_score"]],
+  ] as const)
+    test(`is read whole by ${name}, each document once`, async () => {
+      const seen = await walk(await open(), { sort });
+      assert.deepEqual([seen.length, new Set(seen).size], [docs.length, docs.length]);
+    });
+
+  test("is read whole in slices", async () => {
+    const id = await open();
+    for (const max of [2, 7]) {
+      const parts = await Promise.all(
+        Array.from({ length: max }, (_, part) =>
+          walk(id, { sort: ["_shard_doc"], slice: { id: part, max } }),
+        ),
+      );
+      const seen = parts.flat();
+      assert.deepEqual([seen.length, new Set(seen).size], [docs.length, docs.length]);
+    }
+  });
+
+  test("has a last key from 7.12 on, unless search_after has no value for it", async () => {
+    const pit = { id: await open() };
+    const keys = async (version: string, more: object = {}): Promise<number> => {
+      const { body } = await fixture.send(
+        "POST",
+        "/_search",
+        { pit, sort: ["status"], size: 1, ...more },
+        version,
+      );
+      return body["hits"]!["hits"]![0]!["sort"]!.length;
+    };
+    assert.deepEqual([await keys("7.10.2"), await keys("7.17.0"), await keys("8.17.0")], [1, 2, 2]);
+    assert.equal(await keys("8.17.0", { search_after: [200] }), 1);
+  });
+
+  test("is searched by _msearch, too", async () => {
+    const id = await open();
+    const lines = [{}, { pit: { id }, size: 0 }, { index: "logs" }, { size: 0 }];
+    const { body } = await fixture.send(
+      "POST",
+      "/_msearch",
+      lines.map((line) => `${JSON.stringify(line)}\n`).join(""),
+    );
+    assert.deepEqual(
+      list(body["responses"]!).map((each) => [each["pit_id"], each["hits"]!["total"]]),
+      [
+        [id, docs.length],
+        [undefined, docs.length],
+      ],
+    );
+  });
+
+  test("that was closed is missing, and closing it again frees none", async () => {
+    const id = await open();
+    const closed = await fixture.send("DELETE", "/_pit", { id });
+    assert.deepEqual([closed.status, closed.body], [200, { succeeded: true, num_freed: 1 }]);
+    const again = await fixture.send("DELETE", "/_pit", { id });
+    assert.deepEqual([again.status, again.body], [404, { succeeded: true, num_freed: 0 }]);
+    const { status, body } = await fixture.send("POST", "/_search", { pit: { id } });
+    assert.equal(status, 404);
+    assert.equal(body["error"]!["root_cause"]![0]!["type"], "search_context_missing_exception");
+  });
+
+  test("can be opened, listed and closed as OpenSearch does", async () => {
+    await fixture.send("DELETE", "/_search/point_in_time/_all");
+    const opened = await fixture.send("POST", "/logs/_search/point_in_time?keep_alive=2m");
+    const id = text(opened.body["pit_id"]!);
+    assert.deepEqual(opened.body["_shards"], { total: 2, successful: 2, skipped: 0, failed: 0 });
+    const listed = await fixture.send("GET", "/_search/point_in_time/_all");
+    assert.deepEqual(listed.body["pits"], [
+      { pit_id: id, creation_time: opened.body["creation_time"], keep_alive: 120_000 },
+    ]);
+    const closed = await fixture.send("DELETE", "/_search/point_in_time", { pit_id: [id] });
+    assert.deepEqual(closed.body["pits"], [{ successful: true, pit_id: id }]);
+    await fixture.send("POST", "/logs/_search/point_in_time?keep_alive=2m");
+    const all = await fixture.send("DELETE", "/_search/point_in_time/_all");
+    assert.equal(all.body["pits"]!.length, 1);
+  });
+
+  for (const [name, uri, body, reason] of [
+    ["an index", "/logs/_search", {}, /\[indices\] cannot be used with point in time/],
+    ["a preference", "/_search?preference=_local", {}, /\[preference\] cannot be used with point in time/],
+    ["a scroll", "/_search?scroll=1m", {}, /not allowed in a scroll context/],
+    [
+      "too long a time",
+      "/_search",
+      { keep_alive: "30d" },
+      /Keep alive for point in time \(30d\) is too large/,
+    ],
+  ] as const)
+    test(`isn't searched with ${name}`, async () => {
+      const { status, body: answer } = await fixture.send("POST", uri, {
+        pit: { id: await open(), ...body },
+      });
+      assert.equal(status, 400);
+      assert.match(JSON.stringify(answer), reason);
+    });
+
+  test("needs a time to be kept, and its order a point in time", async () => {
+    assert.equal((await fixture.send("POST", "/logs/_pit")).status, 400);
+    const { status, body } = await fixture.send("POST", "/logs/_search", { sort: ["_shard_doc"] });
+    assert.equal(status, 400);
+    assert.match(JSON.stringify(body), /cannot be used without \[point in time\]/);
+  });
+});
+
+describe("points in time", () => {
+  const view = { targets: [], names: [], maxSlices: 1 };
+  const minute = { ms: 60_000, limitMs: 3_600_000 };
+  const opened = (points: PointContexts, owner: string, closed: string[] = []) =>
+    points.open({ closeContexts: (ids) => void closed.push(...ids) }, owner, minute, () =>
+      Promise.resolve(view),
+    );
+  const code = (wanted: string) => (error: unknown) => error instanceof AppError && error.code === wanted;
+
+  test("are their makers': others neither search, see nor close them", async () => {
+    const points = new PointContexts({ nodes: () => [] }, new StillClock());
+    const { id } = await opened(points, "user ann");
+    await assert.rejects(
+      points.during(id, "user bob", undefined, () => Promise.resolve(1)),
+      code("not_found"),
+    );
+    assert.deepEqual([points.close([id], "user bob"), points.list("user bob")], [[], []]);
+    assert.equal(await points.during(id, "user ann", undefined, () => Promise.resolve(1)), 1);
+    points.stop();
+  });
+
+  test("beyond the limit are refused, and those that are over make way", async () => {
+    const [clock, closed] = [new StillClock(), [] as string[]];
+    const points = new PointContexts({ nodes: () => [] }, clock);
+    for (let count = 0; count < 500; count++) await opened(points, "user ann", closed);
+    await assert.rejects(opened(points, "user ann"), code("overloaded"));
+    await clock.advance(60_000);
+    await opened(points, "user ann");
+    assert.deepEqual([closed.length, points.size], [500, 1]);
+    points.stop();
+  });
+
+  test("that can't be opened leave nothing", async () => {
+    const closed: string[] = [];
+    const points = new PointContexts({ nodes: () => [] }, new StillClock());
+    const shards = { closeContexts: (ids: readonly string[]) => void closed.push(...ids) };
+    const failing = points.open(shards, "user ann", minute, () =>
+      Promise.reject(new AppError("overloaded", "full")),
+    );
+    await assert.rejects(failing, code("overloaded"));
+    assert.deepEqual([closed.length, points.size], [1, 0]);
+  });
+});

@@ -1,0 +1,133 @@
+/** `_pit` and `_search/point_in_time`: snapshots of indices that many searches read. */
+
+import type { ApiContext } from "#hub/api/context/api-context.ts";
+import { keepAliveLimitMs } from "#hub/api/context/keep-alive.ts";
+import type { PointInTime } from "#hub/api/context/point-contexts.ts";
+import { type ApiRequest, checkValid } from "#hub/api/http/request.ts";
+import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
+import { RESOLVE_PARAMS } from "#hub/api/parameters/shared-parameters.ts";
+import { keyOf } from "#hub/auth/accounts/principal.ts";
+import { answersAs } from "#hub/search/options/request-version.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
+import { checkHere, targetOf } from "./search.ts";
+import { maxSlicesOf, searchedIndices } from "./search-target.ts";
+
+const OPEN_PARAMS = ["keep_alive", "preference", "routing", ...RESOLVE_PARAMS];
+
+export function pointRoutes(parts: ApiContext): Route[] {
+  return [
+    {
+      methods: ["POST"],
+      paths: ["/{index}/_pit"],
+      params: [...OPEN_PARAMS, "allow_partial_search_results", "max_concurrent_shard_requests"],
+      action: "search",
+      summary: "Opens a point in time, which searches name in their body.",
+      handle: (request) => openPit(parts, request),
+    },
+    {
+      methods: ["DELETE"],
+      paths: ["/_pit"],
+      params: [],
+      action: "search",
+      summary: "Closes a point in time.",
+      handle: (request) => closePit(parts, request),
+    },
+    {
+      methods: ["POST"],
+      paths: ["/{index}/_search/point_in_time"],
+      params: [...OPEN_PARAMS, "allow_partial_pit_creation"],
+      action: "search",
+      summary: "Opens a point in time, as OpenSearch does.",
+      handle: (request) => openPoint(parts, request),
+    },
+    {
+      methods: ["DELETE"],
+      paths: ["/_search/point_in_time"],
+      params: [],
+      action: "search",
+      summary: "Closes points in time.",
+      handle: (request) => closePoints(parts, request, idsOf(request.object()["pit_id"], "pit_id")),
+    },
+    {
+      methods: ["GET", "DELETE"],
+      paths: ["/_search/point_in_time/_all"],
+      params: [],
+      action: "search",
+      summary: "Lists the points in time that the caller has open, or closes them.",
+      handle: (request) => allPoints(parts, request),
+    },
+  ];
+}
+
+async function openPit(parts: ApiContext, request: ApiRequest): Promise<ApiResponse> {
+  if (request.object()["index_filter"] !== undefined)
+    throw new AppError(
+      "not_offered",
+      "[index_filter] isn't offered: name the indices, or filter in the search",
+    );
+  const { id, view } = await open(parts, request);
+  return json({ id, ...(answersAs(800) && { _shards: shardsOf(parts, view.names) }) });
+}
+
+function closePit({ points }: ApiContext, request: ApiRequest): ApiResponse {
+  const ids = idsOf(request.object()["id"], "id");
+  const closed = points.close(ids, ownerOf(request));
+  return json({ succeeded: true, num_freed: closed.length }, closed.length === 0 ? 404 : 200);
+}
+
+async function openPoint(parts: ApiContext, request: ApiRequest): Promise<ApiResponse> {
+  const { id, view, openedMs } = await open(parts, request);
+  return json({ pit_id: id, _shards: shardsOf(parts, view.names), creation_time: openedMs });
+}
+
+function allPoints(parts: ApiContext, request: ApiRequest): ApiResponse {
+  const own = parts.points.list(ownerOf(request));
+  if (request.method === "DELETE")
+    return closePoints(
+      parts,
+      request,
+      own.map(({ id }) => id),
+    );
+  return json({ pits: own.map(printPoint) });
+}
+
+function closePoints({ points }: ApiContext, request: ApiRequest, ids: readonly string[]): ApiResponse {
+  const closed = new Set(points.close(ids, ownerOf(request)));
+  const pits = ids.map((id) => ({ successful: closed.has(id), pit_id: id }));
+  return json({ pits }, pits.length > 0 && closed.size === 0 ? 404 : 200);
+}
+
+function printPoint({ id, openedMs, keepAliveMs }: PointInTime): JsonObject {
+  return { pit_id: id, creation_time: openedMs, keep_alive: keepAliveMs };
+}
+
+/** Throws request_invalid, index_missing, index_closed, overloaded. */
+async function open(parts: ApiContext, request: ApiRequest): Promise<PointInTime> {
+  const ms = request.duration("keep_alive");
+  checkValid(ms === undefined && "[keep_alive] is not specified");
+  const target = targetOf(parts, request);
+  checkHere(target, parts, "point in time");
+  const { indices, targets: wanted } = searchedIndices(parts, target);
+  const keepAlive = { ms: ms!, limitMs: keepAliveLimitMs(parts) };
+  const maxSlices = maxSlicesOf(parts, target);
+  return parts.points.open(parts.shards, keyOf(request.principal), keepAlive, async (id) => {
+    const targets = await parts.shards.openPoint({ id, targets: wanted }, request.signal);
+    return { targets, names: indices.map(({ name }) => name), maxSlices };
+  });
+}
+
+/** Administrators close and see everybody's. */
+function ownerOf(request: ApiRequest): string | undefined {
+  return request.may("administer") ? undefined : keyOf(request.principal);
+}
+
+function idsOf(given: unknown, name: string): string[] {
+  checkValid(given === undefined && `[${name}] is not specified`);
+  return (Array.isArray(given) ? (given as unknown[]) : [given]).map(String);
+}
+
+function shardsOf({ indices }: ApiContext, names: readonly string[]): JsonObject {
+  const total = names.reduce((sum, name) => sum + (indices.get(name)?.settings.numberOfShards ?? 0), 0);
+  return { total, successful: total, skipped: 0, failed: 0 };
+}
