@@ -156,9 +156,21 @@ export class ApiServer implements Component {
     });
     this.#scrolls = new ScrollContexts(metrics, options.parts.cluster);
     this.#parts = apiContext(options.parts, log);
-    const { points } = this.#parts;
+    const { points, asyncSearches } = this.#parts;
     metrics.gauge("tailrace_search_points_in_time", "open points in time", [], (gauge) =>
       gauge.set(points.size),
+    );
+    metrics.gauge(
+      "tailrace_search_async_searches",
+      "searches in the background, with those whose answers are kept",
+      [],
+      (gauge) => gauge.set(asyncSearches.size),
+    );
+    metrics.gauge(
+      "tailrace_search_async_answer_bytes",
+      "answers of searches in the background that are kept",
+      [],
+      (gauge) => gauge.set(asyncSearches.bytes),
     );
   }
 
@@ -217,11 +229,12 @@ export class ApiServer implements Component {
   /** Throws port_taken, settings_invalid. */
   async start(): Promise<void> {
     await this.prepare();
-    await this.#lifecycle.start("scrolls and points in time", {
+    await this.#lifecycle.start("contexts of searches", {
       start: () => Promise.resolve(),
       stop: () => {
         this.#scrolls.stop();
         this.#parts.points.stop();
+        this.#parts.asyncSearches.stop();
         return Promise.resolve();
       },
     });

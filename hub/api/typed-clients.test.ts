@@ -105,7 +105,6 @@ test("an empty body simulates the stored template", async () => {
 });
 
 for (const path of [
-  "/there/_async_search?keep_on_completion=true",
   "/_health_report",
   "/_nodes/hot_threads",
   "/_cluster/nodes/hotthreads",

@@ -178,6 +178,7 @@ export class Host {
     else if (operation === "closeContexts") {
       this.#state.contexts.close(value as readonly string[]);
       this.#state.snapshots.close(value as readonly string[]);
+      this.#state.progress.forget(value as readonly string[]);
     }
   }
 

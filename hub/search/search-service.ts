@@ -29,6 +29,8 @@ export interface SearchServiceOptions {
   /** Opens a shard for one call, which closes it. Throws unavailable where the host doesn't have it. */
   readonly open: (shard: CallShard) => Searcher;
   readonly metrics: Metrics;
+  /** Counts a collected shard of the search that has this name. */
+  readonly noteShard?: (progress: string) => void;
   readonly results?: ResultCache;
   readonly clock?: Clock;
 }
@@ -131,12 +133,13 @@ export class SearchService {
   }
 
   #searchOptions(call: SearchCall, signal: AbortSignal): SearchOptions {
-    const { shards: _, body: __, version: ___, cacheKey, ...options } = call;
-    const { results } = this.#options;
+    const { shards: _, body: __, version: ___, cacheKey, progress: id, ...options } = call;
+    const { results, noteShard } = this.#options;
     return {
       ...options,
       signal,
       clock: this.#clock,
+      ...(id !== undefined && noteShard !== undefined && { progress: { id, done: () => noteShard(id) } }),
       ...(cacheKey !== undefined && results !== undefined && { cache: { results, key: cacheKey } }),
     };
   }

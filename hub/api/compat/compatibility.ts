@@ -231,11 +231,6 @@ const FEATURES: readonly (readonly [name: string, what: string, instead: string]
   ["_eql", "event queries", "use a search"],
   ["_sql", "SQL", "use a search"],
   ["_enrich", "enrich policies", "use the translate or jdbc filters of pipelines"],
-  [
-    "_async_search",
-    "searches in the background",
-    "use _search, which answers in time: search.default_search_timeout",
-  ],
   ["_health_report", "health by subject", "use _cluster/health and /health"],
   ["_query", "ES|QL", "use a search"],
   ["_ssl", "certificates of the other product", "files of certificates are settings: tls.certificate"],

@@ -10,6 +10,7 @@ import type { StoredScripts } from "#hub/api/ports/scripts.ts";
 import type { FindStored } from "#hub/scripts/script.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import type { Logger } from "#proto/kit/log.ts";
+import { AsyncSearches } from "./async-searches.ts";
 import { countDocuments, countMaintenance, IndexCounters, type Maintenance } from "./index-counters.ts";
 import { ingestDocuments } from "./ingest-documents.ts";
 import { PointContexts } from "./point-contexts.ts";
@@ -58,6 +59,8 @@ export interface ApiContext extends ApiDependencies {
   readonly slowQueries: SlowQueries;
   /** Stopped by its owner. */
   readonly points: PointContexts;
+  /** Stopped by its owner. */
+  readonly asyncSearches: AsyncSearches;
   readonly pressure: WritePressure;
   readonly votingExclusions: VotingExclusions;
 }
@@ -72,6 +75,7 @@ export function apiContext(dependencies: ApiDependencies, log: Logger): ApiConte
   const { documents, indices, shards, cluster, clock } = dependencies;
   const counters = new IndexCounters(clock);
   const pressure = new WritePressure();
+  const tasks = new Tasks(clock);
   return {
     ...dependencies,
     documents: ingestDocuments(
@@ -89,7 +93,8 @@ export function apiContext(dependencies: ApiDependencies, log: Logger): ApiConte
     pressure,
     votingExclusions: new VotingExclusions(),
     remoteHosts: dependencies.remoteHosts ?? [],
-    tasks: new Tasks(clock),
+    tasks,
+    asyncSearches: new AsyncSearches(tasks, cluster, clock),
     points: new PointContexts(cluster, clock),
     slowQueries: new SlowQueries(clock, log, dependencies.slowQueryMs ?? Number.POSITIVE_INFINITY),
   };

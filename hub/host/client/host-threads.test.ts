@@ -117,6 +117,16 @@ suite("an index in two threads", () => {
     });
   }
 
+  test("shards that a search has collected are counted in both, until the count is ended", async (t) => {
+    const node = await open(t, 2);
+    await fill(node);
+    const call = { ...FORM, ...callOf(node, { size: 1 }), progress: "name" };
+    assert.equal((await node.shards.search(call, signal)).shards.successful, 5);
+    assert.equal(await node.shards.progress("name"), 5);
+    node.shards.closeContexts(["name"]);
+    assert.equal(await node.shards.progress("name"), 0);
+  });
+
   test("a point in time shows what there was in both, until it is closed", async (t) => {
     const node = await open(t, 2);
     await fill(node);

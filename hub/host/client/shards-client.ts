@@ -41,6 +41,9 @@ export interface CallableHost {
 /** Time for reading one document or statistics, ms; only a host that is stuck takes longer. */
 const SHORT_MS = 30_000;
 
+/** Time for a count that nobody depends on, ms. */
+const PROGRESS_MS = 1_000;
+
 export class ShardsClient implements HostedShards {
   readonly #host: CallableHost;
 
@@ -82,6 +85,10 @@ export class ShardsClient implements HostedShards {
       await this.#host.call("openPoint", call, { signal });
       return call.targets;
     });
+  }
+
+  async progress(id: string): Promise<number> {
+    return (await this.#host.call("progress", id, { timeoutMs: PROGRESS_MS })).value as number;
   }
 
   closeContexts(ids: readonly string[]): void {

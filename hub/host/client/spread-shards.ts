@@ -65,6 +65,11 @@ export class SpreadShards implements HostedShards {
     return this.#opening(call, (host) => host.openPoint(call, signal));
   }
 
+  async progress(id: string): Promise<number> {
+    const counts = await this.#all((host) => host.progress(id));
+    return counts.reduce((sum, count) => sum + count, 0);
+  }
+
   closeContexts(ids: readonly string[]): void {
     for (const id of ids) this.#contexts.delete(id);
     for (const host of this.#hosts) host.closeContexts(ids);

@@ -70,6 +70,8 @@ export interface SearchCall extends SearchBody, AnswerForm {
   /** The option `slice` as given, and the largest number of parts. */
   readonly slice?: unknown;
   readonly maxSlices?: number;
+  /** Name under which collected shards are counted; see HostedShards.progress. */
+  readonly progress?: string;
 }
 
 /** Opens a point in time: snapshots that searches read until they are closed. */

@@ -63,7 +63,9 @@ export interface HostedShards {
   nextDocuments(call: PageCall, signal: AbortSignal): Promise<FoundDocuments>;
   /** Opens a point in time and returns the targets that searches of it have. Throws index_closed, overloaded. */
   openPoint(call: PointCall, signal: AbortSignal): Promise<readonly TargetIndex[]>;
-  /** Closes contexts and points in time; those that aren't there are passed over. */
+  /** Returns how many shards of this hub a search with that `progress` has collected, until `closeContexts` ends the count. */
+  progress(id: string): Promise<number>;
+  /** Closes contexts and points in time, and ends counts; those that aren't there are passed over. */
   closeContexts(ids: readonly string[]): void;
   /** Throws as `search` does. */
   count(call: CountCall, signal: AbortSignal): Promise<Count>;

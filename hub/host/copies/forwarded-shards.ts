@@ -41,6 +41,10 @@ export class ForwardedShards implements HostedShards {
     return this.#own.openPoint(...call);
   }
 
+  progress(...call: Parameters<HostedShards["progress"]>): ReturnType<HostedShards["progress"]> {
+    return this.#own.progress(...call);
+  }
+
   closeContexts(
     ...call: Parameters<HostedShards["closeContexts"]>
   ): ReturnType<HostedShards["closeContexts"]> {

@@ -17,7 +17,7 @@ import {
   stats,
 } from "./maintenance.ts";
 import type { Operation } from "./operation.ts";
-import { check, search } from "./search.ts";
+import { check, progress, search } from "./search.ts";
 
 export const OPERATIONS = {
   asked,
@@ -39,6 +39,7 @@ export const OPERATIONS = {
   openDocuments,
   openPoint,
   openSnapshot,
+  progress,
   refresh,
   search,
   segments,

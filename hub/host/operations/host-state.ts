@@ -7,6 +7,7 @@ import { AppError } from "#proto/kit/errors.ts";
 import type { Metrics } from "#proto/kit/metrics.ts";
 import type { HostState } from "./operation.ts";
 import { SearchContexts } from "./search-contexts.ts";
+import { SearchProgress } from "./search-progress.ts";
 import { Snapshots } from "./snapshots.ts";
 
 type Given = Pick<HostState, "shards" | "placed" | "indices" | "clock" | "seat" | "ask"> & {
@@ -18,10 +19,12 @@ export function hostState({ metrics, ...given }: Given): HostState {
   const { shards, indices, clock } = given;
   const results = new ResultCache(Math.floor(RESULT_BYTES / cacheSharers()));
   const snapshots = new Snapshots();
+  const progress = new SearchProgress();
   const service = new SearchService({
     metrics,
     results,
     clock,
+    noteShard: (id) => progress.note(id),
     open({ index: { name, uuid }, shard, snapshot }) {
       if (snapshot !== undefined) return snapshots.searcher(snapshot, uuid, shard);
       const index = indices.byUuid(uuid);
@@ -29,5 +32,5 @@ export function hostState({ metrics, ...given }: Given): HostState {
       throw new AppError("unavailable", `the index [${name}] was deleted`);
     },
   });
-  return { ...given, results, snapshots, service, contexts: new SearchContexts() };
+  return { ...given, results, snapshots, progress, service, contexts: new SearchContexts() };
 }

@@ -11,6 +11,7 @@ import type { ResultCache } from "#hub/search/execute/result-cache.ts";
 import type { SearchService } from "#hub/search/search-service.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import type { SearchContexts } from "./search-contexts.ts";
+import type { SearchProgress } from "./search-progress.ts";
 import type { Snapshots } from "./snapshots.ts";
 
 /** The shards of a host with what belongs to them. */
@@ -28,6 +29,8 @@ export interface HostState {
   readonly contexts: SearchContexts;
   /** Snapshots that other hosts search. */
   readonly snapshots: Snapshots;
+  /** Shards that searches have collected. */
+  readonly progress: SearchProgress;
   /** Answers the searches of other hosts. */
   readonly service: SearchService;
   readonly seat: HostSeat;

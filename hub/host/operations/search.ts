@@ -39,6 +39,9 @@ export const search = operation<SearchCall>((host, call, { signal }) => {
   return withShards(host, targets, answer, { point, slice: parseSlice(call.slice, maxSlices) });
 });
 
+/** See HostedShards.progress. */
+export const progress = operation<string>((host, id) => ({ value: host.progress.of(id) }));
+
 function parseSearch({ body, limits }: SearchBody): ParsedSearch {
   const collapse = parseCollapse(body);
   const suggesters = body["suggest"] === undefined ? [] : parseSuggest(body["suggest"], limits);
@@ -51,8 +54,8 @@ function parseSearch({ body, limits }: SearchBody): ParsedSearch {
 }
 
 async function run(
-  { clock, results }: HostState,
-  { body, limits, typedKeys, nodeId, useCache }: SearchCall,
+  { clock, results, progress: counts }: HostState,
+  { body, limits, typedKeys, nodeId, useCache, progress: id }: SearchCall,
   { request, collapse, suggesters }: ParsedSearch,
   shards: SearchedShards,
   signal: AbortSignal,
@@ -64,6 +67,7 @@ async function run(
     typedKeys,
     clock,
     nodeId,
+    ...(id !== undefined && { progress: { id, done: () => counts.note(id) } }),
     ...(key !== undefined && { cache: { results, key } }),
   };
   const plain = searchBody(body);

@@ -174,7 +174,7 @@ function callShard({ index, shard, order = 0 }: SearchShard): CallShard {
 }
 
 function demandOf(body: JsonObject, options: SearchOptions): SearchDemand {
-  const { limits, typedKeys, cursor, nodeId, cache, collapseField, timeLeftMs } = options;
+  const { limits, typedKeys, cursor, nodeId, cache, collapseField, timeLeftMs, progress } = options;
   const clock: Clock = options.clock ?? systemClock;
   return {
     body,
@@ -187,5 +187,6 @@ function demandOf(body: JsonObject, options: SearchOptions): SearchDemand {
     ...(cache !== undefined && { cacheKey: cache.key }),
     ...(collapseField !== undefined && { collapseField }),
     ...(timeLeftMs !== undefined && { timeLeftMs }),
+    ...(progress !== undefined && { progress: progress.id }),
   };
 }

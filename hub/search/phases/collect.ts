@@ -38,7 +38,10 @@ export async function collectShards(
   const collector = new Collector(request, options, control, options.nowMs ?? clock.now());
   if (options.collapseField !== undefined)
     for (const shard of shards) checkCollapse(shard, options.collapseField);
-  for (const [at, shard] of shards.entries()) await collector.add(shard, shard.order ?? at);
+  for (const [at, shard] of shards.entries()) {
+    await collector.add(shard, shard.order ?? at);
+    options.progress?.done();
+  }
   return new Collection(request, options, control, collector);
 }
 

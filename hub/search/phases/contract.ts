@@ -39,6 +39,8 @@ export interface SearchOptions {
   readonly collapseField?: string;
   /** Time until the request's deadline, ms, beside its `timeout`. */
   readonly timeLeftMs?: number;
+  /** Where collected shards are counted, and under which name. */
+  readonly progress?: { readonly id: string; readonly done: () => void };
   /** Shown with each hit when explanations are requested. */
   readonly nodeId?: string;
   /** Where results of shards are kept, and under which name: what of the request they depend on. Only without hits. */

@@ -26,6 +26,8 @@ export interface SearchDemand {
   readonly nodeId?: string;
   /** Name of the request among those whose results are kept; undefined: not kept. */
   readonly cacheKey?: string;
+  /** Name under which collected shards are counted. */
+  readonly progress?: string;
   /** Field that hits are collapsed on: a shard that can't do that fails the search. */
   readonly collapseField?: string;
 }

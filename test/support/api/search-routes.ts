@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { versionNumber } from "#hub/api/compat/version.ts";
 import type { ApiContext } from "#hub/api/context/api-context.ts";
+import { AsyncSearches } from "#hub/api/context/async-searches.ts";
 import { IndexCounters } from "#hub/api/context/index-counters.ts";
 import { PointContexts } from "#hub/api/context/point-contexts.ts";
 import { SlowQueries } from "#hub/api/context/slow-queries.ts";
@@ -71,6 +72,8 @@ export class SearchRoutesFixture {
   readonly other = new IndexFixture({ docs: [{ message: "x", status: "text" }], index: "other" });
   readonly scrolls = new ScrollContexts(new Metrics(), { nodes: () => [] });
   readonly points = new PointContexts({ nodes: () => [] }, systemClock);
+  readonly tasks = new Tasks(systemClock, 1);
+  readonly asyncSearches = new AsyncSearches(this.tasks, { nodes: () => [] }, systemClock);
   /** Of the cluster. */
   settings: JsonObject = {};
   readonly #indices: ReadonlyMap<string, IndexInfo>;
@@ -140,6 +143,7 @@ export class SearchRoutesFixture {
   close(): void {
     this.scrolls.stop();
     this.points.stop();
+    this.asyncSearches.stop();
     assert.equal(this.#open, 0, "searchers that were opened are closed");
     this.logs.close();
     this.other.close();
@@ -195,7 +199,8 @@ export class SearchRoutesFixture {
       compatVersion,
       errors: ERRORS,
       remoteHosts: [],
-      tasks: new Tasks(systemClock, 1),
+      tasks: this.tasks,
+      asyncSearches: this.asyncSearches,
       points: this.points,
       pressure: new WritePressure(),
       votingExclusions: new VotingExclusions(),

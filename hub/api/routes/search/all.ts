@@ -2,6 +2,7 @@
 
 import type { ApiContext } from "#hub/api/context/api-context.ts";
 import type { Route } from "#hub/api/http/route.ts";
+import { asyncSearchRoutes } from "./async-search.ts";
 import { countRoutes } from "./count.ts";
 import { fieldCapsRoutes } from "./field-caps.ts";
 import { msearchRoutes } from "./msearch.ts";
@@ -23,6 +24,7 @@ export function allSearchRoutes(parts: ApiContext, scrolls: ScrollContexts): Rou
     ...searchRoutes(parts, scrolls),
     ...scrollRoutes(parts, scrolls),
     ...pointRoutes(parts),
+    ...asyncSearchRoutes(parts),
     ...msearchRoutes(parts),
     ...templateSearchRoutes(parts, scrolls),
     ...rankEvalRoutes(parts),

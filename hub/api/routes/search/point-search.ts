@@ -54,7 +54,13 @@ export async function runOwnedSearch(parts: ApiContext, run: OwnedSearch): Promi
   const keepAlive =
     keepAliveMs === undefined ? undefined : { ms: keepAliveMs, limitMs: keepAliveLimitMs(parts) };
   const response = await parts.points.during(id, run.owner, keepAlive, ({ view }) =>
-    searchView(parts, run, view, { point: id, slice }, given),
+    searchView(
+      parts,
+      run,
+      view,
+      { point: id, slice, ...(run.progress !== undefined && { progress: run.progress }) },
+      given,
+    ),
   );
   checkPartial(response, run.allowPartial);
   return { response, pointId: id };
@@ -64,7 +70,7 @@ async function searchView(
   parts: ApiContext,
   { target, typedKeys, objectTotals, signal }: SearchRun,
   view: PointView,
-  point: { readonly point: string; readonly slice: unknown },
+  point: { readonly point: string; readonly slice: unknown; readonly progress?: string },
   given: JsonObject,
 ): Promise<Found> {
   const indices = indicesOf(parts, view);

@@ -21,6 +21,8 @@ export interface SearchRun {
   readonly allowPartial: boolean;
   /** False: answered again whatever is kept. */
   readonly useCache: boolean;
+  /** See SearchCall. */
+  readonly progress?: string;
   readonly signal: AbortSignal;
 }
 
@@ -36,7 +38,9 @@ export async function runSearch(parts: ApiContext, run: SearchRun): Promise<Foun
   const { shards } = parts;
   const { indices, targets } = await checkedIndices(parts, target, () => shards.check({ body, limits }));
   const { nodeId } = parts.errors;
-  const form = { limits, typedKeys, objectTotals, useCache, nodeId };
+  const { progress } = run;
+  const named = progress === undefined ? {} : { progress };
+  const form = { limits, typedKeys, objectTotals, useCache, nodeId, ...named };
   const { copies } = target;
   const call = { targets, ...(copies !== undefined && { copies }), ...timedBody(parts, body), ...form };
   const answer = await countedSearch(parts, indices, body, () => shards.search(call, signal));

@@ -63,7 +63,7 @@ export async function answerSearch(
 }
 
 /** A point in time has its indices. Throws request_invalid. */
-function checkPointRequest(request: ApiRequest): void {
+export function checkPointRequest(request: ApiRequest): void {
   const { query, path } = request;
   checkValid(
     path["index"] !== undefined &&

@@ -1,0 +1,203 @@
+/**
+ * Searches that outlive their request: each its maker's, with an answer that is kept until it expires. Bounded in number, and
+ * in the bytes of answers. They run as tasks, which can be listed and cancelled.
+ */
+
+import { randomBytes } from "node:crypto";
+import type { Cluster } from "#hub/api/ports/cluster.ts";
+import type { Found } from "#hub/host/contract/found.ts";
+import type { Clock } from "#proto/kit/clock.ts";
+import { AppError, toAppError } from "#proto/kit/errors.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
+import { MIB } from "#proto/kit/units.ts";
+import type { Task, Tasks } from "./tasks.ts";
+
+/** Searches at a time, with those that have ended. */
+const MAX_SEARCHES = 500;
+/** Bytes of an answer that is kept, as search.max_async_search_response_size of 7.16. */
+const MAX_ANSWER_BYTES = 10 * MIB;
+/** Bytes of all answers that are kept. */
+const MAX_KEPT_BYTES = 64 * MIB;
+/** How often searches that have expired are looked for. */
+const SWEEP_MS = 5_000;
+
+export const ASYNC_SEARCH_ACTION = "indices:data/read/async_search/submit";
+
+/** What an ended search found; with the point in time that it read. */
+export interface AsyncFound {
+  readonly response: Found;
+  readonly pointId?: string;
+  /** No hits were asked for. */
+  readonly isCountOnly: boolean;
+}
+
+/** A search that is to run. */
+export interface AsyncWork {
+  /** Principal.id of who submits it. */
+  readonly owner: string;
+  readonly description: string;
+  readonly headers: JsonObject;
+  readonly keepAliveMs: number;
+  /** Shards that it searches. */
+  readonly shards: number;
+  /** Names of aggregations have their types before them. */
+  readonly typedKeys: boolean;
+  /** Searches; collected shards are counted under `progress`. */
+  run(signal: AbortSignal, progress: string): Promise<AsyncFound>;
+  /** Returns how many shards have been collected. */
+  done(progress: string): Promise<number>;
+  /** Ends the count. */
+  forget(progress: string): void;
+}
+
+/** A search that was submitted. */
+export interface AsyncSearch {
+  readonly id: string;
+  readonly work: AsyncWork;
+  readonly task: Task;
+  /** ms since 1970-01-01 UTC. */
+  readonly startMs: number;
+  expiresMs: number;
+  /** Undefined while it runs. */
+  endedMs: number | undefined;
+  found: AsyncFound | undefined;
+  error: AppError | undefined;
+  /** Bytes of its answer that are counted. */
+  bytes: number;
+}
+
+export class AsyncSearches {
+  readonly #searches = new Map<string, AsyncSearch>();
+  readonly #tasks: Tasks;
+  readonly #cluster: Pick<Cluster, "nodes">;
+  readonly #clock: Clock;
+  #bytes = 0;
+  #timer: NodeJS.Timeout | undefined;
+
+  /** `tasks` is stopped by its owner; `cluster`: its first node is this hub, whose id begins the ids of its searches. */
+  constructor(tasks: Tasks, cluster: Pick<Cluster, "nodes">, clock: Clock) {
+    this.#tasks = tasks;
+    this.#cluster = cluster;
+    this.#clock = clock;
+  }
+
+  get size(): number {
+    return this.#searches.size;
+  }
+
+  /** Bytes of the answers that are kept. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Begins a search. Throws overloaded. */
+  submit(work: AsyncWork): AsyncSearch {
+    this.#sweep();
+    if (this.#searches.size >= MAX_SEARCHES) {
+      throw new AppError(
+        "overloaded",
+        `${MAX_SEARCHES} searches in the background are kept already; delete some with DELETE /_async_search/{id} or use shorter times`,
+      );
+    }
+    const id = `${this.#cluster.nodes()[0]?.id ?? ""}.${randomBytes(24).toString("base64url")}`;
+    const task = this.#tasks.start({
+      owner: work.owner,
+      action: ASYNC_SEARCH_ACTION,
+      description: work.description,
+      headers: work.headers,
+      status: () => ({}),
+      run: (signal) => this.#run(id, signal),
+    });
+    const startMs = this.#clock.now();
+    const ends = { endedMs: undefined, found: undefined, error: undefined, bytes: 0 };
+    const search = { id, work, task, startMs, expiresMs: startMs + work.keepAliveMs, ...ends };
+    this.#searches.set(id, search);
+    this.#timer ??= setInterval(() => this.#sweep(), SWEEP_MS).unref();
+    return search;
+  }
+
+  /** Returns a search of `owner`, kept for `keepAliveMs` from now on where that is given. Throws not_found. */
+  get(id: string, owner: string, keepAliveMs?: number): AsyncSearch {
+    this.#sweep();
+    const search = this.#searches.get(id);
+    if (search === undefined || search.work.owner !== owner) throw this.#missing(id);
+    if (keepAliveMs !== undefined)
+      search.expiresMs = Math.max(search.expiresMs, this.#clock.now() + keepAliveMs);
+    return search;
+  }
+
+  /** Ends a search and forgets it. */
+  delete({ id, task, work, bytes }: AsyncSearch): void {
+    if (!this.#searches.delete(id)) return;
+    this.#bytes -= bytes;
+    this.#tasks.cancel(task.id);
+    work.forget(id);
+    if (this.#searches.size > 0) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  /** Keeps the answer of a search that has ended; one that is too large becomes an error. */
+  keep(search: AsyncSearch): void {
+    const { found, id } = search;
+    if (found === undefined || search.bytes > 0 || !this.#searches.has(id)) return;
+    const bytes = sizeOf(found.response);
+    search.error = this.#refusal(bytes);
+    if (search.error !== undefined) {
+      search.found = undefined;
+      return;
+    }
+    search.bytes = bytes;
+    this.#bytes += bytes;
+  }
+
+  stop(): void {
+    for (const search of this.#searches.values()) this.delete(search);
+  }
+
+  async #run(id: string, signal: AbortSignal): Promise<JsonObject> {
+    // The search is known by its id after `submit` has returned.
+    await Promise.resolve();
+    const search = this.#searches.get(id);
+    if (search === undefined) return {};
+    try {
+      search.found = await search.work.run(signal, id);
+    } catch (error) {
+      search.error = toAppError(error);
+    }
+    search.endedMs = this.#clock.now();
+    search.work.forget(id);
+    return {};
+  }
+
+  #refusal(bytes: number): AppError | undefined {
+    if (bytes > MAX_ANSWER_BYTES)
+      return new AppError(
+        "request_invalid",
+        `Can't store an async search response larger than [${MAX_ANSWER_BYTES}] bytes: this one has [${bytes}]; ask for fewer hits or buckets, or wait for the answer with wait_for_completion_timeout`,
+      );
+    if (this.#bytes + bytes <= MAX_KEPT_BYTES) return undefined;
+    return new AppError(
+      "overloaded",
+      `answers of [${MAX_KEPT_BYTES}] bytes are kept already; delete some with DELETE /_async_search/{id}`,
+    );
+  }
+
+  #missing(id: string): AppError {
+    const [self, ...others] = this.#cluster.nodes();
+    const opener = id.slice(0, id.indexOf("."));
+    const other = opener === self?.id ? undefined : others.find((node) => node.id === opener);
+    const where =
+      other === undefined ? "" : `: it was submitted through the hub ${other.name}, which alone has it`;
+    return new AppError("not_found", `${id.slice(0, 100)}${where}`);
+  }
+
+  #sweep(): void {
+    const nowMs = this.#clock.now();
+    for (const search of this.#searches.values()) if (search.expiresMs <= nowMs) this.delete(search);
+  }
+}
+
+function sizeOf({ hits, aggregations, suggest }: Found): number {
+  return hits.bytes.length + (aggregations?.bytes.length ?? 0) + (suggest?.bytes.length ?? 0);
+}

@@ -1,0 +1,189 @@
+import assert from "node:assert/strict";
+import { after, describe, test } from "node:test";
+import { AsyncSearches, type AsyncWork } from "#hub/api/context/async-searches.ts";
+import { Tasks } from "#hub/api/context/tasks.ts";
+import { RawJson } from "#hub/search/options/raw-json.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import { DOCS, type Json, SearchRoutesFixture } from "#test/support/api/search-routes.ts";
+import { StillClock } from "#test/support/kit/still-clock.ts";
+import { asyncSearchRoutes } from "./async-search.ts";
+
+const EIGHT = "8.17.0";
+const idOf = (body: Json): string => body["id"] as unknown as string;
+const fixture = new SearchRoutesFixture();
+/** The search of this one waits for `go`. */
+let go = Promise.withResolvers<void>();
+const waiting = new SearchRoutesFixture({
+  routes: (parts) => {
+    const { shards } = parts;
+    const held: typeof shards = Object.create(shards) as typeof shards;
+    held.check = (call) => shards.check(call);
+    held.closeContexts = (ids) => shards.closeContexts(ids);
+    held.progress = () => Promise.resolve(1);
+    held.search = async (call, signal) => {
+      const { promise, reject } = Promise.withResolvers<never>();
+      signal.addEventListener("abort", () => reject(new AppError("cancelled", "by user request")));
+      await Promise.race([go.promise, promise]);
+      return shards.search(call, signal);
+    };
+    return asyncSearchRoutes({ ...parts, shards: held });
+  },
+});
+after(() => {
+  fixture.close();
+  waiting.close();
+});
+
+describe("a search in the background", () => {
+  test("that ends soon is answered without an id", async () => {
+    const { status, body } = await fixture.send("POST", "/logs/_async_search", { size: 1 }, EIGHT);
+    assert.equal(status, 200);
+    assert.deepEqual([body["id"], body["is_running"], body["is_partial"]], [undefined, false, false]);
+    assert.deepEqual(body["response"]!["hits"]!["total"], { value: DOCS.length, relation: "eq" });
+    assert.equal(fixture.asyncSearches.size, 0);
+  });
+
+  test("keeps its answer where that is wanted, until it is deleted", async () => {
+    const uri = "/logs/_async_search?keep_on_completion=true&keep_alive=1m";
+    const { body } = await fixture.send(
+      "POST",
+      uri,
+      { size: 0, aggs: { a: { max: { field: "status" } } } },
+      EIGHT,
+    );
+    const path = `/_async_search/${idOf(body)}`;
+    const found = await fixture.send("GET", path, undefined, EIGHT);
+    assert.deepEqual(found.body["response"]!["aggregations"], { a: { value: 500 } });
+    assert.equal(Number(body["expiration_time_in_millis"]) - Number(body["start_time_in_millis"]), 60_000);
+    const { body: how } = await fixture.send("GET", path.replace("/_async_search", "/_async_search/status"));
+    assert.deepEqual(how["_shards"], { total: 2, successful: 2, skipped: 0, failed: 0 });
+    assert.deepEqual([how["is_running"], how["completion_status"], how["response"]], [false, 200, undefined]);
+    assert.deepEqual((await fixture.send("DELETE", path)).body, { acknowledged: true });
+    const gone = await fixture.send("GET", path);
+    assert.deepEqual([gone.status, gone.body["error"]!["type"]], [404, "resource_not_found_exception"]);
+  });
+
+  test("that runs says how far it is, and is answered when it has ended", async () => {
+    go = Promise.withResolvers();
+    const uri = "/logs/_async_search?wait_for_completion_timeout=0ms";
+    const { body } = await waiting.send("POST", uri, { query: { match_all: {} } }, EIGHT);
+    assert.deepEqual([body["is_running"], body["is_partial"]], [true, true]);
+    assert.deepEqual(body["response"]!["_shards"], { total: 2, successful: 1, skipped: 0, failed: 0 });
+    assert.deepEqual(body["response"]!["hits"]!["total"], { value: 0, relation: "gte" });
+    const [task] = waiting.tasks.running();
+    assert.equal(task!.work.action, "indices:data/read/async_search/submit");
+    const asked = waiting.send(
+      "GET",
+      `/_async_search/${idOf(body)}?wait_for_completion_timeout=1m`,
+      undefined,
+      EIGHT,
+    );
+    go.resolve();
+    const { body: done } = await asked;
+    assert.deepEqual([done["is_running"], done["is_partial"]], [false, false]);
+    assert.equal(done["response"]!["hits"]!["hits"]!.length, DOCS.length);
+  });
+
+  test("ends with its task, and says so", async () => {
+    go = Promise.withResolvers();
+    const { body } = await waiting.send("POST", "/logs/_async_search?wait_for_completion_timeout=0ms", {});
+    const [task] = waiting.tasks.running();
+    waiting.tasks.cancel(task!.id);
+    await task!.ended;
+    const found = await waiting.send("GET", `/_async_search/${idOf(body)}`, undefined, EIGHT);
+    assert.equal(found.body["error"]!["type"], "task_cancelled_exception");
+    assert.deepEqual([found.body["is_running"], found.body["is_partial"]], [false, true]);
+  });
+
+  test("whose shards fail has the status of their error", async () => {
+    const { status, body } = await fixture.send("POST", "/logs/_async_search", { sort: ["x"] }, EIGHT);
+    assert.deepEqual([status, body["is_running"], body["is_partial"]], [400, false, true]);
+    assert.equal(body["error"]!["type"], "search_phase_execution_exception");
+    assert.deepEqual(body["response"]!["_shards"], { total: 2, successful: 0, skipped: 0, failed: 2 });
+  });
+
+  for (const [name, uri, body, status] of [
+    ["an unknown query", "/logs/_async_search", { query: { foo: {} } }, 400],
+    ["a missing index", "/none/_async_search", {}, 404],
+    ["too short a time", "/logs/_async_search?keep_alive=1ms", {}, 400],
+    ["a scroll", "/logs/_async_search?scroll=1m", {}, 400],
+  ] as const)
+    test(`isn't begun with ${name}`, async () => {
+      const { status: got, body: answer } = await fixture.send("POST", uri, body);
+      assert.deepEqual([got, answer["response"], answer["id"]], [status, undefined, undefined]);
+    });
+
+  test("reads a point in time", async () => {
+    const { body: point } = await fixture.send("POST", "/logs/_pit?keep_alive=1m");
+    const { body } = await fixture.send("POST", "/_async_search", { pit: { id: point["id"] } }, EIGHT);
+    assert.equal(body["response"]!["pit_id"], point["id"]);
+    assert.equal(body["response"]!["hits"]!["hits"]!.length, DOCS.length);
+  });
+});
+
+describe("searches in the background", () => {
+  const open = (clock = new StillClock()) => {
+    const tasks = new Tasks(clock, 1);
+    return { clock, tasks, searches: new AsyncSearches(tasks, { nodes: () => [] }, clock) };
+  };
+  /** Work whose answer has so many bytes. */
+  const work = (bytes: number, forgotten: string[] = []): AsyncWork => ({
+    owner: "user ann",
+    description: "",
+    headers: {},
+    keepAliveMs: 60_000,
+    shards: 1,
+    typedKeys: false,
+    run: () => {
+      const response = {
+        hits: new RawJson(Buffer.alloc(bytes)),
+        aggregations: undefined,
+        suggest: undefined,
+      };
+      return Promise.resolve({ response, isCountOnly: false } as unknown as Awaited<
+        ReturnType<AsyncWork["run"]>
+      >);
+    },
+    done: () => Promise.resolve(0),
+    forget: (id) => void forgotten.push(id),
+  });
+  const code = (wanted: string) => (error: unknown) => error instanceof AppError && error.code === wanted;
+
+  test("are their makers'", async () => {
+    const { searches } = open();
+    const search = searches.submit(work(1));
+    assert.throws(() => searches.get(search.id, "user bob"), code("not_found"));
+    assert.equal(searches.get(search.id, "user ann"), search);
+    await search.task.ended;
+    searches.stop();
+  });
+
+  test("expire, and are prolonged", async () => {
+    const { searches, clock } = open();
+    const [one, other] = [searches.submit(work(1)), searches.submit(work(1))];
+    searches.get(other.id, "user ann", 120_000);
+    await clock.advance(60_000);
+    assert.throws(() => searches.get(one.id, "user ann"), code("not_found"));
+    assert.equal(searches.get(other.id, "user ann"), other);
+    searches.stop();
+  });
+
+  test("are bounded in the bytes of an answer and of all, and in number", async () => {
+    const { searches, tasks } = open();
+    const run = async (bytes: number) => {
+      const search = searches.submit(work(bytes));
+      await search.task.ended;
+      searches.keep(search);
+      return search;
+    };
+    const large = await run(10 * 2 ** 20 + 1);
+    assert.match(large.error!.message, /Can't store an async search response larger than \[10485760\] bytes/);
+    assert.equal(large.found, undefined);
+    for (let count = 0; count < 6; count++) assert.equal((await run(10 * 2 ** 20)).error, undefined);
+    assert.equal((await run(10 * 2 ** 20)).error?.code, "overloaded");
+    while (searches.size < 500) await run(1);
+    assert.throws(() => searches.submit(work(1)), code("overloaded"));
+    searches.stop();
+    assert.deepEqual([searches.size, searches.bytes, tasks.running()], [0, 0, []]);
+  });
+});
