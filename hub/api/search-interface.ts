@@ -13,6 +13,7 @@ import { clusterHealthRoutes } from "#hub/api/routes/cluster/cluster-health.ts";
 import { clusterSettingsRoutes } from "#hub/api/routes/cluster/cluster-settings.ts";
 import { clusterStateRoutes } from "#hub/api/routes/cluster/cluster-state.ts";
 import { clusterStatsRoutes } from "#hub/api/routes/cluster/cluster-stats.ts";
+import { healthReportRoutes } from "#hub/api/routes/cluster/health-report.ts";
 import { infoRoutes, licenceRoutes } from "#hub/api/routes/cluster/info.ts";
 import { ingestRoutes } from "#hub/api/routes/cluster/ingest-pipelines.ts";
 import { nodeStatsRoutes } from "#hub/api/routes/cluster/node-stats.ts";
@@ -75,6 +76,7 @@ export function searchInterface(parts: ApiContext, scrolls: ScrollContexts): Rou
     ...maintenanceRoutes(parts),
     ...analyzeRoutes(parts),
     ...clusterHealthRoutes(parts),
+    ...healthReportRoutes(parts),
     ...clusterStateRoutes(parts),
     ...allocationRoutes(parts),
     ...clusterSettingsRoutes(parts),

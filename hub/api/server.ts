@@ -155,7 +155,7 @@ export class ApiServer implements Component {
       }
     });
     this.#scrolls = new ScrollContexts(metrics, options.parts.cluster);
-    this.#parts = apiContext(options.parts, log);
+    this.#parts = apiContext({ ...options.parts, health: () => options.status.health() }, log);
     const { points, asyncSearches } = this.#parts;
     metrics.gauge("tailrace_search_points_in_time", "open points in time", [], (gauge) =>
       gauge.set(points.size),

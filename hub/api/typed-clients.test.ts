@@ -98,6 +98,20 @@ test("a client can ask who it is", async () => {
   assert.deepEqual([body["username"], body["roles"], body["enabled"]], ["anonymous", ["admin"], true]);
 });
 
+test("health is reported by subject, for one of them, and shortly", async () => {
+  const { body } = await send("GET", "/_health_report", undefined, EIGHT);
+  // The replica of each index has no hub.
+  assert.equal(body["status"], "yellow");
+  const { master_is_stable: master, shards_availability: shards } = body["indicators"]!;
+  assert.equal(master!["details"]!["current_master"]!["name"] !== undefined, true);
+  assert.equal(shards!["details"]!["unassigned_primaries"], 0);
+  const one = await send("GET", "/_health_report/disk?verbose=false", undefined, EIGHT);
+  assert.deepEqual(one.body["indicators"], {
+    disk: { status: "green", symptom: "The cluster has enough available disk space." },
+  });
+  assert.equal((await send("GET", "/_health_report/none", undefined, EIGHT)).status, 404);
+});
+
 test("an empty body simulates the stored template", async () => {
   const { status, body } = await send("POST", "/_index_template/_simulate/t", {});
   assert.equal(status, 200);
@@ -105,7 +119,6 @@ test("an empty body simulates the stored template", async () => {
 });
 
 for (const path of [
-  "/_health_report",
   "/_nodes/hot_threads",
   "/_cluster/nodes/hotthreads",
   "/_query",

@@ -231,7 +231,6 @@ const FEATURES: readonly (readonly [name: string, what: string, instead: string]
   ["_eql", "event queries", "use a search"],
   ["_sql", "SQL", "use a search"],
   ["_enrich", "enrich policies", "use the translate or jdbc filters of pipelines"],
-  ["_health_report", "health by subject", "use _cluster/health and /health"],
   ["_query", "ES|QL", "use a search"],
   ["_ssl", "certificates of the other product", "files of certificates are settings: tls.certificate"],
   ["_searchable_snapshots", "searchable snapshots", "restore the snapshot"],

@@ -7,6 +7,7 @@ import type { Indices, Shards } from "#hub/api/ports/indices.ts";
 import type { IngestPipelines } from "#hub/api/ports/pipelines.ts";
 import type { SnapshotRepositories } from "#hub/api/ports/repositories.ts";
 import type { StoredScripts } from "#hub/api/ports/scripts.ts";
+import type { HealthReport } from "#hub/api/ports/status.ts";
 import type { FindStored } from "#hub/scripts/script.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import type { Logger } from "#proto/kit/log.ts";
@@ -40,6 +41,8 @@ export interface ApiDependencies {
   readonly remoteHosts?: readonly string[];
   /** Absent: there are no ingest pipelines. */
   readonly ingest?: IngestPipelines;
+  /** The health of the hub's parts; absent: they aren't checked. */
+  readonly health?: () => HealthReport;
   /** Absent: there are no snapshot repositories. */
   readonly repositories?: SnapshotRepositories;
   /** Absent: there are no stored scripts. */
