@@ -17,6 +17,8 @@ const MAX_EXACT = 2000;
 
 /** Values gathered before they are merged into the centroids. */
 const BUFFER = 4096;
+/** Length of the buffer at first: as small as the engine keeps on the heap, since one of thousands of buckets has few values. */
+const FEW = 8;
 
 /** Values with their weights, ascending. */
 interface Weighted {
@@ -31,7 +33,7 @@ export class TDigest {
   #means: Float64Array = new Float64Array(0);
   #weights: Float64Array = new Float64Array(0);
   /** Values of weight 1 that aren't merged yet. */
-  #pending: Float64Array = new Float64Array(64);
+  #pending: Float64Array = new Float64Array(FEW);
   #pendingCount = 0;
   #min = Number.POSITIVE_INFINITY;
   #max = Number.NEGATIVE_INFINITY;
