@@ -23,14 +23,11 @@ import { AppError, toAppError } from "#proto/kit/errors.ts";
 import { createLogger, type Logger } from "#proto/kit/log.ts";
 import { ServiceManager } from "#proto/kit/sd-notify.ts";
 import { StandardOutput } from "#proto/kit/standard-output.ts";
+import { HeapKeeper } from "#proto/kit/thread-heap.ts";
 import { type HubCommand, parseHubCommand } from "./cli.ts";
 
 const EXIT_FAILED = 1;
 const EXIT_USAGE = 2;
-/** Time after which the work that the start left running has ended. */
-const SETTLED_MS = 2_000;
-/** Load below which a hub counts as idle. */
-const QUIET_SHARE = 0.1;
 
 async function main(): Promise<void> {
   const command = parseHubCommand(process.argv.slice(2));
@@ -155,9 +152,10 @@ async function run(command: Extract<HubCommand, { name: "run" }>): Promise<void>
     log.info({ ...hub.addresses(), ...hub.advertisedAddresses() }, "the hub works");
     await announce(hub, settings, command.readyJson);
   }
-  const settling = isStarted ? giveBackStartMemory() : undefined;
+  const memory = new HeapKeeper();
+  if (isStarted) memory.start();
   await stopped.promise;
-  clearInterval(settling);
+  memory.stop();
   await service.stop();
   log.info("hub stopped");
 }
@@ -181,24 +179,6 @@ function readiness(settings: HubSettings, hub: Hub): object {
     certificate: certificate === "" ? "" : resolve(certificate),
     pid: process.pid,
   };
-}
-
-/**
- * Returns memory to the system after the start. Loading the hub leaves some 40 MB of garbage and of young generation,
- * which an idle hub would keep for ever. One collection releases them and blocks for some tenths of a second; a hub
- * that is busy from the start collects on its own and isn't interrupted.
- */
-function giveBackStartMemory(): NodeJS.Timeout {
-  let before = performance.eventLoopUtilization();
-  const timer = setInterval(() => {
-    const now = performance.eventLoopUtilization();
-    const { utilization } = performance.eventLoopUtilization(now, before);
-    before = now;
-    if (utilization > QUIET_SHARE) return;
-    clearInterval(timer);
-    globalThis.gc?.({ flavor: "last-resort" });
-  }, SETTLED_MS);
-  return timer;
 }
 
 /** Logger of commands: they report on standard output; the log is for failures. */

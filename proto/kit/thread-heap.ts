@@ -1,0 +1,85 @@
+/**
+ * The memory of the calling thread's JavaScript: the heap and what it holds outside of itself. The engine lets garbage grow to
+ * several times what is in use, and a thread without work collects nothing.
+ */
+
+import { getHeapStatistics } from "node:v8";
+import { MIB } from "./units.ts";
+
+/** The memory of a thread. */
+export interface ThreadHeap {
+  /** Bytes in use, those that can be collected included. */
+  readonly usedBytes: () => number;
+  /** Bytes that the thread has of the system. */
+  readonly takenBytes: () => number;
+  /** Blocks for 30 to 150 ms; does nothing where the process was started without `--expose-gc`. */
+  readonly collect: () => void;
+  /** Collects everything and gives back what is free; blocks for some tenths of a second. */
+  readonly release: () => void;
+}
+
+/** The memory of the calling thread. */
+export const OWN_HEAP: ThreadHeap = {
+  usedBytes: () => {
+    const { used_heap_size: used, external_memory: outside } = getHeapStatistics();
+    return used + outside;
+  },
+  takenBytes: () => {
+    const { total_heap_size: total, external_memory: outside } = getHeapStatistics();
+    return total + outside;
+  },
+  collect: () => globalThis.gc?.(),
+  release: () => globalThis.gc?.({ flavor: "last-resort" }),
+};
+
+/** Growth since the last collection from which there is another one, bytes. */
+const GROWTH_BYTES = 128 * MIB;
+/** Growth that is given back while the thread is quiet, bytes. */
+const QUIET_GROWTH_BYTES = 64 * MIB;
+/** Interval of the looks; also the least time between two collections. */
+const LOOK_MS = 2_000;
+/** Load below which a thread counts as quiet. */
+const QUIET_SHARE = 0.1;
+
+/**
+ * Keeps the memory of a busy thread near what it needs, and gives back what it took once it is quiet. The first time that is the
+ * garbage of the start, whatever its size.
+ */
+export class HeapKeeper {
+  readonly #heap: ThreadHeap;
+  #before = performance.eventLoopUtilization();
+  #timer: NodeJS.Timeout | undefined;
+  #afterBytes: number;
+  /** Bytes taken when memory was given back last. */
+  #releasedBytes = Number.NEGATIVE_INFINITY;
+
+  constructor(heap: ThreadHeap = OWN_HEAP) {
+    this.#heap = heap;
+    this.#afterBytes = heap.usedBytes();
+  }
+
+  start(): void {
+    this.#timer = setInterval(() => {
+      const now = performance.eventLoopUtilization();
+      const { utilization } = performance.eventLoopUtilization(now, this.#before);
+      this.#before = now;
+      this.look(utilization);
+    }, LOOK_MS);
+    this.#timer.unref();
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  /** Collects where it is due; `load`: share of the time in which the thread had work since the last look, 0..1. */
+  look(load: number): void {
+    const heap = this.#heap;
+    if (load <= QUIET_SHARE && heap.takenBytes() - this.#releasedBytes > QUIET_GROWTH_BYTES) {
+      heap.release();
+      this.#releasedBytes = heap.takenBytes();
+    } else if (heap.usedBytes() - this.#afterBytes > GROWTH_BYTES) heap.collect();
+    else return;
+    this.#afterBytes = heap.usedBytes();
+  }
+}
