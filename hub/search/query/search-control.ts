@@ -8,7 +8,7 @@ import type { Clock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { MIB } from "#proto/kit/units.ts";
 import { searchMemory } from "./search-memory.ts";
-import { hasUsedMost, nextTurn, sliceMs, type Turn, turnMs } from "./turns.ts";
+import { endFirst, hasUsedMost, nextTurn, sliceMs, type Turn, turnMs } from "./turns.ts";
 
 /** Slices between two looks at the heap. */
 const SLICES_PER_LOOK = 8;
@@ -93,6 +93,8 @@ export class SearchControl implements Turn {
 
   #checkHeld(): void {
     const memory = searchMemory();
+    memory.tidy();
+    endFirst(memory.isTight);
     if (!hasUsedMost(this) || !memory.mustEnd(this.#usedMs)) return;
     throw new AppError(
       "memory_limit",

@@ -1,39 +1,53 @@
 /**
- * Bounds the memory that the searches of a thread hold together: the heap that came into use since the first of them began.
- * Beyond the limit the search that has used most of the thread is ended.
+ * Bounds the memory that the searches of a thread hold together: what came into use of the heap and outside of it (columns,
+ * answers on their way) since the first of them began. Beyond the limit the search that has used most of the thread is ended.
+ * What they leave behind is collected before it amounts to much more, and given back once none runs any more.
  */
 
-import { getHeapStatistics } from "node:v8";
+import { OWN_HEAP, type ThreadHeap } from "#proto/kit/thread-heap.ts";
 import { MIB } from "#proto/kit/units.ts";
 
 /** Limit of a thread unless it gets another, bytes. */
 const LIMIT_BYTES = 384 * MIB;
 /** What nobody refers to any more isn't held. To collect it keeps the thread for 50 to 150 ms, so not more often. */
 const COLLECT_EVERY_MS = 500;
+/** Growth since the last collection from which there is another one, bytes, and the time between two of them. */
+const GROWTH_BYTES = 96 * MIB;
+const COLLECT_GROWTH_EVERY_MS = 1_000;
+/** Memory that is given back once no search has run for so long: short searches in a row are left alone. */
+const IDLE_GROWTH_BYTES = 64 * MIB;
+const IDLE_MS = 5_000;
 /** A search alone that has used less isn't what the memory went to: other things hold more than before, ms. */
 const BLAMELESS_MS = 100;
+/** Share of the limit from which searches end one after the other rather than all at once. */
+const TIGHT = 0.5;
 
-/** The heap of the thread. */
-export interface Heap {
-  /** Bytes in use, those that can be collected included. */
-  readonly usedBytes: () => number;
-  readonly collect: () => void;
+/** The memory of the thread. */
+export interface SearchedHeap extends ThreadHeap {
+  /** Calls `run` once after `ms`. */
+  readonly later: (run: () => void, ms: number) => void;
 }
 
-const OWN_HEAP: Heap = {
-  usedBytes: () => getHeapStatistics().used_heap_size,
-  collect: () => globalThis.gc?.(),
-};
+const HEAP: SearchedHeap = { ...OWN_HEAP, later: (run, ms) => void setTimeout(run, ms).unref() };
 
 export class SearchMemory {
-  readonly #heap: Heap;
+  readonly #heap: SearchedHeap;
   #limitBytes: number;
   #running = 0;
   #beforeBytes = 0;
+  /** Bytes in use after the last collection; before the first, when the first search began. */
+  #afterBytes: number | undefined;
+  /** Bytes taken when memory was given back last; before, when the first search began. */
+  #releasedBytes = 0;
   #collectedMs = Number.NEGATIVE_INFINITY;
+  #endedMs = 0;
+  #isIdleAwaited = false;
+  /** What searches held after the last collection while one was running. */
+  #keptBytes = 0;
+  #isOver = false;
   #ended = 0;
 
-  constructor(limitBytes = LIMIT_BYTES, heap = OWN_HEAP) {
+  constructor(limitBytes = LIMIT_BYTES, heap = HEAP) {
     this.#limitBytes = limitBytes;
     this.#heap = heap;
   }
@@ -57,28 +71,78 @@ export class SearchMemory {
     return this.#ended;
   }
 
+  /** True where those under way should come to their ends before others grow. */
+  get isTight(): boolean {
+    return this.#keptBytes > this.#limitBytes * TIGHT;
+  }
+
   /** Runs a search; what its thread allocates meanwhile is charged to searches. */
   async during<T>(search: () => T | Promise<T>): Promise<T> {
     if (this.#running++ === 0) this.#beforeBytes = this.#heap.usedBytes();
+    if (this.#afterBytes === undefined) {
+      this.#afterBytes = this.#beforeBytes;
+      this.#releasedBytes = this.#heap.takenBytes();
+    }
     try {
       return await search();
     } finally {
-      this.#running--;
+      if (--this.#running === 0) this.#allEnded(performance.now());
     }
   }
 
-  /** Returns whether a search, which has used most of the thread (`usedMs`), has to end. Collects garbage where it matters. */
-  mustEnd(usedMs: number, nowMs = performance.now()): boolean {
-    if (this.heldBytes <= this.#limitBytes || nowMs - this.#collectedMs < COLLECT_EVERY_MS) return false;
-    this.#collectedMs = nowMs;
-    this.#heap.collect();
-    if (this.heldBytes <= this.#limitBytes) return false;
+  /** Collects garbage where it amounts to much; every search calls it regularly. */
+  tidy(nowMs = performance.now()): void {
+    const isOver = this.heldBytes > this.#limitBytes;
+    if (!isOver && this.#grownBytes <= GROWTH_BYTES) return;
+    if (nowMs - this.#collectedMs < (isOver ? COLLECT_EVERY_MS : COLLECT_GROWTH_EVERY_MS)) return;
+    this.#collect(nowMs);
+    this.#keptBytes = this.heldBytes;
+    this.#isOver = this.#keptBytes > this.#limitBytes;
+  }
+
+  /** Returns whether the search that has used most of the thread (`usedMs`) has to end, by what the last collection left. */
+  mustEnd(usedMs: number): boolean {
+    if (!this.#isOver) return false;
+    this.#isOver = false;
     if (this.#running === 1 && usedMs < BLAMELESS_MS) {
       this.#beforeBytes = this.#heap.usedBytes();
       return false;
     }
     this.#ended++;
     return true;
+  }
+
+  get #grownBytes(): number {
+    return this.#heap.usedBytes() - (this.#afterBytes ?? 0);
+  }
+
+  #collect(nowMs: number): void {
+    this.#collectedMs = nowMs;
+    this.#heap.collect();
+    this.#afterBytes = this.#heap.usedBytes();
+    // What was in use before the searches may have been garbage too.
+    this.#beforeBytes = Math.min(this.#beforeBytes, this.#afterBytes);
+  }
+
+  #allEnded(nowMs: number): void {
+    this.#endedMs = nowMs;
+    this.#keptBytes = 0;
+    this.#isOver = false;
+    if (this.#isIdleAwaited || this.#heap.takenBytes() - this.#releasedBytes <= IDLE_GROWTH_BYTES) return;
+    this.#isIdleAwaited = true;
+    this.#heap.later(() => this.#release(performance.now()), IDLE_MS);
+  }
+
+  #release(nowMs: number): void {
+    this.#isIdleAwaited = false;
+    if (this.#running > 0) return; // its end comes here again
+    if (nowMs - this.#endedMs < IDLE_MS) {
+      this.#allEnded(this.#endedMs);
+      return;
+    }
+    this.#heap.release();
+    this.#afterBytes = this.#heap.usedBytes();
+    this.#releasedBytes = this.#heap.takenBytes();
   }
 }
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { nextTurn, noteWriting, sliceMs, type Turn, turnMs } from "./turns.ts";
+import { endFirst, nextTurn, noteWriting, sliceMs, type Turn, turnMs } from "./turns.ts";
 
 test("searches that paused continue in their order, one in each turn of the event loop", async () => {
   const events: string[] = [];
@@ -73,4 +73,13 @@ test("searches of one turn share its time; the next turn begins anew", async () 
   await nextTurn();
   await nextTurn();
   assert.equal(turnMs(2_000), 0);
+});
+
+test("while memory is tight the search that has used most continues first, but for short ones", async (context) => {
+  context.after(() => endFirst(false));
+  endFirst(true);
+  const order = await orderOf({ a: { usedMs: 70 }, b: { usedMs: 900 }, c: { usedMs: 400 } });
+  assert.ok(order.indexOf("b") < order.indexOf("c"), order);
+  const withShort = await orderOf({ a: { usedMs: 900 }, b: { usedMs: 400 }, short: { usedMs: 3 } });
+  assert.ok(withShort.indexOf("short") < withShort.indexOf("b"), withShort);
 });

@@ -14,6 +14,9 @@ const WRITING_MS = 500;
 /** Every so many turns the one that has waited longest is next, whatever it has used. */
 const OLDEST_EVERY = 4;
 
+/** A search that has used less holds little memory, ms. */
+const SHORT_MS = 50;
+
 /** A search that waits for its turn. */
 export interface Turn {
   /** Time that it has had the thread for, ms. */
@@ -31,6 +34,7 @@ const FIRST: Turn = { usedMs: 0, isOver: false };
 /** In the order in which they paused. */
 const waiting: Waiting[] = [];
 let turns = 0;
+let isMemoryTight = false;
 let writtenAtMs = Number.NEGATIVE_INFINITY;
 
 /** Resolves when it is the caller's turn. */
@@ -44,6 +48,14 @@ export function nextTurn(turn: Turn = FIRST): Promise<void> {
 /** Notes that the thread got documents to write, which searches must not delay. */
 export function noteWriting(nowMs = performance.now()): void {
   writtenAtMs = nowMs;
+}
+
+/**
+ * Says whether memory is tight. Then the search that has used most goes first, but for short ones: it is the next to end and to
+ * give its memory back, while searches side by side would all grow to their full size.
+ */
+export function endFirst(isTight: boolean): void {
+  isMemoryTight = isTight;
 }
 
 /** Returns how long a search may keep the thread now, ms. */
@@ -85,8 +97,7 @@ function chosen(): number {
   const over = waiting.findIndex(({ turn }) => turn.isOver);
   if (over >= 0) return over;
   if (++turns % OLDEST_EVERY === 0) return 0;
-  let least = 0;
-  for (let at = 1; at < waiting.length; at++)
-    if (waiting[at]!.turn.usedMs < waiting[least]!.turn.usedMs) least = at;
-  return least;
+  const used = waiting.map(({ turn }) => turn.usedMs);
+  const least = Math.min(...used);
+  return used.indexOf(isMemoryTight && least > SHORT_MS ? Math.max(...used) : least);
 }
