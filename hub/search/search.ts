@@ -3,6 +3,8 @@
  * leave the answer partial; when all fail, the search fails.
  */
 
+import { withPauses } from "#hub/search/aggregations/tree/steps.ts";
+import { SearchControl } from "#hub/search/query/search-control.ts";
 import type { SearchRequest } from "#hub/search/request/search-request.ts";
 import { systemClock } from "#proto/kit/clock.ts";
 import { collectShards } from "./phases/collect.ts";
@@ -21,7 +23,8 @@ export async function searchShards(
   const clock = options.clock ?? systemClock;
   const startMs = clock.monotonic();
   const collection = await collectShards(request, shards, options);
-  const { hits, answer } = mergePartials(request, [collection.partial], options);
+  const control = new SearchControl(clock, options.signal, undefined);
+  const { hits, answer } = await withPauses(mergePartials(request, [collection.partial], options), control);
   const fetched = await collection.fetch(hits.map(({ place }) => place));
   return {
     ...answer,

@@ -4,6 +4,7 @@
  */
 
 import { mergeTree } from "#hub/search/aggregations/tree/aggregation.ts";
+import { type Steps, sortedSteps, withPauses } from "#hub/search/aggregations/tree/steps.ts";
 import { columnField } from "#hub/search/columns/column-values.ts";
 import { type CollectOptions, collectShard, type ShardResult } from "#hub/search/execute/collect-shard.ts";
 import { type Hit, HitFetcher } from "#hub/search/execute/fetch/fetch-hit.ts";
@@ -42,7 +43,7 @@ export async function collectShards(
     await collector.add(shard, shard.order ?? at);
     options.progress?.done();
   }
-  return new Collection(request, options, control, collector);
+  return withPauses(collectionSteps(request, options, control, collector), control);
 }
 
 /** A hit of a host with what is needed to fetch it. */
@@ -125,6 +126,32 @@ class Collector {
   }
 }
 
+/** Merges what the shards found. */
+function* collectionSteps(
+  request: SearchRequest,
+  options: SearchOptions,
+  control: SearchControl,
+  { found, failures }: Collector,
+): Steps<Collection> {
+  const orders = found[0]?.result.orders ?? [];
+  const hits = yield* bestHits(found, orders, request.from + request.size);
+  const partial: PartialResult = {
+    searched: found.map(({ order }) => order),
+    failures,
+    total: found.reduce((sum, { result }) => sum + result.total, 0),
+    maxScore: largest(found.map(({ result }) => result.maxScore)),
+    hits: hits.map(({ shardOrder, hit: { ranks, segmentOrder, doc } }) => {
+      return { ranks, shardOrder, segmentOrder, doc };
+    }),
+    orders,
+    terminatedEarly: found.some(({ result }) => result.terminatedEarly),
+    timedOut: control.timedOut,
+    aggregations: yield* mergedStates(request, found),
+    profiles: found.flatMap(({ order, profile }) => (profile === undefined ? [] : [{ order, profile }])),
+  };
+  return new Collection(request, options, control, partial, hits);
+}
+
 /** What a host found, and the snapshots that its hits are fetched from: valid while the searchers are open. */
 export class Collection {
   readonly partial: PartialResult;
@@ -138,27 +165,14 @@ export class Collection {
     request: SearchRequest,
     { nodeId }: SearchOptions,
     control: SearchControl,
-    { found, failures }: Collector,
+    partial: PartialResult,
+    hits: readonly FoundHit[],
   ) {
     this.#request = request;
     this.#nodeId = nodeId;
     this.#control = control;
-    const orders = found[0]?.result.orders ?? [];
-    this.#hits = bestHits(found, orders, request.from + request.size);
-    this.partial = {
-      searched: found.map(({ order }) => order),
-      failures,
-      total: found.reduce((sum, { result }) => sum + result.total, 0),
-      maxScore: largest(found.map(({ result }) => result.maxScore)),
-      hits: this.#hits.map(({ shardOrder, hit: { ranks, segmentOrder, doc } }) => {
-        return { ranks, shardOrder, segmentOrder, doc };
-      }),
-      orders,
-      terminatedEarly: found.some(({ result }) => result.terminatedEarly),
-      timedOut: control.timedOut,
-      aggregations: mergedStates(request, found),
-      profiles: found.flatMap(({ order, profile }) => (profile === undefined ? [] : [{ order, profile }])),
-    };
+    this.partial = partial;
+    this.#hits = hits;
   }
 
   /** True once the time of the request is over. */
@@ -191,26 +205,32 @@ export class Collection {
   }
 }
 
-function mergedStates(
+function* mergedStates(
   { aggregations }: SearchRequest,
   found: readonly FoundShard[],
-): PartialResult["aggregations"] {
+): Steps<PartialResult["aggregations"]> {
   if (aggregations.size === 0 || found.length === 0) return undefined;
-  return mergeTree(
+  return yield* mergeTree(
     aggregations,
     found.map(({ result }) => result.aggregations),
   );
 }
 
-function bestHits(found: readonly FoundShard[], orders: readonly RankOrder[], count: number): FoundHit[] {
-  const all = found.flatMap(({ order, result }) =>
-    result.hits.map((hit): FoundHit => ({ shardOrder: order, result, hit })),
-  );
-  all.sort((a, b) => {
+function* bestHits(
+  found: readonly FoundShard[],
+  orders: readonly RankOrder[],
+  count: number,
+): Steps<FoundHit[]> {
+  const all: FoundHit[] = [];
+  for (const { order, result } of found) {
+    yield;
+    for (const hit of result.hits) all.push({ shardOrder: order, result, hit });
+  }
+  const sorted = yield* sortedSteps(all, (a, b) => {
     if (a.shardOrder === b.shardOrder) return compareHits(orders, a.hit, b.hit);
     return compareRanks(orders, a.hit.ranks, b.hit.ranks) || a.shardOrder - b.shardOrder;
   });
-  return all.slice(0, count);
+  return sorted.slice(0, count);
 }
 
 /** NaN where no score is a number. */

@@ -1,6 +1,7 @@
 /** The part of a search that the front does: merges what hosts found to one answer, of which the hits are fetched then. */
 
 import { BucketBudget, mergeTree, renderTree } from "#hub/search/aggregations/tree/aggregation.ts";
+import { type Steps, sortedSteps } from "#hub/search/aggregations/tree/steps.ts";
 import type { SearchRequest } from "#hub/search/request/search-request.ts";
 import { compareRanks, type RankOrder } from "#hub/search/sort/key.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
@@ -20,23 +21,23 @@ export interface MergedSearch {
 }
 
 /**
- * Merges partial results. Throws the error of a shard where none could be searched (with `failures` in its data),
+ * Merges partial results, in steps. Throws the error of a shard where none could be searched (with `failures` in its data),
  * too_many_buckets.
  */
-export function mergePartials(
+export function* mergePartials(
   request: SearchRequest,
   partials: readonly PartialResult[],
   { limits, typedKeys = false }: Pick<SearchOptions, "limits" | "typedKeys">,
-): MergedSearch {
+): Steps<MergedSearch> {
   const failures = inOrder(partials.flatMap((partial) => partial.failures)).map(({ failure }) => failure);
   const successful = partials.reduce((sum, { searched }) => sum + searched.length, 0);
   if (successful === 0 && failures.length > 0) throw allFailed(failures);
-  const best = bestHits(request, partials);
+  const best = yield* bestHits(request, partials);
   const { terminateAfter, trackTotalHits, profile } = request;
   return {
     hits: best.map(({ partial, place }) => ({ partial, place })),
     answer: {
-      aggregations: rendered(request, partials, new BucketBudget(limits.maxBuckets, typedKeys)),
+      aggregations: yield* rendered(request, partials, new BucketBudget(limits.maxBuckets, typedKeys)),
       timedOut: partials.some(({ timedOut }) => timedOut),
       terminatedEarly:
         terminateAfter > 0 ? partials.some(({ terminatedEarly }) => terminatedEarly) : undefined,
@@ -57,20 +58,20 @@ interface PlacedHit extends MergedHit {
 }
 
 /** The hits of the page. Equal ranks come by shard, then by their place in it. */
-function bestHits({ from, size }: SearchRequest, partials: readonly PartialResult[]): PlacedHit[] {
+function* bestHits({ from, size }: SearchRequest, partials: readonly PartialResult[]): Steps<PlacedHit[]> {
   const all = partials.flatMap(({ hits }, partial) =>
     hits.map((hit, place): PlacedHit => ({ partial, place, hit })),
   );
-  if (partials.length > 1) {
-    const orders = firstOrders(partials);
-    all.sort(
-      (a, b) =>
-        compareRanks(orders, a.hit.ranks, b.hit.ranks) ||
-        a.hit.shardOrder - b.hit.shardOrder ||
-        a.place - b.place,
-    );
-  }
-  return all.slice(from, from + size);
+  if (partials.length === 1) return all.slice(from, from + size);
+  const orders = firstOrders(partials);
+  const sorted = yield* sortedSteps(
+    all,
+    (a, b) =>
+      compareRanks(orders, a.hit.ranks, b.hit.ranks) ||
+      a.hit.shardOrder - b.hit.shardOrder ||
+      a.place - b.place,
+  );
+  return sorted.slice(from, from + size);
 }
 
 /** How the first of the shards that were searched orders ranks. */
@@ -84,15 +85,15 @@ function firstOrders(partials: readonly PartialResult[]): readonly RankOrder[] {
   return first?.orders ?? [];
 }
 
-function rendered(
+function* rendered(
   { aggregations }: SearchRequest,
   partials: readonly PartialResult[],
   budget: BucketBudget,
-): JsonObject | undefined {
+): Steps<JsonObject | undefined> {
   if (aggregations.size === 0) return undefined;
   const states = partials.flatMap(({ aggregations: state }) => (state === undefined ? [] : [state]));
-  const state = states.length === 1 ? states[0]! : mergeTree(aggregations, states);
-  return renderTree(aggregations, state, budget);
+  const state = states.length === 1 ? states[0]! : yield* mergeTree(aggregations, states);
+  return yield* renderTree(aggregations, state, budget);
 }
 
 function maxScore(request: SearchRequest, partials: readonly PartialResult[]): number | null {

@@ -3,6 +3,7 @@
  * the answer are fetched from the hosts that have them. One host answers as a whole.
  */
 
+import { withPauses } from "#hub/search/aggregations/tree/steps.ts";
 import type { Hit } from "#hub/search/execute/fetch/fetch-hit.ts";
 import { SearchControl } from "#hub/search/query/search-control.ts";
 import type { SearchRequest } from "#hub/search/request/search-request.ts";
@@ -62,9 +63,10 @@ export async function searchHosts(
   const startMs = clock.monotonic();
   const opened = await collectAll(demand, targets, signal);
   try {
-    new SearchControl(clock, signal, undefined).check();
+    const control = new SearchControl(clock, signal, undefined);
+    control.check();
     const partials = opened.map(({ partial }) => partial);
-    const { hits, answer } = mergePartials(request, partials, demand);
+    const { hits, answer } = await withPauses(mergePartials(request, partials, demand), control);
     const fetched = await fetchAll(hits, opened, signal);
     const timedOut = answer.timedOut || fetched.timedOut;
     return { ...answer, hits: fetched.hits, timedOut, tookMs: Math.round(clock.monotonic() - startMs) };

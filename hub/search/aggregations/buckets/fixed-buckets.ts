@@ -75,14 +75,20 @@ export class FixedCollector implements Collector<FixedState> {
 }
 
 /** Merges states of shards, bucket by bucket. */
-export function mergeFixed(states: readonly FixedState[], below: AggregationTree): FixedState {
-  return states[0]!.map((_, at) => ({
-    count: states.reduce((total, state) => total + state[at]!.count, 0),
-    below: mergeTree(
-      below,
-      states.map((state) => state[at]!.below),
-    ),
-  }));
+export function* mergeFixed(states: readonly FixedState[], below: AggregationTree): Steps<FixedState> {
+  const merged: FixedState[number][] = [];
+  for (const at of states[0]!.keys()) {
+    yield;
+    const same = states.map((state) => state[at]!);
+    merged.push({
+      count: same.reduce((total, { count }) => total + count, 0),
+      below: yield* mergeTree(
+        below,
+        same.map((bucket) => bucket.below),
+      ),
+    });
+  }
+  return merged;
 }
 
 /** State of `size` buckets without documents. */

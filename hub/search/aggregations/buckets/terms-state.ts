@@ -146,13 +146,17 @@ export function* bucketOf(
 }
 
 /** The first `count` buckets in their order. */
-function firstBuckets(
+function* firstBuckets(
   buckets: readonly TermBucket[],
   shape: TermsShape,
   count: number,
   areAddresses: boolean,
-): TermBucket[] {
-  const addresses = areAddresses ? buckets.map(({ key }) => parseIp(String(key))!) : [];
+): Steps<TermBucket[]> {
+  const addresses: Uint8Array[] = [];
+  for (const { key } of areAddresses ? buckets : []) {
+    addresses.push(parseIp(String(key))!);
+    if (addresses.length % STEP_BUCKETS === 0) yield;
+  }
   const terms = {
     length: buckets.length,
     count: (at: number) => buckets[at]!.count,
@@ -162,22 +166,19 @@ function firstBuckets(
       compareKeys: (a: number, b: number) => Buffer.compare(addresses[a]!, addresses[b]!),
     }),
   };
-  return Array.from(atOnce(firstTerms(terms, shape, count)), (at) => buckets[at]!);
+  return Array.from(yield* firstTerms(terms, shape, count), (at) => buckets[at]!);
 }
 
 /** Merges states of shards. */
-export function mergeTerms(states: readonly TermsState[], below: AggregationTree): TermsState {
+export function* mergeTerms(states: readonly TermsState[], below: AggregationTree): Steps<TermsState> {
   if (states.length === 1) return states[0]!;
-  const byKey = new Map<string | number, TermBucket[]>();
-  for (const { buckets } of states) {
-    for (const bucket of buckets) {
-      const same = byKey.get(bucket.key);
-      if (same === undefined) byKey.set(bucket.key, [bucket]);
-      else same.push(bucket);
-    }
+  const merged: TermBucket[] = [];
+  for (const same of (yield* bucketsByKey(states)).values()) {
+    if (merged.length % STEP_BUCKETS === 0) yield;
+    merged.push(mergeBuckets(same, below));
   }
   return {
-    buckets: Array.from(byKey.values(), (same) => mergeBuckets(same, below)),
+    buckets: merged,
     others: states.reduce((total, state) => total + state.others, 0),
     errorBound: states.reduce((total, state) => total + state.errorBound, 0),
     parts: states.reduce((total, state) => total + state.parts, 0),
@@ -185,6 +186,22 @@ export function mergeTerms(states: readonly TermsState[], below: AggregationTree
     format: states.map((state) => state.format).reduce(commonFormat),
     ...(states.some((state) => state.areAddresses === true) && { areAddresses: true }),
   };
+}
+
+/** Returns the buckets of several states by their keys, in the order in which keys were met. */
+export function* bucketsByKey<Bucket extends { readonly key: string | number }>(
+  states: readonly { readonly buckets: readonly Bucket[] }[],
+): Steps<ReadonlyMap<Bucket["key"], readonly Bucket[]>> {
+  const byKey = new Map<Bucket["key"], Bucket[]>();
+  for (const { buckets } of states) {
+    for (const [at, bucket] of buckets.entries()) {
+      if (at % STEP_BUCKETS === 0) yield;
+      const same = byKey.get(bucket.key);
+      if (same === undefined) byKey.set(bucket.key, [bucket]);
+      else same.push(bucket);
+    }
+  }
+  return byKey;
 }
 
 /** Kinds of keys; of two in one answer the first in the list is named. */
@@ -199,24 +216,40 @@ function mergeBuckets(same: readonly TermBucket[], below: AggregationTree): Term
   if (same.length === 1) return first!;
   const count = same.reduce((total, bucket) => total + bucket.count, 0);
   return new LateBucket(first!.key, count, () =>
-    mergeTree(
-      below,
-      same.map((bucket) => bucket.below),
+    atOnce(
+      mergeTree(
+        below,
+        same.map((bucket) => bucket.below),
+      ),
     ),
   );
 }
 
+/** What renderTerms returns. */
+export interface RenderedTerms extends JsonObject {
+  readonly buckets: readonly JsonObject[];
+}
+
 /** Renders the first `size` buckets. */
-export function renderTerms(state: TermsState, shape: TermsShape, budget: BucketBudget): JsonObject {
+export function* renderTerms(
+  state: TermsState,
+  shape: TermsShape,
+  budget: BucketBudget,
+): Steps<RenderedTerms> {
   const wanted = state.buckets.filter((bucket) => bucket.count >= shape.minDocCount);
   const total = wanted.reduce((sum, bucket) => sum + bucket.count, 0);
-  const shown = firstBuckets(wanted, shape, shape.size, state.areAddresses ?? false);
+  const shown = yield* firstBuckets(wanted, shape, shape.size, state.areAddresses ?? false);
   budget.add(shown.length);
+  const buckets: JsonObject[] = [];
+  for (const bucket of shown) {
+    yield;
+    buckets.push(yield* renderBucket(bucket, state, shape, budget));
+  }
   const inShown = shown.reduce((sum, bucket) => sum + bucket.count, 0);
   return {
     doc_count_error_upper_bound: errorOf(state),
     sum_other_doc_count: state.others + total - inShown,
-    buckets: shown.map((bucket) => renderBucket(bucket, state, shape, budget)),
+    buckets,
   };
 }
 
@@ -225,18 +258,18 @@ function errorOf({ parts, errorBound }: TermsState): number {
   return parts > 1 ? errorBound : 0;
 }
 
-function renderBucket(
+function* renderBucket(
   { key, count, below }: TermBucket,
   state: TermsState,
   shape: TermsShape,
   budget: BucketBudget,
-): JsonObject {
+): Steps<JsonObject> {
   const printed = typeof key === "number" ? printValue(state.format, key) : undefined;
   return {
     key: typeof key === "string" && state.kind === "long" ? BigInt(key) : key,
     ...(printed === undefined ? {} : { key_as_string: printed }),
     doc_count: count,
     ...(shape.showError ? { doc_count_error_upper_bound: errorOf(state) } : {}),
-    ...renderTree(shape.below, below, budget),
+    ...(yield* renderTree(shape.below, below, budget)),
   };
 }

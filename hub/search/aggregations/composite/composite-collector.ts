@@ -8,6 +8,7 @@ import type {
   Collector,
   TreeState,
 } from "#hub/search/aggregations/tree/aggregation.ts";
+import { atOnce, type Steps, sortedSteps } from "#hub/search/aggregations/tree/steps.ts";
 import type { printValue } from "#hub/search/columns/value-format.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
 import { AppError } from "#proto/kit/errors.ts";
@@ -17,13 +18,15 @@ import type { KeyPart, SourceValues } from "./composite-source.ts";
 /** Keys beyond twice those wanted before the ones that came to nothing are dropped. */
 const SPARE_KEYS = 1000;
 
+export interface CompositeBucket {
+  readonly key: readonly KeyPart[];
+  readonly count: number;
+  readonly below: TreeState;
+}
+
 /** JSON-able; in the order of the keys. */
 export interface CompositeState {
-  readonly buckets: readonly {
-    readonly key: readonly KeyPart[];
-    readonly count: number;
-    readonly below: TreeState;
-  }[];
+  readonly buckets: readonly CompositeBucket[];
   /** Keys as the answer has them need the fields' formats. */
   readonly formats: readonly (Parameters<typeof printValue>[0] | null)[];
 }
@@ -107,20 +110,25 @@ export class CompositeCollector implements Collector<CompositeState> {
   }
 
   state(): CompositeState {
-    return {
-      buckets: this.#keys.first().map(({ key, bucket }) => ({
-        key,
-        count: this.#buckets.count(bucket),
-        below: this.#buckets.below(bucket),
-      })),
-      formats: this.#collection.values.map(({ format }) => format),
-    };
+    return atOnce(this.steps());
+  }
+
+  *steps(): Steps<CompositeState> {
+    const buckets: CompositeBucket[] = [];
+    for (const { key, bucket } of yield* this.#keys.firstSteps()) {
+      yield;
+      const below = yield* this.#buckets.belowSteps(bucket);
+      buckets.push({ key, count: this.#buckets.count(bucket), below });
+    }
+    return { buckets, formats: this.#collection.values.map(({ format }) => format) };
   }
 }
 
 /** A key with the bucket of its documents. */
 interface KeyBucket {
   readonly key: readonly KeyPart[];
+  /** The key as JSON. */
+  readonly text: string;
   readonly bucket: number;
 }
 
@@ -149,23 +157,55 @@ class FirstKeys {
     const known = this.#buckets.get(text);
     if (known !== undefined) return known.bucket;
     this.#budget.add();
-    const made = { key, bucket: this.#nextBucket++ };
+    const made = { key, text, bucket: this.#nextBucket++ };
     this.#buckets.set(text, made);
     if (this.#buckets.size >= 2 * this.#size + SPARE_KEYS) this.#shrink();
     return made.bucket;
   }
 
   /** The first keys, in their order. */
-  first(): KeyBucket[] {
-    return [...this.#buckets.values()].sort((a, b) => this.#compare(a.key, b.key)).slice(0, this.#size);
+  *firstSteps(): Steps<KeyBucket[]> {
+    const sorted = yield* sortedSteps([...this.#buckets.values()], (a, b) => this.#compare(a.key, b.key));
+    return sorted.slice(0, this.#size);
   }
 
+  /** Keeps the first keys: in a batch of documents, so they are chosen without being put in order. */
   #shrink(): void {
     this.shrunk++;
-    const kept = this.first();
-    this.#last = kept.at(-1)?.key;
-    this.#buckets = new Map(kept.map((each) => [JSON.stringify(each.key), each]));
+    const all = [...this.#buckets.values()];
+    chooseFirst(all, this.#size, (a, b) => this.#compare(a.key, b.key));
+    this.#last = all[this.#size - 1]!.key;
+    for (const { text } of all.slice(this.#size)) this.#buckets.delete(text);
   }
+}
+
+/**
+ * Moves the first `count` items, of more, to the beginning of a list, the last of them at `count - 1`. Of takes time
+ * linear in their number (quickselect), with a median of three as pivot.
+ */
+function chooseFirst<T>(items: T[], count: number, compare: (a: T, b: T) => number): void {
+  const wanted = count - 1;
+  for (let low = 0, high = items.length - 1; low < high; ) {
+    const pivot = medianOf(items[low]!, items[(low + high) >>> 1]!, items[high]!, compare);
+    let [left, right] = [low, high];
+    while (left <= right) {
+      while (compare(items[left]!, pivot) < 0) left++;
+      while (compare(items[right]!, pivot) > 0) right--;
+      if (left > right) break;
+      [items[left], items[right]] = [items[right]!, items[left]!];
+      left++;
+      right--;
+    }
+    if (wanted <= right) high = right;
+    else if (wanted >= left) low = left;
+    else return;
+  }
+}
+
+function medianOf<T>(a: T, b: T, c: T, compare: (a: T, b: T) => number): T {
+  const [low, high] = compare(a, b) <= 0 ? [a, b] : [b, a];
+  if (compare(c, low) <= 0) return low;
+  return compare(c, high) <= 0 ? c : high;
 }
 
 /** Combinations of one document's values. */

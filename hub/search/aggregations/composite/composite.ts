@@ -10,6 +10,7 @@ import {
   renderTree,
 } from "#hub/search/aggregations/tree/aggregation.ts";
 import { type AggregationType, readAggregation } from "#hub/search/aggregations/tree/aggregation-parser.ts";
+import { type Steps, sortedSteps } from "#hub/search/aggregations/tree/steps.ts";
 import { commonFormat, printValue, type ValueFormat } from "#hub/search/columns/value-format.ts";
 import { readTile, tileName } from "#hub/search/geo/tile.ts";
 import { integer, list, object, required } from "#hub/search/options/options.ts";
@@ -17,7 +18,7 @@ import { answersAs } from "#hub/search/options/request-version.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
-import { CompositeCollector, type CompositeState } from "./composite-collector.ts";
+import { type CompositeBucket, CompositeCollector, type CompositeState } from "./composite-collector.ts";
 import { type CompositeSource, type KeyPart, readSource, SourceValues } from "./composite-source.ts";
 
 const OPTIONS = {
@@ -129,30 +130,37 @@ class Composite implements Aggregation<CompositeState> {
     });
   }
 
-  merge(states: readonly CompositeState[]): CompositeState {
-    const byKey = new Map<string, CompositeState["buckets"][number][]>();
-    for (const bucket of states.flatMap(({ buckets }) => buckets)) {
-      const key = JSON.stringify(bucket.key);
-      const known = byKey.get(key);
-      if (known === undefined) byKey.set(key, [bucket]);
-      else known.push(bucket);
+  *merge(states: readonly CompositeState[]): Steps<CompositeState> {
+    if (states.length === 1) return states[0]!;
+    const all: CompositeBucket[] = [];
+    for (const { buckets } of states) {
+      yield;
+      for (const bucket of buckets) all.push(bucket);
     }
-    const merged = [...byKey.values()].map((same) => ({
-      key: same[0]!.key,
-      count: same.reduce((sum, { count }) => sum + count, 0),
-      below: mergeTree(
-        this.#below,
-        same.map(({ below }) => below),
-      ),
-    }));
-    merged.sort((a, b) => this.#compare(a.key, b.key));
+    // Equal keys stand beside each other then; what is below keys behind the page isn't merged.
+    const sorted = yield* sortedSteps(all, (a, b) => this.#compare(a.key, b.key));
+    const merged: CompositeBucket[] = [];
+    for (let from = 0, to = 0; from < sorted.length && merged.length < this.#size; from = to) {
+      while (to < sorted.length && this.#compare(sorted[from]!.key, sorted[to]!.key) === 0) to++;
+      merged.push(yield* this.#join(sorted.slice(from, to)));
+    }
     const formats = this.#sources.map((_, at) =>
       states.map((state) => state.formats[at] ?? null).reduce(commonOrNone),
     );
-    return { buckets: merged.slice(0, this.#size), formats };
+    return { buckets: merged, formats };
   }
 
-  render({ buckets, formats }: CompositeState, budget: BucketBudget): JsonObject {
+  /** Joins buckets of the same key. */
+  *#join(same: readonly CompositeBucket[]): Steps<CompositeBucket> {
+    yield;
+    const below = yield* mergeTree(
+      this.#below,
+      same.map((bucket) => bucket.below),
+    );
+    return { key: same[0]!.key, count: same.reduce((sum, { count }) => sum + count, 0), below };
+  }
+
+  *render({ buckets, formats }: CompositeState, budget: BucketBudget): Steps<JsonObject> {
     budget.add(buckets.length);
     const keyOf = (key: readonly KeyPart[]): JsonObject =>
       Object.fromEntries(
@@ -161,15 +169,17 @@ class Composite implements Aggregation<CompositeState> {
           printPart(part, formats[at] ?? null, this.#sources[at]!),
         ]),
       );
-    const last = buckets.at(-1);
-    return {
-      ...(last !== undefined && { after_key: keyOf(last.key) }),
-      buckets: buckets.map(({ key, count, below }) => ({
+    const rendered: JsonObject[] = [];
+    for (const { key, count, below } of buckets) {
+      yield;
+      rendered.push({
         key: keyOf(key),
         doc_count: count,
-        ...renderTree(this.#below, below, budget),
-      })),
-    };
+        ...(yield* renderTree(this.#below, below, budget)),
+      });
+    }
+    const last = buckets.at(-1);
+    return { ...(last !== undefined && { after_key: keyOf(last.key) }), buckets: rendered };
   }
 
   empty(): CompositeState {
@@ -193,11 +203,13 @@ function commonOrNone(a: ValueFormat | null, b: ValueFormat | null): ValueFormat
   return a === null || b === null ? (a ?? b) : commonFormat(a, b);
 }
 
-/** Missing values come first; numbers by size, texts by their code points. */
+/** Missing values come first, then numbers by size, then texts by their code points. */
 function compareParts(a: KeyPart, b: KeyPart): number {
   if (a === b) return 0;
   if (a === null) return -1;
   if (b === null) return 1;
+  // A field may be of numbers in one index and of texts in another.
+  if (typeof a !== typeof b) return typeof a === "number" ? -1 : 1;
   return a < b ? -1 : 1;
 }
 

@@ -123,16 +123,18 @@ class MultiTerms implements Aggregation<TermsState> {
     return new MultiTermsCollector(context, this.#fields);
   }
 
-  merge(states: readonly TermsState[]): TermsState {
+  merge(states: readonly TermsState[]): Steps<TermsState> {
     return mergeTerms(states, this.#shape.below);
   }
 
-  render(state: TermsState, budget: BucketBudget): JsonObject {
-    const { buckets, ...counts } = renderTerms(state, this.#shape, budget);
-    const shown = (buckets as readonly JsonObject[]).map(({ key, ...rest }) => {
+  *render(state: TermsState, budget: BucketBudget): Steps<JsonObject> {
+    const { buckets, ...counts } = yield* renderTerms(state, this.#shape, budget);
+    const shown: JsonObject[] = [];
+    for (const { key, ...rest } of buckets) {
+      yield;
       const parts = partsOf(String(key));
-      return { key: parts, key_as_string: parts.map(String).join("|"), ...rest };
-    });
+      shown.push({ key: parts, key_as_string: parts.map(String).join("|"), ...rest });
+    }
     return { ...counts, buckets: shown };
   }
 

@@ -19,6 +19,7 @@ import {
   renderTree,
 } from "#hub/search/aggregations/tree/aggregation.ts";
 import { type AggregationType, readAggregation } from "#hub/search/aggregations/tree/aggregation-parser.ts";
+import type { Steps } from "#hub/search/aggregations/tree/steps.ts";
 import { object, required, text } from "#hub/search/options/options.ts";
 import type { Query, ShardContext } from "#hub/search/query/query.ts";
 import { AppError } from "#proto/kit/errors.ts";
@@ -82,23 +83,22 @@ class AdjacencyMatrix implements Aggregation<FixedState> {
     return new FixedCollector(this.#keys.length, sorter, this.#below, shard, budget);
   }
 
-  merge(states: readonly FixedState[]): FixedState {
+  merge(states: readonly FixedState[]): Steps<FixedState> {
     return mergeFixed(states, this.#below);
   }
 
-  render(state: FixedState, budget: BucketBudget): JsonObject {
-    const buckets = state
+  *render(state: FixedState, budget: BucketBudget): Steps<JsonObject> {
+    const wanted = state
       .map(({ count, below }, at) => ({ key: this.#keys[at]!, count, below }))
       .filter(({ count }) => count > 0)
       .sort((a, b) => (a.key < b.key ? -1 : 1));
-    budget.add(buckets.length);
-    return {
-      buckets: buckets.map(({ key, count, below }) => ({
-        key,
-        doc_count: count,
-        ...renderTree(this.#below, below, budget),
-      })),
-    };
+    budget.add(wanted.length);
+    const buckets: JsonObject[] = [];
+    for (const { key, count, below } of wanted) {
+      yield;
+      buckets.push({ key, doc_count: count, ...(yield* renderTree(this.#below, below, budget)) });
+    }
+    return { buckets };
   }
 
   empty(): FixedState {

@@ -15,6 +15,7 @@ import {
   renderTree,
 } from "#hub/search/aggregations/tree/aggregation.ts";
 import { type AggregationType, readAggregation } from "#hub/search/aggregations/tree/aggregation-parser.ts";
+import type { Steps } from "#hub/search/aggregations/tree/steps.ts";
 import { anything, flag, text } from "#hub/search/options/options.ts";
 import type { Query, ShardContext } from "#hub/search/query/query.ts";
 import { AppError } from "#proto/kit/errors.ts";
@@ -86,16 +87,17 @@ class Filters implements Aggregation<FixedState> {
     );
   }
 
-  merge(states: readonly FixedState[]): FixedState {
+  merge(states: readonly FixedState[]): Steps<FixedState> {
     return mergeFixed(states, this.#below);
   }
 
-  render(state: FixedState, budget: BucketBudget): JsonObject {
+  *render(state: FixedState, budget: BucketBudget): Steps<JsonObject> {
     budget.add(state.length);
-    const buckets = state.map(({ count, below }) => ({
-      doc_count: count,
-      ...renderTree(this.#below, below, budget),
-    }));
+    const buckets: JsonObject[] = [];
+    for (const { count, below } of state) {
+      yield;
+      buckets.push({ doc_count: count, ...(yield* renderTree(this.#below, below, budget)) });
+    }
     if (this.#names === undefined) return { buckets };
     const names = [...this.#names, ...(this.#other === undefined ? [] : [this.#other])];
     return { buckets: Object.fromEntries(buckets.map((bucket, at) => [names[at], bucket])) };

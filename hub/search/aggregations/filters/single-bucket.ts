@@ -20,6 +20,7 @@ import {
 import { type AggregationType, readAggregation } from "#hub/search/aggregations/tree/aggregation-parser.ts";
 import { metricBelow } from "#hub/search/aggregations/tree/bucket-order.ts";
 import { requireField } from "#hub/search/aggregations/tree/field-option.ts";
+import type { Steps } from "#hub/search/aggregations/tree/steps.ts";
 import { BooleanNode } from "#hub/search/execute/nodes/boolean.ts";
 import { ExistsNode, NoneNode } from "#hub/search/execute/nodes/documents.ts";
 import { anything, text } from "#hub/search/options/options.ts";
@@ -55,13 +56,13 @@ export class SingleBucket implements Aggregation<FixedState> {
     return this.#collect(shard, budget, this.#below);
   }
 
-  merge(states: readonly FixedState[]): FixedState {
+  merge(states: readonly FixedState[]): Steps<FixedState> {
     return mergeFixed(states, this.#below);
   }
 
-  render([bucket]: FixedState, budget: BucketBudget): JsonObject {
+  *render([bucket]: FixedState, budget: BucketBudget): Steps<JsonObject> {
     budget.add();
-    return { doc_count: bucket!.count, ...renderTree(this.#below, bucket!.below, budget) };
+    return { doc_count: bucket!.count, ...(yield* renderTree(this.#below, bucket!.below, budget)) };
   }
 
   empty(): FixedState {

@@ -15,6 +15,7 @@ import {
 } from "#hub/search/aggregations/tree/aggregation.ts";
 import { type AggregationType, readAggregation } from "#hub/search/aggregations/tree/aggregation-parser.ts";
 import { fieldTypeFault, missingNumber, requireField } from "#hub/search/aggregations/tree/field-option.ts";
+import { atOnce, type Steps } from "#hub/search/aggregations/tree/steps.ts";
 import { columnField, NumericValues, numericColumn } from "#hub/search/columns/column-values.ts";
 import { formatOf, printValue, RAW } from "#hub/search/columns/value-format.ts";
 import { timeZone } from "#hub/search/dates/date-math.ts";
@@ -125,46 +126,48 @@ class AutoDateHistogram implements Aggregation<AutoState> {
       values,
       (value) => rounding.floor(value),
     );
-    const coarser = (state: HistogramState): AutoState => this.#coarser({ ...state, step });
+    const coarser = (state: HistogramState): Steps<AutoState> => this.#coarser({ ...state, step });
+    const steps = function* (owner: number): Steps<AutoState> {
+      return yield* coarser(yield* collector.steps(owner));
+    };
     return {
       segment: (segment) => collector.segment(segment),
       collect: (docs, owners, length) => collector.collect(docs, owners, length),
-      state: (owner) => coarser(collector.state(owner)),
-      *steps(owner) {
-        return coarser(yield* collector.steps(owner));
-      },
+      state: (owner) => atOnce(steps(owner)),
+      steps,
     };
   }
 
-  merge(states: readonly AutoState[]): AutoState {
+  *merge(states: readonly AutoState[]): Steps<AutoState> {
     const step = Math.max(...states.map((state) => state.step));
-    const alike = states.map((state) => this.#rounded(state, step));
-    return this.#coarser({ ...mergeHistograms(alike, this.#below), step });
+    const alike: AutoState[] = [];
+    for (const state of states) alike.push(yield* this.#rounded(state, step));
+    return yield* this.#coarser({ ...(yield* mergeHistograms(alike, this.#below)), step });
   }
 
-  render(state: AutoState, budget: BucketBudget): JsonObject {
-    let { buckets, step } = this.#coarser(state);
+  *render(state: AutoState, budget: BucketBudget): Steps<JsonObject> {
+    let { buckets, step } = yield* this.#coarser(state);
     let filled = this.#filled(buckets, step);
     let multiple = this.#multiple(filled.length, step);
     while (multiple === undefined) {
-      ({ buckets, step } = this.#rounded({ ...state, buckets, step }, step + 1));
+      ({ buckets, step } = yield* this.#rounded({ ...state, buckets, step }, step + 1));
       filled = this.#filled(buckets, step);
       multiple = this.#multiple(filled.length, step);
     }
-    const shown = this.#joined(filled, multiple);
+    const shown = yield* this.#joined(filled, multiple);
     budget.add(shown.length);
-    return {
-      buckets: shown.map(({ key, count, below }) => {
-        const printed = printValue(state.format, key);
-        return {
-          ...(printed !== undefined && { key_as_string: printed }),
-          key,
-          doc_count: count,
-          ...renderTree(this.#below, below, budget),
-        };
-      }),
-      interval: `${multiple}${STEPS[step]!.symbol}`,
-    };
+    const rendered: JsonObject[] = [];
+    for (const { key, count, below } of shown) {
+      yield;
+      const printed = printValue(state.format, key);
+      rendered.push({
+        ...(printed !== undefined && { key_as_string: printed }),
+        key,
+        doc_count: count,
+        ...(yield* renderTree(this.#below, below, budget)),
+      });
+    }
+    return { buckets: rendered, interval: `${multiple}${STEPS[step]!.symbol}` };
   }
 
   empty(): AutoState {
@@ -176,32 +179,38 @@ class AutoDateHistogram implements Aggregation<AutoState> {
   }
 
   /** Takes coarser units until the buckets can be joined to as few as are wanted. */
-  #coarser(state: AutoState): AutoState {
+  *#coarser(state: AutoState): Steps<AutoState> {
     let found = state;
     while (
       found.step < STEPS.length - 1 &&
       found.buckets.length > this.#wanted * STEPS[found.step]!.multiples.at(-1)!
     )
-      found = this.#rounded(found, found.step + 1);
+      found = yield* this.#rounded(found, found.step + 1);
     return found;
   }
 
-  #rounded(state: AutoState, step: number): AutoState {
+  *#rounded(state: AutoState, step: number): Steps<AutoState> {
     if (step === state.step) return state;
     const rounding = this.#roundings[step]!;
     const groups = new Map<number, NumberBucket[]>();
     for (const bucket of state.buckets) {
+      yield;
       const key = rounding.floor(bucket.key);
-      groups.set(key, [...(groups.get(key) ?? []), bucket]);
+      const group = groups.get(key);
+      if (group === undefined) groups.set(key, [bucket]);
+      else group.push(bucket);
     }
-    return { ...state, step, buckets: [...groups].map(([key, group]) => this.#join(key, group)) };
+    const buckets: NumberBucket[] = [];
+    for (const [key, group] of groups) buckets.push(yield* this.#join(key, group));
+    return { ...state, step, buckets };
   }
 
-  #join(key: number, group: readonly NumberBucket[]): NumberBucket {
+  *#join(key: number, group: readonly NumberBucket[]): Steps<NumberBucket> {
+    yield;
     return {
       key,
       count: group.reduce((sum, { count }) => sum + count, 0),
-      below: mergeTree(
+      below: yield* mergeTree(
         this.#below,
         group.map(({ below }) => below),
       ),
@@ -234,11 +243,11 @@ class AutoDateHistogram implements Aggregation<AutoState> {
     return filled;
   }
 
-  #joined(buckets: readonly NumberBucket[], multiple: number): NumberBucket[] {
+  *#joined(buckets: readonly NumberBucket[], multiple: number): Steps<NumberBucket[]> {
     if (multiple === 1) return [...buckets];
     const joined: NumberBucket[] = [];
     for (let at = 0; at < buckets.length; at += multiple)
-      joined.push(this.#join(buckets[at]!.key, buckets.slice(at, at + multiple)));
+      joined.push(yield* this.#join(buckets[at]!.key, buckets.slice(at, at + multiple)));
     return joined;
   }
 }

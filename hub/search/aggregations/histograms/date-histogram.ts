@@ -242,15 +242,15 @@ class DateHistogram implements Aggregation<DateHistogramState> {
     };
   }
 
-  merge(states: readonly DateHistogramState[]): DateHistogramState {
-    const merged = mergeHistograms(states, this.#shape.below);
+  *merge(states: readonly DateHistogramState[]): Steps<DateHistogramState> {
+    const merged = yield* mergeHistograms(states, this.#shape.below);
     // Bounds are read by the field's format, so they belong to it.
     const bounded = states.filter((state) => state.bounds !== undefined);
     const bounds = (bounded.find(({ format }) => format === merged.format) ?? bounded[0])?.bounds;
     return { ...merged, ...(bounds === undefined ? {} : { bounds }) };
   }
 
-  render(state: DateHistogramState, budget: BucketBudget): JsonObject {
+  render(state: DateHistogramState, budget: BucketBudget): Steps<JsonObject> {
     return renderHistogram(state, { ...this.#shape, bounds: state.bounds }, budget);
   }
 

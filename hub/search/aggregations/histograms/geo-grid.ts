@@ -25,6 +25,7 @@ import type {
 import { type AggregationType, readAggregation } from "#hub/search/aggregations/tree/aggregation-parser.ts";
 import { readOrder } from "#hub/search/aggregations/tree/bucket-order.ts";
 import { requireField } from "#hub/search/aggregations/tree/field-option.ts";
+import type { Steps } from "#hub/search/aggregations/tree/steps.ts";
 import { PointValues } from "#hub/search/columns/point-values.ts";
 import { isInBox, readBox } from "#hub/search/geo/box.ts";
 import { type GeoBox, parseDistance } from "#hub/search/geo/point.ts";
@@ -103,12 +104,12 @@ export class GeoGrid implements Aggregation<TermsState> {
     };
   }
 
-  merge(states: readonly TermsState[]): TermsState {
+  merge(states: readonly TermsState[]): Steps<TermsState> {
     return mergeTerms(states, this.#shape.below);
   }
 
-  render(state: TermsState, budget: BucketBudget): JsonObject {
-    const { buckets } = renderTerms(state, this.#shape, budget);
+  *render(state: TermsState, budget: BucketBudget): Steps<JsonObject> {
+    const { buckets } = yield* renderTerms(state, this.#shape, budget);
     return { buckets };
   }
 

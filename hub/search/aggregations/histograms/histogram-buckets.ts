@@ -1,5 +1,6 @@
 /** Buckets of `histogram` and `date_histogram`: gap filling, order, rendering. */
 
+import { bucketsByKey } from "#hub/search/aggregations/buckets/terms-state.ts";
 import {
   type AggregationTree,
   type BucketBudget,
@@ -9,6 +10,7 @@ import {
   type TreeState,
 } from "#hub/search/aggregations/tree/aggregation.ts";
 import { type BucketOrder, compareBuckets } from "#hub/search/aggregations/tree/bucket-order.ts";
+import { type Steps, sortedSteps } from "#hub/search/aggregations/tree/steps.ts";
 import { commonFormat, javaDouble, printValue, type ValueFormat } from "#hub/search/columns/value-format.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
@@ -78,52 +80,60 @@ export function checkLimits(bounds: HistogramBounds | undefined, limits: Histogr
 }
 
 /** Merges states of shards. */
-export function mergeHistograms(states: readonly HistogramState[], below: AggregationTree): HistogramState {
-  const byKey = new Map<number, NumberBucket[]>();
-  for (const state of states) {
-    for (const bucket of state.buckets) {
-      const same = byKey.get(bucket.key);
-      if (same === undefined) byKey.set(bucket.key, [bucket]);
-      else same.push(bucket);
-    }
+export function* mergeHistograms(
+  states: readonly HistogramState[],
+  below: AggregationTree,
+): Steps<HistogramState> {
+  if (states.length === 1) return states[0]!;
+  const buckets: NumberBucket[] = [];
+  for (const [key, same] of yield* bucketsByKey(states)) {
+    yield;
+    buckets.push({
+      key,
+      count: same.reduce((total, bucket) => total + bucket.count, 0),
+      below:
+        same.length === 1
+          ? same[0]!.below
+          : yield* mergeTree(
+              below,
+              same.map((bucket) => bucket.below),
+            ),
+    });
   }
-  const buckets = [...byKey.values()].map((same) => ({
-    key: same[0]!.key,
-    count: same.reduce((total, bucket) => total + bucket.count, 0),
-    below:
-      same.length === 1
-        ? same[0]!.below
-        : mergeTree(
-            below,
-            same.map((bucket) => bucket.below),
-          ),
-  }));
   const format = states.map((state) => state.format).reduce(commonFormat);
-  return { buckets: buckets.sort((a, b) => a.key - b.key), format };
+  return { buckets: yield* sortedSteps(buckets, (a, b) => a.key - b.key), format };
+}
+
+interface RenderedBucket extends JsonObject {
+  readonly key: number;
+  readonly key_as_string?: string;
 }
 
 /** Renders `buckets` with gaps filled and in order. Throws too_many_buckets. */
-export function renderHistogram(
+export function* renderHistogram(
   state: HistogramState,
   shape: HistogramShape,
   budget: BucketBudget,
-): JsonObject {
-  const kept = shape.minDocCount === 0 ? fillGaps(state.buckets, shape, budget) : [...state.buckets];
+): Steps<JsonObject> {
+  const kept = shape.minDocCount === 0 ? yield* fillGaps(state.buckets, shape, budget) : state.buckets;
   const wanted = kept.filter((bucket) => bucket.count >= shape.minDocCount);
-  const ordered = shape.order.length === 0 ? wanted : wanted.sort(compareBuckets(shape.order, shape.below));
-  if (shape.minDocCount !== 0) budget.add(ordered.length);
+  if (shape.minDocCount !== 0) budget.add(wanted.length);
+  const ordered =
+    shape.order.length === 0 ? wanted : yield* sortedSteps(wanted, compareBuckets(shape.order, shape.below));
   const { period } = budget;
-  const rendered = ordered.map(({ key, count, below }) => {
+  const rendered: RenderedBucket[] = [];
+  for (const { key, count, below } of ordered) {
+    yield;
     if (shape.times !== undefined)
       budget.period = { startMs: key, endMs: shape.next(key), months: shape.times.months };
     const printed = printValue(state.format, key);
-    return {
+    rendered.push({
       ...(printed === undefined ? {} : { key_as_string: printed }),
       key,
       doc_count: count,
-      ...renderTree(shape.below, below, budget),
-    };
-  });
+      ...(yield* renderTree(shape.below, below, budget)),
+    });
+  }
   budget.period = period;
   if (!shape.keyed) return { buckets: rendered };
   return {
@@ -133,11 +143,11 @@ export function renderHistogram(
   };
 }
 
-function fillGaps(
+function* fillGaps(
   found: readonly NumberBucket[],
   shape: HistogramShape,
   budget: BucketBudget,
-): NumberBucket[] {
+): Steps<NumberBucket[]> {
   const first = Math.min(
     found[0]?.key ?? Number.POSITIVE_INFINITY,
     shape.bounds?.min ?? Number.POSITIVE_INFINITY,
@@ -151,6 +161,7 @@ function fillGaps(
   const filled: NumberBucket[] = [];
   let at = 0;
   for (let key = first; key <= last; ) {
+    yield;
     budget.add();
     const present = found[at];
     if (present !== undefined && present.key <= key) {

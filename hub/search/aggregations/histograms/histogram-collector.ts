@@ -4,7 +4,7 @@ import { grown } from "#hub/engine/bytes/byte-buffer.ts";
 import { COLUMN_BLOCK, type NumericColumn, type SegmentReader } from "#hub/engine/searcher/searcher.ts";
 import { BucketCollector, KeyTable, onlyOwner } from "#hub/search/aggregations/buckets/bucket-collector.ts";
 import type { AggregationTree, CollectBudget, Collector } from "#hub/search/aggregations/tree/aggregation.ts";
-import { atOnce, type Steps } from "#hub/search/aggregations/tree/steps.ts";
+import { atOnce, type Steps, sortedSteps } from "#hub/search/aggregations/tree/steps.ts";
 import type { NumericValues } from "#hub/search/columns/column-values.ts";
 import { countMask, expandMask, loadBlock, type SegmentRun } from "#hub/search/columns/set-blocks.ts";
 import type { ValueFormat } from "#hub/search/columns/value-format.ts";
@@ -201,5 +201,5 @@ export function* bucketStates(
     buckets.push({ key, count: collected.count(bucket), below: yield* collected.belowSteps(bucket) });
     if (buckets.length % STEP_BUCKETS === 0) yield;
   }
-  return { buckets: buckets.sort((a, b) => a.key - b.key), format };
+  return { buckets: yield* sortedSteps(buckets, (a, b) => a.key - b.key), format };
 }

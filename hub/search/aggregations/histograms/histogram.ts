@@ -9,6 +9,7 @@ import type {
 import { type AggregationType, readAggregation } from "#hub/search/aggregations/tree/aggregation-parser.ts";
 import { checkOrder, readOrder } from "#hub/search/aggregations/tree/bucket-order.ts";
 import { fieldTypeFault, missingNumber, requireField } from "#hub/search/aggregations/tree/field-option.ts";
+import type { Steps } from "#hub/search/aggregations/tree/steps.ts";
 import { columnField, isNumeric, NumericValues, numericColumn } from "#hub/search/columns/column-values.ts";
 import { formatOf, RAW } from "#hub/search/columns/value-format.ts";
 import { anything, flag, integer, number, object, required, text } from "#hub/search/options/options.ts";
@@ -127,11 +128,11 @@ class Histogram implements Aggregation<HistogramState> {
     );
   }
 
-  merge(states: readonly HistogramState[]): HistogramState {
+  merge(states: readonly HistogramState[]): Steps<HistogramState> {
     return mergeHistograms(states, this.#request.shape.below);
   }
 
-  render(state: HistogramState, budget: BucketBudget): JsonObject {
+  render(state: HistogramState, budget: BucketBudget): Steps<JsonObject> {
     return renderHistogram(state, this.#request.shape, budget);
   }
 

@@ -8,6 +8,7 @@ import type {
   Collector,
 } from "#hub/search/aggregations/tree/aggregation.ts";
 import { type AggregationType, readAggregation } from "#hub/search/aggregations/tree/aggregation-parser.ts";
+import { isSteps, type Steps } from "#hub/search/aggregations/tree/steps.ts";
 import { printValue } from "#hub/search/columns/value-format.ts";
 import { anything, oneOf, text } from "#hub/search/options/options.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
@@ -80,8 +81,9 @@ class Rate implements Aggregation {
     return this.#values.merge(states);
   }
 
-  render(state: unknown, budget: BucketBudget): JsonObject {
-    const { value: total } = this.#values.render(state, budget);
+  *render(state: unknown, budget: BucketBudget): Steps<JsonObject> {
+    const made = this.#values.render(state, budget);
+    const { value: total } = isSteps(made) ? yield* made : made;
     const value = Number(total) / unitsOf(this.#unit, budget.period);
     const pattern = this.#format;
     const printed = pattern === undefined ? undefined : printValue({ kind: "decimal", pattern }, value);

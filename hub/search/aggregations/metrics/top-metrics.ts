@@ -2,6 +2,7 @@
 
 import type { Aggregation, Collector } from "#hub/search/aggregations/tree/aggregation.ts";
 import { type AggregationType, readAggregation } from "#hub/search/aggregations/tree/aggregation-parser.ts";
+import { isSteps, type Steps } from "#hub/search/aggregations/tree/steps.ts";
 import { formatOf, printValue } from "#hub/search/columns/value-format.ts";
 import { objectOf } from "#hub/search/options/json.ts";
 import { anything, integer, readOptions, required, text } from "#hub/search/options/options.ts";
@@ -90,9 +91,10 @@ class TopMetrics implements Aggregation<TopState> {
     };
   }
 
-  merge(states: readonly TopState[]): TopState {
+  *merge(states: readonly TopState[]): Steps<TopState> {
     const format = states.find((state) => state.format !== undefined)?.format;
-    return { ...this.#hits.merge(states), ...(format !== undefined && { format }) };
+    const merged = this.#hits.merge(states);
+    return { ...(isSteps(merged) ? yield* merged : merged), ...(format !== undefined && { format }) };
   }
 
   render(state: TopState): JsonObject {

@@ -20,6 +20,7 @@ import {
 } from "#hub/search/aggregations/tree/aggregation.ts";
 import { type AggregationType, readAggregation } from "#hub/search/aggregations/tree/aggregation-parser.ts";
 import { fieldTypeFault, requireField } from "#hub/search/aggregations/tree/field-option.ts";
+import type { Steps } from "#hub/search/aggregations/tree/steps.ts";
 import { columnField, KeywordValues } from "#hub/search/columns/column-values.ts";
 import { parseBlock } from "#hub/search/fields/field-terms.ts";
 import { objectOf } from "#hub/search/options/json.ts";
@@ -128,19 +129,23 @@ class AddressRanges implements Aggregation<FixedState> {
     return new FixedCollector(this.#ranges.length, sorter, this.#below, shard, budget);
   }
 
-  merge(states: readonly FixedState[]): FixedState {
+  merge(states: readonly FixedState[]): Steps<FixedState> {
     return mergeFixed(states, this.#below);
   }
 
-  render(state: FixedState, budget: BucketBudget): JsonObject {
+  *render(state: FixedState, budget: BucketBudget): Steps<JsonObject> {
     budget.add(state.length);
-    const buckets = this.#ranges.map(({ key, from, to }, at) => ({
-      key,
-      ...(from !== undefined && { from: formatIp(from) }),
-      ...(to !== undefined && { to: formatIp(to) }),
-      doc_count: state[at]!.count,
-      ...renderTree(this.#below, state[at]!.below, budget),
-    }));
+    const buckets: (JsonObject & { readonly key: string })[] = [];
+    for (const [at, { key, from, to }] of this.#ranges.entries()) {
+      yield;
+      buckets.push({
+        key,
+        ...(from !== undefined && { from: formatIp(from) }),
+        ...(to !== undefined && { to: formatIp(to) }),
+        doc_count: state[at]!.count,
+        ...(yield* renderTree(this.#below, state[at]!.below, budget)),
+      });
+    }
     return { buckets: this.#keyed ? byKey(buckets) : buckets };
   }
 

@@ -19,6 +19,7 @@ import {
 } from "#hub/search/aggregations/tree/aggregation.ts";
 import { type AggregationType, readAggregation } from "#hub/search/aggregations/tree/aggregation-parser.ts";
 import { fieldTypeFault, missingNumber, requireField } from "#hub/search/aggregations/tree/field-option.ts";
+import type { Steps } from "#hub/search/aggregations/tree/steps.ts";
 import { columnField, isNumeric, NumericValues, numericColumn } from "#hub/search/columns/column-values.ts";
 import {
   commonFormat,
@@ -157,28 +158,32 @@ export class Ranges implements Aggregation<RangesState> {
     };
   }
 
-  merge(states: readonly RangesState[]): RangesState {
+  *merge(states: readonly RangesState[]): Steps<RangesState> {
     // Bounds are read by the field's format, so they belong to it.
     const format = states.map((state) => state.format).reduce(commonFormat);
     const known = states.find((state) => state.format === format) ?? states[0]!;
     return {
       ...known,
-      buckets: mergeFixed(
+      buckets: yield* mergeFixed(
         states.map((state) => state.buckets),
         this.#options.below,
       ),
     };
   }
 
-  render({ ranges, buckets, format }: RangesState, budget: BucketBudget): JsonObject {
+  *render({ ranges, buckets, format }: RangesState, budget: BucketBudget): Steps<JsonObject> {
     budget.add(ranges.length);
-    const rendered = ranges.map((range, at) => ({
-      key: range.key ?? `${print(range.from, format)}-${print(range.to, format)}`,
-      ...bounds("from", range.from, format),
-      ...bounds("to", range.to, format),
-      doc_count: buckets[at]!.count,
-      ...renderTree(this.#options.below, buckets[at]!.below, budget),
-    }));
+    const rendered: (JsonObject & { readonly key: string })[] = [];
+    for (const [at, range] of ranges.entries()) {
+      yield;
+      rendered.push({
+        key: range.key ?? `${print(range.from, format)}-${print(range.to, format)}`,
+        ...bounds("from", range.from, format),
+        ...bounds("to", range.to, format),
+        doc_count: buckets[at]!.count,
+        ...(yield* renderTree(this.#options.below, buckets[at]!.below, budget)),
+      });
+    }
     return { buckets: this.#options.keyed ? byKey(rendered) : rendered };
   }
 

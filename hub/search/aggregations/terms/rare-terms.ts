@@ -98,12 +98,13 @@ class RareTerms implements Aggregation<TermsState> {
     return termsCollector({ ...context, choose }, this.#source);
   }
 
-  merge(states: readonly TermsState[]): TermsState {
+  *merge(states: readonly TermsState[]): Steps<TermsState> {
     if (states.length === 1) return states[0]!;
     const frequent = new Set(states.flatMap((state) => state.frequent ?? []));
-    const { buckets, ...merged } = mergeTerms(states, this.#shape.below);
+    const { buckets, ...merged } = yield* mergeTerms(states, this.#shape.below);
     const rare: TermBucket[] = [];
-    for (const bucket of buckets) {
+    for (const [at, bucket] of buckets.entries()) {
+      if (at % STEP_VALUES === STEP_VALUES - 1) yield;
       const hash = keyHash(bucket.key);
       if (bucket.count > this.#most) frequent.add(hash);
       else if (!frequent.has(hash)) rare.push(bucket);
@@ -111,8 +112,8 @@ class RareTerms implements Aggregation<TermsState> {
     return { ...merged, buckets: rare, frequent: [...frequent] };
   }
 
-  render(state: TermsState, budget: BucketBudget): JsonObject {
-    const { buckets } = renderTerms(state, this.#shape, budget);
+  *render(state: TermsState, budget: BucketBudget): Steps<JsonObject> {
+    const { buckets } = yield* renderTerms(state, this.#shape, budget);
     return { buckets };
   }
 

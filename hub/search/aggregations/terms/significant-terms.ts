@@ -5,6 +5,7 @@ import type { SegmentReader } from "#hub/engine/searcher/searcher.ts";
 import { termFilter } from "#hub/search/aggregations/buckets/terms-filter.ts";
 import {
   mergeTerms,
+  type TermBucket,
   type TermsContext,
   type TermsState,
 } from "#hub/search/aggregations/buckets/terms-state.ts";
@@ -22,7 +23,7 @@ import {
   readAggregation,
 } from "#hub/search/aggregations/tree/aggregation-parser.ts";
 import { requireField } from "#hub/search/aggregations/tree/field-option.ts";
-import { atOnce, type Steps } from "#hub/search/aggregations/tree/steps.ts";
+import { atOnce, type Steps, sortedSteps } from "#hub/search/aggregations/tree/steps.ts";
 import { isNumeric, termsField } from "#hub/search/columns/column-values.ts";
 import { formatOf, printValue } from "#hub/search/columns/value-format.ts";
 import { BooleanNode } from "#hub/search/execute/nodes/boolean.ts";
@@ -159,12 +160,14 @@ class Significant implements Aggregation<SignificantState> {
     return new SignificantCollector(inner, allSize, (key) => this.#countOfAll(shard, field, key));
   }
 
-  merge(states: readonly SignificantState[]): SignificantState {
+  *merge(states: readonly SignificantState[]): Steps<SignificantState> {
     const inAll = new Map<string | number, number>();
-    for (const [key, count] of states.flatMap((state) => state.inAll))
-      inAll.set(key, (inAll.get(key) ?? 0) + count);
+    for (const state of states) {
+      yield;
+      for (const [key, count] of state.inAll) inAll.set(key, (inAll.get(key) ?? 0) + count);
+    }
     return {
-      terms: mergeTerms(
+      terms: yield* mergeTerms(
         states.map(({ terms }) => terms),
         this.#options.below,
       ),
@@ -174,35 +177,37 @@ class Significant implements Aggregation<SignificantState> {
     };
   }
 
-  render({ terms, setSize, allSize, inAll }: SignificantState, budget: BucketBudget): JsonObject {
+  *render({ terms, setSize, allSize, inAll }: SignificantState, budget: BucketBudget): Steps<JsonObject> {
     const { minDocCount, heuristic, size, below } = this.#options;
     const background = new Map(inAll);
-    const scored = terms.buckets
-      .filter(({ count }) => count >= minDocCount)
-      .map((bucket) => {
-        const known = background.get(bucket.key) ?? 0;
-        const score = heuristic({ inSet: bucket.count, setSize, inAll: known, allSize });
-        return { bucket, known, score };
-      })
-      .filter(({ score }) => score > 0)
-      .sort((a, b) => b.score - a.score || (a.bucket.key < b.bucket.key ? -1 : 1))
-      .slice(0, size);
-    budget.add(scored.length);
-    return {
-      doc_count: setSize,
-      bg_count: allSize,
-      buckets: scored.map(({ bucket: { key, count, below: state }, known, score }) => {
-        const printed = typeof key === "number" ? printValue(terms.format, key) : undefined;
-        return {
-          key,
-          ...(printed !== undefined && { key_as_string: printed }),
-          doc_count: count,
-          score,
-          bg_count: known,
-          ...renderTree(below, state, budget),
-        };
-      }),
-    };
+    const scored: { readonly bucket: TermBucket; readonly known: number; readonly score: number }[] = [];
+    for (const bucket of terms.buckets) {
+      yield;
+      const known = background.get(bucket.key) ?? 0;
+      if (bucket.count < minDocCount) continue;
+      const score = heuristic({ inSet: bucket.count, setSize, inAll: known, allSize });
+      if (score > 0) scored.push({ bucket, known, score });
+    }
+    const sorted = yield* sortedSteps(
+      scored,
+      (a, b) => b.score - a.score || (a.bucket.key < b.bucket.key ? -1 : 1),
+    );
+    const shown = sorted.slice(0, size);
+    budget.add(shown.length);
+    const buckets: JsonObject[] = [];
+    for (const { bucket, known, score } of shown) {
+      const { key, count, below: state } = bucket;
+      const printed = typeof key === "number" ? printValue(terms.format, key) : undefined;
+      buckets.push({
+        key,
+        ...(printed !== undefined && { key_as_string: printed }),
+        doc_count: count,
+        score,
+        bg_count: known,
+        ...(yield* renderTree(below, state, budget)),
+      });
+    }
+    return { doc_count: setSize, bg_count: allSize, buckets };
   }
 
   empty(): SignificantState {

@@ -16,6 +16,7 @@ import type {
 import { type AggregationType, readAggregation } from "#hub/search/aggregations/tree/aggregation-parser.ts";
 import { orderOfTerms } from "#hub/search/aggregations/tree/bucket-order.ts";
 import { requireField } from "#hub/search/aggregations/tree/field-option.ts";
+import type { Steps } from "#hub/search/aggregations/tree/steps.ts";
 import { anything, flag, integer, oneOf, text, withoutEffect } from "#hub/search/options/options.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
 import { readValueScript } from "#hub/search/scripting/value-script.ts";
@@ -95,11 +96,11 @@ class Terms implements Aggregation<TermsState> {
     return termsCollector({ shard, budget, shape: this.#shape, shardSize: this.#shardSize }, this.#source);
   }
 
-  merge(states: readonly TermsState[]): TermsState {
+  merge(states: readonly TermsState[]): Steps<TermsState> {
     return mergeTerms(states, this.#shape.below);
   }
 
-  render(state: TermsState, budget: BucketBudget): JsonObject {
+  render(state: TermsState, budget: BucketBudget): Steps<JsonObject> {
     return renderTerms(state, this.#shape, budget);
   }
 

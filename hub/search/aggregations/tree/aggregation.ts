@@ -13,15 +13,15 @@ import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { addSiblings, applyParents } from "./apply-pipelines.ts";
 import type { NamedPipeline } from "./pipeline.ts";
-import type { Steps } from "./steps.ts";
+import { isSteps, type Steps } from "./steps.ts";
 
 /** A node of the aggregation tree. Immutable; used for many shards. */
 export interface Aggregation<State = unknown> {
   collector(shard: ShardContext, budget: CollectBudget): Collector<State>;
-  /** Merges at least one state of the same bucket. */
-  merge(states: readonly State[]): State;
-  /** The answer's object. `budget` counts the buckets of the answer. */
-  render(state: State, budget: BucketBudget): JsonObject;
+  /** Merges at least one state of the same bucket; in steps where there may be many buckets. */
+  merge(states: readonly State[]): State | Steps<State>;
+  /** The answer's object; in steps where it may have many buckets, which `budget` counts. */
+  render(state: State, budget: BucketBudget): JsonObject | Steps<JsonObject>;
   /** State of a bucket that no document fell into. */
   empty(): State;
   /** A number to order buckets by; `name` as in "stats.max". Undefined where there is none of that name. */
@@ -279,11 +279,12 @@ export class TreeCollector {
 }
 
 /** Merges the states of one bucket. */
-export function mergeTree(tree: AggregationTree, states: readonly TreeState[]): TreeState {
+export function* mergeTree(tree: AggregationTree, states: readonly TreeState[]): Steps<TreeState> {
   const merged: Record<string, unknown> = {};
   for (const [name, { aggregation }] of tree) {
     const parts = states.map((state) => state[name]).filter((state) => state !== undefined);
-    merged[name] = parts.length === 0 ? aggregation.empty() : aggregation.merge(parts);
+    const made = parts.length === 0 ? aggregation.empty() : aggregation.merge(parts);
+    merged[name] = isSteps(made) ? yield* made : made;
   }
   return merged;
 }
@@ -294,12 +295,17 @@ export function emptyTree(tree: AggregationTree): TreeState {
 }
 
 /** Renders the answers of a bucket's aggregations. */
-export function renderTree(tree: AggregationTree, state: TreeState, budget: BucketBudget): JsonObject {
+export function* renderTree(
+  tree: AggregationTree,
+  state: TreeState,
+  budget: BucketBudget,
+): Steps<JsonObject> {
   const rendered: JsonObject = {};
   for (const [name, { aggregation, pipelines, meta }] of tree) {
     const own = state[name] ?? aggregation.empty();
     const key = budget.typedKeys ? `${aggregation.typedName(own)}#${name}` : name;
-    const answer = applyParents(aggregation.render(own, budget), pipelines, budget.typedKeys);
+    const made = aggregation.render(own, budget);
+    const answer = applyParents(isSteps(made) ? yield* made : made, pipelines, budget.typedKeys);
     rendered[key] = { ...(meta === undefined ? {} : { meta }), ...answer };
   }
   if (tree.siblings !== undefined) addSiblings(rendered, tree.siblings, budget.typedKeys);

@@ -7,14 +7,23 @@ import { ShardContext } from "#hub/search/query/query.ts";
 import { parseSearchRequest } from "#hub/search/request/search-request.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { IndexFixture } from "#test/support/search/shards.ts";
-import { CollectBudget, TreeCollector, type TreeState } from "./aggregation.ts";
+import {
+  type AggregationTree,
+  BucketBudget,
+  CollectBudget,
+  mergeTree,
+  renderTree,
+  TreeCollector,
+  type TreeState,
+} from "./aggregation.ts";
+import { atOnce, type Steps, sortedSteps } from "./steps.ts";
 
 const DOCS = 6000;
 /** A pause must be possible after so many values. */
 const VALUES_A_STEP = 1024;
 
 const index = new IndexFixture({
-  mapping: { properties: { id: { type: "keyword" } } },
+  mapping: { properties: { id: { type: "keyword" }, at: { type: "date" } } },
   docs: Array.from({ length: DOCS }, (_, at) => ({
     id: `d${at * 7919}`,
     n: at,
@@ -43,25 +52,84 @@ const ROWS: readonly (readonly [name: string, aggregation: JsonObject])[] = [
 
 for (const [name, aggregation] of ROWS) {
   test(`${name} of many values are put in order with pauses`, () => {
-    const collector = collected(aggregation);
-    const atOnce = collector.state(0);
-    const steps = collector.steps(0);
-    let pauses = 0;
-    let state: TreeState | undefined;
-    while (state === undefined) {
-      const step = steps.next();
-      if (step.done === true) state = step.value;
-      else pauses++;
-    }
-    assert.deepEqual(firstKeys(state), firstKeys(atOnce));
+    const collector = collected(treeOf(aggregation));
+    const known = collector.state(0);
+    const { made, pauses } = counted(collector.steps(0));
+    assert.deepEqual(firstKeys(made), firstKeys(known));
     assert.ok(pauses >= DOCS / VALUES_A_STEP, `${pauses} pauses`);
   });
 }
 
+/** Aggregations whose answers have many buckets. */
+const MANY: readonly (readonly [name: string, aggregation: JsonObject])[] = [
+  ["terms", { terms: { field: "id", size: DOCS } }],
+  ["rare terms", { rare_terms: { field: "id", max_doc_count: 2 } }],
+  ["multi terms", { multi_terms: { terms: [{ field: "id" }, { field: "n" }], size: DOCS } }],
+  ["a histogram", { histogram: { field: "n", interval: 1 } }],
+  ["a histogram by count", { histogram: { field: "n", interval: 1, order: { _count: "desc" } } }],
+  ["minutes", { date_histogram: { field: "at", interval: "minute" } }],
+  ["times", { auto_date_histogram: { field: "at", buckets: 999 } }],
+  ["ranges", { range: { field: "n", ranges: many((from) => ({ from, to: from + 1 })) } }],
+  ["filters", { filters: { filters: many(() => ({ match_all: {} })).slice(0, 1000) } }],
+  [
+    "a composite",
+    {
+      composite: {
+        size: DOCS,
+        sources: [{ id: { terms: { field: "id" } } }, { n: { terms: { field: "n" } } }],
+      },
+    },
+  ],
+  [
+    "terms below a filter",
+    { filter: { match_all: {} }, aggs: { all: { terms: { field: "id", size: DOCS } } } },
+  ],
+];
+
+for (const [name, aggregation] of MANY) {
+  test(`${name} of many buckets are merged and rendered with pauses`, () => {
+    const tree = treeOf(aggregation);
+    const state = collected(tree).state(0);
+    const merged = counted(mergeTree(tree, [state, state]));
+    assert.ok(merged.pauses >= 8, `${merged.pauses} pauses while merging`);
+    const rendered = counted(renderTree(tree, merged.made, new BucketBudget(4 * DOCS, false)));
+    assert.ok(rendered.pauses >= 500, `${rendered.pauses} pauses while rendering`);
+    const known = atOnce(
+      renderTree(tree, atOnce(mergeTree(tree, [state, state])), new BucketBudget(4 * DOCS, false)),
+    );
+    assert.deepEqual(rendered.made, known);
+  });
+}
+
+test("steps sort like the whole, and leave equal items in their order", () => {
+  const items = Array.from({ length: 10_000 }, (_, at) => ({ key: (at * 7919) % 613, at }));
+  const compare = (a: { key: number }, b: { key: number }): number => a.key - b.key;
+  const { made, pauses } = counted(sortedSteps(items, compare));
+  assert.deepEqual(made, items.toSorted(compare));
+  assert.ok(pauses >= items.length / VALUES_A_STEP, `${pauses} pauses`);
+  assert.deepEqual(atOnce(sortedSteps([], compare)), []);
+});
+
+function many<T>(make: (at: number) => T): T[] {
+  return Array.from({ length: DOCS }, (_, at) => make(at));
+}
+
+/** Runs steps to their end and counts where pauses may be made. */
+function counted<T>(steps: Steps<T>): { readonly made: T; readonly pauses: number } {
+  for (let pauses = 0; ; pauses++) {
+    const { done, value } = steps.next();
+    if (done === true) return { made: value, pauses };
+  }
+}
+
+function treeOf(aggregation: JsonObject): AggregationTree {
+  const limits = { ...DEFAULT_LIMITS, maxBuckets: 4 * DOCS };
+  return parseSearchRequest({ aggs: { it: aggregation } }, limits).aggregations;
+}
+
 /** A tree of one aggregation that has seen all documents. */
-function collected(aggregation: JsonObject): TreeCollector {
+function collected(aggregations: AggregationTree): TreeCollector {
   const [{ index: name, searcher }] = index.shards as [(typeof index.shards)[0]];
-  const { aggregations } = parseSearchRequest({ aggs: { it: aggregation } }, DEFAULT_LIMITS);
   const collector = new TreeCollector(
     aggregations,
     new ShardContext(name, 0, searcher, 0),

@@ -31,3 +31,42 @@ export function atOnce<T>(steps: Steps<T>): T {
     if (done === true) return value;
   }
 }
+
+/** Returns whether a result has still to be made in steps. */
+export function isSteps<T>(made: T | Steps<T>): made is Steps<T> {
+  return typeof (made as Partial<Steps<T>> | null | undefined)?.next === "function";
+}
+
+/** Items that are sorted at a time: well below a millisecond, also where each is compared by several keys. */
+const SORTED_AT_ONCE = 1024;
+
+/** Returns the items in their order; equal ones stay as they were. */
+export function* sortedSteps<T>(items: readonly T[], compare: (a: T, b: T) => number): Steps<T[]> {
+  let runs: T[][] = [];
+  for (let from = 0; from < items.length; from += SORTED_AT_ONCE) {
+    runs.push(items.slice(from, from + SORTED_AT_ONCE).sort(compare));
+    yield;
+  }
+  while (runs.length > 1) {
+    const longer: T[][] = [];
+    for (let at = 0; at < runs.length; at += 2)
+      longer.push(at + 1 < runs.length ? yield* mergedRuns(runs[at]!, runs[at + 1]!, compare) : runs[at]!);
+    runs = longer;
+  }
+  return runs[0] ?? [];
+}
+
+function* mergedRuns<T>(
+  first: readonly T[],
+  second: readonly T[],
+  compare: (a: T, b: T) => number,
+): Steps<T[]> {
+  const merged: T[] = [];
+  let [a, b] = [0, 0];
+  while (a < first.length || b < second.length) {
+    if (merged.length % SORTED_AT_ONCE === SORTED_AT_ONCE - 1) yield;
+    const isFirst = b === second.length || (a < first.length && compare(first[a]!, second[b]!) <= 0);
+    merged.push(isFirst ? first[a++]! : second[b++]!);
+  }
+  return merged;
+}
