@@ -37,6 +37,42 @@ describe("values that scripts make", () => {
     assert.equal(keys(scores)[0], (keys(first)[0] as number) + 1);
   });
 
+  test("aggregations of a script answer as those of the field whose values it returns", async () => {
+    const has = (then: string): string => `doc.score.size() == 0 ? null : ${then}`;
+    const ranges = [{ to: 3 }, { from: 3 }];
+    const rows: readonly [type: string, body: JsonObject][] = [
+      ["value_count", {}],
+      ["cardinality", {}],
+      ["percentiles", { percents: [50] }],
+      ["percentile_ranks", { values: [3] }],
+      ["median_absolute_deviation", {}],
+      ["histogram", { interval: 2 }],
+      ["range", { ranges }],
+    ];
+    for (const [type, body] of rows) {
+      const plain = await one({ [type]: { ...body, field: "score" } });
+      assert.deepEqual(await one({ [type]: { ...body, script: has("doc.score.value") } }), plain, type);
+      assert.deepEqual(await one({ [type]: { ...body, field: "score", script: "_value" } }), plain, type);
+    }
+  });
+
+  test("times of a script have buckets of dates", async () => {
+    const script = "doc.at.size() == 0 ? null : doc.at.value.millis";
+    const body = { interval: "1d", min_doc_count: 1 };
+    const counts = (answer: JsonObject): unknown[] =>
+      (answer["buckets"] as JsonObject[]).map((bucket) => [bucket["key"], bucket["doc_count"]]);
+    const plain = await one({ date_histogram: { ...body, field: "at" } });
+    const scripted = await one({ date_histogram: { ...body, script } });
+    assert.ok(counts(plain).length > 0);
+    assert.deepEqual(counts(scripted), counts(plain));
+    const [first] = scripted["buckets"] as JsonObject[];
+    assert.match(String(first!["key_as_string"]), /^\d{4}-\d{2}-\d{2}T00:00:00\.000Z$/);
+    const range = { ranges: [{ from: "2000-01-01" }] };
+    const [later] = (await one({ date_range: { ...range, script } }))["buckets"] as JsonObject[];
+    const [known] = (await one({ date_range: { ...range, field: "at" } }))["buckets"] as JsonObject[];
+    assert.equal(later!["doc_count"], known!["doc_count"]);
+  });
+
   test("a script of a metric that returns no number is refused", async () => {
     await assert.rejects(one({ sum: { script: "'abc'" } }), /all shards failed/);
   });

@@ -1,5 +1,12 @@
 /** `date_histogram`: times in calendar units or fixed intervals. */
 
+import type { Field } from "#hub/engine/mapping/field.ts";
+import {
+  openNumbers,
+  readValueSource,
+  VALUE_SCRIPT,
+  type ValueSource,
+} from "#hub/search/aggregations/buckets/number-source.ts";
 import type {
   Aggregation,
   BucketBudget,
@@ -8,10 +15,9 @@ import type {
 } from "#hub/search/aggregations/tree/aggregation.ts";
 import { type AggregationType, readAggregation } from "#hub/search/aggregations/tree/aggregation-parser.ts";
 import { checkOrder, readOrder } from "#hub/search/aggregations/tree/bucket-order.ts";
-import { fieldTypeFault, missingNumber, requireField } from "#hub/search/aggregations/tree/field-option.ts";
+import { fieldTypeFault } from "#hub/search/aggregations/tree/field-option.ts";
 import { atOnce, type Steps } from "#hub/search/aggregations/tree/steps.ts";
-import { columnField, NumericValues, numericColumn } from "#hub/search/columns/column-values.ts";
-import { formatOf, RAW } from "#hub/search/columns/value-format.ts";
+import { formatOf, RAW, type ValueFormat } from "#hub/search/columns/value-format.ts";
 import { parseDateMath, timeZone } from "#hub/search/dates/date-math.ts";
 import { calendarRounding, calendarUnit, fixedRounding, type Rounding } from "#hub/search/dates/rounding.ts";
 import { scalarText } from "#hub/search/options/json.ts";
@@ -36,6 +42,7 @@ import { missingRange, RangeHistogramCollector, rangeType } from "./range-histog
 
 const OPTIONS = {
   field: text("date field", undefined),
+  script: VALUE_SCRIPT,
   interval: anything("calendar unit (day, 1M) or fixed time (90m)"),
   calendar_interval: text("calendar unit: 1m, 1h, 1d, 1w, 1M, 1q, 1y", undefined),
   fixed_interval: text("fixed time: 30s, 90m, 12h", undefined),
@@ -49,6 +56,9 @@ const OPTIONS = {
   missing: anything("time of documents without one"),
   keyed: flag("whether buckets are an object by printed key", false),
 } as const;
+
+/** Formats of times that a script makes. */
+const DEFAULT_FORMATS = "strict_date_optional_time||epoch_millis";
 
 /** What times reach on either side of 1970. */
 const MAX_OFFSET_MS = 8.64e15;
@@ -74,7 +84,7 @@ export const dateHistogram: AggregationType = {
     };
     return new DateHistogram(
       {
-        field: requireField(options.field, name),
+        source: readValueSource(options, name),
         zone,
         missing: options.missing,
         format: options.format,
@@ -171,8 +181,13 @@ export function shifted(rounding: Rounding, offsetMs: number): Rounding {
   };
 }
 
+function checkTimes(field: Field): void {
+  if (field.type === "keyword" || field.type === "ip" || field.type === "geo_point")
+    throw fieldTypeFault(field, "date_histogram");
+}
+
 interface DateHistogramOptions {
-  readonly field: string;
+  readonly source: ValueSource;
   readonly zone: TimeZone;
   readonly missing: unknown;
   readonly format: string | undefined;
@@ -197,21 +212,22 @@ class DateHistogram implements Aggregation<DateHistogramState> {
   }
 
   collector(shard: ShardContext, budget: CollectBudget): Collector<DateHistogramState> {
-    const { field: name, missing, format, zone } = this.#options;
-    const ranges = rangeType(shard, name, "date_histogram", true);
+    const { source, missing, format, zone } = this.#options;
+    const { field: name = "", script } = source;
+    const ranges = script === undefined ? rangeType(shard, name, "date_histogram", true) : undefined;
     if (ranges !== undefined && missing !== undefined) throw missingRange(name);
-    const field = ranges === undefined ? columnField(shard, name) : shard.mapping.field(`${name}.gte`);
-    if (
-      field !== undefined &&
-      field.type !== "date" &&
-      (field.type === "keyword" || field.type === "ip" || field.type === "geo_point")
-    ) {
-      throw fieldTypeFault(field, "date_histogram");
-    }
-    const values = new NumericValues(missingNumber(missing, field, shard, "date_histogram"));
-    const printed = formatOf(field, format, zone.name);
+    const inner = ranges === undefined ? source : { field: `${name}.gte`, script: undefined };
+    const { field, values, open } = openNumbers(shard, inner, {
+      missing,
+      owner: "date_histogram",
+      checkField: checkTimes,
+    });
+    const isUntyped = script !== undefined && field === undefined;
+    const printed: ValueFormat = isUntyped
+      ? { kind: "date", formats: format ?? DEFAULT_FORMATS, zone: zone.name }
+      : formatOf(field, format, zone.name);
     const { next } = this.#shape;
-    const formats = printed.kind === "date" ? printed.formats : "strict_date_optional_time||epoch_millis";
+    const formats = printed.kind === "date" ? printed.formats : DEFAULT_FORMATS;
     const bounds = this.#bounds("extended_bounds", shard, formats);
     const limits = this.#bounds("hard_bounds", shard, formats);
     checkLimits(bounds, limits);
@@ -219,12 +235,7 @@ class DateHistogram implements Aggregation<DateHistogramState> {
     const floor = remembering(this.#rounding);
     const collector =
       ranges === undefined
-        ? new HistogramCollector(
-            context,
-            (segment) => values.open(numericColumn(segment, field)),
-            values,
-            floor,
-          )
+        ? new HistogramCollector(context, open, values, floor)
         : new RangeHistogramCollector({ ...context, field: name, type: ranges, floor });
     function* steps(owner: number): Steps<DateHistogramState> {
       const state = yield* collector.steps(owner);

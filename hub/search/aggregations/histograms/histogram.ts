@@ -1,5 +1,11 @@
 /** `histogram`: numbers in intervals of one width. */
 
+import {
+  openNumbers,
+  readValueSource,
+  VALUE_SCRIPT,
+  type ValueSource,
+} from "#hub/search/aggregations/buckets/number-source.ts";
 import type {
   Aggregation,
   BucketBudget,
@@ -8,9 +14,9 @@ import type {
 } from "#hub/search/aggregations/tree/aggregation.ts";
 import { type AggregationType, readAggregation } from "#hub/search/aggregations/tree/aggregation-parser.ts";
 import { checkOrder, readOrder } from "#hub/search/aggregations/tree/bucket-order.ts";
-import { fieldTypeFault, missingNumber, requireField } from "#hub/search/aggregations/tree/field-option.ts";
+import { fieldTypeFault } from "#hub/search/aggregations/tree/field-option.ts";
 import type { Steps } from "#hub/search/aggregations/tree/steps.ts";
-import { columnField, isNumeric, NumericValues, numericColumn } from "#hub/search/columns/column-values.ts";
+import { isNumeric } from "#hub/search/columns/column-values.ts";
 import { formatOf, RAW } from "#hub/search/columns/value-format.ts";
 import { anything, flag, integer, number, object, required, text } from "#hub/search/options/options.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
@@ -30,6 +36,7 @@ import { missingRange, RangeHistogramCollector, rangeType } from "./range-histog
 
 const OPTIONS = {
   field: text("field of numbers", undefined),
+  script: VALUE_SCRIPT,
   interval: required(number("width of the buckets", undefined)),
   offset: number("what the keys are shifted by", 0),
   min_doc_count: integer("buckets with fewer documents are left out; 0 fills gaps", 0),
@@ -67,7 +74,7 @@ export const histogram: AggregationType = {
     const limits = readBounds(options.hard_bounds, floor, "hard_bounds");
     checkLimits(shape.bounds, limits);
     return new Histogram({
-      field: requireField(options.field, name),
+      source: readValueSource(options, name),
       shape,
       floor,
       limits,
@@ -86,7 +93,7 @@ function readBounds(
 }
 
 interface HistogramRequest {
-  readonly field: string;
+  readonly source: ValueSource;
   readonly shape: HistogramShape;
   readonly floor: (value: number) => number;
   readonly limits: HistogramBounds | undefined;
@@ -103,9 +110,10 @@ class Histogram implements Aggregation<HistogramState> {
 
   collector(shard: ShardContext, budget: CollectBudget): Collector<HistogramState> {
     const { shape, floor, limits, missing, format } = this.#request;
-    const type = rangeType(shard, this.#request.field, "histogram", false);
-    if (type !== undefined) {
-      const name = this.#request.field;
+    const { field: name, script } = this.#request.source;
+    const type =
+      name === undefined || script !== undefined ? undefined : rangeType(shard, name, "histogram", false);
+    if (name !== undefined && type !== undefined) {
       if (missing !== undefined) throw missingRange(name);
       const printed = formatOf(shard.mapping.field(`${name}.gte`), format);
       const context = { shard, budget, below: shape.below, format: printed, limits };
@@ -117,12 +125,16 @@ class Histogram implements Aggregation<HistogramState> {
         next: (key) => shape.next(key),
       });
     }
-    const field = columnField(shard, this.#request.field);
-    if (field !== undefined && !isNumeric(field)) throw fieldTypeFault(field, "histogram");
-    const values = new NumericValues(missingNumber(missing, field, shard, "histogram"));
+    const { field, values, open } = openNumbers(shard, this.#request.source, {
+      missing,
+      owner: "histogram",
+      checkField: (mapped) => {
+        if (!isNumeric(mapped)) throw fieldTypeFault(mapped, "histogram");
+      },
+    });
     return new HistogramCollector(
       { shard, budget, below: shape.below, format: formatOf(field, format), limits },
-      (segment) => values.open(numericColumn(segment, field)),
+      open,
       values,
       floor,
     );

@@ -3,6 +3,11 @@
 import type { Field } from "#hub/engine/mapping/field.ts";
 import type { DocRun, KeywordColumn, NumericColumn, SegmentReader } from "#hub/engine/searcher/searcher.ts";
 import {
+  readValueSource,
+  VALUE_SCRIPT,
+  type ValueSource,
+} from "#hub/search/aggregations/buckets/number-source.ts";
+import {
   DistinctCounter,
   type DistinctState,
   hashBytes,
@@ -10,11 +15,11 @@ import {
 } from "#hub/search/aggregations/sketches/hyper-log-log.ts";
 import type { Aggregation, CollectBudget, Collector } from "#hub/search/aggregations/tree/aggregation.ts";
 import { type AggregationType, readAggregation } from "#hub/search/aggregations/tree/aggregation-parser.ts";
-import { requireField } from "#hub/search/aggregations/tree/field-option.ts";
 import { columnField, isNumeric, KeywordValues, NumericValues } from "#hub/search/columns/column-values.ts";
 import { scalarText } from "#hub/search/options/json.ts";
 import { anything, integer, text } from "#hub/search/options/options.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
+import { valuesOn } from "#hub/search/scripting/value-script.ts";
 import { AppError } from "#proto/kit/errors.ts";
 
 /** Values counted exactly by default. */
@@ -28,6 +33,7 @@ const MAX_COUNTED = 4_000_000;
 
 const OPTIONS = {
   field: text("field", undefined),
+  script: VALUE_SCRIPT,
   precision_threshold: integer(
     "values up to which the count is exact",
     DEFAULT_THRESHOLD,
@@ -52,29 +58,32 @@ export const cardinality: AggregationType = {
       );
     }
     const threshold = Math.min(MAX_THRESHOLD, given);
-    return new Cardinality(requireField(options.field, name), threshold, options.missing);
+    return new Cardinality(readValueSource(options, name), threshold, options.missing);
   },
 };
 
 class Cardinality implements Aggregation<DistinctState> {
-  readonly #field: string;
+  readonly #source: ValueSource;
   readonly #threshold: number;
   readonly #missing: unknown;
 
-  constructor(field: string, threshold: number, missing: unknown) {
-    this.#field = field;
+  constructor(source: ValueSource, threshold: number, missing: unknown) {
+    this.#source = source;
     this.#threshold = threshold;
     this.#missing = missing;
   }
 
   collector(shard: ShardContext, budget: CollectBudget): Collector<DistinctState> {
-    if (this.#field === "_index" || this.#field === "_type") {
+    const { field = "", script } = this.#source;
+    const counters = new Counters(this.#threshold, budget);
+    if (script !== undefined) return countScripted(valuesOn(script, shard), counters, this.#missing);
+    if (field === "_index" || field === "_type") {
       const state = {
-        hashes: [hashBytes(Buffer.from(this.#field === "_index" ? shard.index : shard.typeName))],
+        hashes: [hashBytes(Buffer.from(field === "_index" ? shard.index : shard.typeName))],
       };
       return { segment: () => undefined, collect: () => undefined, state: () => state };
     }
-    return new CardinalityCollector(columnField(shard, this.#field), this.#threshold, this.#missing, budget);
+    return new CardinalityCollector(columnField(shard, field), counters, this.#missing);
   }
 
   merge(states: readonly DistinctState[]): DistinctState {
@@ -107,12 +116,58 @@ class Cardinality implements Aggregation<DistinctState> {
   }
 }
 
-class CardinalityCollector implements Collector<DistinctState> {
-  readonly #field: Field | undefined;
+/** The counters of buckets, each made when its bucket gets the first value. */
+class Counters {
   readonly #threshold: number;
-  readonly #missing: number | undefined;
   readonly #budget: CollectBudget;
   readonly #counters: DistinctCounter[] = [];
+
+  constructor(threshold: number, budget: CollectBudget) {
+    this.#threshold = threshold;
+    this.#budget = budget;
+  }
+
+  of(bucket: number): DistinctCounter {
+    const known = this.#counters[bucket];
+    if (known !== undefined) return known;
+    // A full counter takes about as much memory as that many buckets.
+    this.#budget.add(16);
+    return (this.#counters[bucket] = new DistinctCounter(this.#threshold));
+  }
+
+  state(bucket: number): DistinctState {
+    return this.#counters[bucket]?.state() ?? { hashes: [] };
+  }
+}
+
+/** Counts the values that a script makes; a number is another value than its text. */
+function countScripted(
+  bind: ReturnType<typeof valuesOn>,
+  counters: Counters,
+  missing: unknown,
+): Collector<DistinctState> {
+  const hash = (value: unknown): number =>
+    typeof value === "number" ? hashNumber(value) : hashBytes(Buffer.from(scalarText(value, "script")));
+  let valuesOf: (doc: number) => readonly unknown[] = () => [];
+  return {
+    segment: (segment) => {
+      valuesOf = bind(segment);
+    },
+    collect: (docs, buckets, length) => {
+      for (let at = 0; at < length; at++) {
+        const found = valuesOf(docs[at]!);
+        const values = found.length > 0 || missing === undefined ? found : [missing];
+        for (const value of values) counters.of(buckets[at]!).add(hash(value));
+      }
+    },
+    state: (bucket) => counters.state(bucket),
+  };
+}
+
+class CardinalityCollector implements Collector<DistinctState> {
+  readonly #field: Field | undefined;
+  readonly #counters: Counters;
+  readonly #missing: number | undefined;
   readonly #numbers = new NumericValues();
   readonly #keywords = new KeywordValues();
   readonly #exact: bigint[] = [];
@@ -124,10 +179,9 @@ class CardinalityCollector implements Collector<DistinctState> {
   #counts = new Int32Array(0);
   #countedBucket = -1;
 
-  constructor(field: Field | undefined, threshold: number, missing: unknown, budget: CollectBudget) {
+  constructor(field: Field | undefined, counters: Counters, missing: unknown) {
     this.#field = field;
-    this.#threshold = threshold;
-    this.#budget = budget;
+    this.#counters = counters;
     const numeric = field === undefined || isNumeric(field);
     if (missing !== undefined) {
       this.#missing =
@@ -170,13 +224,13 @@ class CardinalityCollector implements Collector<DistinctState> {
 
   state(bucket: number): DistinctState {
     this.#settle();
-    return this.#counters[bucket]?.state() ?? { hashes: [] };
+    return this.#counters.state(bucket);
   }
 
   /** Gives the ordinals counted of the open segment to the counter of their bucket. */
   #settle(): void {
     if (this.#countedBucket < 0) return;
-    const counter = this.#counter(this.#countedBucket);
+    const counter = this.#counters.of(this.#countedBucket);
     this.#countedBucket = -1;
     const reader = this.#keywordColumn!.reader();
     for (let ordinal = 0; ordinal < this.#counts.length; ordinal++) {
@@ -190,11 +244,11 @@ class CardinalityCollector implements Collector<DistinctState> {
   #collectNumbers(docs: Int32Array, buckets: Int32Array, length: number): void {
     const count = this.#field === undefined ? 0 : this.#numbers.read(docs, length);
     const { values, places } = this.#numbers;
-    for (let at = 0; at < count; at++) this.#counter(buckets[places[at]!]!).add(hashNumber(values[at]!));
+    for (let at = 0; at < count; at++) this.#counters.of(buckets[places[at]!]!).add(hashNumber(values[at]!));
     if (this.#missing === undefined) return;
     for (let at = 0, next = 0; at < length; at++) {
       if (next < count && places[next] === at) while (next < count && places[next] === at) next++;
-      else this.#counter(buckets[at]!).add(this.#missing);
+      else this.#counters.of(buckets[at]!).add(this.#missing);
     }
   }
 
@@ -204,7 +258,7 @@ class CardinalityCollector implements Collector<DistinctState> {
     for (let at = 0; at < count; at++) {
       const ordinal = ordinals[at]!;
       const hash = ordinal < 0 ? this.#missing : this.#hash(ordinal);
-      if (hash !== undefined) this.#counter(buckets[places[at]!]!).add(hash);
+      if (hash !== undefined) this.#counters.of(buckets[places[at]!]!).add(hash);
     }
   }
 
@@ -217,9 +271,9 @@ class CardinalityCollector implements Collector<DistinctState> {
         const hash = Number.isSafeInteger(number)
           ? hashNumber(number)
           : hashBytes(Buffer.from(String(value)));
-        this.#counter(buckets[at]!).add(hash);
+        this.#counters.of(buckets[at]!).add(hash);
       }
-      if (found === 0 && this.#missing !== undefined) this.#counter(buckets[at]!).add(this.#missing);
+      if (found === 0 && this.#missing !== undefined) this.#counters.of(buckets[at]!).add(this.#missing);
     }
   }
 
@@ -227,13 +281,5 @@ class CardinalityCollector implements Collector<DistinctState> {
     const known = this.#hashes[ordinal]!;
     if (!Number.isNaN(known)) return known;
     return (this.#hashes[ordinal] = hashBytes(this.#keywordColumn!.lookup(ordinal)));
-  }
-
-  #counter(bucket: number): DistinctCounter {
-    const known = this.#counters[bucket];
-    if (known !== undefined) return known;
-    // A full counter takes about as much memory as that many buckets.
-    this.#budget.add(16);
-    return (this.#counters[bucket] = new DistinctCounter(this.#threshold));
   }
 }

@@ -1,6 +1,11 @@
 /** `median_absolute_deviation`: the median distance of the values from their median. */
 
 import {
+  readValueSource,
+  VALUE_SCRIPT,
+  type ValueSource,
+} from "#hub/search/aggregations/buckets/number-source.ts";
+import {
   mergeSketches,
   type Sketch,
   type SketchedValues,
@@ -14,7 +19,6 @@ import {
 } from "#hub/search/aggregations/sketches/t-digest.ts";
 import type { Aggregation, CollectBudget, Collector } from "#hub/search/aggregations/tree/aggregation.ts";
 import { type AggregationType, readAggregation } from "#hub/search/aggregations/tree/aggregation-parser.ts";
-import { requireField } from "#hub/search/aggregations/tree/field-option.ts";
 import { javaDouble, printValue, RAW } from "#hub/search/columns/value-format.ts";
 import { anything, number, text } from "#hub/search/options/options.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
@@ -26,6 +30,7 @@ const DEFAULT_COMPRESSION = 1000;
 
 const OPTIONS = {
   field: text("field of numbers", undefined),
+  script: VALUE_SCRIPT,
   compression: number("how many centroids are kept", DEFAULT_COMPRESSION),
   missing: anything("value of documents without one"),
   format: text("format of the printed value", undefined),
@@ -46,14 +51,14 @@ export const medianAbsoluteDeviation: AggregationType = {
       );
     }
     return new MedianAbsoluteDeviation(
-      { field: requireField(options.field, name), missing: options.missing, format: options.format },
+      { values: readValueSource(options, name), missing: options.missing, format: options.format },
       Math.min(MAX_COMPRESSION, Math.max(MIN_COMPRESSION, compression)),
     );
   },
 };
 
 interface Values {
-  readonly field: string;
+  readonly values: ValueSource;
   readonly missing: unknown;
   readonly format: string | undefined;
 }

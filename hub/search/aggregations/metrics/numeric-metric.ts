@@ -2,7 +2,12 @@
 
 import type { KeywordColumn, SegmentReader } from "#hub/engine/searcher/searcher.ts";
 import { SUM_WIDTH, SumPlace } from "#hub/engine/searcher/sum-layout.ts";
-import { ScriptedNumbers } from "#hub/search/aggregations/buckets/scripted-numbers.ts";
+import {
+  readValueSource,
+  ScriptedNumbers,
+  VALUE_SCRIPT,
+  type ValueSource,
+} from "#hub/search/aggregations/buckets/number-source.ts";
 import type {
   Aggregation,
   CollectBudget,
@@ -10,7 +15,7 @@ import type {
   OrdinalBuckets,
 } from "#hub/search/aggregations/tree/aggregation.ts";
 import { type AggregationType, readAggregation } from "#hub/search/aggregations/tree/aggregation-parser.ts";
-import { fieldTypeFault, missingNumber, requireField } from "#hub/search/aggregations/tree/field-option.ts";
+import { fieldTypeFault, missingNumber } from "#hub/search/aggregations/tree/field-option.ts";
 import { columnField, isNumeric, NumericValues, numericColumn } from "#hub/search/columns/column-values.ts";
 import type { SegmentRun } from "#hub/search/columns/set-blocks.ts";
 import {
@@ -23,7 +28,6 @@ import {
 import { anything, text, withoutEffect } from "#hub/search/options/options.ts";
 import { answersAs } from "#hub/search/options/request-version.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
-import { readValueScript, type ValueScript } from "#hub/search/scripting/value-script.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { type BucketNumbers, BucketStats } from "./bucket-stats.ts";
 import { addExact, type ExactSum, sumOf } from "./exact-sum.ts";
@@ -53,7 +57,7 @@ export interface NumericMetric {
 
 const OPTIONS = {
   field: text("field of numbers, dates or booleans", undefined),
-  script: anything("script that makes the values; with a field, it sees each value as _value"),
+  script: VALUE_SCRIPT,
   missing: anything("value of documents without one"),
   format: text("format of the printed values", undefined),
   value_type: withoutEffect(text("the type of the field counts", undefined)),
@@ -68,28 +72,19 @@ export function numericMetric(metric: NumericMetric): AggregationType {
     buckets: false,
     parse(body, { name }) {
       const options = readAggregation(metric.name, body, OPTIONS);
-      const source: MetricSource =
-        options.script === undefined || options.script === null
-          ? { field: requireField(options.field, name), script: undefined }
-          : { field: options.field, script: readValueScript(options.script, options.field) };
+      const source = readValueSource(options, name);
       return new NumericAggregation(metric, source, options.missing, options.format);
     },
   };
 }
 
-/** Where the values come from. */
-interface MetricSource {
-  readonly field: string | undefined;
-  readonly script: ValueScript | undefined;
-}
-
 class NumericAggregation implements Aggregation<NumericState> {
   readonly #metric: NumericMetric;
-  readonly #source: MetricSource;
+  readonly #source: ValueSource;
   readonly #missing: unknown;
   readonly #format: string | undefined;
 
-  constructor(metric: NumericMetric, source: MetricSource, missing: unknown, format: string | undefined) {
+  constructor(metric: NumericMetric, source: ValueSource, missing: unknown, format: string | undefined) {
     this.#metric = metric;
     this.#source = source;
     this.#missing = missing;

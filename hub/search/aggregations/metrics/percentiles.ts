@@ -2,6 +2,11 @@
  * `percentiles`: values below which given shares of the values lie. `percentile_ranks`: the shares below given values.
  */
 
+import {
+  readValueSource,
+  VALUE_SCRIPT,
+  type ValueSource,
+} from "#hub/search/aggregations/buckets/number-source.ts";
 import { HdrHistogram } from "#hub/search/aggregations/sketches/hdr-histogram.ts";
 import {
   mergeSketches,
@@ -13,7 +18,6 @@ import {
 import { MAX_COMPRESSION, MIN_COMPRESSION, TDigest } from "#hub/search/aggregations/sketches/t-digest.ts";
 import type { Aggregation, CollectBudget, Collector } from "#hub/search/aggregations/tree/aggregation.ts";
 import { type AggregationType, readAggregation } from "#hub/search/aggregations/tree/aggregation-parser.ts";
-import { requireField } from "#hub/search/aggregations/tree/field-option.ts";
 import { javaDouble, printValue, RAW } from "#hub/search/columns/value-format.ts";
 import { anything, flag, list, object, text } from "#hub/search/options/options.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
@@ -28,6 +32,7 @@ const DEFAULT_COMPRESSION = 100;
 
 const SHARED = {
   field: text("field of numbers", undefined),
+  script: VALUE_SCRIPT,
   keyed: flag("whether the answer is an object by percent", true),
   tdigest: object("{compression}: how many centroids are kept"),
   hdr: object("{number_of_significant_value_digits}: buckets of a relative width instead of a digest"),
@@ -86,6 +91,7 @@ export const percentileRanks: AggregationType = {
 
 interface Options {
   readonly field: string | undefined;
+  readonly script: unknown;
   readonly keyed: boolean | undefined;
   readonly tdigest: JsonObject | undefined;
   readonly hdr: JsonObject | undefined;
@@ -94,7 +100,7 @@ interface Options {
 }
 
 class Percentiles implements Aggregation<SketchedValues> {
-  readonly #field: string;
+  readonly #values: ValueSource;
   readonly #options: Options;
   readonly #points: readonly number[];
   readonly #read: (sketch: Sketch, point: number) => number;
@@ -108,7 +114,7 @@ class Percentiles implements Aggregation<SketchedValues> {
     read: (sketch: Sketch, point: number) => number,
     type: string,
   ) {
-    this.#field = requireField(options.field, name);
+    this.#values = readValueSource(options, name);
     this.#options = options;
     this.#points = points;
     this.#read = read;
@@ -119,7 +125,7 @@ class Percentiles implements Aggregation<SketchedValues> {
   collector(shard: ShardContext, budget: CollectBudget): Collector<SketchedValues> {
     return sketchCollector(shard, budget, {
       owner: this.#name,
-      field: this.#field,
+      values: this.#values,
       missing: this.#options.missing,
       format: this.#options.format,
       positive: this.#options.hdr !== undefined,

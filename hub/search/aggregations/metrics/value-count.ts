@@ -1,15 +1,21 @@
 /** `value_count`: the number of values. */
 
 import type { SegmentReader } from "#hub/engine/searcher/searcher.ts";
+import {
+  readValueSource,
+  VALUE_SCRIPT,
+  type ValueSource,
+} from "#hub/search/aggregations/buckets/number-source.ts";
 import type { Aggregation, Collector } from "#hub/search/aggregations/tree/aggregation.ts";
 import { type AggregationType, readAggregation } from "#hub/search/aggregations/tree/aggregation-parser.ts";
-import { requireField } from "#hub/search/aggregations/tree/field-option.ts";
 import { columnField, isNumeric, KeywordValues, NumericValues } from "#hub/search/columns/column-values.ts";
 import { anything, text, withoutEffect } from "#hub/search/options/options.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
+import { valuesOn } from "#hub/search/scripting/value-script.ts";
 
 const OPTIONS = {
   field: text("field", undefined),
+  script: VALUE_SCRIPT,
   missing: anything("anything here counts documents without a value as one"),
   value_type: withoutEffect(text("the type of the field counts", undefined)),
 } as const;
@@ -21,21 +27,23 @@ export const valueCount: AggregationType = {
   buckets: false,
   parse(body, { name }) {
     const options = readAggregation("value_count", body, OPTIONS);
-    return new ValueCount(requireField(options.field, name), options.missing !== undefined);
+    return new ValueCount(readValueSource(options, name), options.missing !== undefined);
   },
 };
 
 class ValueCount implements Aggregation<number> {
-  readonly #field: string;
+  readonly #source: ValueSource;
   readonly #missing: boolean;
 
-  constructor(field: string, missing: boolean) {
-    this.#field = field;
+  constructor(source: ValueSource, missing: boolean) {
+    this.#source = source;
     this.#missing = missing;
   }
 
   collector(shard: ShardContext): Collector<number> {
-    return new ValueCounter(shard, this.#field, this.#missing);
+    const { field, script } = this.#source;
+    if (script === undefined) return new ValueCounter(shard, field!, this.#missing);
+    return countScripted(valuesOn(script, shard), this.#missing);
   }
 
   merge(states: readonly number[]): number {
@@ -57,6 +65,25 @@ class ValueCount implements Aggregation<number> {
   typedName(): string {
     return "value_count";
   }
+}
+
+/** Counts the values that a script makes. */
+function countScripted(bind: ReturnType<typeof valuesOn>, countsMissing: boolean): Collector<number> {
+  const counts: number[] = [];
+  let valuesOf: (doc: number) => readonly unknown[] = () => [];
+  return {
+    segment: (segment) => {
+      valuesOf = bind(segment);
+    },
+    collect: (docs, buckets, length) => {
+      for (let at = 0; at < length; at++) {
+        const found = valuesOf(docs[at]!).length;
+        const bucket = buckets[at]!;
+        counts[bucket] = (counts[bucket] ?? 0) + (found === 0 && countsMissing ? 1 : found);
+      }
+    },
+    state: (bucket) => counts[bucket] ?? 0,
+  };
 }
 
 class ValueCounter implements Collector<number> {

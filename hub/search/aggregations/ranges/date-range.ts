@@ -1,8 +1,9 @@
 /** `date_range`: documents by given intervals of time, with date math. */
 
 import { isDate } from "#hub/engine/mapping/field.ts";
+import { readValueSource, VALUE_SCRIPT } from "#hub/search/aggregations/buckets/number-source.ts";
 import { type AggregationType, readAggregation } from "#hub/search/aggregations/tree/aggregation-parser.ts";
-import { fieldTypeFault, requireField } from "#hub/search/aggregations/tree/field-option.ts";
+import { fieldTypeFault } from "#hub/search/aggregations/tree/field-option.ts";
 import { formatOf } from "#hub/search/columns/value-format.ts";
 import { parseDateMath, timeZone } from "#hub/search/dates/date-math.ts";
 import { scalarText } from "#hub/search/options/json.ts";
@@ -11,6 +12,7 @@ import { Ranges, readRanges } from "./range.ts";
 
 const OPTIONS = {
   field: text("date field", undefined),
+  script: VALUE_SCRIPT,
   ranges: required(list("intervals {key, from, to}; from inclusive, to exclusive; with date math")),
   format: text("format of bounds and printed keys", undefined),
   time_zone: text("zone of bounds that name none", undefined),
@@ -31,7 +33,7 @@ export const dateRange: AggregationType = {
     const zone = timeZone(options.time_zone);
     return new Ranges({
       name: "date_range",
-      field: requireField(options.field, name),
+      source: readValueSource(options, name),
       ranges: readRanges(options.ranges, "date_range"),
       keyed: options.keyed ?? false,
       missing: options.missing,

@@ -32,7 +32,7 @@ export const geoDistanceRanges: AggregationType = {
     const field = requireField(options.field, name);
     return new Ranges({
       name: "geo_distance",
-      field,
+      source: { field, script: undefined },
       ranges: readRanges(options.ranges, "geo_distance"),
       keyed: options.keyed ?? false,
       missing: undefined,

@@ -1,6 +1,7 @@
 /** `range`: documents by given intervals of numbers. From is inclusive, to exclusive. */
 
 import type { Field } from "#hub/engine/mapping/field.ts";
+import type { SegmentReader } from "#hub/engine/searcher/searcher.ts";
 import {
   byKey,
   emptyFixed,
@@ -10,6 +11,13 @@ import {
   type Sorter,
 } from "#hub/search/aggregations/buckets/fixed-buckets.ts";
 import {
+  type OpenNumbers,
+  openNumbers,
+  readValueSource,
+  VALUE_SCRIPT,
+  type ValueSource,
+} from "#hub/search/aggregations/buckets/number-source.ts";
+import {
   type Aggregation,
   type AggregationTree,
   type BucketBudget,
@@ -18,9 +26,9 @@ import {
   renderTree,
 } from "#hub/search/aggregations/tree/aggregation.ts";
 import { type AggregationType, readAggregation } from "#hub/search/aggregations/tree/aggregation-parser.ts";
-import { fieldTypeFault, missingNumber, requireField } from "#hub/search/aggregations/tree/field-option.ts";
+import { fieldTypeFault } from "#hub/search/aggregations/tree/field-option.ts";
 import type { Steps } from "#hub/search/aggregations/tree/steps.ts";
-import { columnField, isNumeric, NumericValues, numericColumn } from "#hub/search/columns/column-values.ts";
+import { isNumeric } from "#hub/search/columns/column-values.ts";
 import {
   commonFormat,
   formatOf,
@@ -37,6 +45,7 @@ import type { JsonObject } from "#proto/kit/json.ts";
 
 const OPTIONS = {
   field: text("field of numbers", undefined),
+  script: VALUE_SCRIPT,
   ranges: required(list("intervals {key, from, to}; from inclusive, to exclusive")),
   keyed: flag("whether buckets are an object by key", false),
   missing: anything("value of documents without one"),
@@ -62,7 +71,7 @@ export const range: AggregationType = {
     const ranges = readRanges(options.ranges, "range");
     return new Ranges({
       name: "range",
-      field: requireField(options.field, name),
+      source: readValueSource(options, name),
       ranges,
       keyed: options.keyed ?? false,
       missing: options.missing,
@@ -85,7 +94,7 @@ export interface AskedRange {
 
 export interface RangesOptions {
   readonly name: "range" | "date_range" | "geo_distance";
-  readonly field: string;
+  readonly source: ValueSource;
   readonly ranges: readonly AskedRange[];
   readonly keyed: boolean;
   readonly missing: unknown;
@@ -135,14 +144,17 @@ export class Ranges implements Aggregation<RangesState> {
   }
 
   collector(shard: ShardContext, budget: CollectBudget): Collector<RangesState> {
-    const { field: name, below, missing } = this.#options;
-    const field = columnField(shard, name);
-    if (field !== undefined) this.#options.checkField(field);
+    const { source, below, missing, name } = this.#options;
+    const numbers = openNumbers(shard, source, {
+      missing,
+      owner: name,
+      checkField: (mapped) => this.#options.checkField(mapped),
+    });
+    const { field } = numbers;
     const ranges = this.#ranges(shard, field);
     const collector = new FixedCollector(
       ranges.length,
-      this.#options.sorter?.(shard, ranges) ??
-        new RangeSorter(ranges, field, missingNumber(missing, field, shard, this.#options.name)),
+      this.#options.sorter?.(shard, ranges) ?? new RangeSorter(ranges, numbers),
       below,
       shard,
       budget,
@@ -214,22 +226,20 @@ export class Ranges implements Aggregation<RangesState> {
 
 class RangeSorter implements Sorter {
   readonly #ranges: SortedRanges;
-  readonly #field: Field | undefined;
-  readonly #values: NumericValues;
+  readonly #numbers: OpenNumbers;
 
-  constructor(ranges: RangesState["ranges"], field: Field | undefined, missing: number | undefined) {
+  constructor(ranges: RangesState["ranges"], numbers: OpenNumbers) {
     this.#ranges = new SortedRanges(ranges);
-    this.#field = field;
-    this.#values = new NumericValues(missing);
+    this.#numbers = numbers;
   }
 
-  segment(segment: Parameters<typeof numericColumn>[0]): void {
-    this.#values.open(numericColumn(segment, this.#field));
+  segment(segment: SegmentReader): void {
+    this.#numbers.open(segment);
   }
 
   sort(docs: Int32Array, length: number, put: (place: number, bucket: number) => void): void {
-    const count = this.#values.read(docs, length);
-    const { values, places } = this.#values;
+    const count = this.#numbers.values.read(docs, length);
+    const { values, places } = this.#numbers.values;
     this.#ranges.put({ values, places, count }, put);
   }
 }

@@ -1,9 +1,10 @@
 /** Collects the values of a number field in one quantile sketch per bucket. */
 
 import type { NumericColumn, SegmentReader } from "#hub/engine/searcher/searcher.ts";
+import { openNumbers, type ValueSource } from "#hub/search/aggregations/buckets/number-source.ts";
 import type { CollectBudget, Collector } from "#hub/search/aggregations/tree/aggregation.ts";
-import { fieldTypeFault, missingNumber } from "#hub/search/aggregations/tree/field-option.ts";
-import { columnField, isNumeric, NumericValues, numericColumn } from "#hub/search/columns/column-values.ts";
+import { fieldTypeFault } from "#hub/search/aggregations/tree/field-option.ts";
+import { isNumeric } from "#hub/search/columns/column-values.ts";
 import { countRun, type SegmentRun } from "#hub/search/columns/set-blocks.ts";
 import { commonFormat, formatOf, type ValueFormat } from "#hub/search/columns/value-format.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
@@ -43,7 +44,7 @@ const MAX_SKETCHES = 64;
 export interface SketchSource {
   /** Name of the aggregation's type, for messages. */
   readonly owner: string;
-  readonly field: string;
+  readonly values: ValueSource;
   readonly missing: unknown;
   readonly format: string | undefined;
   /** Values below 0 are refused. */
@@ -58,9 +59,13 @@ export function sketchCollector(
   source: SketchSource,
 ): Collector<SketchedValues> {
   const { owner, positive, newSketch } = source;
-  const field = columnField(shard, source.field);
-  if (field !== undefined && !isNumeric(field)) throw fieldTypeFault(field, owner);
-  const values = new NumericValues(missingNumber(source.missing, field, shard, owner));
+  const { field, values, open } = openNumbers(shard, source.values, {
+    missing: source.missing,
+    owner,
+    checkField: (mapped) => {
+      if (!isNumeric(mapped)) throw fieldTypeFault(mapped, owner);
+    },
+  });
   const format = formatOf(field, source.format);
   const sketches: Sketch[] = [];
   const sketchAt = (bucket: number): Sketch => {
@@ -72,14 +77,14 @@ export function sketchCollector(
   const counts = new ValueCounts((bucket, found, weights) => sketchAt(bucket).addSorted(found, weights));
   return {
     segment: (segment: SegmentReader) => {
-      values.open(numericColumn(segment, field));
+      open(segment);
       counts.open(values.wholeColumn);
     },
     collect: (docs, buckets, length) => {
       const count = values.read(docs, length);
       for (let at = 0; at < count; at++) {
         const value = values.values[at]!;
-        if (positive && value < 0) throw negative(source.field, value);
+        if (positive && value < 0) throw negative(source.values.field ?? "script", value);
         sketchAt(buckets[values.places[at]!]!).add(value);
       }
     },

@@ -12,7 +12,7 @@ export function requireField(field: string | undefined, name: string): string {
   if (field !== undefined) return field;
   throw new AppError(
     "request_invalid",
-    `Required one of fields [field, script], but none were specified in aggregation [${name}]. Scripts aren't offered; give [field].`,
+    `Required one of fields [field, script], but none were specified in aggregation [${name}].`,
     { data: { type: "parsing_exception" } },
   );
 }
