@@ -50,7 +50,7 @@ interface NumberOptions {
   /** Name of the aggregation's type, for messages. */
   readonly owner: string;
   /** Throws where the field can't be used. */
-  checkField(field: Field): void;
+  readonly checkField: (field: Field) => void;
 }
 
 /** Returns the numbers of a shard. Throws request_invalid, parsing. */
