@@ -157,7 +157,8 @@ async function askAll(hub: TestHub, { body }: Case, durationMs: number): Promise
   return times;
 }
 
-function post(agent: Agent, url: string, body: string): Promise<string> {
+/** Sends a search over a kept connection; returns the answer as text. */
+export function post(agent: Agent, url: string, body: string): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   const headers = { "content-type": "application/json", "content-length": Buffer.byteLength(body) };
   const sent = httpRequest(url, { method: "POST", agent, headers }, (response) => {

@@ -14,6 +14,7 @@ import { agent } from "./agent.ts";
 import { barriers } from "./barriers.ts";
 import { type Benchmark, keeps, type Result } from "./benchmark.ts";
 import { clients } from "./clients.ts";
+import { cluster } from "./cluster.ts";
 import { disk } from "./disk.ts";
 import { e2e } from "./e2e.ts";
 import { ingest } from "./ingest.ts";
@@ -29,6 +30,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   agent,
   barriers,
   clients,
+  cluster,
   disk,
   e2e,
   ingest,
