@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
-import { endFirst, nextTurn, noteWriting, sliceMs, type Turn, turnMs } from "./turns.ts";
+import { after, before, suite, test } from "node:test";
+import { endFirst, measureContention, nextTurn, noteWriting, sliceMs, type Turn, turnMs } from "./turns.ts";
 
 test("searches that paused continue in their order, one in each turn of the event loop", async () => {
   const events: string[] = [];
@@ -82,4 +82,48 @@ test("while memory is tight the search that has used most continues first, but f
   assert.ok(order.indexOf("b") < order.indexOf("c"), order);
   const withShort = await orderOf({ a: { usedMs: 900 }, b: { usedMs: 400 }, short: { usedMs: 3 } });
   assert.ok(withShort.indexOf("short") < withShort.indexOf("b"), withShort);
+});
+
+/** Takes turns of a search that has used so much until `isOver`; returns how often the event loop was idle in between. */
+async function restsOf(usedMs: number, turns: number): Promise<number> {
+  let rests = 0;
+  for (let times = 0; times < turns; times++) {
+    const before = performance.eventLoopUtilization().idle;
+    await nextTurn({ usedMs, isOver: false });
+    if (performance.eventLoopUtilization().idle > before) rests++;
+  }
+  return rests;
+}
+
+suite("while documents are written and processors are short", () => {
+  before(() => {
+    noteWriting();
+    measureContention(() => true);
+  });
+  after(() => {
+    noteWriting(Number.NEGATIVE_INFINITY);
+    measureContention(() => false);
+  });
+
+  test("a search that has used much rests after each slice", async () => {
+    assert.equal(await restsOf(900, 10), 10);
+  });
+
+  test("a search that has used little doesn't", async () => {
+    assert.equal(await restsOf(100, 10), 0);
+  });
+
+  test("one that has used little ends the rest of others", async () => {
+    const order: string[] = [];
+    const long = nextTurn({ usedMs: 900, isOver: false }).then(() => order.push("long"));
+    await new Promise(setImmediate);
+    await nextTurn().then(() => order.push("short"));
+    await long;
+    assert.deepEqual(order, ["short", "long"]);
+  });
+
+  test("nobody rests once none is written", async () => {
+    noteWriting(Number.NEGATIVE_INFINITY);
+    assert.equal(await restsOf(900, 10), 0);
+  });
 });

@@ -3,7 +3,12 @@
  * else is served, however many searches there are: messages of the log, other calls, timers. The search that has used the
  * least of the thread goes first, so that a short one doesn't wait for long ones; now and then it is the one that has
  * waited longest.
+ *
+ * While documents are written and the machine has more work than processors, searches that have used much rest after each slice
+ * for as long: they take half of the thread at most, and the threads that bring the documents get the processor.
  */
+
+import { ThreadContention } from "./thread-contention.ts";
 
 /** How long a search keeps the thread at a time, ms. */
 const SLICE_MS = 8;
@@ -14,6 +19,10 @@ const WRITING_MS = 500;
 /** Every so many turns the one that has waited longest is next, whatever it has used. */
 const OLDEST_EVERY = 4;
 
+/** A search that has used more rests where it must, ms. */
+const LONG_MS = 250;
+/** Longest rest, ms. */
+const REST_MS = 8;
 /** A search that has used less holds little memory, ms. */
 const SHORT_MS = 50;
 
@@ -35,19 +44,30 @@ const FIRST: Turn = { usedMs: 0, isOver: false };
 const waiting: Waiting[] = [];
 let turns = 0;
 let isMemoryTight = false;
+const contention = new ThreadContention();
+let isContended = (): boolean => contention.isContended;
+let resumedAtMs = Number.NEGATIVE_INFINITY;
+let resting: NodeJS.Timeout | undefined;
+let hasRested = false;
 let writtenAtMs = Number.NEGATIVE_INFINITY;
 
 /** Resolves when it is the caller's turn. */
 export function nextTurn(turn: Turn = FIRST): Promise<void> {
   return new Promise((resume) => {
     waiting.push({ turn, resume });
-    if (waiting.length === 1) setImmediate(continueOne);
+    if (resting !== undefined && !isLong(turn)) wake(false);
+    else if (waiting.length === 1) setImmediate(continueOne);
   });
 }
 
 /** Notes that the thread got documents to write, which searches must not delay. */
 export function noteWriting(nowMs = performance.now()): void {
   writtenAtMs = nowMs;
+}
+
+/** Replaces the measurement whether this thread has to wait for a processor; for tests. */
+export function measureContention(measure: () => boolean): void {
+  isContended = measure;
 }
 
 /**
@@ -60,7 +80,7 @@ export function endFirst(isTight: boolean): void {
 
 /** Returns how long a search may keep the thread now, ms. */
 export function sliceMs(nowMs = performance.now()): number {
-  return nowMs - writtenAtMs < WRITING_MS ? WRITING_SLICE_MS : SLICE_MS;
+  return isWriting(nowMs) ? WRITING_SLICE_MS : SLICE_MS;
 }
 
 /** Returns whether no search that waits has used more of the thread. */
@@ -87,10 +107,46 @@ function endTurn(): void {
 }
 
 function continueOne(): void {
-  const [next] = waiting.splice(chosen(), 1);
+  let at = chosen();
+  const restMs = hasRested ? 0 : restOf(waiting[at]);
+  if (restMs > 0) {
+    const short = waiting.findIndex(({ turn }) => !isLong(turn));
+    if (short < 0) {
+      resting = setTimeout(() => wake(true), restMs);
+      return;
+    }
+    at = short;
+  }
+  hasRested = false;
+  const [next] = waiting.splice(at, 1);
   // What it does next happens before the next turn.
   if (waiting.length > 0) setImmediate(continueOne);
+  resumedAtMs = performance.now();
   next?.resume();
+}
+
+/** Ends a rest; `isOver`: it was whole. */
+function wake(isOver: boolean): void {
+  clearTimeout(resting);
+  resting = undefined;
+  hasRested = isOver;
+  setImmediate(continueOne);
+}
+
+/** Returns how long the thread is left to others before a search continues, ms. */
+function restOf(next: Waiting | undefined): number {
+  if (next === undefined || !isLong(next.turn)) return 0;
+  const nowMs = performance.now();
+  if (!isWriting(nowMs) || !isContended()) return 0;
+  return Math.min(REST_MS, Math.ceil(nowMs - resumedAtMs));
+}
+
+function isLong({ usedMs, isOver }: Turn): boolean {
+  return usedMs > LONG_MS && !isOver;
+}
+
+function isWriting(nowMs: number): boolean {
+  return nowMs - writtenAtMs < WRITING_MS;
 }
 
 function chosen(): number {
