@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { silentLogger } from "#proto/kit/log.ts";
 import { MemoryBucket } from "#proto/kit/memory-bucket.ts";
+import type { StateChange } from "#proto/kit/state-bucket.ts";
 import { StillClock } from "#test/support/kit/still-clock.ts";
 import { MemberDirectory } from "./member-directory.ts";
 import { encodeMember, MEMBER_LEASE_MS, type MemberRecord, memberKey } from "./member-record.ts";
@@ -33,4 +34,69 @@ test("a member is late before its lease ends, until it renews", async () => {
   assert.deepEqual(seen(), [false, false]);
   await clock.advance(9_000);
   assert.deepEqual(seen(), [true, true]);
+});
+
+/** A bucket whose watch misses every change, as a late one would. */
+class ReadBucket extends MemoryBucket {
+  readonly read: string[] = [];
+  isAway = false;
+
+  override get(key: string): ReturnType<MemoryBucket["get"]> {
+    this.read.push(key);
+    return this.isAway ? Promise.reject(new Error("away")) : super.get(key);
+  }
+
+  override async *watch(signal: AbortSignal): AsyncGenerator<StateChange> {
+    for await (const change of super.watch(signal)) if (change.revision === 0) yield change;
+  }
+}
+
+test("each poll reads one key in turn, beside members that are late", async (t) => {
+  const bucket = new ReadBucket();
+  const clock = new StillClock();
+  const shared = ["copies", "duties", "held.a", "held.b", "held.c", "partitions"];
+  for (const key of shared) await bucket.put(key, Buffer.from("1"));
+  const record = {
+    id: "a",
+    name: "a",
+    state: "live",
+    durationMs: MEMBER_LEASE_MS,
+  } as unknown as MemberRecord;
+  await bucket.put(memberKey("a"), encodeMember(record));
+  const directory = new MemberDirectory({ bucket, clock, log: silentLogger() });
+  await directory.start();
+  t.after(() => directory.stop());
+  bucket.read.length = 0;
+  await bucket.put("held.b", Buffer.from("2"));
+  for (let second = 1; second <= 4; second++) await clock.advance(1_000);
+  assert.equal(bucket.read.length, 4);
+  assert.equal(new Set(bucket.read).size, 4);
+  for (let second = 5; second <= 7; second++) await clock.advance(1_000);
+  assert.deepEqual(new Set(bucket.read), new Set([...shared, memberKey("a")]));
+  assert.equal(String(directory.shared("held.b")?.value), "2", "what the watch has missed is found");
+  assert.ok(bucket.read.filter((key) => key === memberKey("a")).length >= 3, "it is late");
+});
+
+test("while the store doesn't answer no member counts as still", async (t) => {
+  const bucket = new ReadBucket();
+  const clock = new StillClock();
+  const record = {
+    id: "a",
+    name: "a",
+    state: "live",
+    durationMs: MEMBER_LEASE_MS,
+  } as unknown as MemberRecord;
+  await bucket.put(memberKey("a"), encodeMember(record));
+  await bucket.put("partitions", Buffer.from("1"));
+  const directory = new MemberDirectory({ bucket, clock, log: silentLogger() });
+  await directory.start();
+  t.after(() => directory.stop());
+  bucket.isAway = true;
+  for (let second = 0; second < 3; second++) await clock.advance(1_000);
+  for (let second = 0; second < 12; second++) await clock.advance(1_000);
+  bucket.isAway = false;
+  await clock.advance(1_000);
+  assert.equal(directory.isStill(directory.get("a")!), false);
+  for (let second = 0; second < 12; second++) await clock.advance(1_000);
+  assert.equal(directory.isStill(directory.get("a")!), true);
 });

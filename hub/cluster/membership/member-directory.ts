@@ -1,6 +1,7 @@
 /**
- * What this hub sees of the others. A watch brings changes quickly; reads from the leader decide whether a member stands
- * still, since a watch may be late. Times are of this hub's monotonic clock: no other clock is compared with it.
+ * What this hub sees of the others. A watch brings changes; reads from the leader decide whether a member stands still, since
+ * a watch may be late. One other key is read in each poll, in turn: it shows that the store answers, and what a watch has
+ * missed. Times are of this hub's monotonic clock: no other clock is compared with it.
  */
 
 import { STILLNESS } from "#hub/journal/buckets/lease.ts";
@@ -50,6 +51,7 @@ export class MemberDirectory implements Component {
   readonly #listeners = new Set<() => void>();
   readonly #abort = new AbortController();
   #polledMs: number;
+  #polls = 0;
   #running: Promise<unknown> = Promise.resolve();
 
   constructor(options: DirectoryOptions) {
@@ -134,11 +136,10 @@ export class MemberDirectory implements Component {
         const late = [...this.#members.values()].filter(
           (each) => startedMs - each.sinceMs > each.record.durationMs / 2,
         );
-        await Promise.all(
-          [...late.map(({ record }) => MEMBER_PREFIX + record.id), ...this.#shared.keys()].map((key) =>
-            this.#read(key),
-          ),
-        );
+        const keys = new Set(late.map(({ record }) => MEMBER_PREFIX + record.id));
+        const inTurn = this.#nextKey();
+        if (inTurn !== undefined) keys.add(inTurn);
+        await Promise.all([...keys].map((key) => this.#read(key)));
         this.#polled(startedMs);
       } catch (error) {
         log.debug({ err: toAppError(error) }, "the members of the cluster can't be read now");
@@ -177,6 +178,11 @@ export class MemberDirectory implements Component {
       this.#shared.set(key, { value, revision });
     }
     this.#changed();
+  }
+
+  #nextKey(): string | undefined {
+    const keys = this.#keys();
+    return keys[this.#polls++ % keys.length];
   }
 
   #keys(): string[] {
