@@ -128,6 +128,45 @@ export const WORST_SEARCHES: readonly WorstSearch[] = [
     },
     highlight: { fields: { text: { number_of_fragments: 0 } } },
   }),
+  search("spans that no document has, as one of two choices", {
+    query: {
+      bool: {
+        should: [
+          {
+            span_near: {
+              clauses: [
+                { span_multi: { match: { prefix: { text: "w" } } } },
+                { span_multi: { match: { wildcard: { text: "*1*" } } } },
+              ],
+              slop: 1_000,
+              in_order: true,
+            },
+          },
+          { term: { "host.keyword": "nothing" } },
+        ],
+        must_not: { intervals: { text: { match: { query: "w1 w2", max_gaps: 1_000 } } } },
+      },
+    },
+  }),
+  search("scores of a script that no document reaches", {
+    query: {
+      bool: {
+        should: [
+          {
+            script_score: {
+              query: { match_all: {} },
+              script: {
+                source:
+                  "double s = 0; for (int i = 0; i < 500; i++) { s += Math.sqrt(i * doc['n'].value) } s",
+              },
+              min_score: 1e30,
+            },
+          },
+          { term: { "host.keyword": "nothing" } },
+        ],
+      },
+    },
+  }),
   search("highlights of 1,000 hits with wildcards", {
     size: 1_000,
     query: { query_string: { query: "w* AND *1* AND text:*a*" } },
@@ -153,6 +192,29 @@ export const WORST_SEARCHES: readonly WorstSearch[] = [
             },
           },
         },
+      },
+    },
+  }),
+  search("the largest page of a composite of unique keys", {
+    size: 0,
+    aggs: {
+      c: {
+        composite: {
+          size: 65_536,
+          sources: [
+            { a: { terms: { field: "id.keyword", order: "desc" } } },
+            { b: { terms: { field: "n" } } },
+          ],
+        },
+      },
+    },
+  }),
+  search("a histogram of 50,000 buckets by a metric", {
+    size: 0,
+    aggs: {
+      h: {
+        histogram: { field: "n", interval: 2, min_doc_count: 1, order: { "p.50": "desc" } },
+        aggs: { p: { percentiles: { field: "at", percents: [50] } } },
       },
     },
   }),

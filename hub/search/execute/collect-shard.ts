@@ -341,7 +341,7 @@ class Collection {
     const from = scorer.doc + 1;
     const useful = this.#top.firstUseful(from);
     if (useful === from) return batch.take(scorer);
-    if (useful === NO_MORE_DOCS || scorer.advance(useful) === NO_MORE_DOCS) return false;
+    if (useful === NO_MORE_DOCS || scorer.seek(useful) === NO_MORE_DOCS) return false;
     batch.takeCurrent(scorer);
     return true;
   }

@@ -15,9 +15,8 @@ import type { Intervals } from "./algebra.ts";
 import { markIntervals } from "./marked-tokens.ts";
 import type { IntervalReader, IntervalSource } from "./source.ts";
 
-/** Documents between two looks at the time, and how long a scorer looks for documents, ms. */
+/** Documents between two looks at whether the search has to end. */
 const LOOKED_A_LOOK = 16;
-const FILL_MS = 4;
 
 /** Sum of nearness at which a document has half of the highest score, as in Lucene. */
 const PIVOT = 1;
@@ -53,6 +52,7 @@ export type IntervalScore = (found: Intervals, doc: number) => number;
 
 /** Documents with intervals of a source. */
 export class IntervalWeight implements Weight {
+  readonly isDear = true;
   readonly #source: IntervalSource;
   readonly #candidates: Weight;
   readonly #scores: (segment: SegmentReader) => IntervalScore;
@@ -119,7 +119,7 @@ export class IntervalScorer extends Scorer {
   }
 
   advance(target: number): number {
-    return this.#search(target, Number.POSITIVE_INFINITY);
+    return this.#search(target);
   }
 
   override seek(target: number): number {
@@ -133,31 +133,17 @@ export class IntervalScorer extends Scorer {
     return this.#found.length > 0;
   }
 
-  override fill(docs: Int32Array, scores: Float32Array | null): number {
-    const endMs = performance.now() + FILL_MS;
-    let length = 0;
-    while (length < docs.length && this.doc !== NO_MORE_DOCS) {
-      const doc = this.#search(this.doc + 1, endMs);
-      // Without intervals: at the end, or the time is over.
-      if (this.#found.length === 0) break;
-      if (scores !== null) scores[length] = this.score();
-      docs[length++] = doc;
-      if (this.#isLate(endMs)) break;
-    }
-    return length;
-  }
-
   score(): number {
     return this.#score(this.#found, this.doc);
   }
 
-  /** Moves to the next document with intervals, or, after `endMs`, to one without; to the end where the search has to end. */
-  #search(target: number, endMs: number): number {
+  /** Moves to the next document with intervals; to the end where the search has to end. */
+  #search(target: number): number {
     const candidates = this.#candidates;
     let doc = candidates.doc < target ? candidates.advance(target) : candidates.doc;
     for (; doc !== NO_MORE_DOCS; doc = candidates.next()) {
       this.#readAt(doc);
-      if (this.#found.length > 0 || this.#isLate(endMs)) return (this.doc = doc);
+      if (this.#found.length > 0) return (this.doc = doc);
       if (this.#looked % LOOKED_A_LOOK === 0 && this.#isOver()) break;
     }
     this.#found = [];
@@ -169,10 +155,5 @@ export class IntervalScorer extends Scorer {
     this.#readDoc = doc;
     this.#looked++;
     this.#found = doc === NO_MORE_DOCS ? [] : this.#read(doc);
-  }
-
-  /** Looks at the time after some documents. */
-  #isLate(endMs: number): boolean {
-    return this.#looked % LOOKED_A_LOOK === 0 && performance.now() > endMs;
   }
 }

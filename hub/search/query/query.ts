@@ -80,6 +80,8 @@ export interface Weight {
   readonly cost?: ((segment: SegmentReader) => number | undefined) | undefined;
   /** Names the set among those of a segment; undefined where it depends on more than the segment. */
   readonly key?: string | undefined;
+  /** True where scorers are approximate: a set of the documents isn't made in one step. */
+  readonly isDear?: boolean | undefined;
 }
 
 /** Documents that a scorer fills in between two looks at the time, and how long it goes on, ms. */
@@ -125,6 +127,7 @@ export abstract class Scorer {
    * fewer than fit, or none; `doc` is NO_MORE_DOCS at the end.
    */
   fill(docs: Int32Array, scores: Float32Array | null): number {
+    if (this.isApproximate) return this.#fillSought(docs, scores);
     let length = 0;
     const startMs = performance.now();
     while (length < docs.length) {
@@ -134,6 +137,22 @@ export abstract class Scorer {
       docs[length++] = doc;
       // A script may take milliseconds for each.
       if (length % FILLED_A_LOOK === 0 && performance.now() - startMs > FILL_MS) break;
+    }
+    return length;
+  }
+
+  /** Looks at the documents that may match, however few do. */
+  #fillSought(docs: Int32Array, scores: Float32Array | null): number {
+    let length = 0;
+    const startMs = performance.now();
+    for (let looked = 1; length < docs.length && this.doc !== NO_MORE_DOCS; looked++) {
+      const doc = this.seek(this.doc + 1);
+      if (doc === NO_MORE_DOCS) break;
+      if (this.matches()) {
+        if (scores !== null) scores[length] = this.score();
+        docs[length++] = doc;
+      }
+      if (looked % FILLED_A_LOOK === 0 && performance.now() - startMs > FILL_MS) break;
     }
     return length;
   }

@@ -26,10 +26,10 @@ export class Batch {
     return this.length > 0 || scorer.doc !== NO_MORE_DOCS;
   }
 
-  /** Takes the document at which the scorer is. */
+  /** Takes the document at which the scorer is, if it matches. */
   takeCurrent(scorer: Scorer): void {
     this.length = 0;
-    this.#add(scorer);
+    if (scorer.matches()) this.#add(scorer);
   }
 
   /** Takes the documents of a column block, which isn't before the scorer. */
@@ -37,8 +37,9 @@ export class Batch {
     const from = block * COLUMN_BLOCK;
     const end = from + COLUMN_BLOCK;
     this.length = 0;
-    let doc = scorer.doc >= from ? scorer.doc : scorer.advance(from);
-    for (; doc < end; doc = scorer.next()) this.#add(scorer);
+    let doc = scorer.doc >= from ? scorer.doc : scorer.seek(from);
+    for (; doc < end; doc = scorer.isApproximate ? scorer.seek(doc + 1) : scorer.next())
+      if (scorer.matches()) this.#add(scorer);
   }
 
   /** Drops the documents that are deleted. */

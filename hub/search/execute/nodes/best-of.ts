@@ -35,6 +35,7 @@ export class BestOfNode implements Query {
         return new DisjunctionScorer(found, 1, segment.docCount, mode.scores, this.#tieBreaker);
       },
       count: () => -1,
+      isDear: weights.some((weight) => weight.isDear === true),
       prepare: (segment, control) => prepareAll(weights, segment, control),
     };
   }

@@ -134,6 +134,11 @@ class BooleanWeight implements Weight {
     return set === undefined ? -1 : countLive(set, segment);
   }
 
+  get isDear(): boolean {
+    const all = [...this.#must, ...this.#filter, ...this.#should, ...this.#mustNot];
+    return all.some((weight) => weight.isDear === true);
+  }
+
   /** True where uniting the choices would walk each of them in one step: a scorer over all of them can be left between batches. */
   get #isWide(): boolean {
     return (
@@ -144,7 +149,7 @@ class BooleanWeight implements Weight {
   }
 
   set(segment: SegmentReader): Bitset | null | undefined {
-    if (this.#minimum > 1 || this.#isWide) return undefined;
+    if (this.#minimum > 1 || this.#isWide || this.isDear) return undefined;
     const required = [...this.#must, ...this.#filter];
     const hasChoice = this.#minimum === 1 && this.#should.length > 0;
     if (!hasChoice && this.#mustNot.length === 0) {

@@ -23,6 +23,7 @@ export function conjunction(parts: readonly Part[]): Scorer {
 /** Leads with the rarest part and asks the others for its documents. */
 class ConjunctionScorer extends Scorer {
   readonly cost: number;
+  override readonly isApproximate: boolean;
   readonly #lead: Scorer;
   readonly #others: readonly Scorer[];
   readonly #approximate: readonly Scorer[];
@@ -34,6 +35,8 @@ class ConjunctionScorer extends Scorer {
   #usefulUntil = -1;
   /** Steps of the last move. */
   #taken = 0;
+  /** Whether all parts have the current document. */
+  #isAgreed = false;
 
   constructor(parts: readonly Part[]) {
     super();
@@ -41,6 +44,7 @@ class ConjunctionScorer extends Scorer {
     this.#lead = sorted[0]!;
     this.#others = sorted.slice(1);
     this.#approximate = sorted.filter(({ isApproximate }) => isApproximate);
+    this.isApproximate = this.#approximate.length > 0;
     this.#scoring = parts.filter((part) => part.scores).map((part) => part.scorer);
     this.cost = this.#lead.cost;
     const [first] = this.#scoring;
@@ -53,6 +57,15 @@ class ConjunctionScorer extends Scorer {
 
   advance(target: number): number {
     return this.#align(this.#leadFrom(target), Number.POSITIVE_INFINITY);
+  }
+
+  override seek(target: number): number {
+    if (!this.isApproximate) return this.advance(target);
+    return this.#align(this.#leadFrom(target), MATCH_STEPS);
+  }
+
+  override matches(): boolean {
+    return this.#isAgreed;
   }
 
   override fill(docs: Int32Array, scores: Float32Array | null): number {
@@ -125,6 +138,7 @@ class ConjunctionScorer extends Scorer {
   #align(first: number, steps: number): number {
     let doc = first;
     this.#taken = 0;
+    this.#isAgreed = false;
     search: while (doc !== NO_MORE_DOCS) {
       if (++this.#taken >= steps) return (this.doc = doc - 1);
       if (this.#minScore > 0 && doc > this.#usefulUntil) {
@@ -140,7 +154,10 @@ class ConjunctionScorer extends Scorer {
         doc = found === NO_MORE_DOCS ? NO_MORE_DOCS : this.#lead.seek(found);
         continue search;
       }
-      if (this.#match()) break;
+      if (this.#match()) {
+        this.#isAgreed = true;
+        break;
+      }
       this.#taken += MATCH_STEPS;
       doc = this.#lead.seek(doc + 1);
     }
@@ -151,6 +168,7 @@ class ConjunctionScorer extends Scorer {
 /** A required scorer whose score grows where an optional one matches too. */
 export class OptionalScorer extends Scorer {
   readonly cost: number;
+  override readonly isApproximate: boolean;
   readonly #required: Scorer;
   readonly #optional: Scorer;
 
@@ -159,6 +177,7 @@ export class OptionalScorer extends Scorer {
     this.#required = required;
     this.#optional = optional;
     this.cost = required.cost;
+    this.isApproximate = required.isApproximate;
   }
 
   next(): number {
@@ -167,6 +186,14 @@ export class OptionalScorer extends Scorer {
 
   advance(target: number): number {
     return (this.doc = this.#required.advance(target));
+  }
+
+  override seek(target: number): number {
+    return (this.doc = this.#required.seek(target));
+  }
+
+  override matches(): boolean {
+    return this.#required.matches();
   }
 
   score(): number {
@@ -178,6 +205,7 @@ export class OptionalScorer extends Scorer {
 /** A scorer without the documents of others. */
 export class ExcludingScorer extends Scorer {
   readonly cost: number;
+  override readonly isApproximate: boolean;
   readonly #inner: Scorer;
   readonly #forbidden: readonly Scorer[];
 
@@ -186,6 +214,7 @@ export class ExcludingScorer extends Scorer {
     this.#inner = inner;
     this.#forbidden = forbidden;
     this.cost = inner.cost;
+    this.isApproximate = [inner, ...forbidden].some((each) => each.isApproximate);
   }
 
   next(): number {
@@ -196,12 +225,22 @@ export class ExcludingScorer extends Scorer {
     return this.#skip(this.#inner.advance(target));
   }
 
+  override seek(target: number): number {
+    if (!this.isApproximate) return this.advance(target);
+    return (this.doc = this.#inner.seek(target));
+  }
+
+  override matches(): boolean {
+    return !this.isApproximate || (this.#inner.matches() && !this.#isForbidden(this.doc));
+  }
+
   score(): number {
     return this.#inner.score();
   }
 
   /** What is left of the inner scorer's documents, however few: nearly all may be forbidden. */
   override fill(docs: Int32Array, scores: Float32Array | null): number {
+    if (this.isApproximate) return super.fill(docs, scores);
     const found = this.#inner.fill(docs, scores);
     this.doc = this.#inner.doc;
     let kept = 0;
@@ -239,6 +278,7 @@ export class ExcludingScorer extends Scorer {
 /** A filter on its own: its documents score 0. */
 class Unscored extends Scorer {
   readonly cost: number;
+  override readonly isApproximate: boolean;
   readonly #inner: Scorer;
   /** No document scores enough. */
   #isUseless = false;
@@ -247,6 +287,7 @@ class Unscored extends Scorer {
     super();
     this.#inner = inner;
     this.cost = inner.cost;
+    this.isApproximate = inner.isApproximate;
   }
 
   next(): number {
@@ -255,6 +296,14 @@ class Unscored extends Scorer {
 
   advance(target: number): number {
     return (this.doc = this.#isUseless ? NO_MORE_DOCS : this.#inner.advance(target));
+  }
+
+  override seek(target: number): number {
+    return (this.doc = this.#isUseless ? NO_MORE_DOCS : this.#inner.seek(target));
+  }
+
+  override matches(): boolean {
+    return this.#inner.matches();
   }
 
   score(): number {

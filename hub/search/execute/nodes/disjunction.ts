@@ -7,6 +7,8 @@ import { NO_MORE_DOCS, Scorer } from "#hub/search/query/query.ts";
 
 /** Documents of a window: its arrays stay in the processor's cache. */
 const WINDOW = 2048;
+/** The same where a scorer needs long to tell whether it has a document. */
+const DEAR_WINDOW = 64;
 
 /** Scorers up to which bounds by length are reckoned: it takes the square of their number. */
 const MAX_LENGTHS = 8;
@@ -33,6 +35,9 @@ export type Members = (at: number) => Bitset | null | undefined;
  */
 export class DisjunctionScorer extends Scorer {
   readonly cost: number;
+  override readonly isApproximate: boolean;
+  /** Documents of a window at most. */
+  readonly #window: number;
   readonly #parts: readonly Part[];
   readonly #minimum: number;
   readonly #docCount: number;
@@ -44,6 +49,8 @@ export class DisjunctionScorer extends Scorer {
   readonly #matches: Uint16Array;
   #base = 0;
   #end = 0;
+  /** Whether the current document matches. */
+  #isFound = false;
   #minScore = 0;
   /** #parts by what they give at most, of which the first `#helpers` can't reach #minScore together. */
   readonly #byMost: Part[];
@@ -73,7 +80,9 @@ export class DisjunctionScorer extends Scorer {
       scorers.every(({ norms }) => norms !== null && norms === scorers[0]!.norms);
     this.#minimum = minimum;
     this.#docCount = docCount;
-    const window = Math.min(WINDOW, docCount);
+    this.isApproximate = scorers.some((scorer) => scorer.isApproximate);
+    const window = Math.min(this.isApproximate ? DEAR_WINDOW : WINDOW, docCount);
+    this.#window = window;
     this.#sum = new Float64Array(window);
     this.#best = new Float64Array(window);
     this.#matches = new Uint16Array(window);
@@ -87,7 +96,7 @@ export class DisjunctionScorer extends Scorer {
   }
 
   override fill(docs: Int32Array, scores: Float32Array | null): number {
-    if (this.#parts.length < MANY_SCORERS) return super.fill(docs, scores);
+    if (this.isApproximate || this.#parts.length < MANY_SCORERS) return super.fill(docs, scores);
     const end = this.#end;
     let length = 0;
     while (length < docs.length && this.next() !== NO_MORE_DOCS) {
@@ -99,18 +108,32 @@ export class DisjunctionScorer extends Scorer {
   }
 
   advance(target: number): number {
-    let from = target;
-    while (from < this.#docCount) {
-      if (from >= this.#end && !this.#open(from)) break;
-      if (from < this.#base) from = this.#base;
-      const size = this.#end - this.#base;
-      for (let slot = from - this.#base; slot < size; slot++) {
-        if (this.#matches[slot]! < this.#minimum) continue;
-        if (this.#helpers === 0 || this.#complete(slot)) return (this.doc = this.#base + slot);
-      }
-      from = this.#end;
+    let doc = this.#within(target);
+    while (doc !== NO_MORE_DOCS && !this.#isFound) doc = this.#within(doc + 1);
+    return (this.doc = doc);
+  }
+
+  /** Stops at the end of a window at the latest. */
+  override seek(target: number): number {
+    return this.isApproximate ? (this.doc = this.#within(target)) : this.advance(target);
+  }
+
+  override matches(): boolean {
+    return this.#isFound;
+  }
+
+  /** Returns the first match from `target` on in its window, or the window's last document; the end after the last. */
+  #within(target: number): number {
+    this.#isFound = false;
+    if (target >= this.#docCount || (target >= this.#end && !this.#open(target))) return NO_MORE_DOCS;
+    const size = this.#end - this.#base;
+    for (let slot = Math.max(0, target - this.#base); slot < size; slot++) {
+      if (this.#matches[slot]! < this.#minimum) continue;
+      if (this.#helpers > 0 && !this.#complete(slot)) continue;
+      this.#isFound = true;
+      return this.#base + slot;
     }
-    return (this.doc = NO_MORE_DOCS);
+    return this.#end - 1;
   }
 
   score(): number {
@@ -167,13 +190,13 @@ export class DisjunctionScorer extends Scorer {
     }
     let first = NO_MORE_DOCS;
     for (const { scorer } of this.#leading) {
-      const doc = scorer.doc < this.#base ? scorer.advance(this.#base) : scorer.doc;
+      const doc = scorer.doc < this.#base ? scorer.seek(this.#base) : scorer.doc;
       if (doc < first) first = doc;
     }
     if (this.#end === 0) {
       if (first === NO_MORE_DOCS) return false;
       this.#base = first;
-      this.#end = Math.min(first + WINDOW, this.#docCount);
+      this.#end = Math.min(first + this.#window, this.#docCount);
     }
     this.#matches.fill(0, 0, this.#end - this.#base);
     this.#sum.fill(0, 0, this.#end - this.#base);
@@ -195,7 +218,7 @@ export class DisjunctionScorer extends Scorer {
     let start = from;
     while (start < this.#docCount && this.maxScoreFrom(start) <= this.#minScore) start = this.impactEnd + 1;
     if (start >= this.#docCount) return false;
-    const limit = Math.min(start + WINDOW, this.#docCount);
+    const limit = Math.min(start + this.#window, this.#docCount);
     for (const part of this.#parts) part.most = 0;
     let end = start;
     while (end < limit && this.maxScoreFrom(end) > this.#minScore) {
@@ -232,7 +255,7 @@ export class DisjunctionScorer extends Scorer {
       const part = this.#byMost[helper]!;
       if (!mayHave(part, doc)) continue;
       const { scorer } = part;
-      if ((scorer.doc < doc ? scorer.advance(doc) : scorer.doc) === doc) this.#add(slot, scorer.score());
+      if (scorer.has(doc)) this.#add(slot, scorer.score());
     }
     return this.#scoreAt(slot) > this.#minScore;
   }
@@ -240,7 +263,9 @@ export class DisjunctionScorer extends Scorer {
   #gather(scorer: Scorer): void {
     const base = this.#base;
     const end = this.#end;
-    for (let doc = scorer.doc; doc < end; doc = scorer.next()) {
+    const isApproximate = scorer.isApproximate;
+    for (let doc = scorer.doc; doc < end; doc = isApproximate ? scorer.seek(doc + 1) : scorer.next()) {
+      if (isApproximate && !scorer.matches()) continue;
       const slot = doc - base;
       this.#matches[slot]!++;
       if (this.#scores) this.#add(slot, scorer.score());

@@ -82,6 +82,7 @@ export class FunctionScoreNode extends WrappedQuery {
         return scorer === null ? null : rescore(scorer, segment);
       },
       count: () => -1,
+      isDear: true,
       prepare: (segment, control) => prepareAll([inner, ...filters], segment, control),
     };
   }
@@ -173,6 +174,8 @@ function joinTerms(terms: readonly Term[], doc: number, before: number, mode: Sc
 
 /** Leaves out documents whose score is too low. */
 class MinScoreScorer extends RescoredScorer {
+  /** What scores enough may be far away, and a script may make each score. */
+  override readonly isApproximate = true;
   readonly #minimum: number;
   #score = 0;
 
@@ -187,6 +190,10 @@ class MinScoreScorer extends RescoredScorer {
 
   override advance(target: number): number {
     return this.#settle(super.advance(target));
+  }
+
+  override matches(): boolean {
+    return super.matches() && (this.#score = super.score()) >= this.#minimum;
   }
 
   override score(): number {

@@ -85,6 +85,10 @@ class NestedWeight implements Weight {
     return objects === null ? null : new NestedScorer(objects, joined, this.#score);
   }
 
+  get isDear(): boolean {
+    return this.#inner.isDear === true;
+  }
+
   count(segment: SegmentReader): number {
     return this.#joined.has(segment) ? -1 : 0;
   }
@@ -98,11 +102,15 @@ class NestedWeight implements Weight {
 /** Walks the parents of matching objects. */
 class NestedScorer extends Scorer {
   readonly cost: number;
+  override readonly isApproximate: boolean;
   /** On the first matching object behind those of the current document. */
   readonly #objects: Scorer;
   readonly #joined: JoinedSegment;
   readonly #mode: NestedScore;
   #score = 0;
+  /** Whether the document `#readDoc` matches, where objects are approximate. */
+  #isFound = false;
+  #readDoc = -1;
 
   constructor(objects: Scorer, joined: JoinedSegment, mode: NestedScore) {
     super();
@@ -110,19 +118,52 @@ class NestedScorer extends Scorer {
     this.#joined = joined;
     this.#mode = mode;
     this.cost = objects.cost;
+    this.isApproximate = objects.isApproximate;
   }
 
   next(): number {
+    if (this.isApproximate) return this.advance(this.doc + 1);
     if (this.#objects.doc < 0) this.#objects.next();
     return this.#take();
   }
 
   advance(target: number): number {
+    if (this.isApproximate) {
+      let doc = this.seek(target);
+      while (doc !== NO_MORE_DOCS && !this.matches()) doc = this.seek(doc + 1);
+      return doc;
+    }
     const { starts } = this.#joined;
     const first = target < starts.length ? starts[target]! : NO_MORE_DOCS;
     if (this.#objects.doc < first) this.#objects.advance(first);
     else if (this.#objects.doc < 0) this.#objects.next();
     return this.#take();
+  }
+
+  /** Stops at the next document with an object that may match. */
+  override seek(target: number): number {
+    if (!this.isApproximate) return this.advance(target);
+    const { starts, parents } = this.#joined;
+    const first = target < starts.length ? starts[target]! : NO_MORE_DOCS;
+    if (this.#objects.doc < first) this.#objects.seek(first);
+    const object = this.#objects.doc;
+    return (this.doc = object === NO_MORE_DOCS ? NO_MORE_DOCS : parents[object]!);
+  }
+
+  override matches(): boolean {
+    if (!this.isApproximate || this.#readDoc === this.doc) return !this.isApproximate || this.#isFound;
+    this.#readDoc = this.doc;
+    this.#isFound = this.#lookTo(this.#joined.starts[this.doc + 1]!);
+    return this.#isFound;
+  }
+
+  /** Looks for matching objects before `end`, and scores them where that is wanted. */
+  #lookTo(end: number): boolean {
+    const objects = this.#objects;
+    while (objects.doc < end && !objects.matches()) objects.seek(objects.doc + 1);
+    if (objects.doc >= end) return false;
+    if (this.#mode !== "none") this.#score = this.#scoreTo(end, this.#mode);
+    return true;
   }
 
   score(): number {
@@ -146,7 +187,9 @@ class NestedScorer extends Scorer {
     const objects = this.#objects;
     let [sum, count] = [0, 0];
     let [least, most] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
-    for (; objects.doc < end; objects.next()) {
+    const { isApproximate } = this;
+    for (; objects.doc < end; isApproximate ? objects.seek(objects.doc + 1) : objects.next()) {
+      if (isApproximate && !objects.matches()) continue;
       const score = objects.score();
       sum += score;
       count++;

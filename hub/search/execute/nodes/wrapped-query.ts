@@ -68,6 +68,10 @@ export class WrappedWeight implements AllOfWeight {
     return this.inner.key;
   }
 
+  get isDear(): boolean {
+    return this.inner.isDear === true;
+  }
+
   scorer(segment: SegmentReader): Scorer | null {
     return this.inner.scorer(segment);
   }
@@ -227,6 +231,7 @@ export function boosted(query: Query, boost: number): Query {
 /** The documents of a scorer with scores that are made of the document and its score. */
 export class RescoredScorer extends Scorer {
   readonly cost: number;
+  override readonly isApproximate: boolean;
   readonly #inner: Scorer;
   readonly #rescore: (doc: number, score: number) => number;
 
@@ -234,6 +239,7 @@ export class RescoredScorer extends Scorer {
   constructor(inner: Scorer, rescore: (doc: number, score: number) => number) {
     super();
     this.#inner = inner;
+    this.isApproximate = inner.isApproximate;
     this.cost = inner.cost;
     this.#rescore = rescore;
   }
@@ -244,6 +250,14 @@ export class RescoredScorer extends Scorer {
 
   advance(target: number): number {
     return (this.doc = this.#inner.advance(target));
+  }
+
+  override seek(target: number): number {
+    return (this.doc = this.#inner.seek(target));
+  }
+
+  override matches(): boolean {
+    return this.#inner.matches();
   }
 
   score(): number {
@@ -259,6 +273,7 @@ export function membership(scorer: Scorer | null): (doc: number) => boolean {
 
 class ConstantScorer extends Scorer {
   readonly cost: number;
+  override readonly isApproximate: boolean;
   readonly #inner: Scorer;
   readonly #score: number;
 
@@ -266,6 +281,7 @@ class ConstantScorer extends Scorer {
     super();
     this.#inner = inner;
     this.cost = inner.cost;
+    this.isApproximate = inner.isApproximate;
     this.#score = score;
   }
 
@@ -275,6 +291,14 @@ class ConstantScorer extends Scorer {
 
   advance(target: number): number {
     return (this.doc = this.#inner.advance(target));
+  }
+
+  override seek(target: number): number {
+    return (this.doc = this.#inner.seek(target));
+  }
+
+  override matches(): boolean {
+    return this.#inner.matches();
   }
 
   score(): number {
