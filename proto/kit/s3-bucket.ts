@@ -8,6 +8,14 @@ const RETRIES = 5;
 
 export const DEFAULT_S3_REGION = "us-east-1";
 
+/** Parts of an address that lead elsewhere, also encoded (URL standard, section 4.4): no URL can name such an object. */
+const DOTS = /(?:^|\/)\.{1,2}(?:\/|$)/;
+
+/** Returns whether an object of this key can be reached; of others the address is that of another object or bucket. */
+export function isReachableKey(key: string): boolean {
+  return !DOTS.test(key);
+}
+
 export interface S3Options {
   readonly bucket: string;
   /** Before every key, with its slash; empty: none. */
@@ -80,13 +88,15 @@ export class S3Bucket {
     await this.#request("DELETE", key, [200, 204, 404]);
   }
 
-  #request(
+  async #request(
     method: string,
     key: string,
     expected: readonly number[],
     body?: Uint8Array,
     signal?: AbortSignal,
   ): Promise<Response> {
+    if (!isReachableKey(this.#prefix + key))
+      throw new AppError("request_invalid", `${this.address}: a key must not have "." or ".." between its /`);
     const path = (this.#prefix + key).split("/").map(encodeURIComponent).join("/");
     const init = {
       method,

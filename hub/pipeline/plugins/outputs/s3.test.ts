@@ -91,6 +91,17 @@ test("events are objects by prefix, lines in their order, packed unless told oth
   assert.deepEqual(numbers, [[1, 3], [2], [4]]);
 });
 
+test("an event can't name an object outside of the bucket", async (t) => {
+  const bucket = await startBucket(t);
+  const output = world(bucket);
+  const escapes = ["../other", "..", "a/../../other", ".", "a/."];
+  await output.write([{ app: "a..b" }, ...escapes.map((app) => ({ app }))]);
+  assert.deepEqual(
+    [...bucket.objects.keys()].map((key) => key.split("/")[0]),
+    ["a..b"],
+  );
+});
+
 test("events that come once more after a crash, in other batches, are stored once", async (t) => {
   const bucket = await startBucket(t);
   const record = (place: number): OutputRecord => ({

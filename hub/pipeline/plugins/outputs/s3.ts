@@ -24,7 +24,7 @@ import {
 import { compileFormat } from "#proto/format.ts";
 import type { IntervalSet } from "#proto/kit/interval-set.ts";
 import { oneOf, optional, options, text, withoutEffect } from "#proto/kit/options.ts";
-import { DEFAULT_S3_REGION, S3Bucket } from "#proto/kit/s3-bucket.ts";
+import { DEFAULT_S3_REGION, isReachableKey, S3Bucket } from "#proto/kit/s3-bucket.ts";
 import { Type } from "#proto/kit/schema.ts";
 
 const compress = promisify(gzip);
@@ -73,6 +73,8 @@ export const s3Output = defineOutput({
     return {
       shape(event) {
         const target = prefix(event).replace(/^\/+/, "");
+        if (!isReachableKey(target))
+          return { refused: 'the prefix of its object has "." or ".." between its /' };
         if (Buffer.byteLength(target) > MAX_KEY - NAME_LENGTH)
           return { refused: `the prefix of its object has more than ${MAX_KEY - NAME_LENGTH} bytes` };
         return { target, body: encoder.encode(event) };
