@@ -153,9 +153,23 @@ class FileWriter implements OutputWriter {
   }
 }
 
+/** The path can't be a file's, however often it is tried: too long, a folder, below a file. */
+const BAD_PATHS: ReadonlySet<string> = new Set([
+  "ENAMETOOLONG",
+  "EISDIR",
+  "ENOTDIR",
+  "EEXIST",
+  "ELOOP",
+  "EINVAL",
+]);
+
 function fileError(path: string, error: unknown): AppError {
   if (error instanceof AppError) return error;
   const code = systemCode(error);
+  if (code !== undefined && BAD_PATHS.has(code))
+    return new AppError("request_invalid", `${path.slice(0, 200)} can't be a file (${code})`, {
+      cause: error,
+    });
   const full = code === "ENOSPC" || code === "EDQUOT";
   return new AppError(full ? "disk_full" : "file_unreadable", `${path} can't be written (${code})`, {
     cause: error,

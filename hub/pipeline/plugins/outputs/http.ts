@@ -66,6 +66,9 @@ const TYPES: Readonly<Record<string, string>> = {
   message: "text/plain",
 };
 
+/** What a header may hold. */
+const HEADER = /^[\t\x20-\x7e\x80-\xff]*$/;
+
 /** Where a record goes: the address and headers that vary with the event. */
 interface Target {
   readonly url: string;
@@ -90,14 +93,23 @@ export const httpOutput = defineOutput({
           url: url(event),
           headers: Object.fromEntries(headers.map(([name, format]) => [name, format(event)])),
         };
-        if (!/^https?:\/\/[^/]/.test(target.url))
-          return { refused: `"${target.url.slice(0, 200)}" is no address of HTTP` };
+        const fault = faultOf(target);
+        if (fault !== undefined) return { refused: fault };
         return { target: JSON.stringify(target), body: Buffer.from(body(event)) };
       },
     };
   },
   writer: (values, context) => new HttpWriter(values, context),
 });
+
+/** Why a request can't be made, however often it is tried; undefined where it can. */
+function faultOf({ url, headers }: Target): string | undefined {
+  const parsed = URL.parse(url);
+  if (parsed === null || !/^https?:\/\/[^/]/.test(url)) return `"${url.slice(0, 200)}" is no address of HTTP`;
+  if (parsed.username !== "" || parsed.password !== "") return "the address has a name or password in it";
+  const name = Object.keys(headers).find((each) => !HEADER.test(headers[each]!));
+  return name === undefined ? undefined : `what the event makes of ${name} can't be sent as a header`;
+}
 
 function bodyOf({ format, mapping, message }: Options): (event: Event) => string {
   if (format === "message") {
@@ -192,6 +204,7 @@ class HttpWriter implements OutputWriter {
       ({ status } = answer);
     } catch (error) {
       if (error instanceof AppError && !error.retryable) return { reason: error.message };
+      if (isBadPort(error)) return { reason: `${url} has a port that HTTP must not be sent to` };
       return retry_failed ? "again" : { reason: `${url} can't be reached` };
     }
     if ((status >= 200 && status < 300) || ignorable_codes.includes(status)) return undefined;
@@ -224,4 +237,9 @@ class HttpWriter implements OutputWriter {
     for (const [name, value] of Object.entries(given)) headers.set(name, value);
     return headers;
   }
+}
+
+/** Whether `fetch` refused a port, as the Fetch standard has it (section 2.9). */
+function isBadPort(error: unknown): boolean {
+  return error instanceof TypeError && error.cause instanceof Error && error.cause.message === "bad port";
 }

@@ -118,6 +118,43 @@ test("http sends events in every form, tries again what may pass and refuses wha
   assert.match(odd.refused[0] ?? "", /no address of HTTP/);
 });
 
+test("http refuses events of which no request can be made, and goes on with the others", async (t) => {
+  const server = createHttp((_, response) => response.end()).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  t.after(() => server.close());
+  const { port } = server.address() as AddressInfo;
+  const world = new OutputWorld(
+    `http { url => "http://%{host}/" http_method => "post" headers => { "X-App" => "%{app}" } }`,
+  );
+  const rest = await world.write([
+    { host: "a b", app: "x" },
+    { host: "[", app: "x" },
+    { host: `user:secret@127.0.0.1:${port}`, app: "x" },
+    { host: `127.0.0.1:${port}`, app: "x\r\nX-Admin: 1" },
+    { host: `127.0.0.1:${port}`, app: "€" },
+    { host: "127.0.0.1:1", app: "x" },
+    { host: `127.0.0.1:${port}`, app: "good" },
+  ]);
+  assert.equal(world.refused.length, 5, world.refused.join("; "));
+  assert.deepEqual(
+    { again: rest?.again, refused: rest?.refused?.map(({ place }) => place) },
+    { again: [], refused: [0] },
+  );
+});
+
+test("file refuses events whose path can't be a file's, and goes on with the others", async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "tailrace-file-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const world = new OutputWorld('file { path => "%{app}" }', folder);
+  await world.write([{ app: "a/b" }]);
+  const rest = await world.write([{ app: "x".repeat(300) }, { app: "a" }, { app: "a/b/c" }, { app: "good" }]);
+  assert.deepEqual(
+    rest?.refused?.map(({ place }) => place),
+    [0, 1, 2],
+  );
+  assert.ok(existsSync(join(folder, "good")));
+});
+
 test("http sends one header of each name: what the pipeline names replaces the output's own", async (t) => {
   const headers: IncomingMessage["headers"][] = [];
   const server = createHttp((request, response) => {
