@@ -42,7 +42,12 @@ const schema = Type.Object(
     "kubernetes.api": Type.Boolean({
       default: false,
       description:
-        "Ask the Kubernetes API for labels, node and owner of each pod; needs the right to get pods.",
+        "Ask the Kubernetes API for labels, node and owner of each pod; needs the right to get pods, with kubernetes.node also to list and watch them.",
+    }),
+    "kubernetes.node": Type.String({
+      default: "",
+      description:
+        "Name of this node, for kubernetes.api: its pods are listed once and then watched. Empty: each pod is asked for.",
     }),
     ...multilineProperties,
     ...jsonProperties,
@@ -70,7 +75,8 @@ export const containerInput = defineInput({
     if (settings["kubernetes.api"] && place === null)
       context.log.warn("kubernetes.api is set, but this is no pod; fields come from paths only");
     const { clock, log } = context;
-    const api = place === null ? null : new KubernetesApi({ ...place, log, now: () => clock.now() });
+    const node = settings["kubernetes.node"];
+    const api = place === null ? null : new KubernetesApi({ ...place, node, log, clock });
     return new FileInput(settings, contentOf(settings, context, api), context);
   },
 });

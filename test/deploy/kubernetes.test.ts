@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
-import { readdirSync } from "node:fs";
-import { join } from "node:path";
+import { readdirSync, writeFileSync } from "node:fs";
+import { join, relative } from "node:path";
 import { test } from "node:test";
 import { parse } from "yaml";
+import { Workspace } from "#test/harness/workspace.ts";
 import { type Container, type Manifest, manifestFaults, parseManifests } from "./manifests.ts";
 import { ROOT, run, text, without } from "./tools.ts";
 
@@ -90,6 +91,32 @@ test("the hub has its log beside it, its ports, and vm.max_map_count raised befo
   assert.match(text(`${FOLDER}/base/hub.yaml`), /echo 262144 > \/proc\/sys\/vm\/max_map_count/);
   const ports = (containers[0] as Container).ports?.map(({ containerPort }) => containerPort);
   assert.deepEqual(ports, [9200, 9300, 5601]);
+});
+
+test("with labels of pods the agent may read pods and nothing else, and its settings ask for them", {
+  skip,
+}, (t) => {
+  const workspace = new Workspace(t);
+  const place = (path: string): string => relative(workspace.folder, join(ROOT, FOLDER, path));
+  const overlay = { resources: [place("base")], components: [place("components/pod-labels")] };
+  writeFileSync(workspace.path("kustomization.yaml"), JSON.stringify(overlay));
+  const { status, stdout, said } = run("kubectl", ["kustomize", workspace.folder]);
+  assert.equal(status, 0, said);
+  const objects = parseManifests(stdout);
+  assert.deepEqual(manifestFaults(objects), []);
+  const of = (kind: string): Record<string, unknown> =>
+    objects.find((each) => each.kind === kind) as unknown as Record<string, unknown>;
+  assert.deepEqual(of("ClusterRole")["rules"], [
+    { apiGroups: [""], resources: ["pods"], verbs: ["get", "list", "watch"] },
+  ]);
+  assert.deepEqual(of("ClusterRoleBinding")["subjects"], [
+    { kind: "ServiceAccount", name: "tailrace-agent", namespace: "tailrace" },
+  ]);
+  const pod = (of("DaemonSet") as unknown as Manifest).spec!.template!.spec;
+  const { automountServiceAccountToken: token, containers } = pod as unknown as Record<string, unknown>;
+  assert.equal(token, true);
+  assert.match(JSON.stringify(containers), /\{"name":"POD_LABELS","value":"true"\}/);
+  assert.match(text(`${FOLDER}/base/agent-settings.yaml`), /kubernetes\.api: \$\{POD_LABELS:false\}/);
 });
 
 test("a hub can be moved for a drain, and other traffic is refused", () => {

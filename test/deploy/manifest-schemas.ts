@@ -151,8 +151,31 @@ const policyPort = object({
 const peers = Type.Array(object({ podSelector: selector, namespaceSelector: selector }));
 const keep = Type.Union([Type.Literal("Retain"), Type.Literal("Delete")]);
 
+/** Properties of a kind beside apiVersion, kind and metadata, and those of them that it must have. */
+type Kind = readonly [properties: TProperties, required: readonly string[]];
+
+const ROLE: Kind = [
+  {
+    rules: Type.Array(
+      object({ apiGroups: Type.Array(Type.String()), resources: texts, verbs: texts }, [
+        "apiGroups",
+        "resources",
+        "verbs",
+      ]),
+    ),
+  },
+  ["rules"],
+];
+const ROLE_BINDING: Kind = [
+  {
+    roleRef: object({ apiGroup: text, kind: text, name }, ["apiGroup", "kind", "name"]),
+    subjects: Type.Array(object({ apiGroup: text, kind: text, name, namespace: name }, ["kind", "name"])),
+  },
+  ["roleRef", "subjects"],
+];
+
 /** apiVersion/kind → its schema, without apiVersion, kind and metadata. */
-const KINDS: Readonly<Record<string, readonly [properties: TProperties, required: readonly string[]]>> = {
+const KINDS: Readonly<Record<string, Kind>> = {
   "v1/Namespace": [{}, []],
   "v1/ServiceAccount": [{ automountServiceAccountToken: flag }, []],
   "v1/ConfigMap": [{ data: Type.Record(text, Type.String()) }, []],
@@ -249,25 +272,10 @@ const KINDS: Readonly<Record<string, readonly [properties: TProperties, required
     },
     ["spec"],
   ],
-  "rbac.authorization.k8s.io/v1/Role": [
-    {
-      rules: Type.Array(
-        object({ apiGroups: Type.Array(Type.String()), resources: texts, verbs: texts }, [
-          "apiGroups",
-          "resources",
-          "verbs",
-        ]),
-      ),
-    },
-    ["rules"],
-  ],
-  "rbac.authorization.k8s.io/v1/RoleBinding": [
-    {
-      roleRef: object({ apiGroup: text, kind: text, name }, ["apiGroup", "kind", "name"]),
-      subjects: Type.Array(object({ apiGroup: text, kind: text, name, namespace: name }, ["kind", "name"])),
-    },
-    ["roleRef", "subjects"],
-  ],
+  "rbac.authorization.k8s.io/v1/Role": ROLE,
+  "rbac.authorization.k8s.io/v1/ClusterRole": ROLE,
+  "rbac.authorization.k8s.io/v1/RoleBinding": ROLE_BINDING,
+  "rbac.authorization.k8s.io/v1/ClusterRoleBinding": ROLE_BINDING,
 };
 
 /** Returns the schema of an object, or undefined for a kind that no manifest should use. */

@@ -9,6 +9,7 @@ import { join } from "node:path";
 import { type TestContext as Run, test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
 import { containerInput } from "#agent/inputs/container.ts";
+import { systemClock } from "#proto/kit/clock.ts";
 import { silentLogger } from "#proto/kit/log.ts";
 import { convert } from "#proto/kit/schema.ts";
 import { issueCertificate, makeAuthority } from "#test/harness/certificates.ts";
@@ -54,8 +55,9 @@ async function apiServer(t: Run, answers: readonly (readonly [status: number, bo
   const api = new KubernetesApi({
     address: `127.0.0.1:${(server.address() as AddressInfo).port}`,
     account: folder,
+    node: "",
     log: silentLogger(),
-    now: () => time.ms,
+    clock: { ...systemClock, now: () => time.ms },
   });
   t.after(() => api.stop());
   return { api, asked, folder, time };

@@ -1,27 +1,28 @@
 /**
- * Requests from the Kubernetes API what the path of a log doesn't hold: labels, node and owner of a pod. A late or
- * refused answer delays nothing; the fields are added when the file is opened next.
+ * Requests from the Kubernetes API what the path of a log doesn't hold: labels, node and owner of a pod. Where the node is
+ * known its pods are watched; a pod that isn't among them is asked for by its name. A late or refused answer delays
+ * nothing; the fields are added when the file is opened next.
  */
 
-import { readFileSync } from "node:fs";
-import { request } from "node:https";
+import type { Clock } from "#proto/kit/clock.ts";
 import type { Logger } from "#proto/kit/log.ts";
+import { type ApiServerPlace, askApi } from "./api-server.ts";
+import { type Pod, podFields } from "./pod-fields.ts";
+import { PodWatch } from "./pod-watch.ts";
 
 const ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount";
-const TIMEOUT_MS = 5_000;
-const ANSWER_BYTES_MAX = 1_048_576;
+/** Characters of one pod. */
+const ANSWER_MAX = 1_048_576;
 /** Pods in the cache; the oldest are requested again. */
 const PODS_MAX = 1_000;
 /** A pod that was not found is requested again after this time. */
 const FAILED_MS = 60_000;
 
-export interface KubernetesApiOptions {
-  /** host:port of the API server. */
-  readonly address: string;
-  /** Folder with token and ca.crt. */
-  readonly account: string;
+export interface KubernetesApiOptions extends ApiServerPlace {
+  /** Node whose pods are watched; empty: none are. */
+  readonly node: string;
   readonly log: Logger;
-  readonly now: () => number;
+  readonly clock: Clock;
 }
 
 interface Known {
@@ -30,7 +31,7 @@ interface Known {
 }
 
 /** Returns where the API server is for a process in a pod, or null outside of one. */
-export function apiOfPod(env: NodeJS.ProcessEnv): Pick<KubernetesApiOptions, "address" | "account"> | null {
+export function apiOfPod(env: NodeJS.ProcessEnv): ApiServerPlace | null {
   const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port } = env;
   if (host === undefined) return null;
   return { address: `${host.includes(":") ? `[${host}]` : host}:${port ?? "443"}`, account: ACCOUNT };
@@ -41,18 +42,24 @@ export class KubernetesApi {
   readonly #pods = new Map<string, Known>();
   readonly #requests = new Map<string, Promise<void>>();
   readonly #stop = new AbortController();
+  readonly #watch: PodWatch | undefined;
 
   constructor(options: KubernetesApiOptions) {
     this.#options = options;
+    const { node } = options;
+    this.#watch = node === "" ? undefined : new PodWatch({ ...options, node });
   }
 
   /** Returns the known fields of the pod at `path`; requests them where they are missing or old. */
-  fieldsOf(path: string): Record<string, unknown> {
+  fieldsOf(path: string): Readonly<Record<string, unknown>> {
     const pod = podOfPath(path);
     if (pod === null) return {};
     const key = `${pod.namespace}/${pod.pod}`;
+    const watched = this.#watch?.fieldsOf(key);
+    if (watched !== undefined) return watched;
+    if (this.#watch?.isListing === true) return {};
     const known = this.#pods.get(key);
-    const isStale = known?.fields === null && this.#options.now() - known.atMs > FAILED_MS;
+    const isStale = known?.fields === null && this.#options.clock.now() - known.atMs > FAILED_MS;
     if ((known === undefined || isStale) && !this.#requests.has(key) && !this.#stop.signal.aborted) {
       const task = this.#request(key, pod).finally(() => this.#requests.delete(key));
       this.#requests.set(key, task);
@@ -60,22 +67,24 @@ export class KubernetesApi {
     return known?.fields ?? {};
   }
 
-  /** True while the pod at `path` is requested. */
+  /** True while the pod at `path`, or those of the node, are requested. */
   awaits(path: string): boolean {
     const pod = podOfPath(path);
-    return pod !== null && this.#requests.has(`${pod.namespace}/${pod.pod}`);
+    if (pod === null) return false;
+    return this.#watch?.isListing === true || this.#requests.has(`${pod.namespace}/${pod.pod}`);
   }
 
   async stop(): Promise<void> {
     this.#stop.abort();
-    await Promise.all(this.#requests.values());
+    await Promise.all([this.#watch?.stop(), ...this.#requests.values()]);
   }
 
   async #request(key: string, { namespace, pod }: PodPath): Promise<void> {
     let fields: Known["fields"] = null;
     try {
       const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(pod)}`;
-      fields = podFields(JSON.parse(await this.#get(path)) as Pod);
+      const options = { signal: this.#stop.signal, maxLength: ANSWER_MAX };
+      fields = podFields((await askApi(this.#options, path, options)) as Pod);
     } catch (error) {
       if (!this.#stop.signal.aborted)
         this.#options.log.info(
@@ -85,59 +94,8 @@ export class KubernetesApi {
     }
     const [oldest] = this.#pods.keys();
     if (this.#pods.size >= PODS_MAX && oldest !== undefined) this.#pods.delete(oldest);
-    this.#pods.set(key, { fields, atMs: this.#options.now() });
+    this.#pods.set(key, { fields, atMs: this.#options.clock.now() });
   }
-
-  /** The token is read each time, as it changes. */
-  #get(path: string): Promise<string> {
-    const { address, account } = this.#options;
-    const { promise, resolve, reject } = Promise.withResolvers<string>();
-    const sent = request(
-      `https://${address}${path}`,
-      {
-        ca: readFileSync(`${account}/ca.crt`),
-        headers: { authorization: `Bearer ${readFileSync(`${account}/token`, "utf8").trim()}` },
-        timeout: TIMEOUT_MS,
-        signal: this.#stop.signal,
-      },
-      (answer) => {
-        let text = "";
-        answer.setEncoding("utf8");
-        answer.on("data", (chunk: string) => {
-          text += chunk;
-          if (text.length > ANSWER_BYTES_MAX) sent.destroy(new Error("the answer is too long"));
-        });
-        answer.on("error", reject);
-        answer.on("end", () => {
-          if (answer.statusCode === 200) resolve(text);
-          else reject(new Error(`it answers ${answer.statusCode ?? 0}`));
-        });
-      },
-    );
-    sent.on("timeout", () => sent.destroy(new Error(`no answer within ${TIMEOUT_MS} ms`)));
-    sent.on("error", reject);
-    sent.end();
-    return promise;
-  }
-}
-
-interface Pod {
-  readonly metadata?: {
-    readonly uid?: string;
-    readonly labels?: Record<string, string>;
-    readonly ownerReferences?: readonly { readonly kind?: string; readonly name?: string }[];
-  };
-  readonly spec?: { readonly nodeName?: string };
-}
-
-function podFields({ metadata, spec }: Pod): Record<string, unknown> {
-  const owner = metadata?.ownerReferences?.[0];
-  return {
-    ...(metadata?.uid === undefined ? {} : { pod: { uid: metadata.uid } }),
-    ...(metadata?.labels === undefined ? {} : { labels: metadata.labels }),
-    ...(spec?.nodeName === undefined ? {} : { node: { name: spec.nodeName } }),
-    ...(owner === undefined ? {} : { owner: { kind: owner.kind ?? "", name: owner.name ?? "" } }),
-  };
 }
 
 /** A container of a pod. */
