@@ -13,6 +13,8 @@ import { formatBytes, formatCount } from "#ui/services/text/format.ts";
 
 /** Indices of the picture: more are found by their names. */
 const MAX_INDICES = 200;
+/** Recoveries that are listed: after the loss of a node each of its shards is one. */
+const MAX_RECOVERIES = 50;
 /** A disk that is fuller stands out, percent. */
 const FULL = 85;
 
@@ -63,6 +65,28 @@ function usageView(used: number | undefined, all: number | undefined): TemplateR
   if (all === undefined || all === 0) return formatBytes(used);
   const percent = Math.min(100, (used / all) * 100);
   return html`<span class="fill ${percent >= FULL ? "warning" : ""}"><i data-share=${percent}></i></span>${msg(str`${formatBytes(used)} of ${formatBytes(all)}`)}`;
+}
+
+/** Returns how many copies are there and which are on their way; nothing where none is. */
+export function recoveriesView({
+  recoveries,
+  presentPercent,
+}: ClusterState): TemplateResult | typeof nothing {
+  if (recoveries.length === 0) return nothing;
+  const shown = recoveries.slice(0, MAX_RECOVERIES);
+  return html`<h2>${msg("Recoveries")}</h2>
+    <p>${shareView(presentPercent)}${msg(str`${formatCount(Math.floor(presentPercent))} % of the copies are there, ${formatCount(recoveries.length)} on their way.`)}</p>
+    <div class="table" tabindex="0" role="region" aria-label=${msg("Recoveries")}><table>
+      <thead><tr><th scope="col">${msg("Index")}</th><th scope="col" class="number">${msg("Shard")}</th><th scope="col">${msg("From node")}</th><th scope="col">${msg("To node")}</th><th scope="col">${msg("State")}</th></tr></thead>
+      <tbody>${shown.map(
+        ({ index, shard, from, to }) =>
+          html`<tr><td class="name">${index}</td><td class="number">${shard}</td><td>${from ?? "–"}</td><td>${to}</td><td>${from === undefined ? msg("Waits for a copy") : msg("Copying")}</td></tr>`,
+      )}</tbody></table></div>
+    ${recoveries.length <= shown.length ? nothing : html`<p class="muted">${msg(str`${formatCount(recoveries.length - shown.length)} more are on their way.`)}</p>`}`;
+}
+
+function shareView(percent: number): TemplateResult {
+  return html`<span class="fill" aria-hidden="true"><i data-share=${percent}></i></span>`;
 }
 
 const LEGEND: readonly (readonly [string, string])[] = [

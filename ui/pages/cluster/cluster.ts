@@ -20,7 +20,7 @@ import {
 } from "#ui/services/administration/cluster-client.ts";
 import { formatCount, formatDuration } from "#ui/services/text/format.ts";
 import { clusterStyles } from "./cluster-styles.ts";
-import { nodesView, shardsView } from "./cluster-views.ts";
+import { nodesView, recoveriesView, shardsView } from "./cluster-views.ts";
 
 const REFRESH_MS = 5_000;
 
@@ -67,6 +67,7 @@ export class ClusterPage extends LitElement {
     ];
     return html`<dl class="facts">${facts.map(([title, fact]) => html`<div><dt>${title}</dt><dd>${fact}</dd></div>`)}</dl>
       <h2>${msg("Nodes")}</h2>${nodesView(cluster)}
+      ${recoveriesView(cluster)}
       <h2>${msg("Shards")}</h2>
       <div class="tools"><input type="search" aria-label=${msg("Search indices")} placeholder=${msg("Search indices")} .value=${this._search}
         @input=${(event: Event) => {

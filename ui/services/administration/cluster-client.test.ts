@@ -13,7 +13,12 @@ const shard = (index: string, number: number, prirep: string, node: string | nul
 });
 
 const ANSWERS = {
-  health: { cluster_name: "shop", status: "yellow", unassigned_shards: 1 },
+  health: {
+    cluster_name: "shop",
+    status: "yellow",
+    unassigned_shards: 1,
+    active_shards_percent_as_number: 75,
+  },
   nodes: [
     {
       name: "hub-1",
@@ -32,6 +37,10 @@ const ANSWERS = {
     shard("visits", 0, "p", "hub-1"),
     shard("visits", 0, "r", null),
   ],
+  recoveries: [
+    { index: "logs-1", shard: "0", stage: "index", source_node: "hub-1", target_node: "hub-2" },
+    { index: "visits", shard: "0", stage: "init", source_node: "n/a", target_node: "hub-2" },
+  ],
   tasks: {
     tasks: [
       { node: "n1", id: 4, action: "cluster:monitor/tasks/lists", running_time_in_nanos: 0 },
@@ -47,7 +56,7 @@ const ANSWERS = {
   },
 };
 
-test("the answers of nodes, shards and tasks are read, what a node doesn't know of others stays open", () => {
+test("the answers of nodes, shards, recoveries and tasks are read, what a node doesn't know of others stays open", () => {
   const state = readCluster(ANSWERS);
   assert.deepEqual([state.name, state.health, state.unassigned], ["shop", "yellow", 1]);
   assert.deepEqual(
@@ -63,6 +72,11 @@ test("the answers of nodes, shards and tasks are read, what a node doesn't know 
       ["hub-2", false, undefined, undefined, undefined],
     ],
   );
+  assert.equal(state.presentPercent, 75);
+  assert.deepEqual(state.recoveries, [
+    { index: "logs-1", shard: 0, from: "hub-1", to: "hub-2" },
+    { index: "visits", shard: 0, from: undefined, to: "hub-2" },
+  ]);
   assert.deepEqual(state.tasks, [
     {
       id: "n1:3",
@@ -86,6 +100,6 @@ test("indices with copies that no node holds come first", () => {
 });
 
 test("answers of another form are an empty cluster", () => {
-  const state = readCluster({ health: null, nodes: {}, shards: "x", tasks: undefined });
+  const state = readCluster({ health: null, nodes: {}, shards: "x", recoveries: 3, tasks: undefined });
   assert.deepEqual([state.nodes, state.shards, state.tasks, state.unassigned], [[], [], [], 0]);
 });

@@ -32,6 +32,15 @@ export interface ShardCopy {
   readonly node: string | undefined;
 }
 
+/** A copy of a shard on its way to a node. */
+export interface Recovery {
+  readonly index: string;
+  readonly shard: number;
+  /** Undefined while no copy is there to be copied. */
+  readonly from: string | undefined;
+  readonly to: string;
+}
+
 export interface RunningTask {
   /** `node:number` */
   readonly id: string;
@@ -46,6 +55,9 @@ export interface ClusterState {
   /** `green`, `yellow` or `red`. */
   readonly health: string;
   readonly unassigned: number;
+  /** Share of the copies that are there, percent. */
+  readonly presentPercent: number;
+  readonly recoveries: readonly Recovery[];
   readonly nodes: readonly ClusterNode[];
   readonly shards: readonly ShardCopy[];
   readonly tasks: readonly RunningTask[];
@@ -54,6 +66,10 @@ export interface ClusterState {
 const NODES_PATH =
   "/es/_cat/nodes?format=json&bytes=b&h=name,ip,master,cpu,load_1m,heap.current,disk.avail,disk.total";
 const SHARDS_PATH = "/es/_cat/shards?format=json&bytes=b&h=index,shard,prirep,state,docs,store,node";
+const RECOVERIES_PATH =
+  "/es/_cat/recovery?format=json&active_only=true&h=index,shard,stage,source_node,target_node";
+/** What `_cat` writes for a copy's source where there is none. */
+const NO_NODE = "n/a";
 /** The request for the list itself. */
 const LIST_ACTION = "cluster:monitor/tasks/lists";
 const NANOS_PER_MS = 1e6;
@@ -61,13 +77,14 @@ const NANOS_PER_MS = 1e6;
 /** Returns the cluster as it is now. Throws HubError. */
 export async function fetchCluster(signal: AbortSignal): Promise<ClusterState> {
   const get = (path: string): Promise<unknown> => callHub("GET", path, undefined, signal);
-  const [health, nodes, shards, tasks] = await Promise.all([
+  const [health, nodes, shards, recoveries, tasks] = await Promise.all([
     get("/es/_cluster/health"),
     get(NODES_PATH),
     get(SHARDS_PATH),
+    get(RECOVERIES_PATH),
     get("/es/_tasks?detailed=true&group_by=none"),
   ]);
-  return readCluster({ health, nodes, shards, tasks });
+  return readCluster({ health, nodes, shards, recoveries, tasks });
 }
 
 /** Asks a task to end. Throws HubError. */
@@ -75,15 +92,17 @@ export async function cancelTask(id: string, signal: AbortSignal): Promise<void>
   await callHub("POST", `/es/_tasks/${encodeURIComponent(id)}/_cancel`, undefined, signal);
 }
 
-/** Returns what the answers of health, nodes, shards and tasks say. */
+/** Returns what the answers of health, nodes, shards, recoveries and tasks say. */
 export function readCluster(
-  answers: Readonly<Record<"health" | "nodes" | "shards" | "tasks", unknown>>,
+  answers: Readonly<Record<"health" | "nodes" | "shards" | "recoveries" | "tasks", unknown>>,
 ): ClusterState {
   const health = asFacts(answers.health);
   return {
     name: valueText(health["cluster_name"]),
     health: valueText(health["status"]),
     unassigned: Number(health["unassigned_shards"]) || 0,
+    presentPercent: numberOf(health["active_shards_percent_as_number"]) ?? 100,
+    recoveries: listOf(answers.recoveries).map(readRecovery),
     nodes: listOf(answers.nodes).map(readNode),
     shards: listOf(answers.shards).map(readShard),
     tasks: listOf(asFacts(answers.tasks)["tasks"])
@@ -119,6 +138,16 @@ function readShard(row: Json): ShardCopy {
     docs: Number(row["docs"]) || 0,
     sizeBytes: Number(row["store"]) || 0,
     node: node === "" ? undefined : node.split(" ", 1)[0],
+  };
+}
+
+function readRecovery(row: Json): Recovery {
+  const from = valueText(row["source_node"]);
+  return {
+    index: valueText(row["index"]),
+    shard: Number(row["shard"]) || 0,
+    from: from === "" || from === NO_NODE ? undefined : from,
+    to: valueText(row["target_node"]),
   };
 }
 
