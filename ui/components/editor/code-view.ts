@@ -170,6 +170,8 @@ function extensionsOf(options: CodeViewOptions, source: CompletionSource): Exten
     EditorView.contentAttributes.of({
       "aria-label": label,
       "aria-describedby": "hint",
+      // What can be edited takes the focus anyway; programs that look for barriers want to read it.
+      tabindex: "0",
       autocapitalize: "off",
       spellcheck: "false",
     }),

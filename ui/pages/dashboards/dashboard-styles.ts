@@ -21,7 +21,6 @@ export const dashboardStyles = css`
   }
   .bar {
     display: flex;
-    flex-wrap: wrap;
     align-items: center;
     gap: 8px;
     padding: 10px 12px;
@@ -30,21 +29,29 @@ export const dashboardStyles = css`
   }
   .bar h1 {
     margin: 0 8px 0 2px;
+    min-width: 5rem;
+    overflow: hidden;
     font-size: 1.05rem;
     font-weight: 600;
-    overflow-wrap: anywhere;
+    text-overflow: ellipsis;
+    white-space: nowrap;
   }
+  /* It gives its room away before the title does. */
   .bar form {
-    flex: 1 1 14rem;
+    flex: 1 1000 14rem;
     display: flex;
+    min-width: 8rem;
+  }
+  .bar > :not(h1, form) {
+    flex: none;
   }
   .bar form input {
     flex: 1;
+    min-width: 0;
     font-family: var(--font-mono);
   }
   .editor {
     display: flex;
-    flex-wrap: wrap;
     align-items: center;
     gap: 8px;
     padding: 8px 12px;
@@ -52,11 +59,19 @@ export const dashboardStyles = css`
     background: var(--accent-soft);
   }
   .editor select {
-    max-width: min(22rem, 100%);
+    flex: 0 1 14rem;
+    min-width: 8rem;
   }
+  .editor > :not(select, [role="status"]) {
+    flex: none;
+  }
+  /* Its whole text is its title, too. */
   .editor [role="status"] {
-    flex: 1 1 12rem;
+    flex: 1 1 0;
     min-width: 0;
+    overflow: hidden;
+    text-overflow: ellipsis;
+    white-space: nowrap;
   }
   .newest,
   .unsaved {
@@ -203,8 +218,22 @@ export const dashboardStyles = css`
       grid-column: span 12;
     }
   }
+  @media (width < 900px) {
+    .bar,
+    .editor {
+      flex-wrap: wrap;
+    }
+    .bar h1 {
+      overflow-wrap: anywhere;
+      white-space: normal;
+    }
+    .editor [role="status"] {
+      flex: 1 1 12rem;
+      white-space: normal;
+    }
+  }
   @media (width < 700px) {
-    tr-time-range-picker {
+    .bar tr-time-range-picker {
       flex: 1 1 100%;
     }
     .w3,

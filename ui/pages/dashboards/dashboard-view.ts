@@ -145,7 +145,7 @@ export class DashboardView extends LitElement {
   #bar(title: string): TemplateResult {
     return html`<div class="bar">
       <a class="button icon" href="#/dashboards" aria-label=${msg("All dashboards")} title=${msg("All dashboards")}>${icon("arrowLeft")}</a>
-      <h1>${title}</h1>
+      <h1 title=${title}>${title}</h1>
       <form role="search" @submit=${this.#onQuery}><input name="query" type="search" aria-label=${msg("Query for all panels")} placeholder=${msg("Search in all panels")}
         autocomplete="off" spellcheck="false" .value=${this.#look.query} @change=${this.#onQuery} /></form>
       <tr-time-range-picker .range=${this.#range} .refreshSeconds=${this.#refreshSeconds} .isUtc=${this.#look.isUtc}
@@ -165,6 +165,9 @@ export class DashboardView extends LitElement {
   #editor(): TemplateResult {
     const { dashboard, saved, isSaving, isChanged } = this.#model;
     const isFull = dashboard.panels.length >= MAX_PANELS;
+    const state = isChanged
+      ? this.#unsavedText()
+      : msg("Time range, query, variables and refresh are saved with it.");
     return html`<div class="editor" role="toolbar" aria-label=${msg("Edit")}>
       <select aria-label=${msg("Add a visualisation")} ?disabled=${isFull || saved === undefined} @change=${this.#add}>
         <option value="">${isFull ? msg("No further panel fits") : msg("Add a visualisation …")}</option>
@@ -176,7 +179,7 @@ export class DashboardView extends LitElement {
       <tr-revisions-panel .saved=${saved} @tr-revision=${this.#onRevision}></tr-revisions-panel>
       <button class="primary" ?disabled=${isSaving} @click=${() => void this.#save()}>${icon("save")}${msg("Save dashboard")}</button>
       ${this.#discardButton()}
-      <span class="muted" role="status">${isChanged ? this.#unsavedText() : msg("Time range, query, variables and refresh are saved with it.")}</span>
+      <span class="muted" role="status" title=${state}>${state}</span>
     </div>`;
   }
 

@@ -43,9 +43,12 @@ export class VariableBar extends LitElement {
         color: var(--ink-muted);
         font-size: var(--text-small);
       }
-      select,
-      input {
+      select {
         max-width: 14rem;
+      }
+      input {
+        width: 17rem;
+        max-width: 100%;
       }
       .variable {
         display: flex;

@@ -113,6 +113,17 @@ export const liveStyles = css`
     .tools {
       gap: 4px 8px;
     }
+    .tools .label {
+      position: absolute;
+      width: 1px;
+      height: 1px;
+      overflow: hidden;
+      clip-path: inset(50%);
+    }
+    tr-rate-strip {
+      flex-basis: 2rem;
+      max-width: 5rem;
+    }
     .work.with-details {
       grid-template-columns: minmax(0, 1fr);
     }

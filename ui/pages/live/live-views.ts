@@ -136,7 +136,7 @@ export function toolbarView(options: ToolbarOptions): TemplateResult {
     <button class="plain small" aria-label=${msg("The lines kept here, as a text file")} title=${msg("The lines kept here, as a text file")} ?disabled=${ring.size === 0} @click=${options.onFile}>${icon("download")}<span class="word">${msg("File")}</span></button>
     ${options.onBeside === undefined ? nothing : html`<button class="plain small icon" aria-label=${msg("Another tail beside this one")} title=${msg("Another tail beside this one")} @click=${options.onBeside}>${icon("columns")}</button>`}
     <a class="button plain small" aria-label=${msg("Discover: stored lines with this filter")} title=${msg("Discover: stored lines with this filter")} href=${options.discoverAddress}>${icon("search")}<span class="word">${msg("Discover")}</span></a>
-    <label>${msg("Limit")}
+    <label><span class="label">${msg("Limit")}</span>
       <select @change=${choose}>
         ${RATES.map((one) => html`<option value=${one} ?selected=${one === rate}>${formatCount(one)}/s</option>`)}
       </select>
