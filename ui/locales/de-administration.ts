@@ -40,6 +40,8 @@ export const GERMAN_ADMINISTRATION: Readonly<Record<string, string>> = {
   "No field is known yet: fields come with the first document.":
     "Noch ist kein Feld bekannt: Felder kommen mit dem ersten Dokument.",
   "No field holds this.": "Kein Feld enthält das.",
+  "Would have fired once; most lines in a window: {0}.":
+    "Hätte einmal ausgelöst; die meisten Zeilen in einem Fenster: {0}.",
   "Would have fired {0} times; most lines in a window: {1}.":
     "Hätte {0}-mal ausgelöst; die meisten Zeilen in einem Fenster: {1}.",
   On: "An",
@@ -118,7 +120,9 @@ export const GERMAN_ADMINISTRATION: Readonly<Record<string, string>> = {
   Tokenizer: "Tokenizer",
   "Filters, with commas": "Filter, mit Kommas",
   Analyser: "Analyser",
-  "{0}, each with its position and offsets in the text": "{0}, jedes mit Position und Stelle im Text",
+  "1 token, with its position and offsets in the text": "1 Token mit Position und Stelle im Text",
+  "{0} tokens, each with its position and offsets in the text":
+    "{0} Token, jedes mit Position und Stelle im Text",
   "These choices apply to this browser only.": "Diese Wahl gilt nur für diesen Browser.",
   "Browser default": "Wie der Browser",
   "Time zone": "Zeitzone",

@@ -53,9 +53,11 @@ class PreviewBars extends LitElement {
     const firings = points.filter(({ firing }, at) => firing && points[at - 1]?.firing !== true).length;
     const step = WIDTH / points.length;
     const y = (count: number): number => HEIGHT - (count / most) * (HEIGHT - 6);
-    const text = msg(
-      str`Would have fired ${formatCount(firings)} times; most lines in a window: ${formatCount(Math.max(...points.map(({ count }) => count)))}.`,
-    );
+    const largest = formatCount(Math.max(...points.map(({ count }) => count)));
+    const text =
+      firings === 1
+        ? msg(str`Would have fired once; most lines in a window: ${largest}.`)
+        : msg(str`Would have fired ${formatCount(firings)} times; most lines in a window: ${largest}.`);
     return html`<svg viewBox="0 0 ${WIDTH} ${HEIGHT}" preserveAspectRatio="none" role="img" aria-label=${text}>
         ${points.map(({ count, firing }, at) => svg`<rect class="bar ${firing ? "firing" : ""}" x=${at * step} y=${y(count)} width=${Math.max(0.5, step - 0.6)} height=${HEIGHT - y(count)}></rect>`)}
         <line x1="0" x2=${WIDTH} y1=${y(threshold)} y2=${y(threshold)}></line>

@@ -9,6 +9,7 @@ import { pageStyles } from "#ui/components/style/page-styles.ts";
 import { controls, notices } from "#ui/components/style/styles.ts";
 import type { AnalysedToken, IndexAdmin } from "#ui/services/administration/index-admin.ts";
 import { type HubError, toHubError } from "#ui/services/hub/json-call.ts";
+import { formatCount } from "#ui/services/text/format.ts";
 
 type Way = "analyzer" | "field" | "parts";
 
@@ -102,7 +103,7 @@ export class AnalyseForm extends LitElement {
   }
 
   #result(tokens: readonly AnalysedToken[]): TemplateResult {
-    return html`<p class="muted" role="status">${msg(str`${tokens.length === 1 ? "1 token" : `${tokens.length} tokens`}, each with its position and offsets in the text`)}</p>
+    return html`<p class="muted" role="status">${tokens.length === 1 ? msg("1 token, with its position and offsets in the text") : msg(str`${formatCount(tokens.length)} tokens, each with its position and offsets in the text`)}</p>
       <ol>${tokens.map(
         ({ token, position, start_offset, end_offset, type }) =>
           html`<li title=${type}><b>${token}</b><small>${position} · ${start_offset}–${end_offset}</small></li>`,
