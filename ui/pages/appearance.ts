@@ -28,10 +28,8 @@ export class AppearancePage extends LitElement {
     controls,
     pageStyles,
     css`
-      .page {
-        max-width: 46rem;
-      }
       fieldset {
+        max-width: 46rem;
         margin: 0 0 14px;
         padding: 12px 16px 14px;
         border: 1px solid var(--line);

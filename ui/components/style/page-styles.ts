@@ -79,6 +79,16 @@ export const pageStyles = css`
     white-space: nowrap;
     font-variant-numeric: tabular-nums;
   }
+  @media (width < 1100px) {
+    th,
+    td {
+      padding: 7px 9px;
+    }
+    td:first-child .muted {
+      display: block;
+      white-space: normal;
+    }
+  }
   @media (width < 700px) {
     th,
     td {
@@ -86,10 +96,6 @@ export const pageStyles = css`
     }
     :is(th, td):first-child {
       padding-left: 12px;
-    }
-    td:first-child .muted {
-      display: block;
-      white-space: normal;
     }
   }
   tbody tr:last-child > * {

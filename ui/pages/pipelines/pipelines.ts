@@ -10,6 +10,7 @@ import { icon } from "#ui/components/style/icons.ts";
 import { pageStyles } from "#ui/components/style/page-styles.ts";
 import { skeleton } from "#ui/components/style/skeleton.ts";
 import { controls, notices } from "#ui/components/style/styles.ts";
+import { cardTableStyles } from "#ui/components/table/card-table.ts";
 import {
   deletePipeline,
   listLetters,
@@ -27,6 +28,10 @@ import "./pipeline-editor.ts";
 import "./sources-panel.ts";
 
 const flowStyles = css`
+  td.wrapped {
+    min-width: 14rem;
+    white-space: normal;
+  }
   .flow {
     display: flex;
     flex-wrap: wrap;
@@ -104,7 +109,7 @@ export class PipelinesPage extends LitElement {
   /** Lines of all sources; undefined until they are known. */
   @state() accessor _perSecond: number | undefined;
 
-  static override styles = [controls, notices, pageStyles, flowStyles];
+  static override styles = [controls, notices, pageStyles, cardTableStyles, flowStyles];
 
   constructor() {
     super();
@@ -141,10 +146,12 @@ export class PipelinesPage extends LitElement {
   #list(): TemplateResult | typeof nothing {
     const pipelines = this.#facts.value?.pipelines;
     if (pipelines === undefined) return this.#facts.fault === undefined ? skeleton(4) : nothing;
-    return html`<div class="table" tabindex="0" role="region" aria-label=${msg("Pipelines")}><table>
-      <thead><tr><th scope="col">${msg("Pipeline")}</th><th scope="col">${msg("State")}</th><th scope="col">${msg("From")}</th><th scope="col" class="number">${msg("In")}</th><th scope="col" class="number">${msg("Out")}</th>
-        <th scope="col">${msg("Description")}</th><th scope="col"><span class="hidden-text">${msg("Actions")}</span></th></tr></thead>
-      <tbody>${pipelines.length === 0 ? defaultRow(this._perSecond) : pipelines.map((pipeline) => this.#row(pipeline))}</tbody></table></div>
+    const titles = [msg("State"), msg("From"), msg("In"), msg("Out"), msg("Description")];
+    return html`<div class="table cards" tabindex="0" role="region" aria-label=${msg("Pipelines")}><table role="table">
+      <thead role="rowgroup"><tr role="row"><th scope="col" role="columnheader">${msg("Pipeline")}</th>
+        ${titles.map((title, at) => html`<th scope="col" role="columnheader" class=${at === 2 || at === 3 ? "number" : ""}>${title}</th>`)}
+        <th scope="col" role="columnheader"><span class="hidden-text">${msg("Actions")}</span></th></tr></thead>
+      <tbody role="rowgroup">${pipelines.length === 0 ? defaultRow(this._perSecond) : pipelines.map((pipeline) => this.#row(pipeline))}</tbody></table></div>
       <tr-sources-panel @tr-rate=${this.#onRate}></tr-sources-panel>
       ${pipelines.map((pipeline) => flowView(valueText(pipeline["id"]), this.#flow.steps(pipeline)))}`;
   }
@@ -153,15 +160,17 @@ export class PipelinesPage extends LitElement {
     const id = valueText(pipeline["id"]);
     const isRunning = pipeline["running"] !== false;
     const problem = valueText(pipeline["problem"]);
-    const count = (name: string): string =>
-      valueText(pipeline[name]) || sumOf(pipeline["plugins"], name) || "–";
-    return html`<tr>
-      <td><a class="name" href="#/pipelines?id=${encodeURIComponent(id)}">${id}</a></td>
-      <td><span class="badge ${problem !== "" ? "warning" : isRunning ? "ok" : "failed"}">${problem || (isRunning ? msg("Running") : msg("Stopped"))}</span></td>
-      <td>${valueText(pipeline["origin"]) === "page" ? msg("This page") : msg("Files")}</td>
-      <td class="number">${count("in")}</td><td class="number">${count("out")}</td>
-      <td>${valueText(pipeline["description"])}</td>
-      <td>${valueText(pipeline["origin"]) === "page" ? html`<button class="plain small icon" aria-label=${msg(str`Delete ${id}`)} title=${msg("Delete")} @click=${() => void this.#delete(id)}>${icon("trash")}</button>` : nothing}</td>
+    const count = (name: string): string => {
+      const number = Number(pipeline[name] ?? mostOf(pipeline["plugins"], name) ?? Number.NaN);
+      return Number.isNaN(number) ? "–" : formatCount(number);
+    };
+    return html`<tr role="row">
+      <td role="cell"><a class="name" href="#/pipelines?id=${encodeURIComponent(id)}">${id}</a></td>
+      <td role="cell" data-label=${msg("State")}><span class="badge ${problem !== "" ? "warning" : isRunning ? "ok" : "failed"}">${problem || (isRunning ? msg("Running") : msg("Stopped"))}</span></td>
+      <td role="cell" data-label=${msg("From")}>${valueText(pipeline["origin"]) === "page" ? msg("This page") : msg("Files")}</td>
+      <td role="cell" class="number" data-label=${msg("In")}>${count("in")}</td><td role="cell" class="number" data-label=${msg("Out")}>${count("out")}</td>
+      <td role="cell" class="wrapped" data-label=${msg("Description")}>${valueText(pipeline["description"]) || "–"}</td>
+      <td role="cell">${valueText(pipeline["origin"]) === "page" ? html`<button class="plain small icon" aria-label=${msg(str`Delete ${id}`)} title=${msg("Delete")} @click=${() => void this.#delete(id)}>${icon("trash")}</button>` : nothing}</td>
     </tr>`;
   }
 
@@ -216,15 +225,16 @@ export class PipelinesPage extends LitElement {
 
 /** The pipeline that runs where there is no other one. */
 function defaultRow(perSecond: number | undefined): TemplateResult {
-  return html`<tr><td class="name">${msg("Default pipeline")}</td><td><span class="badge ok">${msg("Running")}</span></td><td>${msg("Built in")}</td>
-    <td class="number">${perSecond === undefined ? "–" : msg(str`${formatShort(perSecond)} per second`)}</td><td class="number">–</td><td class="wrapped">${msg("Recognises access logs, JSON lines and syslog lines. A pipeline of your own takes its place.")}</td><td></td></tr>`;
+  return html`<tr role="row"><td role="cell" class="name">${msg("Default pipeline")}</td><td role="cell" data-label=${msg("State")}><span class="badge ok">${msg("Running")}</span></td>
+    <td role="cell" data-label=${msg("From")}>${msg("Built in")}</td>
+    <td role="cell" class="number" data-label=${msg("In")}>${perSecond === undefined ? "–" : msg(str`${formatShort(perSecond)} per second`)}</td><td role="cell" class="number" data-label=${msg("Out")}>–</td>
+    <td role="cell" class="wrapped" data-label=${msg("Description")}>${msg("Recognises access logs, JSON lines and syslog lines. A pipeline of your own takes its place.")}</td><td role="cell"></td></tr>`;
 }
 
-/** Returns the largest count of a pipeline's plugins; "" where they tell none. */
-function sumOf(plugins: unknown, name: string): string {
-  if (!Array.isArray(plugins)) return "";
-  const counts = plugins.map((plugin: Facts) => Number(plugin[name] ?? 0) || 0);
-  return counts.length === 0 ? "" : String(Math.max(...counts));
+/** Returns the largest count of a pipeline's plugins; undefined where they tell none. */
+function mostOf(plugins: unknown, name: string): number | undefined {
+  if (!Array.isArray(plugins) || plugins.length === 0) return undefined;
+  return Math.max(...plugins.map((plugin: Facts) => Number(plugin[name] ?? 0) || 0));
 }
 
 customElements.define("tr-page-pipelines", PipelinesPage);

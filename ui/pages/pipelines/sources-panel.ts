@@ -12,6 +12,7 @@ import { icon } from "#ui/components/style/icons.ts";
 import { pageStyles } from "#ui/components/style/page-styles.ts";
 import { skeleton } from "#ui/components/style/skeleton.ts";
 import { controls, notices } from "#ui/components/style/styles.ts";
+import { cardTableStyles } from "#ui/components/table/card-table.ts";
 import { proposeGrok } from "#ui/services/administration/grok-proposal.ts";
 import {
   FORMATS,
@@ -40,18 +41,20 @@ export class SourcesPanel extends LitElement {
     controls,
     notices,
     pageStyles,
+    cardTableStyles,
     css`
       :host {
         height: auto;
         overflow: visible;
       }
       td.path {
+        min-width: 15rem;
         overflow-wrap: anywhere;
         white-space: normal;
       }
       code {
         display: block;
-        max-width: 34rem;
+        max-width: min(34rem, 26vw);
         overflow: hidden;
         font: var(--text-small) / 1.5 var(--font-mono);
         text-overflow: ellipsis;
@@ -59,6 +62,14 @@ export class SourcesPanel extends LitElement {
       }
       .badge + .badge {
         margin-left: 4px;
+      }
+      @media (width < 700px) {
+        code {
+          max-width: none;
+        }
+        td:nth-child(n + 5) {
+          grid-column: 1 / -1;
+        }
       }
     `,
   ];
@@ -90,20 +101,22 @@ export class SourcesPanel extends LitElement {
 
 function tableOf(sources: readonly LogSource[]): TemplateResult {
   if (sources.length === 0) return html`<p class="muted">${msg("No line came in the last hour.")}</p>`;
-  return html`<div class="table" tabindex="0" role="region" aria-label=${msg("Sources of the last hour")}><table>
-      <thead><tr><th scope="col">${msg("Source")}</th><th scope="col" class="number">${msg("Lines/s")}</th><th scope="col" class="number">${msg("Lines")}</th>
-        <th scope="col">${msg("Formats")}</th><th scope="col">${msg("Newest line of no format")}</th><th scope="col"><span class="hidden-text">${msg("Actions")}</span></th></tr></thead>
-      <tbody>${sources.map(rowOf)}</tbody></table></div>
+  return html`<div class="table cards" tabindex="0" role="region" aria-label=${msg("Sources of the last hour")}><table role="table">
+      <thead role="rowgroup"><tr role="row"><th scope="col" role="columnheader">${msg("Source")}</th><th scope="col" role="columnheader" class="number">${msg("Lines/s")}</th>
+        <th scope="col" role="columnheader" class="number">${msg("Lines")}</th><th scope="col" role="columnheader">${msg("Formats")}</th>
+        <th scope="col" role="columnheader">${msg("Newest line of no format")}</th><th scope="col" role="columnheader"><span class="hidden-text">${msg("Actions")}</span></th></tr></thead>
+      <tbody role="rowgroup">${sources.map(rowOf)}</tbody></table></div>
     <p class="muted">${msg(str`Formats are those of the newest ${JUDGED_LINES} lines of a source; lines per second those of the last five minutes.`)}</p>`;
 }
 
 function rowOf(source: LogSource): TemplateResult {
   const { path, lines, perSecond, formats, plain } = source;
   const name = path === "" ? msg("Not from a file") : path;
-  return html`<tr><td class="path">${name}</td><td class="number">${formatShort(perSecond)}</td><td class="number">${formatCount(lines)}</td>
-    <td>${FORMATS.filter((format) => formats[format] > 0).map((format) => html`<span class="badge ${format === "plain" ? "warning" : "ok"}">${NAMES[format]} ${formats[format]}</span>`)}</td>
-    <td>${plain.length === 0 ? "–" : html`<code title=${plain[0]!.slice(0, SAMPLE_CHARACTERS)}>${plain[0]!.slice(0, SAMPLE_CHARACTERS)}</code>`}</td>
-    <td>${plain.length === 0 ? nothing : html`<a class="button small" href=${addressOf(plain)} aria-label=${msg(str`Propose a pattern for ${name}`)}>${icon("edit")}${msg("Propose a pattern")}</a>`}</td></tr>`;
+  return html`<tr role="row"><td role="cell" class="path">${name}</td><td role="cell" class="number" data-label=${msg("Lines/s")}>${formatShort(perSecond)}</td>
+    <td role="cell" class="number" data-label=${msg("Lines")}>${formatCount(lines)}</td>
+    <td role="cell" data-label=${msg("Formats")}>${FORMATS.filter((format) => formats[format] > 0).map((format) => html`<span class="badge ${format === "plain" ? "warning" : "ok"}">${NAMES[format]} ${formats[format]}</span>`)}</td>
+    <td role="cell" data-label=${msg("Newest line of no format")}>${plain.length === 0 ? "–" : html`<code title=${plain[0]!.slice(0, SAMPLE_CHARACTERS)}>${plain[0]!.slice(0, SAMPLE_CHARACTERS)}</code>`}</td>
+    <td role="cell">${plain.length === 0 ? nothing : html`<a class="button small" href=${addressOf(plain)} aria-label=${msg(str`Propose a pattern for ${name}`)}>${icon("edit")}${msg("Propose a pattern")}</a>`}</td></tr>`;
 }
 
 /** Returns the address of an editor with a pipeline that reads these lines. */
