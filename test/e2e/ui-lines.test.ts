@@ -3,8 +3,9 @@
 import assert from "node:assert/strict";
 import { appendFileSync } from "node:fs";
 import { after, before, test } from "node:test";
-import type { BrowserContext, Page } from "playwright-core";
+import type { BrowserContext, Locator, Page } from "playwright-core";
 import { findBarriers } from "#test/harness/axe.ts";
+import { becomes } from "#test/harness/becomes.ts";
 import { openShop, type Shop } from "#test/harness/shop.ts";
 import { until } from "#test/harness/until.ts";
 import { Workspace } from "#test/harness/workspace.ts";
@@ -145,6 +146,42 @@ test("by keys alone: errors are stepped through, a text is found in the lines, l
     await page.locator("tr-event-details").waitFor();
     await page.keyboard.press("Escape");
     await page.locator("tr-event-details").waitFor({ state: "detached" });
+  }));
+
+test("panes are sized by the pointer and by keys, and are so again after a reload", () =>
+  visit("#/discover?from=now-2h", WIDE, async (page) => {
+    const fields = page.locator("aside");
+    const details = page.locator("tr-event-details");
+    const plot = page.locator("tr-histogram canvas");
+    const size = async (of: Locator, side: "width" | "height"): Promise<number> =>
+      Math.round((await of.boundingBox())?.[side] ?? 0);
+    const edge = (name: string): Locator => page.getByRole("separator", { name });
+    await plot.waitFor();
+    const usual = [await size(fields, "width"), await size(plot, "height")];
+    const from = (await edge("Width of the fields").boundingBox())!;
+    await page.mouse.move(from.x + 3, from.y + 300);
+    await page.mouse.down();
+    await page.mouse.move(from.x + 63, from.y + 300, { steps: 3 });
+    await page.mouse.up();
+    await edge("Height of the histogram").focus();
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("ArrowDown");
+    await row(page).first().click();
+    await details.waitFor();
+    const open = await size(details, "width");
+    await edge("Width of the open line").focus();
+    await page.keyboard.press("ArrowLeft");
+    const wanted = [usual[0]! + 60, usual[1]! + 32];
+    const sizes = async (): Promise<number[]> => [await size(fields, "width"), await size(plot, "height")];
+    await becomes(sizes, wanted);
+    await becomes(() => size(details, "width"), open + 16);
+    assert.deepEqual(await findBarriers(page, "all"), []);
+    await page.reload();
+    await plot.waitFor();
+    await becomes(sizes, wanted);
+    await edge("Width of the fields").press("Enter");
+    await edge("Height of the histogram").press("Enter");
+    await becomes(sizes, usual);
   }));
 
 test("a search shows its profile", () =>

@@ -173,8 +173,13 @@ export const GERMAN: Readonly<Record<string, string>> = {
   "Keyboard shortcuts": "Tastenkürzel",
   Query: "Abfrage",
   "Lines over time": "Zeilen über die Zeit",
-  "Lines over time in {0} steps{1}. Arrow keys choose steps, Shift extends, Enter zooms.":
-    "Zeilen über die Zeit in {0} Schritten{1}. Pfeiltasten wählen Schritte, Umschalt erweitert, Eingabe vergrößert.",
+  "Lines over time in {0} steps.": "Zeilen über die Zeit in {0} Schritten.",
+  "Lines over time in {0} steps, most at {1}.": "Zeilen über die Zeit in {0} Schritten, die meisten um {1}.",
+  "Arrow keys choose steps, Shift extends, Enter zooms.":
+    "Pfeiltasten wählen Schritte, Umschalt erweitert, Eingabe vergrößert.",
+  "Width of the fields": "Breite der Felder",
+  "Width of the open line": "Breite der offenen Zeile",
+  "Height of the histogram": "Höhe des Histogramms",
   Answer: "Antwort",
   "Show more of {0} lines": "Mehr von {0} Zeilen zeigen",
   "Fold {0}": "{0} einklappen",

@@ -7,8 +7,6 @@ import { colourReader } from "#ui/services/browser/theme.ts";
 import { drawnRange, type Histogram } from "#ui/services/search/histogram.ts";
 import { formatScale, formatTick } from "#ui/services/text/format.ts";
 
-/** With the axis of times: the bars have 96 px at least. */
-export const PLOT_HEIGHT_PX = 132;
 /** Distributions of uPlot: one that is logarithmic but near zero, which bars begin at. */
 const LINEAR = 1;
 const ASINH = 4;
@@ -30,6 +28,8 @@ export interface PlotOptions {
   /** Where the plot goes; its theme gives the colours. */
   readonly target: HTMLElement;
   readonly widthPx: number;
+  /** With the axis of times. */
+  readonly heightPx: number;
   readonly histogram: Histogram;
   readonly isUtc: boolean;
   readonly isLog: boolean;
@@ -46,7 +46,7 @@ export function adoptPlotStyles(root: ShadowRoot): void {
 
 /** Draws a histogram. */
 export function drawHistogram(options: PlotOptions): uPlot {
-  const { target, widthPx, histogram, isUtc, isLog, onCursor, onSelect } = options;
+  const { target, widthPx, heightPx, histogram, isUtc, isLog, onCursor, onSelect } = options;
   const colour = colourReader(target);
   const bars = uPlot.paths.bars!({ size: [0.86, 64], align: 1, gap: 0 });
   // The whole stack is drawn first, what lies below over it.
@@ -58,7 +58,7 @@ export function drawHistogram(options: PlotOptions): uPlot {
   }));
   const plotOptions: uPlot.Options = {
     width: widthPx,
-    height: PLOT_HEIGHT_PX,
+    height: heightPx,
     ms: 1,
     // At the right half of a time, which may stand below the very end.
     padding: [8, 18, 0, 4],

@@ -16,6 +16,9 @@ import { intervalName, intervalsOf } from "#ui/services/search/interval.ts";
 import type { ResolvedRange } from "#ui/services/search/time-range.ts";
 import { formatCount, formatTime } from "#ui/services/text/format.ts";
 
+/** Of what stands over the plot. */
+const HEAD_PX = 24;
+
 export class HistogramChart extends LitElement {
   @property({ attribute: false }) accessor histogram: Histogram | undefined;
   @property({ type: Boolean }) accessor isUtc = false;
@@ -31,7 +34,7 @@ export class HistogramChart extends LitElement {
       :host {
         display: block;
         position: relative;
-        min-height: 156px;
+        height: var(--pane-histogram, 156px);
       }
       .head {
         display: flex;
@@ -53,7 +56,7 @@ export class HistogramChart extends LitElement {
         border-color: var(--line-strong);
       }
       .plot {
-        height: 132px;
+        height: calc(100% - 24px);
         border-radius: var(--radius);
       }
       .readout {
@@ -85,11 +88,9 @@ export class HistogramChart extends LitElement {
     super.connectedCallback();
     addEventListener(THEME_EVENT, this.#redraw);
     this.#resize = new ResizeObserver(([entry]) => {
-      if (entry !== undefined && this.#plotting !== undefined)
-        this.#plot?.setSize({
-          width: Math.floor(entry.contentRect.width),
-          height: this.#plotting.PLOT_HEIGHT_PX,
-        });
+      if (entry === undefined) return;
+      const { width, height } = entry.contentRect;
+      this.#plot?.setSize({ width: Math.floor(width), height: Math.floor(height) - HEAD_PX });
     });
     this.#resize.observe(this);
   }
@@ -139,11 +140,10 @@ export class HistogramChart extends LitElement {
     if (this.histogram === undefined) return msg("Lines over time");
     const { buckets } = this.histogram;
     const top = buckets.reduce((best, bucket) => (bucket.total > best.total ? bucket : best), buckets[0]!);
-    const peak =
-      top === undefined ? "" : `, most at ${formatTime(top.startMs, this.isUtc)}: ${formatCount(top.total)}`;
-    return msg(
-      str`Lines over time in ${buckets.length} steps${peak}. Arrow keys choose steps, Shift extends, Enter zooms.`,
-    );
+    const keys = msg("Arrow keys choose steps, Shift extends, Enter zooms.");
+    if (top === undefined) return `${msg(str`Lines over time in ${buckets.length} steps.`)} ${keys}`;
+    const most = `${formatTime(top.startMs, this.isUtc)}: ${formatCount(top.total)}`;
+    return `${msg(str`Lines over time in ${buckets.length} steps, most at ${most}.`)} ${keys}`;
   }
 
   #draw(): void {
@@ -158,6 +158,7 @@ export class HistogramChart extends LitElement {
     this.#plot = this.#plotting.drawHistogram({
       target,
       widthPx: Math.floor(this.clientWidth),
+      heightPx: this.clientHeight - HEAD_PX,
       histogram: this.histogram,
       isUtc: this.isUtc,
       isLog: this.isLog,
@@ -196,7 +197,7 @@ export class HistogramChart extends LitElement {
         count > 0 && level > 3 ? `  ${formatCount(count)} ${LEVEL_NAMES[level as 4]}` : "",
       )
       .join("");
-    this._readout = `${formatTime(bucket.startMs, this.isUtc).slice(0, 19)}  ${formatCount(bucket.total)} lines${levels}`;
+    this._readout = `${formatTime(bucket.startMs, this.isUtc).slice(0, 19)}  ${msg(str`${formatCount(bucket.total)} lines`)}${levels}`;
   }
 
   #zoomSelected(plot: uPlot): void {

@@ -35,6 +35,7 @@ import { addClause } from "#ui/services/visualise/chart-picks.ts";
 import type { DiscoverModel } from "./discover-model.ts";
 import { resultsStyles } from "./discover-styles.ts";
 import { emptyView, footerText, statusView } from "./discover-views.ts";
+import "#ui/components/controls/pane-edge.ts";
 import "#ui/components/table/event-table.ts";
 import "#ui/components/table/field-list.ts";
 import "#ui/components/chart/histogram.ts";
@@ -99,7 +100,7 @@ export class DiscoverResults extends LitElement {
     const places = `${this._isOpen ? "with-details" : ""} ${this._hasFields ? "with-fields" : ""}`;
     return html`<div class="work ${places}" @tr-filter=${this.#onFilter} @tr-column=${this.#onColumn}>
       ${this._hasFields ? this.#fieldList() : nothing}
-      <div class="main">${this.#main()}</div>
+      <div class="main">${this.#main()}${this.#edges()}</div>
       ${this._isOpen ? this.#details() : nothing}
       <tr-data-view-dialog @tr-formats=${({ detail }: CustomEvent<FieldFormats>) => this.model.setFormats(detail)}></tr-data-view-dialog>
     </div>`;
@@ -152,12 +153,19 @@ export class DiscoverResults extends LitElement {
       <div class="chart">
         <tr-histogram .histogram=${model.histogram} .isUtc=${this.state.isUtc} .step=${this.state.step} .isLog=${this.state.isLog}
           @tr-zoom=${this.#onZoom} @tr-step=${({ detail }: CustomEvent<string>) => this.#go({ step: detail })} @tr-scale=${({ detail }: CustomEvent<boolean>) => this.#go({ isLog: detail })}></tr-histogram>
+        <tr-pane-edge name="histogram" side="bottom" pane="tr-histogram" leastPx="96" mostPx="480" usualPx="156" .label=${msg("Height of the histogram")}></tr-pane-edge>
       </div>
       ${this.#status()}${this._isFinding ? this.#findBar() : nothing}
       ${isEmpty ? emptyView(model, this.state, (change) => this.#go(change)) : nothing}
       ${model.range === undefined && model.isLoading ? skeleton(16) : nothing}
       ${this.state.view === "patterns" ? this.#patterns() : this.#tableView()}
     `;
+  }
+
+  /** Of the fields and of the open line. */
+  #edges(): TemplateResult {
+    return html`${this._hasFields ? html`<tr-pane-edge name="fields" side="left" pane="aside" leastPx="160" mostPx="480" usualPx="240" .label=${msg("Width of the fields")}></tr-pane-edge>` : nothing}
+      ${this._isOpen ? html`<tr-pane-edge name="details" side="right" pane="tr-event-details" leastPx="300" mostPx="900" usualPx="420" .label=${msg("Width of the open line")}></tr-pane-edge>` : nothing}`;
   }
 
   #status(): TemplateResult {

@@ -54,13 +54,13 @@ export const resultsStyles = css`
     min-height: 0;
   }
   .work.with-fields {
-    grid-template-columns: 15rem minmax(0, 1fr);
+    grid-template-columns: var(--pane-fields, 15rem) minmax(0, 1fr);
   }
   .work.with-details {
-    grid-template-columns: minmax(0, 1fr) minmax(22rem, 36%);
+    grid-template-columns: minmax(0, 1fr) min(var(--pane-details, max(22rem, 36%)), 70%);
   }
   .work.with-fields.with-details {
-    grid-template-columns: 15rem minmax(0, 1fr) minmax(22rem, 34%);
+    grid-template-columns: var(--pane-fields, 15rem) minmax(0, 1fr) min(var(--pane-details, max(22rem, 34%)), 60%);
   }
   aside {
     position: relative;
@@ -98,6 +98,7 @@ export const resultsStyles = css`
     margin: 10px 12px 0;
   }
   .chart {
+    position: relative;
     padding: 10px 12px 0;
   }
   .status {
@@ -200,6 +201,9 @@ export const resultsStyles = css`
     .work.with-fields.with-details {
       position: relative;
       grid-template-columns: minmax(0, 1fr);
+    }
+    .main > tr-pane-edge {
+      display: none;
     }
     aside,
     tr-event-details {
