@@ -236,6 +236,22 @@ export const CHARTS: readonly DashboardTask[] = [
     },
   },
   {
+    name: "add two panels at once",
+    look: "200 %",
+    path: "dashboards?id=access-logs&edit=1",
+    actions: 5,
+    run: async (hand) => {
+      const { page } = hand;
+      await hand.click(button(page, "Add several panels"));
+      await hand.fill(page.getByRole("searchbox", { name: "Search titles" }), "busiest");
+      await hand.click(page.getByRole("checkbox", { name: "Busiest clients" }));
+      await hand.click(page.getByRole("checkbox", { name: "Busiest files" }));
+      await hand.click(button(page, "Add 2 panels"));
+      await seen(page.getByRole("region", { name: "Busiest clients", exact: true }));
+      await seen(page.getByRole("region", { name: "Busiest files", exact: true }));
+    },
+  },
+  {
     name: "remove a panel and take that back by a key",
     look: "light",
     path: "dashboards?id=access-logs&edit=1",

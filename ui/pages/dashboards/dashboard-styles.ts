@@ -58,11 +58,11 @@ export const dashboardStyles = css`
     border-bottom: 1px solid var(--line);
     background: var(--accent-soft);
   }
-  .editor select {
-    flex: 0 1 14rem;
-    min-width: 8rem;
+  .editor tr-panel-picker {
+    flex: 0 1 16rem;
+    min-width: 11rem;
   }
-  .editor > :not(select, [role="status"]) {
+  .editor > :not(tr-panel-picker, [role="status"]) {
     flex: none;
   }
   /* Its whole text is its title, too. */

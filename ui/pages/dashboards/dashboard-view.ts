@@ -44,6 +44,7 @@ import { emptyView, panelKeys, panelView } from "./dashboard-panels.ts";
 import { dashboardStyles } from "./dashboard-styles.ts";
 import { PanelDrag } from "./panel-drag.ts";
 import "#ui/components/controls/time-range-picker.ts";
+import "./panel-picker.ts";
 import "./revisions-panel.ts";
 import "./variable-bar.ts";
 
@@ -163,16 +164,14 @@ export class DashboardView extends LitElement {
   }
 
   #editor(): TemplateResult {
-    const { dashboard, saved, isSaving, isChanged } = this.#model;
-    const isFull = dashboard.panels.length >= MAX_PANELS;
+    const { saved, isSaving, isChanged } = this.#model;
+    const { panels } = this.#model.dashboard;
     const state = isChanged
       ? this.#unsavedText()
       : msg("Time range, query, variables and refresh are saved with it.");
     return html`<div class="editor" role="toolbar" aria-label=${msg("Edit")}>
-      <select aria-label=${msg("Add a visualisation")} ?disabled=${isFull || saved === undefined} @change=${this.#add}>
-        <option value="">${isFull ? msg("No further panel fits") : msg("Add a visualisation …")}</option>
-        ${this.#choices()}
-      </select>
+      <tr-panel-picker .visualisations=${this.#model.visualisations} .searches=${this.#model.searches} .free=${saved === undefined ? 0 : MAX_PANELS - panels.length}
+        @tr-panels=${({ detail }: CustomEvent<readonly Panel[]>) => this.#model.arrange([...panels, ...detail])}></tr-panel-picker>
       <a class="button" href="#/visualise">${icon("chart")}${msg("New visualisation")}</a>
       <button class="icon" aria-label=${msg("Undo")} title=${msg("Undo (u)")} ?disabled=${!this.#model.canUndo} @click=${() => this.#model.undo()}>${icon("undo")}</button>
       <button class="icon" aria-label=${msg("Redo")} title=${msg("Redo (U)")} ?disabled=${!this.#model.canRedo} @click=${() => this.#model.redo()}>${icon("redo")}</button>
@@ -272,31 +271,6 @@ export class DashboardView extends LitElement {
         : msg(str`Position ${now + 1} of ${panels.length}, ${panels[now]!.width} of 12 columns wide`);
     await this.updateComplete;
     button.focus();
-  }
-
-  #add(event: Event): void {
-    const select = event.currentTarget as HTMLSelectElement;
-    const { panels } = this.#model.dashboard;
-    if (select.value !== "") this.#model.arrange([...panels, this.#newPanel(select.value)]);
-    select.value = "";
-  }
-
-  /** What can be added: visualisations, then lines of searches, each after the name of its kind. */
-  #choices(): TemplateResult {
-    const { visualisations, searches } = this.#model;
-    const options = (kind: string, objects: ReadonlyMap<string, SavedObject>): TemplateResult[] =>
-      [...objects.values()].map(({ id, title }) => html`<option value="${kind}${id}">${title}</option>`);
-    return html`<option value="text:">${msg("A text")}</option>
-      <optgroup label=${msg("Visualisations")}>${options("", visualisations)}</optgroup>
-      ${searches.size === 0 ? nothing : html`<optgroup label=${msg("Lines of a saved search")}>${options("search:", searches)}</optgroup>`}`;
-  }
-
-  #newPanel(choice: string): Panel {
-    if (choice === "text:")
-      return { id: `text-${Date.now().toString(36)}`, width: 4, height: "low", kind: "text", text: "" };
-    if (choice.startsWith("search:"))
-      return { id: choice.slice("search:".length), width: 12, height: "middle", kind: "search" };
-    return { id: choice, width: 6, height: "middle" };
   }
 
   #again(): void {
