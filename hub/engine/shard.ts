@@ -28,6 +28,9 @@ import { type ShardStats, statsOf, uncommittedBytesOf } from "./shard-stats.ts";
 const BUFFER_BYTES = 32 * 1024 * 1024;
 const BUFFER_DOCS = 100_000;
 
+/** A shard is idle when nothing was written for so long. */
+const IDLE_MS = 5_000;
+
 /** Sealed bytes in memory at which `apply` commits of its own accord, when the owner doesn't. */
 const UNCOMMITTED_BYTES = 128 * 1024 * 1024;
 
@@ -204,12 +207,12 @@ export class Shard {
 
   /**
    * Does a slice of merge work (a few ms); returns true where there is more. A merge's result takes its place by itself
-   * and becomes durable with the next commit.
+   * and becomes durable with the next commit. In an idle shard all documents get the form that they stay in.
    */
   mergeStep(): boolean {
     if (this.#closed || this.#failure !== null) return false;
     try {
-      return this.#merges.step();
+      return this.#merges.step(Date.now() - this.#writtenMs >= IDLE_MS);
     } catch (error) {
       throw this.#commits.failure(error);
     }

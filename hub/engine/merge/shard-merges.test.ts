@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { globSync, statSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "node:test";
 import { AppError } from "#proto/kit/errors.ts";
 import { apply, contents, INDEX, openShard, operation, withFolder } from "#test/support/engine/shard.ts";
@@ -22,3 +24,51 @@ test("a merge for which the kernel's memory is too small is done without it", (t
     searcher.close();
     shard.close();
   }));
+
+test("fresh segments of an idle shard get their last form, once unless many follow", (t) =>
+  withFolder((folder) => {
+    t.mock.timers.enable({ apis: ["Date"] });
+    const shard = openShard(folder);
+    let sequence = 0;
+    const write = (segments: number): void => {
+      for (let segment = 0; segment < segments; segment++) {
+        apply(shard, ++sequence, ...logDocuments(sequence, 2_000));
+        shard.refresh();
+      }
+      shard.commit();
+    };
+    const rest = (): number[] => {
+      t.mock.timers.tick(60_000);
+      while (shard.mergeStep());
+      shard.trim();
+      return globSync("*.seg", { cwd: folder }).map((name) => statSync(join(folder, name)).size);
+    };
+    write(5);
+    assert.equal(shard.mergeStep(), false);
+    const arrived = shard.stats();
+    assert.equal(arrived.segments, 5);
+    const [merged = 0, ...others] = rest();
+    assert.deepEqual(others, []);
+    assert.ok(merged < 0.8 * arrived.bytes, `${merged} of ${arrived.bytes} bytes`);
+    write(1);
+    assert.equal(rest().length, 2);
+    assert.equal(shard.mergeStep(), false);
+    write(6);
+    assert.equal(rest().length, 1);
+    assert.equal(contents(shard.searcher()).size, 12 * 2_000);
+    shard.close();
+  }));
+
+/** Documents of one message of a log. */
+function logDocuments(message: number, count: number) {
+  return Array.from({ length: count }, (_, at) => {
+    const n = message * count + at;
+    const source = {
+      message: `10.0.${n % 251}.${n % 241} - - "GET /shop/items/${(n * 7919) % 9973} HTTP/1.1" 200 ${n % 8191}`,
+      n,
+      t: new Date(1_700_000_000_000 + 37 * n).toISOString(),
+      k: `host-${n % 20}`,
+    };
+    return operation(INDEX, `${n}`, source);
+  });
+}

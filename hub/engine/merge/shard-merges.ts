@@ -30,6 +30,9 @@ const MAX_DOCS = 5_000_000;
 /** A segment with a larger part of its documents deleted is written again by itself. */
 const MAX_DELETED = 0.3;
 
+/** Fresh segments of an idle shard are written again from this size on, which becomes half. */
+const FINAL_BYTES = 1024 * 1024;
+
 /** The segments that are merged. */
 interface MergedSegments {
   /** Oldest documents first; replaced where a merge has ended. */
@@ -44,6 +47,7 @@ export class ShardMerges {
   readonly #documents: MergedSegments;
   readonly #merged: (inputs: readonly ShardSegment[]) => void;
   #task: MergeTask | null = null;
+  #isIdle = false;
   #isClosed = false;
 
   /** `merged` takes the segments in whose place another one is now. */
@@ -58,10 +62,14 @@ export class ShardMerges {
     return this.#task?.uses(segment) ?? false;
   }
 
-  /** Does a slice of work (a few ms), of a new merge where one is worth it; true where there is more. Throws what writing throws. */
-  step(): boolean {
+  /**
+   * Does a slice of work (a few ms), of a new merge where one is worth it; true where there is more. `isIdle`: nothing is
+   * written to the shard, so fresh segments get the form that they stay in. Throws what writing throws.
+   */
+  step(isIdle: boolean): boolean {
+    this.#isIdle = isIdle;
     if (this.#task !== null) return this.#step(this.#task);
-    const chosen = chooseMerge(this.#documents.segments);
+    const chosen = this.#choose();
     return chosen.length > 0 && this.#step(this.#start(chosen));
   }
 
@@ -80,6 +88,12 @@ export class ShardMerges {
     this.#isClosed = true;
     this.#task?.abandon();
     this.#task = null;
+  }
+
+  #choose(): readonly ShardSegment[] {
+    const { segments } = this.#documents;
+    const due = chooseMerge(segments);
+    return due.length === 0 && this.#isIdle ? chooseFinal(segments) : due;
   }
 
   #start(inputs: readonly ShardSegment[], usesKernel = true): MergeTask {
@@ -113,7 +127,7 @@ export class ShardMerges {
     documents.segments = documents.segments.filter((entry) => !task.inputs.includes(entry));
     if (merged !== null) documents.segments.splice(at, 0, merged);
     this.#merged(task.inputs);
-    return chooseMerge(documents.segments).length > 0;
+    return this.#choose().length > 0;
   }
 }
 
@@ -207,6 +221,31 @@ function chooseMerge(segments: readonly ShardSegment[]): readonly ShardSegment[]
   }
   const worst = segments.find((entry) => entry.liveCount < entry.segment.docCount * (1 - MAX_DELETED));
   return worst !== undefined && worst.segment.sizeBytes > FLOOR_BYTES ? [worst] : [];
+}
+
+/**
+ * Returns neighbouring segments of an idle shard to merge, newest first: fresh ones, with those before them that are no
+ * larger than what follows, so that a document is rarely written again; none where little is gained.
+ */
+function chooseFinal(segments: readonly ShardSegment[]): readonly ShardSegment[] {
+  for (let to = segments.length; to > 0; ) {
+    let from = to;
+    let bytes = 0;
+    let docs = 0;
+    let freshBytes = 0;
+    for (; from > 0 && to - from < MAX_INPUTS; from--) {
+      const { segment, liveCount } = segments[from - 1]!;
+      const { sizeBytes, isFresh } = segment;
+      if (!isFresh && sizeBytes > bytes) break;
+      if (from < to && (bytes + sizeBytes > MAX_BYTES || docs + liveCount > MAX_DOCS)) break;
+      bytes += sizeBytes;
+      docs += liveCount;
+      if (isFresh) freshBytes += sizeBytes;
+    }
+    if (freshBytes >= FINAL_BYTES) return segments.slice(from, to);
+    to = Math.min(from, to - 1);
+  }
+  return [];
 }
 
 /** Size by live documents in steps of FACTOR. */

@@ -7,7 +7,7 @@ import { Dictionary } from "#hub/engine/dictionary/dictionary.ts";
 import type { SegmentFile } from "#hub/engine/files/segment-file.ts";
 import { isKeyedPath, KEY_END, keyedPath } from "#hub/engine/mapping/field.ts";
 import type { GeoColumn, KeywordColumn, NumericColumn } from "#hub/engine/searcher/searcher.ts";
-import { StoredReader } from "#hub/engine/stored/stored.ts";
+import { isLasting, StoredReader } from "#hub/engine/stored/stored.ts";
 import { decodeUtf8 } from "../json/text.ts";
 import { GeoColumnView, KeywordColumnView, NumericColumnView } from "./columns.ts";
 import type { FieldEntry, SegmentDirectory } from "./directory.ts";
@@ -53,6 +53,8 @@ export class Segment {
   /** Whether there are flattened fields. */
   readonly #hasKeys: boolean;
   #parts: OpenParts = emptyParts();
+  /** Undefined: not read yet. */
+  #isFresh: boolean | undefined;
   #references = 1;
 
   /** Takes `file` over. */
@@ -71,6 +73,13 @@ export class Segment {
 
   get sizeBytes(): number {
     return this.#file.sizeBytes;
+  }
+
+  /** Whether documents are packed as they arrived: a merge makes them about half as big. */
+  get isFresh(): boolean {
+    if (this.#isFresh !== undefined) return this.#isFresh;
+    const source = (this.#parts.source ??= this.stored("source"));
+    return (this.#isFresh = source.blockCount > 0 && !isLasting(source.packed(0)));
   }
 
   /** Continues with the same bytes from another place, a file in place of memory. */
