@@ -12,6 +12,8 @@ export interface RenderedAnswer {
   readonly status: number;
   readonly headers: ResponseHeaders;
   readonly body: string | Uint8Array;
+  /** See ApiResponse. */
+  readonly release?: (() => void) | undefined;
 }
 
 export interface AnswerOptions {
@@ -34,8 +36,10 @@ export function renderAnswer(response: ApiResponse, options: AnswerOptions): Ren
   if (response.json === undefined)
     return { status, headers: { "content-type": TEXT_TYPE, ...headers }, body: "" };
   const { filterPath: patterns } = options;
-  if (response.json instanceof RawJson && !patterns && !options.pretty && options.format !== "yaml")
-    return { status, headers: { "content-type": JSON_TYPE, ...headers }, body: response.json.bytes };
+  if (response.json instanceof RawJson && !patterns && !options.pretty && options.format !== "yaml") {
+    const { release } = response;
+    return { status, headers: { "content-type": JSON_TYPE, ...headers }, body: response.json.bytes, release };
+  }
   const value = patterns ? filterPath(plainValue(response.json), patterns) : response.json;
   if (options.format === "yaml") {
     const body = stringify(plainValue(value), { directives: true });

@@ -4,6 +4,7 @@ import { test } from "node:test";
 import { fastify } from "fastify";
 import { pino } from "pino";
 import { ANONYMOUS, NOBODY } from "#hub/auth/accounts/principal.ts";
+import { RawJson } from "#hub/search/options/raw-json.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { Metrics } from "#proto/kit/metrics.ts";
 import { apiMetrics } from "./api-metrics.ts";
@@ -58,6 +59,17 @@ test("a route for anybody runs without a sign-in and without rights", async () =
   assert.equal((await answerOf({ ...ROUTE, handle }, "/callback/1")).status, 401);
   const open = await answerOf({ ...ROUTE, caller: "anybody", handle }, "/callback/1");
   assert.deepEqual(JSON.parse(open.body), { rights: NOBODY.actions.size });
+});
+
+test("bytes of an answer are given back once they were sent, unless they weren't as they are", async () => {
+  const bytes = Buffer.from('{"items":[1]}');
+  let released = 0;
+  const handle: Route["handle"] = () => ({ ...json(new RawJson(bytes)), release: () => released++ });
+  const route = { ...ROUTE, caller: "anybody", handle } as const;
+  assert.equal((await answerOf(route, "/callback/1")).body, bytes.toString());
+  assert.equal(released, 1);
+  assert.equal((await answerOf(route, "/callback/1?filter_path=items")).body, bytes.toString());
+  assert.equal(released, 1);
 });
 
 test("the log of a failed request has no part of a secret address", async () => {

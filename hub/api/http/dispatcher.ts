@@ -218,6 +218,7 @@ export class Dispatcher {
     headers["content-length"] = Buffer.byteLength(body);
     response.writeHead(answer.status, headers);
     // A text is sent in one piece with the head; bytes follow it.
+    if (answer.release !== undefined) response.once("finish", answer.release);
     response.end(body);
   }
 }

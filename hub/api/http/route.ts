@@ -56,6 +56,8 @@ export interface ApiResponse {
   readonly json?: unknown;
   readonly text?: string;
   readonly bytes?: Uint8Array;
+  /** Called once the answer was sent as the RawJson that it is: nothing reads its bytes again. */
+  readonly release?: () => void;
 }
 
 /** Resolves the principal of a request. Throws unauthenticated or forbidden. */

@@ -56,7 +56,7 @@ export class BulkAnswer {
     }
   }
 
-  /** The whole answer. `ingestMs`: of pipelines, where documents went through some. */
+  /** The whole answer; valid until `release`. `ingestMs`: of pipelines, where documents went through some. */
   finish(tookMs: number, ingestMs?: number): Uint8Array {
     this.#reserve(END.length);
     this.#bytes.set(END, this.#length);
@@ -67,6 +67,11 @@ export class BulkAnswer {
     const head = Buffer.from(`{"took":${tookMs},${ingest}"errors":${this.errors},"items":[`);
     this.#bytes.set(head, itemsAt - head.length);
     return this.#bytes.subarray(itemsAt - head.length, this.#length + END.length);
+  }
+
+  /** Frees the memory of the answer. */
+  release(): void {
+    freeBytes(this.#bytes);
   }
 
   /** Adds items that differ in id and number only: one is written and copied, then each gets its own. */

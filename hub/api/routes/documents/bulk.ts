@@ -70,7 +70,8 @@ async function bulk(parts: ApiContext, request: ApiRequest): Promise<ApiResponse
     await requireActiveShards(parts, request, [...new Set(items.map(({ index }) => index))]);
     await writeItems(parts, items, options, answer, request.signal);
   }
-  return json(new RawJson(answer.finish(Math.round(parts.clock.monotonic() - startMs), ingestMs)));
+  const bytes = answer.finish(Math.round(parts.clock.monotonic() - startMs), ingestMs);
+  return { ...json(new RawJson(bytes)), release: () => answer.release() };
 }
 
 /** Reads all items before one is written. Throws what parseBulk throws, forbidden. */
