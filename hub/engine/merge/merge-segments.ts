@@ -6,7 +6,7 @@
 import { type ByteSink, SegmentFileWriter } from "#hub/engine/files/segment-file.ts";
 import { type DocumentColumns, isColumnar } from "#hub/engine/stored/columnar-packing.ts";
 import { KernelColumns } from "#hub/engine/stored/kernel-columns.ts";
-import type { PlainBlock } from "#hub/engine/stored/plain-block.ts";
+import { PlainBlock } from "#hub/engine/stored/plain-block.ts";
 import {
   isLasting,
   openBlock,
@@ -166,16 +166,16 @@ function* copySources({ segment, live, newDocs }: MergeInput, writer: StoredWrit
   for (let number = 0; number <= last; number++) {
     const packed = stored.packed(number);
     const first = stored.firstDoc(number);
+    const block = live === null && number < last && isColumnar(packed) ? null : openBlock(packed);
     // The last one may be short: what follows fills it up.
-    if (live === null && number < last && isColumnar(packed))
-      writer.addPacked(packed, stored.firstDoc(number + 1) - first);
-    else {
-      const block = openBlock(packed);
+    if (block === null) writer.addPacked(packed, stored.firstDoc(number + 1) - first);
+    else if (live === null && block instanceof PlainBlock) writer.addAll(block);
+    else
       for (let place = 0; place < block.count; place++) {
         if (newDocs[first + place]! >= 0) writer.add(block.document(place));
         if (place % PAUSE_EVERY === PAUSE_EVERY - 1) yield;
       }
-    }
+    if (block instanceof PlainBlock) block.free();
     yield;
   }
 }

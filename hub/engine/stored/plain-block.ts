@@ -1,6 +1,7 @@
 /** A block of documents that stand one after another. */
 
 import { ByteReader, readU32 } from "#hub/engine/bytes/byte-buffer.ts";
+import { freeBytes } from "#proto/kit/free-bytes.ts";
 import type { StoredBlock } from "./stored-blocks.ts";
 
 /** What a document takes beside its bytes. */
@@ -9,11 +10,16 @@ const BYTES_PER_DOCUMENT = 4;
 /** See the file's comment. */
 export class PlainBlock implements StoredBlock {
   readonly documents: Uint8Array;
+  /** The documents' lengths, varints. */
+  readonly lengths: Uint8Array;
   /** Where each document ends. */
   readonly ends: Uint32Array;
 
+  readonly #raw: Uint8Array;
+
   /** Takes the unpacked bytes of a block: the documents' lengths, then the documents. */
   constructor(raw: Uint8Array) {
+    this.#raw = raw;
     const lengthsBytes = readU32(raw, 0);
     const reader = new ByteReader(raw, 4);
     const ends: number[] = [];
@@ -21,8 +27,14 @@ export class PlainBlock implements StoredBlock {
       end += reader.varint();
       ends.push(end);
     }
+    this.lengths = raw.subarray(4, 4 + lengthsBytes);
     this.documents = raw.subarray(4 + lengthsBytes);
     this.ends = Uint32Array.from(ends);
+  }
+
+  /** Frees the memory, which nothing may read any more. */
+  free(): void {
+    freeBytes(this.#raw);
   }
 
   get count(): number {

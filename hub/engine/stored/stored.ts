@@ -99,9 +99,14 @@ export class StoredWriter implements StoredBuffer {
       this.add(run.bytes, run.sourceStart(index), run.sourceStop(index));
   }
 
-  /** Adds the documents of an unpacked block. */
-  addAll(block: StoredBlock): void {
-    for (let place = 0; place < block.count; place++) this.add(block.document(place));
+  /** Adds the documents of an unpacked block, whose bytes stay together. */
+  addAll({ documents, lengths, ends }: PlainBlock): void {
+    const start = this.#block.length;
+    for (let place = 0; place < ends.length; place++) this.#ends.push(start + ends[place]!);
+    this.#lengths.append(lengths);
+    this.#block.append(documents, 0, ends.at(-1) ?? 0);
+    this.#nextDoc += ends.length;
+    if (this.#block.length >= this.#blockBytes) this.#close();
   }
 
   addPacked(packed: Uint8Array, docs: number): void {
