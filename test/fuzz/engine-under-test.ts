@@ -3,8 +3,10 @@
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { encodeAppends } from "#hub/cluster/writes/append-encoder.ts";
 import { Analysis } from "#hub/engine/analysis/analysis.ts";
 import { Mapping } from "#hub/engine/mapping/mapping.ts";
+import { DocBatchView } from "#hub/engine/operations/doc-batch-view.ts";
 import type { Searcher } from "#hub/engine/searcher/searcher.ts";
 import { Shard, type ShardOptions } from "#hub/engine/shard.ts";
 import type { SearchResponse } from "#hub/search/phases/contract.ts";
@@ -14,13 +16,19 @@ import { searchShards } from "#hub/search/search.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject } from "#proto/kit/json.ts";
 import { silentLogger } from "#proto/kit/log.ts";
-import { DocOperation, type tailrace } from "#proto/messages.ts";
+import { DocBatch, DocOperation, type tailrace } from "#proto/messages.ts";
 import { plainIndexing } from "#test/oracles/engine/plain-indexing.ts";
 import type { Random } from "#test/support/engine/random.ts";
 import { type Json, PROPERTIES, randomDocument } from "./engine-model.ts";
 import { randomQuestion } from "./engine-queries.ts";
 
 export type Documents = Map<string, Json>;
+
+/** A message as objects, or as the bytes of one with columns. */
+type Message = tailrace.IDocBatch | Uint8Array;
+
+/** Digits of the ids of appended documents, which have one length. */
+const APPENDED_DIGITS = 6;
 
 /** An index under test, and what must be in it. */
 export class Subject {
@@ -29,8 +37,10 @@ export class Subject {
   readonly texts = new Map<string, string>();
   readonly folder = mkdtempSync(join(tmpdir(), "tailrace-fuzz-"));
   /** Everything since the last commit: what a restart applies again. */
-  #log: { readonly batch: tailrace.IDocBatch; readonly sequence: number }[] = [];
+  #log: { readonly message: Message; readonly sequence: number }[] = [];
   #sequence = 0;
+  /** Documents appended so far. */
+  #appended = 0;
   readonly #options: ShardOptions;
   shard: Shard;
 
@@ -55,8 +65,39 @@ export class Subject {
     this.#send({ operations, timeMs: 1, lenient: true });
   }
 
+  /** Appends at most `most` new documents as columns; now and then in two messages, as two shards would get them. */
+  append(random: Random, most: number): void {
+    const texts = Array.from({ length: 1 + random.below(most) }, () => {
+      const source = randomDocument(random);
+      const text = JSON.stringify(source, null, random.oneIn(8) ? 2 : 0);
+      const id = appendedId(this.#appended++);
+      this.documents.set(id, source);
+      this.texts.set(id, text);
+      return { id, text };
+    });
+    const gap = random.below(3);
+    const ends: number[] = [];
+    let bytes = 0;
+    for (const { text } of texts) ends.push((bytes += Buffer.byteLength(text) + (bytes === 0 ? 0 : gap)));
+    const columns = {
+      bytes: Buffer.from(texts.map(({ text }) => text).join(" ".repeat(gap))),
+      start: 0,
+      ends: Uint32Array.from(ends),
+      gap,
+      indexNames: ["fuzz"],
+      ids: Buffer.from(texts.map(({ id }) => id).join("")),
+    };
+    const head = DocBatch.encode({ timeMs: 1, lenient: true }).finish();
+    const parts = random.oneIn(3) ? 2 : 1;
+    for (let part = 0; part < parts; part++) {
+      const places = Uint32Array.from(texts.keys()).filter((at) => at % parts === part);
+      if (places.length > 0) this.#send(encodeAppends(head, columns, parts === 1 ? undefined : places));
+    }
+  }
+
   #operation(random: Random, ids: number): tailrace.IDocOperation {
-    const id = `d${random.below(ids)}`;
+    const isAppended = this.#appended > 0 && random.oneIn(4);
+    const id = isAppended ? appendedId(random.below(this.#appended)) : `d${random.below(ids)}`;
     const source = randomDocument(random);
     if (random.oneIn(8)) {
       this.documents.delete(id);
@@ -78,9 +119,14 @@ export class Subject {
     };
   }
 
-  #send(batch: tailrace.IDocBatch): void {
+  #send(message: Message): void {
     const sequence = ++this.#sequence;
-    this.#log.push({ batch, sequence });
+    this.#log.push({ message, sequence });
+    this.#apply(message, sequence);
+  }
+
+  #apply(message: Message, sequence: number): void {
+    const batch = message instanceof Uint8Array ? new DocBatchView(message) : message;
     this.shard.apply(batch, { incarnation: 1, sequence });
   }
 
@@ -98,7 +144,7 @@ export class Subject {
   reopen(): void {
     this.shard.close();
     this.shard = Shard.open(this.folder, this.#options);
-    for (const { batch, sequence } of this.#log) this.shard.apply(batch, { incarnation: 1, sequence });
+    for (const { message, sequence } of this.#log) this.#apply(message, sequence);
   }
 
   /** Opens a copy of what was committed with a file cut or a byte changed: an error is fine, a crash isn't. */
@@ -126,6 +172,10 @@ export class Subject {
     this.shard.close();
     rmSync(this.folder, { recursive: true, force: true });
   }
+}
+
+function appendedId(number: number): string {
+  return `n${String(number).padStart(APPENDED_DIGITS, "0")}`;
 }
 
 function merged(into: Json, from: Json): Json {

@@ -23,7 +23,8 @@ async function round(seed: number): Promise<void> {
   let held: Held | undefined;
   try {
     for (let message = 0; message < messages; message++) {
-      subject.change(random, most, ids);
+      if (random.oneIn(3)) subject.append(random, most);
+      else subject.change(random, most, ids);
       if (random.oneIn(6)) held ??= new Held(subject);
       if (random.oneIn(3)) subject.shard.refresh();
       if (random.oneIn(4)) subject.commit();
