@@ -94,5 +94,5 @@ export class AlertSearch {
 }
 
 function linesOf(query: string): JsonObject {
-  return { query_string: { query, default_operator: "AND", lenient: true } };
+  return { query_string: { query, type: "cross_fields", default_operator: "AND", lenient: true } };
 }

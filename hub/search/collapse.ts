@@ -5,6 +5,7 @@
 
 import type { Hit } from "#hub/search/execute/fetch/fetch-hit.ts";
 import { integer, list, readOptions, required, text } from "#hub/search/options/options.ts";
+import { answersAs } from "#hub/search/options/request-version.ts";
 import type { SearchLimits } from "#hub/search/query/query.ts";
 import { parseSearchRequest } from "#hub/search/request/search-request.ts";
 import { AppError } from "#proto/kit/errors.ts";
@@ -163,9 +164,12 @@ async function addInner(
   const filter = [value === null ? noValue(field) : { term: { [field]: { value } } }];
   const answers: JsonObject = {};
   for (const { name, ignore_unmapped: _, ...inner } of innerHits) {
+    // Versions before 7 return the source in spite of false.
+    const source = inner["_source"] === false && !answersAs(700) ? { _source: true } : {};
     const body = {
       size: 3,
       ...inner,
+      ...source,
       query: { bool: { ...(query !== undefined && { must: [query] }), filter } },
       ...(post !== undefined && { post_filter: post }),
     };

@@ -25,6 +25,28 @@ function connect(node: string): ClientUnderTest {
       for await (const document of client.helpers.scrollDocuments({ index, size })) found.push(document);
       return found;
     },
+    async pages(index, size) {
+      const { id } = await client.openPointInTime({ index, keep_alive: "1m" });
+      const found: unknown[] = [];
+      let after: object = {};
+      for (;;) {
+        const page = { size, sort: [{ n: "asc" as const }], pit: { id, keep_alive: "1m" }, ...after };
+        const { hits } = (await client.search(page)).hits;
+        if (hits.length === 0) break;
+        found.push(...hits.map(({ _source }) => _source));
+        after = { search_after: hits.at(-1)!.sort };
+      }
+      await client.closePointInTime({ id });
+      return found;
+    },
+    async background(index) {
+      const wait = { keep_on_completion: true, wait_for_completion_timeout: "30s" };
+      const { id = "" } = await client.asyncSearch.submit({ index, ...wait });
+      const { response } = await client.asyncSearch.get({ id });
+      await client.asyncSearch.delete({ id });
+      const { total } = response.hits;
+      return typeof total === "number" ? total : (total?.value ?? -1);
+    },
     async aggregate(index, aggs) {
       const answer = await client.search({ index, size: 0, aggs: aggs as never });
       return answer.aggregations as Record<string, unknown>;

@@ -27,6 +27,10 @@ export interface ClientUnderTest {
   search(index: string, body: object): Promise<{ total: number; documents: unknown[] }>;
   /** Every document, with the client's own helper where it has one. */
   scroll(index: string, pageSize: number): Promise<unknown[]>;
+  /** Every document over a point in time, page by page; absent: the client knows none. */
+  pages?(index: string, pageSize: number): Promise<unknown[]>;
+  /** Total of a search in the background whose answer is kept, fetched and deleted; absent: the client knows none. */
+  background?(index: string): Promise<number>;
   aggregate(index: string, aggs: object): Promise<Record<string, unknown>>;
   get(index: string, id: string): Promise<unknown>;
   deleteIndex(name: string): Promise<void>;
@@ -82,6 +86,20 @@ export function exerciseClient(
         found.map(({ n }) => n).sort((a, b) => a - b),
         LINES.map(({ n }) => n),
       );
+    });
+
+    test("pages over a point in time", async (t) => {
+      if (client.pages === undefined) return t.skip("the client knows none");
+      const found = (await client.pages("lines", 40)) as Line[];
+      assert.deepEqual(
+        found.map(({ n }) => n),
+        LINES.map(({ n }) => n),
+      );
+    });
+
+    test("searches in the background", async (t) => {
+      if (client.background === undefined) return t.skip("the client knows none");
+      assert.equal(await client.background("lines"), LINES.length);
     });
 
     test("aggregates", async () => {

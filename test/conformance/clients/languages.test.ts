@@ -35,18 +35,24 @@ const MAX_OUTPUT_BYTES = 4 * 1024 * 1024;
 
 const PROGRAMS: Readonly<Record<string, ClientProgram>> = {
   "elasticsearch-py 6.8": python("elasticsearch-6", "elasticsearch", "6.8.23", 18),
-  "elasticsearch-py 7.17": python("elasticsearch-7", "elasticsearch", "7.17.22", 23),
-  "elasticsearch-py 8": python("elasticsearch-8", "elasticsearch", "8.19.3", 23),
-  "elasticsearch-py 9": python("elasticsearch-9", "elasticsearch", "8.19.3", 23),
+  "elasticsearch-py 7.17": python("elasticsearch-7", "elasticsearch", "7.17.22", 25),
+  "elasticsearch-py 8": python("elasticsearch-8", "elasticsearch", "8.19.3", 25),
+  "elasticsearch-py 9": python("elasticsearch-9", "elasticsearch", "8.19.3", 25),
   "opensearch-py 3": python("opensearch-3", "opensearchpy", "7.10.2", 21),
   "Java high-level client 6.8": java("high-level-6", "HighLevel", "6.8.23", 74),
   "Java high-level client 7.17": java("high-level-7", "HighLevel", "7.17.22", 79),
-  "Java API client 8": java("api-8", "ApiClient", "8.19.3", 230),
+  "Java API client 8": java("api-8", "ApiClient", "8.19.3", 231),
   "go-elasticsearch 7": {
     installed: "go/client7",
     compatVersion: "7.17.22",
     checks: 11,
     command: (url) => [join(CACHE, "go/client7"), url],
+  },
+  "go-elasticsearch 8": {
+    installed: "go/client8",
+    compatVersion: "8.19.3",
+    checks: 16,
+    command: (url) => [join(CACHE, "go/client8"), url],
   },
 };
 

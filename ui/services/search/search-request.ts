@@ -29,7 +29,8 @@ type Query = Pick<DiscoverState, "query" | "filters">;
 export function buildQuery({ query, filters }: Query, range: ResolvedRange | undefined): Body {
   const must: Body[] = [];
   const text = query.trim();
-  if (text !== "" && text !== "*") must.push({ query_string: { query: text, default_operator: "AND" } });
+  if (text !== "" && text !== "*")
+    must.push({ query_string: { query: text, type: "cross_fields", default_operator: "AND" } });
   const groups = filterGroups(filters);
   const single = groups.flatMap((group) => (group.length === 1 ? group : []));
   const filter = single.filter(({ exclude }) => !exclude).map(filterClause);

@@ -87,7 +87,9 @@ function groupingOf({ by, metric }: Visualisation, around: Surroundings): Body |
   if (by.kind === "filters")
     return {
       filters: {
-        filters: by.queries.map((query) => ({ query_string: { query, default_operator: "AND" } })),
+        filters: by.queries.map((query) => ({
+          query_string: { query, type: "cross_fields", default_operator: "AND" },
+        })),
       },
     };
   if (by.kind === "steps") return { histogram: { field: by.field, interval: by.interval, min_doc_count: 0 } };

@@ -113,6 +113,18 @@ describe("a search in the background", () => {
       assert.deepEqual([got, answer["response"], answer["id"]], [status, undefined, undefined]);
     });
 
+  test("has the states of OpenSearch on its path", async () => {
+    const uri = "/_plugins/_asynchronous_search?index=logs&keep_on_completion=true";
+    const { body } = await fixture.send("POST", uri, { size: 1 });
+    assert.equal(body["state"], "STORE_RESIDENT");
+    assert.equal(body["response"]!["hits"]!["total"], DOCS.length);
+    const path = `/_plugins/_asynchronous_search/${idOf(body)}`;
+    assert.equal((await fixture.send("GET", path)).body["response"]!["hits"]!["hits"]!.length, 1);
+    assert.deepEqual((await fixture.send("DELETE", path)).body, { acknowledged: true });
+    const short = await fixture.send("POST", "/_plugins/_asynchronous_search?index=logs", {});
+    assert.deepEqual([short.body["state"], short.body["id"]], ["SUCCEEDED", undefined]);
+  });
+
   test("reads a point in time", async () => {
     const { body: point } = await fixture.send("POST", "/logs/_pit?keep_alive=1m");
     const { body } = await fixture.send("POST", "/_async_search", { pit: { id: point["id"] } }, EIGHT);

@@ -65,15 +65,73 @@ export function asyncSearchRoutes(parts: ApiContext): Route[] {
       params: [],
       action: "search",
       summary: "Ends a search in the background and deletes its answer.",
+      handle: (request) => remove(parts, request),
+    },
+    ...openSearchRoutes(parts),
+  ];
+}
+
+/** The same as OpenSearch has it. */
+function openSearchRoutes(parts: ApiContext): Route[] {
+  const [path, one] = ["/_plugins/_asynchronous_search", "/_plugins/_asynchronous_search/{id}"];
+  return [
+    {
+      methods: ["POST"],
+      paths: [path],
+      params: [...SUBMIT_PARAMS, "index"],
+      action: "search",
+      summary: "Begins a search in the background, as OpenSearch does.",
       handle: (request) => {
-        parts.asyncSearches.delete(own(parts, request));
-        return json({ acknowledged: true });
+        const target = { ...targetOf(parts, request), expression: request.query["index"] };
+        return submit(parts, request, target, openSearchState);
       },
+    },
+    {
+      methods: ["GET"],
+      paths: [one],
+      params: ["wait_for_completion_timeout", "keep_alive", "typed_keys", "rest_total_hits_as_int"],
+      action: "search",
+      summary: "Returns the answer of a search in the background, as OpenSearch does.",
+      handle: (request) => show(parts, request, openSearchState),
+    },
+    {
+      methods: ["DELETE"],
+      paths: [one],
+      params: [],
+      action: "search",
+      summary: "Ends a search in the background, as OpenSearch does.",
+      handle: (request) => remove(parts, request),
     },
   ];
 }
 
-async function submit(parts: ApiContext, request: ApiRequest): Promise<ApiResponse> {
+function remove(parts: ApiContext, request: ApiRequest): ApiResponse {
+  parts.asyncSearches.delete(own(parts, request));
+  return json({ acknowledged: true });
+}
+
+function openSearchState(
+  { id, found, startMs, expiresMs, endedMs }: AsyncSearch,
+  isKept: boolean,
+): JsonObject {
+  const ended = found === undefined ? "FAILED" : isKept ? "STORE_RESIDENT" : "SUCCEEDED";
+  return {
+    ...(isKept && { id }),
+    state: endedMs === undefined ? "RUNNING" : ended,
+    start_time_in_millis: startMs,
+    expiration_time_in_millis: expiresMs,
+  };
+}
+
+/** Prints a search; one that isn't kept has no id. */
+type Print = (search: AsyncSearch, isKept: boolean) => JsonObject;
+
+async function submit(
+  parts: ApiContext,
+  request: ApiRequest,
+  target: SearchTarget = targetOf(parts, request),
+  print: Print = state,
+): Promise<ApiResponse> {
   const { asyncSearches } = parts;
   const keepAliveMs = keepAliveOf(request) ?? MAX_KEEP_ALIVE_MS;
   const waitMs = request.duration("wait_for_completion_timeout") ?? DEFAULT_WAIT_MS;
@@ -81,7 +139,6 @@ async function submit(parts: ApiContext, request: ApiRequest): Promise<ApiRespon
   const body = bodyWithParams(await request.objectInSlices(), request);
   checkCounted(body, request);
   if (body["pit"] !== undefined) checkPointRequest(request);
-  const target = targetOf(parts, request);
   const shards = await checkedShards(parts, request, target, body);
   const search = asyncSearches.submit({
     owner: keyOf(request.principal),
@@ -102,17 +159,14 @@ async function submit(parts: ApiContext, request: ApiRequest): Promise<ApiRespon
   }
   if (search.endedMs === undefined) {
     void search.task.ended.then(() => asyncSearches.keep(search));
-    return answer(parts, request, search);
+    return answer(parts, request, search, print);
   }
-  if (keeps) {
-    asyncSearches.keep(search);
-    return answer(parts, request, search);
-  }
-  asyncSearches.delete(search);
-  return answer(parts, request, search, false);
+  if (keeps) asyncSearches.keep(search);
+  else asyncSearches.delete(search);
+  return answer(parts, request, search, (each) => print(each, keeps));
 }
 
-async function show(parts: ApiContext, request: ApiRequest): Promise<ApiResponse> {
+async function show(parts: ApiContext, request: ApiRequest, print: Print = state): Promise<ApiResponse> {
   const search = own(parts, request);
   checkValid(
     request.flag("typed_keys") === true &&
@@ -121,7 +175,7 @@ async function show(parts: ApiContext, request: ApiRequest): Promise<ApiResponse
   );
   const waitMs = request.duration("wait_for_completion_timeout") ?? 0;
   if (waitMs > 0) await waitFor(parts, request, search.task, waitMs);
-  return answer(parts, request, search);
+  return answer(parts, request, search, print);
 }
 
 async function showStatus(parts: ApiContext, request: ApiRequest): Promise<ApiResponse> {
@@ -217,19 +271,19 @@ async function waitFor(
   over.abort();
 }
 
-/** The answer as far as there is one; one that isn't kept has no id. */
+/** The answer as far as there is one. */
 async function answer(
   parts: ApiContext,
   request: ApiRequest,
   search: AsyncSearch,
-  isKept = true,
+  print: Print,
 ): Promise<ApiResponse> {
   const { found, error: thrown } = search;
   const options = answerOptions(parts, request);
   if (found !== undefined) {
     const { response, pointId, isCountOnly } = found;
     const form = { ...options, pointId, countOnly: isCountOnly };
-    return json({ ...state(search, isKept), response: searchAnswer(response, form) });
+    return json({ ...print(search, true), response: searchAnswer(response, form) });
   }
   const objects = hasObjectTotals(options);
   const response = {
@@ -241,7 +295,7 @@ async function answer(
   };
   const error = thrown === undefined ? undefined : errorIn(thrown, requestVersion());
   const body = {
-    ...state(search, isKept),
+    ...print(search, true),
     response,
     ...(error !== undefined && { error: errorDetail(error, parts.errors) }),
   };

@@ -125,19 +125,16 @@ function exponentialMean(values: readonly number[], alpha: number): number {
   return values.reduce((average, value) => value * alpha + average * (1 - alpha));
 }
 
-/** Double exponential smoothing: level and trend. */
+/** Double exponential smoothing: level and trend, which begins flat. As in 6.5 the next number is the last level. */
 function holt(values: readonly number[], alpha: number, beta: number): number {
-  let level = 0;
+  let level = values[0] ?? Number.NaN;
   let trend = 0;
-  for (const [at, value] of values.entries()) {
-    if (at === 0) level = value;
-    else {
-      const before = level;
-      level = alpha * value + (1 - alpha) * (level + trend);
-      trend = at === 1 ? value - values[0]! : beta * (level - before) + (1 - beta) * trend;
-    }
+  for (const value of values.slice(1)) {
+    const before = level;
+    level = alpha * value + (1 - alpha) * (level + trend);
+    trend = beta * (level - before) + (1 - beta) * trend;
   }
-  return level + trend;
+  return level;
 }
 
 /** Triple exponential smoothing: level, trend and season. */

@@ -64,6 +64,11 @@ suite("pipelines below a histogram", () => {
       [undefined, 30, undefined, 17.5],
     ],
     [
+      "moving_avg holt begins without a trend",
+      { moving_avg: { buckets_path: "sum", model: "holt" } },
+      [undefined, 30, undefined, 22.5],
+    ],
+    [
       "moving_fn knows functions by name",
       { moving_fn: { buckets_path: "sum", window: 2, script: "MovingFunctions.max(values)" } },
       [null, 30, 30, 5],

@@ -190,7 +190,48 @@ const MATCHES: readonly (readonly [query: JsonObject, ids: string])[] = [
   [{ query_string: { query: "*" } }, "abcd"],
   [{ query_string: { query: "host:(web\\-1 OR db\\-1)" } }, "acd"],
   [{ query_string: { query: "quick brown", default_operator: "AND", default_field: "message" } }, "ac"],
-  [{ query_string: { query: "Bre?d", default_field: "message" } }, "d"],
+  // Words side by side are one text for each of several fields: no field of a document has both.
+  [{ query_string: { query: "quick db\\-1", default_operator: "AND", fields: ["message", "host"] } }, ""],
+  [{ query_string: { query: "quick AND db\\-1", fields: ["message", "host"] } }, "c"],
+  [
+    {
+      query_string: {
+        query: "quick db-1",
+        fields: ["message", "host"],
+        type: "cross_fields",
+        default_operator: "AND",
+      },
+    },
+    "c",
+  ],
+  [{ query_string: { query: "quick fox", default_operator: "AND", fields: ["message", "host"] } }, "ac"],
+  [
+    { query_string: { query: "quick fox host:db-1", default_operator: "AND", fields: ["message", "host"] } },
+    "c",
+  ],
+  [
+    { query_string: { query: "brown bread OR gone", default_operator: "AND", default_field: "message" } },
+    "d",
+  ],
+  [{ query_string: { query: "quick 404", lenient: true, fields: ["message", "status"] } }, "ac"],
+  [{ query_string: { query: "tags:(auth error)" } }, ""],
+  [{ query_string: { query: "tags:(auth OR error)" } }, "bc"],
+  [{ query_string: { query: "tags:(auth error)", type: "cross_fields" } }, "bc"],
+  [{ query_string: { query: "quick brown dog", default_field: "message", minimum_should_match: "3" } }, "c"],
+  [{ query_string: { query: "quick bread^2 fox", default_field: "message", default_operator: "AND" } }, ""],
+  [
+    { query_string: { query: "message:quick brow* dog", default_operator: "AND", default_field: "message" } },
+    "c",
+  ],
+  [
+    { query_string: { query: "quick brown NOT dog", default_operator: "AND", default_field: "message" } },
+    "a",
+  ],
+  [
+    { query_string: { query: "quick brown -dog", default_operator: "AND", fields: ["message", "host"] } },
+    "a",
+  ],
+  [{ query_string: { query: "Bre?d", default_field: "message" } }, "acd"],
   [{ query_string: { query: "message:/br.*d/" } }, "d"],
   [{ query_string: { query: "qiuck~", default_field: "message" } }, "ac"],
   [{ query_string: { query: "at:[2018-11-14 TO 2018-11-14]" } }, "ab"],

@@ -64,7 +64,10 @@ const QUERY_STRING_OPTIONS = {
   escape: withoutEffect(flag("write a backslash before operators", false)),
   rewrite: withoutEffect(text("all matches score alike", undefined)),
   tie_breaker: number("share of the scores of other fields", 0),
-  type: withoutEffect(text("the best field counts", undefined)),
+  type: text(
+    "cross_fields: words side by side are looked for one by one, each in any field; else the best field counts",
+    undefined,
+  ),
   time_zone: text("zone of dates that name none", undefined),
 } as const;
 
@@ -88,6 +91,7 @@ export const queryString: QueryType = {
     const settings = {
       fields: readFieldNames(names ?? ["*"]),
       defaultOperator: operator,
+      wordByWord: options.type === "cross_fields",
       analyzer: options.analyzer,
       lenient: options.lenient ?? false,
       phraseSlop: options.phrase_slop ?? 0,
@@ -137,6 +141,7 @@ export const simpleQueryString: QueryType = {
     const settings = {
       fields: readFieldNames(options.fields ?? ["*"]),
       defaultOperator: operator,
+      wordByWord: true,
       analyzer: options.analyzer,
       lenient: options.lenient ?? true,
       phraseSlop: 0,

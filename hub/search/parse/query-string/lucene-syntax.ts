@@ -48,6 +48,11 @@ class LuceneParser {
     if (++this.#depth > MAX_STRING_DEPTH) throw this.#fault("too many nested groups");
     const clauses: OpenClause[] = [];
     for (this.#space(); this.#at < this.#source.length && this.#source[this.#at] !== ")"; this.#space()) {
+      const words = this.#adjacentWords();
+      if (words.length > 1) {
+        this.#add(clauses, "none", "", { kind: "text", text: words.join(" "), words });
+        continue;
+      }
       const operator = clauses.length === 0 ? "none" : this.#operator();
       this.#space();
       const modifier = this.#modifier();
@@ -56,7 +61,8 @@ class LuceneParser {
     }
     this.#depth--;
     const [only] = clauses;
-    if (clauses.length === 1 && only !== undefined && only.occur !== "mustNot") return only.node;
+    const isGroup = only?.node.kind === "text" && only.node.words !== undefined;
+    if (clauses.length === 1 && only !== undefined && only.occur !== "mustNot" && !isGroup) return only.node;
     return { kind: "group", clauses };
   }
 
@@ -72,6 +78,40 @@ class LuceneParser {
       occur: modifier === "-" ? "mustNot" : modifier === "+" || requires ? "must" : "should",
       node,
     });
+  }
+
+  /** Reads two or more plain words without anything between them, as Lucene's `MultiTerm`; else nothing. */
+  #adjacentWords(): string[] {
+    const start = this.#at;
+    const words: string[] = [];
+    let end = start;
+    for (;;) {
+      const word = this.#plainWord();
+      if (word === undefined) break;
+      words.push(word);
+      end = this.#at;
+      this.#space();
+    }
+    this.#at = words.length > 1 ? end : start;
+    return words.length > 1 ? words : [];
+  }
+
+  /** Reads a word that is no operator and has none; what follows it must not change it. */
+  #plainWord(): string | undefined {
+    const start = this.#at;
+    const character = this.#source[start];
+    if (character === undefined || /[+\-!/<>]/.test(character)) return undefined;
+    if (/^(?:AND|OR|NOT)(?![^\s("])|^(?:&&|\|\|)/.test(this.#source.slice(start, start + 4)))
+      return undefined;
+    const raw = this.#rawTerm(false);
+    const isPlain = raw !== "" && !/(?:^|[^\\])(?:\\\\)*[*?]/.test(raw);
+    const after = this.#source[this.#at];
+    const next = this.#source.slice(this.#at).trimStart();
+    const isOver = after !== ":" && after !== "~" && after !== "^" && !next.startsWith(":");
+    if (isPlain && isOver && !/^(?:AND|OR)(?![^\s("])|^(?:&&|\|\|)|^\*(?:\s|$)/.test(next))
+      return plainText(raw);
+    this.#at = start;
+    return undefined;
   }
 
   #operator(): Operator {

@@ -6,6 +6,8 @@ export type StringNode = { readonly boost?: number; readonly field?: string } & 
       readonly kind: "text";
       readonly text: string /** Edits, "AUTO" for a bare ~. */;
       readonly fuzziness?: string;
+      /** The words that stand side by side in the text; absent: it is one. */
+      readonly words?: readonly string[];
     }
   | { readonly kind: "phrase"; readonly text: string; readonly slop: number }
   | {
@@ -41,8 +43,9 @@ export function plainText(text: string): string {
   );
 }
 
-/** Returns the number of parts that aren't groups. */
+/** Returns the number of parts that aren't groups, each word counted. */
 export function leafCount(node: StringNode): number {
+  if (node.kind === "text") return node.words?.length ?? 1;
   if (node.kind !== "group") return 1;
   return node.clauses.reduce((total, clause) => total + leafCount(clause.node), 0);
 }

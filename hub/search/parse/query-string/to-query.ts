@@ -18,6 +18,8 @@ export interface StringOptions {
   /** Fields of parts that name none. */
   readonly fields: readonly FieldName[];
   readonly defaultOperator: "or" | "and";
+  /** Words that stand side by side are looked for one by one, each in any of the fields. */
+  readonly wordByWord: boolean;
   readonly analyzer: string | undefined;
   readonly lenient: boolean;
   readonly phraseSlop: number;
@@ -67,16 +69,31 @@ function groupQuery(
   minimum: ((clauses: number) => number) | undefined,
 ): Query {
   if (clauses.length === 0) return new NoneNode();
+  const parts = clauses.flatMap((clause) => separated(shard, clause, options));
   const of = (occur: StringClause["occur"]): Query[] =>
-    clauses
-      .filter((clause) => clause.occur === occur)
-      .map((clause) => nodeQuery(shard, clause.node, options));
+    parts.filter((clause) => clause.occur === occur).map((clause) => nodeQuery(shard, clause.node, options));
   return new BooleanNode({
     must: of("must"),
     should: of("should"),
     mustNot: of("mustNot"),
     ...(minimum === undefined ? {} : { minimumShouldMatch: minimum }),
   });
+}
+
+/**
+ * Words that stand side by side are one text for each field, as in Lucene since 7: several fields are searched for all of it,
+ * a keyword must equal it. In a single text field each is a clause of its own.
+ */
+function separated(shard: ShardContext, clause: StringClause, options: StringOptions): StringClause[] {
+  const { node, occur } = clause;
+  if (node.kind !== "text" || node.words === undefined) return [clause];
+  const names = node.field === undefined ? options.fields : [{ name: node.field, boost: 1 }];
+  const fields = options.wordByWord ? [] : expandFields(shard, names);
+  const [only] = fields;
+  const isText = fields.length === 1 && fieldOf(shard, only!.name)?.type === "text";
+  if (!options.wordByWord && !isText) return [clause];
+  const { words, ...rest } = node;
+  return words.map((text) => ({ occur, node: { ...rest, text } }));
 }
 
 function fieldQuery(shard: ShardContext, name: string, node: StringNode, options: StringOptions): Query {

@@ -160,8 +160,38 @@ public final class ApiClient {
       Checks.equal(next.hits().hits().size(), 100);
       return es.clearScroll(c -> c.scrollId(next.scrollId())).numFreed();
     });
-    Checks.refused("point in time", "not offered", () -> es.openPointInTime(o -> o.index("lines").keepAlive(Time.of(t -> t.time("1m")))));
-    Checks.refused("async search", "not offered", () -> es.asyncSearch().submit(s -> s.index("lines").keepOnCompletion(true), Map.class));
+    Checks.check("point in time", () -> {
+      String id = es.openPointInTime(o -> o.index("lines").keepAlive(Time.of(t -> t.time("1m")))).id();
+      var seen = new TreeSet<String>();
+      List<co.elastic.clients.elasticsearch._types.FieldValue> after = List.of();
+      while (true) {
+        var last = after;
+        var hits = es.search(s -> {
+          s.size(70).pit(p -> p.id(id).keepAlive(Time.of(t -> t.time("1m")))).sort(o -> o.field(f -> f.field("level")));
+          return last.isEmpty() ? s : s.searchAfter(last);
+        }, Map.class).hits().hits();
+        if (hits.isEmpty()) break;
+        for (var hit : hits) seen.add(hit.id());
+        after = hits.get(hits.size() - 1).sort();
+      }
+      Checks.equal(seen.size(), LINES);
+      return es.closePointInTime(c -> c.id(id)).numFreed();
+    });
+    Checks.check("async search", () -> {
+      var answer = es.asyncSearch().submit(s -> s.index("lines").keepOnCompletion(true).waitForCompletionTimeout(Time.of(t -> t.time("30s")))
+          .aggregations("levels", a -> a.terms(t -> t.field("level"))), Map.class);
+      Checks.equal(answer.response().aggregations().get("levels").sterms().buckets().array().size(), 2);
+      String id = answer.id();
+      Checks.equal(es.asyncSearch().get(g -> g.id(id), Map.class).response().hits().total().value(), (long) LINES);
+      Checks.equal(es.asyncSearch().status(s -> s.id(id)).completionStatus(), 200);
+      return es.asyncSearch().delete(d -> d.id(id)).acknowledged();
+    });
+    Checks.check("runtime mappings", () -> {
+      var found = es.search(s -> s.index("lines").size(1).fields(f -> f.field("twice")).query(q -> q.range(r -> r.number(n -> n.field("twice").gte(490.0))))
+          .runtimeMappings("twice", r -> r.type(co.elastic.clients.elasticsearch._types.mapping.RuntimeFieldType.Long).script(c -> c.source("emit(doc['n'].value * 2)"))), Map.class);
+      Checks.equal(found.hits().total().value(), 5L);
+      return found.hits().hits().get(0).fields();
+    });
   }
 
   private static void aggregations() {
@@ -306,7 +336,7 @@ public final class ApiClient {
     Checks.check("nodes stats", () -> es.nodes().stats().nodes());
     Checks.check("nodes usage", () -> es.nodes().usage().nodes());
     Checks.refused("hot threads", "not offered", () -> es.nodes().hotThreads());
-    Checks.refused("health report", "not offered", () -> es.healthReport().status());
+    Checks.check("health report", () -> es.healthReport().indicators().shardsAvailability().symptom());
   }
 
   private static void cats() {

@@ -143,16 +143,53 @@ def scan():
     equal(sorted(found), list(range(LINES)))
 
 
+def walk(point):
+    """Numbers of all lines of a point in time, page by page."""
+    found = []
+    body = {"size": 40, "sort": [{"level": "asc"}, {"n": "asc"}], "pit": {"id": point, "keep_alive": "1m"}}
+    while True:
+        hits = es.search(body=body)["hits"]["hits"]
+        if not hits:
+            return found
+        found += [hit["_source"]["n"] for hit in hits]
+        body["search_after"] = hits[-1]["sort"]
+
+
 @check(since=7)
-def not_offered():
+def points_in_time():
     if OPENSEARCH:
-        refused(501, lambda: es.create_pit(index="lines", params={"keep_alive": "1m"}))
+        point = es.create_pit(index="lines", params={"keep_alive": "1m"})["pit_id"]
+        equal(sorted(walk(point)), list(range(LINES)))
+        equal([pit["pit_id"] for pit in es.get_all_pits()["pits"]], [point])
+        equal(es.delete_pit(body={"pit_id": [point]})["pits"], [{"successful": True, "pit_id": point}])
+        equal(es.delete_all_pits()["pits"], [])
         return
-    refused(501, lambda: es.open_point_in_time(index="lines", keep_alive="1m"))
-    refused(501, lambda: es.async_search.submit(index="lines", body={}, keep_on_completion=True))
+    point = es.open_point_in_time(index="lines", keep_alive="1m")["id"]
+    equal(sorted(walk(point)), list(range(LINES)))
+    parts = [
+        [hit["_source"]["n"] for hit in es.search(body={"size": LINES, "slice": {"id": part, "max": 3}, "pit": {"id": point}})["hits"]["hits"]]
+        for part in range(3)
+    ]
+    equal(sorted(sum(parts, [])), list(range(LINES)))
+    equal(es.close_point_in_time(body={"id": point})["num_freed"], 1)
+    refused(404, lambda: es.search(body={"pit": {"id": point}}))
+
+
+@check(since=7, opensearch=False)
+def async_searches():
+    answer = es.async_search.submit(index="lines", body={"size": 1}, keep_on_completion=True, wait_for_completion_timeout="30s")
+    equal((answer["is_running"], total(answer["response"])), (False, LINES))
+    equal(total(es.async_search.get(id=answer["id"])["response"]), LINES)
+    equal(es.async_search.status(id=answer["id"])["completion_status"], 200)
+    equal(es.async_search.delete(id=answer["id"])["acknowledged"], True)
+    refused(404, lambda: es.async_search.get(id=answer["id"]))
+
+
+@check(since=7, opensearch=False)
+def health_and_threads():
     refused(501, lambda: es.nodes.hot_threads())
     if MAJOR >= 8:
-        refused(501, lambda: es.health_report())
+        equal(bool(es.health_report()["indicators"]["disk"]["symptom"]), True)
 
 
 def document(call, **more):

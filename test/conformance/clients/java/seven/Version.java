@@ -6,10 +6,14 @@ import org.elasticsearch.action.explain.ExplainRequest;
 import org.elasticsearch.action.get.GetRequest;
 import org.elasticsearch.action.get.MultiGetRequest;
 import org.elasticsearch.action.index.IndexRequest;
+import org.elasticsearch.action.search.ClosePointInTimeRequest;
 import org.elasticsearch.action.search.OpenPointInTimeRequest;
+import org.elasticsearch.action.search.SearchRequest;
 import org.elasticsearch.action.update.UpdateRequest;
 import org.elasticsearch.client.RequestOptions;
 import org.elasticsearch.client.RestHighLevelClient;
+import org.elasticsearch.client.asyncsearch.DeleteAsyncSearchRequest;
+import org.elasticsearch.client.asyncsearch.GetAsyncSearchRequest;
 import org.elasticsearch.client.asyncsearch.SubmitAsyncSearchRequest;
 import org.elasticsearch.client.core.TermVectorsRequest;
 import org.elasticsearch.client.indices.AnalyzeRequest;
@@ -29,6 +33,8 @@ import org.elasticsearch.cluster.metadata.ComposableIndexTemplate;
 import org.elasticsearch.cluster.metadata.Template;
 import org.elasticsearch.common.settings.Settings;
 import org.elasticsearch.core.TimeValue;
+import org.elasticsearch.search.SearchHit;
+import org.elasticsearch.search.builder.PointInTimeBuilder;
 import org.elasticsearch.search.builder.SearchSourceBuilder;
 import org.elasticsearch.xcontent.XContentType;
 
@@ -82,8 +88,27 @@ final class Version {
   /** What 7 has beside the methods of 6. */
   static void more(RestHighLevelClient es) {
     RequestOptions options = RequestOptions.DEFAULT;
-    Checks.refused("point in time", "not offered", () -> es.openPointInTime(new OpenPointInTimeRequest("lines").keepAlive(MINUTE), options));
-    Checks.refused("async search", "not offered", () -> es.asyncSearch().submit(new SubmitAsyncSearchRequest(new SearchSourceBuilder(), "lines"), options));
+    Checks.check("point in time", () -> {
+      String id = es.openPointInTime(new OpenPointInTimeRequest("lines").keepAlive(MINUTE), options).getPointInTimeId();
+      SearchSourceBuilder source = new SearchSourceBuilder().size(100).sort("_shard_doc").pointInTimeBuilder(new PointInTimeBuilder(id).setKeepAlive(MINUTE));
+      int found = 0;
+      while (true) {
+        SearchHit[] hits = es.search(new SearchRequest().source(source), options).getHits().getHits();
+        if (hits.length == 0) break;
+        found += hits.length;
+        source.searchAfter(hits[hits.length - 1].getSortValues());
+      }
+      Checks.equal(found > 100, true);
+      return es.closePointInTime(new ClosePointInTimeRequest(id), options).getNumFreed();
+    });
+    Checks.check("async search", () -> {
+      SubmitAsyncSearchRequest submit = new SubmitAsyncSearchRequest(new SearchSourceBuilder().size(1), "lines");
+      submit.setKeepOnCompletion(true);
+      submit.setWaitForCompletionTimeout(MINUTE);
+      String id = es.asyncSearch().submit(submit, options).getId();
+      Checks.equal(es.asyncSearch().get(new GetAsyncSearchRequest(id), options).isRunning(), false);
+      return es.asyncSearch().delete(new DeleteAsyncSearchRequest(id), options).isAcknowledged();
+    });
     Checks.check("component template", () -> {
       Template template = new Template(Settings.builder().put("number_of_shards", 1).build(), null, Map.of());
       es.cluster().putComponentTemplate(new PutComponentTemplateRequest().name("parts").componentTemplate(new ComponentTemplate(template, 1L, Map.of())), options);
