@@ -10,6 +10,7 @@ import { autoDateHistogram } from "#hub/search/aggregations/histograms/auto-date
 import { dateHistogram } from "#hub/search/aggregations/histograms/date-histogram.ts";
 import { geohashGrid, geotileGrid } from "#hub/search/aggregations/histograms/geo-grid.ts";
 import { histogram } from "#hub/search/aggregations/histograms/histogram.ts";
+import { boxplot } from "#hub/search/aggregations/metrics/boxplot.ts";
 import { cardinality } from "#hub/search/aggregations/metrics/cardinality.ts";
 import { extendedStats } from "#hub/search/aggregations/metrics/extended-stats.ts";
 import { geoBounds } from "#hub/search/aggregations/metrics/geo-bounds.ts";
@@ -20,6 +21,7 @@ import { avg, max, min, stats, sum } from "#hub/search/aggregations/metrics/nume
 import { percentileRanks, percentiles } from "#hub/search/aggregations/metrics/percentiles.ts";
 import { rate } from "#hub/search/aggregations/metrics/rate.ts";
 import { scriptedMetric } from "#hub/search/aggregations/metrics/scripted-metric.ts";
+import { stringStats } from "#hub/search/aggregations/metrics/string-stats.ts";
 import { topHits } from "#hub/search/aggregations/metrics/top-hits.ts";
 import { topMetrics } from "#hub/search/aggregations/metrics/top-metrics.ts";
 import { valueCount } from "#hub/search/aggregations/metrics/value-count.ts";
@@ -38,6 +40,7 @@ export const AGGREGATION_TYPES: readonly AggregationType[] = [
   adjacencyMatrix,
   autoDateHistogram,
   avg,
+  boxplot,
   cardinality,
   composite,
   dateHistogram,
@@ -72,6 +75,7 @@ export const AGGREGATION_TYPES: readonly AggregationType[] = [
   significantTerms,
   significantText,
   stats,
+  stringStats,
   sum,
   terms,
   topHits,

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, suite, test } from "node:test";
+import { gatherWarnings } from "#hub/search/options/request-version.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { IndexFixture } from "#test/support/search/shards.ts";
 
@@ -180,4 +181,49 @@ suite("multi_terms", () => {
 
 test("variable_width_histogram is refused with what to use in its place", async () => {
   await assert.rejects(answer({ variable_width_histogram: { field: "n", buckets: 3 } }), /use histogram/);
+});
+
+suite("boxplot", () => {
+  test("has the bounds and the quartiles of the values, and whiskers from 7.11 on", async () => {
+    const box = await answer({ boxplot: { field: "n" } });
+    assert.deepEqual([box["min"], box["q2"], box["max"], box["lower"]], [1, 9, 10, undefined]);
+    const later = await gatherWarnings(new Set(), 717, () => answer({ boxplot: { field: "n" } }));
+    assert.deepEqual([later["upper"], Number(later["lower"]) >= 1], [10, true]);
+    assert.ok(Number(box["q1"]) <= 9 && Number(box["q3"]) >= 9);
+  });
+
+  test("of nothing has no numbers", async () => {
+    const box = await answer({ boxplot: { field: "n" } }, { match_none: {} });
+    assert.deepEqual(box, { min: "Infinity", max: "-Infinity", q1: "NaN", q2: "NaN", q3: "NaN" });
+  });
+
+  test("orders buckets by one of its numbers", async () => {
+    const terms = { field: "kind", order: { "b.min": "desc" } };
+    const { buckets } = await answer({ terms, aggs: { b: { boxplot: { field: "n" } } } });
+    assert.deepEqual(
+      (buckets as JsonObject[]).map(({ key }) => key),
+      ["bag", "hat"],
+    );
+  });
+});
+
+suite("string_stats", () => {
+  test("measures texts and the entropy of their characters", async () => {
+    const { entropy, distribution, ...lengths } = await answer({
+      string_stats: { field: "kind", show_distribution: true },
+    });
+    assert.deepEqual(lengths, { count: 6, min_length: 3, max_length: 3, avg_length: 3 });
+    assert.ok(Math.abs(Number(entropy) - 2.19716) < 1e-4);
+    assert.deepEqual(distribution, { a: 6 / 18, h: 4 / 18, t: 4 / 18, b: 2 / 18, g: 2 / 18 });
+  });
+
+  test("takes a text for documents without one, and refuses numbers", async () => {
+    const found = await answer({ string_stats: { field: "other", missing: "none" } });
+    assert.deepEqual([found["count"], found["max_length"]], [5, 4]);
+    const none = await answer({ string_stats: { field: "kind" } }, { match_none: {} });
+    assert.deepEqual([none["count"], none["min_length"], none["entropy"]], [0, null, 0]);
+    await assert.rejects(answer({ string_stats: { field: "n" } }), (error) =>
+      /string_stats/.test(String((error as Error).cause)),
+    );
+  });
 });

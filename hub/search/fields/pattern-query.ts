@@ -51,6 +51,34 @@ function candidates(terms: TermDictionary | null, prefix: string, longest: strin
   return prefix === "" && longest !== "" ? terms.containing(Buffer.from(longest)) : terms.prefix(prefix);
 }
 
+/** Returns the documents with a term for which `matches` holds once its letters A to Z are small; all terms are looked at. */
+export function anyCaseQuery(path: string, what: string, matches: (small: string) => boolean): Query {
+  return new TermsNode(path, {
+    key: `any case ${what}`,
+    text: what,
+    terms: (segment, field) => candidates(segment.terms(field), "", ""),
+    accepts: (text) => matches(smallLetters(text)),
+  });
+}
+
+/** Returns text with the letters A to Z small: others have no case for `case_insensitive`, as in Lucene. */
+export function smallLetters(text: string): string {
+  return text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+}
+
+/** See wildcardQuery; letters A to Z match in either case. */
+export function anyCaseWildcard(path: string, pattern: string): Query {
+  const compiled = compileWildcard(smallLetters(pattern));
+  return anyCaseQuery(path, `wildcard ${pattern}`, (small) => compiled.matches(small));
+}
+
+/** See regexpQuery; letters A to Z match in either case. */
+export function anyCaseRegexp(path: string, source: string, maxLength: number): Query {
+  checkRegexpLength(source, maxLength);
+  const compiled = compileRegexp(smallLetters(source));
+  return anyCaseQuery(path, `/${source}/`, (small) => compiled.matches(small));
+}
+
 /** Throws request_invalid for an expression of more than `maxLength` characters. */
 export function checkRegexpLength(source: string, maxLength: number): void {
   if (source.length > maxLength) {

@@ -93,6 +93,7 @@ export const SEARCH_OPTIONS = {
   rescore: anything("queries that score the best hits again"),
   collapse: object("field of whose values only the best hit is returned"),
   slice: object("refused"),
+  runtime_mappings: object("refused"),
   stats: anything("hint without influence on the answer: names of groups for statistics"),
   ext: withoutEffect(anything("there are no extensions")),
 } as const;
@@ -102,6 +103,8 @@ export const REFUSED_OPTIONS: Readonly<Record<string, string>> = {
   suggest: "here only plain searches are run",
   collapse: "here only plain searches are run",
   slice: "slices are for scrolls and points in time",
+  runtime_mappings:
+    "fields are made when documents are written, by a pipeline; script_fields return computed values",
 };
 
 /** Parses the body of a search; {} means all documents. Throws parsing, request_invalid, window_too_large, not_offered. */

@@ -27,7 +27,7 @@ function connect(node: string): ClientUnderTest {
       return found;
     },
     async pages(index, size) {
-      const { pit_id: id = "" } = (await client.createPit({ index: [index], keep_alive: "1m" })).body;
+      const { pit_id: id } = (await client.createPit({ index: [index], keep_alive: "1m" })).body;
       const found: unknown[] = [];
       let after: object = {};
       for (;;) {

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import type { Searcher } from "#hub/engine/searcher/searcher.ts";
 import { collapsedSearch, parseCollapse } from "#hub/search/collapse.ts";
+import { requestVersion } from "#hub/search/options/request-version.ts";
 import type { SearchOptions, SearchResponse, SearchShard } from "#hub/search/phases/contract.ts";
 import { RemoteSearchHost } from "#hub/search/phases/remote-host.ts";
 import { type HostShards, searchHosts } from "#hub/search/phases/scatter.ts";
@@ -107,7 +108,7 @@ export async function assertSameOverHosts(
       limits,
       typedKeys,
       nowMs,
-      version: 605,
+      version: requestVersion(),
       ...(cursor !== undefined && { cursor }),
       ...(nodeId !== undefined && { nodeId }),
     };

@@ -84,34 +84,33 @@ class LuceneParser {
   #adjacentWords(): string[] {
     const start = this.#at;
     const words: string[] = [];
-    let end = start;
-    for (;;) {
-      const word = this.#plainWord();
-      if (word === undefined) break;
-      words.push(word);
-      end = this.#at;
-      this.#space();
-    }
-    this.#at = words.length > 1 ? end : start;
-    return words.length > 1 ? words : [];
+    for (let word = this.#plainWord(); word !== undefined; word = this.#plainWord()) words.push(word);
+    if (words.length > 1) return words;
+    this.#at = start;
+    return [];
   }
 
-  /** Reads a word that is no operator and has none; what follows it must not change it. */
+  /** Reads a word that is no operator and has none, with the space behind it; what follows must not change it. */
   #plainWord(): string | undefined {
     const start = this.#at;
     const character = this.#source[start];
-    if (character === undefined || /[+\-!/<>]/.test(character)) return undefined;
-    if (/^(?:AND|OR|NOT)(?![^\s("])|^(?:&&|\|\|)/.test(this.#source.slice(start, start + 4)))
-      return undefined;
+    if (character === undefined || /[+\-!/<>]/.test(character) || this.#isOperator(true)) return undefined;
     const raw = this.#rawTerm(false);
     const isPlain = raw !== "" && !/(?:^|[^\\])(?:\\\\)*[*?]/.test(raw);
     const after = this.#source[this.#at];
-    const next = this.#source.slice(this.#at).trimStart();
-    const isOver = after !== ":" && after !== "~" && after !== "^" && !next.startsWith(":");
-    if (isPlain && isOver && !/^(?:AND|OR)(?![^\s("])|^(?:&&|\|\|)|^\*(?:\s|$)/.test(next))
-      return plainText(raw);
+    this.#space();
+    const next = this.#source[this.#at];
+    const isStar = next === "*" && !/[^\s)]/.test(this.#source[this.#at + 1] ?? " ");
+    const isAlone = after !== "~" && after !== "^" && next !== ":" && !isStar;
+    if (isPlain && isAlone && !this.#isOperator(false)) return plainText(raw);
     this.#at = start;
     return undefined;
+  }
+
+  /** Whether AND, OR or, with `orNot`, NOT stands here. */
+  #isOperator(orNot: boolean): boolean {
+    const here = this.#source.slice(this.#at, this.#at + 4);
+    return /^(?:AND|OR)(?![^\s("])|^(?:&&|\|\|)/.test(here) || (orNot && /^NOT(?![^\s("])/.test(here));
   }
 
   #operator(): Operator {

@@ -74,7 +74,7 @@ func main() {
 			return err
 		}
 		found := map[string]bool{}
-		body := map[string]any{"size": 60, "sort": []any{map[string]any{"level": "asc"}}, "pit": map[string]any{"id": opened["id"], "keep_alive": "1m"}}
+		body := map[string]any{"size": 60, "sort": []any{map[string]any{"level.keyword": "asc"}}, "pit": map[string]any{"id": opened["id"], "keep_alive": "1m"}}
 		for {
 			text, _ := json.Marshal(body)
 			page, err := read(es.Search(es.Search.WithBody(strings.NewReader(string(text)))))
