@@ -112,6 +112,14 @@ test("health is reported by subject, for one of them, and shortly", async () => 
   assert.equal((await send("GET", "/_health_report/none", undefined, EIGHT)).status, 404);
 });
 
+test("lifecycle policies are a feature from 6.6 on", async () => {
+  const ilm = async (headers?: Record<string, string>): Promise<unknown> =>
+    (await send("GET", "/_xpack", undefined, headers)).body["features"]!["ilm"];
+  const later = (await ilm(EIGHT)) as Json;
+  assert.deepEqual([later["available"], later["enabled"]], [true, true]);
+  assert.equal(((await ilm()) as Json)["available"], false);
+});
+
 test("an empty body simulates the stored template", async () => {
   const { status, body } = await send("POST", "/_index_template/_simulate/t", {});
   assert.equal(status, 200);

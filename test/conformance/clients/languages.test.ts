@@ -41,7 +41,7 @@ const PROGRAMS: Readonly<Record<string, ClientProgram>> = {
   "opensearch-py 3": python("opensearch-3", "opensearchpy", "7.10.2", 21),
   "Java high-level client 6.8": java("high-level-6", "HighLevel", "6.8.23", 74),
   "Java high-level client 7.17": java("high-level-7", "HighLevel", "7.17.22", 79),
-  "Java API client 8": java("api-8", "ApiClient", "8.19.3", 231),
+  "Java API client 8": java("api-8", "ApiClient", "8.19.3", 238),
   "go-elasticsearch 7": {
     installed: "go/client7",
     compatVersion: "7.17.22",

@@ -76,6 +76,14 @@ const FEATURES: Readonly<Record<string, string>> = {
 };
 
 const ABSENT = { available: false, enabled: false };
+/** Lifecycle policies are carried out: rollover, readonly, forcemerge and delete. 6.6 is the first version with them. */
+const LIFECYCLES = { name: "ilm", from: 606 };
+
+/** Returns whether a feature can be used. */
+function availability(name: string): typeof ABSENT {
+  const isOffered = name === LIFECYCLES.name && answersAs(LIFECYCLES.from);
+  return isOffered ? { available: true, enabled: true } : ABSENT;
+}
 
 export function licenceRoutes({ cluster }: ApiContext): Route[] {
   const licence = { uid: cluster.uuid, type: "basic", mode: "basic", status: "active" };
@@ -102,15 +110,15 @@ export function licenceRoutes({ cluster }: ApiContext): Route[] {
       paths: ["/_xpack"],
       params: ["categories", "accept_enterprise"],
       action: "monitor",
-      summary: "Lists the paid features of the other product: none is available.",
+      summary: "Lists the features of the other product, of which lifecycle policies are available.",
       handle(request) {
         const isHuman = request.flag("human") ?? true;
         const answer: Record<string, unknown> = {
           build: { hash: BUILD.build_hash, date: BUILD.build_date },
           license: licence,
-          features: features((description) => ({
+          features: features((description, name) => ({
             ...(isHuman && !answersAs(800) && { description }),
-            ...ABSENT,
+            ...availability(name),
           })),
           ...(isHuman && { tagline: "You know, for X" }),
         };
@@ -131,8 +139,8 @@ export function licenceRoutes({ cluster }: ApiContext): Route[] {
       paths: ["/_xpack/usage"],
       params: ["master_timeout"],
       action: "monitor",
-      summary: "Shows the use of the other product's paid features: none is available.",
-      handle: () => json(features(() => ABSENT)),
+      summary: "Shows the use of the other product's features, of which lifecycle policies are available.",
+      handle: () => json(features((_, name) => availability(name))),
     },
   ];
 }
@@ -153,8 +161,8 @@ function authentication(kind: Principal["kind"], username: string, role: string)
   };
 }
 
-function features(describe: (description: string) => object): Record<string, object> {
+function features(describe: (description: string, name: string) => object): Record<string, object> {
   const later = answersAs(800) ? LATER_FEATURES.map((name): [string, string] => [name, ""]) : [];
-  const all = [...Object.entries(FEATURES), ...later].map(([name, text]) => [name, describe(text)] as const);
+  const all = [...Object.entries(FEATURES), ...later].map(([name, text]) => [name, describe(text, name)] as const);
   return Object.fromEntries(all);
 }

@@ -25,7 +25,7 @@ export const stringStats: AggregationType = {
   buckets: false,
   parse(body, { name }) {
     const options = readAggregation("string_stats", body, OPTIONS);
-    const { missing, show_distribution: showsDistribution = false } = options;
+    const { missing, show_distribution: showsDistribution } = options;
     return new StringStats(requireField(options.field, name), missing, showsDistribution);
   },
 };
