@@ -100,12 +100,26 @@ export function stateBucketContract(name: string, open: () => Promise<OpenedBuck
     });
 
     test("keys lists present keys with the prefix, wherever it ends", async () => {
-      for (const key of ["list.a1", "list.a2", "list.b", "list_other", "list.gone"])
+      const deep = ["list.deep.1", "list.deep.x.2", "list.deep.gone", "list.over.gone"];
+      for (const key of ["list.a1", "list.a2", "list.b", "list_other", "list.gone", ...deep])
         await bucket.put(key, bytes("x"));
-      await bucket.delete("list.gone");
+      for (const key of ["list.gone", "list.deep.gone", "list.over.gone"]) await bucket.delete(key);
       assert.deepEqual((await bucket.keys("list.a")).sort(), ["list.a1", "list.a2"]);
-      assert.deepEqual((await bucket.keys("list")).sort(), ["list.a1", "list.a2", "list.b", "list_other"]);
-      assert.deepEqual(await bucket.keys("nothing"), []);
+      const below = ["list.a1", "list.a2", "list.b", "list.deep.1", "list.deep.x.2"];
+      assert.deepEqual((await bucket.keys("list")).sort(), [...below, "list_other"]);
+      assert.deepEqual((await bucket.keys("list.")).sort(), below);
+      assert.deepEqual((await bucket.keys("list.deep.")).sort(), ["list.deep.1", "list.deep.x.2"]);
+      for (const prefix of [
+        "nothing",
+        "nothing.",
+        "list.over.",
+        "list.a1.",
+        "no subject.",
+        "list..",
+        ".",
+        "*.",
+      ])
+        assert.deepEqual(await bucket.keys(prefix), [], prefix);
       assert.ok((await bucket.keys()).includes("list.b"));
     });
 

@@ -58,6 +58,28 @@ export class BucketScan {
   }
 
   /**
+   * Returns the keys below `prefix`, which ends with a dot, without their values (empty; null: deleted): the server sends no
+   * others. Throws errors of the session.
+   */
+  async listBelow(prefix: string, signal: AbortSignal): Promise<ScannedEntry[]> {
+    const entries = new Map<string, ScannedEntry>();
+    const session = await this.#session(true, signal, `${this.#prefix}${prefix}>`);
+    try {
+      for (let isLast = session.pending === 0; !isLast; ) {
+        const got = await session.next();
+        // The server counts a message that it can't deliver; what the stream's end says decides then.
+        if (got === IDLE) return (await this.list(signal)).filter(({ key }) => key.startsWith(prefix));
+        const entry = this.#toEntry(got);
+        entries.set(entry.key, entry);
+        isLast = got.pending === 0;
+      }
+    } finally {
+      await session.close();
+    }
+    return [...entries.values()];
+  }
+
+  /**
    * Yields what differs from `known` (key to revision): first all current entries, then every change. Updates
    * `known`. Throws when the session ends; called again it yields what changed meanwhile.
    */
@@ -89,7 +111,7 @@ export class BucketScan {
     }
   }
 
-  async #session(headersOnly: boolean, signal: AbortSignal): Promise<PullSession> {
+  async #session(headersOnly: boolean, signal: AbortSignal, filter?: string): Promise<PullSession> {
     await this.#connection.whenConnected(signal);
     return PullSession.open({
       connection: this.#connection,
@@ -97,7 +119,11 @@ export class BucketScan {
       maxBytes: 0,
       maxMessages: AHEAD_ENTRIES,
       signal,
-      consumer: { deliver_policy: DeliverPolicy.All, headers_only: headersOnly },
+      consumer: {
+        deliver_policy: DeliverPolicy.All,
+        headers_only: headersOnly,
+        ...(filter !== undefined && { filter_subject: filter }),
+      },
     });
   }
 

@@ -32,6 +32,8 @@ const MARKER_AGE_MS = 30 * 60_000;
 /** Waits before a listing or a watch restarts. */
 const RETRY = { firstMs: 20, capMs: 2_000 };
 
+/** What a subject that ends with a wildcard can be made of. */
+const BELOW = /^(?:[-/_=a-zA-Z0-9]+\.)+$/;
 const KEY = /^[-/_=.a-zA-Z0-9]{1,512}$/;
 
 export interface NatsBucketOptions {
@@ -124,7 +126,7 @@ export class NatsBucket implements StateBucket {
 
   async keys(prefix = ""): Promise<string[]> {
     try {
-      const entries = await within(LIST_TIMEOUT_MS, (signal) => this.#list(signal));
+      const entries = await within(LIST_TIMEOUT_MS, (signal) => this.#list(signal, prefix));
       return entries
         .filter(({ key, value }) => value !== null && key.startsWith(prefix))
         .map(({ key }) => key);
@@ -151,11 +153,12 @@ export class NatsBucket implements StateBucket {
     }
   }
 
-  async #list(signal: AbortSignal): Promise<ScannedEntry[]> {
+  /** Returns at least the entries that begin with `prefix`. */
+  async #list(signal: AbortSignal, prefix = ""): Promise<ScannedEntry[]> {
     const backoff = new Backoff(RETRY);
     for (;;) {
       try {
-        return await this.#scan.list(signal);
+        return await (BELOW.test(prefix) ? this.#scan.listBelow(prefix, signal) : this.#scan.list(signal));
       } catch (error) {
         signal.throwIfAborted();
         if (error instanceof AppError && !error.retryable) throw error;

@@ -38,7 +38,7 @@ export interface Delivery {
   readonly sequence: number;
   /** When the stream stored it, ms since 1970. */
   readonly timeMs: number;
-  /** Messages the consumer still had to deliver before this one. */
+  /** Messages the consumer still had to deliver after this one. */
   readonly pending: number;
   /** Shares memory with others of the same network read. */
   readonly data: Uint8Array;
@@ -85,6 +85,7 @@ export class PullSession {
   readonly #abort = (): void => this.#end(new SessionEnded("aborted"));
   readonly #unwatch: () => void;
   #subscription: Subscription | undefined;
+  #pending = 0;
   #queuedBytes = 0;
   #consumerSequence = 0;
   #pull: { messagesLeft: number; bytesLeft: number; got: number; timer: NodeJS.Timeout } | undefined;
@@ -107,7 +108,7 @@ export class PullSession {
     const session = new PullSession(options);
     try {
       const manager = await jetstreamManager(session.#nats, { checkAPI: false, timeout: CREATE_TIMEOUT_MS });
-      await manager.consumers.add(options.stream, {
+      const { num_pending: pending } = await manager.consumers.add(options.stream, {
         name: session.#name,
         ack_policy: AckPolicy.None,
         replay_policy: ReplayPolicy.Instant,
@@ -116,6 +117,7 @@ export class PullSession {
         num_replicas: 1,
         ...options.consumer,
       });
+      session.#pending = pending;
       const callback = (error: Error | null, message: Msg): void => session.#take(error, message);
       if (session.#ended !== undefined) throw session.#ended;
       session.#subscription = session.#nats.subscribe(session.#inbox, { callback });
@@ -124,6 +126,11 @@ export class PullSession {
       session.#end(new SessionEnded("never opened"));
       throw error;
     }
+  }
+
+  /** Messages that there were to deliver when the consumer was made. */
+  get pending(): number {
+    return this.#pending;
   }
 
   /** Resolves with the next message, or IDLE. Throws SessionEnded. */
