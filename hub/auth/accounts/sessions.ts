@@ -93,14 +93,20 @@ export class Sessions {
   }
 
   async list(accountId: string): Promise<{ key: string; session: Session }[]> {
-    const found: { key: string; session: Session }[] = [];
-    for (const id of await this.#byAccount.ids(`${accountId}.`)) {
-      const key = id.slice(accountId.length + 1);
-      const read = await this.#sessions.get(key);
-      if (read === null) await this.#byAccount.delete(id);
-      else found.push({ key, session: read.data });
-    }
-    return found.sort((a, b) => b.session.seenAt - a.session.seenAt);
+    return this.#read(accountId, await this.#byAccount.ids(`${accountId}.`));
+  }
+
+  /** Returns the sessions of index entries, some 50 at most, the newest first, and removes entries of those that are over. */
+  async #read(accountId: string, ids: readonly string[]): Promise<{ key: string; session: Session }[]> {
+    const read = await Promise.all(
+      ids.map(async (id) => {
+        const key = id.slice(accountId.length + 1);
+        const stored = await this.#sessions.get(key);
+        if (stored === null) await this.#byAccount.delete(id);
+        return stored === null ? [] : [{ key, session: stored.data }];
+      }),
+    );
+    return read.flat().sort((a, b) => b.session.seenAt - a.session.seenAt);
   }
 
   /** Ends a session. One that is over already is no error. */
@@ -121,7 +127,9 @@ export class Sessions {
   }
 
   async #dropOldest(accountId: string): Promise<void> {
-    const present = await this.list(accountId);
+    const ids = await this.#byAccount.ids(`${accountId}.`);
+    if (ids.length < MAX_PER_ACCOUNT) return; // none is read at most sign-ins
+    const present = await this.#read(accountId, ids);
     for (const { key } of present.slice(MAX_PER_ACCOUNT - 1)) await this.end(key);
   }
 

@@ -16,6 +16,9 @@ export const FAMILY_MODELS: ReadonlySet<string> = new Set([
   "RefreshToken",
 ]);
 
+/** Members of a family that are revoked at a time; one that was refreshed for weeks has thousands. */
+const REVOKED_AT_ONCE = 16;
+
 /** The fields of a stored grant that are read here. */
 interface GrantRecord {
   readonly accountId?: string;
@@ -75,14 +78,24 @@ export class TokenFamilies {
   async #revokeKey(grantKey: string): Promise<void> {
     const grant = (await this.#grants.get(grantKey))?.data;
     await this.#grants.delete(grantKey);
-    if (grant?.accountId !== undefined && grant.clientId !== undefined) {
-      await this.#owners.delete(`${grant.accountId}.${grant.clientId}.${grantKey}`);
-    }
-    for (const id of await this.#members.ids(`${grantKey}.`)) {
+    const { accountId, clientId } = grant ?? {};
+    const isOwned = accountId !== undefined && clientId !== undefined;
+    // At once: each sign-in of the dashboard ends the family it made.
+    await Promise.all([
+      isOwned ? this.#owners.delete(`${accountId}.${clientId}.${grantKey}`) : undefined,
+      this.#revokeMembers(grantKey),
+    ]);
+  }
+
+  async #revokeMembers(grantKey: string): Promise<void> {
+    const ids = await this.#members.ids(`${grantKey}.`);
+    const revokeOne = async (id: string): Promise<void> => {
       const [, model = "", key = ""] = id.split(".");
       await new Records(this.#store, `oauth.${model}`).delete(key);
       await this.#members.delete(id);
-    }
+    };
+    for (let at = 0; at < ids.length; at += REVOKED_AT_ONCE)
+      await Promise.all(ids.slice(at, at + REVOKED_AT_ONCE).map(revokeOne));
   }
 }
 

@@ -1,0 +1,46 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { setImmediate as turn } from "node:timers/promises";
+import { MemoryBucket } from "#proto/kit/memory-bucket.ts";
+import { StillClock } from "#test/support/kit/still-clock.ts";
+import type { Accounts } from "./accounts.ts";
+import { Sessions } from "./sessions.ts";
+
+const LIFE = { idleMs: 1_000_000, absoluteMs: 10_000_000 };
+
+/** Counts reads, and how many of them were under way at once. */
+class CountedBucket extends MemoryBucket {
+  reads = 0;
+  atOnce = 0;
+  #underWay = 0;
+
+  override async get(key: string): ReturnType<MemoryBucket["get"]> {
+    this.reads++;
+    this.atOnce = Math.max(this.atOnce, ++this.#underWay);
+    await turn();
+    this.#underWay--;
+    return super.get(key);
+  }
+}
+
+test("a sign-in reads the account's other sessions only where it must end one, and then all at once", async () => {
+  const bucket = new CountedBucket();
+  const clock = new StillClock();
+  const accounts = { get: () => Promise.resolve({ epoch: 1 }) } as unknown as Accounts;
+  const sessions = new Sessions({ bucket, clock }, accounts, LIFE);
+  const secrets: string[] = [];
+  const open = async (): Promise<void> => {
+    await clock.advance(1_000);
+    bucket.reads = bucket.atOnce = 0;
+    secrets.push(await sessions.open("a", 1, "", ""));
+  };
+  for (let count = 0; count < 50; count++) {
+    await open();
+    assert.equal(bucket.reads, 0);
+  }
+  await open();
+  assert.equal(bucket.atOnce, 50);
+  const living = await Promise.all(secrets.map(async (secret) => (await sessions.find(secret)) !== null));
+  assert.deepEqual(living, [false, ...Array.from({ length: 50 }, () => true)]);
+  assert.equal((await sessions.list("a")).length, 50);
+});
