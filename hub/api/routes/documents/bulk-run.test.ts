@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
+import type { DocumentBatch } from "#proto/document-batch.ts";
+import { MIB } from "#proto/kit/units.ts";
 import { type BulkDefaults, parseBulk } from "./bulk-parser.ts";
-import { itemsOf, readBulkRun } from "./bulk-run.ts";
+import { itemsOf, partEnd, readBulkRun } from "./bulk-run.ts";
 
 const DEFAULTS: BulkDefaults = {
   index: "logs",
@@ -37,4 +39,34 @@ suite("a body is a run of new documents", () => {
       if (run !== null) assert.deepEqual(itemsOf(run, run.run), [...parseBulk(body, defaults)]);
     });
   }
+});
+
+/** A run of documents of so many bytes each. */
+function runOf(documents: number, sizeBytes: number): DocumentBatch {
+  const gap = 13;
+  const ends = Uint32Array.from({ length: documents }, (_, at) => gap + sizeBytes + at * (gap + sizeBytes));
+  return {
+    bytes: new Uint8Array(),
+    start: gap,
+    ends,
+    gap,
+    indexNames: ["a"],
+    actions: new Uint8Array(documents),
+  };
+}
+
+test("a run is written in parts of at most 25,000 documents and 8 MiB", () => {
+  const partsOf = (run: DocumentBatch): number[] => {
+    const sizes: number[] = [];
+    for (let at = 0, end = 0; at < run.ends.length; at = end) {
+      end = partEnd(run, at);
+      sizes.push(end - at);
+    }
+    return sizes;
+  };
+  assert.deepEqual(partsOf(runOf(60_000, 100)), [25_000, 25_000, 10_000]);
+  assert.deepEqual(partsOf(runOf(4, 3 * MIB)), [2, 2]);
+  assert.deepEqual(partsOf(runOf(3, 20 * MIB)), [1, 1, 1]);
+  assert.deepEqual(partsOf(runOf(0, 1)), []);
+  assert.equal(partsOf(runOf(10_000, 10_000)).length, Math.ceil(10_000 / Math.floor((8 * MIB) / 10_013)));
 });

@@ -29,12 +29,10 @@ import { freeBytes } from "#proto/kit/free-bytes.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { BulkAnswer } from "./bulk-answer.ts";
 import { type BulkDefaults, type BulkItem, checkEnd, parseBulk } from "./bulk-parser.ts";
-import { type BulkRun, itemsOf, partOf, readBulkRun } from "./bulk-run.ts";
+import { type BulkRun, itemsOf, partEnd, partOf, readBulkRun } from "./bulk-run.ts";
 
 /** Items written at a time, so that others get their turn between the parts of a large request. */
 const ITEMS_AT_A_TIME = 10_000;
-/** The same of new documents, which take a fraction of the time. */
-const APPENDS_AT_A_TIME = 25_000;
 
 export function bulkRoutes(parts: ApiContext): Route[] {
   return [
@@ -111,9 +109,10 @@ async function appendAll(
   const { item, run } = simple;
   const isRefused = (await refusedPairs(parts, [item])).size > 0;
   let isCopied = true;
-  for (let at = 0; at < run.ends.length; at += APPENDS_AT_A_TIME) {
+  for (let at = 0, end = 0; at < run.ends.length; at = end) {
     if (at > 0) await setImmediate();
-    const part = partOf(run, at, at + APPENDS_AT_A_TIME);
+    end = partEnd(run, at);
+    const part = partOf(run, at, end);
     const result = isRefused ? null : await parts.documents.append(part, options);
     if (result === null) {
       isCopied = false;
