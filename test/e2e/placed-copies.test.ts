@@ -168,6 +168,42 @@ async function assertMoved({ hubs, onDisk }: World): Promise<void> {
   assert.equal(again.status, 400);
 }
 
+interface Page {
+  readonly _scroll_id: string;
+  readonly _shards: {
+    readonly failed: number;
+    readonly failures?: readonly { readonly index: string; readonly reason: { readonly reason: string } }[];
+  };
+  readonly hits: { readonly hits: readonly { readonly _source: { readonly n: number } }[] };
+}
+
+async function openScroll(hub: TestHub): Promise<Page> {
+  const page = await ask<Page>("POST", `${hub.searchUrl}/orders/_search?scroll=5m&size=10`, { sort: ["n"] });
+  assert.equal(page._shards.failed, 0);
+  return page;
+}
+
+/** A scroll whose snapshots were lost with a hub names the shards that its pages lack, and gives what the others have, once. */
+async function assertScrollSaysLost(hub: TestHub, { _scroll_id: id }: Page): Promise<void> {
+  const found: number[] = [];
+  for (;;) {
+    const page = await ask<Page>("POST", `${hub.searchUrl}/_search/scroll`, { scroll: "5m", scroll_id: id });
+    if (page.hits.hits.length === 0) break;
+    const { failed, failures = [] } = page._shards;
+    assert.ok(failed > 0 && failures.length === failed, JSON.stringify(page._shards));
+    for (const { index, reason } of failures) {
+      assert.equal(index, "orders");
+      assert.match(reason.reason, /hub|snapshot/);
+    }
+    found.push(...page.hits.hits.map(({ _source: { n } }) => n));
+  }
+  assert.ok(found.length > 0 && found.length < DOCUMENTS);
+  assert.deepEqual(
+    found,
+    [...new Set(found)].toSorted((a, b) => a - b),
+  );
+}
+
 test("hubs have the copies that number_of_replicas gives them, and read the others'", LONG, async (t) => {
   const world = await openWorld(t);
   const { hubs } = world;
@@ -189,7 +225,9 @@ test("hubs have the copies that number_of_replicas gives them, and read the othe
   await assertVersions(world);
   await assertMoved(world);
 
+  const scroll = await openScroll(first);
   await third.kill9();
+  await assertScrollSaysLost(first, scroll);
   await until("whole answers of an index with replicas", async () => {
     await assertWhole(first, "safe", 3, DOCUMENTS);
     return true;
