@@ -1,6 +1,7 @@
 /** Codec msgpack: events as MessagePack objects (https://github.com/msgpack/msgpack/blob/master/spec.md). */
 
-import { decodeMulti, ExtData, encode } from "@msgpack/msgpack";
+import { ExtData, encode } from "@msgpack/msgpack";
+import { ValueStream } from "#hub/pipeline/formats/message-pack.ts";
 import { Event, isHash, valueText } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
 import { compileFormat } from "#proto/format.ts";
@@ -34,7 +35,9 @@ export const msgpackCodec = defineCodec({
       decode(payload, timeMs) {
         const events: Event[] = [];
         try {
-          for (const value of decodeMulti(payload, DECODING)) events.push(make(plainValue(value, 0), timeMs));
+          const stream = new ValueStream(DECODING);
+          for (const value of stream.values(payload)) events.push(make(plainValue(value, 0), timeMs));
+          if (stream.pendingBytes > 0) throw new RangeError("the payload ends within a value");
         } catch {
           const event = new Event({ message: Buffer.from(payload).toString("latin1") }, timeMs);
           event.tag(FAILURE_TAG);

@@ -94,7 +94,13 @@ test("frames that come byte by byte are the same, pairs of version 1 too", async
 
 for (const [what, bytes, reason] of [
   ["a compressed frame in another one", compressed(compressed(json(1, "{}"))), /holds another/],
-  ["an event of version 1 with more pairs than a frame holds", frame("D", 1, 0xffffffff), /too long/],
+  ["an event of version 1 with more pairs than a frame holds", frame("D", 1, 0xffffffff), /too large/],
+  ["an event of version 1 with thousands of pairs", frame("D", 1, 2_000), /too large/],
+  [
+    "a packed frame of countless events",
+    compressed(Buffer.concat(Array.from({ length: 100_001 }, () => json(1, "{}")))),
+    /more than 100000 events/,
+  ],
   [
     "an event of version 1 that is longer than a frame",
     Buffer.concat([

@@ -8,7 +8,7 @@ import { inflate } from "node:zlib";
 import type { Static } from "typebox";
 import { listenerTls, TLS_LISTENER } from "#hub/pipeline/connections/tls.ts";
 import { defineInput, type InputContext } from "#hub/pipeline/plugins/input.ts";
-import { Listener } from "#hub/pipeline/plugins/inputs/stream/listener.ts";
+import { Listener, type NoteHeld } from "#hub/pipeline/plugins/inputs/stream/listener.ts";
 import { parseJsonObject } from "#proto/codec/json.ts";
 import { decodeText } from "#proto/codec/plain.ts";
 import { Event } from "#proto/event.ts";
@@ -66,7 +66,7 @@ class BeatsInput implements Component {
       host: values.host,
       port: values.port ?? 0,
       tls,
-      serve: (socket) => this.#serve(socket),
+      serve: (socket, held) => this.#serve(socket, held),
       onFault: (error) =>
         context.log.warn({ err: error, input: context.id }, "a shipper's connection ended early"),
     });
@@ -81,7 +81,7 @@ class BeatsInput implements Component {
   }
 
   /** A window is acknowledged when its events are in the log; what isn't comes again. */
-  async #serve(socket: Socket): Promise<void> {
+  async #serve(socket: Socket, held: NoteHeld): Promise<void> {
     socket.setTimeout(this.#timeoutMs, () => socket.destroy());
     const address = socket.remoteAddress ?? "";
     const reader = new LumberjackReader();
@@ -92,6 +92,7 @@ class BeatsInput implements Component {
           await channel.send(payloads.map((payload) => ({ event: this.#event(payload, address) })));
           socket.write(acknowledgement(reader.version, sequence));
         }
+        held(reader.heldBytes);
       }
     } finally {
       channel.close();
@@ -118,8 +119,8 @@ const MAX_WINDOW = 100_000;
 /** Bytes of the events in one window, which stay in memory until it is complete. */
 const MAX_WINDOW_BYTES = 128 * 1024 * 1024;
 
-/** Shortest pair of version 1: two lengths. */
-const PAIR_BYTES = 8;
+/** Pairs of an event of version 1, whose senders know a handful of fields: they are read again when more came. */
+const MAX_PAIRS = 1_000;
 
 /** Digits of the versions that are spoken: 1, of the first forwarders, and 2. */
 const VERSIONS = [0x31, 0x32];
@@ -147,11 +148,17 @@ function acknowledgement(version: number, sequence: number): Buffer {
 export class LumberjackReader {
   /** Digit of the version that the sender spoke last. */
   version = 0x32;
-  #pending: Buffer = Buffer.alloc(0);
+  /** What came of the frame under way. */
+  #pending: Buffer[] = [];
+  #pendingBytes = 0;
+  /** Bytes that it has at least: before these are there nothing is read. */
+  #neededBytes = 0;
   #size = 0;
   #payloads: Buffer[] = [];
   #payloadBytes = 0;
   #sequence = 0;
+  /** Events of the bytes that are being read. */
+  #taken = 0;
   readonly #maxWindowBytes: number;
 
   /** `maxWindowBytes`: longest events of one window together. */
@@ -161,16 +168,28 @@ export class LumberjackReader {
 
   /** Takes a chunk; returns the windows that it completed. Throws parsing for what is no lumberjack. */
   async push(chunk: Buffer): Promise<LumberjackWindow[]> {
-    this.#pending = this.#pending.length === 0 ? chunk : Buffer.concat([this.#pending, chunk]);
+    this.#pending.push(chunk);
+    this.#pendingBytes += chunk.length;
+    if (this.#pendingBytes < this.#neededBytes) return [];
+    const bytes = this.#pending.length === 1 ? chunk : Buffer.concat(this.#pending);
     const windows: LumberjackWindow[] = [];
-    const used = await this.#frames(this.#pending, windows);
-    this.#pending = this.#pending.subarray(used);
+    this.#taken = 0;
+    const used = await this.#frames(bytes, windows);
+    const rest = bytes.subarray(used);
+    this.#pending = rest.length === 0 ? [] : [rest];
+    this.#pendingBytes = rest.length;
     return windows;
+  }
+
+  /** Bytes of the frame and the window that aren't whole. */
+  get heldBytes(): number {
+    return this.#pendingBytes + this.#payloadBytes;
   }
 
   /** Reads whole frames; returns how many bytes they took. `isInner`: they are those of a compressed frame. */
   async #frames(bytes: Buffer, windows: LumberjackWindow[], isInner = false): Promise<number> {
     let at = 0;
+    this.#neededBytes = 0;
     while (bytes.length - at >= 6) {
       const version = bytes[at]!;
       if (!VERSIONS.includes(version))
@@ -189,7 +208,7 @@ export class LumberjackReader {
         // Each level multiplies what a sender can make the hub unpack by a thousand.
         if (isInner) throw new AppError("parsing", "a compressed frame holds another one");
         checkLength(first);
-        if (bytes.length - at < 6 + first) return at;
+        if (this.#lacks(bytes, at, 6 + first)) return at;
         const inner = await unpack(bytes.subarray(at + 6, at + 6 + first), {
           maxOutputLength: MAX_FRAME_BYTES,
         });
@@ -197,15 +216,18 @@ export class LumberjackReader {
           throw new AppError("parsing", "a compressed frame ends in the middle of an event");
         at += 6 + first;
       } else if (kind === JSON_FRAME) {
-        if (bytes.length - at < 10) return at;
+        if (this.#lacks(bytes, at, 10)) return at;
         const length = bytes.readUInt32BE(at + 6);
         checkLength(length);
-        if (bytes.length - at < 10 + length) return at;
+        if (this.#lacks(bytes, at, 10 + length)) return at;
         this.#take(first, Buffer.from(bytes.subarray(at + 10, at + 10 + length)), windows);
         at += 10 + length;
       } else if (kind === DATA_FRAME) {
         const pairs = readPairs(bytes, at + 6);
-        if (pairs === undefined) return at;
+        if (typeof pairs === "number") {
+          this.#lacks(bytes, at, pairs - at);
+          return at;
+        }
         this.#take(first, Buffer.from(JSON.stringify(pairs.fields)), windows);
         at = pairs.end;
       } else {
@@ -215,7 +237,17 @@ export class LumberjackReader {
     return at;
   }
 
+  /** Whether bytes of the frame at `at` are still to come. */
+  #lacks(bytes: Buffer, at: number, frameBytes: number): boolean {
+    const lacks = bytes.length - at < frameBytes;
+    this.#neededBytes = lacks ? frameBytes : 0;
+    return lacks;
+  }
+
   #take(sequence: number, payload: Buffer, windows: LumberjackWindow[]): void {
+    // Of small ones a packed frame may hold a million, each a window.
+    if (++this.#taken > MAX_WINDOW)
+      throw new AppError("parsing", `a frame holds more than ${MAX_WINDOW} events`);
     this.#payloads.push(payload);
     this.#payloadBytes += payload.length;
     if (this.#payloadBytes > this.#maxWindowBytes)
@@ -228,21 +260,21 @@ export class LumberjackReader {
   }
 }
 
-/** Returns an event of version 1, pairs of texts. Undefined: more is to come. Throws parsing where it is too long. */
-function readPairs(
-  bytes: Buffer,
-  start: number,
-): { fields: Record<string, string>; end: number } | undefined {
-  if (bytes.length - start < 4) return undefined;
+/**
+ * Returns an event of version 1, pairs of texts; where more is to come, the place that it goes to at least. Throws parsing
+ * where it is too long.
+ */
+function readPairs(bytes: Buffer, start: number): { fields: Record<string, string>; end: number } | number {
+  if (bytes.length - start < 4) return start + 4;
   const count = bytes.readUInt32BE(start);
-  checkLength(count * PAIR_BYTES);
+  if (count > MAX_PAIRS) throw new AppError("parsing", `an event of ${count} pairs is too large`);
   let at = start + 4;
   const texts: string[] = [];
   for (let index = 0; index < count * 2; index++) {
-    if (bytes.length - at < 4) return undefined;
+    if (bytes.length - at < 4) return at + 4;
     const length = bytes.readUInt32BE(at);
     checkLength(at + length - start);
-    if (bytes.length - at < 4 + length) return undefined;
+    if (bytes.length - at < 4 + length) return at + 4 + length;
     texts.push(bytes.toString("utf8", at + 4, at + 4 + length));
     at += 4 + length;
   }

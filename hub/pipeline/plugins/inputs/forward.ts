@@ -4,9 +4,10 @@ import { randomUUID } from "node:crypto";
 import type { Socket } from "node:net";
 import { hostname } from "node:os";
 import type { TlsOptions } from "node:tls";
-import { decodeMultiStream, encode } from "@msgpack/msgpack";
+import { encode } from "@msgpack/msgpack";
 import type { Static } from "typebox";
 import { listenerTls, TLS_LISTENER } from "#hub/pipeline/connections/tls.ts";
+import { ValueStream } from "#hub/pipeline/formats/message-pack.ts";
 import { defineInput, type InputChannel, type InputContext } from "#hub/pipeline/plugins/input.ts";
 import {
   CHUNKS_KEPT,
@@ -21,7 +22,7 @@ import {
   forwardMessage,
   MAX_FORWARD_BYTES,
 } from "#hub/pipeline/plugins/inputs/stream/forward-protocol.ts";
-import { Listener } from "#hub/pipeline/plugins/inputs/stream/listener.ts";
+import { Listener, type NoteHeld } from "#hub/pipeline/plugins/inputs/stream/listener.ts";
 import { Event } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
 import { AppError } from "#proto/kit/errors.ts";
@@ -73,7 +74,7 @@ class ForwardInput implements Component {
       host: values.host,
       port: values.port,
       tls,
-      serve: (socket) => this.#serve(socket),
+      serve: (socket, held) => this.#serve(socket, held),
       onFault: (error) => context.log.warn({ err: error, input: context.id }, "a connection ended early"),
     });
   }
@@ -87,9 +88,8 @@ class ForwardInput implements Component {
     await this.#listener.stop();
   }
 
-  async #serve(socket: Socket): Promise<void> {
+  async #serve(socket: Socket, held: NoteHeld): Promise<void> {
     const { shared_key, users, self_hostname } = this.#values;
-    const budget = new Budget();
     const channel = new CountedChannel(this.#context);
     let handshake: ForwardHandshake | undefined;
     if (shared_key !== undefined) {
@@ -101,8 +101,7 @@ class ForwardInput implements Component {
       socket.write(encode(handshake.helo));
     }
     try {
-      for await (const value of decodeMultiStream(budget.chunks(socket), FORWARD_DECODING)) {
-        budget.reset();
+      for await (const value of messages(socket, held)) {
         if (handshake === undefined) {
           await this.#take(await forwardMessage(value), socket, channel);
           continue;
@@ -206,22 +205,16 @@ class CountedChannel {
   }
 }
 
-/** Ends a connection whose message continues beyond the limit. */
-class Budget {
-  #bytes = 0;
-
-  /** Yields what a socket brings. Throws parsing where no message ended within the limit. */
-  async *chunks(socket: Socket): AsyncGenerator<Uint8Array> {
-    for await (const chunk of socket as AsyncIterable<Buffer>) {
-      this.#bytes += chunk.length;
-      if (this.#bytes > MAX_FORWARD_BYTES)
-        throw new AppError("parsing", `a message may have ${MAX_FORWARD_BYTES} bytes at most`);
-      yield chunk;
+/** Yields the messages of a connection; `held` hears what it holds of one. Throws parsing for one that is too long. */
+async function* messages(socket: Socket, held: NoteHeld): AsyncGenerator<unknown> {
+  const stream = new ValueStream(FORWARD_DECODING);
+  for await (const chunk of socket as AsyncIterable<Buffer>) {
+    for (const value of stream.values(chunk)) {
+      yield value;
+      stream.reset();
     }
-  }
-
-  /** A message has ended. */
-  reset(): void {
-    this.#bytes = 0;
+    held(stream.pendingBytes);
+    if (stream.pendingBytes > MAX_FORWARD_BYTES)
+      throw new AppError("parsing", `a message may have ${MAX_FORWARD_BYTES} bytes at most`);
   }
 }

@@ -6,7 +6,7 @@ import type { Static } from "typebox";
 import { listenerTls, TLS_LISTENER } from "#hub/pipeline/connections/tls.ts";
 import { defineInput, type InputContext } from "#hub/pipeline/plugins/input.ts";
 import { GelfCodec } from "#hub/pipeline/plugins/inputs/stream/gelf-codec.ts";
-import { Listener } from "#hub/pipeline/plugins/inputs/stream/listener.ts";
+import { Listener, type NoteHeld } from "#hub/pipeline/plugins/inputs/stream/listener.ts";
 import { StreamSession } from "#hub/pipeline/plugins/inputs/stream/stream-session.ts";
 import type { Event } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
@@ -70,7 +70,7 @@ class GelfInput implements Component {
         host,
         port,
         tls,
-        serve: (socket) => serve(socket, context),
+        serve: (socket, held) => serve(socket, context, held),
         onFault: (error) => context.log.warn({ err: error, input: context.id }, "a connection ended early"),
       }),
     };
@@ -86,12 +86,13 @@ class GelfInput implements Component {
   }
 }
 
-async function serve(socket: Socket, context: InputContext): Promise<void> {
+async function serve(socket: Socket, context: InputContext, held: NoteHeld): Promise<void> {
   const address = socket.remoteAddress ?? "";
   const session = new StreamSession({
     context,
     codec: new GelfCodec(),
     delimiter: "\0",
+    held,
     decorate: (event) => setSender(event, address),
   });
   try {

@@ -5,11 +5,14 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { type TestContext, test } from "node:test";
 import { gzipSync } from "node:zlib";
-import { decode, encode } from "@msgpack/msgpack";
+import { decode, decodeMulti, encode } from "@msgpack/msgpack";
+import { ValueStream } from "#hub/pipeline/formats/message-pack.ts";
 import { freePort, InputWorld, plain } from "#test/contract/input-runner.ts";
 import { RelpReader } from "./relp.ts";
 import { ChunkPlaces } from "./stream/chunk-places.ts";
+import { FORWARD_DECODING, forwardMessage } from "./stream/forward-protocol.ts";
 import { GelfCodec } from "./stream/gelf-codec.ts";
+import { Listener } from "./stream/listener.ts";
 
 async function start(t: TestContext, name: string, more = "", world = new InputWorld()) {
   const port = await freePort();
@@ -156,6 +159,90 @@ test("forward takes every mode, acknowledges chunks, and takes one that comes ag
     fluent: { tag: "app" },
     host: { ip: "127.0.0.1" },
   });
+});
+
+const BOMBS: readonly (readonly [what: string, message: () => Uint8Array, reason: RegExp])[] = [
+  ["lists in lists", () => Buffer.alloc(2_000_000, 0x91), /nested too deep/],
+  [
+    "announced lists of a million places",
+    () => Buffer.concat(Array.from({ length: 60 }, () => Buffer.from([0xdd, 0, 0x0f, 0x42, 0x40]))),
+    /too many values/,
+  ],
+  [
+    "entries without anything in them, packed",
+    () =>
+      encode(["t", gzipSync(Buffer.alloc(3_000_000, Buffer.from([0x92, 0, 0x80]))), { compressed: "gzip" }]),
+    /too many values/,
+  ],
+];
+
+for (const [what, message, reason] of BOMBS) {
+  test(`forward makes nothing of ${what}, and ends the connection`, async (t) => {
+    const before = process.memoryUsage().rss;
+    const bytes = message();
+    const stream = new ValueStream(FORWARD_DECODING);
+    const read = async (): Promise<void> => {
+      for (const value of stream.values(bytes)) await forwardMessage(value);
+    };
+    await assert.rejects(read(), reason);
+    assert.ok(process.memoryUsage().rss - before < 400 * 1024 * 1024, "memory");
+    const { socket } = await start(t, "forward");
+    const ended = new Promise((resolve) => socket.once("close", resolve));
+    socket.on("error", () => undefined);
+    socket.write(bytes);
+    await ended;
+  });
+}
+
+test("where connections hold too much of messages that aren't whole, the one with most is ended", async (t) => {
+  const faults: string[] = [];
+  const listener = new Listener({
+    host: "127.0.0.1",
+    port: 0,
+    tls: undefined,
+    maxHeldBytes: 1_000,
+    onFault: (error) => faults.push(error.message),
+    serve: async (socket, held) => {
+      let bytes = 0;
+      for await (const chunk of socket as AsyncIterable<Buffer>) {
+        held((bytes += chunk.length));
+        socket.write("k");
+      }
+    },
+  });
+  await listener.start();
+  t.after(() => listener.stop());
+  const open = async (bytes: number): Promise<Socket> => {
+    const socket = connect(listener.port, "127.0.0.1");
+    t.after(() => socket.destroy());
+    socket.on("error", () => undefined);
+    socket.write(Buffer.alloc(bytes));
+    await once(socket, "data");
+    return socket;
+  };
+  const large = await open(600);
+  const ended = new Promise((resolve) => large.once("close", resolve));
+  const small = await open(300);
+  small.write(Buffer.alloc(200));
+  await ended;
+  // What the other one held is free again.
+  const third = await open(450);
+  assert.deepEqual([small.closed, third.closed], [false, false]);
+  assert.match(faults.join(), /hold too many bytes/);
+});
+
+test("values of MessagePack may come byte by byte", () => {
+  const value = {
+    a: [1, -1, 300, 70_000, 2 ** 40, 1.5, null, true],
+    b: "x".repeat(300),
+    c: new Uint8Array(40),
+    d: {},
+  };
+  const bytes = Buffer.concat([encode(value), encode([[]]), encode("end")]);
+  const stream = new ValueStream({});
+  const found = Array.from(bytes, (_, at) => [...stream.values(bytes.subarray(at, at + 1))]).flat();
+  assert.deepEqual(found, [...decodeMulti(bytes)]);
+  assert.equal(stream.pendingBytes, 0);
 });
 
 test("forward sends a chunk that comes again after a restart to the offsets it had, one of another tag to new ones", async (t) => {

@@ -6,7 +6,7 @@ import type { TlsOptions } from "node:tls";
 import type { Static } from "typebox";
 import { listenerTls, TLS_LISTENER } from "#hub/pipeline/connections/tls.ts";
 import { defineInput, type InputChannel, type InputContext } from "#hub/pipeline/plugins/input.ts";
-import { Listener } from "#hub/pipeline/plugins/inputs/stream/listener.ts";
+import { Listener, type NoteHeld } from "#hub/pipeline/plugins/inputs/stream/listener.ts";
 import {
   SYSLOG_FORMAT,
   SyslogCodec,
@@ -64,7 +64,7 @@ class RelpInput implements Component {
       host: values.host,
       port: values.port,
       tls,
-      serve: (socket) => this.#serve(socket),
+      serve: (socket, held) => this.#serve(socket, held),
       onFault: (error) => context.log.warn({ err: error, input: context.id }, "a connection ended early"),
     });
   }
@@ -77,13 +77,14 @@ class RelpInput implements Component {
     await this.#listener.stop();
   }
 
-  async #serve(socket: Socket): Promise<void> {
+  async #serve(socket: Socket, held: NoteHeld): Promise<void> {
     const reader = new RelpReader();
     const codec = new SyslogCodec(this.#values, this.#zone);
     const channel = this.#context.open({ key: randomUUID() });
     try {
       for await (const chunk of socket as AsyncIterable<Buffer>) {
         const frames = reader.push(chunk);
+        held(reader.pendingBytes);
         await this.#take(frames, codec, channel, socket.remoteAddress ?? "");
         socket.write(frames.map(answerTo).join(""));
         if (frames.some(({ command }) => command === "close")) {
@@ -128,6 +129,11 @@ const LF = 0x0a;
 /** Cuts a stream into frames. */
 export class RelpReader {
   #pending: Buffer = Buffer.alloc(0);
+
+  /** Bytes of the frame that isn't whole. */
+  get pendingBytes(): number {
+    return this.#pending.length;
+  }
 
   /** Takes a chunk; returns the frames that it completed. Throws parsing for what is no RELP. */
   push(chunk: Buffer): RelpFrame[] {

@@ -4,10 +4,13 @@ import type { Socket } from "node:net";
 import type { TlsOptions } from "node:tls";
 import type { Static } from "typebox";
 import { listenerTls, TLS_LISTENER } from "#hub/pipeline/connections/tls.ts";
-import type { Codec } from "#hub/pipeline/plugins/codec.ts";
 import { defineInput, type InputContext } from "#hub/pipeline/plugins/input.ts";
 import { Listener } from "#hub/pipeline/plugins/inputs/stream/listener.ts";
-import { ProxyLine, StreamSession } from "#hub/pipeline/plugins/inputs/stream/stream-session.ts";
+import {
+  ProxyLine,
+  StreamSession,
+  type StreamSessionOptions,
+} from "#hub/pipeline/plugins/inputs/stream/stream-session.ts";
 import {
   SYSLOG_FORMAT,
   SyslogCodec,
@@ -84,7 +87,8 @@ class SyslogInput implements Component {
       host,
       port,
       tls,
-      serve: (socket) => serve(socket, context, new SyslogCodec(values, zone), sender, values.proxy_protocol),
+      serve: (socket, held) =>
+        serve(socket, { context, codec: new SyslogCodec(values, zone), held }, sender, values.proxy_protocol),
       onFault: (error) => context.log.warn({ err: error, input: context.id }, "a connection ended early"),
     });
     const parts = { tcp: listener, udp: datagramInput };
@@ -102,15 +106,13 @@ class SyslogInput implements Component {
 
 async function serve(
   socket: Socket,
-  context: InputContext,
-  codec: Codec,
+  options: StreamSessionOptions,
   sender: FieldReference,
   isProxied: boolean,
 ): Promise<void> {
   const proxy = new ProxyLine({ ip: socket.remoteAddress ?? "", port: socket.remotePort ?? 0 }, isProxied);
   const session = new StreamSession({
-    context,
-    codec,
+    ...options,
     countsOctets: true,
     decorate: (event) => setSender(event, sender, proxy.sender.ip),
   });

@@ -13,7 +13,12 @@ import {
 import { type Codec, codecOption } from "#hub/pipeline/plugins/codec.ts";
 import { defineInput, type InputContext } from "#hub/pipeline/plugins/input.ts";
 import { Listener } from "#hub/pipeline/plugins/inputs/stream/listener.ts";
-import { ProxyLine, type Sender, StreamSession } from "#hub/pipeline/plugins/inputs/stream/stream-session.ts";
+import {
+  ProxyLine,
+  type Sender,
+  StreamSession,
+  type StreamSessionOptions,
+} from "#hub/pipeline/plugins/inputs/stream/stream-session.ts";
 import type { Event } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
@@ -76,7 +81,7 @@ class TcpServer implements Component {
       host: values.host,
       port: values.port,
       tls,
-      serve: (socket) => serve(socket, context, values, makeCodec()),
+      serve: (socket, held) => serve(socket, values, { context, codec: makeCodec(), held }),
       onFault: (error) => context.log.warn({ err: error, input: context.id }, "a connection ended early"),
     });
   }
@@ -147,7 +152,7 @@ class TcpClient implements Component {
     signal.addEventListener("abort", end, { once: true });
     socket.once(this.#tls === undefined ? "connect" : "secureConnect", connected);
     try {
-      await serve(socket, this.#context, this.#values, this.#makeCodec());
+      await serve(socket, this.#values, { context: this.#context, codec: this.#makeCodec() });
     } finally {
       signal.removeEventListener("abort", end);
       socket.destroy();
@@ -155,15 +160,14 @@ class TcpClient implements Component {
   }
 }
 
-async function serve(socket: Socket, context: InputContext, values: Options, codec: Codec): Promise<void> {
+async function serve(socket: Socket, values: Options, options: StreamSessionOptions): Promise<void> {
   if (values.tcp_keep_alive) socket.setKeepAlive(true);
   const proxy = new ProxyLine(
     { ip: socket.remoteAddress ?? "", port: socket.remotePort ?? 0 },
     values.proxy_protocol,
   );
   const session = new StreamSession({
-    context,
-    codec,
+    ...options,
     delimiter: values.delimiter,
     decorate: (event) => setSource(event, proxy.sender, values.ecs_compatibility !== "disabled"),
   });

@@ -4,9 +4,11 @@
  */
 
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
-import { decodeMulti, ExtensionCodec } from "@msgpack/msgpack";
+import { ExtensionCodec } from "@msgpack/msgpack";
+import { ValueStream } from "#hub/pipeline/formats/message-pack.ts";
 import { isHash, valueText } from "#proto/event.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
@@ -15,6 +17,10 @@ const unpack = promisify(gunzip);
 
 /** Longest message, packed or not. Bytes. */
 export const MAX_FORWARD_BYTES = 32 * 1024 * 1024;
+
+/** How long entries are read at a time, ms, and entries between two looks at the clock. */
+const SLICE_MS = 8;
+const ENTRIES_A_LOOK = 64;
 
 /** Type of the extension EventTime. */
 const EVENT_TIME = 0;
@@ -70,13 +76,24 @@ export async function forwardMessage(value: unknown): Promise<ForwardMessage> {
     const bytes = typeof second === "string" ? Buffer.from(second, "latin1") : second;
     const option = isHash(value[2]) ? value[2] : {};
     const stream = option["compressed"] === "gzip" ? await unpacked(bytes) : bytes;
-    return {
-      tag,
-      entries: Array.from(decodeMulti(stream, FORWARD_DECODING), entryOf),
-      chunk: chunkOf(option),
-    };
+    return { tag, entries: await entriesOf(stream), chunk: chunkOf(option) };
   }
   return { tag, entries: [entryOf([second, value[2]])], chunk: chunkOf(value[3]) };
+}
+
+/** Reads entries, one after the other; other work is done between them. */
+async function entriesOf(bytes: Uint8Array): Promise<ForwardEntry[]> {
+  const stream = new ValueStream(FORWARD_DECODING);
+  const entries: ForwardEntry[] = [];
+  let endMs = performance.now() + SLICE_MS;
+  for (const value of stream.values(bytes)) {
+    entries.push(entryOf(value));
+    if (entries.length % ENTRIES_A_LOOK > 0 || performance.now() < endMs) continue;
+    await nextTurn();
+    endMs = performance.now() + SLICE_MS;
+  }
+  if (stream.pendingBytes > 0) throw new AppError("parsing", "packed entries end within a value");
+  return entries;
 }
 
 async function unpacked(bytes: Uint8Array): Promise<Buffer> {

@@ -7,19 +7,29 @@ import { AppError, systemCode } from "#proto/kit/errors.ts";
 /** Connections at a time; others are refused. */
 const MAX_CONNECTIONS = 2_000;
 
+/** Bytes that connections hold together of messages which aren't whole; beyond it the one that holds most is ended. */
+const MAX_HELD_BYTES = 256 * 1024 * 1024;
+
+/** Notes how many bytes a connection holds of messages that aren't whole. */
+export type NoteHeld = (bytes: number) => void;
+
 export interface ListenerOptions {
   readonly host: string;
   readonly port: number;
   readonly tls: TlsOptions | undefined;
   /** Serves a connection until its end; what it throws ends the connection. */
-  readonly serve: (socket: Socket) => Promise<void>;
+  readonly serve: (socket: Socket, held: NoteHeld) => Promise<void>;
   /** Hears why a connection ended early. */
   readonly onFault: (error: Error) => void;
+  /** For tests. */
+  readonly maxHeldBytes?: number;
 }
 
 export class Listener {
   readonly #options: ListenerOptions;
-  readonly #sockets = new Set<Socket>();
+  /** Connections with the bytes that they hold. */
+  readonly #sockets = new Map<Socket, number>();
+  #heldBytes = 0;
   readonly #serving = new Set<Promise<void>>();
   #server: Server | undefined;
 
@@ -52,24 +62,37 @@ export class Listener {
     const closed = new Promise<void>((resolve) => {
       server.close(() => resolve());
     });
-    for (const socket of this.#sockets) socket.destroy();
+    for (const socket of this.#sockets.keys()) socket.destroy();
     await Promise.allSettled(this.#serving);
     await closed;
   }
 
   #take(socket: Socket): void {
-    this.#sockets.add(socket);
+    this.#sockets.set(socket, 0);
     // An error also ends the reading, which tells it.
     socket.on("error", () => undefined);
     const served = this.#options
-      .serve(socket)
+      .serve(socket, (bytes) => this.#note(socket, bytes))
       .catch((error: unknown) => this.#options.onFault(error as Error))
       .finally(() => {
         socket.destroy();
+        this.#note(socket, 0);
         this.#sockets.delete(socket);
         this.#serving.delete(served);
       });
     this.#serving.add(served);
+  }
+
+  /** Notes what a connection holds. Where all hold too much, the one with most, whose sender may send it again, ends. */
+  #note(socket: Socket, bytes: number): void {
+    this.#heldBytes += bytes - (this.#sockets.get(socket) ?? 0);
+    this.#sockets.set(socket, bytes);
+    if (this.#heldBytes <= (this.#options.maxHeldBytes ?? MAX_HELD_BYTES)) return;
+    let [most, mostBytes] = [socket, bytes];
+    for (const [each, held] of this.#sockets) if (held > mostBytes) [most, mostBytes] = [each, held];
+    this.#heldBytes -= mostBytes;
+    this.#sockets.set(most, 0);
+    most.destroy(new AppError("overloaded", "connections hold too many bytes of messages that aren't whole"));
   }
 }
 

@@ -5,6 +5,7 @@ import type { Codec } from "#hub/pipeline/plugins/codec.ts";
 import type { InputChannel, InputContext } from "#hub/pipeline/plugins/input.ts";
 import type { Event } from "#proto/event.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import type { NoteHeld } from "./listener.ts";
 
 /** A line that is longer is cut there and tagged, so that a source can't fill the memory. Bytes. */
 export const MAX_LINE_BYTES = 1024 * 1024;
@@ -27,6 +28,7 @@ export interface StreamSessionOptions {
   readonly delimiter?: string;
   /** Payloads of syslog may begin with their length instead (RFC 6587 §3.4.1), and need no delimiter then. */
   readonly countsOctets?: boolean;
+  readonly held?: NoteHeld;
 }
 
 export class StreamSession {
@@ -50,7 +52,9 @@ export class StreamSession {
   async push(chunk: Buffer): Promise<void> {
     clearTimeout(this.#flushTimer);
     await this.#flushing;
-    await this.#send(this.#payloads(chunk).flatMap(({ payload, isCut }) => this.#decode(payload, isCut)));
+    const payloads = this.#payloads(chunk);
+    this.#options.held?.(this.#restBytes);
+    await this.#send(payloads.flatMap(({ payload, isCut }) => this.#decode(payload, isCut)));
     const { flushAfterMs, held = 0 } = this.#options.codec;
     if (flushAfterMs === undefined || held === 0) return;
     this.#flushTimer = setTimeout(() => {
