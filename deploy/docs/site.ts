@@ -1,11 +1,15 @@
 /**
- * `npm run docs [-- DIR]`: makes a static site of README, ARCHITECTURE, CONTRIBUTING, SECURITY, CHANGELOG, `docs/` and the
- * READMEs of all folders. Links between files become links between pages. A broken link is printed and exits with 1.
+ * `npm run docs [-- DIR]`: makes a static site of README, ARCHITECTURE, CONTRIBUTING, SECURITY, CHANGELOG, `docs/`, the
+ * READMEs of all folders and a page for each plugin, with a search over all. Links between files become links between
+ * pages. A broken link is printed and exits with 1.
  */
 
 import { cpSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, posix, resolve } from "node:path";
 import { Marked } from "marked";
+import manifest from "../../package.json" with { type: "json" };
+import { pluginPages } from "./plugin-pages.ts";
+import { headingId, searchEntries } from "./search-entries.ts";
 
 const ROOT = resolve(import.meta.dirname, "../..");
 const PAGES = [
@@ -23,6 +27,7 @@ const STYLE = `
 body { margin: 0; font: 16px/1.6 system-ui, sans-serif; display: grid; grid-template-columns: 16rem minmax(0, 48rem); gap: 3rem; }
 nav { padding: 1.5rem; border-right: 1px solid var(--line); background: var(--soft); min-height: 100vh; font-size: 0.9rem; }
 nav ul { list-style: none; padding: 0; } main { padding: 1.5rem 1.5rem 4rem 0; }
+header { display: flex; gap: 1rem; align-items: baseline; } header strong { font-size: 1.1rem; } search input { width: 100%; box-sizing: border-box; font: inherit; padding: 0.3rem; }
 a { color: light-dark(#0b5cad, #7ab8ff); } [aria-current] { font-weight: 600; color: inherit; text-decoration: none; }
 pre { background: var(--soft); border: 1px solid var(--line); border-radius: 6px; padding: 0.8rem 1rem; overflow-x: auto; }
 code { font: 0.9em ui-monospace, monospace; } img { max-width: 100%; }
@@ -30,8 +35,28 @@ table { border-collapse: collapse; display: block; overflow-x: auto; } th, td { 
 @media (max-width: 50rem) { body { grid-template-columns: minmax(0, 1fr); gap: 0; } nav { min-height: 0; border: 0; } main { padding: 1.5rem; } }
 `;
 
+/** Runs in the browser: lists the sections that have all words of the query, those with a word in their title first. */
+const SEARCH = `
+const field = document.querySelector("search input"), list = document.querySelector("search ul");
+const root = document.querySelector("search").dataset.root;
+field.addEventListener("input", () => {
+  const words = field.value.toLowerCase().split(/\\s+/).filter(Boolean);
+  const has = (text) => words.every((word) => text.includes(word));
+  const found = words.length === 0 ? [] : PAGES.filter((page) => has(page.title.toLowerCase() + " " + page.text));
+  found.sort((a, b) => has(b.title.toLowerCase()) - has(a.title.toLowerCase()));
+  list.replaceChildren(...found.slice(0, 20).map(({ title, address }) => {
+    const link = document.createElement("a");
+    link.href = root + "/" + address;
+    link.textContent = title;
+    const row = document.createElement("li");
+    row.append(link);
+    return row;
+  }));
+});
+`;
+
 /** A page: its file in the project, its address in the site and its title. */
-interface Page {
+export interface Page {
   readonly file: string;
   readonly address: string;
   readonly title: string;
@@ -52,7 +77,11 @@ export function findPages(): Page[] {
 
 /** Writes the site into `out`, which is emptied. Returns one sentence for each link that leads nowhere. */
 export function buildSite(out: string): string[] {
-  const pages = findPages();
+  const found = findPages();
+  const pages = [
+    ...found,
+    ...pluginPages(textOf(found, "docs/plugins.md"), textOf(found, "docs/plugin-examples.md")),
+  ];
   const faults: string[] = [];
   rmSync(out, { recursive: true, force: true });
   for (const page of pages) {
@@ -61,13 +90,24 @@ export function buildSite(out: string): string[] {
     mkdirSync(dirname(target), { recursive: true });
     writeFileSync(target, wrap(page, pages, body));
   }
+  writeFileSync(join(out, "search.js"), `const PAGES = ${JSON.stringify(searchEntries(pages))};\n${SEARCH}`);
   for (const picture of globSync("docs/*.{png,svg}", { cwd: ROOT }))
     cpSync(join(ROOT, picture), join(out, picture));
   return faults;
 }
 
+function textOf(pages: readonly Page[], file: string): string {
+  return pages.find((page) => page.file === file)?.text ?? "";
+}
+
 function toHtml(page: Page, pages: readonly Page[], faults: string[]): string {
   const marked = new Marked({
+    renderer: {
+      heading({ tokens, depth, text }): string {
+        const inner = this.parser.parseInline(tokens);
+        return `<h${depth} id="${escapeHtml(headingId(text))}">${inner}</h${depth}>\n`;
+      },
+    },
     walkTokens: (token) => {
       if (token.type !== "link" && token.type !== "image") return;
       const target = token as { href: string };
@@ -87,8 +127,14 @@ function resolveLink(page: Page, href: string, pages: readonly Page[], faults: s
     if (!existsSync(join(ROOT, file))) faults.push(`${page.file} links to ${href}, which isn't there`);
     return href;
   }
+  if (anchor !== undefined && !anchorsOf(linked.text).has(anchor))
+    faults.push(`${page.file} links to ${href}, a section that isn't there`);
   const address = posix.relative(posix.dirname(page.address), linked.address);
   return anchor === undefined ? address : `${address}#${anchor}`;
+}
+
+function anchorsOf(text: string): Set<string> {
+  return new Set([...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = ""]) => headingId(heading)));
 }
 
 function wrap(page: Page, pages: readonly Page[], body: string): string {
@@ -97,12 +143,16 @@ function wrap(page: Page, pages: readonly Page[], body: string): string {
     return `<li><a href="${href}"${file === page.file ? ' aria-current="page"' : ""}>${escapeHtml(title)}</a></li>`;
   };
   const isOfFolder = ({ file }: Page): boolean => file.includes("/") && !file.startsWith("docs/");
+  const isOfPlugin = ({ file }: Page): boolean => file.startsWith("docs/plugins/");
+  const root = posix.relative(posix.dirname(page.address), ".") || ".";
   const list = (rows: readonly Page[]): string => `<ul>${rows.map(row).join("")}</ul>`;
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>${escapeHtml(page.title)}</title><style>${STYLE}</style></head>
-<body><nav aria-label="Pages">${list(pages.filter((each) => !isOfFolder(each)))}<p>Folders</p>${list(pages.filter(isOfFolder))}</nav>
-<main>${body}</main></body></html>
+<body><nav aria-label="Pages"><header><strong>Tailrace</strong><span>${escapeHtml(manifest.version)}</span></header>
+<search data-root="${root}"><input type="search" aria-label="Search the documents" placeholder="Search"><ul aria-live="polite"></ul></search>
+${list(pages.filter((each) => !isOfFolder(each) && !isOfPlugin(each)))}<p>Folders</p>${list(pages.filter(isOfFolder))}<details${isOfPlugin(page) ? " open" : ""}><summary>Plugins</summary>${list(pages.filter(isOfPlugin))}</details></nav>
+<main>${body}</main><script src="${root}/search.js"></script></body></html>
 `;
 }
 

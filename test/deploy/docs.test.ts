@@ -72,6 +72,17 @@ test("the site is built, and every link leads somewhere", () => {
   const index = readFileSync(join(out, "index.html"), "utf8");
   assert.match(index, /<a href="docs\/backup\.html">/);
   assert.ok(existsSync(join(out, "docs/discover.png")));
+  const { version } = JSON.parse(text("package.json")) as { version: string };
+  assert.ok(index.includes(`<span>${version}</span>`), "the version");
+  const grok = readFileSync(join(out, "docs/plugins/filter-grok.html"), "utf8");
+  assert.match(grok, /Example[\s\S]*grok \{ match/);
+  assert.ok(grok.includes('src="../../search.js"'));
+  assert.match(readFileSync(join(out, "search.js"), "utf8"), /"title":"filter grok"/);
+});
+
+test("the newest version of the changelog is the project's", () => {
+  const { version } = JSON.parse(text("package.json")) as { version: string };
+  assert.equal(/^## \[(\d[^\]]*)\] - \d{4}-\d\d-\d\d$/m.exec(text("CHANGELOG.md"))?.[1], version);
 });
 
 test("the runbook has every error code, and no other", () => {

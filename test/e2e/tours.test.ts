@@ -58,7 +58,14 @@ function blocksOf(page: string): { commands: string[]; shown: RegExp[] } {
     if (kind === "sh" && excuse === undefined) commands.push(lines);
     if (kind === "text")
       for (const line of lines.trimEnd().split("\n"))
-        shown.push(new RegExp(line.split("…").map(RegExp.escape).join(".*")));
+        shown.push(
+          new RegExp(
+            line
+              .split("…")
+              .map((part) => RegExp.escape(part))
+              .join(".*"),
+          ),
+        );
   }
   return { commands, shown };
 }
