@@ -26,9 +26,12 @@ export function formatScale(value: number): string {
   return SCALE.format(value);
 }
 
+/** Whole numbers below are written out: a sum of a billion mustn't look rounder than it is. */
+const WRITTEN_OUT = 1e12;
+
 /** A measured number: 12,345 or 1.2346 or 12.3M. */
 export function formatMeasure(value: number): string {
-  if (Number.isInteger(value) && Math.abs(value) < 1e9) return formatCount(value);
+  if (Number.isInteger(value) && Math.abs(value) < WRITTEN_OUT) return formatCount(value);
   return Math.abs(value) >= 1e6 ? formatShort(value) : formatCount(Number(value.toPrecision(5)));
 }
 

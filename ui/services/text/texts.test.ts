@@ -7,6 +7,7 @@ import {
   formatAgo,
   formatBytes,
   formatDuration,
+  formatMeasure,
   formatTick,
   formatTime,
   formatZone,
@@ -148,4 +149,9 @@ test("a long name keeps its last part, by which fields of one object differ", ()
     ["", ""],
   ];
   for (const [name, short] of rows) assert.equal(shortenName(name, name.startsWith("h") ? 22 : 20), short);
+});
+
+test("a measured number is written out while it is whole and below a million millions", () => {
+  const values = [1_007_999_743, 12.34567, 12_345_678.9, 2e12];
+  assert.deepEqual(values.map(formatMeasure), ["1,007,999,743", "12.346", "12.3M", "2T"]);
 });
