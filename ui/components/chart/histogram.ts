@@ -34,7 +34,7 @@ export class HistogramChart extends LitElement {
       :host {
         display: block;
         position: relative;
-        height: var(--pane-histogram, 156px);
+        height: min(var(--pane-histogram, 156px), max(156px, 45vh));
       }
       .head {
         display: flex;
