@@ -184,6 +184,27 @@ test("panes are sized by the pointer and by keys, and are so again after a reloa
     await becomes(sizes, usual);
   }));
 
+test("selected words of a line filter, a field of it is found, and a link shows the line alone", () =>
+  visit("#/discover?from=now-2h&q=service:cart", WIDE, async (page) => {
+    await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+    await row(page).first().click();
+    const details = page.locator("tr-event-details");
+    const fields = details.locator("tbody tr");
+    await details.getByRole("searchbox", { name: "Find a field or value" }).fill("trace");
+    await becomes(() => fields.first().locator("th").textContent(), "trace.id");
+    await details.getByRole("button", { name: "Copy link" }).click();
+    await details.getByRole("button", { name: "Copied" }).waitFor();
+    const line = await details.locator(".message").textContent();
+    await details.locator(".message").dblclick({ position: { x: 30, y: 18 } });
+    await details.getByRole("button", { name: /^Filter for “/ }).waitFor();
+    assert.deepEqual(await findBarriers(page, "all"), []);
+    await details.getByRole("button", { name: "Filter it out" }).click();
+    await page.waitForURL(/f=-message:/);
+    await page.goto(await page.evaluate<string>("navigator.clipboard.readText()"));
+    await page.getByText(/^1 lines? in /).waitFor();
+    await row(page).filter({ hasText: line! }).waitFor();
+  }));
+
 test("a search shows its profile", () =>
   visit("#/discover?from=now-2h&q=*rder", WIDE, async (page) => {
     await page.getByRole("button", { name: /^Explain/ }).click();

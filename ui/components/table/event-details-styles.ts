@@ -72,6 +72,10 @@ export const eventDetailsStyles = css`
   .raw {
     color: var(--ink-faint);
   }
+  .find {
+    width: 100%;
+    margin-bottom: 4px;
+  }
   .content {
     flex: 1;
     min-height: 0;

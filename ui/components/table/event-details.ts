@@ -8,11 +8,13 @@ import { roveLists } from "#ui/components/controls/roving-focus.ts";
 import { ansiStyles, colouredView } from "#ui/components/style/ansi-text.ts";
 import { icon } from "#ui/components/style/icons.ts";
 import { controls } from "#ui/components/style/styles.ts";
-import type { SurroundingLines } from "#ui/services/discover/surrounding-lines.ts";
+import { lineAddress, type SurroundingLines } from "#ui/services/discover/surrounding-lines.ts";
 import { filterValues, type LogDocument, valueText } from "#ui/services/search/log-document.ts";
+import { stripAnsi } from "#ui/services/text/ansi.ts";
 import { type FormattedValue, type LinkPart, splitLinks } from "#ui/services/text/field-format.ts";
 import { formatCount, formatTime } from "#ui/services/text/format.ts";
 import { eventDetailsStyles } from "./event-details-styles.ts";
+import "./selected-text.ts";
 import "./surrounding-lines-view.ts";
 
 /** Fields that tie lines together over services. */
@@ -30,6 +32,8 @@ const PIVOT_FIELDS = [
 /** Fields drawn at once, about a screen; a document of a thousand must open as quickly as others. */
 const FIRST_FIELDS = 50;
 const MORE_FIELDS = 50;
+/** From so many on, one is looked for. */
+const MANY_FIELDS = 12;
 
 type View = "table" | "json" | "around";
 /** What was copied last. */
@@ -53,6 +57,8 @@ export class EventDetails extends LitElement {
   @state() accessor _view: View = "table";
   /** The field, or what of the whole. */
   @state() accessor _copied: Copied;
+  /** Part of the names or values that are listed. */
+  @state() accessor _find = "";
   /** Fields that are drawn; the others follow, some each frame. */
   @state() accessor _shown: number = FIRST_FIELDS;
 
@@ -93,11 +99,11 @@ export class EventDetails extends LitElement {
         <button class="plain icon" aria-label=${msg("Older line")} title=${msg("Older line (j)")} @click=${() => this.#step(1)}>${icon("chevronRight")}</button>
         <button class="plain icon" aria-label=${msg("Close")} title=${msg("Close (Esc)")} @click=${this.#close}>${icon("close")}</button>
       </header>
-      <pre class="message" tabindex="0" aria-label=${msg("Message")}>${colouredView(document.message, linksView)}</pre>
+      <tr-selected-text .text=${document.fields.has("message") ? stripAnsi(document.message) : ""}><pre class="message" tabindex="0" aria-label=${msg("Message")}>${colouredView(document.message, linksView)}</pre></tr-selected-text>
       <div class="tools">
         <span role="group" aria-label=${msg("View")}>${this.#viewButton("table", msg("Fields"))}${this.#viewButton("json", "JSON")}${this.around === undefined ? nothing : this.#viewButton("around", msg("Surrounding lines"))}</span>
         <span role="group" aria-label=${msg("Copy")}>
-          ${this.#copyButton("line", msg("Copy line"), () => document.message)}${this.#copyButton("json", msg("Copy JSON"), () => this.#json(document))}
+          ${this.#copyButton("line", msg("Copy line"), () => document.message)}${this.#copyButton("json", msg("Copy JSON"), () => this.#json(document))}${document.id === "" || document.timestampMs === 0 ? nothing : this.#copyButton("link", msg("Copy link"), () => `${location.origin}${location.pathname}${lineAddress(document)}`)}
         </span>
         ${this.#pivots(document)}
         ${this.surroundings === "" ? nothing : html`<a class="button small" href=${this.surroundings}>${msg("Open in Discover")}</a>`}
@@ -136,14 +142,26 @@ export class EventDetails extends LitElement {
   }
 
   #table(document: LogDocument): TemplateResult {
-    return html`<table>
+    const sought = this._find.trim().toLowerCase();
+    const found = [...document.fields].filter(
+      ([name, value]) => value !== document.message && isFound(sought, name, value),
+    );
+    return html`${document.fields.size < MANY_FIELDS ? nothing : this.#finder()}<table>
       <caption class="hidden-text">${msg("Fields of the line")}</caption>
       <tbody>
-        ${[...document.fields].slice(0, this._shown).map(([name, value]) => (value === document.message ? nothing : this.#field(name, value)))}
+        ${found.slice(0, this._shown).map(([name, value]) => this.#field(name, value))}
         ${this.#field("_index", document.index)}
         <tr><th scope="row">_id</th><td>${document.id}</td><td></td></tr>
       </tbody>
     </table>`;
+  }
+
+  #finder(): TemplateResult {
+    return html`<input type="search" class="find" aria-label=${msg("Find a field or value")} placeholder=${msg("Find a field or value")} .value=${this._find} @input=${this.#onFind} />`;
+  }
+
+  #onFind(event: Event): void {
+    this._find = (event.currentTarget as HTMLInputElement).value;
   }
 
   #field(name: string, value: unknown): TemplateResult {
@@ -197,6 +215,12 @@ export class EventDetails extends LitElement {
   #close(): void {
     this.dispatchEvent(new CustomEvent("tr-close"));
   }
+}
+
+function isFound(sought: string, name: string, value: unknown): boolean {
+  return (
+    sought === "" || name.toLowerCase().includes(sought) || valueText(value).toLowerCase().includes(sought)
+  );
 }
 
 /** A number with its unit, and as it stands after it; an address as a link. */

@@ -1,7 +1,12 @@
 /** The lines of the same host and file before and after a line, whatever the query of the page was. */
 
 import { formatRoute } from "#ui/services/browser/router.ts";
-import { type DiscoverState, type FieldFilter, writeState } from "#ui/services/search/discover-state.ts";
+import {
+  DEFAULT_STATE,
+  type DiscoverState,
+  type FieldFilter,
+  writeState,
+} from "#ui/services/search/discover-state.ts";
 import { LogDocument } from "#ui/services/search/log-document.ts";
 import type { SearchClient } from "#ui/services/search/search-client.ts";
 import { buildQuery, OFFSET_FIELD, timeOrder } from "#ui/services/search/search-request.ts";
@@ -67,6 +72,16 @@ export class SurroundingLines {
 }
 
 const MARGIN_MS = 30_000;
+
+/** Returns the address that shows a line alone. */
+export function lineAddress({ index, id, timestampMs }: LogDocument): string {
+  const range = absoluteRange(timestampMs - MARGIN_MS, timestampMs + MARGIN_MS);
+  const filters = [{ field: "_id", value: id, exclude: false, disabled: false }];
+  return formatRoute({
+    page: "discover",
+    parameters: writeState({ ...DEFAULT_STATE, index, filters, range }),
+  });
+}
 
 /** Returns the address; "" for a line without a time. */
 export function surroundingsOf(document: LogDocument, state: DiscoverState): string {

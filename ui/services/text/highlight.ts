@@ -74,3 +74,15 @@ export function splitMatches(text: string, expression: RegExp | undefined): Part
   if (at < text.length || parts.length === 0) parts.push({ text: text.slice(at), isMatch: false });
   return parts;
 }
+
+const WORD = /[\p{L}\p{N}_]/u;
+
+/** Returns a part of a text with the words it cuts whole, as searches find words; "" where it isn't of that text. */
+export function wholeWords(text: string, part: string): string {
+  const at = part === "" ? -1 : text.indexOf(part);
+  if (at < 0) return "";
+  let [from, to] = [at, at + part.length];
+  while (from > 0 && WORD.test(text[from]!) && WORD.test(text[from - 1]!)) from--;
+  while (to < text.length && WORD.test(text[to - 1]!) && WORD.test(text[to]!)) to++;
+  return text.slice(from, to);
+}

@@ -13,7 +13,7 @@ import {
   formatZone,
   shortenName,
 } from "./format.ts";
-import { compileHighlight, highlightWords, pieceAround, splitMatches } from "./highlight.ts";
+import { compileHighlight, highlightWords, pieceAround, splitMatches, wholeWords } from "./highlight.ts";
 
 const QUERIES: readonly (readonly [string, string[]])[] = [
   ["", []],
@@ -149,6 +149,19 @@ test("a long name keeps its last part, by which fields of one object differ", ()
     ["", ""],
   ];
   for (const [name, short] of rows) assert.equal(shortenName(name, name.startsWith("h") ? 22 : 20), short);
+});
+
+test("a part of a text is completed to the words that it cuts", () => {
+  const rows: readonly (readonly [part: string, words: string])[] = [
+    ["ssion exp", "session expired"],
+    ["session", "session"],
+    [": ", ": "],
+    ["2083", "2083"],
+    ["absent", ""],
+    ["", ""],
+  ];
+  for (const [part, words] of rows)
+    assert.equal(wholeWords("cart 2083 is gone: session expired", part), words, part);
 });
 
 test("a measured number is written out while it is whole and below a million millions", () => {
