@@ -5,8 +5,9 @@ import { TermsNode } from "#hub/search/execute/nodes/any-term.ts";
 import { ExistsNode, NoneNode } from "#hub/search/execute/nodes/documents.ts";
 import { TermNode } from "#hub/search/execute/nodes/term.ts";
 import { MappedNode } from "#hub/search/execute/nodes/wrapped-query.ts";
+import { caselessStart, foldCase } from "#hub/search/patterns/ascii-case.ts";
 import { compileRegexp } from "#hub/search/patterns/automaton.ts";
-import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
+import { compileCaselessWildcard, compileWildcard } from "#hub/search/patterns/wildcard.ts";
 import type { Query } from "#hub/search/query/query.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { checkSearchable, fieldOf, normalizedFor } from "./field-terms.ts";
@@ -32,13 +33,24 @@ export function patternQuery(
   });
 }
 
-/** Returns the documents with a term that fits `pattern`. */
-export function wildcardQuery(path: string, pattern: string): Query {
-  const compiled = compileWildcard(pattern);
+/** Returns the documents with a term that is `value` in any case. */
+export function caselessQuery(path: string, value: string): Query {
+  const folded = foldCase(value);
+  return new TermsNode(path, {
+    key: `caseless ${folded}`,
+    text: value,
+    terms: (segment, field) => segment.terms(field)?.prefix(caselessStart(value)) ?? null,
+    accepts: (text) => text.length === value.length && foldCase(text) === folded,
+  });
+}
+
+/** Returns the documents with a term that fits `pattern`, `isCaseless`: in any case. */
+export function wildcardQuery(path: string, pattern: string, isCaseless = false): Query {
+  const compiled = isCaseless ? compileCaselessWildcard(pattern) : compileWildcard(pattern);
   if (compiled.literal) return new TermNode(path, compiled.prefix);
   if (/^\*+$/.test(pattern)) return new ExistsNode(path);
   return new TermsNode(path, {
-    key: `wildcard ${pattern}`,
+    key: `${isCaseless ? "caseless " : ""}wildcard ${pattern}`,
     text: pattern,
     terms: (segment, field) => candidates(segment.terms(field), compiled.prefix, compiled.longest),
     accepts: (text) => compiled.matches(text),
@@ -49,34 +61,6 @@ export function wildcardQuery(path: string, pattern: string): Query {
 function candidates(terms: TermDictionary | null, prefix: string, longest: string): TermIterator | null {
   if (terms === null) return null;
   return prefix === "" && longest !== "" ? terms.containing(Buffer.from(longest)) : terms.prefix(prefix);
-}
-
-/** Returns the documents with a term for which `matches` holds once its letters A to Z are small; all terms are looked at. */
-export function anyCaseQuery(path: string, what: string, matches: (small: string) => boolean): Query {
-  return new TermsNode(path, {
-    key: `any case ${what}`,
-    text: what,
-    terms: (segment, field) => candidates(segment.terms(field), "", ""),
-    accepts: (text) => matches(smallLetters(text)),
-  });
-}
-
-/** Returns text with the letters A to Z small: others have no case for `case_insensitive`, as in Lucene. */
-export function smallLetters(text: string): string {
-  return text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
-}
-
-/** See wildcardQuery; letters A to Z match in either case. */
-export function anyCaseWildcard(path: string, pattern: string): Query {
-  const compiled = compileWildcard(smallLetters(pattern));
-  return anyCaseQuery(path, `wildcard ${pattern}`, (small) => compiled.matches(small));
-}
-
-/** See regexpQuery; letters A to Z match in either case. */
-export function anyCaseRegexp(path: string, source: string, maxLength: number): Query {
-  checkRegexpLength(source, maxLength);
-  const compiled = compileRegexp(smallLetters(source));
-  return anyCaseQuery(path, `/${source}/`, (small) => compiled.matches(small));
 }
 
 /** Throws request_invalid for an expression of more than `maxLength` characters. */
@@ -96,11 +80,11 @@ export function checkRegexp(source: string, maxLength: number): void {
 }
 
 /** Returns the documents with a term that an expression of at most `maxLength` characters matches. Throws request_invalid. */
-export function regexpQuery(path: string, source: string, maxLength: number): Query {
+export function regexpQuery(path: string, source: string, maxLength: number, isCaseless = false): Query {
   checkRegexpLength(source, maxLength);
-  const compiled = compileRegexp(source);
+  const compiled = compileRegexp(source, isCaseless);
   return new TermsNode(path, {
-    key: `regexp ${source}`,
+    key: `${isCaseless ? "caseless " : ""}regexp ${source}`,
     text: `/${source}/`,
     terms: (segment, field) => candidates(segment.terms(field), compiled.prefix, compiled.longest),
     accepts: (text) => compiled.matches(text),

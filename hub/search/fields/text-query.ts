@@ -11,6 +11,7 @@ import { PhraseNode } from "#hub/search/execute/nodes/phrase.ts";
 import { TermNode } from "#hub/search/execute/nodes/term.ts";
 import { ConstantNode } from "#hub/search/execute/nodes/wrapped-query.ts";
 import { scalarText } from "#hub/search/options/json.ts";
+import { caselessStart, foldCase } from "#hub/search/patterns/ascii-case.ts";
 import { automaticEdits } from "#hub/search/patterns/edit-distance.ts";
 import type { Query, ShardContext } from "#hub/search/query/query.ts";
 import { AppError } from "#proto/kit/errors.ts";
@@ -100,6 +101,16 @@ export function phraseQuery(
       );
     }
     return new PhraseNode(field.path, places, options.slop);
+  });
+}
+
+/** Returns the documents with a term that begins with `prefix` in any case. */
+export function caselessPrefixQuery(path: string, prefix: string): Query {
+  const folded = foldCase(prefix);
+  return new TermsNode(path, {
+    text: `${prefix}*`,
+    terms: (segment, field) => segment.terms(field)?.prefix(caselessStart(prefix)) ?? null,
+    accepts: (text) => foldCase(text.slice(0, prefix.length)) === folded,
   });
 }
 

@@ -3,6 +3,7 @@
 import type { Field } from "#hub/engine/mapping/field.ts";
 import { type TermSelection, TermsNode } from "#hub/search/execute/nodes/any-term.ts";
 import { checkSearchable, fieldOf } from "#hub/search/fields/field-terms.ts";
+import { checkRegexpLength } from "#hub/search/fields/pattern-query.ts";
 import { analyze, editsOf, tokenPlaces } from "#hub/search/fields/text-query.ts";
 import { objectOf, onlyEntry } from "#hub/search/options/json.ts";
 import {
@@ -11,6 +12,7 @@ import {
   integer,
   list,
   type Options,
+  oneOf,
   readOptions,
   required,
   text,
@@ -18,8 +20,9 @@ import {
   withoutEffect,
 } from "#hub/search/options/options.ts";
 import type { QueryParser } from "#hub/search/parse/query-parser.ts";
+import { compileRegexp } from "#hub/search/patterns/automaton.ts";
 import { withinEdits } from "#hub/search/patterns/edit-distance.ts";
-import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
+import { compileCaselessWildcard, compileWildcard } from "#hub/search/patterns/wildcard.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
@@ -49,14 +52,22 @@ interface TermPattern {
 const MAX_DEPTH = 20;
 
 const MAX_GAPS = integer("positions between the parts at most; -1: any number", -1, -1);
+/** How the parts stand to each other, in place of `ordered`. */
+const MODE = oneOf(
+  "ordered, unordered, or unordered_no_overlap: in any order, without words of one part within another",
+  ["ordered", "unordered", "unordered_no_overlap"],
+  undefined,
+);
 const FILTER = anything("{<containing | before | …>: <rule>}: which of the intervals count");
 const USE_FIELD = text("field to search in place of the query's", undefined);
+const EXPANSIONS = withoutEffect(integer("all words that fit count, or the search fails", undefined));
 const ANALYZER = text("analyzer instead of the field's", undefined);
 
 const MATCH = {
   query: required(text("text whose words are sought", undefined)),
   max_gaps: MAX_GAPS,
   ordered: flag("whether the words must stand in their order", false),
+  mode: MODE,
   analyzer: ANALYZER,
   use_field: USE_FIELD,
   filter: FILTER,
@@ -68,7 +79,17 @@ const PREFIX = {
 } as const;
 const WILDCARD = {
   pattern: required(text("word with * and ?", undefined)),
+  case_insensitive: flag("whether ASCII letters match in any case", false),
+  max_expansions: EXPANSIONS,
   analyzer: ANALYZER,
+  use_field: USE_FIELD,
+} as const;
+const REGEXP = {
+  pattern: required(text("expression that a word matches as a whole", undefined)),
+  case_insensitive: flag("whether ASCII letters match in any case", false),
+  flags: withoutEffect(text("the optional operators of Lucene are not there", undefined)),
+  flags_value: withoutEffect(integer("the optional operators of Lucene are not there", undefined)),
+  max_expansions: EXPANSIONS,
   use_field: USE_FIELD,
 } as const;
 /** Options of the rule `fuzzy`. */
@@ -84,6 +105,7 @@ const ALL_OF = {
   intervals: required(list("rules that all must be met")),
   max_gaps: MAX_GAPS,
   ordered: flag("whether they must be met in their order", false),
+  mode: MODE,
   filter: FILTER,
 } as const;
 const ANY_OF = { intervals: required(list("rules of which one must be met")), filter: FILTER } as const;
@@ -119,6 +141,7 @@ const READERS: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   ["match", matchRule],
   ["prefix", (body) => prefixRule(optionsOf("prefix", body, PREFIX))],
   ["wildcard", (body) => wildcardRule(optionsOf("wildcard", body, WILDCARD))],
+  ["regexp", regexpRule],
   ["fuzzy", (body) => fuzzyRule(optionsOf("fuzzy", body, FUZZY_RULE_OPTIONS))],
   ["all_of", allOfRule],
   ["any_of", anyOfRule],
@@ -139,7 +162,7 @@ function matchRule(body: JsonObject, parser: QueryParser, depth: number): Rule {
       const before = at === 0 ? 0 : offset - places[at - 1]!.offset - 1;
       return extendedSource(anySource(terms.map((term) => termSource(field.path, term))), before);
     });
-    return allSource(sources, { ordered: options.ordered, maxGaps: options.max_gaps });
+    return arranged(sources, options);
   };
   return filtered(rule, options.filter, parser, depth);
 }
@@ -148,11 +171,31 @@ function allOfRule(body: JsonObject, parser: QueryParser, depth: number): Rule {
   const options = optionsOf("all_of", body, ALL_OF);
   const rules = (options.intervals ?? []).map((each) => parseRule(each, parser, depth + 1));
   const rule: Rule = (shard, field) =>
-    allSource(
+    arranged(
       rules.map((each) => each(shard, field)),
-      { ordered: options.ordered, maxGaps: options.max_gaps },
+      options,
     );
   return filtered(rule, options.filter, parser, depth);
+}
+
+/** Returns the stretches that hold all sources as the options say. */
+function arranged(
+  sources: readonly IntervalSource[],
+  { ordered, mode, max_gaps: maxGaps }: Pick<Values<typeof ALL_OF>, "ordered" | "mode" | "max_gaps">,
+): IntervalSource {
+  if (mode !== "unordered_no_overlap")
+    return allSource(sources, { ordered: mode === undefined ? ordered : mode === "ordered", maxGaps });
+  const [first, ...others] = sources;
+  if (first === undefined) return nothing();
+  // Each part stands before or after what was found of those before it.
+  return others.reduce(
+    (found, next) =>
+      anySource([
+        allSource([found, next], { ordered: true, maxGaps }),
+        allSource([next, found], { ordered: true, maxGaps }),
+      ]),
+    first,
+  );
 }
 
 function anyOfRule(body: JsonObject, parser: QueryParser, depth: number): Rule {
@@ -169,12 +212,23 @@ function prefixRule({ prefix, analyzer, use_field: other }: Values<typeof PREFIX
   });
 }
 
-function wildcardRule({ pattern, use_field: other }: Values<typeof WILDCARD>): Rule {
+function wildcardRule(options: Values<typeof WILDCARD>): Rule {
+  const { pattern, use_field: other, case_insensitive: isCaseless } = options;
   return expanded("wildcard", other, () => {
     // Analysis would take the pattern apart; words are in lower case mostly.
-    const compiled = compileWildcard(pattern);
+    const compiled = isCaseless ? compileCaselessWildcard(pattern) : compileWildcard(pattern);
     return { prefix: compiled.prefix, accepts: (term) => compiled.matches(term) };
   });
+}
+
+function regexpRule(body: JsonObject, { maxRegexLength }: QueryParser): Rule {
+  const options = optionsOf("regexp", body, REGEXP);
+  checkRegexpLength(options.pattern, maxRegexLength);
+  const compiled = compileRegexp(options.pattern, options.case_insensitive);
+  return expanded("regexp", options.use_field, () => ({
+    prefix: compiled.prefix,
+    accepts: (term) => compiled.matches(term),
+  }));
 }
 
 function fuzzyRule(options: Values<typeof FUZZY_RULE_OPTIONS>): Rule {

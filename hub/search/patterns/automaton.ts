@@ -4,6 +4,7 @@
  */
 
 import { AppError } from "#proto/kit/errors.ts";
+import { anyCase } from "./ascii-case.ts";
 import { type Node, parseRegexp } from "./regexp-syntax.ts";
 
 /** States of one expression, so that nested repetitions can't fill the memory. */
@@ -37,9 +38,12 @@ export interface CompiledRegexp {
   readonly longest: string;
 }
 
-/** Returns a test of whole terms. Throws request_invalid for faults and for expressions that are too large. */
-export function compileRegexp(source: string): CompiledRegexp {
-  const tree = parseRegexp(source);
+/**
+ * Returns a test of whole terms, `isCaseless`: of terms in any case. Throws request_invalid for faults and for expressions
+ * that are too large.
+ */
+export function compileRegexp(source: string, isCaseless = false): CompiledRegexp {
+  const tree = isCaseless ? anyCase(parseRegexp(source)) : parseRegexp(source);
   const automaton = new Automaton(tree);
   return {
     matches: (text) => automaton.matches(text),

@@ -1,5 +1,7 @@
 /** Patterns with `*` and `?` over whole terms; a backslash makes the next character plain. */
 
+import { caselessStart, foldCase } from "./ascii-case.ts";
+
 /** A pattern ready to be matched. */
 export interface WildcardPattern {
   /** Characters before the first `*` or `?`. */
@@ -14,6 +16,17 @@ export interface WildcardPattern {
 /** `*` and `?` of a pattern as numbers no code point has. */
 const MANY = -1;
 const ONE = -2;
+
+/** Compiles a pattern that texts in any case match. */
+export function compileCaselessWildcard(pattern: string): WildcardPattern {
+  const folded = compileWildcard(foldCase(pattern));
+  return {
+    prefix: caselessStart(folded.prefix),
+    literal: false,
+    longest: "",
+    matches: (text) => folded.matches(foldCase(text)),
+  };
+}
 
 /** Compiles a pattern; matching takes at most pattern × text steps. */
 export function compileWildcard(pattern: string): WildcardPattern {

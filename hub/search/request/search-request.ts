@@ -193,7 +193,7 @@ function checkKeys(body: JsonObject): void {
 }
 
 function checkWindow(from: number, size: number, { maxResultWindow }: SearchLimits): void {
-  if (from < 0) throw new AppError("request_invalid", "[from] parameter cannot be negative");
+  if (from < 0) throw new AppError("request_invalid", `[from] parameter cannot be negative, found [${from}]`);
   if (size < 0) throw new AppError("request_invalid", `[size] parameter cannot be negative, found [${size}]`);
   if (from + size > maxResultWindow) {
     throw new AppError(

@@ -1,6 +1,11 @@
 /** `boxplot`: quartiles of the values with the whiskers around them. */
 
 import {
+  readValueSource,
+  VALUE_SCRIPT,
+  type ValueSource,
+} from "#hub/search/aggregations/buckets/number-source.ts";
+import {
   mergeSketches,
   type Sketch,
   type SketchedValues,
@@ -14,7 +19,6 @@ import {
 } from "#hub/search/aggregations/sketches/t-digest.ts";
 import type { Aggregation, CollectBudget, Collector } from "#hub/search/aggregations/tree/aggregation.ts";
 import { type AggregationType, readAggregation } from "#hub/search/aggregations/tree/aggregation-parser.ts";
-import { requireField } from "#hub/search/aggregations/tree/field-option.ts";
 import { printValue, RAW } from "#hub/search/columns/value-format.ts";
 import { anything, number, text, withoutEffect } from "#hub/search/options/options.ts";
 import { answersAs } from "#hub/search/options/request-version.ts";
@@ -30,6 +34,7 @@ const WHISKERS = 711;
 
 const OPTIONS = {
   field: text("field of numbers", undefined),
+  script: VALUE_SCRIPT,
   compression: number("how many centroids are kept", DEFAULT_COMPRESSION),
   execution_hint: withoutEffect(text("there is one kind of digest", undefined)),
   missing: anything("value of documents without one"),
@@ -45,12 +50,12 @@ export const boxplot: AggregationType = {
     const { compression, ...options } = readAggregation("boxplot", body, OPTIONS);
     const kept = Math.min(MAX_COMPRESSION, Math.max(MIN_COMPRESSION, compression ?? DEFAULT_COMPRESSION));
     const { missing, format } = options;
-    return new Boxplot({ field: requireField(options.field, name), missing, format }, kept);
+    return new Boxplot({ values: readValueSource(options, name), missing, format }, kept);
   },
 };
 
 interface Values {
-  readonly field: string;
+  readonly values: ValueSource;
   readonly missing: unknown;
   readonly format: string | undefined;
 }

@@ -1,27 +1,17 @@
 /** Queries for terms that match a pattern: `prefix`, `wildcard`, `regexp`, `fuzzy`. */
 
-import {
-  anyCaseQuery,
-  anyCaseRegexp,
-  anyCaseWildcard,
-  checkRegexp,
-  patternQuery,
-  regexpQuery,
-  smallLetters,
-  wildcardQuery,
-} from "#hub/search/fields/pattern-query.ts";
-import { editsOf, fuzzyQuery, prefixQuery } from "#hub/search/fields/text-query.ts";
+import { checkRegexp, patternQuery, regexpQuery, wildcardQuery } from "#hub/search/fields/pattern-query.ts";
+import { caselessPrefixQuery, editsOf, fuzzyQuery, prefixQuery } from "#hub/search/fields/text-query.ts";
 import { scalarText } from "#hub/search/options/json.ts";
 import { flag, integer, text, withoutEffect } from "#hub/search/options/options.ts";
 import { type QueryType, readFieldBody, withBoost } from "#hub/search/parse/query-parser.ts";
 import type { Query } from "#hub/search/query/query.ts";
 
-/** Of 7.10 and later. */
-export const ANY_CASE = flag("whether letters A to Z match in either case", false);
+const CASELESS = flag("whether ASCII letters match in any case", false);
 
 const PREFIX_OPTIONS = {
-  case_insensitive: ANY_CASE,
   rewrite: withoutEffect(text("all matches score alike", undefined)),
+  case_insensitive: CASELESS,
 } as const;
 
 export const prefix: QueryType = {
@@ -31,18 +21,14 @@ export const prefix: QueryType = {
   parse(body) {
     const { field, value, options } = readFieldBody("prefix", body, PREFIX_OPTIONS, ["value", "prefix"]);
     const start = scalarText(value, "prefix");
-    const anyCase = (path: string, given: string): Query => {
-      const small = smallLetters(given);
-      return anyCaseQuery(path, `${given}*`, (term) => term.startsWith(small));
-    };
-    const make = options.case_insensitive ? anyCase : prefixQuery;
+    const make = options.case_insensitive === true ? caselessPrefixQuery : prefixQuery;
     return withBoost(patternQuery("prefix", field, start, make), options);
   },
 };
 
 const WILDCARD_OPTIONS = {
-  case_insensitive: ANY_CASE,
   rewrite: withoutEffect(text("all matches score alike", undefined)),
+  case_insensitive: CASELESS,
 } as const;
 
 export const wildcard: QueryType = {
@@ -55,13 +41,13 @@ export const wildcard: QueryType = {
       "wildcard",
     ]);
     const pattern = scalarText(value, "wildcard");
-    const make = options.case_insensitive ? anyCaseWildcard : wildcardQuery;
+    const make = (path: string, given: string): Query => wildcardQuery(path, given, options.case_insensitive);
     return withBoost(patternQuery("wildcard", field, pattern, make), options);
   },
 };
 
 const REGEXP_OPTIONS = {
-  case_insensitive: ANY_CASE,
+  case_insensitive: CASELESS,
   flags: withoutEffect(text("the optional operators of Lucene are not there", undefined)),
   flags_value: withoutEffect(integer("the optional operators of Lucene are not there", undefined)),
   max_determinized_states: integer(
@@ -80,8 +66,8 @@ export const regexp: QueryType = {
     const source = scalarText(value, "regexp");
     // Faults of the expression fail the request, not its shards.
     checkRegexp(source, maxRegexLength);
-    const query = options.case_insensitive ? anyCaseRegexp : regexpQuery;
-    const make = (path: string, given: string): Query => query(path, given, maxRegexLength);
+    const make = (path: string, text: string): Query =>
+      regexpQuery(path, text, maxRegexLength, options.case_insensitive);
     return withBoost(patternQuery("regexp", field, source, make), options);
   },
 };

@@ -4,16 +4,14 @@ import { anyOf } from "#hub/search/execute/nodes/boolean.ts";
 import { NoneNode } from "#hub/search/execute/nodes/documents.ts";
 import { ConstantNode, MappedNode } from "#hub/search/execute/nodes/wrapped-query.ts";
 import { exactListQuery, exactQuery } from "#hub/search/fields/field-terms.ts";
-import { anyCaseQuery, patternQuery, smallLetters } from "#hub/search/fields/pattern-query.ts";
+import { caselessQuery, patternQuery } from "#hub/search/fields/pattern-query.ts";
 import { boundsQuery, isRangeField } from "#hub/search/fields/range-field.ts";
 import { objectOf, onlyEntry, scalarText } from "#hub/search/options/json.ts";
-import { readOptions } from "#hub/search/options/options.ts";
+import { flag, readOptions } from "#hub/search/options/options.ts";
 import { answersAs, warnDeprecated } from "#hub/search/options/request-version.ts";
 import { COMMON_OPTIONS, type QueryType, readFieldBody, withBoost } from "#hub/search/parse/query-parser.ts";
-import type { Query } from "#hub/search/query/query.ts";
 import { UTC } from "#proto/kit/dates/time-zone.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import { ANY_CASE } from "./patterns.ts";
 
 /** Values of one query whatever the settings; more are refused before they cost anything. */
 const MAX_TERMS = 1_000_000;
@@ -63,7 +61,9 @@ function checkCount(count: number, allowed: number): void {
   );
 }
 
-const TERM_OPTIONS = { case_insensitive: ANY_CASE } as const;
+const TERM_OPTIONS = {
+  case_insensitive: flag("whether ASCII letters of a text match in any case", false),
+} as const;
 
 export const term: QueryType = {
   name: "term",
@@ -71,11 +71,11 @@ export const term: QueryType = {
   options: TERM_OPTIONS,
   parse(body) {
     const { field, value, options } = readFieldBody("term", body, TERM_OPTIONS, ["value", "term"]);
-    if (options.case_insensitive) {
-      const small = smallLetters(scalarText(value, "term"));
-      const any = (path: string): Query => anyCaseQuery(path, small, (term) => term === small);
-      return withBoost(patternQuery("case insensitive term", field, small, any), options);
-    }
+    if (options.case_insensitive === true)
+      return withBoost(
+        patternQuery("case insensitive term", field, scalarText(value, "term"), caselessQuery),
+        options,
+      );
     const query = new MappedNode((shard) => {
       if (!isRangeField(shard, field)) return exactQuery(shard, field, value);
       const point = { value, inclusive: true };
