@@ -84,7 +84,7 @@ function ownLoad({ dataFolder }: ApiContext): Row {
 }
 
 export const masterTable: CatTable = {
-  paths: ["/_cat/master"],
+  paths: ["/_cat/master", "/_cat/cluster_manager"],
   summary: "Shows the master node.",
   columns: [
     column("id", "", "node id"),

@@ -36,6 +36,8 @@ export function clusterStateRoutes(parts: ApiContext): Route[] {
 export const STATE_METRICS: readonly string[] = [
   "version",
   "master_node",
+  // The name that it has in OpenSearch; only where it is asked for.
+  "cluster_manager_node",
   "nodes",
   "routing_table",
   "routing_nodes",
@@ -79,10 +81,11 @@ export function clusterState(
       "request_invalid",
       `unknown metric [${unknown}] of the cluster state; there are ${STATE_METRICS.join(", ")}`,
     );
-  const nodes = cluster.nodes();
+  const master = cluster.nodes().find((node) => node.master)?.id;
   return {
     ...(wanted("version") && { version: 1, state_uuid: cluster.uuid }),
-    ...(wanted("master_node") && { master_node: nodes.find(({ master }) => master)?.id }),
+    ...(wanted("master_node") && { master_node: master }),
+    ...(asked.includes("cluster_manager_node") && { cluster_manager_node: master }),
     ...(wanted("blocks") && { blocks: blocksOf(found) }),
     ...(wanted("nodes") && {
       nodes: Object.fromEntries(cluster.nodes().map((each) => [each.id, printedNode(each)])),

@@ -94,8 +94,11 @@ function readAction(indices: Indices, given: unknown): AliasAction[] {
   }
   checkKeys(kind, options);
   const aliases = textsOf(options, "alias", "aliases");
-  if (aliases.length === 0) throw validationError([`[alias] can't be empty string`]);
-  if (kind === "remove") return removals(found, aliases);
+  if (aliases.length === 0)
+    throw validationError([
+      Array.isArray(options["aliases"]) ? "[aliases] can't be empty" : "[alias] can't be empty string",
+    ]);
+  if (kind === "remove") return removals(found, aliases, readFlag(options["must_exist"], "must_exist"));
   return found.flatMap(({ name: index }) =>
     aliases.map((alias): AliasAction => {
       checkAliasName(alias);
@@ -105,7 +108,7 @@ function readAction(indices: Indices, given: unknown): AliasAction[] {
 }
 
 function checkKeys(kind: string, options: JsonObject): void {
-  const known = ["index", "indices", "alias", "aliases", ...(kind === "add" ? OPTION_KEYS : [])];
+  const known = ["index", "indices", "alias", "aliases", ...(kind === "add" ? OPTION_KEYS : ["must_exist"])];
   const unknown = Object.keys(options).find((key) => !known.includes(key));
   if (unknown !== undefined)
     throw new AppError("parsing", `[${kind}] unknown field [${unknown}], parser not found`);
@@ -115,20 +118,37 @@ function textsOf(options: JsonObject, one: string, many: string): string[] {
   return texts(options[one] ?? options[many], one).filter((name) => name !== "");
 }
 
-/** Throws aliases_not_found where none of the patterns fits. */
-function removals(found: readonly IndexInfo[], patterns: readonly string[]): AliasAction[] {
+/** Reads true or false, also as text. Throws parsing. */
+function readFlag(value: unknown, name: string): boolean | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (value === true || value === "true") return true;
+  if (value === false || value === "false") return false;
+  throw new AppError("parsing", `[${name}] must be true or false`);
+}
+
+/**
+ * Returns what takes aliases away. Throws aliases_not_found where none of the patterns fits; `mustExist` true: where one
+ * doesn't, false: never.
+ */
+function removals(
+  found: readonly IndexInfo[],
+  patterns: readonly string[],
+  mustExist: boolean | undefined,
+): AliasAction[] {
   const tests = patterns.map((pattern) => compileWildcard(pattern === "_all" ? "*" : pattern));
+  const names = found.flatMap(({ aliases }) => Object.keys(aliases));
+  const missing = patterns.filter((_, at) => !names.some((name) => tests[at]!.matches(name)));
   const steps = found.flatMap(({ name: index, aliases }) =>
     Object.keys(aliases)
       .filter((alias) => tests.some((test) => test.matches(alias)))
       .map((alias): AliasAction => ({ kind: "remove", index, alias })),
   );
-  if (steps.length > 0) return steps;
-  throw new AppError("not_found", `aliases [${patterns.join(",")}] missing`, {
+  if (mustExist === false || (steps.length > 0 && !(mustExist === true && missing.length > 0))) return steps;
+  throw new AppError("not_found", `aliases [${missing.join(",")}] missing`, {
     data: {
       type: "aliases_not_found_exception",
       "resource.type": "aliases",
-      "resource.id": patterns.join(","),
+      "resource.id": missing.join(","),
     },
   });
 }
@@ -219,6 +239,6 @@ async function deleteAlias({ indices }: ApiContext, request: ApiRequest): Promis
     ...resolveOptions(request),
     allowNoIndices: false,
   });
-  await indices.updateAliases(removals(found, request.list("name") ?? []));
+  await indices.updateAliases(removals(found, request.list("name") ?? [], undefined));
   return json({ acknowledged: true });
 }

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import type { JsonObject } from "#proto/kit/json.ts";
 import { FakeHub } from "#test/support/api/fake-hub.ts";
 import { clientOf, type Json } from "#test/support/api/http-client.ts";
 
@@ -133,6 +134,13 @@ test("aliases are given, shown, missed and taken", async () => {
   assert.equal((await send("PUT", "/al-2/_alias/two")).status, 200);
   assert.equal((await send("DELETE", "/al-*/_alias/both,two")).status, 200);
   assert.deepEqual((await send("GET", "/al-2/_alias")).body, { "al-2": { aliases: {} } });
+  const takeAway = (options: object): Promise<{ status: number; text: string }> =>
+    send("POST", "/_aliases", { actions: [{ remove: { index: "al-1", ...options } }] });
+  const strict = await takeAway({ aliases: ["one", "none"], must_exist: true });
+  assert.equal(strict.status, 404);
+  assert.match(strict.text, /aliases \[none\] missing/);
+  assert.equal((await takeAway({ alias: "none" })).status, 404);
+  assert.equal((await takeAway({ alias: "none", must_exist: false })).status, 200);
   const replaced = [{ add: { index: "al-1", alias: "al-2" } }, { remove_index: { index: "al-2" } }];
   assert.equal((await send("POST", "/_aliases", { actions: replaced })).status, 200);
   assert.deepEqual(Object.keys((await send("GET", "/al-2")).body), ["al-1"]);
@@ -277,4 +285,14 @@ test("a block makes an index refuse writes until it is taken away", async () => 
   assert.equal((await send("PUT", "/blocked/_settings", { "blocks.write": false })).status, 200);
   assert.equal((await send("POST", "/blocked/_doc", { a: 1 })).status, 201);
   assert.equal((await send("PUT", "/blocked/_block/everything")).status, 400);
+});
+
+test("a merge that the client doesn't wait for is a task", async () => {
+  await send("PUT", "/merged");
+  const { body } = await send("POST", "/merged/_forcemerge?max_num_segments=1&wait_for_completion=false");
+  const shown = await send("GET", `/_tasks/${body["task"] as unknown as string}?wait_for_completion=true`);
+  const { task, response } = shown.body as unknown as { task: JsonObject; response: JsonObject };
+  assert.equal(task["action"], "indices:admin/forcemerge");
+  assert.match(String(task["description"]), /^Force-merge indices \[merged\], maxSegments\[1\]/);
+  assert.equal((response["_shards"] as JsonObject)["failed"], 0);
 });

@@ -1,10 +1,12 @@
 /** Maintenance of indices: refresh, flush, merge, caches. */
 
 import type { ApiContext } from "#hub/api/context/api-context.ts";
+import { storing, taskHeaders } from "#hub/api/context/tasks.ts";
 import { type ApiRequest, checkValid } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
 import { RESOLVE_PARAMS, resolveOptions } from "#hub/api/parameters/shared-parameters.ts";
 import type { IndexInfo } from "#hub/api/ports/indices.ts";
+import { keyOf } from "#hub/auth/accounts/principal.ts";
 import { answersAs, warnDeprecated } from "#hub/search/options/request-version.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
@@ -31,7 +33,14 @@ export function maintenanceRoutes(parts: ApiContext): Route[] {
     {
       methods: ["POST"],
       paths: ["/_forcemerge", "/{index}/_forcemerge"],
-      params: [...RESOLVE_PARAMS, "flush", "max_num_segments", "only_expunge_deletes", "operation_threading"],
+      params: [
+        ...RESOLVE_PARAMS,
+        "flush",
+        "max_num_segments",
+        "only_expunge_deletes",
+        "operation_threading",
+        "wait_for_completion",
+      ],
       action: "index_manage",
       summary: "Merges the segments of indices.",
       handle: (request) => forceMerge(parts, request),
@@ -123,9 +132,22 @@ async function forceMerge(parts: ApiContext, request: ApiRequest): Promise<ApiRe
       { from: 700 },
     );
   }
-  return onIndices(parts, request, (indices) =>
-    parts.maintenance.forceMerge(indices, onlyDeletes ? 1 : Math.max(1, maxSegments)),
-  );
+  const merge = (): Promise<ApiResponse> =>
+    onIndices(parts, request, (indices) =>
+      parts.maintenance.forceMerge(indices, onlyDeletes ? 1 : Math.max(1, maxSegments)),
+    );
+  if (request.flag("wait_for_completion") ?? true) return merge();
+  const names = (request.path["index"] ?? "").split(",").join(", ");
+  const task = parts.tasks.start({
+    owner: keyOf(request.principal),
+    action: "indices:admin/forcemerge",
+    description: `Force-merge indices [${names}], maxSegments[${request.query["max_num_segments"] ?? -1}], onlyExpungeDeletes[${onlyDeletes}], flush[${request.flag("flush") ?? true}]`,
+    headers: taskHeaders(request),
+    status: () => ({}),
+    run: async () => (await merge()).json as JsonObject,
+    ...storing(parts),
+  });
+  return json({ task: `${parts.cluster.nodes()[0]!.id}:${task.id}` });
 }
 
 function refuseClosed(indices: readonly IndexInfo[]): void {
