@@ -29,6 +29,30 @@ test("every parameter of the list is taken by a route", async () => {
   assert.ok(rows.length > 30);
 });
 
+for (const [field, pattern] of [
+  [
+    { type: "version" },
+    /type \[version\] of field \[a\.b\] is accepted and does less: versions are ordered as texts/,
+  ],
+  [{ type: "constant_keyword", value: "x" }, /\[value\] of type \[constant_keyword\] of field \[a\.b\]/],
+  [{ type: "constant_keyword" }, undefined],
+] as const) {
+  test(`a field ${JSON.stringify(field)} ${pattern === undefined ? "has no warning" : "is warned of"}`, async () => {
+    const mappings = { properties: { a: { properties: { b: field } } } };
+    const template = { index_patterns: ["w-*"], template: { mappings } };
+    for (const [method, path, body] of [
+      ["PUT", "/with-field", { mappings }],
+      ["PUT", "/logs/_mapping/doc", mappings],
+      ["PUT", "/_index_template/w", template],
+    ] as const) {
+      const { headers } = await send(method, path, body);
+      if (pattern === undefined) assert.doesNotMatch(String(headers["warning"]), /does less/);
+      else assert.match(String(headers["warning"]), pattern, path);
+    }
+    await send("DELETE", "/with-field");
+  });
+}
+
 for (const [method, path, pattern] of [
   ["GET", "/_validate/query?rewrite=true", /parameter \[rewrite\] is accepted and does nothing/],
   ["GET", "/_tasks?parent_task_id=a:1", /parameter \[parent_task_id\] is accepted and does nothing/],

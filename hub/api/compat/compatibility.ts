@@ -6,7 +6,7 @@
 import { LIFECYCLE_SETTINGS, UNUSED_ACTIONS, unusedActions } from "#hub/cluster/catalog/lifecycle-policy.ts";
 import { warnDeprecated } from "#hub/search/options/request-version.ts";
 import type { CompatibilityRow } from "#proto/kit/compatibility.ts";
-import type { JsonObject } from "#proto/kit/json.ts";
+import { isObject, type JsonObject } from "#proto/kit/json.ts";
 
 /** Settings of indices by the beginning of their names, without the leading "index.", with what to use instead. */
 const SETTINGS: readonly (readonly [prefix: string, instead: string])[] = [
@@ -161,6 +161,41 @@ export function warnOfSettings(settings: Readonly<Record<string, unknown>>): voi
   }
 }
 
+/** Fields that are kept as another type which does less, with what they lack. */
+const LESSER_FIELDS: readonly { readonly type: string; readonly parameter?: string; readonly why: string }[] =
+  [
+    { type: "version", why: "versions are ordered as texts: 1.10.0 comes before 1.9.0; pad their numbers" },
+    {
+      type: "constant_keyword",
+      parameter: "value",
+      why: "a document without the value isn't found by it; let a pipeline set the field",
+    },
+  ];
+
+/** Warns of fields of a mapping ({properties, …}) that are kept as a type which does less. */
+export function warnOfFields(mapping: Readonly<JsonObject>): void {
+  for (const [name, field] of leavesOf(mapping, "")) {
+    const lesser = LESSER_FIELDS.find(({ type, parameter }) => {
+      return field["type"] === type && (parameter === undefined || field[parameter] !== undefined);
+    });
+    if (lesser === undefined) continue;
+    const { type, parameter, why } = lesser;
+    const what = parameter === undefined ? `type [${type}]` : `[${parameter}] of type [${type}]`;
+    warnDeprecated(`${what} of field [${name}] is accepted and does less: ${why}`);
+  }
+}
+
+/** The fields of a mapping with their paths. */
+function leavesOf(mapping: Readonly<JsonObject>, prefix: string): (readonly [string, JsonObject])[] {
+  const { properties } = mapping;
+  if (!isObject(properties)) return [];
+  return Object.entries(properties).flatMap(([name, field]) => {
+    if (!isObject(field)) return [];
+    const path = `${prefix}${name}`;
+    return [[path, field] as const, ...leavesOf(field, `${path}.`)];
+  });
+}
+
 /** Warns of a setting of the cluster that has no effect; returns false for a name that isn't listed. */
 export function warnOfClusterSetting(name: string): boolean {
   const unused = CLUSTER_SETTINGS.find(([prefix]) => name.startsWith(prefix));
@@ -192,6 +227,12 @@ export function apiCompatibility(): CompatibilityRow[] {
       name: `${prefix}${prefix.endsWith(".") ? "*" : ""}`,
       treatment: "no effect" as const,
       note,
+    })),
+    ...LESSER_FIELDS.map(({ type, parameter, why }) => ({
+      where: parameter === undefined ? "mappings" : `mappings, type \`${type}\``,
+      name: parameter ?? type,
+      treatment: "no effect" as const,
+      note: why,
     })),
     ...Object.entries(UNUSED_ACTIONS).map(([name, note]) => ({
       where: "lifecycle policies",

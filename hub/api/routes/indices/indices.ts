@@ -1,6 +1,6 @@
 /** Indices: create, show, delete, open, close. */
 
-import { warnOfSettings } from "#hub/api/compat/compatibility.ts";
+import { warnOfFields, warnOfSettings } from "#hub/api/compat/compatibility.ts";
 import { checkTypeless, ownType, printMapping, splitType } from "#hub/api/compat/mapping-types.ts";
 import { showsTypes } from "#hub/api/compat/version.ts";
 import type { ApiContext } from "#hub/api/context/api-context.ts";
@@ -98,6 +98,7 @@ async function createIndex(parts: ApiContext, request: ApiRequest): Promise<ApiR
     );
   }
   warnOfSettings(settings);
+  warnOfFields(typed.mapping);
   const index = await indices.create(name, {
     settings: { ...settings, ...ownType(typed) },
     mappings: typed.mapping,

@@ -1,5 +1,6 @@
 /** Mappings of indices: shown, extended, field by field. */
 
+import { warnOfFields } from "#hub/api/compat/compatibility.ts";
 import {
   adoptType,
   checkTypeName,
@@ -159,6 +160,7 @@ async function putMapping({ indices }: ApiContext, request: ApiRequest): Promise
     const { type, mapping } = isObject(inner) ? { type: given, mapping: inner } : splitType(body, index.name);
     await adoptType(indices, index.name, given ?? type);
     await indices.putMapping(index.name, mapping);
+    warnOfFields(mapping);
   }
   return json({ acknowledged: true });
 }

@@ -1,6 +1,6 @@
 /** Legacy templates (`_template`, before 7.8): a new index gets the definitions of all that match its name, merged. */
 
-import { warnOfSettings } from "#hub/api/compat/compatibility.ts";
+import { warnOfFields, warnOfSettings } from "#hub/api/compat/compatibility.ts";
 import { checkTypeless, givenType, splitType, TYPE_SETTING } from "#hub/api/compat/mapping-types.ts";
 import { showsTypes } from "#hub/api/compat/version.ts";
 import type { ApiContext } from "#hub/api/context/api-context.ts";
@@ -74,6 +74,7 @@ async function putTemplate({ indices }: ApiContext, request: ApiRequest): Promis
   };
   await indices.putTemplate(name, template);
   warnOfSettings(template.settings);
+  warnOfFields(template.mappings);
   warnOfNewer(indices, name, template);
   return json({ acknowledged: true });
 }

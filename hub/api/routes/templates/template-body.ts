@@ -1,6 +1,6 @@
 /** Composable templates and their components: their bodies are read, checked and printed, their names matched. */
 
-import { warnOfSettings } from "#hub/api/compat/compatibility.ts";
+import { warnOfFields, warnOfSettings } from "#hub/api/compat/compatibility.ts";
 import { DEFAULT_TYPE, splitType } from "#hub/api/compat/mapping-types.ts";
 import { parseAliases } from "#hub/api/parameters/alias-definition.ts";
 import { flattenSettings, nestSettings, printSettings } from "#hub/api/parameters/index-settings.ts";
@@ -124,6 +124,7 @@ function readDefinition(place: string, value: unknown): PartialDefinition {
   const { settings, mappings, aliases, lifecycle } = value;
   const flat = flattenSettings(settings);
   warnOfSettings(isGiven(lifecycle) ? { ...flat, "lifecycle.data_retention": true } : flat);
+  if (isObject(mappings)) warnOfFields(mappings);
   return {
     ...(isGiven(settings) && { settings: flat }),
     ...(isGiven(mappings) && { mappings: readMapping(mappings) }),

@@ -9,6 +9,7 @@ const properties = {
   n: { type: "integer", ignore_malformed: true, store: true },
   at: { type: "date", format: "yyyy/MM/dd" },
   span: { type: "integer_range" },
+  other: { type: "alias", path: "tag" },
 };
 const docs = {
   good: JSON.stringify({ tag: ["a", "b"], n: "42", at: "2024/01/31", span: { gte: 0, lte: 42 } }),
@@ -31,6 +32,7 @@ async function hit(from: IndexFixture, id: string, body: JsonObject): Promise<Js
 for (const [id, fields, shown] of [
   ["good", ["n", "tag"], { n: [42], tag: ["a", "b"] }],
   ["good", ["tag.raw"], { "tag.raw": ["a", "b"] }],
+  ["good", ["other"], { other: ["a", "b"] }],
   ["good", ["span"], { span: [{ gte: 0, lte: 42 }] }],
   ["good", ["sp*"], { span: [{ gte: 0, lte: 42 }] }],
   ["good", [{ field: "at", format: "yyyy-MM" }], { at: ["2024-01"] }],

@@ -52,7 +52,9 @@ export class DocumentFields {
       const values =
         field === undefined
           ? objectsAt(document, path)
-          : valuesAt(document, path).flatMap((value) => print(field, value, format, ignored.includes(name)));
+          : valuesAt(document, path).flatMap((value) =>
+              print(field, value, format, ignored.includes(field.path)),
+            );
       if (values.length > 0) found[name] = values;
     }
     return found;
@@ -81,7 +83,12 @@ function expand(shard: ShardContext, { field: name, format }: FieldRequest): Sho
   const ranges = isPattern ? new Set(fields.filter((field) => !shown.includes(field)).map(rangeOf)) : [];
   for (const field of shown) if (!isPattern) checkFormat(field, format);
   return [
-    ...shown.map((field) => ({ name: field.path, path: sourcePath(field, shard), field, format })),
+    ...shown.map((field) => ({
+      name: isPattern ? field.path : name,
+      path: sourcePath(field, shard),
+      field,
+      format,
+    })),
     ...[...ranges].map((path) => ({ name: path, path, field: undefined, format: undefined })),
   ];
 }
