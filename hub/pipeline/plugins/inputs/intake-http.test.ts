@@ -78,6 +78,70 @@ test("loki takes protobuf packed by snappy, whether a header says so or not", as
   );
 });
 
+/** A message of protobuf that holds empty ones as its field `field`, in messages of the fields `around`. */
+function emptyParts(count: number, field: number, around: readonly number[]): Buffer {
+  let bytes = Buffer.alloc(2 * count, Buffer.from([(field << 3) | 2, 0]));
+  for (const outer of around) {
+    const head = [(outer << 3) | 2];
+    let { length } = bytes;
+    for (; length > 127; length = Math.floor(length / 128)) head.push((length % 128) | 128);
+    bytes = Buffer.concat([Buffer.from([...head, length]), bytes]);
+  }
+  return bytes;
+}
+
+const MANY: readonly (readonly [input: string, path: string, body: () => Buffer, type: string])[] = [
+  ["loki", "/loki/api/v1/push", () => emptyParts(600_000, 2, [1]), "application/x-protobuf"],
+  ["otlp", "/v1/logs", () => emptyParts(600_000, 2, [2, 1]), "application/x-protobuf"],
+  [
+    "loki",
+    "/loki/api/v1/push",
+    () => Buffer.from(`{"streams":[{"stream":{},"values":[${'["1",""],'.repeat(300_000)}["1",""]]}]}`),
+    "application/json",
+  ],
+  [
+    "otlp",
+    "/v1/logs",
+    () => Buffer.from(`{"resourceLogs":[{"scopeLogs":[{"logRecords":[${"{},".repeat(300_000)}{}]}]}]}`),
+    "application/json",
+  ],
+  [
+    "splunk_hec",
+    "/services/collector/event",
+    () => Buffer.from('{"event":1}'.repeat(300_000)),
+    "application/json",
+  ],
+  ["splunk_hec", "/services/collector/raw", () => Buffer.from("a\n".repeat(300_000)), "text/plain"],
+];
+
+for (const [input, path, body, type] of MANY) {
+  test(`${input} refuses countless events in one request at ${path} (${type}) for good`, async (t) => {
+    const { world, post } = await start(t, input);
+    const bytes = Buffer.from(body());
+    // In protobuf Loki takes snappy.
+    const isPacked = input !== "loki" || type === "application/json";
+    const headers = { "content-type": type, ...(isPacked && { "content-encoding": "gzip" }) };
+    const sent: Buffer = isPacked ? gzipSync(bytes) : snappyOf(bytes);
+    assert.equal((await post(path, sent, headers)).status, 413);
+    assert.equal(world.sent.length, 0);
+  });
+}
+
+/** Packs bytes as literals (github.com/google/snappy, format_description.txt). */
+function snappyOf(bytes: Buffer): Buffer {
+  const length = [];
+  let left = bytes.length;
+  for (; left > 127; left = Math.floor(left / 128)) length.push((left % 128) | 128);
+  const parts: Uint8Array[] = [Buffer.from([...length, left])];
+  for (let from = 0; from < bytes.length; from += 65_536) {
+    const part = bytes.subarray(from, from + 65_536);
+    const head = Buffer.from([61 << 2, 0, 0]);
+    head.writeUInt16LE(part.length - 1, 1);
+    parts.push(head, part);
+  }
+  return Buffer.concat(parts);
+}
+
 test("loki refuses for good what is no push, and tells a sender to come back while the log is away", async (t) => {
   const { world, post } = await start(t, "loki");
   for (const body of ["{}", "nope", '{"streams":[{"stream":{}}]}', '{"streams":[{"values":[["1"]]}]}'])

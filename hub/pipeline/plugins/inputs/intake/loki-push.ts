@@ -2,6 +2,7 @@
 
 import "#proto/no-long.ts"; // protobufjs is one for the whole process
 import protobuf from "protobufjs";
+import { checkProtobuf } from "#hub/pipeline/formats/protobuf-check.ts";
 import { unpackSnappy } from "#hub/pipeline/formats/snappy.ts";
 import { parseJsonObject } from "#proto/codec/json.ts";
 import { decodeText } from "#proto/codec/plain.ts";
@@ -9,6 +10,7 @@ import { Event, isHash, valueText } from "#proto/event.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import type { HttpAnswer } from "../stream/http-server.ts";
+import { checkEvents } from "./event-limit.ts";
 import type { IntakeProtocol, IntakeRequest } from "./http-intake.ts";
 
 /** The part of github.com/grafana/loki/pkg/push that is read. */
@@ -85,8 +87,10 @@ function entriesOf({ headers, body, nowMs }: IntakeRequest): LokiEntry[] {
   const bytes = headers["content-encoding"] === "snappy" ? body : unpackSnappy(body, MAX_UNPACKED_BYTES);
   let push: JsonObject;
   try {
+    checkProtobuf(PUSH, bytes);
     push = PUSH.toObject(PUSH.decode(bytes), { longs: String }) as JsonObject;
   } catch (error) {
+    if (error instanceof AppError && error.code === "request_too_large") throw error;
     throw new AppError("parsing", "the body is no PushRequest", { cause: error });
   }
   return objects(push["streams"]).flatMap(({ labels, entries }) => {
@@ -108,8 +112,10 @@ function jsonEntries(body: Buffer, nowMs: number): LokiEntry[] {
   const push = parseJsonObject(decodeText(body));
   if (push === undefined || !Array.isArray(push["streams"]))
     throw new AppError("parsing", 'the body is no object with "streams"');
+  let count = 0;
   return objects(push["streams"]).flatMap(({ stream, values }) => {
     if (!Array.isArray(values)) throw new AppError("parsing", "a stream has no list of values");
+    checkEvents((count += values.length));
     return values.map((value: unknown) => {
       if (!Array.isArray(value) || value.length < 2)
         throw new AppError("parsing", "a value is a time in ns and a line");

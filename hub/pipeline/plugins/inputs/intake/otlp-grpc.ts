@@ -108,7 +108,10 @@ export class OtlpGrpcServer implements Component {
       .then(() => respond(stream, OK, ""))
       .catch((error: unknown) => {
         if (error instanceof CallFailure) respond(stream, error.code, error.message);
-        else respond(stream, UNAVAILABLE, toAppError(error).message);
+        else {
+          const { code, message } = toAppError(error);
+          respond(stream, code === "request_too_large" ? RESOURCE_EXHAUSTED : UNAVAILABLE, message);
+        }
       })
       .finally(() => this.#calls.delete(call));
     this.#calls.add(call);

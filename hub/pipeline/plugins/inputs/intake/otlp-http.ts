@@ -10,6 +10,7 @@ const PROTOBUF_TYPE = "application/x-protobuf";
 
 /** Codes of google.rpc.Code that answers name. */
 const INVALID_ARGUMENT = 3;
+const RESOURCE_EXHAUSTED = 8;
 const UNIMPLEMENTED = 12;
 const UNAVAILABLE = 14;
 
@@ -36,7 +37,10 @@ export const otlpHttp: IntakeProtocol = {
           }
         : failed(400, INVALID_ARGUMENT, `the body is no ${isJson ? JSON_TYPE : PROTOBUF_TYPE} of logs`);
     } catch (error) {
-      return failed(503, UNAVAILABLE, toAppError(error).message);
+      const { code, message } = toAppError(error);
+      return code === "request_too_large"
+        ? failed(413, RESOURCE_EXHAUSTED, message)
+        : failed(503, UNAVAILABLE, message);
     }
   },
 };

@@ -1,10 +1,13 @@
 /** Logs of OpenTelemetry (OTLP 1.x): requests as protobuf and as JSON, and the events they hold. */
 
 import { OTLP_LOGS } from "#hub/pipeline/formats/otlp-logs-schema.ts";
+import { checkProtobuf } from "#hub/pipeline/formats/protobuf-check.ts";
 import { parseJsonObject } from "#proto/codec/json.ts";
 import { decodeText } from "#proto/codec/plain.ts";
 import { Event, isHash, valueText } from "#proto/event.ts";
+import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
+import { checkEvents } from "./event-limit.ts";
 
 /** Values within values that are followed. */
 const MAX_DEPTH = 32;
@@ -19,14 +22,16 @@ const ECS: Readonly<Record<string, readonly [string, string]>> = {
   "host.name": ["host", "name"],
 };
 
-/** Returns the request that a body in protobuf is; undefined: it is none. */
+/** Returns the request that a body in protobuf is; undefined: it is none. Throws request_too_large. */
 export function decodeOtlpProtobuf(body: Uint8Array): JsonObject | undefined {
   try {
+    checkProtobuf(OTLP_LOGS, body);
     return OTLP_LOGS.toObject(OTLP_LOGS.decode(body), {
       longs: String,
       bytes: (bytes: Uint8Array) => bytes,
     }) as JsonObject;
-  } catch {
+  } catch (error) {
+    if (error instanceof AppError && error.code === "request_too_large") throw error;
     return undefined;
   }
 }
@@ -36,7 +41,7 @@ export function decodeOtlpJson(body: Uint8Array): JsonObject | undefined {
   return parseJsonObject(decodeText(body));
 }
 
-/** Returns the events of a request, in either form; `nowMs` is the time of those that bear none. */
+/** Returns the events of a request, in either form; `nowMs` is the time of those that bear none. Throws request_too_large. */
 export function otlpEvents(logs: JsonObject, nowMs: number): Event[] {
   const events: Event[] = [];
   for (const ofResource of objects(logs["resourceLogs"])) {
@@ -45,8 +50,9 @@ export function otlpEvents(logs: JsonObject, nowMs: number): Event[] {
       0,
     );
     for (const ofScope of objects(ofResource["scopeLogs"])) {
-      for (const record of objects(ofScope["logRecords"]))
-        events.push(eventOf(record, resource, ofScope["scope"], nowMs));
+      const records = objects(ofScope["logRecords"]);
+      checkEvents(events.length + records.length);
+      for (const record of records) events.push(eventOf(record, resource, ofScope["scope"], nowMs));
     }
   }
   return events;

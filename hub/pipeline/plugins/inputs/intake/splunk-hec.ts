@@ -6,6 +6,7 @@ import { Event, isHash, valueText } from "#proto/event.ts";
 import { toAppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import type { HttpAnswer } from "../stream/http-server.ts";
+import { checkEvents } from "./event-limit.ts";
 import type { IntakeProtocol, IntakeRequest, TakeEvents } from "./http-intake.ts";
 import { splitJsonObjects } from "./json-objects.ts";
 
@@ -97,6 +98,7 @@ function jsonEvents({ body, nowMs }: IntakeRequest): Event[] | number {
     if (envelope === undefined || envelope["event"] === undefined || envelope["event"] === "")
       return events.length;
     events.push(eventOf(envelope, nowMs));
+    checkEvents(events.length);
   }
   return events;
 }
@@ -118,6 +120,7 @@ function rawEvents({ body, query, nowMs }: IntakeRequest): Event[] {
   const timeMs = timeOf(query.get("time") ?? undefined) ?? nowMs;
   const host = query.get("host");
   const lines = decodeText(body).split(/\r?\n/);
+  checkEvents(lines.length);
   return lines
     .filter((line) => line !== "")
     .map((message) => {
