@@ -163,6 +163,8 @@ function authentication(kind: Principal["kind"], username: string, role: string)
 
 function features(describe: (description: string, name: string) => object): Record<string, object> {
   const later = answersAs(800) ? LATER_FEATURES.map((name): [string, string] => [name, ""]) : [];
-  const all = [...Object.entries(FEATURES), ...later].map(([name, text]) => [name, describe(text, name)] as const);
+  const all = [...Object.entries(FEATURES), ...later].map(
+    ([name, text]) => [name, describe(text, name)] as const,
+  );
   return Object.fromEntries(all);
 }
