@@ -16,6 +16,7 @@ import { type NestedBlock, nestedCache } from "#hub/engine/segment/nested-cache.
 import { Segment } from "#hub/engine/segment/segment.ts";
 import { SnapshotReader } from "#hub/engine/segment/snapshot-reader.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import type { Indexing } from "./document-indexer.ts";
 import { DocumentWriter } from "./document-writer.ts";
 import { kernelIndexing } from "./kernel-documents.ts";
 
@@ -49,17 +50,29 @@ export function* nestedBlock(
   mapping: Mapping,
   path: string,
 ): NestedSteps<NestedBlock> {
-  const owner = parents instanceof SnapshotReader ? parents.segment : parents;
+  return yield* derivedBlock(parents, path, (indexing) => makeBlock(parents, mapping, path, indexing));
+}
+
+/**
+ * Makes in steps what is derived from a segment under the name `key`, or returns what is cached. `make` must use the thread's
+ * memory for blocks, which it gets. Waits while another block is made. Throws what `make` throws.
+ */
+export function* derivedBlock(
+  base: SegmentReader,
+  key: string,
+  make: (indexing: Indexing) => NestedSteps<NestedBlock>,
+): NestedSteps<NestedBlock> {
+  const owner = base instanceof SnapshotReader ? base.segment : base;
   for (;;) {
-    const known = nestedCache().get(owner, path);
+    const known = nestedCache().get(owner, key);
     if (known !== undefined) return known;
     if (!isBusy) break;
     yield "waits";
   }
   isBusy = true;
   try {
-    const made = yield* makeBlock(parents, mapping, path);
-    nestedCache().put(owner, path, made);
+    const made = yield* make(kernelIndexing((ofThread ??= Kernel.load())));
+    nestedCache().put(owner, key, made);
     return made;
   } finally {
     isBusy = false;
@@ -67,8 +80,12 @@ export function* nestedBlock(
   }
 }
 
-function* makeBlock(parents: SegmentReader, mapping: Mapping, path: string): NestedSteps<NestedBlock> {
-  const indexing = kernelIndexing((ofThread ??= Kernel.load()));
+function* makeBlock(
+  parents: SegmentReader,
+  mapping: Mapping,
+  path: string,
+  indexing: Indexing,
+): NestedSteps<NestedBlock> {
   const buffer = new SegmentBuffer(indexing.newFields());
   const writer = new DocumentWriter(buffer, mapping, indexing);
   const objects = new NestedObjects(path);
@@ -105,7 +122,13 @@ function addObject(
   writer.write(doc, source, routing, true);
 }
 
-function blockOf(buffer: SegmentBuffer, name: string, starts: Int32Array, parents: Int32Array): NestedBlock {
+/** Returns the sealed documents of a buffer. */
+export function blockOf(
+  buffer: SegmentBuffer,
+  name: string,
+  starts: Int32Array,
+  parents: Int32Array,
+): NestedBlock {
   const ownBytes = starts.byteLength + parents.byteLength;
   if (buffer.docCount === 0)
     return { objects: null, starts, parents, sizeBytes: ownBytes, release: () => undefined };

@@ -43,9 +43,8 @@ export function compileCall(scope: Scope, expression: Call): Evaluate {
     case "call": {
       const count = expression.arguments.length;
       const number = scope.functions.get(`${expression.name}/${count}`);
-      if (number === undefined)
-        throw unknown(`Unknown call [${expression.name}] with [${count}] arguments.`, offset);
       const values = expression.arguments.map(compile);
+      if (number === undefined) return compileGiven(scope, expression, values);
       return at(offset, (frame) =>
         frame.functions[number]!.call(frame.budget, ...values.map((value) => value(frame))),
       );
@@ -59,6 +58,22 @@ export function compileCall(scope: Scope, expression: Call): Evaluate {
     case "reference":
       return compileReference(scope, expression);
   }
+}
+
+/** A function that the context gives, as `emit` of runtime fields: a variable that scripts can't name. */
+function compileGiven(
+  scope: Scope,
+  { name, offset }: Extract<Call, { kind: "call" }>,
+  values: readonly Evaluate[],
+): Evaluate {
+  if (scope.find(`${name}()`) === undefined)
+    throw unknown(`Unknown call [${name}] with [${values.length}] arguments.`, offset);
+  const { read } = variableIn(scope, `${name}()`, offset);
+  return at(offset, (frame) => {
+    frame.budget.spend(1);
+    const given = read(frame) as Callable;
+    return given.call(...values.map((value) => value(frame))) ?? null;
+  });
 }
 
 function at(offset: number, evaluate: Evaluate): Evaluate {

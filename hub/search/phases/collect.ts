@@ -16,6 +16,7 @@ import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
 import { ShardContext } from "#hub/search/query/query.ts";
 import { SearchControl } from "#hub/search/query/search-control.ts";
 import type { SearchRequest } from "#hub/search/request/search-request.ts";
+import { withRuntimeFields } from "#hub/search/scripting/runtime-fields.ts";
 import { compareRanks, type RankOrder } from "#hub/search/sort/key.ts";
 import { systemClock } from "#proto/kit/clock.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
@@ -38,7 +39,7 @@ export async function collectShards(
   const control = new SearchControl(clock, options.signal, timeoutMs);
   const collector = new Collector(request, options, control, options.nowMs ?? clock.now());
   if (options.collapseField !== undefined)
-    for (const shard of shards) checkCollapse(shard, options.collapseField);
+    for (const shard of shards) checkCollapse(shard, options.collapseField, request);
   for (const [at, shard] of shards.entries()) {
     await collector.add(shard, shard.order ?? at);
     options.progress?.done();
@@ -88,7 +89,11 @@ class Collector {
 
   async #collect({ index, shard, searcher, filter, filterPaths, keepsResults }: SearchShard, order: number) {
     const [request, control] = [this.#request, this.#control];
-    const context = new ShardContext(index, shard, searcher, this.#nowMs);
+    const seen =
+      request.runtimeFields.length === 0
+        ? searcher
+        : await withPauses(withRuntimeFields(request.runtimeFields, { index, shard, searcher }), control);
+    const context = new ShardContext(index, shard, seen, this.#nowMs);
     const how: CollectOptions = {
       limit: hitsPerShard(request),
       boost: boostOf(request, index.name),
@@ -264,7 +269,12 @@ function boostOf({ indicesBoost }: SearchRequest, index: string): number {
 }
 
 /** Throws request_invalid where hits of the shard can't be collapsed on a field. */
-function checkCollapse({ index, shard, searcher }: SearchShard, name: string): void {
+function checkCollapse(
+  { index, shard, searcher }: SearchShard,
+  name: string,
+  { runtimeFields }: SearchRequest,
+): void {
+  if (runtimeFields.some((field) => field.name === name)) return;
   const field = columnField(new ShardContext(index, shard, searcher, 0), name);
   if (field === undefined) {
     throw new AppError("request_invalid", `no mapping found for \`${name}\` in order to collapse on`);

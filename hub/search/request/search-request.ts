@@ -23,6 +23,7 @@ import { warnDeprecated } from "#hub/search/options/request-version.ts";
 import { QUERIES_BY_NAME } from "#hub/search/parse/queries/all.ts";
 import { QueryParser } from "#hub/search/parse/query-parser.ts";
 import type { Query, SearchLimits } from "#hub/search/query/query.ts";
+import { type RuntimeField, readRuntimeFields } from "#hub/search/scripting/runtime-fields.ts";
 import { isByScore, parseSort, type SortKey } from "#hub/search/sort/sort-request.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
@@ -52,6 +53,8 @@ export interface SearchRequest {
   readonly fetch: FetchOptions;
   /** Nested objects that it reads. */
   readonly nestedPaths: ReadonlySet<string>;
+  /** Fields that it defines for itself. */
+  readonly runtimeFields: readonly RuntimeField[];
   /** Whether the answer has a profile. */
   readonly profile: boolean;
   /** Second passes over the best hits of each shard, one after the other. */
@@ -93,7 +96,7 @@ export const SEARCH_OPTIONS = {
   rescore: anything("queries that score the best hits again"),
   collapse: object("field of whose values only the best hit is returned"),
   slice: object("refused"),
-  runtime_mappings: object("refused"),
+  runtime_mappings: object("fields of this search, by a script or from _source"),
   stats: anything("hint without influence on the answer: names of groups for statistics"),
   ext: withoutEffect(anything("there are no extensions")),
 } as const;
@@ -103,8 +106,6 @@ export const REFUSED_OPTIONS: Readonly<Record<string, string>> = {
   suggest: "here only plain searches are run",
   collapse: "here only plain searches are run",
   slice: "slices are for scrolls and points in time",
-  runtime_mappings:
-    "fields are made when documents are written, by a pipeline; script_fields return computed values",
 };
 
 /** Parses the body of a search; {} means all documents. Throws parsing, request_invalid, window_too_large, not_offered. */
@@ -150,6 +151,7 @@ export function parseSearchRequest(body: JsonObject, limits: SearchLimits): Sear
       innerHits: parseInnerHits(queries.nested, queries),
     },
     nestedPaths: queries.nestedPaths,
+    runtimeFields: readRuntimeFields(options.runtime_mappings),
     profile: options.profile ?? false,
     rescore,
     indicesBoost: readIndicesBoost(options.indices_boost),
