@@ -49,6 +49,30 @@ export const CORPUS_MAPPING = {
   },
 };
 
+/** Mapping of `nestedOf`. */
+export const NESTED_MAPPING = {
+  properties: {
+    steps: {
+      type: "nested",
+      properties: { name: { type: "keyword" }, took: { type: "long" } },
+    },
+  },
+};
+
+/** A step of a request. */
+export interface Step {
+  readonly name: string;
+  readonly took: number;
+}
+
+const STEPS = ["accept", "route", "query", "render", "send"];
+
+/** Returns the steps of document `number`: one to five, the same in every corpus. */
+export function nestedOf(number: number): Step[] {
+  const random = new Source(number);
+  return STEPS.slice(0, 1 + random.below(STEPS.length)).map((name) => ({ name, took: random.skewed(1000) }));
+}
+
 /** One document, as columns of the reference see it. */
 export interface CorpusDocument {
   readonly id: string;

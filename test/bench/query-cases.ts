@@ -20,6 +20,8 @@ export interface Case {
   readonly atMostMs?: number;
   /** Target of documents that a script runs on in a second. */
   readonly scriptsPerSecond?: number;
+  /** Asked of the documents with nested objects. */
+  readonly nested?: true;
   readonly body: Json;
   /** What of the answer has to equal the reference's. */
   readonly answer: (response: SearchResponse) => unknown;
@@ -37,6 +39,12 @@ interface Bucket {
   readonly doc_count: number;
   readonly hosts?: Json;
   readonly status?: { readonly value: number | null };
+}
+
+interface NamedMean {
+  readonly key: string;
+  readonly doc_count: number;
+  readonly mean: { readonly value: number };
 }
 
 function buckets(response: SearchResponse, name: string): readonly Bucket[] {
@@ -247,5 +255,46 @@ export const CASES: readonly Case[] = [
     answer: (response) => response.hits.map((hit) => Number((hit["sort"] as number[])[0])),
     sql: MINUTE_STATUS_SQL,
     expected: (rows) => rows.map(({ value }) => value),
+  },
+  {
+    name: "nested objects by two conditions, count",
+    nested: true,
+    body: {
+      size: 0,
+      query: {
+        nested: {
+          path: "steps",
+          query: {
+            bool: {
+              filter: [{ term: { "steps.name": "query" } }, { range: { "steps.took": { gte: 500 } } }],
+            },
+          },
+        },
+      },
+    },
+    answer: total,
+    sql: "SELECT count(DISTINCT doc) AS n FROM steps WHERE name = 'query' AND took >= 500",
+    expected: count,
+  },
+  {
+    name: "nested objects, terms and mean",
+    nested: true,
+    body: {
+      size: 0,
+      aggs: {
+        steps: {
+          nested: { path: "steps" },
+          aggs: {
+            names: { terms: { field: "steps.name" }, aggs: { mean: { avg: { field: "steps.took" } } } },
+          },
+        },
+      },
+    },
+    answer: (response) => {
+      const { names } = response.aggregations!["steps"] as { names: { buckets: readonly NamedMean[] } };
+      return names.buckets.map((bucket) => [bucket.key, bucket.doc_count, bucket.mean.value.toFixed(6)]);
+    },
+    sql: "SELECT name, count(*) AS n, avg(took) AS mean FROM steps GROUP BY 1 ORDER BY n DESC, name",
+    expected: (rows) => rows.map(({ name, n, mean }) => [name, n, Number(mean).toFixed(6)]),
   },
 ];

@@ -1,5 +1,5 @@
 /**
- * Makes what the benchmark `query` asks: the corpus as a shard, and beside it as SQLite's full-text index with a table of
+ * Makes what the benchmark `query` asks: the corpus as a shard, another one of nested objects, and beside them as SQLite's full-text index with a table of
  * columns. Continues where an earlier run stopped, so that a large one can be made in parts and kept:
  * `node test/bench/query-data.ts FOLDER DOCUMENTS`.
  */
@@ -11,9 +11,10 @@ import { fileURLToPath } from "node:url";
 import { Analysis } from "#hub/engine/analysis/analysis.ts";
 import { Mapping } from "#hub/engine/mapping/mapping.ts";
 import { Shard } from "#hub/engine/shard.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 import { silentLogger } from "#proto/kit/log.ts";
 import { DocOperation } from "#proto/messages.ts";
-import { BLOCK_DOCS, CORPUS_MAPPING, corpusBlock } from "./log-corpus.ts";
+import { BLOCK_DOCS, CORPUS_MAPPING, corpusBlock, NESTED_MAPPING, nestedOf } from "./log-corpus.ts";
 
 /** Blocks between two commits, and of one transaction. */
 const COMMIT_BLOCKS = 100;
@@ -29,8 +30,52 @@ export function databasePath(folder: string): string {
 
 /** Opens the shard of a corpus. */
 export function openShard(folder: string): Shard {
-  const mapping = Mapping.parse(CORPUS_MAPPING, { index: "bench", analysis: new Analysis() });
-  return Shard.open(shardFolder(folder), { index: "bench", mapping, log: silentLogger() });
+  return openAt(shardFolder(folder), CORPUS_MAPPING);
+}
+
+/** Opens the shard of documents with nested objects, of which there are a tenth as many. */
+export function openNestedShard(folder: string): Shard {
+  return openAt(join(folder, "nested"), NESTED_MAPPING);
+}
+
+function openAt(folder: string, definition: JsonObject): Shard {
+  const mapping = Mapping.parse(definition, { index: "bench", analysis: new Analysis() });
+  return Shard.open(folder, { index: "bench", mapping, log: silentLogger() });
+}
+
+/** Documents with nested objects of a corpus of `total`. */
+function nestedCount(total: number): number {
+  return Math.ceil(total / 10);
+}
+
+function fillNestedShard(folder: string, total: number): void {
+  const shard = openNestedShard(folder);
+  const blocks = Math.ceil(nestedCount(total) / BLOCK_DOCS);
+  for (let block = shard.position.sequence; block < blocks; block++) {
+    const first = block * BLOCK_DOCS;
+    const operations = Array.from({ length: Math.min(BLOCK_DOCS, nestedCount(total) - first) }, (_, at) => ({
+      kind: DocOperation.Kind.INDEX,
+      id: Buffer.from(String(first + at)).toString("base64url"),
+      source: Buffer.from(JSON.stringify({ steps: nestedOf(first + at) })),
+      appendOnly: true,
+    }));
+    shard.apply({ operations, timeMs: 1, lenient: true }, { incarnation: 1, sequence: block + 1 });
+  }
+  shard.commit();
+  while (shard.mergeStep());
+  shard.commit();
+  shard.close();
+}
+
+function fillNestedTable(folder: string, total: number): void {
+  const db = new DatabaseSync(databasePath(folder));
+  db.exec("PRAGMA synchronous = off; DROP TABLE IF EXISTS steps");
+  db.exec("CREATE TABLE steps(doc INTEGER, name TEXT, took INTEGER); BEGIN");
+  const insert = db.prepare("INSERT INTO steps VALUES (?, ?, ?)");
+  for (let doc = 0; doc < nestedCount(total); doc++)
+    for (const { name, took } of nestedOf(doc)) insert.run(doc, name, took);
+  db.exec("COMMIT");
+  db.close();
 }
 
 function fillShard(folder: string, total: number): void {
@@ -86,5 +131,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   mkdirSync(folder, { recursive: true });
   fillShard(folder, Number(documents));
   fillDatabase(folder, Number(documents));
+  fillNestedShard(folder, Number(documents));
+  fillNestedTable(folder, Number(documents));
   writeFileSync(join(folder, "documents"), documents);
 }
