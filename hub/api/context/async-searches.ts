@@ -53,7 +53,8 @@ export interface AsyncWork {
 /** A search that was submitted. */
 export interface AsyncSearch {
   readonly id: string;
-  readonly work: AsyncWork;
+  /** Without the search itself, which holds the request. */
+  readonly work: Omit<AsyncWork, "run">;
   readonly task: Task;
   /** ms since 1970-01-01 UTC. */
   readonly startMs: number;
@@ -68,6 +69,8 @@ export interface AsyncSearch {
 
 export class AsyncSearches {
   readonly #searches = new Map<string, AsyncSearch>();
+  /** What runs in a moment, by id. */
+  readonly #starting = new Map<string, AsyncWork["run"]>();
   readonly #tasks: Tasks;
   readonly #cluster: Pick<Cluster, "nodes">;
   readonly #clock: Clock;
@@ -91,7 +94,7 @@ export class AsyncSearches {
   }
 
   /** Begins a search. Throws overloaded. */
-  submit(work: AsyncWork): AsyncSearch {
+  submit({ run, ...work }: AsyncWork): AsyncSearch {
     this.#sweep();
     if (this.#searches.size >= MAX_SEARCHES) {
       throw new AppError(
@@ -105,9 +108,11 @@ export class AsyncSearches {
       action: ASYNC_SEARCH_ACTION,
       description: work.description,
       headers: work.headers,
+      isSearch: true,
       status: () => ({}),
       run: (signal) => this.#run(id, signal),
     });
+    this.#starting.set(id, run);
     const startMs = this.#clock.now();
     const ends = { endedMs: undefined, found: undefined, error: undefined, bytes: 0 };
     const search = { id, work, task, startMs, expiresMs: startMs + work.keepAliveMs, ...ends };
@@ -158,10 +163,11 @@ export class AsyncSearches {
   async #run(id: string, signal: AbortSignal): Promise<JsonObject> {
     // The search is known by its id after `submit` has returned.
     await Promise.resolve();
-    const search = this.#searches.get(id);
-    if (search === undefined) return {};
+    const [search, run] = [this.#searches.get(id), this.#starting.get(id)];
+    this.#starting.delete(id);
+    if (search === undefined || run === undefined) return {};
     try {
-      search.found = await search.work.run(signal, id);
+      search.found = await run(signal, id);
     } catch (error) {
       search.error = toAppError(error);
     }

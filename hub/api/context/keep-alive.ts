@@ -3,6 +3,7 @@
 import { clusterSetting } from "#hub/api/parameters/cluster-settings.ts";
 import { printTime } from "#hub/api/parameters/values.ts";
 import type { Cluster } from "#hub/api/ports/cluster.ts";
+import { POINT_LOST } from "#hub/host/contract/calls.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { parseDuration } from "#proto/kit/units.ts";
 
@@ -40,7 +41,7 @@ export function missingContext(id: string, cluster: Pick<Cluster, "nodes">): App
       ? ""
       : `; it was opened through the hub ${other.name}, which alone has it: let a load balancer keep a client on one hub`;
   const text = `No search context found for id [${id.slice(0, 100)}]${where}`;
-  const error = new AppError("not_found", text, { data: { type: "search_context_missing_exception" } });
+  const error = new AppError("not_found", text, { data: { type: POINT_LOST } });
   const failures = [{ index: null, indexUuid: null, shard: -1, error }];
   return new AppError("not_found", "all shards failed", { data: { failures }, cause: error });
 }

@@ -4,7 +4,7 @@ import { randomBytes } from "node:crypto";
 import { checkKeepAlive, missingContext } from "#hub/api/context/keep-alive.ts";
 import type { Cluster } from "#hub/api/ports/cluster.ts";
 import type { Shards } from "#hub/api/ports/indices.ts";
-import type { TargetIndex } from "#hub/host/contract/calls.ts";
+import { POINT_LOST, type TargetIndex } from "#hub/host/contract/calls.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 
@@ -107,7 +107,7 @@ export class PointContexts {
       return await search(point);
     } catch (error) {
       const failure = toAppError(error);
-      if (failure.code !== "not_found" || failure.data["failures"] !== undefined) throw failure;
+      if (failure.data["type"] !== POINT_LOST) throw failure;
       // The host that merges has it no more.
       this.close([id]);
       throw missingContext(id, this.#cluster);

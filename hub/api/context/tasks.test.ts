@@ -32,6 +32,19 @@ test("a task that has ended keeps its answer, and is listed no more", async () =
   assert.equal(printTask(task, "node")["action"], "indices:data/write/reindex");
 });
 
+test("searches don't keep other tasks from beginning, and leave nothing behind", async () => {
+  const tasks = new Tasks(systemClock);
+  const search = { ...work(true), isSearch: true } as const;
+  for (let count = 0; count < 20; count++) tasks.start(search);
+  assert.throws(() => tasks.start(search), { code: "overloaded" });
+  const task = tasks.start(work(false));
+  await task.ended;
+  assert.equal(tasks.get(task.id), task);
+  const [first] = tasks.running();
+  await tasks.stop();
+  assert.equal(tasks.get(first!.id), undefined);
+});
+
 test("numbers of tasks don't begin anew with a start, as results of earlier ones are kept", async () => {
   const first = [new Tasks(systemClock), new Tasks(systemClock)].map((tasks) => tasks.start(work(false)).id);
   assert.notEqual(first[0], first[1]);

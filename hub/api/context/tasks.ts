@@ -11,7 +11,7 @@ import { AppError, toAppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import type { TaskResults } from "./task-results.ts";
 
-/** Tasks that run at a time; each reads a snapshot and holds a page of documents. */
+/** Tasks that run at a time, and searches beside them; each reads a snapshot and holds a page of documents. */
 const MAX_RUNNING = 20;
 
 /** Ended tasks whose answers are kept, the newest. */
@@ -25,6 +25,8 @@ export interface TaskWork {
   readonly description: string;
   /** Headers by which the client names itself; see taskHeaders. */
   readonly headers?: JsonObject;
+  /** A search, which doesn't count among the others: who may only read must not keep those from beginning. */
+  readonly isSearch?: true;
   /** Progress, as the list shows it. */
   status(): JsonObject;
   /** Sets another speed, documents a second; absent: the work has none. */
@@ -73,7 +75,7 @@ export class Tasks {
 
   /** Begins work. Throws overloaded where too much runs already. */
   start(work: TaskWork): Task {
-    if (this.#running.size >= MAX_RUNNING) {
+    if (this.running().filter((task) => task.work.isSearch === work.isSearch).length >= MAX_RUNNING) {
       throw new AppError(
         "overloaded",
         `${MAX_RUNNING} tasks run already; wait for one to end (GET _tasks) or cancel one`,
@@ -111,6 +113,8 @@ export class Tasks {
 
   #keep(task: RunningTask): void {
     this.#running.delete(task.id);
+    // The answer of a search is kept elsewhere.
+    if (task.work.isSearch === true) return;
     this.#ended.set(task.id, task);
     const [oldest] = this.#ended.keys();
     if (this.#ended.size > MAX_ENDED && oldest !== undefined) this.#ended.delete(oldest);

@@ -74,6 +74,9 @@ export interface SearchCall extends SearchBody, AnswerForm {
   readonly progress?: string;
 }
 
+/** `type` of the error for a point in time that a host has no more. */
+export const POINT_LOST = "search_context_missing_exception";
+
 /** Opens a point in time: snapshots that searches read until they are closed. */
 export interface PointCall {
   /** Made by the caller, unguessable. */

@@ -4,7 +4,7 @@ import type { IndexMetadata } from "#hub/cluster/catalog/index-metadata.ts";
 import type { ShardSearcher } from "#hub/cluster/hosting/hosting-contract.ts";
 import { ownerOf } from "#hub/cluster/hosting/shard-owner.ts";
 import type { Searcher } from "#hub/engine/searcher/searcher.ts";
-import type { TargetIndex } from "#hub/host/contract/calls.ts";
+import { POINT_LOST, type TargetIndex } from "#hub/host/contract/calls.ts";
 import { addressKey, type HostAddress } from "#hub/host/contract/host-address.ts";
 import { allFailed, type SearchShard } from "#hub/search/phases/contract.ts";
 import { RemoteSearchHost } from "#hub/search/phases/remote-host.ts";
@@ -105,9 +105,8 @@ function openKept({ snapshots }: Opener, { uuid }: IndexMetadata, shard: number,
   try {
     return snapshots.searcher(point, uuid, shard);
   } catch (cause) {
-    throw new AppError("not_found", "the point in time was closed, or its shards were opened again", {
-      cause,
-    });
+    const why = "the point in time was closed, or its shards were opened again";
+    throw new AppError("not_found", why, { cause, data: { type: POINT_LOST } });
   }
 }
 

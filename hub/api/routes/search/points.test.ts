@@ -184,6 +184,19 @@ describe("points in time", () => {
     points.stop();
   });
 
+  test("stay open where a search of them finds something else missing", async () => {
+    const points = new PointContexts({ nodes: () => [] }, new StillClock());
+    const { id } = await opened(points, "user ann");
+    const search = (data: Record<string, unknown>) =>
+      points.during(id, "user ann", undefined, () =>
+        Promise.reject(new AppError("not_found", "unable to find script [x]", { data })),
+      );
+    await assert.rejects(search({}), /unable to find script/);
+    assert.equal(points.size, 1);
+    await assert.rejects(search({ type: "search_context_missing_exception" }), /all shards failed/);
+    assert.equal(points.size, 0);
+  });
+
   test("that can't be opened leave nothing", async () => {
     const closed: string[] = [];
     const points = new PointContexts({ nodes: () => [] }, new StillClock());
