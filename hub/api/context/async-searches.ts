@@ -43,7 +43,7 @@ export interface AsyncWork {
   /** Names of aggregations have their types before them. */
   readonly typedKeys: boolean;
   /** Searches; collected shards are counted under `progress`. */
-  run(signal: AbortSignal, progress: string): Promise<AsyncFound>;
+  readonly run: (signal: AbortSignal, progress: string) => Promise<AsyncFound>;
   /** Returns how many shards have been collected. */
   done(progress: string): Promise<number>;
   /** Ends the count. */
