@@ -11,9 +11,12 @@ class FakeHeap implements ThreadHeap {
   readonly done: string[] = [];
   readonly usedBytes = (): number => this.used;
   readonly takenBytes = (): number => this.taken;
+  /** Bytes of what is taken that a collection gives back. */
+  free = 0;
   readonly collect = (): void => {
     this.done.push("collect");
     this.used = this.live;
+    this.taken -= this.free;
   };
   readonly release = (): void => {
     this.done.push("release");
@@ -39,18 +42,24 @@ test("a busy thread collects what has grown by more than 128 MiB", () => {
 test("a thread gives back what it took once it is quiet, at first what the start took", () => {
   const heap = new FakeHeap();
   const keeper = new HeapKeeper(heap);
-  keeper.look(0.5);
+  keeper.look(0.5, 2_000);
   assert.deepEqual(heap.done, []);
-  keeper.look(0.01);
+  keeper.look(0.01, 4_000);
   assert.deepEqual(heap.done, ["release"]);
-  heap.taken += 60 * MIB;
-  keeper.look(0.01);
+  heap.taken += 120 * MIB;
+  keeper.look(0.01, 70_000);
   assert.deepEqual(heap.done, ["release"], "it is little");
-  heap.taken += 60 * MIB;
-  keeper.look(0.5);
-  keeper.look(0.01);
-  keeper.look(0.01);
-  assert.deepEqual(heap.done, ["release", "release"]);
+  heap.taken += 20 * MIB;
+  heap.free = 100 * MIB;
+  keeper.look(0.5, 72_000);
+  keeper.look(0.01, 74_000);
+  assert.deepEqual(heap.done, ["release", "collect"], "a collection is enough");
+  heap.taken += 200 * MIB;
+  keeper.look(0.01, 76_000);
+  assert.deepEqual(heap.done, ["release", "collect"], "it did so just now");
+  heap.free = 10 * MIB;
+  keeper.look(0.01, 140_000);
+  assert.deepEqual(heap.done, ["release", "collect", "collect", "release"]);
 });
 
 test("the memory of a thread includes what is outside of the heap", () => {

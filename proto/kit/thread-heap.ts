@@ -34,8 +34,9 @@ export const OWN_HEAP: ThreadHeap = {
 
 /** Growth since the last collection from which there is another one, bytes. */
 const GROWTH_BYTES = 128 * MIB;
-/** Growth that is given back while the thread is quiet, bytes. */
-const QUIET_GROWTH_BYTES = 64 * MIB;
+/** Growth that is given back while the thread is quiet, bytes, and the least time between two times: it blocks the thread. */
+const QUIET_GROWTH_BYTES = 128 * MIB;
+const QUIET_EVERY_MS = 60_000;
 /** Interval of the looks; also the least time between two collections. */
 const LOOK_MS = 2_000;
 /** Load below which a thread counts as quiet. */
@@ -50,8 +51,8 @@ export class HeapKeeper {
   #before = performance.eventLoopUtilization();
   #timer: NodeJS.Timeout | undefined;
   #afterBytes: number;
-  /** Bytes taken when memory was given back last. */
-  #releasedBytes = Number.NEGATIVE_INFINITY;
+  /** Bytes taken when memory was given back last, and when; undefined before the first time. */
+  #released: { readonly bytes: number; readonly atMs: number } | undefined;
 
   constructor(heap: ThreadHeap = OWN_HEAP) {
     this.#heap = heap;
@@ -73,13 +74,23 @@ export class HeapKeeper {
   }
 
   /** Collects where it is due; `load`: share of the time in which the thread had work since the last look, 0..1. */
-  look(load: number): void {
+  look(load: number, nowMs = performance.now()): void {
     const heap = this.#heap;
-    if (load <= QUIET_SHARE && heap.takenBytes() - this.#releasedBytes > QUIET_GROWTH_BYTES) {
-      heap.release();
-      this.#releasedBytes = heap.takenBytes();
+    if (load <= QUIET_SHARE && this.#isReleaseDue(nowMs)) {
+      if (this.#released !== undefined) heap.collect();
+      if (this.#hasGrown()) heap.release();
+      this.#released = { bytes: heap.takenBytes(), atMs: nowMs };
     } else if (heap.usedBytes() - this.#afterBytes > GROWTH_BYTES) heap.collect();
     else return;
     this.#afterBytes = heap.usedBytes();
+  }
+
+  #isReleaseDue(nowMs: number): boolean {
+    return nowMs - (this.#released?.atMs ?? Number.NEGATIVE_INFINITY) >= QUIET_EVERY_MS && this.#hasGrown();
+  }
+
+  #hasGrown(): boolean {
+    const before = this.#released?.bytes ?? Number.NEGATIVE_INFINITY;
+    return this.#heap.takenBytes() - before > QUIET_GROWTH_BYTES;
   }
 }

@@ -118,7 +118,7 @@ test("what searches took is given back once none runs any more", async (context)
   };
   await search(10 * MIB);
   assert.equal(heap.awaited.length, 0, "it is little");
-  await search(80 * MIB);
+  await search(100 * MIB);
   nowMs = 3_000;
   await search(40 * MIB);
   assert.equal(heap.awaited.length, 1);

@@ -14,9 +14,13 @@ const COLLECT_EVERY_MS = 500;
 /** Growth since the last collection from which there is another one, bytes, and the time between two of them. */
 const GROWTH_BYTES = 96 * MIB;
 const COLLECT_GROWTH_EVERY_MS = 1_000;
-/** Memory that is given back once no search has run for so long: short searches in a row are left alone. */
-const IDLE_GROWTH_BYTES = 64 * MIB;
+/**
+ * Memory that is given back once no search has run for so long, and the least time between two times: short searches in a row
+ * are left alone, and so is indexing.
+ */
+const IDLE_GROWTH_BYTES = 96 * MIB;
 const IDLE_MS = 5_000;
+const IDLE_EVERY_MS = 60_000;
 /** A search alone that has used less isn't what the memory went to: other things hold more than before, ms. */
 const BLAMELESS_MS = 100;
 /** Share of the limit from which searches end one after the other rather than all at once. */
@@ -39,6 +43,7 @@ export class SearchMemory {
   #afterBytes: number | undefined;
   /** Bytes taken when memory was given back last; before, when the first search began. */
   #releasedBytes = 0;
+  #releasedMs = Number.NEGATIVE_INFINITY;
   #collectedMs = Number.NEGATIVE_INFINITY;
   #endedMs = 0;
   #isIdleAwaited = false;
@@ -130,7 +135,8 @@ export class SearchMemory {
     this.#isOver = false;
     if (this.#isIdleAwaited || this.#heap.takenBytes() - this.#releasedBytes <= IDLE_GROWTH_BYTES) return;
     this.#isIdleAwaited = true;
-    this.#heap.later(() => this.#release(performance.now()), IDLE_MS);
+    const waitMs = Math.max(IDLE_MS, this.#releasedMs + IDLE_EVERY_MS - nowMs);
+    this.#heap.later(() => this.#release(performance.now()), waitMs);
   }
 
   #release(nowMs: number): void {
@@ -140,8 +146,9 @@ export class SearchMemory {
       this.#allEnded(this.#endedMs);
       return;
     }
-    this.#heap.release();
-    this.#afterBytes = this.#heap.usedBytes();
+    this.#collect(nowMs);
+    if (this.#heap.takenBytes() - this.#releasedBytes > IDLE_GROWTH_BYTES) this.#heap.release();
+    this.#releasedMs = nowMs;
     this.#releasedBytes = this.#heap.takenBytes();
   }
 }
