@@ -132,7 +132,7 @@ function snappyOf(bytes: Buffer): Buffer {
   const length = [];
   let left = bytes.length;
   for (; left > 127; left = Math.floor(left / 128)) length.push((left % 128) | 128);
-  const parts: Uint8Array[] = [Buffer.from([...length, left])];
+  const parts: Buffer[] = [Buffer.from([...length, left])];
   for (let from = 0; from < bytes.length; from += 65_536) {
     const part = bytes.subarray(from, from + 65_536);
     const head = Buffer.from([61 << 2, 0, 0]);
