@@ -1,21 +1,36 @@
-/** syslog-ng sends to the input syslog by RFC 5424 with counted octets, over a kill of the hub. */
+/** syslog-ng sends to the input syslog by RFC 5424 with counted octets, over TCP and TLS, over a kill of the hub. */
 
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { type TestContext, test } from "node:test";
+import { issueCertificate, makeAuthority } from "#test/harness/certificates.ts";
 import { lines, startIntakeHub, syslogNg } from "#test/harness/foreign-senders.ts";
 import { until } from "#test/harness/until.ts";
+import { Workspace } from "#test/harness/workspace.ts";
 
 const RELIABLE = "disk-buffer(disk-buf-size(10000000) mem-buf-size(1000000) reliable(yes) dir(DIR))";
 
-test("syslog: what syslog-ng sends is found, and what it took while the hub was killed", {
-  skip: syslogNg.missing,
-}, async (t: TestContext) => {
+for (const transport of ["tcp", "tls"])
+  test(
+    `syslog over ${transport}: what syslog-ng sends is found, and what it took while the hub was killed`,
+    {
+      skip: syslogNg.missing,
+    },
+    (t) => sendOverKill(t, transport),
+  );
+
+async function sendOverKill(t: TestContext, transport: string): Promise<void> {
+  const keys = new Workspace(t);
+  const authority = makeAuthority(keys.folder);
+  const { certificate, key } = issueCertificate(keys.folder, "hub", authority, ["127.0.0.1"]);
+  const isTls = transport === "tls";
+  const ssl = isTls ? `ssl_enabled => true ssl_certificate => "${certificate}" ssl_key => "${key}"` : "";
   const { workspace, port, hub, messages } = await startIntakeHub(
     t,
-    (at) => `syslog { host => "127.0.0.1" port => ${at} protocols => ["tcp"] }`,
+    (at) => `syslog { host => "127.0.0.1" port => ${at} protocols => ["tcp"] ${ssl} }`,
   );
+  const tls = isTls ? `tls(ca-file("${authority.certificate}") peer-verify(required-trusted))` : "";
   const [socket, config, folder] = [
     workspace.path("log.sock"),
     workspace.path("sng.conf"),
@@ -27,7 +42,7 @@ test("syslog: what syslog-ng sends is found, and what it took while the hub was 
     `@version: 3.38
 options { time-reopen(1); };
 source s_src { unix-stream("${socket}"); };
-destination d_tailrace { syslog("127.0.0.1" transport("tcp") port(${port}) ${RELIABLE.replace("DIR", `"${folder}"`)}); };
+destination d_tailrace { syslog("127.0.0.1" transport("${transport}") port(${port}) ${tls} ${RELIABLE.replace("DIR", `"${folder}"`)}); };
 log { source(s_src); destination(d_tailrace); };
 `,
   );
@@ -52,4 +67,4 @@ log { source(s_src); destination(d_tailrace); };
   const missing = lines(600).filter((line) => !found.has(line));
   t.diagnostic(`lines lost on their way: ${missing.length}`);
   assert.deepEqual(missing.slice(10), []);
-});
+}
