@@ -46,9 +46,12 @@ export class PaneEdge extends LitElement {
     div {
       height: 100%;
     }
-    div:is(:hover, :focus-visible, .held) {
-      outline: none;
+    div:is(:hover, .held) {
       background: var(--accent);
+    }
+    div:focus-visible {
+      outline: 2px solid var(--accent);
+      outline-offset: -1px;
     }
     @media print {
       :host {
@@ -118,7 +121,7 @@ export class PaneEdge extends LitElement {
   }
 
   #show(sizePx: number | undefined): void {
-    const bounded = sizePx && Math.max(this.leastPx, Math.min(this.mostPx, sizePx));
+    const bounded = sizePx === undefined ? undefined : Math.max(this.leastPx, Math.min(this.mostPx, sizePx));
     const { style } = (this.getRootNode() as ShadowRoot).host as HTMLElement;
     this._sizePx = bounded;
     if (bounded === undefined) style.removeProperty(`--pane-${this.name}`);
