@@ -27,8 +27,8 @@ test("a merge for which the kernel's memory is too small is done without it", (t
 
 test("fresh segments of an idle shard get their last form, once unless many follow", (t) =>
   withFolder((folder) => {
-    t.mock.timers.enable({ apis: ["Date"] });
-    const shard = openShard(folder);
+    t.mock.timers.enable({ apis: ["Date"], now: Date.now() });
+    let shard = openShard(folder);
     let sequence = 0;
     const write = (segments: number): void => {
       for (let segment = 0; segment < segments; segment++) {
@@ -45,6 +45,9 @@ test("fresh segments of an idle shard get their last form, once unless many foll
     };
     write(5);
     assert.equal(shard.mergeStep(), false);
+    // As a shard that was stopped meanwhile.
+    shard.close();
+    shard = openShard(folder);
     const arrived = shard.stats();
     assert.equal(arrived.segments, 5);
     const [merged = 0, ...others] = rest();

@@ -33,6 +33,9 @@ const MAX_DELETED = 0.3;
 /** Fresh segments of an idle shard are written again from this size on, which becomes half. */
 const FINAL_BYTES = 1024 * 1024;
 
+/** Smaller ones aren't looked at for that. */
+const LOOKED_AT_BYTES = FINAL_BYTES / 16;
+
 /** The segments that are merged. */
 interface MergedSegments {
   /** Oldest documents first; replaced where a merge has ended. */
@@ -70,7 +73,11 @@ export class ShardMerges {
     this.#isIdle = isIdle;
     if (this.#task !== null) return this.#step(this.#task);
     const chosen = this.#choose();
-    return chosen.length > 0 && this.#step(this.#start(chosen));
+    if (chosen.length > 0) return this.#step(this.#start(chosen));
+    const unknown = isIdle ? this.#unknown() : undefined;
+    // One at a time: a hub that starts may have thousands.
+    unknown?.readIsFresh();
+    return unknown !== undefined;
   }
 
   /** Merges until there are at most `maxSegments`, at least one, giving way to other work between slices. */
@@ -93,7 +100,15 @@ export class ShardMerges {
   #choose(): readonly ShardSegment[] {
     const { segments } = this.#documents;
     const due = chooseMerge(segments);
-    return due.length === 0 && this.#isIdle ? chooseFinal(segments) : due;
+    const isFinal = due.length === 0 && this.#isIdle && this.#unknown() === undefined;
+    return isFinal ? chooseFinal(segments) : due;
+  }
+
+  /** A segment of which nobody has looked yet whether it is fresh. */
+  #unknown(): Segment | undefined {
+    return this.#documents.segments.find(
+      ({ segment }) => segment.isFresh === undefined && segment.sizeBytes >= LOOKED_AT_BYTES,
+    )?.segment;
   }
 
   #start(inputs: readonly ShardSegment[], usesKernel = true): MergeTask {
@@ -236,11 +251,11 @@ function chooseFinal(segments: readonly ShardSegment[]): readonly ShardSegment[]
     for (; from > 0 && to - from < MAX_INPUTS; from--) {
       const { segment, liveCount } = segments[from - 1]!;
       const { sizeBytes, isFresh } = segment;
-      if (!isFresh && sizeBytes > bytes) break;
+      if (isFresh !== true && sizeBytes > bytes) break;
       if (from < to && (bytes + sizeBytes > MAX_BYTES || docs + liveCount > MAX_DOCS)) break;
       bytes += sizeBytes;
       docs += liveCount;
-      if (isFresh) freshBytes += sizeBytes;
+      if (isFresh === true) freshBytes += sizeBytes;
     }
     if (freshBytes >= FINAL_BYTES) return segments.slice(from, to);
     to = Math.min(from, to - 1);

@@ -32,6 +32,9 @@ interface OpenParts {
   seqNo?: BlockColumn;
 }
 
+/** What tells one form of a block from another. */
+const MAGIC_BYTES = 4;
+
 /** Keys of flattened fields that stay open: each has a bit for each document. */
 const MAX_KEYS = 64;
 
@@ -53,7 +56,6 @@ export class Segment {
   /** Whether there are flattened fields. */
   readonly #hasKeys: boolean;
   #parts: OpenParts = emptyParts();
-  /** Undefined: not read yet. */
   #isFresh: boolean | undefined;
   #references = 1;
 
@@ -75,11 +77,16 @@ export class Segment {
     return this.#file.sizeBytes;
   }
 
-  /** Whether documents are packed as they arrived: a merge makes them about half as big. */
-  get isFresh(): boolean {
-    if (this.#isFresh !== undefined) return this.#isFresh;
-    const source = (this.#parts.source ??= this.stored("source"));
-    return (this.#isFresh = source.blockCount > 0 && !isLasting(source.packed(0)));
+  /** Whether documents are packed as they arrived: a merge makes them about half as big. Undefined until `readIsFresh`. */
+  get isFresh(): boolean | undefined {
+    return this.#isFresh;
+  }
+
+  /** Finds out by the first block of documents whether the segment is fresh. Throws data_corrupt, once. */
+  readIsFresh(): void {
+    this.#isFresh = false;
+    const { data } = this.#directory.source;
+    this.#isFresh = data[1] > 0 && !isLasting(this.#file.read(data, 0, MAGIC_BYTES));
   }
 
   /** Continues with the same bytes from another place, a file in place of memory. */
