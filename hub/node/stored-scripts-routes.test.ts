@@ -71,3 +71,34 @@ test("a template becomes the search that its params make of it", async () => {
   const cut = await send("POST", "/_render/template", { source: '{"query": {' });
   assert.equal(typeOf(cut), "json_e_o_f_exception");
 });
+
+test("a script runs alone and on a sample document", async () => {
+  await send("PUT", "/sampled", {
+    mappings: {
+      _doc: { properties: { rank: { type: "long" }, word: { type: "keyword" }, at: { type: "date" } } },
+    },
+  });
+  const setup = {
+    index: "sampled",
+    document: { rank: 4, word: "four", at: "2020-01-02T00:00:00Z" },
+  };
+  const rows: readonly (readonly [body: object, result: unknown])[] = [
+    [{ script: { source: "params.a - params.b", params: { a: 10, b: 100 } } }, "-90"],
+    [{ script: { source: "1.0 / 4" }, context: "painless_test" }, "0.25"],
+    [{ script: "doc['word'].value.length() <= 4", context: "filter", context_setup: setup }, true],
+    [{ script: "doc.at.value.year == 2021", context: "filter", context_setup: setup }, false],
+    [{ script: "doc['rank'].value / 5.0", context: "score", context_setup: setup }, 0.8],
+  ];
+  for (const [body, result] of rows)
+    assert.deepEqual((await send("POST", "/_scripts/painless/_execute", body)).body, { result });
+  const failed = await send("POST", "/_scripts/painless/_execute", {
+    script: "doc.none.value",
+    context: "score",
+    context_setup: setup,
+  });
+  assert.match(failed.text, /No field found for \[none\] in mapping/);
+  const loop = await send("POST", "/_scripts/painless/_execute", { script: "while (true) { }" });
+  assert.ok(loop.status >= 400);
+  const unknown = await send("POST", "/_scripts/painless/_execute", { script: "1", context: "other" });
+  assert.match(unknown.text, /\[context\] must be one of painless_test, filter, score/);
+});

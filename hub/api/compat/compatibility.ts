@@ -42,6 +42,8 @@ const CLUSTER_SETTINGS: readonly (readonly [prefix: string, why: string])[] = [
   ["node.", "nodes have their settings in files"],
   ["script.", "scripts are limited by their cost"],
   ["search.", "searches are limited by time and memory"],
+  ["search_backpressure.", "searches are limited by time and memory"],
+  ["task_resource_tracking.", "the work of tasks isn't measured"],
   ["snapshot.", "use tailrace-hub snapshot"],
   ["thread_pool.", "the hub's own setting hub.threads decides"],
   ["transport.", "nodes meet through their journal"],
@@ -301,9 +303,9 @@ export interface NotOffered {
 
 export const NOT_OFFERED: readonly NotOffered[] = [
   {
-    paths: ["/_scripts/painless/_execute"],
-    what: "trying out scripts",
-    instead: "run the script as a script field of a search, or simulate an ingest pipeline",
+    paths: ["/_search/pipeline", "/_search/pipeline/{id}"],
+    what: "search pipelines",
+    instead: "send the whole request with each search, or use a search template",
   },
   {
     paths: [

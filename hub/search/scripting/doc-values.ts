@@ -104,7 +104,8 @@ function exactReader(column: NumericColumn): ReadValues {
   };
 }
 
-function asValueOf(field: Field): (value: number) => unknown {
+/** Returns what makes a script's value of a column's number. */
+export function asValueOf(field: Field): (value: number) => unknown {
   if (field.type === "boolean") return (value) => value === 1;
   if (isDate(field)) return (value) => new DocumentDate(value);
   return FRACTIONS.has(field.type) ? (value) => new Decimal(value) : (value) => value;
@@ -156,16 +157,17 @@ const POINT_METHODS: Methods = new Map<string, Method>([
 ]);
 
 /** Values of one field of the present document; a list for scripts. */
-class FieldValues extends ScriptObject {
+export class FieldValues extends ScriptObject {
   readonly type = "ScriptDocValues";
   readonly methods = VALUES_METHODS;
-  readonly #doc: DocValues;
+  readonly #doc: { readonly doc: number };
   readonly #field: Field;
   readonly #read: ReadValues;
   #of = -1;
   #values: readonly unknown[] = [];
 
-  constructor(doc: DocValues, field: Field, read: ReadValues) {
+  /** `doc`: says which document is the present one. */
+  constructor(doc: { readonly doc: number }, field: Field, read: ReadValues) {
     super();
     this.#doc = doc;
     this.#field = field;

@@ -7,6 +7,7 @@ import { clusterHealth, type HealthSource, indexHealth } from "#hub/api/stats/in
 import { type StatsSource, statCell, statsSources } from "#hub/api/stats/statistics.ts";
 import { answersAs } from "#hub/search/options/request-version.ts";
 import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
+import { AppError } from "#proto/kit/errors.ts";
 import {
   type CatTable,
   CLOCK_COLUMNS,
@@ -38,7 +39,9 @@ export const indicesTable: CatTable = {
     column("segments.count", "sc,segmentsCount", "number of segments", HIDDEN_RIGHT),
   ],
   async rows(api, request) {
-    const wanted = request.query["health"];
+    const wanted = request.query["health"]?.toLowerCase();
+    if (wanted !== undefined && !["green", "yellow", "red"].includes(wanted))
+      throw new AppError("request_invalid", `unknown cluster health status [${wanted}]`);
     const options = resolveOptions(request, { expandWildcards: "all" });
     const found = api.indices.resolve(request.path["index"], options);
     const sources = await statsSources(

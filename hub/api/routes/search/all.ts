@@ -9,6 +9,7 @@ import { msearchRoutes } from "./msearch.ts";
 import { pointRoutes } from "./points.ts";
 import { rankEvalRoutes } from "./rank-eval.ts";
 import { scriptContextRoutes } from "./script-contexts.ts";
+import { scriptExecutionRoutes } from "./script-execution.ts";
 import { scrollRoutes } from "./scroll.ts";
 import type { ScrollContexts } from "./scroll-contexts.ts";
 import { searchRoutes } from "./search.ts";
@@ -28,6 +29,7 @@ export function allSearchRoutes(parts: ApiContext, scrolls: ScrollContexts): Rou
     ...msearchRoutes(parts),
     ...templateSearchRoutes(parts, scrolls),
     ...rankEvalRoutes(parts),
+    ...scriptExecutionRoutes(parts),
     ...storedScriptRoutes(parts),
     ...scriptContextRoutes(),
     ...countRoutes(parts),
