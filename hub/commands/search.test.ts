@@ -42,7 +42,7 @@ test("lines come oldest first, and control characters of a log don't reach the t
       { "@timestamp": { order: "desc", unmapped_type: "date" } },
       { "log.offset": { order: "desc", unmapped_type: "long" } },
     ],
-    query: { bool: { filter: [{ query_string: { query: "level:error" } }, range] } },
+    query: { bool: { filter: [{ query_string: { query: "level:error", type: "cross_fields" } }, range] } },
   });
 });
 

@@ -71,7 +71,9 @@ describe("pages", () => {
     assert.deepEqual(await one.ids({ sort: ["n"], from: 1, size: 2 }), ["c", "a"]);
     assert.deepEqual(await one.ids({ sort: ["n"], from: 9 }), []);
     await assert.rejects(one.search({ from: 9_999, size: 2 }), { code: "window_too_large" });
-    await assert.rejects(one.search({ from: -1 }), { message: "[from] parameter cannot be negative" });
+    await assert.rejects(one.search({ from: -1 }), {
+      message: "[from] parameter cannot be negative, found [-1]",
+    });
     await assert.rejects(one.search({ search_after: [1], sort: [] }), /Sort must contain at least one field/);
     await assert.rejects(
       one.search({ search_after: [1, 2], sort: ["n"] }),
