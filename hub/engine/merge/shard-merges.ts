@@ -23,8 +23,8 @@ const FACTOR = 8;
 /** Segments merged at once, at most. */
 const MAX_INPUTS = 10;
 
-/** Results aren't made larger than this: a merge's cost and the memory for it stay bounded. */
-const MAX_BYTES = 1024 * 1024 * 1024;
+/** Results aren't made larger than this. A merge holds about twice its result in memory: 1 GiB took the hub beyond 2. */
+const MAX_BYTES = 256 * 1024 * 1024;
 const MAX_DOCS = 5_000_000;
 
 /** A segment with a larger part of its documents deleted is written again by itself. */
