@@ -67,17 +67,27 @@ export const fileOutput = defineOutput({
   writer: (values, { writablePath }) => new FileWriter(writablePath, values),
 });
 
+interface FileOptions {
+  readonly path: string;
+  readonly file_mode: number;
+  readonly dir_mode: number;
+  readonly gzip: boolean;
+}
+
 class FileWriter implements OutputWriter {
   readonly #writablePath: (path: string) => string;
   readonly #fileMode: number | undefined;
   readonly #dirMode: number | undefined;
   readonly #isCompressed: boolean;
+  /** True: events have a say in the path, so one that can't be a file's is an event's fault. */
+  readonly #isOfEvents: boolean;
   readonly #open = new Map<string, FileHandle>();
 
   constructor(
     writablePath: (path: string) => string,
-    { file_mode, dir_mode, gzip: isCompressed }: { file_mode: number; dir_mode: number; gzip: boolean },
+    { path, file_mode, dir_mode, gzip: isCompressed }: FileOptions,
   ) {
+    this.#isOfEvents = path.includes("%{");
     this.#writablePath = writablePath;
     this.#fileMode = file_mode < 0 ? undefined : file_mode;
     this.#dirMode = dir_mode < 0 ? undefined : dir_mode;
@@ -120,7 +130,7 @@ class FileWriter implements OutputWriter {
       }
     } catch (error) {
       await this.#forget(path);
-      throw fileError(path, error);
+      throw fileError(path, error, this.#isOfEvents);
     }
   }
 
@@ -163,10 +173,11 @@ const BAD_PATHS: ReadonlySet<string> = new Set([
   "EINVAL",
 ]);
 
-function fileError(path: string, error: unknown): AppError {
+function fileError(path: string, error: unknown, isOfEvents: boolean): AppError {
   if (error instanceof AppError) return error;
   const code = systemCode(error);
-  if (code !== undefined && BAD_PATHS.has(code))
+  // A path that is the same for all events waits until somebody has mended it.
+  if (isOfEvents && code !== undefined && BAD_PATHS.has(code))
     return new AppError("request_invalid", `${path.slice(0, 200)} can't be a file (${code})`, {
       cause: error,
     });
