@@ -192,6 +192,8 @@ const AGGREGATIONS: Readonly<Record<string, JsonObject>> = {
   top_metrics: { metrics: [{ field: "host" }, { field: "x" }], sort: { n: "desc" }, size: 3 },
   "top_metrics b": { metrics: { field: "at" }, sort: { at: "asc" } },
   value_count: { field: "list" },
+  boxplot: { field: "x" },
+  string_stats: { field: "list" },
   weighted_avg: { value: { field: "x" }, weight: { field: "w" } },
 };
 

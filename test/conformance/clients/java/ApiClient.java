@@ -186,8 +186,12 @@ public final class ApiClient {
       Checks.equal(es.asyncSearch().status(s -> s.id(id)).completionStatus(), 200);
       return es.asyncSearch().delete(d -> d.id(id)).acknowledged();
     });
-    Checks.refused("runtime mappings", "can't be used", () -> es.search(s -> s.index("lines")
-        .runtimeMappings("twice", r -> r.type(co.elastic.clients.elasticsearch._types.mapping.RuntimeFieldType.Long).script(c -> c.source("emit(doc['n'].value * 2)"))), Map.class));
+    Checks.check("runtime mappings", () -> {
+      var answer = es.search(s -> s.index("lines").query(q -> q.term(t -> t.field("twice").value(4)))
+          .runtimeMappings("twice", r -> r.type(co.elastic.clients.elasticsearch._types.mapping.RuntimeFieldType.Long).script(c -> c.source("emit(doc['n'].value * 2)"))), Map.class);
+      Checks.equal(answer.hits().total().value(), 1L);
+      return answer;
+    });
   }
 
   private static void aggregations() {
@@ -404,7 +408,10 @@ public final class ApiClient {
     Checks.refused("text structure", "not offered", () -> es.textStructure().testGrokPattern(g -> g.grokPattern("%{WORD:a}").text("a")));
     Checks.refused("features", "not offered", () -> es.features().getFeatures());
     Checks.refused("vector tiles", "not offered", () -> es.searchMvt(s -> s.index("lines").field("place").zoom(1).x(0).y(0)));
-    Checks.refused("scripts tried out", "not offered", () -> es.scriptsPainlessExecute(s -> s.script(c -> c.source("1")), Map.class));
+    Checks.check("scripts tried out", () -> {
+      Checks.equal(es.scriptsPainlessExecute(s -> s.script(c -> c.source("1 + 1")), String.class).result(), "2");
+      return true;
+    });
     Checks.refused("dangling indices", "not offered", () -> es.danglingIndices().listDanglingIndices());
     Checks.refused("shutting down nodes", "not offered", () -> es.shutdown().getNode());
     Checks.refused("changing a stream", "not offered", () -> es.indices().modifyDataStream(m -> m.actions(a -> a.addBackingIndex(b -> b.dataStream("a").index("b")))));
