@@ -257,6 +257,19 @@ export const CASES: readonly Case[] = [
     expected: (rows) => rows.map(({ value }) => value),
   },
   {
+    name: "a runtime field by range, count",
+    body: {
+      size: 0,
+      query: { range: { late: { gte: 1_000 } } },
+      runtime_mappings: {
+        late: { type: "double", script: { ...MINUTE_STATUS, source: `emit(${MINUTE_STATUS.source})` } },
+      },
+    },
+    answer: total,
+    sql: `SELECT count(*) AS n FROM (${MINUTE_STATUS_SQL.replace(/ ORDER .*/, "")}) WHERE value >= 1000`,
+    expected: count,
+  },
+  {
     name: "nested objects by two conditions, count",
     nested: true,
     body: {
