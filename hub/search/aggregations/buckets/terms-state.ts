@@ -78,6 +78,9 @@ const MAX_MADE = 1000;
 /** Buckets between two pauses. */
 const STEP_BUCKETS = 64;
 
+/** Buckets with nothing below them that are rendered between two pauses. */
+const STEP_LEAVES = 8;
+
 /** Buckets that all owners of a shard together return beyond what was asked for. */
 const MAX_HANDED_ON = 100_000;
 
@@ -174,7 +177,7 @@ export function* mergeTerms(states: readonly TermsState[], below: AggregationTre
   if (states.length === 1) return states[0]!;
   const merged: TermBucket[] = [];
   for (const same of (yield* bucketsByKey(states)).values()) {
-    if (merged.length % STEP_BUCKETS === 0) yield;
+    if (merged.length % STEP_BUCKETS === STEP_BUCKETS - 1) yield;
     merged.push(mergeBuckets(same, below));
   }
   return {
@@ -195,7 +198,7 @@ export function* bucketsByKey<Bucket extends { readonly key: string | number }>(
   const byKey = new Map<Bucket["key"], Bucket[]>();
   for (const { buckets } of states) {
     for (const [at, bucket] of buckets.entries()) {
-      if (at % STEP_BUCKETS === 0) yield;
+      if (at % STEP_BUCKETS === STEP_BUCKETS - 1) yield;
       const same = byKey.get(bucket.key);
       if (same === undefined) byKey.set(bucket.key, [bucket]);
       else same.push(bucket);
@@ -241,9 +244,12 @@ export function* renderTerms(
   const shown = yield* firstBuckets(wanted, shape, shape.size, state.areAddresses ?? false);
   budget.add(shown.length);
   const buckets: JsonObject[] = [];
+  const isLeaf = shape.below.size === 0 && shape.below.siblings === undefined;
   for (const bucket of shown) {
-    yield;
-    buckets.push(yield* renderBucket(bucket, state, shape, budget));
+    if (!isLeaf || buckets.length % STEP_LEAVES === STEP_LEAVES - 1) yield;
+    const own = ownMembers(bucket, state, shape);
+    // Most have nothing below; a generator for each would cost more than the bucket.
+    buckets.push(isLeaf ? own : { ...own, ...(yield* renderTree(shape.below, bucket.below, budget)) });
   }
   const inShown = shown.reduce((sum, bucket) => sum + bucket.count, 0);
   return {
@@ -258,18 +264,13 @@ function errorOf({ parts, errorBound }: TermsState): number {
   return parts > 1 ? errorBound : 0;
 }
 
-function* renderBucket(
-  { key, count, below }: TermBucket,
-  state: TermsState,
-  shape: TermsShape,
-  budget: BucketBudget,
-): Steps<JsonObject> {
+/** Returns a bucket without what is below it. */
+function ownMembers({ key, count }: TermBucket, state: TermsState, shape: TermsShape): JsonObject {
   const printed = typeof key === "number" ? printValue(state.format, key) : undefined;
   return {
     key: typeof key === "string" && state.kind === "long" ? BigInt(key) : key,
     ...(printed === undefined ? {} : { key_as_string: printed }),
     doc_count: count,
     ...(shape.showError ? { doc_count_error_upper_bound: errorOf(state) } : {}),
-    ...(yield* renderTree(shape.below, below, budget)),
   };
 }

@@ -42,6 +42,7 @@ const SORTED_AT_ONCE = 1024;
 
 /** Returns the items in their order; equal ones stay as they were. */
 export function* sortedSteps<T>(items: readonly T[], compare: (a: T, b: T) => number): Steps<T[]> {
+  if (items.length <= SORTED_AT_ONCE) return [...items].sort(compare);
   let runs: T[][] = [];
   for (let from = 0; from < items.length; from += SORTED_AT_ONCE) {
     runs.push(items.slice(from, from + SORTED_AT_ONCE).sort(compare));
