@@ -130,3 +130,14 @@ test("what searches took is given back once none runs any more", async (context)
   await search(10 * MIB);
   assert.equal(heap.awaited.length, 0, "it counts from there");
 });
+
+test("a search isn't ended for what another one held that has ended since", async () => {
+  const heap = new FakeHeap();
+  const memory = new SearchMemory(100, heap);
+  await memory.during(() => {
+    heap.used = heap.live = 2_000;
+    memory.tidy(1_000);
+    heap.used = heap.live = 1_050;
+    assert.equal(memory.mustEnd(9_000), false);
+  });
+});

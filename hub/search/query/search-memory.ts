@@ -109,6 +109,8 @@ export class SearchMemory {
   mustEnd(usedMs: number): boolean {
     if (!this.#isOver) return false;
     this.#isOver = false;
+    // What was measured may have been given back since, by a search that ended by itself.
+    if (this.heldBytes <= this.#limitBytes) return false;
     if (this.#running === 1 && usedMs < BLAMELESS_MS) {
       this.#beforeBytes = this.#heap.usedBytes();
       return false;

@@ -118,6 +118,19 @@ suite("while documents are written and processors are short", () => {
     assert.deepEqual(order, ["short", "long"]);
   });
 
+  test("one that has used much goes on although short ones follow one another", async () => {
+    let hasGone = false;
+    const long = nextTurn({ usedMs: 900, isOver: false }).then(() => {
+      hasGone = true;
+    });
+    const followed = async (): Promise<void> => {
+      for (let turns = 0; turns < 200_000 && !hasGone; turns++) await nextTurn();
+    };
+    await Promise.all([followed(), followed()]);
+    assert.ok(hasGone);
+    await long;
+  });
+
   test("nobody rests once none is written", async (context) => {
     noteWriting(Number.NEGATIVE_INFINITY);
     assert.equal(await restsOf(context, 900, 10), 0);

@@ -106,19 +106,27 @@ function endTurn(): void {
   turnStartMs = -1;
 }
 
+/** Since when short searches go in place of a long one that rests; undefined: none does. */
+let passedSinceMs: number | undefined;
+
 function continueOne(): void {
   let at = chosen();
-  const restMs = hasRested ? 0 : restOf(waiting[at]);
+  const nowMs = performance.now();
+  // Short ones that follow one another are its rest too: else it would never go on.
+  const isRested = hasRested || (passedSinceMs !== undefined && nowMs - passedSinceMs >= REST_MS);
+  const restMs = isRested ? 0 : restOf(waiting[at]);
   if (restMs > 0) {
     const short = waiting.findIndex(({ turn }) => !isLong(turn));
     if (short < 0) {
       resting = setTimeout(() => wake(true), restMs);
       return;
     }
+    passedSinceMs ??= nowMs;
     at = short;
   }
   hasRested = false;
   const [next] = waiting.splice(at, 1);
+  if (next !== undefined && isLong(next.turn)) passedSinceMs = undefined;
   // What it does next happens before the next turn.
   if (waiting.length > 0) setImmediate(continueOne);
   resumedAtMs = performance.now();
