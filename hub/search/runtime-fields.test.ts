@@ -62,6 +62,25 @@ describe("a runtime field", () => {
     }
   });
 
+  test("is returned by fields, by its name or a pattern, in place of the document's", async () => {
+    const n = { type: "long", script: "emit(doc['n'].value * 10)" };
+    const day = { type: "date", script: "emit(doc['day'].value.millis)" };
+    const even = { type: "boolean", script: "emit(doc['n'].value % 2 == 0)" };
+    const body = {
+      query: { ids: { values: ["d"] } },
+      fields: ["n", "e*", "bytes", { field: "day", format: "yyyy" }],
+      _source: false,
+      runtime_mappings: { n, day, even },
+    };
+    for (const index of [one, many])
+      assert.deepEqual((await index.search(body)).hits[0]!["fields"], {
+        n: [20],
+        even: [true],
+        day: ["2026"],
+        bytes: [50],
+      });
+  });
+
   test("is aggregated, also with one that is made of it", async () => {
     const body = {
       size: 0,
@@ -168,6 +187,7 @@ describe("a runtime field", () => {
   test("that isn't defined rightly is refused with its name", async () => {
     const rows: readonly (readonly [object, RegExp])[] = [
       [{ script: "emit(1)" }, /No type specified for runtime field \[f\]/],
+      [{ type: "long", on_script_error: "skip" }, /accepted values are \[fail, continue\]/],
       [{ type: "text" }, /The mapper type \[text\] declared on runtime field \[f\] does not exist/],
       [{ type: "composite" }, /define each of their fields/],
       [{ type: "long", boost: 2 }, /unknown parameter \[boost\] on runtime field \[f\] of type \[long\]/],

@@ -4,7 +4,7 @@ import { AGGREGATIONS_BY_NAME } from "#hub/search/aggregations/all.ts";
 import { PIPELINES_BY_NAME } from "#hub/search/aggregations/pipeline/all.ts";
 import type { AggregationTree } from "#hub/search/aggregations/tree/aggregation.ts";
 import { AggregationParser } from "#hub/search/aggregations/tree/aggregation-parser.ts";
-import { type FetchOptions, parseFetch } from "#hub/search/execute/fetch/fetch-request.ts";
+import { type FetchOptions, parseFetch, withRuntimeFields } from "#hub/search/execute/fetch/fetch-request.ts";
 import { parseInnerHits } from "#hub/search/execute/fetch/inner-hits-request.ts";
 import { AllNode } from "#hub/search/execute/nodes/documents.ts";
 import { describe, objectOf, scalarText } from "#hub/search/options/json.ts";
@@ -113,11 +113,7 @@ export function parseSearchRequest(body: JsonObject, limits: SearchLimits): Sear
   checkKeys(body);
   const options = readOptions("search", body, SEARCH_OPTIONS, "option");
   checkScriptFields(options.script_fields, limits);
-  for (const [name, reason] of Object.entries(REFUSED_OPTIONS)) {
-    const value = body[name];
-    if (value === undefined || (isObject(value) && Object.keys(value).length === 0)) continue;
-    throw new AppError("not_offered", `[${name}] can't be used: ${reason}`);
-  }
+  checkRefused(body);
   const queries = new QueryParser(QUERIES_BY_NAME, limits);
   const from = options.from ?? 0;
   const size = options.size ?? DEFAULT_SIZE;
@@ -125,11 +121,14 @@ export function parseSearchRequest(body: JsonObject, limits: SearchLimits): Sear
   const sort = parseSort(options.sort, queries.nestedFilter);
   checkSearchAfter(options.search_after, sort, from);
   const rescore = parseRescore(options.rescore, queries, limits.maxRescoreWindow);
-  if (rescore.length > 0 && (!isByScore(sort) || options.search_after !== undefined)) {
-    throw new AppError("request_invalid", "Cannot use [sort] option in conjunction with [rescore].");
-  }
+  checkRescore(rescore, sort, options.search_after);
   const query =
     isObject(options.query) && Object.keys(options.query).length === 0 ? undefined : options.query;
+  const runtimeFields = readRuntimeFields(options.runtime_mappings);
+  const fetch = withRuntimeFields(
+    parseFetch(options, queries, limits.maxColumnFields),
+    runtimeFields.map(({ name }) => name),
+  );
   return {
     query: query === undefined || query === null ? new AllNode() : queries.parse(query),
     hasQuery: query !== undefined && query !== null,
@@ -146,12 +145,9 @@ export function parseSearchRequest(body: JsonObject, limits: SearchLimits): Sear
     aggregations: new AggregationParser(AGGREGATIONS_BY_NAME, PIPELINES_BY_NAME, queries).parse(
       options.aggs ?? options.aggregations,
     ),
-    fetch: {
-      ...parseFetch(options, queries, limits.maxColumnFields),
-      innerHits: parseInnerHits(queries.nested, queries),
-    },
+    fetch: { ...fetch, innerHits: parseInnerHits(queries.nested, queries) },
     nestedPaths: queries.nestedPaths,
-    runtimeFields: readRuntimeFields(options.runtime_mappings),
+    runtimeFields,
     profile: options.profile ?? false,
     rescore,
     indicesBoost: readIndicesBoost(options.indices_boost),
@@ -180,6 +176,21 @@ export function parseQueryRequest(body: JsonObject): QueryRequest {
   const isEmpty =
     query === undefined || query === null || (isObject(query) && Object.keys(query).length === 0);
   return { query: isEmpty ? new AllNode() : parser.parse(query), nestedPaths: parser.nestedPaths };
+}
+
+/** Throws not_offered. */
+function checkRefused(body: JsonObject): void {
+  for (const [name, reason] of Object.entries(REFUSED_OPTIONS)) {
+    const value = body[name];
+    if (value === undefined || (isObject(value) && Object.keys(value).length === 0)) continue;
+    throw new AppError("not_offered", `[${name}] can't be used: ${reason}`);
+  }
+}
+
+function checkRescore(rescore: readonly Rescore[], sort: readonly SortKey[], searchAfter: unknown): void {
+  if (rescore.length > 0 && (!isByScore(sort) || searchAfter !== undefined)) {
+    throw new AppError("request_invalid", "Cannot use [sort] option in conjunction with [rescore].");
+  }
 }
 
 function checkKeys(body: JsonObject): void {

@@ -13,9 +13,11 @@ import { toJson } from "#hub/scripts/values/json.ts";
 import { ScriptException } from "#hub/scripts/values/script-error.ts";
 import { Callable } from "#hub/scripts/values/values.ts";
 import { writeJson } from "#hub/search/options/json-writer.ts";
+import { RawJson } from "#hub/search/options/raw-json.ts";
 import { type SearchedIndex, ShardContext } from "#hub/search/query/query.ts";
 import { RuntimeReader } from "#hub/search/query/runtime-reader.ts";
-import { AppError } from "#proto/kit/errors.ts";
+import { objectsAt, valuesAt } from "#hub/search/source/source-values.ts";
+import { AppError, toAppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import { DocValues } from "./doc-values.ts";
 
@@ -69,6 +71,11 @@ function readField(name: string, given: unknown, key: string): RuntimeField {
     );
   const { type, script, format, on_script_error: onError = "fail", ...unknown } = given;
   const [parameter] = Object.keys(unknown);
+  if (onError !== "fail" && onError !== "continue")
+    throw new AppError(
+      "mapping_parse",
+      `Unknown value [${JSON.stringify(onError)}] for field [on_script_error] - accepted values are [fail, continue]`,
+    );
   if (type === undefined)
     throw new AppError("mapping_parse", `No type specified for runtime field [${name}]`);
   if (type === "composite" || type === "lookup")
@@ -153,25 +160,14 @@ function without(json: JsonObject, path: readonly string[]): JsonObject {
 }
 
 function fromSource(name: string, segment: SegmentReader): (doc: number) => unknown {
-  const path = name.split(".");
-  return (doc) => valueAt(sourceOf(segment, doc), path) ?? null;
+  return (doc) => {
+    const source = sourceOf(segment, doc);
+    return [...valuesAt(source, name), ...objectsAt(source, name)];
+  };
 }
 
 function sourceOf(segment: SegmentReader, doc: number): JsonObject {
-  return JSON.parse(Buffer.from(segment.source(doc)).toString()) as JsonObject;
-}
-
-/** Follows objects and dotted keys. */
-function valueAt(value: unknown, path: readonly string[]): unknown {
-  if (path.length === 0) return value;
-  if (Array.isArray(value))
-    return value.map((item) => valueAt(item, path)).filter((item) => item !== undefined);
-  if (!isObject(value)) return undefined;
-  for (let end = path.length; end > 0; end--) {
-    const key = path.slice(0, end).join(".");
-    if (Object.hasOwn(value, key)) return valueAt(value[key], path.slice(end));
-  }
-  return undefined;
+  return new RawJson(segment.source(doc)).parse() as JsonObject;
 }
 
 function byScript(
@@ -194,7 +190,7 @@ function byScript(
     try {
       script.compiled.run([params, values, emit]);
     } catch (error) {
-      if (!field.skipsErrors) throw error;
+      if (!field.skipsErrors || toAppError(error).code !== "script_failed") throw error;
       return [];
     }
     return emitted;

@@ -26,7 +26,10 @@ export class DocumentFields {
   readonly #shown: readonly ShownField[];
 
   /** Throws request_invalid for fields that can't be shown as asked for. */
-  constructor({ fields, stored }: Pick<FetchOptions, "fields" | "stored">, shard: ShardContext) {
+  constructor(
+    { fields, stored, runtime }: Pick<FetchOptions, "fields" | "stored" | "runtime">,
+    shard: ShardContext,
+  ) {
     this.#shard = shard;
     const { mapping, index } = shard;
     if (fields.length > 0 && !mapping.settings.source.enabled) {
@@ -38,7 +41,8 @@ export class DocumentFields {
     const kept = stored
       .flatMap((name) => expand(shard, { field: name, format: undefined }))
       .filter(({ field }) => field !== undefined && isStored(field));
-    this.#shown = [...fields.flatMap((request) => expand(shard, request)), ...kept];
+    const read = fields.flatMap((request) => expand(shard, request));
+    this.#shown = [...read, ...kept].filter(({ path }) => runtime?.has(path) !== true);
   }
 
   get areWanted(): boolean {

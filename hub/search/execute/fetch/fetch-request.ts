@@ -4,6 +4,7 @@ import type { Script } from "#hub/scripts/script.ts";
 import { type HighlightRequest, parseHighlight } from "#hub/search/highlight/highlight-request.ts";
 import { describe, objectOf } from "#hub/search/options/json.ts";
 import type { QueryLevel, QueryParser } from "#hub/search/parse/query-parser.ts";
+import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
 import type { Query } from "#hub/search/query/query.ts";
 import { readFieldScript } from "#hub/search/scripting/document-script.ts";
 import type { SortKey } from "#hub/search/sort/sort-request.ts";
@@ -19,6 +20,8 @@ export interface FetchOptions {
   readonly columns: readonly FieldRequest[];
   /** Fields read from documents (option `fields`). */
   readonly fields: readonly FieldRequest[];
+  /** Fields of the request itself: no document has their values. */
+  readonly runtime?: ReadonlySet<string>;
   /** Fields that the mapping may mark as stored; patterns. */
   readonly stored: readonly string[];
   /** Scripts that make a field of a hit, by its name. */
@@ -106,6 +109,16 @@ export function parseFetch(
     explain: body.explain ?? false,
     named,
   };
+}
+
+/** Returns the options where `names` are fields of the request itself: `fields` reads those from columns. */
+export function withRuntimeFields(options: FetchOptions, names: readonly string[]): FetchOptions {
+  if (names.length === 0) return options;
+  const columns = options.fields.flatMap(({ field, format }) => {
+    const pattern = compileWildcard(field);
+    return names.filter((name) => pattern.matches(name)).map((name) => ({ field: name, format }));
+  });
+  return { ...options, columns: [...options.columns, ...columns], runtime: new Set(names) };
 }
 
 function storedFields(value: unknown): string[] | undefined {
