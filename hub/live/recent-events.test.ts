@@ -8,7 +8,7 @@ function eventOf(number: number, size: number): Parameters<RecentEvents["push"]>
     index: "logs",
     id: String(number),
     timestampMs: number,
-    source: new Uint8Array(size).fill(number),
+    source: Buffer.alloc(size, number),
   };
 }
 

@@ -70,7 +70,7 @@ export class RecentEvents {
     if (size > BLOCK_BYTES) {
       // The events of a block follow one another.
       this.#block = undefined;
-      return source.slice();
+      return Uint8Array.from(source);
     }
     if (this.#block === undefined || this.#blockBytes + size > BLOCK_BYTES) {
       this.#block = this.#spare ?? new Uint8Array(BLOCK_BYTES);
