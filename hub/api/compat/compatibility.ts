@@ -84,6 +84,16 @@ const PARAMETERS: readonly IgnoredParameter[] = [
     name: "max_concurrent_shard_requests",
     why: "checked; the hub decides how many shards it searches at once",
   },
+  {
+    name: "allow_partial_search_results",
+    path: "_pit",
+    why: "checked; a shard that can't answer is named as failed by each search over the point",
+  },
+  {
+    name: "allow_partial_pit_creation",
+    path: "_search/point_in_time",
+    why: "checked; see allow_partial_search_results",
+  },
   { name: "pre_filter_shard_size", why: "checked; shards that can't match end their search at once" },
   { name: "ccs_minimize_roundtrips", why: "there are no remote clusters" },
   { name: "operation_threading", why: "it chose the server's threads, which are others here" },

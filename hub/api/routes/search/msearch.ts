@@ -15,8 +15,9 @@ import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import { MIB } from "#proto/kit/units.ts";
 import { runOwnedSearch } from "./point-search.ts";
 import { parsePreference } from "./preference.ts";
-import { answerOptions, checkCounted } from "./search.ts";
+import { answerOptions, checkCounted, checkPointTarget } from "./search.ts";
 import { hasObjectTotals, searchAnswer } from "./search-answer.ts";
+import { checkSearchParams } from "./search-params.ts";
 import type { SearchTarget } from "./search-target.ts";
 
 /** Searches of a request: their answers are held together in memory. */
@@ -72,6 +73,7 @@ export async function multiSearch(
   make: MakeBody = (body) => body,
 ): Promise<ApiResponse> {
   request.requireBody();
+  checkSearchParams(request);
   const startMs = parts.clock.monotonic();
   const items = await readItems(request.body);
   checkValid(items.length === 0 && "no requests added");
@@ -95,6 +97,7 @@ async function searchOne(
 ): Promise<JsonObject> {
   try {
     const body = make(given);
+    if (body["pit"] !== undefined) checkPointTarget({ index: request.path["index"], ...header });
     const { response, pointId } = await runOwnedSearch(parts, {
       target: targetOf(parts, header, request),
       owner: keyOf(request.principal),

@@ -98,6 +98,35 @@ describe("a point in time", () => {
     );
   });
 
+  test("is refused in _msearch beside an index, a routing or a preference", async () => {
+    const id = await open();
+    const headers = [{ index: "logs" }, { routing: "x" }, { preference: "_local" }];
+    const lines = headers.flatMap((header) => [header, { pit: { id } }]);
+    const send = (path: string, sent: readonly object[]) =>
+      fixture.send("POST", path, sent.map((line) => `${JSON.stringify(line)}\n`).join(""));
+    const { body } = await send("/_msearch", lines);
+    assert.deepEqual(
+      list(body["responses"]!).map((each) => each["status"]),
+      [400, 400, 400],
+    );
+    const named = await send("/logs/_msearch", [{}, { pit: { id } }]);
+    assert.deepEqual(
+      list(named.body["responses"]!).map((each) => each["status"]),
+      [400],
+    );
+  });
+
+  test("isn't opened by parameters that can't be read", async () => {
+    for (const parameter of [
+      "allow_partial_search_results=banana",
+      "max_concurrent_shard_requests=-3",
+      "max_concurrent_shard_requests=many",
+    ]) {
+      const { status } = await fixture.send("POST", `/logs/_pit?keep_alive=1m&${parameter}`);
+      assert.equal(status, 400, parameter);
+    }
+  });
+
   test("that was closed is missing, and closing it again frees none", async () => {
     const id = await open();
     const closed = await fixture.send("DELETE", "/_pit", { id });

@@ -11,6 +11,7 @@ import { answersAs } from "#hub/search/options/request-version.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { checkHere, targetOf } from "./search.ts";
+import { checkSearchParams } from "./search-params.ts";
 import { maxSlicesOf, searchedIndices } from "./search-target.ts";
 
 const OPEN_PARAMS = ["keep_alive", "preference", "routing", ...RESOLVE_PARAMS];
@@ -108,6 +109,8 @@ async function open(parts: ApiContext, request: ApiRequest): Promise<PointInTime
   checkValid(ms === undefined && "[keep_alive] is not specified");
   const target = targetOf(parts, request);
   checkHere(target, parts, "point in time");
+  checkSearchParams(request);
+  for (const name of ["allow_partial_search_results", "allow_partial_pit_creation"]) request.flag(name);
   const { indices, targets: wanted } = searchedIndices(parts, target);
   const keepAlive = { ms: ms!, limitMs: keepAliveLimitMs(parts) };
   const maxSlices = maxSlicesOf(parts, target);

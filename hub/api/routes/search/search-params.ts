@@ -120,7 +120,8 @@ function sortEntry(text: string): unknown {
   return at > 0 && (order === "asc" || order === "desc") ? { [text.slice(0, at)]: order } : text;
 }
 
-function checkSearchParams(request: ApiRequest): void {
+/** Checks the parameters that have no effect here. Throws request_invalid. */
+export function checkSearchParams(request: ApiRequest): void {
   const type = request.query["search_type"];
   if (type !== undefined && !SEARCH_TYPES.includes(type)) {
     throw new AppError(

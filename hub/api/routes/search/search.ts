@@ -63,17 +63,21 @@ export async function answerSearch(
 }
 
 /** A point in time has its indices. Throws request_invalid. */
-export function checkPointRequest(request: ApiRequest): void {
-  const { query, path } = request;
+export function checkPointRequest({ query, path }: ApiRequest): void {
+  checkPointTarget({ ...query, index: path["index"] });
+}
+
+/** `given`: what a request, or a header of a multiple one, says of where it searches. Throws validation errors. */
+export function checkPointTarget(given: Readonly<Record<string, unknown>>): void {
   checkValid(
-    path["index"] !== undefined &&
+    given["index"] !== undefined &&
       "[indices] cannot be used with point in time. Do not specify any index with point in time.",
     ["ignore_unavailable", "allow_no_indices", "expand_wildcards"].some(
-      (name) => query[name] !== undefined,
+      (name) => given[name] !== undefined,
     ) && "[indicesOptions] cannot be used with point in time",
-    query["routing"] !== undefined && "[routing] cannot be used with point in time",
-    query["preference"] !== undefined && "[preference] cannot be used with point in time",
-    query["scroll"] !== undefined && "using [point in time] is not allowed in a scroll context",
+    given["routing"] !== undefined && "[routing] cannot be used with point in time",
+    given["preference"] !== undefined && "[preference] cannot be used with point in time",
+    given["scroll"] !== undefined && "using [point in time] is not allowed in a scroll context",
   );
 }
 
