@@ -26,7 +26,7 @@ export function keepAliveLimitMs({ cluster }: { readonly cluster: Cluster }): nu
   try {
     return Math.min(MAX_KEEP_ALIVE_MS, parseDuration(given, 1));
   } catch {
-    // A setting that can't be read limits nothing, as any other.
+    // A setting that can't be read sets no limit, like other settings of the cluster.
     return MAX_KEEP_ALIVE_MS;
   }
 }
