@@ -146,6 +146,10 @@ export class App extends LitElement {
     const page = PAGES[route.page] ?? NOT_FOUND;
     this.#asked = route;
     document.title = `${page.title} · Tailrace`;
+    if (route.page === this._route?.page && !this._failed) {
+      this._route = route;
+      return;
+    }
     const isLoaded = await page.load().then(
       () => true,
       () => false,

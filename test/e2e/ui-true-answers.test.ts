@@ -203,3 +203,92 @@ test("changes of a dashboard that aren't saved are there again, can be undone an
     await page.getByRole("heading", { name: "Status codes" }).waitFor();
     await becomes(() => count(), all - 1);
   }));
+
+/** Loads the page again and keeps the browser's word on a changed address from it until the returned function is called. */
+async function holdAddressEvents(page: Page): Promise<() => Promise<void>> {
+  // Listeners of a window are called in the order in which they were added: this one is the first.
+  await page.addInitScript(`addEventListener("hashchange", (event) => {
+    if (event.isTrusted) event.stopImmediatePropagation();
+  })`);
+  await page.reload();
+  return () => page.evaluate(`dispatchEvent(new HashChangeEvent("hashchange"))`);
+}
+
+interface TwoInputs {
+  readonly what: string;
+  readonly path: string;
+  readonly first: (page: Page) => Promise<unknown>;
+  readonly second: (page: Page) => Promise<unknown>;
+  /** Parameters of the address in the end. */
+  readonly expected: Readonly<Record<string, string>>;
+}
+
+const TWO_INPUTS: readonly TwoInputs[] = [
+  {
+    what: "a formula and its unit",
+    path: `visualise?index=${SHOP_INDEX}&chart=number&metric=formula:count()`,
+    first: async (page) => {
+      await page.getByLabel("Formula", { exact: true }).fill("count() * 2");
+      await page.keyboard.press("Tab");
+    },
+    second: (page) => page.getByLabel("Unit").selectOption("percent"),
+    expected: { metric: "formula:count() * 2", unit: "percent" },
+  },
+  {
+    what: "a search's steps and its scale",
+    path: `discover?index=${SHOP_INDEX}&from=now-2h`,
+    first: (page) => page.getByLabel("Lines per").selectOption("5m"),
+    second: (page) => page.getByRole("button", { name: "Log scale" }).click(),
+    expected: { step: "5m", scale: "log" },
+  },
+  {
+    what: "a dashboard's query and its tools",
+    path: "dashboards?id=access-logs&from=now-2h",
+    first: async (page) => {
+      await page.getByRole("searchbox", { name: "Query for all panels" }).fill("status:500");
+      await page.keyboard.press("Enter");
+    },
+    second: (page) => page.getByRole("button", { name: "Edit", exact: true }).click(),
+    expected: { q: "status:500", edit: "1" },
+  },
+  {
+    what: "a tail's rate and its query",
+    path: "live",
+    first: (page) => page.getByLabel("Limit").selectOption("10000"),
+    second: async (page) => {
+      await page.getByRole("combobox", { name: "Query" }).fill("status:500");
+      await page.keyboard.press("Enter");
+    },
+    expected: { rate: "10000", q: "status:500" },
+  },
+  {
+    what: "the queries of two searches side by side",
+    path: `compare?left=index%3D${SHOP_INDEX}&right=index%3D${SHOP_INDEX}`,
+    first: async (page) => {
+      const left = page.getByRole("region", { name: "Left search" });
+      await left.getByRole("combobox", { name: "Query" }).fill("status:500");
+      await page.keyboard.press("Enter");
+    },
+    second: async (page) => {
+      const right = page.getByRole("region", { name: "Right search" });
+      await right.getByRole("combobox", { name: "Query" }).fill("status:404");
+      await page.keyboard.press("Enter");
+    },
+    expected: { left: `q=status:500&index=${SHOP_INDEX}`, right: `q=status:404&index=${SHOP_INDEX}` },
+  },
+];
+
+for (const { what, path, first, second, expected } of TWO_INPUTS)
+  test(`${what} are both kept where the browser tells of the first address after the second input`, () =>
+    pages.visit(`#/${path}`, async (page) => {
+      const release = await holdAddressEvents(page);
+      await first(page);
+      await second(page);
+      await release();
+      const parameters = new URLSearchParams(new URL(page.url()).hash.split("?")[1]);
+      const found = Object.keys(expected).map((name) => [
+        name,
+        decodeURIComponent(parameters.get(name) ?? ""),
+      ]);
+      assert.deepEqual(Object.fromEntries(found), expected);
+    }));

@@ -243,8 +243,10 @@ export class VisualisationForm extends LitElement {
     else this.#fire({ chart });
   }
 
+  /** The next change builds on this one, drawn or not. */
   #fire(change: Partial<Visualisation>): void {
     const detail = { ...this.shown, ...change };
+    this.shown = detail;
     this.dispatchEvent(new CustomEvent<Visualisation>("tr-shown", { detail }));
   }
 }

@@ -30,10 +30,18 @@ export function formatRoute({ page, parameters }: Route): string {
   return query === "" ? `#/${page}` : `#/${page}?${query}`;
 }
 
-/** Tells one listener of each change of the address. */
+/**
+ * Tells one listener of each change of the address. Browsers send `popstate` with the change and `hashchange` some time
+ * after it: an input in between would build on what the page showed before.
+ */
 export class Router {
   readonly #onRoute: (route: Route) => void;
-  readonly #listen = (): void => this.#onRoute(this.route);
+  #hash: string | undefined;
+  readonly #listen = (): void => {
+    if (location.hash === this.#hash) return;
+    this.#hash = location.hash;
+    this.#onRoute(this.route);
+  };
 
   constructor(onRoute: (route: Route) => void) {
     this.#onRoute = onRoute;
@@ -44,23 +52,26 @@ export class Router {
   }
 
   start(): void {
+    addEventListener("popstate", this.#listen);
     addEventListener("hashchange", this.#listen);
     this.#listen();
   }
 
   stop(): void {
+    removeEventListener("popstate", this.#listen);
     removeEventListener("hashchange", this.#listen);
+    this.#hash = undefined;
   }
 }
 
-/** Goes to a route; `replace` leaves no entry in the history. */
+/**
+ * Goes to a route; `replace` leaves no entry in the history. Listeners have it when this returns, so that the next input
+ * finds the page of this route.
+ */
 export function navigate(route: Route, replace = false): void {
   const hash = formatRoute(route);
   if (hash === location.hash) return;
-  if (!replace) {
-    location.hash = hash;
-    return;
-  }
-  history.replaceState(null, "", hash);
+  if (replace) history.replaceState(null, "", hash);
+  else history.pushState(null, "", hash);
   dispatchEvent(new HashChangeEvent("hashchange"));
 }
