@@ -1,11 +1,11 @@
 /** `grok`: reads fields out of a text by patterns, which are one expression of alternatives. */
 
-import { grokPatterns } from "#hub/pipeline/grok/all.ts";
 import { compileGrok } from "#hub/pipeline/grok/grok-expression.ts";
 import { CaptureReader } from "#hub/pipeline/regexp/capture-reader.ts";
 import type { RubyRegexp } from "#hub/pipeline/regexp/ruby-regexp.ts";
 import { Decimal } from "#hub/scripts/values/values.ts";
 import { parseJson } from "#proto/codec/json.ts";
+import { ingestPatterns } from "./grok-versions.ts";
 import { ProcessorFault } from "./ingest-document.ts";
 import { type ProcessorContext, type ProcessorKind, type ProcessorSettings, readText } from "./processor.ts";
 import { within } from "./text-processors.ts";
@@ -30,8 +30,9 @@ export const grok: ProcessorKind = (settings, context) => {
   const keepsAll = context.version >= FIRST_WITH_LISTS;
   const sources = settings.texts("patterns");
   const isEcs = settings.choice("ecs_compatibility", ["disabled", "v1"]) === "v1";
+  const known = ingestPatterns(isEcs, context.version);
   if (sources.length === 0) throw settings.fault("patterns", "List of patterns must not be empty");
-  const patterns = sources.map((source) => new GrokPattern(source, { definitions, isEcs }, settings));
+  const patterns = sources.map((source) => new GrokPattern(source, { definitions, known }, settings));
   return (document) => {
     const value = readText(document, { field, target: field, ignoreMissing });
     if (value === undefined) return;
@@ -43,22 +44,6 @@ export const grok: ProcessorKind = (settings, context) => {
     if (traces) document.ingest["_grok_match_index"] = String(patterns.indexOf(found.pattern));
   };
 };
-
-/** `[source][ip]` of a name, as ingest pipelines write it: `source.ip`. */
-const BRACKETED = /(?<=%\{\w+:|\(\?<)(?:\[[\w@-]+\])+/g;
-
-const tables = new Map<boolean, ReadonlyMap<string, string>>();
-
-/** Returns the patterns by name; `ecs`: those of `ecs_compatibility: v1`. */
-export function ingestPatterns(ecs: boolean): ReadonlyMap<string, string> {
-  let table = tables.get(ecs);
-  if (table === undefined) {
-    const dotted = (name: string): string => name.slice(1, -1).replaceAll("][", ".");
-    table = new Map([...grokPatterns(ecs)].map(([name, text]) => [name, text.replace(BRACKETED, dotted)]));
-    tables.set(ecs, table);
-  }
-  return table;
-}
 
 interface Found {
   readonly pattern: GrokPattern;
@@ -86,15 +71,16 @@ function firstMatch(
 interface Dictionary {
   /** Of the processor itself. */
   readonly definitions: Readonly<Record<string, string>>;
-  readonly isEcs: boolean;
+  /** Of the server. */
+  readonly known: ReadonlyMap<string, string>;
 }
 
 class GrokPattern {
   readonly regexp: RubyRegexp;
   readonly #reader: CaptureReader<Target>;
 
-  constructor(source: string, { definitions, isEcs }: Dictionary, settings: ProcessorSettings) {
-    const patterns = new Map([...ingestPatterns(isEcs), ...Object.entries(definitions)]);
+  constructor(source: string, { definitions, known }: Dictionary, settings: ProcessorSettings) {
+    const patterns = new Map([...known, ...Object.entries(definitions)]);
     try {
       this.regexp = compileGrok(source, { patterns, namedCapturesOnly: true, dotAll: false });
     } catch (error) {

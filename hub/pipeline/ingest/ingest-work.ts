@@ -7,7 +7,7 @@ import { parseJsonObject } from "#proto/codec/json.ts";
 import { systemClock } from "#proto/kit/clock.ts";
 import { type ErrorCode, toAppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
-import { ingestPatterns } from "./grok-processor.ts";
+import { listedPatterns } from "./grok-versions.ts";
 import { type Destination, type FaultClass, IngestDocument, ProcessorFault } from "./ingest-document.ts";
 import { IngestPipeline, type PipelineContext } from "./ingest-pipeline.ts";
 import { simulated } from "./simulation.ts";
@@ -115,6 +115,11 @@ class Pipelines {
     });
   }
 
+  /** Returns the grok patterns of the version by name; `ecs`: those of `ecs_compatibility: v1`. */
+  patterns(ecs: boolean): Readonly<Record<string, string>> {
+    return listedPatterns(ecs, this.#library.version);
+  }
+
   /** Sends a document through a pipeline that another one names. Throws ProcessorFault. */
   #call(id: string, document: IngestDocument): void {
     if (this.#running.includes(id) || this.#running.length >= MAX_CALLS)
@@ -166,7 +171,7 @@ function answer(pipelines: Pipelines, request: IngestRequest): IngestReply {
       case "simulate":
         return { value: pipelines.simulate(request) };
       case "patterns":
-        return { value: Object.fromEntries(ingestPatterns(request.ecs)) };
+        return { value: pipelines.patterns(request.ecs) };
     }
   } catch (error) {
     const { code, message, data } = toAppError(error);
