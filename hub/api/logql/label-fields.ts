@@ -3,6 +3,7 @@
 import { isIP } from "node:net";
 import type { IndexInfo } from "#hub/api/ports/indices.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
+import type { FieldValues } from "./entry.ts";
 
 /** Labels of senders, and the fields of the Elastic Common Schema that hold the same. */
 const ECS: Readonly<Record<string, string>> = {
@@ -133,41 +134,79 @@ function isPlain(value: unknown): value is string | number | boolean {
   return typeof value === "string" || typeof value === "number" || typeof value === "boolean";
 }
 
-/** Fields of a document, and their depth, that labels can mean. */
-const MAX_FIELDS = 1_000;
+/** Values of a document's fields, and their depth, that labels can mean. */
+const MAX_VALUES = 1_000;
 const MAX_DEPTH = 16;
+const NONE: readonly string[] = [];
 
-/** Returns what reads a field by its label from a document that isn't indexed yet. */
-export function documentFields(source: JsonObject, index: string): (label: string) => string | undefined {
-  let values: Map<string, string> | undefined;
-  return (label) => {
-    if (label === "_index") return index;
-    if (values === undefined) collect(source, "", 0, (values = new Map()));
-    return values.get(label);
-  };
+/** Returns what reads a field's values by its label from a document that isn't indexed yet. */
+export function documentFields(source: JsonObject, index: string): FieldValues {
+  let values: DocumentValues | undefined;
+  return (label) => (label === "_index" ? [index] : (values ??= new DocumentValues(source)).of(label));
 }
 
-function collect(source: JsonObject, prefix: string, depth: number, into: Map<string, string>): void {
-  for (const [key, value] of Object.entries(source)) {
-    if (into.size >= MAX_FIELDS) return;
-    if (isObject(value) && depth < MAX_DEPTH) collect(value, `${prefix}${key}.`, depth + 1, into);
-    else if (isPlain(value))
-      for (const label of labelsOfPath(prefix + key)) if (!into.has(label)) into.set(label, String(value));
+/** The values of a document, by the labels that mean their fields. */
+class DocumentValues {
+  readonly #byLabel = new Map<string, string[]>();
+  #count = 0;
+
+  constructor(source: JsonObject) {
+    this.#addMembers(source, "", 0);
+  }
+
+  of(label: string): readonly string[] {
+    return this.#byLabel.get(label) ?? NONE;
+  }
+
+  #addMembers(source: object, prefix: string, depth: number): void {
+    for (const [key, value] of Object.entries(source)) {
+      if (this.#count >= MAX_VALUES) return;
+      this.#add(value, prefix + key, depth);
+    }
+  }
+
+  #add(value: unknown, path: string, depth: number): void {
+    if (isPlain(value)) {
+      this.#count += 1;
+      for (const label of labelsOfPath(path)) {
+        const known = this.#byLabel.get(label);
+        if (known === undefined) this.#byLabel.set(label, [String(value)]);
+        else known.push(String(value));
+      }
+    } else if (depth >= MAX_DEPTH) return;
+    else if (Array.isArray(value)) {
+      for (const each of value) {
+        if (this.#count >= MAX_VALUES) return;
+        this.#add(each, path, depth + 1);
+      }
+    } else if (isObject(value)) this.#addMembers(value, `${path}.`, depth + 1);
   }
 }
 
-/** Returns what reads a document's field by its label. */
-export function fieldReader(
-  fields: LabelFields,
-  source: JsonObject,
-  index: string,
-): (label: string) => string | undefined {
+/** Returns what reads the values of a document's field by its label. */
+export function fieldReader(fields: LabelFields, source: JsonObject, index: string): FieldValues {
   return (label) => {
-    if (label === "_index") return index;
+    if (label === "_index") return [index];
+    const values: string[] = [];
     for (const path of fields.of(label)) {
-      const value = valueAt(source, plainPath(path));
-      if (value !== undefined) return value;
+      addValuesAt(source, plainPath(path), 0, values);
+      if (values.length > 0) return values;
     }
-    return undefined;
+    return NONE;
   };
+}
+
+/** Adds the plain values of a path, which may have dots in its keys and arrays on its way. */
+function addValuesAt(source: unknown, path: string, depth: number, into: string[]): void {
+  if (depth > MAX_DEPTH || into.length >= MAX_VALUES) return;
+  if (Array.isArray(source)) for (const each of source) addValuesAt(each, path, depth + 1, into);
+  else if (path === "") {
+    if (isPlain(source)) into.push(String(source));
+  } else if (isObject(source)) {
+    if (Object.hasOwn(source, path)) addValuesAt(source[path], "", depth + 1, into);
+    for (let dot = path.indexOf("."); dot > 0; dot = path.indexOf(".", dot + 1)) {
+      const key = path.slice(0, dot);
+      if (Object.hasOwn(source, key)) addValuesAt(source[key], path.slice(dot + 1), depth + 1, into);
+    }
+  }
 }

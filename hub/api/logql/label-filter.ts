@@ -1,21 +1,25 @@
 /** Filters by labels: texts, numbers, durations and sizes. */
 
-import { type Entry, labelOf, type Work } from "./entry.ts";
+import { type Entry, labelTexts, type Work } from "./entry.ts";
 import { chargeWork, finds, wholeExpression } from "./expressions.ts";
 import { byteCount, durationMs } from "./lexer.ts";
 import type { LabelFilter, Matcher } from "./syntax.ts";
 
-/** Compiles the comparison of a label's text. */
+/** Compiles the comparison of a label's text: one of several values is enough, as it is in the index. */
 function compileMatcher({ label, operator, value }: Matcher): Work {
-  if (operator === "=") return (entry) => labelOf(entry, label) === value;
-  if (operator === "!=") return (entry) => labelOf(entry, label) !== value;
+  if (operator === "=") return (entry) => labelTexts(entry, label).includes(value);
+  if (operator === "!=") return (entry) => !labelTexts(entry, label).includes(value);
   const expression = wholeExpression(value);
   return (entry) => {
-    const text = labelOf(entry, label);
-    chargeWork(entry, expression, text);
-    return finds(expression, text) === (operator === "=~");
+    const isFound = labelTexts(entry, label).some((text) => {
+      chargeWork(entry, expression, text);
+      return finds(expression, text);
+    });
+    return isFound === (operator === "=~");
   };
 }
+
+type NumberFilter = Extract<LabelFilter, { kind: "number" }>;
 
 /** Compiles a filter. Throws request_invalid. */
 export function compileFilter(filter: LabelFilter): Work {
@@ -34,17 +38,17 @@ export function compileFilter(filter: LabelFilter): Work {
   }
 }
 
-function comparesNumber(
-  entry: Entry,
-  { label, operator, value, unit }: Extract<LabelFilter, { kind: "number" }>,
-): boolean {
-  const text = labelOf(entry, label);
-  const number = numberIn(text, unit);
-  if (Number.isNaN(number)) {
-    // As the real server does: the line stays and says what failed.
-    if (text !== "") entry.labels.set("__error__", "LabelFilterErr");
-    return text !== "";
-  }
+function comparesNumber(entry: Entry, filter: NumberFilter): boolean {
+  const texts = labelTexts(entry, filter.label);
+  const numbers = texts.map((text) => numberIn(text, filter.unit)).filter((number) => !Number.isNaN(number));
+  if (numbers.length > 0) return numbers.some((number) => compares(number, filter));
+  // As the real server does: the line stays and says what failed.
+  const isPresent = texts.some((text) => text !== "");
+  if (isPresent) entry.labels.set("__error__", "LabelFilterErr");
+  return isPresent;
+}
+
+function compares(number: number, { operator, value }: NumberFilter): boolean {
   switch (operator) {
     case "==":
       return number === value;

@@ -67,6 +67,32 @@ test("older lines come first, and one that passes meanwhile comes once", async (
   assert.match(asked[0]!, /^\/es\/loki\/api\/v1\/query_range\?query=%7Bhost%3D%22web%22%7D&limit=7&start=5$/);
 });
 
+test("each value of an array is one that selectors and filters of labels compare", async () => {
+  const fields = { tags: ["blue", "red"], sizes: [3, 70], user: [{ name: "ann" }, { name: "bob" }] };
+  const rows: [query: string, kept: boolean][] = [
+    ['{tags="red"}', true],
+    ['{host="web", tags!="red"}', false],
+    ['{tags=~"r.*"}', true],
+    ['{host="web", tags!~"g.*", user_name="bob"}', true],
+    ['{host="web", tags=""}', false],
+    ['{host="web", none=""}', true],
+    ['{host="web"} | tags="blue" | sizes > 60', true],
+    ['{host="web"} | tags!="blue"', false],
+    ['{host="web"} | sizes > 70', false],
+  ];
+  const document = { index: "logs-1", source: { host: { name: "web" }, message: "a", ...fields } };
+  for (const [query, kept] of rows) {
+    const { selects, line } = compileTailQuery(query, AbortSignal.timeout(60_000), systemClock);
+    assert.equal(selects(document) && (await line(document)) !== undefined, kept, query);
+  }
+  const format = compileTailQuery(
+    '{host="web"} | line_format "{{.tags}}"',
+    AbortSignal.timeout(60_000),
+    systemClock,
+  );
+  assert.equal((await format.line(document))?.line, "blue,red");
+});
+
 test("lines beyond the rate, or beyond what waits, are left out and named", async () => {
   for (const limits of [{ defaultRate: 3 }, { ringRows: 3 }]) {
     const { live, tail } = await tailHub(limits);

@@ -1,6 +1,7 @@
 /** Evaluates metric queries of LogQL over documents: in the index where it can count them, else line by line. */
 
 import { binary } from "#hub/api/logql/binary-operators.ts";
+import type { FieldValues } from "#hub/api/logql/entry.ts";
 import {
   checkSeries,
   groupedLabels,
@@ -118,13 +119,9 @@ function absent({ log }: Range, [found]: readonly Series[], steps: readonly numb
 }
 
 /** Labels may be fields of the document that its stream doesn't have. */
-function withFields(
-  own: Labels,
-  field: (label: string) => string | undefined,
-  names: readonly string[],
-): Labels {
+function withFields(own: Labels, field: FieldValues, names: readonly string[]): Labels {
   return Object.fromEntries(
-    names.map((name) => [name, (Object.hasOwn(own, name) ? own[name] : field(name)) ?? ""]),
+    names.map((name) => [name, Object.hasOwn(own, name) ? own[name]! : field(name).join(",")]),
   );
 }
 

@@ -27,6 +27,9 @@ interface TailQuery {
   readonly labels: (document: PassingDocument) => Record<string, string>;
 }
 
+/** Selectors compare the fields that a label means, as a search does; a stream has one of them. */
+const NO_LABELS = new Map<string, string>();
+
 /** Compiles a query of lines. Its work pauses for others, and ends by the signal. Throws request_invalid. */
 export function compileTailQuery(text: string, signal: AbortSignal, clock: Clock): TailQuery {
   const query = parseLogQl(text);
@@ -38,11 +41,11 @@ export function compileTailQuery(text: string, signal: AbortSignal, clock: Clock
   return {
     literal: literalOf(query),
     selects: (document) => {
-      const entry = entryOf(document);
+      const entry = entryOf(document, NO_LABELS);
       return matchers.every((matches) => matches(entry));
     },
     line: async (document) => {
-      const entry = entryOf(document);
+      const entry = entryOf(document, streamLabels(document.source));
       if (!(await keeps(entry, pace))) return undefined;
       return { stream: Object.fromEntries(entry.labels), line: entry.line };
     },
@@ -50,10 +53,10 @@ export function compileTailQuery(text: string, signal: AbortSignal, clock: Clock
   };
 }
 
-function entryOf({ index, source }: PassingDocument): Entry {
+function entryOf({ index, source }: PassingDocument, labels: Map<string, string>): Entry {
   return {
     line: lineOf(source),
-    labels: streamLabels(source),
+    labels,
     field: documentFields(source, index),
     value: undefined,
     work: 0,
