@@ -31,6 +31,8 @@ export interface LiveServerOptions {
   readonly runFor?: (upgrade: IncomingMessage) => RunCall;
   /** Absent: no tails of LogQL are offered. */
   readonly compileLogTail?: CompileLogTail;
+  /** See LogTailOptions. */
+  readonly settle?: () => Promise<void>;
   readonly metrics: Metrics;
   readonly log: Logger;
   readonly limits?: Partial<LiveLimits>;
@@ -61,6 +63,7 @@ export class LiveServer implements Component {
   readonly #isAllowedOrigin: (origin: string) => boolean;
   readonly #runFor: LiveServerOptions["runFor"];
   readonly #compileLogTail: CompileLogTail | undefined;
+  readonly #settle: () => Promise<void>;
   readonly #logTails = new LogTails();
   readonly #metrics: LiveMetrics;
   readonly #log: Logger;
@@ -74,6 +77,7 @@ export class LiveServer implements Component {
 
   constructor(options: LiveServerOptions) {
     const { allowedOrigins, authenticate, runFor, compileLogTail, metrics, log, limits } = options;
+    this.#settle = options.settle ?? (() => Promise.resolve());
     this.#authenticate = authenticate;
     this.#runFor = runFor;
     this.#compileLogTail = compileLogTail;
@@ -81,7 +85,7 @@ export class LiveServer implements Component {
     this.#metrics = liveMetrics(metrics);
     this.#log = log;
     this.#limits = { ...DEFAULT_LIMITS, ...limits };
-    this.tail = new LiveTail(this.#limits, this.#metrics);
+    this.tail = new LiveTail(this.#limits, this.#metrics, () => this.#logTails.size);
     this.#server = new WebSocketServer({
       noServer: true,
       clientTracking: false,
@@ -192,7 +196,8 @@ export class LiveServer implements Component {
     const query = this.#compileLogTail(request.query, ended.signal);
     return (options) => {
       const run = this.#runFor?.(upgrade);
-      const tail = new LogTail({ ...options, request, query, ended, run, tails: this.#logTails });
+      const settle = this.#settle;
+      const tail = new LogTail({ ...options, request, query, ended, run, settle, tails: this.#logTails });
       void tail.start();
       return tail;
     };

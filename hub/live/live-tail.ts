@@ -42,6 +42,7 @@ export interface TailClient {
 export class LiveTail {
   readonly #limits: LiveLimits;
   readonly #metrics: LiveMetrics;
+  readonly #otherTails: () => number;
   /** Part of every cursor, which identifies this run of the hub. */
   readonly #epoch = randomBytes(6).toString("base64url");
   readonly #recent = new RecentEvents();
@@ -57,7 +58,9 @@ export class LiveTail {
   #lingerTimer: NodeJS.Timeout | undefined;
   #listening = false;
 
-  constructor(limits: LiveLimits, metrics: LiveMetrics) {
+  /** `otherTails` returns how many tails of another kind are open: they count in the same limit. */
+  constructor(limits: LiveLimits, metrics: LiveMetrics, otherTails: () => number) {
+    this.#otherTails = otherTails;
     this.#limits = limits;
     this.#metrics = metrics;
   }
@@ -87,7 +90,7 @@ export class LiveTail {
 
   /** Opens a tail. Throws `parsing` for a filter that isn't right and `overloaded` with too many tails. */
   open(open: TailOpen, { sink, mayRead, onOpened }: TailClient): Subscription {
-    if (this.#groupOf.size >= this.#limits.tailsPerHub)
+    if (this.#groupOf.size + this.#otherTails() >= this.#limits.tailsPerHub)
       throw new AppError(
         "overloaded",
         `this hub has ${this.#limits.tailsPerHub} tails open, its limit; close others or try again later`,

@@ -3,6 +3,7 @@
  * while events pass, stages afterwards. Lines beyond the limits are left out and named in `dropped_entries`.
  */
 
+import { hash } from "node:crypto";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import { CLOSE } from "#proto/live.ts";
@@ -26,7 +27,7 @@ export interface LabelledLine {
 export interface LogTailQuery {
   /** Lower-case letters in the JSON of each match; "": none are known. */
   readonly literal: string;
-  /** Returns whether the selector means a document. */
+  /** Returns whether the selector means a document. Throws request_invalid. */
   selects(document: PassingDocument): boolean;
   /** Returns what the stages make of it, or undefined where they drop it. Throws request_invalid, cancelled. */
   line(document: PassingDocument): Promise<LabelledLine | undefined>;
@@ -55,6 +56,8 @@ export interface LogTailOptions extends ViewerSocketOptions {
   readonly ended: AbortController;
   /** Runs the query for older lines; undefined: there are none. */
   readonly run: RunCall | undefined;
+  /** Resolves when searches find every event that passed before the call, as far as that is done in time. */
+  readonly settle: () => Promise<void>;
   /** Where the tail is while it is open. */
   readonly tails: LogTails;
 }
@@ -99,7 +102,7 @@ export class LogTail {
   #waiting: WaitingLine[] = [];
   #waitingBytes = 0;
   #dropped: object[] = [];
-  /** Older lines that were sent, by stream, time and text: how often each may come again as a passing one. */
+  /** Older lines that were sent, by the digest of stream, time and text: how often each may come again as a passing one. */
   readonly #older = new Map<string, number>();
   #timer: NodeJS.Timeout | undefined;
   #isSending = true;
@@ -115,7 +118,7 @@ export class LogTail {
     options.tails.add(this);
   }
 
-  /** Sends the older lines, then those that came meanwhile, then each as it comes. */
+  /** Sends the older lines, with those that have just passed, then those that came meanwhile, then each as it comes. */
   async start(): Promise<void> {
     try {
       await this.#sendOlder();
@@ -134,7 +137,7 @@ export class LogTail {
     const { literal } = this.#query;
     if (literal !== "" && !document.isDecoded && !document.mayContain(literal)) return;
     const line = { index, source: document.fields as JsonObject, timestampMs, sizeBytes: source.byteLength };
-    if (!this.#query.selects(line)) return;
+    if (!this.#selects(line)) return;
     metrics.rowsMatched.inc();
     if (!this.#isWithinRate()) {
       this.#drop(line, "rate_cap");
@@ -219,6 +222,17 @@ export class LogTail {
     }
   }
 
+  /** An event whose values are too long for the expressions of the selector is left out: the pipeline must go on. */
+  #selects(line: WaitingLine): boolean {
+    try {
+      return this.#query.selects(line);
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error;
+      this.#drop(line, "rate_cap");
+      return false;
+    }
+  }
+
   #wasSent({ stream, line }: LabelledLine, timestampMs: number): boolean {
     if (this.#older.size === 0) return false;
     const key = keyOf(stream, `${timestampMs}000000`, line);
@@ -233,6 +247,8 @@ export class LogTail {
     if (run === undefined || request.limit === 0) return;
     const params = new URLSearchParams({ query: request.query, limit: String(request.limit) });
     if (request.start !== undefined) params.set("start", request.start);
+    // This tail has what passes from now on; what passed before may not be found yet.
+    await this.#options.settle();
     const path = `/es/loki/api/v1/query_range?${params.toString()}`;
     const { status, body } = await run({ method: "GET", path }, this.#ended.signal);
     if (status !== 200) throw new AppError("request_invalid", body);
@@ -285,8 +301,10 @@ class StreamFrame {
   }
 }
 
+/** A digest instead of the text: thousands of lines may be long ones. */
 function keyOf(stream: LabelledLine["stream"], time: string, line: string): string {
-  return JSON.stringify([Object.entries(stream).sort(([a], [b]) => (a < b ? -1 : 1)), time, line]);
+  const labels = Object.entries(stream).sort(([a], [b]) => (a < b ? -1 : 1));
+  return hash("sha256", JSON.stringify([labels, time, line]), "base64");
 }
 
 interface Stream {

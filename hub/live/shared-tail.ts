@@ -92,6 +92,12 @@ export class SharedTail implements Component {
     return this.#options.own.listening || this.#wanting.size > 0;
   }
 
+  /** Tells the other hubs at once that this one has viewers, where it has. */
+  announce(): void {
+    this.#announcedMs = Number.NEGATIVE_INFINITY;
+    this.#look();
+  }
+
   /** Shows events that this hub processes to the viewers of all. */
   offer(events: readonly LiveEvent[]): void {
     const { own } = this.#options;

@@ -36,7 +36,7 @@ import type { Metrics } from "#proto/kit/metrics.ts";
 import { parseDuration } from "#proto/kit/units.ts";
 import { comparePositions, type Position, START } from "#proto/position.ts";
 import { DOC_STREAM, RAW_STREAM } from "#proto/subjects.ts";
-import { Listeners } from "./listeners.ts";
+import { Listeners, type ListenersOptions } from "./listeners.ts";
 
 /** Dependencies of the flow; journal and catalog are started, the hosts' threads are. */
 export interface FlowDependencies {
@@ -86,9 +86,13 @@ export async function makeFlow(dependencies: FlowDependencies): Promise<Flow> {
   const port = routes.logPort(journal);
   const documents = new Documents({ log: port, catalog, shards, now });
   const retention = retentionRules({ ...dependencies, shards }, await journal.bucket("retention"));
-  const { opened, servers } = await makeServers(dependencies, shards, documents, retention);
+  const settle = (): Promise<void> => {
+    tail.announce();
+    return shards.refreshWritten(catalog.all());
+  };
+  const { opened, servers } = await makeServers(dependencies, { shards, documents, retention, settle });
   const sink = makeSink(dependencies, shared);
-  const tail = new SharedTail({
+  const tail: SharedTail = new SharedTail({
     transport: journal.core,
     node: cluster.identity.node,
     own: servers.tail,
@@ -175,9 +179,7 @@ async function refuseIncompleteCopies(
 
 async function makeServers(
   dependencies: FlowDependencies,
-  shards: HostedShards,
-  documents: Documents,
-  retention: RetentionRules,
+  parts: Pick<ListenersOptions, "shards" | "documents" | "retention" | "settle">,
 ): Promise<{ opened: OpenedAccess; servers: Listeners }> {
   const { settings, journal } = dependencies;
   const opened = await openAccess({
@@ -185,14 +187,12 @@ async function makeServers(
     folder: resolve(settings["path.data"]),
     bucket: await journal.bucket(AUTH_BUCKET),
     natsServer: journal.server,
-    documents,
+    documents: parts.documents,
     dashboardUrl: () => servers.addresses.dashboard,
   });
   const servers: Listeners = new Listeners({
     ...dependencies,
-    shards,
-    documents,
-    retention,
+    ...parts,
     access: opened.access,
   });
   return { opened, servers };

@@ -48,6 +48,8 @@ export interface ListenersOptions {
   readonly access: Access;
   readonly retention: RetentionRules;
   readonly cluster: ClusterNode;
+  /** See LiveServerOptions. */
+  readonly settle: () => Promise<void>;
   /** ms since 1970-01-01 UTC. */
   readonly startedMs: number;
 }
@@ -104,7 +106,7 @@ export class Listeners implements Component {
 
   /** Throws port_taken, settings_invalid. */
   async start(): Promise<void> {
-    const { access, metrics, log } = this.#options;
+    const { access, settle, metrics, log } = this.#options;
     const { alerts, api } = await this.prepare();
     await this.#lifecycle.start("http", api);
     this.#live = new LiveServer({
@@ -112,6 +114,7 @@ export class Listeners implements Component {
       authenticate: (request) => access.viewer(request),
       runFor: (upgrade) => api.runFor(upgrade),
       compileLogTail: (query, signal) => compileTailQuery(query, signal, systemClock),
+      settle,
       metrics,
       log,
     });

@@ -77,6 +77,12 @@ describe("shards that other hubs have copies of", () => {
     assert.deepEqual(a.calls, ["reach 7", "get"]);
   });
 
+  test("a hub alone reaches the end of the log before it refreshes what pipelines wrote", async () => {
+    const a = hub(new Wire(), "a", () => [], end);
+    await a.shards.refreshWritten([INDEX]);
+    assert.deepEqual(a.calls, ["reach 7", "refresh"]);
+  });
+
   test("a hub alone asks nobody and reads no end of the log", async () => {
     const wire = new Wire();
     const a = hub(

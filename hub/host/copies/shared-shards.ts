@@ -63,6 +63,11 @@ export class SharedShards extends ForwardedShards {
     return this.#everywhere("refresh", indices, () => super.refresh(indices));
   }
 
+  /** As `refresh`, but after everything that the log holds, also where a pipeline of this hub alone wrote it. */
+  refreshWritten(indices: readonly NamedIndex[]): Promise<void> {
+    return this.#everywhere("refresh", indices, () => super.refresh(indices), { catchesUp: true });
+  }
+
   override nextRefresh(indices: readonly NamedIndex[], signal: AbortSignal): Promise<void> {
     const own = (): Promise<void> => super.nextRefresh(indices, signal);
     return this.#everywhere("nextRefresh", indices, own, { timeoutMs: NEXT_REFRESH_MS, signal });
@@ -88,12 +93,17 @@ export class SharedShards extends ForwardedShards {
     operation: CopyOperation,
     indices: readonly NamedIndex[],
     own: () => Promise<void>,
-    more: { readonly maxSegments?: number; readonly timeoutMs?: number; readonly signal?: AbortSignal } = {},
+    more: {
+      readonly maxSegments?: number;
+      readonly timeoutMs?: number;
+      readonly signal?: AbortSignal;
+      readonly catchesUp?: boolean;
+    } = {},
   ): Promise<void> {
     const { calls } = this.#options;
-    const after = calls.hasOthers ? await this.#catchUp() : undefined;
-    if (after === undefined) return own();
-    const { timeoutMs = COPY_MS, signal, maxSegments } = more;
+    const { timeoutMs = COPY_MS, signal, maxSegments, catchesUp = calls.hasOthers } = more;
+    const after = catchesUp ? await this.#catchUp() : undefined;
+    if (after === undefined || !calls.hasOthers) return own();
     const call: CopyCall = {
       operation,
       indices: indices.map(({ uuid }) => uuid),

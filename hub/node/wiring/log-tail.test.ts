@@ -7,17 +7,17 @@ import type { RunCall } from "#hub/live/run-call.ts";
 import { systemClock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { LiveLimits } from "#proto/live.ts";
-import { events, numbered, startHub, TailReader, VIEWER } from "#test/support/live/live-harness.ts";
+import { Client, events, numbered, startHub, TailReader, VIEWER } from "#test/support/live/live-harness.ts";
 
 const compile: CompileLogTail = (query, signal) => compileTailQuery(query, signal, systemClock);
 const KEY = { ...VIEWER, byCookie: false };
 const STREAM = { host: "web", filename: "/a.log", level: "error" };
 
-async function tailHub(limits: Partial<LiveLimits> = {}, run?: RunCall) {
-  const hub = await startHub(limits, KEY, run, compile);
+async function tailHub(limits: Partial<LiveLimits> = {}, run?: RunCall, settle?: () => Promise<void>) {
+  const hub = await startHub(limits, KEY, run, compile, settle);
   const tail = (query: string, params: Record<string, string> = {}) =>
     new TailReader(`${hub.logTailUrl}?${new URLSearchParams({ query, ...params }).toString()}`);
-  return { live: hub.live, tail };
+  return { live: hub.live, url: hub.url, tail };
 }
 
 test("lines that a query keeps are sent by stream, as its stages leave them", async () => {
@@ -65,6 +65,23 @@ test("older lines come first, and one that passes meanwhile comes once", async (
   ]);
   assert.deepEqual((await reader.next()).streams[0]!.values, [["1002000000", "c"]]);
   assert.match(asked[0]!, /^\/es\/loki\/api\/v1\/query_range\?query=%7Bhost%3D%22web%22%7D&limit=7&start=5$/);
+});
+
+test("older lines are read once searches find what passed before the tail", async () => {
+  const steps: string[] = [];
+  const run: RunCall = () => {
+    steps.push("read");
+    return Promise.resolve({ status: 200, body: JSON.stringify({ data: { result: [] } }) });
+  };
+  const { live, tail } = await tailHub({}, run, () => {
+    steps.push(`settle, listening ${live.listening}`);
+    return Promise.resolve();
+  });
+  const reader = tail('{host="web"}');
+  await reader.opened;
+  live.offer(events(["a"]));
+  assert.deepEqual((await reader.next()).streams[0]!.values, [["1000000000", "a"]]);
+  assert.deepEqual(steps, ["settle, listening true", "read"]);
 });
 
 test("each value of an array is one that selectors and filters of labels compare", async () => {
@@ -120,6 +137,25 @@ test("a query that can't be tailed is refused before the upgrade", async () => {
   const first = tail('{host="web"}');
   await first.opened;
   assert.equal(await tail('{host="web"}').refused, 429);
+});
+
+test("tails of both kinds count in one limit", async () => {
+  const { url, tail } = await tailHub({ tailsPerHub: 1 });
+  const first = tail('{host="web"}');
+  await first.opened;
+  const page = new Client(url);
+  await page.next("welcome");
+  page.open();
+  assert.match((await page.next("error")).message, /1 tails open/);
+});
+
+test("a value that is too long for a selector's expressions is left out, and the pipeline goes on", async () => {
+  const { live, tail } = await tailHub();
+  const reader = tail(`{text=~"${"(a?b?c?d?e?){16}x".repeat(4)}"}`);
+  await reader.opened;
+  live.offer(events(["a"], "logs-1", { text: "a".repeat(400_000) }));
+  const { streams, dropped_entries: dropped } = await reader.next();
+  assert.deepEqual([streams.length, dropped.length], [0, 1]);
 });
 
 test("a tail ends with its client, with a message, and where older lines can't be read", async () => {
