@@ -156,7 +156,22 @@ export class ApiServer implements Component {
     });
     this.#scrolls = new ScrollContexts(metrics, options.parts.cluster);
     this.#parts = apiContext({ ...options.parts, health: () => options.status.health() }, log);
-    const { points, asyncSearches } = this.#parts;
+    const { points, asyncSearches, tasks } = this.#parts;
+    metrics.counter(
+      "tailrace_api_shares_refused_total",
+      "requests refused with 429 because their sender, or all, held too many of these",
+      ["of"],
+      (counter) => {
+        counter.reset();
+        for (const [of, { refused }] of Object.entries({
+          scrolls: this.#scrolls,
+          points,
+          asyncSearches,
+          tasks,
+        }))
+          counter.inc({ of }, refused);
+      },
+    );
     metrics.gauge("tailrace_search_points_in_time", "open points in time", [], (gauge) =>
       gauge.set(points.size),
     );

@@ -1,6 +1,6 @@
 /**
  * Searches that outlive their request: each its maker's, with an answer that is kept until it expires. Bounded in number, and
- * in the bytes of answers. They run as tasks, which can be listed and cancelled.
+ * in the bytes of answers, for each owner too. They run as tasks, which can be listed and cancelled.
  */
 
 import { randomBytes } from "node:crypto";
@@ -8,6 +8,7 @@ import type { Cluster } from "#hub/api/ports/cluster.ts";
 import type { Found } from "#hub/host/contract/found.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
+import { FairShares } from "#proto/kit/fair-shares.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { MIB } from "#proto/kit/units.ts";
 import type { Task, Tasks } from "./tasks.ts";
@@ -20,6 +21,8 @@ const MAX_ANSWER_BYTES = 10 * MIB;
 const MAX_KEPT_BYTES = 64 * MIB;
 /** How often searches that have expired are looked for. */
 const SWEEP_MS = 5_000;
+
+const REMEDY = "delete some with DELETE /_async_search/{id} or use shorter times";
 
 export const ASYNC_SEARCH_ACTION = "indices:data/read/async_search/submit";
 
@@ -74,7 +77,16 @@ export class AsyncSearches {
   readonly #tasks: Tasks;
   readonly #cluster: Pick<Cluster, "nodes">;
   readonly #clock: Clock;
-  #bytes = 0;
+  readonly #shares = new FairShares({
+    limit: MAX_SEARCHES,
+    what: "searches in the background are kept",
+    remedy: REMEDY,
+  });
+  readonly #byteShares = new FairShares({
+    limit: MAX_KEPT_BYTES,
+    what: "bytes of answers of searches in the background are kept",
+    remedy: REMEDY,
+  });
   #timer: NodeJS.Timeout | undefined;
 
   /** `tasks` is stopped by its owner; `cluster`: its first node is this hub, whose id begins the ids of its searches. */
@@ -90,28 +102,20 @@ export class AsyncSearches {
 
   /** Bytes of the answers that are kept. */
   get bytes(): number {
-    return this.#bytes;
+    return this.#byteShares.taken;
+  }
+
+  /** Searches and answers that were refused because too many were kept. */
+  get refused(): number {
+    return this.#shares.refused + this.#byteShares.refused;
   }
 
   /** Begins a search. Throws overloaded. */
   submit({ run, ...work }: AsyncWork): AsyncSearch {
     this.#sweep();
-    if (this.#searches.size >= MAX_SEARCHES) {
-      throw new AppError(
-        "overloaded",
-        `${MAX_SEARCHES} searches in the background are kept already; delete some with DELETE /_async_search/{id} or use shorter times`,
-      );
-    }
+    this.#shares.take(work.owner);
     const id = `${this.#cluster.nodes()[0]?.id ?? ""}.${randomBytes(24).toString("base64url")}`;
-    const task = this.#tasks.start({
-      owner: work.owner,
-      action: ASYNC_SEARCH_ACTION,
-      description: work.description,
-      headers: work.headers,
-      isSearch: true,
-      status: () => ({}),
-      run: (signal) => this.#run(id, signal),
-    });
+    const task = this.#begin(id, work);
     this.#starting.set(id, run);
     const startMs = this.#clock.now();
     const ends = { endedMs: undefined, found: undefined, error: undefined, bytes: 0 };
@@ -134,7 +138,8 @@ export class AsyncSearches {
   /** Ends a search and forgets it. */
   delete({ id, task, work, bytes }: AsyncSearch): void {
     if (!this.#searches.delete(id)) return;
-    this.#bytes -= bytes;
+    this.#shares.give(work.owner);
+    this.#byteShares.give(work.owner, bytes);
     this.#tasks.cancel(task.id);
     work.forget(id);
     if (this.#searches.size > 0) return;
@@ -147,17 +152,36 @@ export class AsyncSearches {
     const { found, id } = search;
     if (found === undefined || search.bytes > 0 || !this.#searches.has(id)) return;
     const bytes = sizeOf(found.response);
-    search.error = this.#refusal(bytes);
-    if (search.error !== undefined) {
+    try {
+      checkSize(bytes);
+      this.#byteShares.take(search.work.owner, bytes);
+      search.bytes = bytes;
+    } catch (error) {
+      search.error = toAppError(error);
       search.found = undefined;
-      return;
     }
-    search.bytes = bytes;
-    this.#bytes += bytes;
   }
 
   stop(): void {
     for (const search of this.#searches.values()) this.delete(search);
+  }
+
+  /** Starts the task of a search. Throws overloaded. */
+  #begin(id: string, { owner, description, headers }: AsyncSearch["work"]): Task {
+    try {
+      return this.#tasks.start({
+        owner,
+        action: ASYNC_SEARCH_ACTION,
+        description,
+        headers,
+        isSearch: true,
+        status: () => ({}),
+        run: (signal) => this.#run(id, signal),
+      });
+    } catch (error) {
+      this.#shares.give(owner);
+      throw error;
+    }
   }
 
   async #run(id: string, signal: AbortSignal): Promise<JsonObject> {
@@ -176,19 +200,6 @@ export class AsyncSearches {
     return {};
   }
 
-  #refusal(bytes: number): AppError | undefined {
-    if (bytes > MAX_ANSWER_BYTES)
-      return new AppError(
-        "request_invalid",
-        `Can't store an async search response larger than [${MAX_ANSWER_BYTES}] bytes: this one has [${bytes}]; ask for fewer hits or buckets, or wait for the answer with wait_for_completion_timeout`,
-      );
-    if (this.#bytes + bytes <= MAX_KEPT_BYTES) return undefined;
-    return new AppError(
-      "overloaded",
-      `answers of [${MAX_KEPT_BYTES}] bytes are kept already; delete some with DELETE /_async_search/{id}`,
-    );
-  }
-
   #missing(id: string): AppError {
     const [self, ...others] = this.#cluster.nodes();
     const opener = id.slice(0, id.indexOf("."));
@@ -202,6 +213,15 @@ export class AsyncSearches {
     const nowMs = this.#clock.now();
     for (const search of this.#searches.values()) if (search.expiresMs <= nowMs) this.delete(search);
   }
+}
+
+/** Throws request_invalid. */
+function checkSize(bytes: number): void {
+  if (bytes <= MAX_ANSWER_BYTES) return;
+  throw new AppError(
+    "request_invalid",
+    `Can't store an async search response larger than [${MAX_ANSWER_BYTES}] bytes: this one has [${bytes}]; ask for fewer hits or buckets, or wait for the answer with wait_for_completion_timeout`,
+  );
 }
 
 function sizeOf({ hits, aggregations, suggest }: Found): number {

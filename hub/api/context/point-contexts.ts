@@ -1,4 +1,4 @@
-/** Points in time that clients hold open: bounded in number, each its maker's, closed when they expire. */
+/** Points in time that clients hold open: bounded in number, for each owner too, each its maker's, closed when they expire. */
 
 import { randomBytes } from "node:crypto";
 import { checkKeepAlive, missingContext } from "#hub/api/context/keep-alive.ts";
@@ -6,7 +6,8 @@ import type { Cluster } from "#hub/api/ports/cluster.ts";
 import type { Shards } from "#hub/api/ports/indices.ts";
 import { POINT_LOST, type TargetIndex } from "#hub/host/contract/calls.ts";
 import type { Clock } from "#proto/kit/clock.ts";
-import { AppError, toAppError } from "#proto/kit/errors.ts";
+import { toAppError } from "#proto/kit/errors.ts";
+import { FairShares } from "#proto/kit/fair-shares.ts";
 
 /** Points at a time: each keeps the files of its segments, as a scroll does. */
 const MAX_POINTS = 500;
@@ -44,9 +45,14 @@ interface KeptPoint extends PointInTime {
 
 export class PointContexts {
   readonly #points = new Map<string, KeptPoint>();
+  /** With those that are being opened. */
+  readonly #shares = new FairShares({
+    limit: MAX_POINTS,
+    what: "points in time are open",
+    remedy: "close some with DELETE /_pit or use shorter times",
+  });
   readonly #cluster: Pick<Cluster, "nodes">;
   readonly #clock: Clock;
-  #opening = 0;
   #timer: NodeJS.Timeout | undefined;
 
   /** `cluster`: its first node is this hub, whose id begins the ids of its points. */
@@ -57,6 +63,11 @@ export class PointContexts {
 
   get size(): number {
     return this.#points.size;
+  }
+
+  /** Points that were refused because too many were open. */
+  get refused(): number {
+    return this.#shares.refused;
   }
 
   /**
@@ -70,9 +81,9 @@ export class PointContexts {
     open: (id: string) => Promise<PointView>,
   ): Promise<PointInTime> {
     checkKeepAlive("point in time", keepAlive.ms, keepAlive.limitMs);
-    this.#checkCapacity();
+    this.#sweep();
+    this.#shares.take(owner);
     const id = `${this.#cluster.nodes()[0]?.id ?? ""}.${randomBytes(24).toString("base64url")}`;
-    this.#opening++;
     try {
       const view = await open(id);
       const [openedMs, expiresMs] = [this.#clock.now(), this.#clock.monotonic() + keepAlive.ms];
@@ -82,9 +93,8 @@ export class PointContexts {
       return point;
     } catch (error) {
       shards.closeContexts([id]);
+      this.#shares.give(owner);
       throw error;
-    } finally {
-      this.#opening--;
     }
   }
 
@@ -127,6 +137,7 @@ export class PointContexts {
       const point = this.#points.get(id);
       if (point === undefined || (owner !== undefined && point.owner !== owner)) return false;
       this.#points.delete(id);
+      this.#shares.give(point.owner);
       point.shards.closeContexts([id]);
       return true;
     });
@@ -139,15 +150,6 @@ export class PointContexts {
 
   stop(): void {
     this.close([...this.#points.keys()]);
-  }
-
-  #checkCapacity(): void {
-    this.#sweep();
-    if (this.#points.size + this.#opening < MAX_POINTS) return;
-    throw new AppError(
-      "overloaded",
-      `there are ${MAX_POINTS} points in time open already; close some with DELETE /_pit or use shorter times`,
-    );
   }
 
   #sweep(): void {

@@ -8,11 +8,14 @@ import type { Cluster } from "#hub/api/ports/cluster.ts";
 import { keyOf } from "#hub/auth/accounts/principal.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
+import { FairShares } from "#proto/kit/fair-shares.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import type { TaskResults } from "./task-results.ts";
 
 /** Tasks that run at a time, and searches beside them; each reads a snapshot and holds a page of documents. */
 const MAX_RUNNING = 20;
+
+const SHARED = { limit: MAX_RUNNING, remedy: "wait for one to end (GET _tasks) or cancel one" };
 
 /** Ended tasks whose answers are kept, the newest. */
 const MAX_ENDED = 1000;
@@ -57,6 +60,11 @@ export class Tasks {
   readonly #clock: Clock;
   readonly #running = new Map<number, RunningTask>();
   readonly #ended = new Map<number, RunningTask>();
+  /** Of searches, and of other tasks. */
+  readonly #shares = {
+    search: new FairShares({ ...SHARED, what: "searches run in the background" }),
+    other: new FairShares({ ...SHARED, what: "tasks run" }),
+  };
   #next: number;
 
   /**
@@ -73,14 +81,14 @@ export class Tasks {
     return this.#next++;
   }
 
-  /** Begins work. Throws overloaded where too much runs already. */
+  /** Tasks that were refused because too many ran. */
+  get refused(): number {
+    return this.#shares.search.refused + this.#shares.other.refused;
+  }
+
+  /** Begins work. Throws overloaded where too much runs already, of its owner or of all. */
   start(work: TaskWork): Task {
-    if (this.running().filter((task) => task.work.isSearch === work.isSearch).length >= MAX_RUNNING) {
-      throw new AppError(
-        "overloaded",
-        `${MAX_RUNNING} tasks run already; wait for one to end (GET _tasks) or cancel one`,
-      );
-    }
+    this.#sharesOf(work).take(work.owner);
     const task = new RunningTask(this.nextId(), work, this.#clock);
     this.#running.set(task.id, task);
     void task.ended.then(() => this.#keep(task));
@@ -111,8 +119,13 @@ export class Tasks {
     await Promise.all(running.map(({ ended }) => ended));
   }
 
+  #sharesOf({ isSearch }: TaskWork): FairShares {
+    return isSearch === true ? this.#shares.search : this.#shares.other;
+  }
+
   #keep(task: RunningTask): void {
     this.#running.delete(task.id);
+    this.#sharesOf(task.work).give(task.work.owner);
     // The answer of a search is kept elsewhere.
     if (task.work.isSearch === true) return;
     this.#ended.set(task.id, task);

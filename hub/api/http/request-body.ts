@@ -1,9 +1,10 @@
-/** Reads request bodies within limits for one body and for all bodies in memory. */
+/** Reads request bodies within limits for one body, for those of one owner and for all bodies in memory. */
 
 import type { IncomingMessage } from "node:http";
 import type { Transform } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import { AppError } from "#proto/kit/errors.ts";
+import { FairShares } from "#proto/kit/fair-shares.ts";
 import { freeBytes } from "#proto/kit/free-bytes.ts";
 import type { Metrics } from "#proto/kit/metrics.ts";
 import { GrowingBytes } from "./growable-buffer.ts";
@@ -29,26 +30,27 @@ export interface ReadBody {
 
 const NOTHING: ReadBody = { bytes: Buffer.alloc(0), release() {} };
 
-/** Bodies of one principal, or of one address without a sign-in: the rest stays for the others. One body always fits. */
-const MAX_OWNER_BYTES = 128 * 1024 * 1024;
-/** Wait that a refused client is asked for. */
-const RETRY_AFTER_SECONDS = 1;
-
 export class BodyReader {
-  #inWorkBytes = 0;
-  /** Bytes by owner, of those that hold some. */
-  readonly #byOwner = new Map<string, number>();
-  readonly #onRefused: () => void;
+  /** An owner is a principal, or an address without a sign-in. The largest body fits into the half that one alone may hold. */
+  readonly #shares = new FairShares({
+    limit: MAX_BODIES_BYTES,
+    what: "bytes of request bodies are in work",
+    remedy: "send it again a little later",
+  });
 
   constructor(metrics: Metrics) {
     metrics.gauge("tailrace_api_bodies_bytes", "memory of request bodies in work", [], (gauge) =>
-      gauge.set(this.#inWorkBytes),
+      gauge.set(this.#shares.taken),
     );
-    const refused = metrics.counter(
+    metrics.counter(
       "tailrace_api_bodies_refused_total",
-      "requests refused because all bodies in work are too large together",
+      "requests refused because the bodies in work of their sender, or of all, are too large together",
+      [],
+      (counter) => {
+        counter.reset();
+        counter.inc(this.#shares.refused);
+      },
     );
-    this.#onRefused = () => refused.inc();
   }
 
   /** `owner`: whose budget the body is charged to. Throws request_too_large, overloaded, media_type (unknown packing), request_invalid (broken packing), cancelled. */
@@ -57,7 +59,7 @@ export class BodyReader {
     const length = headers["content-length"];
     if (length === "0" || (length === undefined && headers["transfer-encoding"] === undefined))
       return NOTHING;
-    const held = new Held((bytes) => this.#take(bytes, owner));
+    const held = new Held(this.#shares, owner);
     try {
       const announced = Number(length ?? 0);
       if (announced > limitBytes) throw tooLarge(limitBytes);
@@ -71,28 +73,6 @@ export class BodyReader {
         cause: error,
       });
     }
-  }
-
-  #take(bytes: number, owner: string): void {
-    const owned = (this.#byOwner.get(owner) ?? 0) + bytes;
-    if (bytes > 0 && this.#inWorkBytes + bytes > MAX_BODIES_BYTES)
-      throw this.#refusal("the bodies of all requests in work", MAX_BODIES_BYTES);
-    if (bytes > 0 && owned > MAX_OWNER_BYTES)
-      throw this.#refusal("the bodies of your requests in work", MAX_OWNER_BYTES);
-    this.#inWorkBytes += bytes;
-    if (owned > 0) this.#byOwner.set(owner, owned);
-    else this.#byOwner.delete(owner);
-  }
-
-  #refusal(what: string, limitBytes: number): AppError {
-    this.#onRefused();
-    return new AppError(
-      "overloaded",
-      `${what} would exceed ${limitBytes} bytes; send it again a little later`,
-      {
-        data: { retryAfterSeconds: RETRY_AFTER_SECONDS },
-      },
-    );
   }
 }
 
@@ -138,19 +118,22 @@ function receiveRest(message: IncomingMessage, held: Held, limitBytes: number): 
 /** The share of one body in the budget. */
 class Held {
   #bytes = 0;
-  readonly #change: (bytes: number) => void;
+  readonly #shares: FairShares;
+  readonly #owner: string;
 
-  constructor(change: (bytes: number) => void) {
-    this.#change = change;
+  constructor(shares: FairShares, owner: string) {
+    this.#shares = shares;
+    this.#owner = owner;
   }
 
+  /** Throws overloaded. */
   take(bytes: number): void {
-    this.#change(bytes);
+    this.#shares.take(this.#owner, bytes);
     this.#bytes += bytes;
   }
 
   release(): void {
-    this.#change(-this.#bytes);
+    this.#shares.give(this.#owner, this.#bytes);
     this.#bytes = 0;
   }
 }

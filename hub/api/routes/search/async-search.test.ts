@@ -139,8 +139,8 @@ describe("searches in the background", () => {
     return { clock, tasks, searches: new AsyncSearches(tasks, { nodes: () => [] }, clock) };
   };
   /** Work whose answer has so many bytes. */
-  const work = (bytes: number, forgotten: string[] = []): AsyncWork => ({
-    owner: "user ann",
+  const work = (bytes: number, owner = "user ann"): AsyncWork => ({
+    owner,
     description: "",
     headers: {},
     keepAliveMs: 60_000,
@@ -157,7 +157,7 @@ describe("searches in the background", () => {
       >);
     },
     done: () => Promise.resolve(0),
-    forget: (id) => void forgotten.push(id),
+    forget: () => undefined,
   });
   const code = (wanted: string) => (error: unknown) => error instanceof AppError && error.code === wanted;
 
@@ -180,10 +180,37 @@ describe("searches in the background", () => {
     searches.stop();
   });
 
+  test("of one owner leave some for the others", async () => {
+    const { searches } = open();
+    for (let count = 0; count < 250; count++) await searches.submit(work(1)).task.ended;
+    assert.throws(() => searches.submit(work(1)), { code: "overloaded", data: { retryAfterSeconds: 1 } });
+    await searches.submit(work(1, "user bob")).task.ended;
+    assert.equal(searches.refused, 1);
+    searches.stop();
+  });
+
+  test("that may not begin take no share", async () => {
+    const { searches, tasks } = open();
+    const endless = {
+      ...work(1),
+      run: (signal: AbortSignal) =>
+        new Promise<never>((_, fail) => {
+          signal.throwIfAborted();
+          signal.addEventListener("abort", () => fail(signal.reason as Error));
+        }),
+    };
+    for (let count = 0; count < 10; count++) searches.submit(endless);
+    for (let count = 0; count < 250; count++)
+      assert.throws(() => searches.submit(endless), code("overloaded"));
+    await tasks.stop();
+    for (let count = 0; count < 240; count++) await searches.submit(work(1)).task.ended;
+    searches.stop();
+  });
+
   test("are bounded in the bytes of an answer and of all, and in number", async () => {
     const { searches, tasks } = open();
-    const run = async (bytes: number) => {
-      const search = searches.submit(work(bytes));
+    const run = async (bytes: number, owner?: string) => {
+      const search = searches.submit(work(bytes, owner));
       await search.task.ended;
       searches.keep(search);
       return search;
@@ -191,10 +218,14 @@ describe("searches in the background", () => {
     const large = await run(10 * 2 ** 20 + 1);
     assert.match(large.error!.message, /Can't store an async search response larger than \[10485760\] bytes/);
     assert.equal(large.found, undefined);
-    for (let count = 0; count < 6; count++) assert.equal((await run(10 * 2 ** 20)).error, undefined);
-    assert.equal((await run(10 * 2 ** 20)).error?.code, "overloaded");
-    while (searches.size < 500) await run(1);
-    assert.throws(() => searches.submit(work(1)), code("overloaded"));
+    const largest = 10 * 2 ** 20;
+    for (let count = 0; count < 3; count++) assert.equal((await run(largest)).error, undefined);
+    assert.equal((await run(largest)).error?.code, "overloaded");
+    for (let count = 0; count < 3; count++)
+      assert.equal((await run(largest, `user ${count}`)).error, undefined);
+    assert.equal((await run(largest, "user bob")).error?.code, "overloaded");
+    while (searches.size < 500) await run(1, `other ${searches.size}`);
+    assert.throws(() => searches.submit(work(1, "user cid")), code("overloaded"));
     searches.stop();
     assert.deepEqual([searches.size, searches.bytes, tasks.running()], [0, 0, []]);
   });

@@ -205,11 +205,23 @@ describe("points in time", () => {
   test("beyond the limit are refused, and those that are over make way", async () => {
     const [clock, closed] = [new StillClock(), [] as string[]];
     const points = new PointContexts({ nodes: () => [] }, clock);
-    for (let count = 0; count < 500; count++) await opened(points, "user ann", closed);
+    for (let count = 0; count < 500; count++) await opened(points, `user ${count}`, closed);
     await assert.rejects(opened(points, "user ann"), code("overloaded"));
     await clock.advance(60_000);
     await opened(points, "user ann");
     assert.deepEqual([closed.length, points.size], [500, 1]);
+    points.stop();
+  });
+
+  test("of one owner leave some for the others", async () => {
+    const points = new PointContexts({ nodes: () => [] }, new StillClock());
+    for (let count = 0; count < 250; count++) await opened(points, "user ann");
+    await assert.rejects(opened(points, "user ann"), { code: "overloaded", data: { retryAfterSeconds: 1 } });
+    const { id } = await opened(points, "user bob");
+    points.close([id]);
+    points.close(points.list("user ann").map((point) => point.id));
+    await opened(points, "user ann");
+    assert.equal(points.refused, 1);
     points.stop();
   });
 

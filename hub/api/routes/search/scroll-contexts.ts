@@ -1,10 +1,11 @@
-/** Contexts of scrolls, each over a snapshot: bounded in number, closed when they expire. */
+/** Contexts of scrolls, each over a snapshot: bounded in number, for each owner too, closed when they expire. */
 
 import { randomBytes } from "node:crypto";
 import { checkKeepAlive, MAX_KEEP_ALIVE_MS, missingContext } from "#hub/api/context/keep-alive.ts";
 import type { Cluster } from "#hub/api/ports/cluster.ts";
 import type { Shards } from "#hub/api/ports/indices.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
+import { FairShares } from "#proto/kit/fair-shares.ts";
 import type { Gauge, Metrics } from "#proto/kit/metrics.ts";
 
 /** Contexts at a time: each keeps the files of its segments. search.max_open_scroll_context of ES 7 is 500 too. */
@@ -25,6 +26,11 @@ export interface ScrollContext {
 
 export class ScrollContexts {
   readonly #contexts = new Map<string, ScrollContext>();
+  readonly #shares = new FairShares({
+    limit: MAX_CONTEXTS,
+    what: "scroll contexts are open",
+    remedy: "close some with DELETE /_search/scroll or use shorter times",
+  });
   readonly #gauge: Gauge;
   readonly #cluster: Pick<Cluster, "nodes">;
   #timer: NodeJS.Timeout | undefined;
@@ -35,6 +41,11 @@ export class ScrollContexts {
     this.#gauge = metrics.gauge("tailrace_search_scroll_contexts", "open scroll contexts", [], (gauge) =>
       gauge.set(this.#contexts.size),
     );
+  }
+
+  /** Scrolls that were refused because too many were open. */
+  get refused(): number {
+    return this.#shares.refused;
   }
 
   /**
@@ -48,7 +59,8 @@ export class ScrollContexts {
     limitMs: number = MAX_KEEP_ALIVE_MS,
   ): string {
     checkKeepAlive("scroll", keepAliveMs, limitMs);
-    this.#checkCapacity();
+    this.#sweep();
+    this.#shares.take(owner);
     const id = `${this.#cluster.nodes()[0]?.id ?? ""}.${randomBytes(24).toString("base64url")}`;
     this.#contexts.set(id, { owner, shards, busy: true, expiresMs: performance.now() + keepAliveMs });
     this.#timer ??= setInterval(() => this.#sweep(), SWEEP_MS).unref();
@@ -95,6 +107,7 @@ export class ScrollContexts {
       const context = this.#contexts.get(id);
       if (context === undefined || (owner !== undefined && context.owner !== owner)) continue;
       this.#contexts.delete(id);
+      this.#shares.give(context.owner);
       context.shards.closeContexts([id]);
       closed++;
     }
@@ -106,15 +119,6 @@ export class ScrollContexts {
     this.#timer = undefined;
     this.close(["_all"]);
     this.#gauge.set(0);
-  }
-
-  #checkCapacity(): void {
-    this.#sweep();
-    if (this.#contexts.size < MAX_CONTEXTS) return;
-    throw new AppError(
-      "overloaded",
-      `there are ${MAX_CONTEXTS} scroll contexts open already; close some with DELETE /_search/scroll or use shorter times`,
-    );
   }
 
   #sweep(): void {

@@ -234,11 +234,13 @@ test("a scroll that another hub has opened is missing here, and that hub is name
 test("scrolls beyond the limit are refused with 429, and a stop closes all", async () => {
   const full = new ScrollContexts(new Metrics(), CLUSTER);
   const shards = { closeContexts: () => undefined };
-  for (let count = 0; count < 500; count++) full.open(shards, "user test", 60_000);
+  for (let count = 0; count < 250; count++) full.open(shards, "user test", 60_000);
   assert.throws(
     () => full.open(shards, "user test", 60_000),
     (error) => error instanceof AppError && error.status === 429,
   );
+  for (let count = 250; count < 500; count++) full.open(shards, `user ${count}`, 60_000);
+  assert.throws(() => full.open(shards, "user ann", 60_000), { code: "overloaded" });
   full.stop();
   full.open(shards, "user test", 60_000);
   full.stop();

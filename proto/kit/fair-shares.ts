@@ -1,0 +1,76 @@
+/**
+ * Divides something bounded among those who use it: nobody gets more once they would hold more than stays free for all others.
+ * One user alone gets half, a newcomer half of what is left, and what is given back serves everybody.
+ */
+
+import { AppError } from "./errors.ts";
+
+/** Wait that a refused client is asked for. */
+const RETRY_AFTER_SECONDS = 1;
+
+export interface SharedResource {
+  /** All of it, in the unit of amounts. */
+  readonly limit: number;
+  /** Says of an amount that it is taken, for refusals: "points in time are open". */
+  readonly what: string;
+  /** What a refused user can do. */
+  readonly remedy: string;
+}
+
+export class FairShares {
+  readonly #resource: SharedResource;
+  /** Amounts by owner, of those that hold some. */
+  readonly #byOwner = new Map<string, number>();
+  #taken = 0;
+  #refused = 0;
+
+  constructor(resource: SharedResource) {
+    this.#resource = resource;
+  }
+
+  /** What all owners hold together. */
+  get taken(): number {
+    return this.#taken;
+  }
+
+  /** How often something was refused. */
+  get refused(): number {
+    return this.#refused;
+  }
+
+  /** Owners that hold something. */
+  get owners(): number {
+    return this.#byOwner.size;
+  }
+
+  /** Returns what an owner holds. */
+  heldBy(owner: string): number {
+    return this.#byOwner.get(owner) ?? 0;
+  }
+
+  /** Takes `amount` (at least 0) for an owner. Throws overloaded with `data.retryAfterSeconds`. */
+  take(owner: string, amount = 1): void {
+    const { limit, what, remedy } = this.#resource;
+    const held = this.heldBy(owner);
+    const free = limit - this.#taken - amount;
+    if (free < 0 || (held > 0 && held + amount > free)) {
+      this.#refused++;
+      const whose = free < 0 ? `${this.#taken} ${what}` : `${held} ${what} for you`;
+      throw new AppError("overloaded", `${whose}, of ${limit} for all users; ${remedy}`, {
+        data: { retryAfterSeconds: RETRY_AFTER_SECONDS },
+      });
+    }
+    this.#change(owner, held + amount, amount);
+  }
+
+  /** Gives back what an owner has taken. */
+  give(owner: string, amount = 1): void {
+    this.#change(owner, this.heldBy(owner) - amount, -amount);
+  }
+
+  #change(owner: string, held: number, by: number): void {
+    this.#taken += by;
+    if (held > 0) this.#byOwner.set(owner, held);
+    else this.#byOwner.delete(owner);
+  }
+}
