@@ -6,7 +6,7 @@
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import { matchesWildcard } from "./index-names.ts";
-import type { IndexDefinition } from "./templates.ts";
+import { type IndexDefinition, overlaySettings } from "./templates.ts";
 
 /**
  * Part of a definition; absent parts are not returned either. Settings are dotted keys without the leading "index.".
@@ -95,7 +95,7 @@ export function compose(
 /** Returns `below` overridden by `above`: settings and aliases by name, fields of the mapping as a whole. */
 export function overlay(below: IndexDefinition, above: PartialDefinition): IndexDefinition {
   return {
-    settings: { ...below.settings, ...above.settings },
+    settings: overlaySettings(below.settings, above.settings ?? {}),
     mappings: mergeMappings(below.mappings, above.mappings ?? {}),
     aliases: { ...below.aliases, ...above.aliases },
   };

@@ -142,7 +142,7 @@ test("a composable template leaves older ones out, but for the fields that event
     template: { mappings: { properties: { message: { type: "keyword" } } } },
   });
   const index = await catalog.ensure("logs-x1");
-  assert.deepEqual([index.aliases, index.settings.raw], [{}, {}]);
+  assert.deepEqual([index.aliases, index.settings.raw], [{}, { auto_expand_replicas: "0-1" }]);
   assert.equal(index.mapping.field("message")?.type, "keyword");
   assert.equal(index.mapping.field("log.offset")?.type, "long");
   assert.equal(index.mapping.toJSON()["dynamic_templates"], undefined);

@@ -160,6 +160,32 @@ test("a fixed setting of an open index is refused by its name, the number of rep
   assert.equal(catalog.get("a")?.settings.raw["refresh_interval"], "5s");
 });
 
+test("a number of replicas ends the range that lines have by themselves, and the range ends no number", async (t) => {
+  const catalog = await openCatalog(t);
+  const replicasOf = (name: string): unknown[] => {
+    const { numberOfReplicas, raw } = catalog.get(name)!.settings;
+    return [numberOfReplicas, raw["auto_expand_replicas"]];
+  };
+  await catalog.create("logs-a", EMPTY);
+  assert.deepEqual(replicasOf("logs-a"), [0, "0-1"]);
+  await catalog.expand("logs-a", 1);
+  assert.deepEqual(replicasOf("logs-a"), [1, "0-1"]);
+  await catalog.putSettings("logs-a", { number_of_replicas: 2 });
+  await catalog.expand("logs-a", 1);
+  assert.deepEqual(replicasOf("logs-a"), [2, undefined]);
+  await catalog.putSettings("logs-a", { number_of_replicas: 0, auto_expand_replicas: "0-all" });
+  assert.deepEqual(replicasOf("logs-a"), [0, "0-all"]);
+  await catalog.create("logs-b", { ...EMPTY, settings: { number_of_replicas: 0 } });
+  assert.deepEqual(replicasOf("logs-b"), [0, undefined]);
+  const template = {
+    index_patterns: ["logs-c"],
+    composed_of: [],
+    template: { settings: { number_of_replicas: 3 } },
+  };
+  await catalog.templateCatalog.putComposable("c", template);
+  assert.deepEqual(replicasOf((await catalog.ensure("logs-c")).name), [3, undefined]);
+});
+
 test("settings of which no index could be made are refused in a template, and do no harm in an older one", async (t) => {
   const bucket = new MemoryBucket();
   const older = { index_patterns: ["old*"], order: 0, ...EMPTY, settings: { auto_expand_replicas: "yes" } };

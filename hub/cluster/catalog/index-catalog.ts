@@ -23,7 +23,7 @@ import {
   type ResolveOptions,
   resolveIndices,
 } from "./index-names.ts";
-import { changeSettings } from "./index-settings.ts";
+import { changeSettings, expandTo } from "./index-settings.ts";
 import { IndexStore } from "./index-store.ts";
 import { LifecycleCatalog } from "./lifecycle-catalog.ts";
 import { checkLifecycleSettings } from "./lifecycle-policy.ts";
@@ -211,6 +211,11 @@ export class IndexCatalog implements Component {
   /** Changes dynamic settings; null removes. Throws settings_invalid. */
   async putSettings(name: string, changes: Readonly<JsonObject>): Promise<void> {
     await this.change(name, (index) => ({ ...index, settings: changeSettings(index, changes) }));
+  }
+
+  /** Lets an index have as many replicas as its range means now, unless the range was ended meanwhile. */
+  async expand(name: string, replicas: number): Promise<void> {
+    await this.change(name, (index) => ({ ...index, settings: expandTo(index.settings, replicas) }));
   }
 
   async setState(name: string, state: "open" | "close"): Promise<void> {

@@ -4,6 +4,7 @@ import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { type IndexMetadata, type IndexSettings, wholeNumber } from "./index-metadata.ts";
 import { checkLifecycleSettings } from "./lifecycle-policy.ts";
+import { EXPANSION } from "./templates.ts";
 
 /** Can be set only at creation. */
 const STATIC = [
@@ -29,7 +30,7 @@ export function checkShardCounts(shards: unknown, replicas: unknown): void {
 /** Throws settings_invalid for settings of a template of which no index could be made, or that would have no effect there. */
 export function checkTemplateSettings(settings: Readonly<JsonObject>): void {
   checkShardCounts(settings["number_of_shards"], settings["number_of_replicas"]);
-  readExpansion(settings["auto_expand_replicas"]);
+  readExpansion(settings[EXPANSION]);
   checkLifecycleSettings(settings);
 }
 
@@ -57,13 +58,16 @@ export function readExpansion(value: unknown): Expansion | undefined {
 /** Returns the range of an index that expands; undefined also for what earlier versions stored, which was any value. */
 export function expansionOf({ raw }: Pick<IndexSettings, "raw">): Expansion | undefined {
   try {
-    return readExpansion(raw["auto_expand_replicas"]);
+    return readExpansion(raw[EXPANSION]);
   } catch {
     return undefined;
   }
 }
 
-/** Returns the settings of an index after `changes` (dotted, without "index."; null removes). Throws settings_invalid. */
+/**
+ * Returns the settings of an index after `changes` (dotted, without "index."; null removes). A number of replicas ends a range
+ * that isn't given with it: else the range would set another number. Throws settings_invalid.
+ */
 export function changeSettings(
   index: IndexMetadata,
   changes: Readonly<Record<string, unknown>>,
@@ -83,9 +87,10 @@ export function changeSettings(
   }
   const { number_of_replicas: replicas, number_of_shards: _, ...others } = changes;
   checkCount("number_of_replicas", replicas ?? undefined, 0);
-  readExpansion(changes["auto_expand_replicas"]);
+  readExpansion(changes[EXPANSION]);
   checkLifecycleSettings(others);
   const raw = { ...index.settings.raw };
+  if (typeof replicas === "number" || typeof replicas === "string") delete raw[EXPANSION];
   for (const [key, value] of Object.entries(others)) {
     if (value === null) delete raw[key];
     else raw[key] = value;
@@ -95,6 +100,11 @@ export function changeSettings(
     numberOfReplicas: replicas === null ? 1 : wholeNumber(replicas, index.settings.numberOfReplicas),
     raw,
   };
+}
+
+/** Returns the settings of an index whose range of replicas means `replicas` now; as they are where it has no range. */
+export function expandTo(settings: IndexSettings, replicas: number): IndexSettings {
+  return expansionOf(settings) === undefined ? settings : { ...settings, numberOfReplicas: replicas };
 }
 
 function same(index: IndexMetadata, key: string, value: unknown): boolean {

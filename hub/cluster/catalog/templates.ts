@@ -18,6 +18,9 @@ export interface IndexTemplate extends IndexDefinition {
   readonly version?: number;
 }
 
+/** A range of replicas that follows the number of hubs; a number of replicas that is given later ends it. */
+export const EXPANSION = "auto_expand_replicas";
+
 const keyword = { type: "keyword", ignore_above: 1024 };
 const long = { type: "long" };
 
@@ -28,7 +31,8 @@ const long = { type: "long" };
 export const EVENT_TEMPLATE: IndexTemplate = {
   index_patterns: ["logs-*"],
   order: -1,
-  settings: { number_of_shards: 1, number_of_replicas: 0 },
+  // Where hubs don't each have a copy of every shard, the lines of one that dies are searched at another.
+  settings: { number_of_shards: 1, number_of_replicas: 0, [EXPANSION]: "0-1" },
   mappings: {
     dynamic_templates: [
       { messages: { match: "*message", match_mapping_type: "string", mapping: { type: "text" } } },
@@ -64,12 +68,19 @@ export function applyTemplates(
   matching.sort((a, b) => a.order - b.order);
   return [...matching, own].reduce<IndexDefinition>(
     (result, next) => ({
-      settings: { ...result.settings, ...next.settings },
+      settings: overlaySettings(result.settings, next.settings),
       mappings: mergeDeep(result.mappings, next.mappings),
       aliases: { ...result.aliases, ...next.aliases },
     }),
     { settings: {}, mappings: {}, aliases: {} },
   );
+}
+
+/** Returns `a` overridden by `b`. */
+export function overlaySettings(a: Readonly<JsonObject>, b: Readonly<JsonObject>): JsonObject {
+  const { [EXPANSION]: expansion, ...below } = a;
+  const isEnded = expansion === undefined || ("number_of_replicas" in b && !(EXPANSION in b));
+  return { ...below, ...(isEnded ? {} : { [EXPANSION]: expansion }), ...b };
 }
 
 /** Returns `a` overridden by `b`: objects merge, the dynamic templates of `b` come first, all else is replaced. */

@@ -305,14 +305,14 @@ export class ClusterNode {
   }
 
   /** Returns the duty that places the copies of these indices. */
-  copyAllocator(catalog: Pick<IndexCatalog, "all" | "isDeleted" | "putSettings">): CopyAllocator {
+  copyAllocator(catalog: Pick<IndexCatalog, "all" | "isDeleted" | "expand">): CopyAllocator {
     const { log } = this.#options;
     return new CopyAllocator({
       bucket: this.#bucket,
       directory: this.directory,
       indices: () => catalog.all(),
       isDeleted: (uuid) => catalog.isDeleted(uuid),
-      setReplicas: (name, replicas) => catalog.putSettings(name, { number_of_replicas: replicas }),
+      setReplicas: (name, replicas) => catalog.expand(name, replicas),
       clock: systemClock,
       log,
     });
