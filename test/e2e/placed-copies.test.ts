@@ -183,6 +183,30 @@ async function openScroll(hub: TestHub): Promise<Page> {
   return page;
 }
 
+/** A point in time that is opened while a hub stands still is whole where another has copies, and else says what it lacks. */
+async function assertPointsOf(hub: TestHub, still: TestHub): Promise<void> {
+  type Point = {
+    readonly pit_id: string;
+    readonly _shards: { readonly total: number; readonly failed: number };
+  };
+  const open = (index: string): Promise<Point> =>
+    ask("POST", `${hub.searchUrl}/${index}/_search/point_in_time?keep_alive=1m`);
+  still.signal("SIGSTOP");
+  try {
+    const { pit_id: id, _shards: safe } = await open("safe");
+    assert.deepEqual([safe.total, safe.failed], [3, 0]);
+    const found = await ask<Found>("POST", `${hub.searchUrl}/_search`, { pit: { id } });
+    assert.deepEqual([found._shards.failed, found.hits.total], [0, DOCUMENTS]);
+    const { pit_id: partial, _shards: orders } = await open("orders");
+    assert.ok(orders.total === 6 && orders.failed > 0 && orders.failed < 6, JSON.stringify(orders));
+    const refused = await request("POST", `${hub.searchUrl}/orders/_pit?keep_alive=1m`);
+    assert.equal(refused.status, 503, JSON.stringify(refused.body));
+    await ask("DELETE", `${hub.searchUrl}/_search/point_in_time`, { pit_id: [id, partial] });
+  } finally {
+    still.signal("SIGCONT");
+  }
+}
+
 /** A scroll whose snapshots were lost with a hub names the shards that its pages lack, and gives what the others have, once. */
 async function assertScrollSaysLost(hub: TestHub, { _scroll_id: id }: Page): Promise<void> {
   const found: number[] = [];
@@ -225,6 +249,7 @@ test("hubs have the copies that number_of_replicas gives them, and read the othe
   await assertVersions(world);
   await assertMoved(world);
 
+  await assertPointsOf(first, third);
   const scroll = await openScroll(first);
   await third.kill9();
   await assertScrollSaysLost(first, scroll);

@@ -23,6 +23,8 @@ export interface PointView {
   readonly names: readonly string[];
   /** The largest number of parts. */
   readonly maxSlices: number;
+  /** Shards, and how many of them it lacks. */
+  readonly shards: { readonly total: number; readonly failed: number };
 }
 
 export interface PointInTime {

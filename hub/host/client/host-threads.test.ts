@@ -132,7 +132,8 @@ suite("an index in two threads", () => {
     await fill(node);
     const id = randomUUID();
     const { targets: wanted } = callOf(node, {});
-    const targets = await node.shards.openPoint({ id, targets: wanted }, signal);
+    const { targets, failed } = await node.shards.openPoint({ id, targets: wanted }, signal);
+    assert.deepEqual(failed, []);
     await node.documents.write([put("late", { n: 1 }), put("0", { n: 100 })], options);
     await node.shards.refresh([node.catalog.get("a")!]);
     const read = async (slice?: object, max = 2): Promise<string[]> => {

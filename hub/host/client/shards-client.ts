@@ -10,12 +10,13 @@ import type {
   Explained,
   FoundDocumentFacts,
   FoundTermVectors,
+  NamedShard,
+  OpenedPoint,
   PageCall,
   PointCall,
   SearchBody,
   SearchCall,
   ShardSegments,
-  TargetIndex,
   TermVectorsCall,
   ValidateCall,
   Validation,
@@ -80,10 +81,10 @@ export class ShardsClient implements HostedShards {
     return unpackDocuments(await this.#host.call("nextDocuments", call, { signal }));
   }
 
-  openPoint(call: PointCall, signal: AbortSignal): Promise<readonly TargetIndex[]> {
+  openPoint(call: PointCall, signal: AbortSignal): Promise<OpenedPoint> {
     return this.#opening(call.id, async () => {
-      await this.#host.call("openPoint", call, { signal });
-      return call.targets;
+      const { value } = await this.#host.call("openPoint", call, { signal });
+      return { targets: call.targets, failed: value as readonly NamedShard[] };
     });
   }
 

@@ -61,7 +61,7 @@ export class SpreadShards implements HostedShards {
     return this.#contextHost(call.id).nextDocuments(call, signal);
   }
 
-  openPoint(call: calls.PointCall, signal: AbortSignal): Promise<readonly calls.TargetIndex[]> {
+  openPoint(call: calls.PointCall, signal: AbortSignal): Promise<calls.OpenedPoint> {
     return this.#opening(call, (host) => host.openPoint(call, signal));
   }
 

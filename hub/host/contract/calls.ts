@@ -84,6 +84,20 @@ export interface PointCall {
   readonly targets: readonly TargetIndex[];
 }
 
+/** A shard of an index. */
+export interface NamedShard {
+  readonly uuid: string;
+  readonly shard: number;
+}
+
+/** A point in time that was opened. */
+export interface OpenedPoint {
+  /** What its searches have. */
+  readonly targets: readonly TargetIndex[];
+  /** Shards of which no snapshot is kept: their hub didn't answer, or lacks them. Searches of the point fail there. */
+  readonly failed: readonly NamedShard[];
+}
+
 /** Opens a context: a snapshot that is read page by page. */
 export interface ContextCall extends SearchBody, AnswerForm {
   /** Made by the caller, unguessable where clients see it. */

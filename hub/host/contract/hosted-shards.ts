@@ -12,12 +12,12 @@ import type {
   Explained,
   FoundDocumentFacts,
   FoundTermVectors,
+  OpenedPoint,
   PageCall,
   PointCall,
   SearchBody,
   SearchCall,
   ShardSegments,
-  TargetIndex,
   TermVectorsCall,
   ValidateCall,
   Validation,
@@ -61,8 +61,8 @@ export interface HostedShards {
   /** Opens a context of documents to change; one page after the other is read. Throws as `openContext` does. */
   openDocuments(call: ContextCall, signal: AbortSignal): Promise<FoundDocuments>;
   nextDocuments(call: PageCall, signal: AbortSignal): Promise<FoundDocuments>;
-  /** Opens a point in time and returns the targets that searches of it have. Throws index_closed, overloaded. */
-  openPoint(call: PointCall, signal: AbortSignal): Promise<readonly TargetIndex[]>;
+  /** Throws index_closed, overloaded. */
+  openPoint(call: PointCall, signal: AbortSignal): Promise<OpenedPoint>;
   /** Returns how many shards of this hub a search with that `progress` has collected, until `closeContexts` ends the count. */
   progress(id: string): Promise<number>;
   /** Closes contexts and points in time, and ends counts; those that aren't there are passed over. */

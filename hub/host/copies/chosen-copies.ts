@@ -18,9 +18,14 @@ import { type ChoiceOptions, type CopyHolders, choosePlan, copyKey, hasOther } f
 import { ForwardedShards } from "./forwarded-shards.ts";
 
 /** Failures of a copy that another copy need not have. */
-const COPY_FAULTS: ReadonlySet<ErrorCode> = new Set(["unavailable", "closed", "data_corrupt", "overloaded"]);
+export const COPY_FAULTS: ReadonlySet<ErrorCode> = new Set([
+  "unavailable",
+  "closed",
+  "data_corrupt",
+  "overloaded",
+]);
 /** Copies of a shard that one request tries. */
-const MAX_TRIES = 3;
+export const MAX_TRIES = 3;
 /** A search that ran longer before its thread was lost may be what the thread was lost by: it isn't given to another one. */
 const RETRY_WITHIN_MS = 20_000;
 

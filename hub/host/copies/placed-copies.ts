@@ -5,10 +5,8 @@ import { shardKey } from "#hub/cluster/hosting/shard-folders.ts";
 import { ownerOf } from "#hub/cluster/hosting/shard-owner.ts";
 import { ShardsClient } from "#hub/host/client/shards-client.ts";
 import type * as calls from "#hub/host/contract/calls.ts";
-import type { Found } from "#hub/host/contract/found.ts";
 import { addressKey, type HubThread } from "#hub/host/contract/host-address.ts";
 import type {
-  FoundDocuments,
   HostedShards,
   NamedIndex,
   ReadDocument,
@@ -17,7 +15,6 @@ import type {
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import type { Position } from "#proto/position.ts";
 import type { ChosenCopiesOptions } from "./chosen-copies.ts";
-import { choosePlan } from "./copy-choice.ts";
 import { ForwardedShards } from "./forwarded-shards.ts";
 
 /** Time for another hub to reach the end of the log before a document is read there. */
@@ -38,32 +35,10 @@ interface Away {
 
 export class PlacedCopies extends ForwardedShards {
   readonly #options: PlacedCopiesOptions;
-  /** Threads of other hubs that keep snapshots for a context. */
-  readonly #contexts = new Map<string, readonly HubThread[]>();
 
   constructor(options: PlacedCopiesOptions) {
     super(options.own);
     this.#options = options;
-  }
-
-  override openContext(call: calls.ContextCall, signal: AbortSignal): Promise<Found> {
-    return super.openContext({ ...call, targets: this.#spread(call) }, signal);
-  }
-
-  override openDocuments(call: calls.ContextCall, signal: AbortSignal): Promise<FoundDocuments> {
-    return super.openDocuments({ ...call, targets: this.#spread(call) }, signal);
-  }
-
-  override openPoint(call: calls.PointCall, signal: AbortSignal): Promise<readonly calls.TargetIndex[]> {
-    return super.openPoint({ ...call, targets: this.#spread(call) }, signal);
-  }
-
-  override closeContexts(ids: readonly string[]): void {
-    super.closeContexts(ids);
-    for (const id of ids) {
-      for (const at of this.#contexts.get(id) ?? []) this.#options.thread(at).notify("closeContexts", [id]);
-      this.#contexts.delete(id);
-    }
   }
 
   /** A query is bound to the first shard of each index. */
@@ -251,17 +226,6 @@ export class PlacedCopies extends ForwardedShards {
         else known.wanted.add(shardKey(uuid, shard));
       }
     return [...found.values()];
-  }
-
-  /** Chooses the copies of a context, and notes which hubs keep snapshots for it. */
-  #spread({ id, targets }: calls.PointCall): readonly calls.TargetIndex[] {
-    const { holders, shards } = this.#options;
-    if (holders.isAlone) return targets;
-    const plan = choosePlan(targets, { holders, shards, wish: undefined, failed: new Set(), isLost: false });
-    const threads = plan.targets.flatMap(({ elsewhere = [] }) => elsewhere.map(({ at }) => at));
-    const byKey = new Map(threads.map((at) => [addressKey(at), at]));
-    if (byKey.size > 0) this.#contexts.set(id, [...byKey.values()]);
-    return plan.targets;
   }
 }
 

@@ -1,14 +1,15 @@
 /** Reads the contexts of scrolls and of changes by query page by page, and opens points in time. */
 
+import { shardKey } from "#hub/cluster/hosting/shard-folders.ts";
 import type {
   ContextCall,
   FoundDocumentFacts,
+  NamedShard,
   PageCall,
   PointCall,
   TargetIndex,
 } from "#hub/host/contract/calls.ts";
 import { packFound } from "#hub/host/contract/found.ts";
-import type { HostAddress } from "#hub/host/contract/host-address.ts";
 import type { NamedIndex } from "#hub/host/contract/hosted-shards.ts";
 import type { Message } from "#hub/host/wire/peer.ts";
 import type { Hit } from "#hub/search/execute/fetch/fetch-hit.ts";
@@ -18,8 +19,9 @@ import { allFailed, type SearchResponse } from "#hub/search/phases/contract.ts";
 import { parseSearchRequest } from "#hub/search/request/search-request.ts";
 import { searchShards } from "#hub/search/search.ts";
 import { toAppError } from "#proto/kit/errors.ts";
-import { type HostState, indicesOf, NOTHING, operation } from "./operation.ts";
+import { type HostState, indicesOf, operation } from "./operation.ts";
 import type { SearchContext } from "./search-contexts.ts";
+import type { OtherShards } from "./searched-shards.ts";
 import { parseSlice } from "./slice.ts";
 import { openShards } from "./target.ts";
 
@@ -55,7 +57,7 @@ async function firstPage(
   host.contexts.add(id, context);
   try {
     const { clock } = host;
-    await openSnapshots(host, id, opened.otherHosts, targets, signal);
+    await openSnapshots(host, id, opened.others, targets, signal);
     const options = { signal, limits, typedKeys, clock };
     return noted(context, await opened.search({ request, body, options }));
   } catch (error) {
@@ -87,22 +89,35 @@ async function followingPage(
 }
 
 /**
- * Lets the other hosts keep snapshots. One that can't answer now is one whose shards fail. Where `signal` ends it, the
- * caller's `closeContexts` reaches the other hosts after this call and closes what they opened.
+ * Lets the other hosts keep snapshots, and returns the shards of which none is kept: those of a host that can't answer now, and
+ * those that a host lacks. Where `signal` ends it, the caller's `closeContexts` reaches the other hosts after this call and
+ * closes what they opened.
  */
 async function openSnapshots(
   { ask }: HostState,
   id: string,
-  hosts: readonly HostAddress[],
+  others: readonly OtherShards[],
   targets: readonly TargetIndex[],
   signal: AbortSignal,
-): Promise<void> {
-  const indices = targets.map(({ uuid }) => ({ uuid }));
-  const opening = hosts.map((host) => ask(host, "openSnapshot", { value: { id, indices } }, signal));
-  for (const { reason } of (await Promise.allSettled(opening)).filter(
-    ({ status }) => status === "rejected",
-  ) as PromiseRejectedResult[])
-    if (toAppError(reason).status < 500) throw reason;
+): Promise<NamedShard[]> {
+  const value = { id, indices: targets.map(({ uuid }) => ({ uuid })) };
+  const opening = others.map(async ({ address, shards }): Promise<NamedShard[]> => {
+    const wanted = shards.map(({ index: { uuid }, shard }) => ({ uuid, shard }));
+    const answer = await ask(address, "openSnapshot", { value }, signal).catch(undefinedUnlessRequests);
+    if (answer === undefined) return wanted;
+    const kept = answer.value as readonly string[] | null;
+    // Hubs of earlier versions don't name them.
+    return kept === null ? [] : wanted.filter(({ uuid, shard }) => !kept.includes(shardKey(uuid, shard)));
+  });
+  const settled = await Promise.allSettled(opening);
+  const refused = settled.find(({ status }) => status === "rejected");
+  if (refused !== undefined) throw (refused as PromiseRejectedResult).reason;
+  return settled.flatMap((each) => (each as PromiseFulfilledResult<NamedShard[]>).value);
+}
+
+/** Throws an error of the request: any host would say the same. */
+function undefinedUnlessRequests(error: unknown): undefined {
+  if (toAppError(error).status < 500) throw error;
 }
 
 /** See HostedShards.openPoint. */
@@ -111,19 +126,19 @@ export const openPoint = operation<PointCall>(async (host, { id, targets }, { si
   opened.close();
   host.snapshots.add(id, host.shards.searchers(indicesOf(host, targets)));
   try {
-    await openSnapshots(host, id, opened.otherHosts, targets, signal);
+    return { value: await openSnapshots(host, id, opened.others, targets, signal) };
   } catch (error) {
     host.snapshots.close([id]);
     throw error;
   }
-  return NOTHING;
 });
 
-/** Keeps a snapshot of the shards of indices for another host. Throws overloaded, index_closed. */
+/** Keeps a snapshot of the shards of indices for another host, and names the shards. Throws overloaded, index_closed. */
 export const openSnapshot = operation<{ readonly id: string; readonly indices: readonly NamedIndex[] }>(
   (host, { id, indices }) => {
-    host.snapshots.add(id, host.shards.searchers(indicesOf(host, indices)));
-    return NOTHING;
+    const searchers = host.shards.searchers(indicesOf(host, indices));
+    host.snapshots.add(id, searchers);
+    return { value: searchers.map(({ index, shard }) => shardKey(index.uuid, shard)) };
   },
 );
 

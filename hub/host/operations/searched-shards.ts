@@ -82,9 +82,9 @@ export class SearchedShards {
     }
   }
 
-  /** Addresses of the other hosts. */
-  get otherHosts(): HostAddress[] {
-    return this.#others.map(({ address }) => address);
+  /** The shards of other hosts. */
+  get others(): readonly OtherShards[] {
+    return this.#others;
   }
 
   close(): void {

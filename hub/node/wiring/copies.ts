@@ -6,6 +6,7 @@ import { CopySource } from "#hub/cluster/recovery/copy-source.ts";
 import type { HostThreads } from "#hub/host/client/host-threads.ts";
 import type { HubThread } from "#hub/host/contract/host-address.ts";
 import { ChosenCopies } from "#hub/host/copies/chosen-copies.ts";
+import { ContextCopies } from "#hub/host/copies/context-copies.ts";
 import { CopyCalls } from "#hub/host/copies/copy-calls.ts";
 import type { CopyHolders } from "#hub/host/copies/copy-choice.ts";
 import { HubAnswerer } from "#hub/host/copies/hub-answerer.ts";
@@ -101,7 +102,8 @@ function chosenCopies({ hosts, catalog, journal, cluster, metrics }: CopiesWirin
   };
   const own = hostedShards(hosts, catalog);
   const chosen = new ChosenCopies({ ...shared, own, clock: systemClock, metrics });
-  return new PlacedCopies({ ...shared, own: chosen, logEnd: logEndOf(journal) });
+  const contexts = new ContextCopies({ ...shared, own: chosen });
+  return new PlacedCopies({ ...shared, own: contexts, logEnd: logEndOf(journal) });
 }
 
 /** Makes what answers the searches of other hubs; it is not started. */

@@ -1,6 +1,11 @@
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
+import type { ApiContext } from "#hub/api/context/api-context.ts";
 import { PointContexts } from "#hub/api/context/point-contexts.ts";
+import { allSearchRoutes } from "#hub/api/routes/search/all.ts";
+import type { NamedShard, OpenedPoint, PointCall } from "#hub/host/contract/calls.ts";
+import type { HostedShards } from "#hub/host/contract/hosted-shards.ts";
+import { ForwardedShards } from "#hub/host/copies/forwarded-shards.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { type Json, SearchRoutesFixture } from "#test/support/api/search-routes.ts";
 import { StillClock } from "#test/support/kit/still-clock.ts";
@@ -181,8 +186,66 @@ describe("a point in time", () => {
   });
 });
 
+describe("a point in time of which a hub keeps no snapshot", () => {
+  /** Shards of which a hub keeps no snapshots. */
+  class Lacking extends ForwardedShards {
+    readonly #failed: readonly NamedShard[];
+
+    constructor(all: HostedShards, failed: readonly NamedShard[]) {
+      super(all);
+      this.#failed = failed;
+    }
+
+    override async openPoint(call: PointCall, signal: AbortSignal): Promise<OpenedPoint> {
+      return { ...(await super.openPoint(call, signal)), failed: this.#failed };
+    }
+  }
+
+  const lacking = (shards: readonly number[]): SearchRoutesFixture =>
+    new SearchRoutesFixture({
+      routes: (parts, scrolls) => {
+        const { uuid } = parts.indices.get("logs")!;
+        const failed = shards.map((shard) => ({ uuid, shard }));
+        const lack = new Lacking(parts.shards as HostedShards, failed) as unknown as ApiContext["shards"];
+        return allSearchRoutes({ ...parts, shards: lack }, scrolls);
+      },
+    });
+
+  for (const [name, shards, path, version, wanted] of [
+    ["is refused by the route of version 8", [1], "_pit?keep_alive=1m", "8.17.0", 503],
+    [
+      "is partial there where that is allowed",
+      [1],
+      "_pit?keep_alive=1m&allow_partial_search_results=true",
+      "8.17.0",
+      1,
+    ],
+    ["is partial as OpenSearch has it", [0], "_search/point_in_time?keep_alive=1m", "6.5.4", 1],
+    [
+      "is refused there where that isn't allowed",
+      [0],
+      "_search/point_in_time?keep_alive=1m&allow_partial_pit_creation=false",
+      "6.5.4",
+      503,
+    ],
+    ["is refused where no shard is left", [0, 1], "_search/point_in_time?keep_alive=1m", "6.5.4", 503],
+  ] as const)
+    test(name, async (t) => {
+      const partial = lacking(shards);
+      t.after(() => partial.close());
+      const { status, body } = await partial.send("POST", `/logs/${path}`, undefined, version);
+      if (wanted === 503) {
+        assert.deepEqual([status, partial.points.size], [503, 0]);
+        assert.match(JSON.stringify(body), /answer/);
+      } else {
+        const whole = { total: 2, successful: 2 - wanted, skipped: 0, failed: wanted };
+        assert.deepEqual(body["_shards"], whole as unknown as Json);
+      }
+    });
+});
+
 describe("points in time", () => {
-  const view = { targets: [], names: [], maxSlices: 1 };
+  const view = { targets: [], names: [], maxSlices: 1, shards: { total: 0, failed: 0 } };
   const minute = { ms: 60_000, limitMs: 3_600_000 };
   const opened = (points: PointContexts, owner: string, closed: string[] = []) =>
     points.open({ closeContexts: (ids) => void closed.push(...ids) }, owner, minute, () =>

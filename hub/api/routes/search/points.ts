@@ -2,7 +2,7 @@
 
 import type { ApiContext } from "#hub/api/context/api-context.ts";
 import { keepAliveLimitMs } from "#hub/api/context/keep-alive.ts";
-import type { PointInTime } from "#hub/api/context/point-contexts.ts";
+import type { PointInTime, PointView } from "#hub/api/context/point-contexts.ts";
 import { type ApiRequest, checkValid } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
 import { RESOLVE_PARAMS } from "#hub/api/parameters/shared-parameters.ts";
@@ -67,8 +67,9 @@ async function openPit(parts: ApiContext, request: ApiRequest): Promise<ApiRespo
       "not_offered",
       "[index_filter] isn't offered: name the indices, or filter in the search",
     );
-  const { id, view } = await open(parts, request);
-  return json({ id, ...(answersAs(800) && { _shards: shardsOf(parts, view.names) }) });
+  // As version 8 does, a point that lacks shards is refused unless it is wanted.
+  const { id, view } = await open(parts, request, request.flag("allow_partial_search_results") ?? false);
+  return json({ id, ...(answersAs(800) && { _shards: shardsOf(view) }) });
 }
 
 function closePit({ points }: ApiContext, request: ApiRequest): ApiResponse {
@@ -78,8 +79,9 @@ function closePit({ points }: ApiContext, request: ApiRequest): ApiResponse {
 }
 
 async function openPoint(parts: ApiContext, request: ApiRequest): Promise<ApiResponse> {
-  const { id, view, openedMs } = await open(parts, request);
-  return json({ pit_id: id, _shards: shardsOf(parts, view.names), creation_time: openedMs });
+  const isPartial = request.flag("allow_partial_pit_creation") ?? true;
+  const { id, view, openedMs } = await open(parts, request, isPartial);
+  return json({ pit_id: id, _shards: shardsOf(view), creation_time: openedMs });
 }
 
 function allPoints(parts: ApiContext, request: ApiRequest): ApiResponse {
@@ -103,20 +105,25 @@ function printPoint({ id, openedMs, keepAliveMs }: PointInTime): JsonObject {
   return { pit_id: id, creation_time: openedMs, keep_alive: keepAliveMs };
 }
 
-/** Throws request_invalid, index_missing, index_closed, overloaded. */
-async function open(parts: ApiContext, request: ApiRequest): Promise<PointInTime> {
+/**
+ * `isPartial`: a point may lack shards. Throws request_invalid, index_missing, index_closed, overloaded, and unavailable where it
+ * would lack all, or some against that.
+ */
+async function open(parts: ApiContext, request: ApiRequest, isPartial: boolean): Promise<PointInTime> {
   const ms = request.duration("keep_alive");
   checkValid(ms === undefined && "[keep_alive] is not specified");
   const target = targetOf(parts, request);
   checkHere(target, parts, "point in time");
   checkSearchParams(request);
-  for (const name of ["allow_partial_search_results", "allow_partial_pit_creation"]) request.flag(name);
   const { indices, targets: wanted } = searchedIndices(parts, target);
   const keepAlive = { ms: ms!, limitMs: keepAliveLimitMs(parts) };
   const maxSlices = maxSlicesOf(parts, target);
   return parts.points.open(parts.shards, keyOf(request.principal), keepAlive, async (id) => {
-    const targets = await parts.shards.openPoint({ id, targets: wanted }, request.signal);
-    return { targets, names: indices.map(({ name }) => name), maxSlices };
+    const { targets, failed } = await parts.shards.openPoint({ id, targets: wanted }, request.signal);
+    const total = indices.reduce((sum, { settings }) => sum + settings.numberOfShards, 0);
+    if (failed.length > 0 && (!isPartial || failed.length === total)) throw lacking(failed.length, total);
+    const shards = { total, failed: failed.length };
+    return { targets, names: indices.map(({ name }) => name), maxSlices, shards };
   });
 }
 
@@ -130,7 +137,14 @@ function idsOf(given: unknown, name: string): string[] {
   return (Array.isArray(given) ? (given as unknown[]) : [given]).map(String);
 }
 
-function shardsOf({ indices }: ApiContext, names: readonly string[]): JsonObject {
-  const total = names.reduce((sum, name) => sum + (indices.get(name)?.settings.numberOfShards ?? 0), 0);
-  return { total, successful: total, skipped: 0, failed: 0 };
+function lacking(failed: number, total: number): AppError {
+  const which = failed === total ? "none of its shards answers" : `${failed} of ${total} shards don't answer`;
+  return new AppError(
+    "unavailable",
+    `the point in time can't be opened: ${which}; try again in some seconds`,
+  );
+}
+
+function shardsOf({ shards: { total, failed } }: PointView): JsonObject {
+  return { total, successful: total - failed, skipped: 0, failed };
 }
