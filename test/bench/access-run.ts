@@ -30,9 +30,13 @@ export interface AccessFigures {
   readonly cpuMs: number;
 }
 
-/** Askings before the measured ones, and those that are measured. */
-const WARM_UP = 20;
-const ASKED = 60;
+/**
+ * Askings before the measured ones: by then the compilers, whose threads count as CPU of the process, are done. After 20
+ * they took as much again as the search itself.
+ */
+const WARM_UP = 300;
+/** Askings that are measured. */
+const ASKED = 100;
 /** Blocks between two commits. */
 const COMMIT_BLOCKS = 100;
 /** A number of values is estimated this well. */
