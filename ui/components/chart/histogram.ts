@@ -112,8 +112,11 @@ export class HistogramChart extends LitElement {
 
   protected override updated(changed: PropertyValues<this>): void {
     if (!changed.has("histogram") && !changed.has("isUtc") && !changed.has("isLog")) return;
-    this.#chosen = undefined;
+    // Steps that were chosen stay so while the same search goes on.
+    if (changed.has("histogram") && changed.get("histogram")?.range !== this.histogram?.range)
+      this.#chosen = undefined;
     this.#draw();
+    this.#mark();
   }
 
   #steps(): TemplateResult | typeof nothing {
@@ -122,8 +125,8 @@ export class HistogramChart extends LitElement {
     const choices = intervalsOf(range);
     const isChosen = choices.some(({ text }) => text === this.step);
     return html`<label>${msg("Lines per")} <select @change=${this.#onStep}>
-      <option value="" ?selected=${!isChosen}>${isChosen ? msg("automatic") : intervalName(interval)}</option>
-      ${choices.map((each) => html`<option value=${each.text} ?selected=${each.text === this.step}>${intervalName(each)}</option>`)}</select></label>
+      <option value="" .selected=${!isChosen}>${isChosen ? msg("automatic") : intervalName(interval)}</option>
+      ${choices.map((each) => html`<option value=${each.text} .selected=${each.text === this.step}>${intervalName(each)}</option>`)}</select></label>
       <button class="plain small" aria-pressed=${this.isLog} title=${msg("Logarithmic heights: a few lines can be seen beside many")} @click=${this.#onScale}>${msg("Log scale")}</button>`;
   }
 

@@ -85,9 +85,7 @@ export class ConfirmDialog extends LitElement {
     this._question = question;
     this._typed = "";
     await this.updateComplete;
-    const dialog = this.renderRoot.querySelector("dialog")!;
-    dialog.returnValue = "";
-    dialog.showModal();
+    this.renderRoot.querySelector("dialog")!.showModal();
     this.renderRoot.querySelector<HTMLElement>(question.typed === undefined ? ".cancel" : "input")?.focus();
     const { promise, resolve } = Promise.withResolvers<boolean>();
     this.#settle = resolve;
@@ -96,7 +94,7 @@ export class ConfirmDialog extends LitElement {
 
   override render(): TemplateResult {
     const { title = "", text = "", items = [], action = "", typed } = this._question ?? {};
-    return html`<dialog aria-labelledby="title" aria-describedby="text" @close=${this.#close}>
+    return html`<dialog aria-labelledby="title" aria-describedby="text" @close=${this.#onClose}>
       <form @submit=${this.#submit}>
         <h2 id="title">${title}</h2>
         <p id="text">${text}</p>
@@ -108,7 +106,7 @@ export class ConfirmDialog extends LitElement {
                 <input autocomplete="off" spellcheck="false" .value=${this._typed} @input=${this.#onInput} /></label>`
         }
         <div class="buttons">
-          <button type="button" class="cancel" @click=${() => this.#end("")}>${msg("Cancel")}</button>
+          <button type="button" class="cancel" @click=${() => this.#end(false)}>${msg("Cancel")}</button>
           <button class="destructive" ?disabled=${typed !== undefined && this._typed !== typed}>${action}</button>
         </div>
       </form>
@@ -121,16 +119,19 @@ export class ConfirmDialog extends LitElement {
 
   #submit(event: Event): void {
     event.preventDefault();
-    this.#end("yes");
+    this.#end(true);
   }
 
-  #end(value: string): void {
-    this.renderRoot.querySelector("dialog")?.close(value);
+  #onClose(event: Event): void {
+    if (!(event.currentTarget as HTMLDialogElement).open) this.#end(false);
   }
 
-  #close(event: Event): void {
-    this.#settle?.((event.currentTarget as HTMLDialogElement).returnValue === "yes");
+  /** The answer doesn't wait for the dialog's event, which another question may come before. */
+  #end(isConfirmed: boolean): void {
+    const settle = this.#settle;
     this.#settle = undefined;
+    this.renderRoot.querySelector("dialog")?.close();
+    settle?.(isConfirmed);
   }
 }
 

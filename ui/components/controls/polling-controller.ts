@@ -21,6 +21,11 @@ export class Refreshing<T> implements ReactiveController {
   #value: T | undefined;
   #askFault: HubError | undefined;
   #workFault: HubError | undefined;
+  /** Numbers of the question that was asked last, and of the one whose answer is shown. */
+  #asked = 0;
+  #answered = 0;
+  /** The last work, which the next one waits for. */
+  #work: Promise<unknown> = Promise.resolve();
 
   /** `ask` is called each `intervalMs` while the page is in sight, and when the answer to a GET of `paths` changes. */
   constructor(
@@ -84,20 +89,33 @@ export class Refreshing<T> implements ReactiveController {
 
   async #look(): Promise<void> {
     const { signal } = this.#abort;
+    const number = ++this.#asked;
+    // What was asked before may be answered after.
+    const isLate = (): boolean => signal.aborted || number < this.#answered;
     try {
       const value = await this.#ask(signal);
-      if (signal.aborted) return;
+      if (isLate()) return;
       this.#value = value;
       this.#askFault = undefined;
     } catch (error) {
-      if (signal.aborted) return;
+      if (isLate()) return;
       this.#askFault = toHubError(error);
     }
+    this.#answered = number;
     this.#host.requestUpdate();
   }
 
-  /** Does something, then asks; returns false where it failed, and keeps the reason until the next try. */
-  async attempt(work: (signal: AbortSignal) => Promise<unknown>): Promise<boolean> {
+  /**
+   * Does something after what is being done, then asks: `work` finds in `value` what the work before has made of it.
+   * Returns false where it failed, and keeps the reason until the next try.
+   */
+  attempt(work: (signal: AbortSignal) => Promise<unknown>): Promise<boolean> {
+    const done = this.#work.then(() => this.#attempt(work));
+    this.#work = done;
+    return done;
+  }
+
+  async #attempt(work: (signal: AbortSignal) => Promise<unknown>): Promise<boolean> {
     const { signal } = this.#abort;
     this.forget();
     try {

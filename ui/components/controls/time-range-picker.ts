@@ -194,7 +194,7 @@ export class TimeRangePicker extends LitElement {
             <select @change=${this.#onRefresh}>
               ${REFRESH_SECONDS.map(
                 (seconds) =>
-                  html`<option value=${seconds} ?selected=${seconds === this.refreshSeconds}>
+                  html`<option value=${seconds} .selected=${seconds === this.refreshSeconds}>
                     ${refreshText(seconds)}
                   </option>`,
               )}

@@ -84,7 +84,7 @@ export class TitleDialog extends LitElement {
 
   override render(): TemplateResult {
     const { heading = "", isSaved = false } = this._question ?? {};
-    return html`<dialog aria-labelledby="heading" @close=${() => this.#end(undefined)}>
+    return html`<dialog aria-labelledby="heading" @close=${this.#onClose}>
       <form @submit=${this.#submit}>
         <h2 id="heading">${heading}</h2>
         <label>${msg("Title")}<input name="title" required maxlength="200" autocomplete="off" /></label>
@@ -99,6 +99,11 @@ export class TitleDialog extends LitElement {
     const form = new FormData(event.currentTarget as HTMLFormElement);
     const title = formText(form, "title");
     if (title !== "") this.#end({ title, isCopy: form.get("copy") !== null });
+  }
+
+  /** Another question may be asked before the event comes. */
+  #onClose(event: Event): void {
+    if (!(event.currentTarget as HTMLDialogElement).open) this.#end(undefined);
   }
 
   #end(answer: TitleAnswer | undefined): void {

@@ -86,11 +86,12 @@ export abstract class AccessPage extends LitElement {
   }
 
   #abort = new AbortController();
+  #loading = new AbortController();
 
   override connectedCallback(): void {
     super.connectedCallback();
     this.#abort = new AbortController();
-    void this.attempt((signal) => this.load(signal));
+    void this.attempt((signal) => this.#load(signal));
   }
 
   override disconnectedCallback(): void {
@@ -121,8 +122,20 @@ export abstract class AccessPage extends LitElement {
     return this.attempt(async (signal) => {
       await work();
       this._said = said;
-      await this.load(signal);
+      await this.#load(signal);
     });
+  }
+
+  /** Loads, in the place of a load that still runs: it may be answered later, with what was before. */
+  async #load(page: AbortSignal): Promise<void> {
+    this.#loading.abort();
+    this.#loading = new AbortController();
+    const signal = AbortSignal.any([page, this.#loading.signal]);
+    try {
+      await this.load(signal);
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    }
   }
 
   /** As `change`, once the reader is sure. */

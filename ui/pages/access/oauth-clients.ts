@@ -3,7 +3,7 @@
 import { msg, str } from "@lit/localize";
 import { html, nothing, type TemplateResult } from "lit";
 import { state } from "lit/decorators.js";
-import { formText } from "#ui/components/controls/form-text.ts";
+import { formText, resetSent } from "#ui/components/controls/form-text.ts";
 import { icon } from "#ui/components/style/icons.ts";
 import { changeAccess, getAccess, type OAuthClient } from "#ui/services/administration/access-client.ts";
 import { AccessPage, tableView } from "./access-page.ts";
@@ -106,7 +106,7 @@ export class OAuthClientsPage extends AccessPage {
     };
     void this.change(async () => {
       this.#show(await changeAccess<Credentials>("POST", "auth/clients", body));
-      form.reset();
+      resetSent(form, data);
     });
   };
 

@@ -4,7 +4,7 @@ import { msg, str } from "@lit/localize";
 import { css, html, nothing, type TemplateResult } from "lit";
 import { state } from "lit/decorators.js";
 import { dropPanel, toggleDropPanel } from "#ui/components/controls/drop-panel.ts";
-import { formText } from "#ui/components/controls/form-text.ts";
+import { formText, resetSent } from "#ui/components/controls/form-text.ts";
 import { icon } from "#ui/components/style/icons.ts";
 import {
   type Account,
@@ -104,7 +104,7 @@ export class UsersPage extends AccessPage {
     const { name, role, indices, createdAt } = account;
     return html`<tr><td class="name">${name}</td>
       <td><select aria-label=${msg(str`Role of ${name}`)} @change=${(event: Event) => this.#setRole(account, (event.currentTarget as HTMLSelectElement).value)}>
-        ${ROLES.map((each) => html`<option value=${each} ?selected=${each === role}>${each}</option>`)}</select></td>
+        ${ROLES.map((each) => html`<option value=${each} .selected=${each === role}>${each}</option>`)}</select></td>
       <td class="long">${indices.join(", ")} ${rightsView(name, role, indices)}</td><td>${formatMoment(createdAt)}</td>
       <td class="number"><button class="plain small icon" aria-label=${msg(str`Remove ${name}`)} title=${msg("Remove")} @click=${() => void this.#removeAccount(name)}>${icon("trash")}</button></td></tr>`;
   }
@@ -137,7 +137,7 @@ export class UsersPage extends AccessPage {
     void this.change(
       async () => {
         await changeAccess("POST", "auth/accounts", body);
-        form.reset();
+        resetSent(form, data);
       },
       msg(str`${name} can sign in now.`),
     );
@@ -160,7 +160,7 @@ export class UsersPage extends AccessPage {
         text: msg("Send this key as “Authorization: Bearer KEY”."),
         values: [[msg("API key"), key]],
       };
-      form.reset();
+      resetSent(form, data);
     });
   };
 
@@ -221,7 +221,7 @@ function rightsView(name: string, role: string, indices: readonly string[]): Tem
 }
 
 function roleField(chosen = "viewer"): TemplateResult {
-  return html`<label>${msg("Role")}<select name="role">${ROLES.map((each) => html`<option value=${each} ?selected=${each === chosen}>${each}</option>`)}</select></label>`;
+  return html`<label>${msg("Role")}<select name="role">${ROLES.map((each) => html`<option value=${each} .selected=${each === chosen}>${each}</option>`)}</select></label>`;
 }
 
 function indicesField(): TemplateResult {

@@ -144,8 +144,8 @@ export class AlertForm extends LitElement {
         <label class="wide">${msg("Lines that match")}<input class="mono" name="query" autocomplete="off" spellcheck="false" placeholder="log.level:error AND service:payment" .value=${query} /></label>
         <label>${msg("In the index")}<input class="mono" name="index" required autocomplete="off" spellcheck="false" .value=${index} /></label>
         <label>${msg("Fire when there are")}<select name="condition">
-          <option value="above" ?selected=${condition === "above"}>${msg("more lines than")}</option>
-          <option value="below" ?selected=${condition === "below"}>${msg("fewer lines than")}</option></select></label>
+          <option value="above" .selected=${condition === "above"}>${msg("more lines than")}</option>
+          <option value="below" .selected=${condition === "below"}>${msg("fewer lines than")}</option></select></label>
         <label>${msg("Threshold")}<input name="threshold" type="number" min="0" step="1" required .value=${String(threshold)} /></label>
         <label>${msg("Within the last")}<select name="window">${options(WINDOWS, window)}</select></label>
         <label>${msg("Check every")}<select name="every">${options(INTERVALS, every)}</select></label>
@@ -228,7 +228,7 @@ export class AlertForm extends LitElement {
 
 function options(values: readonly string[], chosen: string): TemplateResult[] {
   const all = values.includes(chosen) ? values : [chosen, ...values];
-  return all.map((value) => html`<option value=${value} ?selected=${value === chosen}>${value}</option>`);
+  return all.map((value) => html`<option value=${value} .selected=${value === chosen}>${value}</option>`);
 }
 
 customElements.define("tr-alert-form", AlertForm);

@@ -22,7 +22,7 @@ import {
   saveAlert,
   testChannel,
 } from "#ui/services/administration/alert-client.ts";
-import { navigate } from "#ui/services/browser/router.ts";
+import { navigate, rememberAddress } from "#ui/services/browser/router.ts";
 import { type HubError, toHubError } from "#ui/services/hub/json-call.ts";
 import { formatAgo, formatCount, formatMoment } from "#ui/services/text/format.ts";
 import "./alert-form.ts";
@@ -176,9 +176,10 @@ export class AlertsPage extends LitElement {
   }
 
   async #onSave({ detail }: CustomEvent<AlertRule>): Promise<void> {
+    const isHere = rememberAddress();
     if (!(await this.#alerts.attempt(() => saveAlert(detail, this.#chosen)))) return;
     this._said = msg(str`“${detail.title}” is saved.`);
-    navigate({ page: "alerts", parameters: new URLSearchParams() });
+    if (isHere()) navigate({ page: "alerts", parameters: new URLSearchParams() });
   }
 
   async #onTest({ detail }: CustomEvent<Channel>): Promise<void> {
@@ -186,8 +187,12 @@ export class AlertsPage extends LitElement {
     this._said = (await this.#alerts.attempt(() => testChannel(detail))) ? msg("The test was sent.") : "";
   }
 
-  #change(alert: Alert, part: Partial<AlertRule>): Promise<boolean> {
-    return this.#alerts.attempt(() => saveAlert({ ...alert.rule, ...part }, alert));
+  /** Changes the rule as it is then: another change of it may be on its way. */
+  #change({ id }: Alert, part: Partial<AlertRule>): Promise<boolean> {
+    return this.#alerts.attempt(async () => {
+      const alert = this.#alerts.value?.find((one) => one.id === id);
+      if (alert !== undefined) await saveAlert({ ...alert.rule, ...part }, alert);
+    });
   }
 
   async #delete(alert: Alert): Promise<void> {

@@ -8,7 +8,7 @@ import type { CodeEditor, LineRange } from "#ui/components/editor/code-editor.ts
 import { icon } from "#ui/components/style/icons.ts";
 import { controls } from "#ui/components/style/styles.ts";
 import { readPreference, writePreference } from "#ui/services/browser/preferences.ts";
-import { navigate } from "#ui/services/browser/router.ts";
+import { navigate, rememberAddress } from "#ui/services/browser/router.ts";
 import { saveFile } from "#ui/services/browser/save-file.ts";
 import { bodyProblems, type TextProblem } from "#ui/services/console/body-problems.ts";
 import { complete } from "#ui/services/console/completion.ts";
@@ -150,9 +150,10 @@ export class ConsolePage extends LitElement {
   }
 
   async #begin(): Promise<void> {
+    const isHere = rememberAddress();
     await this.#editor!.updateComplete;
     await this.#editor!.loaded;
-    if (!this.isConnected) return;
+    if (!this.isConnected || !isHere()) return;
     const request = this.parameters.get("request");
     if (request !== null) {
       this.#append(request);
@@ -163,11 +164,12 @@ export class ConsolePage extends LitElement {
   async #run(): Promise<void> {
     const requests = this._chosen;
     if (requests.length === 0 || this.#model.isRunning) return;
-    if (await this.#isMeant(requests.filter(isDestructive))) {
-      await this.#model.run(requests);
-      this.renderRoot.querySelector(".answers")?.scrollTo(0, 0);
-    }
+    const isMeant = await this.#isMeant(requests.filter(isDestructive));
+    // At once: when the answer comes, its reader may write elsewhere.
     this.#editor?.focus();
+    if (!isMeant) return;
+    await this.#model.run(requests);
+    this.renderRoot.querySelector(".answers")?.scrollTo(0, 0);
   }
 
   /** Asks before anything is destroyed, and says what that would be. */

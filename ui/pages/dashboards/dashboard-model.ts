@@ -44,6 +44,8 @@ export class DashboardModel {
   readonly #shown = new Map<string, Visualisation>();
   #abort = new AbortController();
   #history = new EditHistory(EMPTY_DASHBOARD);
+  /** Of the one that is on its way. */
+  #loading: string | undefined;
 
   constructor(onChange: () => void) {
     this.#onChange = onChange;
@@ -70,8 +72,10 @@ export class DashboardModel {
     return this.#history.canRedo;
   }
 
-  /** Loads it with the changes that this browser keeps of it; to read alone, as it is saved. */
+  /** Loads it, once, with the changes that this browser keeps of it; to read alone, as it is saved. */
   async load(id: string, isReadOnly: boolean): Promise<void> {
+    if (this.#loading === id) return;
+    this.#loading = id;
     try {
       const [saved, visualisations, searches, viewer] = await Promise.all([
         this.#store.get("dashboard", id),
@@ -79,6 +83,7 @@ export class DashboardModel {
         this.#store.list("search"),
         fetchViewer(),
       ]);
+      if (this.#loading !== id) return;
       this.saved = saved;
       this.canEdit = !isReadOnly && viewer?.role !== READER;
       const draft = this.canEdit ? readDraft(id) : undefined;
@@ -88,20 +93,23 @@ export class DashboardModel {
       this.searches = new Map(searches.map((one) => [one.id, one]));
       this.fault = undefined;
     } catch (error) {
+      if (this.#loading !== id) return;
       this.fault = toHubError(error);
     }
+    this.#loading = undefined;
     this.#onChange();
   }
 
-  /** Saves `dashboard`; returns false where that failed. */
+  /** Saves `dashboard`; returns false where that failed. What is changed meanwhile stays a change. */
   async save(dashboard: Dashboard): Promise<boolean> {
     const { saved } = this;
     if (saved === undefined) return false;
+    const before = this.dashboard;
     this.isSaving = true;
     this.#onChange();
     try {
       this.saved = await this.#store.put("dashboard", saved.id, saved.title, dashboard, saved.revision);
-      this.#history = new EditHistory(dashboard);
+      if (this.dashboard === before) this.#history = new EditHistory(dashboard);
       this.#keep();
       this.fault = undefined;
     } catch (error) {

@@ -14,7 +14,7 @@ import { controls, notices } from "#ui/components/style/styles.ts";
 import { type FoundDetail, NewestLines, newestView } from "#ui/pages/visualise/newest-lines.ts";
 import type { NarrowDetail } from "#ui/pages/visualise/visualisation-panel.ts";
 import { isUtcPreferred } from "#ui/services/browser/preferences.ts";
-import { formatRoute, navigate } from "#ui/services/browser/router.ts";
+import { formatRoute, navigate, rememberAddress } from "#ui/services/browser/router.ts";
 import { saveFile } from "#ui/services/browser/save-file.ts";
 import {
   changeLook,
@@ -354,7 +354,8 @@ export class DashboardView extends LitElement {
   }
 
   async #save(): Promise<void> {
-    if (!(await this.#model.save(this.#current()))) return;
+    const isHere = rememberAddress();
+    if (!(await this.#model.save(this.#current())) || this.#model.isChanged || !isHere()) return;
     navigate({ page: "dashboards", parameters: new URLSearchParams({ id: this.#model.saved!.id }) });
   }
 }

@@ -12,7 +12,7 @@ import { pageStyles } from "#ui/components/style/page-styles.ts";
 import { skeleton } from "#ui/components/style/skeleton.ts";
 import { controls, notices } from "#ui/components/style/styles.ts";
 import "#ui/components/controls/title-dialog.ts";
-import { formatRoute, navigate } from "#ui/services/browser/router.ts";
+import { formatRoute, navigate, rememberAddress } from "#ui/services/browser/router.ts";
 import {
   EMPTY_DASHBOARD,
   importDashboard,
@@ -147,9 +147,10 @@ export class DashboardsPage extends LitElement {
       .querySelector("tr-title-dialog")!
       .ask({ heading: msg("New dashboard"), title: "", isSaved: false });
     if (answer === undefined) return;
+    const isHere = rememberAddress();
     try {
       const { id } = await this.#store.create("dashboard", answer.title, EMPTY_DASHBOARD);
-      navigate({ page: "dashboards", parameters: new URLSearchParams({ id, edit: "1" }) });
+      if (isHere()) navigate({ page: "dashboards", parameters: new URLSearchParams({ id, edit: "1" }) });
     } catch (error) {
       this.#fail(error);
     }
@@ -182,6 +183,7 @@ export class DashboardsPage extends LitElement {
     const input = event.currentTarget as HTMLInputElement;
     const [file] = input.files ?? [];
     if (file === undefined) return;
+    const isHere = rememberAddress();
     try {
       if (file.size > MAX_FILE_BYTES) throw new Error(msg("The file is too large to be a dashboard."));
       const { title, dashboard, visualisations, searches = [] } = importDashboard(await file.text());
@@ -193,7 +195,7 @@ export class DashboardsPage extends LitElement {
       for (const [type, { id, title: name, parameters }] of parts)
         ids.set(id, (await this.#store.create(type, name, { parameters })).id);
       const { id } = await this.#store.create("dashboard", title, withIds(dashboard, ids));
-      navigate({ page: "dashboards", parameters: new URLSearchParams({ id }) });
+      if (isHere()) navigate({ page: "dashboards", parameters: new URLSearchParams({ id }) });
     } catch (error) {
       this.#fail(error);
     }

@@ -69,8 +69,8 @@ export class VariableBar extends LitElement {
     const remove = msg(str`Remove variable ${field}`);
     return html`<div class="variable"><label><span>${field}</span>
         <select aria-label=${field} @change=${(event: Event) => this.#choose(field, (event.currentTarget as HTMLSelectElement).value)}>
-          <option value="" ?selected=${value === ""}>${msg("All")}</option>
-          ${values.map((one) => html`<option value=${one} ?selected=${one === value}>${one}</option>`)}
+          <option value="" .selected=${value === ""}>${msg("All")}</option>
+          ${values.map((one) => html`<option value=${one} .selected=${one === value}>${one}</option>`)}
         </select></label>
       ${this.isEditing ? html`<button class="plain small icon" aria-label=${remove} title=${remove} @click=${() => this.#fire(this.variables.filter((one) => one.field !== field))}>${icon("close")}</button>` : nothing}</div>`;
   }

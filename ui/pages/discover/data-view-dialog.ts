@@ -144,8 +144,8 @@ export class DataViewDialog extends LitElement {
     return html`${formats.size === 0 ? nothing : html`<ul aria-label=${msg("Formats")}>${[...formats].map(([field, format]) => this.#row(field, format))}</ul>`}
       <form @submit=${this.#add}>
         <label class="wide">${msg("Field")}<input name="field" class="mono" required list="fields" autocomplete="off" spellcheck="false" /></label>
-        <label>${msg("Format of the values")}<select name="kind" @change=${this.#onKind}>${FORMAT_KINDS.map((kind) => html`<option value=${kind} ?selected=${kind === this._kind}>${KIND_NAMES[kind]}</option>`)}</select></label>
-        ${this._kind === "duration" ? html`<label>${msg("Unit of the number")}<select name="unit">${LENGTH_UNITS.map((unit) => html`<option value=${unit} ?selected=${unit === "ms"}>${UNIT_NAMES[unit]}</option>`)}</select></label>` : nothing}
+        <label>${msg("Format of the values")}<select name="kind" @change=${this.#onKind}>${FORMAT_KINDS.map((kind) => html`<option value=${kind} .selected=${kind === this._kind}>${KIND_NAMES[kind]}</option>`)}</select></label>
+        ${this._kind === "duration" ? html`<label>${msg("Unit of the number")}<select name="unit">${LENGTH_UNITS.map((unit) => html`<option value=${unit} .selected=${unit === "ms"}>${UNIT_NAMES[unit]}</option>`)}</select></label>` : nothing}
         ${this._kind === "link" ? html`<label class="wide">${msg("Address with {value}")}<input name="template" class="mono" required autocomplete="off" spellcheck="false" placeholder="https://…/{value}" /></label>` : nothing}
         <button ?disabled=${formats.size >= MAX_FORMATS}>${icon("plus")}${msg("Add")}</button>
       </form>

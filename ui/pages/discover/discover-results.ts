@@ -59,6 +59,8 @@ export class DiscoverResults extends LitElement {
 
   static override styles = [controls, notices, skeletonStyles, resultsStyles];
 
+  /** The chosen line, whatever rows come in the place of those it was chosen from. */
+  #line: LogDocument | undefined;
   // Kept, as the list of fields draws itself again where it gets another one than before.
   #presentIn: readonly LogDocument[] = [];
   #present: ReadonlySet<string> = new Set();
@@ -91,7 +93,7 @@ export class DiscoverResults extends LitElement {
 
   /** Begins at the first row again, for other lines. */
   reset(): void {
-    this._selected = -1;
+    this.#select(-1);
     this._isOpen = false;
     this.#table?.scrollToTop();
   }
@@ -108,6 +110,15 @@ export class DiscoverResults extends LitElement {
 
   protected override willUpdate(changed: PropertyValues<this>): void {
     if (changed.has("isSide") && this.isSide) this._hasFields = false;
+    this.#followLine();
+  }
+
+  /** A search that goes on brings rows before the chosen line, or without it. */
+  #followLine(): void {
+    const key = this.#line?.key;
+    const { rows } = this.model;
+    if (key === undefined || rows[this._selected]?.key === key) return;
+    this._selected = rows.findIndex((row) => row.key === key);
   }
 
   protected override updated(): void {
@@ -216,7 +227,7 @@ export class DiscoverResults extends LitElement {
   }
 
   #details(): TemplateResult | typeof nothing {
-    const document = this.model.rows[this._selected];
+    const document = this.model.rows[this._selected] ?? this.#line;
     if (document === undefined) return nothing;
     return html`<tr-event-details role="complementary" aria-label=${msg("Selected line")} .document=${document} .columns=${this.state.columns}
       .isUtc=${this.state.isUtc} .around=${this.#around} .surroundings=${surroundingsOf(document, this.state)}
@@ -289,11 +300,12 @@ export class DiscoverResults extends LitElement {
 
   #select(row: number): void {
     this._selected = row;
+    this.#line = this.model.rows[row];
   }
 
   #open(row: number): void {
     if (this.model.rows[row] === undefined) return;
-    this._selected = row;
+    this.#select(row);
     this._isOpen = true;
   }
 

@@ -141,7 +141,7 @@ export class FilterPills extends LitElement {
     const condition = conditionOf(filter);
     return html`<form @submit=${(event: SubmitEvent) => this.#apply(event, at)}>
       <label>${msg("Field")}<input name="field" class="mono" required list="fields" autocomplete="off" spellcheck="false" .value=${filter.field} /></label>
-      <label>${msg("Condition")}<select name="condition">${CONDITIONS.map((one) => html`<option value=${one} ?selected=${one === condition}>${CONDITION_NAMES[one]}</option>`)}</select></label>
+      <label>${msg("Condition")}<select name="condition">${CONDITIONS.map((one) => html`<option value=${one} .selected=${one === condition}>${CONDITION_NAMES[one]}</option>`)}</select></label>
       <label>${msg("Value")}<input name="value" class="mono" autocomplete="off" spellcheck="false" .value=${filter.value ?? ""} /></label>
       <div class="actions"><button class="primary">${msg("Apply")}</button>
         <button type="button" @click=${() => this.#replace(at, { ...filter, exclude: !filter.exclude })}>${msg("Invert")}</button>

@@ -4,13 +4,13 @@ import { msg, str } from "@lit/localize";
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
 import { property, state } from "lit/decorators.js";
 import { errorView } from "#ui/components/controls/error-view.ts";
-import { formText } from "#ui/components/controls/form-text.ts";
+import { formText, resetSent } from "#ui/components/controls/form-text.ts";
 import { roveLists } from "#ui/components/controls/roving-focus.ts";
 import { icon } from "#ui/components/style/icons.ts";
 import { pageStyles } from "#ui/components/style/page-styles.ts";
 import { controls, notices } from "#ui/components/style/styles.ts";
 import type { FieldNode, IndexAdmin, IndexAlias, IndexRow } from "#ui/services/administration/index-admin.ts";
-import { navigate } from "#ui/services/browser/router.ts";
+import { navigate, rememberAddress } from "#ui/services/browser/router.ts";
 import { HubError, toHubError } from "#ui/services/hub/json-call.ts";
 import { formatBytes, formatCount, formatMoment } from "#ui/services/text/format.ts";
 import "./analyse-form.ts";
@@ -188,6 +188,7 @@ export class IndexDetails extends LitElement {
   }
 
   async #delete({ docs, sizeBytes }: IndexRow): Promise<void> {
+    const isHere = rememberAddress();
     const isMeant = await this.#ask().ask({
       title: msg("Delete this index?"),
       text: msg(
@@ -198,7 +199,8 @@ export class IndexDetails extends LitElement {
     });
     if (
       isMeant &&
-      (await this.#do(msg("Deleting …"), msg("Deleted."), () => this.admin.remove(this.name), false))
+      (await this.#do(msg("Deleting …"), msg("Deleted."), () => this.admin.remove(this.name), false)) &&
+      isHere()
     )
       navigate({ page: "indices", parameters: new URLSearchParams() });
   }
@@ -215,16 +217,17 @@ export class IndexDetails extends LitElement {
     const value = formText(data, "value");
     void this.#do(msg("Setting …"), msg(str`${key} is set.`), () =>
       this.admin.putSettings(this.name, { [key]: value === "" ? null : value }),
-    ).then((isDone) => isDone && form.reset());
+    ).then((isDone) => isDone && resetSent(form, data));
   }
 
   #addAlias(event: SubmitEvent): void {
     event.preventDefault();
     const form = event.currentTarget as HTMLFormElement;
-    const alias = formText(new FormData(form), "alias");
+    const data = new FormData(form);
+    const alias = formText(data, "alias");
     void this.#do(msg("Adding …"), msg(str`Alias ${alias} added.`), () =>
       this.admin.changeAlias(this.name, alias, "add"),
-    ).then((isDone) => isDone && form.reset());
+    ).then((isDone) => isDone && resetSent(form, data));
   }
 
   async #removeAlias(alias: string): Promise<void> {

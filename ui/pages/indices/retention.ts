@@ -3,7 +3,7 @@
 import { msg, str } from "@lit/localize";
 import { html, LitElement, nothing, type TemplateResult } from "lit";
 import { errorView } from "#ui/components/controls/error-view.ts";
-import { formText } from "#ui/components/controls/form-text.ts";
+import { formText, resetSent } from "#ui/components/controls/form-text.ts";
 import { Refreshing } from "#ui/components/controls/polling-controller.ts";
 import { roveLists } from "#ui/components/controls/roving-focus.ts";
 import { icon } from "#ui/components/style/icons.ts";
@@ -44,14 +44,14 @@ export class RetentionPanel extends LitElement {
       </div>
       <p class="muted">${msg("An index is deleted when its last line came longer ago than its rule allows, or as the oldest when the indices of the pattern take more than allowed. The first rule that fits an index counts; without one it is kept for ever.")}</p>
       ${fault === undefined ? nothing : errorView(fault)}
-      ${value === undefined ? (fault === undefined ? skeleton(8) : nothing) : html`${rulesView(value, (rule) => void this.#remove(value, rule))}${this.#form(value)}`}
+      ${value === undefined ? (fault === undefined ? skeleton(8) : nothing) : html`${rulesView(value, (rule) => void this.#remove(rule))}${this.#form()}`}
       <tr-confirm-dialog></tr-confirm-dialog>
     </div>`;
   }
 
-  #form(kept: Retention): TemplateResult {
+  #form(): TemplateResult {
     return html`<h2>${msg("Add rule")}</h2>
-      <form class="form tools" @submit=${(event: SubmitEvent) => void this.#add(event, kept)}>
+      <form class="form tools" @submit=${(event: SubmitEvent) => void this.#add(event)}>
         <label>${msg("Indices")}<input name="pattern" class="mono" required autocomplete="off" placeholder="logs-*" /></label>
         <label>${msg("Keep for, such as 30d")}<input name="age" class="mono" size="8" autocomplete="off" pattern="\\d+[hdw]" placeholder="30d" /></label>
         <label>${msg("At most, such as 50gb")}<input name="size" class="mono" size="8" autocomplete="off" pattern="\\d+(kb|mb|gb|tb)" placeholder="50gb" /></label>
@@ -59,7 +59,7 @@ export class RetentionPanel extends LitElement {
       </form>`;
   }
 
-  async #add(event: SubmitEvent, { rules, revision }: Retention): Promise<void> {
+  async #add(event: SubmitEvent): Promise<void> {
     event.preventDefault();
     const form = event.currentTarget as HTMLFormElement;
     const data = new FormData(form);
@@ -68,17 +68,20 @@ export class RetentionPanel extends LitElement {
       string,
       string,
     ];
-    const changed = [...rules, writeRule({ pattern, age, size })];
-    const isDone = await this.#kept.attempt(async () => {
-      if (await this.#isMeant(changed)) await putRetention(changed, revision);
-    });
-    if (isDone) form.reset();
+    const isDone = await this.#change((rules) => [...rules, writeRule({ pattern, age, size })]);
+    if (isDone) resetSent(form, data);
   }
 
-  async #remove({ rules, revision }: Retention, rule: string): Promise<void> {
-    const changed = rules.filter((one) => one !== rule);
-    await this.#kept.attempt(async () => {
-      // What is left may fit another rule now.
+  /** What is left may fit another rule then, so that is asked about, too. */
+  async #remove(rule: string): Promise<void> {
+    await this.#change((rules) => rules.filter((one) => one !== rule));
+  }
+
+  /** Changes the rules as they are then: another change of them may be on its way. Returns false where that failed. */
+  #change(change: (rules: readonly string[]) => readonly string[]): Promise<boolean> {
+    return this.#kept.attempt(async () => {
+      const { rules, revision } = this.#kept.value!;
+      const changed = change(rules);
       if (await this.#isMeant(changed)) await putRetention(changed, revision);
     });
   }

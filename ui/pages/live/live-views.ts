@@ -138,7 +138,7 @@ export function toolbarView(options: ToolbarOptions): TemplateResult {
     <a class="button plain small" aria-label=${msg("Discover: stored lines with this filter")} title=${msg("Discover: stored lines with this filter")} href=${options.discoverAddress}>${icon("search")}<span class="word">${msg("Discover")}</span></a>
     <label><span class="label">${msg("Limit")}</span>
       <select @change=${choose}>
-        ${RATES.map((one) => html`<option value=${one} ?selected=${one === rate}>${formatCount(one)}/s</option>`)}
+        ${RATES.map((one) => html`<option value=${one} .selected=${one === rate}>${formatCount(one)}/s</option>`)}
       </select>
     </label>
     <span class="word">${msg(str`${formatCount(ring.size)} of ${formatShort(RING_ENTRIES)} lines kept`)}</span>

@@ -21,7 +21,7 @@ import {
 } from "#ui/services/administration/pipeline-client.ts";
 import { completePipeline } from "#ui/services/administration/pipeline-completion.ts";
 import { loadPluginReference, type PluginReference } from "#ui/services/administration/plugin-reference.ts";
-import { navigate } from "#ui/services/browser/router.ts";
+import { navigate, rememberAddress } from "#ui/services/browser/router.ts";
 import type { TextProblem } from "#ui/services/console/body-problems.ts";
 import type { Completion } from "#ui/services/console/completion.ts";
 import { HubError, toHubError } from "#ui/services/hub/json-call.ts";
@@ -213,15 +213,20 @@ export class PipelineEditor extends LitElement {
   protected override willUpdate(changed: PropertyValues<this>): void {
     if (changed.has("sample") && this.sample !== "") this._lines = this.sample;
     if (changed.has("grok") && this.grok !== "") this._text = pipelineWith(this.grok);
-    if (changed.has("name")) void this.#load();
+    if (!changed.has("name") || this._stored?.id === this.name) return;
+    this._stored = undefined;
+    if (this.name !== "") this._text = "";
+    void this.#load();
   }
 
   override render(): TemplateResult {
     const isFile = this._stored !== undefined && this._stored.origin !== "page";
+    // What is written before its text is there would be lost, or saved in its place.
+    const isAwaited = this.name !== "" && this._stored === undefined;
     return html`<div class="page">
       <div class="title"><a class="button icon" href="#/pipelines" aria-label=${msg("All pipelines")} title=${msg("All pipelines")}>${icon("arrowLeft")}</a>
         <h1>${this.name === "" ? msg("New pipeline") : this.name}</h1><span class="space"></span>
-        <form class="form" @submit=${this.#save}>
+        <form class="form" ?inert=${isAwaited} @submit=${this.#save}>
           ${this.name === "" ? html`<label>${msg("Name")}<input name="name" required pattern="[A-Za-z0-9_\\-]{1,64}" autocomplete="off" /></label>` : nothing}
           <label>${msg("Description")}<input name="description" maxlength="300" autocomplete="off" .value=${this._stored?.description ?? ""} /></label>
           <button class="primary" ?disabled=${isFile || this._problem !== ""}>${icon("save")}${msg("Save and run")}</button>
@@ -229,7 +234,7 @@ export class PipelineEditor extends LitElement {
       ${this._fault === undefined ? nothing : errorView(this._fault)}
       ${isFile ? html`<div class="notice"><p>${msg("This pipeline comes from files of the hub; it can be tried here, and changed there.")}</p></div>` : nothing}
       <p role="status">${this._said}</p>
-      <div class="halves">
+      <div class="halves" ?inert=${isAwaited}>
         <div>
           <h2>${msg("Pipeline")}</h2>
           <tr-code-editor label=${msg("Pipeline")} syntax="pipeline" .problems=${this._problems} .complete=${this.#complete} @tr-edit=${this.#onText}></tr-code-editor>
@@ -266,6 +271,7 @@ export class PipelineEditor extends LitElement {
     try {
       if (this.name !== "") {
         this._stored = await getPipeline(this.name, signal);
+        this._fault = undefined;
         this._text = this._stored.text;
         this.renderRoot.querySelector("tr-code-editor")!.value = this._text;
       }
@@ -327,21 +333,21 @@ export class PipelineEditor extends LitElement {
     }
   }
 
-  #save(event: SubmitEvent): void {
+  async #save(event: SubmitEvent): Promise<void> {
     event.preventDefault();
     const data = new FormData(event.currentTarget as HTMLFormElement);
     const name = this.name || formText(data, "name");
     const description = formText(data, "description");
-    putPipeline(name, this._text, description, this._stored?.revision).then(
-      async () => {
-        this._said = msg(str`“${name}” is saved and runs.`);
-        if (this.name === "") navigate({ page: "pipelines", parameters: new URLSearchParams({ id: name }) });
-        else this._stored = await getPipeline(name, this.#abort.signal);
-      },
-      (error: unknown) => {
-        this._fault = toHubError(error);
-      },
-    );
+    const isHere = rememberAddress();
+    try {
+      await putPipeline(name, this._text, description, this._stored?.revision);
+      this._said = msg(str`“${name}” is saved and runs.`);
+      this._stored = await getPipeline(name, this.#abort.signal);
+      if (this.name === "" && isHere())
+        navigate({ page: "pipelines", parameters: new URLSearchParams({ id: name }) });
+    } catch (error) {
+      this._fault = toHubError(error);
+    }
   }
 }
 

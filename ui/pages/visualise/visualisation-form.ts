@@ -108,7 +108,7 @@ export class VisualisationForm extends LitElement {
     const isAny = metric.kind === "unique";
     return html`<fieldset><legend>${msg("Measure")}</legend>
       <select aria-label=${msg("Measure")} @change=${(event: Event) => this.#fire({ metric: measuredAs(metric, textIn(event) as MetricKind) })}>
-        ${METRICS.map((kind) => html`<option value=${kind} ?selected=${kind === metric.kind}>${METRIC_NAMES[kind]}</option>`)}
+        ${METRICS.map((kind) => html`<option value=${kind} .selected=${kind === metric.kind}>${METRIC_NAMES[kind]}</option>`)}
       </select>
       ${metric.kind === "formula" ? this.#formula(metric.field) : metric.kind === "count" ? nothing : this.#fieldInput(msg("of the field"), metric.field, isAny ? "fields" : "numbers", (field) => this.#fire({ metric: { ...metric, field } }))}
     </fieldset>`;
@@ -129,7 +129,7 @@ export class VisualisationForm extends LitElement {
     const hasScale = chart === "line" || chart === "area" || chart === "bar";
     const limits = (event: Event): void => set({ limits: readLimits(textIn(event)) });
     return html`<fieldset><legend>${msg("Numbers")}</legend>
-      <label>${msg("Unit")}<select @change=${(event: Event) => set({ unit: textIn(event) as Unit })}>${UNITS.map((unit) => html`<option value=${unit} ?selected=${unit === look.unit}>${UNIT_NAMES[unit]}</option>`)}</select></label>
+      <label>${msg("Unit")}<select @change=${(event: Event) => set({ unit: textIn(event) as Unit })}>${UNITS.map((unit) => html`<option value=${unit} .selected=${unit === look.unit}>${UNIT_NAMES[unit]}</option>`)}</select></label>
       ${chart === "pie" || chart === "table" || chart === "heat" ? nothing : html`<label>${msg("Limits: warning, error")}<input class="mono" autocomplete="off" placeholder="500, 1000" .value=${look.limits.join(", ")} @change=${limits} /></label>`}
       ${hasScale ? html`<label class="check"><input type="checkbox" .checked=${look.isLog} @change=${() => set({ isLog: !look.isLog })} />${msg("Logarithmic scale")}</label>` : nothing}
     </fieldset>`;
@@ -139,7 +139,7 @@ export class VisualisationForm extends LitElement {
     const { by } = this.shown;
     return html`<fieldset><legend>${msg("Group by")}</legend>
       <select aria-label=${msg("Group by")} @change=${(event: Event) => this.#fire({ by: groupingOf(textIn(event), by) })}>
-        ${GROUPINGS.map(([kind, name]) => html`<option value=${kind} ?selected=${kind === by.kind}>${name}</option>`)}
+        ${GROUPINGS.map(([kind, name]) => html`<option value=${kind} .selected=${kind === by.kind}>${name}</option>`)}
       </select>
       ${
         by.kind === "terms"

@@ -174,7 +174,9 @@ export class VisualisationPanel extends LitElement {
   }
 
   #chart(): TemplateResult {
-    const { chart, metric, view, ring, look } = this._view;
+    const { chart, metric, ring, look } = this._view;
+    // Not of the answer: its reader may have moved the map on since it was asked for.
+    const { view } = this.shown.chart === chart ? this.shown : this._view;
     const data = this._data;
     const state = this._isLoading && data !== undefined ? "loading" : "";
     const label = metricName(metric);
@@ -204,11 +206,12 @@ export class VisualisationPanel extends LitElement {
     this.#abort = new AbortController();
     const { signal } = this.#abort;
     const { shown } = this;
-    if (missingChoice(shown) !== undefined) return;
-    this._isLoading = true;
+    this._isLoading = missingChoice(shown) === undefined;
+    if (!this._isLoading) return;
     try {
       if (shown.chart === "map") await import("#ui/components/chart/world-map.ts");
       const [detail, marks] = await Promise.all([this.#ask(shown, signal), this.#marksOf(shown, signal)]);
+      signal.throwIfAborted();
       this._marks = marks;
       this._data = detail.data;
       this._view = shown;
@@ -218,6 +221,7 @@ export class VisualisationPanel extends LitElement {
       this._warning = shardFailureOf(detail.response);
       this.dispatchEvent(new CustomEvent<LoadedDetail>("tr-loaded", { detail }));
       const found = await this.#found(shown, detail.response, signal);
+      signal.throwIfAborted();
       this.dispatchEvent(
         new CustomEvent<FoundDetail>("tr-found", { detail: found, bubbles: true, composed: true }),
       );

@@ -10,11 +10,12 @@ import { type HubError, toHubError } from "#ui/services/hub/json-call.ts";
 import "#ui/components/editor/json-view.ts";
 import "#ui/components/controls/query-bar.ts";
 import type { SearchDetail } from "#ui/components/controls/query-bar.ts";
+import { skeleton, skeletonStyles } from "#ui/components/style/skeleton.ts";
 import { controls, notices } from "#ui/components/style/styles.ts";
 import "#ui/components/controls/time-range-picker.ts";
 import "#ui/components/controls/title-dialog.ts";
 import "./visualisation-form.ts";
-import { navigate } from "#ui/services/browser/router.ts";
+import { navigate, parseRoute } from "#ui/services/browser/router.ts";
 import { saveFile } from "#ui/services/browser/save-file.ts";
 import { parametersOf, SavedClient, type SavedObject } from "#ui/services/hub/saved-client.ts";
 import {
@@ -60,7 +61,7 @@ export class VisualisePage extends LitElement {
   /** The numbers are shown in the chart's place. */
   @state() accessor _isTable = false;
 
-  static override styles = [controls, notices, visualiseStyles];
+  static override styles = [controls, notices, skeletonStyles, visualiseStyles];
 
   #shown: Visualisation = readVisualisation(new URLSearchParams());
   #time: Time = DEFAULT_STATE;
@@ -106,7 +107,15 @@ export class VisualisePage extends LitElement {
     void this.#loadSaved(this.parameters.get("id"));
   }
 
+  /** What was saved is on its way: what is chosen before it comes would be of another visualisation. */
+  get #isAwaited(): boolean {
+    const id = this.parameters.get("id");
+    const isElsewhere = id === null || this._saved?.id === id || this._fault !== undefined;
+    return !isElsewhere && writeVisualisation(this.#shown).size === 0;
+  }
+
   override render(): TemplateResult {
+    if (this.#isAwaited) return skeleton(8);
     const { query, index } = this.#shown;
     const { range, refreshSeconds, isUtc } = this.#time;
     return html`
@@ -170,7 +179,12 @@ export class VisualisePage extends LitElement {
     for (const [key, value] of writeState(state)) parameters.set(key, value);
     const id = this.parameters.get("id");
     if (id !== null) parameters.set("id", id);
-    navigate({ page: "visualise", parameters }, replaces);
+    this.#navigate(parameters, replaces);
+  }
+
+  /** Answers may come when another page is asked for already. */
+  #navigate(parameters: URLSearchParams, replaces: boolean): void {
+    if (parseRoute(location.hash).page === "visualise") navigate({ page: "visualise", parameters }, replaces);
   }
 
   #again(): void {
@@ -207,7 +221,9 @@ export class VisualisePage extends LitElement {
     if (this.#fieldsOf === index) return;
     this.#fieldsOf = index;
     try {
-      this._fields = [...readFields(await this.#client.fieldCapabilities(index)).values()];
+      const fields = readFields(await this.#client.fieldCapabilities(index));
+      if (this.#fieldsOf !== index) return;
+      this._fields = [...fields.values()];
       this.#choosePlaces();
     } catch {
       // The form takes any name all the same.
@@ -230,12 +246,14 @@ export class VisualisePage extends LitElement {
     }
     if (this._saved?.id === id) return;
     try {
-      this._saved = await this.#store.get("visualisation", id);
+      const saved = await this.#store.get("visualisation", id);
+      if (this.parameters.get("id") !== id) return;
+      this._saved = saved;
       this._fault = undefined;
       if (writeVisualisation(this.#shown).size > 0) return;
       const parameters = new URLSearchParams(parametersOf(this._saved));
       for (const [key, value] of this.parameters) parameters.set(key, value);
-      navigate({ page: "visualise", parameters }, true);
+      this.#navigate(parameters, true);
     } catch (error) {
       this.#fail(error);
     }
@@ -258,7 +276,7 @@ export class VisualisePage extends LitElement {
       this._fault = undefined;
       const parameters = new URLSearchParams(this.parameters);
       parameters.set("id", this._saved.id);
-      navigate({ page: "visualise", parameters }, true);
+      this.#navigate(parameters, true);
     } catch (error) {
       this.#fail(error);
     }

@@ -75,3 +75,9 @@ export function navigate(route: Route, replace = false): void {
   else history.pushState(null, "", hash);
   dispatchEvent(new HashChangeEvent("hashchange"));
 }
+
+/** Returns a function that is true while the address is what it is now: who has gone elsewhere isn't fetched back. */
+export function rememberAddress(): () => boolean {
+  const { hash } = location;
+  return () => location.hash === hash;
+}
