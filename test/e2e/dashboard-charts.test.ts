@@ -76,6 +76,7 @@ test("a range of time is chosen by dragging and by keys", () =>
     await page.locator("tr-chart .cursor.range").waitFor();
     await page.mouse.up();
     await page.waitForURL(/from=20/);
+    await page.locator('tr-chart[aria-busy="false"]').waitFor();
     const parameters = (): URLSearchParams => new URLSearchParams(page.url().split("?")[1]);
     const length = (): number => Date.parse(parameters().get("to")!) - Date.parse(parameters().get("from")!);
     assert.ok(length() > 20 * 60_000 && length() < 35 * 60_000, String(length()));
@@ -92,7 +93,7 @@ test("a range of time is chosen by dragging and by keys", () =>
 test("the time under the pointer is marked in all panels of a dashboard, and a bar filters all of them", () =>
   pages.visit("#/dashboards?id=access-logs&from=now-2h&to=now", async (page) => {
     const charts = page.locator("tr-chart .plot.times");
-    await charts.nth(1).locator(".tick").first().waitFor();
+    for (const chart of [charts.first(), charts.nth(1)]) await chart.locator(".tick").first().waitFor();
     const box = (await charts.first().boundingBox())!;
     await page.mouse.move(box.x + box.width * 0.7, box.y + 60);
     await charts.nth(1).locator(".cursor").waitFor();

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { EventEmitter, once } from "node:events";
 import { after, before, test } from "node:test";
 import type { Page } from "playwright-core";
+import { becomes } from "#test/harness/becomes.ts";
 import { followCalls } from "#test/harness/browser.ts";
 import { Workspace } from "#test/harness/workspace.ts";
 import { openWorkPages, putLines, SHOP_LINES, type WorkPages } from "./ui-work-pages.ts";
@@ -166,7 +167,7 @@ test("a hub that is gone leaves the numbers and says from when they are, once", 
   await page.getByRole("button", { name: "Refresh", exact: true }).first().click();
   await requests.getByText(/^As of/).waitFor();
   await requests.getByText(String(SHOP_LINES)).waitFor();
-  assert.deepEqual(await page.getByRole("alert").allTextContents(), []);
+  await becomes(() => page.getByRole("alert").allTextContents(), []);
   await pages.hub.start();
   await page.getByTitle("Connected", { exact: true }).waitFor();
   await requests.getByText(/^As of/).waitFor({ state: "detached" });

@@ -8,6 +8,7 @@ import { appendFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 import type { Page } from "playwright-core";
 import { startAgent } from "#test/harness/agent.ts";
+import { becomesTrue } from "#test/harness/becomes.ts";
 import { addPlacesAndDashboards, addPlainLines, openShop, type Shop } from "#test/harness/shop.ts";
 import { until } from "#test/harness/until.ts";
 import { Workspace } from "#test/harness/workspace.ts";
@@ -73,8 +74,11 @@ for (const { name, look, path, actions, run } of TASKS)
     await run(hand, restOf(shop.hub.searchUrl));
     assert.equal(hand.actions, actions);
     assert.deepEqual(complaints.splice(0), []);
-    const width = await page.evaluate<number>("document.documentElement.scrollWidth");
-    assert.ok(width <= LOOKS[look].width, `the page is ${width} wide`);
+    await becomesTrue(
+      "the page within its window",
+      () => page.evaluate<number>("document.documentElement.scrollWidth"),
+      (width) => width <= LOOKS[look].width,
+    );
   });
 
 test("a second agent that joins is listed without a request of the reader, and its lines are found", async () => {

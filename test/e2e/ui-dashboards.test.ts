@@ -42,7 +42,7 @@ test("a visualisation is made in a form, saved, put on a dashboard, exported and
     await page.locator("tr-chart text").getByText("/page/3").waitFor();
     for (const chart of ["Lines", "Area", "Donut", "Heat map", "Table", "Number", "Bars"])
       await page.getByRole("button", { name: chart, exact: true }).click();
-    assert.match(page.url(), /by=terms:10:page&split=5:status/);
+    await page.waitForURL(/by=terms:10:page&split=5:status/);
     await page.getByRole("button", { name: "Request" }).click();
     await page.locator("tr-json-view").getByText('"page"').first().waitFor();
     await page.getByRole("button", { name: "Save" }).click();
@@ -120,7 +120,7 @@ test("a map shows where lines come from, near places as one circle, by mouse and
     const map = page.locator("tr-world-map");
     await map.locator("circle.place").nth(1).waitFor();
     await becomes(() => map.locator("circle.place").count(), 2);
-    assert.match(page.url(), /chart=map&by=places:place/);
+    await page.waitForURL(/chart=map&by=places:place/);
     await map.locator(".plot").focus();
     await page.keyboard.press("ArrowRight");
     await map.locator(".readout b").getByText("50").waitFor();

@@ -64,12 +64,13 @@ async function findError(page: Page): Promise<void> {
   await page.getByRole("combobox", { name: /query/i }).fill("log.level:error AND service:payment");
   await page.keyboard.press("Enter");
   await page.waitForURL(/q=log\.level/);
-  await page
-    .locator("tr-event-table .row")
-    .getByText(/not paid/)
-    .first()
-    .waitFor();
-  await page.locator("tr-event-table .row button").first().click();
+  const rows = page.locator("tr-event-table .row:visible");
+  await becomesTrue(
+    "the failed payments alone",
+    () => rows.allTextContents(),
+    (texts) => texts.length > 0 && texts.every((text) => text.includes("not paid")),
+  );
+  await rows.first().getByRole("button").first().click();
   const details = page.locator("tr-event-details");
   await details
     .getByText(/upstream timed out/)

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { Locator, Page } from "playwright-core";
 import { findBarriers } from "#test/harness/axe.ts";
+import { becomes, becomesTrue } from "#test/harness/becomes.ts";
 import { followCalls } from "#test/harness/browser.ts";
 import { addPlacesAndDashboards, openShop, type Shop } from "#test/harness/shop.ts";
 import { until } from "#test/harness/until.ts";
@@ -113,10 +114,10 @@ test("Tab goes through every page, each stop in sight and marked; no page is wid
     await answered();
     for (const fault of await walk(page)) found.push(`${path}: ${fault}`);
     await page.setViewportSize({ width: 320, height: 640 });
-    const width = await page.evaluate<number>(
-      "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(document.documentElement.scrollWidth))))",
+    const width = (): Promise<number> => page.evaluate<number>("document.documentElement.scrollWidth");
+    await becomesTrue(`${path} within 320 px`, width, (px) => px <= 320).catch((error: unknown) =>
+      found.push(String(error)),
     );
-    if (width > 320) found.push(`${path} is ${width} wide on 320 px`);
   }
   await context.close();
   assert.deepEqual(found, []);
@@ -143,10 +144,10 @@ test("a list is one stop of Tab; arrows go through its rows and their buttons, H
     await page.goto("about:blank");
     await page.goto(`${shop.hub.dashboardUrl}/#/${path}`);
     await page.locator("tbody tr").first().waitFor();
-    const counts = await page.evaluate<number[]>(STOPS_OF_LISTS);
-    assert.ok(
-      counts.every((count) => count <= 1),
-      `${path}: ${counts.join(", ")}`,
+    await becomesTrue(
+      `one stop for each list of ${path}`,
+      () => page.evaluate<number[]>(STOPS_OF_LISTS),
+      (counts) => counts.every((count) => count <= 1),
     );
   }
   await page.goto(`${shop.hub.dashboardUrl}/#/dashboards`);
@@ -163,12 +164,12 @@ test("a list is one stop of Tab; arrows go through its rows and their buttons, H
   ];
   for (const [key, focused] of steps) {
     await page.keyboard.press(key);
-    assert.ok(await hasFocus(focused), key);
+    await until(`the focus after ${key}`, () => hasFocus(focused));
   }
   await page.keyboard.press("ArrowDown");
   await page.keyboard.press("Shift+Tab");
   await page.keyboard.press("Tab");
-  assert.ok(await hasFocus(rows.nth(1).getByRole("link").first()), "Tab comes back to where it was");
+  await until("Tab coming back to where it was", () => hasFocus(rows.nth(1).getByRole("link").first()));
   await page.close();
 });
 
@@ -296,7 +297,6 @@ const HINT_FAULTS = `(() => {
 
 test("what opens over a page stands within a small window, beside its button, and never scrolls sideways", async () => {
   const page = await shop.browser.newPage({ viewport: { width: 720, height: 450 } });
-  const found: string[] = [];
   for (const [name, { path, ready, opener, opened }] of Object.entries(OPENINGS)) {
     if (path === "appearance") continue;
     await page.goto("about:blank");
@@ -304,10 +304,9 @@ test("what opens over a page stands within a small window, beside its button, an
     await ready?.(page).waitFor();
     await opener(page).click();
     await opened(page).waitFor({ state: "visible" });
-    for (const fault of await page.evaluate<string[]>(MISPLACED)) found.push(`${name}: ${fault}`);
+    await becomes(async () => [name, ...(await page.evaluate<string[]>(MISPLACED))], [name]);
   }
   await page.close();
-  assert.deepEqual(found, []);
 });
 
 test("the first visit shows four hints beside what they are about, once; Help shows them again", async () => {
@@ -324,7 +323,7 @@ test("the first visit shows four hints beside what they are about, once; Help sh
   assert.deepEqual(await findBarriers(page), []);
   for (const title of ["Search", "Zoom into a time", "Open a line"]) {
     await hints.getByRole("heading", { name: title }).waitFor();
-    assert.deepEqual(await page.evaluate<string[]>(HINT_FAULTS), []);
+    await becomes(() => page.evaluate<string[]>(HINT_FAULTS), []);
     await next.press("Enter");
   }
   await hints.getByText("4 of 4").waitFor();

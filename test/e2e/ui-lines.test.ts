@@ -157,6 +157,7 @@ test("panes are sized by the pointer and by keys, and are so again after a reloa
       Math.round((await of.boundingBox())?.[side] ?? 0);
     const edge = (name: string): Locator => page.getByRole("separator", { name });
     await plot.waitFor();
+    await row(page).first().waitFor();
     const usual = [await size(fields, "width"), await size(plot, "height")];
     const from = (await edge("Width of the fields").boundingBox())!;
     await page.mouse.move(from.x + 3, from.y + 300);
@@ -200,7 +201,7 @@ test("selected words of a line filter, a field of it is found, and a link shows 
     assert.deepEqual(await findBarriers(page, "all"), []);
     await details.getByRole("button", { name: "Filter it out" }).click();
     await page.waitForURL(/f=-message:/);
-    await page.goto(await page.evaluate<string>("navigator.clipboard.readText()"));
+    await page.goto(await clipboard(page));
     await page.getByText(/^1 lines? in /).waitFor();
     await row(page).filter({ hasText: line! }).waitFor();
   }));
@@ -231,7 +232,7 @@ for (const look of LOOKS)
       );
       const shown = page.locator("tr-tail-window .row").filter({ hasText: `green light ${look.width}` });
       await shown.waitFor();
-      assert.equal(await shown.getAttribute("data-colour"), "1");
+      await becomes(() => shown.getAttribute("data-colour"), "1");
       await page.getByRole("img", { name: /[1-9]\d* errors/ }).waitFor();
       await page.getByRole("button", { name: "Save this filter as a search" }).click();
       await page.getByLabel("Title").fill(`Painted ${look.width}`);

@@ -2,7 +2,9 @@
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { isDeepStrictEqual } from "node:util";
 import type { Browser, Page } from "playwright-core";
+import { becomes, becomesTrue } from "#test/harness/becomes.ts";
 import { launchBrowser, openPage, type WatchedPage } from "#test/harness/browser.ts";
 import { until } from "#test/harness/until.ts";
 import { buildDashboard } from "#ui/build.ts";
@@ -49,9 +51,16 @@ test("Discover shows the newest lines, their number and their histogram", () =>
     await rows(page).first().waitFor();
     await page.getByText("3,000 lines in 7 ms, 100 loaded", { exact: true }).first().waitFor();
     await page.locator('tr-histogram .plot[aria-label*="most at"]').waitFor();
-    assert.ok((await page.locator("tr-histogram canvas").boundingBox())!.height > 50);
-    const times = await page.locator("tr-event-table .time").allTextContents();
-    assert.deepEqual(times, times.toSorted().toReversed());
+    const canvas = page.locator("tr-histogram canvas");
+    await becomesTrue(
+      "a histogram of some height",
+      () => canvas.boundingBox(),
+      (box) => box !== null && box.height > 50,
+    );
+    const times = (): Promise<string[]> => page.locator("tr-event-table .time").allTextContents();
+    await becomesTrue("times in their order", times, (shown) =>
+      isDeepStrictEqual(shown, shown.toSorted().toReversed()),
+    );
   }));
 
 test("a query from the keyboard is searched, marked and stands in the address", () =>
@@ -61,7 +70,7 @@ test("a query from the keyboard is searched, marked and stands in the address", 
     await page.keyboard.type("timed out");
     await page.keyboard.press("Enter");
     await page.locator("tr-event-table mark").first().waitFor();
-    assert.equal(new URL(page.url()).hash, "#/discover?q=timed+out");
+    await page.waitForURL((url) => url.hash === "#/discover?q=timed+out");
     await page.goBack();
     await page.waitForURL(/\/(#\/discover)?$/);
     await page.locator("tr-event-table mark").first().waitFor({ state: "detached" });
@@ -100,9 +109,9 @@ test("scrolling loads older lines, none twice and none left out", () =>
       await scroller.evaluate((element) => element.scrollTo(0, element.scrollHeight));
       await page.getByText(new RegExp(`, ${loaded} loaded`)).waitFor();
     }
+    await becomes(async () => (await page.evaluate<string[]>(LOADED_KEYS)).length, 600);
     const keys = await page.evaluate<string[]>(LOADED_KEYS);
     assert.equal(new Set(keys).size, keys.length);
-    assert.equal(keys.length, 600);
   }));
 
 test("dragging over the histogram, or choosing steps by key, zooms", () =>
@@ -134,7 +143,7 @@ test("a field shows its most frequent values, and can be a column", () =>
     await list.getByText("INFO").waitFor();
     await list.getByRole("button", { name: "Column host.name" }).click();
     await page.getByRole("columnheader", { name: /host\.name/ }).waitFor();
-    assert.equal(new URL(page.url()).hash, "#/discover?cols=host.name");
+    await page.waitForURL((url) => url.hash === "#/discover?cols=host.name");
   }));
 
 test("an empty range offers the newest data", () =>
@@ -311,6 +320,7 @@ test("no page is wider than its screen, in light and in dark", async () => {
       const context = await browser.newContext({ viewport, colorScheme });
       const page = await context.newPage();
       for (const path of ["#/discover", "#/live", "#/status", "#/nowhere"]) {
+        await page.goto("about:blank");
         await page.goto(`${hub.url}/${path}`);
         await page.locator("main > *").first().waitFor();
         const width = await page.evaluate<number>("document.documentElement.scrollWidth");
@@ -345,7 +355,7 @@ test("who goes on before a page is loaded stays where they went", () =>
     await page.evaluate(
       `customElements.whenDefined("tr-page-console").then(() => new Promise(requestAnimationFrame))`,
     );
+    await becomes(() => page.locator("header [aria-current=page]").first().textContent(), "Discover");
     assert.equal(await page.locator("tr-page-console").count(), 0);
     assert.equal(await page.locator("tr-page-discover").count(), 1);
-    assert.equal(await page.locator("header [aria-current=page]").first().textContent(), "Discover");
   }));

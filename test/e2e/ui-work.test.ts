@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { after, before, test } from "node:test";
 import type { Page } from "playwright-core";
-import { becomes } from "#test/harness/becomes.ts";
+import { becomes, becomesTrue } from "#test/harness/becomes.ts";
 import { Workspace } from "#test/harness/workspace.ts";
 import { openWorkPages, putLines, SHOP_INDEX, SHOP_LINES, type WorkPages } from "./ui-work-pages.ts";
 
@@ -144,12 +144,11 @@ test("a pipeline's mistake is marked where it stands, and its old trial goes", (
       await becomes(() => page.locator(".trial").count(), 0);
       await editor.press("Escape");
       await editor.press("Tab");
-      assert.equal(
-        await page
+      const hasFocus = (): Promise<boolean> =>
+        page
           .locator("tr-code-editor")
-          .evaluate<boolean, { matches(selector: string): boolean }>((host) => host.matches(":focus-within")),
-        false,
-      );
+          .evaluate<boolean, { matches(selector: string): boolean }>((host) => host.matches(":focus-within"));
+      await becomes(hasFocus, false);
     },
     /400/,
   ));
@@ -288,8 +287,11 @@ test("no page of work is wider than its screen", async () => {
       await page.goto(`${pages.hub.dashboardUrl}/${path}`);
       await page.locator("main > *").first().waitFor();
       await page.waitForLoadState("networkidle");
-      const width = await page.evaluate<number>("document.documentElement.scrollWidth");
-      assert.ok(width <= viewport.width, `${path} at ${viewport.width} is ${width} wide`);
+      await becomesTrue(
+        `${path} within ${viewport.width} px`,
+        () => page.evaluate<number>("document.documentElement.scrollWidth"),
+        (width) => width <= viewport.width,
+      );
     }
     await context.close();
   }

@@ -5,6 +5,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { after, before, suite, test } from "node:test";
 import type { Browser, Page } from "playwright-core";
+import { becomes } from "#test/harness/becomes.ts";
 import { launchBrowser } from "#test/harness/browser.ts";
 import { PERSON, World } from "./auth-server.ts";
 
@@ -72,11 +73,11 @@ suite("the prompt in a browser without scripts", () => {
       world.authorizationUrl({ clientId }, { redirect_uri: redirectUri }),
     );
     await signIn(page);
-    assert.equal(await page.getByRole("heading", { level: 1 }).textContent(), "Allow Reporter?");
+    await becomes(() => page.getByRole("heading", { level: 1 }).textContent(), "Allow Reporter?");
     await page.getByRole("button", { name: "Allow" }).click();
     await page.waitForURL(`${redirectUri}?*`);
     assert.match(page.url(), /[?&]code=/);
-    assert.equal(await page.textContent("body"), "back at the client");
+    await becomes(() => page.textContent("body"), "back at the client");
     assert.deepEqual(
       origins,
       [world.origin, world.origin],
@@ -93,7 +94,7 @@ suite("the prompt in a browser without scripts", () => {
     await page.keyboard.press("Tab");
     await page.keyboard.type("wrong password");
     await page.keyboard.press("Enter");
-    assert.equal(await page.getByRole("alert").textContent(), "Name or password is wrong.");
+    await becomes(() => page.getByRole("alert").textContent(), "Name or password is wrong.");
     await page.context().close();
   });
 
@@ -101,7 +102,7 @@ suite("the prompt in a browser without scripts", () => {
     const { page, complaints } = await open(`${world.origin}/api/auth/login?return_to=/api/auth/me`);
     await signIn(page);
     await page.waitForURL(`${world.origin}/api/auth/me`);
-    assert.match((await page.textContent("body")) ?? "", /"name":"ada"/);
+    await becomes(() => page.textContent("body"), /"name":"ada"/);
     assert.deepEqual(complaints, []);
     await page.context().close();
   });
