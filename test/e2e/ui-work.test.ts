@@ -222,8 +222,10 @@ test("Discover saves a search and writes all its lines into a file", () =>
     await page.getByRole("button", { name: "Saved" }).click();
     await page.getByRole("button", { name: /Save this search/ }).click();
     await page.getByLabel("Title").fill("Failures");
-    await page.getByRole("dialog").getByRole("button", { name: "Save" }).click();
-    await page.getByText("Saved as “Failures”").waitFor();
+    await Promise.all([
+      page.getByText("Saved as “Failures”").waitFor(),
+      page.getByRole("dialog").getByRole("button", { name: "Save" }).click(),
+    ]);
     await page.goto(`${pages.hub.dashboardUrl}/#/discover`);
     await page.getByRole("button", { name: "Saved" }).click();
     await page.getByRole("link", { name: "Failures", exact: true }).click();

@@ -162,8 +162,10 @@ export const READING: readonly DashboardTask[] = [
       await hand.click(button(page, "Saved"));
       await hand.click(button(page, /^Save this search/));
       await hand.fill(page.getByLabel("Title"), "Stock");
-      await hand.click(page.getByRole("dialog").getByRole("button", { name: "Save" }));
-      await seen(page.getByText("Saved as “Stock”"));
+      await Promise.all([
+        seen(page.getByText("Saved as “Stock”")),
+        hand.click(page.getByRole("dialog").getByRole("button", { name: "Save" })),
+      ]);
       await page.goto(page.url().replace(/#.*/, "#/discover"));
       await hand.click(button(page, "Saved"));
       await hand.click(page.getByRole("link", { name: "Stock", exact: true }));
