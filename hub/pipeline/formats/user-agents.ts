@@ -14,6 +14,7 @@ type Rule = readonly [name: string, expression: RegExp];
 
 /** The first that fits is taken: what imitates others stands before them. */
 const AGENTS: readonly Rule[] = [
+  ["", /(?<name>aws-cli|aws-sdk-[a-z]+|Boto3)\/([\d.]+)/],
   ["", /(?<name>[A-Za-z]*(?:bot|Bot|crawler|Crawler|spider|Spider)[A-Za-z-]*)[/ ]?v?([\d.]+)?/],
   ["Baiduspider", /Baiduspider/],
   ["Slurp", /Yahoo! Slurp/],
@@ -76,7 +77,8 @@ const SYSTEMS: readonly Rule[] = [
   ["Ubuntu", /Ubuntu(?:\/([\d.]+))?/],
   ["Fedora", /Fedora(?:\/([\d.]+))?/],
   ["FreeBSD", /FreeBSD ?([\d.]+)?/],
-  ["Linux", /Linux/],
+  ["Windows", /Windows\/\d/],
+  ["Linux", /Linux(?:\/(\d+\.\d+(?:\.\d+)?))?/],
 ];
 
 /** Returns what `text` says; unknown parts are "Other". */
@@ -111,7 +113,7 @@ function first(rules: readonly Rule[], text: string): [name: string, version: st
 }
 
 function deviceOf(text: string, name: string, os: string): string {
-  if (/bot|crawler|spider|slurp/i.test(name)) return "Spider";
+  if (/bot|crawler|spider|slurp/i.test(name) || text.includes("botocore")) return "Spider";
   const apple = /iPhone|iPad|iPod|Macintosh/.exec(text)?.[0];
   if (apple !== undefined) return apple === "Macintosh" ? "Mac" : apple;
   if (/; KF[A-Z]{2,6}\b/.test(text)) return "Kindle";

@@ -1,6 +1,5 @@
 /** `kv`: cuts a text into keys and values. */
 
-import type { JsonObject } from "#proto/kit/json.ts";
 import { type IngestDocument, ProcessorFault } from "./ingest-document.ts";
 import { type ProcessorKind, type ProcessorSettings, readText } from "./processor.ts";
 import { expressionOf, within } from "./text-processors.ts";
@@ -82,9 +81,9 @@ function trimmer(characters: string | undefined): (text: string) => string {
   };
 }
 
-const BRACKETS: Readonly<JsonObject> = { "(": ")", "[": "]", "<": ">", '"': '"', "'": "'" };
+/** Each end on its own, as the original does. */
+const BRACKETS = /^[([<"']|[\])>"']$/g;
 
 function stripped(text: string): string {
-  const isPair = text.length >= 2 && BRACKETS[text[0]!] === text.at(-1);
-  return isPair ? text.slice(1, -1) : text;
+  return text.replace(BRACKETS, "");
 }

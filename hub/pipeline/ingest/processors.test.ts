@@ -164,6 +164,45 @@ test("a name that is captured twice keeps its first value, and is a list from 8.
   }
 });
 
+test("uri_parts takes an extension from the path, and from 8.14 on from its last part", () => {
+  const extensionOf = (path: string, version: number): unknown => {
+    const document = new IngestDocument({ a: path }, {}, 0);
+    new IngestPipeline({ processors: [{ uri_parts: { field: "a" } }] }, { ...context, version }).run(
+      document,
+    );
+    return (document.source["url"] as JsonObject)["extension"];
+  };
+  assert.equal(extensionOf("/v1.2/items", 717), "2/items");
+  assert.equal(extensionOf("12.2.1", 717), "1");
+  assert.equal(extensionOf("/v1.2/items", 814), undefined);
+  assert.equal(extensionOf("/v1.2/a.b.txt", 814), "txt");
+});
+
+test("an authority that names no host leaves the domain null", () => {
+  const url = "http://www.example.com:80-";
+  const scheme = "http";
+  const parts = (a: string): unknown => run({ uri_parts: { field: "a" } }, { a }).source["url"];
+  assert.deepEqual(parts(url), { original: url, scheme, domain: null, path: "" });
+  assert.deepEqual(parts(`${url}/x?y`), {
+    original: `${url}/x?y`,
+    scheme,
+    domain: null,
+    path: "/x",
+    query: "y",
+  });
+});
+
+test("kv strips brackets and quotes at either end", () => {
+  const kv = { field: "a", field_split: "; ", value_split: "=", strip_brackets: true };
+  assert.deepEqual(run({ kv }, { a: 'b=[x]; c="y; d=z"; e="(v)"' }).source, {
+    a: 'b=[x]; c="y; d=z"; e="(v)"',
+    b: "x",
+    c: "y",
+    d: "z",
+    e: "(v)",
+  });
+});
+
 test("grok names fields as ecs_compatibility says", () => {
   const patterns = ["%{COMMONAPACHELOG}"];
   const a = '10.0.0.1 - bob [10/Oct/2000:13:55:36 -0700] "GET /a HTTP/1.0" 200 23';

@@ -6,38 +6,49 @@ import { type ProcessorKind, readField } from "./processor.ts";
 
 /** RFC 3986, appendix B, with the authority cut further; spaces and controls are no part of an address. */
 const URI =
-  /^(?:([A-Za-z][A-Za-z0-9+.-]*):)?(?:\/\/(?:([^/?#@\s]*)@)?(\[[^\]\s]*\]|[^/?#:\s]*)(?::(\d*))?)?([^?#\s]*)(?:\?([^#\s]*))?(?:#(\S*))?$/;
+  /^(?:([A-Za-z][A-Za-z0-9+.-]*):)?(?:\/\/(?:([^/?#@\s]*)@)?(\[[^\]\s]*\]|[^/?#:\s]*)(?::(\d*))?(?=[/?#]|$))?((?!(?:[A-Za-z][A-Za-z0-9+.-]*:)?\/\/)[^?#\s]*)(?:\?([^#\s]*))?(?:#(\S*))?$/;
+
+/** RFC 2396, 3.2.1: an authority that names no host, such as `host:80-`. The domain is null then. */
+const REGISTRY = /^((?:[A-Za-z][A-Za-z0-9+.-]*:)?)\/\/(?:[\w.~$,;:@&=+!*'()-]|%[0-9A-Fa-f]{2})+(?=[/?#]|$)/;
 
 /** Characters that an address holds only percent-encoded. */
 const ILLEGAL = /["<>\\^`{|}]|%(?![0-9A-Fa-f]{2})/;
 
-export const uriParts: ProcessorKind = (settings) => {
+/** The versions that have the processor, but read an extension from the whole path: `2/items` of `/v1.2/items`. */
+const PATH_EXTENSIONS = { since: 711, before: 814 };
+
+export const uriParts: ProcessorKind = (settings, { version }) => {
   const field = settings.text("field");
   const target = settings.text("target_field", "url");
   const removes = settings.flag("remove_if_successful");
+  const isWholePath = version >= PATH_EXTENSIONS.since && version < PATH_EXTENSIONS.before;
   const keepsOriginal = settings.flag("keep_original", true);
   const ignoreMissing = settings.flag("ignore_missing");
   return (document) => {
     const value = readField(document, { field, target, ignoreMissing });
     if (value === undefined) return;
     const text = valueText(value);
-    const parts = partsOf(text);
+    const parts = partsOf(text, isWholePath ? lastOf : extensionOf);
     if (parts === undefined) throw new ProcessorFault(`unable to parse URI [${text}]`);
     if (removes && field !== target) document.remove(field);
     document.set(target, { ...(keepsOriginal && { original: text }), ...parts });
   };
 };
 
-function partsOf(text: string): Record<string, unknown> | undefined {
-  const found = URI.exec(text);
+function partsOf(
+  text: string,
+  extension: (path: string) => string | undefined,
+): Record<string, unknown> | undefined {
+  const server = URI.exec(text);
+  const found = server ?? URI.exec(text.replace(REGISTRY, "$1"));
   if (found === null || ILLEGAL.test(text)) return undefined;
   const [, scheme, user, host, port, path = "", query, fragment] = found;
   const [name, password] = user === undefined ? [] : cutAt(user, ":");
   const parts = {
-    domain: host === "" ? undefined : host,
+    domain: server === null ? null : host === "" ? undefined : host,
     fragment: decoded(fragment),
     path: decoded(path),
-    extension: extensionOf(path),
+    extension: extension(path),
     port: port === undefined || port === "" ? undefined : Number(port),
     query: decoded(query),
     scheme,
@@ -58,6 +69,12 @@ function extensionOf(path: string): string | undefined {
   const slash = path.lastIndexOf("/");
   const at = path.lastIndexOf(".");
   return slash < 0 || at < slash ? undefined : path.slice(at + 1);
+}
+
+/** What stands after the last point of a whole path. */
+function lastOf(path: string): string | undefined {
+  const at = path.lastIndexOf(".");
+  return at < 0 ? undefined : path.slice(at + 1);
 }
 
 /** Returns a part without percent-encoding; a part that is encoded wrongly stays as it is. */

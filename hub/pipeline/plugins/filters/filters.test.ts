@@ -204,6 +204,8 @@ const ROWS: Record<string, Row[]> = {
           "iPhone",
         ],
         ["curl/8.5.0", "curl", "Other"],
+        ["aws-cli/1.16.248 Python/3.4.7 Linux/4.9.184-0.1.x86_64 botocore/1.12.239", "aws-cli", "Spider"],
+        ["aws-cli/1.3.2 Python/2.7.5 Windows/7", "aws-cli", "Other"],
         ["-", "Other", "Other"],
       ] as const
     ).map(
