@@ -118,7 +118,8 @@ export function parseSearchRequest(body: JsonObject, limits: SearchLimits): Sear
   const from = options.from ?? 0;
   const size = options.size ?? DEFAULT_SIZE;
   checkWindow(from, size, limits);
-  const sort = parseSort(options.sort, queries.nestedFilter);
+  const sortFields: RuntimeField[] = [];
+  const sort = parseSort(options.sort, queries.nestedFilter, sortFields);
   checkSearchAfter(options.search_after, sort, from);
   const rescore = parseRescore(options.rescore, queries, limits.maxRescoreWindow);
   checkRescore(rescore, sort, options.search_after);
@@ -147,7 +148,7 @@ export function parseSearchRequest(body: JsonObject, limits: SearchLimits): Sear
     ),
     fetch: { ...fetch, innerHits: parseInnerHits(queries.nested, queries) },
     nestedPaths: queries.nestedPaths,
-    runtimeFields,
+    runtimeFields: [...runtimeFields, ...sortFields],
     profile: options.profile ?? false,
     rescore,
     indicesBoost: readIndicesBoost(options.indices_boost),

@@ -45,6 +45,8 @@ export interface RuntimeField {
   readonly mapping: JsonObject;
   /** Undefined: the values come from `_source`. */
   readonly script: Script | undefined;
+  /** True: the value is what the script returns, without emit. */
+  readonly returns?: boolean;
   /** True: a document for which the script fails has no value. */
   readonly skipsErrors: boolean;
   /** Names how the values are made, the fields before it included. */
@@ -99,6 +101,27 @@ function readField(name: string, given: unknown, key: string): RuntimeField {
     script: script === undefined ? undefined : readScript(script, NAMES, { allowsRegexes: true }),
     skipsErrors: onError === "continue",
     key: `runtime ${key}`,
+  };
+}
+
+/**
+ * Makes the field that the key `at` of `sort` is taken from: what a script returns for each document, a number or a
+ * text. Throws script_failed, parsing, not_offered.
+ */
+export function sortField(given: unknown, type: "number" | "string", at: number): RuntimeField {
+  const text = typeof given === "string" ? given : isObject(given) ? given["source"] : undefined;
+  if (typeof text === "string" && /\b_score\b/.test(text))
+    throw new AppError(
+      "not_offered",
+      "[_script] that returns a text, or has loops, functions or collections, can't use [_score]",
+    );
+  return {
+    name: `_sort ${at}`,
+    mapping: { type: type === "string" ? "keyword" : "double" },
+    script: readScript(given, ["params", "doc"]),
+    returns: true,
+    skipsErrors: false,
+    key: `sort ${at} ${type} ${JSON.stringify(given)}`,
   };
 }
 
@@ -188,7 +211,8 @@ function byScript(
     values.move(segment, doc);
     const params = readsSource ? { ...script.params, _source: sourceOf(segment, doc) } : script.params;
     try {
-      script.compiled.run([params, values, emit]);
+      const value = script.compiled.run([params, values, emit]);
+      if (field.returns === true) return [emittedValue(field, [value])];
     } catch (error) {
       if (!field.skipsErrors || toAppError(error).code !== "script_failed") throw error;
       return [];

@@ -16,6 +16,7 @@ import {
 } from "#hub/search/options/options.ts";
 import type { Query } from "#hub/search/query/query.ts";
 import { readScoreScript } from "#hub/search/scripting/document-script.ts";
+import { type RuntimeField, sortField } from "#hub/search/scripting/runtime-fields.ts";
 import { isQuick } from "#hub/search/scripting/script-costs.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
@@ -97,7 +98,7 @@ export const DISTANCE_SORT_OPTIONS = {
 
 /** Options of `_script`. */
 export const SCRIPT_SORT_OPTIONS = {
-  script: required(anything("Painless with params, doc and _score; a number")),
+  script: required(anything("Painless with params, doc and _score; a number or a text")),
   type: required(oneOf("what the script returns", ["number", "string"], undefined)),
   order: oneOf("direction", ["asc", "desc"], undefined),
 } as const;
@@ -117,16 +118,28 @@ export function needsScores(sort: readonly SortKey[]): boolean {
   );
 }
 
-/** Parses `sort`; an empty list means by score. Throws parsing or request_invalid. */
-export function parseSort(json: unknown, readFilter: ReadNestedFilter): SortKey[] {
+/** What the keys of a sort may need besides themselves. */
+interface SortContext {
+  readonly readFilter: ReadNestedFilter;
+  /** Gets the fields that scripts make for the search; absent where there are none. */
+  readonly fields?: RuntimeField[] | undefined;
+}
+
+/**
+ * Parses `sort`; an empty list means by score. `fields` gets those that the search has to define for it; without it
+ * such scripts are refused. Throws parsing, request_invalid, not_offered, script_failed.
+ */
+export function parseSort(json: unknown, readFilter: ReadNestedFilter, fields?: RuntimeField[]): SortKey[] {
   if (json === undefined || json === null) return [];
-  const keys = (Array.isArray(json) ? json : [json]).flatMap((each: unknown) => parseEntry(each, readFilter));
+  const context = { readFilter, fields };
+  const keys = (Array.isArray(json) ? json : [json]).flatMap((each: unknown) => parseEntry(each, context));
   if (keys.length > MAX_KEYS)
     throw new AppError("request_invalid", `[sort] may have at most ${MAX_KEYS} keys`);
   return keys;
 }
 
-function parseEntry(json: unknown, readFilter: ReadNestedFilter): SortKey[] {
+function parseEntry(json: unknown, context: SortContext): SortKey[] {
+  const { readFilter } = context;
   if (typeof json === "string") return [namedKey(json, undefined, readFilter)];
   if (!isObject(json))
     throw new AppError(
@@ -136,26 +149,38 @@ function parseEntry(json: unknown, readFilter: ReadNestedFilter): SortKey[] {
   return Object.entries(json).map(([name, options]) => {
     if (name === "_geo_distance" || name === "_geoDistance")
       return distanceKey(objectOf(options, "_geo_distance"), readFilter);
-    if (name === "_script") return scriptKey(objectOf(options, "_script"));
+    if (name === "_script") return scriptKey(objectOf(options, "_script"), context);
     return namedKey(name, options, readFilter);
   });
 }
 
-/** Throws not_offered for texts, and for scripts that may hold the thread for long: documents are sorted by the thousand. */
-function scriptKey(json: JsonObject): SortKey {
+/**
+ * Documents are sorted by the thousand, so that only scripts that are quick run meanwhile; texts, and numbers of other
+ * scripts, are computed before as a field. Throws not_offered where there are no such fields.
+ */
+function scriptKey(json: JsonObject, { fields }: SortContext): SortKey {
   const options = readOptions("_script", json, SCRIPT_SORT_OPTIONS, "option");
-  if (options.type === "string")
+  const descending = options.order === "desc";
+  if (options.type === "number") {
+    const script = readScoreScript(options.script);
+    if (isQuick(script)) return { kind: "script", script, descending };
+  }
+  if (fields === undefined)
     throw new AppError(
       "not_offered",
-      "[_script] of type [string] isn't offered; sort by a keyword field that holds the text",
+      "[_script] that returns a text, or has loops, functions or collections, isn't offered within hits; sort the search by it",
     );
-  const script = readScoreScript(options.script);
-  if (!isQuick(script))
-    throw new AppError(
-      "not_offered",
-      "[_script] with loops, functions or collections isn't offered; sort by a field that holds the value",
-    );
-  return { kind: "script", script, descending: options.order === "desc" };
+  const field = sortField(options.script, options.type === "string" ? "string" : "number", fields.length);
+  fields.push(field);
+  return {
+    kind: "field",
+    field: field.name,
+    descending,
+    missing: "_last",
+    mode: undefined,
+    unmappedType: undefined,
+    nested: undefined,
+  };
 }
 
 function namedKey(name: string, given: unknown, readFilter: ReadNestedFilter): SortKey {
