@@ -1,4 +1,4 @@
-/** Dates of scripts: ZonedDateTime (and the class of 6.5 that dates of documents have), Duration, DayOfWeek, formatters. */
+/** Dates of scripts: ZonedDateTime (and the class of 6.5 that dates of documents have), DayOfWeek, formatters. */
 
 import { toInteger } from "#hub/scripts/values/operators.ts";
 import { ScriptException } from "#hub/scripts/values/script-error.ts";
@@ -8,6 +8,7 @@ import {
   type Methods,
   print,
   ScriptObject,
+  whole,
 } from "#hub/scripts/values/values.ts";
 import { isoWeek } from "#proto/kit/dates/civil-time.ts";
 import { JODA } from "#proto/kit/dates/date-pattern.ts";
@@ -31,6 +32,7 @@ const UNITS: Readonly<Record<string, number>> = {
   DAYS: DAY_MS,
   WEEKS: 7 * DAY_MS,
 }; // prettier-ignore
+const NANOS_A_MS = 1_000_000;
 const MONTHS_OF: Readonly<Record<string, number>> = { MONTHS: 1, YEARS: 12, DECADES: 120, CENTURIES: 1200 };
 
 /** A constant of the language: DayOfWeek.MONDAY, ChronoUnit.DAYS, a zone. Its `value` prints as the constant. */
@@ -66,8 +68,7 @@ const CONSTANT_METHODS: Methods = new Map(
     toString: (self: Constant) => self.name,
     equals: (self: Constant, [other]: readonly unknown[]) =>
       other instanceof Constant && other.name === self.name,
-    between: (self: Constant, [from, to]: readonly unknown[]) =>
-      unitsBetween(self.name, moment(from), moment(to)),
+    between: (self: Constant, [from, to]: readonly unknown[]) => unitsBetween(self.name, from, to),
     getDisplayName: (self: Constant) => self.name.charAt(0) + self.name.slice(1).toLowerCase(),
   }),
 );
@@ -75,6 +76,11 @@ const CONSTANT_METHODS: Methods = new Map(
 /** Returns the constant DayOfWeek, 1 (Monday) to 7. */
 export function dayOfWeek(day: number): Constant {
   return new Constant("DayOfWeek", DAYS[day - 1]!, day);
+}
+
+/** Returns the constant Month, 1 (January) to 12. */
+export function monthOfYear(month: number): Constant {
+  return new Constant("Month", MONTHS[month - 1]!, month);
 }
 
 export const CHRONO_UNITS: ReadonlyMap<string, Constant> = new Map(
@@ -91,11 +97,14 @@ export class DateTime extends ScriptObject {
   /** ms since 1970-01-01 UTC. */
   readonly timeMs: number;
   readonly zone: TimeZone;
+  /** What the moment is after `timeMs`, 0 to 999,999. */
+  readonly nanos: number;
 
-  constructor(timeMs: number, zone: TimeZone = UTC) {
+  constructor(timeMs: number, zone: TimeZone = UTC, nanos = 0) {
     super();
     this.timeMs = timeMs;
     this.zone = zone;
+    this.nanos = nanos;
   }
 
   /** The wall clock's time as a UTC date. */
@@ -111,18 +120,25 @@ export class DateTime extends ScriptObject {
     return this.timeMs;
   }
 
-  /** ISO 8601 with milliseconds. */
+  /** Whether this is before (< 0), at or after the moment of a value. Throws ClassCastException. */
+  compareTo(other: unknown): number {
+    return this.timeMs - moment(other) || this.nanos - nanosOf(other);
+  }
+
+  /** ISO 8601 with milliseconds, and what is beyond them. */
   override asJson(): string {
-    const text = this.local.toISOString();
-    return this.zone === UTC ? text : text.slice(0, -1) + this.zone.suffix(this.timeMs);
+    const text = this.local.toISOString().slice(0, -1);
+    const more = this.nanos === 0 ? "" : String(this.nanos).padStart(6, "0").replace(/0+$/, "");
+    return `${text}${more}${this.zone === UTC ? "Z" : this.zone.suffix(this.timeMs)}`;
   }
 
   /** As the class prints: without the parts of the time that are 0, with the name of a zone that has one. */
   override toString(): string {
-    const text = this.local
-      .toISOString()
-      .slice(0, -1)
-      .replace(/(?::00)?\.000$/, "");
+    const local = this.local.toISOString().slice(0, -1);
+    const more = String(this.nanos)
+      .padStart(6, "0")
+      .replace(/(?:000)+$/, "");
+    const text = more === "" ? local.replace(/(?::00)?\.000$/, "") : local + more;
     const suffix = this.zone === UTC ? "Z" : this.zone.suffix(this.timeMs);
     return text + suffix + (/^[A-Z].*\//i.test(this.zone.name) ? `[${this.zone.name}]` : "");
   }
@@ -144,17 +160,36 @@ function moment(value: unknown): number {
   throw new ScriptException("ClassCastException", "a date was expected");
 }
 
-function unitsBetween(unit: string, fromMs: number, toMs: number): number {
+function nanosOf(value: unknown): number {
+  return value instanceof DateTime ? value.nanos : 0;
+}
+
+/** Returns the time from one moment to another in ms, with what is beyond them. Throws ClassCastException. */
+export function msBetween(from: unknown, to: unknown): number {
+  return moment(to) - moment(from) + (nanosOf(to) - nanosOf(from)) / NANOS_A_MS;
+}
+
+function unitsBetween(unit: string, from: unknown, to: unknown): number | bigint {
+  const [fromMs, toMs] = [moment(from), moment(to)];
   const length = UNITS[unit];
-  if (length !== undefined && length < 1) return (toMs - fromMs) * Math.round(1 / length);
-  if (length !== undefined) return Math.trunc((toMs - fromMs) / length);
-  const [from, to] = [new Date(fromMs), new Date(toMs)];
-  const months = (to.getUTCFullYear() - from.getUTCFullYear()) * 12 + to.getUTCMonth() - from.getUTCMonth();
+  if (length !== undefined && length < 1) {
+    const nanos = BigInt(toMs - fromMs) * BigInt(NANOS_A_MS) + BigInt(nanosOf(to) - nanosOf(from));
+    return whole(nanos / BigInt(Math.round(length * NANOS_A_MS)));
+  }
+  if (length !== undefined) return Math.trunc(msBetween(from, to) / length);
+  const [first, last] = [new Date(fromMs), new Date(toMs)];
+  const months =
+    (last.getUTCFullYear() - first.getUTCFullYear()) * 12 + last.getUTCMonth() - first.getUTCMonth();
   const full =
     shiftMonths(fromMs, months) > toMs === months > 0 && shiftMonths(fromMs, months) !== toMs
       ? months - Math.sign(months)
       : months;
   return Math.trunc(full / (MONTHS_OF[unit] ?? 1));
+}
+
+/** Returns the full months between two dates. Throws ClassCastException. */
+export function monthsBetween(from: unknown, to: unknown): number {
+  return Number(unitsBetween("MONTHS", from, to));
 }
 
 function shiftMonths(timeMs: number, months: number): number {
@@ -168,19 +203,25 @@ function shiftMonths(timeMs: number, months: number): number {
 }
 
 /** Moves by calendar months, keeping the wall clock's time. */
-function plusMonths(self: DateTime, months: number): DateTime {
+export function plusMonths(self: DateTime, months: number): DateTime {
   const local = shiftMonths(self.local.getTime(), months);
-  return new DateTime(self.zone.toUtc(local), self.zone);
+  return new DateTime(self.zone.toUtc(local), self.zone, self.nanos);
 }
 
 function plusMs(self: DateTime, ms: number): DateTime {
-  return new DateTime(self.timeMs + ms, self.zone);
+  return new DateTime(self.timeMs + ms, self.zone, self.nanos);
+}
+
+function plusNanos(self: DateTime, count: number): DateTime {
+  const nanos = self.nanos + (count % NANOS_A_MS);
+  const carried = Math.trunc(count / NANOS_A_MS) + Math.floor(nanos / NANOS_A_MS);
+  return new DateTime(self.timeMs + carried, self.zone, nanos - Math.floor(nanos / NANOS_A_MS) * NANOS_A_MS);
 }
 
 function withLocal(self: DateTime, change: (local: Date) => void): DateTime {
   const { local } = self;
   change(local);
-  return new DateTime(self.zone.toUtc(local.getTime()), self.zone);
+  return new DateTime(self.zone.toUtc(local.getTime()), self.zone, self.nanos);
 }
 
 /** Returns the zone of a name or constant. Throws DateTimeException. */
@@ -190,56 +231,6 @@ export function zoneOf(value: unknown): TimeZone {
   if (zone === undefined) throw new ScriptException("DateTimeException", `Unknown time-zone ID: ${name}`);
   return zone;
 }
-
-/** A length of time: Duration.between(…). Moments are exact to the millisecond. */
-export class Duration extends ScriptObject {
-  readonly type = "Duration";
-  readonly methods = DURATION_METHODS;
-  readonly ms: number;
-
-  constructor(ms: number) {
-    super();
-    this.ms = ms;
-  }
-
-  /** Returns the time from one moment to another. Throws ClassCastException. */
-  static between(from: unknown, to: unknown): Duration {
-    return new Duration(moment(to) - moment(from));
-  }
-
-  override valueOf(): number {
-    return this.ms;
-  }
-
-  override toString(): string {
-    if (this.ms === 0) return "PT0S";
-    const hours = Math.trunc(this.ms / 3_600_000);
-    const minutes = Math.trunc((this.ms % 3_600_000) / 60_000);
-    const seconds = (this.ms % 60_000) / 1000;
-    const parts = [
-      hours !== 0 && `${hours}H`,
-      minutes !== 0 && `${minutes}M`,
-      seconds !== 0 && `${seconds}S`,
-    ];
-    return `PT${parts.filter(Boolean).join("")}`;
-  }
-}
-
-const DURATION_METHODS: Methods = new Map(
-  Object.entries({
-    toNanos: (self: Duration) => self.ms * 1e6,
-    toMillis: (self: Duration) => self.ms,
-    getSeconds: (self: Duration) => Math.floor(self.ms / 1000),
-    getNano: (self: Duration) => (((self.ms % 1000) + 1000) % 1000) * 1e6,
-    toSeconds: (self: Duration) => Math.trunc(self.ms / 1000),
-    toMinutes: (self: Duration) => Math.trunc(self.ms / 60_000),
-    toHours: (self: Duration) => Math.trunc(self.ms / 3_600_000),
-    toDays: (self: Duration) => Math.trunc(self.ms / DAY_MS),
-    isNegative: (self: Duration) => self.ms < 0,
-    isZero: (self: Duration) => self.ms === 0,
-    toString: (self: Duration) => self.toString(),
-  }),
-);
 
 /** Prints a date by a pattern of Joda's letters. */
 function format(self: DateTime, pattern: string): string {
@@ -317,15 +308,18 @@ const PLUS: Readonly<Record<string, (self: DateTime, count: number) => DateTime>
   Minutes: (self, count) => plusMs(self, count * 60_000),
   Seconds: (self, count) => plusMs(self, count * 1000),
   Millis: (self, count) => plusMs(self, count),
-  Nanos: (self, count) => plusMs(self, Math.trunc(count / 1e6)),
+  Nanos: plusNanos,
 };
 
-function plusUnit(self: DateTime, [count, unit]: readonly unknown[], sign: number): DateTime {
+/** Returns a date plus a length of time or a number of units. Throws ClassCastException. */
+export function plusUnit(self: DateTime, [count, unit]: readonly unknown[], sign: number): DateTime {
+  if (count instanceof ScriptObject) return plusNanos(self, Number(count.valueOf()) * NANOS_A_MS * sign);
   const name = String(unit);
   const by = toInteger(count) * sign;
   const months = MONTHS_OF[name];
   if (months !== undefined) return plusMonths(self, by * months);
-  return plusMs(self, Math.trunc(by * (UNITS[name] ?? 0)));
+  const length = UNITS[name] ?? 0;
+  return length < 1 ? plusNanos(self, by * Math.round(length * NANOS_A_MS)) : plusMs(self, by * length);
 }
 
 function truncated(self: DateTime, unit: string): DateTime {
@@ -336,10 +330,43 @@ function truncated(self: DateTime, unit: string): DateTime {
   return new DateTime(self.zone.toUtc(Math.floor(local / length) * length), self.zone);
 }
 
+/** What `get(ChronoField.…)` reads, by the method that reads it, too. */
+const FIELD_GETTERS: Readonly<Record<string, string>> = {
+  DAY_OF_WEEK: "getDayOfWeek",
+  DAY_OF_MONTH: "getDayOfMonth",
+  DAY_OF_YEAR: "getDayOfYear",
+  EPOCH_DAY: "toEpochDay",
+  MONTH_OF_YEAR: "getMonthValue",
+  YEAR: "getYear",
+  YEAR_OF_ERA: "getYear",
+  HOUR_OF_DAY: "getHour",
+  MINUTE_OF_HOUR: "getMinute",
+  MINUTE_OF_DAY: "getMinuteOfDay",
+  SECOND_OF_MINUTE: "getSecond",
+  SECOND_OF_DAY: "getSecondOfDay",
+  MILLI_OF_SECOND: "getMillisOfSecond",
+  MILLI_OF_DAY: "getMillisOfDay",
+  NANO_OF_SECOND: "getNano",
+  INSTANT_SECONDS: "toEpochSecond",
+};
+
+export const CHRONO_FIELDS: ReadonlyMap<string, Constant> = new Map(
+  Object.keys(FIELD_GETTERS).map((name, at) => [name, new Constant("ChronoField", name, at)]),
+);
+
+/** Throws UnsupportedOperationException. */
+function fieldOf(self: DateTime, field: unknown): unknown {
+  const getterName = FIELD_GETTERS[print(field)];
+  if (getterName === undefined)
+    throw new ScriptException("UnsupportedOperationException", `Unsupported field: ${print(field)}`);
+  const value = DATE_METHODS.get(getterName)!(self, [], { spend: () => undefined });
+  return value instanceof Constant ? value.ordinal : value;
+}
+
 const DATE_METHODS: Methods = new Map<string, Method>([
   ...Object.entries({
     getYear: getter((local) => local.getUTCFullYear()),
-    getMonth: getter((local) => new Constant("Month", MONTHS[local.getUTCMonth()]!, local.getUTCMonth() + 1)),
+    getMonth: getter((local) => monthOfYear(local.getUTCMonth() + 1)),
     getMonthValue: getter((local) => local.getUTCMonth() + 1),
     getMonthOfYear: getter((local) => local.getUTCMonth() + 1),
     getDayOfMonth: getter((local) => local.getUTCDate()),
@@ -356,7 +383,7 @@ const DATE_METHODS: Methods = new Map<string, Method>([
     getSecondOfDay: getter((local) => Math.floor((local.getTime() % DAY_MS) / 1000)),
     getMillisOfSecond: getter((local) => local.getUTCMilliseconds()),
     getMillisOfDay: getter((local) => local.getTime() % DAY_MS),
-    getNano: getter((local) => local.getUTCMilliseconds() * 1_000_000),
+    getNano: getter((local, { nanos }) => local.getUTCMilliseconds() * NANOS_A_MS + nanos),
     getWeekyear: getter((local) => isoWeek(local.getTime()).year),
     getWeekOfWeekyear: getter((local) => isoWeek(local.getTime()).week),
     getCenturyOfEra: getter((local) => Math.floor(local.getUTCFullYear() / 100)),
@@ -369,26 +396,41 @@ const DATE_METHODS: Methods = new Map<string, Method>([
     toEpochSecond: (self: DateTime) => Math.floor(self.timeMs / 1000),
     getEpochSecond: (self: DateTime) => Math.floor(self.timeMs / 1000),
     toEpochDay: getter((local) => Math.floor(local.getTime() / DAY_MS)),
-    toInstant: (self: DateTime) => new DateTime(self.timeMs),
+    toInstant: (self: DateTime) => new DateTime(self.timeMs, UTC, self.nanos),
     toLocalDate: (self: DateTime) => truncated(self, "DAYS"),
     toLocalDateTime: (self: DateTime) => self,
-    atZone: (self: DateTime, [zone]: readonly unknown[]) => new DateTime(self.timeMs, zoneOf(zone)),
+    atZone: (self: DateTime, [zone]: readonly unknown[]) =>
+      new DateTime(self.timeMs, zoneOf(zone), self.nanos),
     withZoneSameInstant: (self: DateTime, [zone]: readonly unknown[]) =>
-      new DateTime(self.timeMs, zoneOf(zone)),
+      new DateTime(self.timeMs, zoneOf(zone), self.nanos),
     withZoneSameLocal: (self: DateTime, [zone]: readonly unknown[]) =>
-      new DateTime(zoneOf(zone).toUtc(self.local.getTime()), zoneOf(zone)),
+      new DateTime(zoneOf(zone).toUtc(self.local.getTime()), zoneOf(zone), self.nanos),
     getZone: (self: DateTime) => new Constant("ZoneId", self.zone === UTC ? "Z" : self.zone.name, 0),
-    isBefore: (self: DateTime, [other]: readonly unknown[]) => self.timeMs < moment(other),
-    isAfter: (self: DateTime, [other]: readonly unknown[]) => self.timeMs > moment(other),
-    isEqual: (self: DateTime, [other]: readonly unknown[]) => self.timeMs === moment(other),
+    isBefore: (self: DateTime, [other]: readonly unknown[]) => self.compareTo(other) < 0,
+    isAfter: (self: DateTime, [other]: readonly unknown[]) => self.compareTo(other) > 0,
+    isEqual: (self: DateTime, [other]: readonly unknown[]) => self.compareTo(other) === 0,
     equals: (self: DateTime, [other]: readonly unknown[]) =>
-      other instanceof DateTime && other.timeMs === self.timeMs,
-    compareTo: (self: DateTime, [other]: readonly unknown[]) => Math.sign(self.timeMs - moment(other)),
+      other instanceof DateTime && self.compareTo(other) === 0,
+    compareTo: (self: DateTime, [other]: readonly unknown[]) => Math.sign(self.compareTo(other)),
     truncatedTo: (self: DateTime, [unit]: readonly unknown[]) => truncated(self, String(unit)),
     plus: (self: DateTime, values: readonly unknown[]) => plusUnit(self, values, 1),
     minus: (self: DateTime, values: readonly unknown[]) => plusUnit(self, values, -1),
-    until: (self: DateTime, [other, unit]: readonly unknown[]) =>
-      unitsBetween(String(unit), self.timeMs, moment(other)),
+    until: (self: DateTime, [other, unit]: readonly unknown[]) => unitsBetween(String(unit), self, other),
+    get: (self: DateTime, [field]: readonly unknown[]) => fieldOf(self, field),
+    getLong: (self: DateTime, [field]: readonly unknown[]) => fieldOf(self, field),
+    atStartOfDay: (self: DateTime, [zone]: readonly unknown[]) => {
+      const day = truncated(self, "DAYS");
+      return zone === undefined ? day : new DateTime(zoneOf(zone).toUtc(day.local.getTime()), zoneOf(zone));
+    },
+    withMonth: (self: DateTime, [month]: readonly unknown[]) =>
+      plusMonths(self, toInteger(month) - self.local.getUTCMonth() - 1),
+    withDayOfYear: (self: DateTime, [day]: readonly unknown[]) =>
+      withLocal(self, (local) => local.setUTCMonth(0, toInteger(day))),
+    withNano: (self: DateTime, [nano]: readonly unknown[]) => {
+      const given = toInteger(nano);
+      const ms = Math.floor(given / NANOS_A_MS) - self.local.getUTCMilliseconds();
+      return new DateTime(self.timeMs + ms, self.zone, given % NANOS_A_MS);
+    },
     withYear: (self: DateTime, [year]: readonly unknown[]) =>
       withLocal(self, (local) => local.setUTCFullYear(toInteger(year))),
     withDayOfMonth: (self: DateTime, [day]: readonly unknown[]) =>
@@ -438,7 +480,9 @@ export function parseDate(value: unknown, zone: TimeZone = UTC): DateTime {
   );
   if (Number.isNaN(timeMs))
     throw new ScriptException("DateTimeParseException", `Text '${text}' could not be parsed at index 0`);
-  if (found === null) return new DateTime(zone.toUtc(timeMs), zone);
+  // A date counts milliseconds alone.
+  const nanos = Number((/\.\d{3}(\d{1,6})/.exec(text)?.[1] ?? "").padEnd(6, "0"));
+  if (found === null) return new DateTime(zone.toUtc(timeMs), zone, nanos);
   const offset = found[0].replace(/\[.*$/, "");
-  return new DateTime(timeMs, offset === "Z" || offset === "+00:00" ? UTC : zoneOf(offset));
+  return new DateTime(timeMs, offset === "Z" || offset === "+00:00" ? UTC : zoneOf(offset), nanos);
 }

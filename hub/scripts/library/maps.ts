@@ -62,7 +62,7 @@ function sizeOf(map: AnyMap): number {
 }
 
 /** One member of a map. */
-class Entry extends ScriptObject {
+export class Entry extends ScriptObject {
   readonly type = "Entry";
   readonly methods = ENTRY_METHODS;
   readonly map: AnyMap;

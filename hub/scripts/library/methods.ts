@@ -18,6 +18,7 @@ import {
 } from "#hub/scripts/values/values.ts";
 import { LIST_METHODS, SET_METHODS } from "./collections.ts";
 import { charge } from "./costs.ts";
+import { FUNCTION_METHODS } from "./functions.ts";
 import { MAP_METHODS } from "./maps.ts";
 import { Pattern, replacePattern } from "./patterns.ts";
 import { Stream } from "./streams.ts";
@@ -67,16 +68,11 @@ const TEXTS: Methods = new Map<string, Method>([
   ],
 ]);
 
-/** Every functional interface's method calls the function. */
-const FUNCTION_METHODS: ReadonlySet<string> = new Set(
-  "get apply test accept compare run call applyAsInt applyAsLong applyAsDouble".split(" "),
-);
-
 /** Returns the method of a value. Throws NullPointerException, IllegalArgumentException. */
 function methodOf(value: unknown, name: string, count: number): Method {
   const found =
     value instanceof Callable
-      ? functionMethod(name)
+      ? FUNCTION_METHODS.get(name)
       : (methodsOf(value).get(name) ?? patternMethod(value, name));
   if (found !== undefined) return found;
   const message = `dynamic method [java.${owner(value)}, ${name}/${count}] not found`;
@@ -103,11 +99,6 @@ export function callMethod(
   const method = methodOf(self, name, values.length);
   charge(self, name, values, context);
   return method(self, values, context);
-}
-
-function functionMethod(name: string): Method | undefined {
-  if (!FUNCTION_METHODS.has(name)) return undefined;
-  return (self: Callable, values) => self.call(...values);
 }
 
 function methodsOf(value: unknown): Methods {

@@ -14,19 +14,12 @@ import {
   weigh,
   whole,
 } from "#hub/scripts/values/values.ts";
-import { findTimeZone } from "#proto/kit/dates/time-zone.ts";
-import { type AnyMap, call, grow, joined, membersOf } from "./collections.ts";
-import {
-  CHRONO_UNITS,
-  Constant,
-  DateTime,
-  Duration,
-  dayOfWeek,
-  Formatter,
-  parseDate,
-  zoneOf,
-} from "./dates.ts";
+import { type AnyMap, grow, joined, membersOf, positionIn } from "./collections.ts";
+import { DATE_FIELDS, DATE_STATICS, dateConstant } from "./date-statics.ts";
+import { DateTime, Formatter } from "./dates.ts";
+import { explain } from "./explain.ts";
 import { EXPRESSION_CLASS, EXPRESSION_FUNCTIONS } from "./expression-functions.ts";
+import { COMPARATORS, ENTRIES, IDENTITY } from "./functions.ts";
 import { entriesOf } from "./maps.ts";
 import { COLLECTORS, Optional, Stream } from "./streams.ts";
 import { bounded, orderOf, StringBuilder, StringTokenizer } from "./strings.ts";
@@ -216,6 +209,8 @@ const STATICS: Readonly<Record<string, Statics>> = {
     toString: ([value]) => print(value),
     logicalAnd: ([a, b]) => a === true && b === true,
     logicalOr: ([a, b]) => a === true || b === true,
+    logicalXor: ([a, b]) => (a === true) !== (b === true),
+    compare: ([a, b]) => compare(a, b),
   },
   Character: {
     isDigit: isClass(/^\p{Nd}$/u),
@@ -273,6 +268,21 @@ const STATICS: Readonly<Record<string, Statics>> = {
     singletonMap: ([key, value]) => new Map([[key, value]]),
     unmodifiableList: ([list]) => list,
     unmodifiableMap: ([map]) => map,
+    unmodifiableSet: ([set]) => set,
+    unmodifiableCollection: ([collection]) => collection,
+    nCopies: ([count, value], context) => {
+      const size = Math.max(0, toInteger(count));
+      grow(size, context);
+      context.spend(size);
+      return Array.from({ length: size }, () => value);
+    },
+    swap: ([list, from, to]) => {
+      const members = membersOf(list);
+      const [a, b] = [positionIn(members, from), positionIn(members, to)];
+      return nothing(([members[a], members[b]] = [members[b], members[a]]));
+    },
+    disjoint: ([a, b], context) =>
+      !membersOf(a).some((one) => membersOf(b).some((other) => equals(one, other, context))),
     sort: ([list, comparator], context) => {
       const members = membersOf(list);
       context.spend(members.length);
@@ -302,11 +312,10 @@ const STATICS: Readonly<Record<string, Statics>> = {
     sort: ([values]) => nothing(membersOf(values).sort(compare)),
     equals: ([a, b], context) => equals(a, b, context),
   },
-  Comparator: {
-    naturalOrder: () => new Callable(compare),
-    reverseOrder: () => new Callable((a, b) => compare(b, a)),
-    comparing: ([keyOf]) => new Callable((a, b) => compare(call(keyOf, a), call(keyOf, b))),
-  },
+  Comparator: COMPARATORS,
+  "Map.Entry": ENTRIES,
+  Function: IDENTITY,
+  UnaryOperator: IDENTITY,
   Collectors: COLLECTORS,
   // An array stands for its members, as where a method takes any number of values.
   Stream: {
@@ -334,43 +343,13 @@ const STATICS: Readonly<Record<string, Statics>> = {
     ofNullable: ([value]) => new Optional(value),
     empty: () => new Optional(null),
   },
-  ZonedDateTime: {
-    parse: ([text]) => parseDate(text),
-    ofInstant: ([instant, zone]) => new DateTime((instant as DateTime).timeMs, zoneOf(zone)),
-    of: (values) => {
-      const [year, month = 1, day = 1, hour = 0, minute = 0, second = 0, nano = 0] = values
-        .slice(0, 7)
-        .map(toInteger);
-      const zone = zoneOf(values[7] ?? "Z");
-      return new DateTime(
-        zone.toUtc(Date.UTC(year!, month - 1, day, hour, minute, second, nano / 1e6)),
-        zone,
-      );
-    },
+  ...DATE_STATICS,
+  Debug: { explain: ([value]) => explain(value) },
+  System: {
+    currentTimeMillis: () => Date.now(),
+    // No finer than milliseconds: a script has no way to measure others.
+    nanoTime: () => whole(BigInt(Date.now()) * 1_000_000n),
   },
-  LocalDate: { parse: ([text]) => parseDate(text) },
-  LocalDateTime: { parse: ([text]) => parseDate(text) },
-  Instant: {
-    ofEpochMilli: ([ms]) => new DateTime(toInteger(ms)),
-    ofEpochSecond: ([seconds]) => new DateTime(toInteger(seconds) * 1000),
-    parse: ([text]) => parseDate(text),
-  },
-  ZoneId: { of: ([name]) => new Constant("ZoneId", zoneName(name), 0) },
-  ZoneOffset: { of: ([name]) => new Constant("ZoneId", zoneName(name), 0) },
-  DayOfWeek: {
-    of: ([day]) => dayOfWeek(toInteger(day)),
-    valueOf: ([name]) => constantField("DayOfWeek", print(name)),
-  },
-  Duration: {
-    between: ([from, to]) => Duration.between(from, to),
-    ofMillis: ([ms]) => new Duration(toInteger(ms)),
-    ofSeconds: ([seconds]) => new Duration(toInteger(seconds) * 1000),
-    ofMinutes: ([minutes]) => new Duration(toInteger(minutes) * 60_000),
-    ofHours: ([hours]) => new Duration(toInteger(hours) * 3_600_000),
-    ofDays: ([days]) => new Duration(toInteger(days) * 86_400_000),
-  },
-  ChronoUnit: { valueOf: ([name]) => constantField("ChronoUnit", print(name)) },
-  DateTimeFormatter: { ofPattern: ([pattern]) => new Formatter(print(pattern)) },
   Processors: {
     bytes: ([text]) => parseBytes(print(text)),
     lowercase: ([text]) => print(text).toLowerCase(),
@@ -390,11 +369,6 @@ function parseBytes(text: string): number {
   if (amount === undefined)
     throw new ScriptException("IllegalArgumentException", `failed to parse [${text}] as a size in bytes`);
   return Math.round(Number(amount) * 1024 ** Math.max(0, "bkmgtp".indexOf(unit.toLowerCase()[0]!)));
-}
-
-function zoneName(name: unknown): string {
-  if (name !== "Z" && findTimeZone(print(name)) === undefined) zoneOf(name);
-  return print(name);
 }
 
 function rangeOf(from: number, to: number, context: CallContext): number[] {
@@ -418,18 +392,19 @@ const FIELDS: Readonly<Record<string, unknown>> = {
   "Double.NEGATIVE_INFINITY": decimal(Number.NEGATIVE_INFINITY),
   "Boolean.TRUE": true,
   "Boolean.FALSE": false,
-  "ZoneOffset.UTC": new Constant("ZoneId", "Z", 0),
-  "Locale.ROOT": new Constant("Locale", "", 0),
-  "Locale.ENGLISH": new Constant("Locale", "en", 0),
-  "Locale.US": new Constant("Locale", "en_US", 0),
-  "DateTimeFormatter.ISO_DATE_TIME": new Formatter("yyyy-MM-dd'T'HH:mm:ss.SSSZZ"),
-  "DateTimeFormatter.ISO_INSTANT": new Formatter("yyyy-MM-dd'T'HH:mm:ss.SSS'Z'"),
-  "DateTimeFormatter.ISO_LOCAL_DATE": new Formatter("yyyy-MM-dd"),
+  "Byte.MAX_VALUE": 127,
+  "Byte.MIN_VALUE": -128,
+  "Short.MAX_VALUE": 2 ** 15 - 1,
+  "Short.MIN_VALUE": -(2 ** 15),
+  "Float.MAX_VALUE": new Decimal(3.4028234663852886e38, true),
+  "Float.MIN_VALUE": new Decimal(1.401298464324817e-45, true),
+  "Float.NaN": new Decimal(Number.NaN, true),
+  ...DATE_FIELDS,
 };
 
 /** Hand on what they are given, without reading it. */
 const QUICK: ReadonlySet<string> = new Set(
-  "isNull nonNull requireNonNull unmodifiableList unmodifiableMap singleton singletonList singletonMap of".split(
+  "isNull nonNull requireNonNull unmodifiableList unmodifiableMap unmodifiableSet unmodifiableCollection singleton singletonList singletonMap of".split(
     " ",
   ),
 );
@@ -451,16 +426,17 @@ export function staticMethod(type: string, name: string): Static | undefined {
 
 /** Returns a static field's value; undefined where there is none. */
 export function staticField(type: string, name: string): unknown {
+  if (type === "Collections" && name.startsWith("EMPTY_")) return EMPTY[name]?.();
   if (Object.hasOwn(FIELDS, `${type}.${name}`)) return FIELDS[`${type}.${name}`];
-  return constantField(type, name);
+  return dateConstant(type, name);
 }
 
-function constantField(type: string, name: string): unknown {
-  if (type === "ChronoUnit") return CHRONO_UNITS.get(name);
-  if (type !== "DayOfWeek") return undefined;
-  for (let day = 1; day <= 7; day++) if (String(dayOfWeek(day)) === name) return dayOfWeek(day);
-  return undefined;
-}
+/** Scripts may change a collection, so that each gets its own. */
+const EMPTY: Readonly<Record<string, () => unknown>> = {
+  EMPTY_LIST: () => [],
+  EMPTY_MAP: () => new Map(),
+  EMPTY_SET: () => new Set(),
+};
 
 const list: Static = ([from], context) => {
   const members = from === undefined || typeof from === "number" ? [] : membersOf(from);
@@ -484,7 +460,7 @@ const CONSTRUCTORS: Readonly<Statics> = {
   StringBuilder: ([start]) => new StringBuilder(start === undefined || isWhole(start) ? "" : print(start)),
   StringTokenizer: ([text, delimiters]) =>
     new StringTokenizer(print(text), delimiters === undefined ? undefined : print(delimiters)),
-  Date: ([ms]) => new DateTime(toInteger(ms ?? 0)),
+  Date: ([ms]) => new DateTime(ms === undefined ? Date.now() : toInteger(ms)),
   SimpleDateFormat: ([pattern]) => new Formatter(print(pattern)),
   String: ([value]) =>
     value === undefined ? "" : Array.isArray(value) ? value.map((one) => print(one)).join("") : print(value),

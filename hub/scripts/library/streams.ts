@@ -110,6 +110,20 @@ class Collector extends ScriptObject {
   }
 }
 
+/** What a collector within another makes; the members themselves without one. Throws ClassCastException. */
+function finished(inner: unknown, members: readonly unknown[]): unknown {
+  if (inner === undefined) return [...members];
+  if (inner instanceof Collector) return inner.finish(members);
+  throw new ScriptException("ClassCastException", "a Collector was expected");
+}
+
+function averaging([read]: readonly unknown[]): Collector {
+  return new Collector((members) => {
+    const total = toDouble(sum(members.map((one) => call(read, one))));
+    return new Decimal(members.length === 0 ? 0 : total / members.length);
+  });
+}
+
 /** Static methods of the class Collectors. */
 export const COLLECTORS: Readonly<
   Record<string, (values: readonly unknown[], context: CallContext) => unknown>
@@ -121,7 +135,43 @@ export const COLLECTORS: Readonly<
       bounded(`${print(before)}${joined(members, print(separator), context)}${print(after)}`, context),
     ),
   counting: () => new Collector((members) => members.length),
-  groupingBy: ([keyOf]) => new Collector((members) => grouped(members, (one) => call(keyOf, one))),
+  groupingBy: ([keyOf, ...more]) =>
+    new Collector((members) => {
+      const groups = grouped(members, (one) => call(keyOf, one));
+      const inner = more.at(-1);
+      return new Map([...groups].map(([key, group]) => [key, finished(inner, group)]));
+    }),
+  averagingInt: averaging,
+  averagingLong: averaging,
+  averagingDouble: averaging,
+  summingInt: ([read]) => new Collector((members) => sum(members.map((one) => call(read, one)))),
+  summingLong: ([read]) => new Collector((members) => sum(members.map((one) => call(read, one)))),
+  summingDouble: ([read]) =>
+    new Collector((members) => new Decimal(toDouble(sum(members.map((one) => call(read, one)))))),
+  mapping: ([change, inner]) =>
+    new Collector((members) =>
+      finished(
+        inner,
+        members.map((one) => call(change, one)),
+      ),
+    ),
+  filtering: ([test, inner]) =>
+    new Collector((members) =>
+      finished(
+        inner,
+        members.filter((one) => call(test, one) === true),
+      ),
+    ),
+  collectingAndThen: ([inner, next]) => new Collector((members) => call(next, finished(inner, members))),
+  maxBy: ([order]) => new Collector((members) => new Optional([...members].sort(orderOf(order)).at(-1))),
+  minBy: ([order]) => new Collector((members) => new Optional([...members].sort(orderOf(order))[0])),
+  partitioningBy: ([test, inner]) =>
+    new Collector((members) => {
+      const parts = [false, true].map((wanted) =>
+        members.filter((one) => (call(test, one) === true) === wanted),
+      );
+      return new Map([false, true].map((key, at) => [key, finished(inner, parts[at]!)]));
+    }),
   toMap: ([keyOf, readValue]) =>
     new Collector((members) => new Map(members.map((one) => [call(keyOf, one), call(readValue, one)]))),
 };

@@ -1,5 +1,6 @@
 /** Methods of texts: String, StringBuilder, StringTokenizer, StringJoiner. */
 
+import { createHash } from "node:crypto";
 import { compare, equals, toInteger } from "#hub/scripts/values/operators.ts";
 import { ScriptException } from "#hub/scripts/values/script-error.ts";
 import {
@@ -144,6 +145,8 @@ export const STRING_METHODS: Methods = new Map(
     toString: (self: string) => self,
     encodeBase64: (self: string, _: readonly unknown[], context: CallContext) =>
       bounded(Buffer.from(self).toString("base64"), context),
+    sha1: (self: string) => createHash("sha1").update(self).digest("hex"),
+    sha256: (self: string) => createHash("sha256").update(self).digest("hex"),
     decodeBase64: (self: string, _: readonly unknown[], context: CallContext) =>
       bounded(Buffer.from(self, "base64").toString(), context),
   }),

@@ -8,13 +8,13 @@ Map HashMap LinkedHashMap TreeMap SortedMap AbstractMap Map.Entry Iterator ListI
 Optional StringTokenizer StringJoiner Base64 UUID Comparator Collectors Stream IntStream
 Function BiFunction Supplier Consumer BiConsumer Predicate BiPredicate UnaryOperator BinaryOperator ToIntFunction
 ToLongFunction ToDoubleFunction IntFunction IntPredicate IntUnaryOperator Runnable
-ZonedDateTime LocalDate LocalDateTime LocalTime Instant Duration ChronoUnit ChronoField ZoneId ZoneOffset DayOfWeek
+ZonedDateTime LocalDate LocalDateTime LocalTime Instant Duration Period Month ChronoUnit ChronoField ZoneId ZoneOffset DayOfWeek
 DateTimeFormatter SimpleDateFormat Date TimeZone Locale JodaCompatibleZonedDateTime
 Exception RuntimeException IllegalArgumentException IllegalStateException NullPointerException ClassCastException
 ArithmeticException IndexOutOfBoundsException ArrayIndexOutOfBoundsException StringIndexOutOfBoundsException
 NumberFormatException UnsupportedOperationException NoSuchElementException DateTimeException DateTimeParseException
 ConcurrentModificationException InputMismatchException
-Pattern Matcher Processors GeoPoint
+Pattern Matcher Processors GeoPoint Debug System
 `;
 
 const TYPES: ReadonlySet<string> = new Set(NAMES.split(/\s+/).filter(Boolean));

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { toJson } from "#hub/scripts/values/json.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 import { compilePainless } from "./painless.ts";
 
 type Variables = Readonly<Record<string, unknown>>;
@@ -52,6 +53,44 @@ const EVALUATED: readonly (readonly [source: string, value: unknown, variables?:
     3,
   ],
   ["String.join('-', ['a', 'b'])", "a-b"],
+  ["'a'.sha256().substring(0, 8) + 'a'.sha1().length()", "ca97811240"],
+  // Dates: exact to the nanosecond, parts by field, calendar.
+  [
+    "ChronoUnit.NANOS.between(ZonedDateTime.parse('2020-01-01T00:00:00.1234567Z'), ZonedDateTime.parse('2020-01-01T00:00:01Z'))",
+    876_543_300,
+  ],
+  [
+    "def d = ZonedDateTime.parse('2020-02-29T23:59:59.999999999+01:00'); d.plusNanos(1).toString() + d.getNano()",
+    "2020-03-01T00:00+01:00999999999",
+  ],
+  [
+    "Duration.between(Instant.ofEpochMilli(0), Instant.parse('1970-01-01T00:00:01.000000001Z')).toNanos()",
+    1_000_000_001,
+  ],
+  ["Duration.parse('PT1H30M').plus(Duration.of(15, ChronoUnit.MINUTES)).toMinutes()", 105],
+  ["LocalDateTime.ofInstant(Instant.ofEpochMilli(3600000), ZoneId.of('Europe/Berlin')).getHour()", 2],
+  ["LocalDate.of(2020, 2, 29).get(ChronoField.DAY_OF_YEAR) + LocalDate.ofEpochDay(1).getDayOfMonth()", 62],
+  [
+    "def p = Period.between(LocalDate.of(2000, 5, 31), LocalDate.of(2020, 5, 30)); p.getYears() + '/' + p.getMonths() + '/' + p.getDays()",
+    "19/11/30",
+  ],
+  ["new Date().getTime() > 1600000000000L && System.currentTimeMillis() > 1600000000000L", true],
+  // Functions that are put together.
+  [
+    "def l = [['n': 2, 's': 'b'], ['n': 1, 's': 'c'], ['n': 2, 's': 'a']]; l.sort(Comparator.comparing(e -> -e.n).thenComparing(e -> e.s)); l.stream().map(e -> e.s).collect(Collectors.joining())",
+    "abc",
+  ],
+  [
+    "['b': 1, 'a': 2].entrySet().stream().sorted(Map.Entry.comparingByValue(Comparator.reverseOrder())).map(e -> e.key).collect(Collectors.toList())",
+    ["a", "b"],
+  ],
+  ["Predicate p = x -> x > 1; [1, 2, 3].stream().filter(p.negate().or(x -> x == 3)).count()", 2],
+  [
+    "['aa', 'b', 'cc'].stream().collect(Collectors.groupingBy(s -> s.length(), Collectors.mapping(s -> s + '!', Collectors.joining(','))))",
+    { 1: "b!", 2: "aa!,cc!" },
+  ],
+  ["['a', 'bb'].stream().collect(Collectors.averagingInt(s -> s.length()))", 1.5],
+  ["Collections.nCopies(2, 'x').size() + Byte.MAX_VALUE", 129],
   // Lists and maps, of scripts and of documents.
   ["def m = ['a': 1, 'b': [1, 2]]; m.a + m.b[1] + m.b.0 + m.b[-1]", 6],
   ["def l = [3, 1, 2]; l.sort((a, b) -> b - a); l", [3, 2, 1]],
@@ -151,7 +190,14 @@ const FAILING: readonly (readonly [
     /^Regexes are disabled\. Set \[script\.painless\.regex\.enabled\]/,
     7,
   ],
-  ["System.exit(1)", "compile error", "illegal_argument_exception", "Variable [System] is not defined.", 0],
+  [
+    "System.exit(1)",
+    "compile error",
+    "illegal_argument_exception",
+    "static method [System, exit/1] not found",
+    0,
+  ],
+  ["Runtime.exit(1)", "compile error", "illegal_argument_exception", "Variable [Runtime] is not defined.", 0],
   ["Math.class", "compile error", "illegal_argument_exception", /static field \[Math, class\] not found/, 0],
   ["1 / 0", "runtime error", "arithmetic_exception", "/ by zero", 2],
   ["def x = null; x.y", "runtime error", "null_pointer_exception", null as unknown as string, 15],
@@ -384,4 +430,28 @@ test("a stream of an array becomes one by the constructor of its class", () => {
   assert.throws(() => compilePainless("Foo[]::new", ["ctx"]), { code: "script_failed" });
   const elsewhere = compilePainless("[1].stream().map(String[]::new)", ["ctx"]);
   assert.throws(() => elsewhere.run([{}]), { code: "script_failed" });
+});
+
+test("Debug.explain ends a script with what a value is, and can't be caught", () => {
+  const data = (source: string): JsonObject => {
+    try {
+      run(source, { m: { a: [1, "x"] } });
+    } catch (error) {
+      assert.ok(error instanceof AppError);
+      return error.data;
+    }
+    assert.fail("it ends the script");
+  };
+  const { script_stack, ...rest } = data("try { Debug.explain(m.a) } catch (Exception e) { return 1 }");
+  assert.deepEqual(rest, {
+    to_string: "[1, x]",
+    painless_class: "java.util.ArrayList",
+    java_class: "java.util.ArrayList",
+    script: "try { Debug.explain(m.a) } catch (Exception e) { return 1 }",
+    lang: "painless",
+    caused_by: { type: "painless_explain_error", reason: null },
+  });
+  assert.ok(Array.isArray(script_stack));
+  assert.equal(data("Debug.explain(null)")["painless_class"], undefined);
+  assert.equal(data("Debug.explain(1)")["painless_class"], "java.lang.Integer");
 });

@@ -11,6 +11,8 @@ export class ScriptException extends Error {
   readonly type: string;
   /** Offset in the source, UTF-16 units; undefined until an expression with a position was left by the exception. */
   offset: number | undefined;
+  /** Members of the error besides those that each has. */
+  readonly details: Readonly<Record<string, string>> = {};
 
   constructor(type: string, message: string | null, offset?: number) {
     const { stackTraceLimit } = Error;
@@ -52,6 +54,7 @@ export function runtimeError(source: string, error: ScriptException, lang: strin
 function scriptError(reason: string, source: string, error: ScriptException, lang: string): AppError {
   return new AppError("script_failed", reason, {
     data: {
+      ...error.details,
       script_stack: scriptStack(source, error.offset ?? 0),
       script: source,
       lang,

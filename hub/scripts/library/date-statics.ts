@@ -1,0 +1,160 @@
+/** Static methods and fields of the classes of dates. */
+
+import { toInteger } from "#hub/scripts/values/operators.ts";
+import { ScriptException } from "#hub/scripts/values/script-error.ts";
+import { print } from "#hub/scripts/values/values.ts";
+import { findTimeZone, UTC } from "#proto/kit/dates/time-zone.ts";
+import { DAY_MS } from "#proto/kit/units.ts";
+import {
+  CHRONO_FIELDS,
+  CHRONO_UNITS,
+  Constant,
+  DateTime,
+  dayOfWeek,
+  Formatter,
+  monthOfYear,
+  msBetween,
+  parseDate,
+  plusUnit,
+  zoneOf,
+} from "./dates.ts";
+import { Duration, Period } from "./durations.ts";
+
+const EPOCH = new DateTime(0);
+
+type Static = (values: readonly unknown[]) => unknown;
+/** Every name is a method's, those of the host's objects too. */
+type Statics = { [name: string]: Static; valueOf?: Static };
+
+function zoneName(name: unknown): string {
+  if (name !== "Z" && findTimeZone(print(name)) === undefined) zoneOf(name);
+  return print(name);
+}
+
+/** Throws ClassCastException. */
+function instantOf(value: unknown): DateTime {
+  if (value instanceof DateTime) return value;
+  throw new ScriptException("ClassCastException", "a date was expected");
+}
+
+const ofInstant: Static = ([instant, zone]) => {
+  const { timeMs, nanos } = instantOf(instant);
+  return new DateTime(timeMs, zoneOf(zone), nanos);
+};
+
+/** Of year, month, day, hour, minute, second, nanosecond; the first parts may be all. */
+function dateOf(values: readonly unknown[], zoneAt: number): DateTime {
+  const [year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0, nano = 0] = values
+    .slice(0, 7)
+    .map((value) => (value instanceof Constant ? value.ordinal : toInteger(value)));
+  const zone = zoneOf(values[zoneAt] ?? "Z");
+  const local = Date.UTC(year, month - 1, day, hour, minute, second, Math.floor(nano / 1e6));
+  return new DateTime(zone.toUtc(local), zone, nano % 1e6);
+}
+
+/** ISO 8601: P1DT2H3.5S. Throws DateTimeParseException. */
+function parseDuration(text: string): Duration {
+  const found =
+    /^([+-]?)P(?:([+-]?\d{1,9})D)?(?:T(?:([+-]?\d{1,9})H)?(?:([+-]?\d{1,9})M)?(?:([+-]?\d{1,12}(?:\.\d{1,9})?)S)?)?$/i.exec(
+      text,
+    );
+  if (found === null || !/\d/.test(text))
+    throw new ScriptException("DateTimeParseException", "Text cannot be parsed to a Duration");
+  const [days, hours, minutes, seconds] = found.slice(2).map((part) => Number(part ?? 0));
+  const ms = days! * DAY_MS + hours! * 3_600_000 + minutes! * 60_000 + seconds! * 1000;
+  return new Duration(found[1] === "-" ? -ms : ms);
+}
+
+/** Static methods by class. */
+export const DATE_STATICS: Readonly<Record<string, Statics>> = {
+  ZonedDateTime: { parse: ([text]) => parseDate(text), ofInstant, of: (values) => dateOf(values, 7) },
+  LocalDate: {
+    parse: ([text]) => parseDate(text),
+    of: (values) => dateOf(values, 3),
+    ofEpochDay: ([day]) => new DateTime(toInteger(day) * DAY_MS),
+    ofYearDay: ([year, day]) => new DateTime(Date.UTC(toInteger(year), 0, toInteger(day))),
+  },
+  LocalDateTime: {
+    parse: ([text]) => parseDate(text),
+    ofInstant,
+    of: (values) => dateOf(values, 7),
+    ofEpochSecond: ([seconds, nano = 0]) =>
+      new DateTime(toInteger(seconds) * 1000 + Math.floor(toInteger(nano) / 1e6), UTC, toInteger(nano) % 1e6),
+  },
+  Instant: {
+    ofEpochMilli: ([ms]) => new DateTime(toInteger(ms)),
+    ofEpochSecond: ([seconds, nano = 0]) =>
+      new DateTime(toInteger(seconds) * 1000 + Math.floor(toInteger(nano) / 1e6), UTC, toInteger(nano) % 1e6),
+    parse: ([text]) => parseDate(text),
+  },
+  ZoneId: { of: ([name]) => new Constant("ZoneId", zoneName(name), 0) },
+  ZoneOffset: { of: ([name]) => new Constant("ZoneId", zoneName(name), 0) },
+  DayOfWeek: {
+    of: ([day]) => dayOfWeek(toInteger(day)),
+    valueOf: ([name]) => dateConstant("DayOfWeek", print(name)),
+  },
+  Duration: {
+    between: ([from, to]) => Duration.between(from, to),
+    parse: ([text]) => parseDuration(print(text)),
+    of: ([count, unit]) => new Duration(msBetween(EPOCH, plusUnit(EPOCH, [count, unit], 1))),
+    ofNanos: ([nanos]) => new Duration(toInteger(nanos) / 1e6),
+    ofMillis: ([ms]) => new Duration(toInteger(ms)),
+    ofSeconds: ([seconds]) => new Duration(toInteger(seconds) * 1000),
+    ofMinutes: ([minutes]) => new Duration(toInteger(minutes) * 60_000),
+    ofHours: ([hours]) => new Duration(toInteger(hours) * 3_600_000),
+    ofDays: ([days]) => new Duration(toInteger(days) * 86_400_000),
+  },
+  Period: {
+    between: ([from, to]) => Period.between(from, to),
+    ofDays: ([days]) => new Period(0, toInteger(days)),
+    ofMonths: ([months]) => new Period(toInteger(months), 0),
+    ofYears: ([years]) => new Period(12 * toInteger(years), 0),
+  },
+  Month: {
+    of: ([month]) => monthOfYear(toInteger(month)),
+    valueOf: ([name]) => dateConstant("Month", print(name)),
+  },
+  ChronoUnit: { valueOf: ([name]) => dateConstant("ChronoUnit", print(name)) },
+  DateTimeFormatter: { ofPattern: ([pattern]) => new Formatter(print(pattern)) },
+};
+
+const ISO = "yyyy-MM-dd'T'HH:mm:ss.SSS";
+
+/** Static fields by class and name. */
+export const DATE_FIELDS: Readonly<Record<string, unknown>> = {
+  "ZoneOffset.UTC": new Constant("ZoneId", "Z", 0),
+  ...Object.fromEntries(
+    Object.entries({
+      ROOT: "",
+      ENGLISH: "en",
+      US: "en_US",
+      UK: "en_GB",
+      GERMAN: "de",
+      GERMANY: "de_DE",
+      FRENCH: "fr",
+      FRANCE: "fr_FR",
+    }).map(([name, locale]) => [`Locale.${name}`, new Constant("Locale", locale, 0)]),
+  ),
+  "Instant.EPOCH": new DateTime(0),
+  "Duration.ZERO": new Duration(0),
+  "DateTimeFormatter.ISO_DATE_TIME": new Formatter(`${ISO}ZZ`),
+  "DateTimeFormatter.ISO_OFFSET_DATE_TIME": new Formatter(`${ISO}ZZ`),
+  "DateTimeFormatter.ISO_ZONED_DATE_TIME": new Formatter(`${ISO}ZZ`),
+  "DateTimeFormatter.ISO_INSTANT": new Formatter(`${ISO}'Z'`),
+  "DateTimeFormatter.ISO_LOCAL_DATE_TIME": new Formatter(ISO),
+  "DateTimeFormatter.ISO_LOCAL_DATE": new Formatter("yyyy-MM-dd"),
+  "DateTimeFormatter.ISO_DATE": new Formatter("yyyy-MM-dd"),
+  "DateTimeFormatter.ISO_LOCAL_TIME": new Formatter("HH:mm:ss.SSS"),
+  "DateTimeFormatter.BASIC_ISO_DATE": new Formatter("yyyyMMdd"),
+};
+
+/** Returns a constant such as DayOfWeek.MONDAY; undefined where there is none. */
+export function dateConstant(type: string, name: string): Constant | undefined {
+  if (type === "ChronoUnit") return CHRONO_UNITS.get(name);
+  if (type === "ChronoField") return CHRONO_FIELDS.get(name);
+  for (let at = 1; at <= 12; at++) {
+    if (type === "DayOfWeek" && at <= 7 && dayOfWeek(at).name === name) return dayOfWeek(at);
+    if (type === "Month" && monthOfYear(at).name === name) return monthOfYear(at);
+  }
+  return undefined;
+}
