@@ -77,6 +77,7 @@ test("a change that waits for its next page heeds a new speed at once", async ()
   const done = changeByQuery(parts, pages, options, progress, signal);
   await written.promise;
   await new Promise(setImmediate);
+  assert.ok(Number(progress.print([])["throttled_until_millis"]) > 0);
   progress.rethrottle(Number.POSITIVE_INFINITY);
   await done;
   assert.equal(progress.updated, 2);
@@ -118,4 +119,36 @@ test("a page that may not be written fails each of its writes, and nothing is wr
     ["1", 503, "too few copies"],
     ["2", 503, "too few copies"],
   ]);
+});
+
+test("writes that a busy server refuses are repeated and counted, and only they", async () => {
+  const rest = [["1", "2"].map((id) => ({ ...DOCUMENT, id })), []];
+  const pages = { total: 2, next: () => Promise.resolve(rest.shift() ?? []), close: () => Promise.resolve() };
+  const written: string[][] = [];
+  const write = (items: readonly { readonly id: string }[]): Promise<WriteResult[]> => {
+    written.push(items.map(({ id }) => id));
+    const refused = new AppError("overloaded", "busy");
+    return Promise.resolve(
+      items.map(({ id }) =>
+        id === "2" && written.length < 3
+          ? { index: "lines", id, error: refused }
+          : { index: "lines", id, result: "updated" },
+      ) as WriteResult[],
+    );
+  };
+  const progress = new ChangeProgress();
+  const options = {
+    maxDocs: Number.POSITIVE_INFINITY,
+    proceedOnConflict: false,
+    requestsPerSecond: Number.POSITIVE_INFINITY,
+    refresh: false,
+    timeoutMs: 1_000,
+    backoffMs: [0, 0, 0],
+    make: ({ index, id, source }: FoundDocument) => ({ kind: "index" as const, index, id, source }),
+  };
+  const parts = { documents: { write } } as unknown as ApiContext;
+  await changeByQuery(parts, pages, options, progress, new AbortController().signal);
+  assert.deepEqual(written, [["1", "2"], ["2"], ["2"]]);
+  assert.deepEqual(progress.print(["updated"])["retries"], { bulk: 2, search: 0 });
+  assert.equal(progress.updated, 2);
 });

@@ -33,6 +33,8 @@ export function storedSource({ index, type = "_doc", id, source }: FoundDocument
 export interface DocumentPages {
   /** Documents of the query, where that is known before the first page. */
   readonly total: number;
+  /** Times that a page was asked for again. */
+  readonly retries?: () => number;
   /** The following page; empty at the end. */
   next(signal: AbortSignal): Promise<readonly FoundDocument[]>;
   close(): Promise<void>;
@@ -52,6 +54,8 @@ export interface ChangeOptions {
   readonly refresh: boolean;
   /** Time a page's writes may take. */
   readonly timeoutMs: number;
+  /** Pauses before writes that were refused are repeated, ms. */
+  readonly backoffMs?: readonly number[];
   /** Called with the first document before anything is written. */
   begin?(first: FoundDocument): Promise<void>;
   /** Throws where a page may not be written to these indices now: its writes fail. */
@@ -77,6 +81,12 @@ export class ChangeProgress {
   batches = 0;
   throttledMs = 0;
   requestsPerSecond = Number.POSITIVE_INFINITY;
+  /** Writes that were repeated because the server was busy, and pages that were read again. */
+  readonly retries = { bulk: 0, search: 0 };
+  /** True: the change was cancelled. */
+  canceled = false;
+  /** When a pause under way ends, of performance.now(); 0 without one. */
+  pausedUntilMs = 0;
   readonly failures: JsonObject[] = [];
   #hurried = new AbortController();
 
@@ -101,10 +111,11 @@ export class ChangeProgress {
       batches: this.batches,
       version_conflicts: this.conflicts,
       noops: this.noops,
-      retries: { bulk: 0, search: 0 },
+      retries: { ...this.retries },
       throttled_millis: Math.round(this.throttledMs),
       requests_per_second: Number.isFinite(this.requestsPerSecond) ? this.requestsPerSecond : -1,
-      throttled_until_millis: 0,
+      ...(this.canceled && { canceled: "by user request" }),
+      throttled_until_millis: Math.max(0, Math.ceil(this.pausedUntilMs - performance.now())),
     };
   }
 
@@ -118,6 +129,13 @@ export class ChangeProgress {
     this.conflicts += part.conflicts;
     this.batches += part.batches;
     this.throttledMs += part.throttledMs;
+    this.retries.bulk += part.retries.bulk;
+    this.retries.search += part.retries.search;
+    this.canceled ||= part.canceled;
+    // The next page is read when the first pause ends.
+    const { pausedUntilMs } = part;
+    if (pausedUntilMs > 0 && (this.pausedUntilMs === 0 || pausedUntilMs < this.pausedUntilMs))
+      this.pausedUntilMs = pausedUntilMs;
   }
 
   get done(): number {
@@ -141,12 +159,13 @@ export async function changeByQuery(
       signal.throwIfAborted();
       const left = options.maxDocs - progress.done;
       const page = left <= 0 ? [] : (await pages.next(signal)).slice(0, left);
+      progress.retries.search = pages.retries?.() ?? 0;
       const [first] = page;
       if (first === undefined) break;
       if (progress.batches === 0) await options.begin?.(first);
       const items = page.map((document) => options.make(document)).filter((item) => item !== undefined);
       progress.noops += page.length - items.length;
-      const results = await writePage(parts, items, options, signal);
+      const results = await writeUntilTaken(parts, items, options, progress, signal);
       progress.batches++;
       for (const [at, result] of results.entries())
         if (!isGivenUp(result, signal)) count(parts, result, items[at]!, options, progress, written);
@@ -161,6 +180,42 @@ export async function changeByQuery(
   if (!options.refresh || written.size === 0) return;
   const indices = [...written].map((name) => parts.indices.get(name)).filter((index) => index !== undefined);
   await parts.maintenance.refresh(indices);
+}
+
+/** Pauses before writes that a busy server refused are repeated, ms: about a minute in all, as in 6.5. */
+const BACKOFF_MS: readonly number[] = Array.from(
+  { length: 11 },
+  (_, attempt) => 500 + 10 * (Math.trunc(Math.exp(0.8 * attempt)) - 1),
+);
+
+/** Repeats the writes that were refused with 429; the others stay as they are. */
+async function writeUntilTaken(
+  parts: ApiContext,
+  items: readonly WriteItem[],
+  options: ChangeOptions,
+  progress: ChangeProgress,
+  signal: AbortSignal,
+): Promise<readonly WriteResult[]> {
+  const results = [...(await writePage(parts, items, options, signal))];
+  for (const backoffMs of options.backoffMs ?? BACKOFF_MS) {
+    const refused = [...results.keys()].filter((at) => isRefused(results[at]!));
+    if (refused.length === 0) break;
+    await delay(backoffMs, undefined, { signal, ref: false }).catch(() => undefined);
+    signal.throwIfAborted();
+    progress.retries.bulk++;
+    const again = await writePage(
+      parts,
+      refused.map((at) => items[at]!),
+      options,
+      signal,
+    );
+    for (const [at, result] of again.entries()) results[refused[at]!] = result;
+  }
+  return results;
+}
+
+function isRefused(result: WriteResult): boolean {
+  return isFailure(result) && result.error.status === 429;
 }
 
 /** Writes the changes of a page; what speaks against the page fails each of them. */
@@ -229,12 +284,14 @@ async function pause(docs: number, progress: ChangeProgress, signal: AbortSignal
       const pauseMs = Math.min(MAX_PAUSE_MS, (docs / perSecond) * 1000);
       const leftMs = pauseMs - (performance.now() - startMs);
       if (leftMs <= 0) return;
+      progress.pausedUntilMs = startMs + pauseMs;
       await delay(leftMs, undefined, { signal: AbortSignal.any([signal, hurried]), ref: false }).catch(
         () => undefined,
       );
       if (signal.aborted) throw new AppError("cancelled", "by user request");
     }
   } finally {
+    progress.pausedUntilMs = 0;
     // As in 6.5, a pause doesn't count when the limit was lifted meanwhile.
     if (Number.isFinite(progress.requestsPerSecond)) progress.throttledMs += performance.now() - startMs;
   }

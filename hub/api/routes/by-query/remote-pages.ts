@@ -20,6 +20,8 @@ export interface RemoteSource {
   /** query, sort, _source. */
   readonly body: JsonObject;
   readonly pageSize: number;
+  /** Pauses before a request is sent again where the other side is busy or away, ms. */
+  readonly pausesMs?: readonly number[];
 }
 
 /** Time that the other side keeps a scroll between two pages. */
@@ -28,7 +30,7 @@ const KEEP_ALIVE = "5m";
 /** Largest answer. */
 const MAX_ANSWER_BYTES = 256 * 1024 * 1024;
 
-/** Times that a page is asked for again where the other side is busy or away, with growing pauses between. */
+/** Growing pauses, ms. */
 const RETRY_PAUSES_MS = [500, 1000, 2000, 4000, 8000, 16_000];
 
 const DEFAULT_TIMEOUT_MS = 30_000;
@@ -106,11 +108,15 @@ function durationOf(remote: JsonObject, name: string): number | undefined {
 export async function openRemotePages(source: RemoteSource, signal: AbortSignal): Promise<DocumentPages> {
   const { index, body, pageSize } = source;
   const path = `${index.map(encodeURIComponent).join(",")}/_search?scroll=${KEEP_ALIVE}&size=${pageSize}`;
-  const opened = await ask(source, "POST", path, { sort: ["_doc"], ...body }, signal);
+  const retries = { count: 0 };
+  const pauses = source.pausesMs ?? RETRY_PAUSES_MS;
+  const opening = { pauses, retries };
+  const opened = await ask(source, "POST", path, { sort: ["_doc"], ...body }, signal, opening);
   let scrollId = String(opened["_scroll_id"]);
   let first: FoundDocument[] | undefined = hitsOf(opened);
   return {
     total: totalOf(opened),
+    retries: () => retries.count,
     async next(stop) {
       if (first !== undefined) {
         const page = first;
@@ -123,6 +129,7 @@ export async function openRemotePages(source: RemoteSource, signal: AbortSignal)
         "_search/scroll",
         { scroll: KEEP_ALIVE, scroll_id: scrollId },
         stop,
+        { pauses, retries, needsAnswer: true },
       );
       scrollId = valueText(answer["_scroll_id"] ?? scrollId);
       return hitsOf(answer);
@@ -130,29 +137,36 @@ export async function openRemotePages(source: RemoteSource, signal: AbortSignal)
     async close() {
       const stop = AbortSignal.timeout(source.timeoutMs);
       // The remote scroll ends by its keep-alive.
-      await ask(source, "DELETE", "_search/scroll", { scroll_id: [scrollId] }, stop, []).catch(
-        () => undefined,
-      );
+      await ask(source, "DELETE", "_search/scroll", { scroll_id: [scrollId] }, stop).catch(() => undefined);
     },
   };
 }
 
-/** Sends a request; one that may succeed later is sent again. */
+/** How a request is sent again. */
+interface Repeats {
+  /** Pauses before it is sent again, ms. */
+  readonly pauses: readonly number[];
+  readonly retries: { count: number };
+  /** True: it is sent again only where the other side answered. One without an answer may have moved its scroll on. */
+  readonly needsAnswer?: boolean;
+}
+
+/** Sends a request; with `repeats` one that may succeed later is sent again. */
 async function ask(
   source: RemoteSource,
   method: string,
   path: string,
   body: JsonObject,
   signal: AbortSignal,
-  pauses: readonly number[] = RETRY_PAUSES_MS,
+  repeats?: Repeats,
 ): Promise<JsonObject> {
   for (let attempt = 0; ; attempt++) {
     try {
       return await send(source, method, path, body, signal);
     } catch (error) {
       signal.throwIfAborted();
-      const pauseMs = pauses[attempt];
-      const mayHelp = !(error instanceof AppError) || error.retryable;
+      const pauseMs = repeats?.pauses[attempt];
+      const mayHelp = error instanceof AppError ? error.retryable : repeats?.needsAnswer !== true;
       if (pauseMs === undefined || !mayHelp) {
         if (error instanceof AppError) throw error;
         throw new AppError(
@@ -161,6 +175,7 @@ async function ask(
           { cause: error },
         );
       }
+      repeats!.retries.count++;
       await systemClock.sleep(pauseMs, signal);
       signal.throwIfAborted();
     }

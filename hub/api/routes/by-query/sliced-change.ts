@@ -61,6 +61,11 @@ export class SlicedProgress {
     for (const part of this.parts) part.rethrottle(perSecond / runningAtATime(this.parts.length));
   }
 
+  /** True: the change was cancelled, in each of its parts. */
+  set canceled(canceled: boolean) {
+    for (const part of this.parts) part.canceled = canceled;
+  }
+
   /** As `_tasks` and answers print it: the sums, then each part. */
   print(counts: readonly ChangeCount[]): JsonObject {
     const all = new ChangeProgress();

@@ -77,15 +77,17 @@ export async function startChange(
     status: () => progress.print(change.counts),
     rethrottle: (perSecond) => progress.rethrottle(perSecond),
     async run(signal) {
-      await run(signal).catch((error: unknown) => unread.push(...searchFailures(error, parts)));
+      await run(signal).catch((error: unknown) => {
+        if (signal.aborted) progress.canceled = true;
+        else unread.push(...searchFailures(error, parts));
+      });
       return answer();
     },
     ...(!waits && storing(parts)),
   });
   if (!waits) return json({ task: `${parts.cluster.nodes()[0]!.id}:${task.id}` });
   await task.ended;
-  if (task.error !== undefined && task.error.code !== "cancelled") throw task.error;
-  if (task.error !== undefined) return json({ ...answer(), canceled: "by user request" });
+  if (task.error !== undefined) throw task.error;
   const failed = failures().map(({ status }) => Number(status));
   return json(task.response, Math.max(200, ...failed));
 }
