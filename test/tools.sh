@@ -9,21 +9,32 @@ if [ "${1:-}" = senders ]; then
   mkdir -p "$folder/rsyslog"
   cd "$folder" || exit 1
   printf '{ "private": true }\n' >package.json
-  npm install --ignore-scripts --no-audit --no-fund --save-exact \
+  timeout 180 npm install --silent --ignore-scripts --no-audit --no-fund --save-exact \
     @opentelemetry/exporter-logs-otlp-grpc@0.220.0 @opentelemetry/exporter-logs-otlp-proto@0.220.0 \
     @opentelemetry/sdk-logs@0.220.0 winston@3.19.0 winston-loki@6.1.7 splunk-logging@0.11.1 gelf-pro@1.4.0 \
     @fluent-org/logger@1.0.10 || printf 'tools: the packages of senders could not be installed\n'
+  # A machine may have no lists of packages, or old ones.
+  fetch_packages() {
+    timeout 60 apt-get -q download "$@" >/dev/null 2>.error && return
+    timeout 120 "${as_root[@]}" apt-get -q update >/dev/null 2>&1
+    timeout 60 apt-get -q download "$@" >/dev/null 2>.error
+  }
+  as_root=()
+  [ "$(id -u)" -eq 0 ] || as_root=(sudo -n)
+  # Modules of rsyslog fit the program of their own version alone.
+  # shellcheck disable=SC2016 # A format of dpkg-query.
+  version=$(dpkg-query -W -f '=${Version}' rsyslog 2>/dev/null)
   # Folder, then Debian packages with what they link that a machine may lack.
   while read -r name packages; do
     # shellcheck disable=SC2086 # Several names.
-    if apt-get download $packages 2>/dev/null; then
+    if fetch_packages $packages </dev/null; then
       for package in ./*.deb; do dpkg -x "$package" "$name"; done
     else
-      printf 'tools: the packages of %s could not be fetched\n' "$name"
+      printf 'tools: the packages of %s could not be fetched: %s\n' "$name" "$(tail -n 1 .error)"
     fi
-    rm -f ./*.deb
-  done <<'END'
-rsyslog rsyslog-relp librelp0 rsyslog-openssl
+    rm -f ./*.deb .error
+  done <<END
+rsyslog rsyslog-relp$version librelp0 rsyslog-openssl$version
 syslog-ng syslog-ng-core libivykis0 libnet1 libpcre3 libwrap0
 journal systemd-journal-remote libmicrohttpd12
 END

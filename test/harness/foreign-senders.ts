@@ -1,5 +1,6 @@
 /** Programs of others that send logs, and a hub whose pipeline has one input for them. */
 
+import { spawnSync } from "node:child_process";
 import { existsSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
@@ -31,6 +32,9 @@ const JOURNAL_LIBRARIES = [
   "/usr/lib/x86_64-linux-gnu/systemd",
 ];
 
+/** Time for lines to arrive: a sender may wait long between two attempts. */
+const ARRIVAL_MS = 180_000;
+
 const load = createRequire(join(FOLDER, "package.json"));
 
 /** Returns why packages of senders can't be used; false: they can. */
@@ -46,7 +50,7 @@ export function missingRsyslog(module: string): string | false {
 }
 
 /** A program, with the arguments and environment that it needs to run from its folder. */
-export interface ForeignProgram {
+interface ForeignProgram {
   readonly path: string;
   readonly args: readonly string[];
   readonly env: NodeJS.ProcessEnv;
@@ -54,22 +58,39 @@ export interface ForeignProgram {
   readonly missing: string | false;
 }
 
-export const syslogNg: ForeignProgram = {
-  path: SYSLOG_NG,
-  args: [`--module-path=${join(FOLDER, "syslog-ng/usr/lib/syslog-ng/3.38")}`],
-  env: { ...process.env, LD_LIBRARY_PATH: SYSLOG_NG_LIBRARIES.join(":") },
-  missing: !existsSync(SYSLOG_NG) && "not installed: syslog-ng; bash test/tools.sh senders",
-};
+export const syslogNg = foreignProgram(
+  "syslog-ng",
+  SYSLOG_NG,
+  [`--module-path=${join(FOLDER, "syslog-ng/usr/lib/syslog-ng/3.38")}`],
+  SYSLOG_NG_LIBRARIES,
+);
 
 /** Returns systemd-journal-upload or systemd-journal-remote. */
 export function journalProgram(name: "upload" | "remote"): ForeignProgram {
-  const path = join(JOURNAL, `systemd-journal-${name}`);
-  return {
-    path,
-    args: [],
-    env: { ...process.env, LD_LIBRARY_PATH: JOURNAL_LIBRARIES.join(":") },
-    missing: !existsSync(path) && `not installed: systemd-journal-${name}; bash test/tools.sh senders`,
-  };
+  const program = `systemd-journal-${name}`;
+  return foreignProgram(program, join(JOURNAL, program), [], JOURNAL_LIBRARIES);
+}
+
+function foreignProgram(
+  name: string,
+  path: string,
+  args: readonly string[],
+  libraries: readonly string[],
+): ForeignProgram {
+  const env = { ...process.env, LD_LIBRARY_PATH: libraries.join(":") };
+  return { path, args, env, missing: missingProgram(name, path, args, env) };
+}
+
+/** A package of another release of Debian may lack libraries here. */
+function missingProgram(
+  name: string,
+  path: string,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+): string | false {
+  if (!existsSync(path)) return `not installed: ${name}; bash test/tools.sh senders`;
+  const { status, stderr } = spawnSync(path, [...args, "--version"], { env, encoding: "utf8" });
+  return status !== 0 && `${name} doesn't run here: ${stderr.trim().split("\n")[0]}`;
 }
 
 /** Returns a sender's package; its types are the caller's. */
@@ -95,7 +116,9 @@ export async function startIntakeHub(t: TestContext, input: (port: number) => st
   workspace.defer(() => hub.destroy());
   await hub.start();
   const messages = async (expected: number): Promise<string[]> => {
-    await until("all lines", async () => (await count(hub.searchUrl)) >= expected, { deadlineMs: 60_000 });
+    await until("all lines", async () => (await count(hub.searchUrl)) >= expected, {
+      deadlineMs: ARRIVAL_MS,
+    });
     await untilSteady("the number of documents", () => count(hub.searchUrl));
     const hits = await searchAll(hub.searchUrl);
     return hits.map(({ _source }) => String(_source["message"]).trim()).toSorted(byNumber);

@@ -9,7 +9,7 @@ import { until } from "./until.ts";
 
 const LAUNCHER = resolve(import.meta.dirname, "../../hub/bin/tailrace-hub");
 /** A hub that reads a log on after a kill may take long on a busy machine. */
-const READY_MS = 60_000;
+const READY_MS = 180_000;
 const STOP_MS = 60_000;
 
 export type Settings = Readonly<Record<string, unknown>>;
