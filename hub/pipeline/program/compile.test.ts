@@ -34,6 +34,24 @@ function holds(
   return refused[0]?.reason ?? finished[0]!.fields["tags"] !== undefined;
 }
 
+test("files that look like pipelines of their own are named where their events would be written twice", () => {
+  const file = (path: string, output: string) =>
+    new SourceText(path, `input { stdin { } } output { ${output} }`);
+  const own = file("a.conf", "elasticsearch { }");
+  const rows: [second: SourceText, isNamed: boolean][] = [
+    [file("b.conf", "elasticsearch { }"), true],
+    [file("b.conf", 'if [type] == "b" { elasticsearch { } }'), false],
+    [file("b.conf", "stdout { }"), false],
+    [new SourceText("b.conf", "output { elasticsearch { } }"), false],
+  ];
+  const options = { variables: {}, clock: systemClock, random: () => 0.5, guard: new RegexpGuard() };
+  for (const [second, isNamed] of rows) {
+    const { diagnostics } = compilePipeline([own, second], options);
+    const texts = diagnostics.map(formatDiagnostic).join();
+    assert.equal(/b\.conf:1:\d+.*that of a\.conf both write/s.test(texts), isNamed, texts);
+  }
+});
+
 test("a pipeline's setting for field names is the default of its plugins", () => {
   const text = `filter {
     syslog_pri { }

@@ -7,6 +7,7 @@ import type {
   BranchNode,
   PluginNode,
   SectionName,
+  SectionNode,
   SourceText,
   StepNode,
 } from "#hub/pipeline/language/syntax-tree.ts";
@@ -70,6 +71,7 @@ class Compiler {
     for (const name of ["input", "filter", "output"] as const) {
       for (const section of sections) if (section.name === name) this.#steps(section.steps, name);
     }
+    this.#checkFiles(sections);
     return {
       program: new Program(this.#instructions, this.#options.clock),
       inputs: this.#inputs,
@@ -78,6 +80,29 @@ class Compiler {
       stateful: this.#stateful,
       diagnostics: this.#diagnostics,
     };
+  }
+
+  /** The events of each file go through all of them: two that look like pipelines of their own would write each twice. */
+  #checkFiles(sections: readonly SectionNode[]): void {
+    const whole = new Set(sections.filter(({ name }) => name === "input").map(({ range }) => range.source));
+    const known = new Map<string, PluginNode>();
+    for (const { name, steps, range } of sections) {
+      if (name !== "output" || !whole.has(range.source)) continue;
+      for (const step of steps) {
+        if (step.kind === "branch") continue;
+        const other = known.get(step.name);
+        if (other === undefined) known.set(step.name, step);
+        else if (other.range.source !== range.source) {
+          this.#report(
+            "warning",
+            step.nameRange,
+            `this output and that of ${other.range.source.file} both write the events of all files`,
+            "give each file an entry of its own in pipelines.yml, or put a condition around the outputs",
+          );
+          return;
+        }
+      }
+    }
   }
 
   #steps(steps: readonly StepNode[], section: SectionName): void {
