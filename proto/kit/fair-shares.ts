@@ -17,6 +17,16 @@ export interface SharedResource {
   readonly remedy: string;
 }
 
+/** What one message or request of an owner holds. */
+export interface Holding {
+  /** Takes more. Throws overloaded. */
+  take(amount: number): void;
+  /** Takes or gives back what makes it `amount`. Throws overloaded. */
+  set(amount: number): void;
+  /** Gives all of it back. */
+  release(): void;
+}
+
 export class FairShares {
   readonly #resource: SharedResource;
   /** Amounts by owner, of those that hold some. */
@@ -66,6 +76,17 @@ export class FairShares {
   /** Gives back what an owner has taken. */
   give(owner: string, amount = 1): void {
     this.#change(owner, this.heldBy(owner) - amount, -amount);
+  }
+
+  /** Returns what one message or request holds: nothing yet. */
+  holding(owner: string): Holding {
+    let held = 0;
+    const set = (amount: number): void => {
+      if (amount > held) this.take(owner, amount - held);
+      else this.give(owner, held - amount);
+      held = amount;
+    };
+    return { take: (amount) => set(held + amount), set, release: () => set(0) };
   }
 
   #change(owner: string, held: number, by: number): void {

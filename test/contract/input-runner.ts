@@ -3,9 +3,10 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
 import { SourceText } from "#hub/pipeline/language/syntax-tree.ts";
-import type { FedRecord, InputContext, InputDeadLetter } from "#hub/pipeline/plugins/input.ts";
+import type { FedRecord, InputContext, InputDeadLetter, IntakeShares } from "#hub/pipeline/plugins/input.ts";
 import { compilePipeline, loadAllPlugins } from "#hub/pipeline/program/compile.ts";
 import { RegexpGuard } from "#hub/pipeline/regexp/regexp-guard.ts";
+import { intakeShares } from "#hub/pipeline/runtime/input-host.ts";
 import type { Event } from "#proto/event.ts";
 import { systemClock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
@@ -24,6 +25,8 @@ export interface SentEvent {
 }
 
 export class InputWorld {
+  /** Of the input's senders; to be set before the input is made. */
+  shares: IntakeShares = intakeShares();
   readonly sent: SentEvent[] = [];
   readonly failures: (string | null)[] = [];
   /** What the input counted as lost. */
@@ -147,6 +150,7 @@ export class InputWorld {
       },
       bearer: async (connection, _host, rejected) =>
         rejected === undefined ? `token-of-${connection}` : `renewed-${rejected}`,
+      shares: this.shares,
       mayIngest: async (authorization) => authorization === "ApiKey of-the-hub",
       checkTarget: (host) => {
         if (host === "forbidden.example") throw new AppError("forbidden", "no");

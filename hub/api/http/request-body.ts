@@ -4,7 +4,7 @@ import type { IncomingMessage } from "node:http";
 import type { Transform } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import { AppError } from "#proto/kit/errors.ts";
-import { FairShares } from "#proto/kit/fair-shares.ts";
+import { FairShares, type Holding } from "#proto/kit/fair-shares.ts";
 import { freeBytes } from "#proto/kit/free-bytes.ts";
 import type { Metrics } from "#proto/kit/metrics.ts";
 import { GrowingBytes } from "./growable-buffer.ts";
@@ -59,7 +59,7 @@ export class BodyReader {
     const length = headers["content-length"];
     if (length === "0" || (length === undefined && headers["transfer-encoding"] === undefined))
       return NOTHING;
-    const held = new Held(this.#shares, owner);
+    const held = this.#shares.holding(owner);
     try {
       const announced = Number(length ?? 0);
       if (announced > limitBytes) throw tooLarge(limitBytes);
@@ -79,7 +79,7 @@ export class BodyReader {
 /** Reads to the end. Fast path: a small body usually arrives with its head and is taken at once. */
 function receive(
   message: IncomingMessage,
-  held: Held,
+  held: Holding,
   length: number,
   limitBytes: number,
 ): Buffer | Promise<Buffer> {
@@ -89,7 +89,7 @@ function receive(
 }
 
 /** By events: an iterator over the stream costs as much as a small request. */
-function receiveRest(message: IncomingMessage, held: Held, limitBytes: number): Promise<Buffer> {
+function receiveRest(message: IncomingMessage, held: Holding, limitBytes: number): Promise<Buffer> {
   return new Promise((done, fail) => {
     const bytes = new GrowingBytes(Number(message.headers["content-length"] ?? 0));
     const end = (error?: Error): void => {
@@ -115,34 +115,11 @@ function receiveRest(message: IncomingMessage, held: Held, limitBytes: number): 
   });
 }
 
-/** The share of one body in the budget. */
-class Held {
-  #bytes = 0;
-  readonly #shares: FairShares;
-  readonly #owner: string;
-
-  constructor(shares: FairShares, owner: string) {
-    this.#shares = shares;
-    this.#owner = owner;
-  }
-
-  /** Throws overloaded. */
-  take(bytes: number): void {
-    this.#shares.take(this.#owner, bytes);
-    this.#bytes += bytes;
-  }
-
-  release(): void {
-    this.#shares.give(this.#owner, this.#bytes);
-    this.#bytes = 0;
-  }
-}
-
 /** Unpacks within the limit and the budget, which is charged while the bytes come. */
 async function unpack(
   packed: Buffer,
   encoding: string | undefined,
-  held: Held,
+  held: Holding,
   limitBytes: number,
 ): Promise<Buffer> {
   if (encoding === undefined || encoding === "identity" || encoding === "") return packed;

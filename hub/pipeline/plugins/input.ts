@@ -15,6 +15,7 @@
 import type { Static, TObject } from "typebox";
 import type { Event } from "#proto/event.ts";
 import type { Clock } from "#proto/kit/clock.ts";
+import type { FairShares } from "#proto/kit/fair-shares.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { Codec } from "./codec.ts";
@@ -84,6 +85,13 @@ export interface InputDeadLetter {
   readonly data: Uint8Array;
 }
 
+/** What the senders to all inputs of a hub hold together, and each address of it. */
+export interface IntakeShares {
+  readonly connections: FairShares;
+  /** Of messages that aren't whole, and of bodies until they are in the log. */
+  readonly bytes: FairShares;
+}
+
 /** What an input gets besides its options. */
 export interface InputContext {
   /** Name of the input in metrics and messages: its `id`, or one made of its name and options. */
@@ -115,6 +123,8 @@ export interface InputContext {
    * every index; always false where the hub has no sign-in. `ip`: of the sender. Rejects with `overloaded`.
    */
   readonly mayIngest: (authorization: string, ip: string) => Promise<boolean>;
+  /** An input that listens takes connections and bytes of its senders' share. */
+  readonly shares: IntakeShares;
   /** Throws forbidden where this pipeline may not connect to the host, as the hub's settings say. */
   readonly checkTarget: (host: string) => void;
   /** Yields dead letters after a sequence, then waits for others until `signal` is aborted. */

@@ -1,14 +1,22 @@
 /** Runs the inputs of all pipelines: those that stay the same over a change of the configuration run on. */
 
 import { Level } from "level";
-import type { FedRecord, InputContext, InputDeadLetter, InputState } from "#hub/pipeline/plugins/input.ts";
+import type {
+  FedRecord,
+  InputContext,
+  InputDeadLetter,
+  InputState,
+  IntakeShares,
+} from "#hub/pipeline/plugins/input.ts";
 import type { CompiledInput } from "#hub/pipeline/program/compile-plugin.ts";
 import type { PlannedInput } from "#hub/pipeline/program/plan.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
+import { FairShares } from "#proto/kit/fair-shares.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import { Backoff } from "#proto/kit/retry.ts";
+import { MIB } from "#proto/kit/units.ts";
 import { type PublishRaw, RawChannel } from "./input-channel.ts";
 import type { PipelineMetrics } from "./pipeline-metrics.ts";
 import type { InputTurn, SharedInputs } from "./shared-inputs.ts";
@@ -31,12 +39,27 @@ export interface InputReach {
   deadLetters(after: number, signal: AbortSignal): AsyncIterable<InputDeadLetter>;
 }
 
+/** Connections to all inputs. */
+const MAX_CONNECTIONS = 4_000;
+/** Bytes that senders to all inputs hold. */
+const MAX_INTAKE_BYTES = 256 * MIB;
+
+/** Returns what senders share. */
+export function intakeShares(): IntakeShares {
+  const remedy = "send it again a little later";
+  return {
+    connections: new FairShares({ limit: MAX_CONNECTIONS, what: "connections are open", remedy }),
+    bytes: new FairShares({ limit: MAX_INTAKE_BYTES, what: "bytes are being taken", remedy }),
+  };
+}
+
 export interface InputHostOptions {
   /** Undefined: inputs are checked but not run. */
   readonly reach: InputReach | undefined;
   readonly log: Logger;
   readonly clock: Clock;
   readonly metrics: PipelineMetrics;
+  readonly shares: IntakeShares;
 }
 
 /** How an input does. */
@@ -75,8 +98,8 @@ export class InputHost implements Component {
     await Promise.all(gone.map(([, input]) => input.stop()));
     for (const [key, planned] of wanted) {
       if (this.#running.has(key)) continue;
-      const { log, clock, metrics } = this.#options;
-      const running = new RunningInput({ ...planned, reach, log, clock, metrics });
+      const { log, clock, metrics, shares } = this.#options;
+      const running = new RunningInput({ ...planned, reach, log, clock, metrics, shares });
       this.#running.set(key, running);
       await running.start();
     }
@@ -115,6 +138,7 @@ interface RunningInputOptions {
   readonly log: Logger;
   readonly clock: Clock;
   readonly metrics: PipelineMetrics;
+  readonly shares: IntakeShares;
 }
 
 class RunningInput implements Component {
@@ -257,6 +281,7 @@ class RunningInput implements Component {
       failing: (message) => this.#failing(message),
       bearer: (...asked) => reach.bearer(...asked),
       mayIngest: (...asked) => reach.mayIngest(...asked),
+      shares: this.#options.shares,
       checkTarget: (host) => {
         if (isManaged) reach.checkTarget(host);
       },

@@ -1,6 +1,7 @@
 /** Metrics of the pipeline, all in one place. */
 
 import type { PipelineStatistics } from "#hub/pipeline/batch/plugin-statistics.ts";
+import type { IntakeShares } from "#hub/pipeline/plugins/input.ts";
 import type { Counter, Gauge, Histogram, Metrics } from "#proto/kit/metrics.ts";
 
 export interface PipelineMetrics {
@@ -42,6 +43,7 @@ export interface PipelineGauges {
   sources(): number;
   forgottenSources(): number;
   closedGaps(): number;
+  readonly intake: IntakeShares;
 }
 
 /** Metrics that tell plugins apart. */
@@ -64,10 +66,33 @@ function pluginMetrics(metrics: Metrics) {
   };
 }
 
+function intakeMetrics(metrics: Metrics, { connections, bytes }: IntakeShares): void {
+  metrics.gauge("tailrace_pipeline_intake_connections", "open connections to inputs", [], (gauge) =>
+    gauge.set(connections.taken),
+  );
+  metrics.gauge(
+    "tailrace_pipeline_intake_bytes",
+    "bytes that senders to inputs hold: of messages that aren't whole, and of bodies until they are in the log",
+    [],
+    (gauge) => gauge.set(bytes.taken),
+  );
+  metrics.counter(
+    "tailrace_pipeline_intake_refused_total",
+    "connections and messages refused because the sender's address, or all, held too much",
+    ["of"],
+    (counter) => {
+      counter.reset();
+      counter.inc({ of: "connections" }, connections.refused);
+      counter.inc({ of: "bytes" }, bytes.refused);
+    },
+  );
+}
+
 /** Makes the metrics; once per process. */
 export function pipelineMetrics(metrics: Metrics, gauges: PipelineGauges): PipelineMetrics {
   const counter = (name: string, help: string): Counter =>
     metrics.counter(`tailrace_pipeline_${name}_total`, help);
+  intakeMetrics(metrics, gauges.intake);
   const deadLetters = metrics.counter(
     "tailrace_pipeline_dead_letters_total",
     "events given up, by who gave them up",

@@ -12,7 +12,7 @@ import { AppError } from "#proto/kit/errors.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import { Backoff } from "#proto/kit/retry.ts";
 import type { Position } from "#proto/position.ts";
-import { InputHost } from "./input-host.ts";
+import { InputHost, intakeShares } from "./input-host.ts";
 import type { OutputReach } from "./output-host.ts";
 import { type PipelineMetrics, PluginTotals, pipelineMetrics } from "./pipeline-metrics.ts";
 import type { PipelineOptions } from "./pipeline-options.ts";
@@ -64,14 +64,17 @@ export class Pipeline implements Component {
     this.#definitions = options.settings.pipelines ?? [];
     if (options.sharing !== undefined) this.#partitions = new Set();
     const sum = (of: Parameters<Session["keeper"]["sum"]>[0]): number => this.#session?.keeper.sum(of) ?? 0;
+    const shares = intakeShares();
     this.#metrics = pipelineMetrics(metrics, {
+      intake: shares,
       inFlightBytes: () => this.#session?.inFlight.bytes ?? 0,
       sources: () => sum((partition) => partition.sources),
       forgottenSources: () => sum((partition) => partition.forgottenSources),
       closedGaps: () => sum((partition) => partition.closedGaps),
     });
     this.#totals = new PluginTotals(this.#metrics);
-    this.#inputs = new InputHost({ reach: options.inputs, log: options.log, clock, metrics: this.#metrics });
+    const { inputs: reach, log } = options;
+    this.#inputs = new InputHost({ reach, log, clock, metrics: this.#metrics, shares });
   }
 
   /** Plans the pipelines and starts their threads. Throws what keeps them from working. */

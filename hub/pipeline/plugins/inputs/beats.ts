@@ -66,6 +66,7 @@ class BeatsInput implements Component {
       host: values.host,
       port: values.port ?? 0,
       tls,
+      shares: context.shares,
       serve: (socket, held) => this.#serve(socket, held),
       onFault: (error) =>
         context.log.warn({ err: error, input: context.id }, "a shipper's connection ended early"),

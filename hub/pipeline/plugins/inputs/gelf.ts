@@ -70,6 +70,7 @@ class GelfInput implements Component {
         host,
         port,
         tls,
+        shares: context.shares,
         serve: (socket, held) => serve(socket, context, held),
         onFault: (error) => context.log.warn({ err: error, input: context.id }, "a connection ended early"),
       }),

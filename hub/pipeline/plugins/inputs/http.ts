@@ -100,6 +100,7 @@ class HttpInput implements Component {
       maxBodyBytes: max_content_length,
       maxRequests: max_pending_requests,
       signIn: new SignIn(values, context.mayIngest),
+      shares: context.shares,
       serve: (request) => this.#serve(request),
     });
   }

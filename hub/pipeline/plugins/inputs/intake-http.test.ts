@@ -1,22 +1,28 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { gzipSync } from "node:zlib";
+import { FairShares } from "#proto/kit/fair-shares.ts";
 import { freePort, InputWorld, plain } from "#test/contract/input-runner.ts";
 
 interface Answer {
   readonly status: number;
   readonly text: string;
+  readonly retryAfter?: string;
 }
 
-async function start(t: TestContext, name: string, more = "") {
-  const world = new InputWorld();
+async function start(t: TestContext, name: string, more = "", world = new InputWorld()) {
   const port = await freePort();
   const input = world.make(`${name} { port => ${port} host => "127.0.0.1" ${more} }`);
   await input.start();
   t.after(() => input.stop());
   const ask = async (path: string, init: RequestInit): Promise<Answer> => {
     const answer = await fetch(`http://127.0.0.1:${port}${path}`, init);
-    return { status: answer.status, text: await answer.text() };
+    const retryAfter = answer.headers.get("retry-after");
+    return {
+      status: answer.status,
+      text: await answer.text(),
+      ...(retryAfter !== null && { retryAfter }),
+    };
   };
   const post = (path: string, body: string | Buffer, headers = {}): Promise<Answer> =>
     ask(path, { method: "POST", body: body as string, headers });
@@ -53,6 +59,20 @@ test("loki takes streams as JSON, with labels, metadata and names by ECS", async
     service: { name: "shop" },
     log: { file: { path: "/var/log/shop.log" }, level: "warn" },
   });
+});
+
+test("what a body unpacks to is charged to its sender's address, and given back", async (t) => {
+  const world = new InputWorld();
+  const bytes = new FairShares({ limit: 2_000, what: "bytes are held", remedy: "send it again" });
+  world.shares = { ...world.shares, bytes };
+  const { post } = await start(t, "loki", "", world);
+  const lines = (count: number): Buffer =>
+    gzipSync(JSON.stringify({ streams: [{ stream: {}, values: Array(count).fill([NANOS, "x"]) }] }));
+  const packed = { ...JSON_TYPE, "content-encoding": "gzip" };
+  const refused = await post("/loki/api/v1/push", lines(100), packed);
+  assert.deepEqual([refused.status, refused.retryAfter], [429, "1"]);
+  assert.equal((await post("/loki/api/v1/push", lines(10), packed)).status, 204);
+  assert.deepEqual([world.sent.length, bytes.taken, bytes.refused], [10, 0, 1]);
 });
 
 /** A PushRequest of one stream `{job="j"}` with the line `hi` at 5 s, packed by snappy as one literal. */

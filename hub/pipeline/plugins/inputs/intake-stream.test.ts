@@ -7,6 +7,7 @@ import { type TestContext, test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { decode, decodeMulti, encode } from "@msgpack/msgpack";
 import { ValueStream } from "#hub/pipeline/formats/message-pack.ts";
+import { FairShares } from "#proto/kit/fair-shares.ts";
 import { freePort, InputWorld, plain } from "#test/contract/input-runner.ts";
 import { RelpReader } from "./relp.ts";
 import { ChunkPlaces } from "./stream/chunk-places.ts";
@@ -24,6 +25,9 @@ async function start(t: TestContext, name: string, more = "", world = new InputW
   t.after(() => socket.destroy());
   return { world, port, socket };
 }
+
+const sharesOf = (limit: number): FairShares =>
+  new FairShares({ limit, what: "bytes are held", remedy: "send it again" });
 
 async function received(socket: Socket): Promise<Buffer> {
   const [data] = (await once(socket, "data")) as [Buffer];
@@ -194,13 +198,13 @@ for (const [what, message, reason] of BOMBS) {
   });
 }
 
-test("where connections hold too much of messages that aren't whole, the one with most is ended", async (t) => {
+test("an address that holds too much of messages that aren't whole loses the connection that brings more", async (t) => {
   const faults: string[] = [];
   const listener = new Listener({
     host: "127.0.0.1",
     port: 0,
     tls: undefined,
-    maxHeldBytes: 1_000,
+    shares: { connections: sharesOf(100), bytes: sharesOf(1_000) },
     onFault: (error) => faults.push(error.message),
     serve: async (socket, held) => {
       let bytes = 0;
@@ -220,15 +224,48 @@ test("where connections hold too much of messages that aren't whole, the one wit
     await once(socket, "data");
     return socket;
   };
-  const large = await open(600);
+  const [large, small] = [await open(300), await open(150)];
   const ended = new Promise((resolve) => large.once("close", resolve));
-  const small = await open(300);
-  small.write(Buffer.alloc(200));
+  large.write(Buffer.alloc(200));
   await ended;
-  // What the other one held is free again.
-  const third = await open(450);
+  // What it held is free again.
+  const third = await open(300);
   assert.deepEqual([small.closed, third.closed], [false, false]);
-  assert.match(faults.join(), /hold too many bytes/);
+  assert.match(faults.join(), /450 bytes are held for you, of 1000 for all users/);
+});
+
+test("an address that has too many connections gets no more", async (t) => {
+  const connections = sharesOf(8);
+  const listener = new Listener({
+    host: "127.0.0.1",
+    port: 0,
+    tls: undefined,
+    shares: { connections, bytes: sharesOf(1_000) },
+    onFault: () => undefined,
+    serve: async (socket) => {
+      socket.write("k");
+      await once(socket, "close");
+    },
+  });
+  await listener.start();
+  t.after(() => listener.stop());
+  const open = (): Socket => {
+    const socket = connect(listener.port, "127.0.0.1").on("error", () => undefined);
+    t.after(() => socket.destroy());
+    return socket;
+  };
+  const held = await Promise.all(
+    Array.from({ length: 4 }, async () => {
+      const socket = open();
+      await once(socket, "data");
+      return socket;
+    }),
+  );
+  await once(open().resume(), "close");
+  assert.deepEqual([connections.taken, connections.refused], [4, 1]);
+  held[0]!.destroy();
+  while (connections.taken > 3) await new Promise((resolve) => setImmediate(resolve));
+  await once(open(), "data");
 });
 
 test("values of MessagePack may come byte by byte", () => {

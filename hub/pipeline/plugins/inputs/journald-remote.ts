@@ -78,6 +78,7 @@ class JournaldRemoteInput implements Component {
       tls,
       maxRequests: values.max_uploads,
       signIn: new SignIn(values, context.mayIngest),
+      shares: context.shares,
       serveStream: (request) => this.#serve(request),
     });
   }
@@ -90,7 +91,7 @@ class JournaldRemoteInput implements Component {
     await this.#server.stop();
   }
 
-  async #serve({ method, url, headers, body }: StreamedRequest): Promise<HttpAnswer> {
+  async #serve({ method, url, headers, body, held }: StreamedRequest): Promise<HttpAnswer> {
     if (url.split("?")[0] !== PATH)
       throw new AppError(
         "not_found",
@@ -102,7 +103,11 @@ class JournaldRemoteInput implements Component {
     const upload = new Upload(this.#context);
     try {
       const reader = new JournalExportReader();
-      for await (const chunk of body) await upload.take(reader.push(chunk));
+      for await (const chunk of body) {
+        const entries = reader.push(chunk);
+        held(reader.pendingBytes);
+        await upload.take(entries);
+      }
       const last = reader.end();
       if (last !== undefined) await upload.take([last]);
     } finally {

@@ -56,6 +56,7 @@ class OtlpInput implements Component {
       maxBodyBytes: values.max_content_length,
       maxRequests: values.max_pending_requests,
       signIn: new SignIn(values, context.mayIngest),
+      shares: context.shares,
       take: async (events) => {
         if (events.length > 0) await this.#channel!.send(events.map((event) => ({ event })));
       },

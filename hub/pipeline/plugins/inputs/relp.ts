@@ -64,6 +64,7 @@ class RelpInput implements Component {
       host: values.host,
       port: values.port,
       tls,
+      shares: context.shares,
       serve: (socket, held) => this.#serve(socket, held),
       onFault: (error) => context.log.warn({ err: error, input: context.id }, "a connection ended early"),
     });

@@ -87,6 +87,7 @@ class SyslogInput implements Component {
       host,
       port,
       tls,
+      shares: context.shares,
       serve: (socket, held) =>
         serve(socket, { context, codec: new SyslogCodec(values, zone), held }, sender, values.proxy_protocol),
       onFault: (error) => context.log.warn({ err: error, input: context.id }, "a connection ended early"),

@@ -81,6 +81,7 @@ class TcpServer implements Component {
       host: values.host,
       port: values.port,
       tls,
+      shares: context.shares,
       serve: (socket, held) => serve(socket, values, { context, codec: makeCodec(), held }),
       onFault: (error) => context.log.warn({ err: error, input: context.id }, "a connection ended early"),
     });

@@ -88,6 +88,7 @@ export class HttpIntake implements Component {
       maxBodyBytes: values.max_content_length,
       maxRequests: values.max_pending_requests,
       signIn: new SignIn(values, context.mayIngest),
+      shares: context.shares,
       serve: (request) => this.#serve(request),
     });
   }

@@ -12,16 +12,16 @@ import {
   type ServerHttp2Stream,
 } from "node:http2";
 import type { TlsOptions } from "node:tls";
-import { promisify } from "node:util";
-import { gunzip } from "node:zlib";
+import { createGunzip } from "node:zlib";
+import type { IntakeShares } from "#hub/pipeline/plugins/input.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
+import type { Holding } from "#proto/kit/fair-shares.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
-import { listen, listenedPort } from "../stream/listener.ts";
+import { unpackedBody } from "../stream/http-server.ts";
+import { HANDSHAKE_MS, limitConnections, listen, listenedPort } from "../stream/listener.ts";
 import type { SignIn } from "../stream/sign-in.ts";
 import type { TakeEvents } from "./http-intake.ts";
 import { decodeOtlpProtobuf, otlpEvents } from "./otlp-logs.ts";
-
-const unpack = promisify(gunzip);
 
 const EXPORT = "/opentelemetry.proto.collector.logs.v1.LogsService/Export";
 
@@ -45,6 +45,7 @@ export interface OtlpGrpcOptions {
   /** Calls at work at a time; others are told to come back. */
   readonly maxRequests: number;
   readonly signIn: SignIn;
+  readonly shares: IntakeShares;
   readonly take: TakeEvents;
   readonly now: () => number;
 }
@@ -75,12 +76,13 @@ export class OtlpGrpcServer implements Component {
 
   /** Throws port_taken, unavailable. */
   async start(): Promise<void> {
-    const { host, port, tls, maxRequests } = this.#options;
+    const { host, port, tls, maxRequests, shares } = this.#options;
     const settings = { maxConcurrentStreams: maxRequests };
     const server =
       tls === undefined
         ? createServer({ settings })
-        : createSecureServer({ ...tls, settings, ALPNProtocols: ["h2"] });
+        : createSecureServer({ ...tls, settings, ALPNProtocols: ["h2"], handshakeTimeout: HANDSHAKE_MS });
+    limitConnections(server, shares);
     server.on("session", (session: Http2Session) => {
       this.#sessions.add(session);
       session.on("error", () => undefined);
@@ -104,7 +106,10 @@ export class OtlpGrpcServer implements Component {
 
   #accept(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
     stream.on("error", () => undefined);
-    const call = this.#call(stream, headers)
+    const ip = stream.session?.socket.remoteAddress ?? "";
+    const held = this.#options.shares.bytes.holding(ip);
+    const call = this.#call(stream, headers, ip, held)
+      .finally(() => held.release())
       .then(() => respond(stream, OK, ""))
       .catch((error: unknown) => {
         if (error instanceof CallFailure) respond(stream, error.code, error.message);
@@ -117,15 +122,19 @@ export class OtlpGrpcServer implements Component {
     this.#calls.add(call);
   }
 
-  async #call(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): Promise<void> {
+  async #call(
+    stream: ServerHttp2Stream,
+    headers: IncomingHttpHeaders,
+    ip: string,
+    held: Holding,
+  ): Promise<void> {
     const { maxRequests, signIn, take, now } = this.#options;
     if (this.#calls.size >= maxRequests) throw new AppError("overloaded", "too many calls are at work");
     if (headers[":path"] !== EXPORT)
       throw new CallFailure(UNIMPLEMENTED, `only logs are taken, by ${EXPORT}`);
-    const ip = stream.session?.socket.remoteAddress ?? "";
     if (!(await signIn.accepts(headers.authorization, ip)))
       throw new CallFailure(UNAUTHENTICATED, "sign in: send authorization metadata that this input takes");
-    const message = await this.#message(stream, headers["grpc-encoding"]);
+    const message = await this.#message(stream, headers["grpc-encoding"], held);
     const logs = decodeOtlpProtobuf(message);
     if (logs === undefined)
       throw new CallFailure(INVALID_ARGUMENT, "the message is no ExportLogsServiceRequest");
@@ -133,7 +142,11 @@ export class OtlpGrpcServer implements Component {
   }
 
   /** Returns the one message of a call, unpacked. */
-  async #message(stream: ServerHttp2Stream, encoding: string | string[] | undefined): Promise<Buffer> {
+  async #message(
+    stream: ServerHttp2Stream,
+    encoding: string | string[] | undefined,
+    held: Holding,
+  ): Promise<Buffer> {
     const { maxBodyBytes } = this.#options;
     const tooLong = new CallFailure(RESOURCE_EXHAUSTED, `a message may have ${maxBodyBytes} bytes at most`);
     const chunks: Buffer[] = [];
@@ -142,6 +155,7 @@ export class OtlpGrpcServer implements Component {
     for await (const chunk of stream.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
       bytes += chunk.length;
       if (bytes > maxBodyBytes + FRAME_HEAD_BYTES) throw tooLong;
+      held.take(chunk.length);
       chunks.push(chunk);
     }
     const whole = Buffer.concat(chunks);
@@ -152,9 +166,9 @@ export class OtlpGrpcServer implements Component {
     if (encoding !== "gzip")
       throw new CallFailure(UNIMPLEMENTED, `messages packed by ${String(encoding)} aren't read; gzip is`);
     try {
-      return await unpack(message, { maxOutputLength: maxBodyBytes });
+      return await unpackedBody(message, createGunzip(), maxBodyBytes, held);
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE") throw tooLong;
+      if (error instanceof AppError) throw error;
       throw new CallFailure(INVALID_ARGUMENT, "the message is no gzip");
     }
   }

@@ -10,20 +10,12 @@ import {
 import { createServer as createTlsServer } from "node:https";
 import { type Duplex, pipeline } from "node:stream";
 import type { TlsOptions } from "node:tls";
-import { promisify } from "node:util";
-import {
-  brotliDecompress,
-  createBrotliDecompress,
-  createGunzip,
-  createInflate,
-  createZstdDecompress,
-  gunzip,
-  inflate,
-  zstdDecompress,
-} from "node:zlib";
+import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from "node:zlib";
 import { unpackSnappy } from "#hub/pipeline/formats/snappy.ts";
-import { AppError, systemCode, toAppError } from "#proto/kit/errors.ts";
-import { listen, listenedPort } from "./listener.ts";
+import type { IntakeShares } from "#hub/pipeline/plugins/input.ts";
+import { AppError, toAppError } from "#proto/kit/errors.ts";
+import type { Holding } from "#proto/kit/fair-shares.ts";
+import { HANDSHAKE_MS, limitConnections, listen, listenedPort, type NoteHeld } from "./listener.ts";
 import type { SignIn } from "./sign-in.ts";
 
 export interface HttpServerOptions {
@@ -36,6 +28,7 @@ export interface HttpServerOptions {
   readonly maxRequests: number;
   /** Who may send. */
   readonly signIn: SignIn;
+  readonly shares: IntakeShares;
   /** Serves a request; what it throws is the answer. */
   readonly serve: (request: HttpRequest) => Promise<HttpAnswer>;
 }
@@ -60,6 +53,8 @@ export interface HttpRequest extends HttpRequestHead {
 export interface StreamedRequest extends HttpRequestHead {
   /** Unpacked. */
   readonly body: AsyncIterable<Buffer>;
+  /** Notes how many bytes are kept of what isn't whole. */
+  readonly held: NoteHeld;
 }
 
 /** A connection that neither sends nor is answered for so long is closed, ms. Time in which the log is full counts. */
@@ -71,17 +66,7 @@ export interface HttpAnswer {
   readonly body?: string | Uint8Array;
 }
 
-type Unpack = (body: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>;
-
-const ENCODINGS: Readonly<Record<string, Unpack>> = {
-  gzip: promisify(gunzip) as Unpack,
-  deflate: promisify(inflate) as Unpack,
-  br: promisify(brotliDecompress) as Unpack,
-  zstd: promisify(zstdDecompress) as Unpack,
-  snappy: async (body, { maxOutputLength }) => unpackSnappy(body, maxOutputLength),
-};
-
-const STREAM_ENCODINGS: Readonly<Record<string, () => Duplex>> = {
+const ENCODINGS: Readonly<Record<string, () => Duplex>> = {
   gzip: createGunzip,
   deflate: createInflate,
   br: createBrotliDecompress,
@@ -112,7 +97,11 @@ export class HttpServer {
   async start(): Promise<void> {
     const { host, port, tls } = this.#options;
     const take: RequestListener = (request, response) => this.#take(request, response);
-    const server = tls === undefined ? createServer(take) : createTlsServer(tls, take);
+    const server =
+      tls === undefined
+        ? createServer(take)
+        : createTlsServer({ ...tls, handshakeTimeout: HANDSHAKE_MS }, take);
+    limitConnections(server, this.#options.shares);
     this.#server = server;
     if ("serveStream" in this.#options) {
       server.requestTimeout = 0;
@@ -135,7 +124,9 @@ export class HttpServer {
   }
 
   #take(request: IncomingMessage, response: ServerResponse): void {
-    const work = this.#answer(request)
+    const held = this.#options.shares.bytes.holding(request.socket.remoteAddress ?? "");
+    const work = this.#answer(request, held)
+      .finally(() => held.release())
       .catch((error: unknown): HttpAnswer => {
         const { status, message, retryable } = toAppError(error);
         return { status, body: `${message}\n`, ...(retryable && { headers: { "Retry-After": "1" } }) };
@@ -151,7 +142,7 @@ export class HttpServer {
     this.#working.add(work);
   }
 
-  async #answer(request: IncomingMessage): Promise<HttpAnswer> {
+  async #answer(request: IncomingMessage, held: Holding): Promise<HttpAnswer> {
     const { maxRequests } = this.#options;
     if (this.#working.size >= maxRequests) throw new AppError("overloaded", "too many requests are at work");
     const remoteAddress = request.socket.remoteAddress ?? "";
@@ -164,44 +155,71 @@ export class HttpServer {
       remoteAddress,
     };
     if ("serveStream" in this.#options)
-      return this.#options.serveStream({ ...head, body: unpackedStream(request) });
+      return this.#options.serveStream({
+        ...head,
+        body: unpackedStream(request),
+        held: (bytes) => held.set(bytes),
+      });
     const { serve, maxBodyBytes } = this.#options;
-    return serve({ ...head, body: await this.#body(request, maxBodyBytes) });
+    return serve({ ...head, body: await bodyOf(request, maxBodyBytes, held) });
   }
+}
 
-  async #body(request: IncomingMessage, maxBodyBytes: number): Promise<Buffer> {
-    const tooLarge = new AppError("request_too_large", `a body may have ${maxBodyBytes} bytes at most`);
-    const chunks: Buffer[] = [];
-    let bytes = 0;
-    for await (const chunk of request as AsyncIterable<Buffer>) {
-      bytes += chunk.length;
-      if (bytes > maxBodyBytes) throw tooLarge;
-      chunks.push(chunk);
-    }
-    const encoding = request.headers["content-encoding"] ?? "identity";
-    const whole = Buffer.concat(chunks);
-    if (encoding === "identity") return whole;
-    const unpack = ENCODINGS[encoding];
-    if (unpack === undefined) throw new AppError("request_invalid", `the encoding ${encoding} isn't known`);
-    try {
-      return await unpack(whole, { maxOutputLength: maxBodyBytes });
-    } catch (error) {
-      if (systemCode(error) === "ERR_BUFFER_TOO_LARGE") throw tooLarge;
-      if (error instanceof AppError) throw error;
-      throw new AppError("request_invalid", `the body is no ${encoding}`, { cause: error });
-    }
+/** Returns a body, unpacked; its bytes are charged as they come. Throws request_too_large, request_invalid, overloaded. */
+async function bodyOf(request: IncomingMessage, maxBytes: number, held: Holding): Promise<Buffer> {
+  const packed = await whole(request, maxBytes, held);
+  const encoding = request.headers["content-encoding"] ?? "identity";
+  if (encoding === "identity") return packed;
+  if (encoding === "snappy") {
+    const unpacked = unpackSnappy(packed, maxBytes);
+    held.take(unpacked.length);
+    return unpacked;
   }
+  const make = Object.hasOwn(ENCODINGS, encoding) ? ENCODINGS[encoding] : undefined;
+  if (make === undefined) throw new AppError("request_invalid", `the encoding ${encoding} isn't known`);
+  return unpackedBody(packed, make(), maxBytes, held).catch((error: unknown) => {
+    if (error instanceof AppError) throw error;
+    throw new AppError("request_invalid", `the body is no ${encoding}`, { cause: error });
+  });
+}
+
+/** Returns what a packed body unpacks to; its bytes are charged as they come. Throws request_too_large, overloaded. */
+export async function unpackedBody(
+  packed: Buffer,
+  unpacking: Duplex,
+  maxBytes: number,
+  held: Holding,
+): Promise<Buffer> {
+  unpacking.end(packed);
+  try {
+    return await whole(unpacking, maxBytes, held);
+  } finally {
+    unpacking.destroy();
+  }
+}
+
+async function whole(chunks: AsyncIterable<Buffer>, maxBytes: number, held: Holding): Promise<Buffer> {
+  const taken: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of chunks) {
+    bytes += chunk.length;
+    if (bytes > maxBytes)
+      throw new AppError("request_too_large", `a body may have ${maxBytes} bytes at most`);
+    held.take(chunk.length);
+    taken.push(chunk);
+  }
+  return Buffer.concat(taken);
 }
 
 /** Returns a body as it comes, unpacked. Throws request_invalid for an encoding that isn't known; reading, where it is damaged. */
 function unpackedStream(request: IncomingMessage): AsyncIterable<Buffer> {
   const encoding = request.headers["content-encoding"] ?? "identity";
   if (encoding === "identity") return request;
-  const make = STREAM_ENCODINGS[encoding];
+  const make = Object.hasOwn(ENCODINGS, encoding) ? ENCODINGS[encoding] : undefined;
   if (make === undefined)
     throw new AppError(
       "request_invalid",
-      `the encoding ${encoding} isn't known; this input takes ${Object.keys(STREAM_ENCODINGS).join(", ")}`,
+      `the encoding ${encoding} isn't known; this input takes ${Object.keys(ENCODINGS).join(", ")}`,
     );
   return unpackedChunks(request, make(), encoding);
 }

@@ -45,6 +45,11 @@ export class JournalExportReader {
   /** The line under way is longer than a field may be, and what follows of it is left out. */
   #isSkippingLine = false;
 
+  /** Bytes that are kept of the entry that isn't whole. */
+  get pendingBytes(): number {
+    return this.#rest.length + Math.min(this.#bytes, MAX_ENTRY_BYTES) + (this.#value?.kept ?? 0);
+  }
+
   /** Takes a chunk; returns the entries that it completed. Throws parsing for what is not of the format. */
   push(chunk: Buffer): ExportedEntry[] {
     const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);

@@ -2,15 +2,13 @@
 
 import { createServer, type Server, type Socket } from "node:net";
 import { createServer as createTlsServer, type TlsOptions } from "node:tls";
+import type { IntakeShares } from "#hub/pipeline/plugins/input.ts";
 import { AppError, systemCode } from "#proto/kit/errors.ts";
 
-/** Connections at a time; others are refused. */
-const MAX_CONNECTIONS = 2_000;
+/** Time for a TLS handshake, ms. */
+export const HANDSHAKE_MS = 20_000;
 
-/** Bytes that connections hold together of messages which aren't whole; beyond it the one that holds most is ended. */
-const MAX_HELD_BYTES = 256 * 1024 * 1024;
-
-/** Notes how many bytes a connection holds of messages that aren't whole. */
+/** Notes how many bytes a connection holds of messages that aren't whole. Throws overloaded, which is to end the connection. */
 export type NoteHeld = (bytes: number) => void;
 
 export interface ListenerOptions {
@@ -21,15 +19,12 @@ export interface ListenerOptions {
   readonly serve: (socket: Socket, held: NoteHeld) => Promise<void>;
   /** Hears why a connection ended early. */
   readonly onFault: (error: Error) => void;
-  /** For tests. */
-  readonly maxHeldBytes?: number;
+  readonly shares: IntakeShares;
 }
 
 export class Listener {
   readonly #options: ListenerOptions;
-  /** Connections with the bytes that they hold. */
-  readonly #sockets = new Map<Socket, number>();
-  #heldBytes = 0;
+  readonly #sockets = new Set<Socket>();
   readonly #serving = new Set<Promise<void>>();
   #server: Server | undefined;
 
@@ -44,12 +39,12 @@ export class Listener {
 
   /** Throws port_taken, unavailable. */
   async start(): Promise<void> {
-    const { host, port, tls } = this.#options;
+    const { host, port, tls, shares } = this.#options;
     const server =
       tls === undefined
         ? createServer((socket) => this.#take(socket))
-        : createTlsServer(tls, (socket) => this.#take(socket));
-    server.maxConnections = MAX_CONNECTIONS;
+        : createTlsServer({ ...tls, handshakeTimeout: HANDSHAKE_MS }, (socket) => this.#take(socket));
+    limitConnections(server, shares);
     server.on("tlsClientError", (error: Error) => this.#options.onFault(error));
     this.#server = server;
     await listen(server, host, port);
@@ -62,38 +57,43 @@ export class Listener {
     const closed = new Promise<void>((resolve) => {
       server.close(() => resolve());
     });
-    for (const socket of this.#sockets.keys()) socket.destroy();
+    for (const socket of this.#sockets) socket.destroy();
     await Promise.allSettled(this.#serving);
     await closed;
   }
 
   #take(socket: Socket): void {
-    this.#sockets.set(socket, 0);
+    // Refused before.
+    if (socket.destroyed) return;
+    const held = this.#options.shares.bytes.holding(socket.remoteAddress ?? "");
+    this.#sockets.add(socket);
     // An error also ends the reading, which tells it.
     socket.on("error", () => undefined);
     const served = this.#options
-      .serve(socket, (bytes) => this.#note(socket, bytes))
+      .serve(socket, (bytes) => held.set(bytes))
       .catch((error: unknown) => this.#options.onFault(error as Error))
       .finally(() => {
         socket.destroy();
-        this.#note(socket, 0);
+        held.release();
         this.#sockets.delete(socket);
         this.#serving.delete(served);
       });
     this.#serving.add(served);
   }
+}
 
-  /** Notes what a connection holds. Where all hold too much, the one with most, whose sender may send it again, ends. */
-  #note(socket: Socket, bytes: number): void {
-    this.#heldBytes += bytes - (this.#sockets.get(socket) ?? 0);
-    this.#sockets.set(socket, bytes);
-    if (this.#heldBytes <= (this.#options.maxHeldBytes ?? MAX_HELD_BYTES)) return;
-    let [most, mostBytes] = [socket, bytes];
-    for (const [each, held] of this.#sockets) if (held > mostBytes) [most, mostBytes] = [each, held];
-    this.#heldBytes -= mostBytes;
-    this.#sockets.set(most, 0);
-    most.destroy(new AppError("overloaded", "connections hold too many bytes of messages that aren't whole"));
-  }
+/** Closes the connections beyond the share of their address. To be called before the server listens. */
+export function limitConnections(server: Server, { connections }: IntakeShares): void {
+  server.prependListener("connection", (socket: Socket) => {
+    const owner = socket.remoteAddress ?? "";
+    try {
+      connections.take(owner);
+    } catch {
+      socket.destroy();
+      return;
+    }
+    socket.once("close", () => connections.give(owner));
+  });
 }
 
 /** Resolves when `server` listens. Throws port_taken, unavailable. */
