@@ -27,6 +27,8 @@ export interface LiveServerOptions {
   readonly allowedOrigins: readonly string[];
   /** Resolves to the viewer, or undefined without a sign-in. Throws unauthenticated, forbidden, overloaded. */
   readonly authenticate: (request: IncomingMessage) => Promise<Viewer | undefined>;
+  /** Calls the listener when viewers may have lost rights. Returns a function that unsubscribes. */
+  readonly onRightsChange?: (listener: () => void) => () => void;
   /** Returns what runs a viewer's requests of the HTTP interface; absent: there are live lines only. */
   readonly runFor?: (upgrade: IncomingMessage) => RunCall;
   /** Absent: no tails of LogQL are offered. */
@@ -38,7 +40,7 @@ export interface LiveServerOptions {
   readonly limits?: Partial<LiveLimits>;
 }
 
-/** Interval of the checks whether viewers are still signed in. */
+/** Interval of the checks whether viewers are still signed in: a session may end by its age alone. */
 const SIGN_IN_CHECK_MS = 60_000;
 /** Delay after which viewers reconnect to a hub that restarts. */
 const RETRY_AFTER_MS = 2_000;
@@ -70,6 +72,10 @@ export class LiveServer implements Component {
   readonly #limits: LiveLimits;
   readonly #server: WebSocketServer;
   readonly #connections = new Set<Connection | LogTail>();
+  readonly #onRightsChange: NonNullable<LiveServerOptions["onRightsChange"]>;
+  #unfollow: () => void = () => undefined;
+  #checking = false;
+  #checksAgain = false;
   #heartbeat: NodeJS.Timeout | undefined;
   #signInCheck: NodeJS.Timeout | undefined;
   #stopping = false;
@@ -80,6 +86,7 @@ export class LiveServer implements Component {
     this.#settle = options.settle ?? (() => Promise.resolve());
     this.#authenticate = authenticate;
     this.#runFor = runFor;
+    this.#onRightsChange = options.onRightsChange ?? (() => () => undefined);
     this.#compileLogTail = compileLogTail;
     this.#isAllowedOrigin = compileOrigins(allowedOrigins);
     this.#metrics = liveMetrics(metrics);
@@ -118,7 +125,8 @@ export class LiveServer implements Component {
 
   start(): Promise<void> {
     this.#heartbeat = setInterval(() => this.#beat(), this.#limits.heartbeatMs).unref();
-    this.#signInCheck = setInterval(() => this.#checkSignIns(), SIGN_IN_CHECK_MS).unref();
+    this.#signInCheck = setInterval(() => void this.#checkSignIns(), SIGN_IN_CHECK_MS).unref();
+    this.#unfollow = this.#onRightsChange(() => void this.#checkSignIns());
     return Promise.resolve();
   }
 
@@ -126,6 +134,7 @@ export class LiveServer implements Component {
     this.#stopping = true;
     clearInterval(this.#heartbeat);
     clearInterval(this.#signInCheck);
+    this.#unfollow();
     this.tail.stop();
     const closed = this.#allClosed();
     for (const connection of this.#connections) connection.sayBye("the hub restarts", RETRY_AFTER_MS);
@@ -242,11 +251,21 @@ export class LiveServer implements Component {
     for (const { socket } of this.#connections) socket.beat();
   }
 
-  #checkSignIns(): void {
-    for (const { socket } of this.#connections)
-      socket
-        .checkSignIn()
-        .catch((err: unknown) => this.#log.warn({ err }, "a viewer's sign-in can't be checked"));
+  /** One check of all at a time; one that is due meanwhile follows it. */
+  async #checkSignIns(): Promise<void> {
+    this.#checksAgain = true;
+    if (this.#checking) return;
+    this.#checking = true;
+    while (this.#checksAgain && !this.#stopping) {
+      this.#checksAgain = false;
+      const checks = [...this.#connections].map(({ socket }) =>
+        socket
+          .checkSignIn()
+          .catch((err: unknown) => this.#log.warn({ err }, "a viewer's sign-in can't be checked")),
+      );
+      await Promise.all(checks);
+    }
+    this.#checking = false;
   }
 
   #refuse(socket: Duplex, status: number, message: string): void {

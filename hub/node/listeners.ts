@@ -112,6 +112,7 @@ export class Listeners implements Component {
     this.#live = new LiveServer({
       allowedOrigins: api.origins(),
       authenticate: (request) => access.viewer(request),
+      onRightsChange: (listener) => access.onRightsChange(listener),
       runFor: (upgrade) => api.runFor(upgrade),
       compileLogTail: (query, signal) => compileTailQuery(query, signal, systemClock),
       settle,

@@ -49,6 +49,9 @@ interface SetupLink {
 }
 
 /** Adds, changes, removes and checks accounts. */
+/** Prefix of the accounts' keys in the bucket, for followers of their changes. */
+export const ACCOUNT_KIND = "account";
+
 export class Accounts {
   readonly #accounts: Records<Account>;
   readonly #names: Records<{ id: string }>;
@@ -59,7 +62,7 @@ export class Accounts {
   readonly #audit: AuditSink;
 
   constructor(store: Store, passwords: Passwords, audit: AuditSink) {
-    this.#accounts = new Records(store, "account");
+    this.#accounts = new Records(store, ACCOUNT_KIND);
     this.#names = new Records(store, "account-name");
     this.#setup = new Records(store, "setup");
     this.#upstream = new Records(store, "account-upstream");

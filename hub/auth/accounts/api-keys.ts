@@ -42,13 +42,16 @@ export interface NewApiKey {
   readonly expiresAt?: number;
 }
 
+/** Prefix of the keys' keys in the bucket, for followers of their end. */
+export const API_KEY_KIND = "api-key";
+
 export class ApiKeys {
   readonly #keys: Records<ApiKey>;
   readonly #store: Store;
   readonly #audit: AuditSink;
 
   constructor(store: Store, audit: AuditSink) {
-    this.#keys = new Records(store, "api-key");
+    this.#keys = new Records(store, API_KEY_KIND);
     this.#store = store;
     this.#audit = audit;
   }

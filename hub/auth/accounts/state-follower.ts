@@ -5,6 +5,8 @@ import type { Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { Counter } from "#proto/kit/metrics.ts";
 import { Backoff } from "#proto/kit/retry.ts";
+import { ACCOUNT_KIND } from "./accounts.ts";
+import { API_KEY_KIND } from "./api-keys.ts";
 import { SESSION_KIND } from "./sessions.ts";
 
 /** Mean time between two sweeps. Readers check the expiry themselves; sweeping only frees space. */
@@ -15,6 +17,9 @@ const GRACE_MS = 60_000;
 const MAX_PER_SWEEP = 5_000;
 /** Most records whose expiry is remembered; the next start finds others. */
 const MAX_FOLLOWED = 1_000_000;
+
+/** Records whose end takes rights. */
+const CREDENTIAL_KINDS = [SESSION_KIND, API_KEY_KIND, "oauth.AccessToken"];
 
 interface Followed {
   readonly expiresAt: number;
@@ -46,9 +51,13 @@ export class StateFollower implements Component {
     await this.#tasks;
   }
 
-  /** Calls `listener` with the key of each session that ends on any hub. Returns a function that unsubscribes. */
-  onSessionEnd(listener: (sessionKey: string) => void): () => void {
-    return this.onChange(SESSION_KIND, (id, gone) => gone && listener(id));
+  /** Calls `listener` when a session, key or token ends or an account changes, on any hub. Returns a function that unsubscribes. */
+  onRightsChange(listener: () => void): () => void {
+    const ended = CREDENTIAL_KINDS.map((kind) => this.onChange(kind, (_id, gone) => gone && listener()));
+    const all = [this.onChange(ACCOUNT_KIND, listener), ...ended];
+    return () => {
+      for (const unsubscribe of all) unsubscribe();
+    };
   }
 
   /** Calls `listener` with the id of each record of `kind` that changes on any hub. Returns a function that unsubscribes. */

@@ -79,18 +79,26 @@ export class Access implements AccessControl {
   async viewer({ headers, socket }: IncomingMessage): Promise<Viewer> {
     const { authenticator } = this.auth;
     const credentials = { method: "GET", headers, ip: socket.remoteAddress ?? "" };
-    const principal = await authenticator.authenticateUpgrade(credentials);
+    let principal = await authenticator.authenticateUpgrade(credentials);
     authorize(principal, "search");
+    // Rights may have changed since: the account's, or the scopes of a token.
+    const renew = async (): Promise<void> => {
+      principal = await authenticator.authenticateUpgrade(credentials);
+      authorize(principal, "search");
+    };
     return {
       id: keyOf(principal),
       byCookie: principal.sessionKey !== undefined,
       mayRead: (index) => reaches(principal, index, ["search"]),
       // Authenticating by the cookie again would count as use and keep the session alive while the page is open.
       isStillSignedIn: () =>
-        principal.sessionKey === undefined
-          ? isSignedIn(authenticator.authenticateUpgrade(credentials))
-          : authenticator.stillValid(principal),
+        principal.sessionKey === undefined ? isSignedIn(renew()) : authenticator.stillValid(principal),
     };
+  }
+
+  /** Calls `listener` when rights may have changed. Returns a function that unsubscribes. */
+  onRightsChange(listener: () => void): () => void {
+    return this.auth.follower.onRightsChange(listener);
   }
 
   /**
@@ -120,7 +128,7 @@ export class Access implements AccessControl {
   }
 }
 
-async function isSignedIn(attempt: Promise<Principal>): Promise<boolean> {
+async function isSignedIn(attempt: Promise<unknown>): Promise<boolean> {
   try {
     await attempt;
     return true;
