@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { after, before, suite, test } from "node:test";
+import { keepSecret } from "#test/harness/secrets.ts";
 import { SecuredHub } from "./secured-hub.ts";
 
 /** In the one document of an index that no key of the test may search. */
@@ -132,6 +133,52 @@ suite("rights on indices", () => {
       assert.ok(kept.text.includes(SECRET), "the hidden document is there");
     });
   }
+
+  test("what a reader has open of an index ends with the right to read it", async () => {
+    const reader = { name: "roz", password: keepSecret("another long password") };
+    const account = (method: string, path: string, body: object) =>
+      target.request(path, { method, role: "admin", dashboard: true, body: JSON.stringify(body) });
+    const made = await account("POST", "/api/auth/accounts", { ...reader, role: "viewer", indices: ["*"] });
+    assert.equal(made.status, 201, made.text);
+    const authorization = `Basic ${Buffer.from(`${reader.name}:${reader.password}`).toString("base64")}`;
+    const ask = async (method: string, path: string, body: object) => {
+      const headers = { authorization };
+      return target.request(path, { method, headers, body: JSON.stringify(body) });
+    };
+    const opened = async (method: string, path: string, body: object) =>
+      JSON.parse((await ask(method, path, body)).text) as Record<string, string>;
+    const scroll = await opened("POST", "/kingdom-1/_search?scroll=5m&size=1", {});
+    const point = await opened("POST", "/kingdom-1/_pit?keep_alive=5m", {});
+    const background = await opened("POST", "/kingdom-1/_async_search?keep_on_completion=true", {});
+    const requests = [
+      ["POST", "/_search", { pit: { id: point["id"] } }],
+      ["GET", `/_async_search/${background["id"]}`, undefined],
+      ["POST", "/_async_search", { pit: { id: point["id"] } }],
+      ["POST", "/_search/scroll", { scroll_id: scroll["_scroll_id"] }],
+    ] as const;
+    const answers = () =>
+      Promise.all(
+        requests.map(async ([method, path, body]) => {
+          const { text } = await target.request(path, {
+            method,
+            headers: { authorization },
+            ...(body !== undefined && { body: JSON.stringify(body) }),
+          });
+          return text.includes(SECRET);
+        }),
+      );
+    const isShown = await answers();
+    assert.deepEqual(isShown, [true, true, true, true]);
+    const again = await opened("POST", "/kingdom-1/_search?scroll=5m&size=1", {});
+    const changed = await account("PATCH", "/api/auth/accounts/roz", {
+      role: "viewer",
+      indices: ["open-*"],
+    });
+    assert.ok(changed.status < 300, changed.text);
+    assert.deepEqual(await answers(), [false, false, false, false]);
+    const page = await ask("POST", "/_search/scroll", { scroll_id: again["_scroll_id"] });
+    assert.equal(page.status, 403, page.text);
+  });
 
   for (const [grant, method, path, body, allowed] of [
     ["open-*:read", "GET", "/open-1/_search", undefined, true],

@@ -41,6 +41,8 @@ export interface AsyncWork {
   readonly description: string;
   readonly headers: JsonObject;
   readonly keepAliveMs: number;
+  /** Of the indices that it searches, as rights are granted on them. */
+  readonly names: readonly string[];
   /** Shards that it searches. */
   readonly shards: number;
   /** Names of aggregations have their types before them. */

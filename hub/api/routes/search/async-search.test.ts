@@ -144,6 +144,7 @@ describe("searches in the background", () => {
     description: "",
     headers: {},
     keepAliveMs: 60_000,
+    names: [],
     shards: 1,
     typedKeys: false,
     run: () => {

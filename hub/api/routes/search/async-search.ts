@@ -1,7 +1,7 @@
 /** `_async_search`: searches whose answer is fetched later, with their progress by shard. */
 
 import type { ApiContext } from "#hub/api/context/api-context.ts";
-import type { AsyncFound, AsyncSearch } from "#hub/api/context/async-searches.ts";
+import type { AsyncFound, AsyncSearch, AsyncWork } from "#hub/api/context/async-searches.ts";
 import { type Task, taskHeaders } from "#hub/api/context/tasks.ts";
 import { errorDetail, errorIn } from "#hub/api/http/error-body.ts";
 import { type ApiRequest, checkValid } from "#hub/api/http/request.ts";
@@ -14,7 +14,13 @@ import { readPoint, runOwnedSearch } from "./point-search.ts";
 import { answerOptions, checkCounted, checkPointRequest, targetOf } from "./search.ts";
 import { hasObjectTotals, searchAnswer } from "./search-answer.ts";
 import { bodyWithParams, SEARCH_PARAMS } from "./search-params.ts";
-import { checkedIndices, type SearchTarget, searchLimits } from "./search-target.ts";
+import {
+  checkedIndices,
+  checkStillReadable,
+  grantedNames,
+  type SearchTarget,
+  searchLimits,
+} from "./search-target.ts";
 
 /** How long a submission waits for the answer unless it says otherwise, and any request at most. */
 const DEFAULT_WAIT_MS = 1_000;
@@ -139,13 +145,13 @@ async function submit(
   const body = bodyWithParams(await request.objectInSlices(), request);
   checkCounted(body, request);
   if (body["pit"] !== undefined) checkPointRequest(request);
-  const shards = await checkedShards(parts, request, target, body);
+  const searched = await checkedShards(parts, request, target, body);
   const search = asyncSearches.submit({
     owner: keyOf(request.principal),
     description: describe(target, body),
     headers: taskHeaders(request),
     keepAliveMs,
-    shards,
+    ...searched,
     typedKeys: request.flag("typed_keys") ?? false,
     run: searchOf(parts, request, target, body),
     done: (progress) => parts.shards.progress(progress),
@@ -189,9 +195,12 @@ async function showStatus(parts: ApiContext, request: ApiRequest): Promise<ApiRe
   });
 }
 
-/** Returns the search that a request names, and prolongs it. Throws not_found. */
-function own({ asyncSearches }: ApiContext, request: ApiRequest): AsyncSearch {
-  return asyncSearches.get(request.segment("id"), keyOf(request.principal), keepAliveOf(request));
+/** Returns the search that a request names, and prolongs it. Throws not_found, forbidden. */
+function own(parts: ApiContext, request: ApiRequest): AsyncSearch {
+  const { asyncSearches } = parts;
+  const search = asyncSearches.get(request.segment("id"), keyOf(request.principal), keepAliveOf(request));
+  checkStillReadable(parts, search.work.names);
+  return search;
 }
 
 /** Throws request_invalid. */
@@ -208,27 +217,32 @@ function keepAliveOf(request: ApiRequest): number | undefined {
   return ms;
 }
 
-/** Returns how many shards a search has. Throws what makes it no search: its body, its indices. */
+/** Returns which indices a search has, and how many shards. Throws what makes it no search: its body, its indices. */
 async function checkedShards(
   parts: ApiContext,
   request: ApiRequest,
   target: SearchTarget,
   body: JsonObject,
-): Promise<number> {
+): Promise<Pick<AsyncWork, "names" | "shards">> {
   const { pit, slice: _slice, ...plain } = body;
   const limits = searchLimits(parts, target);
   await parts.shards.check({ body: plain, limits });
   if (pit === undefined) {
     const { indices, targets } = await checkedIndices(parts, target, () => Promise.resolve());
-    return targets.reduce(
+    const shards = targets.reduce(
       (sum, { shards }, at) => sum + (shards?.length ?? indices[at]!.settings.numberOfShards),
       0,
     );
+    return { names: grantedNames(indices), shards };
   }
   const { id } = readPoint(pit);
   const names =
     parts.points.list(keyOf(request.principal)).find((point) => point.id === id)?.view.names ?? [];
-  return names.reduce((sum, name) => sum + (parts.indices.get(name)?.settings.numberOfShards ?? 0), 0);
+  const found = names.map((name) => parts.indices.get(name)).filter((index) => index !== undefined);
+  return {
+    names: grantedNames(found),
+    shards: found.reduce((sum, { settings }) => sum + settings.numberOfShards, 0),
+  };
 }
 
 function searchOf(

@@ -17,6 +17,8 @@ const SWEEP_MS = 5_000;
 export interface ScrollContext {
   /** Principal.id of who opened it. */
   readonly owner: string;
+  /** Of its indices, as rights are granted on them. */
+  readonly names: readonly string[];
   /** The hosts that have its snapshot, under the same id. */
   readonly shards: Pick<Shards, "closeContexts">;
   /** True while a page is made. */
@@ -54,7 +56,7 @@ export class ScrollContexts {
    */
   open(
     shards: ScrollContext["shards"],
-    owner: string,
+    { owner, names }: Pick<ScrollContext, "owner" | "names">,
     keepAliveMs: number,
     limitMs: number = MAX_KEEP_ALIVE_MS,
   ): string {
@@ -62,7 +64,7 @@ export class ScrollContexts {
     this.#sweep();
     this.#shares.take(owner);
     const id = `${this.#cluster.nodes()[0]?.id ?? ""}.${randomBytes(24).toString("base64url")}`;
-    this.#contexts.set(id, { owner, shards, busy: true, expiresMs: performance.now() + keepAliveMs });
+    this.#contexts.set(id, { owner, names, shards, busy: true, expiresMs: performance.now() + keepAliveMs });
     this.#timer ??= setInterval(() => this.#sweep(), SWEEP_MS).unref();
     return id;
   }

@@ -11,7 +11,7 @@ import { parseDuration } from "#proto/kit/units.ts";
 import type { ScrollContexts } from "./scroll-contexts.ts";
 import { answerOptions } from "./search.ts";
 import { hasObjectTotals, searchAnswer } from "./search-answer.ts";
-import { searchLimits } from "./search-target.ts";
+import { checkStillReadable, searchLimits } from "./search-target.ts";
 
 const PATHS = ["/_search/scroll", "/_search/scroll/{scroll_id}"];
 
@@ -49,6 +49,7 @@ async function nextPage(
   const { principal, signal } = request;
   const keepAliveMs = keepAliveOf(keepAlive ?? request.query["scroll"]);
   const context = scrolls.take(id!, keyOf(principal), keepAliveMs, keepAliveLimitMs(parts));
+  checkStillReadable(parts, context.names);
   const answering = { ...answerOptions(parts, request), scrollId: id! };
   const page = { id: id!, limits: searchLimits(parts), objectTotals: hasObjectTotals(answering) };
   context.busy = true;

@@ -218,7 +218,7 @@ test("a scroll that another hub has opened is missing here, and that hub is name
   const [first, second] = [clusterOf("a", "b"), clusterOf("b", "a")].map(
     (cluster) => new ScrollContexts(new Metrics(), cluster),
   );
-  const id = first!.open({ closeContexts: () => undefined }, "user ann", 60_000);
+  const id = first!.open({ closeContexts: () => undefined }, { owner: "user ann", names: [] }, 60_000);
   const reason = (error: unknown): string => (error as { cause: Error }).cause.message;
   assert.throws(
     () => second!.take(id, "user ann", undefined),
@@ -234,15 +234,16 @@ test("a scroll that another hub has opened is missing here, and that hub is name
 test("scrolls beyond the limit are refused with 429, and a stop closes all", async () => {
   const full = new ScrollContexts(new Metrics(), CLUSTER);
   const shards = { closeContexts: () => undefined };
-  for (let count = 0; count < 250; count++) full.open(shards, "user test", 60_000);
+  for (let count = 0; count < 250; count++) full.open(shards, { owner: "user test", names: [] }, 60_000);
   assert.throws(
-    () => full.open(shards, "user test", 60_000),
+    () => full.open(shards, { owner: "user test", names: [] }, 60_000),
     (error) => error instanceof AppError && error.status === 429,
   );
-  for (let count = 250; count < 500; count++) full.open(shards, `user ${count}`, 60_000);
-  assert.throws(() => full.open(shards, "user ann", 60_000), { code: "overloaded" });
+  for (let count = 250; count < 500; count++)
+    full.open(shards, { owner: `user ${count}`, names: [] }, 60_000);
+  assert.throws(() => full.open(shards, { owner: "user ann", names: [] }, 60_000), { code: "overloaded" });
   full.stop();
-  full.open(shards, "user test", 60_000);
+  full.open(shards, { owner: "user test", names: [] }, 60_000);
   full.stop();
 });
 
@@ -250,7 +251,7 @@ test("a scroll is its opener's: others can't read on nor close it", () => {
   const scrolls = new ScrollContexts(new Metrics(), CLUSTER);
   let closed = 0;
   const shards = { closeContexts: () => void closed++ };
-  const id = scrolls.open(shards, "user ann", 60_000);
+  const id = scrolls.open(shards, { owner: "user ann", names: [] }, 60_000);
   scrolls.opened(id);
   assert.throws(() => scrolls.take(id, "user bob", undefined), /all shards failed/);
   assert.equal(scrolls.close([id], "user bob"), 0);

@@ -56,6 +56,22 @@ export function searchedIndices(
   };
 }
 
+/** Returns the names by which rights on indices are granted: of a data stream instead of its indices. */
+export function grantedNames(indices: readonly IndexInfo[]): string[] {
+  return [...new Set(indices.map(({ name, dataStream }) => dataStream ?? name))];
+}
+
+/** Throws forbidden where the sender of a later request, whose rights may have changed, may not read one of `names`. */
+export function checkStillReadable({ indices }: Pick<ApiContext, "indices">, names: readonly string[]): void {
+  // An empty expression means all.
+  if (names.length > 0)
+    indices.resolve(names.join(","), {
+      ignoreUnavailable: true,
+      allowNoIndices: true,
+      expandWildcards: "all",
+    });
+}
+
 /** Resolves the indices of a target; where that fails, `check` may throw a fault of the request first. */
 export async function checkedIndices(
   parts: Pick<ApiContext, "indices">,

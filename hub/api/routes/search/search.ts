@@ -16,7 +16,13 @@ import { checkPartial, countedSearch } from "./run-search.ts";
 import type { ScrollContexts } from "./scroll-contexts.ts";
 import { hasObjectTotals, type SearchAnswerOptions, searchAnswer } from "./search-answer.ts";
 import { bodyWithParams, SEARCH_PARAMS } from "./search-params.ts";
-import { checkedIndices, maxSlicesOf, type SearchTarget, searchLimits } from "./search-target.ts";
+import {
+  checkedIndices,
+  grantedNames,
+  maxSlicesOf,
+  type SearchTarget,
+  searchLimits,
+} from "./search-target.ts";
 
 export function searchRoutes(parts: ApiContext, scrolls: ScrollContexts): Route[] {
   return [
@@ -174,7 +180,8 @@ async function openScroll(
     objectTotals: hasObjectTotals(answering),
     maxSlices: maxSlicesOf(parts, target),
   };
-  const id = scrolls.open(parts.shards, keyOf(principal), keepAliveMs, keepAliveLimitMs(parts));
+  const opener = { owner: keyOf(principal), names: grantedNames(indices) };
+  const id = scrolls.open(parts.shards, opener, keepAliveMs, keepAliveLimitMs(parts));
   try {
     const response = await countedSearch(parts, indices, body, () =>
       parts.shards.openContext({ ...call, ...form, id, targets, slice }, signal),
