@@ -13,6 +13,15 @@ test("the page knows every role of the hub with all its actions", () => {
   assert.equal(rightsOf("admin", ["*"]).length, ACTIONS.length);
 });
 
+test("who reaches only some indices doesn't administer", () => {
+  for (const grants of [["logs-*"], ["*:read+write+manage+delete"]]) {
+    assert.ok(!actionsOf("admin", grants).has("administer"), grants.join());
+    assert.equal(rightsOf("admin", grants).at(-1)!.isAllowed, false);
+  }
+  assert.ok(actionsOf("admin", ["logs-*", "*"]).has("administer"));
+  assert.equal(rightsOf("admin", ["logs-*", "*"]).at(-1)!.isAllowed, true);
+});
+
 test("a right on indices is shown with the patterns that the hub lets it reach", () => {
   const grants = ["logs-*", "audit-*:read", "metrics-*:write+read"];
   const [, read, write, manage] = rightsOf("editor", grants);

@@ -39,6 +39,223 @@ const LINES = [
   '{"update":{"_index":"kingdom-1","_type":"_doc","_id":"kept","_source":true}}\n{"doc":{"n":2}}\n{"delete":{"_index":"crown","_type":"_doc","_id":"1"}}\n',
 ];
 
+const READER = { name: "roz", password: keepSecret("another long password") };
+const MATCH_SECRET = { query: { match: { word: SECRET } } };
+/** Requests that name the hidden index where no path has it. Each learns of it only by its answer. */
+const NAMED: readonly (readonly [method: string, path: string, body: object | string])[] = [
+  [
+    "POST",
+    "/open-1/_search",
+    {
+      query: {
+        more_like_this: {
+          fields: ["word"],
+          like: [{ _index: "kingdom-1", _id: "kept" }],
+          min_term_freq: 1,
+          min_doc_freq: 1,
+        },
+      },
+    },
+  ],
+  ["POST", "/open-1/_search", { query: { terms: { word: { index: "crown", id: "kept", path: "word" } } } }],
+  [
+    "POST",
+    "/open-1/_search",
+    { aggs: { f: { filter: { terms: { word: { index: "kingdom-1", id: "kept", path: "word" } } } } } },
+  ],
+  [
+    "POST",
+    "/open-1/_search",
+    { post_filter: { terms: { word: { index: "<kingdom-1>", id: "kept", path: "word" } } } },
+  ],
+  [
+    "POST",
+    "/open-1/_search",
+    {
+      rescore: {
+        window_size: 5,
+        query: { rescore_query: { terms: { word: { index: "kingdom-1", id: "kept", path: "word" } } } },
+      },
+    },
+  ],
+  ["POST", "/open-1/_search", { query: { percolate: { field: "q", index: "kingdom-1", id: "kept" } } }],
+  [
+    "POST",
+    "/open-1/_search",
+    { query: { geo_shape: { at: { indexed_shape: { index: "kingdom-1", id: "kept", path: "word" } } } } },
+  ],
+  ["POST", "/open-1/_search", { indices_boost: [{ "kingdom-1": 2 }] }],
+  [
+    "POST",
+    "/open-1/_search",
+    {
+      runtime_mappings: {
+        other: {
+          type: "lookup",
+          target_index: "kingdom-1",
+          input_field: "word",
+          target_field: "word",
+          fetch_fields: ["word"],
+        },
+      },
+      fields: ["other"],
+    },
+  ],
+  ["POST", "/%3Ckingdom-1%3E/_search", {}],
+  ["POST", "/%3C%7Bkingdom-1%7D%3E,open-1/_search", {}],
+  ["POST", "/king*,crown/_search?ignore_unavailable=true", {}],
+  ["POST", "/-open-1,*/_search", {}],
+  ["POST", "/*:kingdom-1,*/_search?ignore_unavailable=true", {}],
+  ["POST", "/kingdom-1/_search?ignore_unavailable=true&allow_no_indices=true", {}],
+  ["POST", "/open-1/_search?index=kingdom-1", {}],
+  [
+    "POST",
+    "/open-1/_search?preference=_shards:0%7C_only_local",
+    { query: { match_all: {} }, pit: undefined },
+  ],
+  [
+    "POST",
+    "/_msearch",
+    `{"index":["kingdom-1","open-1"]}\n{}\n{"index":"crown","ignore_unavailable":true}\n{}\n{}\n{"query":{"terms":{"word":{"index":"kingdom-1","id":"kept","path":"word"}}}}\n`,
+  ],
+  ["POST", "/open-1/_msearch", '{"index":"kingdom-1"}\n{}\n{"indices":["kingdom-1"]}\n{}\n'],
+  ["POST", "/_msearch/template", '{"index":"kingdom-1"}\n{"source":{"query":{"match_all":{}}}}\n'],
+  [
+    "POST",
+    "/open-1/_search/template",
+    { source: '{"query":{"terms":{"word":{"index":"kingdom-1","id":"kept","path":"word"}}}}' },
+  ],
+  [
+    "POST",
+    "/_mget",
+    {
+      docs: [
+        { _index: "kingdom-1", _id: "kept" },
+        { _index: "<kingdom-1>", _id: "kept" },
+        { index: "crown", id: "kept" },
+      ],
+    },
+  ],
+  ["POST", "/open-1/_mget", { docs: [{ _index: "kingdom-1", _id: "kept" }], ids: ["kept"] }],
+  [
+    "POST",
+    "/_mtermvectors",
+    {
+      docs: [
+        { _index: "kingdom-1", _id: "kept", fields: ["word"] },
+        { _index: "crown", _type: "_doc", _id: "kept" },
+      ],
+    },
+  ],
+  ["POST", "/kingdom-1/_termvectors/kept", { fields: ["word"], term_statistics: true }],
+  ["POST", "/kingdom-1/_explain/kept", MATCH_SECRET],
+  ["POST", "/gate/_explain/kept", MATCH_SECRET],
+  [
+    "POST",
+    "/open-1/_validate/query?explain=true&rewrite=true",
+    { query: { terms: { word: { index: "kingdom-1", id: "kept", path: "word" } } } },
+  ],
+  [
+    "POST",
+    "/open-1/_rank_eval",
+    {
+      requests: [
+        {
+          id: "r",
+          request: { query: { terms: { word: { index: "kingdom-1", id: "kept", path: "word" } } } },
+          ratings: [{ _index: "kingdom-1", _id: "kept", rating: 1 }],
+        },
+      ],
+      metric: { precision: {} },
+    },
+  ],
+  [
+    "POST",
+    "/kingdom-1/_rank_eval",
+    { requests: [{ id: "r", request: MATCH_SECRET, ratings: [] }], metric: { precision: {} } },
+  ],
+  [
+    "POST",
+    "/_scripts/painless/_execute",
+    {
+      script: { source: "doc['word.keyword'].value" },
+      context: "filter",
+      context_setup: {
+        index: "kingdom-1",
+        document: { word: SECRET.toUpperCase() },
+        query: { terms: { word: { index: "kingdom-1", id: "kept", path: "word" } } },
+      },
+    },
+  ],
+  [
+    "POST",
+    "/_scripts/painless/_execute",
+    {
+      script: { source: "_score" },
+      context: "score",
+      context_setup: {
+        index: "open-1",
+        document: { word: "x" },
+        query: { terms: { word: { index: "kingdom-1", id: "kept", path: "word" } } },
+      },
+    },
+  ],
+  ["POST", "/kingdom-1/_pit?keep_alive=1m", ""],
+  ["POST", "/crown/_search/point_in_time?keep_alive=1m", ""],
+  ["POST", "/crown/_async_search", {}],
+  ["POST", "/_plugins/_asynchronous_search?index=kingdom-1", {}],
+  ["POST", "/kingdom-1/_field_caps?fields=*", {}],
+  [
+    "POST",
+    "/*/_field_caps?fields=*",
+    { index_filter: { terms: { word: { index: "kingdom-1", id: "kept", path: "word" } } } },
+  ],
+  ["POST", "/kingdom-1/_terms_enum", { field: "word.keyword", string: "" }],
+  ["POST", "/*/_terms_enum", { field: "word.keyword", string: "crown" }],
+  [
+    "POST",
+    "/open-1/_search",
+    { suggest: { s: { text: "crwn", term: { field: "word", suggest_mode: "always" } } } },
+  ],
+  ["POST", "/*/_search", { suggest: { s: { text: "crwn-jewels", phrase: { field: "word" } } } }],
+  [
+    "POST",
+    "/_reindex?refresh=true",
+    {
+      source: {
+        index: "open-1",
+        query: { terms: { word: { index: "kingdom-1", id: "kept", path: "word" } } },
+      },
+      dest: { index: "open-2" },
+    },
+  ],
+  [
+    "POST",
+    "/_reindex?refresh=true",
+    { source: { index: ["open-1", "<kingdom-1>"] }, dest: { index: "open-2" } },
+  ],
+  [
+    "POST",
+    "/open-1/_update_by_query",
+    { query: { terms: { word: { index: "kingdom-1", id: "kept", path: "word" } } } },
+  ],
+  ["POST", "/_sql", { query: 'SELECT * FROM "kingdom-1"' }],
+  ["POST", "/_search/scroll", { scroll_id: "_all" }],
+  ["POST", "/kingdom-1/_clone/open-clone", {}],
+  ["PUT", "/kingdom-1/_shrink/open-shrunk", {}],
+  ["POST", "/crown/_rollover/open-rolled", {}],
+  [
+    "PUT",
+    "/open-1/_alias/open-seen",
+    { filter: { terms: { word: { index: "kingdom-1", id: "kept", path: "word" } } } },
+  ],
+  ["POST", "/open-seen/_search", {}],
+  ["POST", "/_tasks/_cancel?actions=*", ""],
+  ["POST", "/loki/api/v1/query_range", `query=${encodeURIComponent('{word=~".+"}')}`],
+  ["POST", "/loki/api/v1/label/word/values", `query=${encodeURIComponent('{_index="kingdom-1"}')}`],
+  ["POST", "/loki/api/v1/series", `match[]=${encodeURIComponent('{_index=~"king.*"}')}`],
+];
+
 interface Asked {
   readonly method: string;
   readonly path: string;
@@ -134,13 +351,36 @@ suite("rights on indices", () => {
     });
   }
 
+  test("no request that names the hidden index beside its path learns of it", async () => {
+    const authorization = await keyOf("editor", ["open-*"]);
+    await admin("PUT", "/kingdom-1/_doc/kept", { word: SECRET, by: "king", "@timestamp": new Date() });
+    await admin("PUT", "/open-1/_doc/twin?refresh=true", { word: "twin of crown", "@timestamp": new Date() });
+    const told: string[] = [];
+    for (const [method, path, body] of NAMED) {
+      const isLines = typeof body === "string" && body.startsWith("{");
+      const isForm = typeof body === "string" && body.includes("=");
+      const type = isForm
+        ? "application/x-www-form-urlencoded"
+        : isLines
+          ? "application/x-ndjson"
+          : "application/json";
+      const { status, text } = await target.request(path, {
+        method,
+        headers: { authorization, "content-type": type },
+        body: typeof body === "string" ? body : JSON.stringify(body),
+      });
+      if (status === 500 || text.includes(SECRET))
+        told.push(`${method} ${path}: ${status} ${text.slice(0, 300)}`);
+    }
+    assert.deepEqual(told, []);
+  });
+
   test("what a reader has open of an index ends with the right to read it", async () => {
-    const reader = { name: "roz", password: keepSecret("another long password") };
     const account = (method: string, path: string, body: object) =>
       target.request(path, { method, role: "admin", dashboard: true, body: JSON.stringify(body) });
-    const made = await account("POST", "/api/auth/accounts", { ...reader, role: "viewer", indices: ["*"] });
+    const made = await account("POST", "/api/auth/accounts", { ...READER, role: "viewer", indices: ["*"] });
     assert.equal(made.status, 201, made.text);
-    const authorization = `Basic ${Buffer.from(`${reader.name}:${reader.password}`).toString("base64")}`;
+    const authorization = `Basic ${Buffer.from(`${READER.name}:${READER.password}`).toString("base64")}`;
     const ask = async (method: string, path: string, body: object) => {
       const headers = { authorization };
       return target.request(path, { method, headers, body: JSON.stringify(body) });
@@ -209,6 +449,26 @@ suite("rights on indices", () => {
       if (allowed) assert.ok(status < 300, `${status} ${text}`);
     });
   }
+
+  test("an administrator's key for some indices gives no rights beyond them", async () => {
+    const authorization = await keyOf("admin", ["open-*"]);
+    for (const [method, path, body] of [
+      ["POST", "/api/auth/keys", { name: "more", role: "admin", indices: ["*"] }],
+      ["POST", "/api/auth/accounts", { ...READER, name: "more", role: "admin" }],
+      ["PUT", "/_snapshot/mine", { type: "fs", settings: { location: "mine" } }],
+      ["PUT", "/_ingest/pipeline/more", { processors: [{ set: { field: "_index", value: "kingdom-1" } }] }],
+      ["GET", "/api/dead-letters", undefined],
+      ["GET", "/.tailrace-audit-*/_search", undefined],
+    ] as const) {
+      const { status, text } = await target.request(path, {
+        method,
+        dashboard: path.startsWith("/api/"),
+        headers: { authorization },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
+      assert.ok(status === 403 || JSON.parse(text).hits?.total === 0, `${method} ${path}: ${status} ${text}`);
+    }
+  });
 
   test("an editor may not delete an index by an action on aliases", async () => {
     const body = JSON.stringify({ actions: [{ remove_index: { index: "open-1" } }] });

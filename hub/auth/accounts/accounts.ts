@@ -6,7 +6,7 @@ import { hashOf, newId, newSecret } from "#hub/auth/state/secrets.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { checkGrants } from "./index-rights.ts";
 import type { Passwords } from "./passwords.ts";
-import type { Role } from "./principal.ts";
+import { actionsOf, type Role } from "./principal.ts";
 
 /** Life of the link for the first administrator: a day. */
 const SETUP_LINK_MS = 24 * 3_600_000;
@@ -166,7 +166,7 @@ export class Accounts {
   /** Sets role and index patterns, which ends the account's sessions. Throws not_found, request_invalid for the last administrator and for grants that give nothing. */
   async setRole(name: string, role: Role, indices: readonly string[], actor: string): Promise<void> {
     checkGrants(indices);
-    if (role !== "admin") await this.#keepOneAdministrator(name);
+    if (!actionsOf(role, indices).has("administer")) await this.#keepOneAdministrator(name);
     await this.#change(name, (account) => ({ ...account, role, indices }), actor, `role ${role}`);
   }
 
@@ -239,7 +239,9 @@ export class Accounts {
   }
 
   async #keepOneAdministrator(name: string): Promise<void> {
-    const administrators = (await this.list()).filter(({ role }) => role === "admin");
+    const administrators = (await this.list()).filter(({ role, indices }) =>
+      actionsOf(role, indices).has("administer"),
+    );
     if (administrators.length === 1 && nameKey(administrators[0]!.name) === nameKey(name)) {
       throw new AppError("request_invalid", `"${name}" is the only administrator; make another one first`);
     }

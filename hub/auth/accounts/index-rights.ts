@@ -14,6 +14,9 @@ export const INDEX_RIGHTS = {
   delete: "index_delete",
 } as const;
 
+/** The grant of every right on every index. */
+export const ALL_INDICES = "*";
+
 /** Actions on one index, to which grants apply. */
 export type IndexAction = (typeof INDEX_RIGHTS)[keyof typeof INDEX_RIGHTS];
 

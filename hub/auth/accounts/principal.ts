@@ -1,7 +1,7 @@
 /** The authenticated caller and its rights: roles, index patterns, actions. */
 
 import { AppError } from "#proto/kit/errors.ts";
-import { allGive, isIndexAction, mayReach } from "./index-rights.ts";
+import { ALL_INDICES, allGive, isIndexAction, mayReach } from "./index-rights.ts";
 
 /** Actions that routes require. */
 export const ACTIONS = [
@@ -93,9 +93,14 @@ export function isRole(text: string): text is Role {
   return Object.hasOwn(ROLE_ACTIONS, text);
 }
 
-/** Returns the actions of a role. */
-export function actionsOf(role: Role): ReadonlySet<Action> {
-  return new Set(ROLE_ACTIONS[role]);
+/**
+ * Returns the actions of a role with grants on indices. Who reaches only some indices doesn't administer: snapshots, pipelines
+ * and new keys reach all of them.
+ */
+export function actionsOf(role: Role, indices: readonly string[] = [ALL_INDICES]): ReadonlySet<Action> {
+  const actions = new Set<Action>(ROLE_ACTIONS[role]);
+  if (!indices.includes(ALL_INDICES)) actions.delete("administer");
+  return actions;
 }
 
 /** Returns the actions of a role that the given scopes (last parts of their URLs) allow. */

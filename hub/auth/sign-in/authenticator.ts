@@ -167,7 +167,7 @@ export class Authenticator {
     const found = await this.#parts.apiKeys.verify(text);
     if (found === null) throw invalidToken("the API key is unknown, over or revoked");
     const { name, role, indices } = found.key;
-    return { kind: "api_key", id: found.id, name, role, actions: actionsOf(role), indices };
+    return { kind: "api_key", id: found.id, name, role, actions: actionsOf(role, indices), indices };
   }
 
   async #byBasic(value: string, { ip }: Credentials): Promise<Principal> {
@@ -198,7 +198,7 @@ export class Authenticator {
 
   #userOf(id: string, { name, role, indices }: Account): Principal {
     const own = indices.length === 1 && indices[0] === "*" ? this.#parts.roleIndices[role] : indices;
-    return { kind: "user", id, name, role, actions: actionsOf(role), indices: own };
+    return { kind: "user", id, name, role, actions: actionsOf(role, own), indices: own };
   }
 
   #noteRefusal({ headers, ip }: Credentials, error: unknown): void {

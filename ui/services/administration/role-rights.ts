@@ -35,7 +35,9 @@ export function rightsOf(role: string, grants: readonly string[]): readonly Righ
   const held = ROLE_RIGHTS[role] ?? [];
   return RIGHTS.map(([action, indexRight, text]) => {
     const isHeld = held.includes(action);
-    if (indexRight === undefined) return { text, isAllowed: isHeld, patterns: [] };
+    // Administration reaches all indices.
+    const isLimited = action === "administer" && !grants.includes("*");
+    if (indexRight === undefined) return { text, isAllowed: isHeld && !isLimited, patterns: [] };
     const patterns = isHeld ? grants.flatMap((grant) => patternWith(grant, indexRight)) : [];
     return { text, isAllowed: patterns.length > 0, patterns };
   });
