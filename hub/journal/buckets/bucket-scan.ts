@@ -37,10 +37,10 @@ export class BucketScan {
     this.#prefix = prefix;
   }
 
-  /** Returns all keys without their values (empty; null: deleted). Throws errors of the session. */
-  async list(signal: AbortSignal): Promise<ScannedEntry[]> {
+  /** Returns all keys without their values (empty; null: deleted). `tries`: as for sessions. Throws errors of the session. */
+  async list(signal: AbortSignal, tries: number): Promise<ScannedEntry[]> {
     const entries = new Map<string, ScannedEntry>();
-    const session = await this.#session(true, signal);
+    const session = await this.#session(true, signal, tries);
     try {
       const end = await this.#end();
       for (let at = 0; at < end.sequence; ) {
@@ -61,14 +61,17 @@ export class BucketScan {
    * Returns the keys below `prefix`, which ends with a dot, without their values (empty; null: deleted): the server sends no
    * others. Throws errors of the session.
    */
-  async listBelow(prefix: string, signal: AbortSignal): Promise<ScannedEntry[]> {
+  async listBelow(prefix: string, signal: AbortSignal, tries: number): Promise<ScannedEntry[]> {
     const entries = new Map<string, ScannedEntry>();
-    const session = await this.#session(true, signal, `${this.#prefix}${prefix}>`);
+    const session = await this.#session(true, signal, tries, `${this.#prefix}${prefix}>`);
     try {
       for (let isLast = session.pending === 0; !isLast; ) {
         const got = await session.next();
         // The server counts a message that it can't deliver; what the stream's end says decides then.
-        if (got === IDLE) return (await this.list(signal)).filter(({ key }) => key.startsWith(prefix));
+        if (got === IDLE) {
+          const all = await this.list(signal, tries);
+          return all.filter(({ key }) => key.startsWith(prefix));
+        }
         const entry = this.#toEntry(got);
         entries.set(entry.key, entry);
         isLast = got.pending === 0;
@@ -83,8 +86,8 @@ export class BucketScan {
    * Yields what differs from `known` (key to revision): first all current entries, then every change. Updates
    * `known`. Throws when the session ends; called again it yields what changed meanwhile.
    */
-  async *follow(known: Map<string, number>, signal: AbortSignal): AsyncGenerator<StateChange> {
-    const session = await this.#session(false, signal);
+  async *follow(known: Map<string, number>, signal: AbortSignal, tries: number): AsyncGenerator<StateChange> {
+    const session = await this.#session(false, signal, tries);
     try {
       const unseen = new Set(known.keys());
       const { sequence, isReadable } = await this.#end();
@@ -111,13 +114,19 @@ export class BucketScan {
     }
   }
 
-  async #session(headersOnly: boolean, signal: AbortSignal, filter?: string): Promise<PullSession> {
+  async #session(
+    headersOnly: boolean,
+    signal: AbortSignal,
+    tries: number,
+    filter?: string,
+  ): Promise<PullSession> {
     await this.#connection.whenConnected(signal);
     return PullSession.open({
       connection: this.#connection,
       stream: this.#stream,
       maxBytes: 0,
       maxMessages: AHEAD_ENTRIES,
+      tries,
       signal,
       consumer: {
         deliver_policy: DeliverPolicy.All,

@@ -140,7 +140,7 @@ export class NatsBucket implements StateBucket {
     const backoff = new Backoff(RETRY);
     while (!signal.aborted) {
       try {
-        for await (const change of this.#scan.follow(known, signal)) {
+        for await (const change of this.#scan.follow(known, signal, backoff.tries)) {
           backoff.reset();
           yield change;
         }
@@ -158,7 +158,10 @@ export class NatsBucket implements StateBucket {
     const backoff = new Backoff(RETRY);
     for (;;) {
       try {
-        return await (BELOW.test(prefix) ? this.#scan.listBelow(prefix, signal) : this.#scan.list(signal));
+        const { tries } = backoff;
+        return await (BELOW.test(prefix)
+          ? this.#scan.listBelow(prefix, signal, tries)
+          : this.#scan.list(signal, tries));
       } catch (error) {
         signal.throwIfAborted();
         if (error instanceof AppError && !error.retryable) throw error;

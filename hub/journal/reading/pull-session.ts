@@ -18,17 +18,20 @@ import { pullStatus } from "./pull-status.ts";
 /** Default time the server holds a pull open. Short, since its expiry reveals a consumer that the server forgot. */
 const PULL_EXPIRES_MS = 2_000;
 
-/** Time after the expiry by which the end of a pull must have been reported. */
+/** Time after the expiry by which the end of a pull must have been reported, at the first attempt. */
 const PULL_GRACE_MS = 1_500;
 
 /** The server removes a consumer without pulls after this time. */
 const INACTIVE_MS = 15_000;
 
 /**
- * Time for the consumer to be made, which takes milliseconds. For minutes after a server of a cluster has died, its leader may
+ * Time for the consumer to be made, which takes milliseconds, at the first attempt. For minutes after a server of a cluster has died, its leader may
  * choose that one to hold the consumer; another attempt chooses again.
  */
 const CREATE_TIMEOUT_MS = 1_500;
+
+/** Both times double with each attempt that failed, so often at most: a slow server would never be waited for long enough. */
+const MAX_DOUBLINGS = 3;
 
 /** Upper bound of messages per pull. */
 const MAX_PULL_MESSAGES = 1_024;
@@ -71,6 +74,8 @@ export interface PullSessionOptions {
   readonly maxMessages: number;
   /** How long the server holds a pull open, ms; default 2 s. */
   readonly expiresMs?: number;
+  /** Attempts that failed since the last delivery; waits grow with them. */
+  readonly tries: number;
   /** Ends the session, even while nobody calls `next`. */
   readonly signal: AbortSignal;
 }
@@ -107,7 +112,8 @@ export class PullSession {
     options.signal.throwIfAborted();
     const session = new PullSession(options);
     try {
-      const manager = await jetstreamManager(session.#nats, { checkAPI: false, timeout: CREATE_TIMEOUT_MS });
+      const timeout = CREATE_TIMEOUT_MS * session.#patience;
+      const manager = await jetstreamManager(session.#nats, { checkAPI: false, timeout });
       const { num_pending: pending } = await manager.consumers.add(options.stream, {
         name: session.#name,
         ack_policy: AckPolicy.None,
@@ -171,6 +177,10 @@ export class PullSession {
     }
   }
 
+  get #patience(): number {
+    return 2 ** Math.min(this.#options.tries, MAX_DOUBLINGS);
+  }
+
   #take(error: Error | null, message: Msg): void {
     if (this.#ended !== undefined) return;
     if (error !== null) {
@@ -230,7 +240,7 @@ export class PullSession {
     const batch = this.#oneLarge ? 1 : messages; // a message larger than the bound is pulled alone
     const request = { batch, expires: nanos(expiresMs), ...(bounded ? { max_bytes: bytes } : {}) };
     const late = (): void => this.#end(new SessionEnded("the server didn't answer a pull"));
-    const timer = setTimeout(late, expiresMs + PULL_GRACE_MS);
+    const timer = setTimeout(late, expiresMs + PULL_GRACE_MS * this.#patience);
     this.#pull = {
       messagesLeft: batch,
       bytesLeft: bounded ? bytes : Number.POSITIVE_INFINITY,

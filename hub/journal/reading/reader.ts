@@ -169,6 +169,7 @@ export class Reader implements AsyncIterable<JournalMessage> {
       maxBytes: aheadBytes,
       maxMessages: AHEAD_MESSAGES,
       expiresMs: this.#source.idleMs,
+      tries: this.#backoff.tries,
       signal,
       consumer: {
         deliver_policy: DeliverPolicy.StartSequence,
