@@ -4,6 +4,7 @@ import { DUTIES_KEY, Duties } from "#hub/cluster/membership/duties.ts";
 import { MemberDirectory } from "#hub/cluster/membership/member-directory.ts";
 import { MEMBER_LEASE_MS, type MemberProgress } from "#hub/cluster/membership/member-record.ts";
 import { Membership } from "#hub/cluster/membership/membership.ts";
+import { STILLNESS } from "#hub/journal/buckets/lease.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { silentLogger } from "#proto/kit/log.ts";
 import { MemoryBucket } from "#proto/kit/memory-bucket.ts";
@@ -13,14 +14,22 @@ import { PartitionAllocator } from "./partition-allocator.ts";
 import { PartitionOwner } from "./partition-owner.ts";
 
 const ALL = 256;
-/** A hub is found dead after 1.25 durations, within a poll. */
-const FOUND_DEAD_MS = 1.25 * MEMBER_LEASE_MS + 2_000;
+/** A hub is found dead after STILLNESS durations, within a poll. */
+const FOUND_DEAD_MS = STILLNESS * MEMBER_LEASE_MS + 2_000;
+/** From the moment on that a hub is silent in one direction until others process its partitions. Lines need a second more. */
+const TAKEN_OVER_MS = 13_000;
 const PROGRESS: MemberProgress = { httpAddress: "", doc: null, raw: null, needsAllPartitions: false };
 
-/** One hub's way to a shared bucket; `away` cuts it, as a stopped process or a broken network would. */
+/**
+ * One hub's way to a shared bucket; `away` cuts it, as a stopped process or a broken network would. `mute`: its calls are held
+ * back until `speak`, but it hears what others change. `deaf`: its calls are done, but it hears nothing.
+ */
 class Link extends MemoryBucket {
   readonly #shared: MemoryBucket;
+  readonly #held: (() => Promise<unknown>)[] = [];
   away = false;
+  isMute = false;
+  isDeaf = false;
 
   constructor(shared: MemoryBucket) {
     super();
@@ -48,11 +57,21 @@ class Link extends MemoryBucket {
   }
 
   override async *watch(signal: AbortSignal) {
-    for await (const change of this.#shared.watch(signal)) if (!this.away) yield change;
+    for await (const change of this.#shared.watch(signal)) if (!this.away && !this.isDeaf) yield change;
   }
 
-  #reach<T>(call: () => Promise<T>): Promise<T> {
-    return this.away ? Promise.reject(new AppError("unavailable", "away")) : call();
+  /** Does what was held back, in its order, before anything else. */
+  async speak(): Promise<void> {
+    for (const call of this.#held.splice(0)) await call().catch(() => undefined);
+    this.isMute = false;
+  }
+
+  async #reach<T>(call: () => Promise<T>): Promise<T> {
+    if (this.away) throw new AppError("unavailable", "away");
+    if (this.isMute) this.#held.push(call);
+    else if (this.isDeaf) await call().catch(() => undefined);
+    else return call();
+    throw new AppError("timeout", "no answer");
   }
 }
 
@@ -161,6 +180,13 @@ function world(t: TestContext): World {
   };
 }
 
+/** Resolves when the hub has just renewed its membership. */
+async function renewed({ link, membership }: Hub, pass: World["pass"]): Promise<void> {
+  const revision = async (): Promise<number> => (await link.get(`node.${membership.id}`))!.revision;
+  const before = await revision();
+  while ((await revision()) === before) await pass(100);
+}
+
 describe("hubs that share a bucket", () => {
   test("a single hub processes everything at once", async (t) => {
     const { hub, pass } = world(t);
@@ -252,6 +278,35 @@ describe("hubs that share a bucket", () => {
     assert.notEqual(b.membership.session, session);
     assert.deepEqual([a.running.size, b.running.size], [ALL / 2, ALL / 2]);
   });
+
+  for (const [name, direction] of [
+    ["whose calls don't arrive, though it hears the others", "isMute"],
+    ["that hears nothing, though its calls arrive", "isDeaf"],
+  ] as const)
+    for (const duties of [true, false])
+      test(`the partitions of a hub ${name}, are taken over while that lasts${duties ? ", and the duties" : ""}`, async (t) => {
+        const { hub, pass, clock } = world(t);
+        const [a, b] = [await hub("a"), await hub("b")];
+        await pass(3_000);
+        const [silent, other] = duties ? [a, b] : [b, a];
+        const { session } = silent.membership;
+        // As late as can be: a renewal was answered just now.
+        await renewed(silent, pass);
+        const startMs = clock.monotonic();
+        silent.link[direction] = true;
+        while (other.running.size < ALL && clock.monotonic() - startMs < 60_000) await pass(100);
+        assert.ok(clock.monotonic() - startMs <= TAKEN_OVER_MS, `${clock.monotonic() - startMs} ms`);
+        assert.deepEqual([silent.membership.isValid, silent.running.size], [false, 0]);
+        await pass(20_000);
+        assert.equal(other.running.size, ALL);
+
+        // What it sent meanwhile arrives first, and changes nothing.
+        silent.link.isDeaf = false;
+        await silent.link.speak();
+        await pass(10_000);
+        assert.notEqual(silent.membership.session, session);
+        assert.deepEqual([silent.running.size, other.running.size], [ALL / 2, ALL / 2]);
+      });
 
   test("a short outage of the store for all costs nobody its partitions", async (t) => {
     const { hub, pass } = world(t);

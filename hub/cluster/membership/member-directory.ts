@@ -19,7 +19,7 @@ const POLL_MS = 1_000;
  */
 const POLL_GAP_MS = 4_000;
 
-/** Part of a lease after which a renewal is late; members renew after a third of it. */
+/** Part of a lease after which a renewal is late; members renew after a quarter of it. */
 const LATE = 0.6;
 
 export interface DirectoryOptions {

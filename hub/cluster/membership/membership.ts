@@ -4,6 +4,7 @@
  */
 
 import { randomBytes } from "node:crypto";
+import { RENEWALS } from "#hub/journal/buckets/lease.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
@@ -20,8 +21,6 @@ import {
   memberKey,
 } from "./member-record.ts";
 
-/** Renewals per duration, so that two may fail. */
-const RENEWALS = 3;
 /** Attempts to join against others that change the same record. */
 const JOIN_TRIES = 5;
 

@@ -13,11 +13,14 @@ import type { StateBucket, StateEntry } from "#proto/kit/state-bucket.ts";
 /** Longer than JetStream takes to elect a leader (4 to 9 s), during which nobody can renew. */
 export const LEASE_MS = 15_000;
 
-/** A contender waits for this many durations without a renewal; the holder stops by itself after one. */
-export const STILLNESS = 1.25;
+/**
+ * A contender waits for this many durations without a renewal; the holder stops by itself after one. Clocks may run at
+ * different speeds by the rest, an eighth; they differ by less than a thousandth.
+ */
+export const STILLNESS = 1.125;
 
-/** Renewals per duration, so that two may fail. */
-const RENEWALS = 3;
+/** Renewals per duration, so that three may fail. */
+export const RENEWALS = 4;
 
 /** Checks by a contender per duration, and the longest wait between two. */
 const LOOKS = 5;
