@@ -16,6 +16,7 @@ import { parseCollapse, searchCollapsed } from "./collapse.ts";
 import { collectCount } from "./count.ts";
 import { collectShards } from "./phases/collect.ts";
 import { allFailed, type SearchOptions, type SearchResponse, type SearchShard } from "./phases/contract.ts";
+import { fetchedSoon } from "./phases/fetch-soon.ts";
 import { OpenCollections } from "./phases/open-collections.ts";
 import type { PartialResult } from "./phases/partial-result.ts";
 import type { CollectReply, FetchCall, SearchOperation } from "./phases/remote-host.ts";
@@ -120,6 +121,8 @@ export class SearchService {
       };
       new SearchControl(this.#clock, signal, undefined).check();
       if (partial.hits.length === 0) return { id: undefined, partial };
+      const fetched = call.fetches === true ? await fetchedSoon(collection, signal) : undefined;
+      if (fetched !== undefined) return { id: undefined, partial, fetched };
       kept = true;
       return { id: this.#collections.open(collection, opened.close), partial };
     } finally {
@@ -129,7 +132,11 @@ export class SearchService {
 
   async #fetch({ id, places }: FetchCall, signal: AbortSignal): Promise<unknown> {
     const collection = this.#collections.get(id);
-    return { hits: await collection.fetch(places, signal), timedOut: collection.timedOut };
+    try {
+      return { hits: await collection.fetch(places, signal), timedOut: collection.timedOut };
+    } finally {
+      this.#collections.close(id); // whoever merges fetches once
+    }
   }
 
   #searchOptions(call: SearchCall, signal: AbortSignal): SearchOptions {

@@ -91,6 +91,12 @@ export interface SearchResponse {
   readonly profile: readonly JsonObject[] | undefined;
 }
 
+/** Hits of a page, or those of one host. */
+export interface FetchedHits {
+  readonly hits: readonly Hit[];
+  readonly timedOut: boolean;
+}
+
 /** The error of a search that no shard could answer. */
 export function allFailed(failures: readonly ShardFailure[]): AppError {
   const worst = failures.reduce((a, b) => (b.error.status > a.error.status ? b : a));

@@ -2,9 +2,9 @@
 
 import { readReply } from "#hub/search/wire/reply.ts";
 import { encodeValue } from "#hub/search/wire/value-writer.ts";
-import type { SearchResponse } from "./contract.ts";
+import type { FetchedHits, SearchResponse } from "./contract.ts";
 import type { PartialResult } from "./partial-result.ts";
-import type { FetchedHits, OpenCollection, SearchHost } from "./scatter.ts";
+import type { OpenCollection, SearchHost } from "./scatter.ts";
 import type { SearchCall } from "./search-call.ts";
 
 export type SearchOperation = "search" | "collect" | "fetch" | "close" | "count" | "suggest";
@@ -21,12 +21,14 @@ export type Exchange = (
 ) => Promise<Uint8Array>;
 
 export interface CollectReply {
-  /** Undefined where there is nothing to fetch. */
+  /** Undefined where there is nothing to fetch, or no more. */
   readonly id: string | undefined;
   readonly partial: PartialResult;
+  /** All of `partial.hits`, where they were fetched at once. */
+  readonly fetched?: FetchedHits;
 }
 
-/** Also closes, without places. */
+/** Fetches once, and closes; without places it only closes. */
 export interface FetchCall {
   readonly id: string;
   readonly version: number;
@@ -51,15 +53,20 @@ export class RemoteSearchHost implements SearchHost {
       const { id } = readReply<CollectReply>(late);
       if (id !== undefined) this.#close({ id, version, places: [] });
     });
-    const { id, partial } = readReply<CollectReply>(reply);
-    if (id === undefined) return { partial, fetch: nothing, close: () => undefined };
+    const { id, partial, fetched = NOTHING_FETCHED } = readReply<CollectReply>(reply);
+    if (id === undefined) return { partial, fetch: from(fetched), close: () => undefined };
+    let isOpen = true;
     return {
       partial,
       fetch: async (places, fetchSignal) => {
         const fetch: FetchCall = { id, version, places };
-        return readReply<FetchedHits>(await this.#exchange("fetch", encodeValue(fetch), fetchSignal));
+        const hits = readReply<FetchedHits>(await this.#exchange("fetch", encodeValue(fetch), fetchSignal));
+        isOpen = false;
+        return hits;
       },
-      close: () => this.#close({ id, version, places: [] }),
+      close: () => {
+        if (isOpen) this.#close({ id, version, places: [] });
+      },
     };
   }
 
@@ -74,6 +81,8 @@ export class RemoteSearchHost implements SearchHost {
   }
 }
 
-function nothing(): Promise<FetchedHits> {
-  return Promise.resolve({ hits: [], timedOut: false });
+const NOTHING_FETCHED: FetchedHits = { hits: [], timedOut: false };
+
+function from({ hits, timedOut }: FetchedHits): OpenCollection["fetch"] {
+  return (places) => Promise.resolve({ hits: places.map((place) => hits[place]!), timedOut });
 }

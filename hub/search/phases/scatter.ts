@@ -10,7 +10,8 @@ import type { SearchRequest } from "#hub/search/request/search-request.ts";
 import { type Clock, systemClock } from "#proto/kit/clock.ts";
 import { type ErrorCode, toAppError } from "#proto/kit/errors.ts";
 import { askHosts, failuresOf } from "./ask-hosts.ts";
-import { allFailed, type SearchResponse } from "./contract.ts";
+import { allFailed, type FetchedHits, type SearchResponse } from "./contract.ts";
+import { isSoonFetched } from "./fetch-soon.ts";
 import { type MergedHit, mergePartials } from "./merge.ts";
 import type { PartialResult } from "./partial-result.ts";
 import type { CallShard, SearchCall, SearchDemand } from "./search-call.ts";
@@ -30,11 +31,6 @@ export interface OpenCollection {
   /** Fetches hits by their places in `partial.hits`. */
   fetch(places: readonly number[], signal: AbortSignal): Promise<FetchedHits>;
   close(): void;
-}
-
-export interface FetchedHits {
-  readonly hits: readonly Hit[];
-  readonly timedOut: boolean;
 }
 
 /** A host with its part of the shards. */
@@ -61,7 +57,7 @@ export async function searchHosts(
   const [first] = targets;
   if (first !== undefined && targets.length === 1) return searchOne(demand, first, signal);
   const startMs = clock.monotonic();
-  const opened = await collectAll(demand, targets, signal);
+  const opened = await collectAll(demand, targets, isSoonFetched(request), signal);
   try {
     const control = new SearchControl(clock, signal, undefined);
     control.check();
@@ -97,10 +93,12 @@ const UNREACHED: ReadonlySet<ErrorCode> = new Set(["unavailable", "timeout", "cl
 function collectAll(
   demand: SearchDemand,
   targets: readonly HostShards[],
+  fetches: boolean,
   signal: AbortSignal,
 ): Promise<OpenCollection[]> {
   return askHosts(targets, signal, {
-    ask: ({ host, shards }, either) => host.collect({ ...demand, shards }, either),
+    ask: ({ host, shards }, either) =>
+      host.collect({ ...demand, shards, ...(fetches && { fetches }) }, either),
     unanswered: (failures) => ({
       partial: { ...NOTHING_FOUND, failures },
       fetch: () => Promise.resolve({ hits: [], timedOut: false }),

@@ -35,6 +35,8 @@ export interface SearchDemand {
 /** A search in shards of one host. */
 export interface SearchCall extends SearchDemand {
   readonly shards: readonly CallShard[];
+  /** True: the host fetches what it collected at once, where that is little. Hosts of earlier versions don't. */
+  readonly fetches?: boolean;
 }
 
 /** A shard that a host has. */

@@ -30,6 +30,7 @@ export function hostsOf(
   shards: readonly TestShard[],
   count: number,
   open: OpenSnapshots = { count: 0 },
+  note: (operation: string) => void = () => undefined,
 ): HostShards[] {
   const hosts = Array.from({ length: count }, (_, host) =>
     shards.flatMap((shard, order) => (order % count === host ? [{ shard, order }] : [])),
@@ -41,9 +42,10 @@ export function hostsOf(
         metrics: new Metrics(),
         open: ({ order }) => kept(own.find((each) => each.order === order)!.shard.searcher, open),
       });
-      const host = new RemoteSearchHost((operation, payload, signal) =>
-        service.handle(operation, payload.slice(), signal),
-      );
+      const host = new RemoteSearchHost((operation, payload, signal) => {
+        note(operation);
+        return service.handle(operation, payload.slice(), signal);
+      });
       return { host, shards: own.map(({ shard, order }) => callShard(shard, order)) };
     });
 }

@@ -1,0 +1,42 @@
+/**
+ * Fetches the hits of a search with what hosts collect, before it is known which of them the answer has: a way to each host and
+ * back less. Only where that is little work, and where fetching can't fail.
+ */
+
+import { RawJson } from "#hub/search/options/raw-json.ts";
+import type { SearchRequest } from "#hub/search/request/search-request.ts";
+import type { Collection } from "./collect.ts";
+import type { FetchedHits } from "./contract.ts";
+
+/** Hits of a page. Each host fetches as many, though the answer has its share alone. */
+const MAX_HITS = 50;
+/** Bytes of documents that a host fetches in vain at most, and hits between two looks at them. */
+const MAX_BYTES = 256 * 1024;
+const HITS_A_LOOK = 10;
+
+/** Returns whether hosts are to fetch what they collect. Highlights, scripts and the like are made for hits of the answer only. */
+export function isSoonFetched({ from, size, fetch }: SearchRequest): boolean {
+  const { columns, fields, stored, scripts, highlight, explain, named, innerHits = [] } = fetch;
+  const made = [columns, fields, stored, scripts, innerHits];
+  const isPlain = highlight === undefined && !explain && named.size === 0;
+  return size > 0 && from + size <= MAX_HITS && isPlain && made.every(({ length }) => length === 0);
+}
+
+/** Returns all hits of a collection; undefined where their documents are too large. Throws cancelled. */
+export async function fetchedSoon(
+  collection: Collection,
+  signal: AbortSignal,
+): Promise<FetchedHits | undefined> {
+  const places = [...collection.partial.hits.keys()];
+  const hits: FetchedHits["hits"][number][] = [];
+  let bytes = 0;
+  for (let at = 0; at < places.length; at += HITS_A_LOOK) {
+    if (bytes > MAX_BYTES) return undefined;
+    for (const hit of await collection.fetch(places.slice(at, at + HITS_A_LOOK), signal)) {
+      hits.push(hit);
+      const source = hit["_source"];
+      if (source instanceof RawJson) bytes += source.bytes.length;
+    }
+  }
+  return { hits, timedOut: collection.timedOut };
+}
