@@ -21,6 +21,7 @@ import type { DeadLetterBox, PipelineAdmin } from "#hub/api/ports/pipelines.ts";
 import type { HubStatus } from "#hub/api/ports/status.ts";
 import { authRoutes, PROVIDER_PATHS } from "#hub/api/routes/auth/all.ts";
 import { alertRoutes } from "#hub/api/routes/hub/alerts.ts";
+import { memberRoutes } from "#hub/api/routes/hub/members.ts";
 import { pipelineRoutes } from "#hub/api/routes/hub/pipelines.ts";
 import { retentionRoutes } from "#hub/api/routes/hub/retention.ts";
 import { savedRoutes } from "#hub/api/routes/hub/saved.ts";
@@ -333,6 +334,7 @@ export class ApiServer implements Component {
         describe,
         showsParts: auth?.mode !== "required",
       }),
+      ...memberRoutes(parts.cluster),
       ...(saved === undefined ? [] : savedRoutes(saved)),
       ...(pipelines === undefined ? [] : pipelineRoutes(pipelines, pipelines)),
       ...(alerts === undefined ? [] : alertRoutes(alerts, parts.indices)),

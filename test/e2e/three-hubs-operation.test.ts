@@ -6,6 +6,8 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { type TestContext, test } from "node:test";
 import { promisify } from "node:util";
+import { jetstreamManager } from "@nats-io/jetstream";
+import { connect } from "@nats-io/transport-node";
 import { untilShared } from "#test/harness/cluster.ts";
 import { clusteredNats, NO_CLUSTERED_NATS } from "#test/harness/clustered-nats.ts";
 import { ask, request } from "#test/harness/http.ts";
@@ -99,6 +101,62 @@ test(
     await untilShared(trio.hubs);
   },
 );
+
+/** Resolves when each stream has three replicas that are up to date, none of them on `server`. */
+async function untilReplicatedWithout(server: string, { natsUrl, token }: TestHub): Promise<void> {
+  const nats = await connect({ servers: natsUrl, user: "tailrace", pass: token });
+  const { streams } = await jetstreamManager(nats);
+  await until(
+    `three replicas of each stream, none on ${server}`,
+    async () => {
+      for await (const { config, cluster } of streams.list()) {
+        const { leader = "", replicas = [] } = cluster ?? {};
+        const names = [leader, ...replicas.map(({ name }) => name)];
+        const isWhole = leader !== "" && replicas.every(({ current }) => current);
+        if (!isWhole || names.length !== config.num_replicas || names.includes(server)) return false;
+      }
+      return true;
+    },
+    { deadlineMs: 60_000, everyMs: 500 },
+  );
+  await nats.close();
+}
+
+test("of four hubs one is removed for good, and then any other one may be lost", options, async (t) => {
+  const workspace = new Workspace(t);
+  const four = await HubTrio.make(workspace, program!, 4);
+  await four.start();
+  await untilShared(four.hubs);
+  const [first, second, lost, removed] = four.hubs as [TestHub, TestHub, TestHub, TestHub];
+  const remove = () =>
+    request<{ error?: string }>("DELETE", `${first.dashboardUrl}/api/cluster/members/hub-4`);
+  await ask("PUT", `${second.searchUrl}/orders/_doc/1?refresh=true`, { n: 1 });
+  assert.equal((await remove()).status, 400);
+  await removed.stop();
+  const removal = await until("the removal", async () => {
+    const answer = await remove();
+    return answer.status === 200 && answer.body;
+  });
+  assert.deepEqual(removal, { member: false, server: true });
+  assert.equal((await remove()).status, 404);
+  await untilReplicatedWithout("hub-4", first);
+  await loseMachine(lost);
+  await until(
+    "a document that is written",
+    async () => {
+      const answer = await fetch(`${first.searchUrl}/orders/_doc/2?timeout=2s`, {
+        method: "PUT",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ n: 2 }),
+      });
+      await answer.arrayBuffer();
+      return answer.ok;
+    },
+    { deadlineMs: 60_000 },
+  );
+  await ask("POST", `${second.searchUrl}/orders/_refresh`);
+  assert.equal(await count(second.searchUrl, undefined, "orders"), 2);
+});
 
 test("a hub with another secret, name or cluster doesn't get in, and disturbs nobody", options, async (t) => {
   const { workspace, trio } = await openTrio(t);

@@ -24,20 +24,20 @@ export class HubTrio {
     this.#third = third;
   }
 
-  /** Makes the hubs without starting them; they end with the workspace. `program`: the nats-server. */
-  static async make(workspace: Workspace, program: string): Promise<HubTrio> {
+  /** Makes three or `count` hubs without starting them; they end with the workspace. `program`: the nats-server. */
+  static async make(workspace: Workspace, program: string, count = 3): Promise<HubTrio> {
     const secret = randomBytes(32).toString("base64");
     keepSecret(secret);
-    const ports = await freePorts(9);
+    const ports = await freePorts(3 * count);
     // By name and by address: certificates hold both.
-    const seeds = ports.slice(0, 3).map((port, at) => `${at === 1 ? "localhost" : "127.0.0.1"}:${port}`);
+    const seeds = ports.slice(0, count).map((port, at) => `${at === 1 ? "localhost" : "127.0.0.1"}:${port}`);
     const options = seeds.map((_, at) => ({
       env: { TAILRACE_NATS_SERVER: program, TAILRACE_CLUSTER_SECRET: secret },
       settings: {
         "discovery.seed_hosts": seeds,
         "transport.port": ports[at],
-        "nats.route_port": ports[3 + at],
-        "nats.port": ports[6 + at], // known before the first start
+        "nats.route_port": ports[count + at],
+        "nats.port": ports[2 * count + at], // known before the first start
       },
     }));
     const hubs = options.map((each, at) => trioHub(workspace, `hub-${at + 1}`, each));

@@ -51,6 +51,11 @@ export interface Cluster {
     commands: readonly ShardCommand[],
     mode: "all" | "possible" | "dry_run",
   ): Promise<readonly (string | null)[]>;
+  /**
+   * Takes a hub that won't come back out of the cluster, by its name; `server`: also its part of the log's store. Throws
+   * request_invalid where it lives, not_found, unavailable, timeout.
+   */
+  remove?(name: string): Promise<{ readonly member: boolean; readonly server: boolean }>;
   /** Settings of `_cluster/settings`, dotted keys. */
   settings(): { readonly persistent: JsonObject; readonly transient: JsonObject };
   /** Merges settings; null removes. Throws settings_invalid. */

@@ -178,7 +178,7 @@ export class Connection implements Component {
       maxPingOut: 2,
       timeout: CONNECT_TIMEOUT_MS,
       noAsyncTraces: true,
-      ...authentication(target),
+      ...targetOptions(target),
     };
     this.#awaySince = this.#clock.monotonic();
     for (;;) {
@@ -226,7 +226,8 @@ export class Connection implements Component {
   }
 }
 
-function authentication(target: NatsTarget): NodeConnectionOptions {
+/** Returns the options by which a client signs in to a server. */
+export function targetOptions(target: NatsTarget): NodeConnectionOptions {
   const { token, user, password, nkeySeed, credentials, tls, pinnedFile } = target;
   return {
     // Another hub's embedded server expects the token as the password of that hub's user.

@@ -6,6 +6,7 @@ import { AppError } from "#proto/kit/errors.ts";
 import type { Component, Lifecycle } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import { type ClusterMember, EmbeddedServer, ownTarget } from "./embedded-server.ts";
+import { removePeer } from "./remove-peer.ts";
 import type { AgentUser, ServerTls } from "./server-config.ts";
 import {
   checkServerVersion,
@@ -136,6 +137,11 @@ export class JournalServer {
   /** Messages that a stream held when the server started; undefined where that isn't known, as of an external server. */
   restoredMessages(stream: string): number | undefined {
     return this.#embedded?.restoredMessages(stream);
+  }
+
+  /** Takes the server of another hub out of the cluster for good; false where there is none. Throws unavailable, timeout. */
+  removePeer(name: string): Promise<boolean> {
+    return removePeer(this.target, name);
   }
 
   /** See EmbeddedServer.setAgents. */

@@ -28,6 +28,9 @@ const MAX_FILE_BYTES = 1024 ** 5;
 /** Account of the hub and of its log; also the name of a folder below `storeDir`. */
 export const HUB_ACCOUNT = "TAILRACE";
 
+/** User of the servers' own account, in a cluster: it may take servers out of it. Its password is the hub's. */
+export const SYSTEM_USER = "tailrace-system";
+
 /** Attempts to reach a server that is away between two lines of the log; each hub names the missing ones itself. */
 const ATTEMPTS_PER_REPORT = 3_600;
 
@@ -106,8 +109,9 @@ export function serverConfigText(config: ServerConfig): string {
   return `${lines.join("\n")}\n`;
 }
 
-function accounts({ token, agents }: ServerConfig): string[] {
+function accounts({ token, agents, cluster }: ServerConfig): string[] {
   const hub = { user: HUB_USER, password: token };
+  const system = { user: SYSTEM_USER, password: token };
   const requests = [rawSubject("*", "*"), helloSubject("*"), statusSubject("*")];
   const news = watermarkSubject("*");
   const exported = [...requests.map((service) => ({ service })), { stream: news }];
@@ -119,6 +123,7 @@ function accounts({ token, agents }: ServerConfig): string[] {
     `  ${AGENT_ACCOUNT} { imports: ${JSON.stringify(imported)}, users: [`,
     ...agents.map(agentUser),
     "  ] }",
+    ...(cluster === undefined ? [] : [`  $SYS { users: ${JSON.stringify([system])} }`]),
     "}",
   ];
 }

@@ -23,6 +23,8 @@ export interface ClusterMembers {
     commands: readonly ShardCommand[],
     mode: "all" | "possible" | "dry_run",
   ): Promise<readonly (string | null)[]>;
+  /** See Cluster.remove. */
+  remove(name: string): Promise<{ readonly member: boolean; readonly server: boolean }>;
 }
 
 /** Properties of this node that others take from its record. */
@@ -102,6 +104,10 @@ export class ClusterInfo implements Cluster {
 
   reroute(...call: Parameters<ClusterMembers["reroute"]>): Promise<readonly (string | null)[]> {
     return this.#cluster.reroute(...call);
+  }
+
+  remove(...call: Parameters<ClusterMembers["remove"]>): ReturnType<ClusterMembers["remove"]> {
+    return this.#cluster.remove(...call);
   }
 
   settings(): { readonly persistent: JsonObject; readonly transient: JsonObject } {

@@ -39,6 +39,7 @@ import {
   memberKey,
 } from "#hub/cluster/membership/member-record.ts";
 import { Membership } from "#hub/cluster/membership/membership.ts";
+import { type Removal, removeMember } from "#hub/cluster/membership/remove-member.ts";
 import { allowBlocks } from "#hub/cluster/writes/append-encoder.ts";
 import type { Journal } from "#hub/journal/journal.ts";
 import { hostThreads } from "#hub/node/settings/host-threads.ts";
@@ -316,6 +317,21 @@ export class ClusterNode {
       clock: systemClock,
       log,
     });
+  }
+
+  /** See Cluster.remove. */
+  remove(name: string): Promise<Removal> {
+    const { settings, journal } = this.#options;
+    const removeServer = journal.server.clustered
+      ? (each: string) => journal.server.removePeer(each)
+      : undefined;
+    const deps = {
+      bucket: this.#bucket,
+      directory: this.directory,
+      own: settings["node.name"],
+      removeServer,
+    };
+    return removeMember(deps, name);
   }
 
   /** See Cluster.reroute. The copies of hubs that don't live aren't moved; the allocator takes over what was changed. */

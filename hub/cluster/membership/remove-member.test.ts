@@ -1,0 +1,58 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { silentLogger } from "#proto/kit/log.ts";
+import { MemoryBucket } from "#proto/kit/memory-bucket.ts";
+import { StillClock } from "#test/support/kit/still-clock.ts";
+import { MemberDirectory } from "./member-directory.ts";
+import { encodeMember, type MemberRecord, memberKey } from "./member-record.ts";
+import { removeMember } from "./remove-member.ts";
+
+/** Hub a asks; b was lost, c lives, d was stopped, so that it has a server alone. */
+async function world(servers = new Set(["a", "b", "c", "d"])) {
+  const bucket = new MemoryBucket();
+  for (const [name, state] of [
+    ["a", "live"],
+    ["b", "lost"],
+    ["c", "live"],
+  ] as const)
+    await bucket.put(
+      memberKey(`id-${name}`),
+      encodeMember({ id: `id-${name}`, name, state } as MemberRecord),
+    );
+  const directory = new MemberDirectory({ bucket, clock: new StillClock(), log: silentLogger() });
+  const removeServer = async (name: string): Promise<boolean> => servers.delete(name);
+  return { bucket, servers, deps: { bucket, directory, own: "a", removeServer } };
+}
+
+test("a hub that was lost is removed with its record and its server", async () => {
+  const { bucket, servers, deps } = await world();
+  assert.deepEqual(await removeMember(deps, "b"), { member: true, server: true });
+  assert.equal(await bucket.get(memberKey("id-b")), null);
+  assert.deepEqual([...servers], ["a", "c", "d"]);
+});
+
+test("a hub that was stopped is removed with its server, and not twice", async () => {
+  const { deps } = await world();
+  assert.deepEqual(await removeMember(deps, "d"), { member: false, server: true });
+  await assert.rejects(removeMember(deps, "d"), { code: "not_found" });
+});
+
+test("a hub that lives isn't removed, nor the one that is asked, nor the server of either", async () => {
+  const { bucket, servers, deps } = await world();
+  await assert.rejects(removeMember(deps, "c"), { code: "request_invalid", message: /stop it first/ });
+  await assert.rejects(removeMember(deps, "a"), { code: "request_invalid", message: /another one/ });
+  assert.deepEqual([(await bucket.keys()).length, servers.size], [3, 4]);
+});
+
+test("hubs on a NATS of their own forget the record alone", async () => {
+  const { deps } = await world();
+  const removal = await removeMember({ ...deps, removeServer: undefined }, "b");
+  assert.deepEqual(removal, { member: true, server: false });
+});
+
+test("the record stays where the store can't be changed now", async () => {
+  const { bucket, deps } = await world();
+  const removeServer = (): Promise<boolean> => Promise.reject(new Error("no leader"));
+  await assert.rejects(removeMember({ ...deps, removeServer }, "b"), /no leader/);
+  assert.notEqual(await bucket.get(memberKey("id-b")), null);
+});

@@ -1,0 +1,49 @@
+/** Takes a hub that won't come back out of the cluster: its record, and its part of the store. */
+
+import { AppError } from "#proto/kit/errors.ts";
+import type { StateBucket } from "#proto/kit/state-bucket.ts";
+import type { MemberDirectory } from "./member-directory.ts";
+import { memberKey } from "./member-record.ts";
+
+export interface RemovalDeps {
+  readonly bucket: Pick<StateBucket, "delete">;
+  readonly directory: Pick<MemberDirectory, "all" | "refresh">;
+  /** node.name of this hub. */
+  readonly own: string;
+  /**
+   * Takes the server of that name out of the store; false where there is none. Undefined: the store isn't the hubs' own. Throws
+   * unavailable, timeout.
+   */
+  readonly removeServer: ((name: string) => Promise<boolean>) | undefined;
+}
+
+/** What was removed. */
+export interface Removal {
+  readonly member: boolean;
+  /** A server that stored the log. */
+  readonly server: boolean;
+}
+
+/**
+ * Removes the hub with that node.name. Throws request_invalid for this hub or one that lives; not_found; journal_conflict where it
+ * comes back in this moment; unavailable, timeout.
+ */
+export async function removeMember(
+  { bucket, directory, own, removeServer }: RemovalDeps,
+  name: string,
+): Promise<Removal> {
+  if (name === own)
+    throw new AppError("request_invalid", `${name} is this hub: stop it, then ask another one to remove it`);
+  await directory.refresh();
+  const found = directory.all().filter(({ record }) => record.name === name);
+  if (found.some(({ record }) => record.state === "live"))
+    throw new AppError(
+      "request_invalid",
+      `the hub ${name} runs, or was lost less than 10 s ago: stop it first, and start it no more`,
+    );
+  const server = (await removeServer?.(name)) ?? false;
+  for (const { record, revision } of found) await bucket.delete(memberKey(record.id), revision);
+  if (found.length === 0 && !server)
+    throw new AppError("not_found", `no hub of the cluster is named ${name}`);
+  return { member: found.length > 0, server };
+}
