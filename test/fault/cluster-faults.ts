@@ -66,11 +66,14 @@ export interface Fault {
   readonly happen: () => Promise<void>;
 }
 
+/** Names of the kinds that happen, with commas between; empty: all. */
+const CHOSEN = (process.env["TAILRACE_FAULT_KINDS"] ?? "").split(",").filter((kind) => kind !== "");
+
 /** Every kind of fault by the process that it concerns, so that a run begins with each of them once. */
 const KINDS: readonly (readonly [of: "hub" | "nats", kind: string])[] = [
   ...Object.keys(HUB_FAULTS).map((kind) => ["hub", kind] as const),
   ...Object.keys(NATS_FAULTS).map((kind) => ["nats", kind] as const),
-];
+].filter(([, kind]) => CHOSEN.length === 0 || CHOSEN.includes(kind));
 
 /** Yields faults until `endMs` (monotonic): all kinds in random order, again and again. */
 export function* faults(world: World, endMs: number, random: () => number): Generator<Fault> {

@@ -26,6 +26,8 @@ export interface Node {
 
 export interface World {
   readonly nodes: readonly Node[];
+  /** Starts one more hub, which isn't one of `nodes`. */
+  readonly startNode: (number: number) => Promise<Node>;
   readonly servers: readonly TestNats[];
   /** With which hubs and agent sign in to the nats-servers. */
   readonly token: string;
@@ -39,8 +41,7 @@ export async function startWorld(
   paths: readonly string[],
 ): Promise<World> {
   const { servers, token } = await startNatsCluster(workspace, canCluster(findBinary()) ? 3 : 1);
-  const nodes: Node[] = [];
-  for (let number = 1; number <= hubs; number++) {
+  const startNode = async (number: number): Promise<Node> => {
     const links = await Promise.all(servers.map(({ port }) => TcpProxy.start(port)));
     for (const link of links) workspace.defer(() => link.stop());
     const urls = links.map(({ port }) => `nats://127.0.0.1:${port}`);
@@ -51,8 +52,10 @@ export async function startWorld(
     };
     const hub = clusterHub(workspace, `hub-${number}`, { servers: urls, token }, settings);
     await hub.start();
-    nodes.push({ name: `hub-${number}`, hub, links, isFaulty: false, reachedMs: 0 });
-  }
+    return { name: `hub-${number}`, hub, links, isFaulty: false, reachedMs: 0 };
+  };
+  const nodes: Node[] = [];
+  for (let number = 1; number <= hubs; number++) nodes.push(await startNode(number));
   await untilShared(nodes.map(({ hub }) => hub));
   const agent = await startAgent({
     folder: workspace.path("web-1", ""),
@@ -63,5 +66,5 @@ export async function startWorld(
     input: { id: "test", scan_frequency: "200ms" },
   });
   workspace.defer(() => agent.kill9());
-  return { nodes, servers, token, agent };
+  return { nodes, startNode, servers, token, agent };
 }

@@ -13,6 +13,7 @@ runNamed({
     damage: "a sweep of 228 cases, each with a hub of its own",
     disk: "full disks, which take minutes",
     health: "faults that need half a minute each until health may say them",
+    "join-and-drain": "four hubs under load for a minute",
     "node-loss": "faults that need half a minute each",
     ports: "ports that are taken for half a minute each",
     soak: "minutes of steady load",
