@@ -63,19 +63,47 @@ export function writeColumn(
   docCount: number,
   numbers: ColumnNumbers,
 ): ColumnEntry {
-  const data = new ByteBuffer(input.count * 2 + 64);
-  const index = new ByteBuffer(Math.ceil(docCount / COLUMN_BLOCK) * BLOCK_ENTRY_BYTES);
-  const { docs, values, count } = input;
-  let multiValued = false;
-  let min = Number.POSITIVE_INFINITY;
-  let max = Number.NEGATIVE_INFINITY;
+  const { docs, values, count, isSingle = false } = input;
+  const blocks = new ColumnBlocks(docCount, numbers, count);
   let from = 0;
   for (let firstDoc = 0; firstDoc < docCount; firstDoc += COLUMN_BLOCK) {
     let to = from;
     while (to < count && docs[to]! < firstDoc + COLUMN_BLOCK) to++;
+    blocks.add(isSingle ? null : docs, values, from, to);
+    from = to;
+  }
+  return blocks.finish(file);
+}
+
+/** The blocks of a column, each of the next 1024 documents. */
+export class ColumnBlocks {
+  readonly #numbers: ColumnNumbers;
+  readonly #data: ByteBuffer;
+  readonly #index: ByteBuffer;
+  #valueCount = 0;
+  #multiValued = false;
+  #isSafe = true;
+  #min = Number.POSITIVE_INFINITY;
+  #max = Number.NEGATIVE_INFINITY;
+
+  /** `expected`: about how many values there are. */
+  constructor(docCount: number, numbers: ColumnNumbers, expected: number) {
+    this.#numbers = numbers;
+    this.#data = new ByteBuffer(expected * 2 + 64);
+    this.#index = new ByteBuffer(Math.ceil(docCount / COLUMN_BLOCK) * BLOCK_ENTRY_BYTES);
+  }
+
+  /** Values so far. */
+  get valueCount(): number {
+    return this.#valueCount;
+  }
+
+  /** Adds the block of values[from..to), whose documents are `docs`; null where none of these has several values. */
+  add(docs: ColumnValues["docs"] | null, values: ColumnValues["values"], from: number, to: number): void {
+    const data = this.#data;
     const block = {
       dataAt: data.length,
-      from,
+      firstValue: this.#valueCount,
       min: 0,
       max: 0,
       mode: MODE_EMPTY,
@@ -84,31 +112,38 @@ export function writeColumn(
       base: 0n,
       step: 1,
     };
-    block.countBits = input.isSingle === true ? 0 : writeCounts(docs, from, to, data);
-    multiValued ||= block.countBits > 0;
-    if (to > from) writeValues(values, to, block, numbers, data);
-    writeEntry(index, block, to > from, numbers);
+    block.countBits = docs === null ? 0 : writeCounts(docs, from, to, data);
+    this.#multiValued ||= block.countBits > 0;
     if (to > from) {
-      min = Math.min(min, block.min);
-      max = Math.max(max, block.max);
+      const isSafe = writeValues(values, from, to, block, this.#numbers, data);
+      this.#isSafe &&= isSafe;
+      this.#min = Math.min(this.#min, block.min);
+      this.#max = Math.max(this.#max, block.max);
     }
-    from = to;
+    writeEntry(this.#index, block, to > from, this.#numbers);
+    this.#valueCount += to - from;
   }
-  return {
-    numbers,
-    valueCount: count,
-    multiValued,
-    safe: values instanceof Float64Array || values.every((value) => Number.isSafeInteger(Number(value))),
-    min: count === 0 ? 0 : min,
-    max: count === 0 ? 0 : max,
-    index: file.write(index.view()),
-    data: file.write(data.view()),
-  };
+
+  /** Writes all blocks and returns the column's entry. */
+  finish(file: SegmentFileWriter): ColumnEntry {
+    const isEmpty = this.#valueCount === 0;
+    return {
+      numbers: this.#numbers,
+      valueCount: this.#valueCount,
+      multiValued: this.#multiValued,
+      safe: this.#isSafe,
+      min: isEmpty ? 0 : this.#min,
+      max: isEmpty ? 0 : this.#max,
+      index: file.write(this.#index.view()),
+      data: file.write(this.#data.view()),
+    };
+  }
 }
 
 interface Block {
   readonly dataAt: number;
-  readonly from: number;
+  /** Values of the column before it. */
+  readonly firstValue: number;
   min: number;
   max: number;
   mode: number;
@@ -135,23 +170,27 @@ function writeCounts(docs: Int32Array | Uint32Array, from: number, to: number, d
   return bits;
 }
 
+/** Returns whether all values are exact as numbers. */
 function writeValues(
   values: Float64Array | readonly bigint[],
+  from: number,
   to: number,
   block: Block,
   numbers: ColumnNumbers,
   data: ByteBuffer,
-): void {
+): boolean {
   if (!(values instanceof Float64Array)) {
-    writeExact(values.slice(block.from, to), block, numbers, data);
-    return;
+    const exact = values.slice(from, to);
+    writeExact(exact, block, numbers, data);
+    return exact.every((value) => Number.isSafeInteger(Number(value)));
   }
-  const slice = values.subarray(block.from, to);
+  const slice = values.subarray(from, to);
   findBounds(slice, block);
   const scale = numbers === "float" ? decimalScale(slice) : 0;
   if (numbers !== "float") writeWhole(slice, block, data);
   else if (scale === 0) writeRaw(slice, block, data);
   else writeDecimal(slice, block, scale, data);
+  return true;
 }
 
 function findBounds(values: Float64Array, block: Block): void {
@@ -252,7 +291,7 @@ function packedScratch(length: number): Float64Array {
 
 function writeEntry(index: ByteBuffer, block: Block, hasValues: boolean, numbers: ColumnNumbers): void {
   index.u32(block.dataAt);
-  index.u32(block.from);
+  index.u32(block.firstValue);
   appendFloat(index, hasValues ? block.min : Number.POSITIVE_INFINITY);
   appendFloat(index, hasValues ? block.max : Number.NEGATIVE_INFINITY);
   if (typeof block.base === "number") view.setFloat64(0, block.base, true);

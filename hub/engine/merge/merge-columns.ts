@@ -1,8 +1,8 @@
 /** Columns of several segments one after another, block by block, the numbers of terms as they are in the merged dictionary. */
 
-import { IntList } from "#hub/engine/bytes/byte-buffer.ts";
+import { grown } from "#hub/engine/bytes/byte-buffer.ts";
 import type { BlockColumn } from "#hub/engine/columns/block-column.ts";
-import { type ColumnEntry, type ColumnValues, writeColumn } from "#hub/engine/columns/column-writer.ts";
+import { ColumnBlocks, type ColumnNumbers } from "#hub/engine/columns/column-writer.ts";
 import type { SegmentFileWriter } from "#hub/engine/files/segment-file.ts";
 import { COLUMN_BLOCK, type ValueBlock } from "#hub/engine/searcher/searcher.ts";
 import type { FieldEntry } from "../segment/directory.ts";
@@ -40,18 +40,20 @@ export function* mergeColumn(
     column: input.segment.rawColumn(name),
     ordinals: ordinals[index] ?? null,
   }));
-  const values = yield* collect(parts);
-  if (values.count === 0) return undefined;
-  const written = writeColumn(file, values, docCount, numbersOf(kind));
+  const values = yield* mergeBlocks(parts, docCount, numbersOf(kind));
+  if (values.valueCount === 0) return undefined;
+  const written = values.finish(file);
   if (kind !== "geo") return { kind, values: written };
-  const longitudes = yield* collect(
-    inputs.map((input) => ({
-      input,
-      column: input.segment.rawColumn(name, "longitudes"),
-      ordinals: null,
-    })),
-  );
-  return { kind, values: written, longitudes: writeColumn(file, longitudes, docCount, "signed") };
+  const longitudes = inputs.map((input) => ({
+    input,
+    column: input.segment.rawColumn(name, "longitudes"),
+    ordinals: null,
+  }));
+  return {
+    kind,
+    values: written,
+    longitudes: (yield* mergeBlocks(longitudes, docCount, "signed")).finish(file),
+  };
 }
 
 /** Merges versions or sequence numbers, of which each document has one. Yields between blocks. */
@@ -59,11 +61,13 @@ export function* mergeDocumentColumn(
   part: "version" | "seqNo",
   inputs: readonly MergeInput[],
   docCount: number,
-): Generator<void, (file: SegmentFileWriter) => ColumnEntry> {
-  const values = yield* collect(
-    inputs.map((input) => ({ input, column: input.segment.documentColumn(part), ordinals: null })),
-  );
-  return (file) => writeColumn(file, values, docCount, "signed");
+): Generator<void, ColumnBlocks> {
+  const parts = inputs.map((input) => ({
+    input,
+    column: input.segment.documentColumn(part),
+    ordinals: null,
+  }));
+  return yield* mergeBlocks(parts, docCount, "signed");
 }
 
 /** The column of one segment; null without. */
@@ -74,99 +78,122 @@ interface Part {
   readonly ordinals: Int32Array | null;
 }
 
-function* collect(parts: readonly Part[]): Generator<void, ColumnValues> {
-  if (parts.some(({ column }) => column?.entry.safe === false)) return collectExact(parts);
+/** Packs the values block by block as they are read: a column of all documents would take 12 bytes of each. */
+function* mergeBlocks(
+  parts: readonly Part[],
+  docCount: number,
+  numbers: ColumnNumbers,
+): Generator<void, ColumnBlocks> {
   const total = parts.reduce((sum, { column }) => sum + (column?.entry.valueCount ?? 0), 0);
-  const collected = new Collected(total);
+  const isExact = parts.some(({ column }) => column?.entry.safe === false);
+  const isSingle = parts.every(({ column }) => column?.entry.multiValued !== true);
+  const merged = new MergedColumn(new ColumnBlocks(docCount, numbers, total), docCount, isSingle, isExact);
   let pause = PAUSE_EVERY;
   for (const { input, column, ordinals } of parts) {
     if (column === null) continue;
     for (let block = 0; block < column.blockCount; block++) {
-      collected.add(column, block, input.newDocs, ordinals);
+      if (isExact) merged.addExact(column, block, input.newDocs);
+      else merged.add(column, block, input.newDocs, ordinals);
       if (--pause > 0) continue;
       pause = PAUSE_EVERY;
       yield;
     }
   }
-  const isSingle = parts.every(({ column }) => column?.entry.multiValued !== true);
-  return { ...collected.view(), isSingle };
+  return merged.end();
 }
 
-/** Values of live documents under the documents' new numbers. */
-class Collected {
-  readonly #docs: Int32Array;
-  readonly #values: Float64Array;
+/** Values of live documents under the documents' new numbers, gathered until those of a block are complete. */
+class MergedColumn {
+  readonly #blocks: ColumnBlocks;
+  readonly #docCount: number;
+  /** False where some document may have several values. */
+  readonly #isSingle: boolean;
+  readonly #isExact: boolean;
+  #docs = new Int32Array(COLUMN_BLOCK);
+  #values = new Float64Array(COLUMN_BLOCK);
+  /** In place of the values, where some are beyond 2^53. */
+  #exact: bigint[] = [];
   #count = 0;
+  /** First document after the block that is gathered. */
+  #blockEnd = COLUMN_BLOCK;
   readonly #first = new Float64Array(COLUMN_BLOCK);
   readonly #all: ValueBlock = { values: new Float64Array(0), slots: new Uint16Array(0) };
+  readonly #ofDocument: bigint[] = [];
 
-  /** Capacity for `total` values. */
-  constructor(total: number) {
-    this.#docs = new Int32Array(total);
-    this.#values = new Float64Array(total);
+  constructor(blocks: ColumnBlocks, docCount: number, isSingle: boolean, isExact: boolean) {
+    this.#blocks = blocks;
+    this.#docCount = docCount;
+    this.#isSingle = isSingle;
+    this.#isExact = isExact;
   }
 
   /** Adds the values of a block. */
   add(column: BlockColumn, block: number, newDocs: Int32Array, ordinals: Int32Array | null): void {
-    const from = this.#count;
-    if (column.entry.multiValued) this.#addAll(column, block, newDocs);
-    else this.#addFirst(column, block, newDocs);
-    if (ordinals === null) return;
-    const values = this.#values;
-    for (let index = from; index < this.#count; index++) values[index] = ordinals[values[index]!]!;
+    if (column.entry.multiValued) this.#addAll(column, block, newDocs, ordinals);
+    else this.#addFirst(column, block, newDocs, ordinals);
   }
 
-  view(): ColumnValues {
-    const count = this.#count;
-    return { docs: this.#docs.subarray(0, count), values: this.#values.subarray(0, count), count };
+  /** Like `add`, of whole numbers of any size. */
+  addExact(column: BlockColumn, block: number, newDocs: Int32Array): void {
+    const end = Math.min(newDocs.length, (block + 1) * COLUMN_BLOCK);
+    for (let doc = block * COLUMN_BLOCK; doc < end; doc++) {
+      const newDoc = newDocs[doc]!;
+      if (newDoc < 0) continue;
+      const count = column.readExact(doc, this.#ofDocument);
+      for (let index = 0; index < count; index++) {
+        this.#put(newDoc, 0);
+        this.#exact.push(this.#ofDocument[index]!);
+      }
+    }
+  }
+
+  /** Adds the blocks that are left and returns all. */
+  end(): ColumnBlocks {
+    while (this.#blockEnd - COLUMN_BLOCK < this.#docCount) this.#close();
+    return this.#blocks;
   }
 
   /** Of documents that have one value at most. */
-  #addFirst(column: BlockColumn, block: number, newDocs: Int32Array): void {
+  #addFirst(column: BlockColumn, block: number, newDocs: Int32Array, ordinals: Int32Array | null): void {
     const first = this.#first;
     const docs = column.decodeFirst(block, first, Number.NaN);
     const from = block * COLUMN_BLOCK;
-    let count = this.#count;
     for (let slot = 0; slot < docs; slot++) {
       const doc = newDocs[from + slot]!;
       const value = first[slot]!;
       if (doc < 0 || Number.isNaN(value)) continue;
-      this.#docs[count] = doc;
-      this.#values[count++] = value;
+      this.#put(doc, ordinals === null ? value : ordinals[value]!);
     }
-    this.#count = count;
   }
 
-  #addAll(column: BlockColumn, block: number, newDocs: Int32Array): void {
+  #addAll(column: BlockColumn, block: number, newDocs: Int32Array, ordinals: Int32Array | null): void {
     const all = this.#all;
     const values = column.decodeValues(block, all);
     const from = block * COLUMN_BLOCK;
-    let count = this.#count;
     for (let index = 0; index < values; index++) {
       const doc = newDocs[from + all.slots[index]!]!;
-      if (doc < 0) continue;
-      this.#docs[count] = doc;
-      this.#values[count++] = all.values[index]!;
+      const value = all.values[index]!;
+      if (doc >= 0) this.#put(doc, ordinals === null ? value : ordinals[value]!);
     }
-    this.#count = count;
   }
-}
 
-/** Whole numbers of which some are beyond 2^53. */
-function collectExact(parts: readonly Part[]): ColumnValues {
-  const docs = new IntList();
-  const exact: bigint[] = [];
-  const values: bigint[] = [];
-  for (const { input, column } of parts) {
-    if (column === null) continue;
-    for (let doc = 0; doc < input.newDocs.length; doc++) {
-      if (input.newDocs[doc]! < 0) continue;
-      const count = column.readExact(doc, values);
-      for (let index = 0; index < count; index++) {
-        docs.push(input.newDocs[doc]!);
-        exact.push(values[index]!);
-      }
+  #put(doc: number, value: number): void {
+    while (doc >= this.#blockEnd) this.#close();
+    const count = this.#count++;
+    if (count === this.#values.length) {
+      this.#docs = grown(this.#docs, count + 1);
+      this.#values = grown(this.#values, count + 1);
     }
+    this.#docs[count] = doc;
+    this.#values[count] = value;
   }
-  return { docs: docs.view(), values: exact, count: docs.length };
+
+  /** Packs the block that is gathered. */
+  #close(): void {
+    const values = this.#isExact ? this.#exact : this.#values;
+    this.#blocks.add(this.#isSingle ? null : this.#docs, values, 0, this.#count);
+    this.#exact = [];
+    this.#count = 0;
+    this.#blockEnd += COLUMN_BLOCK;
+  }
 }

@@ -16,7 +16,7 @@ import {
 } from "#hub/engine/stored/stored.ts";
 import type { FieldEntry, SegmentDirectory } from "../segment/directory.ts";
 import { hashId, newIdSeed, writeIdIndex } from "../segment/id-index.ts";
-import { writePresence } from "../segment/presence.ts";
+import { fullPresence, type PresenceEntry, writePresence } from "../segment/presence.ts";
 import { mergeKernel } from "./kernel-merge.ts";
 import { columnKindOf, hasOrdinals, mergeColumn, mergeDocumentColumn } from "./merge-columns.ts";
 import { type MergeInput, mergedDocCount } from "./merge-input.ts";
@@ -63,12 +63,12 @@ export function* mergeSegments(
     const entry = yield* mergeField(name, inputs, file, { docCount, usesKernel });
     if (entry !== null) fields[name] = entry;
   }
-  const writeVersions = yield* mergeDocumentColumn("version", inputs, docCount);
-  const writeSeqNos = yield* mergeDocumentColumn("seqNo", inputs, docCount);
+  const versions = yield* mergeDocumentColumn("version", inputs, docCount);
+  const seqNos = yield* mergeDocumentColumn("seqNo", inputs, docCount);
   const directory: SegmentDirectory = {
     docs: docCount,
-    version: writeVersions(file),
-    seqNo: writeSeqNos(file),
+    version: versions.finish(file),
+    seqNo: seqNos.finish(file),
     source,
     ids: writeIds(file),
     idIndex: writeIdIndex(file, idSeed, idHashes),
@@ -84,11 +84,9 @@ function* mergeField(
   file: SegmentFileWriter,
   { docCount, usesKernel }: { readonly docCount: number; readonly usesKernel: boolean },
 ): Generator<void, FieldEntry | null> {
-  const docs = docsWith(name, inputs);
-  if (docs.length === 0) return null;
-  const entry: { -readonly [K in keyof FieldEntry]: FieldEntry[K] } = {
-    presence: writePresence(file, docs, docCount),
-  };
+  const presence = mergePresence(name, inputs, file, docCount);
+  if (presence.count === 0) return null;
+  const entry: { -readonly [K in keyof FieldEntry]: FieldEntry[K] } = { presence };
   yield;
   const norms = mergeNorms(name, inputs, docCount);
   const kind = columnKindOf(name, inputs);
@@ -106,6 +104,16 @@ function* mergeField(
   if (column !== undefined) entry.column = column;
   yield;
   return entry;
+}
+
+function mergePresence(
+  name: string,
+  inputs: readonly MergeInput[],
+  file: SegmentFileWriter,
+  docCount: number,
+): PresenceEntry {
+  if (inputs.every(({ segment }) => segment.presence(name) === null)) return fullPresence(docCount);
+  return writePresence(file, docsWith(name, inputs), docCount);
 }
 
 /** Documents that have a field, under their new numbers. */

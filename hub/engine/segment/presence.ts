@@ -14,10 +14,15 @@ export interface PresenceEntry {
 /** Fields of fewer than one in so many documents are lists of deltas. */
 const LIST_BELOW = 16;
 
+/** The entry of a field that all documents have. */
+export function fullPresence(docCount: number): PresenceEntry {
+  return { form: "all", count: docCount, extent: [0, 0] };
+}
+
 /** Writes the ascending documents `docs`, each once. */
 export function writePresence(file: SegmentFileWriter, docs: Int32Array, docCount: number): PresenceEntry {
   const count = docs.length;
-  if (count === docCount) return { form: "all", count, extent: [0, 0] };
+  if (count === docCount) return fullPresence(docCount);
   if (count * LIST_BELOW < docCount) {
     const out = new ByteBuffer(count * 2);
     let before = -1;
