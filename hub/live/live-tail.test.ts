@@ -128,3 +128,13 @@ test("a client that reads nothing costs a bounded amount and is disconnected; ot
   slow.socket.resume();
   assert.equal((await once(slow.socket, "close"))[0], 4408);
 });
+
+test("values that nest deeper than the stack are neither searched nor sent", async () => {
+  const hub = await startHub();
+  const client = await openTail(hub, { fields: ["deep", "a.b"], q: "NOT deep:z AND NOT a.b:z" });
+  const depth = 200_000;
+  const nested = `${"[".repeat(depth)}"x"${"]".repeat(depth)}`;
+  const source = Buffer.from(`{"message":"one","deep":${nested},"a":${nested}}`);
+  hub.live.offer([{ index: "logs-1", id: "1", timestampMs: 1, source }, ...events(["two"])]);
+  assert.deepEqual((await client.take(2)).texts, ["one", "two"]);
+});

@@ -129,8 +129,16 @@ export class LogTail {
     }
   }
 
-  /** Takes an event that passes; its bytes may change afterwards. */
+  /** Takes an event that passes; its bytes may change afterwards. Never throws: what it can't show is missing. */
   accept(document: EventDocument): void {
+    try {
+      this.#accept(document);
+    } catch (error) {
+      this.#lose({}, document.event.timestampMs, error);
+    }
+  }
+
+  #accept(document: EventDocument): void {
     const { viewer, limits, metrics } = this.#options;
     const { index, timestampMs, source } = document.event;
     if (this.#ended.signal.aborted || !viewer.mayRead(index)) return;
@@ -182,10 +190,12 @@ export class LogTail {
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
       this.#isSending = true;
-      void this.#send().finally(() => {
-        this.#isSending = false;
-        this.#schedule();
-      });
+      this.#send()
+        .catch((error: unknown) => this.#lose({}, Date.now(), error))
+        .finally(() => {
+          this.#isSending = false;
+          this.#schedule();
+        });
     }, request.delayMs + limits.batchDelayMs);
   }
 
@@ -216,8 +226,7 @@ export class LogTail {
     try {
       return await this.#query.line(line);
     } catch (error) {
-      if (!(error instanceof AppError)) throw error;
-      if (!this.#ended.signal.aborted) this.#drop(line, "rate_cap");
+      if (!this.#ended.signal.aborted) this.#lose(this.#query.labels(line), line.timestampMs, error);
       return undefined;
     }
   }
@@ -227,10 +236,16 @@ export class LogTail {
     try {
       return this.#query.selects(line);
     } catch (error) {
-      if (!(error instanceof AppError)) throw error;
-      this.#drop(line, "rate_cap");
+      this.#lose(this.#query.labels(line), line.timestampMs, error);
       return false;
     }
+  }
+
+  /** Leaves out what can't be shown; what no query refuses like that is a fault of the hub, and logged. */
+  #lose(labels: object, timestampMs: number, error: unknown): void {
+    this.#options.metrics.rowsSkipped.inc({ reason: "failed" });
+    if (!(error instanceof AppError)) this.#options.log.warn({ err: error }, "a tail left a line out");
+    this.#addDropped(labels, timestampMs);
   }
 
   #wasSent({ stream, line }: LabelledLine, timestampMs: number): boolean {

@@ -1,5 +1,6 @@
 /** An event as the text of a `tail.rows` row, made once for all viewers. */
 
+import { isDeeper } from "#proto/kit/json.ts";
 import { type Level, levelOf, ROW_TRUNCATED } from "#proto/live.ts";
 import type { EventDocument } from "./filter/event-document.ts";
 
@@ -9,6 +10,9 @@ const LEVEL_FIELDS = ["log.level", "level", "severity", "loglevel"];
 const BEYOND_LATIN1 = /[\u0100-\uffff]/;
 /** The other pieces of a row, their objects and its place in a ring. */
 const ROW_OVERHEAD_BYTES = 250;
+
+/** Fields that nest deeper aren't sent. */
+const MAX_FIELD_DEPTH = 100;
 
 /** The fields of a row for which none were asked, or which has none of them. */
 export const NO_FIELDS = "null";
@@ -42,13 +46,13 @@ export function renderRow(document: EventDocument, messageSize: number): Rendere
   };
 }
 
-/** Returns the asked-for fields of an event as JSON; `null` where it has none of them. Longer ones are left out. */
+/** Returns the asked-for fields of an event as JSON; `null` where it has none of them. Longer and deeper ones are left out. */
 export function renderFields(document: EventDocument, fields: readonly string[], sizeLimit: number): string {
   const found: Record<string, unknown> = {};
   let count = 0;
   for (const field of fields) {
     const value = document.value(field);
-    if (value === undefined) continue;
+    if (value === undefined || isDeeper(value, MAX_FIELD_DEPTH)) continue;
     found[field] = value;
     count += 1;
   }

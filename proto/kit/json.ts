@@ -7,3 +7,11 @@ export type JsonObject = Record<string, unknown>;
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
+
+/** Returns true if objects and arrays of a value nest deeper than `depth`: `JSON.stringify` and walks need stack for each. */
+export function isDeeper(value: unknown, depth: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  if (depth === 0) return true;
+  for (const inner of Object.values(value)) if (isDeeper(inner, depth - 1)) return true;
+  return false;
+}

@@ -2,7 +2,7 @@
 
 import { isIP } from "node:net";
 import type { IndexInfo } from "#hub/api/ports/indices.ts";
-import { isObject, type JsonObject } from "#proto/kit/json.ts";
+import { isDeeper, isObject, type JsonObject } from "#proto/kit/json.ts";
 import type { FieldValues } from "./entry.ts";
 
 /** Labels of senders, and the fields of the Elastic Common Schema that hold the same. */
@@ -110,12 +110,24 @@ export function streamLabels(source: JsonObject): Map<string, string> {
   return labels;
 }
 
+/** Deeper values of a document aren't in its line: a document may nest as deep as it is long, the stack doesn't. */
+const MAX_LINE_DEPTH = 500;
+
 /** Returns a document's line: its message, the values of several below one another, the original event, or all of it. */
 export function lineOf(source: JsonObject): string {
   const { message } = source;
-  const texts = Array.isArray(message) ? message.flat(Number.POSITIVE_INFINITY).filter(isPlain) : [];
+  const texts = Array.isArray(message) ? message.flat(MAX_LINE_DEPTH).filter(isPlain) : [];
   if (texts.length > 0) return texts.join("\n");
-  return valueAt(source, "message") ?? valueAt(source, "event.original") ?? JSON.stringify(source);
+  const line = valueAt(source, "message") ?? valueAt(source, "event.original");
+  return line ?? JSON.stringify(isDeeper(source, MAX_LINE_DEPTH) ? cutAt(source, MAX_LINE_DEPTH) : source);
+}
+
+/** Returns a copy with null in the place of what is deeper. */
+function cutAt(value: unknown, depth: number): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  if (depth === 0) return null;
+  if (Array.isArray(value)) return value.map((inner) => cutAt(inner, depth - 1));
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, cutAt(inner, depth - 1)]));
 }
 
 /** Returns the text of a path, which may have dots in its keys; undefined where there is no plain value. */

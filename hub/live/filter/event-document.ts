@@ -18,6 +18,8 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /** Deeper paths aren't followed: the ways to cut a dotted name grow with its dots. */
 const MAX_PATH_PARTS = 16;
+/** Arrays in one another that are followed: a document may nest them as deep as it is long. */
+const MAX_ARRAYS = 100;
 const NO_TEXTS: readonly string[] = [];
 
 export class EventDocument {
@@ -73,7 +75,7 @@ export class EventDocument {
     const known = this.#texts.get(field);
     if (known !== undefined) return known;
     const values: string[] = [];
-    collect(this.value(field), values);
+    collect(this.value(field), values, MAX_ARRAYS);
     const texts = values.length === 0 ? NO_TEXTS : values;
     this.#texts.set(field, texts);
     return texts;
@@ -87,7 +89,7 @@ export class EventDocument {
 
   /** Returns the value of a dotted field, unconverted; undefined where it is missing. */
   value(field: string): unknown {
-    return valueAt(this.fields, partsOf(field), 0);
+    return valueAt(this.fields, partsOf(field), 0, MAX_ARRAYS);
   }
 }
 
@@ -118,25 +120,29 @@ function partsOf(field: string): readonly string[] {
 }
 
 /** Follows nested objects and dotted keys from part `from` on, in any mixture; the longest key wins. */
-function valueAt(value: unknown, parts: readonly string[], from: number): unknown {
+function valueAt(value: unknown, parts: readonly string[], from: number, arrays: number): unknown {
   if (from === parts.length) return value;
   if (Array.isArray(value)) {
-    const found = value.map((item) => valueAt(item, parts, from)).filter((item) => item !== undefined);
+    if (arrays === 0) return undefined;
+    const found = value
+      .map((item) => valueAt(item, parts, from, arrays - 1))
+      .filter((item) => item !== undefined);
     return found.length === 0 ? undefined : found;
   }
   if (typeof value !== "object" || value === null) return undefined;
   for (let end = parts.length; end > from; end--) {
     const key = end === from + 1 ? parts[from]! : parts.slice(from, end).join(".");
     if (!Object.hasOwn(value, key)) continue;
-    const found = valueAt((value as Fields)[key], parts, end);
+    const found = valueAt((value as Fields)[key], parts, end, arrays);
     if (found !== undefined) return found;
   }
   return undefined;
 }
 
-function collect(value: unknown, into: string[]): void {
+function collect(value: unknown, into: string[], arrays: number): void {
   if (typeof value === "string") into.push(value.toLowerCase());
   else if (typeof value === "number" || typeof value === "boolean") into.push(String(value));
-  else if (Array.isArray(value)) for (const item of value) collect(item, into);
-  else if (typeof value === "object" && value !== null) into.push("");
+  else if (Array.isArray(value)) {
+    if (arrays > 0) for (const item of value) collect(item, into, arrays - 1);
+  } else if (typeof value === "object" && value !== null) into.push("");
 }

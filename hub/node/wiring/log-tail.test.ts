@@ -170,3 +170,52 @@ test("a tail ends with its client, with a message, and where older lines can't b
   assert.equal(((await once(talking.socket, "close")) as [number])[0], 4400);
   assert.equal(live.listening, false);
 });
+
+test("a line that nests deeper than the stack is shown cut, and those beside it are shown whole", async () => {
+  const { live, tail } = await tailHub();
+  const reader = tail('{host="web"}', { limit: "0" });
+  await reader.opened;
+  const depth = 200_000;
+  const nested = `${"[".repeat(depth)}"x"${"]".repeat(depth)}`;
+  const deep = (timestampMs: number, fields: string) => {
+    return { index: "logs-1", id: "1", timestampMs, source: Buffer.from(`{"host":"web",${fields}}`) };
+  };
+  live.offer([
+    deep(1, `"message":["a",${nested}]`),
+    deep(2, `"other":${nested}`),
+    ...events(["b"]),
+    deep(2_000, `"message":${nested}`),
+  ]);
+  const frame = await reader.next();
+  const texts = frame.streams.flatMap(({ values }) => values.map(([, text]) => text));
+  assert.deepEqual(
+    texts.map((text) => text.replaceAll(/\[+(?:null)?\]+/g, "[]")),
+    ["a", '{"host":"web","other":[]}', '{"host":"web","message":[]}', "b"],
+  );
+  assert.deepEqual(frame.dropped_entries, []);
+});
+
+test("what fails on a line drops that line alone, and the tail goes on", async () => {
+  const failing: CompileLogTail = () => ({
+    literal: "",
+    selects: ({ source }) => {
+      if (source["message"] === "unselectable") throw new RangeError("fault");
+      return true;
+    },
+    labels: () => ({ label: "x" }),
+    line: ({ source }) => {
+      if (source["message"] === "unprintable") return Promise.reject(new RangeError("fault"));
+      return Promise.resolve({ stream: {}, line: String(source["message"]) });
+    },
+  });
+  const hub = await startHub({}, KEY, undefined, failing);
+  const reader = new TailReader(`${hub.logTailUrl}?query=x&limit=0`);
+  await reader.opened;
+  hub.live.offer(events(["unselectable", "unprintable", "good"]));
+  const { streams, dropped_entries: dropped } = await reader.next();
+  assert.deepEqual(streams[0]?.values, [["1002000000", "good"]]);
+  assert.deepEqual(
+    dropped.map(({ timestamp }) => timestamp),
+    ["1000000000", "1001000000"],
+  );
+});

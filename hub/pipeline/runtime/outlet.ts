@@ -74,9 +74,18 @@ export class Outlet {
     const { listener } = this.#deps;
     if (documents.ends.length === 0) return undefined;
     const position = await this.#write(documents, origin, sources);
-    if (listener?.listening === true) listener.offer(documentsOf(documents, sources));
+    if (listener?.listening === true) this.#show(listener, documents, sources);
     else freeBytes(documents.bytes); // The log has a copy.
     return position;
+  }
+
+  /** The documents are in the log: who looks on must not hold up the pipeline, whatever fails there. */
+  #show(listener: EventListener, documents: DocumentBatch, sources: readonly SourceRange[]): void {
+    try {
+      listener.offer(documentsOf(documents, sources));
+    } catch (error) {
+      this.#deps.log.error({ err: error }, "documents were not shown to the viewers of live lines");
+    }
   }
 
   /** Where the sink refuses the documents together, each index is tried by itself; what is refused then is a dead letter. */

@@ -234,6 +234,21 @@ test("events are offered to a listener only while it listens", async (t) => {
   assert.deepEqual(offered, ["seen"]);
 });
 
+test("a listener that fails doesn't stop the pipeline", async (t) => {
+  const at = setting();
+  const listener = {
+    listening: true,
+    offer: () => {
+      throw new RangeError("Maximum call stack size exceeded");
+    },
+  };
+  await started(t, at, { listener });
+  at.raw.append({ text: "one\n", from: 0 });
+  at.raw.append({ text: "two\n", from: 4 });
+  await at.sink.reached(2);
+  assert.deepEqual(messages(at.sink), ["one", "two"]);
+});
+
 test("a message that names another agent than its subject, or a pipeline, is refused and counted", async (t) => {
   const at = setting();
   const metrics = new Metrics();
