@@ -3,8 +3,11 @@ import {
   appendFileSync,
   copyFileSync,
   mkdtempSync,
+  readdirSync,
+  readlinkSync,
   renameSync,
   rmSync,
+  statSync,
   truncateSync,
   writeFileSync,
 } from "node:fs";
@@ -12,6 +15,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { gzipSync } from "node:zlib";
+import { fileKey } from "#hub/pipeline/plugins/inputs/file/tailed-file.ts";
 import { InputWorld } from "#test/contract/input-runner.ts";
 
 function folder(t: TestContext): string {
@@ -122,4 +126,35 @@ test("lines that a codec holds back are read again after a restart", async (t) =
       ["second\n held", 12, 13],
     ],
   );
+});
+
+test("a file that can't be taken up keeps no other from being read, and isn't held open", async (t) => {
+  const at = folder(t);
+  for (const name of ["a.log", "b.log"]) writeFileSync(join(at, name), `${name}\n`);
+  const world = new InputWorld();
+  const bad = fileKey(statSync(join(at, "a.log")));
+  const get = world.state.get.bind(world.state);
+  let isBroken = true;
+  world.state.get = (key) => {
+    if (key !== bad || !isBroken) return get(key);
+    throw new Error("the state can't be read");
+  };
+  const input = world.make(
+    `file { path => "${at}/*.log" start_position => beginning file_sort_by => path ${QUICK} }`,
+  );
+  await input.start();
+  await world.untilFailing(/a\.log: the state can't be read/);
+  await world.until(1);
+  isBroken = false;
+  await world.until(2);
+  const held = readdirSync("/proc/self/fd").flatMap((fd) => {
+    try {
+      return [readlinkSync(`/proc/self/fd/${fd}`)];
+    } catch {
+      return [];
+    }
+  });
+  assert.equal(held.filter((path) => path === join(at, "a.log")).length, 1);
+  await input.stop();
+  assert.deepEqual(world.messages, ["b.log", "a.log"]);
 });

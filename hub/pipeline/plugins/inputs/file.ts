@@ -125,7 +125,7 @@ class FileInput implements Component {
     for (let round = 0; !signal.aborted; round++) {
       let failure: string | null = null;
       try {
-        if (round % discover_interval === 0) await this.#discover(round === 0);
+        if (round % discover_interval === 0) failure = await this.#discover(round === 0);
         for (const [key, file] of this.#files) {
           const reason = await this.#look(key, file);
           failure ??= reason;
@@ -141,10 +141,9 @@ class FileInput implements Component {
     await Promise.all([...this.#files.values()].map((file) => file.close()));
   }
 
-  /** Takes up files that are new, and notices new names of known ones. */
-  async #discover(isFirst: boolean): Promise<void> {
-    const { path, exclude, file_sort_by, file_sort_direction, max_open_files, mode, start_position } =
-      this.#values;
+  /** Takes up files that are new, and notices new names of known ones. Returns why one of them couldn't be opened. */
+  async #discover(isFirst: boolean): Promise<string | null> {
+    const { path, exclude, file_sort_by, file_sort_direction, max_open_files } = this.#values;
     const found: { key: string; path: string; changedMs: number; size: number }[] = [];
     for await (const each of glob(path)) {
       if (exclude.some((pattern) => matchesGlob(basename(each), pattern))) continue;
@@ -154,21 +153,30 @@ class FileInput implements Component {
     }
     found.sort((a, b) => (file_sort_by === "path" ? (a.path < b.path ? -1 : 1) : a.changedMs - b.changedMs));
     if (file_sort_direction === "desc") found.reverse();
+    let failure: string | null = null;
     for (const { key, path: name, changedMs } of found) {
       const known = this.#files.get(key);
       if (known !== undefined) known.path = name;
       if (known !== undefined || this.#files.size >= max_open_files || this.#isLeftOut(key, changedMs))
         continue;
-      const file = new TailedFile({
-        context: this.#context,
-        makeCodec: this.#makeCodec,
-        delimiter: this.#values.delimiter,
-        signal: this.#stopping.signal,
-        key,
-        path: name,
-      });
+      const reason = await this.#take(key, name, isFirst);
+      failure ??= reason;
+    }
+    return failure;
+  }
+
+  /** Takes up a file. Returns why it couldn't: the others are read all the same, and this one is tried again. */
+  async #take(key: string, path: string, isFirst: boolean): Promise<string | null> {
+    const { delimiter, mode, start_position } = this.#values;
+    const [context, makeCodec, { signal }] = [this.#context, this.#makeCodec, this.#stopping];
+    const file = new TailedFile({ context, makeCodec, delimiter, signal, key, path });
+    try {
       await file.open(isFirst && mode === "tail" && start_position === "end");
       if (file.isOpen) this.#files.set(key, file);
+      return null;
+    } catch (error) {
+      if (!signal.aborted) this.#context.log.warn({ err: error, path }, "a file can't be read");
+      return `${path}: ${(error as Error).message}`;
     }
   }
 

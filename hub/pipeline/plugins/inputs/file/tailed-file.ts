@@ -85,16 +85,21 @@ export class TailedFile {
 
   /** Opens the file, and goes to where it was read up to; else to `fromEnd` or its beginning. Throws errors of the file system. */
   async open(fromEnd: boolean): Promise<void> {
-    const { context, key } = this.#options;
     this.#handle = await open(this.#path, "r");
-    const stats = await this.#handle.stat();
-    if (fileKey(stats) !== key) {
+    try {
+      if (fileKey(await this.#handle.stat()) === this.#options.key) await this.#goOn(fromEnd);
+      else await this.close();
+    } catch (error) {
       await this.close();
-      return;
+      throw error;
     }
+  }
+
+  async #goOn(fromEnd: boolean): Promise<void> {
+    const { context, key } = this.#options;
     const known = readPosition(await context.state.get(key));
     if (known === undefined) {
-      this.#begin(fromEnd ? stats.size : 0, 0);
+      this.#begin(fromEnd ? (await this.#handle!.stat()).size : 0, 0);
       // At once: what is written while the hub is down must not be passed over at the next start.
       await this.#send([]);
       return;
