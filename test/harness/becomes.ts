@@ -7,9 +7,6 @@ import assert from "node:assert/strict";
 import { isDeepStrictEqual } from "node:util";
 import { until } from "./until.ts";
 
-/** A page that doesn't show it by then never will, ms. */
-const DEADLINE_MS = 20_000;
-
 /**
  * Resolves when `read` gives `expected`: an equal value, or a text that a regular expression matches. Throws the
  * difference to the last value at the deadline.
@@ -19,14 +16,10 @@ export async function becomes<T>(read: () => Promise<T>, expected: T | RegExp): 
   const isExpected = (value: T): boolean =>
     expected instanceof RegExp ? expected.test(String(value)) : isDeepStrictEqual(value, expected);
   try {
-    await until(
-      `the value ${String(expected)}`,
-      async () => {
-        last = await read();
-        return isExpected(last);
-      },
-      { deadlineMs: DEADLINE_MS },
-    );
+    await until(`the value ${String(expected)}`, async () => {
+      last = await read();
+      return isExpected(last);
+    });
   } catch (error) {
     if (last === undefined) throw error;
     if (expected instanceof RegExp) assert.match(String(last), expected);
@@ -41,14 +34,10 @@ export async function becomesTrue<T>(
   isRight: (value: T) => boolean,
 ): Promise<void> {
   let last: T | undefined;
-  await until(
-    what,
-    async () => {
-      last = await read();
-      return isRight(last);
-    },
-    { deadlineMs: DEADLINE_MS },
-  ).catch((error: unknown) => {
+  await until(what, async () => {
+    last = await read();
+    return isRight(last);
+  }).catch((error: unknown) => {
     throw new Error(`${what}; the last value is ${JSON.stringify(last)}`, { cause: error });
   });
 }
