@@ -170,3 +170,21 @@ test("a choice that is taken back by the browser's way back is shown as it was",
     await page.waitForURL(/unit=percent/);
     await becomes(() => unit.inputValue(), "percent");
   }));
+
+test("a command that was chosen stays so when further ones come", () =>
+  pages.visit("#/appearance", async (page) => {
+    await overHttp(page);
+    const held = await hold(page, "**/api/saved/dashboard*", () => true);
+    await page.keyboard.press("Control+k");
+    const palette = page.getByRole("dialog", { name: "Go to" });
+    await palette.waitFor();
+    await page.keyboard.type("a");
+    for (let step = 0; step < 6; step++) await page.keyboard.press("ArrowDown");
+    await held.came;
+    const chosen = (): Promise<string | null> =>
+      palette.getByRole("option", { selected: true }).textContent();
+    const before = await chosen();
+    await held.release();
+    await palette.getByRole("option", { name: /^Access logs/ }).waitFor();
+    await becomes(chosen, before);
+  }));

@@ -93,7 +93,11 @@ export class CommandPalette extends LitElement {
     dialog.showModal();
     input.focus();
     const added = await more;
-    if (dialog.open) this._commands = [...commands, ...added];
+    if (!dialog.open) return;
+    // Commands that come before the chosen one leave it chosen.
+    const chosen = this.#found[this._chosen];
+    this._commands = [...commands, ...added];
+    this._chosen = chosen === undefined ? 0 : Math.max(0, this.#found.indexOf(chosen));
   }
 
   override render(): TemplateResult {

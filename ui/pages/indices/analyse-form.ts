@@ -71,6 +71,9 @@ export class AnalyseForm extends LitElement {
     `,
   ];
 
+  /** Number of the last question, whose answer alone is shown. */
+  #asked = 0;
+
   override render(): TemplateResult {
     return html`<form class="card" @submit=${this.#submit}>
         <div class="ways" role="group" aria-label=${msg("Analyse by")}>
@@ -92,7 +95,7 @@ export class AnalyseForm extends LitElement {
 
   #inputs(): TemplateResult {
     if (this._way === "field")
-      return html`<label>${msg("Field")}<input name="field" list="fields" required autocomplete="off" class="mono" .value=${this.fieldNames[0] ?? ""} /></label>
+      return html`<label>${msg("Field")}<input name="field" list="fields" required autocomplete="off" class="mono" value=${this.fieldNames[0] ?? ""} /></label>
         <datalist id="fields">${this.fieldNames.map((name) => html`<option value=${name}></option>`)}</datalist>`;
     if (this._way === "parts")
       return html`<label>${msg("Tokenizer")}<input name="tokenizer" list="tokenizers" required autocomplete="off" class="mono" value="standard" /></label>
@@ -119,10 +122,14 @@ export class AnalyseForm extends LitElement {
       .filter((name) => name !== "");
     const chosen =
       this._way === "parts" ? { tokenizer: text("tokenizer"), filter } : { [this._way]: text(this._way) };
+    const number = ++this.#asked;
     try {
-      this._tokens = await this.admin.analyse(this.index, { ...chosen, text: form.get("text") });
+      const tokens = await this.admin.analyse(this.index, { ...chosen, text: form.get("text") });
+      if (number !== this.#asked) return;
+      this._tokens = tokens;
       this._fault = undefined;
     } catch (error) {
+      if (number !== this.#asked) return;
       this._tokens = undefined;
       this._fault = toHubError(error);
     }

@@ -228,7 +228,7 @@ export class PipelineEditor extends LitElement {
         <h1>${this.name === "" ? msg("New pipeline") : this.name}</h1><span class="space"></span>
         <form class="form" ?inert=${isAwaited} @submit=${this.#save}>
           ${this.name === "" ? html`<label>${msg("Name")}<input name="name" required pattern="[A-Za-z0-9_\\-]{1,64}" autocomplete="off" /></label>` : nothing}
-          <label>${msg("Description")}<input name="description" maxlength="300" autocomplete="off" .value=${this._stored?.description ?? ""} /></label>
+          <label>${msg("Description")}<input name="description" maxlength="300" autocomplete="off" value=${this._stored?.description ?? ""} /></label>
           <button class="primary" ?disabled=${isFile || this._problem !== ""}>${icon("save")}${msg("Save and run")}</button>
         </form></div>
       ${this._fault === undefined ? nothing : errorView(this._fault)}
