@@ -20,7 +20,7 @@ import { Client } from "#test/support/live/live-harness.ts";
 /** Files of an agent, so that each hub processes some of them. */
 const FILES = 12;
 /** Until the lines of a dead hub's partitions are searchable: 25 s on a busy machine, and time to index and search. */
-const TAKE_OVER_MS = 45_000;
+const TAKE_OVER_MS = 90_000;
 
 interface Health {
   readonly status: string;

@@ -8,6 +8,8 @@ import { until } from "#test/harness/until.ts";
 import { Workspace } from "#test/harness/workspace.ts";
 
 const DOCS = 20_000;
+/** Asked at once by a client that disconnects then. */
+const SLOW_SEARCHES = 8;
 
 const workspace = new Workspace();
 let hub: TestHub;
@@ -108,17 +110,23 @@ test("names of built-in properties are ordinary names, and requests with them do
 });
 
 test("a search ends when its client disconnects", async () => {
-  const gone = new AbortController();
-  const asked = fetch(`${url}/_search`, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify(slow(150)),
-    signal: gone.signal,
-  });
-  // Others are answered while it runs.
-  assert.equal((await ask<Answer>("POST", `${url}/_search`, { size: 0 })).hits.total, DOCS);
   const before = await answered(499);
+  const gone = new AbortController();
+  // Several, as the first ones may be answered before the client is gone.
+  const asked = Array.from({ length: SLOW_SEARCHES }, () =>
+    fetch(`${url}/_search`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(slow(150)),
+      signal: gone.signal,
+    }),
+  );
+  // Others are answered while they run.
+  assert.equal((await ask<Answer>("POST", `${url}/_search`, { size: 0 })).hits.total, DOCS);
   gone.abort();
-  await assert.rejects(asked, { name: "AbortError" });
-  await until("the end of the search", async () => (await answered(499)) === before + 1);
+  const ended = (await Promise.allSettled(asked)).filter(({ status }) => status === "rejected");
+  assert.ok(ended.length > 0, "all searches were answered before their client was gone");
+  // The answer of one of them may have been on its way.
+  const least = before + Math.max(1, ended.length - 1);
+  await until("the end of the searches", async () => (await answered(499)) >= least);
 });
