@@ -3,9 +3,9 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { Page, Route } from "playwright-core";
-import { becomes } from "#test/harness/becomes.ts";
+import { becomes, becomesTrue } from "#test/harness/becomes.ts";
 import { Workspace } from "#test/harness/workspace.ts";
-import { openWorkPages, SHOP_INDEX, SHOP_LINES, type WorkPages } from "./ui-work-pages.ts";
+import { openWorkPages, putLines, SHOP_INDEX, SHOP_LINES, type WorkPages } from "./ui-work-pages.ts";
 
 const workspace = new Workspace();
 let pages: WorkPages;
@@ -188,3 +188,32 @@ test("a command that was chosen stays so when further ones come", () =>
     await palette.getByRole("option", { name: /^Access logs/ }).waitFor();
     await becomes(chosen, before);
   }));
+
+test("a map that is moved on before its places come stays where it was moved", async () => {
+  const mapping = { mappings: { _doc: { properties: { place: { type: "geo_point" } } } } };
+  await send("PUT", "/es/visits", mapping);
+  const places = [52.5, 48.1, 40.4].map((lat) => ({ "@timestamp": new Date(), place: { lat, lon: 10 } }));
+  await putLines(pages.hub.searchUrl, "visits", places);
+  await pages.visit("#/visualise?index=visits&from=now-2h&chart=map&by=places:place", async (page) => {
+    await page.clock.install();
+    await overHttp(page);
+    const map = page.locator("tr-world-map");
+    const circle = map.locator("circle.place").first();
+    await circle.waitFor();
+    await map.locator(".plot").focus();
+    const held = await hold(page, "**/_search*", () => true);
+    await page.keyboard.press("+");
+    await page.waitForURL(/view=/);
+    await held.came;
+    // The next move isn't fired while the page's timers stand still.
+    await page.clock.pauseAt(Date.now() + 60_000);
+    const at = (): Promise<string | null> => circle.getAttribute("cx");
+    const before = await at();
+    await page.keyboard.press("Shift+ArrowRight");
+    await becomesTrue("the circle elsewhere", at, (cx) => cx !== before);
+    const moved = await at();
+    await held.release();
+    await page.locator('tr-world-map[aria-busy="false"]').waitFor();
+    assert.equal(await at(), moved);
+  });
+});
