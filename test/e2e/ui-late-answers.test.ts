@@ -217,3 +217,33 @@ test("a map that is moved on before its places come stays where it was moved", a
     assert.equal(await at(), moved);
   });
 });
+
+test("an older answer doesn't bring back an index that was deleted since", async () => {
+  await send("PUT", "/es/doomed", {});
+  await pages.visit("#/indices", async (page) => {
+    await overHttp(page);
+    const doomed = page.getByRole("link", { name: "doomed", exact: true });
+    await doomed.waitFor();
+    const { promise: asked, resolve: onAsked } = Promise.withResolvers<void>();
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    let isFirst = true;
+    await page.route("**/_cat/indices*", async (route) => {
+      if (!isFirst) return route.fallback();
+      isFirst = false;
+      const response = await route.fetch();
+      onAsked();
+      await released;
+      await route.fulfill({ response });
+    });
+    await page.keyboard.press("r");
+    await asked;
+    await send("DELETE", "/es/doomed", {});
+    await page.keyboard.press("r");
+    await doomed.waitFor({ state: "detached" });
+    const late = page.waitForEvent("requestfinished", (request) => request.url().includes("/_cat/indices"));
+    release();
+    await late;
+    await page.evaluate("new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))");
+    assert.equal(await doomed.count(), 0);
+  });
+});

@@ -3,7 +3,7 @@
 import { msg, str } from "@lit/localize";
 import { html, nothing, type TemplateResult } from "lit";
 import { state } from "lit/decorators.js";
-import { formText } from "#ui/components/controls/form-text.ts";
+import { formText, resetSent } from "#ui/components/controls/form-text.ts";
 import { icon } from "#ui/components/style/icons.ts";
 import {
   type ConnectedAccount,
@@ -141,7 +141,7 @@ export class ConnectionsPage extends AccessPage {
     void this.change(
       async () => {
         await changeAccess("POST", "connections/providers", body);
-        form.reset();
+        resetSent(form, data);
       },
       msg(str`${body.name} is defined.`),
     );

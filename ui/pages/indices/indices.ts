@@ -71,6 +71,8 @@ export class IndicesPage extends LitElement {
 
   readonly #admin = new IndexAdmin(new SearchClient());
   #abort = new AbortController();
+  /** Number of the last question. */
+  #asked = 0;
 
   constructor() {
     super();
@@ -170,11 +172,16 @@ export class IndicesPage extends LitElement {
 
   async #load(): Promise<void> {
     const { signal } = this.#abort;
+    const number = ++this.#asked;
+    // What was asked before a change may be answered after what was asked after it.
+    const isLate = (): boolean => signal.aborted || number < this.#asked;
     try {
-      this._rows = await this.#admin.list(signal);
+      const rows = await this.#admin.list(signal);
+      if (isLate()) return;
+      this._rows = rows;
       this._fault = undefined;
     } catch (error) {
-      if (signal.aborted) return;
+      if (isLate()) return;
       this._fault = toHubError(error);
     }
   }
