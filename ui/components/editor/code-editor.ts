@@ -9,7 +9,7 @@ import { html, LitElement, type PropertyValues, type TemplateResult } from "lit"
 import { property } from "lit/decorators.js";
 import { controls } from "#ui/components/style/styles.ts";
 import type { TextProblem } from "#ui/services/console/body-problems.ts";
-import type { Completion } from "#ui/services/console/completion.ts";
+import type { Completion } from "#ui/services/console/suggestions.ts";
 import { codeColours, codeEditorStyles } from "./code-editor-styles.ts";
 import type { CodeView, LineRange, Syntax } from "./code-view.ts";
 

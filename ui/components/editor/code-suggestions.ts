@@ -14,7 +14,7 @@ import {
 } from "@codemirror/autocomplete";
 import type { EditorState } from "@codemirror/state";
 import type { Command, EditorView } from "@codemirror/view";
-import type { Completion, Suggestion } from "#ui/services/console/completion.ts";
+import type { Completion, Suggestion } from "#ui/services/console/suggestions.ts";
 
 export type CompleteText = (text: string, caret: number) => Completion | undefined;
 

@@ -23,7 +23,7 @@ import { completePipeline } from "#ui/services/administration/pipeline-completio
 import { loadPluginReference, type PluginReference } from "#ui/services/administration/plugin-reference.ts";
 import { navigate, rememberAddress } from "#ui/services/browser/router.ts";
 import type { TextProblem } from "#ui/services/console/body-problems.ts";
-import type { Completion } from "#ui/services/console/completion.ts";
+import type { Completion } from "#ui/services/console/suggestions.ts";
 import { HubError, toHubError } from "#ui/services/hub/json-call.ts";
 import { LogDocument, valueText } from "#ui/services/search/log-document.ts";
 import { SearchClient } from "#ui/services/search/search-client.ts";

@@ -13,9 +13,22 @@ import {
   TEXT,
 } from "./query-rules.ts";
 
+const SCRIPT: Rule = {
+  start: '{"source": "|"}',
+  keys: {
+    source: TEXT,
+    id: TEXT,
+    lang: { values: ["painless", "expression"] },
+    params: { start: "{|}" },
+  },
+};
 const SORT: Rule = {
   start: "[{|}]",
   keys: {
+    _script: {
+      start: '{"type": "number", "script": {"source": "|"}}',
+      keys: { type: { values: ["number", "string"] }, script: SCRIPT, order: { values: ["asc", "desc"] } },
+    },
     _score: { start: '{"order": "|"}', keys: { order: { values: ["asc", "desc"] } } },
     _geo_distance: {
       start: '{"|": {"lat": 0, "lon": 0}, "order": "asc", "unit": "km"}',
@@ -58,6 +71,20 @@ const SEARCH: Rule = {
     post_filter: QUERY,
     search_after: { start: "[|]" },
     docvalue_fields: FIELD_LIST,
+    script_fields: {
+      start: "{|}",
+      names: { start: '{"script": {"source": "|"}}', keys: { script: SCRIPT } },
+    },
+    runtime_mappings: {
+      start: "{|}",
+      names: {
+        start: '{"type": "|"}',
+        keys: {
+          type: { values: ["keyword", "long", "double", "date", "boolean", "ip", "geo_point"] },
+          script: SCRIPT,
+        },
+      },
+    },
     track_total_hits: FLAG,
     min_score: NUMBER,
     timeout: TEXT,
@@ -134,6 +161,8 @@ const INDEX: Rule = {
 const ALIAS_STEP: Rule = { start: '{"index": "|", "alias": ""}', keys: { index: TEXT, alias: TEXT } };
 const ACTION_LINE: Rule = { start: '{"_id": "|"}', keys: { _id: TEXT, _index: TEXT, routing: TEXT } };
 
+const CONFLICTS: Rule = { values: ["abort", "proceed"] };
+
 /** By the last segment of the path that is an operation's name; "" is an index by itself. */
 const BODIES: Readonly<Record<string, Rule>> = {
   _search: SEARCH,
@@ -171,12 +200,31 @@ const BODIES: Readonly<Record<string, Rule>> = {
   _update: {
     start: "{|}",
     keys: {
+      script: SCRIPT,
+      scripted_upsert: FLAG,
       doc: { start: "{|}", fields: TEXT },
       doc_as_upsert: FLAG,
       detect_noop: FLAG,
       upsert: { start: "{|}", fields: TEXT },
     },
   },
+  _update_by_query: { keys: { query: QUERY, script: SCRIPT, conflicts: CONFLICTS } },
+  _delete_by_query: { keys: { query: QUERY, conflicts: CONFLICTS } },
+  _reindex: {
+    keys: {
+      source: {
+        start: '{"index": "|"}',
+        keys: { index: TEXT, query: QUERY, size: NUMBER, _source: FIELD_LIST },
+      },
+      dest: {
+        start: '{"index": "|"}',
+        keys: { index: TEXT, op_type: { values: ["create", "index"] }, pipeline: TEXT },
+      },
+      script: SCRIPT,
+      conflicts: CONFLICTS,
+    },
+  },
+  _scripts: { keys: { script: SCRIPT } },
   _bulk: { keys: { index: ACTION_LINE, create: ACTION_LINE, update: ACTION_LINE, delete: ACTION_LINE } },
   _mget: { keys: { ids: { start: '["|"]' }, docs: { start: "[{|}]", keys: ACTION_LINE.keys! } } },
   _doc: { fields: TEXT },

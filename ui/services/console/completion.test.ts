@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type Completion, type ConsoleFacts, complete } from "./completion.ts";
+import { type ConsoleFacts, complete } from "./completion.ts";
 import { readEndpoints } from "./endpoints.ts";
+import type { Completion } from "./suggestions.ts";
 
 const SEARCH = {
   summary: "Finds documents.",
@@ -51,6 +52,19 @@ const LABELS: readonly (readonly [string, readonly string[] | undefined])[] = [
   ['GET shop/_analyze\n{"filter": ["lowercase", "uni|"]}', ["unique"]],
   ['GET shop/_search\n# {"que|', undefined],
   ['GET shop/_search\n{"query": "done"|}', undefined],
+  ['GET shop/_search\n{"script_fields": {"a": {"script": {"source": "doc[\'|', ["price.net"]],
+  ['GET shop/_search\n{"sort": {"_script": {"script": {"source": "Mat|"}}}}', ["Math"]],
+  ['POST shop/_update_by_query\n{"script": "ct|"}', ["ctx"]],
+  [
+    'PUT _ingest/pipeline/a\n{"processors": [{"set": {"if": "ctx.a != null && ctx.b.sta|"}}]}',
+    ["startsWith"],
+  ],
+  [
+    'PUT _scripts/a\n{"script": {"lang": "painless", "source": "def d = ZonedDateTime.o|',
+    ["of", "ofInstant"],
+  ],
+  ['GET shop/_search\n{"query": {"script": {"script": {"source": "return \'retu|', undefined],
+  ['GET shop/_search\n{"runtime_mappings": {"f": {"type": "long", "script": {"source": "em|"}}}}', ["emit"]],
   ["GET shop/_search\n{}\n|", ["GET", "POST", "PUT", "DELETE", "HEAD"]],
 ];
 

@@ -5,22 +5,8 @@ import { type Endpoint, matchesStart } from "./endpoints.ts";
 import { lex, type Token } from "./loose-json.ts";
 import type { Rule } from "./query-rules.ts";
 import { type ConsoleRequest, indexOf, METHODS, parseRequests, requestLine } from "./requests.ts";
-
-export interface Suggestion {
-  readonly label: string;
-  /** Replaces the text between `from` and `to`. */
-  readonly insert: string;
-  /** Where the cursor goes, counted from the start of `insert`. */
-  readonly caret: number;
-  /** A word or a sentence about it. */
-  readonly detail: string;
-}
-
-export interface Completion {
-  readonly from: number;
-  readonly to: number;
-  readonly items: readonly Suggestion[];
-}
+import { completeScript, isScript } from "./script-completion.ts";
+import type { Completion, Suggestion } from "./suggestions.ts";
 
 /** What is known of the hub. */
 export interface ConsoleFacts {
@@ -130,6 +116,8 @@ interface Place {
   /** Keys from the outermost on. */
   readonly keys: readonly string[];
   readonly isKey: boolean;
+  /** True within a text. */
+  readonly isText: boolean;
   /** Keys that the object at the cursor has. */
   readonly taken: ReadonlySet<string>;
   /** The word at the cursor, quotes left out, up to the cursor. */
@@ -150,6 +138,12 @@ function completeBody(
   const start = text.split("\n", request.firstLine + 1).join("\n").length + 1;
   const place = placeAt(request.body, caret - start);
   if (place === undefined) return undefined;
+  const { path } = request;
+  if (!place.isKey && place.isText && isScript(place.keys, path))
+    return completeScript(
+      { before: place.word, keys: place.keys, path, caret },
+      facts.fieldsOf(indexOf(path) ?? "_all"),
+    );
   const segments = request.path
     .replace(/\?.*$/, "")
     .split("/")
@@ -206,10 +200,11 @@ function placeAt(body: string, at: number): Place | undefined {
   if (frame === undefined) return undefined;
   const isKey = frame.isObject && frame.key === undefined;
   const keys = frames.flatMap(({ key }) => (key === undefined ? [] : [key]));
-  const text = word === undefined ? "" : body.slice(word.start, at).replace(/^"/, "");
+  const text = word === undefined ? "" : body.slice(word.start, at).replace(/^"(?:"")?/, "");
+  const isText = word !== undefined && body[word.start] === '"';
   const to = word === undefined ? at : Math.max(at, endOfWord(body, word));
   const hasValue = /^\s*:/.test(body.slice(to));
-  return { keys, isKey, taken: frame.taken, word: text, from: word?.start ?? at, to, hasValue };
+  return { keys, isKey, isText, taken: frame.taken, word: text, from: word?.start ?? at, to, hasValue };
 }
 
 function advance(frames: Frame[], body: string, token: Token): void {

@@ -1,0 +1,17 @@
+/** What the console offers at the cursor. */
+
+export interface Suggestion {
+  readonly label: string;
+  /** Replaces the text between `from` and `to`. */
+  readonly insert: string;
+  /** Where the cursor goes, counted from the start of `insert`. */
+  readonly caret: number;
+  /** A word or a sentence about it. */
+  readonly detail: string;
+}
+
+export interface Completion {
+  readonly from: number;
+  readonly to: number;
+  readonly items: readonly Suggestion[];
+}
