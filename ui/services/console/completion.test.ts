@@ -88,6 +88,10 @@ function accept(text: string): string {
 const ACCEPTED: readonly (readonly [string, string])[] = [
   ["g|", "GET |"],
   ['GET /_search\n{"que|"}', 'GET /_search\n{"query": {|}}'],
+  [
+    'GET shop/_search\n{"script_fields": {"a": {"script": "doc[\'p|]',
+    'GET shop/_search\n{"script_fields": {"a": {"script": "doc[\'price.net\'|]',
+  ],
   ["GET /_search\n{que|}", 'GET /_search\n{"query": {|}}'],
   ['GET /_search\n{"que|": {}}', 'GET /_search\n{"query"|: {}}'],
   ['GET /_search\n{"query": {"bool": {"mu|', 'GET /_search\n{"query": {"bool": {"must": [{|}]'],

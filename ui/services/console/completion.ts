@@ -141,7 +141,7 @@ function completeBody(
   const { path } = request;
   if (!place.isKey && place.isText && isScript(place.keys, path))
     return completeScript(
-      { before: place.word, keys: place.keys, path, caret },
+      { before: place.word, after: request.body.slice(caret - start), keys: place.keys, path, caret },
       facts.fieldsOf(indexOf(path) ?? "_all"),
     );
   const segments = request.path

@@ -76,6 +76,8 @@ export function isScript(keys: readonly string[], path: string): boolean {
 interface ScriptPlace {
   /** What stands before the cursor of it. */
   readonly before: string;
+  /** What stands behind the cursor, of the body. */
+  readonly after: string;
   readonly keys: readonly string[];
   readonly path: string;
   /** The cursor in the text of the console. */
@@ -84,17 +86,15 @@ interface ScriptPlace {
 
 /** Returns what may be written in a script; undefined where nothing is known. */
 export function completeScript(
-  { before, keys, path, caret }: ScriptPlace,
+  { before, after, keys, path, caret }: ScriptPlace,
   fields: readonly { readonly name: string; readonly type: string }[],
 ): Completion | undefined {
-  const field = /\bdoc\[\s*(?:'|\\")([\w.@-]*)$/.exec(before);
+  const field = /\bdoc\[\s*('|\\")([\w.@-]*)$/.exec(before);
   if (field !== null) {
-    const columns = fields.filter(({ type }) => type !== "text");
-    return matching(
-      field[1]!,
-      caret,
-      columns.map(({ name, type }) => [name, type]),
-    );
+    const [, quote, word] = field as unknown as [string, string, string];
+    const names = fields.filter(({ type }) => type !== "text").map(({ name, type }) => [name, type] as const);
+    const end = after.startsWith(quote) ? "" : after.startsWith("]") ? quote : `${quote}]`;
+    return matching(word, caret, names, end);
   }
   const member = /([\w)\]'"]+)\??\.(\w*)$/.exec(before);
   if (member !== null) {
@@ -124,17 +124,18 @@ function named(lists: Readonly<Record<string, string>>): [name: string, detail: 
   );
 }
 
-/** Those that begin with the word; nothing where it is written out already. */
+/** Those that begin with the word, with what ends it; nothing where it is written out already. */
 function matching(
   word: string,
   caret: number,
   names: readonly (readonly [name: string, detail: string])[],
+  end = "",
 ): Completion | undefined {
   const wanted = word.toLowerCase();
   const found = new Map<string, Suggestion>();
   for (const [name, detail] of names) {
     if (name.toLowerCase().startsWith(wanted) && !found.has(name))
-      found.set(name, { label: name, insert: name, caret: name.length, detail });
+      found.set(name, { label: name, insert: name + end, caret: name.length + end.length, detail });
   }
   const items = [...found.values()];
   if (items.length === 0 || (items.length === 1 && items[0]!.label === word)) return undefined;
