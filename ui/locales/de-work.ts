@@ -84,6 +84,13 @@ export const GERMAN_WORK: Readonly<Record<string, string>> = {
   "Share of 1, in percent": "Anteil an 1, in Prozent",
   "Limits: warning, error": "Grenzen: Warnung, Fehler",
   "Logarithmic scale": "Logarithmische Skala",
+  "Computed fields": "Berechnete Felder",
+  "A field by a script, one a line": "Je Zeile ein Feld aus einem Skript",
+  "A number, or what is named before the equals sign: host: keyword = doc['host.name'].value.toLowerCase()":
+    "Eine Zahl, oder was vor dem Gleichheitszeichen steht: host: keyword = doc['host.name'].value.toLowerCase()",
+  "At most {0} fields can be computed.": "Höchstens {0} Felder können berechnet werden.",
+  'Write a name, an equals sign and a script for each computed field, not "{0}".':
+    "Schreiben Sie für jedes berechnete Feld einen Namen, ein Gleichheitszeichen und ein Skript, nicht „{0}“.",
   Others: "Andere",
   "(no value)": "(kein Wert)",
   Legend: "Legende",

@@ -7,6 +7,7 @@ import { controls } from "#ui/components/style/styles.ts";
 import type { Field } from "#ui/services/search/fields.ts";
 import { type ChartLook, readLimits, UNITS, type Unit } from "#ui/services/visualise/chart-look.ts";
 import { MAX_RING_KM, type Ring } from "#ui/services/visualise/map-view.ts";
+import { scriptedFields } from "#ui/services/visualise/scripted-fields.ts";
 import {
   CHARTS,
   type Chart,
@@ -47,6 +48,8 @@ const FORMULA_EXAMPLES = [
   "count() - offset(count(), 1w)",
   "moving_average(count(), 5)",
 ] as const;
+
+const SCRIPT_EXAMPLE = "kb = doc['bytes'].value / 1024.0";
 
 const CHART_NAMES: Readonly<Record<Chart, string>> = {
   line: msg("Lines"),
@@ -99,6 +102,7 @@ export class VisualisationForm extends LitElement {
       </fieldset>
       ${this.#metric()}
       ${chart === "number" || chart === "gauge" ? nothing : chart === "map" ? html`${this.#places()}${this.#ring()}` : html`${this.#grouping()}${chart === "pie" && isCutByGroups(this.shown) ? nothing : this.#split()}`}
+      ${this.#scripts()}
       ${chart === "map" ? nothing : this.#look(this.shown.look)}
       <datalist id="numbers">${this.#options(NUMBERS)}</datalist><datalist id="fields">${this.#options(/./)}</datalist><datalist id="points">${this.#options(POINTS)}</datalist>`;
   }
@@ -121,6 +125,14 @@ export class VisualisationForm extends LitElement {
         <p>${msg("Measures: count(query), and sum, avg, min, max, unique, p50, p95, p99 of (field) or (field, query).")}</p>
         <p>${msg("Several measures: one a line, with a name before it where you like: errors = count(log.level:error).")}</p>
         <p>${msg("Of a series: moving_average(x, steps), derivative(x), cumulative(x). offset(x, 1w) is x a week before.")}</p></details>`;
+  }
+
+  #scripts(): TemplateResult {
+    const { scripts } = this.shown;
+    const apply = (event: Event): void => this.#fire({ scripts: textIn(event).trim() });
+    return html`<fieldset aria-label=${msg("Computed fields")}><details ?open=${scripts !== ""}><summary>${msg("Computed fields")}</summary>
+      <label>${msg("A field by a script, one a line")}<textarea class="mono" rows="3" spellcheck="false" maxlength="2000" placeholder=${SCRIPT_EXAMPLE} .value=${scripts} @change=${apply}></textarea></label>
+      <p>${msg("A number, or what is named before the equals sign: host: keyword = doc['host.name'].value.toLowerCase()")}</p></details></fieldset>`;
   }
 
   #look(look: ChartLook): TemplateResult {
@@ -222,7 +234,11 @@ export class VisualisationForm extends LitElement {
   }
 
   #options(types: RegExp): TemplateResult[] {
-    return this.fields
+    const computed = scriptedFields(this.shown.scripts).map(({ name, type }) => ({
+      aggregatableName: name,
+      type,
+    }));
+    return [...computed, ...this.fields]
       .filter(({ type, aggregatableName }) => aggregatableName !== undefined && types.test(type))
       .map(({ aggregatableName, type }) => html`<option value=${aggregatableName!}>${type}</option>`);
   }

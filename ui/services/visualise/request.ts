@@ -7,6 +7,7 @@ import type { Measure } from "./formula.ts";
 import { WORLD } from "./map-view.ts";
 import { rangesOf } from "./number-ranges.ts";
 import { placesRequest } from "./places.ts";
+import { runtimeMappings } from "./scripted-fields.ts";
 import { isAdditive, MAX_GROUPS, type Metric, type Split, type Visualisation } from "./visualisation.ts";
 
 type Body = Readonly<Record<string, unknown>>;
@@ -40,7 +41,12 @@ export function visualisationRequest(shown: Visualisation, around: Surroundings,
   const { metric, by, split } = shown;
   const joined = joinedQuery(shown, around.filter);
   const measured = measures === undefined ? metricAggregation(metric) : orNothing(measures);
-  const hits = { size: 0, query: buildQuery({ query: joined, filters: [] }, around.range) };
+  const computed = runtimeMappings(shown.scripts);
+  const hits = {
+    size: 0,
+    query: buildQuery({ query: joined, filters: [] }, around.range),
+    ...(computed && { runtime_mappings: computed }),
+  };
   if (by.kind === "places")
     return { ...hits, aggs: placesRequest(by.field, shown.view ?? WORLD, shown.ring, measured) };
   const splitting = split === undefined ? undefined : termsOf(widened(split, around), metric);

@@ -10,6 +10,7 @@ import { DEFAULT_INDEX } from "#ui/services/search/discover-state.ts";
 import { type ChartLook, DEFAULT_LOOK, readLook, writeLook } from "./chart-look.ts";
 import { type Formula, type FormulaFault, parseFormula } from "./formula.ts";
 import { type MapView, type Ring, readMapView, readRing, writeMapView, writeRing } from "./map-view.ts";
+import { scriptedFault } from "./scripted-fields.ts";
 
 export const CHARTS = ["line", "area", "bar", "pie", "table", "number", "gauge", "heat", "map"] as const;
 export type Chart = (typeof CHARTS)[number];
@@ -68,6 +69,8 @@ export interface Visualisation {
   readonly look: ChartLook;
   /** Query of the lines that are marked in a chart over time, such as deployments; "": none. */
   readonly marks: string;
+  /** Fields that scripts compute, one a line; see scripted-fields.ts. */
+  readonly scripts: string;
 }
 
 /** Values a split or a grouping may have: more can't be told apart. */
@@ -87,6 +90,7 @@ export const DEFAULT_VISUALISATION: Visualisation = {
   ring: undefined,
   look: DEFAULT_LOOK,
   marks: "",
+  scripts: "",
 };
 
 /** Returns the visualisation an address stands for; what it doesn't say, or says wrongly, is the default. */
@@ -103,13 +107,14 @@ export function readVisualisation(parameters: URLSearchParams): Visualisation {
     ring: isMap(chart) ? readRing(parameters.get("ring") ?? "") : undefined,
     look: readLook(parameters),
     marks: parameters.get("marks") ?? "",
+    scripts: parameters.get("scripts") ?? "",
   };
 }
 
 /** Returns the parameters of a visualisation, defaults left out. */
 export function writeVisualisation(shown: Visualisation): URLSearchParams {
   const parameters = new URLSearchParams();
-  const { chart, index, query, metric, by, split, view, ring, look, marks } = shown;
+  const { chart, index, query, metric, by, split, view, ring, look, marks, scripts } = shown;
   if (query !== "") parameters.set("q", query);
   if (index !== DEFAULT_INDEX) parameters.set("index", index);
   if (chart !== DEFAULT_VISUALISATION.chart) parameters.set("chart", chart);
@@ -121,6 +126,7 @@ export function writeVisualisation(shown: Visualisation): URLSearchParams {
   if (by.kind === "ranges") parameters.set("by", `ranges:${by.bounds.join(",")}:${by.field}`);
   if (by.kind === "filters") parameters.set("by", `filters:${by.queries.join("\n")}`);
   if (marks !== "") parameters.set("marks", marks);
+  if (scripts !== "") parameters.set("scripts", scripts);
   if (split !== undefined) parameters.set("split", `${split.size}:${split.field}`);
   if (view !== undefined) parameters.set("view", writeMapView(view));
   if (ring !== undefined) parameters.set("ring", writeRing(ring));
@@ -148,7 +154,9 @@ export function isCutByGroups({ by }: Visualisation): boolean {
 
 /** Returns what still has to be chosen before it can be shown, or undefined. */
 export function missingChoice(shown: Visualisation): string | undefined {
-  const { chart, metric, by, split } = drawnPart(shown);
+  const { chart, metric, by, split, scripts } = drawnPart(shown);
+  const scripted = scriptedFault(scripts);
+  if (scripted !== undefined) return scripted;
   if (metric.kind === "formula") {
     const fault = formulaFault(metric.field);
     if (fault !== undefined) return fault;

@@ -47,6 +47,7 @@ test("a visualisation survives the address, and a wrong address is the default",
       ...LATENCY,
       by: { kind: "filters", queries: ["a:1 OR b", "c:(d)"] } as const,
       marks: "message:deployed",
+      scripts: "kb = doc['bytes'].value / 1024.0\nhost: keyword = doc['host'].value",
     },
   ])
     assert.deepEqual(readVisualisation(writeVisualisation(one)), one);
@@ -56,6 +57,18 @@ test("a visualisation survives the address, and a wrong address is the default",
     ...DEFAULT_VISUALISATION,
     by: { kind: "terms", field: "f", size: 100 },
   });
+});
+
+test("fields that scripts compute are defined with the search", () => {
+  const scripts = "kb = doc['bytes'].value / 1024.0\nhost: keyword = if (true) { emit('a') }";
+  assert.deepEqual(visualisationRequest({ ...LATENCY, scripts }, AROUND)["runtime_mappings"], {
+    kb: { type: "double", script: { source: "emit(doc['bytes'].value / 1024.0)" } },
+    host: { type: "keyword", script: { source: "if (true) { emit('a') }" } },
+  });
+  assert.equal("runtime_mappings" in visualisationRequest(LATENCY, AROUND), false);
+  assert.equal(missingChoice({ ...LATENCY, scripts }), undefined);
+  assert.match(missingChoice({ ...LATENCY, scripts: "kb doc" })!, /equals sign.*"kb doc"/);
+  assert.match(missingChoice({ ...LATENCY, scripts: "kb: text = 1" })!, /equals sign/);
 });
 
 test("what is still to be chosen is said", () => {
