@@ -98,6 +98,16 @@ describe("the version of nats-server", () => {
     await assert.rejects(findServerBinary(fakeBinary("hello")), { code: "nats_refused" });
   });
 
+  test("a program that doesn't end in time is no program without a version", async () => {
+    const path = join(dataDir, "slow");
+    writeFileSync(path, "#!/bin/sh\ntrap 'exit 0' TERM\nread line\n", { mode: 0o755 });
+    const found = findServerBinary({ TAILRACE_NATS_SERVER: path }, false, 100);
+    await assert.rejects(found, {
+      code: "nats_refused",
+      message: /slow -v failed: it did not end within 0\.1 s/,
+    });
+  });
+
   test("a missing program is an error with its path", async () => {
     const env = { TAILRACE_NATS_SERVER: "/nowhere/nats-server" };
     await assert.rejects(findServerBinary(env), { code: "nats_missing", message: /\/nowhere\/nats-server/ });

@@ -14,8 +14,8 @@ const NAME = "nats-server";
 /** Folders searched besides PATH: Debian installs into /usr/sbin, which an ordinary user's PATH lacks. */
 const FOLDERS = ["/usr/sbin", "/usr/local/sbin", "/usr/local/bin", "/opt/homebrew/bin"];
 
-/** A version is printed within milliseconds; a machine under load needs longer. */
-const VERSION_TIMEOUT_MS = 10_000;
+/** A version is printed within milliseconds; a machine with many busy processes needs much longer. */
+const VERSION_TIMEOUT_MS = 120_000;
 /** Characters of an answer without a version that its error shows. */
 const MAX_SHOWN = 200;
 
@@ -28,9 +28,13 @@ export interface ServerBinary {
  * Returns the first program found in TAILRACE_NATS_SERVER, PATH and the usual folders, with its version checked.
  * Throws nats_missing when there is none and nats_refused for a version that isn't supported, alone or as one of several.
  */
-export async function findServerBinary(env: NodeJS.ProcessEnv, clustered = false): Promise<ServerBinary> {
+export async function findServerBinary(
+  env: NodeJS.ProcessEnv,
+  clustered = false,
+  timeoutMs = VERSION_TIMEOUT_MS,
+): Promise<ServerBinary> {
   const path = locate(env);
-  const printed = await printedVersion(path);
+  const printed = await printedVersion(path, timeoutMs);
   const version = parseServerVersion(printed);
   if (version === undefined) {
     const shown = JSON.stringify(printed.slice(0, MAX_SHOWN));
@@ -68,9 +72,12 @@ function isProgram(path: string): boolean {
   }
 }
 
-async function printedVersion(path: string): Promise<string> {
+async function printedVersion(path: string, timeoutMs: number): Promise<string> {
   try {
-    const { stdout } = await promisify(execFile)(path, ["-v"], { timeout: VERSION_TIMEOUT_MS });
+    const running = promisify(execFile)(path, ["-v"], { timeout: timeoutMs });
+    const { stdout } = await running;
+    // What was printed is lost then, although the program may have ended by itself at the same time.
+    if (running.child.killed) throw new Error(`it did not end within ${timeoutMs / 1000} s`);
     return stdout;
   } catch (error) {
     throw new AppError("nats_refused", `${path} -v failed: ${(error as Error).message.trim()}`, {
