@@ -46,6 +46,42 @@ function valuesOf(searcher: Searcher, path: string): Record<string, string[]> {
   return found;
 }
 
+test("a key is opened with pauses, and then read without", () =>
+  withFolder(async (folder) => {
+    const shard = openShard(folder, mapping);
+    const count = 30_000;
+    const documents = Array.from({ length: count }, (_, at) =>
+      operation(INDEX, String(at), {
+        labels: { app: `v${at % 3}`, id: `i${at}`, ...(at % 2 === 0 && { odd: "no" }) },
+      }),
+    );
+    for (let from = 0, position = 1; from < count; from += 10_000)
+      apply(shard, position++, ...documents.slice(from, from + 10_000));
+    shard.refresh();
+    const searcher = shard.searcher();
+    try {
+      const [segment] = searcher.segments;
+      for (const [path, docCount] of [
+        ["labels.id", count],
+        ["labels.odd", count / 2],
+        ["labels.none", undefined],
+        ["k", undefined],
+      ] as const) {
+        const steps = segment!.openKeys([path]);
+        let pauses = 0;
+        for (let step = steps.next(); step.done !== true; step = steps.next()) pauses++;
+        if (path === "labels.id") assert.ok(pauses > 1, `${pauses} pauses`);
+        const column = segment!.keywordColumn(path);
+        assert.equal(column?.docCount, docCount);
+        assert.equal(column?.valueCount, docCount);
+      }
+      assert.equal(segment!.exists("labels.odd")!.count(), count / 2);
+    } finally {
+      searcher.close();
+      await shard.close();
+    }
+  }));
+
 test("keys of flattened fields stay as they are through merges and a restart", () =>
   withFolder(async (folder) => {
     const shard = openShard(folder, mapping);

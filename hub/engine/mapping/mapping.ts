@@ -106,6 +106,8 @@ export class Mapping {
   readonly #fields = new Map<string, Field>();
   readonly #objects = new Map<string, ObjectNode>();
   readonly #flattened: Field[] = [];
+  /** Takes the keys that are resolved; see `keysResolvedBy`. */
+  #resolvedKeys: Set<string> | undefined;
 
   private constructor(root: ObjectNode, settings: RootSettings, version: number, options: MappingOptions) {
     this.root = root;
@@ -162,8 +164,21 @@ export class Mapping {
     return searched(field.aliasOf === undefined ? field : this.#fields.get(field.aliasOf));
   }
 
+  /** Runs `work` and returns the paths of keys of `flattened` fields that it resolved: those a search will read. */
+  keysResolvedBy(work: () => void): ReadonlySet<string> {
+    const [before, keys] = [this.#resolvedKeys, new Set<string>()];
+    this.#resolvedKeys = keys;
+    try {
+      work();
+    } finally {
+      this.#resolvedKeys = before;
+    }
+    return keys;
+  }
+
   #flattenedKey(path: string): Field | undefined {
     const root = this.#flattened.find((field) => path.startsWith(`${field.path}.`));
+    if (root !== undefined) this.#resolvedKeys?.add(path);
     return root && { ...flattenedTerms(root, "keyed"), path, given: {} };
   }
 

@@ -57,6 +57,11 @@ export interface SegmentReader {
   /** The terms of a text field by document, made in memory and kept for a while; null where none has it. Throws memory_limit. */
   uninverted(field: string): KeywordColumn | null;
   geoColumn(field: string): GeoColumn | null;
+  /**
+   * Opens the columns of keys of `flattened` fields in steps, as that reads values of all keys; other paths are passed over.
+   * Returns what keeps them open, to be held as long as they are read.
+   */
+  openKeys(paths: Iterable<string>): Generator<void, unknown>;
   /** Documents with a value of the leaf field; null for none. Must not be changed. */
   exists(field: string): Bitset | null;
   /**

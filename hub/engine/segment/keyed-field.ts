@@ -21,6 +21,25 @@ import {
   type ValueBlock,
 } from "#hub/engine/searcher/searcher.ts";
 
+/** How many values of a column are read while one term's documents are opened. */
+const TERM_COST = 64;
+/** Postings, or values, that are read between two pauses: below a millisecond. */
+const PAUSE_POSTINGS = 65_536;
+
+/** What a key has in a segment. */
+interface FoundValues {
+  readonly presence: Bitset;
+  readonly values: number;
+}
+
+/** Runs steps to their end. */
+export function atOnce<T>(steps: Generator<void, T>): T {
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done === true) return value;
+  }
+}
+
 /** The terms of a key: those of all keys that begin with it and the mark behind it. */
 export class KeyedDictionary implements TermDictionary {
   readonly #all: Dictionary;
@@ -76,12 +95,19 @@ export class KeyedDictionary implements TermDictionary {
     return this.prefix("");
   }
 
-  /** Returns the documents of a segment of `docs` ones that have the key, and how many values they have of it. */
-  documents(docs: number): { readonly presence: Bitset; readonly values: number } {
+  /** Returns the documents of a segment of `docs` ones that have the key, and how many values they have of it; in steps. */
+  *documents(docs: number): Generator<void, FoundValues> {
     const presence = new Bitset(docs);
     let values = 0;
-    for (const terms = this.prefix(""); terms.next(); values += terms.docFreq)
+    let untilPause = PAUSE_POSTINGS;
+    for (const terms = this.prefix(""); terms.next(); ) {
       terms.postings().addTo(presence);
+      values += terms.docFreq;
+      untilPause -= terms.docFreq + TERM_COST;
+      if (untilPause > 0) continue;
+      yield;
+      untilPause = PAUSE_POSTINGS;
+    }
     return { presence, values };
   }
 
@@ -155,9 +181,6 @@ const decoded: ValueBlock = {
 };
 const firsts = new Int32Array(COLUMN_BLOCK);
 
-/** How many values of a column are read while one term's documents are opened. */
-const TERM_COST = 64;
-
 /** The values of a key by document. */
 export class KeyedColumn implements KeywordColumn {
   readonly kind = "keyword";
@@ -170,45 +193,47 @@ export class KeyedColumn implements KeywordColumn {
   readonly #dictionary: KeyedDictionary;
   readonly #docs: number;
   /** A bit for each document of the segment: of many keys they would take more memory than they save time. */
-  #presence: WeakRef<Bitset> | undefined;
+  #presence: WeakRef<Bitset>;
   readonly #from: number;
   readonly #to: number;
 
-  /** `all`: the column of all keys, of a segment of `docs` documents. */
-  constructor(all: KeywordColumn, dictionary: KeyedDictionary, docs: number) {
+  /** Opens a key in steps. `all`: the column of all keys, of a segment of `docs` documents. */
+  static *open(
+    all: KeywordColumn,
+    dictionary: KeyedDictionary,
+    docs: number,
+  ): Generator<void, { readonly column: KeyedColumn; readonly presence: Bitset }> {
+    const found = yield* findValues(all, dictionary, docs);
+    return { column: new KeyedColumn(all, dictionary, docs, found), presence: found.presence };
+  }
+
+  private constructor(
+    all: KeywordColumn,
+    dictionary: KeyedDictionary,
+    docs: number,
+    { presence, values }: FoundValues,
+  ) {
     this.#all = all;
     this.#dictionary = dictionary;
     [this.#from, this.#to] = dictionary.bounds;
     this.cardinality = this.#to - this.#from;
     this.blockCount = all.blockCount;
     this.#docs = docs;
-    const { presence, values } = this.#scan();
+    this.#presence = new WeakRef(presence);
     this.docCount = presence.count();
     this.valueCount = values;
     this.multiValued = values > this.docCount;
   }
 
   get presence(): Bitset | null {
-    return this.docCount === this.#docs ? null : (this.#presence?.deref() ?? this.#scan().presence);
+    return this.docCount === this.#docs ? null : (this.#presence.deref() ?? this.#found());
   }
 
-  /** Finds the documents with a value, and counts the values: by the key's terms, or all values where these are few. */
-  #scan(): { readonly presence: Bitset; readonly values: number } {
-    const byTerms = this.cardinality * TERM_COST < this.#all.valueCount;
-    const found = byTerms ? this.#dictionary.documents(this.#docs) : this.#scanValues();
-    this.#presence = new WeakRef(found.presence);
-    return found;
-  }
-
-  #scanValues(): { readonly presence: Bitset; readonly values: number } {
-    const presence = new Bitset(this.#docs);
-    let values = 0;
-    for (let block = 0; block < this.blockCount; block++) {
-      const count = this.decodeValues(block, decoded);
-      for (let at = 0; at < count; at++) presence.add(block * COLUMN_BLOCK + decoded.slots[at]!);
-      values += count;
-    }
-    return { presence, values };
+  /** Documents with a value, found again; a search that opened the key holds them. */
+  #found(): Bitset {
+    const { presence } = atOnce(findValues(this.#all, this.#dictionary, this.#docs));
+    this.#presence = new WeakRef(presence);
+    return presence;
   }
 
   lookup(ordinal: number): Uint8Array {
@@ -294,4 +319,31 @@ export class KeyedColumn implements KeywordColumn {
   #has(ordinal: number): boolean {
     return ordinal >= this.#from && ordinal < this.#to;
   }
+}
+
+/** Finds the documents with a value of a key, and counts the values: by the key's terms, or all values where these are few. */
+function* findValues(
+  all: KeywordColumn,
+  dictionary: KeyedDictionary,
+  docs: number,
+): Generator<void, FoundValues> {
+  const [from, to] = dictionary.bounds;
+  if ((to - from) * TERM_COST < all.valueCount) return yield* dictionary.documents(docs);
+  const presence = new Bitset(docs);
+  let values = 0;
+  let untilPause = PAUSE_POSTINGS;
+  for (let block = 0; block < all.blockCount; block++) {
+    const count = all.decodeValues(block, decoded);
+    for (let at = 0; at < count; at++) {
+      const ordinal = decoded.values[at]!;
+      if (ordinal < from || ordinal >= to) continue;
+      presence.add(block * COLUMN_BLOCK + decoded.slots[at]!);
+      values++;
+    }
+    untilPause -= count;
+    if (untilPause > 0) continue;
+    yield;
+    untilPause = PAUSE_POSTINGS;
+  }
+  return { presence, values };
 }

@@ -14,7 +14,7 @@ import type { FieldEntry, SegmentDirectory } from "./directory.ts";
 import { fieldDataCache } from "./field-data-cache.ts";
 import { filterCache } from "./filter-cache.ts";
 import { IdIndex } from "./id-index.ts";
-import { KeyedColumn, KeyedDictionary } from "./keyed-field.ts";
+import { atOnce, KeyedColumn, KeyedDictionary } from "./keyed-field.ts";
 import { nestedCache } from "./nested-cache.ts";
 import { readPresence } from "./presence.ts";
 
@@ -154,12 +154,24 @@ export class Segment {
   keyedColumn(path: string): KeyedColumn | null {
     const key = this.#key(path);
     if (key === null) return null;
-    if (key.column === undefined) {
-      const all = this.column(key.field);
-      const isThere = key.dictionary.size > 0 && all !== null && "ordOf" in all;
-      key.column = isThere ? new KeyedColumn(all, key.dictionary, this.docCount) : null;
+    if (key.column === undefined) atOnce(this.openKey(path));
+    return key.column ?? null;
+  }
+
+  /** Opens the values of a key in steps, and returns its documents, which are to be held as long as they are needed. */
+  *openKey(path: string): Generator<void, Bitset | null> {
+    const key = this.#key(path);
+    if (key === null || key.column === null) return null;
+    if (key.column !== undefined) return key.column.presence;
+    const all = this.column(key.field);
+    const isThere = key.dictionary.size > 0 && all !== null && "ordOf" in all;
+    if (!isThere) {
+      key.column = null;
+      return null;
     }
-    return key.column;
+    const { column, presence } = yield* KeyedColumn.open(all, key.dictionary, this.docCount);
+    key.column = column;
+    return presence;
   }
 
   #key(path: string): FlattenedKey | null {

@@ -16,6 +16,7 @@ import type {
 } from "#hub/engine/searcher/searcher.ts";
 import { fieldDataCache } from "./field-data-cache.ts";
 import { filterCache } from "./filter-cache.ts";
+import { atOnce } from "./keyed-field.ts";
 import type { Segment } from "./segment.ts";
 import { UninvertedColumn } from "./uninverted-column.ts";
 
@@ -31,6 +32,9 @@ export const FIELD_NAMES_FIELD = "_field_names";
 const ordinals: number[] = [];
 
 /** Reads a segment under unchanging live docs. */
+/** Keys whose documents a search holds: a bit for each document of the segment. */
+const MAX_HELD_KEYS = 64;
+
 export class SnapshotReader implements SegmentReader {
   readonly segment: Segment;
   readonly liveDocs: Bitset | null;
@@ -114,7 +118,17 @@ export class SnapshotReader implements SegmentReader {
     if (dictionary.size === 0) return null;
     const column = this.segment.keyedColumn(field);
     if (column !== null) return column.presence ?? Bitset.full(this.docCount);
-    return this.remembered(`key ${field}`, () => dictionary.documents(this.docCount).presence);
+    return this.remembered(`key ${field}`, () => atOnce(dictionary.documents(this.docCount)).presence);
+  }
+
+  *openKeys(paths: Iterable<string>): Generator<void, readonly Bitset[]> {
+    const held: Bitset[] = [];
+    for (const path of paths) {
+      const presence = yield* this.segment.openKey(path);
+      if (presence !== null && held.length < MAX_HELD_KEYS) held.push(presence);
+      yield;
+    }
+    return held;
   }
 
   remembered<T extends Bitset | null | undefined>(key: string, find: () => T): T | Bitset | null {

@@ -65,9 +65,12 @@ export async function collectShard(
   options: CollectOptions,
   control: SearchControl,
 ): Promise<ShardResult> {
-  const collection = new Collection(request, shard, options, control);
-  await collection.run();
-  return collection.result();
+  let collection: Collection | undefined;
+  const keys = shard.mapping.keysResolvedBy(() => {
+    collection = new Collection(request, shard, options, control);
+  });
+  await collection!.run(keys);
+  return collection!.result();
 }
 
 /** Blocks that aggregations get at a time: more as long as the thread isn't kept too long. */
@@ -100,6 +103,8 @@ class Collection {
   /** Weights that aggregations take scores of documents from, or their buckets. */
   readonly #prepared: Weight[] = [];
   #post: Scorer | null = null;
+  /** Keeps the keys of the open segment open. */
+  readonly #held: unknown[] = [];
   /** Blocks of the open segment that were collected before the others. */
   #visited: ReadonlySet<number> = NOTHING;
   #total = 0;
@@ -144,11 +149,13 @@ class Collection {
     });
   }
 
-  async run(): Promise<void> {
+  /** `keys`: of `flattened` fields that it reads. */
+  async run(keys: ReadonlySet<string>): Promise<void> {
     const { segments } = this.#shard.searcher;
     for (let order = 0; order < segments.length && !this.#isOver; order++) {
       const segment = segments[order]!;
       await withPauses(this.#top.settleSteps(), this.#control);
+      this.#held[0] = await withPauses(segment.openKeys(keys), this.#control);
       this.#top.segment(segment, order);
       this.#aggregations.segment(segment);
       this.#part = Math.min(this.#part, this.#largestPart);

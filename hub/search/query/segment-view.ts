@@ -73,6 +73,12 @@ export abstract class SegmentView implements SegmentReader {
     return this.of(field)?.uninverted(field) ?? null;
   }
 
+  *openKeys(paths: Iterable<string>): Generator<void, unknown> {
+    const held: unknown[] = [];
+    for (const path of paths) held.push(yield* this.of(path)?.openKeys([path]) ?? []);
+    return held;
+  }
+
   geoColumn(field: string): GeoColumn | null {
     return this.of(field)?.geoColumn(field) ?? null;
   }

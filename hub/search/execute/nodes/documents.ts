@@ -163,12 +163,13 @@ export class ExistsNode extends SetNode {
     segment: SegmentReader,
     { mapping }: ShardContext,
   ): Generator<void, Bitset | null> {
-    if (this.#pattern === "_routing") return routed(segment);
+    if (this.#pattern === "_routing") return yield* routed(segment);
     if (this.#pattern === IGNORED_FIELD) return segment.exists(IGNORED_FIELD);
     const pattern = mapping.isObject(this.#pattern) ? `${this.#pattern}.*` : this.#pattern;
     let all: Bitset | null = null;
     let owned = false;
     for (const field of mapping.match(pattern)) {
+      yield* segment.openKeys([field.path]);
       const set = existing(segment, field);
       yield;
       if (set === null) continue;
@@ -190,10 +191,13 @@ function existing(segment: SegmentReader, field: Field): Bitset | null {
   return postings === null ? null : postings.toSet();
 }
 
+const DOCS_PER_STEP = 1024;
+
 /** Returns the documents that were written with a routing of their own. */
-function routed(segment: SegmentReader): Bitset {
+function* routed(segment: SegmentReader): Generator<void, Bitset> {
   const set = new Bitset(segment.docCount);
   for (let doc = 0; doc < segment.docCount; doc++) {
+    if (doc % DOCS_PER_STEP === 0) yield;
     if (segment.routing(doc) !== undefined) set.add(doc);
   }
   return set;
