@@ -276,6 +276,17 @@ describe("points in time", () => {
     points.stop();
   });
 
+  test("that are to be kept for no time open, as there, and are closed at the next sweep", async () => {
+    const points = new PointContexts({ nodes: () => [] }, new StillClock());
+    const shards = { closeContexts: () => undefined };
+    const open = () => points.open(shards, "user ann", { ...minute, ms: 0 }, () => Promise.resolve(view));
+    const { id } = await open();
+    assert.equal(await points.during(id, "user ann", undefined, () => Promise.resolve(1)), 1);
+    await open();
+    assert.deepEqual([points.list("user ann").some((point) => point.id === id), points.size], [false, 1]);
+    points.stop();
+  });
+
   test("of one owner leave some for the others", async () => {
     const points = new PointContexts({ nodes: () => [] }, new StillClock());
     for (let count = 0; count < 250; count++) await opened(points, "user ann");
