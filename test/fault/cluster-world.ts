@@ -10,8 +10,6 @@ import { TcpProxy } from "#test/harness/tcp-proxy.ts";
 import type { Workspace } from "#test/harness/workspace.ts";
 
 const RAW_AND_DOC_BYTES = "256mb";
-/** The setting cluster.copies of the hubs. */
-const COPIES = process.env["TAILRACE_FAULT_COPIES"] ?? "all";
 
 /** A hub with its links to each nats-server. */
 export interface Node {
@@ -48,7 +46,6 @@ export async function startWorld(
     const settings = {
       "journal.max_bytes": RAW_AND_DOC_BYTES,
       "nats.replicas": servers.length,
-      "cluster.copies": COPIES,
     };
     const hub = clusterHub(workspace, `hub-${number}`, { servers: urls, token }, settings);
     await hub.start();

@@ -8,6 +8,8 @@ import { startNats, type TestNats } from "./nats.ts";
 import { until } from "./until.ts";
 import type { Workspace } from "./workspace.ts";
 
+/** The setting cluster.copies of hubs of a cluster, where a test doesn't choose: its promises hold in both modes. */
+export const COPIES = process.env["TAILRACE_FAULT_COPIES"] ?? "all";
 /** Hubs of a cluster share the keys of the vault. */
 const VAULT_KEYS = `test:${randomBytes(32).toString("base64")}`;
 
@@ -73,6 +75,7 @@ export function clusterHub(
       "nats.servers": nats.servers,
       "nats.token": nats.token,
       "journal.max_bytes": "64mb",
+      "cluster.copies": COPIES,
       ...settings,
     },
     env: { TAILRACE_VAULT_KEYS: VAULT_KEYS },

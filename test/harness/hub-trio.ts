@@ -2,6 +2,7 @@
 
 import { randomBytes } from "node:crypto";
 import { type AgentProcess, startAgent } from "./agent.ts";
+import { COPIES } from "./cluster.ts";
 import { freePorts } from "./free-ports.ts";
 import { type Settings, TestHub } from "./hub.ts";
 import { keepSecret } from "./secrets.ts";
@@ -81,6 +82,7 @@ function trioHub(workspace: Workspace, name: string, { settings, env }: TrioOpti
       "node.name": name,
       "cluster.secret": "$" + "{TAILRACE_CLUSTER_SECRET}",
       "journal.max_bytes": "64mb",
+      "cluster.copies": COPIES,
       ...settings,
     },
     env,
