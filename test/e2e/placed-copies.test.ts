@@ -205,6 +205,10 @@ async function assertPointsOf(hub: TestHub, still: TestHub): Promise<void> {
   } finally {
     still.signal("SIGCONT");
   }
+  // It may have been taken for lost meanwhile.
+  await until("whole answers again", async () => (await search(hub, "orders"))._shards.failed === 0, {
+    deadlineMs: SETTLED_MS,
+  });
 }
 
 /** A scroll whose snapshots were lost with a hub names the shards that its pages lack, and gives what the others have, once. */
