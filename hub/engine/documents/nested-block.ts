@@ -62,7 +62,7 @@ export function* derivedBlock(
   key: string,
   make: (indexing: Indexing) => NestedSteps<NestedBlock>,
 ): NestedSteps<NestedBlock> {
-  const owner = base instanceof SnapshotReader ? base.segment : base;
+  const owner = ownerOf(base);
   for (;;) {
     const known = nestedCache().get(owner, key);
     if (known !== undefined) return known;
@@ -78,6 +78,13 @@ export function* derivedBlock(
     isBusy = false;
     if (ofThread !== undefined && ofThread.memory.bytes.length > KEPT_BYTES) ofThread = undefined;
   }
+}
+
+/** Blocks are kept for a segment, whatever view of it asks, until it is closed. */
+function ownerOf(base: SegmentReader): object {
+  let inner = base;
+  while (inner.whole !== undefined) inner = inner.whole;
+  return inner instanceof SnapshotReader ? inner.segment : inner;
 }
 
 function* makeBlock(

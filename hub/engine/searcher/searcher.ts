@@ -34,6 +34,8 @@ export interface SegmentReader {
   readonly liveCount: number;
   /** Null where no document is deleted. Must not be changed. */
   readonly liveDocs: Bitset | null;
+  /** The segment that this one is a view of. */
+  readonly whole?: SegmentReader;
   isLive(doc: number): boolean;
 
   /** Terms of an indexed text, keyword, ip or `_`-field, or of a keyword column; null where no document has the field. */
