@@ -204,6 +204,110 @@ describe("a runtime field", () => {
   });
 });
 
+describe("the name of a runtime field", () => {
+  const own = new IndexFixture({
+    docs: {
+      a: { title: "Hello", message: "GET /a", labels: { foo: "z" }, obj: { x: 1 }, list: [{ k: "v" }] },
+    },
+    mapping: {
+      properties: {
+        message: { type: "keyword" },
+        title: { type: "text", fields: { raw: { type: "keyword" } } },
+        labels: { type: "flattened" },
+        list: { type: "nested", properties: { k: { type: "keyword" } } },
+        other: { type: "alias", path: "message" },
+      },
+    },
+  });
+  after(() => own.close());
+
+  for (const name of [
+    "title.raw",
+    "labels.foo",
+    "labels",
+    "message.length",
+    "obj",
+    "obj.y",
+    "other",
+    "title",
+  ])
+    test(`may be ${name}`, async () => {
+      const runtime = { [name]: { type: "keyword", script: "emit('own')" } };
+      const { hits } = await own.search({
+        query: { term: { [name]: "own" } },
+        fields: [name],
+        aggs: { values: { terms: { field: name } } },
+        runtime_mappings: runtime,
+      });
+      assert.deepEqual(
+        hits.map((hit) => hit["fields"]),
+        [{ [name]: ["own"] }],
+      );
+    });
+
+  test("leaves the fields beside it and below it as they are", async () => {
+    const runtime = {
+      obj: { type: "long", script: "emit(1)" },
+      "list2.k": { type: "long", script: "emit(2)" },
+    };
+    const query = { bool: { filter: [{ term: { "obj.x": 1 } }, { term: { obj: 1 } }] } };
+    assert.deepEqual(await own.ids({ query, runtime_mappings: runtime }), ["a"]);
+    const nested = { nested: { path: "list", query: { term: { "list.k": "v" } } } };
+    assert.deepEqual(await own.ids({ query: nested, runtime_mappings: runtime }), ["a"]);
+  });
+
+  for (const name of ["_id", "_index", "_source", "list", "list.k", "list.new"])
+    test(`may not be ${name}`, async () => {
+      const runtime = { [name]: { type: "keyword", script: "emit('own')" } };
+      await assert.rejects(
+        async () => own.search({ runtime_mappings: runtime }),
+        (error) =>
+          causes(error).includes(`the runtime field [${name}]`) ||
+          /a runtime field can't/.test(causes(error)),
+      );
+    });
+});
+
+test("a runtime field may read one that is defined after it, and none may read itself through others", async () => {
+  const long = (script: string, params = {}): object => ({
+    type: "long",
+    script: { source: script, params },
+  });
+  const runtime = {
+    a: long("emit(doc['b'].value + doc.c.value)"),
+    b: long("emit(doc[params.field].value * 10)", { field: "d" }),
+    c: long('emit(doc.get("d").value)'),
+    d: long("emit(4)"),
+  };
+  const body = { query: { term: { a: 44 } }, sort: ["_id"], runtime_mappings: runtime };
+  for (const index of [one, many]) assert.deepEqual(await index.ids(body), ["a", "b", "c", "d"]);
+  await assert.rejects(
+    async () => one.ids({ runtime_mappings: { ...runtime, d: long("emit(doc['a'].value)") } }),
+    /Cyclic dependency detected while resolving runtime fields: a -> b -> d -> a/,
+  );
+});
+
+test("dates are read by the format given, and emitted in milliseconds", async () => {
+  const index = new IndexFixture({
+    docs: { a: { day: "26/11/2026" } },
+    mapping: { properties: { day: { type: "keyword" } } },
+  });
+  const body = {
+    query: { range: { day: { gte: "26/11/2026" } } },
+    fields: ["day", "early", { field: "day", format: "yyyy" }],
+    runtime_mappings: {
+      day: { type: "date", format: "dd/MM/yyyy" },
+      early: { type: "date", script: "emit(2020L); emit(-1L)" },
+    },
+  };
+  const { hits } = await index.search(body);
+  assert.deepEqual(
+    hits.map((hit) => hit["fields"]),
+    [{ day: ["26/11/2026", "2026"], early: ["1969-12-31T23:59:59.999Z", "1970-01-01T00:00:02.020Z"] }],
+  );
+  index.close();
+});
+
 /** Texts of an error and of what caused it. */
 function causes(error: unknown): string {
   if (!(error instanceof Error)) return String(error);

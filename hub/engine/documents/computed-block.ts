@@ -13,9 +13,6 @@ import { blockOf, derivedBlock, type NestedSteps } from "./nested-block.ts";
 /** Bytes of a block while it is made, beyond which the search is refused. */
 const MAX_BYTES = 256 * 1024 * 1024;
 
-/** Documents between two pauses. */
-const DOCUMENTS_PER_STEP = 64;
-
 const NO_ROWS = new Int32Array(0);
 
 /** What a block is computed by. */
@@ -48,7 +45,8 @@ function* makeBlock(
       const source = toBytes(sourceOf(at));
       writer.write(buffer.addDocument(NO_ID, source, 1, at, ""), source, "", true);
       if (buffer.sizeBytes > MAX_BYTES) throw tooLarge();
-      if (at % DOCUMENTS_PER_STEP === DOCUMENTS_PER_STEP - 1) yield;
+      // What computes one document may take as long as a script may.
+      yield;
     }
     return blockOf(buffer, `${base.name}/${key}`, NO_ROWS, NO_ROWS);
   } finally {

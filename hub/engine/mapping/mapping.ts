@@ -149,6 +149,17 @@ export class Mapping {
     return new Mapping(this.root, this.settings, version, this.#options);
   }
 
+  /** The same mapping for searches, with fields in place of those, or objects, that have their paths. */
+  overlaid(fields: readonly Field[]): Mapping {
+    if (fields.length === 0) return this;
+    const result = this.withVersion(this.version);
+    for (const field of fields) {
+      result.#fields.set(field.path, field);
+      result.#objects.delete(field.path);
+    }
+    return result;
+  }
+
   /** Field of a path, aliases not followed; multi-fields by their full path. */
   field(path: string): Field | undefined {
     return this.#fields.get(path);

@@ -9,6 +9,7 @@ import { columnField } from "#hub/search/columns/column-values.ts";
 import { type CollectOptions, collectShard, type ShardResult } from "#hub/search/execute/collect-shard.ts";
 import { type Hit, HitFetcher } from "#hub/search/execute/fetch/fetch-hit.ts";
 import { compareHits, type RankedHit } from "#hub/search/execute/hits/top-hits.ts";
+import { StoredFieldsNode } from "#hub/search/execute/nodes/stored-fields.ts";
 import { profileShard } from "#hub/search/execute/profile.ts";
 import { rescored } from "#hub/search/execute/rescore.ts";
 import { answersAs, warningCount } from "#hub/search/options/request-version.ts";
@@ -16,7 +17,6 @@ import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
 import { ShardContext } from "#hub/search/query/query.ts";
 import { SearchControl } from "#hub/search/query/search-control.ts";
 import type { SearchRequest } from "#hub/search/request/search-request.ts";
-import { withRuntimeFields } from "#hub/search/scripting/runtime-fields.ts";
 import { compareRanks, type RankOrder } from "#hub/search/sort/key.ts";
 import { systemClock } from "#proto/kit/clock.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
@@ -24,6 +24,7 @@ import type { JsonObject } from "#proto/kit/json.ts";
 import type { SearchCursor, SearchOptions, SearchShard, ShardFailure } from "./contract.ts";
 import type { PartialResult } from "./partial-result.ts";
 import { prepareNested } from "./prepare-nested.ts";
+import { prepareRuntimeFields } from "./prepare-runtime-fields.ts";
 
 /** Collects `shards` one after the other. A shard that fails is a failure of the result. Throws cancelled, memory_limit. */
 export async function collectShards(
@@ -87,13 +88,13 @@ class Collector {
     }
   }
 
-  async #collect({ index, shard, searcher, filter, filterPaths, keepsResults }: SearchShard, order: number) {
+  async #collect(searched: SearchShard, order: number) {
+    const { index, shard, searcher, filter: given, filterPaths, keepsResults } = searched;
     const [request, control] = [this.#request, this.#control];
-    const seen =
-      request.runtimeFields.length === 0
-        ? searcher
-        : await withPauses(withRuntimeFields(request.runtimeFields, { index, shard, searcher }), control);
+    const seen = await prepareRuntimeFields(request.runtimeFields, searched, control);
     const context = new ShardContext(index, shard, seen, this.#nowMs);
+    const stored = seen === searcher ? context : new ShardContext(index, shard, searcher, this.#nowMs);
+    const filter = given === undefined || stored === context ? given : new StoredFieldsNode(given, stored);
     const how: CollectOptions = {
       limit: hitsPerShard(request),
       boost: boostOf(request, index.name),
@@ -104,7 +105,8 @@ class Collector {
     const collect = (): Promise<ShardResult> => collectShard(request, context, how, control);
     const keeps = keepsResults !== false && filter === undefined;
     const startMs = performance.now();
-    await prepareNested(context, control, request.nestedPaths, filterPaths);
+    await prepareNested(context, control, request.nestedPaths);
+    await prepareNested(stored, control, filterPaths);
     const result = await (keeps ? this.#cached(context, collect) : collect());
     const tookMs = performance.now() - startMs;
     const profile = request.profile

@@ -3,6 +3,7 @@
  * from `_source`. They are computed for the whole shard before the search, and then are fields like others.
  */
 
+import { hash } from "node:crypto";
 import { computedBlock } from "#hub/engine/documents/computed-block.ts";
 import type { NestedSteps } from "#hub/engine/documents/nested-block.ts";
 import { Mapping } from "#hub/engine/mapping/mapping.ts";
@@ -20,6 +21,7 @@ import { objectsAt, valuesAt } from "#hub/search/source/source-values.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import { DocValues } from "./doc-values.ts";
+import { inOrder } from "./runtime-order.ts";
 
 /** The types of runtime fields, with the type of the language that `emit` takes. */
 const TYPES: Readonly<Record<string, string>> = {
@@ -35,6 +37,30 @@ const TYPES: Readonly<Record<string, string>> = {
 /** Fields of one search, and values that a field may have in one document. */
 const MAX_FIELDS = 100;
 const MAX_VALUES = 100;
+/** Characters of all values that a field may have in one document. */
+const MAX_CHARACTERS = 1024 * 1024;
+
+/** Steps of the script of one document: others get the thread between two documents, well within 50 ms. */
+const MAX_STEPS = 25_000;
+
+/** What each document has beside its fields. */
+const METADATA: ReadonlySet<string> = new Set([
+  "_id",
+  "_index",
+  "_type",
+  "_source",
+  "_routing",
+  "_version",
+  "_seq_no",
+  "_primary_term",
+  "_field_names",
+  "_ignored",
+  "_nested_path",
+  "_doc_count",
+  "_tier",
+  "_score",
+  "_doc",
+]);
 
 const NAMES = ["params", "doc", "emit()"];
 
@@ -53,19 +79,22 @@ export interface RuntimeField {
   readonly key: string;
 }
 
-/** Reads `runtime_mappings`. Throws mapping_parse, script_failed, not_offered. */
+/** Reads `runtime_mappings`; each field comes after those that it reads. Throws mapping_parse, script_failed, not_offered. */
 export function readRuntimeFields(given: JsonObject | undefined): readonly RuntimeField[] {
   const entries = Object.entries(given ?? {});
   if (entries.length > MAX_FIELDS)
     throw new AppError("request_invalid", `a search may define at most ${MAX_FIELDS} runtime fields`);
-  let before = "";
-  return entries.map(([name, definition]) => {
-    before += `${JSON.stringify([name, definition])}\n`;
-    return readField(name, definition, before);
+  const fields = inOrder(entries.map(([name, definition]) => readField(name, definition)));
+  let key = "runtime";
+  return fields.map((field) => {
+    key = hash("sha256", JSON.stringify([key, field.name, given![field.name]]), "base64url");
+    return { ...field, key };
   });
 }
 
-function readField(name: string, given: unknown, key: string): RuntimeField {
+function readField(name: string, given: unknown): RuntimeField {
+  if (METADATA.has(name))
+    throw new AppError("mapping_parse", `a runtime field can't have the name [${name}] of a metadata field`);
   if (!isObject(given))
     throw new AppError(
       "mapping_parse",
@@ -100,7 +129,7 @@ function readField(name: string, given: unknown, key: string): RuntimeField {
     mapping: { type, ...(format !== undefined && { format }) },
     script: script === undefined ? undefined : readScript(script, NAMES, { allowsRegexes: true }),
     skipsErrors: onError === "continue",
-    key: `runtime ${key}`,
+    key: "",
   };
 }
 
@@ -125,25 +154,38 @@ export function sortField(given: unknown, type: "number" | "string", at: number)
   };
 }
 
-/** A shard as a search sees it. */
-interface SearchedShard {
-  readonly index: SearchedIndex;
-  readonly shard: number;
-  readonly searcher: Searcher;
+/** Returns the mapping of an index with the fields in place of those that have their names. Throws mapping_parse. */
+export function runtimeMapping(fields: readonly RuntimeField[], mapping: Mapping): Mapping {
+  for (const { name } of fields) checkName(name, mapping);
+  return mapping.overlaid(
+    fields.map((field) => ownMapping(field, mapping, field.mapping).field(field.name)!),
+  );
 }
 
-/** Returns the snapshot of a shard with the fields, made in steps. Throws memory_limit, script_failed. */
+function checkName(name: string, { nested }: Mapping): void {
+  const level = nested.has(name) ? name : nested.above(name);
+  if (level === "") return;
+  throw new AppError(
+    "mapping_parse",
+    `the runtime field [${name}] is one of the nested objects at [${level}]: only fields of whole documents can be computed`,
+  );
+}
+
+function ownMapping({ name }: RuntimeField, { analysis }: Mapping, definition: JsonObject): Mapping {
+  return Mapping.parse({ properties: { [name]: definition } }, { index: "", analysis });
+}
+
+/** Computes in steps the fields of a segment; returns it with them. Throws memory_limit, script_failed, mapping_parse. */
 export function* withRuntimeFields(
   fields: readonly RuntimeField[],
-  { index, shard, searcher }: SearchedShard,
-): NestedSteps<Searcher> {
-  let seen = searcher;
-  for (const field of fields) {
-    const context = new ShardContext(index, shard, seen, 0);
-    const segments: SegmentReader[] = [];
-    for (const segment of seen.segments) segments.push(yield* computed(field, context, segment));
-    const { totalDocs } = searcher;
-    seen = { segments, mapping: mappingWith(seen.mapping, field), totalDocs, close: () => searcher.close() };
+  { index, shard, searcher }: { index: SearchedIndex; shard: number; searcher: Searcher },
+  segment: SegmentReader,
+): NestedSteps<SegmentReader> {
+  let seen = segment;
+  for (const [at, field] of fields.entries()) {
+    const mapping = runtimeMapping(fields.slice(0, at), searcher.mapping);
+    const context = new ShardContext(index, shard, { ...searcher, segments: [seen], mapping }, 0);
+    seen = yield* computed(field, context, seen);
   }
   return seen;
 }
@@ -153,33 +195,16 @@ function* computed(
   shard: ShardContext,
   segment: SegmentReader,
 ): NestedSteps<SegmentReader> {
-  const { name, mapping, key } = field;
-  const { analysis } = shard.mapping;
-  const own = Mapping.parse(
-    { properties: { [name]: { type: mapping["type"] } } },
-    { index: shard.index, analysis },
-  );
-  const valuesOf = field.script === undefined ? fromSource(name, segment) : byScript(field, shard, segment);
+  const { name, key, script } = field;
+  const { type } = field.mapping;
+  // Scripts give dates in milliseconds.
+  const definition =
+    script === undefined ? field.mapping : { type, ...(type === "date" && { format: "epoch_millis" }) };
+  const mapping = ownMapping(field, shard.mapping, definition);
+  const valuesOf = script === undefined ? fromSource(name, segment) : byScript(field, script, shard, segment);
   const sourceOf = (doc: number): string => writeJson({ [name]: valuesOf(doc) });
-  const block = yield* computedBlock(segment, { key, mapping: own, sourceOf });
+  const block = yield* computedBlock(segment, { key, mapping, sourceOf });
   return new RuntimeReader(segment, block.objects, name, key);
-}
-
-/** A field of the index that has the name is not seen. */
-function mappingWith(mapping: Mapping, { name, mapping: own }: RuntimeField): Mapping {
-  const known = mapping.field(name);
-  const json = known === undefined ? {} : without(mapping.toJSON(), name.split("."));
-  const base = known === undefined ? mapping : Mapping.parse(json, { index: "", analysis: mapping.analysis });
-  return base.merge({ properties: { [name]: own } });
-}
-
-/** Returns a mapping's JSON without the property at a path. */
-function without(json: JsonObject, path: readonly string[]): JsonObject {
-  const [first, ...rest] = path as [string, ...string[]];
-  const properties = { ...(json["properties"] as JsonObject) };
-  if (rest.length === 0) delete properties[first];
-  else properties[first] = without(properties[first] as JsonObject, rest);
-  return { ...json, properties };
 }
 
 function fromSource(name: string, segment: SegmentReader): (doc: number) => unknown {
@@ -195,23 +220,27 @@ function sourceOf(segment: SegmentReader, doc: number): JsonObject {
 
 function byScript(
   field: RuntimeField,
+  script: Script,
   shard: ShardContext,
   segment: SegmentReader,
 ): (doc: number) => unknown[] {
-  const script = field.script!;
   const values = new DocValues(shard);
   const readsSource = script.compiled.source.includes("_source");
   return (doc) => {
     const emitted: unknown[] = [];
+    let characters = 0;
     const emit = new Callable((...given) => {
-      if (emitted.length >= MAX_VALUES) throw tooMany(field.name);
-      emitted.push(emittedValue(field, given));
+      if (emitted.length >= MAX_VALUES) throw tooMany(field.name, "values", MAX_VALUES + 1, MAX_VALUES);
+      const value = emittedValue(field, given);
+      if (typeof value === "string") characters += value.length;
+      if (characters > MAX_CHARACTERS) throw tooMany(field.name, "characters", characters, MAX_CHARACTERS);
+      emitted.push(value);
       return null;
     });
     values.move(segment, doc);
     const params = readsSource ? { ...script.params, _source: sourceOf(segment, doc) } : script.params;
     try {
-      const value = script.compiled.run([params, values, emit]);
+      const value = script.compiled.run([params, values, emit], MAX_STEPS);
       if (field.returns === true) return [emittedValue(field, [value])];
     } catch (error) {
       if (!field.skipsErrors || toAppError(error).code !== "script_failed") throw error;
@@ -234,9 +263,9 @@ function emittedValue({ name, mapping }: RuntimeField, given: readonly unknown[]
   return type === "geo_point" ? { lat: first, lon: second } : first;
 }
 
-function tooMany(name: string): ScriptException {
+function tooMany(name: string, what: string, count: number, most: number): ScriptException {
   return new ScriptException(
     "IllegalArgumentException",
-    `Runtime field [${name}] is emitting [${MAX_VALUES + 1}] values while the maximum number of values allowed is [${MAX_VALUES}]`,
+    `Runtime field [${name}] is emitting [${count}] ${what} while the maximum number of values allowed is [${most}]`,
   );
 }

@@ -24,6 +24,23 @@ export async function withPauses<T>(
   }
 }
 
+/** Like `withPauses`; returns undefined where the time of the request is over before, except of the last step. */
+export async function untilTimeout<T>(
+  steps: Generator<undefined | "waits", T>,
+  control: SearchControl,
+): Promise<T | undefined> {
+  try {
+    while (!control.timedOut) {
+      const { done, value } = steps.next();
+      if (done === true) return value;
+      if (value === "waits" || control.isDue) await control.pause();
+    }
+    return undefined;
+  } finally {
+    steps.return(undefined as never);
+  }
+}
+
 /** Runs steps to their end. */
 export function atOnce<T>(steps: Steps<T>): T {
   for (;;) {

@@ -42,7 +42,7 @@ export class DocumentFields {
       .flatMap((name) => expand(shard, { field: name, format: undefined }))
       .filter(({ field }) => field !== undefined && isStored(field));
     const read = fields.flatMap((request) => expand(shard, request));
-    this.#shown = [...read, ...kept].filter(({ path }) => runtime?.has(path) !== true);
+    this.#shown = [...read, ...kept].filter(({ path, field }) => runtime?.has(field?.path ?? path) !== true);
   }
 
   get areWanted(): boolean {
