@@ -15,7 +15,7 @@ import { StatusServer } from "#proto/kit/status-server.ts";
 import { inboxPrefix } from "#proto/subjects.ts";
 import { createDirectOutput } from "./create-output.ts";
 import { isNear } from "./harvester/descriptor-reader.ts";
-import { findOutBirth, ownFiles } from "./machine.ts";
+import { ownFiles, probeBirthTimes } from "./machine.ts";
 import { Connection } from "./outputs/connection.ts";
 import { type AgentNames, PipelineOutput } from "./outputs/pipeline.ts";
 import { Registry } from "./registry/registry.ts";
@@ -51,7 +51,7 @@ export class Agent implements Component {
   readonly #endedInputs = new Set<string>();
   /** The same array for all its life: the status reads it. */
   readonly #inputs: RunningInput[] = [];
-  #tellsBirth = true;
+  #hasBirthTimes = true;
   #stopping = false;
   #statusServer: StatusServer | undefined;
 
@@ -110,7 +110,7 @@ export class Agent implements Component {
     const connection = await this.#startOutput(names, registry);
     const output = this.#output!;
     void output.slots.memory.kernel; // throws where the machine can't run it
-    this.#tellsBirth = findOutBirth(this.#settings.pathData, this.#log);
+    this.#hasBirthTimes = probeBirthTimes(this.#settings.pathData, this.#log);
     for (const each of this.#settings.inputs) this.#inputs.push(this.#createInput(each, registry, output));
     const status = new Status({
       names: { ...names, agentVersion: VERSION },
@@ -226,7 +226,7 @@ export class Agent implements Component {
       batchBytes: this.#settings.batchBytes,
       dataFolder: this.#settings.pathData,
       isOwnFile: this.#isOwnFile,
-      tellsBirth: this.#tellsBirth,
+      hasBirthTimes: this.#hasBirthTimes,
       isNear,
       onEnd: () => {
         this.#endedInputs.add(id);

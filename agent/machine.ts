@@ -3,13 +3,13 @@
 import { fstatSync } from "node:fs";
 import { sep } from "node:path";
 import type { InputContext } from "#agent/contract/input.ts";
-import { systemTellsBirth } from "#agent/harvester/identity.ts";
+import { systemHasBirthTimes } from "#agent/harvester/identity.ts";
 import type { Logger } from "#proto/kit/log.ts";
 
 /** Returns false where the file system of the agent's data provides no birth times. */
-export function findOutBirth(pathData: string, log: Logger): boolean {
+export function probeBirthTimes(pathData: string, log: Logger): boolean {
   try {
-    const hasBirthTimes = systemTellsBirth(pathData);
+    const hasBirthTimes = systemHasBirthTimes(pathData);
     if (!hasBirthTimes)
       log.info("the file system provides no birth times; reused inodes are recognised by content alone");
     return hasBirthTimes;

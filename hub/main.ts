@@ -49,7 +49,7 @@ async function main(): Promise<void> {
 }
 
 async function printCompatibility(): Promise<void> {
-  const { compatibilityPage } = await import("#hub/commands/compatibility.ts");
+  const { compatibilityPage } = await import("#hub/commands/compatibility-page.ts");
   process.stdout.write(await compatibilityPage());
 }
 

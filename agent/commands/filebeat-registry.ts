@@ -42,11 +42,11 @@ export function readFilebeatRegistry(path: string): ForeignState[] {
   }
 }
 
-/** Makes rows for the files that are there. `tellsBirth`: as the agent finds it out for this system. */
+/** Makes rows for the files that are there. `hasBirthTimes`: as the agent finds it out for this system. */
 export function convertStates(
   states: readonly ForeignState[],
   inputId: string,
-  tellsBirth: boolean,
+  hasBirthTimes: boolean,
 ): ImportResult {
   const rows = new Map<string, FileRow>();
   const skipped: [string, string][] = [];
@@ -66,7 +66,7 @@ export function convertStates(
       const row = newRow(inputId, path, state.offset, Date.now());
       row.head = readHead(fd, Math.min(HEAD_BYTES, state.offset));
       row.anchor = readAnchor(fd, state.offset, Math.min(ANCHOR_BYTES, state.offset));
-      rows.set(fileKey(stat, tellsBirth), row);
+      rows.set(fileKey(stat, hasBirthTimes), row);
     } finally {
       closeSync(fd);
     }

@@ -4,7 +4,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join, resolve } from "node:path";
 import { Level } from "level";
-import { systemTellsBirth } from "#agent/harvester/identity.ts";
+import { systemHasBirthTimes } from "#agent/harvester/identity.ts";
 import { type FileRow, newerRow, parseRow } from "#agent/registry/row.ts";
 import { type Database, openStore, readSnapshot } from "#agent/registry/store.ts";
 import { AppError } from "#proto/kit/errors.ts";
@@ -70,7 +70,7 @@ export async function importRows(
   return await withStore(folder, log, async (database, known) => {
     const { rows, skipped } =
       own === null
-        ? convertStates(readFilebeatRegistry(path), inputId, systemTellsBirth(folder))
+        ? convertStates(readFilebeatRegistry(path), inputId, systemHasBirthTimes(folder))
         : { rows: own, skipped: [] };
     await database.batch(
       [...rows].map(([key, row]) => {

@@ -34,7 +34,7 @@ export interface InputContext {
   /** Returns true for a file the agent must not read, as it writes it itself. */
   readonly isOwnFile: (file: { readonly dev: number; readonly ino: number }, path: string) => boolean;
   /** False where the file system doesn't provide the birth time of files. */
-  readonly tellsBirth: boolean;
+  readonly hasBirthTimes: boolean;
   /** Returns true where a path lies on a disk of this machine, of which reads may be waited for. */
   readonly isNear: (path: string) => boolean;
   /** Ends the agent in order: for inputs that come to an end themselves. */

@@ -146,7 +146,7 @@ export class FileOpener {
       const stat = fstatSync(fd, { bigint: true });
       const replaced = inodeKey(Number(stat.dev), Number(stat.ino)) !== entry.inode;
       if (replaced || !stat.isFile()) return null;
-      this.#options.index.identify(entry, fileKey(stat, this.#context.tellsBirth));
+      this.#options.index.identify(entry, fileKey(stat, this.#context.hasBirthTimes));
       const isPacked = this.#archives !== null && isArchive(fd);
       if (isPacked && this.#passesOver(entry.key, found, firstScan)) return null;
       isHandedOn = true;

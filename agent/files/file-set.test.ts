@@ -10,7 +10,7 @@ import {
 } from "node:fs";
 import { test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
-import { systemTellsBirth } from "#agent/harvester/identity.ts";
+import { systemHasBirthTimes } from "#agent/harvester/identity.ts";
 import { bench, DEFAULTS, LONG } from "#test/support/agent/file-set-bench.ts";
 
 test("nothing is read while the output has no slot, and everything when it has", async (t) => {
@@ -223,7 +223,7 @@ test("a rewind in the middle of a read begins the read again, in the same genera
 
 test("the agent tests whether this file system has birth times, and leaves no file", async (t) => {
   const b = await bench(t);
-  assert.equal(typeof systemTellsBirth(b.logs), "boolean");
+  assert.equal(typeof systemHasBirthTimes(b.logs), "boolean");
   assert.deepEqual(readdirSync(b.logs), []);
 });
 

@@ -57,9 +57,9 @@ export class FileSet {
       hasPlace: () => this.#open.hasPlace(),
       open: (entry, path) => this.#openWaiting(entry, path),
     });
-    const { registry, tellsBirth, clock } = context;
+    const { registry, hasBirthTimes, clock } = context;
     this.#succession = options.joinsRotated
-      ? new Succession({ inputId: context.id, registry, index: this.#index, tellsBirth, clock })
+      ? new Succession({ inputId: context.id, registry, index: this.#index, hasBirthTimes, clock })
       : null;
     const whereIs = (key: string): Whereabouts | undefined => {
       const entry = this.#index.byKey(key);
@@ -169,7 +169,7 @@ export class FileSet {
 
   #inspect(found: Found): void {
     const { stat, path } = found;
-    const birthtimeMs = this.#context.tellsBirth ? stat.birthtimeMs : 0;
+    const birthtimeMs = this.#context.hasBirthTimes ? stat.birthtimeMs : 0;
     const known = this.#index.find(path, stat);
     if (known !== undefined && known.birthtimeMs === birthtimeMs) {
       this.#revisit(known, found);
@@ -237,9 +237,9 @@ export class FileSet {
 
   #adoptOrphans(): void {
     this.#orphansAdopted = true;
-    const { registry, id, tellsBirth } = this.#context;
+    const { registry, id, hasBirthTimes } = this.#context;
     const open = (entry: Entry, found: Found): void => this.#consider(entry, found);
-    const lostBytes = adoptOrphans({ inputId: id, registry, index: this.#index, tellsBirth, open });
+    const lostBytes = adoptOrphans({ inputId: id, registry, index: this.#index, hasBirthTimes, open });
     this.#report.lostWhileAway(lostBytes);
   }
 

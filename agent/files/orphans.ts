@@ -12,7 +12,7 @@ export interface OrphanOptions {
   readonly inputId: string;
   readonly registry: Registry;
   readonly index: FileIndex;
-  readonly tellsBirth: boolean;
+  readonly hasBirthTimes: boolean;
   /** Opens a file that was found again under another name. */
   readonly open: (entry: Entry, found: Found) => void;
 }
@@ -22,7 +22,7 @@ export interface OrphanOptions {
  * in their folder. Their rows stay for that time: copies that were seen already may continue where they ended.
  * Returns the bytes that are known to be lost with the rest.
  */
-export function adoptOrphans({ inputId, registry, index, tellsBirth, open }: OrphanOptions): number {
+export function adoptOrphans({ inputId, registry, index, hasBirthTimes, open }: OrphanOptions): number {
   let lostBytes = 0;
   const folders = new Map<string, Map<string, Found>>();
   for (const [key, row] of registry.rows()) {
@@ -30,10 +30,10 @@ export function adoptOrphans({ inputId, registry, index, tellsBirth, open }: Orp
     const inode = inodeOf(key);
     const entry = index.get(inode);
     if (entry !== undefined && isFile(entry, key)) continue;
-    const moved = findMoved(key, row.path, folders, tellsBirth);
+    const moved = findMoved(key, row.path, folders, hasBirthTimes);
     const isComplete = row.size === row.sent && moved?.stat.size === row.sent;
     if (moved !== null && !isComplete) {
-      const again = newEntry(inode, tellsBirth ? moved.stat.birthtimeMs : 0, moved.path, key, 0);
+      const again = newEntry(inode, hasBirthTimes ? moved.stat.birthtimeMs : 0, moved.path, key, 0);
       index.add(again);
       row.size = -1; // nothing has changed in it, but its last line won't grow any more
       open(again, moved);
@@ -54,13 +54,13 @@ function findMoved(
   key: string,
   before: string,
   folders: Map<string, Map<string, Found>>,
-  tellsBirth: boolean,
+  hasBirthTimes: boolean,
 ): Found | null {
   for (const folder of foldersOf(before)) {
     const files = folders.get(folder) ?? filesIn(folder);
     folders.set(folder, files);
     const found = files.get(inodeOf(key));
-    if (found !== undefined && bornAt(key, tellsBirth ? found.stat.birthtimeMs : 0)) return found;
+    if (found !== undefined && bornAt(key, hasBirthTimes ? found.stat.birthtimeMs : 0)) return found;
   }
   return null;
 }

@@ -185,7 +185,7 @@ test("the lines of a file deleted while the output is away are held, and all arr
 });
 
 test("without birth times, the content identifies a reused inode", async (t) => {
-  const b = await bench(t, { closeEof: true }, { tellsBirth: false });
+  const b = await bench(t, { closeEof: true }, { hasBirthTimes: false });
   writeFileSync(b.path("a.log"), "first\n");
   await b.scan();
   await b.scan();

@@ -17,7 +17,7 @@ export interface SuccessionOptions {
   readonly inputId: string;
   readonly registry: Registry;
   readonly index: FileIndex;
-  readonly tellsBirth: boolean;
+  readonly hasBirthTimes: boolean;
   readonly clock: Clock;
 }
 
@@ -83,7 +83,7 @@ export class Succession {
     try {
       const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
       try {
-        key = fileKey(fstatSync(fd, { bigint: true }), this.#options.tellsBirth);
+        key = fileKey(fstatSync(fd, { bigint: true }), this.#options.hasBirthTimes);
       } finally {
         closeSync(fd);
       }
@@ -93,7 +93,7 @@ export class Succession {
     if (expectedKey !== undefined && key !== expectedKey) return null;
     return {
       key,
-      read: (buffer, at, length) => readHeadOf(path, key, buffer, at, length, this.#options.tellsBirth),
+      read: (buffer, at, length) => readHeadOf(path, key, buffer, at, length, this.#options.hasBirthTimes),
       claim: (to) => this.#claim(key, path, to),
     };
   }
@@ -115,12 +115,12 @@ function readHeadOf(
   buffer: Buffer,
   at: number,
   length: number,
-  tellsBirth: boolean,
+  hasBirthTimes: boolean,
 ): number {
   try {
     const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     try {
-      const same = fileKey(fstatSync(fd, { bigint: true }), tellsBirth) === key;
+      const same = fileKey(fstatSync(fd, { bigint: true }), hasBirthTimes) === key;
       return same ? readSync(fd, buffer, at, length, 0) : 0;
     } finally {
       closeSync(fd);

@@ -220,7 +220,7 @@ export class Harvester {
     if (!this.#busy) closeSync(fd);
   }
 
-  /** Keeps the descriptor for `work`, though the file be closed meanwhile. */
+  /** Keeps the descriptor for `work`, even if the file is closed meanwhile. */
   async #whileOpen<T>(work: () => Promise<T>): Promise<T> {
     this.#busy = true;
     try {

@@ -27,8 +27,11 @@ const HASH_LENGTH = 22;
  * Returns "<dev>-<inode>-<birth time in ns>", lower-case hexadecimal each; 0 for the time where the system
  * doesn't provide it. Then only the content shows whether an inode was given to a new file.
  */
-export function fileKey(stat: Pick<BigIntStats, "dev" | "ino" | "birthtimeNs">, tellsBirth: boolean): string {
-  const birth = tellsBirth ? stat.birthtimeNs : 0n;
+export function fileKey(
+  stat: Pick<BigIntStats, "dev" | "ino" | "birthtimeNs">,
+  hasBirthTimes: boolean,
+): string {
+  const birth = hasBirthTimes ? stat.birthtimeNs : 0n;
   return `${stat.dev.toString(16)}-${stat.ino.toString(16)}-${birth.toString(16)}`;
 }
 
@@ -36,7 +39,7 @@ export function fileKey(stat: Pick<BigIntStats, "dev" | "ino" | "birthtimeNs">, 
  * Returns false where the system gives the time of change for the time of birth, as it does when statx(2) is
  * forbidden (old container runtimes). Writes a file into `folder` for a moment.
  */
-export function systemTellsBirth(folder: string): boolean {
+export function systemHasBirthTimes(folder: string): boolean {
   const path = join(folder, `birth-probe.${process.pid}`);
   writeFileSync(path, "");
   try {

@@ -25,7 +25,7 @@ const schema = Type.Object(
     }),
     read_buffer: sizeSetting({
       default: "4mb",
-      description: "What the system keeps for the agent; a burst longer than that is lost.",
+      description: "Size of the socket's receive buffer; datagrams of a larger burst are lost.",
     }),
     ...spoolProperties,
   },

@@ -72,7 +72,7 @@ export class JsonLineDecoder {
   /** Decodes the first of an event's lines; `rest` are the texts of the others. */
   decode(line: string, rest: readonly string[]): DecodedLine {
     const object = parseJsonObject(line);
-    if (object === undefined) return this.#failed("the line is no JSON object");
+    if (object === undefined) return this.#failed("the line is not a JSON object");
     const key = this.#messageKey;
     let message: string | undefined;
     if (key !== undefined) {

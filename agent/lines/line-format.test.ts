@@ -215,7 +215,7 @@ for (const [name, given, line, message, fields, timeMs] of [
     { "json.add_error_key": true },
     "[1]",
     "[1]",
-    { error: { message: "Error decoding JSON: the line is no JSON object", type: "json" } },
+    { error: { message: "Error decoding JSON: the line is not a JSON object", type: "json" } },
     0,
   ],
   [

@@ -39,7 +39,7 @@ export function publishInPlace(
   if (protocol?.sendCommand === undefined || message.buffer !== frame.buffer) return false;
   const headers = `NATS/1.0\r\n${fields.headers.join("\r\n")}\r\n\r\n`;
   const total = headers.length + message.length;
-  if (total > (nats.info?.max_payload ?? 0)) return false; // the ordinary way says so
+  if (total > (nats.info?.max_payload ?? 0)) return false; // publish() reports this error
   const head = `HPUB ${fields.subject} ${fields.reply} ${headers.length} ${total}\r\n${headers}`;
   const start = message.byteOffset - frame.byteOffset - head.length;
   const end = message.byteOffset - frame.byteOffset + message.length;

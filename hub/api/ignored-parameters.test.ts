@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { apiCompatibility } from "#hub/api/compat/compatibility.ts";
+import { apiCompatibility } from "#hub/api/compat/interface-compatibility.ts";
 import { FakeHub } from "#test/support/api/fake-hub.ts";
 import { clientOf } from "#test/support/api/http-client.ts";
 

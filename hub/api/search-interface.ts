@@ -1,6 +1,6 @@
 /** Every route of the search interface. */
 
-import { NOT_OFFERED } from "#hub/api/compat/compatibility.ts";
+import { NOT_OFFERED } from "#hub/api/compat/interface-compatibility.ts";
 import type { ApiContext } from "#hub/api/context/api-context.ts";
 import type { Method } from "#hub/api/http/request.ts";
 import type { Route } from "#hub/api/http/route.ts";

@@ -165,7 +165,7 @@ export function checkAuthSettings(settings: AuthSettings): void {
   }
   for (const scope of settings["auth.provider.scopes"]) {
     if (!URL.canParse(scope) || !/^[\x21\x23-\x5b\x5d-\x7e]+$/.test(scope)) {
-      throw new AppError("settings_invalid", `auth.provider.scopes: "${scope}" is no resource URL`);
+      throw new AppError("settings_invalid", `auth.provider.scopes: "${scope}" is not a resource URL`);
     }
   }
   const upstream = settings["auth.upstream.issuer"] !== "";

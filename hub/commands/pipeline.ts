@@ -245,7 +245,7 @@ function eventOf(line: string, number: number): Record<string, unknown> {
   }
   throw new AppError(
     "settings_invalid",
-    `line ${number} of the sample is no JSON object; without --json lines are messages`,
+    `line ${number} of the sample is not a JSON object; without --json lines are messages`,
   );
 }
 

@@ -12,12 +12,12 @@ const HEADS: readonly (readonly [string, number, RegExp])[] = [
   [
     "nonsense\r\n\r\n",
     400,
-    /"illegal_argument_exception","reason":"the request is no valid HTTP: Invalid method/,
+    /"illegal_argument_exception","reason":"the request is not valid HTTP: Invalid method/,
   ],
   [
     "GET / HTTP/1.1\r\nhost: localhost\r\ncontent-length: x\r\n\r\n",
     400,
-    /no valid HTTP: Invalid character in Content-Length/,
+    /not valid HTTP: Invalid character in Content-Length/,
   ],
   [
     `GET / HTTP/1.1\r\nhost: localhost\r\nx: ${"y".repeat(40_000)}\r\n\r\n`,

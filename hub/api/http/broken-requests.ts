@@ -31,7 +31,7 @@ export function answerBroken(
 function faultOf(error: Error): AppError {
   switch (systemCode(error)) {
     case "ERR_HTTP_REQUEST_TIMEOUT":
-      return new AppError("request_timeout", "the request didn't come to its end in time; send it again");
+      return new AppError("request_timeout", "the request was not complete in time; send it again");
     case "HPE_HEADER_OVERFLOW":
       return new AppError(
         "head_too_large",
@@ -39,7 +39,7 @@ function faultOf(error: Error): AppError {
       );
     default: {
       const { reason = "it can't be parsed" } = error as { reason?: string };
-      return new AppError("request_invalid", `the request is no valid HTTP: ${reason}`);
+      return new AppError("request_invalid", `the request is not valid HTTP: ${reason}`);
     }
   }
 }

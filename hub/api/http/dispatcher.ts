@@ -5,7 +5,7 @@ import type { Socket } from "node:net";
 import { promisify } from "node:util";
 import { constants, gzip } from "node:zlib";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { warnOfParameters } from "#hub/api/compat/compatibility.ts";
+import { warnOfParameters } from "#hub/api/compat/interface-compatibility.ts";
 import { requestedVersion, versionNumber, warningAgent } from "#hub/api/compat/version.ts";
 import { keyOf, mayDo, NOBODY, type Principal, requirePerson } from "#hub/auth/accounts/principal.ts";
 import { gatherWarnings } from "#hub/search/options/request-version.ts";

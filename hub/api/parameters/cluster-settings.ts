@@ -3,7 +3,7 @@
  * other servers know and that do nothing here, and nothing else: a mistyped name is an error.
  */
 
-import { warnOfClusterSetting } from "#hub/api/compat/compatibility.ts";
+import { warnOfClusterSetting } from "#hub/api/compat/interface-compatibility.ts";
 import type { Cluster } from "#hub/api/ports/cluster.ts";
 import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
 import { AppError } from "#proto/kit/errors.ts";

@@ -96,7 +96,7 @@ export class Sessions {
     return this.#read(accountId, await this.#byAccount.ids(`${accountId}.`));
   }
 
-  /** Returns the sessions of index entries, some 50 at most, the newest first, and removes entries of those that are over. */
+  /** Returns the sessions of index entries, at most about 50, the newest first, and removes entries of ended sessions. */
   async #read(accountId: string, ids: readonly string[]): Promise<{ key: string; session: Session }[]> {
     const read = await Promise.all(
       ids.map(async (id) => {
@@ -128,7 +128,7 @@ export class Sessions {
 
   async #dropOldest(accountId: string): Promise<void> {
     const ids = await this.#byAccount.ids(`${accountId}.`);
-    if (ids.length < MAX_PER_ACCOUNT) return; // none is read at most sign-ins
+    if (ids.length < MAX_PER_ACCOUNT) return; // usually no session has to be read
     const present = await this.#read(accountId, ids);
     for (const { key } of present.slice(MAX_PER_ACCOUNT - 1)) await this.end(key);
   }

@@ -55,7 +55,7 @@ const TICK_MS = 100;
 /** Pause between two slices (5 ms) of a merge, which thus gets a fifth of the thread. */
 const MERGE_PAUSE_MS = 20;
 const RETRY_MS = 2_000;
-/** Pause where memory is missing, beside that of reading again: other shards' buffers are freed by the next commit, at the latest by a commit. */
+/** Pause when memory is short, besides the pause before reading again: the next commit frees other shards' buffers. */
 const MEMORY_PAUSE_MS = 500;
 
 /** Result of the operations of a message that went to the dead letters. */

@@ -48,7 +48,7 @@ export class WriteDeadline {
   }
 }
 
-/** What was asked for with a time to wait that can be waited. */
+/** Returns what was asked for with its timeout limited to the longest wait. */
 export function withinReason<T extends { readonly timeoutMs: number }>(given: T): T {
   return { ...given, timeoutMs: Math.min(Math.max(given.timeoutMs, 0), LONGEST_WAIT_MS) };
 }

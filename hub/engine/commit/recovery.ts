@@ -1,4 +1,4 @@
-/** Opening a shard's files: what is whole is used, what isn't is named and left out, what no commit knows is removed. */
+/** Opens a shard's files: uses intact segments, reports damaged ones, removes those that no commit names. */
 
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -64,7 +64,7 @@ export function recover(folder: string, committed: number): Recovered {
   const lost: LostSegment[] = [];
   const known = new Set<string>();
   let verifyBytes = VERIFY_AT_OPEN_BYTES;
-  // From the newest back: fresh files are the likelier ones to be damaged.
+  // Newest first: recently written files are the most likely to be damaged.
   for (const entry of [...manifest.segments].reverse()) {
     known.add(segmentFileName(entry.name)).add(liveFileName(entry.name, entry.liveGeneration));
     try {

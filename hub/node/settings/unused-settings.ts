@@ -1,6 +1,6 @@
 /** Settings that are accepted without effect: a warning at the start, and rows of docs/compatibility.md. */
 
-import type { CompatibilityRow } from "#proto/kit/compatibility.ts";
+import type { CompatibilityRow } from "#proto/kit/compatibility-row.ts";
 import { DEFAULT_PORTS, type HubSettings } from "./hub-settings.ts";
 
 /** A setting, or one whose effect depends on others. */

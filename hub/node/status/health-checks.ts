@@ -58,7 +58,7 @@ export function logCheck({ states, full }: LogParts): HealthCheck {
   };
 }
 
-/** Starts of nats-server after the first one that count as trouble: one alone is mended by itself. */
+/** Restarts of nats-server that are tolerated: a single one needs no attention. */
 const MAX_RESTARTS = 1;
 const MAX_SHOWN_RESTARTS = 100;
 

@@ -1,4 +1,4 @@
-/** What the health of a running hub is read from: its disk, its log, its shards, its pipelines, its cluster, its agents and its certificate. */
+/** The health checks of a running hub: disk, log, shards, pipelines, cluster, agents and certificate. */
 
 import { resolve } from "node:path";
 import type { Fleet, FleetAgent } from "#hub/fleet/fleet.ts";

@@ -181,7 +181,7 @@ function answer(pipelines: Pipelines, request: IngestRequest): IngestReply {
 
 function runTask(pipelines: Pipelines, { pipeline, destination, source }: IngestTask): IngestOutcome {
   const fields = parseJsonObject(source);
-  if (fields === undefined) return { kind: "failed", message: "the document is no JSON object" };
+  if (fields === undefined) return { kind: "failed", message: "the document is not a JSON object" };
   const document = new IngestDocument(fields, destination, systemClock.now());
   try {
     pipelines.run(pipeline, document);

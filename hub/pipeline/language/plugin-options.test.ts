@@ -32,7 +32,7 @@ test("an option whose other value would lose something is refused with what to w
     ['output { email { to => "a@b" via => sendmail } }', /"via" must be one of|smtp/],
     ['input { tcp { port => 1 ssl_truststore_path => "x" } }', /can't be used\n.*PEM files/],
     ['output { elasticsearch { cloud_id => "x" } }', /can't be used\n.*hosts =>/],
-    ['input { syslog { timezone => "Middle/Earth" } }', /is no time zone/],
+    ['input { syslog { timezone => "Middle/Earth" } }', /is not a time zone/],
   ] as const;
   for (const [text, reason] of refused) {
     const [only, ...others] = said(text);

@@ -37,7 +37,7 @@ export class Batcher {
     });
   }
 
-  /** Passes on what is together. */
+  /** Runs the pending batch. */
   flush(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;

@@ -187,7 +187,7 @@ function compileNew(expression: Extract<Call, { kind: "new" }>, values: readonly
   });
 }
 
-/** What elements of a new array are. */
+/** Returns the default value of a new array's elements. */
 function initial({ name }: TypeName): unknown {
   if (name === "boolean") return false;
   if (name === "float" || name === "double") return new Decimal(0);

@@ -79,7 +79,7 @@ export function loadBlock(
   return docs;
 }
 
-/** Documents of a segment in one block, wanted or not. */
+/** Returns how many documents one block of a segment has, whether or not they are in the set. */
 export function docsOfBlock({ docCount }: Pick<SegmentRun, "docCount">, block: number): number {
   return Math.min(COLUMN_BLOCK, docCount - block * COLUMN_BLOCK);
 }

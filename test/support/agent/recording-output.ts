@@ -115,7 +115,7 @@ export interface TestContextOptions {
   readonly confirmsCommits?: boolean;
   readonly batchBytes?: number;
   readonly slots?: number;
-  readonly tellsBirth?: boolean;
+  readonly hasBirthTimes?: boolean;
   /** False: files seem to be on another machine. */
   readonly near?: boolean;
   readonly folder?: string;
@@ -142,7 +142,7 @@ export async function testContext(options: TestContextOptions = {}): Promise<Tes
     batchBytes,
     dataFolder: join(folder, "registry"),
     isOwnFile: () => false,
-    tellsBirth: options.tellsBirth ?? true,
+    hasBirthTimes: options.hasBirthTimes ?? true,
     isNear: () => options.near ?? true,
     onEnd: () => undefined,
     folder,

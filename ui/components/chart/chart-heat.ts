@@ -1,4 +1,4 @@
-/** A map of heat: squares that are darker the more they stand for. */
+/** A heat map: the larger the value, the darker the cell. */
 
 import { nothing, type SVGTemplateResult, svg } from "lit";
 import { shorten } from "#ui/services/text/format.ts";

@@ -3,7 +3,7 @@
  * copied through the log, so the source must refuse writes meanwhile.
  */
 
-import { warnOfSettings } from "#hub/api/compat/compatibility.ts";
+import { warnOfSettings } from "#hub/api/compat/interface-compatibility.ts";
 import type { ApiContext } from "#hub/api/context/api-context.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";

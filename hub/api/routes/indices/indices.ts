@@ -1,6 +1,6 @@
 /** Indices: create, show, delete, open, close. */
 
-import { warnOfFields, warnOfSettings } from "#hub/api/compat/compatibility.ts";
+import { warnOfFields, warnOfSettings } from "#hub/api/compat/interface-compatibility.ts";
 import { checkTypeless, ownType, printMapping, splitType } from "#hub/api/compat/mapping-types.ts";
 import { showsTypes } from "#hub/api/compat/version.ts";
 import type { ApiContext } from "#hub/api/context/api-context.ts";

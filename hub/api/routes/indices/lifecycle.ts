@@ -1,6 +1,6 @@
 /** `_ilm/policy`: lifecycle policies, and whether they are carried out. */
 
-import { warnOfActions } from "#hub/api/compat/compatibility.ts";
+import { warnOfActions } from "#hub/api/compat/interface-compatibility.ts";
 import type { ApiContext } from "#hub/api/context/api-context.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";

@@ -1,6 +1,6 @@
 /** Mappings of indices: shown, extended, field by field. */
 
-import { warnOfFields } from "#hub/api/compat/compatibility.ts";
+import { warnOfFields } from "#hub/api/compat/interface-compatibility.ts";
 import {
   adoptType,
   checkTypeName,

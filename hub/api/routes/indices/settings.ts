@@ -1,6 +1,6 @@
 /** Settings of indices. */
 
-import { warnOfSettings } from "#hub/api/compat/compatibility.ts";
+import { warnOfSettings } from "#hub/api/compat/interface-compatibility.ts";
 import type { ApiContext } from "#hub/api/context/api-context.ts";
 import { type ApiRequest, checkValid } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";

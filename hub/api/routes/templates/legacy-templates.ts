@@ -1,6 +1,6 @@
 /** Legacy templates (`_template`, before 7.8): a new index gets the definitions of all that match its name, merged. */
 
-import { warnOfFields, warnOfSettings } from "#hub/api/compat/compatibility.ts";
+import { warnOfFields, warnOfSettings } from "#hub/api/compat/interface-compatibility.ts";
 import { checkTypeless, givenType, splitType, TYPE_SETTING } from "#hub/api/compat/mapping-types.ts";
 import { showsTypes } from "#hub/api/compat/version.ts";
 import type { ApiContext } from "#hub/api/context/api-context.ts";

@@ -1,6 +1,6 @@
 /** Composable templates and their components: their bodies are read, checked and printed, their names matched. */
 
-import { warnOfFields, warnOfSettings } from "#hub/api/compat/compatibility.ts";
+import { warnOfFields, warnOfSettings } from "#hub/api/compat/interface-compatibility.ts";
 import { DEFAULT_TYPE, splitType } from "#hub/api/compat/mapping-types.ts";
 import { parseAliases } from "#hub/api/parameters/alias-definition.ts";
 import { flattenSettings, nestSettings, printSettings } from "#hub/api/parameters/index-settings.ts";

@@ -26,7 +26,7 @@ import {
 } from "./layout";
 import { internTerm, reserveTerms } from "./terms";
 
-/** Lengths below it have a norm of their own. */
+/** Lengths below this are stored exactly; longer ones share norms. */
 const FREE_NORMS: u32 = 24;
 
 /** Notes that `doc` has the field. */
@@ -64,7 +64,6 @@ export function padNorms(field: usize, docCount: u32): void {
   if (used >= docCount) return;
   reserve(norms, docCount - used);
   const from = at(norms);
-  // Most often one.
   for (let doc = used; doc < docCount; doc++) store<u8>(from + doc, 0);
   setLength(norms, docCount);
 }

@@ -88,6 +88,11 @@ function zones(
   if (!format.isConstant) return (event) => findTimeZone(format(event));
   const zone = findTimeZone(timezone ?? Intl.DateTimeFormat().resolvedOptions().timeZone);
   if (zone === undefined)
-    report("error", "timezone", `"${timezone}" is no time zone`, "write for example Europe/Berlin or +02:00");
+    report(
+      "error",
+      "timezone",
+      `"${timezone}" is not a time zone`,
+      "write for example Europe/Berlin or +02:00",
+    );
   return () => zone;
 }

@@ -81,7 +81,12 @@ export function syslogZone(
 ): TimeZone | undefined {
   const zone = timezone === undefined ? undefined : findTimeZone(timezone);
   if (timezone !== undefined && zone === undefined)
-    report("error", "timezone", `"${timezone}" is no time zone`, "write for example Europe/Berlin or +02:00");
+    report(
+      "error",
+      "timezone",
+      `"${timezone}" is not a time zone`,
+      "write for example Europe/Berlin or +02:00",
+    );
   return zone;
 }
 

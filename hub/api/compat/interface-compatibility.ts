@@ -5,7 +5,7 @@
 
 import { LIFECYCLE_SETTINGS, UNUSED_ACTIONS, unusedActions } from "#hub/cluster/catalog/lifecycle-policy.ts";
 import { warnDeprecated } from "#hub/search/options/request-version.ts";
-import type { CompatibilityRow } from "#proto/kit/compatibility.ts";
+import type { CompatibilityRow } from "#proto/kit/compatibility-row.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
 
 /** Settings of indices by the beginning of their names, without the leading "index.", with what to use instead. */
@@ -24,7 +24,7 @@ const SETTINGS: readonly (readonly [prefix: string, instead: string])[] = [
 const CLUSTER_SETTINGS: readonly (readonly [prefix: string, why: string])[] = [
   ["cluster.blocks.", "block indices one by one with index.blocks.*"],
   ["cluster.indices.", "closed indices and tombstones are kept as they are"],
-  ["cluster.info.", "nodes tell about their disks by themselves"],
+  ["cluster.info.", "nodes report their own disk usage"],
   ["cluster.max_shards_per_node", "the memory of a node limits its shards"],
   ["cluster.no_master_block", "there is no master"],
   ["cluster.persistent_tasks.", "tasks stay on the node that started them"],
@@ -33,7 +33,7 @@ const CLUSTER_SETTINGS: readonly (readonly [prefix: string, why: string])[] = [
     "cluster.routing.",
     "copies are spread evenly; the hub's setting cluster.copies says whether a hub has all",
   ],
-  ["cluster.service.", "changes of the cluster's state wait for no master"],
+  ["cluster.service.", "cluster state changes need no master"],
   ["discovery.", "nodes meet through their journal"],
   ["indices.", "caches and recoveries are sized from the memory of the node"],
   ["ingest.", "pipelines are limited by their own settings"],
@@ -43,7 +43,7 @@ const CLUSTER_SETTINGS: readonly (readonly [prefix: string, why: string])[] = [
   ["script.", "scripts are limited by their cost"],
   ["search.", "searches are limited by time and memory"],
   ["search_backpressure.", "searches are limited by time and memory"],
-  ["task_resource_tracking.", "the work of tasks isn't measured"],
+  ["task_resource_tracking.", "the resource usage of tasks isn't tracked"],
   ["snapshot.", "use tailrace-hub snapshot"],
   ["thread_pool.", "the hub's own setting hub.threads decides"],
   ["transport.", "nodes meet through their journal"],
@@ -61,7 +61,7 @@ interface IgnoredParameter {
 }
 
 const PARAMETERS: readonly IgnoredParameter[] = [
-  { name: "master_timeout", why: "changes of the cluster's state wait for no master" },
+  { name: "master_timeout", why: "cluster state changes need no master" },
   { name: "local", why: "every hub reads the state from its own copy" },
   {
     name: "wait_for_active_shards",

@@ -1,7 +1,7 @@
 /** Rows of `docs/compatibility.md`: options of plugins that have no effect or are refused, as their schemas say. */
 
 import type { TObject } from "typebox";
-import type { CompatibilityRow } from "#proto/kit/compatibility.ts";
+import type { CompatibilityRow } from "#proto/kit/compatibility-row.ts";
 import { treatmentOf } from "#proto/kit/options.ts";
 import { pluginKinds } from "./plugin-reference.ts";
 

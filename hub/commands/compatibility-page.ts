@@ -1,9 +1,9 @@
 /** `tailrace-hub --print-compatibility`: what is accepted without effect and what is refused by name, as a page. */
 
-import { apiCompatibility } from "#hub/api/compat/compatibility.ts";
+import { apiCompatibility } from "#hub/api/compat/interface-compatibility.ts";
 import { hubCompatibility } from "#hub/node/settings/unused-settings.ts";
-import { searchCompatibility } from "#hub/search/compatibility.ts";
-import { type CompatibilityRow, compatibilityTable } from "#proto/kit/compatibility.ts";
+import { searchCompatibility } from "#hub/search/search-compatibility.ts";
+import { type CompatibilityRow, compatibilityTable } from "#proto/kit/compatibility-row.ts";
 
 /** Gives the rows of one part. */
 type Source = () => readonly CompatibilityRow[] | Promise<readonly CompatibilityRow[]>;
@@ -13,7 +13,7 @@ const SOURCES: readonly Source[] = [
   hubCompatibility,
   apiCompatibility,
   searchCompatibility,
-  async () => (await import("#hub/pipeline/tooling/compatibility.ts")).pipelineCompatibility(),
+  async () => (await import("#hub/pipeline/tooling/pipeline-compatibility.ts")).pipelineCompatibility(),
 ];
 
 const INTRODUCTION = `# Compatibility

@@ -16,7 +16,7 @@ import { DISTANCE_SORT_OPTIONS, SORT_OPTIONS } from "#hub/search/sort/sort-reque
 import { COMPLETION_OPTIONS, FUZZY_COMPLETION_OPTIONS } from "#hub/search/suggest/completion.ts";
 import { DIRECT_GENERATOR_OPTIONS } from "#hub/search/suggest/phrase-candidates.ts";
 import { TERM_SUGGESTION_OPTIONS } from "#hub/search/suggest/term.ts";
-import type { CompatibilityRow } from "#proto/kit/compatibility.ts";
+import type { CompatibilityRow } from "#proto/kit/compatibility-row.ts";
 
 /** Returns the rows, from the schemas of the options and the lists of what is refused. */
 export function searchCompatibility(): CompatibilityRow[] {
