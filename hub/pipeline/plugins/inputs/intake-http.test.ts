@@ -84,6 +84,20 @@ const STREAM = Buffer.concat([
 ]);
 const PACKED = Buffer.concat([Buffer.from([STREAM.length, (STREAM.length - 1) << 2]), STREAM]);
 
+test("otlp names the records that it leaves out, and takes the others", async (t) => {
+  const { world, post } = await start(t, "otlp");
+  const send = (logRecords: unknown[]): Promise<Answer> =>
+    post("/v1/logs", JSON.stringify({ resourceLogs: [{ scopeLogs: [{ logRecords }] }] }), JSON_TYPE);
+  const record = { body: { stringValue: "one" } };
+  assert.deepEqual(await send([record]), { status: 200, text: "{}" });
+  const { status, text } = await send([record, 7, null]);
+  assert.equal(status, 200);
+  assert.deepEqual(JSON.parse(text), {
+    partialSuccess: { rejectedLogRecords: "2", errorMessage: "2 members of logRecords are no records" },
+  });
+  assert.deepEqual(world.messages, ["one", "one"]);
+});
+
 test("loki takes protobuf packed by snappy, whether a header says so or not", async (t) => {
   const { world, post } = await start(t, "loki");
   const type = { "content-type": "application/x-protobuf" };

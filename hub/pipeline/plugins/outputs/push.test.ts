@@ -134,7 +134,9 @@ test("otlp sends what the input of that protocol reads back, to the millisecond"
     { message: "other", http: { status: 404 } },
   ]);
   assert.equal(requests[0]!.url, "/v1/logs");
-  const [one, two] = otlpEvents(decodeOtlpProtobuf(requests[0]!.body)!, 0);
+  const {
+    events: [one, two],
+  } = otlpEvents(decodeOtlpProtobuf(requests[0]!.body)!, 0);
   assert.deepEqual(plain(one!), { ...fields, service: { name: "shop" }, scope: { name: "tailrace" } });
   assert.deepEqual(plain(two!)["attributes"], { "http.status": 404 });
 });

@@ -138,7 +138,7 @@ export class OtlpGrpcServer implements Component {
     const logs = decodeOtlpProtobuf(message);
     if (logs === undefined)
       throw new CallFailure(INVALID_ARGUMENT, "the message is no ExportLogsServiceRequest");
-    await take(otlpEvents(logs, now()));
+    await take(otlpEvents(logs, now()).events);
   }
 
   /** Returns the one message of a call, unpacked. */

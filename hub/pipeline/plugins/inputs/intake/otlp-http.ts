@@ -29,13 +29,14 @@ export const otlpHttp: IntakeProtocol = {
       return failed(404, UNIMPLEMENTED, "only logs are taken, at /v1/logs; traces and metrics aren't");
     if (request.method !== "POST") return failed(405, UNIMPLEMENTED, "logs are posted");
     try {
-      return (await takeLogs(request, isJson, take))
-        ? {
-            status: 200,
-            headers: { "Content-Type": isJson ? JSON_TYPE : PROTOBUF_TYPE },
-            body: isJson ? "{}" : "",
-          }
-        : failed(400, INVALID_ARGUMENT, `the body is no ${isJson ? JSON_TYPE : PROTOBUF_TYPE} of logs`);
+      const rejected = await takeLogs(request, isJson, take);
+      if (rejected === undefined)
+        return failed(400, INVALID_ARGUMENT, `the body is no ${isJson ? JSON_TYPE : PROTOBUF_TYPE} of logs`);
+      return {
+        status: 200,
+        headers: { "Content-Type": isJson ? JSON_TYPE : PROTOBUF_TYPE },
+        body: isJson ? JSON.stringify(partialSuccess(rejected)) : "",
+      };
     } catch (error) {
       const { code, message } = toAppError(error);
       return code === "request_too_large"
@@ -47,12 +48,24 @@ export const otlpHttp: IntakeProtocol = {
 
 const RETRY = { "Retry-After": "1" };
 
-/** Resolves with false where the body is no request of logs. */
-async function takeLogs({ body, nowMs }: IntakeRequest, isJson: boolean, take: TakeEvents): Promise<boolean> {
+/** An answer names what was left out, so that the sender drops it knowingly and doesn't repeat the rest. */
+function partialSuccess(rejected: number): object {
+  if (rejected === 0) return {};
+  const errorMessage = `${rejected} members of logRecords are no records`;
+  return { partialSuccess: { rejectedLogRecords: String(rejected), errorMessage } };
+}
+
+/** Resolves with the number of records left out, or undefined where the body is no request of logs. */
+async function takeLogs(
+  { body, nowMs }: IntakeRequest,
+  isJson: boolean,
+  take: TakeEvents,
+): Promise<number | undefined> {
   const logs = isJson ? decodeOtlpJson(body) : decodeOtlpProtobuf(body);
-  if (logs === undefined) return false;
-  await take(otlpEvents(logs, nowMs));
-  return true;
+  if (logs === undefined) return undefined;
+  const { events, rejected } = otlpEvents(logs, nowMs);
+  await take(events);
+  return rejected;
 }
 
 /** Returns a message google.rpc.Status: `int32 code = 1; string message = 2;`, of at most 127 bytes of text. */

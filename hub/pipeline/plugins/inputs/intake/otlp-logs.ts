@@ -41,9 +41,17 @@ export function decodeOtlpJson(body: Uint8Array): JsonObject | undefined {
   return parseJsonObject(decodeText(body));
 }
 
+/** The events of a request. */
+export interface OtlpEvents {
+  readonly events: Event[];
+  /** Records of a request in JSON that are none, and so no events. */
+  readonly rejected: number;
+}
+
 /** Returns the events of a request, in either form; `nowMs` is the time of those that bear none. Throws request_too_large. */
-export function otlpEvents(logs: JsonObject, nowMs: number): Event[] {
+export function otlpEvents(logs: JsonObject, nowMs: number): OtlpEvents {
   const events: Event[] = [];
+  let rejected = 0;
   for (const ofResource of objects(logs["resourceLogs"])) {
     const resource = attributesOf(
       isHash(ofResource["resource"]) ? ofResource["resource"]["attributes"] : undefined,
@@ -52,10 +60,11 @@ export function otlpEvents(logs: JsonObject, nowMs: number): Event[] {
     for (const ofScope of objects(ofResource["scopeLogs"])) {
       const records = objects(ofScope["logRecords"]);
       checkEvents(events.length + records.length);
+      rejected += lengthOf(ofScope["logRecords"]) - records.length;
       for (const record of records) events.push(eventOf(record, resource, ofScope["scope"], nowMs));
     }
   }
-  return events;
+  return { events, rejected };
 }
 
 function eventOf(record: JsonObject, resource: JsonObject, scope: unknown, nowMs: number): Event {
@@ -81,6 +90,10 @@ function eventOf(record: JsonObject, resource: JsonObject, scope: unknown, nowMs
   if (typeof record["eventName"] === "string" && record["eventName"] !== "")
     fields["event"] = { action: record["eventName"] };
   return new Event(fields, timeMs);
+}
+
+function lengthOf(value: unknown): number {
+  return Array.isArray(value) ? value.length : 0;
 }
 
 function objects(value: unknown): JsonObject[] {
