@@ -230,6 +230,9 @@ test("the hub interface shows status, agents, health, metrics and its own descri
   assert.ok(
     paths!["/es/{index}/_doc/{id}"] === undefined && paths!["/es/{index}/{type}/{id}"]!["put"] !== undefined,
   );
+  assert.ok(paths!["/api/live"]!["get"] !== undefined);
+  const live = await dashboard("GET", "/api/live");
+  assert.deepEqual([live.status, /is a WebSocket/.test(live.text)], [400, true]);
   assert.equal((await dashboard("GET", "/api/nothing")).status, 400);
 });
 

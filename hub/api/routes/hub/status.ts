@@ -7,6 +7,7 @@ import type { HubStatus } from "#hub/api/ports/status.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import type { Metrics } from "#proto/kit/metrics.ts";
+import { LIVE_PATH, LIVE_PROTOCOL } from "#proto/live.ts";
 
 export interface HubParts {
   readonly status: HubStatus;
@@ -33,6 +34,16 @@ export function hubRoutes(parts: HubParts): Route[] {
       action: "monitor",
       summary: "Shows the status of the hub.",
       handle: async () => json(await status.status()),
+    },
+    {
+      methods: ["GET"],
+      paths: [LIVE_PATH],
+      params: [],
+      action: "search",
+      summary: `Opens a WebSocket (subprotocol ${LIVE_PROTOCOL}) for live lines, requests and watched answers.`,
+      handle: () => {
+        throw new AppError("request_invalid", `${LIVE_PATH} is a WebSocket: the request asks for no upgrade`);
+      },
     },
     {
       methods: ["GET"],
