@@ -4,6 +4,8 @@ import { parentPort, workerData } from "node:worker_threads";
 import type { HostSeat } from "#hub/cluster/hosting/shard-owner.ts";
 import { extentCache, shareCaches } from "#hub/engine/files/extent-cache.ts";
 import { threadKernelBytes } from "#hub/engine/kernel/kernel.ts";
+import { searchKernelBytes } from "#hub/engine/kernel/search-kernel.ts";
+import { mergeKernelBytes } from "#hub/engine/merge/kernel-merge.ts";
 import { filterCache } from "#hub/engine/segment/filter-cache.ts";
 import { nestedCache } from "#hub/engine/segment/nested-cache.ts";
 import { searchMemory } from "#hub/search/query/search-memory.ts";
@@ -49,7 +51,11 @@ export function runHostThread(operations?: Readonly<Record<string, Operation>>):
   const metrics = new Metrics();
   watchEngine(metrics);
   exportLongestTurn(metrics, "host");
-  exportMemory(metrics, "host", () => ({ kernel: threadKernelBytes() }));
+  exportMemory(metrics, "host", () => ({
+    kernel: threadKernelBytes(),
+    merge_kernel: mergeKernelBytes(),
+    search_kernel: searchKernelBytes(),
+  }));
   // Opening the folder may log before there is a host to send it.
   const early: string[] = [];
   let host: Host | undefined;

@@ -23,6 +23,11 @@ export function searchKernel(): SearchKernel {
   return ofThread;
 }
 
+/** Returns the bytes of the memory of this thread's searches; 0 while there is none. */
+export function searchKernelBytes(): number {
+  return ofThread?.sizeBytes ?? 0;
+}
+
 /** A term's bytes in its dictionary. */
 export interface TermBytes {
   readonly docFreq: number;
@@ -75,6 +80,11 @@ export class SearchKernel {
   /** Returns a new instance. Throws unavailable where the kernel isn't built. */
   static load(limitBytes = LIMIT_BYTES): SearchKernel {
     return new SearchKernel(Kernel.load(limitBytes));
+  }
+
+  /** Bytes of its memory. */
+  get sizeBytes(): number {
+    return this.#kernel.memory.totalBytes;
   }
 
   /** Adds the documents of a term to `words` (ceil(docCount / 32) of them). False where the bytes are damaged. */

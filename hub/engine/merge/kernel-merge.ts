@@ -48,6 +48,11 @@ export function mergeKernel(): Kernel {
   return ofThread;
 }
 
+/** Returns the bytes of the memory of this thread's merges; 0 while there is none. */
+export function mergeKernelBytes(): number {
+  return ofThread?.memory.totalBytes ?? 0;
+}
+
 /** One merge: `step` until it is true, then `finish`. `release` must be called. */
 export class KernelMerge {
   readonly #kernel: Kernel;

@@ -72,4 +72,6 @@ test("metrics of the thread are printed with those of the process", async (t) =>
   assert.match(text, /tailrace_engine_messages_applied_total [1-9]/);
   for (const part of ["heap", "buffers", "kernel"])
     assert.match(text, new RegExp(`tailrace_host_memory_bytes\\{part="${part}"\\} [1-9]`));
+  for (const part of ["merge_kernel", "search_kernel"])
+    assert.match(text, new RegExp(`tailrace_host_memory_bytes\\{part="${part}"\\} [0-9]`));
 });
