@@ -52,7 +52,7 @@ test("the script of one document may not keep the thread for long", async () => 
 test("a document may not have more than a million letters", async () => {
   const script =
     "String s = 'abcdefgh'; for (int i = 0; i < 12; i++) s = s + s; for (int i = 0; i < 40; i++) emit(i + s)";
-  const body = { runtime_mappings: { k: { type: "keyword", script } } };
+  const body = { query: { exists: { field: "k" } }, runtime_mappings: { k: { type: "keyword", script } } };
   await assert.rejects(
     async () => index.search(body),
     (error: AppError) =>
@@ -102,4 +102,50 @@ test("what an alias hides stays hidden, whatever fields a search defines", async
   for (const query of [{ match_all: {} }, { term: { team: "red" } }])
     assert.equal(await total({ query, runtime_mappings: redefined }), COUNT / 2);
   assert.equal(await total({ query: { term: { team: "blue" } }, runtime_mappings: redefined }), 0);
+});
+
+test("a script that fails for documents that nobody looks at fails no search", async () => {
+  const some = new IndexFixture({
+    docs: { a: { m: "1", n: 1 }, b: { m: "x", n: 2 }, c: { m: "3", n: 3 }, gone: { m: "y", n: 4 } },
+    deleted: ["gone"],
+    mapping: { properties: { m: { type: "keyword" }, n: { type: "long" } } },
+  });
+  const k = { type: "long", script: "emit(Long.parseLong(doc['m'].value))" };
+  const text = { type: "keyword", script: "emit(Long.parseLong(doc['m'].value) + '!')" };
+  const twice = { type: "long", script: "emit(2 * doc['k'].value)" };
+  const good = { bool: { must_not: { term: { n: 2 } } } };
+  const ask = { fields: ["k", "text"], sort: [{ k: "desc" }], runtime_mappings: { k, text, twice } };
+  const aggs = {
+    sum: { sum: { field: "twice" } },
+    text: { terms: { field: "text" }, aggs: { n: { max: { field: "n" } } } },
+  };
+  const { hits, aggregations } = await some.search({ ...ask, query: good, aggs });
+  assert.deepEqual(
+    hits.map((hit) => hit["fields"]),
+    [
+      { k: [3], text: ["3!"] },
+      { k: [1], text: ["1!"] },
+    ],
+  );
+  assert.deepEqual(aggregations?.["sum"], { value: 8 });
+  assert.deepEqual(await some.ids({ ...ask, fields: [], sort: ["n"] }), ["a", "b", "c"]);
+  const failing: readonly object[] = [
+    { fields: ["k"], sort: ["n"] },
+    { sort: ["k"] },
+    { size: 0, aggs: { sum: { sum: { field: "twice" } } } },
+    { size: 0, aggs: { text: { terms: { field: "text" } } } },
+    { size: 0, aggs: { none: { missing: { field: "k" } } } },
+    { size: 0, query: good, aggs: { all: { global: {}, aggs: { sum: { sum: { field: "k" } } } } } },
+    { query: { range: { k: { gte: 2 } } } },
+    { query: { term: { text: "1!" } } },
+    { query: { prefix: { text: "1" } } },
+    { query: { exists: { field: "k" } } },
+    { query: { script: { script: "doc['k'].value > 1" } } },
+  ];
+  for (const body of failing)
+    await assert.rejects(
+      async () => some.search({ ...body, runtime_mappings: ask.runtime_mappings }),
+      JSON.stringify(body),
+    );
+  some.close();
 });

@@ -196,7 +196,8 @@ describe("a runtime field", () => {
       [{ type: "long", script: "give(1)" }, /Unknown call \[give\]/],
     ];
     for (const [f, message] of rows) {
-      const failed: unknown = await (async () => one.ids({ runtime_mappings: { f } }))().catch(
+      const failed: unknown = await (async () =>
+        one.ids({ query: { exists: { field: "f" } }, runtime_mappings: { f } }))().catch(
         (error: unknown) => error,
       );
       assert.match(JSON.stringify(failed, Object.getOwnPropertyNames(failed)) + causes(failed), message);

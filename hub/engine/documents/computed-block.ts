@@ -1,10 +1,11 @@
 /** Fields that are computed from documents when a search needs them: a segment in memory with one document for each. */
 
 import { SegmentBuffer } from "#hub/engine/buffer/segment-buffer.ts";
+import { Bitset } from "#hub/engine/bytes/bitset.ts";
 import { toBytes } from "#hub/engine/bytes/bytes.ts";
 import type { Mapping } from "#hub/engine/mapping/mapping.ts";
 import type { SegmentReader } from "#hub/engine/searcher/searcher.ts";
-import type { NestedBlock } from "#hub/engine/segment/nested-cache.ts";
+import type { FailedDocuments, NestedBlock } from "#hub/engine/segment/nested-cache.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { Indexing } from "./document-indexer.ts";
 import { DocumentWriter } from "./document-writer.ts";
@@ -23,11 +24,13 @@ export interface Computed {
   readonly mapping: Mapping;
   /** Returns the computed fields of a document as JSON. */
   readonly sourceOf: (doc: number) => string;
+  /** Returns whether what `sourceOf` threw is the fault of the document alone, which has no fields then. */
+  readonly isOfDocument: (error: unknown) => boolean;
 }
 
 /**
  * Makes a segment in steps, or returns the one that is cached: its document d has what was computed of document d of `base`.
- * Values that don't fit the mapping are left out. Throws memory_limit, data_corrupt, and what `sourceOf` throws.
+ * Values that don't fit the mapping are left out. Throws memory_limit, data_corrupt, and what `sourceOf` throws that isn't of a document.
  */
 export function* computedBlock(base: SegmentReader, computed: Computed): NestedSteps<NestedBlock> {
   return yield* derivedBlock(base, computed.key, (indexing) => makeBlock(base, computed, indexing));
@@ -35,25 +38,35 @@ export function* computedBlock(base: SegmentReader, computed: Computed): NestedS
 
 function* makeBlock(
   base: SegmentReader,
-  { key, mapping, sourceOf }: Computed,
+  { key, mapping, sourceOf, isOfDocument }: Computed,
   indexing: Indexing,
 ): NestedSteps<NestedBlock> {
   const buffer = new SegmentBuffer(indexing.newFields());
   const writer = new DocumentWriter(buffer, mapping, indexing);
+  let failed: FailedDocuments | undefined;
   try {
     for (let at = 0; at < base.docCount; at++) {
-      const source = toBytes(sourceOf(at));
+      let source = NOTHING;
+      try {
+        source = toBytes(sourceOf(at));
+      } catch (error) {
+        if (!isOfDocument(error)) throw error;
+        failed ??= { docs: new Bitset(base.docCount), error };
+        failed.docs.add(at);
+      }
       writer.write(buffer.addDocument(NO_ID, source, 1, at, ""), source, "", true);
       if (buffer.sizeBytes > MAX_BYTES) throw tooLarge();
       // What computes one document may take as long as a script may.
       yield;
     }
-    return blockOf(buffer, `${base.name}/${key}`, NO_ROWS, NO_ROWS);
+    return { ...blockOf(buffer, `${base.name}/${key}`, NO_ROWS, NO_ROWS), failed };
   } finally {
     writer.release();
     buffer.release();
   }
 }
+
+const NOTHING = toBytes("{}");
 
 /** Nothing looks a computed document up by its id. */
 const NO_ID = toBytes("-");

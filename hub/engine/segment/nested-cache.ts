@@ -1,9 +1,17 @@
 /** Nested objects of the segments of a thread as segments of their own, those used last; evicted ones are made again. */
 
+import type { Bitset } from "#hub/engine/bytes/bitset.ts";
 import type { SegmentReader } from "#hub/engine/searcher/searcher.ts";
 
 /** Bytes of all blocks. */
 const LIMIT_BYTES = 128 * 1024 * 1024;
+
+/** Documents of which nothing could be computed. */
+export interface FailedDocuments {
+  readonly docs: Bitset;
+  /** What the first of them threw. */
+  readonly error: unknown;
+}
 
 /** The nested objects of one path in one segment, in the order of their parents. */
 export interface NestedBlock {
@@ -14,6 +22,8 @@ export interface NestedBlock {
   /** Parent of each object. */
   readonly parents: Int32Array;
   readonly sizeBytes: number;
+  /** Of computed objects. */
+  readonly failed?: FailedDocuments | undefined;
   /** Lets go of what caches hold of the objects. Searches that are under way may go on reading them. */
   release(): void;
 }

@@ -12,6 +12,7 @@ import {
   type SegmentRun,
   SetBlocks,
 } from "#hub/search/columns/set-blocks.ts";
+import { bindCollectors, checkFailed } from "#hub/search/execute/failing-fields.ts";
 import { Batch } from "#hub/search/execute/hits/batch.ts";
 import { collectSetHits } from "#hub/search/execute/hits/set-hits.ts";
 import { type After, type RankedHit, TopHits } from "#hub/search/execute/hits/top-hits.ts";
@@ -156,10 +157,13 @@ class Collection {
       const segment = segments[order]!;
       await withPauses(this.#top.settleSteps(), this.#control);
       this.#held[0] = await withPauses(segment.openKeys(keys), this.#control);
-      this.#top.segment(segment, order);
-      this.#aggregations.segment(segment);
+      const failing = bindCollectors(segment, () => {
+        this.#top.segment(segment, order);
+        this.#aggregations.segment(segment);
+      });
       this.#part = Math.min(this.#part, this.#largestPart);
       await this.#segment(segment);
+      await checkFailed(failing, this.#weight, segment, this.#control);
       if (!this.#global.isEmpty) await this.#everything(segment);
       if (this.#control.isDue) await this.#control.pause();
     }

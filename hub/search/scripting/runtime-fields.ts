@@ -203,8 +203,15 @@ function* computed(
   const mapping = ownMapping(field, shard.mapping, definition);
   const valuesOf = script === undefined ? fromSource(name, segment) : byScript(field, script, shard, segment);
   const sourceOf = (doc: number): string => writeJson({ [name]: valuesOf(doc) });
-  const block = yield* computedBlock(segment, { key, mapping, sourceOf });
-  return new RuntimeReader(segment, block.objects, name, key);
+  const block = yield* computedBlock(segment, { key, mapping, sourceOf, isOfDocument });
+  return new RuntimeReader(segment, block, name, key);
+}
+
+/** A script that takes too long does so for many documents, and would have to fail for each. */
+function isOfDocument(error: unknown): boolean {
+  const { code, data } = toAppError(error);
+  const cause = data["caused_by"];
+  return code === "script_failed" && !(isObject(cause) && cause["type"] === "painless_error");
 }
 
 function fromSource(name: string, segment: SegmentReader): (doc: number) => unknown {
