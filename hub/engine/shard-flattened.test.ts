@@ -78,7 +78,7 @@ test("a key is opened with pauses, and then read without", () =>
       assert.equal(segment!.exists("labels.odd")!.count(), count / 2);
     } finally {
       searcher.close();
-      await shard.close();
+      shard.close();
     }
   }));
 
