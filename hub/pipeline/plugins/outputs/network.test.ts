@@ -146,6 +146,7 @@ test("file refuses events whose path can't be a file's, and goes on with the oth
   const folder = mkdtempSync(join(tmpdir(), "tailrace-file-"));
   t.after(() => rmSync(folder, { recursive: true }));
   const world = new OutputWorld('file { path => "%{app}" }', folder);
+  t.after(() => world.writer.stop?.());
   await world.write([{ app: "a/b" }]);
   const rest = await world.write([{ app: "x".repeat(300) }, { app: "a" }, { app: "a/b/c" }, { app: "good" }]);
   assert.deepEqual(
