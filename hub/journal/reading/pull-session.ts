@@ -30,8 +30,11 @@ const INACTIVE_MS = 15_000;
  */
 const CREATE_TIMEOUT_MS = 1_500;
 
-/** Both times double with each attempt that failed, so often at most: a slow server would never be waited for long enough. */
-const MAX_DOUBLINGS = 3;
+/**
+ * Both times double with each attempt that failed, so often at most: a slow server would never be waited for long enough. A
+ * listing has 30 s, and several attempts in them where a consumer is made on a dead server.
+ */
+const MAX_DOUBLINGS = 2;
 
 /** Upper bound of messages per pull. */
 const MAX_PULL_MESSAGES = 1_024;
