@@ -1,7 +1,7 @@
 /** How long contexts of clients are kept open, and what a client gets for one that isn't open. */
 
 import { clusterSetting } from "#hub/api/parameters/cluster-settings.ts";
-import { printTime } from "#hub/api/parameters/values.ts";
+import { printExactTime } from "#hub/api/parameters/values.ts";
 import type { Cluster } from "#hub/api/ports/cluster.ts";
 import { POINT_LOST } from "#hub/host/contract/calls.ts";
 import { AppError } from "#proto/kit/errors.ts";
@@ -15,7 +15,7 @@ export function checkKeepAlive(what: "scroll" | "point in time", keepAliveMs: nu
   if (keepAliveMs <= limitMs) return;
   throw new AppError(
     "request_invalid",
-    `Keep alive for ${what} (${printTime(keepAliveMs, undefined)}) is too large. It must be less than (${printTime(limitMs, undefined)}). This limit can be set by changing the [search.max_keep_alive] cluster level setting.`,
+    `Keep alive for ${what} (${printExactTime(keepAliveMs)}) is too large. It must be less than (${printExactTime(limitMs)}). This limit can be set by changing the [search.max_keep_alive] cluster level setting.`,
   );
 }
 

@@ -81,6 +81,12 @@ export function printTime(ms: number, unit: string | undefined): string {
   return fitting === undefined ? `${Math.round(ms)}ms` : `${oneDecimal(ms / TIMES[fitting]!)}${fitting}`;
 }
 
+/** Prints a time in the largest unit that it has a whole number of, e.g. "25h": two that differ are printed differently. */
+export function printExactTime(ms: number): string {
+  const fitting = ["d", "h", "m", "s"].find((name) => ms > 0 && ms % TIMES[name]! === 0);
+  return fitting === undefined ? `${ms}ms` : `${ms / TIMES[fitting]!}${fitting}`;
+}
+
 /** Cut, not rounded; whole numbers without a fraction. */
 function oneDecimal(value: number): string {
   return String(Math.floor(value * 10) / 10);

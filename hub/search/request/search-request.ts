@@ -233,6 +233,17 @@ function checkSearchAfter(
       `search_after has ${after.length} value(s) but sort has ${sort.length}.`,
     );
   }
+  for (const [at, { kind }] of sort.entries()) {
+    if ((kind !== "doc" && kind !== "shard_doc") || isWhole(after[at])) continue;
+    throw new AppError(
+      "request_invalid",
+      `Failed to parse search_after value for field [_${kind}]: ${JSON.stringify(after[at])} isn't a whole number`,
+    );
+  }
+}
+
+function isWhole(value: unknown): boolean {
+  return Number.isInteger(value) || typeof value === "bigint" || /^-?\d+$/.test(String(value));
 }
 
 function checkScriptFields(fields: JsonObject | undefined, { maxScriptFields }: SearchLimits): void {

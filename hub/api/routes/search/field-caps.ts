@@ -6,8 +6,14 @@ import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
 import { RESOLVE_PARAMS, resolveOptions } from "#hub/api/parameters/shared-parameters.ts";
 import type { IndexInfo } from "#hub/api/ports/indices.ts";
 import { columnKind, type Field } from "#hub/engine/mapping/field.ts";
+import type { Mapping } from "#hub/engine/mapping/mapping.ts";
 import { answersAs } from "#hub/search/options/request-version.ts";
 import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
+import {
+  type RuntimeField,
+  readRuntimeFields,
+  runtimeMapping,
+} from "#hub/search/scripting/runtime-fields.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import { searchedIndices, searchLimits } from "./search-target.ts";
@@ -51,11 +57,12 @@ async function fieldCaps(parts: ApiContext, request: ApiRequest): Promise<ApiRes
   const patterns = patternsOf(request);
   checkValid(patterns.length === 0 && "no fields specified");
   const resolved = indices.resolve(request.path["index"], resolveOptions(request));
+  const runtime = runtimeFieldsOf(request);
   const found = await matchingIndices(parts, request, resolved);
   const tests = patterns.map((pattern) => compileWildcard(pattern));
   const fields = new Map<string, Map<string, [index: string, Capability][]>>();
   for (const index of found) {
-    for (const [name, capability] of capabilities(index)) {
+    for (const [name, capability] of capabilities(runtimeMapping(runtime, index.mapping))) {
       if (!tests.some((test) => test.matches(name))) continue;
       const types = fields.get(name) ?? new Map<string, [string, Capability][]>();
       fields.set(
@@ -106,6 +113,14 @@ function addUnmapped(
   }
 }
 
+/** Returns the fields that the request defines as a search does. Throws parsing, mapping_parse, script_failed. */
+function runtimeFieldsOf(request: ApiRequest): readonly RuntimeField[] {
+  const given = request.object()["runtime_mappings"];
+  if (given === undefined) return [];
+  if (!isObject(given)) throw new AppError("parsing", "[runtime_mappings] must be an object");
+  return readRuntimeFields(given);
+}
+
 function patternsOf(request: ApiRequest): readonly string[] {
   const given = request.list("fields");
   const body = request.object()["fields"];
@@ -118,7 +133,7 @@ function patternsOf(request: ApiRequest): readonly string[] {
   return given ?? (Array.isArray(body) ? body.map(String) : typeof body === "string" ? [body] : []);
 }
 
-function* capabilities({ mapping }: IndexInfo): Iterable<[name: string, Capability]> {
+function* capabilities(mapping: Mapping): Iterable<[name: string, Capability]> {
   yield* Object.entries(META);
   const objects = new Set<string>();
   const ranges = new Set<string>();

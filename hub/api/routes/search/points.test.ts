@@ -169,6 +169,7 @@ describe("a point in time", () => {
       { keep_alive: "30d" },
       /Keep alive for point in time \(30d\) is too large/,
     ],
+    ["a little too long a time", "/_search", { keep_alive: "25h" }, /\(25h\).*less than \(1d\)/],
   ] as const)
     test(`isn't searched with ${name}`, async () => {
       const { status, body: answer } = await fixture.send("POST", uri, {
@@ -176,6 +177,14 @@ describe("a point in time", () => {
       });
       assert.equal(status, 400);
       assert.match(JSON.stringify(answer), reason);
+    });
+
+  for (const after of ["x", null, 1.5])
+    test(`isn't continued after ${JSON.stringify(after)}, which is no place of a document`, async () => {
+      const request = { pit: { id: await open() }, sort: ["_shard_doc"], search_after: [after] };
+      const { status, body } = await fixture.send("POST", "/_search", request);
+      assert.equal(status, 400);
+      assert.match(JSON.stringify(body), /search_after value for field \[_shard_doc\]/);
     });
 
   test("needs a time to be kept, and its order a point in time", async () => {

@@ -194,6 +194,19 @@ describe("the others", () => {
     assert.deepEqual(body["fields"]!["host"]!["keyword"]!["indices"], ["logs"]);
   });
 
+  test("_field_caps shows fields that the request defines in place of those of its indices", async () => {
+    const { body } = await fixture.send("POST", "/_field_caps?fields=status,host,taken", {
+      runtime_mappings: { status: { type: "keyword" }, taken: { type: "long", script: "emit(1)" } },
+    });
+    const capable = { searchable: true, aggregatable: true };
+    assert.deepEqual(body["fields"]!["status"], { keyword: { type: "keyword", ...capable } });
+    assert.deepEqual(body["fields"]!["taken"], { long: { type: "long", ...capable } });
+    assert.equal(Object.keys(body["fields"]!).length, 3);
+    const runtime = { taken: { type: "text" } };
+    const refused = await fixture.send("POST", "/_field_caps?fields=taken", { runtime_mappings: runtime });
+    assert.equal(refused.status, 400);
+  });
+
   test("_search_shards says where a search would run", async () => {
     const { body } = await fixture.send("GET", "/bad/_search_shards");
     assert.equal(body["shards"]!.length, 2);
