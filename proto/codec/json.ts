@@ -1,6 +1,6 @@
 /** Codec json: one JSON object a line, integers beyond 2^53 kept exactly. */
 
-import { isObject, type JsonObject } from "#proto/kit/json.ts";
+import { isDeeper, isObject, type JsonObject } from "#proto/kit/json.ts";
 
 /** The runtime's marker of a number kept as it was written; JSON.stringify writes `rawJSON` verbatim. */
 interface RawJson {
@@ -35,6 +35,15 @@ export function parseJson(text: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+/** Objects and arrays in one another that an event takes from a text, as many as Jackson does. */
+const MAX_NESTING = 1_000;
+
+/** Like `parseJson`; undefined also where it nests so deep that those who walk it would run out of stack. */
+export function parseEventJson(text: string): unknown {
+  const value = parseJson(text);
+  return text.length > 2 * MAX_NESTING && isDeeper(value, MAX_NESTING) ? undefined : value;
 }
 
 /** Returns true for a number kept as it was written. */

@@ -135,3 +135,12 @@ test("a host that a JSON line names is the document's only host name", () => {
     assert.deepEqual([document!["host.name"], json], [undefined, undefined]);
   }
 });
+
+test("a line of JSON that nests deeper than the stack is kept as text, beside the others of its block", () => {
+  const deep = `{"host":{"deep":${"[".repeat(50_000)}1${"]".repeat(50_000)}}}`;
+  const { documents } = run(`{"message":"one"}\n${deep}\n{"message":"two"}\n`);
+  assert.deepEqual(
+    documents.map(({ message }) => message),
+    ["one", deep, "two"],
+  );
+});

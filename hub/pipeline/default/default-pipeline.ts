@@ -10,12 +10,13 @@ import type { DocumentPacker } from "#hub/pipeline/batch/document-packer.ts";
 import type { MessageProcessor, RawMessage } from "#hub/pipeline/batch/raw-message.ts";
 import { commonFields } from "#hub/pipeline/batch/source-fields.ts";
 import { AccessLogLine } from "#proto/codec/access-log.ts";
-import { parseJsonObject } from "#proto/codec/json.ts";
+import { parseEventJson, parseJsonObject } from "#proto/codec/json.ts";
 import { LineCutter } from "#proto/codec/lines.ts";
 import { decodeText, INVALID_UTF8_TAG, toValidUtf8 } from "#proto/codec/plain.ts";
 import { SyslogLine } from "#proto/codec/syslog.ts";
 import { IsoTime, LocalTime } from "#proto/codec/time.ts";
 import type { Clock } from "#proto/kit/clock.ts";
+import { isObject } from "#proto/kit/json.ts";
 import type { tailrace } from "#proto/messages.ts";
 import { DocumentWriter, type EventPlace } from "./document-writer.ts";
 import { writeAccess, writeJson, writeSyslog } from "./line-documents.ts";
@@ -121,7 +122,8 @@ export class DefaultPipeline implements MessageProcessor {
     writer: DocumentWriter,
   ): void {
     const isJson = bytes[start] === OPEN_BRACE && bytes[end - 1] === CLOSE_BRACE;
-    const object = isJson ? parseJsonObject(decodeText(bytes.subarray(start, end))) : undefined;
+    const value = isJson ? parseEventJson(decodeText(bytes.subarray(start, end))) : undefined;
+    const object = isObject(value) ? value : undefined;
     // A part of a split line has lost its head or tail: a format could match by accident.
     if (place.continued) {
       writer.plain(bytes, start, end, readTimeMs, "", place);

@@ -55,12 +55,14 @@ test("json makes an event per item of a list, json_lines one per line, both tag 
     [{ a: 1 }, { a: 2 }],
   );
   const lines = codecs.get("json_lines")!.create({ charset: "UTF-8", delimiter: "\n" });
-  const events = lines.decode(Buffer.from('{"a":1}\r\nnope\n'), 0);
+  const deep = `{"a":${"[".repeat(50_000)}${"]".repeat(50_000)}}`;
+  const events = lines.decode(Buffer.from(`{"a":1}\r\nnope\n${deep}\n`), 0);
   assert.deepEqual(
     events.map(({ fields: { a, message, tags } }) => [a, message, tags]),
     [
       [1, undefined, undefined],
       [undefined, "nope", ["_jsonparsefailure"]],
+      [undefined, deep, ["_jsonparsefailure"]],
     ],
   );
 });

@@ -1,7 +1,7 @@
 /** Codecs json and json_lines: a payload, or each line of it, is an event as JSON. */
 
 import { type Codec, defineCodec } from "#hub/pipeline/plugins/codec.ts";
-import { parseJson } from "#proto/codec/json.ts";
+import { parseEventJson } from "#proto/codec/json.ts";
 import { decodeText } from "#proto/codec/plain.ts";
 import { Event, isHash } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
@@ -50,7 +50,7 @@ function jsonReader(target: string | undefined, charset: string): Codec {
   return {
     decode(bytes, timeMs) {
       const payload = utf8(bytes);
-      const value = parseJson(decodeText(payload));
+      const value = parseEventJson(decodeText(payload));
       const items = Array.isArray(value) ? value : [value];
       if (items.length === 0 || !items.every(isHash)) {
         const failed = plain.decode(payload, timeMs);

@@ -7,6 +7,14 @@ import { run } from "#test/support/pipeline/run-filter.ts";
 type Row = [filter: string, value: unknown, expected: Record<string, unknown>];
 
 const ROWS: Record<string, Row[]> = {
+  json: [
+    ['json { source => "m" }', '{"a":[[1]]}', { a: [[1]] }],
+    [
+      'json { source => "m" }',
+      `{"a":${"[".repeat(50_000)}${"]".repeat(50_000)}}`,
+      { tags: ["_jsonparsefailure"] },
+    ],
+  ],
   date: [
     [
       'date { match => ["m", "dd/MMM/yyyy:HH:mm:ss Z"] }',

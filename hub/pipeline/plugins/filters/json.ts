@@ -1,7 +1,7 @@
 /** Filter json: parses a field that is JSON. */
 
 import { defineFilter } from "#hub/pipeline/plugins/filter.ts";
-import { parseJson } from "#proto/codec/json.ts";
+import { parseEventJson } from "#proto/codec/json.ts";
 import { isHash } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
 import { flag, list, optional, options, text } from "#proto/kit/options.ts";
@@ -22,7 +22,7 @@ export const jsonFilter = defineFilter({
       apply(event) {
         const value = event.get(from);
         if (value === undefined || value === null || value === "") return false;
-        const parsed = typeof value === "string" ? parseJson(value) : undefined;
+        const parsed = typeof value === "string" ? parseEventJson(value) : undefined;
         const fits = parsed !== undefined && (to !== undefined || isHash(parsed)) && namesAreFields(parsed);
         if (!fits) {
           if (!(skip_on_invalid_json && parsed === undefined))
