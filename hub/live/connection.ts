@@ -1,6 +1,7 @@
 /** One viewer's socket: reads messages, opens tails, runs calls, and closes with a code and a reason when a rule is broken. */
 
 import { AppError, toAppError } from "#proto/kit/errors.ts";
+import type { FairShares } from "#proto/kit/fair-shares.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import { CLOSE, type ClientMessage, type HubMessage, type LiveLimits, type TailOpen } from "#proto/live.ts";
 import { parseClientMessage } from "#proto/live-check.ts";
@@ -16,6 +17,8 @@ export interface ConnectionOptions extends ViewerSocketOptions {
   readonly tail: LiveTail;
   /** Undefined: calls aren't offered. */
   readonly run: RunCall | undefined;
+  /** Of the hub's tails. */
+  readonly shares: FairShares;
 }
 
 export class Connection {
@@ -26,6 +29,7 @@ export class Connection {
   readonly #log: Logger;
   readonly #subscriptions = new Map<number, Subscription>();
   readonly #calls: ViewerCalls;
+  readonly #shares: FairShares;
   #messagesLeft: number;
   #messagesAtMs = performance.now();
 
@@ -33,6 +37,7 @@ export class Connection {
     const { socket, session, tail, run, limits, metrics, log } = options;
     this.socket = new ViewerSocket(options, () => this.release());
     this.#tail = tail;
+    this.#shares = options.shares;
     this.#limits = limits;
     this.#metrics = metrics;
     this.#log = log;
@@ -59,8 +64,7 @@ export class Connection {
   /** Ends all tails and calls; the socket itself is left alone. */
   release(): void {
     this.#calls.release();
-    for (const subscription of this.#subscriptions.values()) this.#tail.close(subscription);
-    this.#subscriptions.clear();
+    for (const sub of this.#subscriptions.keys()) this.#close(sub);
   }
 
   #receive(text: string, isBinary: boolean): void {
@@ -132,14 +136,25 @@ export class Connection {
           `this page has ${this.#limits.subscriptionsPerSocket} tails open, the limit; close one of them`,
         );
       this.#checkRights(open.index);
-      const subscription = this.#tail.open(open, {
-        sink: this.socket,
-        mayRead: (index) => this.socket.viewer.mayRead(index),
-        onOpened: (cursor) => this.#sendMessage({ t: "tail.opened", sub, cursor }),
-      });
-      this.#subscriptions.set(sub, subscription);
+      this.#subscriptions.set(sub, this.#subscribe(open));
     } catch (cause) {
       this.#refuse(sub, toAppError(cause));
+    }
+  }
+
+  /** Throws overloaded, and what the filter's text makes wrong. */
+  #subscribe(open: TailOpen): Subscription {
+    const { viewer } = this.socket;
+    this.#shares.take(viewer.id);
+    try {
+      return this.#tail.open(open, {
+        sink: this.socket,
+        mayRead: (index) => viewer.mayRead(index),
+        onOpened: (cursor) => this.#sendMessage({ t: "tail.opened", sub: open.sub, cursor }),
+      });
+    } catch (error) {
+      this.#shares.give(viewer.id);
+      throw error;
     }
   }
 
@@ -177,6 +192,7 @@ export class Connection {
     const subscription = this.#subscriptions.get(sub);
     if (subscription === undefined) return;
     this.#subscriptions.delete(sub);
+    this.#shares.give(this.socket.viewer.id);
     this.#tail.close(subscription);
   }
 

@@ -128,6 +128,25 @@ test("tails and sockets beyond the limits are refused in words", async () => {
   assert.match(reason.toString(), /limit/);
 });
 
+test("one viewer's tails leave some for the others, and are given back with the socket", async () => {
+  const hub = await startHub({ tailsPerHub: 6 });
+  const first = await openTail(hub);
+  const second = await openTail(hub);
+  second.open({ sub: 2 });
+  await second.next("tail.opened");
+  second.open({ sub: 3 });
+  const { code, message } = await second.next("error");
+  assert.equal(code, "overloaded");
+  assert.match(message, /3 tails are open for you, of 6 for all users/);
+  second.send({ t: "tail.close", sub: 2 });
+  second.open({ sub: 3 });
+  await second.next("tail.opened");
+  first.socket.close();
+  while (hub.live.openSockets > 1) await new Promise((resolve) => setImmediate(resolve));
+  second.open({ sub: 4 });
+  await second.next("tail.opened");
+});
+
 test("a hub that stops announces it with the time to reconnect", async () => {
   const hub = await startHub();
   const client = await openTail(hub);

@@ -8,6 +8,7 @@ import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { type WebSocket, WebSocketServer } from "ws";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
+import { FairShares } from "#proto/kit/fair-shares.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { Metrics } from "#proto/kit/metrics.ts";
@@ -72,6 +73,8 @@ export class LiveServer implements Component {
   readonly #limits: LiveLimits;
   readonly #server: WebSocketServer;
   readonly #connections = new Set<Connection | LogTail>();
+  /** Tails of both kinds by viewer. */
+  readonly #tailShares: FairShares;
   readonly #onRightsChange: NonNullable<LiveServerOptions["onRightsChange"]>;
   #unfollow: () => void = () => undefined;
   #checking = false;
@@ -92,7 +95,12 @@ export class LiveServer implements Component {
     this.#metrics = liveMetrics(metrics);
     this.#log = log;
     this.#limits = { ...DEFAULT_LIMITS, ...limits };
-    this.tail = new LiveTail(this.#limits, this.#metrics, () => this.#logTails.size);
+    this.tail = new LiveTail(this.#limits, this.#metrics);
+    this.#tailShares = new FairShares({
+      limit: this.#limits.tailsPerHub,
+      what: "tails are open",
+      remedy: "close others or try again later",
+    });
     this.#server = new WebSocketServer({
       noServer: true,
       clientTracking: false,
@@ -149,16 +157,17 @@ export class LiveServer implements Component {
   handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     this.#answer(request, socket, head, () => (options) => {
       const run = this.#runFor?.(request);
-      return new Connection({ ...options, session: randomUUID(), tail: this.tail, run });
+      const shares = this.#tailShares;
+      return new Connection({ ...options, session: randomUUID(), tail: this.tail, run, shares });
     });
   }
 
   /** Answers an HTTP upgrade at the path of Loki's tail; otherwise as `handleUpgrade`. */
   handleLogTail(request: IncomingMessage, socket: Duplex, head: Buffer): void {
-    this.#answer(request, socket, head, () => this.#planLogTail(request));
+    this.#answer(request, socket, head, (viewer) => this.#planLogTail(request, viewer));
   }
 
-  #answer(request: IncomingMessage, socket: Duplex, head: Buffer, planOf: () => Plan): void {
+  #answer(request: IncomingMessage, socket: Duplex, head: Buffer, planOf: (viewer: Viewer) => Plan): void {
     socket.on("error", (err) => this.#log.debug({ err }, "live upgrade failed"));
     this.#accept(request, socket, head, planOf).catch((cause: unknown) => {
       const error = toAppError(cause);
@@ -169,7 +178,12 @@ export class LiveServer implements Component {
     });
   }
 
-  async #accept(request: IncomingMessage, socket: Duplex, head: Buffer, planOf: () => Plan): Promise<void> {
+  async #accept(
+    request: IncomingMessage,
+    socket: Duplex,
+    head: Buffer,
+    planOf: (viewer: Viewer) => Plan,
+  ): Promise<void> {
     const { origin } = request.headers;
     if (origin !== undefined && !this.#isAllowedOrigin(origin))
       return this.#refuse(
@@ -187,26 +201,34 @@ export class LiveServer implements Component {
         "a session needs an Origin header; use an API key outside of browsers",
       );
     if (this.#stopping) return this.#refuse(socket, 503, "the hub stops");
-    const connect = planOf();
+    const connect = planOf(viewer);
     this.#server.handleUpgrade(request, socket, head, (webSocket) =>
       this.#connect(webSocket, viewer, connect),
     );
   }
 
   /** Checks the query of a tail before its upgrade is answered. Throws request_invalid, overloaded. */
-  #planLogTail(upgrade: IncomingMessage): Plan {
+  #planLogTail(upgrade: IncomingMessage, { id }: Viewer): Plan {
     if (this.#compileLogTail === undefined)
       throw new AppError("not_offered", "tails of LogQL aren't offered here");
-    const { tailsPerHub } = this.#limits;
-    if (this.#logTails.size + this.tail.openTails >= tailsPerHub)
-      throw new AppError("overloaded", `this hub has ${tailsPerHub} tails open, its limit; close others`);
+    const shares = this.#tailShares;
+    shares.check(id);
     const request = logTailRequest(upgrade.url ?? "");
     const ended = new AbortController();
     const query = this.#compileLogTail(request.query, ended.signal);
     return (options) => {
       const run = this.#runFor?.(upgrade);
       const settle = this.#settle;
-      const tail = new LogTail({ ...options, request, query, ended, run, settle, tails: this.#logTails });
+      const tail = new LogTail({
+        ...options,
+        request,
+        query,
+        ended,
+        run,
+        settle,
+        shares,
+        tails: this.#logTails,
+      });
       void tail.start();
       return tail;
     };
@@ -221,13 +243,8 @@ export class LiveServer implements Component {
       socket.close(CLOSE.tooMany, `you have ${others} live pages open, the limit; close some of them`);
       return;
     }
-    const connection = connect({
-      socket,
-      viewer,
-      limits: this.#limits,
-      metrics: this.#metrics,
-      log: this.#log,
-    });
+    const connection = this.#opened(socket, viewer, connect);
+    if (connection === undefined) return;
     this.#connections.add(connection);
     this.#metrics.sockets.set(this.#connections.size);
     socket.on("close", () => {
@@ -236,6 +253,18 @@ export class LiveServer implements Component {
       this.#metrics.sockets.set(this.#connections.size);
       this.#onClosed?.();
     });
+  }
+
+  /** Returns the connection of a socket; one that came at the same time as others beyond the limit is closed. */
+  #opened(socket: WebSocket, viewer: Viewer, connect: Plan): Connection | LogTail | undefined {
+    const [limits, metrics, log] = [this.#limits, this.#metrics, this.#log];
+    try {
+      return connect({ socket, viewer, limits, metrics, log });
+    } catch (cause) {
+      socket.on("error", (err) => log.debug({ err }, "live socket failed"));
+      socket.close(CLOSE.tooMany, toAppError(cause).message.slice(0, 100));
+      return undefined;
+    }
   }
 
   #allClosed(): Promise<void> {

@@ -4,7 +4,6 @@
  */
 
 import { randomBytes } from "node:crypto";
-import { AppError } from "#proto/kit/errors.ts";
 import type { Cursor, GapReason, LiveLimits, TailOpen } from "#proto/live.ts";
 import { EventDocument, type LiveEvent } from "./filter/event-document.ts";
 import { compileFilter, type Filter } from "./filter/filter.ts";
@@ -42,7 +41,6 @@ export interface TailClient {
 export class LiveTail {
   readonly #limits: LiveLimits;
   readonly #metrics: LiveMetrics;
-  readonly #otherTails: () => number;
   /** Part of every cursor, which identifies this run of the hub. */
   readonly #epoch = randomBytes(6).toString("base64url");
   readonly #recent = new RecentEvents();
@@ -58,9 +56,7 @@ export class LiveTail {
   #lingerTimer: NodeJS.Timeout | undefined;
   #listening = false;
 
-  /** `otherTails` returns how many tails of another kind are open: they count in the same limit. */
-  constructor(limits: LiveLimits, metrics: LiveMetrics, otherTails: () => number) {
-    this.#otherTails = otherTails;
+  constructor(limits: LiveLimits, metrics: LiveMetrics) {
     this.#limits = limits;
     this.#metrics = metrics;
   }
@@ -88,13 +84,8 @@ export class LiveTail {
     for (const subscription of this.#groupOf.keys()) subscription.markMissing(why);
   }
 
-  /** Opens a tail. Throws `parsing` for a filter that isn't right and `overloaded` with too many tails. */
+  /** Opens a tail. Throws `parsing` for a filter that isn't right. */
   open(open: TailOpen, { sink, mayRead, onOpened }: TailClient): Subscription {
-    if (this.#groupOf.size + this.#otherTails() >= this.#limits.tailsPerHub)
-      throw new AppError(
-        "overloaded",
-        `this hub has ${this.#limits.tailsPerHub} tails open, its limit; close others or try again later`,
-      );
     const group = this.#groupFor(open);
     const subscription: Subscription = new Subscription({
       open,

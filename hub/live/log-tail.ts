@@ -5,6 +5,7 @@
 
 import { hash } from "node:crypto";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
+import type { FairShares } from "#proto/kit/fair-shares.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import { CLOSE } from "#proto/live.ts";
 import { EventDocument, type LiveEvent } from "./filter/event-document.ts";
@@ -58,6 +59,8 @@ export interface LogTailOptions extends ViewerSocketOptions {
   readonly run: RunCall | undefined;
   /** Resolves when searches find every event that passed before the call, as far as that is done in time. */
   readonly settle: () => Promise<void>;
+  /** Of the hub's tails. */
+  readonly shares: FairShares;
   /** Where the tail is while it is open. */
   readonly tails: LogTails;
 }
@@ -109,7 +112,9 @@ export class LogTail {
   #secondMs = Number.NEGATIVE_INFINITY;
   #rowsThisSecond = 0;
 
+  /** Throws overloaded. */
   constructor(options: LogTailOptions) {
+    options.shares.take(options.viewer.id);
     this.#options = options;
     this.#query = options.query;
     this.#ended = options.ended;
@@ -181,6 +186,7 @@ export class LogTail {
     clearTimeout(this.#timer);
     this.#waiting = [];
     this.#options.tails.delete(this);
+    this.#options.shares.give(this.#options.viewer.id);
   }
 
   #schedule(): void {

@@ -58,6 +58,12 @@ export class FairShares {
     return this.#byOwner.get(owner) ?? 0;
   }
 
+  /** Throws overloaded where an owner can't take one. */
+  check(owner: string): void {
+    this.take(owner);
+    this.give(owner);
+  }
+
   /** Takes `amount` (at least 0) for an owner. Throws overloaded with `data.retryAfterSeconds`. */
   take(owner: string, amount = 1): void {
     const { limit, what, remedy } = this.#resource;
