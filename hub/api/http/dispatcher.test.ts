@@ -11,7 +11,7 @@ import { apiMetrics } from "./api-metrics.ts";
 import { Dispatcher } from "./dispatcher.ts";
 import { hubErrorBody } from "./error-body.ts";
 import { BodyReader } from "./request-body.ts";
-import { json, type Route } from "./route.ts";
+import { type AccessEvent, json, type Route } from "./route.ts";
 
 const ROUTE: Route = {
   methods: ["GET"],
@@ -27,6 +27,10 @@ const ROUTE: Route = {
 async function answerOf(
   route: Route,
   url: string,
+  {
+    headers = {},
+    noted = [],
+  }: { readonly headers?: Record<string, string>; readonly noted?: AccessEvent[] } = {},
 ): Promise<{ status: number; headers: object; body: string; logs: string }> {
   const logs: string[] = [];
   const sink = new PassThrough().on("data", (chunk: Buffer) => logs.push(chunk.toString()));
@@ -40,6 +44,7 @@ async function answerOf(
           ? Promise.reject(new AppError("unauthenticated", "sign in"))
           : Promise.resolve(ANONYMOUS),
       authorize: () => undefined,
+      note: (event) => void noted.push(event),
     },
     bodies: new BodyReader(metrics),
     metrics: apiMetrics(metrics),
@@ -49,10 +54,36 @@ async function answerOf(
     onSignedIn: () => undefined,
   });
   await app.register(dispatcher.plugin(""));
-  const { statusCode, headers, body } = await app.inject({ url });
+  const answer = await app.inject({ url, headers });
   await app.close();
-  return { status: statusCode, headers, body, logs: logs.join("") };
+  return { status: answer.statusCode, headers: answer.headers, body: answer.body, logs: logs.join("") };
 }
+
+test("refusals and audited changes of those signed in are noted, without the query", async () => {
+  const noted: AccessEvent[] = [];
+  const headers = { authorization: "some" };
+  const asked = (route: Partial<Route>, path: string) =>
+    answerOf({ ...ROUTE, ...route }, path, { headers, noted });
+  const refuse = (code: "forbidden" | "not_found") => () => {
+    throw new AppError(code, "you may not");
+  };
+  await asked({ handle: refuse("forbidden"), audited: "pipeline_changed" }, "/callback/1?pretty=true");
+  await asked({ handle: refuse("not_found"), audited: "pipeline_changed" }, "/callback/2");
+  await asked({ handle: () => json({}), audited: "pipeline_changed" }, "/callback/3");
+  await asked({ handle: () => json({}) }, "/callback/4");
+  await answerOf({ ...ROUTE, handle: refuse("forbidden"), caller: "anybody" }, "/callback/5", { noted });
+  const shown = noted.map(({ action, outcome, principal, subject, reason }) => [
+    action,
+    outcome,
+    principal.name,
+    subject,
+    reason,
+  ]);
+  assert.deepEqual(shown, [
+    ["request_refused", "refused", "anonymous", "GET /callback/1", "you may not"],
+    ["pipeline_changed", "ok", "anonymous", "GET /callback/3", undefined],
+  ]);
+});
 
 test("a route for anybody runs without a sign-in and without rights", async () => {
   const handle: Route["handle"] = ({ principal }) => json({ rights: principal.actions.size });

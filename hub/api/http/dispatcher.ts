@@ -111,7 +111,9 @@ export class Dispatcher {
     let answer: RenderedAnswer;
     try {
       answer = renderAnswer(await this.#answer(turn, request, gone.signal), turn.answer);
+      this.#note(turn, request);
     } catch (error) {
+      this.#note(turn, request, toAppError(error));
       answer = this.#errorAnswer(toAppError(error), turn, request.headers);
     } finally {
       turn.release();
@@ -138,7 +140,10 @@ export class Dispatcher {
     if (found.kind === "other_methods") return wrongMethod(raw, turn.uri, found.allowed);
     const { route } = found;
     const principal = await senderOf(route, access, { method: raw.method ?? "", headers: raw.headers, ip });
-    if (principal !== NOBODY) this.#admit(route, principal, raw.socket);
+    if (principal !== NOBODY) {
+      turn.principal = principal;
+      this.#admit(route, principal, raw.socket);
+    }
     turn.body = await bodies.read(raw, bodyLimitOf(route), ownerOf(principal, ip));
     const body = bodyOf(turn.body.bytes, query, raw, route);
     if (route.takesAnyParams !== true) checkParameters(turn.path, query, route.params);
@@ -169,6 +174,18 @@ export class Dispatcher {
     this.#options.access.authorize(principal, rightsOf(route));
     if (route.caller === "person") requirePerson(principal);
     this.#options.onSignedIn(socket);
+  }
+
+  /** Notes for the audit log what was refused to somebody signed in, and what a route says is to be noted. */
+  #note({ match, path, principal }: RequestContext, { ip, raw }: FastifyRequest, error?: AppError): void {
+    const audited = match?.route.audited;
+    if (principal === undefined || (error === undefined ? audited === undefined : error.code !== "forbidden"))
+      return;
+    const shown = match?.route.hasSecretUri === true ? match.route.paths.join(" ") : path;
+    const event = { principal, ip, subject: `${raw.method ?? ""} ${shown}` };
+    const { access } = this.#options;
+    if (error === undefined) access.note?.({ ...event, action: audited!, outcome: "ok" });
+    else access.note?.({ ...event, action: "request_refused", outcome: "refused", reason: error.message });
   }
 
   #errorAnswer(given: AppError, turn: RequestContext, headers: IncomingHttpHeaders): RenderedAnswer {
@@ -258,6 +275,8 @@ class RequestContext {
   answer: AnswerOptions = PLAIN_ANSWER;
   match: Match | undefined;
   body: ReadBody | undefined;
+  /** Who is signed in. */
+  principal: Principal | undefined;
   /** Version of the answer; 0 before it is known. */
   version = 0;
   /** Texts of the Warning headers. */

@@ -6,6 +6,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Static, TSchema } from "typebox";
 import type { Action, Principal } from "#hub/auth/accounts/principal.ts";
+import type { AuditAction } from "#hub/auth/audit/audit.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { schemaFault } from "#proto/kit/schema.ts";
 import type { ApiRequest, Method } from "./request.ts";
@@ -32,6 +33,8 @@ export interface Route {
   readonly maxBodyBytes?: number;
   /** One sentence for the interface's description. */
   readonly summary: string;
+  /** What its success is called in the audit log; absent: it isn't noted there by the route. */
+  readonly audited?: AuditAction;
   /** Default "json". */
   readonly body?: BodyKind;
   /** Schema of the body, for the description; see `routeWithBody`. */
@@ -65,6 +68,20 @@ export interface AccessControl {
   authenticate(request: IncomingCredentials): Promise<Principal>;
   /** Throws forbidden where `principal` may not do each of `actions`. The rest of the calling request runs with them. */
   authorize(principal: Principal, actions: readonly Action[]): void;
+  /** Notes for the audit log what a principal changed, or that it was refused. Must not throw or wait. */
+  note?(event: AccessEvent): void;
+}
+
+/** What somebody signed in did, or was refused. */
+export interface AccessEvent {
+  readonly action: AuditAction;
+  readonly outcome: "ok" | "refused";
+  readonly principal: Principal;
+  readonly ip: string;
+  /** Method and path, without a query. */
+  readonly subject: string;
+  /** Why it was refused. */
+  readonly reason?: string;
 }
 
 /** The parts of a request that authentication uses. */

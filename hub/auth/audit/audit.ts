@@ -29,6 +29,8 @@ export type AuditAction =
   | "agent_enrolled"
   | "agent_revoked"
   | "request_refused"
+  | "pipeline_changed"
+  | "pipeline_removed"
   | "provider_defined"
   | "provider_removed"
   | "connection_made"

@@ -7,7 +7,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import type { IncomingMessage } from "node:http";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Reach } from "#hub/alerts/rule-store.ts";
-import type { AccessControl, IncomingCredentials } from "#hub/api/http/route.ts";
+import type { AccessControl, AccessEvent, IncomingCredentials } from "#hub/api/http/route.ts";
 import type { Documents } from "#hub/api/ports/documents.ts";
 import type { Indices } from "#hub/api/ports/indices.ts";
 import type { DashboardPlugin } from "#hub/api/server.ts";
@@ -20,6 +20,7 @@ import {
   keyOf,
   type Principal,
 } from "#hub/auth/accounts/principal.ts";
+import { RateLimit } from "#hub/auth/accounts/throttle.ts";
 import { Auth } from "#hub/auth/auth.ts";
 import type { Viewer } from "#hub/live/live-server.ts";
 import type { HubSettings } from "#hub/node/settings/hub-settings.ts";
@@ -34,9 +35,13 @@ import { AuditLog, type AuditLogOptions } from "./audit-log.ts";
 import { reaches, reachOf } from "./index-access.ts";
 import { GuardedDocuments, GuardedIndices, type Sender } from "./index-guard.ts";
 
+/** Refusals of one principal a minute that go into the audit log. */
+const NOTED_REFUSALS = 10;
+
 export class Access implements AccessControl {
   readonly auth: Auth;
   readonly #required: boolean;
+  readonly #refusals = new RateLimit(systemClock, NOTED_REFUSALS);
   /** The sender of the current request. */
   readonly #present = new AsyncLocalStorage<Sender>();
 
@@ -73,6 +78,13 @@ export class Access implements AccessControl {
     if (!this.#required) return { indices, documents };
     const guarded = new GuardedIndices(indices, () => this.#sender());
     return { indices: guarded, documents: new GuardedDocuments(documents, guarded) };
+  }
+
+  /** See AccessControl. Of one principal some refusals a minute are noted. */
+  note({ action, outcome, principal, ip, subject, reason }: AccessEvent): void {
+    if (outcome === "refused" && !this.#refusals.allows(keyOf(principal))) return;
+    const { name: actor } = principal;
+    this.auth.audit({ action, outcome, actor, ip, subject, ...(reason !== undefined && { reason }) });
   }
 
   /** Returns the viewer of a live socket. Throws unauthenticated, forbidden, request_invalid, overloaded. */

@@ -28,6 +28,7 @@ export function ingestRoutes(ingest: IngestPipelines): Route[] {
       params: ["master_timeout", "timeout"],
       action: "administer",
       summary: "Checks an ingest pipeline and stores it.",
+      audited: "pipeline_changed",
       handle: async (request) => {
         const definition = request.metadata();
         request.requireBody();
@@ -41,6 +42,7 @@ export function ingestRoutes(ingest: IngestPipelines): Route[] {
       params: ["master_timeout", "timeout"],
       action: "administer",
       summary: "Deletes ingest pipelines.",
+      audited: "pipeline_removed",
       handle: (request) => remove(ingest, request),
     },
     {

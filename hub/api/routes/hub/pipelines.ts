@@ -43,6 +43,7 @@ function definitionRoutes(pipelines: PipelineAdmin): Route[] {
       params: ["revision"],
       action: "administer",
       summary: "Checks a pipeline, stores it and runs it; with a revision only where it is still the newest.",
+      audited: "pipeline_changed",
       handle: async (request) => {
         const { text, description = "" } = request.requiredObject();
         if (typeof text !== "string")
@@ -59,6 +60,7 @@ function definitionRoutes(pipelines: PipelineAdmin): Route[] {
       params: ["revision"],
       action: "administer",
       summary: "Stops a pipeline and deletes it.",
+      audited: "pipeline_removed",
       handle: async (request) => {
         await pipelines.delete(request.segment("id"), request.integer("revision"));
         return empty(204);
