@@ -26,6 +26,7 @@ const HUB_SWITCHES = [
   "--expose-gc",
   "--external-memory-accounted-in-global-limit",
   "--initial-old-space-size=64",
+  "--max-semi-space-size=16",
 ] as const;
 
 /** Askings before the measured ones: compilers and caches are warm then. */
