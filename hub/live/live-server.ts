@@ -39,6 +39,8 @@ export interface LiveServerOptions {
   readonly metrics: Metrics;
   readonly log: Logger;
   readonly limits?: Partial<LiveLimits>;
+  /** Id of the viewer that stands for all, where nobody signs in. */
+  readonly everybody?: string;
 }
 
 /** Interval of the checks whether viewers are still signed in: a session may end by its age alone. */
@@ -100,6 +102,7 @@ export class LiveServer implements Component {
       limit: this.#limits.tailsPerHub,
       what: "tails are open",
       remedy: "close others or try again later",
+      everybody: options.everybody,
     });
     this.#server = new WebSocketServer({
       noServer: true,

@@ -7,6 +7,7 @@ import { TaskResults } from "#hub/api/context/task-results.ts";
 import type { HealthReport } from "#hub/api/ports/status.ts";
 import { compileTailQuery } from "#hub/api/routes/loki/tail-query.ts";
 import { ApiServer, type ApiServerOptions } from "#hub/api/server.ts";
+import { EVERYBODY } from "#hub/auth/accounts/principal.ts";
 import type { IndexCatalog } from "#hub/cluster/catalog/index-catalog.ts";
 import type { Documents } from "#hub/cluster/writes/documents.ts";
 import type { Fleet } from "#hub/fleet/fleet.ts";
@@ -110,6 +111,7 @@ export class Listeners implements Component {
     const { alerts, api } = await this.prepare();
     await this.#lifecycle.start("http", api);
     this.#live = new LiveServer({
+      everybody: EVERYBODY,
       allowedOrigins: api.origins(),
       authenticate: (request) => access.viewer(request),
       onRightsChange: (listener) => access.onRightsChange(listener),

@@ -26,6 +26,11 @@ test("one owner gets half, and each who comes later half of the rest", () => {
   assert.equal(takeAll(all, "ann"), 0);
 });
 
+test("who stands for everybody may take all", () => {
+  const all = new FairShares({ limit: 500, what: "points", remedy: "close some", everybody: "all" });
+  assert.equal(takeAll(all, "all"), 500);
+});
+
 test("what an owner gives back serves the others", () => {
   const all = shares(100);
   const [ann, bob] = [takeAll(all, "ann"), takeAll(all, "bob")];

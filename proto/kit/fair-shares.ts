@@ -15,6 +15,8 @@ export interface SharedResource {
   readonly what: string;
   /** What a refused user can do. */
   readonly remedy: string;
+  /** Owner that stands for all users, as where nobody signs in: it may take all there is. */
+  readonly everybody?: string | undefined;
 }
 
 /** What one message or request of an owner holds. */
@@ -66,10 +68,10 @@ export class FairShares {
 
   /** Takes `amount` (at least 0) for an owner. Throws overloaded with `data.retryAfterSeconds`. */
   take(owner: string, amount = 1): void {
-    const { limit, what, remedy } = this.#resource;
+    const { limit, what, remedy, everybody } = this.#resource;
     const held = this.heldBy(owner);
     const free = limit - this.#taken - amount;
-    if (free < 0 || (held > 0 && held + amount > free)) {
+    if (free < 0 || (held > 0 && owner !== everybody && held + amount > free)) {
       this.#refused++;
       const whose = free < 0 ? `${this.#taken} ${what}` : `${held} ${what} for you`;
       throw new AppError("overloaded", `${whose}, of ${limit} for all users; ${remedy}`, {

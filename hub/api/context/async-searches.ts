@@ -5,6 +5,7 @@
 
 import { randomBytes } from "node:crypto";
 import type { Cluster } from "#hub/api/ports/cluster.ts";
+import { EVERYBODY } from "#hub/auth/accounts/principal.ts";
 import type { Found } from "#hub/host/contract/found.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
@@ -83,11 +84,13 @@ export class AsyncSearches {
     limit: MAX_SEARCHES,
     what: "searches in the background are kept",
     remedy: REMEDY,
+    everybody: EVERYBODY,
   });
   readonly #byteShares = new FairShares({
     limit: MAX_KEPT_BYTES,
     what: "bytes of answers of searches in the background are kept",
     remedy: REMEDY,
+    everybody: EVERYBODY,
   });
   #timer: NodeJS.Timeout | undefined;
 

@@ -4,6 +4,7 @@ import { randomBytes } from "node:crypto";
 import { checkKeepAlive, missingContext } from "#hub/api/context/keep-alive.ts";
 import type { Cluster } from "#hub/api/ports/cluster.ts";
 import type { Shards } from "#hub/api/ports/indices.ts";
+import { EVERYBODY } from "#hub/auth/accounts/principal.ts";
 import { POINT_LOST, type TargetIndex } from "#hub/host/contract/calls.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { toAppError } from "#proto/kit/errors.ts";
@@ -52,6 +53,7 @@ export class PointContexts {
     limit: MAX_POINTS,
     what: "points in time are open",
     remedy: "close some with DELETE /_pit or use shorter times",
+    everybody: EVERYBODY,
   });
   readonly #cluster: Pick<Cluster, "nodes">;
   readonly #clock: Clock;

@@ -5,7 +5,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import { itemError } from "#hub/api/http/error-body.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import type { Cluster } from "#hub/api/ports/cluster.ts";
-import { keyOf } from "#hub/auth/accounts/principal.ts";
+import { EVERYBODY, keyOf } from "#hub/auth/accounts/principal.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import { FairShares } from "#proto/kit/fair-shares.ts";
@@ -15,7 +15,11 @@ import type { TaskResults } from "./task-results.ts";
 /** Tasks that run at a time, and searches beside them; each reads a snapshot and holds a page of documents. */
 const MAX_RUNNING = 20;
 
-const SHARED = { limit: MAX_RUNNING, remedy: "wait for one to end (GET _tasks) or cancel one" };
+const SHARED = {
+  limit: MAX_RUNNING,
+  remedy: "wait for one to end (GET _tasks) or cancel one",
+  everybody: EVERYBODY,
+};
 
 /** Ended tasks whose answers are kept, the newest. */
 const MAX_ENDED = 1000;

@@ -88,6 +88,9 @@ export function keyOf({ kind, id }: Principal): string {
   return `${kind} ${id}`;
 }
 
+/** Key of whoever comes where `auth.mode` is off. */
+export const EVERYBODY = keyOf(ANONYMOUS);
+
 /** Returns true where `text` names a role. */
 export function isRole(text: string): text is Role {
   return Object.hasOwn(ROLE_ACTIONS, text);

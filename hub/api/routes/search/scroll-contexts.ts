@@ -4,6 +4,7 @@ import { randomBytes } from "node:crypto";
 import { checkKeepAlive, MAX_KEEP_ALIVE_MS, missingContext } from "#hub/api/context/keep-alive.ts";
 import type { Cluster } from "#hub/api/ports/cluster.ts";
 import type { Shards } from "#hub/api/ports/indices.ts";
+import { EVERYBODY } from "#hub/auth/accounts/principal.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import { FairShares } from "#proto/kit/fair-shares.ts";
 import type { Gauge, Metrics } from "#proto/kit/metrics.ts";
@@ -32,6 +33,7 @@ export class ScrollContexts {
     limit: MAX_CONTEXTS,
     what: "scroll contexts are open",
     remedy: "close some with DELETE /_search/scroll or use shorter times",
+    everybody: EVERYBODY,
   });
   readonly #gauge: Gauge;
   readonly #cluster: Pick<Cluster, "nodes">;
