@@ -387,7 +387,10 @@ suite("rights on indices", () => {
     };
     const opened = async (method: string, path: string, body: object) =>
       JSON.parse((await ask(method, path, body)).text) as Record<string, string>;
-    const scroll = await opened("POST", "/kingdom-1/_search?scroll=5m&size=1", {});
+    // Other tests may have changed what there is: two pages are wanted.
+    for (const id of ["1", "kept"])
+      await admin("PUT", `/kingdom-1/_doc/${id}?refresh=true`, { word: SECRET, by: "king" });
+    const scroll = await opened("POST", "/kingdom-1/_search?scroll=5m&size=1", MATCH_SECRET);
     const point = await opened("POST", "/kingdom-1/_pit?keep_alive=5m", {});
     const background = await opened("POST", "/kingdom-1/_async_search?keep_on_completion=true", {});
     const requests = [
