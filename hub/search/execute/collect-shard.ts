@@ -19,6 +19,7 @@ import { type After, type RankedHit, TopHits } from "#hub/search/execute/hits/to
 import { BooleanNode } from "#hub/search/execute/nodes/boolean.ts";
 import { AllNode } from "#hub/search/execute/nodes/documents.ts";
 import { prepareAll } from "#hub/search/execute/nodes/set-algebra.ts";
+import { PacedParts } from "#hub/search/execute/paced-parts.ts";
 import {
   type CollectedDocuments,
   NO_MORE_DOCS,
@@ -77,11 +78,6 @@ export async function collectShard(
 /** Blocks that aggregations get at a time: more as long as the thread isn't kept too long. */
 const FIRST_RUN = 1;
 const LARGEST_RUN = 4096;
-/** Time for one block from which on aggregations get parts of blocks, ms, and the smallest part, in documents. */
-const SLOW_BLOCK_MS = 8;
-const SMALLEST_PART = 8;
-/** Documents at a time where each may fall into thousands of buckets. */
-const COSTLY_PART = 32;
 
 const NOTHING: ReadonlySet<number> = new Set();
 
@@ -95,7 +91,7 @@ class Collection {
   readonly #top: TopHits;
   readonly #aggregations: TreeCollector;
   readonly #global: TreeCollector;
-  readonly #budget: CollectBudget;
+  readonly #parts: PacedParts;
   readonly #needScores: boolean;
   readonly #counts: boolean;
   readonly #batch: Batch;
@@ -113,8 +109,6 @@ class Collection {
   #maxScore = Number.NEGATIVE_INFINITY;
   #terminated = false;
   #states: TreeState = {};
-  /** Documents that aggregations get at a time, at most. */
-  #part = COLUMN_BLOCK;
 
   constructor(request: SearchRequest, shard: ShardContext, options: CollectOptions, control: SearchControl) {
     this.#request = request;
@@ -133,7 +127,8 @@ class Collection {
     this.#weight = query.weight(shard, { scores: this.#needScores, boost: options.boost });
     this.#postWeight = request.postFilter?.weight(shard, { scores: false, boost: 1 });
     const [inner, global] = splitGlobal(request.aggregations);
-    const budget = (this.#budget = new CollectBudget());
+    const budget = new CollectBudget();
+    this.#parts = new PacedParts(control, budget);
     this.#aggregations = new TreeCollector(
       inner,
       shard.collecting(this.#collected(query, options.boost)),
@@ -161,7 +156,7 @@ class Collection {
         this.#top.segment(segment, order);
         this.#aggregations.segment(segment);
       });
-      this.#part = Math.min(this.#part, this.#largestPart);
+      this.#parts.begin();
       await this.#segment(segment);
       await checkFailed(failing, this.#weight, segment, this.#control);
       if (!this.#global.isEmpty) await this.#everything(segment);
@@ -196,10 +191,6 @@ class Collection {
       return weight;
     };
     return { query, boost, scored, prepares: (each) => this.#prepared.push(each) };
-  }
-
-  get #largestPart(): number {
-    return this.#budget.isCostly ? COSTLY_PART : COLUMN_BLOCK;
   }
 
   get #isOver(): boolean {
@@ -246,24 +237,17 @@ class Collection {
       from = run.to;
       const count = countRun(run);
       this.#total += count;
-      if (this.#part < COLUMN_BLOCK) await this.#aggregateBlock(run);
-      else if (count > 0) this.#timed(run.to - run.from, () => this.#aggregations.collectRun(run, 0));
+      if (this.#parts.areNeeded) await this.#aggregateBlock(run);
+      else if (count > 0) this.#parts.timed(run.to - run.from, () => this.#aggregations.collectRun(run, 0));
       if (!this.#control.isDue) {
         // Parts are of one block.
-        size = this.#part < COLUMN_BLOCK ? 1 : Math.min(LARGEST_RUN, 2 * size);
+        size = this.#parts.areNeeded ? 1 : Math.min(LARGEST_RUN, 2 * size);
         continue;
       }
-      size = this.#part < COLUMN_BLOCK ? 1 : Math.max(1, size >>> 1);
+      size = this.#parts.areNeeded ? 1 : Math.max(1, size >>> 1);
       await this.#control.pause();
       if (this.#isOver) return;
     }
-  }
-
-  /** Gives `blocks` blocks to the aggregations; where one takes long, the next come in parts. */
-  #timed(blocks: number, collect: () => void): void {
-    const startMs = performance.now();
-    collect();
-    if (performance.now() - startMs > SLOW_BLOCK_MS * blocks) this.#part = COLUMN_BLOCK >>> 3;
   }
 
   /**
@@ -274,30 +258,11 @@ class Collection {
     const mask = new Uint32Array(COLUMN_BLOCK / 32);
     const docs = new Int32Array(COLUMN_BLOCK);
     const length = loadBlock(run, run.from, mask);
-    await this.#aggregateParts(docs, expandMask(run.from, mask, length, docs), (part) => {
+    await this.#parts.collect(docs, expandMask(run.from, mask, length, docs), (part) => {
       const words = mask.fill(0);
       for (const doc of part) words[(doc % COLUMN_BLOCK) >>> 5]! |= 1 << (doc & 31);
       this.#aggregations.collectRun({ ...run, words, wordsFrom: run.from }, 0);
     });
-  }
-
-  async #aggregateParts(
-    docs: Int32Array,
-    length: number,
-    collect: (part: Int32Array) => void,
-  ): Promise<void> {
-    for (let from = 0; from < length; ) {
-      const part = docs.subarray(from, Math.min(length, from + this.#part));
-      collect(part);
-      from += part.length;
-      if (!this.#control.isDue) {
-        this.#part = Math.min(this.#largestPart, 2 * this.#part);
-        continue;
-      }
-      this.#part = Math.max(SMALLEST_PART, this.#part >>> 1);
-      await this.#control.pause();
-      if (this.#isOver) return;
-    }
   }
 
   /** Meets the documents one after the other; `counted`: for the hits alone. */
@@ -366,8 +331,8 @@ class Collection {
     this.#cutAtLimit();
     if (known < 0 && !this.#aggregations.isEmpty) {
       const collect = (docs: Int32Array): void => this.#aggregations.collect(docs, this.#owners, docs.length);
-      if (this.#part < COLUMN_BLOCK) await this.#aggregateParts(batch.docs, batch.length, collect);
-      else this.#timed(1, () => collect(batch.docs.subarray(0, batch.length)));
+      if (this.#parts.areNeeded) await this.#parts.collect(batch.docs, batch.length, collect);
+      else this.#parts.timed(1, () => collect(batch.docs.subarray(0, batch.length)));
     }
     if (this.#postWeight !== undefined) batch.keepFound(this.#post);
     if (known < 0) this.#total += batch.length;
@@ -389,12 +354,12 @@ class Collection {
     const all: Query = new AllNode();
     const scorer = all.weight(this.#shard, { scores: false, boost: 1 }).scorer(segment);
     if (scorer === null) return;
-    this.#part = Math.min(this.#part, this.#largestPart);
+    this.#parts.begin();
     const batch = new Batch(false, [segment]);
     const collect = (docs: Int32Array): void => this.#global.collect(docs, this.#owners, docs.length);
     while (batch.take(scorer)) {
       batch.keepLive(segment);
-      if (this.#part < COLUMN_BLOCK) await this.#aggregateParts(batch.docs, batch.length, collect);
+      if (this.#parts.areNeeded) await this.#parts.collect(batch.docs, batch.length, collect);
       else collect(batch.docs.subarray(0, batch.length));
       if (this.#control.isDue) await this.#control.pause();
     }

@@ -1,0 +1,60 @@
+/** How many documents aggregations get at a time: parts of a block where a block takes long, so that others get the thread. */
+
+import { COLUMN_BLOCK } from "#hub/engine/searcher/searcher.ts";
+import type { CollectBudget } from "#hub/search/aggregations/tree/aggregation.ts";
+import type { SearchControl } from "#hub/search/query/search-control.ts";
+
+/** Time for one block from which on aggregations get parts of blocks, ms, and the smallest part, in documents. */
+const SLOW_BLOCK_MS = 8;
+const SMALLEST_PART = 8;
+/** Documents at a time where each may fall into thousands of buckets. */
+const COSTLY_PART = 32;
+
+export class PacedParts {
+  readonly #control: SearchControl;
+  readonly #budget: CollectBudget;
+  /** Documents, at most. */
+  #part = COLUMN_BLOCK;
+
+  constructor(control: SearchControl, budget: CollectBudget) {
+    this.#control = control;
+    this.#budget = budget;
+  }
+
+  /** True: blocks are too large, and come by `collect`. */
+  get areNeeded(): boolean {
+    return this.#part < COLUMN_BLOCK;
+  }
+
+  /** Begins a segment: what a document may cost is known by now. */
+  begin(): void {
+    this.#part = Math.min(this.#part, this.#largest);
+  }
+
+  /** Gives `blocks` whole blocks to aggregations by `collect`; where one takes long, the next come in parts. */
+  timed(blocks: number, collect: () => void): void {
+    const startMs = performance.now();
+    collect();
+    if (performance.now() - startMs > SLOW_BLOCK_MS * blocks) this.#part = COLUMN_BLOCK >>> 3;
+  }
+
+  /** Gives the first `length` of `docs` to aggregations in parts, with pauses; ends early at the search's timeout. */
+  async collect(docs: Int32Array, length: number, collect: (part: Int32Array) => void): Promise<void> {
+    for (let from = 0; from < length; ) {
+      const part = docs.subarray(from, Math.min(length, from + this.#part));
+      collect(part);
+      from += part.length;
+      if (!this.#control.isDue) {
+        this.#part = Math.min(this.#largest, 2 * this.#part);
+        continue;
+      }
+      this.#part = Math.max(SMALLEST_PART, this.#part >>> 1);
+      await this.#control.pause();
+      if (this.#control.timedOut) return;
+    }
+  }
+
+  get #largest(): number {
+    return this.#budget.isCostly ? COSTLY_PART : COLUMN_BLOCK;
+  }
+}
