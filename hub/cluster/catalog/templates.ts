@@ -83,13 +83,16 @@ export function overlaySettings(a: Readonly<JsonObject>, b: Readonly<JsonObject>
   return { ...below, ...(isEnded ? {} : { [EXPANSION]: expansion }), ...b };
 }
 
-/** Returns `a` overridden by `b`: objects merge, the dynamic templates of `b` come first, all else is replaced. */
+/**
+ * Returns `a` overridden by `b`: objects merge, the dynamic templates of `b` come first and override those of the same name, all
+ * else is replaced.
+ */
 function mergeDeep(a: JsonObject, b: JsonObject): JsonObject {
   const result: JsonObject = { ...a };
   for (const [key, value] of Object.entries(b)) {
     const before = result[key];
     if (key === "dynamic_templates" && Array.isArray(before) && Array.isArray(value)) {
-      result[key] = [...value, ...before];
+      result[key] = mergeNamed(before, value);
     } else if (isObject(before) && isObject(value)) {
       result[key] = mergeDeep(before, value);
     } else {
@@ -97,4 +100,15 @@ function mergeDeep(a: JsonObject, b: JsonObject): JsonObject {
     }
   }
   return result;
+}
+
+/** Merges lists of objects of one key each, which is the name of what it holds. */
+function mergeNamed(below: readonly unknown[], above: readonly unknown[]): unknown[] {
+  const nameOf = (entry: unknown): unknown => (isObject(entry) ? Object.keys(entry)[0] : entry);
+  const byName = new Map(above.map((entry) => [nameOf(entry), entry]));
+  for (const entry of below) {
+    const known = byName.get(nameOf(entry));
+    byName.set(nameOf(entry), isObject(entry) && isObject(known) ? mergeDeep(entry, known) : entry);
+  }
+  return [...byName.values()];
 }
