@@ -85,6 +85,20 @@ test("events of one payload stay in one message, others are cut at its size", as
   assert.deepEqual(sizes, [2, 2, 4]);
 });
 
+test("a send of what can't be written is refused, and leaves none of its events behind", async () => {
+  const stored: [number, string][] = [];
+  const channel = channelOver(async (_, data) => {
+    for (const { offset, message } of LogBatch.decode(data).block?.events ?? [])
+      stored.push([offset!, Buffer.from(message!).toString()]);
+  });
+  let deep: unknown = 1;
+  for (let depth = 0; depth < 50_000; depth++) deep = [deep];
+  const refused = channel.send([{ event: line("a") }, { event: new Event({ deep }, 1000) }]);
+  await assert.rejects(refused, { code: "parsing" });
+  await channel.send([{ event: line("b") }]);
+  assert.deepEqual(stored, [[0, "b"]]);
+});
+
 test("a channel whose sends are done leaves nothing behind at the signal of its input", async () => {
   const { signal } = new AbortController();
   const channel = channelOver(async () => undefined, signal);

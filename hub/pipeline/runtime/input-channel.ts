@@ -92,15 +92,22 @@ export class RawChannel implements InputChannel {
   send(events: readonly InputEvent[]): Promise<void> {
     if (this.#options.signal.aborted) return Promise.reject(cancelled());
     if (events.length === 0) return Promise.resolve();
+    const next = this.#next;
+    let encoded: Omit<Pending, "done">[];
+    try {
+      encoded = events.map((event) => this.#encode(event));
+    } catch (error) {
+      this.#next = next;
+      return Promise.reject(new AppError("parsing", "an event can't be written as JSON", { cause: error }));
+    }
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const done = (): void => {
       this.#failures.delete(reject);
       if (this.#failures.size === 0) this.#options.signal.removeEventListener("abort", this.#onAbort);
       resolve();
     };
-    for (const [place, event] of events.entries()) {
-      this.#pending.push(this.#encode(event, place === events.length - 1 ? done : undefined));
-    }
+    for (const [place, event] of encoded.entries())
+      this.#pending.push({ ...event, done: place === encoded.length - 1 ? done : undefined });
     this.#failures.add(reject);
     this.#options.signal.addEventListener("abort", this.#onAbort, { once: true });
     if (!this.#isRunning) void this.#run();
@@ -111,7 +118,7 @@ export class RawChannel implements InputChannel {
     this.#pending.length = 0;
   }
 
-  #encode({ event, offset = this.#next, length = 1 }: InputEvent, done: (() => void) | undefined): Pending {
+  #encode({ event, offset = this.#next, length = 1 }: InputEvent): Omit<Pending, "done"> {
     this.#options.decorate(event);
     const { message, ...rest } = event.fields;
     const isPlain = typeof message === "string";
@@ -126,7 +133,6 @@ export class RawChannel implements InputChannel {
       message: isPlain ? Buffer.from(message) : NOTHING,
       fieldsJson:
         isHash(fields) && Object.keys(fields).length > 0 ? Buffer.from(JSON.stringify(fields)) : NOTHING,
-      done,
     };
   }
 

@@ -39,9 +39,8 @@ export const otlpHttp: IntakeProtocol = {
       };
     } catch (error) {
       const { code, message } = toAppError(error);
-      return code === "request_too_large"
-        ? failed(413, RESOURCE_EXHAUSTED, message)
-        : failed(503, UNAVAILABLE, message);
+      if (code === "request_too_large") return failed(413, RESOURCE_EXHAUSTED, message);
+      return code === "parsing" ? failed(400, INVALID_ARGUMENT, message) : failed(503, UNAVAILABLE, message);
     }
   },
 };
