@@ -22,7 +22,7 @@ const EXACT = JSON as unknown as ExactJson;
 /** Only a text with such a run of digits can hold an integer beyond 2^53. */
 const LONG_DIGITS = /[0-9]{16}/;
 
-/** Returns the object that `text` holds, or undefined where it is no JSON or no object. */
+/** Returns the object that a text of the installation's own holds, or undefined where it is no JSON or no object. */
 export function parseJsonObject(text: string): JsonObject | undefined {
   const value = parseJson(text);
   return isObject(value) ? value : undefined;
@@ -44,6 +44,12 @@ const MAX_NESTING = 1_000;
 export function parseEventJson(text: string): unknown {
   const value = parseJson(text);
   return text.length > 2 * MAX_NESTING && isDeeper(value, MAX_NESTING) ? undefined : value;
+}
+
+/** Returns the object that a text from outside holds, or undefined where it is no JSON, no object, or nests too deep. */
+export function parseEventObject(text: string): JsonObject | undefined {
+  const value = parseEventJson(text);
+  return isObject(value) ? value : undefined;
 }
 
 /** Returns true for a number kept as it was written. */

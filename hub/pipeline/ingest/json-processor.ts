@@ -1,6 +1,6 @@
 /** `json`: makes fields of a text that holds JSON. */
 
-import { parseJson } from "#proto/codec/json.ts";
+import { parseEventJson } from "#proto/codec/json.ts";
 import { isHash } from "#proto/event.ts";
 import { member, put } from "#proto/event-members.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
@@ -28,7 +28,8 @@ export const json: ProcessorKind = (settings, context) => {
   return (document) => {
     const given = document.get(field);
     const value = given === null ? null : readField(document, { field, target: field, ignoreMissing: false });
-    const parsed = typeof value === "string" ? (isStrict ? parseJson(value) : leadingJson(value)) : value;
+    const parsed =
+      typeof value === "string" ? (isStrict ? parseEventJson(value) : leadingJson(value)) : value;
     if (parsed === undefined) throw new ProcessorFault(`field [${field}] holds no JSON`);
     if (!addsToRoot) document.set(target ?? field, parsed);
     else if (!isHash(parsed)) throw new ProcessorFault("cannot add non-map fields to root of document");
@@ -47,7 +48,7 @@ function addMembers(into: JsonObject, from: JsonObject, merges: boolean): void {
 
 /** Returns the value that a text begins with, as servers of 7.x read it: what stands behind it is left out. */
 function leadingJson(text: string): unknown {
-  return parseJson(text) ?? parseJson(text.slice(0, endOfValue(text)));
+  return parseEventJson(text) ?? parseEventJson(text.slice(0, endOfValue(text)));
 }
 
 /** A quote without its end is the last token: looked for from each quote, the end would be looked for again and again. */

@@ -61,6 +61,10 @@ const ROWS: readonly (readonly [code: string, expected: Record<string, unknown>]
     { t: 2024, "@timestamp": "1970-01-01T00:00:00.000Z" },
   ],
   ["event.set('b', event.sprintf('%{a}-%{+yyyy}'))", { b: "1-2024" }],
+  [
+    "let v = '['.repeat(1500) + ']'.repeat(1500); event.set('b', JSON.parse(v)); event.set('c', event.get('b') === v)",
+    { b: "[".repeat(1_500) + "]".repeat(1_500), c: true },
+  ],
   ["event.set('b', Object.keys(event.toHash()).sort().join())", { b: "@timestamp,a,o" }],
   [
     "event.set('b', typeof require + typeof process + typeof fetch + typeof globalThis.host)",

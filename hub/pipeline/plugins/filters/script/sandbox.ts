@@ -7,7 +7,7 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import type { QuickJSContext, QuickJSHandle, QuickJSWASMModule } from "quickjs-emscripten";
-import { parseJson } from "#proto/codec/json.ts";
+import { parseEventJson } from "#proto/codec/json.ts";
 import { Event, isHash, Timestamp } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
 import { compileFormat } from "#proto/format.ts";
@@ -85,8 +85,7 @@ export class Sandbox {
   /** Ends the map of a task and returns its members. */
   closeMap(key: string): JsonObject {
     const json = this.#invoke("closeMap", [key]);
-    const members = typeof json === "string" ? parseJson(json) : undefined;
-    return isHash(members) ? members : {};
+    return typeof json === "string" ? membersOf(json) : {};
   }
 
   #script(source: string): Script {
@@ -253,9 +252,7 @@ export class Sandbox {
       handle.dispose();
     };
     offer("get", (event, [field]) => jsonOf(event.get(fieldReference(String(field)))));
-    offer("set", (event, [field, json]) =>
-      event.set(fieldReference(String(field)), parseJson(String(json)) ?? null),
-    );
+    offer("set", (event, [field, json]) => event.set(fieldReference(String(field)), fieldValue(json)));
     offer("setTime", (event, [field, ms]) => event.set(fieldReference(String(field)), timeOf(Number(ms))));
     offer("remove", (event, [field]) => jsonOf(event.remove(fieldReference(String(field)))));
     offer("tag", (event, [name]) => event.tag(String(name)));
@@ -269,14 +266,25 @@ export class Sandbox {
     offer("all", (event) => event.toJson());
     offer("emit", (event) => this.#emit(event));
     const create = context.newFunction("create", (json) => {
-      const fields = parseJson(context.getString(json));
-      const event = new Event(isHash(fields) ? fields : {}, this.#events[0]?.timeMs ?? 0);
+      const event = new Event(membersOf(context.getString(json)), this.#events[0]?.timeMs ?? 0);
       return context.newNumber(this.#events.push(event) - 1);
     });
     context.setProp(host, "create", create);
     create.dispose();
     return host;
   }
+}
+
+/** Returns the value that a script gave; what nests too deep for an event is its text. */
+function fieldValue(json: unknown): unknown {
+  return typeof json === "string" ? (parseEventJson(json) ?? json) : null;
+}
+
+/** Returns the members that a script gave; as text where they nest too deep. */
+function membersOf(json: string): JsonObject {
+  const members = parseEventJson(json);
+  if (members === undefined) return { message: json, tags: ["_jsonparsefailure"] };
+  return isHash(members) ? members : {};
 }
 
 function jsonOf(value: unknown): string | undefined {
