@@ -131,6 +131,17 @@ export class Event {
     put(at, path.at(-1)!, value);
   }
 
+  /** Like `set`, for what is told of a sender; false where a plain value of its own is in the way, which stays. */
+  trySet(reference: FieldReference, value: unknown): boolean {
+    try {
+      this.set(reference, value);
+      return true;
+    } catch (error) {
+      if (error instanceof FieldConflict) return false;
+      throw error;
+    }
+  }
+
   /** Removes a value and returns it; undefined where there was none. */
   remove(reference: FieldReference): unknown {
     const { path } = reference;

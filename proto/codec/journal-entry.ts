@@ -1,6 +1,6 @@
 /** Entries of systemd's journal (systemd.journal-fields(7)) as events: members as `journalctl -o json` prints them. */
 
-import { parseJsonObject } from "#proto/codec/json.ts";
+import { parseEventObject } from "#proto/codec/json.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 
 /** An entry as an event. */
@@ -39,7 +39,7 @@ const NUMBERS: typeof TEXTS = [
 
 /** Returns the entry that a line holds, or null where it is none. */
 export function readJournalEntry(line: string): JournalEntry | null {
-  const entry = parseJsonObject(line);
+  const entry = parseEventObject(line);
   return entry === undefined ? null : journalEntryOf(entry);
 }
 

@@ -1,7 +1,7 @@
 /** Codec es_bulk: the bodies of bulk requests, as clients of the search engine send them. */
 
 import { defineCodec } from "#hub/pipeline/plugins/codec.ts";
-import { parseJsonObject } from "#proto/codec/json.ts";
+import { parseEventObject } from "#proto/codec/json.ts";
 import { decodeText } from "#proto/codec/plain.ts";
 import { Event, isHash, valueText } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
@@ -35,7 +35,7 @@ export const esBulkCodec = defineCodec({
     const make = (action: Action, document: Record<string, unknown>, timeMs: number): Event => {
       const event = new Event(into === undefined ? document : {}, timeMs);
       if (into !== undefined) event.set(into, document);
-      event.set(place, { ...action.values, action: action.name });
+      event.trySet(place, { ...action.values, action: action.name });
       return event;
     };
     return {
@@ -43,7 +43,7 @@ export const esBulkCodec = defineCodec({
         const events: Event[] = [];
         let action: Action | undefined;
         for (const line of splitPayload(payload, "\n")) {
-          const value = parseJsonObject(decodeText(line));
+          const value = parseEventObject(decodeText(line));
           if (action === undefined) {
             action = value === undefined ? undefined : actionOf(value);
             if (action === undefined) events.push(failure(line, timeMs));

@@ -57,6 +57,16 @@ test("beats takes windows, packed or not, and acknowledges the last event of eac
   assert.deepEqual(plain(world.sent[2]!.event), { message: "c" });
 });
 
+test("beats acknowledges an event that nests too deep, and keeps it as text", async (t) => {
+  const nested = `{"a":${"[".repeat(8_000)}${"]".repeat(8_000)}}`;
+  const { world, socket } = await listen(t);
+  const own = '{"message":"b","@metadata":{"input":"mine"}}';
+  socket.write(Buffer.concat([frame("W", 2), json(1, nested), json(2, own)]));
+  assert.deepEqual((await once(socket, "data"))[0], frame("A", 2));
+  assert.deepEqual(plain(world.sent[0]!.event), { message: nested, tags: ["_jsonparsefailure"] });
+  assert.equal(world.messages[1], "b");
+});
+
 test("beats answers a sender of version 1 in its version, with fields as pairs", async (t) => {
   const { world, socket } = await listen(t);
   const texts = ["line", "hello", "host", "web-1"].flatMap((text) => [

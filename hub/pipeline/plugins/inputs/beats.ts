@@ -9,7 +9,7 @@ import type { Static } from "typebox";
 import { listenerTls, TLS_LISTENER } from "#hub/pipeline/connections/tls.ts";
 import { defineInput, type InputContext } from "#hub/pipeline/plugins/input.ts";
 import { Listener, type NoteHeld } from "#hub/pipeline/plugins/inputs/stream/listener.ts";
-import { parseJsonObject } from "#proto/codec/json.ts";
+import { parseEventObject } from "#proto/codec/json.ts";
 import { decodeText } from "#proto/codec/plain.ts";
 import { Event } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
@@ -103,8 +103,8 @@ class BeatsInput implements Component {
   #event(payload: Buffer, address: string): Event {
     const text = decodeText(payload);
     const nowMs = this.#context.clock.now();
-    const event = new Event(parseJsonObject(text) ?? { message: text, tags: ["_jsonparsefailure"] }, nowMs);
-    event.set(fieldReference("[@metadata][input][beats][host][ip]"), address);
+    const event = new Event(parseEventObject(text) ?? { message: text, tags: ["_jsonparsefailure"] }, nowMs);
+    event.trySet(fieldReference("[@metadata][input][beats][host][ip]"), address);
     return event;
   }
 }

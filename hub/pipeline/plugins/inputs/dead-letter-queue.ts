@@ -2,7 +2,7 @@
 
 import type { Static } from "typebox";
 import { defineInput, type InputContext, type InputDeadLetter } from "#hub/pipeline/plugins/input.ts";
-import { parseJsonObject } from "#proto/codec/json.ts";
+import { parseEventObject } from "#proto/codec/json.ts";
 import { decodeText } from "#proto/codec/plain.ts";
 import { Event, Timestamp } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
@@ -92,7 +92,7 @@ class DeadLetterInput implements Component {
 
 function eventOf({ reason, source, timeMs, data }: InputDeadLetter): Event {
   const text = decodeText(data);
-  const event = new Event(parseJsonObject(text) ?? { message: text }, timeMs);
+  const event = new Event(parseEventObject(text) ?? { message: text }, timeMs);
   event.set(REASON, { reason, plugin_type: source, plugin_id: source, entry_time: new Timestamp(timeMs) });
   return event;
 }

@@ -167,7 +167,7 @@ class ForwardInput implements Component {
         fields["container"] = { id: container_id, name: container_name };
       if (fields["host"] === undefined) fields["host"] = { ip: address };
       const event = new Event(fields, timeMs);
-      if (!event.has(FLUENT)) event.set(TAG, tag);
+      if (!event.has(FLUENT)) event.trySet(TAG, tag);
       return event;
     });
   }

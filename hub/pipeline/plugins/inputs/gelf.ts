@@ -107,6 +107,6 @@ const HOST_NAME = fieldReference("[host][name]");
 const OBSERVER_IP = fieldReference("[observer][ip]");
 
 function setSender(event: Event, address: string): void {
-  event.set(OBSERVER_IP, address);
-  if (!event.has(HOST_NAME)) event.set(HOST_NAME, address);
+  event.trySet(OBSERVER_IP, address);
+  if (!event.has(HOST_NAME)) event.trySet(HOST_NAME, address);
 }

@@ -132,7 +132,7 @@ class HttpInput implements Component {
     const isLegacy = ecs_compatibility === "disabled";
     const setAbsent = (field: string, value: unknown): void => {
       const reference = fieldReference(field);
-      if (value !== undefined && !event.has(reference)) event.set(reference, value);
+      if (value !== undefined && !event.has(reference)) event.trySet(reference, value);
     };
     const { authorization: _secret, ...headers } = request.headers;
     setAbsent(remote_host_target_field ?? (isLegacy ? "host" : "[host][ip]"), request.remoteAddress);

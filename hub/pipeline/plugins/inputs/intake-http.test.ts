@@ -176,6 +176,24 @@ function snappyOf(bytes: Buffer): Buffer {
   return Buffer.concat(parts);
 }
 
+const NESTED = `${"[".repeat(8_000)}${"]".repeat(8_000)}`;
+
+for (const [input, path, body] of [
+  ["loki", "/loki/api/v1/push", `{"streams":[{"stream":{"a":${NESTED}},"values":[["1","a"]]}]}`],
+  [
+    "otlp",
+    "/v1/logs",
+    `{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"body":{"stringValue":${NESTED}}}]}]}]}`,
+  ],
+  ["splunk_hec", "/services/collector/event", `{"event":{"a":${NESTED}}}`],
+] as const) {
+  test(`${input} refuses for good what nests too deep`, async (t) => {
+    const { world, post } = await start(t, input);
+    assert.equal((await post(path, body, JSON_TYPE)).status, 400);
+    assert.equal(world.sent.length, 0);
+  });
+}
+
 test("loki refuses for good what is no push, and tells a sender to come back while the log is away", async (t) => {
   const { world, post } = await start(t, "loki");
   for (const body of ["{}", "nope", '{"streams":[{"stream":{}}]}', '{"streams":[{"values":[["1"]]}]}'])

@@ -125,6 +125,29 @@ test("gelf takes messages by TCP and UDP, whole, packed and in chunks, and names
   assert.deepEqual(world.sent[1]!.event.fields["tags"], ["_gelfparsefailure"]);
 });
 
+test("gelf keeps a message that nests too deep as text, and a sender's own value in the place of its address", async (t) => {
+  const nested = `{"short_message":"a","_a":${"[".repeat(8_000)}${"]".repeat(8_000)}}`;
+  const { world, port, socket } = await start(t, "gelf");
+  const datagrams = createSocket("udp4");
+  t.after(() => datagrams.close());
+  const send = (text: string): Promise<void> =>
+    new Promise((resolve) => datagrams.send(text, port, "127.0.0.1", () => resolve()));
+  await send(nested);
+  await send('{"short_message":"b","_observer":"mine"}');
+  await world.until(2);
+  socket.write(`${nested}\0`);
+  await world.until(3);
+  assert.deepEqual(
+    world.sent.map(({ event: { fields } }) => [fields["message"], fields["tags"]]),
+    [
+      [nested, ["_gelfparsefailure"]],
+      ["b", undefined],
+      [nested, ["_gelfparsefailure"]],
+    ],
+  );
+  assert.equal(world.sent[1]!.event.fields["observer"], "mine");
+});
+
 test("chunks of GELF that come alone are dropped after five seconds and counted", () => {
   let dropped = 0;
   const codec = new GelfCodec((chunks) => {

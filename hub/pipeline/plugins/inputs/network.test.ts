@@ -105,6 +105,29 @@ test("udp makes an event of each datagram", async (t) => {
   );
 });
 
+test("udp takes no harm of datagrams that nest too deep, or whose own fields are in its way", async (t) => {
+  const nested = `{"a":${"[".repeat(8_000)}${"]".repeat(8_000)}}`;
+  const socket = createSocket("udp4");
+  t.after(() => socket.close());
+  for (const [codec, payload, expected] of [
+    ["json", nested, { message: nested, tags: ["_jsonparsefailure"], host: { ip: "127.0.0.1" } }],
+    ["json", '{"host":"web"}', { host: "web" }],
+    [
+      "es_bulk",
+      `{"index":{}}\n${nested}\n`,
+      { message: nested, tags: ["_jsonparsefailure"], host: { ip: "127.0.0.1" } },
+    ],
+  ] as const) {
+    const { world, port } = await run(
+      t,
+      (at) => `udp { port => ${at} host => "127.0.0.1" codec => ${codec} }`,
+    );
+    await new Promise((resolve) => socket.send(payload, port, "127.0.0.1", resolve));
+    await world.until(1);
+    assert.deepEqual(plain(world.sent[0]!.event), expected);
+  }
+});
+
 test("syslog reads both forms by UDP and TCP, and keeps what is neither", async (t) => {
   const { world, port } = await run(
     t,

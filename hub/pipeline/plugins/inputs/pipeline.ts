@@ -6,7 +6,7 @@ import {
   type InputChannel,
   type InputContext,
 } from "#hub/pipeline/plugins/input.ts";
-import { parseJsonObject } from "#proto/codec/json.ts";
+import { parseEventObject } from "#proto/codec/json.ts";
 import { decodeText } from "#proto/codec/plain.ts";
 import { Event } from "#proto/event.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
@@ -75,5 +75,5 @@ class PipelineInput implements Component {
 
 function fieldsOf(body: Uint8Array): JsonObject {
   const text = decodeText(body);
-  return parseJsonObject(text) ?? { message: text };
+  return parseEventObject(text) ?? { message: text };
 }

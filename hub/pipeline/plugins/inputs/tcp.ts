@@ -188,10 +188,10 @@ const METADATA = fieldReference("[@metadata][input][tcp][source]");
 
 function setSource(event: Event, { ip, port }: Sender, ecs: boolean): void {
   if (ecs) {
-    event.set(METADATA, { ip, port });
+    event.trySet(METADATA, { ip, port });
     if (!event.has(fieldReference("source"))) {
-      event.set(IP, ip);
-      event.set(PORT, port);
+      event.trySet(IP, ip);
+      event.trySet(PORT, port);
     }
     return;
   }

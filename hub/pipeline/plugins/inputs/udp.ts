@@ -52,7 +52,7 @@ export const udpInput = defineInput({
       values.source_ip_fieldname ?? (values.ecs_compatibility === "disabled" ? "host" : "[host][ip]"),
     );
     const decorate = (event: Event, { address }: RemoteInfo): void => {
-      if (!event.has(field)) event.set(field, address);
+      if (!event.has(field)) event.trySet(field, address);
     };
     return (context) => new DatagramInput(context, values, makeCodec(), decorate);
   },
@@ -126,33 +126,46 @@ export class DatagramInput implements Component {
   }
 
   #take(payload: Buffer, from: RemoteInfo): void {
-    const { clock } = this.#context;
     if (this.#pending.size >= this.#options.queue_size) {
-      this.#tellDrop();
+      this.#tellDrop("the log takes them too slowly");
       return;
     }
-    const events = this.#codec.decode(payload.subarray(0, this.#options.buffer_size), clock.now());
+    let events: Event[];
+    try {
+      events = this.#eventsOf(payload, from);
+    } catch (error) {
+      // What leaves the listener of a socket ends the process.
+      this.#tellDrop("they can't be read", error);
+      return;
+    }
     if (events.length === 0) return;
-    for (const event of events) this.#decorate(event, from);
     const sent = this.#channel!.send(events.map((event) => ({ event })))
       .catch((error: unknown) => {
-        if (!(error instanceof AppError && error.code === "cancelled"))
-          this.#context.failing((error as Error).message);
+        const code = error instanceof AppError ? error.code : undefined;
+        if (code === "parsing") this.#tellDrop("they can't be read", error);
+        else if (code !== "cancelled") this.#context.failing((error as Error).message);
       })
       .finally(() => this.#pending.delete(sent));
     this.#pending.add(sent);
   }
 
-  #tellDrop(): void {
+  #eventsOf(payload: Buffer, from: RemoteInfo): Event[] {
+    const bytes = payload.subarray(0, this.#options.buffer_size);
+    const events = this.#codec.decode(bytes, this.#context.clock.now());
+    for (const event of events) this.#decorate(event, from);
+    return events;
+  }
+
+  #tellDrop(why: string, error?: unknown): void {
     const { clock, failing, log, id } = this.#context;
     this.#dropped++;
     this.#context.dropped(1);
     if (clock.monotonic() - this.#toldMs < TELL_EVERY_MS) return;
     this.#toldMs = clock.monotonic();
     log.warn(
-      { input: id, dropped: this.#dropped },
-      "datagrams are dropped, as the log takes them too slowly",
+      { ...(error !== undefined && { err: error }), input: id, dropped: this.#dropped },
+      `datagrams are dropped, as ${why}`,
     );
-    failing(`${this.#dropped} datagrams were dropped, as the log takes them too slowly`);
+    failing(`${this.#dropped} datagrams were dropped, as ${why}`);
   }
 }

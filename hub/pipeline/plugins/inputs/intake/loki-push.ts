@@ -4,7 +4,7 @@ import "#proto/no-long.ts"; // protobufjs is one for the whole process
 import protobuf from "protobufjs";
 import { checkProtobuf } from "#hub/pipeline/formats/protobuf-check.ts";
 import { unpackSnappy } from "#hub/pipeline/formats/snappy.ts";
-import { parseJsonObject } from "#proto/codec/json.ts";
+import { parseEventObject } from "#proto/codec/json.ts";
 import { decodeText } from "#proto/codec/plain.ts";
 import { Event, isHash, valueText } from "#proto/event.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
@@ -109,7 +109,7 @@ function entriesOf({ headers, body, nowMs }: IntakeRequest): LokiEntry[] {
 }
 
 function jsonEntries(body: Buffer, nowMs: number): LokiEntry[] {
-  const push = parseJsonObject(decodeText(body));
+  const push = parseEventObject(decodeText(body));
   if (push === undefined || !Array.isArray(push["streams"]))
     throw new AppError("parsing", 'the body is no object with "streams"');
   let count = 0;

@@ -2,7 +2,7 @@
 
 import { OTLP_LOGS } from "#hub/pipeline/formats/otlp-logs-schema.ts";
 import { checkProtobuf } from "#hub/pipeline/formats/protobuf-check.ts";
-import { parseJsonObject } from "#proto/codec/json.ts";
+import { parseEventObject } from "#proto/codec/json.ts";
 import { decodeText } from "#proto/codec/plain.ts";
 import { Event, isHash, valueText } from "#proto/event.ts";
 import { AppError } from "#proto/kit/errors.ts";
@@ -38,7 +38,7 @@ export function decodeOtlpProtobuf(body: Uint8Array): JsonObject | undefined {
 
 /** Returns the request that a body in JSON is; undefined: it is none. */
 export function decodeOtlpJson(body: Uint8Array): JsonObject | undefined {
-  return parseJsonObject(decodeText(body));
+  return parseEventObject(decodeText(body));
 }
 
 /** The events of a request. */

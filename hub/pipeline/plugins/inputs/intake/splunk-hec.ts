@@ -1,6 +1,6 @@
 /** Splunk's HTTP Event Collector (docs.splunk.com, "HTTP Event Collector REST API endpoints"): events, raw text and acknowledgements. */
 
-import { parseJsonObject } from "#proto/codec/json.ts";
+import { parseEventObject } from "#proto/codec/json.ts";
 import { decodeText } from "#proto/codec/plain.ts";
 import { Event, isHash, valueText } from "#proto/event.ts";
 import { toAppError } from "#proto/kit/errors.ts";
@@ -52,7 +52,9 @@ export class SplunkHec implements IntakeProtocol {
     try {
       await take(events);
     } catch (error) {
-      return reply(503, SERVER_BUSY, toAppError(error).message);
+      const { code, message } = toAppError(error);
+      // What can't be written never will be.
+      return code === "parsing" ? reply(400, INVALID_DATA, message) : reply(503, SERVER_BUSY, message);
     }
     const channel = channelOf(request);
     return reply(200, SUCCESS, "Success", channel === undefined ? {} : { ackId: this.#issue(channel) });
@@ -70,7 +72,7 @@ export class SplunkHec implements IntakeProtocol {
   #acknowledgements(request: IntakeRequest): HttpAnswer {
     const channel = channelOf(request);
     if (channel === undefined) return reply(400, NO_CHANNEL, "Data channel is missing");
-    const { acks } = parseJsonObject(decodeText(request.body)) ?? {};
+    const { acks } = parseEventObject(decodeText(request.body)) ?? {};
     if (!Array.isArray(acks)) return reply(400, INVALID_DATA, "Invalid data format");
     const issued = this.#issued.get(channel) ?? 0;
     const states = acks.map((id: unknown) => [valueText(id), Number(id) < issued]);
@@ -94,7 +96,7 @@ function channelOf({ headers, query }: IntakeRequest): string | undefined {
 function jsonEvents({ body, nowMs }: IntakeRequest): Event[] | number {
   const events: Event[] = [];
   for (const text of splitJsonObjects(decodeText(body))) {
-    const envelope = parseJsonObject(text);
+    const envelope = parseEventObject(text);
     if (envelope === undefined || envelope["event"] === undefined || envelope["event"] === "")
       return events.length;
     events.push(eventOf(envelope, nowMs));

@@ -2,7 +2,7 @@
 
 import { gunzipSync, inflateSync } from "node:zlib";
 import type { Codec } from "#hub/pipeline/plugins/codec.ts";
-import { parseJsonObject } from "#proto/codec/json.ts";
+import { parseEventObject } from "#proto/codec/json.ts";
 import { decodeText } from "#proto/codec/plain.ts";
 import { SEVERITY_LEVELS } from "#proto/codec/syslog.ts";
 import { Event, valueText } from "#proto/event.ts";
@@ -109,7 +109,7 @@ export class GelfCodec implements Codec {
 
 function eventOf(bytes: Buffer, timeMs: number): Event {
   const text = decodeText(unpacked(bytes) ?? bytes);
-  const fields = parseJsonObject(text);
+  const fields = parseEventObject(text);
   if (fields !== undefined) return named(fields, timeMs);
   const event = new Event({ message: text }, timeMs);
   event.tag(FAILURE_TAG);

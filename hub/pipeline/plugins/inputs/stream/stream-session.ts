@@ -58,8 +58,13 @@ export class StreamSession {
     const { flushAfterMs, held = 0 } = this.#options.codec;
     if (flushAfterMs === undefined || held === 0) return;
     this.#flushTimer = setTimeout(() => {
-      this.#flushing = this.#send(this.#options.codec.flush?.() ?? []).catch(() => undefined);
+      this.#flushing = this.#flush().catch(() => undefined);
     }, flushAfterMs);
+  }
+
+  /** Sends what the codec holds. */
+  async #flush(): Promise<void> {
+    await this.#send(this.#options.codec.flush?.() ?? []);
   }
 
   /** Sends what is left; to be called once, when the stream has ended. */

@@ -97,10 +97,10 @@ export function senderField({ ecs_compatibility }: Pick<Options, "ecs_compatibil
 
 /** Notes who sent a message: the host that it names, or by ECS a relay of that host. */
 export function setSender(event: Event, field: FieldReference, address: string): void {
-  if (!event.has(field)) event.set(field, address);
+  if (!event.has(field)) event.trySet(field, address);
   if (field !== HOST_IP) return;
-  if (event.has(HOST_NAME)) event.set(OBSERVER_IP, address);
-  else event.set(HOST_NAME, address);
+  if (event.has(HOST_NAME)) event.trySet(OBSERVER_IP, address);
+  else event.trySet(HOST_NAME, address);
 }
 
 /** Reads lines of syslog. */
