@@ -113,4 +113,6 @@ for (const [name, value, message] of [
 test("an invalid entry is skipped", () => {
   assert.equal(readJournalEntry("-- No entries --"), null);
   assert.equal(readJournalEntry("{}"), null);
+  const deep = `${"[".repeat(8_000)}${"]".repeat(8_000)}`;
+  assert.equal(readJournalEntry(`{"__CURSOR":"c","MESSAGE":${deep}}`), null);
 });

@@ -1,7 +1,7 @@
 /** Decodes lines that are JSON objects at the agent. What can't be decoded stays a message; nothing is dropped. */
 
 import type { Static } from "typebox";
-import { parseJsonObject } from "#proto/codec/json.ts";
+import { parseEventObject } from "#proto/codec/json.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { Type } from "#proto/kit/schema.ts";
 
@@ -65,13 +65,13 @@ export class JsonLineDecoder {
   /** Returns the text that filters and multiline look at. */
   textOf(line: string): string {
     if (this.#messageKey === undefined) return line;
-    const value = parseJsonObject(line)?.[this.#messageKey];
+    const value = parseEventObject(line)?.[this.#messageKey];
     return typeof value === "string" ? value : line;
   }
 
   /** Decodes the first of an event's lines; `rest` are the texts of the others. */
   decode(line: string, rest: readonly string[]): DecodedLine {
-    const object = parseJsonObject(line);
+    const object = parseEventObject(line);
     if (object === undefined) return this.#failed("the line is not a JSON object");
     const key = this.#messageKey;
     let message: string | undefined;

@@ -245,6 +245,12 @@ for (const [name, given, line, message, fields, timeMs] of [
   });
 }
 
+test("a JSON line that nests too deep stays text", () => {
+  const deep = `{"a":${"[".repeat(8_000)}${"]".repeat(8_000)}}`;
+  const [event] = formatOf({ "json.enabled": true }, 1_000_000).cut(view(`${deep}\n`));
+  assert.deepEqual([event!.message!.toString(), event!.fieldsJson.length], [deep, 0]);
+});
+
 test("filters and multiline use the message key", () => {
   const given = { "json.message_key": "m", exclude_lines: ["^DEBUG"] };
   assert.deepEqual(texts(formatOf(given).cut(view('{"m":"DEBUG x"}\n{"m":"kept"}\n'))), ["kept"]);
