@@ -421,6 +421,11 @@ suite("rights on indices", () => {
     assert.deepEqual(await answers(), [false, false, false, false]);
     const page = await ask("POST", "/_search/scroll", { scroll_id: again["_scroll_id"] });
     assert.equal(page.status, 403, page.text);
+    const ended = await target.request(`/_async_search/${background["id"]}`, {
+      method: "DELETE",
+      headers: { authorization },
+    });
+    assert.equal(ended.status, 200, ended.text);
   });
 
   for (const [grant, method, path, body, allowed] of [

@@ -112,7 +112,9 @@ function openSearchRoutes(parts: ApiContext): Route[] {
 }
 
 function remove(parts: ApiContext, request: ApiRequest): ApiResponse {
-  parts.asyncSearches.delete(own(parts, request));
+  const { asyncSearches } = parts;
+  // Its maker may end it also without the right to read what it found.
+  asyncSearches.delete(asyncSearches.get(request.segment("id"), keyOf(request.principal)));
   return json({ acknowledged: true });
 }
 
