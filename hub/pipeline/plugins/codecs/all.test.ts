@@ -123,6 +123,10 @@ test("csv names columns, takes them from the first line, converts, and writes wh
     { n: 1, t: "a,b" },
     { n: 2, t: null },
   ]);
+  const unnamed = make("csv", { autodetect_column_names: true });
+  assert.deepEqual(unnamed.decode(Buffer.from("n,a[\n1,2\n"), 0).map(fields), [
+    { message: "1,2", tags: ["_csvparsefailure"] },
+  ]);
   const written = make("csv", { columns: ["a", "b"], include_headers: true });
   const rows = [{ a: 1, b: 'x"y' }, { b: "z" }].map((each) =>
     Buffer.from(written.encode(new Event({ ...each }, 0))).toString(),
@@ -178,9 +182,10 @@ test("cef reads header and extensions by both schemas, and writes them escaped",
     written.encode(new Event({ sourceAddress: "1.1.1.1", note: "a=b\nc" }, 0)),
   ).toString();
   assert.equal(out, String.raw`CEF:0|V\|x|Logstash|1.0|Logstash|Logstash|6|src=1.1.1.1 note=a\=b\nc`);
-  assert.deepEqual(make("cef").decode(Buffer.from("no cef"), 0).map(fields), [
-    { message: "no cef", tags: ["_cefparsefailure"] },
-  ]);
+  for (const message of ["no cef", "CEF:0|v|p|1|2|n|3|foo=1 foo[0]=2", "CEF:0|v|p|1|2|n|3|foo[a]=1"])
+    assert.deepEqual(make("cef").decode(Buffer.from(message), 0).map(fields), [
+      { message, tags: ["_cefparsefailure"] },
+    ]);
 });
 
 test("es_bulk pairs actions with documents; an incomplete pair is tagged", () => {

@@ -181,9 +181,9 @@ export const cefCodec = defineCodec({
     ].map(compileFormat);
     const parse = (bytes: Uint8Array, timeMs: number): Event => {
       const line = decodeText(bytes).replace(/[\r\n]+$/, "");
-      const event = new Event({}, timeMs);
-      if (!read(event, line, ecs, values.device)) {
-        event.set(fieldReference("message"), line);
+      let event = new Event({}, timeMs);
+      if (!isRead(event, line, ecs, values.device)) {
+        event = new Event({ message: line }, timeMs);
         event.tag(FAILURE_TAG);
       }
       if (raw !== undefined) event.set(raw, line);
@@ -206,6 +206,15 @@ export const cefCodec = defineCodec({
     };
   },
 });
+
+/** Returns false also where keys are no names of fields, or are in each other's way. */
+function isRead(event: Event, line: string, ecs: boolean, device: string): boolean {
+  try {
+    return read(event, line, ecs, device);
+  } catch {
+    return false;
+  }
+}
 
 function read(event: Event, line: string, ecs: boolean, device: string): boolean {
   const start = line.search(/\bCEF:\s?\d/);

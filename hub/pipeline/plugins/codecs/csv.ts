@@ -53,17 +53,18 @@ export const csvCodec = defineCodec({
     const readLine = (bytes: Uint8Array, timeMs: number): Event[] => {
       const line = decodeText(bytes);
       const row = parseCsvLine(line, values.separator, values.quote_char);
-      if (row === undefined) {
-        const event = new Event({ message: line }, timeMs);
-        event.tag(FAILURE_TAG);
-        return [event];
-      }
+      if (row === undefined) return [failure(line, timeMs)];
       if (columns.length === 0 && values.autodetect_column_names) {
         columns = row.map((item) => item ?? "");
         return [];
       }
       const event = new Event({}, timeMs);
-      assign(event, row);
+      try {
+        assign(event, row);
+      } catch {
+        // Names from a first line may be no names of fields.
+        return [failure(line, timeMs)];
+      }
       return [event];
     };
     const writeRow = (row: readonly string[]): string =>
@@ -86,6 +87,12 @@ export const csvCodec = defineCodec({
     };
   },
 });
+
+function failure(line: string, timeMs: number): Event {
+  const event = new Event({ message: line }, timeMs);
+  event.tag(FAILURE_TAG);
+  return event;
+}
 
 function converter(kind: string): (value: string) => unknown {
   const convert = conversions[kind];
