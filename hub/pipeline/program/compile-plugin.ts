@@ -25,11 +25,15 @@ import type { InputContext, InputDefinition } from "#hub/pipeline/plugins/input.
 import type { OutputDefinition, OutputWriter, Shaper, WriterContext } from "#hub/pipeline/plugins/output.ts";
 import type { RegexpGuard } from "#hub/pipeline/regexp/regexp-guard.ts";
 import type { Event } from "#proto/event.ts";
+import { FieldConflict } from "#proto/event-members.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import { anyTable, list, optional, options, text, withoutEffect } from "#proto/kit/options.ts";
 import { Type } from "#proto/kit/schema.ts";
 import { checkManaged, pathRefused } from "./managed-limits.ts";
+
+/** Tag of an event whose own field kept its input from adding one. */
+const CONFLICT_TAG = "_addfieldfailure";
 
 const ECS_OPTION = "ecs_compatibility";
 
@@ -291,6 +295,12 @@ function inputDecoration(values: OptionValues): (event: Event) => void {
   return (event) => {
     if (type !== undefined && event.fields["type"] === undefined) event.fields["type"] = type;
     for (const tag of tags) event.tag(tag);
-    decorate?.(event);
+    try {
+      decorate?.(event);
+    } catch (error) {
+      // A sender's own plain value is in the way of a field to add: the event goes on, as nobody could send it otherwise.
+      if (!(error instanceof FieldConflict)) throw error;
+      event.tag(CONFLICT_TAG);
+    }
   };
 }

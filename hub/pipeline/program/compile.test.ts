@@ -235,3 +235,10 @@ function managedDiagnostics(text: string) {
     isManaged: true,
   }).diagnostics;
 }
+
+test("an input's field to add that an event's own is in the way of costs it a tag", () => {
+  const { inputs } = compile('input { http { port => 1 add_field => { "[host][site]" => "a" } } }');
+  const event = new Event({ host: "web" }, 0);
+  inputs[0]!.decorate(event);
+  assert.deepEqual([event.fields["host"], event.fields["tags"]], ["web", ["_addfieldfailure"]]);
+});
