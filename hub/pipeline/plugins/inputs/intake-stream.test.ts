@@ -257,6 +257,33 @@ test("an address that holds too much of messages that aren't whole loses the con
   assert.match(faults.join(), /450 bytes are held for you, of 1000 for all users/);
 });
 
+for (const [name, whole] of [
+  ["tcp", ["one\n", "two\n", "part\n", "three\n"]],
+  ["syslog", ["one\n", "two\n", "part\n", "three\n"]],
+  ["gelf", ["one", "two", "part", "three"].map((text) => `{"short_message":"${text}"}\0`)],
+  ["relp", ["one", "two", "part", "three"].map((text, at) => `${at + 1} syslog ${text.length} ${text}\n`)],
+] as const) {
+  test(`${name} sends what is whole before a connection ends that may hold no more, and tags what is cut`, async (t) => {
+    const world = new InputWorld();
+    world.shares = { ...world.shares, bytes: sharesOf(100) };
+    const { socket } = await start(t, name, "", world);
+    socket.on("error", () => undefined).resume();
+    const ended = new Promise((resolve) => socket.once("close", resolve));
+    const [one = "", two = "", part = "", three = ""] = whole;
+    socket.write(one + two + part.slice(0, 3));
+    await world.until(2);
+    const rest = name === "relp" ? `5 syslog 99 ${"x".repeat(60)}` : "x".repeat(70);
+    socket.write(part.slice(3) + three + rest);
+    await ended;
+    assert.deepEqual(world.messages.slice(0, 4), ["one", "two", "part", "three"]);
+    const tags = world.sent.slice(4).map(({ event }) => event.fields["tags"] as string[]);
+    assert.deepEqual(
+      tags.map((some) => some.includes("line_cut")),
+      name === "relp" ? [] : [true],
+    );
+  });
+}
+
 test("an address that has too many connections gets no more", async (t) => {
   const connections = sharesOf(8);
   const listener = new Listener({

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { zstdCompressSync } from "node:zlib";
+import { FairShares } from "#proto/kit/fair-shares.ts";
 import { freePort, InputWorld, plain } from "#test/contract/input-runner.ts";
 import { JournalExportReader, MAX_FIELD_BYTES } from "./stream/journal-export.ts";
 
@@ -28,8 +29,7 @@ _PID=7
   return Buffer.concat([Buffer.from(head), text, Buffer.from("\n")]);
 }
 
-async function start(t: TestContext, more = "") {
-  const world = new InputWorld();
+async function start(t: TestContext, more = "", world = new InputWorld()) {
   const port = await freePort();
   const input = world.make(`journald_remote { host => "127.0.0.1" port => ${port} ${more} }`);
   await input.start();
@@ -125,4 +125,14 @@ test("an entry of too many fields is cut to the limit", () => {
   const [found] = new JournalExportReader().push(Buffer.from(`${fields}\n`));
   assert.equal(Object.keys(found!.fields).length, 1_024);
   assert.equal(found!.isCut, true);
+});
+
+test("entries that are whole are sent before an upload ends that may hold no more", async (t) => {
+  const world = new InputWorld();
+  const bytes = new FairShares({ limit: 100, what: "bytes are held", remedy: "send it again" });
+  world.shares = { ...world.shares, bytes };
+  const { upload } = await start(t, "", world);
+  const answer = await upload(Buffer.concat([entry(26, "one"), entry(27, "x".repeat(200)).subarray(0, -10)]));
+  assert.equal(answer.status, 429);
+  assert.deepEqual(world.messages, ["one"]);
 });

@@ -104,9 +104,8 @@ class JournaldRemoteInput implements Component {
     try {
       const reader = new JournalExportReader();
       for await (const chunk of body) {
-        const entries = reader.push(chunk);
+        await upload.take(reader.push(chunk));
         held(reader.pendingBytes);
-        await upload.take(entries);
       }
       const last = reader.end();
       if (last !== undefined) await upload.take([last]);

@@ -85,13 +85,13 @@ class RelpInput implements Component {
     try {
       for await (const chunk of socket as AsyncIterable<Buffer>) {
         const frames = reader.push(chunk);
-        held(reader.pendingBytes);
         await this.#take(frames, codec, channel, socket.remoteAddress ?? "");
         socket.write(frames.map(answerTo).join(""));
         if (frames.some(({ command }) => command === "close")) {
           socket.end("0 serverclose 0\n");
           return;
         }
+        held(reader.pendingBytes);
       }
     } finally {
       channel.close();

@@ -37,7 +37,7 @@ export class StreamSession {
   /** What came after the last delimiter. */
   #rest: Buffer[] = [];
   #restBytes = 0;
-  /** A part of the current line was sent already. */
+  /** The current line is sent in parts. */
   #isCutting = false;
   #flushTimer: NodeJS.Timeout | undefined;
   #flushing: Promise<void> = Promise.resolve();
@@ -48,13 +48,13 @@ export class StreamSession {
     this.#channel = options.context.open({ key: randomUUID() });
   }
 
-  /** Takes a chunk; resolves when what it completed is in the log. */
+  /** Takes a chunk; resolves when what it completed is in the log. Throws overloaded where the rest may not be held. */
   async push(chunk: Buffer): Promise<void> {
     clearTimeout(this.#flushTimer);
     await this.#flushing;
     const payloads = this.#payloads(chunk);
-    this.#options.held?.(this.#restBytes);
     await this.#send(payloads.flatMap(({ payload, isCut }) => this.#decode(payload, isCut)));
+    this.#hold();
     const { flushAfterMs, held = 0 } = this.#options.codec;
     if (flushAfterMs === undefined || held === 0) return;
     this.#flushTimer = setTimeout(() => {
@@ -72,10 +72,20 @@ export class StreamSession {
     clearTimeout(this.#flushTimer);
     await this.#flushing;
     try {
-      const rest = this.#restBytes === 0 ? [] : this.#decode(Buffer.concat(this.#rest), false);
+      const rest = this.#restBytes === 0 ? [] : this.#decode(Buffer.concat(this.#rest), this.#isCutting);
       await this.#send([...rest, ...(this.#options.codec.flush?.() ?? [])]);
     } finally {
       this.#channel.close();
+    }
+  }
+
+  /** Notes what is held of a line; a refusal cuts it. Throws overloaded. */
+  #hold(): void {
+    try {
+      this.#options.held?.(this.#restBytes);
+    } catch (error) {
+      this.#isCutting = true;
+      throw error;
     }
   }
 
