@@ -26,7 +26,7 @@ export interface SentEvent {
 
 export class InputWorld {
   /** Of the input's senders; to be set before the input is made. */
-  shares: IntakeShares = intakeShares();
+  shares: IntakeShares = intakeShares(silentLogger(), systemClock);
   readonly sent: SentEvent[] = [];
   readonly failures: (string | null)[] = [];
   /** What the input counted as lost. */

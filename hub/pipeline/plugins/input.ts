@@ -87,7 +87,10 @@ export interface InputDeadLetter {
 
 /** What the senders to all inputs of a hub hold together, and each address of it. */
 export interface IntakeShares {
+  /** By the address of the sender, as a load balancer names it where the input reads the PROXY protocol. */
   readonly connections: FairShares;
+  /** Hears of a connection of `address` that was refused. */
+  readonly onRefused: (address: string, reason: Error) => void;
   /** Of messages that aren't whole, and of bodies until they are in the log. */
   readonly bytes: FairShares;
 }

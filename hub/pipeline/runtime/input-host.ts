@@ -39,17 +39,29 @@ export interface InputReach {
   deadLetters(after: number, signal: AbortSignal): AsyncIterable<InputDeadLetter>;
 }
 
-/** Connections to all inputs. */
-const MAX_CONNECTIONS = 4_000;
+/** Connections to all inputs, as many as to the HTTP API. */
+const MAX_CONNECTIONS = 8_192;
 /** Bytes that senders to all inputs hold. */
 const MAX_INTAKE_BYTES = 256 * MIB;
+/** Shortest time between two warnings of refused connections, ms. */
+const WARNING_MS = 60_000;
 
-/** Returns what senders share. */
-export function intakeShares(): IntakeShares {
+/** Returns what senders share; that connections are refused is in `log`. */
+export function intakeShares(log: Logger, clock: Clock): IntakeShares {
   const remedy = "send it again a little later";
+  const connections = new FairShares({ limit: MAX_CONNECTIONS, what: "connections are open", remedy });
+  let warnedMs = Number.NEGATIVE_INFINITY;
   return {
-    connections: new FairShares({ limit: MAX_CONNECTIONS, what: "connections are open", remedy }),
+    connections,
     bytes: new FairShares({ limit: MAX_INTAKE_BYTES, what: "bytes are being taken", remedy }),
+    onRefused: (address, reason) => {
+      if (clock.monotonic() - warnedMs < WARNING_MS) return;
+      warnedMs = clock.monotonic();
+      log.warn(
+        { err: reason, address, open: connections.heldBy(address), limit: MAX_CONNECTIONS },
+        `an input refuses connections from ${address}, which has ${connections.heldBy(address)} of the ${MAX_CONNECTIONS} that all inputs take, of which an address alone gets half: let senders share connections, name them with proxy_protocol behind a load balancer, or spread them over several hubs`,
+      );
+    },
   };
 }
 

@@ -64,7 +64,7 @@ export class Pipeline implements Component {
     this.#definitions = options.settings.pipelines ?? [];
     if (options.sharing !== undefined) this.#partitions = new Set();
     const sum = (of: Parameters<Session["keeper"]["sum"]>[0]): number => this.#session?.keeper.sum(of) ?? 0;
-    const shares = intakeShares();
+    const shares = intakeShares(options.log, clock);
     this.#metrics = pipelineMetrics(metrics, {
       intake: shares,
       inFlightBytes: () => this.#session?.inFlight.bytes ?? 0,

@@ -227,7 +227,7 @@ test("an address that holds too much of messages that aren't whole loses the con
     host: "127.0.0.1",
     port: 0,
     tls: undefined,
-    shares: { connections: sharesOf(100), bytes: sharesOf(1_000) },
+    shares: { connections: sharesOf(100), bytes: sharesOf(1_000), onRefused: () => undefined },
     onFault: (error) => faults.push(error.message),
     serve: async (socket, held) => {
       let bytes = 0;
@@ -286,11 +286,12 @@ for (const [name, whole] of [
 
 test("an address that has too many connections gets no more", async (t) => {
   const connections = sharesOf(8);
+  const refused: string[] = [];
   const listener = new Listener({
     host: "127.0.0.1",
     port: 0,
     tls: undefined,
-    shares: { connections, bytes: sharesOf(1_000) },
+    shares: { connections, bytes: sharesOf(1_000), onRefused: (address) => refused.push(address) },
     onFault: () => undefined,
     serve: async (socket) => {
       socket.write("k");
@@ -312,11 +313,47 @@ test("an address that has too many connections gets no more", async (t) => {
     }),
   );
   await once(open().resume(), "close");
-  assert.deepEqual([connections.taken, connections.refused], [4, 1]);
+  assert.deepEqual([connections.taken, connections.refused, refused], [4, 1, ["127.0.0.1"]]);
   held[0]!.destroy();
   while (connections.taken > 3) await new Promise((resolve) => setImmediate(resolve));
   await once(open(), "data");
 });
+
+for (const name of ["tcp", "syslog"]) {
+  test(`${name} counts the connections of a load balancer by who sends, and what these hold`, async (t) => {
+    const world = new InputWorld();
+    const connections = sharesOf(10);
+    const bytes = sharesOf(1_000);
+    const refused: string[] = [];
+    world.shares = { connections, bytes, onRefused: (address) => refused.push(address) };
+    const { port, socket } = await start(t, name, "proxy_protocol => true", world);
+    const say = (from: Socket, ip: string): void =>
+      void from.on("error", () => undefined).write(`PROXY TCP4 ${ip} 198.51.100.1 5678 443\r\nline\nrest`);
+    const open = (ip: string): Socket => {
+      const opened = connect(port, "127.0.0.1").resume();
+      t.after(() => opened.destroy());
+      say(opened, ip);
+      return opened;
+    };
+    say(socket, "192.0.2.1");
+    await world.until(1);
+    for (let count = 2; count <= 6; count++) {
+      open(`192.0.2.${count % 2}`);
+      await world.until(count);
+    }
+    // Each of the two addresses has three of ten: with a fourth it would have more than what stays free.
+    await once(open("192.0.2.1"), "close");
+    assert.deepEqual(refused, ["192.0.2.1"]);
+    assert.deepEqual(
+      ["127.0.0.1", "192.0.2.0", "192.0.2.1"].map((ip) => connections.heldBy(ip)),
+      [0, 3, 3],
+    );
+    assert.equal(bytes.heldBy("127.0.0.1"), 0);
+    socket.destroy();
+    while (connections.taken > 5) await new Promise((resolve) => setImmediate(resolve));
+    assert.equal(connections.heldBy("192.0.2.1"), 2);
+  });
+}
 
 test("values of MessagePack may come byte by byte", () => {
   const value = {

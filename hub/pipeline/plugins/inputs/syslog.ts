@@ -88,8 +88,12 @@ class SyslogInput implements Component {
       port,
       tls,
       shares: context.shares,
-      serve: (socket, held) =>
-        serve(socket, { context, codec: new SyslogCodec(values, zone), held }, sender, values.proxy_protocol),
+      serve: (socket, held, sentBy) => {
+        const codec = new SyslogCodec(values, zone);
+        const peer = { ip: socket.remoteAddress ?? "", port: socket.remotePort ?? 0 };
+        const proxy = new ProxyLine(peer, values.proxy_protocol, sentBy);
+        return serve(socket, { context, codec, held }, sender, proxy);
+      },
       onFault: (error) => context.log.warn({ err: error, input: context.id }, "a connection ended early"),
     });
     const parts = { tcp: listener, udp: datagramInput };
@@ -109,9 +113,8 @@ async function serve(
   socket: Socket,
   options: StreamSessionOptions,
   sender: FieldReference,
-  isProxied: boolean,
+  proxy: ProxyLine,
 ): Promise<void> {
-  const proxy = new ProxyLine({ ip: socket.remoteAddress ?? "", port: socket.remotePort ?? 0 }, isProxied);
   const session = new StreamSession({
     ...options,
     countsOctets: true,

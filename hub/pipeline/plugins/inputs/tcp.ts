@@ -12,7 +12,7 @@ import {
 } from "#hub/pipeline/connections/tls.ts";
 import { type Codec, codecOption } from "#hub/pipeline/plugins/codec.ts";
 import { defineInput, type InputContext } from "#hub/pipeline/plugins/input.ts";
-import { Listener } from "#hub/pipeline/plugins/inputs/stream/listener.ts";
+import { Listener, type NoteSender } from "#hub/pipeline/plugins/inputs/stream/listener.ts";
 import {
   ProxyLine,
   type Sender,
@@ -82,7 +82,7 @@ class TcpServer implements Component {
       port: values.port,
       tls,
       shares: context.shares,
-      serve: (socket, held) => serve(socket, values, { context, codec: makeCodec(), held }),
+      serve: (socket, held, sentBy) => serve(socket, values, { context, codec: makeCodec(), held }, sentBy),
       onFault: (error) => context.log.warn({ err: error, input: context.id }, "a connection ended early"),
     });
   }
@@ -161,11 +161,17 @@ class TcpClient implements Component {
   }
 }
 
-async function serve(socket: Socket, values: Options, options: StreamSessionOptions): Promise<void> {
+async function serve(
+  socket: Socket,
+  values: Options,
+  options: StreamSessionOptions,
+  sentBy?: NoteSender,
+): Promise<void> {
   if (values.tcp_keep_alive) socket.setKeepAlive(true);
   const proxy = new ProxyLine(
     { ip: socket.remoteAddress ?? "", port: socket.remotePort ?? 0 },
     values.proxy_protocol,
+    sentBy,
   );
   const session = new StreamSession({
     ...options,

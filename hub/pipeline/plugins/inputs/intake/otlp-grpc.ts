@@ -17,8 +17,9 @@ import type { IntakeShares } from "#hub/pipeline/plugins/input.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import type { Holding } from "#proto/kit/fair-shares.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
+import { ConnectionPlaces } from "../stream/connection-place.ts";
 import { unpackedBody } from "../stream/http-server.ts";
-import { HANDSHAKE_MS, limitConnections, listen, listenedPort } from "../stream/listener.ts";
+import { HANDSHAKE_MS, listen, listenedPort } from "../stream/listener.ts";
 import type { SignIn } from "../stream/sign-in.ts";
 import type { TakeEvents } from "./http-intake.ts";
 import { decodeOtlpProtobuf, otlpEvents } from "./otlp-logs.ts";
@@ -82,7 +83,7 @@ export class OtlpGrpcServer implements Component {
       tls === undefined
         ? createServer({ settings })
         : createSecureServer({ ...tls, settings, ALPNProtocols: ["h2"], handshakeTimeout: HANDSHAKE_MS });
-    limitConnections(server, shares);
+    new ConnectionPlaces(shares).limit(server);
     server.on("session", (session: Http2Session) => {
       this.#sessions.add(session);
       session.on("error", () => undefined);

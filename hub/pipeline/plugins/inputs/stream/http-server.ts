@@ -15,7 +15,8 @@ import { unpackSnappy } from "#hub/pipeline/formats/snappy.ts";
 import type { IntakeShares } from "#hub/pipeline/plugins/input.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import type { Holding } from "#proto/kit/fair-shares.ts";
-import { HANDSHAKE_MS, limitConnections, listen, listenedPort, type NoteHeld } from "./listener.ts";
+import { ConnectionPlaces } from "./connection-place.ts";
+import { HANDSHAKE_MS, listen, listenedPort, type NoteHeld } from "./listener.ts";
 import type { SignIn } from "./sign-in.ts";
 
 export interface HttpServerOptions {
@@ -101,7 +102,7 @@ export class HttpServer {
       tls === undefined
         ? createServer(take)
         : createTlsServer({ ...tls, handshakeTimeout: HANDSHAKE_MS }, take);
-    limitConnections(server, this.#options.shares);
+    new ConnectionPlaces(this.#options.shares).limit(server);
     this.#server = server;
     if ("serveStream" in this.#options) {
       server.requestTimeout = 0;

@@ -4,6 +4,7 @@ import { createServer, type Server, type Socket } from "node:net";
 import { createServer as createTlsServer, type TlsOptions } from "node:tls";
 import type { IntakeShares } from "#hub/pipeline/plugins/input.ts";
 import { AppError, systemCode } from "#proto/kit/errors.ts";
+import { ConnectionPlaces } from "./connection-place.ts";
 
 /** Time for a TLS handshake, ms. */
 export const HANDSHAKE_MS = 20_000;
@@ -11,12 +12,15 @@ export const HANDSHAKE_MS = 20_000;
 /** Notes how many bytes a connection holds of messages that aren't whole. Throws overloaded, which is to end the connection. */
 export type NoteHeld = (bytes: number) => void;
 
+/** Counts a connection and what it holds for the address that a load balancer names. Throws overloaded. */
+export type NoteSender = (address: string) => void;
+
 export interface ListenerOptions {
   readonly host: string;
   readonly port: number;
   readonly tls: TlsOptions | undefined;
   /** Serves a connection until its end; what it throws ends the connection. */
-  readonly serve: (socket: Socket, held: NoteHeld) => Promise<void>;
+  readonly serve: (socket: Socket, held: NoteHeld, sentBy: NoteSender) => Promise<void>;
   /** Hears why a connection ended early. */
   readonly onFault: (error: Error) => void;
   readonly shares: IntakeShares;
@@ -26,10 +30,12 @@ export class Listener {
   readonly #options: ListenerOptions;
   readonly #sockets = new Set<Socket>();
   readonly #serving = new Set<Promise<void>>();
+  readonly #places: ConnectionPlaces;
   #server: Server | undefined;
 
   constructor(options: ListenerOptions) {
     this.#options = options;
+    this.#places = new ConnectionPlaces(options.shares);
   }
 
   /** The port listened at, where 0 let the system choose. */
@@ -39,12 +45,12 @@ export class Listener {
 
   /** Throws port_taken, unavailable. */
   async start(): Promise<void> {
-    const { host, port, tls, shares } = this.#options;
+    const { host, port, tls } = this.#options;
     const server =
       tls === undefined
         ? createServer((socket) => this.#take(socket))
         : createTlsServer({ ...tls, handshakeTimeout: HANDSHAKE_MS }, (socket) => this.#take(socket));
-    limitConnections(server, shares);
+    this.#places.limit(server);
     server.on("tlsClientError", (error: Error) => this.#options.onFault(error));
     this.#server = server;
     await listen(server, host, port);
@@ -65,12 +71,18 @@ export class Listener {
   #take(socket: Socket): void {
     // Refused before.
     if (socket.destroyed) return;
-    const held = this.#options.shares.bytes.holding(socket.remoteAddress ?? "");
+    const { bytes } = this.#options.shares;
+    let held = bytes.holding(socket.remoteAddress ?? "");
+    const sentBy = (address: string): void => {
+      this.#places.move(socket, address);
+      held.release();
+      held = bytes.holding(address);
+    };
     this.#sockets.add(socket);
     // An error also ends the reading, which tells it.
     socket.on("error", () => undefined);
     const served = this.#options
-      .serve(socket, (bytes) => held.set(bytes))
+      .serve(socket, (bytes) => held.set(bytes), sentBy)
       .catch((error: unknown) => this.#options.onFault(error as Error))
       .finally(() => {
         socket.destroy();
@@ -80,20 +92,6 @@ export class Listener {
       });
     this.#serving.add(served);
   }
-}
-
-/** Closes the connections beyond the share of their address. To be called before the server listens. */
-export function limitConnections(server: Server, { connections }: IntakeShares): void {
-  server.prependListener("connection", (socket: Socket) => {
-    const owner = socket.remoteAddress ?? "";
-    try {
-      connections.take(owner);
-    } catch {
-      socket.destroy();
-      return;
-    }
-    socket.once("close", () => connections.give(owner));
-  });
 }
 
 /** Resolves when `server` listens. Throws port_taken, unavailable. */

@@ -5,7 +5,7 @@ import type { Codec } from "#hub/pipeline/plugins/codec.ts";
 import type { InputChannel, InputContext } from "#hub/pipeline/plugins/input.ts";
 import type { Event } from "#proto/event.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import type { NoteHeld } from "./listener.ts";
+import type { NoteHeld, NoteSender } from "./listener.ts";
 
 /** A line that is longer is cut there and tagged, so that a source can't fill the memory. Bytes. */
 export const MAX_LINE_BYTES = 1024 * 1024;
@@ -184,9 +184,11 @@ export class ProxyLine {
   #head: Buffer = Buffer.alloc(0);
   #sender: Sender;
   #isRead: boolean;
+  readonly #sentBy: NoteSender | undefined;
 
   /** `peer`: who the connection is from; `isExpected` false: there is no line, and all bytes are the sender's. */
-  constructor(peer: Sender, isExpected: boolean) {
+  constructor(peer: Sender, isExpected: boolean, sentBy?: NoteSender) {
+    this.#sentBy = sentBy;
     this.#sender = peer;
     this.#isRead = !isExpected;
   }
@@ -196,7 +198,7 @@ export class ProxyLine {
     return this.#sender;
   }
 
-  /** Returns what of `chunk` is after the line; undefined where the line continues. Throws parsing where there is none. */
+  /** Returns what of `chunk` is after the line; undefined where the line continues. Throws parsing where there is none, overloaded. */
   take(chunk: Buffer): Buffer | undefined {
     if (this.#isRead) return chunk;
     this.#head = Buffer.concat([this.#head, chunk]);
@@ -212,6 +214,8 @@ export class ProxyLine {
     const [word, family, ip, , port] = line.split(" ");
     if (word !== "PROXY")
       throw new AppError("parsing", "the connection doesn't begin with a line of the PROXY protocol");
-    if (family !== "UNKNOWN" && ip !== undefined) this.#sender = { ip, port: Number(port ?? 0) };
+    if (family === "UNKNOWN" || ip === undefined) return;
+    this.#sender = { ip, port: Number(port ?? 0) };
+    this.#sentBy?.(ip);
   }
 }
