@@ -14,8 +14,8 @@ import type { JsonObject } from "#proto/kit/json.ts";
 import { MIB } from "#proto/kit/units.ts";
 import type { Task, Tasks } from "./tasks.ts";
 
-/** Searches at a time, with those that have ended. */
-const MAX_SEARCHES = 500;
+/** Searches at a time, half for one owner, with those that have ended; what they hold is bounded by MAX_KEPT_BYTES and tasks. */
+const MAX_SEARCHES = 1_000;
 /** Bytes of an answer that is kept, as search.max_async_search_response_size of 7.16. */
 const MAX_ANSWER_BYTES = 10 * MIB;
 /** Bytes of all answers that are kept. */

@@ -39,7 +39,7 @@ test("a task that has ended keeps its answer, and is listed no more", async () =
 test("searches don't keep other tasks from beginning, and leave nothing behind", async () => {
   const tasks = new Tasks(systemClock);
   const search = { ...work(true), isSearch: true } as const;
-  for (let count = 0; count < 10; count++) tasks.start(search);
+  for (let count = 0; count < 20; count++) tasks.start(search);
   assert.throws(() => tasks.start(search), { code: "overloaded" });
   const task = tasks.start(work(false));
   await task.ended;
@@ -94,15 +94,15 @@ test("a cancelled task ends, and stop waits for all", async () => {
 
 test("too many tasks at a time are refused", async () => {
   const tasks = new Tasks(systemClock);
-  for (let each = 0; each < 20; each++) tasks.start(work(true, undefined, `user ${each}`));
+  for (let each = 0; each < 40; each++) tasks.start(work(true, undefined, `user ${each}`));
   assert.throws(() => tasks.start(work(true, undefined, "user ann")), { code: "overloaded" });
   await tasks.stop();
 });
 
 test("one owner's tasks don't keep those of others from beginning", async () => {
   const tasks = new Tasks(systemClock);
-  for (let each = 0; each < 10; each++) tasks.start(work(true));
-  assert.throws(() => tasks.start(work(true)), /10 tasks run for you, of 20 for all users/);
+  for (let each = 0; each < 20; each++) tasks.start(work(true));
+  assert.throws(() => tasks.start(work(true)), /20 tasks run for you, of 40 for all users/);
   const other = tasks.start(work(false, undefined, "user ann"));
   await other.ended;
   assert.deepEqual(other.response, { done: true });

@@ -12,8 +12,8 @@ import { FairShares } from "#proto/kit/fair-shares.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import type { TaskResults } from "./task-results.ts";
 
-/** Tasks that run at a time, and searches beside them; each reads a snapshot and holds a page of documents. */
-const MAX_RUNNING = 20;
+/** Tasks that run at a time, and searches beside them, half for one owner; each reads a snapshot and holds a page of documents. */
+const MAX_RUNNING = 40;
 
 const SHARED = {
   limit: MAX_RUNNING,

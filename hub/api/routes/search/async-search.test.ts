@@ -183,7 +183,7 @@ describe("searches in the background", () => {
 
   test("of one owner leave some for the others", async () => {
     const { searches } = open();
-    for (let count = 0; count < 250; count++) await searches.submit(work(1)).task.ended;
+    for (let count = 0; count < 500; count++) await searches.submit(work(1)).task.ended;
     assert.throws(() => searches.submit(work(1)), { code: "overloaded", data: { retryAfterSeconds: 1 } });
     await searches.submit(work(1, "user bob")).task.ended;
     assert.equal(searches.refused, 1);
@@ -200,11 +200,11 @@ describe("searches in the background", () => {
           signal.addEventListener("abort", () => fail(signal.reason as Error));
         }),
     };
-    for (let count = 0; count < 10; count++) searches.submit(endless);
-    for (let count = 0; count < 250; count++)
+    for (let count = 0; count < 20; count++) searches.submit(endless);
+    for (let count = 0; count < 500; count++)
       assert.throws(() => searches.submit(endless), code("overloaded"));
     await tasks.stop();
-    for (let count = 0; count < 240; count++) await searches.submit(work(1)).task.ended;
+    for (let count = 0; count < 480; count++) await searches.submit(work(1)).task.ended;
     searches.stop();
   });
 
@@ -225,7 +225,7 @@ describe("searches in the background", () => {
     for (let count = 0; count < 3; count++)
       assert.equal((await run(largest, `user ${count}`)).error, undefined);
     assert.equal((await run(largest, "user bob")).error?.code, "overloaded");
-    while (searches.size < 500) await run(1, `other ${searches.size}`);
+    while (searches.size < 1_000) await run(1, `other ${searches.size}`);
     assert.throws(() => searches.submit(work(1, "user cid")), code("overloaded"));
     searches.stop();
     assert.deepEqual([searches.size, searches.bytes, tasks.running()], [0, 0, []]);

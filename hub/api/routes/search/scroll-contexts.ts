@@ -9,7 +9,10 @@ import { AppError, toAppError } from "#proto/kit/errors.ts";
 import { FairShares } from "#proto/kit/fair-shares.ts";
 import type { Gauge, Metrics } from "#proto/kit/metrics.ts";
 
-/** Contexts at a time: each keeps the files of its segments. search.max_open_scroll_context of ES 7 is 500 too. */
+/**
+ * Contexts at a time, half for one owner: each keeps its request and the files of its segments, which nothing else bounds.
+ * search.max_open_scroll_context of ES 7 is 500 too.
+ */
 const MAX_CONTEXTS = 500;
 
 /** How often contexts are looked at. */
