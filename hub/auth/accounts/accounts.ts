@@ -48,10 +48,10 @@ interface SetupLink {
   readonly tokenHash: string;
 }
 
-/** Adds, changes, removes and checks accounts. */
 /** Prefix of the accounts' keys in the bucket, for followers of their changes. */
 export const ACCOUNT_KIND = "account";
 
+/** Adds, changes, removes and checks accounts. */
 export class Accounts {
   readonly #accounts: Records<Account>;
   readonly #names: Records<{ id: string }>;

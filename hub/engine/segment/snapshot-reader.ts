@@ -31,10 +31,10 @@ export const FIELD_NAMES_FIELD = "_field_names";
 
 const ordinals: number[] = [];
 
-/** Reads a segment under unchanging live docs. */
 /** Keys whose documents a search holds: a bit for each document of the segment. */
 const MAX_HELD_KEYS = 64;
 
+/** Reads a segment under unchanging live docs. */
 export class SnapshotReader implements SegmentReader {
   readonly segment: Segment;
   readonly liveDocs: Bitset | null;
