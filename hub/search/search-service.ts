@@ -19,7 +19,7 @@ import { allFailed, type SearchOptions, type SearchResponse, type SearchShard } 
 import { fetchedSoon } from "./phases/fetch-soon.ts";
 import { OpenCollections } from "./phases/open-collections.ts";
 import type { PartialResult } from "./phases/partial-result.ts";
-import type { CollectReply, FetchCall, SearchOperation } from "./phases/remote-host.ts";
+import type { CollectReply, FetchCall, FetchReply, SearchOperation } from "./phases/remote-host.ts";
 import { type CallShard, filterQuery, type SearchCall } from "./phases/search-call.ts";
 import { searchShards } from "./search.ts";
 import { collectSuggestions, parseSuggest } from "./suggest.ts";
@@ -130,10 +130,11 @@ export class SearchService {
     }
   }
 
-  async #fetch({ id, places }: FetchCall, signal: AbortSignal): Promise<unknown> {
+  async #fetch({ id, places }: FetchCall, signal: AbortSignal): Promise<FetchReply> {
     const collection = this.#collections.get(id);
     try {
-      return { hits: await collection.fetch(places, signal), timedOut: collection.timedOut };
+      const hits = await collection.fetch(places, signal);
+      return { hits, timedOut: collection.timedOut, closed: true };
     } finally {
       this.#collections.close(id); // whoever merges fetches once
     }

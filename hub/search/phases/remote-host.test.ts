@@ -6,6 +6,8 @@ import { encodeValue } from "#hub/search/wire/value-writer.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { RemoteSearchHost } from "./remote-host.ts";
 
+const CALL = { body: {}, limits: DEFAULT_LIMITS, version: 605, nowMs: 0, shards: [] };
+
 test("a collection whose reply comes after the search was cancelled is closed", async () => {
   const closed: unknown[] = [];
   const host = new RemoteSearchHost((operation, payload, _signal, late) => {
@@ -16,7 +18,26 @@ test("a collection whose reply comes after the search was cancelled is closed", 
     late?.(encodeValue({ value: { id: "c1" }, warnings: [] }));
     return Promise.reject(new AppError("cancelled", "the request was cancelled"));
   });
-  const call = { body: {}, limits: DEFAULT_LIMITS, version: 605, nowMs: 0, shards: [] };
-  await assert.rejects(host.collect(call, AbortSignal.abort()), { code: "cancelled" });
+  await assert.rejects(host.collect(CALL, AbortSignal.abort()), { code: "cancelled" });
   assert.deepEqual(closed, [{ id: "c1", version: 605, places: [] }]);
 });
+
+for (const [whose, closed, sent] of [
+  ["that closes with the fetch is told nothing more", true, ["collect", "fetch"]],
+  ["of a version that keeps it is told to close it", undefined, ["collect", "fetch", "close"]],
+] as const) {
+  test(`after a fetch a host ${whose}`, async () => {
+    const operations: string[] = [];
+    const hits = { hits: [], timedOut: false };
+    const host = new RemoteSearchHost((operation) => {
+      operations.push(operation);
+      const value = operation === "collect" ? { id: "c1", partial: {} } : { ...hits, closed };
+      return Promise.resolve(encodeValue({ value, warnings: [] }));
+    });
+    const { signal } = new AbortController();
+    const collection = await host.collect(CALL, signal);
+    assert.deepEqual(await collection.fetch([], signal), hits);
+    collection.close();
+    assert.deepEqual(operations, sent);
+  });
+}

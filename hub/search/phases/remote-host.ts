@@ -28,7 +28,13 @@ export interface CollectReply {
   readonly fetched?: FetchedHits;
 }
 
-/** Fetches once, and closes; without places it only closes. */
+/** Hosts of versions that don't say `closed` keep a collection until they are told to close it. */
+export interface FetchReply extends FetchedHits {
+  /** True: the host has closed the collection, as whoever merges fetches once. */
+  readonly closed?: boolean;
+}
+
+/** Fetches once; without places it only closes. */
 export interface FetchCall {
   readonly id: string;
   readonly version: number;
@@ -49,19 +55,20 @@ export class RemoteSearchHost implements SearchHost {
 
   async collect(call: SearchCall, signal: AbortSignal): Promise<OpenCollection> {
     const { version } = call;
-    const reply = await this.#exchange("collect", encodeValue(call), signal, (late) => {
+    const collected = await this.#exchange("collect", encodeValue(call), signal, (late) => {
       const { id } = readReply<CollectReply>(late);
       if (id !== undefined) this.#close({ id, version, places: [] });
     });
-    const { id, partial, fetched = NOTHING_FETCHED } = readReply<CollectReply>(reply);
+    const { id, partial, fetched = NOTHING_FETCHED } = readReply<CollectReply>(collected);
     if (id === undefined) return { partial, fetch: from(fetched), close: () => undefined };
     let isOpen = true;
     return {
       partial,
       fetch: async (places, fetchSignal) => {
         const fetch: FetchCall = { id, version, places };
-        const hits = readReply<FetchedHits>(await this.#exchange("fetch", encodeValue(fetch), fetchSignal));
-        isOpen = false;
+        const reply = await this.#exchange("fetch", encodeValue(fetch), fetchSignal);
+        const { closed = false, ...hits } = readReply<FetchReply>(reply);
+        isOpen = !closed;
         return hits;
       },
       close: () => {
