@@ -152,3 +152,44 @@ test("writes that a busy server refuses are repeated and counted, and only they"
   assert.deepEqual(progress.print(["updated"])["retries"], { bulk: 2, search: 0 });
   assert.equal(progress.updated, 2);
 });
+
+for (const when of ["in the pause before others are repeated", "while the repetition is checked"]) {
+  test(`writes that succeeded count in a change that is cancelled ${when}`, async () => {
+    const control = new AbortController();
+    const cancel = (): void => control.abort(new AppError("cancelled", "by user request"));
+    let checks = 0;
+    const pages = {
+      total: 2,
+      next: () => Promise.resolve(["1", "2"].map((id) => ({ ...DOCUMENT, id }))),
+      close: () => Promise.resolve(),
+    };
+    const write = (): Promise<WriteResult[]> => {
+      if (when.startsWith("in")) cancel();
+      const error = new AppError("overloaded", "busy");
+      return Promise.resolve([
+        { index: "lines", id: "1", result: "updated" },
+        { index: "lines", id: "2", error },
+      ] as WriteResult[]);
+    };
+    const progress = new ChangeProgress();
+    const options = {
+      maxDocs: Number.POSITIVE_INFINITY,
+      proceedOnConflict: false,
+      requestsPerSecond: Number.POSITIVE_INFINITY,
+      refresh: false,
+      timeoutMs: 1_000,
+      backoffMs: [0],
+      checkPage: (): Promise<void> => {
+        if (++checks === 1) return Promise.resolve();
+        cancel();
+        return Promise.reject(new AppError("unavailable", "too few copies"));
+      },
+      make: ({ index, id, source }: FoundDocument) => ({ kind: "index" as const, index, id, source }),
+    };
+    const parts = { documents: { write } } as unknown as ApiContext;
+    await assert.rejects(changeByQuery(parts, pages, options, progress, control.signal), {
+      code: "cancelled",
+    });
+    assert.deepEqual([progress.updated, progress.batches, progress.failures], [1, 1, []]);
+  });
+}

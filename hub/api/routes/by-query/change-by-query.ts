@@ -188,7 +188,7 @@ const BACKOFF_MS: readonly number[] = Array.from(
   (_, attempt) => 500 + 10 * (Math.trunc(Math.exp(0.8 * attempt)) - 1),
 );
 
-/** Repeats the writes that were refused with 429; the others stay as they are. */
+/** Repeats the writes that were refused with 429 until the signal; the others stay as they are. */
 async function writeUntilTaken(
   parts: ApiContext,
   items: readonly WriteItem[],
@@ -201,7 +201,7 @@ async function writeUntilTaken(
     const refused = [...results.keys()].filter((at) => isRefused(results[at]!));
     if (refused.length === 0) break;
     await delay(backoffMs, undefined, { signal, ref: false }).catch(() => undefined);
-    signal.throwIfAborted();
+    if (signal.aborted) break;
     progress.retries.bulk++;
     const again = await writePage(
       parts,
@@ -228,16 +228,15 @@ async function writePage(
   try {
     if (items.length > 0) await checkPage?.([...new Set(items.map(({ index }) => index))], signal);
   } catch (error) {
-    signal.throwIfAborted();
-    const failure = toAppError(error);
+    const failure = signal.aborted ? new AppError("cancelled", "by user request") : toAppError(error);
     return items.map(({ index, id }) => ({ index, id, error: failure }));
   }
   return parts.documents.write(items, { refresh: "false", timeoutMs, signal });
 }
 
-/** Returns true for a write that was abandoned when the task was cancelled: its outcome is unknown. */
+/** Returns true for a write that was abandoned when the task was cancelled: its outcome is unknown, or it isn't repeated any more. */
 function isGivenUp(result: WriteResult, signal: AbortSignal): boolean {
-  return signal.aborted && isFailure(result) && result.error.code === "cancelled";
+  return signal.aborted && isFailure(result) && (result.error.code === "cancelled" || isRefused(result));
 }
 
 function count(
