@@ -106,6 +106,8 @@ export class Mapping {
   readonly #fields = new Map<string, Field>();
   readonly #objects = new Map<string, ObjectNode>();
   readonly #flattened: Field[] = [];
+  /** Fields found by their whole path alone. */
+  readonly #unlisted = new Set<string>();
   /** Takes the keys that are resolved; see `keysResolvedBy`. */
   #resolvedKeys: Set<string> | undefined;
 
@@ -149,14 +151,18 @@ export class Mapping {
     return new Mapping(this.root, this.settings, version, this.#options);
   }
 
-  /** The same mapping for searches, with fields in place of those, or objects, that have their paths. */
-  overlaid(fields: readonly Field[]): Mapping {
+  /**
+   * The same mapping for searches, with fields in place of those, or objects, that have their paths. Neither patterns nor lists
+   * have those that are `unlisted`.
+   */
+  overlaid(fields: readonly Field[], unlisted: readonly string[] = []): Mapping {
     if (fields.length === 0) return this;
     const result = this.withVersion(this.version);
     for (const field of fields) {
       result.#fields.set(field.path, field);
       result.#objects.delete(field.path);
     }
+    for (const path of unlisted) result.#unlisted.add(path);
     return result;
   }
 
@@ -205,7 +211,8 @@ export class Mapping {
 
   /** Leaf fields, multi-fields included. */
   fields(): Iterable<Field> {
-    return this.#fields.values();
+    const fields = this.#fields.values();
+    return this.#unlisted.size === 0 ? fields : fields.filter(({ path }) => !this.#unlisted.has(path));
   }
 
   /** Leaf fields whose path matches a pattern with `*`, as `resolve` has them; an exact path gives itself. */
@@ -215,9 +222,7 @@ export class Mapping {
       return field === undefined ? [] : [field];
     }
     const regexp = wildcard(pattern);
-    return [...this.#fields.values()]
-      .filter((field) => regexp.test(field.path))
-      .map((field) => searched(field)!);
+    return [...this.fields()].filter((field) => regexp.test(field.path)).map((field) => searched(field)!);
   }
 
   /** As GET _mapping prints it below the type: {"properties": …} with what differs from the defaults. */

@@ -71,8 +71,8 @@ export interface RuntimeField {
   readonly mapping: JsonObject;
   /** Undefined: the values come from `_source`. */
   readonly script: Script | undefined;
-  /** True: the value is what the script returns, without emit. */
-  readonly returns?: boolean;
+  /** True: only the search's sort reads it, no pattern finds it; the value is what the script returns, without emit. */
+  readonly isSortKey?: boolean;
   /** True: a document for which the script fails has no value. */
   readonly skipsErrors: boolean;
   /** Names how the values are made, the fields before it included. */
@@ -148,7 +148,7 @@ export function sortField(given: unknown, type: "number" | "string", at: number)
     name: `_sort ${at}`,
     mapping: { type: type === "string" ? "keyword" : "double" },
     script: readScript(given, ["params", "doc"]),
-    returns: true,
+    isSortKey: true,
     skipsErrors: false,
     key: `sort ${at} ${type} ${JSON.stringify(given)}`,
   };
@@ -159,6 +159,7 @@ export function runtimeMapping(fields: readonly RuntimeField[], mapping: Mapping
   for (const { name } of fields) checkName(name, mapping);
   return mapping.overlaid(
     fields.map((field) => ownMapping(field, mapping, field.mapping).field(field.name)!),
+    fields.filter(({ isSortKey }) => isSortKey === true).map(({ name }) => name),
   );
 }
 
@@ -248,7 +249,7 @@ function byScript(
     const params = readsSource ? { ...script.params, _source: sourceOf(segment, doc) } : script.params;
     try {
       const value = script.compiled.run([params, values, emit], MAX_STEPS);
-      if (field.returns === true) return [emittedValue(field, [value])];
+      if (field.isSortKey === true) return [emittedValue(field, [value])];
     } catch (error) {
       if (!field.skipsErrors || toAppError(error).code !== "script_failed") throw error;
       return [];

@@ -72,6 +72,30 @@ describe("sorting", () => {
     );
   });
 
+  test("by a script's text is no field of what patterns mean", async () => {
+    const sort = [{ _script: { script: "'nowhere ' + doc['n'].value", type: "string" } }, "_id"];
+    const queries: readonly JsonObject[] = [
+      { query_string: { query: "nowhere*" } },
+      { query_string: { query: "nowhere*", fields: ["*"] } },
+      { simple_query_string: { query: "nowhere*", fields: ["*"] } },
+      { multi_match: { query: "nowhere 3", fields: ["*"], lenient: true } },
+      { more_like_this: { like: "nowhere 3", fields: ["*"], min_term_freq: 1, min_doc_freq: 0 } },
+      { exists: { field: "_sort*" } },
+    ];
+    for (const query of queries)
+      assert.deepEqual(await one.ids({ query, sort }), await one.ids({ query }), JSON.stringify(query));
+    const { hits } = await one.search({
+      query: { match: { name: "quick" } },
+      sort,
+      docvalue_fields: ["*"],
+      fields: ["*"],
+      highlight: { fields: { "*": { require_field_match: false } } },
+    });
+    assert.ok(hits.length > 0 && hits.every(({ fields }) => fields !== undefined));
+    for (const { fields, highlight = {} } of hits)
+      assert.doesNotMatch(JSON.stringify([fields, highlight]), /_sort|nowhere/);
+  });
+
   test("by a script shows its numbers, and refuses NaN", async () => {
     const sort = [byScript("doc['x'].value * 2", "desc")];
     const { hits } = await one.search({ sort, size: 2 });
