@@ -171,6 +171,7 @@ export class Auth implements Component {
     const resealed = await this.connections.reseal();
     if (resealed > 0)
       this.#shared.log.info({ records: resealed }, "secrets resealed with the vault's active key");
+    await this.#warnWithoutAdministrator();
   }
 
   async stop(): Promise<void> {
@@ -182,6 +183,16 @@ export class Auth implements Component {
   async setupLink(): Promise<string | null> {
     const token = await this.accounts.newSetupToken();
     return token === null ? null : `${this.#shared.publicUrl()}/api/auth/setup/${token}`;
+  }
+
+  /** Says how to get an administrator. Another provider may send one at any time. */
+  async #warnWithoutAdministrator(): Promise<void> {
+    const { settings, log } = this.#shared;
+    if (settings["auth.mode"] === "off" || settings["auth.upstream.issuer"] !== "") return;
+    if (await this.accounts.lackAdministrator())
+      log.warn(
+        "no account may administer, which takes the role admin with the grant * on all indices: add one with tailrace-hub user add NAME --role admin",
+      );
   }
 
   #makeSignIn(): DashboardSignIn {

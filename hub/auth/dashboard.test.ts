@@ -319,6 +319,25 @@ suite("the first administrator", () => {
   });
 });
 
+for (const [what, grants, warnings] of [
+  ["an administrator", ["*"], 0],
+  ["only one that reaches some indices", ["logs-*"], 1],
+] as const)
+  test(`a hub with ${what} starts with ${warnings} warnings of it`, async () => {
+    const world = await World.start();
+    try {
+      await world.auth.accounts.add({ ...PERSON, role: "admin", indices: grants }, "test");
+      const { bucket } = world;
+      const again = await World.start({ bucket, dataPath: world.dataPath });
+      await again.stop();
+      const said = again.logs.filter((line) => line.includes("no account may administer"));
+      assert.equal(said.length, warnings);
+      assert.ok(said.every((line) => line.includes("tailrace-hub user add NAME --role admin")));
+    } finally {
+      await world.stop();
+    }
+  });
+
 suite("over https", () => {
   test("cookies are bound to the host and to https", async () => {
     const publicUrl = "https://logs.example.com";

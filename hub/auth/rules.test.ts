@@ -11,7 +11,7 @@ import { settingsWith } from "#test/conformance/oauth/settings.ts";
 import { checkAuthSettings, checkListeners } from "./settings.ts";
 
 function principal(role: Role, indices: string[]): Principal {
-  return { kind: "user", id: "1", name: "ada", role, actions: actionsOf(role), indices };
+  return { kind: "user", id: "1", name: "ada", role, actions: actionsOf(role, indices), indices };
 }
 
 function handClock(): Clock & { ms: number } {
@@ -46,6 +46,16 @@ suite("roles", () => {
       else assert.throws(attempt, { code: "forbidden" });
     });
   }
+
+  test("administer with the grant on all indices alone, which a refusal names", () => {
+    assert.throws(() => authorize(principal("admin", ["logs-*"]), "administer"), {
+      code: "forbidden",
+      message: /needs the grant \* on all indices, not only logs-\*.*tailrace-hub user add NAME --role admin/,
+    });
+    assert.throws(() => authorize(principal("editor", ["logs-*"]), "administer"), {
+      message: /another role/,
+    });
+  });
 
   test("reach the indices of their patterns only", () => {
     const viewer = principal("viewer", ["logs-*", "audit"]);

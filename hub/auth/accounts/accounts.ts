@@ -180,6 +180,12 @@ export class Accounts {
     return { id: found.id };
   }
 
+  /** Returns true where there are accounts, and none may administer. */
+  async lackAdministrator(): Promise<boolean> {
+    const all = await this.list();
+    return all.length > 0 && !all.some(mayAdminister);
+  }
+
   /** Returns true where there is no account. */
   async empty(): Promise<boolean> {
     return (await this.#names.ids()).length === 0;
@@ -239,13 +245,15 @@ export class Accounts {
   }
 
   async #keepOneAdministrator(name: string): Promise<void> {
-    const administrators = (await this.list()).filter(({ role, indices }) =>
-      actionsOf(role, indices).has("administer"),
-    );
+    const administrators = (await this.list()).filter(mayAdminister);
     if (administrators.length === 1 && nameKey(administrators[0]!.name) === nameKey(name)) {
       throw new AppError("request_invalid", `"${name}" is the only administrator; make another one first`);
     }
   }
+}
+
+function mayAdminister({ role, indices }: AccountView): boolean {
+  return actionsOf(role, indices).has("administer");
 }
 
 function view(id: string, { name, role, indices, createdAt }: Account): AccountView {

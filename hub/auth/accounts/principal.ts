@@ -124,7 +124,7 @@ export function authorize(principal: Principal, action: Action, index?: string):
   if (!principal.actions.has(action)) {
     const scope = neededScope(principal, action);
     const data = scope === undefined ? {} : { wwwAuthenticate: insufficientScope(scope) };
-    const remedy = scope === undefined ? "ask an administrator for another role" : `ask for scope ${scope}`;
+    const remedy = scope === undefined ? withoutScope(principal, action) : `ask for scope ${scope}`;
     throw new AppError("forbidden", `${principal.name} (${principal.role}) may not ${action}; ${remedy}`, {
       data,
     });
@@ -153,6 +153,13 @@ export function requirePerson(principal: Principal): void {
 /** Returns true where the principal may do `action`, on each index that it reaches if the action concerns one. */
 export function mayDo({ actions, indices }: Principal, action: Action): boolean {
   return actions.has(action) && (!isIndexAction(action) || allGive(indices, action));
+}
+
+/** Says what else than a scope would give the action. */
+function withoutScope({ role, indices, scopeBase }: Principal, action: Action): string {
+  const lacksGrant = actionsOf(role).has(action) && !actionsOf(role, indices).has(action);
+  if (!lacksGrant || scopeBase !== undefined) return "ask an administrator for another role";
+  return `that needs the grant ${ALL_INDICES} on all indices, not only ${indices.join(", ") || "none"}: ask an administrator for it, or add one with tailrace-hub user add NAME --role admin`;
 }
 
 function neededScope(principal: Principal, action: Action): string | undefined {
