@@ -21,7 +21,8 @@ async function world(servers = new Set(["a", "b", "c", "d"])) {
     );
   const directory = new MemberDirectory({ bucket, clock: new StillClock(), log: silentLogger() });
   const removeServer = async (name: string): Promise<boolean> => servers.delete(name);
-  return { bucket, servers, deps: { bucket, directory, own: "a", removeServer } };
+  const isServerUp = (): Promise<boolean> => Promise.resolve(false);
+  return { bucket, servers, deps: { bucket, directory, own: "a", removeServer, isServerUp } };
 }
 
 test("a hub that was lost is removed with its record and its server", async () => {
@@ -50,9 +51,33 @@ test("hubs on a NATS of their own forget the record alone", async () => {
   assert.deepEqual(removal, { member: true, server: false });
 });
 
-test("the record stays where the store can't be changed now", async () => {
+test("the server of a hub without a record isn't removed while it runs", async () => {
+  const { servers, deps } = await world();
+  const isServerUp = (name: string): Promise<boolean> => Promise.resolve(servers.has(name));
+  await assert.rejects(removeMember({ ...deps, isServerUp }, "d"), {
+    code: "request_invalid",
+    message: /server of the hub d runs: stop the hub first/,
+  });
+  assert.ok(servers.has("d"));
+});
+
+test("a hub that comes back in this moment keeps its record and its server", async () => {
+  const { bucket, servers, deps } = await world();
+  const refresh = async (): Promise<void> => {
+    await deps.directory.refresh();
+    const back = { id: "id-b", name: "b", state: "live" } as MemberRecord;
+    await bucket.put(memberKey("id-b"), encodeMember(back));
+  };
+  const directory = { refresh, all: () => deps.directory.all() };
+  await assert.rejects(removeMember({ ...deps, directory }, "b"), { code: "journal_conflict" });
+  assert.notEqual(await bucket.get(memberKey("id-b")), null);
+  assert.ok(servers.has("b"));
+});
+
+test("where the server can't be removed now, another call does it", async () => {
   const { bucket, deps } = await world();
   const removeServer = (): Promise<boolean> => Promise.reject(new Error("no leader"));
   await assert.rejects(removeMember({ ...deps, removeServer }, "b"), /no leader/);
-  assert.notEqual(await bucket.get(memberKey("id-b")), null);
+  assert.equal(await bucket.get(memberKey("id-b")), null);
+  assert.deepEqual(await removeMember(deps, "b"), { member: false, server: true });
 });

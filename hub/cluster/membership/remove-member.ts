@@ -15,6 +15,8 @@ export interface RemovalDeps {
    * unavailable, timeout.
    */
   readonly removeServer: ((name: string) => Promise<boolean>) | undefined;
+  /** Returns whether the server of that name answers. Throws unavailable, timeout. */
+  readonly isServerUp: (name: string) => Promise<boolean>;
 }
 
 /** What was removed. */
@@ -25,11 +27,12 @@ export interface Removal {
 }
 
 /**
- * Removes the hub with that node.name. Throws request_invalid for this hub or one that lives; not_found; journal_conflict where it
- * comes back in this moment; unavailable, timeout.
+ * Removes the hub with that node.name: its record first, so that a hub that comes back in this moment keeps its server. Where
+ * that can't be removed then, a further call does it. Throws request_invalid for this hub or one that lives; not_found;
+ * journal_conflict where it comes back; unavailable, timeout.
  */
 export async function removeMember(
-  { bucket, directory, own, removeServer }: RemovalDeps,
+  { bucket, directory, own, removeServer, isServerUp }: RemovalDeps,
   name: string,
 ): Promise<Removal> {
   if (name === own)
@@ -41,8 +44,14 @@ export async function removeMember(
       "request_invalid",
       `the hub ${name} runs, or was lost less than 10 s ago: stop it first, and start it no more`,
     );
-  const server = (await removeServer?.(name)) ?? false;
   for (const { record, revision } of found) await bucket.delete(memberKey(record.id), revision);
+  // A hub that stops or starts has no record, though its server runs.
+  if (found.length === 0 && removeServer !== undefined && (await isServerUp(name)))
+    throw new AppError(
+      "request_invalid",
+      `the server of the hub ${name} runs: stop the hub first, and start it no more`,
+    );
+  const server = (await removeServer?.(name)) ?? false;
   if (found.length === 0 && !server)
     throw new AppError("not_found", `no hub of the cluster is named ${name}`);
   return { member: found.length > 0, server };

@@ -6,7 +6,7 @@ import { AppError } from "#proto/kit/errors.ts";
 import type { Component, Lifecycle } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import { type ClusterMember, EmbeddedServer, ownTarget } from "./embedded-server.ts";
-import { removePeer } from "./remove-peer.ts";
+import { isPeerUp, removePeer } from "./remove-peer.ts";
 import type { AgentUser, ServerTls } from "./server-config.ts";
 import {
   checkServerVersion,
@@ -142,6 +142,11 @@ export class JournalServer {
   /** Takes the server of another hub out of the cluster for good; false where there is none. Throws unavailable, timeout. */
   removePeer(name: string): Promise<boolean> {
     return removePeer(this.target, name);
+  }
+
+  /** Returns whether the server of another hub answers. Throws unavailable, timeout. */
+  isPeerUp(name: string): Promise<boolean> {
+    return isPeerUp(this.target, name);
   }
 
   /** See EmbeddedServer.setAgents. */

@@ -330,6 +330,7 @@ export class ClusterNode {
       directory: this.directory,
       own: settings["node.name"],
       removeServer,
+      isServerUp: (each: string) => journal.server.isPeerUp(each),
     };
     return removeMember(deps, name);
   }
