@@ -47,8 +47,9 @@ function agent(): Agent {
 
 /** Resolves when `condition` holds; asked again and again, as the agent is not to be looked into. */
 async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  for (let tries = 0; !(await condition()); tries++) {
-    assert.ok(tries < 500, "in vain");
+  const deadline = AbortSignal.timeout(30_000);
+  while (!(await condition())) {
+    assert.ok(!deadline.aborted, "in vain");
     await pause(10);
   }
 }

@@ -80,8 +80,9 @@ export class Access implements AccessControl {
     return { indices: guarded, documents: new GuardedDocuments(documents, guarded) };
   }
 
-  /** See AccessControl. Of one principal some refusals a minute are noted. */
+  /** See AccessControl. Of one principal some refusals a minute are noted; where nobody signs in, there is nobody to name. */
   note({ action, outcome, principal, ip, subject, reason }: AccessEvent): void {
+    if (!this.#required) return;
     if (outcome === "refused" && !this.#refusals.allows(keyOf(principal))) return;
     const { name: actor } = principal;
     this.auth.audit({ action, outcome, actor, ip, subject, ...(reason !== undefined && { reason }) });
