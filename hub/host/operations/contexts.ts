@@ -103,7 +103,7 @@ async function openSnapshots(
   const value = { id, indices: targets.map(({ uuid }) => ({ uuid })) };
   const opening = others.map(async ({ address, shards }): Promise<NamedShard[]> => {
     const wanted = shards.map(({ index: { uuid }, shard }) => ({ uuid, shard }));
-    const answer = await ask(address, "openSnapshot", { value }, signal).catch(undefinedUnlessRequests);
+    const answer = await ask(address, "openSnapshot", { value }, signal).catch(noAnswer);
     if (answer === undefined) return wanted;
     const kept = answer.value as readonly string[] | null;
     // Hubs of earlier versions don't name them.
@@ -115,8 +115,8 @@ async function openSnapshots(
   return settled.flatMap((each) => (each as PromiseFulfilledResult<NamedShard[]>).value);
 }
 
-/** Throws an error of the request: any host would say the same. */
-function undefinedUnlessRequests(error: unknown): undefined {
+/** Takes a fault of a host for no answer. Throws the error again where the request caused it, as any host would refuse it. */
+function noAnswer(error: unknown): undefined {
   if (toAppError(error).status < 500) throw error;
 }
 
