@@ -39,8 +39,11 @@ const HEADROOM_BYTES = 16 * 1024 ** 2;
 
 /** A cluster may need 9 s to elect a leader, on a busy machine more; no call is retried for longer. */
 const CALL_TIMEOUT_MS = 15_000;
-/** Time for one attempt: without a leader nobody answers, and the new one doesn't know of the call. */
-const ATTEMPT_TIMEOUT_MS = 3_000;
+/**
+ * Time for the first attempt: without a leader nobody answers, and the new one doesn't know of the call. It doubles with each
+ * attempt, so that a slow server is waited for in the end.
+ */
+const ATTEMPT_TIMEOUT_MS = 1_000;
 
 /** Pauses between attempts while a cluster elects a leader. */
 const RETRY = { firstMs: 100, capMs: 1_000 };
@@ -187,12 +190,13 @@ export class StreamStore {
 
   /** Makes an idempotent call, repeated while nobody answers or the cluster has no leader. */
   async #call<T>(what: string, call: (manager: JetStreamManager) => Promise<T>): Promise<T> {
+    let timeout = ATTEMPT_TIMEOUT_MS;
     const manage = async (nats: NatsConnection): Promise<T> =>
-      call(await jetstreamManager(nats, { checkAPI: false, timeout: ATTEMPT_TIMEOUT_MS }));
+      call(await jetstreamManager(nats, { checkAPI: false, timeout }));
     try {
       return await within(CALL_TIMEOUT_MS, async (signal) => {
         const backoff = new Backoff(RETRY);
-        for (;;) {
+        for (; ; timeout = Math.min(2 * timeout, CALL_TIMEOUT_MS)) {
           try {
             return await this.#connection.repeatable(manage, signal);
           } catch (error) {
