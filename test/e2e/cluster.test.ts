@@ -11,7 +11,7 @@ import { ask, readMetric, request } from "#test/harness/http.ts";
 import type { TestHub } from "#test/harness/hub.ts";
 import { writeInBursts } from "#test/harness/line-writer.ts";
 import { chooseSeed, randomFrom } from "#test/harness/random.ts";
-import { count } from "#test/harness/search.ts";
+import { count, refreshed } from "#test/harness/search.ts";
 import { readMark, SequenceLog } from "#test/harness/sequence-log.ts";
 import { until } from "#test/harness/until.ts";
 import { Workspace } from "#test/harness/workspace.ts";
@@ -69,7 +69,7 @@ async function assertReadElsewhere(first: TestHub, second: TestHub): Promise<voi
     await ask("PUT", `${first.searchUrl}/orders/_doc/${n}`, { n });
     const { _source } = await ask<{ _source: unknown }>("GET", `${second.searchUrl}/orders/_doc/${n}`);
     assert.deepEqual(_source, { n });
-    await ask("POST", `${second.searchUrl}/orders/_refresh`);
+    await refreshed(second.searchUrl, "orders");
     assert.deepEqual([await found(first), await found(second)], [n, n]);
     const refresh = n % 4 === 1 ? "wait_for" : "true";
     await ask("PUT", `${second.searchUrl}/orders/_doc/${n + 1}?refresh=${refresh}`, { n });
@@ -242,7 +242,7 @@ test("a hub whose data folder was deleted takes its copies from another one", as
   for (let n = 20; n < 40; n++) await put(n);
   await second.start();
   const documents = async (hub: TestHub): Promise<unknown> => {
-    await ask("POST", `${hub.searchUrl}/orders/_refresh`);
+    await refreshed(hub.searchUrl, "orders");
     type Found = { hits: { hits: { _id: string; _version: number; _seq_no: number }[] } };
     const body = { size: 100, version: true, seq_no_primary_term: true };
     const { hits } = await ask<Found>("POST", `${hub.searchUrl}/orders/_search`, body);

@@ -4,6 +4,7 @@ import { type TestContext, test } from "node:test";
 import { TestCluster } from "#test/harness/cluster.ts";
 import { ask, request } from "#test/harness/http.ts";
 import type { TestHub } from "#test/harness/hub.ts";
+import { refreshed } from "#test/harness/search.ts";
 import { until } from "#test/harness/until.ts";
 import { Workspace } from "#test/harness/workspace.ts";
 
@@ -248,7 +249,7 @@ test("hubs have the copies that number_of_replicas gives them, and read the othe
   await untilPlaced(world, "safe", 3, 2);
   await untilPlaced(world, "versions", 1, 1);
   for (const index of ["orders", "safe"]) await write(hubs, index, DOCUMENTS / 2 + 1, DOCUMENTS);
-  await ask("POST", `${second.searchUrl}/_refresh`);
+  await refreshed(second.searchUrl, "*");
   await assertReadByAll(world);
   await assertVersions(world);
   await assertMoved(world);
@@ -266,7 +267,7 @@ test("hubs have the copies that number_of_replicas gives them, and read the othe
   assert.ok(partial.body.hits.total < DOCUMENTS);
   await untilPlaced(world, "safe", 3, 2, ["hub-a", "hub-b"]);
   await write([first, second], "safe", DOCUMENTS + 1, DOCUMENTS + 10);
-  await ask("POST", `${second.searchUrl}/_refresh`);
+  await refreshed(second.searchUrl, "*");
   for (const hub of [first, second]) await assertWhole(hub, "safe", 3, DOCUMENTS + 10);
 
   await third.start();

@@ -13,7 +13,7 @@ import { clusteredNats, NO_CLUSTERED_NATS } from "#test/harness/clustered-nats.t
 import { ask, request } from "#test/harness/http.ts";
 import type { TestHub } from "#test/harness/hub.ts";
 import { HubTrio, loseMachine } from "#test/harness/hub-trio.ts";
-import { count } from "#test/harness/search.ts";
+import { count, refreshed } from "#test/harness/search.ts";
 import { until } from "#test/harness/until.ts";
 import { Workspace } from "#test/harness/workspace.ts";
 
@@ -52,6 +52,7 @@ test(
     await second.start();
     await untilShared([last, second]);
     await ask("PUT", `${last.searchUrl}/orders/_doc/2?refresh=true`, { n: 2 });
+    await refreshed(second.searchUrl, "orders");
     assert.equal(await count(second.searchUrl, undefined, "orders"), 2);
     assert.deepEqual(last.natsPids(), server, "a server that lacks its peers isn't restarted");
     await third.start();
@@ -154,7 +155,7 @@ test("of four hubs one is removed for good, and then any other one may be lost",
     },
     { deadlineMs: 60_000 },
   );
-  await ask("POST", `${second.searchUrl}/orders/_refresh`);
+  await refreshed(second.searchUrl, "orders");
   assert.equal(await count(second.searchUrl, undefined, "orders"), 2);
 });
 

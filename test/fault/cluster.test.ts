@@ -12,7 +12,7 @@ import { assertExactlyOnce } from "#test/harness/exactly-once.ts";
 import { ask } from "#test/harness/http.ts";
 import { writeInBursts } from "#test/harness/line-writer.ts";
 import { chooseSeed, randomFrom } from "#test/harness/random.ts";
-import { searchAll } from "#test/harness/search.ts";
+import { refreshed, searchAll } from "#test/harness/search.ts";
 import { SequenceLog } from "#test/harness/sequence-log.ts";
 import { untilSteady } from "#test/harness/until.ts";
 import { Workspace } from "#test/harness/workspace.ts";
@@ -52,7 +52,7 @@ async function documentsOf({ hub }: Node, index: string): Promise<Document[]> {
 /** Asserts that every hub has all that was acknowledged, and that all have the same. */
 async function assertEqualCopies({ nodes }: World, clients: Clients, hint: string): Promise<void> {
   const [first, ...others] = nodes as [Node, ...Node[]];
-  for (const { hub } of nodes) await ask("POST", `${hub.searchUrl}/_refresh`);
+  for (const { hub } of nodes) await refreshed(hub.searchUrl, "*");
   for (const index of INDICES) {
     const documents = await documentsOf(first, index);
     for (const node of others)

@@ -11,7 +11,7 @@ import { assertExactlyOnce } from "#test/harness/exactly-once.ts";
 import { ask } from "#test/harness/http.ts";
 import { writeInBursts } from "#test/harness/line-writer.ts";
 import { chooseSeed, randomFrom } from "#test/harness/random.ts";
-import { count, LOGS } from "#test/harness/search.ts";
+import { count, LOGS, refreshed } from "#test/harness/search.ts";
 import { SequenceLog } from "#test/harness/sequence-log.ts";
 import { until } from "#test/harness/until.ts";
 import { Workspace } from "#test/harness/workspace.ts";
@@ -178,7 +178,7 @@ test("clients that repeat a request once see no error when a hub joins and anoth
   assert.deepEqual(clients.errors, [], hint);
   for (const { hub } of left) {
     await assertExactlyOnce(hub.searchUrl, logs, hint);
-    await ask("POST", `${hub.searchUrl}/created/_refresh`);
+    await refreshed(hub.searchUrl, "created");
     assert.equal(await count(hub.searchUrl, undefined, "created"), clients.created.length, hint);
   }
 });

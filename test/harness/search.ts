@@ -1,6 +1,7 @@
 /** Requests of tests to the search interface. */
 
 import { ask, request } from "./http.ts";
+import { until } from "./until.ts";
 
 export interface Hit {
   readonly _index: string;
@@ -13,20 +14,34 @@ interface SearchAnswer {
   readonly hits: { readonly total: number; readonly hits: readonly Hit[] };
 }
 
+interface CountAnswer {
+  readonly count?: number;
+  readonly _shards?: { readonly failed: number };
+}
+
 /** The default pipeline's indices. */
 export const LOGS = "logs-*";
 /** Documents a request may answer. */
 const PAGE = 5_000;
 
-/** Returns how many documents a search would find; 0 where there is no index yet. */
+/** Returns how many documents a search would find; 0 where there is no index yet. Throws where a shard didn't answer. */
 export async function count(searchUrl: string, query?: unknown, index = LOGS): Promise<number> {
   const body = query === undefined ? undefined : { query };
-  const answer = await request<{ count?: number }>("POST", `${searchUrl}/${index}/_count`, body);
+  const answer = await request<CountAnswer>("POST", `${searchUrl}/${index}/_count`, body);
   if (answer.status === 404) return 0;
-  if (answer.status !== 200 || typeof answer.body.count !== "number") {
+  const isWhole = answer.body._shards?.failed === 0;
+  if (answer.status !== 200 || typeof answer.body.count !== "number" || !isWhole) {
     throw new Error(`_count answered ${answer.status}: ${JSON.stringify(answer.body).slice(0, 300)}`);
   }
   return answer.body.count;
+}
+
+/** Refreshes until every copy has done it: one may lack what was written while the cluster misses a hub. */
+export async function refreshed(searchUrl: string, index = LOGS): Promise<void> {
+  await until(`a refresh of ${index} at every copy`, async () => {
+    const { _shards: shards } = await ask<CountAnswer>("POST", `${searchUrl}/${index}/_refresh`);
+    return shards?.failed === 0;
+  });
 }
 
 /** Returns all documents, in no order that means anything. */

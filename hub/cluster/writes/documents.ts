@@ -27,7 +27,7 @@ export interface ShardPort {
     shard: number,
     id: string,
   ): Promise<Omit<StoredDocument, "index" | "id" | "routing"> | null>;
-  refresh(indices: readonly IndexMetadata[]): Promise<void>;
+  refresh(indices: readonly IndexMetadata[]): Promise<unknown>;
   /** Resolves when all of them had a refresh that began after the call, are gone, or `signal` is aborted. */
   nextRefresh(indices: readonly IndexMetadata[], signal: AbortSignal): Promise<void>;
 }

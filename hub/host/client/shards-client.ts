@@ -22,12 +22,14 @@ import type {
   Validation,
 } from "#hub/host/contract/calls.ts";
 import { type Found, unpackFound } from "#hub/host/contract/found.ts";
-import type {
-  FoundDocuments,
-  HostedShards,
-  NamedIndex,
-  ReadDocument,
-  RefreshedDocument,
+import {
+  type FoundDocuments,
+  type HostedShards,
+  type NamedIndex,
+  REFRESHED,
+  type ReadDocument,
+  type Refreshed,
+  type RefreshedDocument,
 } from "#hub/host/contract/hosted-shards.ts";
 import type { OperationName } from "#hub/host/operations/all.ts";
 import type { CallOptions, Message } from "#hub/host/wire/peer.ts";
@@ -146,8 +148,9 @@ export class ShardsClient implements HostedShards {
     return this.#onIndices("largest", indices, { field });
   }
 
-  async refresh(indices: readonly NamedIndex[]): Promise<void> {
+  async refresh(indices: readonly NamedIndex[]): Promise<Refreshed> {
     await this.#host.call("refresh", { indices: named(indices) });
+    return REFRESHED;
   }
 
   async nextRefresh(indices: readonly NamedIndex[], signal: AbortSignal): Promise<void> {

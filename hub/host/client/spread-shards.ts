@@ -8,12 +8,14 @@ import type { HostedShardStats } from "#hub/cluster/hosting/hosted-index.ts";
 import { ownerOf } from "#hub/cluster/hosting/shard-owner.ts";
 import type * as calls from "#hub/host/contract/calls.ts";
 import type { Found } from "#hub/host/contract/found.ts";
-import type {
-  FoundDocuments,
-  HostedShards,
-  NamedIndex,
-  ReadDocument,
-  RefreshedDocument,
+import {
+  type FoundDocuments,
+  type HostedShards,
+  type NamedIndex,
+  REFRESHED,
+  type ReadDocument,
+  type Refreshed,
+  type RefreshedDocument,
 } from "#hub/host/contract/hosted-shards.ts";
 import type { ResultCacheStats } from "#hub/search/execute/result-cache.ts";
 import { toAppError } from "#proto/kit/errors.ts";
@@ -125,8 +127,9 @@ export class SpreadShards implements HostedShards {
     return merged(await this.#all((host) => host.largest(indices, field)), Math.max);
   }
 
-  async refresh(indices: readonly NamedIndex[]): Promise<void> {
+  async refresh(indices: readonly NamedIndex[]): Promise<Refreshed> {
     await this.#all((host) => host.refresh(indices));
+    return REFRESHED;
   }
 
   async nextRefresh(indices: readonly NamedIndex[], signal: AbortSignal): Promise<void> {

@@ -3,6 +3,7 @@
 import type { IndexMetadata } from "#hub/cluster/catalog/index-metadata.ts";
 import type { HostedShardStats } from "#hub/cluster/hosting/hosted-index.ts";
 import type { ResultCacheStats } from "#hub/search/execute/result-cache.ts";
+import type { AppError } from "#proto/kit/errors.ts";
 import type {
   ContextCall,
   Count,
@@ -31,6 +32,17 @@ export type NamedIndex = Pick<IndexMetadata, "uuid">;
 export interface ReadDocument extends DocumentFacts {
   readonly source: Uint8Array;
 }
+
+/** What a refresh didn't reach. */
+export interface Refreshed {
+  /** Why the copies of this hub lack what other hubs wrote before; absent where they have it. */
+  readonly behind?: AppError;
+  /** Other hubs whose copies didn't refresh. */
+  readonly missed: number;
+}
+
+/** Everything that had been written is found at every copy. */
+export const REFRESHED: Refreshed = { missed: 0 };
 
 /** A document as the last refresh shows it. */
 export interface RefreshedDocument extends ReadDocument {
@@ -88,7 +100,8 @@ export interface HostedShards {
   segments(indices: readonly NamedIndex[]): Promise<ShardSegments[]>;
   /** Returns the largest value of a number or date field by uuid; absent where an index has none. Throws index_closed. */
   largest(indices: readonly NamedIndex[], field: string): Promise<ReadonlyMap<string, number>>;
-  refresh(indices: readonly NamedIndex[]): Promise<void>;
+  /** Makes what was written before visible to searches, as far as the copies have it. */
+  refresh(indices: readonly NamedIndex[]): Promise<Refreshed>;
   /** Resolves when each index had a refresh that began after the call, is gone, or `signal` is aborted. */
   nextRefresh(indices: readonly NamedIndex[], signal: AbortSignal): Promise<void>;
   /** Makes everything applied durable. */

@@ -87,26 +87,30 @@ export class CopyCalls {
 
   /**
    * Resolves when every other hub has done it, has gone, or has had `timeoutMs`, or when `signal` is aborted. What isn't
-   * done is counted: such a hub is about to be taken for dead, or reads the log on and refreshes later.
+   * done is counted: such a hub is about to be taken for dead, or reads the log on and refreshes later. Returns how many
+   * hubs these are.
    */
-  async everywhere(call: CopyCall, timeoutMs: number, signal?: AbortSignal): Promise<void> {
+  async everywhere(call: CopyCall, timeoutMs: number, signal?: AbortSignal): Promise<number> {
     const data = Buffer.from(JSON.stringify(call));
-    await Promise.all(
-      this.#options.others().map(async ({ id, revision }) => {
-        if (this.#silent.get(id) === revision) return;
+    const missed = await Promise.all(
+      this.#options.others().map(async ({ id, revision }): Promise<number> => {
+        if (this.#silent.get(id) === revision) return 1;
         try {
           await this.#ask(id, data, timeoutMs, signal);
           this.#silent.delete(id);
+          return 0;
         } catch (error) {
           const failure = toAppError(error);
-          if (failure.code === "unavailable" || signal?.aborted === true) return; // no responder: it doesn't serve
+          if (failure.code === "unavailable" || signal?.aborted === true) return 0; // no responder: it doesn't serve
           // A merge or flush may take longer than the time it is given, and says nothing of the hub.
           if (failure.code === "timeout" && call.operation === "refresh") this.#silent.set(id, revision);
           this.#missed.inc({ operation: call.operation });
           this.#options.log.warn({ node: id, err: failure }, `another hub didn't do a ${call.operation}`);
+          return 1;
         }
       }),
     );
+    return missed.reduce((sum, each) => sum + each, 0);
   }
 
   async #ask(node: string, data: Uint8Array, timeoutMs: number, signal?: AbortSignal): Promise<void> {

@@ -19,6 +19,10 @@ import { ForwardedShards } from "./forwarded-shards.ts";
 
 /** Time for another hub to reach the end of the log before a document is read there. */
 const REACH_MS = 5_000;
+/** The same where this hub has a copy itself, which is behind. */
+const ELSEWHERE_MS = 1_000;
+/** Other hubs that are asked then; the first may be the one that was just lost. */
+const ELSEWHERE_TRIES = 2;
 
 export interface PlacedCopiesOptions extends Omit<ChosenCopiesOptions, "clock" | "metrics"> {
   /** Returns the position of the last message of DOC. Throws unavailable or timeout. */
@@ -94,15 +98,34 @@ export class PlacedCopies extends ForwardedShards {
         if (this.#options.holders.isHere(index.uuid, shard)) throw error;
       }
     }
-    const [away] = this.#away([{ uuid: index.uuid, shards: [shard] }]);
+    const [away] = this.#holders(index.uuid, shard);
     if (away === undefined) throw noCopy();
     try {
       const end = await this.#options.logEnd();
-      await this.#options.thread(away.at).call("reach", end, { timeoutMs: REACH_MS });
+      await this.#options.thread(away).call("reach", end, { timeoutMs: REACH_MS });
     } catch (error) {
       if (toAppError(error).code !== "timeout") throw error;
     }
-    return away.shards.get(index, shard, id);
+    return new ShardsClient(this.#options.thread(away)).get(index, shard, id);
+  }
+
+  /** Reads a document at another hub that has applied the log up to `after`. Throws unavailable or timeout. */
+  async getElsewhere(
+    index: NamedIndex,
+    shard: number,
+    id: string,
+    after: Position,
+  ): Promise<ReadDocument | null> {
+    let failure = noCopy();
+    for (const at of this.#holders(index.uuid, shard).slice(0, ELSEWHERE_TRIES))
+      try {
+        const thread = this.#options.thread(at);
+        await thread.call("reach", after, { timeoutMs: ELSEWHERE_MS });
+        return await new ShardsClient(thread).get(index, shard, id);
+      } catch (error) {
+        failure = toAppError(error);
+      }
+    throw failure;
   }
 
   override async getRefreshed(indices: readonly NamedIndex[], id: string): Promise<RefreshedDocument | null> {
@@ -211,11 +234,8 @@ export class PlacedCopies extends ForwardedShards {
     for (const { uuid, shards } of indices)
       for (const shard of shards) {
         if (holders.isHere(uuid, shard)) continue;
-        const [hub] = holders
-          .elsewhere(uuid, shard)
-          .toSorted((a, b) => a.load - b.load || (a.id < b.id ? -1 : 1));
-        if (hub === undefined) continue;
-        const at = { hub: hub.id, thread: ownerOf(uuid, shard, hub.threads) };
+        const [at] = this.#holders(uuid, shard);
+        if (at === undefined) continue;
         const known = found.get(addressKey(at));
         if (known === undefined)
           found.set(addressKey(at), {
@@ -226,6 +246,14 @@ export class PlacedCopies extends ForwardedShards {
         else known.wanted.add(shardKey(uuid, shard));
       }
     return [...found.values()];
+  }
+
+  /** Returns the threads of other hubs that have a copy of the shard, the best one first. */
+  #holders(uuid: string, shard: number): HubThread[] {
+    return this.#options.holders
+      .elsewhere(uuid, shard)
+      .toSorted((a, b) => a.load - b.load || (a.id < b.id ? -1 : 1))
+      .map(({ id, threads }) => ({ hub: id, thread: ownerOf(uuid, shard, threads) }));
   }
 }
 

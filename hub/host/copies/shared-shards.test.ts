@@ -40,6 +40,7 @@ function hub(
   others: () => readonly OtherHub[],
   end: () => Promise<Position>,
   clock = new StillClock(),
+  reached = true,
 ) {
   const calls: string[] = [];
   const own = new ShardsClient({
@@ -51,11 +52,19 @@ function hub(
   });
   const reach = ({ sequence }: Position): Promise<void> => {
     calls.push(`reach ${sequence}`);
-    return Promise.resolve();
+    return reached ? Promise.resolve() : Promise.reject(new AppError("timeout", "late"));
+  };
+  const elsewhere = async (_: unknown, shard: number, key: string, after: Position): Promise<null> => {
+    calls.push(`elsewhere ${shard} ${key} ${after.sequence}`);
+    if (key === "nowhere") throw new AppError("unavailable", "no hub");
+    return null;
   };
   const log = silentLogger();
   const copies = new CopyCalls({ transport: wire, node: id, others, log, metrics: new Metrics() });
-  return { calls, shards: new SharedShards({ own, reach, calls: copies, logEnd: end, log, clock }) };
+  return {
+    calls,
+    shards: new SharedShards({ own, elsewhere, reach, calls: copies, logEnd: end, log, clock }),
+  };
 }
 
 describe("shards that other hubs have copies of", () => {
@@ -75,6 +84,25 @@ describe("shards that other hubs have copies of", () => {
     const a = hub(new Wire(), "a", () => [{ id: "b", revision: 1 }], end);
     await a.shards.get(INDEX, 0, "x");
     assert.deepEqual(a.calls, ["reach 7", "get"]);
+  });
+
+  test("a hub that can't reach the end of the log says so of a refresh, and reads documents at another one", async () => {
+    const a = hub(new Wire(), "a", () => [{ id: "b", revision: 1 }], end, new StillClock(), false);
+    const { behind, missed } = await a.shards.refresh([INDEX]);
+    assert.equal(behind?.code, "unavailable");
+    assert.equal(missed, 0);
+    await a.shards.get(INDEX, 2, "x");
+    await a.shards.get(INDEX, 2, "nowhere");
+    const reads = ["reach 7", "elsewhere 2 x 7", "reach 7", "elsewhere 2 nowhere 7", "get"];
+    assert.deepEqual(a.calls, ["reach 7", "refresh", ...reads]);
+  });
+
+  test("a refresh counts the hubs that it didn't reach", async () => {
+    const wire = new Wire();
+    wire.still.add("hub.b.copies");
+    const a = hub(wire, "a", () => [{ id: "b", revision: 1 }], end);
+    assert.deepEqual(await a.shards.refresh([INDEX]), { missed: 1 });
+    assert.deepEqual(await a.shards.refresh([INDEX]), { missed: 1 });
   });
 
   test("a hub alone reaches the end of the log before it refreshes what pipelines wrote", async () => {

@@ -3,9 +3,15 @@
  * after a refresh, and read by id at once.
  */
 
-import type { HostedShards, NamedIndex, ReadDocument } from "#hub/host/contract/hosted-shards.ts";
+import {
+  type HostedShards,
+  type NamedIndex,
+  REFRESHED,
+  type ReadDocument,
+  type Refreshed,
+} from "#hub/host/contract/hosted-shards.ts";
 import type { Clock } from "#proto/kit/clock.ts";
-import { toAppError } from "#proto/kit/errors.ts";
+import { AppError, toAppError } from "#proto/kit/errors.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { Position } from "#proto/position.ts";
 import type { CopyCall, CopyCalls, CopyOperation } from "./copy-calls.ts";
@@ -18,6 +24,8 @@ const REACH_MS = 5_000;
 const START_MS = 60_000;
 /** How long at most reads by id don't try to reach it after that failed: as long as the attempt took. */
 const BEHIND_MS = 5_000;
+const LACKING =
+  "the copies of this hub may lack what other hubs wrote: it couldn't read the log to its end in time";
 /** Time for what another hub does with its copies. */
 const COPY_MS = 10_000;
 /** Time for the others' regular refresh; the interval of an index may be long. */
@@ -26,9 +34,30 @@ const NEXT_REFRESH_MS = 60_000;
 /** Resolves when this hub's shards have applied the log up to a position. Throws timeout, unavailable. */
 export type Reach = (position: Position, timeoutMs: number) => Promise<void>;
 
+/** How far this hub's copies are. */
+interface Caught {
+  /** The end of the log; undefined where it couldn't be read. */
+  readonly end?: Position;
+  /** Why the copies may lack what is before it; absent where they have it. */
+  readonly behind?: AppError;
+}
+
+/** Attempts to reach the end of the log that failed. */
+interface Behind extends Caught {
+  /** Reads by id don't try before; monotonic time, ms. */
+  readonly untilMs: number;
+}
+
 export interface SharedShardsOptions {
   /** The shards of this hub. */
   readonly own: HostedShards;
+  /** Reads a document at another hub, which has applied the log up to `after`. Throws unavailable or timeout. */
+  readonly elsewhere: (
+    index: NamedIndex,
+    shard: number,
+    id: string,
+    after: Position,
+  ) => Promise<ReadDocument | null>;
   readonly reach: Reach;
   readonly calls: CopyCalls;
   /** Returns the position of the last message of DOC. Throws unavailable or timeout. */
@@ -40,8 +69,7 @@ export interface SharedShardsOptions {
 export class SharedShards extends ForwardedShards {
   readonly #options: SharedShardsOptions;
   readonly #end: LogEnd;
-  /** Until then reads by id take this hub's copies as they are; monotonic time, ms. */
-  #behindUntilMs = Number.NEGATIVE_INFINITY;
+  #behind: Behind | undefined;
 
   constructor(options: SharedShardsOptions) {
     super(options.own);
@@ -59,75 +87,100 @@ export class SharedShards extends ForwardedShards {
     this.#options.calls.stop();
   }
 
-  override refresh(indices: readonly NamedIndex[]): Promise<void> {
+  override refresh(indices: readonly NamedIndex[]): Promise<Refreshed> {
     return this.#everywhere("refresh", indices, () => super.refresh(indices));
   }
 
   /** As `refresh`, but after everything that the log holds, also where a pipeline of this hub alone wrote it. */
-  refreshWritten(indices: readonly NamedIndex[]): Promise<void> {
-    return this.#everywhere("refresh", indices, () => super.refresh(indices), { catchesUp: true });
+  async refreshWritten(indices: readonly NamedIndex[]): Promise<void> {
+    await this.#everywhere("refresh", indices, () => super.refresh(indices), { catchesUp: true });
   }
 
-  override nextRefresh(indices: readonly NamedIndex[], signal: AbortSignal): Promise<void> {
+  override async nextRefresh(indices: readonly NamedIndex[], signal: AbortSignal): Promise<void> {
     const own = (): Promise<void> => super.nextRefresh(indices, signal);
-    return this.#everywhere("nextRefresh", indices, own, { timeoutMs: NEXT_REFRESH_MS, signal });
+    await this.#everywhere("nextRefresh", indices, own, { timeoutMs: NEXT_REFRESH_MS, signal });
   }
 
-  override flush(indices: readonly NamedIndex[]): Promise<void> {
-    return this.#everywhere("flush", indices, () => super.flush(indices));
+  override async flush(indices: readonly NamedIndex[]): Promise<void> {
+    await this.#everywhere("flush", indices, () => super.flush(indices));
   }
 
-  override forceMerge(indices: readonly NamedIndex[], maxSegments: number): Promise<void> {
+  override async forceMerge(indices: readonly NamedIndex[], maxSegments: number): Promise<void> {
     const own = (): Promise<void> => super.forceMerge(indices, maxSegments);
-    return this.#everywhere("forceMerge", indices, own, { maxSegments });
+    await this.#everywhere("forceMerge", indices, own, { maxSegments });
   }
 
-  /** Also finds what another hub has acknowledged, unless the end of the log could not be reached shortly before. */
+  /**
+   * Also finds what another hub has acknowledged. Where this hub's copies lack it, another hub is asked; where that fails
+   * too, they answer as they are.
+   */
   override async get(index: NamedIndex, shard: number, id: string): Promise<ReadDocument | null> {
-    const { calls, clock } = this.#options;
-    if (calls.hasOthers && clock.monotonic() >= this.#behindUntilMs) await this.#catchUp();
+    const { calls, elsewhere, log } = this.#options;
+    if (!calls.hasOthers) return super.get(index, shard, id);
+    const { end, behind } = await this.#caughtUp();
+    if (behind !== undefined && end !== undefined)
+      try {
+        return await elsewhere(index, shard, id, end);
+      } catch (error) {
+        log.debug({ err: toAppError(error) }, "no other hub has what the copies of this one may lack");
+      }
     return super.get(index, shard, id);
+  }
+
+  /** As `#catchUp`, but what failed shortly before isn't tried again. */
+  async #caughtUp(): Promise<Caught> {
+    const known = this.#behind;
+    const isKnown = known !== undefined && this.#options.clock.monotonic() < known.untilMs;
+    return isKnown ? known : this.#catchUp();
   }
 
   async #everywhere(
     operation: CopyOperation,
     indices: readonly NamedIndex[],
-    own: () => Promise<void>,
+    own: () => Promise<unknown>,
     more: {
       readonly maxSegments?: number;
       readonly timeoutMs?: number;
       readonly signal?: AbortSignal;
       readonly catchesUp?: boolean;
     } = {},
-  ): Promise<void> {
+  ): Promise<Refreshed> {
     const { calls } = this.#options;
     const { timeoutMs = COPY_MS, signal, maxSegments, catchesUp = calls.hasOthers } = more;
-    const after = catchesUp ? await this.#catchUp() : undefined;
-    if (after === undefined || !calls.hasOthers) return own();
+    const { end: after, behind } = catchesUp ? await this.#catchUp() : {};
+    const reached = behind === undefined ? REFRESHED : { ...REFRESHED, behind };
+    if (after === undefined || !calls.hasOthers) {
+      await own();
+      return reached;
+    }
     const call: CopyCall = {
       operation,
       indices: indices.map(({ uuid }) => uuid),
       after,
       ...(maxSegments !== undefined && { maxSegments }),
     };
-    await Promise.all([own(), calls.everywhere(call, timeoutMs, signal)]);
+    const [missed] = await Promise.all([calls.everywhere(call, timeoutMs, signal), own()]);
+    return { ...reached, missed };
   }
 
-  /** Applies what the log holds, as far as that is done in time; returns the log's end, undefined where it isn't known. */
-  async #catchUp(timeoutMs = REACH_MS): Promise<Position | undefined> {
+  /** Applies what the log holds, as far as that is done in time. */
+  async #catchUp(timeoutMs = REACH_MS): Promise<Caught> {
     const { reach, log, clock } = this.#options;
     const startMs = clock.monotonic();
     let end: Position | undefined;
     try {
       end = await this.#end.position();
       await reach(end, timeoutMs);
-      this.#behindUntilMs = Number.NEGATIVE_INFINITY;
+      this.#behind = undefined;
+      return { end };
     } catch (error) {
       const nowMs = clock.monotonic();
-      this.#behindUntilMs = nowMs + Math.min(BEHIND_MS, nowMs - startMs);
-      log.debug({ err: toAppError(error) }, "the copies of this hub may lack what others wrote");
+      const behind = new AppError("unavailable", LACKING, { cause: error });
+      log.debug({ err: behind }, LACKING);
+      const caught = { behind, ...(end !== undefined && { end }) };
+      this.#behind = { ...caught, untilMs: nowMs + Math.min(BEHIND_MS, nowMs - startMs) };
+      return caught;
     }
-    return end;
   }
 
   async #serve({ operation, indices, after, maxSegments = 1 }: CopyCall): Promise<void> {
@@ -135,7 +188,8 @@ export class SharedShards extends ForwardedShards {
     const named = indices.map((uuid) => ({ uuid }));
     switch (operation) {
       case "refresh":
-        return super.refresh(named);
+        await super.refresh(named);
+        return;
       case "nextRefresh":
         return super.nextRefresh(named, AbortSignal.timeout(NEXT_REFRESH_MS));
       case "flush":

@@ -50,8 +50,10 @@ export function makeCopies(wiring: CopiesWiring): SharedShards {
     metrics,
   });
   const reach: Reach = (...call) => hosts.reach(...call);
+  const own = chosenCopies(wiring);
   return new SharedShards({
-    own: chosenCopies(wiring),
+    own,
+    elsewhere: (...call) => own.getElsewhere(...call),
     reach,
     calls,
     logEnd,

@@ -2,17 +2,37 @@
 
 import { randomUUID } from "node:crypto";
 import type { ApiContext } from "#hub/api/context/api-context.ts";
+import type { IndexInfo } from "#hub/api/ports/indices.ts";
 import {
   checkedIndices,
   maxSlicesOf,
   type SearchTarget,
   searchLimits,
 } from "#hub/api/routes/search/search-target.ts";
+import type { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import type { DocumentPages, FoundDocument } from "./change-by-query.ts";
 
 /** Documents of a page unless the request sets the size. */
 export const DEFAULT_PAGE = 1000;
+
+/** Refreshes before an index is to be read, attempts: each waits some seconds for copies that lack what was written. */
+const WHOLE_TRIES = 6;
+
+/** Refreshes an index of which nothing may be missed. Throws unavailable where the copies lack something for long. */
+export async function refreshWhole(
+  { maintenance }: ApiContext,
+  index: IndexInfo,
+  signal: AbortSignal,
+): Promise<void> {
+  let behind: AppError | undefined;
+  for (let attempt = 0; attempt < WHOLE_TRIES; attempt++) {
+    signal.throwIfAborted();
+    ({ behind } = await maintenance.refresh([index]));
+    if (behind === undefined) return;
+  }
+  throw behind;
+}
 
 /** Opens the documents of `body` (query, sort, _source), of one part where `slice` is one. Throws index_missing, parsing. */
 export async function openIndexPages(

@@ -15,7 +15,7 @@ import { answersAs, warnDeprecated } from "#hub/search/options/request-version.t
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { startCopy } from "./copy-index.ts";
-import { DEFAULT_PAGE, openIndexPages } from "./index-pages.ts";
+import { DEFAULT_PAGE, openIndexPages, refreshWhole } from "./index-pages.ts";
 
 type Resize = "shrink" | "split" | "clone";
 
@@ -82,7 +82,7 @@ async function resize(parts: ApiContext, request: ApiRequest, kind: Resize): Pro
     description: `${kind} from [${source!.name}] to [${made.name}]`,
     target: made.name,
     open: async (signal) => {
-      await parts.maintenance.refresh([source!]);
+      await refreshWhole(parts, source!, signal);
       const from = { expression: source!.name, types: undefined, options: {} };
       return openIndexPages(parts, from, {}, DEFAULT_PAGE, signal);
     },

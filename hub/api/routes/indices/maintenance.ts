@@ -2,6 +2,7 @@
 
 import type { ApiContext } from "#hub/api/context/api-context.ts";
 import { storing, taskHeaders } from "#hub/api/context/tasks.ts";
+import { shardFailureBodies } from "#hub/api/http/error-body.ts";
 import { type ApiRequest, checkValid } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
 import { RESOLVE_PARAMS, resolveOptions } from "#hub/api/parameters/shared-parameters.ts";
@@ -12,7 +13,6 @@ import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 
 export function maintenanceRoutes(parts: ApiContext): Route[] {
-  const { maintenance } = parts;
   return [
     {
       methods: ["POST", "GET"],
@@ -20,7 +20,7 @@ export function maintenanceRoutes(parts: ApiContext): Route[] {
       params: RESOLVE_PARAMS,
       action: "ingest",
       summary: "Makes everything written so far searchable.",
-      handle: (request) => onIndices(parts, request, (indices) => maintenance.refresh(indices)),
+      handle: (request) => refresh(parts, request),
     },
     {
       methods: ["POST", "GET"],
@@ -74,6 +74,35 @@ export function shardCounts(indices: readonly IndexInfo[]): JsonObject {
     successful += settings.numberOfShards;
   }
   return { total, successful, failed: 0 };
+}
+
+/** Names the copies that lack what was written: they failed. */
+async function refresh(parts: ApiContext, request: ApiRequest): Promise<ApiResponse> {
+  const found = parts.indices.resolve(request.path["index"], resolveOptions(request));
+  refuseClosed(found);
+  const { behind, missed } = await parts.maintenance.refresh(found);
+  const counts = shardCounts(found);
+  const elsewhere = found.reduce(
+    (sum, { settings }) => sum + settings.numberOfShards * Math.min(missed, settings.numberOfReplicas),
+    0,
+  );
+  if (behind === undefined) return json({ _shards: { ...counts, failed: elsewhere } });
+  const failures = found.flatMap(({ name, uuid, settings }) =>
+    Array.from({ length: settings.numberOfShards }, (_, shard) => ({
+      shard,
+      index: name,
+      indexUuid: uuid,
+      error: behind,
+    })),
+  );
+  return json({
+    _shards: {
+      ...counts,
+      successful: 0,
+      failed: failures.length + elsewhere,
+      failures: shardFailureBodies(failures, parts.errors),
+    },
+  });
 }
 
 async function onIndices(

@@ -5,7 +5,7 @@ import type { ApiContext } from "#hub/api/context/api-context.ts";
 import { type Task, type TaskWork, taskHeaders } from "#hub/api/context/tasks.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import type { IndexInfo } from "#hub/api/ports/indices.ts";
-import { openIndexPages } from "#hub/api/routes/by-query/index-pages.ts";
+import { openIndexPages, refreshWhole } from "#hub/api/routes/by-query/index-pages.ts";
 import { keyOf } from "#hub/auth/accounts/principal.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
@@ -113,7 +113,7 @@ async function storeIndex(
 ): Promise<SnapshotIndex> {
   const { name, settings, mapping, aliases, dataStream } = index;
   const writer = store.pages(uuid, progress.indices);
-  await parts.maintenance.refresh([index]);
+  await refreshWhole(parts, index, signal);
   const target = { expression: name, types: undefined, options: { expandHidden: true } };
   const pages = await openIndexPages(parts, target, {}, PAGE, signal);
   try {
