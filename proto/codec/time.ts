@@ -222,6 +222,7 @@ export class IsoWriter {
     const text = this.#text;
     if (day !== this.#day) {
       const iso = new Date(day * DAY_MS).toISOString();
+      this.#day = Number.NaN; // until the text is whole: the work may be stopped by its limit of time
       for (let index = 0; index < 24; index++) text[index] = iso.charCodeAt(index);
       this.#day = day;
     }

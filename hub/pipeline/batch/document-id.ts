@@ -77,8 +77,8 @@ export class DailyIndex {
   of(timeMs: number): string {
     const day = Math.floor(timeMs / DAY_MS);
     if (day !== this.#day) {
-      this.#day = day;
       this.#name = this.#prefix + new Date(day * DAY_MS).toISOString().slice(0, 10).replaceAll("-", ".");
+      this.#day = day;
     }
     return this.#name;
   }

@@ -1,5 +1,7 @@
 /** Writes JSON as bytes into one growing buffer, without strings in between. */
 
+import { freeBytes } from "#proto/kit/free-bytes.ts";
+
 const BACKSLASH = 0x5c;
 
 /** How a byte is written in a JSON string: 0 as itself, 'u' as \u00XX, else as a backslash and this letter. */
@@ -44,7 +46,12 @@ export class JsonWriter {
   reserve(count: number): void {
     const needed = this.at + count;
     if (needed <= this.bytes.length) return;
-    this.bytes = Buffer.from(this.bytes.buffer.transfer(Math.max(needed, this.bytes.length * 2)));
+    // In this order: the work may be stopped at any place by its limit of time, and begins again with this writer.
+    const before = this.bytes;
+    const larger = Buffer.from(new ArrayBuffer(Math.max(needed, before.length * 2)));
+    larger.set(before.subarray(0, this.at));
+    this.bytes = larger;
+    freeBytes(before);
   }
 
   /** Copies bytes that are JSON already. */

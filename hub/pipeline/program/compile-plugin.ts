@@ -220,7 +220,7 @@ export class PluginMaker {
       random,
       guard,
       isChecked,
-      place: place ?? (() => 0),
+      place: place ?? (() => Number.NaN), // no event is done again
       shared: this.#shared,
       ...(names !== undefined && { names }),
       ecs: values[ECS_OPTION] !== "disabled",

@@ -22,24 +22,26 @@ export function run(
   return runOn(compiled(filter, clock, guard), fields);
 }
 
-/** Returns a function that runs one event through `filter`, which keeps its state from call to call. */
+/** Returns a function that runs one event through `filter`, which keeps its state from call to call; `place`: of that event. */
 export function repeated(
   filter: string,
   ownClock: Clock,
+  place?: () => number,
 ): (fields: Record<string, unknown>) => Record<string, unknown> {
-  const program = compiled(filter, ownClock, new RegexpGuard());
+  const program = compiled(filter, ownClock, new RegexpGuard(), place);
   return (fields) => runOn(program, fields)[0] ?? {};
 }
 
 type Program = ReturnType<typeof compilePipeline>["program"];
 
-function compiled(filter: string, ownClock: Clock, guard: RegexpGuard): Program {
+function compiled(filter: string, ownClock: Clock, guard: RegexpGuard, place?: () => number): Program {
   const source = new SourceText("test.conf", `filter { ${filter} }`);
   const { program, diagnostics } = compilePipeline([source], {
     variables: {},
     clock: ownClock,
     random: () => 0.5,
     guard,
+    ...(place !== undefined && { place }),
   });
   assert.deepEqual(
     diagnostics.map(({ message }) => message),

@@ -32,7 +32,7 @@ export const csvFilter = defineFilter({
     convert: table("integer, float, boolean, date or date_time by column"),
     autodetect_column_names: flag("takes the names of the columns from the first event", false),
   }),
-  create(values, { report }) {
+  create(values, { report, place }) {
     const source = fieldReference(values.source);
     const root = values.target === undefined || values.target === "" ? "" : bracketed(values.target);
     const converters = new Map<string, (value: string) => unknown>();
@@ -48,6 +48,8 @@ export const csvFilter = defineFilter({
       else converters.set(column, convert);
     }
     let columns = values.columns;
+    /** Place of the event that named the columns: its batch may be done again. */
+    let namedAt = Number.NaN;
     const name = (index: number): string | undefined =>
       columns[index] ?? (values.autogenerate_column_names ? `column${index + 1}` : undefined);
     const assign = (event: Event, row: readonly (string | undefined)[]): void => {
@@ -79,10 +81,14 @@ export const csvFilter = defineFilter({
         }
         if (columns.length === 0 && values.autodetect_column_names) {
           columns = row.map((item) => item ?? "");
+          namedAt = place();
           event.cancel();
           return true;
         }
-        if (values.skip_header && !isEmpty && row.every((item, index) => item === columns[index])) {
+        const isNaming = place() === namedAt && row.every((item, index) => (item ?? "") === columns[index]);
+        const isRepeated =
+          values.skip_header && !isEmpty && row.every((item, index) => item === columns[index]);
+        if (isNaming || isRepeated) {
           event.cancel();
           return true;
         }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { RegexpGuard } from "#hub/pipeline/regexp/regexp-guard.ts";
-import { run } from "#test/support/pipeline/run-filter.ts";
+import { repeated, run } from "#test/support/pipeline/run-filter.ts";
 
 /** What the filter makes of `m`, without it. */
 type Row = [filter: string, value: unknown, expected: Record<string, unknown>];
@@ -274,4 +274,19 @@ test("an expression that doesn't end is stopped in careful mode, and the event i
   assert.deepEqual(run(filter, { m: `${"a".repeat(40)}b` }, guard), [
     { m: `${"a".repeat(40)}b`, tags: ["_groktimeout"] },
   ]);
+});
+
+test("a csv filter whose first batch is done again takes the same event for the names of its columns", () => {
+  let place = 7;
+  const clock = { now: () => 0, monotonic: () => 0, sleep: () => Promise.resolve() };
+  const apply = repeated(
+    "csv { autodetect_column_names => true remove_field => [message] }",
+    clock,
+    () => place,
+  );
+  assert.deepEqual(apply({ message: "a,b" }), {});
+  assert.deepEqual(apply({ message: "a,b" }), {});
+  place++;
+  assert.deepEqual(apply({ message: "a,b" }), { a: "a", b: "b" });
+  assert.deepEqual(apply({ message: "1,2" }), { a: "1", b: "2" });
 });
