@@ -4,7 +4,7 @@ import { msg, str } from "@lit/localize";
 import { html, LitElement, nothing, type TemplateResult } from "lit";
 import { state } from "lit/decorators.js";
 import { HotkeyController } from "#ui/components/controls/hotkeys.ts";
-import { nextFrame } from "#ui/components/controls/next-frame.ts";
+import { LateDrawing, nextFrame } from "#ui/components/controls/next-frame.ts";
 import { type IconName, icon, logo } from "#ui/components/style/icons.ts";
 import { controls } from "#ui/components/style/styles.ts";
 import { readPreference, writePreference } from "#ui/services/browser/preferences.ts";
@@ -43,6 +43,7 @@ export class App extends LitElement {
   #wantsTour = false;
   /** The newest one, whose page may still be on its way. */
   #asked: Route | undefined;
+  readonly #late = new LateDrawing();
   readonly #onTheme = (): void => {
     this._theme = currentTheme();
   };
@@ -154,10 +155,14 @@ export class App extends LitElement {
       () => true,
       () => false,
     );
-    // Somebody who went on meanwhile isn't fetched back.
-    if (this.#asked !== route) return;
-    this._failed = !isLoaded;
-    this._route = route;
+    const arrive = (): void => {
+      // Somebody who went on meanwhile isn't fetched back.
+      if (this.#asked !== route) return;
+      this._failed = !isLoaded;
+      this._route = route;
+    };
+    if (this._route === undefined) arrive();
+    else if (this.#asked === route) this.#late.defer(arrive);
   }
 
   /** Behind the page, which doesn't wait for it. */

@@ -282,3 +282,47 @@ for (const { what, path, first, second, expected } of TWO_INPUTS)
       ]);
       assert.deepEqual(Object.fromEntries(found), expected);
     }));
+
+/** Run in the page: Discover's histogram. */
+const HISTOGRAM = `["tr-page-discover", "tr-discover-results", "tr-histogram"].reduce((within, tag) => within.shadowRoot.querySelector(tag), document.querySelector("tr-app"))`;
+
+test("a click is answered by a frame before what it changes is drawn", () =>
+  pages.visit(`#/discover?index=${SHOP_INDEX}&from=now-2h`, async (page) => {
+    const scale = page.getByRole("button", { name: "Log scale" });
+    await scale.waitFor();
+    const held = await page.evaluateHandle<{ readonly promise: Promise<Record<string, unknown>> }>(`(() => {
+      const histogram = ${HISTOGRAM};
+      const { promise, resolve } = Promise.withResolvers();
+      const look = () => resolve({ address: location.hash, isDrawn: histogram.isLog });
+      histogram.addEventListener("click", () => requestAnimationFrame(look), { once: true });
+      return { promise };
+    })()`);
+    await scale.click();
+    const { address, isDrawn } = await held.evaluate(({ promise }) => promise);
+    assert.match(String(address), /scale=log/);
+    assert.equal(isDrawn, false);
+    await page.getByRole("button", { name: "Log scale", pressed: true }).waitFor();
+  }));
+
+test("a second input before the first one's frame finds what the first one changed", () =>
+  pages.visit(`#/discover?index=${SHOP_INDEX}&from=now-2h`, async (page) => {
+    const scale = page.getByRole("button", { name: "Log scale", pressed: false });
+    await scale.focus();
+    const release = await page.evaluateHandle(`(() => {
+      const request = globalThis.requestAnimationFrame;
+      const held = [];
+      globalThis.requestAnimationFrame = (callback) => held.push(callback);
+      return () => {
+        globalThis.requestAnimationFrame = request;
+        held.forEach((callback) => request(callback));
+      };
+    })()`);
+    const isLog = async (): Promise<boolean> => page.url().includes("scale=log");
+    await page.keyboard.press("Enter");
+    await becomes(isLog, true);
+    await page.keyboard.press("Enter");
+    await becomes(isLog, false);
+    await release.evaluate((end) => (end as unknown as () => void)());
+    await scale.waitFor();
+    await becomes(isLog, false);
+  }));

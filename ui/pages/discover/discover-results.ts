@@ -9,7 +9,7 @@ import { property, state } from "lit/decorators.js";
 import { errorView } from "#ui/components/controls/error-view.ts";
 import type { FilterDetail } from "#ui/components/controls/field-events.ts";
 import { HotkeyController } from "#ui/components/controls/hotkeys.ts";
-import { nextFrame } from "#ui/components/controls/next-frame.ts";
+import { LateDrawing, nextFrame } from "#ui/components/controls/next-frame.ts";
 import { icon } from "#ui/components/style/icons.ts";
 import { skeleton, skeletonStyles } from "#ui/components/style/skeleton.ts";
 import { controls, notices } from "#ui/components/style/styles.ts";
@@ -66,6 +66,7 @@ export class DiscoverResults extends LitElement {
   #present: ReadonlySet<string> = new Set();
   /** Fields are listed after the first lines. */
   #listsFields = false;
+  readonly #late = new LateDrawing();
   readonly #loadValues = (field: Field): Promise<TopValues | undefined> => this.model.topValues(field);
   readonly #around = (line: LogDocument): SurroundingLines =>
     new SurroundingLines(line, this.client, this.state.index);
@@ -91,6 +92,11 @@ export class DiscoverResults extends LitElement {
     return this._isOpen;
   }
 
+  /** A line that is opened is marked first: all beside it is laid out anew. */
+  get #isOpenDrawn(): boolean {
+    return this._isOpen && !this.#late.isDue;
+  }
+
   /** Begins at the first row again, for other lines. */
   reset(): void {
     this.#select(-1);
@@ -99,11 +105,11 @@ export class DiscoverResults extends LitElement {
   }
 
   override render(): TemplateResult {
-    const places = `${this._isOpen ? "with-details" : ""} ${this._hasFields ? "with-fields" : ""}`;
+    const places = `${this.#isOpenDrawn ? "with-details" : ""} ${this._hasFields ? "with-fields" : ""}`;
     return html`<div class="work ${places}" @tr-filter=${this.#onFilter} @tr-column=${this.#onColumn}>
       ${this._hasFields ? this.#fieldList() : nothing}
       <div class="main">${this.#main()}${this.#edges()}</div>
-      ${this._isOpen ? this.#details() : nothing}
+      ${this.#isOpenDrawn ? this.#details() : nothing}
       <tr-data-view-dialog @tr-formats=${({ detail }: CustomEvent<FieldFormats>) => this.model.setFormats(detail)}></tr-data-view-dialog>
     </div>`;
   }
@@ -176,7 +182,7 @@ export class DiscoverResults extends LitElement {
   /** Of the fields and of the open line. */
   #edges(): TemplateResult {
     return html`${this._hasFields ? html`<tr-pane-edge name="fields" side="left" pane="aside" leastPx="160" mostPx="480" usualPx="240" .label=${msg("Width of the fields")}></tr-pane-edge>` : nothing}
-      ${this._isOpen ? html`<tr-pane-edge name="details" side="right" pane="tr-event-details" leastPx="300" mostPx="900" usualPx="420" .label=${msg("Width of the open line")}></tr-pane-edge>` : nothing}`;
+      ${this.#isOpenDrawn ? html`<tr-pane-edge name="details" side="right" pane="tr-event-details" leastPx="300" mostPx="900" usualPx="420" .label=${msg("Width of the open line")}></tr-pane-edge>` : nothing}`;
   }
 
   #status(): TemplateResult {
@@ -306,7 +312,13 @@ export class DiscoverResults extends LitElement {
   #open(row: number): void {
     if (this.model.rows[row] === undefined) return;
     this.#select(row);
+    if (!this._isOpen) this.#late.defer(() => this.#draw());
     this._isOpen = true;
+  }
+
+  #draw(): void {
+    this.requestUpdate();
+    this.performUpdate();
   }
 
   #close(): void {

@@ -1,9 +1,10 @@
 /** Discover: search the lines of a time range. Everything it shows follows from its address. */
 
 import { msg } from "@lit/localize";
-import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
+import { html, LitElement, noChange, nothing, type PropertyValues, type TemplateResult } from "lit";
 import { property } from "lit/decorators.js";
 import { HotkeyController } from "#ui/components/controls/hotkeys.ts";
+import { LateDrawing } from "#ui/components/controls/next-frame.ts";
 import type { SearchDetail } from "#ui/components/controls/query-bar.ts";
 import { icon } from "#ui/components/style/icons.ts";
 import { controls } from "#ui/components/style/styles.ts";
@@ -50,10 +51,11 @@ export class DiscoverPage extends LitElement {
   #refresh: ReturnType<typeof setInterval> | undefined;
   /** Of the first page only: its requests were sent before this was loaded. */
   #first = takeFirstSearch();
+  readonly #late = new LateDrawing();
   readonly #client = new SearchClient(this.#first?.fetch);
   readonly #model = new DiscoverModel(this.#client, () => {
     this.requestUpdate();
-    this.#results?.requestUpdate();
+    if (!this.#late.isDue) this.#results?.requestUpdate();
     if (this.#model.fault?.status === UNREACHED) dispatchEvent(new Event(HUB_MISSED_EVENT));
   });
   readonly #onHubBack = (): void => {
@@ -86,6 +88,7 @@ export class DiscoverPage extends LitElement {
 
   protected override willUpdate(changed: PropertyValues<this>): void {
     if (!changed.has("parameters")) return;
+    if (this.hasUpdated) this.#late.defer(() => this.#draw());
     const pinned = pinnedAddress(this.parameters, this.isSide || this.#isEmptied);
     this.#isEmptied = false;
     if (pinned !== undefined) {
@@ -100,7 +103,8 @@ export class DiscoverPage extends LitElement {
     if (this.#model.range === undefined || !isSameSearch(before, this.#state)) this.#run();
   }
 
-  override render(): TemplateResult {
+  override render(): TemplateResult | typeof noChange {
+    if (this.#late.isDue) return noChange;
     const { query, index, range, refreshSeconds, isUtc } = this.#state;
     const model = this.#model;
     return html`
@@ -116,6 +120,12 @@ export class DiscoverPage extends LitElement {
       <tr-discover-results .state=${this.#state} .model=${model} .client=${this.#client} .isSide=${this.isSide}
         @tr-go=${(event: CustomEvent<Partial<DiscoverState>>) => this.#go(event.detail)} @tr-again=${this.#run}></tr-discover-results>
     `;
+  }
+
+  #draw(): void {
+    this.requestUpdate();
+    this.performUpdate();
+    this.#results?.requestUpdate();
   }
 
   /** Ways on with this search. */

@@ -1,10 +1,11 @@
 /** Visualise: a chart of what a search finds, made in a form. Everything it shows follows from its address. */
 
 import { msg } from "@lit/localize";
-import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
+import { html, LitElement, noChange, nothing, type PropertyValues, type TemplateResult } from "lit";
 import { property, state } from "lit/decorators.js";
 import { errorView } from "#ui/components/controls/error-view.ts";
 import { HotkeyController } from "#ui/components/controls/hotkeys.ts";
+import { LateDrawing } from "#ui/components/controls/next-frame.ts";
 import { icon } from "#ui/components/style/icons.ts";
 import { type HubError, toHubError } from "#ui/services/hub/json-call.ts";
 import "#ui/components/editor/json-view.ts";
@@ -68,6 +69,7 @@ export class VisualisePage extends LitElement {
   #refresh: ReturnType<typeof setInterval> | undefined;
   #fieldsOf: string | undefined;
   #newest = new NewestLines();
+  readonly #late = new LateDrawing();
   readonly #client = new SearchClient();
   readonly #store = new SavedClient();
 
@@ -97,6 +99,7 @@ export class VisualisePage extends LitElement {
 
   protected override willUpdate(changed: PropertyValues<this>): void {
     if (!changed.has("parameters")) return;
+    if (this.hasUpdated) this.#late.defer(() => this.#draw());
     this.#shown = readVisualisation(this.parameters);
     this.#newest = new NewestLines();
     this.#time = readState(this.parameters);
@@ -114,7 +117,8 @@ export class VisualisePage extends LitElement {
     return !isElsewhere && writeVisualisation(this.#shown).size === 0;
   }
 
-  override render(): TemplateResult {
+  override render(): TemplateResult | typeof noChange {
+    if (this.#late.isDue) return noChange;
     if (this.#isAwaited) return skeleton(8);
     const { query, index } = this.#shown;
     const { range, refreshSeconds, isUtc } = this.#time;
@@ -140,6 +144,11 @@ export class VisualisePage extends LitElement {
         </section>
       </div>
       <tr-title-dialog></tr-title-dialog>`;
+  }
+
+  #draw(): void {
+    this.requestUpdate();
+    this.performUpdate();
   }
 
   #head(): TemplateResult {
