@@ -326,3 +326,19 @@ test("a second input before the first one's frame finds what the first one chang
     await scale.waitFor();
     await becomes(isLog, false);
   }));
+
+test("a range that is dragged over the histogram is kept where new numbers come meanwhile", () =>
+  pages.visit(`#/discover?index=${SHOP_INDEX}&from=now-2h`, async (page) => {
+    const plot = page.locator("tr-histogram .u-over");
+    await plot.hover({ position: { x: 200, y: 20 } });
+    await page.mouse.down();
+    const { x, y } = (await plot.boundingBox())!;
+    await page.evaluate(`(() => {
+      const histogram = ${HISTOGRAM};
+      histogram.histogram = { ...histogram.histogram };
+      return histogram.updateComplete;
+    })()`);
+    await page.mouse.move(x + 400, y + 20, { steps: 4 });
+    await page.mouse.up();
+    await page.waitForURL(/from=\d{4}-.*&to=\d{4}-/);
+  }));

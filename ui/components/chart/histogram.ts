@@ -82,10 +82,24 @@ export class HistogramChart extends LitElement {
   #resize: ResizeObserver | undefined;
   /** Buckets chosen by keys: where the choice began and its moving end. */
   #chosen: { anchor: number; end: number } | undefined;
+  /** A range is being dragged: another plot in the place of this one would lose it. */
+  #isDragged = false;
+  /** What came during a drag isn't drawn yet. */
+  #isStale = false;
   readonly #redraw = (): void => this.#draw();
+
+  /** Called after the plot's own listener, which is the document's. */
+  readonly #onRelease = (event: MouseEvent): void => {
+    if (event.button !== 0) return;
+    this.#isDragged = false;
+    if (!this.#isStale) return;
+    this.#draw();
+    this.#mark();
+  };
 
   override connectedCallback(): void {
     super.connectedCallback();
+    addEventListener("mouseup", this.#onRelease);
     addEventListener(THEME_EVENT, this.#redraw);
     this.#resize = new ResizeObserver(([entry]) => {
       if (entry === undefined) return;
@@ -97,7 +111,9 @@ export class HistogramChart extends LitElement {
 
   override disconnectedCallback(): void {
     super.disconnectedCallback();
+    removeEventListener("mouseup", this.#onRelease);
     removeEventListener(THEME_EVENT, this.#redraw);
+    this.#isDragged = false;
     this.#resize?.disconnect();
     this.#plot?.destroy();
     this.#plot = undefined;
@@ -106,7 +122,7 @@ export class HistogramChart extends LitElement {
   override render(): TemplateResult {
     return html`
       <div class="head">${this.#steps()}<output class="readout">${this._readout}</output></div>
-      <div class="plot" tabindex="0" role="img" aria-label=${this.#summary()} @keydown=${this.#onKey}></div>
+      <div class="plot" tabindex="0" role="img" aria-label=${this.#summary()} @keydown=${this.#onKey} @mousedown=${this.#onPress}></div>
     `;
   }
 
@@ -149,7 +165,13 @@ export class HistogramChart extends LitElement {
     return `${msg(str`Lines over time in ${buckets.length} steps, most at ${most}.`)} ${keys}`;
   }
 
+  #onPress(event: MouseEvent): void {
+    this.#isDragged = event.button === 0 && this.#plot !== undefined;
+  }
+
   #draw(): void {
+    this.#isStale = this.#isDragged;
+    if (this.#isStale) return;
     this.#plot?.destroy();
     this.#plot = undefined;
     const target = this.renderRoot.querySelector<HTMLElement>(".plot");
@@ -233,7 +255,13 @@ export class HistogramChart extends LitElement {
   }
 
   #mark(): void {
-    if (this.#plot === undefined || this.#chosen === undefined || this.histogram === undefined) return;
+    if (
+      this.#isDragged ||
+      this.#plot === undefined ||
+      this.#chosen === undefined ||
+      this.histogram === undefined
+    )
+      return;
     const { buckets } = this.histogram;
     const first = buckets[Math.min(this.#chosen.anchor, this.#chosen.end)]!.startMs;
     const end = bucketEndMs(this.histogram, Math.max(this.#chosen.anchor, this.#chosen.end));
