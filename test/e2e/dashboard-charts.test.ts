@@ -47,6 +47,35 @@ test("a bar, a name of the legend and a row of the table filter, and with Alt le
     await expectQuery(page, 'page:"/page/1"');
   }));
 
+async function save(kind: string, title: string, attributes: object): Promise<string> {
+  const answer = await fetch(`${pages.hub.dashboardUrl}/api/saved/${kind}`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ title, attributes }),
+  });
+  assert.ok(answer.ok, await answer.clone().text());
+  return ((await answer.json()) as { readonly id: string }).id;
+}
+
+test("a value that one chart computes doesn't filter the panels that lack it", async () => {
+  const parameters = new URLSearchParams({
+    index: "logs-shop",
+    by: "terms:10:tens",
+    chart: "table",
+    scripts: "tens: long = doc['took'].value / 10",
+  });
+  const computed = await save("visualisation", "Tens", { parameters: parameters.toString() });
+  const panels = [{ id: computed, width: 6, height: "middle" }];
+  const id = await save("dashboard", "Computed", { panels });
+  await pages.visit(`#/dashboards?id=${id}&from=now-2h`, async (page) => {
+    const value = page.locator("tr-chart table tbody").getByRole("button").first();
+    await value.click();
+    const said = page.locator("p[role=status]", { hasText: "Only this chart computes that field" });
+    await said.waitFor({ state: "attached" });
+    assert.doesNotMatch(page.url(), /[?&]q=/);
+  });
+});
+
 test("a slice and a step of a number filter by what they stand for", async () => {
   await pages.visit("#/visualise?index=logs-shop&from=now-2h&chart=pie&split=5:status", async (page) => {
     await page.locator("tr-chart .plot").focus();

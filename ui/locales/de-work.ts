@@ -99,6 +99,8 @@ export const GERMAN_WORK: Readonly<Record<string, string>> = {
     "Jemand hat dieses Dashboard gespeichert, nachdem Ihre Änderungen begannen; speichern Sie, ersetzen Ihre die anderen.",
   "Your changes aren't saved yet. This browser keeps them.":
     "Ihre Änderungen sind noch nicht gespeichert. Dieser Browser hebt sie auf.",
+  "Only this chart computes that field: the other panels can't be filtered by it.":
+    "Nur dieses Diagramm berechnet das Feld: die anderen lassen sich nicht danach filtern.",
   "Discard changes": "Änderungen verwerfen",
   Undo: "Rückgängig",
   "Undo (u)": "Rückgängig (u)",

@@ -200,6 +200,8 @@ export class DashboardView extends LitElement {
 
   #onNarrow({ detail }: CustomEvent<NarrowDetail>): void {
     if ("range" in detail) this.#go({ range: absoluteRange(detail.range.fromMs, detail.range.toMs) });
+    else if (detail.isComputed)
+      this.#tell(msg("Only this chart computes that field: the other panels can't be filtered by it."));
     else this.#go({ query: addClause(this.#look.query, detail.clause) });
   }
 

@@ -28,7 +28,7 @@ import {
   type TimeRange,
 } from "#ui/services/search/time-range.ts";
 import { formatMoment } from "#ui/services/text/format.ts";
-import { type ChartPick, pickClause } from "#ui/services/visualise/chart-picks.ts";
+import { type ChartPick, isComputedPick, pickClause } from "#ui/services/visualise/chart-picks.ts";
 import { parseFormula } from "#ui/services/visualise/formula.ts";
 import {
   formulaRequest,
@@ -64,7 +64,13 @@ export interface LoadedDetail {
 }
 
 /** What a part of a chart stands for: lines that a clause finds, or a range of time. */
-export type NarrowDetail = { readonly clause: string } | { readonly range: ResolvedRange };
+export type NarrowDetail =
+  | {
+      readonly clause: string;
+      /** The clause has a field that only this visualisation computes. */
+      readonly isComputed: boolean;
+    }
+  | { readonly range: ResolvedRange };
 
 /** Statuses of failures that pass when the hub is back. */
 const UNREACHED = 0;
@@ -187,8 +193,9 @@ export class VisualisationPanel extends LitElement {
   }
 
   #onPick({ detail }: CustomEvent<ChartPick>): void {
-    const clause = pickClause(drawnPart(this._view), detail);
-    if (clause !== undefined) this.#narrow({ clause });
+    const drawn = drawnPart(this._view);
+    const clause = pickClause(drawn, detail);
+    if (clause !== undefined) this.#narrow({ clause, isComputed: isComputedPick(drawn, detail) });
   }
 
   #narrow(detail: NarrowDetail): void {

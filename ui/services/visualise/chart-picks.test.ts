@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { addClause, pickClause } from "./chart-picks.ts";
+import { addClause, isComputedPick, pickClause } from "./chart-picks.ts";
 import type { Group, Series } from "./series.ts";
 import { DEFAULT_VISUALISATION, type Visualisation } from "./visualisation.ts";
 
@@ -51,6 +51,21 @@ test("a part of a chart stands for the lines that have its values", () => {
     assert.equal(pickClause(shown, { group: one, series: other, exclude: false }), found);
     assert.equal(pickClause(shown, { group: one, series: other, exclude: true }), left);
   }
+});
+
+test("a part is computed where a script of its visualisation makes one of its fields", () => {
+  const scripts = "took: long = 1";
+  const [one, other] = [group(20), series("500")];
+  assert.equal(isComputedPick({ ...BY_STEPS, scripts }, { group: one, series: other, exclude: false }), true);
+  assert.equal(
+    isComputedPick({ ...BY_STEPS, scripts }, { group: undefined, series: other, exclude: false }),
+    false,
+  );
+  const split = { field: "took", size: 5 };
+  const parts = { ...BY_PATH, split, scripts };
+  assert.equal(isComputedPick(parts, { group: one, series: other, exclude: false }), true);
+  assert.equal(isComputedPick(parts, { group: one, series: undefined, exclude: false }), false);
+  assert.equal(isComputedPick(BY_STEPS, { group: one, series: other, exclude: false }), false);
 });
 
 test("a clause joins the query once, around alternatives", () => {

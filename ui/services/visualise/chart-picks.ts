@@ -2,6 +2,7 @@
 
 import { written } from "#ui/services/search/query-suggest.ts";
 import { rangeName, rangesOf } from "./number-ranges.ts";
+import { scriptedFields } from "./scripted-fields.ts";
 import type { Group, Series } from "./series.ts";
 import type { Visualisation } from "./visualisation.ts";
 
@@ -41,6 +42,13 @@ export function pickClause({ by, split }: Visualisation, pick: ChartPick): strin
   const [only, ...others] = known;
   if (others.length > 0) return `NOT (${known.join(" AND ")})`;
   return only!.startsWith("NOT ") ? only!.slice(4) : `NOT ${only}`;
+}
+
+/** Returns true where the clause of a part has a field that a script of this visualisation computes: no other search has it. */
+export function isComputedPick({ by, split, scripts }: Visualisation, pick: ChartPick): boolean {
+  const names = new Set(scriptedFields(scripts).map(({ name }) => name));
+  const isOfGroup = pick.group !== undefined && "field" in by && names.has(by.field);
+  return isOfGroup || (pick.series !== undefined && split !== undefined && names.has(split.field));
 }
 
 /** Returns a query with one clause more; a clause that is there stays alone. */
