@@ -19,7 +19,12 @@ before(async () => {
 
 after(() => workspace.close());
 
-type Look = { readonly name: string; readonly width: number; readonly colorScheme: "light" | "dark" };
+type Look = {
+  readonly name: string;
+  readonly width: number;
+  readonly colorScheme: "light" | "dark";
+  readonly hasTouch?: boolean;
+};
 
 const LOOKS: readonly Look[] = [
   { name: "wide and light", width: 1440, colorScheme: "light" },
@@ -33,10 +38,11 @@ const selected = (page: Page) => page.locator('tr-event-table .row[aria-selected
 /** Opens an address in a fresh browser, runs `check`, and expects that no script complained. */
 async function visit(hash: string, look: Look, check: (page: Page) => Promise<void>): Promise<void> {
   const viewport = { width: look.width, height: 860 };
-  const { colorScheme } = look;
+  const { colorScheme, hasTouch = false } = look;
   const context: BrowserContext = await shop.browser.newContext({
     viewport,
     colorScheme,
+    hasTouch,
     reducedMotion: "reduce",
   });
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
@@ -155,6 +161,24 @@ test("by keys alone: errors are stepped through, a text is found in the lines, l
     await page.locator("tr-event-details").waitFor();
     await page.keyboard.press("Escape");
     await page.locator("tr-event-details").waitFor({ state: "detached" });
+  }));
+
+test("an edge between panes is wide enough for a finger, where one points", () =>
+  visit("#/discover?from=now-2h", { ...WIDE, hasTouch: true }, async (page) => {
+    const edge = (name: string): Locator => page.getByRole("separator", { name });
+    const size = async (name: string, side: "width" | "height"): Promise<number | undefined> =>
+      (await edge(name).boundingBox())?.[side];
+    await row(page).first().waitFor();
+    await becomes(() => size("Width of the fields", "width"), 24);
+    await becomes(() => size("Height of the histogram", "height"), 24);
+    const at = (await edge("Width of the fields").boundingBox())!;
+    const usual = await page.locator("aside").evaluate((fields) => fields.clientWidth);
+    const touch = await page.context().newCDPSession(page);
+    const points = (by: number): object => ({ touchPoints: [{ x: at.x + 2 + by, y: at.y + 300 }] });
+    await touch.send("Input.dispatchTouchEvent", { type: "touchStart", ...points(0) } as never);
+    await touch.send("Input.dispatchTouchEvent", { type: "touchMove", ...points(60) } as never);
+    await touch.send("Input.dispatchTouchEvent", { type: "touchEnd", touchPoints: [] });
+    await becomes(() => page.locator("aside").evaluate((fields) => fields.clientWidth), usual + 60);
   }));
 
 test("panes are sized by the pointer and by keys, and are so again after a reload", () =>

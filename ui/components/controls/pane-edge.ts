@@ -44,10 +44,33 @@ export class PaneEdge extends LitElement {
       cursor: row-resize;
     }
     div {
+      box-sizing: border-box;
       height: 100%;
     }
     div:is(:hover, .held) {
-      background: var(--accent);
+      background-color: var(--accent);
+    }
+    /* A finger needs 24 px (WCAG 2.2, 2.5.8); what is seen stays as narrow. */
+    @media (pointer: coarse) {
+      :host {
+        inset: 0 -12px 0 auto;
+        width: 24px;
+      }
+      :host([side="left"]) {
+        inset: 0 auto 0 -12px;
+      }
+      :host([side="bottom"]) {
+        inset: auto 0 -12px;
+        width: auto;
+        height: 24px;
+      }
+      div {
+        background-clip: content-box;
+        padding: 0 8px;
+      }
+      :host([side="bottom"]) div {
+        padding: 8px 0;
+      }
     }
     div:focus-visible {
       outline: 2px solid var(--accent);
