@@ -20,8 +20,11 @@ async function fleetAt(clock: { nowMs: number }, bucket = new MemoryBucket()) {
       return () => handlers.delete(subject);
     },
   } as unknown as LogPort;
+  let refused = (): void => undefined;
+  const log = silentLogger();
+  log.warn = (): void => refused();
   const fleet = new Fleet({
-    log: silentLogger(),
+    log,
     port,
     raw: { incarnation: () => 1, restored: () => 0, message: () => Promise.resolve("missing") },
     watermarks: new Watermarks(new Metrics()),
@@ -35,7 +38,17 @@ async function fleetAt(clock: { nowMs: number }, bucket = new MemoryBucket()) {
       data: AgentStatus.encode(status).finish(),
       respond: () => undefined,
     } as unknown as ReceivedMessage);
-  return { fleet, hear };
+  const hello = (properties: tailrace.AgentHello.$Properties): Promise<string> => {
+    const { promise, resolve } = Promise.withResolvers<string>();
+    refused = () => resolve("refused");
+    handlers.get("agent.*.hello")!({
+      subject: `agent.${properties.agentId}.hello`,
+      data: AgentHello.encode(properties).finish(),
+      respond: () => resolve("answered"),
+    } as unknown as ReceivedMessage);
+    return promise;
+  };
+  return { fleet, hear, hello };
 }
 
 test("an agent's files are returned with that agent only, not in the list", async () => {
@@ -198,4 +211,40 @@ test("an agent that was taken out of service is forgotten, also by the next star
   const { fleet: next } = await fleetAt(clock, bucket);
   assert.deepEqual(names(next), ["2"]);
   await next.stop();
+});
+
+test("an agent's status can neither spoil the list of agents nor what is stored of others", async () => {
+  const [clock, bucket] = [{ nowMs: 5_000 }, new MemoryBucket()];
+  const { fleet, hear } = await fleetAt(clock, bucket);
+  hear({
+    agentId: ID,
+    agentName: "far",
+    health: "ok",
+    startedMs: 2 ** 60,
+    timeMs: 2 ** 60,
+    linesRead: 2 ** 60,
+  });
+  const inputs = Array.from({ length: 100_000 }, (_, n) => ({ id: `input ${n}`, type: "log" }));
+  const other = `${ID.slice(0, -1)}2`;
+  hear({ agentId: other, agentName: "long", health: "ok", inputs });
+  assert.deepEqual(
+    fleet.agents().map(({ name, started }) => [name, started]),
+    [["far", "+275760-09-13T00:00:00.000Z"]],
+  );
+  await fleet.stop();
+  assert.deepEqual(await bucket.keys(), [ID]);
+});
+
+test("a hello that names more files than it may is not answered", async () => {
+  const clock = { nowMs: 5_000 };
+  const { fleet, hello } = await fleetAt(clock);
+  assert.equal(
+    await hello({ agentId: ID, fileKeys: Array.from({ length: 10_000 }, () => "f/0") }),
+    "answered",
+  );
+  assert.equal(
+    await hello({ agentId: ID, fileKeys: Array.from({ length: 10_001 }, () => "f/0") }),
+    "refused",
+  );
+  await fleet.stop();
 });

@@ -1,7 +1,7 @@
 /** The connected agents: answers their hello, publishes what is committed, and keeps their last status. */
 
 import type { LogPort, ReceivedMessage } from "#hub/cluster/writes/log-port.ts";
-import { toAppError } from "#proto/kit/errors.ts";
+import { AppError, toAppError } from "#proto/kit/errors.ts";
 import { type Component, withDeadline } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { StateBucket } from "#proto/kit/state-bucket.ts";
@@ -45,6 +45,12 @@ const LAST_SAVE_MS = 3_000;
 const AGENT_LIMIT = 10_000;
 /** Entries per watermark message: 2,000 × ~100 bytes stays far below the payload limit. */
 const ENTRIES_PER_MESSAGE = 2_000;
+/** Longest status that is taken: an honest one has at most 50 files and an entry of some 100 bytes for each input. */
+const MAX_STATUS_BYTES = 512 * 1024;
+/** Files that a hello may name (log.proto, AgentHello.file_keys). */
+const MAX_FILE_KEYS = 10_000;
+/** Latest time that Date can write, ms since 1970. */
+const MAX_DATE_MS = 8.64e15;
 
 /** What health and monitoring read of an agent. */
 export interface FleetAgent {
@@ -165,6 +171,8 @@ export class Fleet implements Component {
   async #hello(message: ReceivedMessage): Promise<void> {
     const hello = AgentHello.decode(message.data);
     if (message.subject !== `agent.${hello.agentId}.hello`) return;
+    if (hello.fileKeys.length > MAX_FILE_KEYS)
+      throw new AppError("request_invalid", `a hello names more than ${MAX_FILE_KEYS} files`);
     const { raw, watermarks, port, hasOthers } = this.#options;
     const incarnation = raw.incarnation();
     let rewind = false;
@@ -181,6 +189,11 @@ export class Fleet implements Component {
   }
 
   #status(message: ReceivedMessage): void {
+    if (message.data.length > MAX_STATUS_BYTES) {
+      const { subject, data } = message;
+      this.#options.log.warn({ subject, bytes: data.length }, "a status is too long and is left out");
+      return;
+    }
     const status = AgentStatus.decode(message.data);
     if (message.subject !== `agent.${status.agentId}.status`) return;
     const atMs = this.#options.now();
@@ -242,7 +255,7 @@ function agentJson({ status, atMs, linesPerSecond }: KnownAgent, nowMs: number):
     health,
     reason: health === "lost" ? "no status received since last_seen" : status.reason,
     last_seen: new Date(atMs).toISOString(),
-    started: new Date(status.startedMs).toISOString(),
+    started: new Date(Math.min(status.startedMs, MAX_DATE_MS)).toISOString(),
     rss_bytes: status.rssBytes,
     lines_read: status.linesRead,
     lines_per_second: health === "lost" ? 0 : (linesPerSecond ?? null),
