@@ -2,6 +2,7 @@
 
 import { jsonShape } from "#proto/codec/json-shape.ts";
 import { actionCode, type DocumentAction, type DocumentBatch } from "#proto/document-batch.ts";
+import { AppError } from "#proto/kit/errors.ts";
 import { JsonWriter } from "./json-writer.ts";
 import { type PackedRecords, RecordPacker } from "./packed-records.ts";
 
@@ -38,6 +39,12 @@ export interface PackCounts {
 
 /** Documents that the columns have capacity for at first; they double. */
 const FIRST_CAPACITY = 256;
+
+/**
+ * Longest JSON of one message's documents, bytes: three times that of a block of 256 KiB with a line of one character
+ * each. What all lines have in common, or zstd, could make some kB into any size.
+ */
+const MAX_JSON_BYTES = 128 * 1024 * 1024;
 
 /** Bytes of most ids (DocumentIds). */
 const ID_BYTES = 20;
@@ -113,6 +120,8 @@ export class DocumentPacker {
     shape = -1,
   ): void {
     const at = this.#count;
+    if (this.json.at > MAX_JSON_BYTES)
+      throw new AppError("data_corrupt", "the documents of one message would be larger than 128 MiB");
     if (at === this.#ends.length) this.#grow();
     this.#count++;
     const ordinal = Math.max(this.#nextOrdinal, this.#firstOrdinal + eventNumber * 256);

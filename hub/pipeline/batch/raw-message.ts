@@ -1,6 +1,7 @@
 /** RAW messages as a worker sees them: decoded, decompressed, with the parts that are to be processed. */
 
 import { zstdDecompressSync } from "node:zlib";
+import { MAX_ISO_MS } from "#proto/codec/time.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { Interval } from "#proto/kit/interval-set.ts";
 import { Compression, LogBatch, type tailrace } from "#proto/messages.ts";
@@ -68,10 +69,10 @@ export function decodeRawMessage(bytes: Uint8Array, ranges: readonly Interval[],
     inputType: source.inputType ?? "",
     path: source.path ?? "",
     from: block.from ?? 0,
-    readTimeMs: block.readTimeMs ?? 0,
+    readTimeMs: usableTime(block.readTimeMs),
     firstLineContinued: block.firstLineContinued ?? false,
     data: blockData(block),
-    events: block.events ?? [],
+    events: usableEvents(block.events ?? []),
     ranges,
   };
 }
@@ -84,13 +85,26 @@ function decodeBatch(bytes: Uint8Array): tailrace.LogBatch {
   }
 }
 
+/** Returns a time that a document can hold, or 0, which says that there is none. */
+function usableTime(timeMs: number | null | undefined): number {
+  return timeMs != null && timeMs <= MAX_ISO_MS ? timeMs : 0;
+}
+
+function usableEvents(events: tailrace.LogEvent.$Properties[]): tailrace.LogEvent.$Properties[] {
+  for (const event of events) event.timeMs = usableTime(event.timeMs);
+  return events;
+}
+
 function blockData(block: tailrace.LogBlock.$Properties): Uint8Array {
   const data = block.data ?? new Uint8Array();
   if (block.compression !== Compression.ZSTD) return data;
   try {
-    return zstdDecompressSync(data, { maxOutputLength: MAX_DATA_BYTES });
+    // The memory that messages in flight may take is counted by what they say.
+    const maxOutputLength = Math.min(block.dataBytes ?? 0, MAX_DATA_BYTES);
+    return zstdDecompressSync(data, { maxOutputLength });
   } catch (error) {
-    throw new AppError("data_corrupt", "a block's data is no zstd frame, or is longer than 8 MiB", {
+    const reason = "a block's data is no zstd frame, or is longer than it says or than 8 MiB";
+    throw new AppError("data_corrupt", reason, {
       cause: error,
     });
   }

@@ -1,6 +1,6 @@
 /** What all documents of a RAW message share. */
 
-import { parseJsonObject } from "#proto/codec/json.ts";
+import { parseEventObject } from "#proto/codec/json.ts";
 import { decodeText } from "#proto/codec/plain.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import type { RawMessage } from "./raw-message.ts";
@@ -23,7 +23,7 @@ export interface CommonFields {
 /** Returns what the documents of `message` share; `ingestedMs` becomes `event.ingested`. */
 export function commonFields(message: RawMessage, ingestedMs: number): CommonFields {
   const settings =
-    message.fieldsJson.length === 0 ? undefined : parseJsonObject(decodeText(message.fieldsJson));
+    message.fieldsJson.length === 0 ? undefined : parseEventObject(decodeText(message.fieldsJson));
   const fields = settings?.["fields"];
   const tags = settings?.["tags"];
   const object: JsonObject = {

@@ -10,7 +10,7 @@ import type { DocumentPacker } from "#hub/pipeline/batch/document-packer.ts";
 import type { MessageProcessor, RawMessage } from "#hub/pipeline/batch/raw-message.ts";
 import { commonFields } from "#hub/pipeline/batch/source-fields.ts";
 import { AccessLogLine } from "#proto/codec/access-log.ts";
-import { parseEventJson, parseJsonObject } from "#proto/codec/json.ts";
+import { parseEventJson, parseEventObject } from "#proto/codec/json.ts";
 import { LineCutter } from "#proto/codec/lines.ts";
 import { decodeText, INVALID_UTF8_TAG, toValidUtf8 } from "#proto/codec/plain.ts";
 import { SyslogLine } from "#proto/codec/syslog.ts";
@@ -104,7 +104,7 @@ export class DefaultPipeline implements MessageProcessor {
     out: DocumentPacker,
     writer: DocumentWriter,
   ): void {
-    const fields = event.fieldsJson?.length ? parseJsonObject(decodeText(event.fieldsJson)) : undefined;
+    const fields = event.fieldsJson?.length ? parseEventObject(decodeText(event.fieldsJson)) : undefined;
     const timeMs = event.timeMs ? event.timeMs : undefined;
     writer.overlay =
       fields === undefined && timeMs === undefined ? undefined : { fields: fields ?? {}, timeMs };

@@ -15,7 +15,7 @@ import type { Variables } from "#hub/pipeline/language/plugin-options.ts";
 import type { SourceText } from "#hub/pipeline/language/syntax-tree.ts";
 import type { DocumentTarget } from "#hub/pipeline/plugins/output.ts";
 import type { RegexpGuard } from "#hub/pipeline/regexp/regexp-guard.ts";
-import { parseJsonObject } from "#proto/codec/json.ts";
+import { parseEventObject } from "#proto/codec/json.ts";
 import { LineCutter } from "#proto/codec/lines.ts";
 import { decodeText, INVALID_UTF8_TAG, toValidUtf8 } from "#proto/codec/plain.ts";
 import { copyValue, Event, isHash } from "#proto/event.ts";
@@ -276,7 +276,7 @@ function takeCutEvents(message: RawMessage, common: CommonFields, counts: PackCo
     if (!ranges.some(([from, to]) => offset >= from && offset < to)) continue;
     const bytes = text ?? new Uint8Array();
     const valid = toValidUtf8(bytes);
-    const own = fieldsJson?.length ? parseJsonObject(decodeText(fieldsJson)) : undefined;
+    const own = fieldsJson?.length ? parseEventObject(decodeText(fieldsJson)) : undefined;
     const fields: JsonObject = { ...common.object };
     if (bytes.length > 0) fields["message"] = decodeText(valid);
     if (path !== "") fields["log"] = { file: { path }, offset };
