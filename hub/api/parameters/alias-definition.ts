@@ -4,7 +4,7 @@ import type { AliasInfo } from "#hub/api/ports/indices.ts";
 import { scalarText } from "#hub/search/options/json.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
-import { isTrue } from "./values.ts";
+import { isTermsLookup, isTrue } from "./values.ts";
 
 /** Reads {"name": {filter, routing, …}, …}. Throws parsing, request_invalid. */
 export function parseAliases(value: unknown): Record<string, AliasInfo> {
@@ -18,13 +18,18 @@ export function parseAliases(value: unknown): Record<string, AliasInfo> {
   );
 }
 
-/** Reads {filter, routing, index_routing, search_routing, is_write_index, is_hidden}. Throws parsing. */
+/** Reads {filter, routing, index_routing, search_routing, is_write_index, is_hidden}. Throws parsing, request_invalid. */
 export function parseAlias(options: JsonObject): AliasInfo {
   const { filter, is_write_index: isWriteIndex, is_hidden: isHidden } = options;
   const indexRouting = options["index_routing"] ?? options["routing"];
   const searchRouting = options["search_routing"] ?? options["routing"];
   if (filter !== undefined && filter !== null && !isObject(filter))
     throw new AppError("parsing", "[filter] of an alias must be a query");
+  if (isObject(filter) && holdsLookup(filter))
+    throw new AppError(
+      "request_invalid",
+      "[filter] of an alias can't look up the values of [terms] in a document",
+    );
   return {
     ...(isObject(filter) && { filter }),
     ...(indexRouting !== undefined &&
@@ -34,6 +39,15 @@ export function parseAlias(options: JsonObject): AliasInfo {
     ...(isWriteIndex !== undefined && isWriteIndex !== null && { is_write_index: isTrue(isWriteIndex) }),
     ...(isHidden !== undefined && isHidden !== null && { is_hidden: isTrue(isHidden) }),
   };
+}
+
+/** Returns true where a query needs the values of a document: a filter is used as it stands. */
+function holdsLookup(query: unknown): boolean {
+  if (Array.isArray(query)) return query.some(holdsLookup);
+  if (!isObject(query)) return false;
+  const { terms } = query;
+  if (isObject(terms) && Object.values(terms).some(isTermsLookup)) return true;
+  return Object.values(query).some(holdsLookup);
 }
 
 /** Throws index_name_invalid for names that no alias may have. */

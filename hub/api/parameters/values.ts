@@ -2,6 +2,7 @@
 
 import { describe, scalarText } from "#hub/search/options/json.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { isObject, type JsonObject } from "#proto/kit/json.ts";
 
 /** Returns a value as text; undefined where there is none. Throws parsing for objects and lists. */
 export function optionalText(value: unknown, what: string): string | undefined {
@@ -90,4 +91,9 @@ export function printExactTime(ms: number): string {
 /** Cut, not rounded; whole numbers without a fraction. */
 function oneDecimal(value: number): string {
   return String(Math.floor(value * 10) / 10);
+}
+
+/** Returns true where [terms] names a document that has the values of a field: {index, id, path}. */
+export function isTermsLookup(value: unknown): value is JsonObject {
+  return isObject(value) && value["id"] !== undefined && typeof value["path"] === "string";
 }

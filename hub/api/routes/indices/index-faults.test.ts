@@ -16,6 +16,10 @@ before(async () => {
 });
 after(() => hub.stop());
 
+/** Values of a document, which a filter would have to look up in each search. */
+const LOOKUP = { terms: { a: { index: "typed", id: "1", path: "a" } } };
+const NO_LOOKUP = /\[filter\] of an alias can't look up the values of \[terms\]/;
+
 const ERRORS: readonly (readonly [string, string, object | undefined, number, string, RegExp])[] = [
   ["PUT", "/nested", {}, 400, "resource_already_exists_exception", /index \[nested\/.{22}\] already exists/],
   [
@@ -73,6 +77,16 @@ const ERRORS: readonly (readonly [string, string, object | undefined, number, st
     /index_template \[none\] missing/,
   ],
   ["DELETE", "/typed/_alias/none", undefined, 404, "aliases_not_found_exception", /aliases \[none\] missing/],
+  ["PUT", "/typed/_alias/l", { filter: LOOKUP }, 400, "illegal_argument_exception", NO_LOOKUP],
+  [
+    "POST",
+    "/_aliases",
+    { actions: [{ add: { index: "typed", alias: "l", filter: { bool: { must: [LOOKUP] } } } }] },
+    400,
+    "illegal_argument_exception",
+    NO_LOOKUP,
+  ],
+  ["PUT", "/other", { aliases: { l: { filter: LOOKUP } } }, 400, "illegal_argument_exception", NO_LOOKUP],
   ["POST", "/_aliases", { actions: [] }, 400, "illegal_argument_exception", /No action specified/],
   ["GET", "/_analyze", {}, 400, "action_request_validation_exception", /1: text is missing;/],
   [

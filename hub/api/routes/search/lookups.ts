@@ -4,6 +4,7 @@
  */
 
 import { type ApiContext, findStored } from "#hub/api/context/api-context.ts";
+import { isTermsLookup } from "#hub/api/parameters/values.ts";
 import { parseJson } from "#hub/search/options/json.ts";
 import { valuesAt } from "#hub/search/source/source-values.ts";
 import { valueText } from "#proto/event.ts";
@@ -75,7 +76,8 @@ function addWanted(value: unknown, wanted: WantedLookups, findsScripts: boolean,
     const isLike = findsLikes && (key === "more_like_this" || key === "mlt");
     if (isStored) wanted.scripts.push(inner);
     if (isLike) wanted.likes.push(...namedDocuments(inner));
-    if (key === "terms") for (const each of Object.values(inner)) if (isLookup(each)) wanted.terms.push(each);
+    if (key === "terms")
+      for (const each of Object.values(inner)) if (isTermsLookup(each)) wanted.terms.push(each);
     addWanted(inner, wanted, findsScripts && !isStored, findsLikes && !isLike);
   }
 }
@@ -109,10 +111,6 @@ async function likeOf(
   const document = await parts.documents.get(index, valueText(id), options);
   const doc = document === null ? {} : parseJson(Buffer.from(document.source).toString("utf8"));
   return { ...item, doc };
-}
-
-function isLookup(value: unknown): value is JsonObject {
-  return isObject(value) && value["id"] !== undefined && typeof value["path"] === "string";
 }
 
 /** A document that isn't there has no values. */
