@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { after, before, suite, test } from "node:test";
 import { keepSecret } from "#test/harness/secrets.ts";
+import { until } from "#test/harness/until.ts";
 import { SecuredHub } from "./secured-hub.ts";
 
 /** In the one document of an index that no key of the test may search. */
@@ -476,6 +477,22 @@ suite("rights on indices", () => {
       });
       assert.ok(status === 403 || JSON.parse(text).hits?.total === 0, `${method} ${path}: ${status} ${text}`);
     }
+  });
+
+  test("an item of a bulk request that rights refuse is in the audit log", async () => {
+    const authorization = await keyOf("ingest", ["open-*"]);
+    const body = '{"index":{"_index":"refused-item","_type":"_doc"}}\n{}\n';
+    const { status, text } = await target.request("/_bulk", {
+      method: "POST",
+      headers: { authorization },
+      body,
+    });
+    assert.equal(status, 200);
+    assert.match(text, /"status":403/);
+    await until("the refusal is noted", async () => {
+      const log = "/.tailrace-audit-*/_search?q=event.action:request_refused&size=1000";
+      return (await target.request(log, { role: "admin" })).text.includes("[refused-item]");
+    });
   });
 
   test("an editor may not delete an index by an action on aliases", async () => {

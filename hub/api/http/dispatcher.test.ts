@@ -71,6 +71,8 @@ test("refusals and audited changes of those signed in are noted, without the que
   await asked({ handle: refuse("not_found"), audited: "pipeline_changed" }, "/callback/2");
   await asked({ handle: () => json({}), audited: "pipeline_changed" }, "/callback/3");
   await asked({ handle: () => json({}) }, "/callback/4");
+  const refusal = new AppError("forbidden", "not this part");
+  await asked({ handle: () => ({ ...json({}), refusal }) }, "/callback/6");
   await answerOf({ ...ROUTE, handle: refuse("forbidden"), caller: "anybody" }, "/callback/5", { noted });
   const shown = noted.map(({ action, outcome, principal, subject, reason }) => [
     action,
@@ -82,6 +84,7 @@ test("refusals and audited changes of those signed in are noted, without the que
   assert.deepEqual(shown, [
     ["request_refused", "refused", "anonymous", "GET /callback/1", "you may not"],
     ["pipeline_changed", "ok", "anonymous", "GET /callback/3", undefined],
+    ["request_refused", "refused", "anonymous", "GET /callback/6", "not this part"],
   ]);
 });
 

@@ -110,8 +110,9 @@ export class Dispatcher {
     const timer = this.#options.metrics.begin();
     let answer: RenderedAnswer;
     try {
-      answer = renderAnswer(await this.#answer(turn, request, gone.signal), turn.answer);
-      this.#note(turn, request);
+      const given = await this.#answer(turn, request, gone.signal);
+      answer = renderAnswer(given, turn.answer);
+      this.#note(turn, request, given.refusal);
     } catch (error) {
       this.#note(turn, request, toAppError(error));
       answer = this.#errorAnswer(toAppError(error), turn, request.headers);

@@ -61,6 +61,8 @@ export interface ApiResponse {
   readonly bytes?: Uint8Array;
   /** Called once the answer was sent as the RawJson that it is: nothing reads its bytes again. */
   readonly release?: () => void;
+  /** Why a part of what was requested is refused, for the audit log. */
+  readonly refusal?: AppError | undefined;
 }
 
 /** Resolves the principal of a request. Throws unauthenticated or forbidden. */

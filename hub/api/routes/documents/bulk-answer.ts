@@ -28,6 +28,8 @@ export interface RunAnswer {
 export class BulkAnswer {
   /** An item failed. */
   errors = false;
+  /** Why the first item that rights refuse is refused. */
+  refusal: AppError | undefined;
   #bytes = Buffer.allocUnsafe(FIRST_BYTES);
   #length = HEAD_BYTES;
 

@@ -69,7 +69,7 @@ async function bulk(parts: ApiContext, request: ApiRequest): Promise<ApiResponse
     await writeItems(parts, items, options, answer, request.signal);
   }
   const bytes = answer.finish(Math.round(parts.clock.monotonic() - startMs), ingestMs);
-  return { ...json(new RawJson(bytes)), release: () => answer.release() };
+  return { ...json(new RawJson(bytes)), release: () => answer.release(), refusal: answer.refusal };
 }
 
 /** Reads all items before one is written. Throws what parseBulk throws, forbidden. */
@@ -173,7 +173,10 @@ async function writePart(
   for (const [place, item] of items.entries()) {
     const result = results[place]!;
     const showsSource = item.source !== undefined && item.source !== false && !isFailure(result);
-    if (isFailure(result)) answer.errors = true;
+    if (isFailure(result)) {
+      answer.errors = true;
+      if (result.error.code === "forbidden") answer.refusal ??= result.error;
+    }
     const body = isFailure(result)
       ? failureBody(parts, item, result.error)
       : { ...writeBody(result, parts.indices, options.refresh), status: writeStatus(result) };
