@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { gzipSync } from "node:zlib";
+import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
 import { FairShares } from "#proto/kit/fair-shares.ts";
+import { MIB } from "#proto/kit/units.ts";
 import { freePort, InputWorld, plain } from "#test/contract/input-runner.ts";
 
 interface Answer {
@@ -74,6 +75,21 @@ test("what a body unpacks to is charged to its sender's address, and given back"
   assert.equal((await post("/loki/api/v1/push", lines(10), packed)).status, 204);
   assert.deepEqual([world.sent.length, bytes.taken, bytes.refused], [10, 0, 1]);
 });
+
+for (const [encoding, pack] of [
+  ["gzip", gzipSync],
+  ["deflate", deflateSync],
+  ["br", brotliCompressSync],
+  ["zstd", zstdCompressSync],
+] as const)
+  test(`a body of ${encoding} that unpacks beyond the limit is refused, and its bytes are given back`, async (t) => {
+    const { world, post } = await start(t, "loki");
+    const bomb = pack(Buffer.alloc(100 * MIB, " "));
+    assert.ok(bomb.length < MIB);
+    const answer = await post("/loki/api/v1/push", bomb, { ...JSON_TYPE, "content-encoding": encoding });
+    assert.equal(answer.status, 413);
+    assert.deepEqual([world.sent.length, world.shares.bytes.taken], [0, 0]);
+  });
 
 /** A PushRequest of one stream `{job="j"}` with the line `hi` at 5 s, packed by snappy as one literal. */
 const STREAM = Buffer.concat([
