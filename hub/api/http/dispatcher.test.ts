@@ -73,6 +73,8 @@ test("refusals and audited changes of those signed in are noted, without the que
   await asked({ handle: () => json({}) }, "/callback/4");
   const refusal = new AppError("forbidden", "not this part");
   await asked({ handle: () => ({ ...json({}), refusal }) }, "/callback/6");
+  const block = new AppError("forbidden", "blocked", { data: { type: "cluster_block_exception" } });
+  await asked({ handle: () => ({ ...json({}), refusal: block }) }, "/callback/7");
   await answerOf({ ...ROUTE, handle: refuse("forbidden"), caller: "anybody" }, "/callback/5", { noted });
   const shown = noted.map(({ action, outcome, principal, subject, reason }) => [
     action,
