@@ -271,10 +271,11 @@ test("hubs have the copies that number_of_replicas gives them, and read the othe
   for (const hub of [first, second]) await assertWhole(hub, "safe", 3, DOCUMENTS + 10);
 
   await third.start();
-  await until("the shards of the hub that came back", async () => {
-    const { _shards } = await search(first, "orders");
-    return _shards.failed === 0;
-  });
+  for (const hub of hubs)
+    await until("the shards of the hub that came back", async () => {
+      const answers = await Promise.all(["orders", "safe"].map((index) => search(hub, index)));
+      return answers.every(({ _shards }) => _shards.failed === 0);
+    });
   await untilPlaced(world, "safe", 3, 2);
   for (const hub of hubs) {
     await assertWhole(hub, "orders", 6, DOCUMENTS);

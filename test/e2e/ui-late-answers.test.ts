@@ -131,7 +131,7 @@ test("a pipeline can be written when its text is there, not before", async () =>
     assert.equal(await isInert(), 1);
     await held.release();
     await becomes(() => editor.textContent(), /add_tag/);
-    assert.equal(await isInert(), 0);
+    await becomes(isInert, 0);
     await editor.fill(text.replace("kept", "changed"));
     await page.getByText("The pipeline is valid.").waitFor();
     await page.getByRole("button", { name: "Save and run" }).click();

@@ -11,6 +11,7 @@ export interface Hit {
 
 interface SearchAnswer {
   readonly _scroll_id?: string;
+  readonly _shards: { readonly failed: number };
   readonly hits: { readonly total: number; readonly hits: readonly Hit[] };
 }
 
@@ -44,19 +45,21 @@ export async function refreshed(searchUrl: string, index = LOGS): Promise<void> 
   });
 }
 
-/** Returns all documents, in no order that means anything. */
+/** Returns all documents, in no order that means anything. Throws where a shard didn't answer. */
 export async function searchAll(searchUrl: string, index = LOGS): Promise<Hit[]> {
   const hits: Hit[] = [];
   const url = `${searchUrl}/${index}/_search?scroll=1m`;
   let page = await ask<SearchAnswer>("POST", url, { size: PAGE, sort: ["_doc"] });
   const total = page.hits.total;
-  while (page.hits.hits.length > 0) {
+  const isPartial = (): boolean => page._shards.failed > 0;
+  while (page.hits.hits.length > 0 && !isPartial()) {
     hits.push(...page.hits.hits);
     page = await ask<SearchAnswer>("POST", `${searchUrl}/_search/scroll`, {
       scroll: "1m",
       scroll_id: page._scroll_id,
     });
   }
+  if (isPartial()) throw new Error(`a scroll lacks shards: ${JSON.stringify(page._shards)}`);
   if (hits.length !== total) throw new Error(`a scroll over ${total} documents gave ${hits.length}`);
   return hits;
 }
