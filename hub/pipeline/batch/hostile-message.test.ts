@@ -32,7 +32,7 @@ const event = (more: tailrace.LogEvent.$Properties = {}): tailrace.LogEvent.$Pro
 });
 
 const ROWS: [string, tailrace.LogBatch.$Properties, tailrace.LogBlock.$Properties][] = [
-  ["fields that nest deep", { fieldsJson: DEEP }, { data: TEXT }],
+  ["fields that nest deep", { fieldsJson: Buffer.from(`{"fields":${DEEP.toString()}}`) }, { data: TEXT }],
   ["an event's fields that nest deep", {}, { events: [event({ fieldsJson: DEEP })] }],
   ["a read time that no date has", {}, { data: TEXT, readTimeMs: 2 ** 60 }],
   ["an event's time that no date has", {}, { events: [event({ timeMs: 2 ** 60 })] }],
