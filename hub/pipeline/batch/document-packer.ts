@@ -90,6 +90,8 @@ export class DocumentPacker {
   #ids = Buffer.allocUnsafeSlow(FIRST_CAPACITY * ID_BYTES);
   #idBytes = 0;
   readonly #indexNames: string[] = [];
+  /** By name: a message written by hand may have another index for each of its events. */
+  readonly #placeOfIndex = new Map<string, number>();
   #lastIndex = -1;
   #nextOrdinal = 0;
   #firstOrdinal = 0;
@@ -213,9 +215,13 @@ export class DocumentPacker {
 
   #indexPlace(name: string): number {
     if (this.#lastIndex >= 0 && this.#indexNames[this.#lastIndex] === name) return this.#lastIndex;
-    this.#lastIndex = this.#indexNames.indexOf(name);
-    if (this.#lastIndex < 0) this.#lastIndex = this.#indexNames.push(name) - 1;
-    return this.#lastIndex;
+    let place = this.#placeOfIndex.get(name);
+    if (place === undefined) {
+      place = this.#indexNames.push(name) - 1;
+      this.#placeOfIndex.set(name, place);
+    }
+    this.#lastIndex = place;
+    return place;
   }
 
   #grow(): void {
