@@ -1,6 +1,7 @@
 /**
  * Takes over how far another shipper has read its files: registries of Filebeat 6 and 7, in each of their
- * three layouts. An entry that matches no existing file is reported; such a file is read from its start.
+ * three layouts, of its inputs `log`, `container` and `filestream`. What isn't taken over is reported; such a file is read
+ * from its start.
  */
 
 import { closeSync, existsSync, fstatSync, openSync, readdirSync, readFileSync, statSync } from "node:fs";
@@ -8,29 +9,37 @@ import { dirname, join } from "node:path";
 import { ANCHOR_BYTES, fileKey, HEAD_BYTES, readAnchor, readHead } from "#agent/harvester/identity.ts";
 import { type FileRow, newRow } from "#agent/registry/row.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { isObject, type JsonObject } from "#proto/kit/json.ts";
 
 /** A file as the other shipper knows it. */
 export interface ForeignState {
   readonly source: string;
   readonly offset: number;
-  readonly inode: number;
-  readonly device: number;
+  /** What tells it from others; undefined where its path does. */
+  readonly file?: { readonly inode: number; readonly device: number };
+}
+
+/** What was not taken over, by its path or key, with the reason. */
+type Skipped = readonly (readonly [name: string, reason: string])[];
+
+export interface ForeignRegistry {
+  readonly states: readonly ForeignState[];
+  readonly skipped: Skipped;
 }
 
 export interface ImportResult {
   readonly rows: Map<string, FileRow>;
-  /** Paths that were not taken over, with the reason. */
-  readonly skipped: readonly (readonly [path: string, reason: string])[];
+  readonly skipped: Skipped;
 }
 
-/** Returns the states at `path`: a file of Filebeat 6 (or `data.json` of 7.0), or a registry folder of 7. Throws file_unreadable or data_corrupt. */
-export function readFilebeatRegistry(path: string): ForeignState[] {
+/** Returns what is at `path`: a file of Filebeat 6 (or `data.json` of 7.0), or a registry folder of 7. Throws file_unreadable or data_corrupt. */
+export function readFilebeatRegistry(path: string): ForeignRegistry {
   try {
-    if (!statSync(path).isDirectory()) return statesOf(JSON.parse(readFileSync(path, "utf8")));
+    if (!statSync(path).isDirectory()) return registryOf(listed(readFileSync(path, "utf8")));
     const inner = join(path, "filebeat");
     const folder = existsSync(inner) ? inner : path;
     const single = join(folder, "data.json");
-    return existsSync(single) ? statesOf(JSON.parse(readFileSync(single, "utf8"))) : readFolder(folder);
+    return registryOf(existsSync(single) ? listed(readFileSync(single, "utf8")) : readFolder(folder));
   } catch (error) {
     if (error instanceof AppError) throw error;
     const isSyntax = error instanceof SyntaxError;
@@ -42,18 +51,26 @@ export function readFilebeatRegistry(path: string): ForeignState[] {
   }
 }
 
-/** Makes rows for the files that are there. `hasBirthTimes`: as the agent finds it out for this system. */
+/**
+ * Makes rows for the files that are there and that an input reads. `inputOf`: the id of the input that reads a path;
+ * `hasBirthTimes`: as the agent finds it out for this system.
+ */
 export function convertStates(
-  states: readonly ForeignState[],
-  inputId: string,
+  { states, skipped: unknown }: ForeignRegistry,
+  inputOf: (path: string) => string | undefined,
   hasBirthTimes: boolean,
 ): ImportResult {
   const rows = new Map<string, FileRow>();
-  const skipped: [string, string][] = [];
+  const skipped = [...unknown];
   for (const state of states) {
     const path = findFile(state);
     if (path === null) {
       skipped.push([state.source, "the file isn't there any more"]);
+      continue;
+    }
+    const inputId = inputOf(state.source) ?? inputOf(path);
+    if (inputId === undefined) {
+      skipped.push([path, "no input of the settings reads it"]);
       continue;
     }
     const fd = openSync(path, "r");
@@ -66,7 +83,9 @@ export function convertStates(
       const row = newRow(inputId, path, state.offset, Date.now());
       row.head = readHead(fd, Math.min(HEAD_BYTES, state.offset));
       row.anchor = readAnchor(fd, state.offset, Math.min(ANCHOR_BYTES, state.offset));
-      rows.set(fileKey(stat, hasBirthTimes), row);
+      const key = fileKey(stat, hasBirthTimes);
+      // Two inputs may have read it: lines that one of them sent aren't sent again.
+      if ((rows.get(key)?.sent ?? -1) < state.offset) rows.set(key, row);
     } finally {
       closeSync(fd);
     }
@@ -75,7 +94,7 @@ export function convertStates(
 }
 
 /** Layout since 7.9: a checkpoint and the operations since then. */
-function readFolder(folder: string): ForeignState[] {
+function readFolder(folder: string): Iterable<readonly [key: string, entry: unknown]> {
   const states = new Map<string, unknown>();
   const newest = readdirSync(folder)
     .filter((name) => /^\d+\.json$/.test(name))
@@ -89,7 +108,7 @@ function readFolder(folder: string): ForeignState[] {
   if (newest === undefined && !existsSync(log))
     throw new AppError("data_corrupt", `${folder} holds no registry: neither data.json nor log.json`);
   if (existsSync(log)) applyLog(readFileSync(log, "utf8"), states);
-  return statesOf([...states.values()]);
+  return states;
 }
 
 /** Two lines an operation; the last one may be torn. */
@@ -110,24 +129,63 @@ function applyLog(text: string, states: Map<string, unknown>): void {
   }
 }
 
-function statesOf(value: unknown): ForeignState[] {
-  if (!Array.isArray(value)) throw new AppError("data_corrupt", "the registry is no list of files");
-  return value.flatMap((each) => {
-    const { source, offset, FileStateOS: os } = (each ?? {}) as Record<string, unknown>;
-    const { inode, device } = (os ?? {}) as Record<string, unknown>;
-    const isFile = typeof source === "string" && Number.isSafeInteger(offset) && (offset as number) >= 0;
-    if (!isFile || typeof inode !== "number" || typeof device !== "number") return [];
-    return [{ source, offset: offset as number, inode, device }];
-  });
+/** Returns the entries of a list, each under its number. */
+function listed(json: string): (readonly [key: string, entry: unknown])[] {
+  const list: unknown = JSON.parse(json);
+  if (!Array.isArray(list)) throw new AppError("data_corrupt", "the registry is no list of files");
+  return list.map((entry: unknown, at) => [`entry ${at + 1}`, entry] as const);
+}
+
+function registryOf(entries: Iterable<readonly [key: string, entry: unknown]>): ForeignRegistry {
+  const states: ForeignState[] = [];
+  const skipped: [string, string][] = [];
+  for (const [key, entry] of entries) {
+    const found = readEntry(key, isObject(entry) ? entry : {});
+    if (typeof found === "string") skipped.push([key, found]);
+    else states.push(found);
+  }
+  return { states, skipped };
+}
+
+/** Returns a file's state, or why there is none. Inputs `log` and `container` write it flat, `filestream` in `cursor` and `meta`. */
+function readEntry(key: string, entry: JsonObject): ForeignState | string {
+  const { source, offset, FileStateOS: os, cursor, meta } = entry;
+  if (isObject(meta) && typeof meta["source"] === "string")
+    return readFilestream(key, meta["source"], isObject(cursor) ? cursor["offset"] : 0, meta);
+  if (typeof source !== "string" || !isOffset(offset)) return "it is no place in a file";
+  const { inode, device } = isObject(os) ? os : {};
+  if (typeof inode !== "number" || typeof device !== "number") return "it doesn't tell which file it means";
+  return { source, offset, file: { inode, device } };
+}
+
+/** A key ends with the kind of the file's identity and the identity: `filestream::ID::native::INODE-DEVICE`. */
+function readFilestream(
+  key: string,
+  source: string,
+  offset: unknown,
+  { identifier_name: kind }: JsonObject,
+): ForeignState | string {
+  if (!isOffset(offset)) return "it is no place in a file";
+  if (kind === "path") return { source, offset };
+  const [, inode, device] = /::native::(\d+)-(\d+)$/.exec(key) ?? [];
+  if (kind !== "native" || inode === undefined)
+    return `a file that is known by its ${String(kind)} can't be told from others`;
+  return { source, offset, file: { inode: Number(inode), device: Number(device) } };
+}
+
+function isOffset(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
 }
 
 /** Returns where the file is now: at its path, or under another name in its folder. */
-function findFile({ source, inode, device }: ForeignState): string | null {
+function findFile({ source, file }: ForeignState): string | null {
   const isIt = (path: string): boolean => {
     const stat = statSync(path, { throwIfNoEntry: false });
-    return stat?.isFile() === true && stat.ino === inode && stat.dev === device;
+    if (stat?.isFile() !== true) return false;
+    return file === undefined || (stat.ino === file.inode && stat.dev === file.device);
   };
   if (isIt(source)) return source;
+  if (file === undefined) return null;
   const folder = dirname(source);
   if (!existsSync(folder)) return null;
   return (

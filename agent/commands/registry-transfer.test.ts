@@ -12,6 +12,8 @@ import { exportRows, importRows, readRows, resetFile } from "./registry-transfer
 
 const log = silentLogger();
 const none = (): void => undefined;
+/** One input reads all files. */
+const reader = (): string => "in";
 
 function folderOf(t: Run): string {
   const folder = mkdtempSync(join(tmpdir(), "tailrace-registry-"));
@@ -40,7 +42,7 @@ test("an export is taken over by another agent, and of two places the one furthe
   exported.files["1-2-3"]!.sent = 50;
   const path = join(from, "export.json");
   writeFileSync(path, JSON.stringify(exported));
-  assert.deepEqual(await importRows(to, path, "in", log), { files: 2, skipped: [] });
+  assert.deepEqual(await importRows(to, path, reader, log), { files: 2, skipped: [] });
   const rows = await readRows(to, log, none);
   assert.deepEqual(
     [...rows.values()].map(({ sent }) => sent),
@@ -139,7 +141,7 @@ for (const [version, write] of Object.entries(LAYOUTS)) {
     const path = write(folder, a, b);
     renameSync(join(logs, "a.log"), join(logs, "a.log.1"));
     const data = join(folder, "data");
-    const { files, skipped } = await importRows(data, path, "in", log);
+    const { files, skipped } = await importRows(data, path, reader, log);
     assert.deepEqual(
       [files, skipped],
       [1, [[join(logs, "b.log"), "it has 8 bytes, fewer than the 99 that were read"]]],
@@ -152,6 +154,64 @@ for (const [version, write] of Object.entries(LAYOUTS)) {
   });
 }
 
+test("a registry of filestream inputs is taken over, and what can't be is named", async (t) => {
+  const folder = folderOf(t);
+  const inner = join(folder, "registry/filebeat");
+  const logs = join(folder, "logs");
+  for (const each of [inner, logs]) mkdirSync(each, { recursive: true });
+  const place = (name: string): string => {
+    writeFileSync(join(logs, name), "one\ntwo\n");
+    const { ino, dev } = statSync(join(logs, name));
+    return `native::${ino}-${dev}`;
+  };
+  const entry = (name: string, offset: number | undefined, kind = "native"): object => ({
+    ttl: 1_800_000_000_000,
+    updated: [608492056, 1795765626],
+    cursor: offset === undefined ? null : { offset },
+    meta: { source: join(logs, name), identifier_name: kind },
+  });
+  const rows: [key: string, value: object][] = [
+    [`filestream::one::${place("a.log")}`, entry("a.log", undefined)],
+    [`filestream::one::${place("a.log")}`, entry("a.log", 4)],
+    [`filestream::two::${place("a.log")}`, entry("a.log", 2)],
+    [`filestream::one::${place("new.log")}`, entry("new.log", undefined)],
+    [`filestream::one::path::${join(logs, "b.log")}`, entry("b.log", 8, "path")],
+    ["filestream::one::fingerprint::445aad", entry("c.log", 4, "fingerprint")],
+    [`filestream::one::${place("other.txt")}`, entry("other.txt", 4)],
+    ["journald::LOCAL_SYSTEM_JOURNAL", { cursor: { version: 1 } }],
+  ];
+  place("b.log");
+  renameSync(join(logs, "a.log"), join(logs, "a.log.1"));
+  const operations = rows.flatMap(([k, v], id) => [
+    { op: "set", id },
+    { k, v },
+  ]);
+  writeFileSync(join(inner, "log.json"), operations.map((each) => `${JSON.stringify(each)}\n`).join(""));
+  const inputOf = (path: string): string | undefined => /([^/]+)\.log$/.exec(path)?.[1];
+  const data = join(folder, "data");
+  const { files, skipped } = await importRows(data, join(folder, "registry"), inputOf, log);
+  assert.equal(files, 3);
+  assert.deepEqual(skipped, [
+    [
+      "filestream::one::fingerprint::445aad",
+      "a file that is known by its fingerprint can't be told from others",
+    ],
+    ["journald::LOCAL_SYSTEM_JOURNAL", "it is no place in a file"],
+    [join(logs, "other.txt"), "no input of the settings reads it"],
+  ]);
+  const taken = [...(await readRows(data, log, none)).values()].map(({ path, sent, input }) => [
+    path,
+    sent,
+    input,
+  ]);
+  taken.sort(([a], [b]) => (String(a) < String(b) ? -1 : 1));
+  assert.deepEqual(taken, [
+    [join(logs, "a.log.1"), 4, "a"],
+    [join(logs, "b.log"), 8, "b"],
+    [join(logs, "new.log"), 0, "new"],
+  ]);
+});
+
 for (const [name, content, code] of [
   ["no JSON", "{", "data_corrupt"],
   ["no list", '{"a":1}', "data_corrupt"],
@@ -159,6 +219,6 @@ for (const [name, content, code] of [
   test(`an invalid registry is refused: ${name}`, async (t) => {
     const folder = folderOf(t);
     writeFileSync(join(folder, "x"), content);
-    await assert.rejects(importRows(join(folder, "data"), join(folder, "x"), "in", log), { code });
+    await assert.rejects(importRows(join(folder, "data"), join(folder, "x"), reader, log), { code });
   });
 }

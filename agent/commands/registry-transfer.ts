@@ -57,20 +57,20 @@ export interface Imported {
 
 /**
  * Takes over an export of this agent, or a registry of Filebeat 6 or 7. Of two places of one file the one
- * further on stays. `inputId` gets the files whose export names no input. Throws data_corrupt, data_locked or
- * file_unreadable.
+ * further on stays. `inputOf`: the id of the input that reads a path; files of Filebeat that none reads are left out. Throws
+ * data_corrupt, data_locked or file_unreadable.
  */
 export async function importRows(
   folder: string,
   path: string,
-  inputId: string,
+  inputOf: (path: string) => string | undefined,
   log: Logger,
 ): Promise<Imported> {
   const own = readExport(path);
   return await withStore(folder, log, async (database, known) => {
     const { rows, skipped } =
       own === null
-        ? convertStates(readFilebeatRegistry(path), inputId, systemHasBirthTimes(folder))
+        ? convertStates(readFilebeatRegistry(path), inputOf, systemHasBirthTimes(folder))
         : { rows: own, skipped: [] };
     await database.batch(
       [...rows].map(([key, row]) => {

@@ -1,6 +1,9 @@
 /** `tailrace-agent registry`: prints, exports or imports the registry, or resets a file in it. */
 
+import { matchesPath } from "#agent/discovery/pattern.ts";
+import { excluderOf, type FileSettings, patternsOf } from "#agent/inputs/files/file-settings.ts";
 import type { AgentSettings } from "#agent/settings/config.ts";
+import type { InputSettings } from "#agent/settings/input-settings.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { createLogger } from "#proto/kit/log.ts";
 import { printable, printableJson } from "#proto/kit/printable.ts";
@@ -38,8 +41,7 @@ export async function registryCommand(
       return true;
     }
     case "import": {
-      const input = inputs.find(({ plugin }) => ["log", "container"].includes(plugin.type));
-      const { files, skipped } = await importRows(pathData, operand, input?.id ?? "", log);
+      const { files, skipped } = await importRows(pathData, operand, readerOf(inputs), log);
       for (const [path, reason] of skipped) terminal.warn(`${printable(path)}: left out, ${reason}\n`);
       terminal.print(`${files} files taken over, ${skipped.length} left out\n`);
       return true;
@@ -52,6 +54,18 @@ export async function registryCommand(
     default:
       throw new AppError("usage_invalid", `registry ${argument}: there are export, import and reset`);
   }
+}
+
+/** Returns what finds the input that reads a path. */
+function readerOf(inputs: readonly InputSettings[]): (path: string) => string | undefined {
+  const readers = inputs
+    .filter(({ plugin }) => ["log", "container"].includes(plugin.type))
+    .map(({ id, options }) => {
+      const settings = options as FileSettings;
+      return { id, patterns: patternsOf(settings), isExcluded: excluderOf(settings) };
+    });
+  return (path) =>
+    readers.find(({ patterns, isExcluded }) => matchesPath(patterns, path) && !isExcluded(path))?.id;
 }
 
 function describeRows(rows: Rows, json: boolean): string {
