@@ -65,7 +65,9 @@ export function fromFilebeat(config: JsonObject): AgentDraft {
   const remarks: string[] = [];
   const settings: JsonObject = {};
   for (const [key, value] of Object.entries(flat)) {
-    if (key === "name" || key === "shutdown_timeout" || key === "path.data") settings[key] = value;
+    if (key === "name" || key === "shutdown_timeout") settings[key] = value;
+    else if (key === "path.data")
+      remarks.push(`path.data: ${shortly(value)}: it is Filebeat's; the agent has a folder of its own`);
     else if (key === "filebeat.shutdown_timeout") settings["shutdown_timeout"] = value;
     else if (key === "logging.level" && ["error", "info", "debug"].includes(String(value)))
       settings[key] = value;
