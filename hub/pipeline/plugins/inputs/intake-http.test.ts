@@ -252,10 +252,14 @@ test("splunk_hec takes events one behind the other, and acknowledges those in th
 });
 
 test("splunk_hec answers the question whether it is a collector, as Docker's log driver asks it", async (t) => {
-  const { ask } = await start(t, "splunk_hec");
-  assert.equal((await ask("/services/collector/event/1.0", { method: "OPTIONS" })).status, 200);
+  const { ask, world } = await start(t, "splunk_hec", 'tokens => ["k"]');
+  const question = { method: "OPTIONS", body: '{"event":"x"}' };
+  assert.equal((await ask("/services/collector/event/1.0", question)).status, 200);
   assert.match((await ask("/services/collector/health", {})).text, /"code":17/);
-  assert.equal((await ask("/services/collector", {})).status, 405);
+  assert.equal((await ask("/services/collector", {})).status, 401);
+  const headers = { authorization: "Splunk k" };
+  assert.equal((await ask("/services/collector", { headers })).status, 405);
+  assert.equal(world.sent.length, 0);
 });
 
 test("splunk_hec names the event at fault and takes none of its request", async (t) => {

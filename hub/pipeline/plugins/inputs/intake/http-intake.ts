@@ -36,6 +36,8 @@ export interface IntakeProtocol {
   readonly example: string;
   /** Returns true for the paths it answers. */
   serves(path: string): boolean;
+  /** Returns true for what anybody may ask: it takes nothing and tells nothing. */
+  isOpen?(method: string, path: string): boolean;
   /** Answers when `take` has resolved; what it throws is the answer. */
   answer(request: IntakeRequest, take: TakeEvents): Promise<HttpAnswer>;
 }
@@ -67,6 +69,9 @@ export function intakeOptions(port: number) {
 
 const OPTIONS = options(intakeOptions(0));
 
+/** Requests name a path only. */
+const BASE = "http://intake";
+
 export class HttpIntake implements Component {
   readonly #context: InputContext;
   readonly #protocols: readonly IntakeProtocol[];
@@ -89,6 +94,10 @@ export class HttpIntake implements Component {
       maxRequests: values.max_pending_requests,
       signIn: new SignIn(values, context.mayIngest),
       shares: context.shares,
+      isOpen: (method, url) => {
+        const path = URL.parse(url, BASE)?.pathname ?? "";
+        return this.#protocolOf(path)?.isOpen?.(method, path) === true;
+      },
       serve: (request) => this.#serve(request),
     });
   }
@@ -109,13 +118,19 @@ export class HttpIntake implements Component {
   }
 
   async #serve(request: HttpRequest): Promise<HttpAnswer> {
-    const { pathname: path, searchParams: query } = new URL(request.url, "http://intake");
-    const protocol = this.#protocols.find((each) => each.serves(path));
+    const url = URL.parse(request.url, BASE);
+    if (url === null) return { status: 400, body: "this is no URL\n" };
+    const { pathname: path, searchParams: query } = url;
+    const protocol = this.#protocolOf(path);
     if (protocol === undefined) return { status: 404, body: this.#directions(path) };
     const nowMs = this.#context.clock.now();
     return protocol.answer({ ...request, path, query, nowMs }, async (events) => {
       if (events.length > 0) await this.#channel!.send(events.map((event) => ({ event })));
     });
+  }
+
+  #protocolOf(path: string): IntakeProtocol | undefined {
+    return this.#protocols.find((each) => each.serves(path));
   }
 
   #directions(path: string): string {

@@ -30,12 +30,14 @@ export interface HttpServerOptions {
   /** Who may send. */
   readonly signIn: SignIn;
   readonly shares: IntakeShares;
+  /** Returns true for requests that anybody may make; their bodies aren't read. */
+  readonly isOpen?: (method: string, url: string) => boolean;
   /** Serves a request; what it throws is the answer. */
   readonly serve: (request: HttpRequest) => Promise<HttpAnswer>;
 }
 
 /** A server whose handler reads bodies of any length as they come. */
-export interface StreamServerOptions extends Omit<HttpServerOptions, "serve" | "maxBodyBytes"> {
+export interface StreamServerOptions extends Omit<HttpServerOptions, "serve" | "isOpen" | "maxBodyBytes"> {
   readonly serveStream: (request: StreamedRequest) => Promise<HttpAnswer>;
 }
 
@@ -147,7 +149,6 @@ export class HttpServer {
     const { maxRequests } = this.#options;
     if (this.#working.size >= maxRequests) throw new AppError("overloaded", "too many requests are at work");
     const remoteAddress = request.socket.remoteAddress ?? "";
-    if (!(await this.#options.signIn.accepts(request.headers.authorization, remoteAddress))) return UNKNOWN;
     const head: HttpRequestHead = {
       method: request.method ?? "GET",
       url: request.url ?? "/",
@@ -155,6 +156,9 @@ export class HttpServer {
       httpVersion: request.httpVersion,
       remoteAddress,
     };
+    if ("isOpen" in this.#options && this.#options.isOpen?.(head.method, head.url) === true)
+      return this.#options.serve({ ...head, body: Buffer.alloc(0) });
+    if (!(await this.#options.signIn.accepts(request.headers.authorization, remoteAddress))) return UNKNOWN;
     if ("serveStream" in this.#options)
       return this.#options.serveStream({
         ...head,
