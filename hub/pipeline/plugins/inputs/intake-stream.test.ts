@@ -11,7 +11,7 @@ import { FairShares } from "#proto/kit/fair-shares.ts";
 import { freePort, InputWorld, plain } from "#test/contract/input-runner.ts";
 import { RelpReader } from "./relp.ts";
 import { ChunkPlaces } from "./stream/chunk-places.ts";
-import { FORWARD_DECODING, forwardMessage } from "./stream/forward-protocol.ts";
+import { FORWARD_DECODING, ForwardHandshake, forwardMessage } from "./stream/forward-protocol.ts";
 import { GelfCodec } from "./stream/gelf-codec.ts";
 import { Listener } from "./stream/listener.ts";
 
@@ -429,4 +429,10 @@ test("forward lets in who knows the shared key and a user's password", async (t)
     assert.deepEqual([host, digest], ["hub", sha("salt", "hub", nonce, "k")]);
     await world.until(1);
   }
+});
+
+test("forward says of a sender that it sent no shared key", () => {
+  const handshake = new ForwardHandshake({ sharedKey: "k", users: {}, hostName: "hub" });
+  assert.throws(() => handshake.answer(["app", 5, { log: "in" }]), /the sender has no shared_key/);
+  assert.throws(() => handshake.answer({}), /doesn't speak the Forward protocol/);
 });

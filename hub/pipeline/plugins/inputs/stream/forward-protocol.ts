@@ -172,6 +172,8 @@ export class ForwardHandshake {
   /** Checks the sender's PING; returns the PONG, and why the sender is refused or undefined. */
   answer(ping: unknown): { readonly pong: unknown[]; readonly refused: string | undefined } {
     const { hostName } = this.#secrets;
+    if (Array.isArray(ping) && typeof ping[0] === "string" && ping[0] !== "PING")
+      throw new AppError("parsing", "the sender has no shared_key, and this input asks for one");
     if (!Array.isArray(ping) || ping[0] !== "PING" || ping.length < 6) throw noMessage();
     const [, host, salt, digest, user, password] = ping.map((each: unknown) =>
       each instanceof Uint8Array ? Buffer.from(each).toString("latin1") : String(each),
