@@ -14,7 +14,7 @@ import type {
 } from "#hub/host/contract/hosted-shards.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import type { Position } from "#proto/position.ts";
-import type { ChosenCopiesOptions } from "./chosen-copies.ts";
+import { type ChosenCopiesOptions, COPY_FAULTS } from "./chosen-copies.ts";
 import { ForwardedShards } from "./forwarded-shards.ts";
 
 /** Time for another hub to reach the end of the log before a document is read there. */
@@ -23,8 +23,13 @@ const REACH_MS = 5_000;
 const ELSEWHERE_MS = 1_000;
 /** Other hubs that are asked then; the first may be the one that was just lost. */
 const ELSEWHERE_TRIES = 2;
+/** How often, and for how long at most, a shard is looked for that has left the hub it was read at: the table comes in ms. */
+const MOVING_TRIES = 6;
+const MOVING_MS = 2_000;
+/** Times the number of tries so far. */
+const MOVING_PAUSE_MS = 50;
 
-export interface PlacedCopiesOptions extends Omit<ChosenCopiesOptions, "clock" | "metrics"> {
+export interface PlacedCopiesOptions extends Omit<ChosenCopiesOptions, "metrics"> {
   /** Returns the position of the last message of DOC. Throws unavailable or timeout. */
   readonly logEnd: () => Promise<Position>;
 }
@@ -88,8 +93,26 @@ export class PlacedCopies extends ForwardedShards {
     return (host ?? this.#options.own).termVectors(call, signal);
   }
 
-  /** Also finds what was acknowledged before, where the hub that has the shard can reach it in time. */
+  /**
+   * Also finds what was acknowledged before, where the hub that has the shard can reach it in time. A shard that moves may
+   * have left the hub that this one knows of: it is looked for again.
+   */
   override async get(index: NamedIndex, shard: number, id: string): Promise<ReadDocument | null> {
+    const { clock, holders } = this.#options;
+    const endMs = clock.monotonic() + MOVING_MS;
+    for (let tries = 1; ; tries++)
+      try {
+        return await this.#get(index, shard, id);
+      } catch (error) {
+        const { code } = toAppError(error);
+        const isKnown = holders.isHere(index.uuid, shard) || this.#holders(index.uuid, shard).length > 0;
+        const isMoving = COPY_FAULTS.has(code) && isKnown && clock.monotonic() < endMs;
+        if (!isMoving || tries === MOVING_TRIES) throw error;
+        await clock.sleep(tries * MOVING_PAUSE_MS);
+      }
+  }
+
+  async #get(index: NamedIndex, shard: number, id: string): Promise<ReadDocument | null> {
     if (this.#options.holders.isHere(index.uuid, shard)) {
       try {
         return await super.get(index, shard, id);

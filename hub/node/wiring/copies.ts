@@ -105,7 +105,7 @@ function chosenCopies({ hosts, catalog, journal, cluster, metrics }: CopiesWirin
   const own = hostedShards(hosts, catalog);
   const chosen = new ChosenCopies({ ...shared, own, clock: systemClock, metrics });
   const contexts = new ContextCopies({ ...shared, own: chosen });
-  return new PlacedCopies({ ...shared, own: contexts, logEnd: logEndOf(journal) });
+  return new PlacedCopies({ ...shared, own: contexts, logEnd: logEndOf(journal), clock: systemClock });
 }
 
 /** Makes what answers the searches of other hubs; it is not started. */
