@@ -63,7 +63,16 @@ function hub(
   const copies = new CopyCalls({ transport: wire, node: id, others, log, metrics: new Metrics() });
   return {
     calls,
-    shards: new SharedShards({ own, elsewhere, reach, calls: copies, logEnd: end, log, clock }),
+    shards: new SharedShards({
+      own,
+      elsewhere,
+      reach,
+      indices: () => [INDEX],
+      calls: copies,
+      logEnd: end,
+      log,
+      clock,
+    }),
   };
 }
 
@@ -78,6 +87,12 @@ describe("shards that other hubs have copies of", () => {
     await a.shards.refresh([INDEX]);
     assert.deepEqual(a.calls, ["reach 7", "refresh"]);
     assert.deepEqual(b.calls, ["reach 7", "refresh"]);
+  });
+
+  test("a hub that starts beside others refreshes what it read of the log before it serves", async () => {
+    const a = hub(new Wire(), "a", () => [{ id: "b", revision: 1 }], end);
+    await a.shards.start();
+    assert.deepEqual(a.calls, ["reach 7", "refresh"]);
   });
 
   test("a document is read by its id after everything that others wrote", async () => {

@@ -59,6 +59,8 @@ export interface SharedShardsOptions {
     after: Position,
   ) => Promise<ReadDocument | null>;
   readonly reach: Reach;
+  /** Returns all indices. */
+  readonly indices: () => readonly NamedIndex[];
   readonly calls: CopyCalls;
   /** Returns the position of the last message of DOC. Throws unavailable or timeout. */
   readonly logEnd: () => Promise<Position>;
@@ -77,10 +79,17 @@ export class SharedShards extends ForwardedShards {
     this.#end = new LogEnd(options.logEnd);
   }
 
-  /** Reaches the end of the log, then serves the others until `stop`. */
+  /**
+   * Reaches the end of the log and refreshes, as what was found before the hub ended must be found again; then serves the
+   * others until `stop`.
+   */
   async start(): Promise<void> {
-    if (this.#options.calls.hasOthers) await this.#catchUp(START_MS);
-    this.#options.calls.serve((call) => this.#serve(call));
+    const { calls, indices } = this.#options;
+    if (calls.hasOthers) {
+      await this.#catchUp(START_MS);
+      await super.refresh(indices());
+    }
+    calls.serve((call) => this.#serve(call));
   }
 
   async stop(): Promise<void> {

@@ -55,6 +55,7 @@ export function makeCopies(wiring: CopiesWiring): SharedShards {
     own,
     elsewhere: (...call) => own.getElsewhere(...call),
     reach,
+    indices: () => wiring.catalog.all(),
     calls,
     logEnd,
     log,
