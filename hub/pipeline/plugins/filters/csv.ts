@@ -80,8 +80,8 @@ export const csvFilter = defineFilter({
           return false;
         }
         if (columns.length === 0 && values.autodetect_column_names) {
+          namedAt = place(); // first: the work may be stopped in between
           columns = row.map((item) => item ?? "");
-          namedAt = place();
           event.cancel();
           return true;
         }
