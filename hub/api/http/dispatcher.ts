@@ -20,7 +20,7 @@ import {
   renderAnswer,
 } from "./answer.ts";
 import type { ApiMetrics } from "./api-metrics.ts";
-import { errorIn, plainErrorBody } from "./error-body.ts";
+import { errorIn, isByRights, plainErrorBody } from "./error-body.ts";
 import { checkParameters, parseQuery } from "./query-string.ts";
 import { ApiRequest, type Method } from "./request.ts";
 import type { BodyReader, ReadBody } from "./request-body.ts";
@@ -367,9 +367,4 @@ function challenge({ data }: AppError): Record<string, string> {
     ...(typeof wwwAuthenticate === "string" && { "www-authenticate": wwwAuthenticate }),
     ...(typeof retryAfterSeconds === "number" && { "retry-after": String(retryAfterSeconds) }),
   };
-}
-
-/** False where an index takes no writes: shippers repeat them, and the audit log is an index too. */
-function isByRights({ code, data }: AppError): boolean {
-  return code === "forbidden" && data["type"] !== "cluster_block_exception";
 }

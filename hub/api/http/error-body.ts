@@ -245,3 +245,8 @@ export function hubErrorBody({ code, message, data }: AppError): JsonObject {
   const { diagnostics } = data;
   return { error: { code, message, ...(diagnostics !== undefined && { diagnostics }) } };
 }
+
+/** Returns true where rights refuse a request; false where an index takes no writes: shippers repeat them, and the audit log is an index too. */
+export function isByRights({ code, data }: AppError): boolean {
+  return code === "forbidden" && data["type"] !== "cluster_block_exception";
+}

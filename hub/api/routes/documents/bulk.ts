@@ -5,7 +5,7 @@ import { adoptType, typeOf } from "#hub/api/compat/mapping-types.ts";
 import { type ApiContext, findStored } from "#hub/api/context/api-context.ts";
 import { scriptedUpdate } from "#hub/api/context/scripted-change.ts";
 import { aliasFault } from "#hub/api/context/write-blocks.ts";
-import { itemError, validationError } from "#hub/api/http/error-body.ts";
+import { isByRights, itemError, validationError } from "#hub/api/http/error-body.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, MAX_BODY_BYTES, type Route } from "#hub/api/http/route.ts";
 import { TimeSlices } from "#hub/api/http/time-slices.ts";
@@ -175,7 +175,7 @@ async function writePart(
     const showsSource = item.source !== undefined && item.source !== false && !isFailure(result);
     if (isFailure(result)) {
       answer.errors = true;
-      if (result.error.code === "forbidden") answer.refusal ??= result.error;
+      if (isByRights(result.error)) answer.refusal ??= result.error;
     }
     const body = isFailure(result)
       ? failureBody(parts, item, result.error)
