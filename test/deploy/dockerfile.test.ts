@@ -57,6 +57,12 @@ const PLANTED: readonly (readonly [what: string, from: string | RegExp, to: stri
   ],
   ["packages without the lockfile", "npm ci", "npm install", /npm ci keeps to the lockfile/],
   ["a stage that isn't there", "--from=nats-server", "--from=nats-servr", /no stage nats-servr/],
+  [
+    "a program of others by its tag alone",
+    /@sha256:\w+$/m,
+    "",
+    /nats-server is copied from as it is: name its base by digest/,
+  ],
   ["a secret in the image", "ENV PORT=3001", "ENV NATS_TOKEN=abc PORT=3001", /secret/],
   ["an unknown instruction", "EXPOSE 3001", "EXPOS 3001", /unknown or unwanted instruction EXPOS/],
 ];

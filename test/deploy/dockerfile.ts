@@ -32,6 +32,7 @@ export function dockerfileFaults(source: string, images: Images): string[] {
     ...instructions.flatMap(wordingFaults),
     ...stages.flatMap((stage) => baseFaults(stage, names)),
     ...copyFaults(instructions, names),
+    ...foreignFaults(instructions, stages),
     ...Object.entries(images).flatMap(([name, { root }]) => imageFaults(stages, name, root)),
   ];
 }
@@ -116,6 +117,20 @@ function copyFaults(instructions: readonly Instruction[], stages: ReadonlySet<st
   return instructions.flatMap(({ name, text, line }) => {
     const from = name === "COPY" ? /--from=(\S+)/.exec(text)?.[1] : undefined;
     return from !== undefined && !stages.has(from) ? [`line ${line}: there is no stage ${from}`] : [];
+  });
+}
+
+/** What is copied out of a base as it is must be the same bytes at each build. */
+function foreignFaults(instructions: readonly Instruction[], stages: readonly Stage[]): string[] {
+  const foreign = stages.filter(
+    (stage) => stage.instructions.length === 1 && !stage.from.includes("@sha256:"),
+  );
+  const names = new Set(foreign.map(({ name }) => name));
+  return instructions.flatMap(({ name, text, line }) => {
+    const from = name === "COPY" ? /--from=(\S+)/.exec(text)?.[1] : undefined;
+    return from !== undefined && names.has(from)
+      ? [`line ${line}: ${from} is copied from as it is: name its base by digest`]
+      : [];
   });
 }
 
