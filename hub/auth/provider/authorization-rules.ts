@@ -64,13 +64,19 @@ export async function loadGrant(
   if (client === undefined || accountId === undefined || prompts.has("consent")) return undefined;
   if (client.tokenEndpointAuthMethod === "none") return undefined;
   const asked = textOf(params?.["scope"]).split(" ");
-  const own = client.clientId === DASHBOARD_CLIENT_ID;
-  const allowed = own ? [signInScope(publicUrl)] : await consents.scopes(accountId, client.clientId);
-  if (!asked.every((scope) => allowed.includes(scope))) return undefined;
+  const isAllowed = async (): Promise<boolean> => {
+    const own = client.clientId === DASHBOARD_CLIENT_ID;
+    const allowed = own ? [signInScope(publicUrl)] : await consents.scopes(accountId, client.clientId);
+    return asked.every((scope) => allowed.includes(scope));
+  };
+  if (!(await isAllowed())) return undefined;
   const grant = new provider.Grant({ accountId, clientId: client.clientId });
   grant.addOIDCScope(asked.join(" "));
   await grant.save();
-  return grant;
+  // A consent that is withdrawn meanwhile revokes the grants that it finds, perhaps before this one was stored.
+  if (await isAllowed()) return grant;
+  await grant.destroy();
+  return undefined;
 }
 
 /** The library's policy, extended: a public client, which anybody can impersonate, always asks (RFC 6749 section 10.2). */

@@ -2,8 +2,10 @@
 
 import assert from "node:assert/strict";
 import { after, before, suite, test } from "node:test";
+import { MemoryBucket } from "#proto/kit/memory-bucket.ts";
 import { basicHeader, exchangeFields, type TestClient, type TokenAnswer, World } from "./auth-server.ts";
 import { OTHER_SCOPE } from "./settings.ts";
+import { SlowBucket } from "./slow-bucket.ts";
 
 suite("tokens at the API", () => {
   let world: World;
@@ -106,6 +108,23 @@ suite("tokens at the API", () => {
     assert.match(page.text, /\/consent"/);
   });
 
+  test("V05b a consent withdrawn while a code is being made brings the prompt back", async () => {
+    const bucket = new WithdrawingBucket(new MemoryBucket());
+    const withdrawing = await World.start({ bucket });
+    try {
+      await withdrawing.addPerson();
+      const own = await withdrawing.addClient();
+      await withdrawing.tokens(own);
+      const { id } = (await withdrawing.auth.accounts.find("ada"))!;
+      bucket.beforeGrant = () => withdrawing.auth.provider.consents.withdraw(id, own.clientId, "ada");
+      const { browser, origin } = withdrawing;
+      const page = await browser.follow(await browser.get(withdrawing.authorizationUrl(own)), origin);
+      assert.match(page.text, /\/consent"/);
+    } finally {
+      await withdrawing.stop();
+    }
+  });
+
   test("I01 a resource server can introspect a token, another client can't", async () => {
     const { access } = await world.tokens(client, { scope: OTHER_SCOPE });
     const server = await world.addClient([], { kind: "resource_server" });
@@ -173,3 +192,17 @@ test("D03 credentials in the query string are refused where the settings say so"
     await world.stop();
   }
 });
+
+/** Runs a task before the next grant is stored. */
+class WithdrawingBucket extends SlowBucket {
+  beforeGrant: () => Promise<void> = () => Promise.resolve();
+
+  override async put(key: string, value: Uint8Array): Promise<number> {
+    if (key.startsWith("oauth.Grant.")) {
+      const task = this.beforeGrant;
+      this.beforeGrant = () => Promise.resolve();
+      await task();
+    }
+    return super.put(key, value);
+  }
+}
