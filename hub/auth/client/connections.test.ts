@@ -11,6 +11,7 @@ import { Metrics } from "#proto/kit/metrics.ts";
 import { SampleProvider } from "#test/conformance/oauth/sample-provider.ts";
 import { SlowBucket } from "#test/conformance/oauth/slow-bucket.ts";
 import { Connections } from "./connections.ts";
+import type { Fetch } from "./endpoints.ts";
 
 const BINDING = "browser-secret";
 
@@ -50,7 +51,7 @@ suite("connected accounts", () => {
   });
 
   /** Another process on the same state. */
-  function hub(): Connections {
+  function hub(ask: Fetch = (url, init) => fetch(url, init)): Connections {
     return new Connections({
       store,
       vault: new Vault([{ id: "k1", secret: Buffer.alloc(32, 1) }]),
@@ -59,7 +60,7 @@ suite("connected accounts", () => {
       audit: (event) => audit.push(event),
       publicUrl: () => "http://localhost:5601",
       refreshes: new Metrics().counter("tailrace_auth_token_refreshes_total", "Refreshes.", ["outcome"]),
-      fetch: (url, init) => fetch(url, init),
+      fetch: ask,
     });
   }
 
@@ -156,6 +157,42 @@ suite("connected accounts", () => {
     provider.iss = provider.origin;
     await connections.finish(await callback(providerId), BINDING);
   });
+
+  test("an account is connected again at its own provider only, and under an id that it has", async () => {
+    const id = await connect();
+    const other = await connections.providers.add(definition({ name: "Other" }), "ada");
+    for (const wrong of [id, "of-nobody"])
+      assert.equal(
+        await code(connections.connect({ providerId: other, name: "ada", id: wrong }, BINDING, "eve")),
+        "not_found",
+      );
+  });
+
+  for (const [what, metadata, found] of [
+    [
+      "a token endpoint on the hub's machine",
+      { token_endpoint: "http://127.0.0.1:9200/_bulk" },
+      "settings_invalid",
+    ],
+    ["a token endpoint without TLS", { token_endpoint: "http://login.example/token" }, "settings_invalid"],
+    ["a script for the browser", { authorization_endpoint: "javascript:alert(1)//" }, "settings_invalid"],
+    ["a list as an endpoint", { authorization_endpoint: ["https://login.example/auth"] }, "settings_invalid"],
+    ["a mebibyte", { padding: "x".repeat(1_048_576) }, "unavailable"],
+  ] as const)
+    test(`a provider whose metadata have ${what} is refused`, async () => {
+      const issuer = "https://login.example";
+      const body = {
+        issuer,
+        authorization_endpoint: `${issuer}/auth`,
+        token_endpoint: `${issuer}/token`,
+        ...metadata,
+      };
+      const hostile = hub(() => Promise.resolve(Response.json(body)));
+      const { auth_url: _, token_url: __, ...rest } = definition({ issuer }) as Record<string, unknown>;
+      const providerId = await hostile.providers.add(rest, "ada");
+      assert.equal(await code(hostile.connect({ providerId, name: "ada" }, BINDING, "ada")), found);
+      await hostile.stop();
+    });
 
   test("a person's refusal at the provider is reported", async () => {
     const providerId = await connections.providers.add(definition(), "ada");

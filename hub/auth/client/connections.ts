@@ -82,15 +82,18 @@ export class Connections {
 
   /**
    * Returns the address to send the browser to, to connect an account (or, with `id`, to connect it again).
-   * `binding`: a secret of the browser, from a cookie. Throws not_found, unavailable, settings_invalid.
+   * `binding`: a secret of the browser, from a cookie. Throws not_found also for an `id` that no account of the provider has,
+   * unavailable, settings_invalid.
    */
   async connect(
-    { providerId, name, id = newId() }: { providerId: string; name: string; id?: string },
+    { providerId, name, id }: { providerId: string; name: string; id?: string },
     binding: string,
     actor: string,
   ): Promise<string> {
     const definition = await this.providers.get(providerId);
-    const purpose: Purpose = { providerId, id, name, actor };
+    if (id !== undefined && (await this.#store.get(id))?.data.providerId !== providerId)
+      throw new AppError("not_found", `there is no connected account ${id} of this provider`);
+    const purpose: Purpose = { providerId, id: id ?? newId(), name, actor };
     return this.#flow.start({ definition, redirectUri: this.#redirectUri(), binding, purpose });
   }
 

@@ -11,6 +11,10 @@ const KEEP_MS = 3_600_000;
 /** Most providers whose metadata are cached. */
 const MAX_KEPT = 200;
 const DEADLINE_MS = 10_000;
+/** Largest metadata or token answer read, bytes once unpacked; usual ones have some KiB. */
+const MAX_ANSWER_BYTES = 256 * 1024;
+/** Metadata that are called, or that a browser is sent to. */
+const CALLED = ["authorization_endpoint", "token_endpoint", "revocation_endpoint"] as const;
 
 /** A request, as `fetch`. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
@@ -50,7 +54,9 @@ export class Endpoints {
       const response = await this.#ask(url, algorithm);
       if (response.status === 404) continue;
       try {
-        return await oauth.processDiscoveryResponse(url, response);
+        const server = await oauth.processDiscoveryResponse(url, response);
+        for (const name of CALLED) checkNamed(name, server[name], issuer);
+        return server;
       } catch (cause) {
         const message = `metadata of provider ${issuer} are invalid: ${(cause as Error).message}`;
         throw new AppError("settings_invalid", message, { cause });
@@ -64,18 +70,46 @@ export class Endpoints {
 
   async #ask(url: URL, algorithm: "oauth2" | "oidc"): Promise<Response> {
     try {
-      return await oauth.discoveryRequest(url, {
+      const response = await oauth.discoveryRequest(url, {
         algorithm,
         signal: AbortSignal.timeout(DEADLINE_MS),
         [oauth.allowInsecureRequests]: isLoopbackHttp(url.href),
         [oauth.customFetch]: (address, { method, headers, redirect, signal }) =>
           this.#fetch(address, { method, headers, redirect, ...(signal === undefined ? {} : { signal }) }),
       });
+      const { status, headers } = response;
+      const text = await readBounded(response);
+      return new Response(text === "" ? null : text, { status, headers });
     } catch (cause) {
       const message = `provider ${url.href} can't be reached: ${(cause as Error).message}`;
       throw new AppError("unavailable", message, { cause });
     }
   }
+}
+
+/**
+ * Throws where metadata name an address that is neither https nor, for an issuer on this machine, http on loopback: a
+ * provider elsewhere must not have the hub call services of its own machine, nor send a browser to a script.
+ */
+function checkNamed(name: string, address: unknown, issuer: string): void {
+  if (address === undefined) return;
+  if (typeof address === "string") {
+    if (URL.parse(address)?.protocol === "https:") return;
+    if (isLoopbackHttp(address) && isLoopbackHttp(issuer)) return;
+  }
+  throw new Error(`${name} is no https:// address`);
+}
+
+/** Returns the body of a provider's answer as text. Throws where it is too large. */
+export async function readBounded(response: Response): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let sizeBytes = 0;
+  for await (const chunk of response.body ?? []) {
+    sizeBytes += chunk.length;
+    if (sizeBytes > MAX_ANSWER_BYTES) throw new Error("the answer is too large");
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString();
 }
 
 /** Returns the endpoints given by the definition; fixed paths are appended to `auth_url` and `token_url`. */

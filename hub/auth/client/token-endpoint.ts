@@ -3,13 +3,11 @@
 import * as oauth from "oauth4webapi";
 import { AppError } from "#proto/kit/errors.ts";
 import { isLoopbackHttp } from "#proto/kit/loopback.ts";
-import type { Fetch } from "./endpoints.ts";
+import { type Fetch, readBounded } from "./endpoints.ts";
 import type { ProviderDefinition } from "./provider-definition.ts";
 
 /** Longest wait for a provider's answer. */
 const DEADLINE_MS = 20_000;
-/** Largest answer read, bytes. */
-const MAX_ANSWER_BYTES = 256 * 1024;
 
 /** Result of a token request. */
 export interface TokenSet {
@@ -181,17 +179,6 @@ function parseBody(text: string): Record<string, unknown> | null {
     const form = Object.fromEntries(new URLSearchParams(text));
     return "access_token" in form || "error" in form ? form : null;
   }
-}
-
-async function readBounded(response: Response): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let sizeBytes = 0;
-  for await (const chunk of response.body ?? []) {
-    sizeBytes += chunk.length;
-    if (sizeBytes > MAX_ANSWER_BYTES) throw new Error("the answer is too large");
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString();
 }
 
 function faultOf(cause: unknown, provider: string): Error {
