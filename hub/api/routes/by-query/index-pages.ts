@@ -9,29 +9,36 @@ import {
   type SearchTarget,
   searchLimits,
 } from "#hub/api/routes/search/search-target.ts";
-import type { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import type { DocumentPages, FoundDocument } from "./change-by-query.ts";
 
 /** Documents of a page unless the request sets the size. */
 export const DEFAULT_PAGE = 1000;
 
-/** Refreshes before an index is to be read, attempts: each waits some seconds for copies that lack what was written. */
-const WHOLE_TRIES = 6;
+/**
+ * Time in which an index is refreshed again before it is to be read. A refresh waits some seconds for copies that lack what
+ * was written, but fails at once while the log can't be reached, so there is a pause after it.
+ */
+const WHOLE_MS = 30_000;
+const WHOLE_PAUSE_MS = 500;
 
-/** Refreshes an index of which nothing may be missed. Throws unavailable where the copies lack something for long. */
+/**
+ * Refreshes an index of which nothing may be missed. Throws unavailable where the copies still lack something after half a
+ * minute, and what `signal` was aborted with.
+ */
 export async function refreshWhole(
-  { maintenance }: ApiContext,
+  { maintenance, clock }: Pick<ApiContext, "maintenance" | "clock">,
   index: IndexInfo,
   signal: AbortSignal,
 ): Promise<void> {
-  let behind: AppError | undefined;
-  for (let attempt = 0; attempt < WHOLE_TRIES; attempt++) {
+  const untilMs = clock.monotonic() + WHOLE_MS;
+  for (;;) {
     signal.throwIfAborted();
-    ({ behind } = await maintenance.refresh([index]));
+    const { behind } = await maintenance.refresh([index]);
     if (behind === undefined) return;
+    if (clock.monotonic() >= untilMs) throw behind;
+    await clock.sleep(WHOLE_PAUSE_MS, signal);
   }
-  throw behind;
 }
 
 /** Opens the documents of `body` (query, sort, _source), of one part where `slice` is one. Throws index_missing, parsing. */
