@@ -3,7 +3,7 @@
 import type { TargetIndex } from "#hub/host/contract/calls.ts";
 import type { Found } from "#hub/host/contract/found.ts";
 import type { HostedShards } from "#hub/host/contract/hosted-shards.ts";
-import { DEFAULT_LIMITS } from "#hub/search/query/default-limits.ts";
+import { DEFAULT_LIMITS } from "#hub/search/query/query.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { type AlertRule, everyOf, isBroken, windowOf } from "./rule.ts";

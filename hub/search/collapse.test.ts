@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, suite, test } from "node:test";
-import { DEFAULT_LIMITS } from "#hub/search/query/default-limits.ts";
+import { DEFAULT_LIMITS } from "#hub/search/query/query.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { IndexFixture } from "#test/support/search/shards.ts";
 import { parseCollapse, searchCollapsed } from "./collapse.ts";

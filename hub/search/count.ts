@@ -2,14 +2,14 @@
 
 import type { SegmentReader } from "#hub/engine/searcher/searcher.ts";
 import { BooleanNode } from "#hub/search/execute/nodes/boolean.ts";
+import { prepareNested } from "#hub/search/phases/prepare-search.ts";
+import type { PartialResult } from "#hub/search/phases/search-call.ts";
 import { NO_MORE_DOCS, type ScoreMode, ShardContext, type Weight } from "#hub/search/query/query.ts";
 import { SearchControl } from "#hub/search/query/search-control.ts";
 import type { QueryRequest } from "#hub/search/request/search-request.ts";
 import { systemClock } from "#proto/kit/clock.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import type { SearchShard, ShardFailure } from "./phases/contract.ts";
-import type { PartialResult } from "./phases/partial-result.ts";
-import { prepareNested } from "./phases/prepare-nested.ts";
 
 export interface CountResponse {
   readonly count: number;

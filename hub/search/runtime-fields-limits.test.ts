@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { nestedCache } from "#hub/engine/segment/nested-cache.ts";
 import { filterQuery } from "#hub/search/phases/search-call.ts";
-import { DEFAULT_LIMITS } from "#hub/search/query/default-limits.ts";
+import { DEFAULT_LIMITS } from "#hub/search/query/query.ts";
 import { parseSearchRequest } from "#hub/search/request/search-request.ts";
 import { readRuntimeFields, withRuntimeFields } from "#hub/search/scripting/runtime-fields.ts";
 import { searchShards } from "#hub/search/search.ts";

@@ -5,7 +5,7 @@ import { after, suite, test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import { AGGREGATION_TYPES } from "#hub/search/aggregations/all.ts";
 import { PIPELINES_BY_NAME } from "#hub/search/aggregations/pipeline/all.ts";
-import { DEFAULT_LIMITS } from "#hub/search/query/default-limits.ts";
+import { DEFAULT_LIMITS } from "#hub/search/query/query.ts";
 import { systemClock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, suite, test } from "node:test";
 import { QUERIES_BY_NAME } from "#hub/search/parse/queries/all.ts";
 import { QueryParser } from "#hub/search/parse/query-parser.ts";
-import { DEFAULT_LIMITS } from "#hub/search/query/default-limits.ts";
+import { DEFAULT_LIMITS } from "#hub/search/query/query.ts";
 import { systemClock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";

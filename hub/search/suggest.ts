@@ -3,6 +3,8 @@
 import { Bitset } from "#hub/engine/bytes/bitset.ts";
 import { NO_MORE_DOCS, type SegmentReader } from "#hub/engine/searcher/searcher.ts";
 import { scalarText } from "#hub/search/options/json.ts";
+import { prepareNested } from "#hub/search/phases/prepare-search.ts";
+import type { PartialResult } from "#hub/search/phases/search-call.ts";
 import { type SearchLimits, ShardContext } from "#hub/search/query/query.ts";
 import { SearchControl } from "#hub/search/query/search-control.ts";
 import { completionSuggester } from "#hub/search/suggest/completion.ts";
@@ -14,8 +16,6 @@ import { AppError, toAppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import { didYouMean } from "#proto/kit/nearest.ts";
 import { allFailed, type SearchOptions, type SearchShard, type ShardFailure } from "./phases/contract.ts";
-import type { PartialResult } from "./phases/partial-result.ts";
-import { prepareNested } from "./phases/prepare-nested.ts";
 
 /** Suggestions of one request. */
 const MAX_SUGGESTIONS = 100;

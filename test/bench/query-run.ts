@@ -12,7 +12,7 @@ import { extentCache } from "#hub/engine/files/extent-cache.ts";
 import { filterCache } from "#hub/engine/segment/filter-cache.ts";
 import type { Shard } from "#hub/engine/shard.ts";
 import type { SearchResponse } from "#hub/search/phases/contract.ts";
-import { DEFAULT_LIMITS } from "#hub/search/query/default-limits.ts";
+import { DEFAULT_LIMITS } from "#hub/search/query/query.ts";
 import { parseSearchRequest } from "#hub/search/request/search-request.ts";
 import { searchShards } from "#hub/search/search.ts";
 import { DocOperation } from "#proto/messages.ts";

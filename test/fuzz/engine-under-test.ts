@@ -10,7 +10,7 @@ import { DocBatchView } from "#hub/engine/operations/doc-batch-view.ts";
 import type { Searcher } from "#hub/engine/searcher/searcher.ts";
 import { Shard, type ShardOptions } from "#hub/engine/shard.ts";
 import type { SearchResponse } from "#hub/search/phases/contract.ts";
-import { DEFAULT_LIMITS } from "#hub/search/query/default-limits.ts";
+import { DEFAULT_LIMITS } from "#hub/search/query/query.ts";
 import { parseSearchRequest } from "#hub/search/request/search-request.ts";
 import { searchShards } from "#hub/search/search.ts";
 import { AppError } from "#proto/kit/errors.ts";

@@ -5,7 +5,7 @@ import { TYPE_SETTING } from "#hub/api/compat/mapping-types.ts";
 import type { Documents, WriteItem } from "#hub/api/ports/documents.ts";
 import type { Indices, Shards } from "#hub/api/ports/indices.ts";
 import { TASKS_INDEX } from "#hub/cluster/catalog/index-names.ts";
-import { DEFAULT_LIMITS } from "#hub/search/query/default-limits.ts";
+import { DEFAULT_LIMITS } from "#hub/search/query/query.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { writeJson } from "#hub/search/options/json-writer.ts";
-import { RawJson } from "#hub/search/options/raw-json.ts";
+import { RawJson, writeJson } from "#hub/search/options/json-writer.ts";
 import { filterPath } from "./filter-path.ts";
 
 const VALUE = {

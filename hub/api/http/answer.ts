@@ -1,8 +1,7 @@
 /** Content types of bodies and answers, and the bytes of an answer in the requested format. */
 
 import { stringify } from "yaml";
-import { plainValue, writeJson } from "#hub/search/options/json-writer.ts";
-import { RawJson } from "#hub/search/options/raw-json.ts";
+import { plainValue, RawJson, writeJson } from "#hub/search/options/json-writer.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { filterPath } from "./filter-path.ts";
 import type { ApiResponse, BodyKind, ResponseHeaders } from "./route.ts";

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { fastify } from "fastify";
 import { pino } from "pino";
 import { ANONYMOUS, NOBODY } from "#hub/auth/accounts/principal.ts";
-import { RawJson } from "#hub/search/options/raw-json.ts";
+import { RawJson } from "#hub/search/options/json-writer.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { Metrics } from "#proto/kit/metrics.ts";
 import { apiMetrics } from "./api-metrics.ts";

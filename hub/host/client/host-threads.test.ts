@@ -4,7 +4,7 @@ import { cpSync, existsSync } from "node:fs";
 import { join } from "node:path";
 import { suite, type TestContext, test } from "node:test";
 import type { ShardFailure } from "#hub/search/phases/contract.ts";
-import { DEFAULT_LIMITS } from "#hub/search/query/default-limits.ts";
+import { DEFAULT_LIMITS } from "#hub/search/query/query.ts";
 import type { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { MemoryBucket } from "#proto/kit/memory-bucket.ts";

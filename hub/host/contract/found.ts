@@ -2,8 +2,7 @@
 
 import type { Message } from "#hub/host/wire/peer.ts";
 import { withPauses } from "#hub/search/aggregations/tree/steps.ts";
-import { jsonSteps } from "#hub/search/options/json-writer.ts";
-import { RawJson } from "#hub/search/options/raw-json.ts";
+import { jsonSteps, RawJson } from "#hub/search/options/json-writer.ts";
 import type { SearchResponse } from "#hub/search/phases/contract.ts";
 import { SearchControl } from "#hub/search/query/search-control.ts";
 import type { Clock } from "#proto/kit/clock.ts";

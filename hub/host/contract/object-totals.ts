@@ -1,6 +1,6 @@
 /** Totals of hits as versions from 7 on print them: objects. */
 
-import { RawJson } from "#hub/search/options/raw-json.ts";
+import { RawJson } from "#hub/search/options/json-writer.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
 
 /** Returns a total as an object; undefined for none. `limit`: hits up to which they were counted. */

@@ -3,7 +3,7 @@ import { describe, test } from "node:test";
 import { ShardsClient } from "#hub/host/client/shards-client.ts";
 import type { CopyWish, Count, CountCall } from "#hub/host/contract/calls.ts";
 import { allFailed } from "#hub/search/phases/contract.ts";
-import { DEFAULT_LIMITS } from "#hub/search/query/default-limits.ts";
+import { DEFAULT_LIMITS } from "#hub/search/query/query.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { Metrics } from "#proto/kit/metrics.ts";
 import { StillClock } from "#test/support/kit/still-clock.ts";

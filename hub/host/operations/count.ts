@@ -3,7 +3,7 @@
 import type { Count, CountCall, ValidateCall, Validation } from "#hub/host/contract/calls.ts";
 import type { Message } from "#hub/host/wire/peer.ts";
 import { describeQuery } from "#hub/search/explain/explanation.ts";
-import { prepareNested } from "#hub/search/phases/prepare-nested.ts";
+import { prepareNested } from "#hub/search/phases/prepare-search.ts";
 import { ShardContext } from "#hub/search/query/query.ts";
 import { SearchControl } from "#hub/search/query/search-control.ts";
 import {

@@ -12,7 +12,7 @@ import type { NamedIndex } from "#hub/host/contract/hosted-shards.ts";
 import { BooleanNode } from "#hub/search/execute/nodes/boolean.ts";
 import { explainQuery, printExplanation } from "#hub/search/explain/explanation.ts";
 import type { SearchShard } from "#hub/search/phases/contract.ts";
-import { prepareNested } from "#hub/search/phases/prepare-nested.ts";
+import { prepareNested } from "#hub/search/phases/prepare-search.ts";
 import { ShardContext } from "#hub/search/query/query.ts";
 import { SearchControl } from "#hub/search/query/search-control.ts";
 import { parseQueryRequest } from "#hub/search/request/search-request.ts";

@@ -12,7 +12,6 @@ import {
   type SegmentRun,
   SetBlocks,
 } from "#hub/search/columns/set-blocks.ts";
-import { bindCollectors, checkFailed } from "#hub/search/execute/failing-fields.ts";
 import { Batch } from "#hub/search/execute/hits/batch.ts";
 import { collectSetHits } from "#hub/search/execute/hits/set-hits.ts";
 import { type After, type RankedHit, TopHits } from "#hub/search/execute/hits/top-hits.ts";
@@ -28,6 +27,7 @@ import {
   type ShardContext,
   type Weight,
 } from "#hub/search/query/query.ts";
+import { bindCollectors, checkFailed } from "#hub/search/query/runtime-reader.ts";
 import type { SearchControl } from "#hub/search/query/search-control.ts";
 import type { SearchRequest } from "#hub/search/request/search-request.ts";
 import type { KeySource, RankOrder } from "#hub/search/sort/key.ts";

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
 import type { SearchShard } from "#hub/search/phases/contract.ts";
-import { DEFAULT_LIMITS } from "#hub/search/query/default-limits.ts";
-import { ShardContext } from "#hub/search/query/query.ts";
+import { DEFAULT_LIMITS, ShardContext } from "#hub/search/query/query.ts";
 import { SearchControl } from "#hub/search/query/search-control.ts";
 import { parseSearchRequest } from "#hub/search/request/search-request.ts";
 import { systemClock } from "#proto/kit/clock.ts";

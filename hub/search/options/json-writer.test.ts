@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { jsonSteps, writeJson } from "./json-writer.ts";
-import { RawJson } from "./raw-json.ts";
+import { jsonSteps, RawJson, writeJson } from "./json-writer.ts";
 
 const bucket = (at: number): object => ({
   key: `k${at}`,

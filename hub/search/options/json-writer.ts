@@ -1,7 +1,6 @@
 /** Writes answers as JSON. Raw documents and whole numbers of any size keep their text. */
 
 import { parseJson } from "./json.ts";
-import { RawJson } from "./raw-json.ts";
 
 /** Keys that are kept quoted: those of answers, and the first ones of documents. */
 const MAX_QUOTED = 2_000;
@@ -105,4 +104,27 @@ function scalar(value: unknown): string {
   if (typeof value === "number") return Number.isFinite(value) ? String(value) : `"${value}"`;
   if (typeof value === "bigint") return value.toString();
   return JSON.stringify(value) ?? "null";
+}
+
+/** A document as it was sent: its numbers, key order and white space stay. */
+export class RawJson {
+  readonly bytes: Uint8Array;
+
+  constructor(bytes: Uint8Array) {
+    this.bytes = bytes;
+  }
+
+  get text(): string {
+    return Buffer.from(this.bytes.buffer, this.bytes.byteOffset, this.bytes.byteLength).toString("utf8");
+  }
+
+  /** The value, for those who need to look into it. */
+  parse(): unknown {
+    return JSON.parse(this.text);
+  }
+
+  /** So that plain JSON.stringify is right too, if not exact. */
+  toJSON(): unknown {
+    return this.parse();
+  }
 }

@@ -1,8 +1,7 @@
 /** Asks several hosts at the same time. A host that can't answer is one whose shards failed. */
 
 import { type AppError, toAppError } from "#proto/kit/errors.ts";
-import type { PartialResult } from "./partial-result.ts";
-import type { CallShard } from "./search-call.ts";
+import type { CallShard, PartialResult } from "./search-call.ts";
 
 export interface Question<Target, Answer> {
   readonly ask: (target: Target, signal: AbortSignal) => Promise<Answer>;

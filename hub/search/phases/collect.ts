@@ -22,9 +22,8 @@ import { systemClock } from "#proto/kit/clock.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import type { SearchCursor, SearchOptions, SearchShard, ShardFailure } from "./contract.ts";
-import type { PartialResult } from "./partial-result.ts";
-import { prepareNested } from "./prepare-nested.ts";
-import { prepareRuntimeFields } from "./prepare-runtime-fields.ts";
+import { prepareNested, prepareRuntimeFields } from "./prepare-search.ts";
+import type { PartialResult } from "./search-call.ts";
 
 /** Collects `shards` one after the other. A shard that fails is a failure of the result. Throws cancelled, memory_limit. */
 export async function collectShards(

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { DEFAULT_LIMITS } from "#hub/search/query/default-limits.ts";
+import { DEFAULT_LIMITS } from "#hub/search/query/query.ts";
 import { hostsOf, type OpenSnapshots, searchOver } from "#test/support/search/hosts.ts";
 import { IndexFixture } from "#test/support/search/shards.ts";
 

@@ -3,7 +3,7 @@
  * back less. Only where that is little work, and where fetching can't fail.
  */
 
-import { RawJson } from "#hub/search/options/raw-json.ts";
+import { RawJson } from "#hub/search/options/json-writer.ts";
 import type { SearchRequest } from "#hub/search/request/search-request.ts";
 import type { Collection } from "./collect.ts";
 import type { FetchedHits } from "./contract.ts";

@@ -6,7 +6,7 @@ import type { SearchRequest } from "#hub/search/request/search-request.ts";
 import { compareRanks, type RankOrder } from "#hub/search/sort/key.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { allFailed, type SearchOptions, type SearchResponse } from "./contract.ts";
-import type { HitPlace, PartialResult } from "./partial-result.ts";
+import type { HitPlace, PartialResult } from "./search-call.ts";
 
 /** A hit of the answer: which partial result has it, and at which place of its hits. */
 export interface MergedHit {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { DEFAULT_LIMITS } from "#hub/search/query/default-limits.ts";
+import { DEFAULT_LIMITS } from "#hub/search/query/query.ts";
 import { decodeValue } from "#hub/search/wire/value-reader.ts";
 import { encodeValue } from "#hub/search/wire/value-writer.ts";
 import { AppError } from "#proto/kit/errors.ts";

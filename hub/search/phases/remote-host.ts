@@ -3,9 +3,8 @@
 import { readReply } from "#hub/search/wire/reply.ts";
 import { encodeValue } from "#hub/search/wire/value-writer.ts";
 import type { FetchedHits, SearchResponse } from "./contract.ts";
-import type { PartialResult } from "./partial-result.ts";
 import type { OpenCollection, SearchHost } from "./scatter.ts";
-import type { SearchCall } from "./search-call.ts";
+import type { PartialResult, SearchCall } from "./search-call.ts";
 
 export type SearchOperation = "search" | "collect" | "fetch" | "close" | "count" | "suggest";
 

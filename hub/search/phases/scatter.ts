@@ -13,8 +13,7 @@ import { askHosts, failuresOf } from "./ask-hosts.ts";
 import { allFailed, type FetchedHits, type SearchResponse } from "./contract.ts";
 import { isSoonFetched } from "./fetch-soon.ts";
 import { type MergedHit, mergePartials } from "./merge.ts";
-import type { PartialResult } from "./partial-result.ts";
-import type { CallShard, SearchCall, SearchDemand } from "./search-call.ts";
+import type { CallShard, PartialResult, SearchCall, SearchDemand } from "./search-call.ts";
 
 /** Where shards are searched. What it throws that isn't the request's fault is the failure of its shards. */
 export interface SearchHost {

@@ -1,13 +1,15 @@
-/** What the front asks a host for. Plain data, so that it can be sent. */
+/** What the front asks a host for, and what the host found. Plain data, so that it can be sent. */
 
+import type { TreeState } from "#hub/search/aggregations/tree/aggregation.ts";
 import { anyOf, BooleanNode } from "#hub/search/execute/nodes/boolean.ts";
 import { NoneNode } from "#hub/search/execute/nodes/documents.ts";
 import { type IdSlice, IdSliceNode } from "#hub/search/execute/nodes/slice.ts";
 import { QUERIES_BY_NAME } from "#hub/search/parse/queries/all.ts";
 import { QueryParser } from "#hub/search/parse/query-parser.ts";
 import type { SearchedIndex, SearchLimits } from "#hub/search/query/query.ts";
+import type { RankOrder } from "#hub/search/sort/key.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
-import type { SearchCursor, SearchShard } from "./contract.ts";
+import type { SearchCursor, SearchShard, ShardFailure } from "./contract.ts";
 
 /** What all hosts of a search get alike. */
 export interface SearchDemand {
@@ -73,4 +75,31 @@ export function filterQuery({
   const any = anyOf(queries.map((query, at) => parsers[at]!.parse(query)));
   const filterPaths = new Set(parsers.flatMap(({ nestedPaths }) => [...nestedPaths]));
   return { filter: part === undefined ? any : new BooleanNode({ filter: [any, part] }), filterPaths };
+}
+
+/**
+ * What the shards of one host found. Plain data, so that it can be sent to the front, which merges those of all hosts.
+ * Where a hit stands in the order of all hits. `shardOrder`: position of its shard among all of the search.
+ */
+export type HitPlace = SearchCursor;
+
+export interface PartialResult {
+  /** Orders of the shards that were searched, ascending. */
+  readonly searched: readonly number[];
+  /** Shards that could not be searched, by their order. */
+  readonly failures: readonly { readonly order: number; readonly failure: ShardFailure }[];
+  /** Matching live documents. */
+  readonly total: number;
+  /** Largest score; NaN where there is none. */
+  readonly maxScore: number;
+  /** The best from + size hits of the host, from the best on. */
+  readonly hits: readonly HitPlace[];
+  /** How ranks of hits compare; empty without hits. */
+  readonly orders: readonly RankOrder[];
+  readonly terminatedEarly: boolean;
+  readonly timedOut: boolean;
+  /** Merged over the shards of the host; undefined where none was searched, or none were asked for. */
+  readonly aggregations: TreeState | undefined;
+  /** By the order of the shards; empty where it wasn't asked for. */
+  readonly profiles: readonly { readonly order: number; readonly profile: JsonObject }[];
 }

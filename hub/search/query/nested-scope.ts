@@ -4,10 +4,11 @@
  */
 
 import { type NestedSteps, nestedBlock } from "#hub/engine/documents/nested-block.ts";
+import type { NestedLevels } from "#hub/engine/mapping/nested-levels.ts";
 import type { Searcher, SegmentReader } from "#hub/engine/searcher/searcher.ts";
 import type { NestedBlock } from "#hub/engine/segment/nested-cache.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import { ScopedReader } from "./scoped-reader.ts";
+import { SegmentView } from "./segment-view.ts";
 
 /** Bytes of the blocks of all levels below one snapshot: a search holds them to its end, cached or not. */
 const MAX_BYTES = 512 * 1024 * 1024;
@@ -193,4 +194,24 @@ function tooLarge(path: string, maxBytes: number): AppError {
     "memory_limit",
     `the nested objects that the search reads of one shard, with those at [${path}], take more than ${maxBytes} bytes; use more shards, or smaller indices, or search fewer nested paths at once`,
   );
+}
+
+/**
+ * A segment without the fields of nested objects: those aren't fields of the document around them, nor the reverse.
+ * Shows the fields of one level of a mapping's nested objects; the others read as absent.
+ */
+class ScopedReader extends SegmentView {
+  readonly #levels: NestedLevels;
+  readonly #level: string;
+
+  /** `level`: path of the nested object that the documents are, "" for whole documents. */
+  constructor(whole: SegmentReader, levels: NestedLevels, level: string) {
+    super(whole, level);
+    this.#levels = levels;
+    this.#level = level;
+  }
+
+  protected override of(field: string): SegmentReader | null {
+    return this.#levels.isVisible(field, this.#level) ? this.whole : null;
+  }
 }

@@ -232,6 +232,16 @@ export interface SearchLimits {
   readonly maxRegexLength: number;
 }
 
+/** Limits of a search unless settings of the cluster or of an index say otherwise. */
+export const DEFAULT_LIMITS: SearchLimits = {
+  maxBuckets: 65_536,
+  maxResultWindow: 10_000,
+  maxRescoreWindow: 10_000,
+  maxColumnFields: 100,
+  maxScriptFields: 32,
+  maxRegexLength: 1_000,
+};
+
 /** An index as a search names it. */
 export interface SearchedIndex {
   readonly name: string;

@@ -7,12 +7,11 @@ import { isNumeric, termsField } from "#hub/search/columns/column-values.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { DistanceKeySource } from "./distance-key.ts";
-import { DocKeySource, IdKeySource, ScoreKeySource } from "./implicit-keys.ts";
+import { DocKeySource, IdKeySource, ScoreKeySource, ScriptKeySource } from "./implicit-keys.ts";
 import type { KeySource } from "./key.ts";
 import { KeywordKeySource } from "./keyword-key.ts";
 import { NestedKeySource } from "./nested-key.ts";
 import { NumericKeySource } from "./numeric-key.ts";
-import { ScriptKeySource } from "./script-key.ts";
 import type { SortKey } from "./sort-request.ts";
 
 /**

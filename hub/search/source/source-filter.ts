@@ -1,7 +1,8 @@
 /** Filters `_source`: true, false, patterns, or {includes, excludes}. */
 
+import type { Mapping } from "#hub/engine/mapping/mapping.ts";
 import { describe, scalarText } from "#hub/search/options/json.ts";
-import { RawJson } from "#hub/search/options/raw-json.ts";
+import { RawJson, writeJson } from "#hub/search/options/json-writer.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
 
@@ -123,4 +124,13 @@ function names(value: unknown): string[] {
     if (typeof each === "string") return each;
     throw new AppError("parsing", `[_source] patterns must be texts, but one is ${describe(each)}`);
   });
+}
+
+/** Returns the bytes of a document that are shown; undefined where its mapping has `_source` disabled. */
+export function shownSource(mapping: Mapping, source: Uint8Array): Uint8Array | undefined {
+  const { enabled, includes, excludes } = mapping.settings.source;
+  if (!enabled) return undefined;
+  if (includes.length === 0 && excludes.length === 0) return source;
+  const shown = filterSource(source, { includes, excludes });
+  return shown instanceof RawJson ? source : Buffer.from(writeJson(shown));
 }

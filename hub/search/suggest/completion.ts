@@ -4,6 +4,7 @@ import { completionTerm } from "#hub/engine/documents/completions.ts";
 import type { Field } from "#hub/engine/mapping/field.ts";
 import { NO_MORE_DOCS, type SegmentReader } from "#hub/engine/searcher/searcher.ts";
 import { checkRegexpLength } from "#hub/search/fields/pattern-query.ts";
+import { RawJson } from "#hub/search/options/json-writer.ts";
 import {
   anything,
   flag,
@@ -14,7 +15,6 @@ import {
   text,
   withoutEffect,
 } from "#hub/search/options/options.ts";
-import { RawJson } from "#hub/search/options/raw-json.ts";
 import { compileRegexp } from "#hub/search/patterns/automaton.ts";
 import { automaticEdits, beginsWithinEdits } from "#hub/search/patterns/edit-distance.ts";
 import type { SearchControl } from "#hub/search/query/search-control.ts";

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { RawJson } from "#hub/search/options/raw-json.ts";
+import { RawJson } from "#hub/search/options/json-writer.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { LateBucket } from "./late-bucket.ts";
 import { decodeValue } from "./value-reader.ts";

@@ -1,6 +1,6 @@
 /** Decodes what `value-writer.ts` encodes. */
 
-import { RawJson } from "#hub/search/options/raw-json.ts";
+import { RawJson } from "#hub/search/options/json-writer.ts";
 import { AppError, isErrorCode } from "#proto/kit/errors.ts";
 import { LateBucket } from "./late-bucket.ts";
 import { HEADER_BYTES, SMALL_INTS, SMALL_SHAPES, Tag, WIRE_VERSION } from "./tags.ts";

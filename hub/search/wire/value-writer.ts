@@ -1,6 +1,6 @@
 /** Encodes calls, answers and partial results for other threads and nodes; README.md has the grammar. */
 
-import { RawJson } from "#hub/search/options/raw-json.ts";
+import { RawJson } from "#hub/search/options/json-writer.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import { LateBucket } from "./late-bucket.ts";
 import { HEADER_BYTES, SMALL_INTS, SMALL_SHAPES, Tag, WIRE_VERSION } from "./tags.ts";

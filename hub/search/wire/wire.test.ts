@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { RawJson } from "#hub/search/options/raw-json.ts";
+import { RawJson } from "#hub/search/options/json-writer.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import { LateBucket } from "./late-bucket.ts";
 import { decodeValue } from "./value-reader.ts";

@@ -7,7 +7,7 @@ import { Analysis } from "#hub/engine/analysis/analysis.ts";
 import { Mapping } from "#hub/engine/mapping/mapping.ts";
 import { Shard } from "#hub/engine/shard.ts";
 import type { SearchOptions, SearchResponse, SearchShard } from "#hub/search/phases/contract.ts";
-import { DEFAULT_LIMITS } from "#hub/search/query/default-limits.ts";
+import { DEFAULT_LIMITS } from "#hub/search/query/query.ts";
 import { parseSearchRequest } from "#hub/search/request/search-request.ts";
 import { searchShards } from "#hub/search/search.ts";
 import type { JsonObject } from "#proto/kit/json.ts";

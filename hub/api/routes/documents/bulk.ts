@@ -21,8 +21,7 @@ import {
 import type { WriteItem } from "#hub/api/ports/documents.ts";
 import { asksForCopies, requireActiveShards } from "#hub/api/stats/active-shards.ts";
 import type { WriteOptions, WriteResult } from "#hub/cluster/writes/writes.ts";
-import { writeJson } from "#hub/search/options/json-writer.ts";
-import { RawJson } from "#hub/search/options/raw-json.ts";
+import { RawJson, writeJson } from "#hub/search/options/json-writer.ts";
 import { filterSource } from "#hub/search/source/source-filter.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import { freeBytes } from "#proto/kit/free-bytes.ts";

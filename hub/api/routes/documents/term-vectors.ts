@@ -8,7 +8,7 @@ import { isTrue, optionalText, texts } from "#hub/api/parameters/values.ts";
 import { routingOf } from "#hub/api/parameters/write-options.ts";
 import { searchedIndices } from "#hub/api/routes/search/search-target.ts";
 import { objectOf, scalarText } from "#hub/search/options/json.ts";
-import { RawJson } from "#hub/search/options/raw-json.ts";
+import { RawJson } from "#hub/search/options/json-writer.ts";
 import { answersAs, warnDeprecated } from "#hub/search/options/request-version.ts";
 import type { TermVectorOptions } from "#hub/search/term-vectors.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
 import { AsyncSearches, type AsyncWork } from "#hub/api/context/async-searches.ts";
 import { Tasks } from "#hub/api/context/tasks.ts";
-import { RawJson } from "#hub/search/options/raw-json.ts";
+import { RawJson } from "#hub/search/options/json-writer.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { DOCS, type Json, SearchRoutesFixture } from "#test/support/api/search-routes.ts";
 import { StillClock } from "#test/support/kit/still-clock.ts";

@@ -8,7 +8,7 @@ import { TimeSlices } from "#hub/api/http/time-slices.ts";
 import { RESOLVE_PARAMS } from "#hub/api/parameters/shared-parameters.ts";
 import { TemplateBudget } from "#hub/scripts/mustache/mustache.ts";
 import { parseJsonSteps } from "#hub/search/options/json-steps.ts";
-import type { RawJson } from "#hub/search/options/raw-json.ts";
+import type { RawJson } from "#hub/search/options/json-writer.ts";
 import { requestVersion } from "#hub/search/options/request-version.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";

@@ -11,8 +11,7 @@ import { isTrue } from "#hub/api/parameters/values.ts";
 import type { IndexInfo, ResolveOptions } from "#hub/api/ports/indices.ts";
 import type { CopyWish, TargetIndex } from "#hub/host/contract/calls.ts";
 import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
-import { DEFAULT_LIMITS } from "#hub/search/query/default-limits.ts";
-import { DEFAULT_MAX_TERMS_COUNT, type SearchLimits } from "#hub/search/query/query.ts";
+import { DEFAULT_LIMITS, DEFAULT_MAX_TERMS_COUNT, type SearchLimits } from "#hub/search/query/query.ts";
 import { AppError } from "#proto/kit/errors.ts";
 
 /** Which shards. */

@@ -3,9 +3,8 @@ import { test } from "node:test";
 import type { KeywordColumn } from "#hub/engine/searcher/searcher.ts";
 import { atOnce } from "#hub/search/aggregations/tree/steps.ts";
 import { Random } from "#test/support/engine/random.ts";
-import { SharedTermsCache } from "./shared-terms.ts";
+import { mergeShared, SharedTermsCache } from "./shared-terms.ts";
 import { mergeCounts, type OrdinalCounts } from "./terms-merge.ts";
-import { mergeShared } from "./terms-shared-merge.ts";
 
 /** A column of these terms, sorted. */
 function columnOf(terms: readonly string[]): KeywordColumn {

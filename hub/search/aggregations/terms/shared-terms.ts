@@ -4,8 +4,10 @@
  */
 
 import type { KeywordColumn } from "#hub/engine/searcher/searcher.ts";
+import type { TermBucket, TermsState } from "#hub/search/aggregations/buckets/terms-state.ts";
 import type { Steps } from "#hub/search/aggregations/tree/steps.ts";
 import { TermTable } from "./term-table.ts";
+import type { OrdinalCounts } from "./terms-merge.ts";
 
 /** Memory of all tables. */
 const LIMIT_BYTES = 96 * 1024 * 1024;
@@ -19,6 +21,12 @@ const STALE_FACTOR = 2;
 const FEW_TERMS = 10_000;
 /** Terms between two pauses: well below a millisecond. */
 const STEP_TERMS = 1024;
+/** Numbers between two pauses: below a millisecond. */
+const STEP_NUMBERS = 65_536;
+/** Terms between two pauses. */
+const STEP_COUNTED = 512;
+/** Counts from which on terms aren't told apart when the least count is looked for. */
+const MOST_BINS = 65_536;
 
 /** The terms of one field. */
 export class SharedTerms {
@@ -83,4 +91,85 @@ let ofThread: SharedTermsCache | undefined;
 /** Returns the terms that this thread keeps. */
 export function sharedTermsCache(): SharedTermsCache {
   return (ofThread ??= new SharedTermsCache());
+}
+
+/**
+ * Adds up the counts of segments by the numbers that their terms share, and keeps the most frequent terms.
+ * Joins the counts of segments like `mergeCounts` with the order "frequent" and no filter.
+ */
+export function* mergeShared(
+  segments: readonly OrdinalCounts[],
+  shared: SharedTerms,
+  keep: number,
+): Steps<Pick<TermsState, "buckets" | "others" | "errorBound">> {
+  const numbered: (readonly [counts: Int32Array, numbers: Int32Array])[] = [];
+  for (const { column, counts } of segments) numbered.push([counts, yield* shared.numbersOf(column)]);
+  const { table } = shared;
+  const totals = new Int32Array(table.size);
+  let all = 0;
+  for (const [counts, numbers] of numbered) {
+    for (let ordinal = 0; ordinal < counts.length; ordinal++) {
+      const count = counts[ordinal]!;
+      totals[numbers[ordinal]!]! += count;
+      all += count;
+      if (ordinal % STEP_NUMBERS === STEP_NUMBERS - 1) yield;
+    }
+  }
+  const least = leastKept(totals, keep);
+  const kept = yield* mostFrequent(totals, least, keep, table);
+  const buckets: TermBucket[] = [];
+  let inKept = 0;
+  for (const number of kept) {
+    if (buckets.length % STEP_COUNTED === STEP_COUNTED - 1) yield;
+    buckets.push({ key: table.text(number), count: totals[number]!, below: {} });
+    inKept += totals[number]!;
+  }
+  const others = all - inKept;
+  return { buckets, others, errorBound: others > 0 ? least : 0 };
+}
+
+/** The least count of the `keep` largest ones, 1 where there are fewer. */
+function leastKept(totals: Int32Array, keep: number): number {
+  const bins = new Int32Array(MOST_BINS);
+  for (let number = 0; number < totals.length; number++) bins[Math.min(totals[number]!, MOST_BINS - 1)]!++;
+  let left = keep - bins[MOST_BINS - 1]!;
+  if (left <= 0) {
+    const frequent = totals.filter((count) => count >= MOST_BINS - 1).sort();
+    return frequent[frequent.length - keep]!;
+  }
+  for (let count = MOST_BINS - 2; count > 0; count--) {
+    left -= bins[count]!;
+    if (left <= 0) return count;
+  }
+  return 1;
+}
+
+/** Numbers of the terms with more than the least count, and of the first terms with this count. */
+function* mostFrequent(totals: Int32Array, least: number, keep: number, table: TermTable): Steps<number[]> {
+  const kept: number[] = [];
+  let equal: number[] = [];
+  for (let number = 0; number < totals.length; number++) {
+    if (totals[number]! > least) kept.push(number);
+    else if (totals[number] === least) equal.push(number);
+    if (number % STEP_NUMBERS === STEP_NUMBERS - 1) yield;
+  }
+  const wanted = keep - kept.length;
+  if (equal.length > wanted) equal = yield* firstOf(equal, wanted, table);
+  return kept.concat(equal);
+}
+
+/** The first `wanted` of terms in the order of their bytes: gathered up to twice as many, of which the first stay. */
+function* firstOf(numbers: readonly number[], wanted: number, table: TermTable): Steps<number[]> {
+  const compare = (a: number, b: number): number => table.compare(a, b);
+  let first: number[] = [];
+  let last: number | undefined;
+  for (let at = 0; at < numbers.length; at++) {
+    if (at % STEP_COUNTED === STEP_COUNTED - 1) yield;
+    if (last !== undefined && table.compare(numbers[at]!, last) > 0) continue;
+    first.push(numbers[at]!);
+    if (first.length < 2 * wanted + 1) continue;
+    first = first.sort(compare).slice(0, wanted);
+    last = first.at(-1);
+  }
+  return first.sort(compare).slice(0, wanted);
 }

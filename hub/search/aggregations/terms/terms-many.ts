@@ -15,10 +15,9 @@ import type { Collector } from "#hub/search/aggregations/tree/aggregation.ts";
 import { atOnce, type Steps } from "#hub/search/aggregations/tree/steps.ts";
 import { KeywordValues } from "#hub/search/columns/column-values.ts";
 import type { SegmentRun } from "#hub/search/columns/set-blocks.ts";
-import { sharedTermsCache } from "./shared-terms.ts";
+import { mergeShared, sharedTermsCache } from "./shared-terms.ts";
 import { KeywordTermsCollector } from "./terms-keyword.ts";
 import { type MergeOrder, mergeCounts, mergeOrder } from "./terms-merge.ts";
-import { mergeShared } from "./terms-shared-merge.ts";
 
 /** Values of all segments from which on they are many. */
 const MANY = 2000;

@@ -18,7 +18,7 @@ import {
 } from "#hub/search/aggregations/buckets/terms-state.ts";
 import type { Collector } from "#hub/search/aggregations/tree/aggregation.ts";
 import { atOnce, type Steps } from "#hub/search/aggregations/tree/steps.ts";
-import { RawJson } from "#hub/search/options/raw-json.ts";
+import { RawJson } from "#hub/search/options/json-writer.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
 import { sourcePath, valuesAt } from "#hub/search/source/source-values.ts";
 import { toAppError } from "#proto/kit/errors.ts";

@@ -2,8 +2,7 @@
 
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { DEFAULT_LIMITS } from "#hub/search/query/default-limits.ts";
-import { ShardContext } from "#hub/search/query/query.ts";
+import { DEFAULT_LIMITS, ShardContext } from "#hub/search/query/query.ts";
 import { parseSearchRequest } from "#hub/search/request/search-request.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { IndexFixture } from "#test/support/search/shards.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { RawJson } from "#hub/search/options/raw-json.ts";
+import type { RawJson } from "#hub/search/options/json-writer.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { IndexFixture } from "#test/support/search/shards.ts";
 

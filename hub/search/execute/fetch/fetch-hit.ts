@@ -13,17 +13,15 @@ import {
 } from "#hub/search/explain/explanation.ts";
 import { Highlighter } from "#hub/search/highlight/highlighter.ts";
 import { shortest } from "#hub/search/options/json.ts";
-import { RawJson } from "#hub/search/options/raw-json.ts";
+import { RawJson } from "#hub/search/options/json-writer.ts";
 import type { Explanation, Query, ShardContext, Weight } from "#hub/search/query/query.ts";
 import { fieldOn } from "#hub/search/scripting/document-script.ts";
 import { isByScore } from "#hub/search/sort/sort-request.ts";
-import { shownSource } from "#hub/search/source/shown-source.ts";
-import { filterSource, type SourceFilter } from "#hub/search/source/source-filter.ts";
+import { filterSource, type SourceFilter, shownSource } from "#hub/search/source/source-filter.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { DocumentFields } from "./document-fields.ts";
 import type { FetchOptions, FieldRequest, InnerHits } from "./fetch-request.ts";
-import { type FetchObject, InnerHitsSearch } from "./inner-hits.ts";
-import { nestedIdentity, nestedPart } from "./nested-identity.ts";
+import { type FetchObject, InnerHitsSearch, nestedIdentity, nestedPart } from "./inner-hits.ts";
 
 /** A hit as the answer has it, key by key. */
 export type Hit = JsonObject;

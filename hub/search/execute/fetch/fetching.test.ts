@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
-import { RawJson } from "#hub/search/options/raw-json.ts";
+import { RawJson } from "#hub/search/options/json-writer.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { DOCS, hitsFixture } from "#test/support/search/hits.ts";
 import { IndexFixture } from "#test/support/search/shards.ts";

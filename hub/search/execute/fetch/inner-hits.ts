@@ -1,12 +1,14 @@
-/** `inner_hits`: the nested objects of a hit that match a nested query. */
+/**
+ * `inner_hits`: the nested objects of a hit that match a nested query, and where each is within its document.
+ */
 
 import type { SegmentReader } from "#hub/engine/searcher/searcher.ts";
 import { type RankedHit, TopHits } from "#hub/search/execute/hits/top-hits.ts";
-import type { JoinedSegment } from "#hub/search/query/nested-scope.ts";
+import type { JoinedSegment, NestedScope } from "#hub/search/query/nested-scope.ts";
 import type { ShardContext, Weight } from "#hub/search/query/query.ts";
 import { bindSort } from "#hub/search/sort/shard-sort.ts";
 import { BY_SCORE, isByScore, needsScores } from "#hub/search/sort/sort-request.ts";
-import type { JsonObject } from "#proto/kit/json.ts";
+import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import type { InnerHits } from "./fetch-request.ts";
 
 /** Returns an object as it is shown. */
@@ -70,4 +72,28 @@ export class InnerHitsSearch {
     }
     return { total, maxScore, hits: total === 0 ? [] : top.finish() };
   }
+}
+
+/** Returns `_nested` of an object: the field and the number of it, and of each object below, from the outermost. */
+export function nestedIdentity(scope: NestedScope, segment: SegmentReader, doc: number): JsonObject {
+  let inner: JsonObject | undefined;
+  let [level, objects, object] = [scope, segment, doc];
+  for (; level.above !== undefined; level = level.above) {
+    const place = level.placeOf(objects, object);
+    const prefix = level.above.path === "" ? 0 : level.above.path.length + 1;
+    inner = {
+      field: level.path.slice(prefix),
+      offset: place.offset,
+      ...(inner !== undefined && { _nested: inner }),
+    };
+    [objects, object] = [place.segment, place.parent];
+  }
+  return inner ?? {};
+}
+
+/** Returns the object at `path` of a document that holds one object there. */
+export function nestedPart(document: JsonObject, path: string): JsonObject {
+  let part: unknown = document;
+  for (const name of path.split(".")) part = isObject(part) ? part[name] : undefined;
+  return isObject(part) ? part : {};
 }

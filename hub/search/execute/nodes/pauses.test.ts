@@ -2,9 +2,8 @@
 
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { prepareNested } from "#hub/search/phases/prepare-nested.ts";
-import { DEFAULT_LIMITS } from "#hub/search/query/default-limits.ts";
-import { NO_MORE_DOCS, ShardContext } from "#hub/search/query/query.ts";
+import { prepareNested } from "#hub/search/phases/prepare-search.ts";
+import { DEFAULT_LIMITS, NO_MORE_DOCS, ShardContext } from "#hub/search/query/query.ts";
 import { SearchControl } from "#hub/search/query/search-control.ts";
 import { parseSearchRequest } from "#hub/search/request/search-request.ts";
 import { systemClock } from "#proto/kit/clock.ts";

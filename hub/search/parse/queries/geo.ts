@@ -4,13 +4,14 @@ import { NoneNode } from "#hub/search/execute/nodes/documents.ts";
 import { GeoNode, type GeoTest } from "#hub/search/execute/nodes/geo.ts";
 import { MappedNode } from "#hub/search/execute/nodes/wrapped-query.ts";
 import { fieldOf } from "#hub/search/fields/field-terms.ts";
-import { isInBox, readBox } from "#hub/search/geo/box.ts";
 import {
   boxAround,
   distanceMetres,
   type GeoPoint,
+  isInBox,
   parseDistance,
   parsePoint,
+  readBox,
 } from "#hub/search/geo/point.ts";
 import { objectOf } from "#hub/search/options/json.ts";
 import {

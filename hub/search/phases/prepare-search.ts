@@ -1,7 +1,11 @@
-/** Runtime fields are computed before a search reads them, which must not keep the thread for as long as that takes. */
+/**
+ * Nested objects and runtime fields are made before a search reads them, which must not keep the thread for as long
+ * as that takes.
+ */
 
 import type { Searcher, SegmentReader } from "#hub/engine/searcher/searcher.ts";
-import { untilTimeout } from "#hub/search/aggregations/tree/steps.ts";
+import { untilTimeout, withPauses } from "#hub/search/aggregations/tree/steps.ts";
+import type { ShardContext } from "#hub/search/query/query.ts";
 import type { SearchControl } from "#hub/search/query/search-control.ts";
 import {
   type RuntimeField,
@@ -9,6 +13,15 @@ import {
   withRuntimeFields,
 } from "#hub/search/scripting/runtime-fields.ts";
 import type { SearchShard } from "./contract.ts";
+
+/** Makes the nested objects of paths in a shard, with pauses. Throws cancelled, memory_limit. */
+export async function prepareNested(
+  { scope }: ShardContext,
+  control: SearchControl,
+  ...paths: readonly (ReadonlySet<string> | undefined)[]
+): Promise<void> {
+  for (const set of paths) for (const path of set ?? []) await withPauses(scope.prepare(path), control);
+}
 
 /**
  * Returns the snapshot of a shard with runtime fields, computed with pauses; once the time of the request is over, only
