@@ -15,9 +15,8 @@ import { Reader, type ReaderSource, type ReadOptions } from "#hub/journal/readin
 import { type OpenedLog, readerSource } from "#hub/journal/reading/reader-source.ts";
 import { JournalServer, type JournalServerOptions } from "#hub/journal/server/journal-server.ts";
 import type { Incarnation } from "#hub/journal/streams/incarnations.ts";
-import { untilLed } from "#hub/journal/streams/led-streams.ts";
 import { LogHistory, type Reconciliation } from "#hub/journal/streams/log-history.ts";
-import { replicasFor } from "#hub/journal/streams/replicas.ts";
+import { replicasFor, untilLed } from "#hub/journal/streams/replicas.ts";
 import {
   type StoredMessage,
   type StreamState,

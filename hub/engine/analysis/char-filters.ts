@@ -1,7 +1,6 @@
 /** Character filters: they change the text and remember where each character came from. */
 
-import { decodeEntity } from "./html-entities.ts";
-import { findMarkup, type Markup } from "./markup.ts";
+import { decodeEntity, findMarkup, type Markup } from "./markup.ts";
 import { type Options, readList, readString } from "./parts/options.ts";
 import { compilePattern, expanded } from "./parts/pattern.ts";
 import type { CharFilter, FilteredText } from "./parts/token.ts";

@@ -4,9 +4,7 @@
  */
 
 import { type ByteSink, SegmentFileWriter } from "#hub/engine/files/segment-file.ts";
-import { type DocumentColumns, isColumnar } from "#hub/engine/stored/columnar-packing.ts";
-import { KernelColumns } from "#hub/engine/stored/kernel-columns.ts";
-import { PlainBlock } from "#hub/engine/stored/plain-block.ts";
+import { type DocumentColumns, isColumnar, KernelColumns } from "#hub/engine/stored/columnar-packing.ts";
 import {
   isLasting,
   openBlock,
@@ -14,6 +12,7 @@ import {
   type StoredEntry,
   StoredWriter,
 } from "#hub/engine/stored/stored.ts";
+import { PlainBlock } from "#hub/engine/stored/stored-blocks.ts";
 import type { FieldEntry, SegmentDirectory } from "../segment/directory.ts";
 import { hashId, newIdSeed, writeIdIndex } from "../segment/id-index.ts";
 import { fullPresence, type PresenceEntry, writePresence } from "../segment/presence.ts";

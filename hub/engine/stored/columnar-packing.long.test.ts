@@ -4,7 +4,7 @@ import { accessBlock } from "#test/bench/access-corpus.ts";
 import { corpusBlock } from "#test/bench/log-corpus.ts";
 import { testKernel } from "#test/support/engine/kernel.ts";
 import { roundTrip } from "#test/support/engine/round-trip.ts";
-import { KernelColumns } from "./kernel-columns.ts";
+import { KernelColumns } from "./columnar-packing.ts";
 import { StoredReader, StoredWriter } from "./stored.ts";
 
 const columns = new KernelColumns(await testKernel());

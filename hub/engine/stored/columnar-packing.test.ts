@@ -9,8 +9,7 @@ import { ColumnarWriter } from "#test/oracles/engine/columnar/columnar-writer.ts
 import { testKernel } from "#test/support/engine/kernel.ts";
 import { Random } from "#test/support/engine/random.ts";
 import { roundTrip } from "#test/support/engine/round-trip.ts";
-import { ColumnarPacking, isColumnar, openColumnar } from "./columnar-packing.ts";
-import { KernelColumns } from "./kernel-columns.ts";
+import { ColumnarPacking, isColumnar, KernelColumns, openColumnar } from "./columnar-packing.ts";
 import { StoredReader, StoredWriter } from "./stored.ts";
 
 const columns = new KernelColumns(await testKernel());

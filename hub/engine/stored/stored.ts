@@ -8,8 +8,7 @@ import { LZ4_HEADER_BYTES, LZ4_MAGIC } from "#hub/engine/kernel/assembly/layout.
 import type { DocumentRun } from "#hub/engine/kernel/document-run.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { ColumnarPacking, type DocumentColumns, isColumnar, openColumnar } from "./columnar-packing.ts";
-import { PlainBlock } from "./plain-block.ts";
-import { type StoredBlock, storedBlocks } from "./stored-blocks.ts";
+import { PlainBlock, type StoredBlock, storedBlocks } from "./stored-blocks.ts";
 
 /** Blocks that are kept though they were read one after the other. */
 const KEPT_IN_ORDER = 4;
