@@ -130,7 +130,7 @@ export const FOLDERS: Readonly<Record<string, readonly (string | readonly string
     "language",
   ],
   "hub/auth": [".", "sign-in", "client", "provider", "web", "accounts", "state", "audit"],
-  "hub/scripts": ["stored", ".", "mustache", "expression", "painless", "library", "values"],
+  "hub/scripts": [".", "painless", "library", "values"],
   "hub/search": [
     ".",
     "phases",

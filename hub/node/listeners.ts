@@ -27,7 +27,7 @@ import { PipelineApi } from "#hub/node/wiring/pipeline-api.ts";
 import type { Pipelines } from "#hub/node/wiring/pipelines.ts";
 import { IngestPipelines } from "#hub/pipeline/ingest/ingest-pipelines.ts";
 import { SavedObjects } from "#hub/saved/saved-objects.ts";
-import { StoredScripts } from "#hub/scripts/stored/stored-scripts.ts";
+import { StoredScripts } from "#hub/scripts/stored-scripts.ts";
 import { Repositories } from "#hub/snapshot/repositories.ts";
 import type { RetentionRules } from "#hub/upkeep/retention-rules.ts";
 import { systemClock } from "#proto/kit/clock.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { IngestPipelines } from "#hub/pipeline/ingest/ingest-pipelines.ts";
-import { StoredScripts } from "#hub/scripts/stored/stored-scripts.ts";
+import { StoredScripts } from "#hub/scripts/stored-scripts.ts";
 import { silentLogger } from "#proto/kit/log.ts";
 import { MemoryBucket } from "#proto/kit/memory-bucket.ts";
 import { FakeHub } from "#test/support/api/fake-hub.ts";

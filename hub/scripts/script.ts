@@ -2,11 +2,7 @@
 
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
-import {
-  compileLuceneExpression,
-  type ExpressionResult,
-  type ExpressionScript,
-} from "./expression/expression.ts";
+import { compileLuceneExpression, type ExpressionResult, type ExpressionScript } from "./expression.ts";
 import { compilePainless, type PainlessScript } from "./painless/painless.ts";
 import { compileError, ScriptException } from "./values/script-error.ts";
 

@@ -6,7 +6,7 @@
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { compileLuceneExpression } from "#hub/scripts/expression/expression.ts";
+import { compileLuceneExpression } from "#hub/scripts/expression.ts";
 import { compilePainless, type PainlessScript } from "#hub/scripts/painless/painless.ts";
 import { toJson } from "#hub/scripts/values/json.ts";
 import { AppError } from "#proto/kit/errors.ts";

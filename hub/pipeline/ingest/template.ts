@@ -1,6 +1,6 @@
 /** Texts with fields in them, in the language of the search templates. */
 
-import { compileMustache } from "#hub/scripts/mustache/mustache.ts";
+import { compileMustache } from "#hub/scripts/mustache.ts";
 import { isHash, valueText } from "#proto/event.ts";
 import { type IngestDocument, ProcessorFault } from "./ingest-document.ts";
 

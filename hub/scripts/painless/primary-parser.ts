@@ -1,11 +1,15 @@
 /** Parses what expressions are made of: literals, names, calls, `new`, lists, maps and lambdas. */
 
 import { ScriptException } from "#hub/scripts/values/script-error.ts";
+import { Decimal, whole } from "#hub/scripts/values/values.ts";
 import { isTypeName } from "../library/type-names.ts";
-import { constantOf } from "./literals.ts";
+import type { Token } from "./lexer.ts";
 import type { Block, Expression, Parameter } from "./syntax.ts";
 import { isSymbol, type TokenReader } from "./token-reader.ts";
 import { isDeclaration, MAX_NAME_TOKENS, readType } from "./type-parser.ts";
+
+const LONG = 2n ** 63n;
+const INT = 2n ** 31n;
 
 /** What a primary expression is made of in turn. */
 export interface Nested {
@@ -197,4 +201,26 @@ function readLambda(tokens: TokenReader, nested: Nested): Expression {
   }
   tokens.expect("->");
   return { kind: "lambda", parameters, body: tokens.is("{") ? nested.block() : nested.expression(), offset };
+}
+
+/** Returns the value of a number or text. Throws IllegalArgumentException for a number that its type can't hold. */
+function constantOf({ kind, text, offset }: Token): unknown {
+  if (kind === "string") return text;
+  if (kind === "decimal") {
+    const value = Number(text.replace(/[lLfFdD]$/, ""));
+    return new Decimal(value, /[fF]$/.test(text));
+  }
+  const isLong = /[lL]$/.test(text);
+  const digits = text.replace(/[lL]$/, "");
+  const value = /^0[0-7]+$/.test(digits) ? BigInt(`0o${digits.slice(1)}`) : BigInt(digits);
+  // One more than the largest is the smallest after a minus.
+  const limit = isLong ? LONG : INT;
+  const isHex = /^0x/i.test(digits);
+  if (value > (isHex ? 2n * limit - 1n : limit))
+    throw new ScriptException(
+      "IllegalArgumentException",
+      `Invalid ${isLong ? "long" : "int"} constant [${digits}].`,
+      offset,
+    );
+  return isHex && !isLong ? Number(BigInt.asIntN(32, value)) : value === LONG ? value : whole(value);
 }

@@ -2,7 +2,7 @@
 
 import type { Analyzer } from "#hub/engine/analysis/analysis.ts";
 import { NO_MORE_DOCS } from "#hub/engine/searcher/searcher.ts";
-import { compileMustache, type MustacheTemplate, TemplateBudget } from "#hub/scripts/mustache/mustache.ts";
+import { compileMustache, type MustacheTemplate, TemplateBudget } from "#hub/scripts/mustache.ts";
 import { withPauses } from "#hub/search/aggregations/tree/steps.ts";
 import { shortFloat } from "#hub/search/explain/explanation.ts";
 import { parseJson } from "#hub/search/options/json.ts";

@@ -6,7 +6,7 @@ import type { ApiRequest } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
 import { TimeSlices } from "#hub/api/http/time-slices.ts";
 import { RESOLVE_PARAMS } from "#hub/api/parameters/shared-parameters.ts";
-import { TemplateBudget } from "#hub/scripts/mustache/mustache.ts";
+import { TemplateBudget } from "#hub/scripts/mustache.ts";
 import { parseJsonSteps } from "#hub/search/options/json-steps.ts";
 import type { RawJson } from "#hub/search/options/json-writer.ts";
 import { requestVersion } from "#hub/search/options/request-version.ts";

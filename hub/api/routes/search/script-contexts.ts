@@ -1,7 +1,7 @@
 /** `_script_context` and `_script_language`: what scripts are for, and in which languages. */
 
 import { json, type Route } from "#hub/api/http/route.ts";
-import { EXPRESSION_CONTEXTS, SCRIPT_CONTEXTS } from "#hub/scripts/stored/stored-scripts.ts";
+import { EXPRESSION_CONTEXTS, SCRIPT_CONTEXTS } from "#hub/scripts/stored-scripts.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 
 /** What a script of a context gives; anything of those that aren't here. */

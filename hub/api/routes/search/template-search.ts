@@ -3,7 +3,7 @@
 import type { ApiContext } from "#hub/api/context/api-context.ts";
 import { type ApiRequest, checkValid } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
-import { compileMustache, TemplateBudget } from "#hub/scripts/mustache/mustache.ts";
+import { compileMustache, TemplateBudget } from "#hub/scripts/mustache.ts";
 import { parseJson } from "#hub/search/options/json.ts";
 import { parseQueryRequest } from "#hub/search/request/search-request.ts";
 import { valueText } from "#proto/event.ts";

@@ -1,15 +1,15 @@
 /** Scripts and search templates that requests name by id. All hubs of a cluster share them. */
 
-import { compileLuceneExpression } from "#hub/scripts/expression/expression.ts";
-import { compileMustache } from "#hub/scripts/mustache/mustache.ts";
 import { checkSyntax, compilePainless } from "#hub/scripts/painless/painless.ts";
-import type { StoredScript } from "#hub/scripts/script.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { StateBucket } from "#proto/kit/state-bucket.ts";
 import { StoredTexts, type TextKind } from "#proto/kit/stored-texts.ts";
+import { compileLuceneExpression } from "./expression.ts";
+import { compileMustache } from "./mustache.ts";
+import type { StoredScript } from "./script.ts";
 
 /** Longest source that a client may store, characters; as `script.max_size_in_bytes` of later servers. */
 const MAX_SOURCE = 65_535;
