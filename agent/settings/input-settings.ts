@@ -9,8 +9,8 @@ import { INPUTS } from "#agent/inputs/all.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { didYouMean } from "#proto/kit/nearest.ts";
 import { Type } from "#proto/kit/schema.ts";
-import type { PlaceOf } from "#proto/kit/settings/place.ts";
 import { checkValue } from "#proto/kit/settings/settings.ts";
+import type { PlaceOf } from "#proto/kit/settings/yaml.ts";
 import { COMMON_INPUT_PROPERTIES } from "./schema.ts";
 
 /** An input of the settings, checked. */

@@ -13,7 +13,7 @@ const SOURCES: readonly Source[] = [
   hubCompatibility,
   apiCompatibility,
   searchCompatibility,
-  async () => (await import("#hub/pipeline/tooling/pipeline-compatibility.ts")).pipelineCompatibility(),
+  async () => (await import("#hub/pipeline/tooling/plugin-reference.ts")).pipelineCompatibility(),
 ];
 
 const INTRODUCTION = `# Compatibility

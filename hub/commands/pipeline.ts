@@ -166,7 +166,7 @@ async function runSample(
   { files, input, json }: Extract<PipelineCommand, { action: "run" }>,
   env: Variables,
 ): Promise<CommandOutcome> {
-  const { runSamples } = await import("#hub/pipeline/tooling/sample-run.ts");
+  const { runSamples } = await import("#hub/pipeline/tooling/simulate.ts");
   const text = input === "-" ? readFileSync(0, "utf8") : readSample(input);
   const lines = text.split(/\r?\n/).filter((line) => line !== "");
   const samples = json ? lines.map((line, place) => eventOf(line, place + 1)) : { lines };

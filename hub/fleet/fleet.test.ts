@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { LogPort, ReceivedMessage } from "#hub/cluster/writes/log-port.ts";
 import { silentLogger } from "#proto/kit/log.ts";
-import { MemoryBucket } from "#proto/kit/memory-bucket.ts";
 import { Metrics } from "#proto/kit/metrics.ts";
 import { AgentHello, AgentStatus, type tailrace, Watermark } from "#proto/messages.ts";
 import { watermarkSubject } from "#proto/subjects.ts";
+import { MemoryBucket } from "#test/support/kit/memory-bucket.ts";
 import { Fleet } from "./fleet.ts";
 import { Watermarks } from "./watermarks.ts";
 

@@ -19,8 +19,7 @@ import { comparePositions, type Position } from "#proto/position.ts";
 import { DocStream } from "./doc-stream.ts";
 import { HostCatalog } from "./host-catalog.ts";
 import { OPERATIONS, type OperationName } from "./operations/all.ts";
-import { hostState } from "./operations/host-state.ts";
-import type { HostState, Operation } from "./operations/operation.ts";
+import { type HostState, hostState, type Operation } from "./operations/operation.ts";
 import type { Channel } from "./wire/channel.ts";
 import { type IncomingCall, type Message, Peer } from "./wire/peer.ts";
 

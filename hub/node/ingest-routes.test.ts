@@ -3,9 +3,9 @@ import { after, before, test } from "node:test";
 import { IngestPipelines } from "#hub/pipeline/ingest/ingest-pipelines.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { silentLogger } from "#proto/kit/log.ts";
-import { MemoryBucket } from "#proto/kit/memory-bucket.ts";
 import { FakeHub } from "#test/support/api/fake-hub.ts";
 import { clientOf } from "#test/support/api/http-client.ts";
+import { MemoryBucket } from "#test/support/kit/memory-bucket.ts";
 
 const hub = new FakeHub();
 const ingest = new IngestPipelines(new MemoryBucket(), silentLogger());

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { mock, test } from "node:test";
 import { AppError } from "#proto/kit/errors.ts";
-import { MemoryBucket } from "#proto/kit/memory-bucket.ts";
+import { MemoryBucket } from "#test/support/kit/memory-bucket.ts";
 import { SavedObjects } from "./saved-objects.ts";
 
 const clock = { now: () => Date.UTC(2026, 0, 31), monotonic: () => 0 };

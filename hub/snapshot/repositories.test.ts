@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { silentLogger } from "#proto/kit/log.ts";
-import { MemoryBucket } from "#proto/kit/memory-bucket.ts";
+import { MemoryBucket } from "#test/support/kit/memory-bucket.ts";
 import { Repositories } from "./repositories.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "repositories-"));

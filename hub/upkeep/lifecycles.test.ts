@@ -3,10 +3,10 @@ import { type TestContext, test } from "node:test";
 import { IndexCatalog } from "#hub/cluster/catalog/index-catalog.ts";
 import type { AliasOptions, IndexMetadata } from "#hub/cluster/catalog/index-metadata.ts";
 import { silentLogger } from "#proto/kit/log.ts";
-import { MemoryBucket } from "#proto/kit/memory-bucket.ts";
 import { Metrics } from "#proto/kit/metrics.ts";
 import type { StateBucket } from "#proto/kit/state-bucket.ts";
 import { DAY_MS } from "#proto/kit/units.ts";
+import { MemoryBucket } from "#test/support/kit/memory-bucket.ts";
 import { Lifecycles, type LifecyclesOptions } from "./lifecycles.ts";
 
 const ROLLING = {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { MemoryBucket } from "#proto/kit/memory-bucket.ts";
 import { DAY_MS } from "#proto/kit/units.ts";
+import { MemoryBucket } from "#test/support/kit/memory-bucket.ts";
 import { RetentionRules } from "./retention-rules.ts";
 
 function rulesOver(fixed: readonly string[] = []) {

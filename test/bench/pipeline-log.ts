@@ -6,7 +6,6 @@ import { Journal } from "#hub/journal/journal.ts";
 import { logPort, rawSource } from "#hub/node/wiring/journal-adapters.ts";
 import type { DocumentSink, RawSource } from "#hub/pipeline/runtime/ports.ts";
 import { silentLogger } from "#proto/kit/log.ts";
-import { MemoryBucket } from "#proto/kit/memory-bucket.ts";
 import { Metrics } from "#proto/kit/metrics.ts";
 import { type Position, START } from "#proto/position.ts";
 import { DOC_STREAM, rawSubject } from "#proto/subjects.ts";
@@ -14,6 +13,7 @@ import { startNats } from "#test/harness/nats.ts";
 import type { MemoryRaw } from "#test/harness/pipeline-log.ts";
 import { cpuSeconds } from "#test/harness/processes.ts";
 import type { Workspace } from "#test/harness/workspace.ts";
+import { MemoryBucket } from "../support/kit/memory-bucket.ts";
 
 const AGENT_ID = "0d5c1f4e-8a44-4c4e-9c7e-0f6f6b1c2d3e";
 /** Messages of RAW that are on their way to the server at a time. */

@@ -3,12 +3,12 @@
 import { writeFileSync } from "node:fs";
 import { Pipeline } from "#hub/pipeline/runtime/pipeline.ts";
 import { silentLogger } from "#proto/kit/log.ts";
-import { MemoryBucket } from "#proto/kit/memory-bucket.ts";
 import { Metrics } from "#proto/kit/metrics.ts";
 import { TestHub } from "#test/harness/hub.ts";
 import { MemoryRaw } from "#test/harness/pipeline-log.ts";
 import { accessTime } from "#test/harness/sequence-log.ts";
 import { Workspace } from "#test/harness/workspace.ts";
+import { MemoryBucket } from "../support/kit/memory-bucket.ts";
 import type { Benchmark, BenchmarkContext, Result } from "./benchmark.ts";
 import { pipelineCommand } from "./pipeline-command.ts";
 import { grokAlone } from "./pipeline-grok.ts";

@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { after, before, suite, test } from "node:test";
 import { IngestPipelines } from "#hub/pipeline/ingest/ingest-pipelines.ts";
 import { silentLogger } from "#proto/kit/log.ts";
-import { MemoryBucket } from "#proto/kit/memory-bucket.ts";
+import { MemoryBucket } from "../support/kit/memory-bucket.ts";
 import { differences } from "./filebeat/expected.ts";
 import { Fileset, type SampleFile } from "./filebeat/fileset.ts";
 import { suiteFile } from "./shared-suites.ts";

@@ -4,8 +4,8 @@ import type { TestContext } from "node:test";
 import { Pipeline } from "#hub/pipeline/runtime/pipeline.ts";
 import type { PipelineOptions } from "#hub/pipeline/runtime/pipeline-options.ts";
 import { silentLogger } from "#proto/kit/log.ts";
-import { MemoryBucket } from "#proto/kit/memory-bucket.ts";
 import { Metrics } from "#proto/kit/metrics.ts";
+import { MemoryBucket } from "../support/kit/memory-bucket.ts";
 import { FoldingSink, MemoryRaw } from "./pipeline-log.ts";
 
 /** What outlives a pipeline. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
-import { MemoryBucket } from "#proto/kit/memory-bucket.ts";
+import { MemoryBucket } from "#test/support/kit/memory-bucket.ts";
 import { StillClock } from "#test/support/kit/still-clock.ts";
 import type { Accounts } from "./accounts.ts";
 import { Sessions } from "./sessions.ts";

@@ -6,10 +6,10 @@ import { Vault } from "#hub/auth/state/vault.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { silentLogger } from "#proto/kit/log.ts";
-import { MemoryBucket } from "#proto/kit/memory-bucket.ts";
 import { Metrics } from "#proto/kit/metrics.ts";
 import { SampleProvider } from "#test/conformance/oauth/sample-provider.ts";
 import { SlowBucket } from "#test/conformance/oauth/slow-bucket.ts";
+import { MemoryBucket } from "#test/support/kit/memory-bucket.ts";
 import { Connections } from "./connections.ts";
 import type { Fetch } from "./endpoints.ts";
 

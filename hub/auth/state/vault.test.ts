@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, suite, test } from "node:test";
 import { systemClock } from "#proto/kit/clock.ts";
-import { MemoryBucket } from "#proto/kit/memory-bucket.ts";
+import { MemoryBucket } from "#test/support/kit/memory-bucket.ts";
 import type { Store } from "./records.ts";
 import { checkVault, hasSealed, loadInstallationKeys, Vault } from "./vault.ts";
 import { loadVaultKeys, parseVaultKeys } from "./vault-keys.ts";

@@ -8,7 +8,7 @@ import {
   memberKey,
 } from "#hub/cluster/membership/member-record.ts";
 import { silentLogger } from "#proto/kit/log.ts";
-import { MemoryBucket } from "#proto/kit/memory-bucket.ts";
+import { MemoryBucket } from "#test/support/kit/memory-bucket.ts";
 import { StillClock } from "#test/support/kit/still-clock.ts";
 import { CopyAllocator } from "./copy-allocator.ts";
 import {

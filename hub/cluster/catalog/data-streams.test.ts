@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { silentLogger } from "#proto/kit/log.ts";
-import { MemoryBucket } from "#proto/kit/memory-bucket.ts";
 import { DAY_MS } from "#proto/kit/units.ts";
+import { MemoryBucket } from "#test/support/kit/memory-bucket.ts";
 import { checkStreamDocument, checkStreamWrite } from "./data-streams.ts";
 import { IndexCatalog } from "./index-catalog.ts";
 

@@ -4,7 +4,6 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { systemClock } from "#proto/kit/clock.ts";
 import { silentLogger } from "#proto/kit/log.ts";
-import { MemoryBucket } from "#proto/kit/memory-bucket.ts";
 import type { Position } from "#proto/position.ts";
 import { until } from "#test/harness/until.ts";
 import {
@@ -16,6 +15,7 @@ import {
   put,
   temporaryFolder,
 } from "#test/support/cluster/shard-feeding.ts";
+import { MemoryBucket } from "#test/support/kit/memory-bucket.ts";
 import { markShard, ShardFolders, shardKey } from "./shard-folders.ts";
 import { ShardHost } from "./shard-host.ts";
 

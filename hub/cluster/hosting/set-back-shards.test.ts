@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { copyFileSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { MemoryBucket } from "#proto/kit/memory-bucket.ts";
 import {
   count,
   MemoryLog,
@@ -12,6 +11,7 @@ import {
   put,
   temporaryFolder,
 } from "#test/support/cluster/shard-feeding.ts";
+import { MemoryBucket } from "#test/support/kit/memory-bucket.ts";
 
 interface Stored {
   readonly log: MemoryLog;

@@ -5,7 +5,6 @@ import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import { SegmentBuffer } from "#hub/engine/buffer/segment-buffer.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import { MemoryBucket } from "#proto/kit/memory-bucket.ts";
 import {
   count,
   MemoryLog,
@@ -14,6 +13,7 @@ import {
   put,
   temporaryFolder,
 } from "#test/support/cluster/shard-feeding.ts";
+import { MemoryBucket } from "#test/support/kit/memory-bucket.ts";
 import { batchOf } from "#test/support/proto/document-batch.ts";
 
 test("after a crash the log is read on from the last commit and nothing is twice", async (t) => {

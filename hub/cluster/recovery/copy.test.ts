@@ -6,7 +6,6 @@ import { committedPosition } from "#hub/cluster/hosting/position-files.ts";
 import { markShard } from "#hub/cluster/hosting/shard-folders.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { silentLogger } from "#proto/kit/log.ts";
-import { MemoryBucket } from "#proto/kit/memory-bucket.ts";
 import { Metrics } from "#proto/kit/metrics.ts";
 import {
   count,
@@ -16,6 +15,7 @@ import {
   put,
   temporaryFolder,
 } from "#test/support/cluster/shard-feeding.ts";
+import { MemoryBucket } from "#test/support/kit/memory-bucket.ts";
 import { StillClock } from "#test/support/kit/still-clock.ts";
 import { fetchCopy } from "./copy-fetch.ts";
 import type { CopyRequests } from "./copy-messages.ts";

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { AppError } from "#proto/kit/errors.ts";
-import { MemoryBucket } from "#proto/kit/memory-bucket.ts";
 import {
   count,
   MemoryLog,
@@ -10,6 +9,7 @@ import {
   put,
   temporaryFolder,
 } from "#test/support/cluster/shard-feeding.ts";
+import { MemoryBucket } from "#test/support/kit/memory-bucket.ts";
 import type { Documents } from "./documents.ts";
 
 /** Long enough that a test which waits for it fails by its own limit. */

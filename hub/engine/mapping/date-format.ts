@@ -1,10 +1,9 @@
 /** Date formats of mappings and requests: named ones, Joda patterns, and several of them with `||` between. */
 
 import { civilTime, startOfDay, utcTime } from "#proto/kit/dates/civil-time.ts";
-import { JODA, JODA_LETTERS, type PatternDialect } from "#proto/kit/dates/date-pattern.ts";
+import { JODA, JODA_LETTERS, NAMED_FORMATS, type PatternDialect } from "#proto/kit/dates/date-pattern.ts";
 import { compilePrinter } from "#proto/kit/dates/date-printer.ts";
 import { compileReader } from "#proto/kit/dates/date-reader.ts";
-import { NAMED_FORMATS } from "#proto/kit/dates/named-formats.ts";
 import { fixedOffset, UTC } from "#proto/kit/dates/time-zone.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { DAY_MS } from "#proto/kit/units.ts";

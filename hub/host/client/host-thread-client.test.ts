@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { DEFAULT_LIMITS } from "#hub/search/query/query.ts";
-import { MemoryBucket } from "#proto/kit/memory-bucket.ts";
 import { MemoryLog, options, put, temporaryFolder } from "#test/support/cluster/shard-feeding.ts";
 import { openThreadNode, type ThreadNode } from "#test/support/host/thread-node.ts";
+import { MemoryBucket } from "#test/support/kit/memory-bucket.ts";
 
 const { signal } = new AbortController();
 

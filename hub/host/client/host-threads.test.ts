@@ -7,10 +7,10 @@ import type { ShardFailure } from "#hub/search/phases/contract.ts";
 import { DEFAULT_LIMITS } from "#hub/search/query/query.ts";
 import type { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
-import { MemoryBucket } from "#proto/kit/memory-bucket.ts";
 import { until } from "#test/harness/until.ts";
 import { MemoryLog, options, put, temporaryFolder } from "#test/support/cluster/shard-feeding.ts";
 import { openThreadNode, type ThreadNode } from "#test/support/host/thread-node.ts";
+import { MemoryBucket } from "#test/support/kit/memory-bucket.ts";
 
 const { signal } = new AbortController();
 const FORM = { typedKeys: false, objectTotals: false, useCache: false, nodeId: "" };

@@ -1,6 +1,5 @@
 /** The operations of a host by the names that calls give. */
 
-import { asked } from "./asked.ts";
 import { nextDocuments, nextPage, openContext, openDocuments, openPoint, openSnapshot } from "./contexts.ts";
 import { count, validate } from "./count.ts";
 import { explain, get, getRefreshed, termVectors } from "./documents.ts";
@@ -17,7 +16,7 @@ import {
   stats,
 } from "./maintenance.ts";
 import type { Operation } from "./operation.ts";
-import { check, progress, search } from "./search.ts";
+import { asked, check, progress, search } from "./search.ts";
 
 export const OPERATIONS = {
   asked,

@@ -4,15 +4,20 @@ import type { IndexMetadata } from "#hub/cluster/catalog/index-metadata.ts";
 import type { PlacedShards } from "#hub/cluster/hosting/placed-shards.ts";
 import type { ShardHost } from "#hub/cluster/hosting/shard-host.ts";
 import type { HostSeat } from "#hub/cluster/hosting/shard-owner.ts";
+import { cacheSharers } from "#hub/engine/files/extent-cache.ts";
 import type { HostAddress } from "#hub/host/contract/host-address.ts";
 import type { NamedIndex } from "#hub/host/contract/hosted-shards.ts";
 import type { IncomingCall, Message } from "#hub/host/wire/peer.ts";
-import type { ResultCache } from "#hub/search/execute/result-cache.ts";
-import type { SearchService } from "#hub/search/search-service.ts";
+import { RESULT_BYTES, ResultCache } from "#hub/search/execute/result-cache.ts";
+import { SearchService } from "#hub/search/search-service.ts";
 import type { Clock } from "#proto/kit/clock.ts";
-import type { SearchContexts } from "./search-contexts.ts";
-import type { SearchProgress } from "./search-progress.ts";
-import type { Snapshots } from "./snapshots.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import type { Metrics } from "#proto/kit/metrics.ts";
+import { SearchContexts } from "./search-contexts.ts";
+import { Snapshots } from "./snapshots.ts";
+
+/** Searches that are counted at a time; the oldest makes way. Callers have a lower limit of their own. */
+const MAX_COUNTED = 1_000;
 
 /** The shards of a host with what belongs to them. */
 export interface HostState {
@@ -63,3 +68,49 @@ export function indicesOf({ indices }: HostState, named: readonly NamedIndex[]):
 }
 
 export const NOTHING: Message = { value: null };
+
+type Given = Pick<HostState, "shards" | "placed" | "indices" | "clock" | "seat" | "ask"> & {
+  readonly metrics: Metrics;
+};
+
+/** Returns the state of a host with nothing open. */
+export function hostState({ metrics, ...given }: Given): HostState {
+  const { shards, indices, clock } = given;
+  const results = new ResultCache(Math.floor(RESULT_BYTES / cacheSharers()));
+  const snapshots = new Snapshots();
+  const progress = new SearchProgress();
+  const service = new SearchService({
+    metrics,
+    results,
+    clock,
+    noteShard: (id) => progress.note(id),
+    open({ index: { name, uuid }, shard, snapshot }) {
+      if (snapshot !== undefined) return snapshots.searcher(snapshot, uuid, shard);
+      const index = indices.byUuid(uuid);
+      if (index !== undefined) return shards.searcher(index, shard);
+      throw new AppError("unavailable", `the index [${name}] was deleted`);
+    },
+  });
+  return { ...given, results, snapshots, progress, service, contexts: new SearchContexts() };
+}
+
+/** How many shards the searches under way have collected here, by the name that the caller gave the search. */
+class SearchProgress {
+  readonly #done = new Map<string, number>();
+
+  /** A shard of a search was collected. */
+  note(id: string): void {
+    this.#done.set(id, this.of(id) + 1);
+    const [oldest] = this.#done.keys();
+    if (this.#done.size > MAX_COUNTED && oldest !== undefined) this.#done.delete(oldest);
+  }
+
+  /** Returns the shards that a search has collected. */
+  of(id: string): number {
+    return this.#done.get(id) ?? 0;
+  }
+
+  forget(ids: readonly string[]): void {
+    for (const id of ids) this.#done.delete(id);
+  }
+}

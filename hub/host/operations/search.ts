@@ -7,6 +7,7 @@ import { type Collapse, collapsedSearch, parseCollapse } from "#hub/search/colla
 import { writeJson } from "#hub/search/options/json-writer.ts";
 import { warnDeprecated } from "#hub/search/options/request-version.ts";
 import type { SearchOptions, SearchResponse, ShardFailure } from "#hub/search/phases/contract.ts";
+import type { SearchOperation } from "#hub/search/phases/remote-host.ts";
 import type { SearchRequest } from "#hub/search/request/search-request.ts";
 import { parseSearchRequest } from "#hub/search/request/search-request.ts";
 import { type NamedSuggester, parseSuggest, type Suggestions } from "#hub/search/suggest.ts";
@@ -141,3 +142,12 @@ function warnColumns({ docvalue_fields: given }: JsonObject): void {
     { until: 700 },
   );
 }
+
+/**
+ * Answers the searches that another host of the hub asks for, the calls of its RemoteSearchHost, by SearchService: the
+ * operation is the value, call and reply are a part each.
+ */
+export const asked = operation<SearchOperation>(async ({ service }, wanted, { parts, signal }) => ({
+  value: null,
+  parts: [await service.handle(wanted, parts[0]!, signal)],
+}));

@@ -3,7 +3,7 @@ import { describe, test } from "node:test";
 import type { Clock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { silentLogger } from "#proto/kit/log.ts";
-import { MemoryBucket } from "#proto/kit/memory-bucket.ts";
+import { MemoryBucket } from "#test/support/kit/memory-bucket.ts";
 import { acquireLease, type HeldLease } from "./lease.ts";
 
 const DURATION_MS = 1_000;

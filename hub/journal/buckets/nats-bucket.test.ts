@@ -5,10 +5,10 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { Journal } from "#hub/journal/journal.ts";
 import { silentLogger } from "#proto/kit/log.ts";
-import { MemoryBucket } from "#proto/kit/memory-bucket.ts";
 import { Metrics } from "#proto/kit/metrics.ts";
 import { stateBucketContract } from "#test/contract/state-bucket.ts";
 import { startNats, type TestNats } from "#test/harness/nats.ts";
+import { MemoryBucket } from "#test/support/kit/memory-bucket.ts";
 
 const bytes = (text: string): Uint8Array => Buffer.from(text);
 

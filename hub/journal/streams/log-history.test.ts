@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { silentLogger } from "#proto/kit/log.ts";
-import { MemoryBucket } from "#proto/kit/memory-bucket.ts";
 import type { Position } from "#proto/position.ts";
+import { MemoryBucket } from "#test/support/kit/memory-bucket.ts";
 import { LogHistory } from "./log-history.ts";
 import type { StreamState } from "./stream-store.ts";
 

@@ -4,7 +4,7 @@ import type { Indices } from "#hub/api/ports/indices.ts";
 import { actionsOf, type Principal, type Role } from "#hub/auth/accounts/principal.ts";
 import { IndexCatalog } from "#hub/cluster/catalog/index-catalog.ts";
 import { silentLogger } from "#proto/kit/log.ts";
-import { MemoryBucket } from "#proto/kit/memory-bucket.ts";
+import { MemoryBucket } from "#test/support/kit/memory-bucket.ts";
 import { reaches } from "./index-access.ts";
 import { GuardedIndices, type Sender } from "./index-guard.ts";
 

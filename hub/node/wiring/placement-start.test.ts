@@ -9,10 +9,10 @@ import { HubAnswerer } from "#hub/host/copies/hub-answerer.ts";
 import { systemClock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { silentLogger } from "#proto/kit/log.ts";
-import { MemoryBucket } from "#proto/kit/memory-bucket.ts";
 import { Metrics } from "#proto/kit/metrics.ts";
 import type { Position } from "#proto/position.ts";
 import { MemoryLog, openNode, options, put, temporaryFolder } from "#test/support/cluster/shard-feeding.ts";
+import { MemoryBucket } from "#test/support/kit/memory-bucket.ts";
 import type { StoredCopies } from "./cluster.ts";
 import { preparePlacement } from "./placement-start.ts";
 

@@ -7,7 +7,7 @@ import type { PipelineDefinition } from "#hub/pipeline/language/pipeline-definit
 import { systemClock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { silentLogger } from "#proto/kit/log.ts";
-import { MemoryBucket } from "#proto/kit/memory-bucket.ts";
+import { MemoryBucket } from "#test/support/kit/memory-bucket.ts";
 import { ManagedPipelines } from "./managed-pipelines.ts";
 import { PipelineControl, type PipelineRunner } from "./pipeline-control.ts";
 

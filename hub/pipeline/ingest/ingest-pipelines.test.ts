@@ -5,7 +5,7 @@ import { systemClock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { silentLogger } from "#proto/kit/log.ts";
-import { MemoryBucket } from "#proto/kit/memory-bucket.ts";
+import { MemoryBucket } from "#test/support/kit/memory-bucket.ts";
 import { IngestDocument, ProcessorFault } from "./ingest-document.ts";
 import { IngestPipeline } from "./ingest-pipeline.ts";
 import { IngestPipelines } from "./ingest-pipelines.ts";

@@ -10,7 +10,6 @@ import { StoredTexts, type TextKind } from "#proto/kit/stored-texts.ts";
 import type { Destination } from "./ingest-document.ts";
 import { IngestThread } from "./ingest-thread.ts";
 import { type Definitions, FIRST_VERSION, type IngestOutcome } from "./ingest-work.ts";
-import { PROCESSOR_TYPES } from "./processor-types.ts";
 
 const KIND: TextKind = {
   noun: "ingest pipeline",
@@ -177,3 +176,44 @@ function withSources(shown: unknown): unknown {
   if (doc === undefined) return shown;
   return { ...shown, doc: { ...doc, _source: parseJsonObject(String(doc["_source"])) } };
 }
+
+/**
+ * Names of the processors of ingest pipelines, as nodes list them: shippers look for some of them before they send.
+ */
+export const PROCESSOR_TYPES: readonly string[] = [
+  "append",
+  "bytes",
+  "community_id",
+  "convert",
+  "csv",
+  "date",
+  "date_index_name",
+  "dissect",
+  "dot_expander",
+  "drop",
+  "fail",
+  "fingerprint",
+  "foreach",
+  "geoip",
+  "grok",
+  "gsub",
+  "html_strip",
+  "join",
+  "json",
+  "kv",
+  "lowercase",
+  "network_direction",
+  "pipeline",
+  "registered_domain",
+  "remove",
+  "rename",
+  "script",
+  "set",
+  "sort",
+  "split",
+  "trim",
+  "uppercase",
+  "uri_parts",
+  "urldecode",
+  "user_agent",
+];

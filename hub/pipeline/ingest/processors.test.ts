@@ -4,11 +4,10 @@ import { RegexpGuard } from "#hub/pipeline/regexp/regexp-guard.ts";
 import { systemClock } from "#proto/kit/clock.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { silentLogger } from "#proto/kit/log.ts";
-import { MemoryBucket } from "#proto/kit/memory-bucket.ts";
+import { MemoryBucket } from "#test/support/kit/memory-bucket.ts";
 import { IngestDocument } from "./ingest-document.ts";
 import { IngestPipeline, processorTypes } from "./ingest-pipeline.ts";
-import { IngestPipelines } from "./ingest-pipelines.ts";
-import { PROCESSOR_TYPES } from "./processor-types.ts";
+import { IngestPipelines, PROCESSOR_TYPES } from "./ingest-pipelines.ts";
 
 const context = {
   clock: systemClock,

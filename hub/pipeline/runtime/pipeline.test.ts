@@ -7,7 +7,6 @@ import { setImmediate as turn } from "node:timers/promises";
 import { zstdCompressSync } from "node:zlib";
 import { documentsOf } from "#proto/document-batch.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import { MemoryBucket } from "#proto/kit/memory-bucket.ts";
 import { Metrics } from "#proto/kit/metrics.ts";
 import { Compression } from "#proto/messages.ts";
 import { AGENT_ID, type FoldingSink } from "#test/harness/pipeline-log.ts";
@@ -19,6 +18,7 @@ import {
   setting,
   started,
 } from "#test/harness/running-pipeline.ts";
+import { MemoryBucket } from "#test/support/kit/memory-bucket.ts";
 import type { PipelineOptions } from "./pipeline-options.ts";
 import type { CursorEvent } from "./ports.ts";
 

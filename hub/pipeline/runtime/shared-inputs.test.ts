@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { InputState } from "#hub/pipeline/plugins/input.ts";
-import { MemoryBucket } from "#proto/kit/memory-bucket.ts";
+import { MemoryBucket } from "#test/support/kit/memory-bucket.ts";
 import { SharedInputStates } from "./shared-inputs.ts";
 
 function localState(entries: Readonly<Record<string, unknown>>): InputState {

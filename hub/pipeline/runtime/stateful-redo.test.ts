@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { silentLogger } from "#proto/kit/log.ts";
-import { MemoryBucket } from "#proto/kit/memory-bucket.ts";
 import { Metrics } from "#proto/kit/metrics.ts";
 import { FoldingSink, MemoryRaw } from "#test/harness/pipeline-log.ts";
+import { MemoryBucket } from "#test/support/kit/memory-bucket.ts";
 import { Pipeline } from "./pipeline.ts";
 
 const READ = `grok { match => { "message" => "%{WORD:step} %{WORD:id} %{INT:n:int}" } tag_on_failure => [] }`;

@@ -3,8 +3,7 @@ import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { test } from "node:test";
 import { pluginKinds } from "./plugin-reference.ts";
-import { runSamples } from "./sample-run.ts";
-import { type EventJson, inspectPipeline } from "./simulate.ts";
+import { type EventJson, inspectPipeline, runSamples } from "./simulate.ts";
 
 const PAGE = readFileSync(join(resolve(import.meta.dirname, "../../.."), "docs/plugin-examples.md"), "utf8");
 const EXAMPLE = /^## (\w+ \w+)\n\n```conf\n([\s\S]*?)^```\n(?:\n```json\n(.*)\n(.*)\n```)?/gm;

@@ -1,4 +1,4 @@
-/** The reference of all plugins, made of their schemas. */
+/** The reference of all plugins, and their rows of `docs/compatibility.md`, made of their schemas. */
 
 import type { TObject, TSchema } from "typebox";
 import { codecs } from "#hub/pipeline/plugins/codecs/all.ts";
@@ -8,6 +8,8 @@ import { inputs } from "#hub/pipeline/plugins/inputs/all.ts";
 import { outputs } from "#hub/pipeline/plugins/outputs/all.ts";
 import { loadAllPlugins } from "#hub/pipeline/program/compile.ts";
 import { CODEC_OPTIONS, INPUT_OPTIONS, OUTPUT_OPTIONS } from "#hub/pipeline/program/compile-plugin.ts";
+import type { CompatibilityRow } from "#proto/kit/compatibility-row.ts";
+import { treatmentOf } from "#proto/kit/options.ts";
 
 interface Documented {
   readonly name: string;
@@ -107,4 +109,22 @@ function cell(text: string): string {
 
 function sentence(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+}
+
+/** Returns the rows of all plugins; options that all plugins of a kind have stand once. */
+export async function pipelineCompatibility(): Promise<CompatibilityRow[]> {
+  const kinds = await pluginKinds();
+  return kinds.flatMap(({ kind, plugins, common }) => [
+    ...rowsOf(`every ${kind}`, common, []),
+    ...plugins.flatMap(({ name, options }) =>
+      rowsOf(`${kind} \`${name}\``, options, Object.keys(common.properties)),
+    ),
+  ]);
+}
+
+function rowsOf(where: string, options: TObject, except: readonly string[]): CompatibilityRow[] {
+  return Object.entries(options.properties).flatMap(([name, schema]) => {
+    const treated = treatmentOf(schema);
+    return treated === undefined || except.includes(name) ? [] : [{ where, name, ...treated }];
+  });
 }

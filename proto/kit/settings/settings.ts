@@ -10,8 +10,7 @@ import { AppError, systemCode } from "#proto/kit/errors.ts";
 import { didYouMean } from "#proto/kit/nearest.ts";
 import { convert, schemaFault } from "#proto/kit/schema.ts";
 import { unitFault } from "./kinds.ts";
-import { offsetOf, type PlaceOf } from "./place.ts";
-import { readYamlWords } from "./yaml-words.ts";
+import { offsetOf, type PlaceOf, readYamlWords } from "./yaml.ts";
 
 /** Most faults of a file in one error. */
 const MOST_FAULTS = 20;

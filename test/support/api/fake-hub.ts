@@ -23,9 +23,9 @@ import { systemClock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { silentLogger } from "#proto/kit/log.ts";
-import { MemoryBucket } from "#proto/kit/memory-bucket.ts";
 import { Metrics } from "#proto/kit/metrics.ts";
 import { localShards } from "#test/support/host/local-shards.ts";
+import { MemoryBucket } from "../kit/memory-bucket.ts";
 
 /** Length of ids that are made. */
 const ID_BYTES = 20;

@@ -15,9 +15,9 @@ import type { AddressedDoc } from "#hub/host/client/doc-dispatcher.ts";
 import { systemClock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { silentLogger } from "#proto/kit/log.ts";
-import { MemoryBucket } from "#proto/kit/memory-bucket.ts";
 import { Metrics } from "#proto/kit/metrics.ts";
 import type { Position } from "#proto/position.ts";
+import { MemoryBucket } from "../kit/memory-bucket.ts";
 
 /** DOC in memory: as much of a log as the cluster asks for. */
 export class MemoryLog {

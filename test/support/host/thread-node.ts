@@ -9,10 +9,10 @@ import type { HostedShards } from "#hub/host/contract/hosted-shards.ts";
 import { hostedShards } from "#hub/node/wiring/shards.ts";
 import { systemClock } from "#proto/kit/clock.ts";
 import { silentLogger } from "#proto/kit/log.ts";
-import type { MemoryBucket } from "#proto/kit/memory-bucket.ts";
 import { Metrics } from "#proto/kit/metrics.ts";
 import type { Position } from "#proto/position.ts";
 import { atEnd, type MemoryLog } from "#test/support/cluster/shard-feeding.ts";
+import type { MemoryBucket } from "../kit/memory-bucket.ts";
 
 export interface ThreadNode {
   readonly catalog: IndexCatalog;

@@ -1,7 +1,7 @@
 /** A StateBucket of this process alone: the oracle of the contract's tests, and state for parts tested by themselves. */
 
-import { AppError } from "./errors.ts";
-import type { StateBucket, StateChange, StateEntry } from "./state-bucket.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import type { StateBucket, StateChange, StateEntry } from "#proto/kit/state-bucket.ts";
 
 export class MemoryBucket implements StateBucket {
   readonly #entries = new Map<string, StateEntry>();
