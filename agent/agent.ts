@@ -1,8 +1,7 @@
 /** Composition root of the agent: makes registry, output, inputs and status, starts and stops them in order. */
 
 import { hostname } from "node:os";
-import type { InputContext } from "#agent/contract/input.ts";
-import { type InputMetrics, inputMetrics } from "#agent/contract/input-metrics.ts";
+import { type InputContext, type InputMetrics, inputMetrics } from "#agent/contract/input.ts";
 import type { Output } from "#agent/contract/output.ts";
 import { type AgentSettings, connectionSettings } from "#agent/settings/config.ts";
 import type { InputSettings } from "#agent/settings/input-settings.ts";

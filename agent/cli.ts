@@ -8,14 +8,13 @@ import { AppError } from "#proto/kit/errors.ts";
 import { createLogger } from "#proto/kit/log.ts";
 import { ServiceManager } from "#proto/kit/sd-notify.ts";
 import { Agent } from "./agent.ts";
-import { type Options, parseOptions } from "./command-line.ts";
+import { helpText, type Options, parseOptions } from "./command-line.ts";
 import { checkOutput, type Finding } from "./commands/check-output.ts";
 import { enroll } from "./commands/enroll.ts";
 import { waitForAdmission } from "./commands/key-admission.ts";
 import { fullSchema, settingsReference } from "./commands/reference.ts";
 import { registryCommand } from "./commands/registry.ts";
 import { setup } from "./commands/setup.ts";
-import { helpText } from "./help.ts";
 import { Reloader } from "./reload.ts";
 import { SHIPPER_VERSION, VERSION } from "./version.ts";
 

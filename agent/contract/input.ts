@@ -9,9 +9,10 @@
 import type { Static, TObject } from "typebox";
 import type { Registry } from "#agent/registry/registry.ts";
 import type { Clock } from "#proto/kit/clock.ts";
+import { AppError } from "#proto/kit/errors.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
-import type { InputMetrics } from "./input-metrics.ts";
+import type { Counter, Metrics } from "#proto/kit/metrics.ts";
 import type { Output } from "./output.ts";
 
 /** What the agent passes to an input. */
@@ -105,4 +106,70 @@ export interface InputPlugin<S extends TObject = TObject, Values = NoInfer<Stati
 /** Keeps the type of a plugin's settings while it is defined. */
 export function defineInput<S extends TObject>(plugin: InputPlugin<S>): InputPlugin<S> {
   return plugin;
+}
+
+/** Returns settings_invalid. `setting`: name of the setting at fault in the input's schema; the message names its line. */
+export function settingFault(setting: string, message: string, cause?: unknown): AppError {
+  return new AppError("settings_invalid", message, { cause, data: { setting } });
+}
+
+/** Returns the name that `settingFault` was given; undefined where the fault concerns the whole input. */
+export function settingAtFault({ data }: AppError): string | undefined {
+  return typeof data["setting"] === "string" ? data["setting"] : undefined;
+}
+
+export interface InputMetrics {
+  /** Bytes of files that were gone before they were read. */
+  readonly lostBytes: Counter<"input">;
+  /** Bytes of NULs passed over. */
+  readonly nulBytes: Counter<"input">;
+  /** Bytes left out of events that were too long. */
+  readonly truncatedBytes: Counter<"input">;
+  /** Events that include_lines and exclude_lines left out. */
+  readonly filtered: Counter<"input">;
+  /** Messages that network inputs could not take. */
+  readonly dropped: Counter<"input">;
+  /** Files whose content was replaced. */
+  readonly rewritten: Counter<"input">;
+  readonly errors: Counter<"input">;
+  readonly scans: Counter<"input">;
+  /** Processor time of searches for files, s. */
+  readonly scanSeconds: Counter<"input">;
+}
+
+/** Makes them. */
+export function inputMetrics(metrics: Metrics): InputMetrics {
+  return {
+    lostBytes: metrics.counter(
+      "tailrace_agent_lost_bytes_total",
+      "Bytes of files that were gone before they were read.",
+      ["input"],
+    ),
+    nulBytes: metrics.counter("tailrace_agent_nul_bytes_total", "Bytes of NULs passed over in files.", [
+      "input",
+    ]),
+    truncatedBytes: metrics.counter(
+      "tailrace_agent_truncated_bytes_total",
+      "Bytes left out of events that were too long.",
+      ["input"],
+    ),
+    filtered: metrics.counter("tailrace_agent_filtered_events_total", "Events that filters left out.", [
+      "input",
+    ]),
+    dropped: metrics.counter(
+      "tailrace_agent_dropped_messages_total",
+      "Messages that a network input dropped because its buffers were full.",
+      ["input"],
+    ),
+    rewritten: metrics.counter("tailrace_agent_rewritten_files_total", "Files whose content was replaced.", [
+      "input",
+    ]),
+    errors: metrics.counter("tailrace_agent_input_errors_total", "Failures to open or read.", ["input"]),
+    scans: metrics.counter("tailrace_agent_scans_total", "Searches for files.", ["input"]),
+    scanSeconds: metrics.counter(
+      "tailrace_agent_scan_cpu_seconds_total",
+      "Processor time that searches for files took.",
+      ["input"],
+    ),
+  };
 }

@@ -1,6 +1,6 @@
 /** Path patterns: `*` and `?` within a name, `[a-z]`, `{a,b}` over names, `**` over any number of folders; `\` takes the next character as it is. */
 
-import { settingFault } from "#agent/contract/setting-fault.ts";
+import { settingFault } from "#agent/contract/input.ts";
 
 /** One part of a pattern between slashes. */
 export type Segment =

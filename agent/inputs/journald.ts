@@ -4,8 +4,13 @@ import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { once } from "node:events";
 import type { Readable } from "node:stream";
 import type { Static } from "typebox";
-import { defineInput, type Input, type InputContext, type InputState } from "#agent/contract/input.ts";
-import { settingFault } from "#agent/contract/setting-fault.ts";
+import {
+  defineInput,
+  type Input,
+  type InputContext,
+  type InputState,
+  settingFault,
+} from "#agent/contract/input.ts";
 import { Framer } from "#agent/inputs/streams/framing.ts";
 import { Receipts, StreamSink } from "#agent/inputs/streams/stream-sink.ts";
 import { readJournalEntry } from "#proto/codec/journal-entry.ts";

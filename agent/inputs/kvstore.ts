@@ -4,8 +4,13 @@ import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import type { Static } from "typebox";
 import { onlyWith } from "#agent/contract/idle-settings.ts";
-import { defineInput, type Input, type InputContext, type InputState } from "#agent/contract/input.ts";
-import { settingFault } from "#agent/contract/setting-fault.ts";
+import {
+  defineInput,
+  type Input,
+  type InputContext,
+  type InputState,
+  settingFault,
+} from "#agent/contract/input.ts";
 import { parseAddress, Receipts, StreamSink } from "#agent/inputs/streams/stream-sink.ts";
 import { Backoff } from "#proto/kit/retry.ts";
 import { Type } from "#proto/kit/schema.ts";

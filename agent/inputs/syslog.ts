@@ -1,8 +1,7 @@
 /** Input `syslog`: RFC 3164 and RFC 5424 messages over UDP (RFC 5426) or TCP (RFC 6587). The pipeline parses them. */
 
 import type { Static } from "typebox";
-import { defineInput, type Input } from "#agent/contract/input.ts";
-import { settingFault } from "#agent/contract/setting-fault.ts";
+import { defineInput, type Input, settingFault } from "#agent/contract/input.ts";
 import { probeTcp, probeUdp } from "#agent/inputs/streams/listening.ts";
 import { Type } from "#proto/kit/schema.ts";
 import { TcpInput, tcpInput, tcpSchema } from "./tcp.ts";

@@ -4,8 +4,13 @@ import { lstatSync, readFileSync, rmSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
 import { createServer as createSecureServer } from "node:tls";
 import type { Static } from "typebox";
-import { defineInput, type Input, type InputContext, type InputState } from "#agent/contract/input.ts";
-import { settingFault } from "#agent/contract/setting-fault.ts";
+import {
+  defineInput,
+  type Input,
+  type InputContext,
+  type InputState,
+  settingFault,
+} from "#agent/contract/input.ts";
 import { Framer } from "#agent/inputs/streams/framing.ts";
 import { cannotListen, probeTcp } from "#agent/inputs/streams/listening.ts";
 import {

@@ -1,6 +1,6 @@
 /** Text encodings of files: how a line ends in their bytes and how bytes become UTF-8. */
 
-import { settingFault } from "#agent/contract/setting-fault.ts";
+import { settingFault } from "#agent/contract/input.ts";
 
 /** How the text of a file is encoded. */
 export interface Encoding {

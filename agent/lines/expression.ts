@@ -3,7 +3,7 @@
  * and POSIX classes, turned into those of this runtime.
  */
 
-import { settingFault } from "#agent/contract/setting-fault.ts";
+import { settingFault } from "#agent/contract/input.ts";
 
 /** POSIX classes by name, as they stand within brackets. */
 const POSIX_CLASSES: Readonly<Record<string, string>> = {

@@ -2,7 +2,7 @@
 
 import type { Static } from "typebox";
 import { onlyWith } from "#agent/contract/idle-settings.ts";
-import { settingFault } from "#agent/contract/setting-fault.ts";
+import { settingFault } from "#agent/contract/input.ts";
 import type { AppError } from "#proto/kit/errors.ts";
 import { Type } from "#proto/kit/schema.ts";
 import { durationSetting } from "#proto/kit/settings/kinds.ts";

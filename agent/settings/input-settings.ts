@@ -3,8 +3,7 @@
 import { createHash } from "node:crypto";
 import type { Static, TObject } from "typebox";
 import { idleSettings } from "#agent/contract/idle-settings.ts";
-import type { InputPlugin } from "#agent/contract/input.ts";
-import { settingAtFault } from "#agent/contract/setting-fault.ts";
+import { type InputPlugin, settingAtFault } from "#agent/contract/input.ts";
 import { INPUTS } from "#agent/inputs/all.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { didYouMean } from "#proto/kit/nearest.ts";

@@ -3,7 +3,7 @@
 import { resolve } from "node:path";
 import type { Static, TObject } from "typebox";
 import { onlyWith } from "#agent/contract/idle-settings.ts";
-import { settingFault } from "#agent/contract/setting-fault.ts";
+import { settingFault } from "#agent/contract/input.ts";
 import { compilePattern, type Pattern } from "#agent/discovery/pattern.ts";
 import type { FileSetOptions } from "#agent/files/file-set.ts";
 import { compileExpression } from "#agent/lines/expression.ts";

@@ -8,7 +8,6 @@ import type { Clock } from "#proto/kit/clock.ts";
 import { isObject } from "#proto/kit/json.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import { ApiRefusal, type ApiServerPlace, askApi, openApi } from "./api-server.ts";
-import { type Pod, podFields } from "./pod-fields.ts";
 
 /** Ten times the pods that a node has by default. */
 const PODS_MAX = 1_000;
@@ -167,4 +166,28 @@ interface PodList {
 interface WatchEvent {
   readonly type: string;
   readonly object?: Pod & { readonly code?: number };
+}
+
+/** A pod as the API returns it, or its metadata alone. */
+export interface Pod {
+  readonly metadata?: {
+    readonly namespace?: string;
+    readonly name?: string;
+    readonly uid?: string;
+    readonly resourceVersion?: string;
+    readonly labels?: Readonly<Record<string, string>>;
+    readonly ownerReferences?: readonly { readonly kind?: string; readonly name?: string }[];
+  };
+  readonly spec?: { readonly nodeName?: string };
+}
+
+/** Returns uid, labels, node and owner as fields below `kubernetes`. */
+export function podFields({ metadata, spec }: Pod, node = spec?.nodeName): Record<string, unknown> {
+  const owner = metadata?.ownerReferences?.[0];
+  return {
+    ...(metadata?.uid === undefined ? {} : { pod: { uid: metadata.uid } }),
+    ...(metadata?.labels === undefined ? {} : { labels: metadata.labels }),
+    ...(node === undefined ? {} : { node: { name: node } }),
+    ...(owner === undefined ? {} : { owner: { kind: owner.kind ?? "", name: owner.name ?? "" } }),
+  };
 }

@@ -1,8 +1,7 @@
 /** Shared part of inputs without files: batching into the output, the spool, the input's state, addresses and receipts. */
 
 import { EventBatcher, type StreamEvent } from "#agent/contract/batcher.ts";
-import type { InputContext, InputState } from "#agent/contract/input.ts";
-import { settingFault } from "#agent/contract/setting-fault.ts";
+import { type InputContext, type InputState, settingFault } from "#agent/contract/input.ts";
 import { Spool } from "#agent/spool/spool.ts";
 import { Type } from "#proto/kit/schema.ts";
 import { sizeSetting } from "#proto/kit/settings/kinds.ts";
