@@ -8,8 +8,6 @@ import { cpSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFil
 import { dirname, join, posix, resolve } from "node:path";
 import { Marked } from "marked";
 import manifest from "../../package.json" with { type: "json" };
-import { pluginPages } from "./plugin-pages.ts";
-import { headingId, searchEntries } from "./search-entries.ts";
 
 const ROOT = resolve(import.meta.dirname, "../..");
 const PAGES = [
@@ -172,4 +170,74 @@ if (import.meta.main) {
   for (const fault of faults) process.stderr.write(`docs: ${fault}\n`);
   process.stdout.write(`docs: ${join(out, "index.html")}\n`);
   process.exitCode = faults.length === 0 ? 0 : 1;
+}
+
+interface Searched {
+  readonly address: string;
+  readonly title: string;
+  readonly text: string;
+}
+
+/** Returns the id of a heading, as GitHub makes it for links to sections. */
+function headingId(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}_ -]+/gu, "")
+    .replaceAll(" ", "-");
+}
+
+/** Returns an entry for each section, its words in lower case. */
+function searchEntries(pages: readonly Searched[]): Searched[] {
+  return pages.flatMap(({ address, title, text }) =>
+    text.split(/^(?=#{2,3} )/m).map((section) => {
+      const heading = /^#{2,3} (.+)$/m.exec(section.startsWith("##") ? section : "")?.[1];
+      const name = heading === undefined || heading === title ? title : `${title}: ${heading}`;
+      return {
+        address: heading === undefined ? address : `${address}#${headingId(heading)}`,
+        title: name,
+        text: section
+          .toLowerCase()
+          .replace(/[^\p{L}\p{N}_.-]+/gu, " ")
+          .trim(),
+      };
+    }),
+  );
+}
+
+interface PluginPage {
+  readonly file: string;
+  readonly address: string;
+  readonly title: string;
+  readonly text: string;
+}
+
+/** Returns the pages. Throws where a plugin has no example. */
+function pluginPages(reference: string, examples: string): PluginPage[] {
+  const exampleOf = new Map(
+    examples
+      .split(/^## /m)
+      .slice(1)
+      .map((part) => [part.slice(0, part.indexOf("\n")), part.slice(part.indexOf("\n"))]),
+  );
+  return reference
+    .split(/^## /m)
+    .slice(1)
+    .flatMap((section) => {
+      const kind = section.slice(0, section.indexOf("\n") - 1).toLowerCase();
+      const [shared = "", ...plugins] = section.split(/^### /m);
+      return plugins.map((plugin) => {
+        const name = plugin.slice(0, plugin.indexOf("\n"));
+        const title = `${kind} ${name}`;
+        const example = exampleOf.get(title);
+        if (example === undefined) throw new Error(`${title} has no example in docs/plugin-examples.md`);
+        const options = plugin.slice(plugin.indexOf("\n"));
+        const common = shared.slice(shared.indexOf("\n")).trim();
+        return {
+          file: `docs/plugins/${kind}-${name}.md`,
+          address: `docs/plugins/${kind}-${name}.html`,
+          title,
+          text: `# ${title}\n${options.trimEnd()}\n\n## Example\n${example.trimEnd()}\n\n## Options of each ${kind}\n\n${common}\n`,
+        };
+      });
+    });
 }

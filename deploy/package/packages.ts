@@ -1,9 +1,12 @@
-/** Which packages of npm a part needs at run time, and the notices that have to go with them. */
+/**
+ * Which packages of npm a part needs at run time, and what has to go with them: the notices, and a bill of materials,
+ * CycloneDX 1.6 as JSON, which is the same bytes for the same sources.
+ */
 
 import { existsSync, globSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Metafile } from "esbuild";
-import { ROOT } from "./project.ts";
+import { type Part, ROOT } from "./project.ts";
 
 interface LockedPackage {
   readonly dependencies?: Readonly<Record<string, string>>;
@@ -102,4 +105,49 @@ function fail(name: string): never {
   throw new Error(
     `package ${name} is needed, but package-lock.json has none of that name, or it isn't installed`,
   );
+}
+
+interface Manifest {
+  readonly name: string;
+  readonly version: string;
+  readonly license?: string;
+}
+
+/** Returns the bill of `part`, which holds the packages in `folders` ("node_modules/pino") and a Node. */
+export function billOfMaterials(
+  part: Part,
+  version: string,
+  folders: readonly string[],
+  nodeVersion: string,
+): string {
+  const packages = folders.map((folder) => {
+    const manifest = JSON.parse(readFileSync(join(ROOT, folder, "package.json"), "utf8")) as Manifest;
+    return component(
+      "library",
+      manifest,
+      `pkg:npm/${manifest.name.replace(/^@/, "%40")}@${manifest.version}`,
+    );
+  });
+  const node = { name: "node", version: nodeVersion, license: "MIT" };
+  const bill = {
+    bomFormat: "CycloneDX",
+    specVersion: "1.6",
+    version: 1,
+    metadata: {
+      component: component("application", { name: `tailrace-${part}`, version, license: "Apache-2.0" }),
+    },
+    components: [component("platform", node, `pkg:generic/node@${nodeVersion}`), ...packages],
+  };
+  return `${JSON.stringify(bill, null, 2)}\n`;
+}
+
+/** Licences are expressions of SPDX, as npm has them. */
+function component(type: string, { name, version, license }: Manifest, purl?: string): object {
+  return {
+    type,
+    name,
+    version,
+    ...(purl !== undefined && { purl, "bom-ref": purl }),
+    ...(license !== undefined && { licenses: [{ expression: license }] }),
+  };
 }

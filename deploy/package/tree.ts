@@ -17,9 +17,15 @@ import { dirname, join } from "node:path";
 import { addonFile, bundleAgent } from "./agent-bundle.ts";
 import { bundleHub, HUB_BUNDLE, UNBUNDLED } from "./hub-bundle.ts";
 import { manualPage } from "./manual.ts";
-import { billOfMaterials } from "./materials.ts";
 import { ADDON_FILE } from "./native-addon.ts";
-import { bundledPackages, reachable, readLock, runtimeFiles, thirdPartyNotices } from "./packages.ts";
+import {
+  billOfMaterials,
+  bundledPackages,
+  reachable,
+  readLock,
+  runtimeFiles,
+  thirdPartyNotices,
+} from "./packages.ts";
 import { installedPlaces, nodeFolder, nodeVersion, type Part, projectVersion, ROOT } from "./project.ts";
 
 export interface TreeOptions {

@@ -3,8 +3,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { InputContext } from "#agent/contract/input.ts";
-import { inputMetrics } from "#agent/contract/input-metrics.ts";
+import { type InputContext, inputMetrics } from "#agent/contract/input.ts";
 import type { Batch, Channel, Output, OutputState } from "#agent/contract/output.ts";
 import { SlotPool } from "#agent/contract/slot-pool.ts";
 import { decodeEvents } from "#agent/outputs/documents.ts";

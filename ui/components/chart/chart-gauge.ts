@@ -1,8 +1,13 @@
 /** A gauge: a number on half a ring that is coloured by its limits. */
 
 import { type SVGTemplateResult, svg } from "lit";
-import { type ChartLook, formatAxis, formatValue, severityOf } from "#ui/services/visualise/chart-look.ts";
-import { niceTicks } from "#ui/services/visualise/nice-ticks.ts";
+import {
+  type ChartLook,
+  formatAxis,
+  formatValue,
+  niceTicks,
+  severityOf,
+} from "#ui/services/visualise/chart-look.ts";
 import { type PlotSize, round } from "./chart-plots.ts";
 
 /** Width of the ring, as a part of its radius. */

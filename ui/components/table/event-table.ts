@@ -12,7 +12,7 @@ import { controls, logRows } from "#ui/components/style/styles.ts";
 import type { Sort } from "#ui/services/search/discover-state.ts";
 import { type FieldCatalogue, isNumber } from "#ui/services/search/fields.ts";
 import { isContinued, type LogDocument } from "#ui/services/search/log-document.ts";
-import { scrollToPlace } from "#ui/services/table/row-window.ts";
+import { scrollToPlace } from "#ui/services/table/row-heights.ts";
 import { hasOtherWords } from "#ui/services/text/highlight.ts";
 import { CellTools } from "./cell-tools.ts";
 import { eventTableStyles } from "./event-table-styles.ts";

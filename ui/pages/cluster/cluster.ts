@@ -19,8 +19,7 @@ import {
   type RunningTask,
 } from "#ui/services/administration/cluster-client.ts";
 import { formatCount, formatDuration } from "#ui/services/text/format.ts";
-import { clusterStyles } from "./cluster-styles.ts";
-import { nodesView, recoveriesView, shardsView } from "./cluster-views.ts";
+import { clusterStyles, nodesView, recoveriesView, shardsView } from "./cluster-views.ts";
 
 const REFRESH_MS = 5_000;
 

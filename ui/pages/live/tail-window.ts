@@ -12,7 +12,7 @@ import { controls, logRows } from "#ui/components/style/styles.ts";
 import { rowHeightPx } from "#ui/services/browser/theme.ts";
 import { type ColourRule, compileRules } from "#ui/services/live/colour-rules.ts";
 import type { TailEntry, TailLog } from "#ui/services/live/tail-log.ts";
-import { scrollToRow, visibleRows } from "#ui/services/table/row-window.ts";
+import { scrollToRow, visibleRows } from "#ui/services/table/row-heights.ts";
 import { compileHighlight, hasOtherWords } from "#ui/services/text/highlight.ts";
 import { type TailLook, TailRow } from "./tail-row.ts";
 

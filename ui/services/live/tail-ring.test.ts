@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { scrollToRow, visibleRows } from "#ui/services/table/row-window.ts";
+import { scrollToRow, visibleRows } from "#ui/services/table/row-heights.ts";
 import { TailLog } from "./tail-log.ts";
 import { RecentKeys, TailRing } from "./tail-ring.ts";
 

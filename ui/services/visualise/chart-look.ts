@@ -1,7 +1,6 @@
 /** How a chart's numbers are drawn and written: scale, unit and limits. The address has `scale=log&unit=bytes&limits=10,50`. */
 
 import { formatBytes, formatMeasure, formatScale, formatSeconds } from "#ui/services/text/format.ts";
-import { niceTicks } from "./nice-ticks.ts";
 
 /** What a chart's numbers are of; "": plain numbers. `share`: 0 to 1, written in percent. */
 export const UNITS = ["", "bytes", "ms", "seconds", "percent", "share"] as const;
@@ -127,4 +126,22 @@ function powers(limit: number, smallest: number): number[] {
   const found: number[] = [];
   for (let power = last; power >= first; power -= every) found.unshift(Number((10 ** power).toPrecision(3)));
   return found;
+}
+
+/**
+ * Returns about `count` round numbers that cover 0 (or `min` below it) to `max`; the last one is ≥ max. `minStep` is 1
+ * where there is nothing between whole numbers.
+ */
+export function niceTicks(min: number, max: number, count: number, minStep = 0): number[] {
+  const low = Math.min(0, min);
+  const high = Math.max(max, low + Number.EPSILON, low === 0 && max <= 0 ? 1 : max);
+  const rough = (high - low) / Math.max(1, count);
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const round = [1, 2, 2.5, 5, 10].map((factor) => factor * power).find((one) => one >= rough)!;
+  const step = Math.max(minStep, minStep === 1 ? Math.ceil(round) : round);
+  const first = Math.floor(low / step);
+  const last = Math.ceil(high / step - 1e-9);
+  return Array.from({ length: last - first + 1 }, (_, index) =>
+    Number(((first + index) * step).toPrecision(12)),
+  );
 }

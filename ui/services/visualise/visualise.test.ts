@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { shorten } from "#ui/services/text/format.ts";
-import { niceTicks } from "./nice-ticks.ts";
+import { niceTicks } from "./chart-look.ts";
 import { visualisationRequest } from "./request.ts";
 import { groupSums, groupTops, labelledGroups, readSeries, toCsv } from "./series.ts";
 import {
