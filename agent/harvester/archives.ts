@@ -44,7 +44,7 @@ export function isArchive(fd: number): boolean {
   return readSync(fd, head, 0, head.length, 0) === head.length && head.equals(GZIP_MAGIC);
 }
 
-/** An archive whose content is on its way. */
+/** An archive whose content is in flight. */
 interface Unpacking {
   readonly key: string;
   readonly stat: Stats;

@@ -41,7 +41,7 @@ export class FileReading {
     this.progress = progress;
   }
 
-  /** The way of the current content to the receiver. */
+  /** The channel on which the current content is sent. */
   get channel(): Channel {
     const { source } = this.progress;
     const isSame =

@@ -194,7 +194,7 @@ export class Harvester {
     return this.#closed ? Promise.resolve() : this.#whileOpen(() => this.#reading.record());
   }
 
-  /** Goes back to what is committed; what is on its way arrives a second time and is dropped by the hub. */
+  /** Goes back to the committed offset. Data in flight arrives a second time, and the hub drops it. */
   rewind(): void {
     this.#progress.rewind();
     this.#reading.sizeAtEnd = -1;

@@ -31,7 +31,7 @@ export class Progress {
   #offset: number;
   #anchor: Anchor;
   #tracker: AckTracker;
-  /** Of generations that a truncation ended, while something of them is on its way. */
+  /** Of generations that a truncation ended, while data of them is in flight. */
   readonly #earlier = new Map<number, AckTracker>();
   /** First bytes whose fingerprint is on disk with the generation; -1: not even the generation is. */
   #recordedBytes: number;
@@ -109,7 +109,7 @@ export class Progress {
     this.#options.onChange();
   }
 
-  /** Goes back to what is committed; what is on its way arrives a second time and is dropped by the hub. */
+  /** Goes back to the committed offset. Data in flight arrives a second time, and the hub drops it. */
   rewind(): void {
     const { row } = this;
     const offset = Math.min(row.committed, row.sent);

@@ -1,11 +1,11 @@
-/** Walks through the tokens of a query; what doesn't fit is a fault in the words of Loki. */
+/** Walks through the tokens of a query. Unexpected tokens throw an error with Loki's wording. */
 
 import type { AppError } from "#proto/kit/errors.ts";
 import { parseFault, type Token, tokensOf } from "./lexer.ts";
 
-/** Brackets and functions may stand so deep in one another. */
+/** Maximum nesting depth of brackets and functions. */
 const MAX_DEPTH = 32;
-/** Operators of one query: trees of them are walked by recursion. */
+/** Maximum number of operators in a query: their tree is walked by recursion. */
 const MAX_OPERATORS = 250;
 
 /** Walks through the tokens of a query. */

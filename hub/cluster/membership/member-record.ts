@@ -8,8 +8,9 @@ export const MEMBERS_BUCKET = "nodes";
 export const MEMBER_PREFIX = "node.";
 
 /**
- * Time for which a renewal keeps a member. A dead hub is replaced after 1.125 times as long, and its lines are searchable
- * within 15 s. JetStream may take up to 9 s to elect a leader: nobody can renew then, nor be taken for dead.
+ * Time for which a renewal keeps a member. A dead hub is replaced after STILLNESS (`lease.ts`) times as long, as
+ * `MemberDirectory.isStill` measures and `PartitionAllocator.sweep` acts on; its lines are searchable within 15 s.
+ * JetStream may take up to 9 s to elect a leader: nobody can renew then, nor be taken for dead.
  */
 export const MEMBER_LEASE_MS = 8_000;
 

@@ -1,4 +1,4 @@
-/** Chooses which hub's copy of each shard a search reads. A pure choice: what failed before is given. */
+/** Chooses which hub's copy of each shard a search reads. A pure function: earlier failures are passed in. */
 
 import { shardKey } from "#hub/cluster/hosting/shard-folders.ts";
 import { ownerOf } from "#hub/cluster/hosting/shard-owner.ts";

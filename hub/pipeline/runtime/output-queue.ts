@@ -6,11 +6,11 @@ import { AppError, toAppError } from "#proto/kit/errors.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import { Backoff } from "#proto/kit/retry.ts";
 
-/** Records and bytes of one write at most, unless a single record is longer. */
+/** Maximum of records and bytes per write, unless a single record is longer. */
 const WRITE_RECORDS = 2048;
 const WRITE_BYTES = 4 * 1024 * 1024;
 
-/** A place that is away is asked again within half a minute at most. */
+/** Pauses between tries; there is no limit of tries. */
 const RETRY = { firstMs: 100, capMs: 30_000 };
 
 /** A record that will never be delivered; `place` counts the records of the call. */
@@ -52,7 +52,7 @@ interface Running {
   startedMs: number;
 }
 
-/** What is waiting is bounded by what may be in flight in the pipeline. */
+/** Its length is bounded by the pipeline's limit of events in flight. */
 export class OutputQueue {
   /** Why the last try failed; undefined while it works. */
   failure: string | undefined;

@@ -1,14 +1,17 @@
-/** LZ4 blocks in TypeScript: the judge of the kernel's packLz4, byte for byte, and of its unpackLz4. */
+/** LZ4 blocks in TypeScript: the reference for the kernel's packLz4, byte for byte, and for its unpackLz4. */
 
 import { ByteBuffer } from "#hub/engine/bytes/byte-buffer.ts";
 
 const SLOTS = 8192;
 const MIN_MATCH = 4;
-/** A match begins at least so many bytes before the end and ends at least so many before it (format, end conditions). */
+/**
+ * A match begins at least MATCH_START_MARGIN bytes before the end and ends at least MATCH_END_MARGIN before it (format,
+ * end conditions).
+ */
 const MATCH_START_MARGIN = 12;
 const MATCH_END_MARGIN = 5;
 const MAX_DISTANCE = 65_535;
-/** After 2^5 places without a match the steps get longer. */
+/** After 2^5 positions without a match the steps get longer. */
 const SKIP_SHIFT = 5;
 const LOW_FACTOR = 2_654_435_761;
 const HIGH_FACTOR = 2_246_822_519;

@@ -1,4 +1,4 @@
-/** The lines a live page holds: the newest so many, in a ring that is written over. */
+/** The lines that a live page holds: the newest N, in a ring buffer. */
 
 /** An entry's number counts from 0 since the ring was made or cleared. */
 export class TailRing<T> {

@@ -1,6 +1,9 @@
-/** What scripts find: `Event`, `emit`, and how their code is called. Runs inside of the sandbox, before the script. */
+/**
+ * Globals available to scripts: `Event`, `emit`, and the entry point that calls their code. Runs inside the sandbox,
+ * before the script.
+ */
 
-/** Names that scripts don't see stand in the closure; `host` is made by the sandbox. */
+/** Names hidden from scripts live in the closure; the sandbox provides `host`. */
 export const PRELUDE = `
 (function (host) {
   "use strict";
