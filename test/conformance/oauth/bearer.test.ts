@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { after, before, suite, test } from "node:test";
-import { MemoryBucket } from "#proto/kit/memory-bucket.ts";
+import { MemoryBucket } from "#test/support/kit/memory-bucket.ts";
 import { basicHeader, exchangeFields, type TestClient, type TokenAnswer, World } from "./auth-server.ts";
 import { OTHER_SCOPE } from "./settings.ts";
 import { SlowBucket } from "./slow-bucket.ts";
