@@ -8,7 +8,7 @@ import { AppError } from "#proto/kit/errors.ts";
 import { didYouMean } from "#proto/kit/nearest.ts";
 import { VERSION } from "./version.ts";
 
-/** The options that most commands take; `@file` and `@data` stand for what holds without them. */
+/** The options that most commands take; `@file` and `@data` are replaced by the defaults. */
 const COMMON = `  -c, --config FILE       settings file (default: @file)
   -E KEY=VALUE            set one setting, for example -E output.pipeline.servers='["nats://hub:4222"]'
       --path.data DIR     folder of the registry, as -E path.data=DIR (default: @data)
@@ -17,7 +17,7 @@ const COMMON = `  -c, --config FILE       settings file (default: @file)
 const OVERVIEW = `tailrace-agent ${VERSION}: ships log lines to a Tailrace hub, none lost.
 
 usage: tailrace-agent [run] -c agent.yml     read and ship until SIGTERM or Ctrl-C
-       tailrace-agent test config            check the settings and end
+       tailrace-agent test config            check the settings and exit
        tailrace-agent test output            check that the output can be reached
        tailrace-agent enroll URL TOKEN       make this machine an agent of the hub at URL; writes agent.yml
        tailrace-agent setup                  load index template and searches through the dashboard
@@ -45,16 +45,16 @@ exit status: 0 done, 1 failed, 2 wrong usage or settings
 const COMMAND_HELP: Readonly<Record<string, string>> = {
   run: `usage: tailrace-agent [run] [-c agent.yml] [options]
 
-Reads what shipper.inputs names and ships it until SIGTERM or Ctrl-C; a second one ends at once. SIGHUP takes over
-changed settings. It goes on where it ended: what wasn't acknowledged is sent again.
+Reads what shipper.inputs names and ships it until SIGTERM or Ctrl-C; a second signal ends it at once. SIGHUP applies
+changed settings. A restart continues where the agent stopped, and resends what wasn't acknowledged.
 
 options:
 ${COMMON}      --ready-json        print {"ready":true,...} on standard output once it runs
 
 example: tailrace-agent -c agent.yml -E logging.level=debug
 `,
-  test: `usage: tailrace-agent test config [options]     say what is wrong with the settings, where, and what to write
-       tailrace-agent test output [options]     connect to the output and say what stands in the way
+  test: `usage: tailrace-agent test config [options]     report what is wrong with the settings, where, and what to write
+       tailrace-agent test output [options]     connect to the output and report what prevents it
 
 options:
 ${COMMON}
@@ -65,7 +65,7 @@ example: tailrace-agent test output -c agent.yml
        tailrace-agent registry import PATH [options]     take over an export, or a registry of Filebeat 6 or 7
        tailrace-agent registry reset FILE [options]      forget a file, by path or key: it is read from its start
 
-Showing works beside an agent that runs; import and reset want it stopped, and the user it is run as.
+Showing works while the agent runs; for import and reset stop it, and run them as its user.
 
 options:
       --json              show it as JSON
@@ -74,8 +74,8 @@ example: tailrace-agent registry reset /var/log/app.log
 `,
   setup: `usage: tailrace-agent setup [options]
 
-Loads the index template of shipped lines, sample searches and dashboards through setup.dashboard.host. What is there
-is kept. Where people sign in, it takes an API key of an administrator from setup.dashboard.api_key.
+Loads the index template of shipped lines, sample searches and dashboards through setup.dashboard.host. Existing
+objects are kept. If sign-in is required, it takes an administrator's API key from setup.dashboard.api_key.
 
 options:
 ${COMMON}
@@ -83,14 +83,14 @@ example: tailrace-agent setup -E setup.dashboard.host=https://hub.example.net:56
 `,
   enroll: `usage: tailrace-agent enroll URL TOKEN [options]
 
-Makes this machine an agent of the hub whose dashboard is at URL: makes a key, sends its public half with the one-time
-token, and writes the settings. The page "Connect servers" and "tailrace-hub agent invite" make the whole line.
+Makes this machine an agent of the hub whose dashboard is at URL: generates a key, sends its public half with the one-time
+token, and writes the settings. The page "Connect servers" and "tailrace-hub agent invite" print the whole command.
 
 options:
   -c, --config FILE       settings file to write; the key goes beside it (default: @file)
       --name NAME         name of the agent (default: the host's)
-      --ca-fingerprint SHA256  the hub's certificate or its authority's, where no system authority signed it
-      --force             replace settings that are there
+      --ca-fingerprint SHA256  the hub's certificate or its authority's, if no system authority signed it
+      --force             replace existing settings
 
 example: tailrace-agent enroll https://hub.example.net:5601 TOKEN --name web-1
 `,
@@ -181,7 +181,7 @@ function parse(args: readonly string[]) {
   });
 }
 
-/** Returns the help for the command among `args`, or of the program where none is. Throws usage_invalid for an unknown one. */
+/** Returns the help for the command among `args`, or of the program if there is none. Throws usage_invalid for an unknown one. */
 export function helpText(args: readonly string[], env: NodeJS.ProcessEnv): string {
   const command = args.find((word) => word !== "help" && !word.startsWith("-"));
   const isHelp = args[0] === "help" || command === args[0];

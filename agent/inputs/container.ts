@@ -21,7 +21,7 @@ const schema = Type.Object(
     }),
     symlinks: Type.Boolean({
       default: true,
-      description: "Follow symbolic links, as /var/log/containers holds nothing else.",
+      description: "Follow symbolic links: /var/log/containers holds nothing else.",
     }),
     format: Type.Union([Type.Literal("auto"), Type.Literal("docker"), Type.Literal("cri")], {
       default: "auto",
@@ -37,17 +37,17 @@ const schema = Type.Object(
     }),
     exclude_lines: Type.Array(Type.String(), {
       default: [],
-      description: "Regular expressions; events that match one are left out.",
+      description: "Regular expressions; events that match one are dropped.",
     }),
     "kubernetes.api": Type.Boolean({
       default: false,
       description:
-        "Ask the Kubernetes API for labels, node and owner of each pod; needs the right to get pods, with kubernetes.node also to list and watch them.",
+        "Get labels, node and owner of each pod from the Kubernetes API; needs the right to get pods, with kubernetes.node also to list and watch them.",
     }),
     "kubernetes.node": Type.String({
       default: "",
       description:
-        "Name of this node, for kubernetes.api: its pods are listed once and then watched. Empty: each pod is asked for.",
+        "Name of this node, for kubernetes.api: its pods are listed once and then watched. Empty: each pod is requested individually.",
     }),
     ...multilineProperties,
     ...jsonProperties,
@@ -63,7 +63,7 @@ const SPAN_SHARE = 4;
 export const containerInput = defineInput({
   type: "container",
   summary:
-    "Reads the logs of containers (Docker json-file, CRI), joins lines in pieces, also over a rotation, and adds the pod's fields from the path.",
+    "Reads the logs of containers (Docker json-file, CRI), joins partial lines, also across a rotation, and adds the pod's fields from the path.",
   heldSlots: 0,
   schema,
   validate(settings) {

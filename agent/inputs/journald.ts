@@ -23,19 +23,19 @@ const schema = Type.Object(
   {
     units: list("Units to read, with patterns, such as nginx.service; empty: all."),
     identifiers: list("Syslog identifiers to read; empty: all."),
-    matches: list("Further conditions FIELD=value; those of one field are alternatives."),
+    matches: list("Further conditions FIELD=value; several values of a field are alternatives."),
     priority: Type.Optional(
       Type.String({
-        description: "Least severe priority to read: a name or number, or a range such as 0..4.",
+        description: "Lowest priority to read: a name or number, or a range such as 0..4.",
       }),
     ),
-    transports: list("Ways into the journal: kernel, journal, stdout, syslog, audit, driver; empty: all."),
+    transports: list("Transports to read: kernel, journal, stdout, syslog, audit, driver; empty: all."),
     seek: Type.Union([Type.Literal("head"), Type.Literal("tail")], {
       default: "head",
       description:
-        "Where the very first start begins. Later ones continue after the last acknowledged entry.",
+        "Where the very first start begins. Later starts continue after the last acknowledged entry.",
     }),
-    directory: Type.Optional(Type.String({ description: "Folder of another journal than the machine's." })),
+    directory: Type.Optional(Type.String({ description: "Folder of a journal other than the machine's." })),
     merge: Type.Boolean({ default: false, description: "Also read journals that came from other machines." }),
     command: Type.String({
       default: "journalctl",
@@ -57,7 +57,7 @@ const ERROR_BYTES_MAX = 4_096;
 
 export const journaldInput = defineInput({
   type: "journald",
-  summary: "Reads systemd's journal through journalctl; the place of the last acknowledged entry is kept.",
+  summary: "Reads systemd's journal through journalctl; the cursor of the last acknowledged entry is stored.",
   heldSlots: 1,
   schema,
   validate(settings) {

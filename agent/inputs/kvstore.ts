@@ -36,15 +36,15 @@ const schema = Type.Object(
       {
         default: "list",
         description:
-          "list and stream lose nothing; a channel's messages are gone where the agent isn't there; slowlog is the server's own.",
+          "list and stream lose nothing; messages of a channel are lost while the agent isn't connected; slowlog reads the server's slow log.",
       },
     ),
     key: Type.String({
       default: "",
-      description: "Name of the list, stream or channel; several channels with commas.",
+      description: "Name of the list, stream or channel; several channels separated by commas.",
     }),
     in_progress_key: onlyWith(
-      text("List for entries on their way to the hub. Default: <key>:in-progress:<host name>:<input id>."),
+      text("List for entries in flight to the hub. Default: <key>:in-progress:<host name>:<input id>."),
       "data_type",
       "list",
     ),
@@ -63,7 +63,7 @@ const schema = Type.Object(
     start: onlyWith(
       Type.Union([Type.Literal("beginning"), Type.Literal("end")], {
         default: "beginning",
-        description: "Where a consumer group that is made now begins.",
+        description: "Where a newly created consumer group begins.",
       }),
       "data_type",
       "stream",
@@ -80,7 +80,8 @@ const schema = Type.Object(
     message_field: onlyWith(
       Type.String({
         default: "message",
-        description: "Field of a stream's entries that becomes the message; without it all fields as JSON.",
+        description:
+          "Field of a stream's entries that becomes the message; if it is missing, all fields as JSON.",
       }),
       "data_type",
       "stream",
@@ -100,22 +101,22 @@ const schema = Type.Object(
     interval: onlyWith(
       durationSetting({
         default: "10s",
-        description: "Time between looks at the slow log.",
+        description: "Interval at which the slow log is read.",
       }),
       "data_type",
       "slowlog",
     ),
     database: Type.Integer({ minimum: 0, default: 0, description: "Number of the database." }),
-    username: Type.String({ default: "", description: "User, for servers with several." }),
+    username: Type.String({ default: "", description: "User, for servers with user accounts." }),
     password: Type.String({ default: "", description: "Password." }),
-    password_file: text("File with the password; read at each connection."),
+    password_file: text("File with the password; read on each connection."),
     timeout: durationSetting({
       default: "5s",
       description: "Time after which a command without an answer counts as failed.",
     }),
     "tls.enabled": Type.Boolean({
       default: false,
-      description: "TLS; on where another setting of tls is given.",
+      description: "Use TLS; on if another tls setting is set.",
     }),
     "tls.ca": text("File with the authorities to trust, PEM."),
     "tls.certificate": text("File with the agent's own certificate, PEM."),

@@ -11,7 +11,7 @@ const schema = Type.Object(spoolProperties, { additionalProperties: false });
 export const stdinInput = defineInput({
   type: "stdin",
   summary:
-    "Reads lines from standard input; the last one needs no line end. What is unsent when the agent dies is lost.",
+    "Reads lines from standard input; the last one needs no line end. Unsent lines are lost if the agent is killed.",
   heldSlots: 1,
   schema,
   validate: (settings) => void parseSize(settings["spool.max_bytes"]),

@@ -30,7 +30,7 @@ type Settings = Static<typeof schema>;
 
 export const syslogInput = defineInput({
   type: "syslog",
-  summary: "Takes syslog messages; over TCP and sockets both octet counts and newlines are understood.",
+  summary: "Receives syslog messages; TCP and sockets accept both octet counts and newlines.",
   heldSlots: 1,
   schema,
   validate(settings) {

@@ -30,7 +30,7 @@ export const tcpSchema = Type.Object(
     host: addressSetting(),
     framing: Type.Union([Type.Literal("auto"), Type.Literal("newline")], {
       default: "newline",
-      description: "newline; auto also understands octet counts (RFC 6587).",
+      description: "newline; auto also accepts octet counts (RFC 6587).",
     }),
     max_message_size: sizeSetting({
       default: "64kb",
@@ -46,11 +46,13 @@ export const tcpSchema = Type.Object(
       description: "Connections without data for this time are closed; 0: never.",
     }),
     "tls.certificate": Type.Optional(
-      Type.String({ description: "File with the certificate, PEM; TLS only then." }),
+      Type.String({ description: "File with the certificate, PEM; enables TLS." }),
     ),
     "tls.key": Type.Optional(Type.String({ description: "File with its key, PEM." })),
     "tls.ca": Type.Optional(
-      Type.String({ description: "File with authorities; connections then need a certificate of theirs." }),
+      Type.String({
+        description: "File with authorities; connections then need a certificate issued by one of them.",
+      }),
     ),
     ...spoolProperties,
   },
@@ -62,7 +64,7 @@ type Settings = Static<typeof tcpSchema> & { readonly path?: string };
 
 export const tcpInput = defineInput({
   type: "tcp",
-  summary: "Takes lines over TCP or TLS; senders wait while the output is away.",
+  summary: "Receives lines over TCP or TLS; senders wait while the output is unreachable.",
   heldSlots: 1,
   schema: tcpSchema,
   validate(settings) {

@@ -21,7 +21,7 @@ const schema = Type.Object(
     host: addressSetting(),
     max_message_size: sizeSetting({
       default: "10kb",
-      description: "Longer datagrams are cut off there.",
+      description: "Longer datagrams are truncated.",
     }),
     read_buffer: sizeSetting({
       default: "4mb",
@@ -37,7 +37,7 @@ const NEWLINE = 0x0a;
 export const udpInput = defineInput({
   type: "udp",
   summary:
-    "Takes datagrams. UDP can't slow a sender down: datagrams that find the buffers full are counted and lost.",
+    "Receives datagrams. UDP can't slow a sender down: datagrams that arrive while the buffers are full are counted and lost.",
   heldSlots: 1,
   schema,
   validate(settings) {

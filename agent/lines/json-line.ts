@@ -9,28 +9,28 @@ import { Type } from "#proto/kit/schema.ts";
 export const jsonProperties = {
   "json.enabled": Type.Optional(
     Type.Boolean({
-      description: "Decode each line as a JSON object; on where another setting of json is given.",
+      description: "Decode each line as a JSON object; on if another json setting is set.",
     }),
   ),
   "json.keys_under_root": Type.Optional(
     Type.Boolean({
       description:
-        "Put the object's members beside `message`; those that are the agent's own stay under `json`.",
+        "Put the object's members beside `message`; members named like the agent's own fields stay under `json`.",
     }),
   ),
   "json.overwrite_keys": Type.Optional(
     Type.Boolean({
       description:
-        "With keys_under_root: members win over the agent's own fields, and @timestamp is the event's time.",
+        "With keys_under_root: members override the agent's own fields, and @timestamp becomes the event's time.",
     }),
   ),
   "json.add_error_key": Type.Optional(
-    Type.Boolean({ description: "Note why a line can't be decoded in error.message and error.type." }),
+    Type.Boolean({ description: "Record in error.message and error.type why a line can't be decoded." }),
   ),
   "json.message_key": Type.Optional(
     Type.String({
       minLength: 1,
-      description: "Member that becomes `message`; filters and multiline look at it.",
+      description: "Member that becomes `message`; filters and multiline apply to it.",
     }),
   ),
 };

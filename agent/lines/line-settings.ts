@@ -12,13 +12,13 @@ export const lineProperties = {
   encoding: Type.String({
     default: "utf-8",
     description:
-      "Encoding of the files: utf-8, utf-16le, utf-16be, latin1, windows-1252, gbk, gb18030, big5, euc-jp, shift_jis, euc-kr and others. A byte order mark is recognised and left out.",
+      "Encoding of the files: utf-8, utf-16le, utf-16be, latin1, windows-1252, gbk, gb18030, big5, euc-jp, shift_jis, euc-kr and others. A byte order mark is recognised and removed.",
   }),
   line_terminator: Type.String({
     default: "auto",
     minLength: 1,
     description:
-      "auto (line feed, with or without carriage return), line_feed, carriage_return, carriage_return_line_feed, null_terminator, or the characters themselves.",
+      "auto (line feed, with or without carriage return), line_feed, carriage_return, carriage_return_line_feed, null_terminator, or the characters that end a line.",
   }),
   include_lines: Type.Array(Type.String(), {
     default: [],
@@ -26,12 +26,12 @@ export const lineProperties = {
   }),
   exclude_lines: Type.Array(Type.String(), {
     default: [],
-    description: "Regular expressions; events that match one are left out.",
+    description: "Regular expressions; events that match one are dropped.",
   }),
   on_long: Type.Union([Type.Literal("split"), Type.Literal("truncate")], {
     default: "split",
     description:
-      "What becomes of what exceeds max_bytes or multiline.max_lines: split into marked pieces, or truncated, marked and counted.",
+      "How an event beyond max_bytes or multiline.max_lines is treated: split into marked pieces, or truncated, marked and counted.",
   }),
   ...multilineProperties,
   ...jsonProperties,

@@ -14,19 +14,19 @@ export const multilineProperties = {
   "multiline.type": Type.Optional(
     Type.Union([Type.Literal("pattern"), Type.Literal("count"), Type.Literal("while_pattern")], {
       description:
-        "pattern: lines join their neighbour; count: a fixed number of lines is an event; while_pattern: lines in a row that match are an event. pattern where only a pattern is given.",
+        "pattern: matching lines are joined with the line before or after; count: a fixed number of lines is an event; while_pattern: consecutive matching lines are an event. Default: pattern if multiline.pattern is set.",
     }),
   ),
   "multiline.pattern": Type.Optional(Type.String({ description: "Regular expression for lines." })),
   "multiline.negate": onlyWith(
-    Type.Optional(Type.Boolean({ description: "The lines meant are those that don't match." })),
+    Type.Optional(Type.Boolean({ description: "Use the lines that don't match instead." })),
     "multiline.pattern",
   ),
   "multiline.match": onlyWith(
     Type.Optional(
       Type.Union([Type.Literal("after"), Type.Literal("before")], {
         description:
-          "after: a matching line continues the one before; before: it belongs to the next one. Default: after.",
+          "after: a matching line continues the previous one; before: it belongs to the next one. Default: after.",
       }),
     ),
     "multiline.pattern",
@@ -36,18 +36,23 @@ export const multilineProperties = {
     "multiline.pattern",
   ),
   "multiline.count_lines": Type.Optional(
-    Type.Integer({ minimum: 1, maximum: 10_000, description: "Lines of an event with type count." }),
+    Type.Integer({
+      minimum: 1,
+      maximum: 10_000,
+      description: "Number of lines of an event with type count.",
+    }),
   ),
   "multiline.max_lines": Type.Optional(
     Type.Integer({
       minimum: 1,
       maximum: 100_000,
-      description: "Most lines of an event; what is more is treated as on_long says. Default: 500.",
+      description:
+        "Maximum number of lines of an event; longer events are treated as on_long specifies. Default: 500.",
     }),
   ),
   "multiline.timeout": Type.Optional(
     durationSetting({
-      description: "Time after which an event counts as whole although its end was not seen. Default: 5s.",
+      description: "Time after which an event is sent although its end was not seen. Default: 5s.",
     }),
   ),
 };

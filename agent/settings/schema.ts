@@ -15,13 +15,13 @@ export const SETTINGS_SCHEMA = Type.Object(
     name: Type.String({
       default: "",
       maxLength: 255,
-      description: "Name of the agent; empty: the host's name.",
+      description: "Name of the agent; empty: the host name.",
     }),
     id: Type.Optional(
       Type.String({
         pattern: "^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$",
         description:
-          "UUID under which the hub knows the agent and its credentials; written at enrolment. Without it the first run makes one.",
+          "UUID by which the hub identifies the agent and its credentials; written at enrolment. Without it the first run generates one.",
       }),
     ),
     "shipper.inputs": Type.Array(Type.Object({ type: Type.String() }), {
@@ -39,16 +39,16 @@ export const SETTINGS_SCHEMA = Type.Object(
     "output.pipeline.token": text("Token for NATS."),
     "output.pipeline.username": Type.String({
       default: "tailrace",
-      description: "User whose password the token is, where NATS has users. The hub's own user by default.",
+      description: "User whose password is the token, if NATS has users. Default: the hub's own user.",
     }),
-    "output.pipeline.token_file": text("File with the token; read at each connection."),
+    "output.pipeline.token_file": text("File with the token; read on each connection."),
     "output.pipeline.nkey_seed_file": text("File with the seed of an nkey."),
     "output.pipeline.tls.ca": text("File with the certificates of authorities to trust, PEM."),
     "output.pipeline.tls.certificate": text("File with the agent's own certificate, PEM."),
     "output.pipeline.tls.key": text("File with its key, PEM."),
     "output.pipeline.compression": Type.Union([Type.Literal("none"), Type.Literal("zstd")], {
       default: "none",
-      description: "zstd takes a third of the network for twice the processor time.",
+      description: "zstd needs a third of the bandwidth and twice the CPU time.",
     }),
     "output.pipeline.batch_bytes": size("256kb", "Largest batch of log data, 16kb to 1mb."),
     "output.pipeline.linger": duration(
@@ -59,14 +59,15 @@ export const SETTINGS_SCHEMA = Type.Object(
       minimum: 1,
       maximum: 64,
       default: 4,
-      description: "Batches on their way at the same time; with batch_bytes it bounds the agent's memory.",
+      description:
+        "Maximum number of batches in flight; together with batch_bytes it bounds the agent's memory.",
     }),
     "output.pipeline.ack_timeout": duration(
       "10s",
       "Time after which a batch without an answer is sent again.",
     ),
     "output.search.enabled": Type.Optional(
-      Type.Boolean({ description: "Send straight to a search engine. On where output.search.hosts is set." }),
+      Type.Boolean({ description: "Send directly to a search engine. On if output.search.hosts is set." }),
     ),
     "output.search.hosts": Type.Array(Type.String(), {
       default: [],
@@ -82,20 +83,20 @@ export const SETTINGS_SCHEMA = Type.Object(
     "output.search.bearer_token": text("Access token instead of user and password."),
     "output.search.compression": Type.Union([Type.Literal("none"), Type.Literal("gzip")], {
       default: "none",
-      description: "gzip takes a fifth of the network for more processor time.",
+      description: "gzip needs a fifth of the bandwidth and more CPU time.",
     }),
     "output.search.tls.ca": text("File with the certificates of authorities to trust, PEM."),
     "output.search.timeout": duration("30s", "Time after which a request without an answer is sent again."),
     "output.file.enabled": Type.Optional(
-      Type.Boolean({ description: "Write JSON lines to a file. On where output.file.path is set." }),
+      Type.Boolean({ description: "Write JSON lines to a file. On if output.file.path is set." }),
     ),
     "output.file.path": text("Folder of the file."),
     "output.file.filename": Type.String({
       default: "tailrace-agent.ndjson",
       pattern: "^[^/]+$",
-      description: "Its name; rotated files get .1, .2 and so on.",
+      description: "Name of the file; rotated files get .1, .2 and so on.",
     }),
-    "output.file.rotate_every": size("10mb", "A file that is longer is rotated."),
+    "output.file.rotate_every": size("10mb", "Size from which the file is rotated."),
     "output.file.number_of_files": Type.Integer({
       minimum: 2,
       maximum: 1_024,
@@ -107,10 +108,10 @@ export const SETTINGS_SCHEMA = Type.Object(
     ),
     "config.reload.automatic": Type.Boolean({
       default: false,
-      description: "Take over changed inputs of this file while running; SIGHUP does it at once.",
+      description: "Apply changed inputs of this file while running; SIGHUP applies them at once.",
     }),
     "config.reload.interval": onlyWith(
-      duration("5s", "Time between looks at this file."),
+      duration("5s", "Interval at which this file is checked."),
       "config.reload.automatic",
     ),
     "setup.dashboard.username": text("User of the dashboard, for `setup`."),
@@ -119,18 +120,18 @@ export const SETTINGS_SCHEMA = Type.Object(
     "setup.dashboard.tls.ca": text("File with the certificates of authorities to trust, PEM."),
     "setup.dashboard.host": Type.String({
       default: "127.0.0.1:5601",
-      description: "Dashboard that `setup` loads templates and saved objects through.",
+      description: "Dashboard through which `setup` loads templates and saved objects.",
     }),
     shutdown_timeout: duration(
       "5s",
-      "Longest wait for acknowledgements at the end; more of it means fewer repetitions after the next start.",
+      "Longest wait for acknowledgements at shutdown; a longer one means fewer resent batches after the next start.",
     ),
     "status.host": Type.String({ default: "127.0.0.1", description: "Address of /health and /metrics." }),
     "status.port": Type.Integer({
       minimum: 0,
       maximum: 65_535,
       default: 5066,
-      description: "Port of /health and /metrics; 0: one the system chooses.",
+      description: "Port of /health and /metrics; 0: a free port.",
     }),
     "status.enabled": Type.Boolean({ default: true, description: "Offer /health and /metrics." }),
     "path.data": Type.String({
@@ -141,11 +142,14 @@ export const SETTINGS_SCHEMA = Type.Object(
       [Type.Literal("error"), Type.Literal("warn"), Type.Literal("info"), Type.Literal("debug")],
       {
         default: "info",
-        description: "Least severe messages of the agent's own log.",
+        description: "Lowest severity of the agent's own log messages.",
       },
     ),
     "logging.json": Type.Optional(
-      Type.Boolean({ description: "JSON lines; off: lines for people. Without it a terminal decides." }),
+      Type.Boolean({
+        description:
+          "Log as JSON lines; false: as readable lines. Default: readable on a terminal, else JSON.",
+      }),
     ),
   },
   { additionalProperties: false },
@@ -158,10 +162,10 @@ export const COMMON_INPUT_PROPERTIES = {
     Type.String({
       minLength: 1,
       maxLength: 64,
-      description: "Stable name of the input; made of its settings without it.",
+      description: "Stable name of the input; derived from its settings if missing.",
     }),
   ),
-  enabled: Type.Boolean({ default: true, description: "false: the input is left out." }),
+  enabled: Type.Boolean({ default: true, description: "false: the input is ignored." }),
   fields: Type.Record(Type.String(), Type.Unknown(), {
     default: {},
     description: "Fields for each of its events, under `fields`.",

@@ -27,12 +27,12 @@ export const fileProperties = {
   }),
   exclude_files: Type.Array(Type.String(), {
     default: [COMPRESSED],
-    description: "Regular expressions; files whose path matches one are left out.",
+    description: "Regular expressions; files whose path matches one are ignored.",
   }),
   read_archives: Type.Boolean({
     default: false,
     description:
-      "Read gzip archives too, each once: one that was made of a file already read goes on where that ended. They are unpacked under path.data, one at a time; the default of exclude_files leaves them in then.",
+      "Read gzip archives too, each once: an archive of a file that was already read continues where that file ended. Archives are unpacked under path.data, one at a time. The default of exclude_files then no longer excludes them.",
   }),
   symlinks: Type.Boolean({
     default: false,
@@ -40,38 +40,38 @@ export const fileProperties = {
   }),
   scan_frequency: duration(
     "1s",
-    "Time between searches for files; hints of the system come in between. Longer where a search takes long.",
+    "Interval between scans for files; notifications of the operating system come in between. Longer if a scan takes long.",
   ),
   tail_files: Type.Boolean({
     default: false,
-    description: "At the very first start begin existing files at their end.",
+    description: "At the very first start, read existing files from their end.",
   }),
-  ignore_older: duration(0, "Leave files alone that were not changed for this time; 0: none."),
+  ignore_older: duration(0, "Ignore files that were not changed for this time; 0: never."),
   close_inactive: duration(
     "5m",
-    "Close a file without news for this time, once it is read, acknowledged and committed.",
+    "Close a file without new data for this time, once it is read, acknowledged and committed.",
   ),
   close_removed: Type.Boolean({
     default: false,
     description:
-      "Close a deleted file when it is read to its end and acknowledged, without waiting until it is committed.",
+      "Close a deleted file once it is read to its end and acknowledged, without waiting for the commit.",
   }),
   close_renamed: Type.Boolean({
     default: false,
     description:
-      "Close a file that was moved out of the patterns when it is read to its end and acknowledged.",
+      "Close a file that no longer matches the patterns after a rename, once it is read to its end and acknowledged.",
   }),
   close_eof: Type.Boolean({
     default: false,
-    description: "Close each file when its end is reached and acknowledged.",
+    description: "Close each file once it is read to its end and acknowledged.",
   }),
   close_timeout: duration(
     0,
-    "Close each file after this time, read or not; what a deleted one still holds is lost. 0: never.",
+    "Close each file after this time, even if it isn't fully read; the unread rest of a deleted file is lost. 0: never.",
   ),
   rotated_wait: duration(
     "5s",
-    "Time without change after which the last line of a rotated or deleted file counts although it has no line end.",
+    "Time without change after which the last line of a rotated or deleted file is sent although it has no line end.",
   ),
   clean_inactive: duration(
     0,
@@ -80,22 +80,22 @@ export const fileProperties = {
   delete_after_read: Type.Boolean({
     default: false,
     description:
-      "Delete a file once all of it is committed and it was not changed for delete_grace. For files that nobody writes to again.",
+      "Delete a file once it is fully committed and was not changed for delete_grace. For files that are not written to again.",
   }),
   delete_grace: onlyWith(
     duration("1m", "Time without change before delete_after_read deletes a file."),
     "delete_after_read",
   ),
-  clean_removed: Type.Boolean({ default: true, description: "Forget files a minute after they are gone." }),
+  clean_removed: Type.Boolean({ default: true, description: "Forget files a minute after their removal." }),
   harvester_limit: Type.Integer({
     minimum: 0,
     default: 0,
-    description: "Files open at the same time, at most 2,000; further ones take turns. 0: 2,000.",
+    description: "Maximum number of open files, up to 2,000; other files take turns. 0: 2,000.",
   }),
   max_bytes: sizeSetting({
     default: "1mb",
     description:
-      "Longest event that stays whole, 1kb to 4mb; longer ones are split and marked, or as on_long says.",
+      "Largest event that isn't split, 1kb to 4mb; longer ones are split and marked, or treated as on_long specifies.",
   }),
 };
 

@@ -11,7 +11,7 @@ export const spoolProperties = {
   "spool.max_bytes": sizeSetting({
     default: "100mb",
     description:
-      "What is kept on disk while the output is away; beyond it senders wait, or datagrams are counted and lost. 0: nothing.",
+      "Disk space for events while the output is unreachable; beyond it senders wait, and datagrams are counted and lost. 0: no spool.",
   }),
 };
 
