@@ -23,24 +23,27 @@ export const authProperties = {
       "off: no authentication, which is allowed on loopback only. required: sign-in, API keys or access tokens.",
   }),
   "auth.session.idle": Duration("12h", "A dashboard session ends this long after its last use."),
-  "auth.session.absolute": Duration("7d", "A dashboard session ends this long after sign-in in any case."),
+  "auth.session.absolute": Duration(
+    "7d",
+    "A dashboard session ends this long after sign-in, even if it is in use.",
+  ),
   "auth.audit.keep": Type.String({
     default: "400d",
     description:
-      'What is kept of the audit log, a month for each index: an age, a size or both, as in "400d 1gb". retention.rules don\'t apply to it.',
+      'Retention of the audit log, which has one index per month: an age, a size or both, as in "400d 1gb". retention.rules don\'t apply to it.',
   }),
   "auth.roles.editor.indices": Type.Array(Type.String(), {
     default: ["*"],
     description:
-      "Index patterns that editors reach, unless the account has its own; viewer and ingest alike. A pattern may name the rights it gives: logs-*:read+write (read, write, manage, delete).",
+      "Index patterns that editors may access, unless the account has its own; the same for viewer and ingest. A pattern may name the rights it grants: logs-*:read+write (read, write, manage, delete).",
   }),
   "auth.roles.viewer.indices": Type.Array(Type.String(), {
     default: ["*"],
-    description: "Index patterns that viewers reach.",
+    description: "Index patterns that viewers may access.",
   }),
   "auth.roles.ingest.indices": Type.Array(Type.String(), {
     default: ["*"],
-    description: "Index patterns that ingest keys write to.",
+    description: "Index patterns to which ingest keys may write.",
   }),
   "auth.vault.key_file": Type.String({
     default: "",
@@ -62,32 +65,35 @@ export const authProperties = {
   "auth.provider.require_pkce": Type.Boolean({
     default: false,
     description:
-      "Refuse authorization requests without PKCE from every client. Public clients always need it; `client list` shows which others go without.",
+      "Refuse authorization requests without PKCE from every client. Public clients always need it; `client list` shows which others don't use it.",
   }),
   "auth.provider.scopes": Type.Array(Type.String(), {
     default: [],
     description:
-      "Further scopes (resource URLs) that clients may ask for, for APIs that introspect tokens here.",
+      "Further scopes (resource URLs) that clients may request, for APIs that introspect tokens at this hub.",
   }),
-  "auth.provider.access_token_ttl": Duration("1h", "Life of an access token."),
+  "auth.provider.access_token_ttl": Duration("1h", "Lifetime of an access token."),
   "auth.provider.refresh_token_ttl": Duration(
     "180d",
-    "Life of a refresh token and of every token that comes from one consent.",
+    "Lifetime of a refresh token and of all tokens issued for one consent.",
   ),
   "auth.upstream.issuer": Type.String({
     default: "",
     description: "Another OpenID Connect provider for the dashboard's sign-in, https://login.example.com.",
   }),
-  "auth.upstream.client_id": Type.String({ default: "", description: "This hub's registration there." }),
+  "auth.upstream.client_id": Type.String({
+    default: "",
+    description: "Client id of this hub at that provider.",
+  }),
   "auth.upstream.client_secret": Type.String({
     default: "",
     description: "The secret of that registration. Take it from the environment to keep it out of the file.",
   }),
   "auth.upstream.scope": Type.String({
     default: "openid profile email",
-    description: "Scopes asked for there.",
+    description: "Scopes requested from that provider.",
   }),
-  "auth.upstream.name_claim": Type.String({ default: "email", description: "Claim that names the person." }),
+  "auth.upstream.name_claim": Type.String({ default: "email", description: "Claim with the person's name." }),
   "auth.upstream.role_claim": Type.String({
     default: "",
     description: "Claim whose value, or one of whose values, auth.upstream.roles maps to a role.",

@@ -38,7 +38,7 @@ export const COMMAND_HELP: Readonly<Record<string, CommandHelp>> = {
   --index PATTERN     indices to search (logs-*)
   --since TIME        start: 15m, 6h or 2d ago, or a time: 2026-01-31T12:00 (15m)
   --until TIME        end, in the same form (now)
-  --size N            lines at most, the newest ones, 1 to 10000 (500)
+  --size N            maximum number of lines, the newest, 1 to 10000 (500)
   --json              print each line with all its fields as JSON
 `,
     example: "tailrace-hub search 'log.level:error AND host.name:web-1' --since 6h",
@@ -63,8 +63,8 @@ export const COMMAND_HELP: Readonly<Record<string, CommandHelp>> = {
   },
   segment: {
     usage: ["segment [FILE|FOLDER] [--json]"],
-    summary: "print what the bytes of segment files are for, by part and by field",
-    text: "A folder is searched at any depth; without one path.data is. No hub is needed.",
+    summary: "print the sizes of segment files by part and by field",
+    text: "A folder is searched recursively; the default is path.data. No hub is needed.",
     options: JSON_OPTION,
     example: "tailrace-hub segment /var/lib/tailrace/hub --json",
   },
@@ -104,7 +104,7 @@ export const COMMAND_HELP: Readonly<Record<string, CommandHelp>> = {
     text: "Asks for the password; in scripts it is the first line of standard input.",
     options: `
   --role ROLE         ${ROLES} (viewer)
-  --index PATTERN     indices it may access, of its role's rights all or those
+  --index PATTERN     indices it may access, with all rights of its role or those
                       named: 'logs-*:read+write' (also manage, delete);
                       repeatable (*)
   --json              print JSON
@@ -136,7 +136,7 @@ export const COMMAND_HELP: Readonly<Record<string, CommandHelp>> = {
     text: "Programs send it as a Bearer token; commands take it from TAILRACE_API_KEY.",
     options: `
   --role ROLE         ${ROLES} (viewer)
-  --index PATTERN     indices it may access, of its role's rights all or those
+  --index PATTERN     indices it may access, with all rights of its role or those
                       named: 'logs-*:read+write' (also manage, delete);
                       repeatable (*)
   --expires TIME      lifetime such as 12h or 90d (unlimited)
@@ -238,11 +238,11 @@ export const COMMAND_HELP: Readonly<Record<string, CommandHelp>> = {
   "import cluster": {
     usage: ["import cluster URL [--index PATTERN …] [--only PART …] [--rate N] [--parallel N] [--user NAME]"],
     summary: "import a running search cluster of version 6, 7 or 8, or another hub",
-    text: "An interrupted import is continued by the same command; a later one adds what was written since. Ends with the counts\nof both sides, and with 1 unless everything is in the hub. The source's credentials are taken from\nTAILRACE_SOURCE_API_KEY, or from TAILRACE_SOURCE_PASSWORD with --user; the hub's key from TAILRACE_API_KEY.",
+    text: "An interrupted import is continued by the same command; a later one adds what was written since. Prints the counts\nof both sides, and exits with 1 unless everything is in the hub. The source's credentials are taken from\nTAILRACE_SOURCE_API_KEY, or from TAILRACE_SOURCE_PASSWORD with --user; the hub's key from TAILRACE_API_KEY.",
     options: `
   --index PATTERN     indices to import; repeatable (all but those of the cluster's own programs)
   --only PART         pipelines, templates, indices (without documents) or documents; repeatable (all)
-  --rate N            documents per second at most (unlimited)
+  --rate N            maximum number of documents per second (unlimited)
   --parallel N        shards read at a time, 1 to 16 (2)
   --user NAME         user of the source
 `,
@@ -251,7 +251,7 @@ export const COMMAND_HELP: Readonly<Record<string, CommandHelp>> = {
   "import kibana": {
     usage: ["import kibana FILE|URL [--user NAME]"],
     summary: "import searches, visualisations and dashboards of Kibana 6.5 to 7.17",
-    text: "FILE is an export of Management, Saved Objects (NDJSON or JSON), URL the address of Kibana. Objects of the same id are\nreplaced. Ends with a line for each object, which names what can't be carried over, and with 1 where that isn't\neverything. Credentials of Kibana are taken from TAILRACE_SOURCE_API_KEY, or from TAILRACE_SOURCE_PASSWORD with --user;\nthe hub's key from TAILRACE_API_KEY.",
+    text: "FILE is an export of Management, Saved Objects (NDJSON or JSON), URL the address of Kibana. Objects of the same id are\nreplaced. Prints a line for each object, which names what can't be carried over, and exits with 1 unless everything\nwas imported. Credentials of Kibana are taken from TAILRACE_SOURCE_API_KEY, or from TAILRACE_SOURCE_PASSWORD with --user;\nthe hub's key from TAILRACE_API_KEY.",
     options: `
   --user NAME         user of Kibana
 `,
@@ -260,7 +260,7 @@ export const COMMAND_HELP: Readonly<Record<string, CommandHelp>> = {
   "import config": {
     usage: ["import config FILE"],
     summary: "print settings of the agent made from a configuration of Filebeat or Promtail",
-    text: "What has no counterpart is a comment at its place.",
+    text: "Settings without a counterpart become comments in their place.",
     example: "tailrace-hub import config /etc/promtail/config.yml",
   },
   "snapshot create": {

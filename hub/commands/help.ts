@@ -17,7 +17,7 @@ Commands
 @commands
   --print-settings    print every setting with its default and meaning, as Markdown
   --print-schema      print the settings' schema as JSON
-  --print-compatibility  print what is accepted without effect or refused by name, as Markdown
+  --print-compatibility  print options accepted without effect or refused by name, as Markdown
   --version           print the version
   --help              print this; COMMAND --help explains a command, its options, with an example
 
@@ -34,8 +34,8 @@ Examples
   tailrace-hub pipeline check pipelines/*.conf
   tailrace-hub user add ada --role admin        asks for the password; in scripts it is the first line of input
 
-search, tail and journal ask the hub that runs; user, api-key, client and agent work on the hub that runs on path.data,
-or on its data while none runs.
+search, tail and journal use the running hub; user, api-key, client and agent use the hub that runs on path.data,
+or its data if none runs.
 Exit status: 0 done, 1 failed, 2 wrong usage or settings.
 `;
 

@@ -17,7 +17,7 @@ export const SIGN_IN_CALLBACK = "/api/auth/callback";
 
 /** How a person of another provider maps to an account here. */
 export interface UpstreamMapping {
-  /** Claim that names the person. */
+  /** Claim with the person's name. */
   readonly nameClaim: string;
   /** Claim that `roles` is applied to; empty: the name only. */
   readonly roleClaim: string;

@@ -33,7 +33,7 @@ export const hubSchema = Type.Object(
     "cluster.copies": Type.Union([Type.Literal("all"), Type.Literal("replicas")], {
       default: "all",
       description:
-        "which shards each hub has: all, or as many copies of a shard as number_of_replicas says; alike on all hubs, and replicas can't be set back to all",
+        "which shards each hub has: all of them, or number_of_replicas + 1 copies of each shard across the hubs; the same on all hubs; replicas can't be changed back to all",
     }),
     "node.attr": Type.Record(Type.String(), Type.String(), {
       default: {},
@@ -42,7 +42,7 @@ export const hubSchema = Type.Object(
     "network.host": text("127.0.0.1", "address of all listeners whose own host is not set"),
     "network.trusted_proxies": list(
       [],
-      "addresses or networks of proxies in front of the listeners, such as 10.0.0.0/8: the client address is taken from their X-Forwarded-For; limits against guessing need it",
+      "addresses or networks of proxies in front of the listeners, such as 10.0.0.0/8: the client address is taken from their X-Forwarded-For; limits on failed sign-ins need it",
     ),
     "http.host": text("", "address of the search interface; empty: network.host"),
     "http.port": port(9200, "port of the search interface; 0: a free port"),
@@ -52,17 +52,17 @@ export const hubSchema = Type.Object(
     ),
     "transport.port": port(
       DEFAULT_PORTS.transport,
-      "port at which the hubs of discovery.seed_hosts find each other; nothing listens without them",
+      "port at which the hubs of discovery.seed_hosts find each other; used only if discovery.seed_hosts is set",
     ),
     "dashboard.host": text("", "address of the dashboard; empty: network.host"),
     "dashboard.port": port(5601, "port of the dashboard, /api and the identity provider; 0: a free port"),
     "discovery.seed_hosts": list(
       [],
-      "addresses of all hubs of the cluster, host:9300, at least three: their nats-servers store the log together; empty: the hub has a log of its own, or that of nats.servers",
+      "addresses of all hubs of the cluster, host:9300, at least three: their nats-servers store the log together; empty: the hub has its own log, or uses that of nats.servers",
     ),
     "cluster.secret": text(
       "",
-      "secret of at least 32 characters that the hubs of discovery.seed_hosts share; by it they recognise each other and encrypt what they send; take it from the environment",
+      "secret of at least 32 characters shared by the hubs of discovery.seed_hosts, which use it to authenticate each other and to encrypt their connections; take it from the environment",
     ),
     "hub.threads": Type.Integer({
       minimum: 0,
@@ -78,7 +78,7 @@ export const hubSchema = Type.Object(
       maximum: 65_535,
       default: DEFAULT_PORTS.routes,
       description:
-        "port between the nats-servers of the hubs of discovery.seed_hosts; nothing listens without them",
+        "port between the nats-servers of the hubs of discovery.seed_hosts; used only if discovery.seed_hosts is set",
     }),
     "nats.advertise": list(
       [],
@@ -94,7 +94,7 @@ export const hubSchema = Type.Object(
       maximum: 5,
       default: 0,
       description:
-        "servers of a NATS cluster that store each stream and bucket; 0: 3 where discovery.seed_hosts or nats.servers names three servers or more of a cluster, else 1; 5 lets two of five be lost; existing ones never get fewer",
+        "servers of a NATS cluster that store each stream and bucket; 0: 3 if discovery.seed_hosts or nats.servers names at least three servers of a cluster, else 1; with 5, two of five may be lost; existing streams and buckets never get fewer",
     }),
     "journal.max_bytes": sizeSetting({
       default: "",
@@ -117,7 +117,7 @@ export const hubSchema = Type.Object(
     ),
     "path.repo": list(
       [],
-      "folders and s3://bucket/prefix addresses in which snapshot repositories may lie; the first folder takes relative locations; empty: the folder repositories in path.data",
+      "folders and s3://bucket/prefix addresses that snapshot repositories may use; relative locations are below the first folder; empty: the folder repositories in path.data",
     ),
     "path.config": list(
       ["pipelines/*.conf"],
@@ -126,11 +126,11 @@ export const hubSchema = Type.Object(
     "path.pipelines": text("pipelines.yml", "file that lists further pipelines; may be missing"),
     "pipeline.output.paths": list(
       [],
-      "folders that outputs may write files to, in addition to the folder out in path.data",
+      "folders to which outputs may write files, in addition to the folder out in path.data",
     ),
     "pipeline.allowed_hosts": list(
       [],
-      "hosts that pipelines of the page may connect to; *.example.net: all its subdomains, *: every host",
+      "hosts to which pipelines created on the page may connect; *.example.net: all its subdomains, *: every host",
     ),
     "pipeline.workers": Type.Integer({
       minimum: 1,
@@ -160,12 +160,12 @@ export const hubSchema = Type.Object(
     "search.default_search_timeout": durationSetting({
       default: "30s",
       description:
-        "time after which a search without a timeout of its own answers with what it has found (timed_out: true); 0s: never; the cluster setting of this name, -1 for never, goes before it",
+        "time after which a search without its own timeout returns its results so far (timed_out: true); 0s: never; the cluster setting of this name overrides it (-1: never)",
     }),
     "search.max_memory": sizeSetting({
       default: "384mb",
       description:
-        "memory that the searches of one thread of shards may hold together; beyond it the one that has used most ends with an error; 0: no limit",
+        "total memory of the searches of one thread of shards; beyond it the search that uses most fails with an error; 0: no limit",
     }),
     "search.slowlog.threshold": Type.Integer({
       minimum: -1,
@@ -196,7 +196,7 @@ export const hubSchema = Type.Object(
       default: "6.5.4",
       description: "version reported to search clients",
     }),
-    "reindex.remote.whitelist": list([], "patterns of host:port (with *) that _reindex may read from"),
+    "reindex.remote.whitelist": list([], "patterns of host:port (with *) from which _reindex may read"),
     "compat.product_header": flag(
       false,
       "whether responses carry the product header that newer clients require",

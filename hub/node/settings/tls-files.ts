@@ -17,14 +17,14 @@ export const tlsProperties = {
   "tls.key": Type.String({ default: "", description: "PEM file with the certificate's private key" }),
   "tls.ca": Type.String({
     default: "",
-    description: "PEM file with the authorities whose client certificates are accepted",
+    description: "PEM file with the authorities that issue accepted client certificates",
   }),
   "tls.client_authentication": Type.Union(
     [Type.Literal("none"), Type.Literal("optional"), Type.Literal("required")],
     {
       default: "none",
       description:
-        "whether HTTP clients must present a certificate of tls.ca, in addition to signing in; agents use their nkeys instead",
+        "whether HTTP clients must present a certificate issued by tls.ca, in addition to signing in; agents use their nkeys instead",
     },
   ),
   "tls.terminated_upstream": Type.Boolean({
