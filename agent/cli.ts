@@ -6,6 +6,7 @@ import { type AgentSettings, installedDataFolder, loadSettings } from "#agent/se
 import { systemClock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { createLogger } from "#proto/kit/log.ts";
+import { printableLines } from "#proto/kit/printable.ts";
 import { ServiceManager } from "#proto/kit/sd-notify.ts";
 import { Agent } from "./agent.ts";
 import { helpText, type Options, parseOptions } from "./command-line.ts";
@@ -128,7 +129,7 @@ async function test(what: string, settings: AgentSettings, terminal: Terminal): 
   if (what !== "output")
     throw new AppError("usage_invalid", `test ${what}: write test config or test output`);
   const findings = await checkOutput(settings);
-  for (const { target, text } of findings) terminal.print(`${target}: ${text}\n`);
+  for (const { target, text } of findings) terminal.print(printableLines(`${target}: ${text}\n`));
   return findings.every(({ ok }) => ok);
 }
 
@@ -174,6 +175,6 @@ function programOf(env: NodeJS.ProcessEnv): string {
 function report(error: unknown, terminal: Terminal): number {
   if (!(error instanceof AppError)) throw error;
   const detail = error.detail === undefined ? "" : ` (${error.detail})`;
-  terminal.warn(`tailrace-agent: ${error.message}${detail}\n`);
+  terminal.warn(printableLines(`tailrace-agent: ${error.message}${detail}\n`));
   return error.code === "settings_invalid" || error.code === "usage_invalid" ? WRONG_USAGE : FAILED;
 }

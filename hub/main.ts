@@ -21,6 +21,7 @@ import {
 } from "#hub/node/settings/hub-settings.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import { createLogger, type Logger } from "#proto/kit/log.ts";
+import { printableLines } from "#proto/kit/printable.ts";
 import { ServiceManager } from "#proto/kit/sd-notify.ts";
 import { StandardOutput } from "#proto/kit/standard-output.ts";
 import { HeapKeeper } from "#proto/kit/thread-heap.ts";
@@ -70,7 +71,7 @@ async function administer(command: AdminCommand): Promise<void> {
 async function search(command: SearchCommand): Promise<void> {
   const { output, remark } = await runSearchCommand(command, process.env, Date.now());
   process.stdout.write(output);
-  if (remark !== "") process.stderr.write(`tailrace-hub: ${remark}\n`);
+  if (remark !== "") process.stderr.write(printableLines(`tailrace-hub: ${remark}\n`));
 }
 
 /** Runs until Ctrl-C, or until the reader of the output is gone. */
@@ -80,7 +81,7 @@ async function tail(command: TailCommand): Promise<void> {
   process.stdout.once("error", () => stopped.abort());
   const output = {
     line: (text: string) => process.stdout.write(`${text}\n`),
-    remark: (text: string) => process.stderr.write(`tailrace-hub: ${text}\n`),
+    remark: (text: string) => process.stderr.write(printableLines(`tailrace-hub: ${text}\n`)),
   };
   await runTailCommand(command, process.env, output, stopped.signal);
 }
@@ -194,8 +195,9 @@ function version(): string {
 /** Reports what a command failed of and returns the exit status. */
 function report(error: unknown): number {
   const { code, message, detail, cause } = toAppError(error);
-  process.stderr.write(`tailrace-hub: ${message}${detail === undefined ? "" : ` (${detail})`}\n`);
-  if (code === "internal" && cause instanceof Error) process.stderr.write(`${cause.stack}\n`);
+  const stack = code === "internal" && cause instanceof Error ? `${cause.stack}\n` : "";
+  const text = `tailrace-hub: ${message}${detail === undefined ? "" : ` (${detail})`}\n${stack}`;
+  process.stderr.write(printableLines(text));
   const isUsage = error instanceof AppError && ["settings_invalid", "usage_invalid"].includes(code);
   return isUsage ? EXIT_USAGE : EXIT_FAILED;
 }

@@ -128,3 +128,12 @@ test("what is no configuration of either is refused", () => {
   assert.throws(() => importShipperConfig("a: 1", "x.yml"), /x\.yml has neither scrape_configs/);
   assert.throws(() => importShipperConfig("a: [", "x.yml"), /x\.yml is no YAML/);
 });
+
+test("a remark can't steer a terminal, nor leave its comment", () => {
+  const text = importShipperConfig(
+    'filebeat.inputs: []\n"a\\e]0;x\\a\\nshipper.inputs: [b]": 1\n',
+    "filebeat.yml",
+  );
+  assert.doesNotMatch(text.replaceAll("\n", ""), /\p{Cc}/u);
+  assert.doesNotMatch(text, /^shipper\.inputs: \[b\]/m);
+});

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { printable, printableJson, withoutSteering } from "./printable.ts";
+import { printable, printableJson, printableLines, withoutSteering } from "./printable.ts";
 
 /** ESC, CSI of C1, DEL, a line separator, an override of direction: none may reach a terminal. */
 const STEERING = ["\u001b", "\u009b", "\u007f", "\u2028", "\u202e", "\u2066", "\r", "\n", "\b"];
@@ -8,6 +8,13 @@ const STEERING = ["\u001b", "\u009b", "\u007f", "\u2028", "\u202e", "\u2066", "\
 test("what steers a terminal becomes a blank, all other text stays", () => {
   for (const character of STEERING) assert.equal(printable(`a${character}[2Jb`), "a [2Jb");
   assert.equal(printable("Grüße, 日本, שלום \u200f!"), "Grüße, 日本, שלום \u200f!");
+});
+
+test("a text of several lines keeps its line feeds alone", () => {
+  assert.equal(
+    printableLines("127.0.0.1 answered: \u001b]0;x\u0007\r\nagain\n"),
+    "127.0.0.1 answered:  ]0;x  \nagain\n",
+  );
 });
 
 test("JSON holds the same value, none of it raw", () => {

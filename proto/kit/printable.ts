@@ -15,6 +15,11 @@ export function printable(text: string): string {
   return text.replace(STEERING, " ");
 }
 
+/** Like `printable` for a text of several lines, such as an error whose reason somebody else wrote: line feeds stay. */
+export function printableLines(text: string): string {
+  return text.split("\n").map(printable).join("\n");
+}
+
 /** Returns `value` as JSON in which such characters are escaped: the same value to who parses it. */
 export function printableJson(value: unknown, indent?: number): string {
   return JSON.stringify(value, null, indent).replace(

@@ -2,6 +2,7 @@
 
 import { stringify } from "yaml";
 import type { JsonObject } from "#proto/kit/json.ts";
+import { printable } from "#proto/kit/printable.ts";
 
 /** An input with what of its original isn't in it. */
 export interface DraftInput {
@@ -44,7 +45,7 @@ export function renderDraft({ origin, settings, inputs, remarks }: AgentDraft): 
 function comment(text: string, indent: string): string[] {
   const lines: string[] = [];
   let line = "";
-  for (const word of text.replace(/\s+/g, " ").split(" ")) {
+  for (const word of printable(text).replace(/\s+/g, " ").split(" ")) {
     if (line !== "" && line.length + word.length > WIDTH) {
       lines.push(line);
       line = "";
