@@ -7,7 +7,7 @@ import {
   type RequestOptions,
 } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
-import { parseJson } from "#hub/search/options/json.ts";
+import { checkNesting, parseJson } from "#hub/search/options/json.ts";
 import { writeJson } from "#hub/search/options/json-writer.ts";
 import { type Clock, systemClock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
@@ -39,6 +39,8 @@ type Method = "GET" | "POST" | "PUT" | "DELETE";
 const TIMEOUT_MS = 120_000;
 /** Largest answer. */
 const MAX_ANSWER_BYTES = 256 * 1024 * 1024;
+/** Values of one answer, several hundred MiB once they are read; a page of documents has a tenth of them. */
+const MAX_ANSWER_VALUES = 8_000_000;
 /** Pauses between repetitions, about a minute and a half: a restart of the other side fits in. */
 const RETRY_PAUSES_MS = [500, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000];
 const BUSY: ReadonlySet<number> = new Set([429, 502, 503, 504]);
@@ -154,12 +156,24 @@ export class ClusterClient {
     request.on("error", reject);
     request.end(text);
     const response = await promise;
-    const read = parsed(await readText(response, this.host));
+    const read = this.#parsed(await readText(response, this.host));
     return {
       status: response.statusCode ?? 0,
       body: isObject(read) ? read : {},
       list: Array.isArray(read) ? (read as unknown[]) : [],
     };
+  }
+
+  /** Undefined for what is no JSON, such as a page of a proxy. */
+  #parsed(text: string): unknown {
+    try {
+      checkNesting(text, MAX_ANSWER_VALUES);
+      return parseJson(text);
+    } catch (error) {
+      if (error instanceof AppError && error.code === "request_too_large")
+        throw new AppError(error.code, `${this.host} sent more than ${MAX_ANSWER_VALUES} values at once`);
+      return undefined;
+    }
   }
 
   #unreachable(error: unknown): AppError {
@@ -168,6 +182,21 @@ export class ClusterClient {
     const message = `${this.host} doesn't answer: ${(error as Error).message}${remedy}`;
     return new AppError("unavailable", message, { cause: error });
   }
+}
+
+/**
+ * Returns a name that a cluster gave as a segment of a path. Throws request_invalid for one that would lead to another path,
+ * or to none.
+ */
+export function segmentOf(name: string): string {
+  if (name === "" || name === "." || name === ".." || !name.isWellFormed())
+    throw new AppError("request_invalid", `"${name.toWellFormed()}" is no name of what a cluster has`);
+  return encodeURIComponent(name);
+}
+
+/** Returns the objects of a list in an answer; others, and what is no list, are left out. */
+export function objectsIn(value: unknown): JsonObject[] {
+  return Array.isArray(value) ? value.filter(isObject) : [];
 }
 
 /** Returns the reason of a refusal in the form of either interface of a hub or cluster. */
@@ -184,14 +213,6 @@ function typesOf(body: JsonObject | string | undefined): string {
 
 function isCertificateFault(error: unknown): boolean {
   return /CERT|SELF_SIGNED|VERIFY|ALTNAME/.test(String((error as { code?: unknown }).code));
-}
-
-function parsed(text: string): unknown {
-  try {
-    return parseJson(text);
-  } catch {
-    return undefined;
-  }
 }
 
 async function readText(response: IncomingMessage, host: string): Promise<string> {

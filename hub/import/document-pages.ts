@@ -6,7 +6,7 @@
 
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
-import type { ClusterClient } from "./cluster-client.ts";
+import { type ClusterClient, objectsIn, segmentOf } from "./cluster-client.ts";
 
 /** A document as the source has it. */
 export interface SourceDocument {
@@ -50,17 +50,20 @@ export async function sequenceEnds(
   client: ClusterClient,
   index: string,
 ): Promise<ReadonlyMap<number, number> | undefined> {
-  const name = encodeURIComponent(index);
+  const name = segmentOf(index);
   const stats = await client.find(`/${name}/_stats?level=shards&filter_path=indices.*.shards.*.seq_no`);
   const ends = new Map<number, number>();
-  for (const { shards } of Object.values(objectAt(stats, "indices")) as JsonObject[])
+  for (const { shards } of objectsIn(Object.values(objectAt(stats, "indices"))))
     for (const [shard, copies] of Object.entries(isObject(shards) ? shards : {})) {
       // Each started copy has all operations up to any copy's global checkpoint, which may lag behind the shard's. A copy
       // that is still being made has an older one, or none.
-      const numbers = (copies as JsonObject[]).map((copy) =>
-        Number(objectAt(copy, "seq_no")["global_checkpoint"] ?? -1),
+      const end = objectsIn(copies).reduce(
+        (most, copy) => Math.max(most, Number(objectAt(copy, "seq_no")["global_checkpoint"] ?? -1) + 1),
+        0,
       );
-      ends.set(Number(shard), Math.max(...numbers) + 1);
+      if (!Number.isSafeInteger(end) || !/^\d{1,4}$/.test(shard))
+        throw malformed(`shard ${shard} of ${index} ends at operation ${end}`);
+      ends.set(Number(shard), end);
     }
   // What has a number below the end is visible from now on, in every copy of the shard.
   await client.send("POST", `/${name}/_refresh`);
@@ -70,20 +73,25 @@ export async function sequenceEnds(
   return ends.size > 0 && numbered >= (await countOf({ match_all: {} })) ? ends : undefined;
 }
 
-/** Yields the documents of a range, in the order of their last changes. Throws as `ClusterClient.ask`. */
+/**
+ * Yields the documents of a range, in the order of their last changes. A window is wider than a page where the one before
+ * had no documents: of an index with many updates most numbers belong to none. Throws as `ClusterClient.ask`.
+ */
 export async function* shardPages(client: ClusterClient, range: ShardRange): AsyncGenerator<Page> {
   let size = FIRST_PAGE;
   for (let from = range.from; from < range.to; ) {
     const next = Math.min(from + size, range.to);
-    const path = `/${encodeURIComponent(range.index)}/_search?preference=_shards:${range.shard}`;
+    const path = `/${segmentOf(range.index)}/_search?preference=_shards:${range.shard}`;
     const query = { range: { _seq_no: { gte: from, lt: next } } };
-    const answer = await client.ask("POST", path, {
-      size: next - from,
-      query,
-      version: true,
-      sort: ["_doc"],
-    });
-    const documents = documentsOf(answer);
+    const most = Math.min(next - from, MAX_PAGE);
+    const documents = documentsOf(
+      await client.ask("POST", path, { size: most, query, version: true, sort: ["_doc"] }),
+      most,
+    );
+    if (documents.length === most && next - from > most) {
+      size = MAX_PAGE;
+      continue;
+    }
     yield { documents, next };
     size = nextSize(size, documents);
     from = next;
@@ -108,13 +116,16 @@ export async function* scrollPages(
 
 /** Yields the documents of one scroll. Returns the failure by which a page got lost. */
 async function* oneScroll(client: ClusterClient, index: string): AsyncGenerator<Page, AppError | undefined> {
-  const path = `/${encodeURIComponent(index)}/_search?scroll=${KEEP_ALIVE}`;
+  const path = `/${segmentOf(index)}/_search?scroll=${KEEP_ALIVE}`;
   let answer = await client.ask("POST", path, { size: FIRST_PAGE, version: true, sort: ["_doc"] });
   let scroll = answer["_scroll_id"];
+  // A scroll doesn't get documents that come later.
+  let left = totalOf(answer, index);
   try {
     for (;;) {
-      const documents = documentsOf(answer);
+      const documents = documentsOf(answer, left);
       if (documents.length === 0) return undefined;
+      left -= documents.length;
       yield { documents, next: undefined };
       // The source may have passed the page that it couldn't deliver: asked again, it gives the one after it.
       const next = await nextOfScroll(client, scroll);
@@ -138,8 +149,23 @@ async function nextOfScroll(client: ClusterClient, scroll: unknown): Promise<Jso
   }
 }
 
-/** Throws unavailable where a shard didn't answer: its documents would be missing. */
-function documentsOf(answer: JsonObject): SourceDocument[] {
+/** Returns how many documents a scroll has. */
+function totalOf(answer: JsonObject, index: string): number {
+  const { total } = objectAt(answer, "hits");
+  const count = isObject(total) && total["relation"] === "eq" ? total["value"] : total;
+  if (typeof count !== "number") throw malformed(`the scroll over ${index} doesn't say how many it has`);
+  return count;
+}
+
+function malformed(what: string): AppError {
+  return new AppError("request_invalid", `the source answers as no cluster does: ${what}`);
+}
+
+/**
+ * Throws unavailable where a shard didn't answer: its documents would be missing. Throws request_invalid for what are no
+ * documents, or more than `most`.
+ */
+function documentsOf(answer: JsonObject, most: number): SourceDocument[] {
   const failed = Number(objectAt(answer, "_shards")["failed"] ?? 0);
   if (failed > 0 || answer["timed_out"] === true)
     throw new AppError(
@@ -147,18 +173,28 @@ function documentsOf(answer: JsonObject): SourceDocument[] {
       "a shard of the source doesn't answer; start the import again when it does",
     );
   const { hits } = objectAt(answer, "hits");
-  return (Array.isArray(hits) ? (hits as JsonObject[]) : []).map((hit) => ({
-    id: String(hit["_id"] as string),
+  if (!Array.isArray(hits)) throw malformed("no list of hits");
+  if (hits.length > most) throw malformed(`${hits.length} hits where at most ${most} are left`);
+  return hits.map(documentOf);
+}
+
+function documentOf(hit: unknown): SourceDocument {
+  if (!isObject(hit) || typeof hit["_id"] !== "string") throw malformed("a hit without an _id");
+  return {
+    id: hit["_id"],
     version: typeof hit["_version"] === "number" ? hit["_version"] : undefined,
     routing: typeof hit["_routing"] === "string" ? hit["_routing"] : undefined,
     source: isObject(hit["_source"]) ? hit["_source"] : {},
-  }));
+  };
 }
 
-/** Returns the size by which the next page has `PAGE_BYTES`, changed by no more than a factor of four. */
+/**
+ * Returns the size by which the next page has `PAGE_BYTES`, changed by no more than a factor of four; after a page without
+ * documents it has no other limit.
+ */
 function nextSize(size: number, documents: readonly SourceDocument[]): number {
   const sample = documents.slice(0, 20);
-  if (sample.length === 0) return Math.min(size * 4, MAX_PAGE);
+  if (sample.length === 0) return size * 4;
   const bytes = sample.reduce((sum, { source }) => sum + roughBytes(source), 0) / sample.length;
   return Math.max(1, Math.min(Math.floor(PAGE_BYTES / bytes), size * 4, MAX_PAGE));
 }

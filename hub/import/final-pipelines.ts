@@ -1,7 +1,7 @@
 /** Final pipelines of indices that documents are copied to: the documents went through them in the source. */
 
 import { isObject } from "#proto/kit/json.ts";
-import type { ClusterClient } from "./cluster-client.ts";
+import { type ClusterClient, segmentOf } from "./cluster-client.ts";
 import { flatSettings } from "./source-index.ts";
 import { undoAfter } from "./undo-after.ts";
 
@@ -35,7 +35,7 @@ export async function aroundFinalPipelines(
   }
   if (taken.size === 0) return work();
   const set = async (client: ClusterClient, target: string, pipeline: string): Promise<void> => {
-    await client.ask("PUT", `/${encodeURIComponent(target)}/_settings`, { index: { [SETTING]: pipeline } });
+    await client.ask("PUT", `/${segmentOf(target)}/_settings`, { index: { [SETTING]: pipeline } });
   };
   const withoutThem = async (): Promise<void> => {
     for (const target of taken.keys()) await set(hub, target, NONE);
@@ -51,7 +51,7 @@ export async function aroundFinalPipelines(
 
 /** Returns the pipeline of an index, or of the newest index of a data stream. */
 async function ownPipeline(hub: ClusterClient, target: string): Promise<string | undefined> {
-  const answer = (await hub.find(`/${encodeURIComponent(target)}/_settings`)) ?? {};
+  const answer = (await hub.find(`/${segmentOf(target)}/_settings`)) ?? {};
   const newest = Object.keys(answer).toSorted().at(-1);
   const entry = newest === undefined ? undefined : answer[newest];
   return isObject(entry) ? pipelineIn(entry["settings"]) : undefined;

@@ -35,7 +35,11 @@ function streamSource(t: TestContext): Promise<ClusterClient> {
     "/": { version: { number: "7.17.9" } },
     [`/${NAME}`]: { [NAME]: { settings, data_stream: "s" } },
     [`/${NAME}/_count`]: { count: 1 },
-    [`/${NAME}/_search?scroll=10m`]: { _scroll_id: "1", hits: { hits: [{ _id: "a", _source: {} }] } },
+    "/_search/scroll": { hits: { hits: [] } },
+    [`/${NAME}/_search?scroll=10m`]: {
+      _scroll_id: "1",
+      hits: { total: 1, hits: [{ _id: "a", _source: {} }] },
+    },
   };
   return answeringClient(t, (path) => {
     if (path.startsWith("/_cat/indices")) return { status: 200, body: [{ index: NAME, status: "open" }] };
@@ -155,3 +159,58 @@ test("an import that loses its hub fails with the first error and what is to be 
     return true;
   });
 });
+
+/** Imports from a source whose one index has the `name` and belongs to the data stream `stream`; returns the requests to the hub. */
+async function namedImport(
+  t: TestContext,
+  name: string,
+  stream: string,
+): Promise<{ report: ImportReport; paths: string[] }> {
+  const settings = { index: { uuid: "u", final_pipeline: "last" } };
+  const source = await answeringClient(t, (path) => {
+    if (path.startsWith("/_cat/indices"))
+      return { status: 200, body: [null, { index: name, status: "open" }] };
+    if (path === "/") return { status: 200, body: { version: { number: "7.17.9" } } };
+    if (path.includes("_count")) return { status: 200, body: { count: 0 } };
+    return { status: 200, body: { [name]: { settings, data_stream: stream }, hits: { total: 0, hits: [] } } };
+  });
+  const paths: string[] = [];
+  const hub = await answeringClient(t, (path, _sent, method) => {
+    paths.push(`${method} ${path}`);
+    if (path === "/") return { status: 200, body: { version: { number: "7.17.9" } } };
+    if (method !== "PUT" || !path.includes("_data_stream")) return { status: 404, body: {} };
+    const reason = `invalid data stream name [${decodeURIComponent(path)}]`;
+    return { status: 400, body: { error: { type: "invalid_index_name_exception", reason } } };
+  });
+  return { report: await importOf(source, hub), paths };
+}
+
+test("a name that speaks as the refusal of a taken one does is refused", async (t) => {
+  const { report, paths } = await namedImport(t, "x", "*,-already exists");
+  assert.match(report.indices[0]!.error ?? "", /invalid data stream name/);
+  assert.deepEqual(
+    paths.filter((path) => path.includes("_settings")),
+    [],
+  );
+});
+
+test("nothing is imported to the positions of imports", async (t) => {
+  for (const [name, stream] of [
+    ["x", ".tailrace-import"],
+    ["x", ".tailrace-metrics-2026.01.01"],
+  ] as const) {
+    const { report, paths } = await namedImport(t, name, stream);
+    assert.match(report.indices[0]!.error ?? "", /is the hub's own/);
+    assert.deepEqual(
+      paths.filter((path) => path.startsWith("PUT")),
+      [],
+    );
+  }
+});
+
+for (const name of ["..", ".", "\ud800"]) {
+  test(`a data stream named ${JSON.stringify(name)} is refused before the hub is asked for it`, async (t) => {
+    const error = { code: "request_invalid", message: /is no name of what a cluster has/ };
+    await assert.rejects(namedImport(t, "x", name), error);
+  });
+}

@@ -6,7 +6,7 @@
 import type { Clock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { BulkCopy, type CopyCounts } from "./bulk-copy.ts";
-import type { ClusterClient } from "./cluster-client.ts";
+import { type ClusterClient, segmentOf } from "./cluster-client.ts";
 import { type Page, scrollPages, sequenceEnds, shardPages } from "./document-pages.ts";
 import { aroundFinalPipelines } from "./final-pipelines.ts";
 import {
@@ -16,7 +16,7 @@ import {
   importPolicies,
   importTemplates,
 } from "./import-definitions.ts";
-import { type IndexPosition, readPosition } from "./import-positions.ts";
+import { type IndexPosition, isOwnTarget, readPosition } from "./import-positions.ts";
 import { definitionOf, putDefinition } from "./index-definition.ts";
 import { Pace } from "./pace.ts";
 import { type ClusterVersion, listIndices, readIndex, type SourceIndex, versionOf } from "./source-index.ts";
@@ -133,7 +133,8 @@ async function makeIndex(
   const index = await readIndex(source, name);
   const { dataStream } = index;
   const target = { name: dataStream ?? name, isStream: dataStream !== undefined };
-  const path = `/${target.isStream ? "_data_stream/" : ""}${encodeURIComponent(target.name)}`;
+  if (isOwnTarget(target)) return { index, target, leftOut: [], error: `${target.name} is the hub's own` };
+  const path = `/${target.isStream ? "_data_stream/" : ""}${segmentOf(target.name)}`;
   try {
     const definition = target.isStream
       ? { body: {}, leftOut: [] }
@@ -254,10 +255,10 @@ async function resultOf(
     : [index.name];
   let sum = 0;
   for (const name of names) sum += await countOf(source, name);
-  await hub.ask("POST", `/${encodeURIComponent(target.name)}/_refresh`);
+  await hub.ask("POST", `/${segmentOf(target.name)}/_refresh`);
   return { ...about, copied: copy.counts, counts: { source: sum, hub: await countOf(hub, target.name) } };
 }
 
 async function countOf(client: ClusterClient, name: string): Promise<number> {
-  return Number((await client.ask("POST", `/${encodeURIComponent(name)}/_count`))["count"]);
+  return Number((await client.ask("POST", `/${segmentOf(name)}/_count`))["count"]);
 }

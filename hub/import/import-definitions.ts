@@ -2,7 +2,7 @@
 
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
-import type { ClusterClient } from "./cluster-client.ts";
+import { type ClusterClient, objectsIn, segmentOf } from "./cluster-client.ts";
 import { type Definition, definitionOf, putDefinition } from "./index-definition.ts";
 import { type ClusterVersion, flatSettings } from "./source-index.ts";
 
@@ -30,9 +30,7 @@ export async function importPipelines(
   for (const [name, body] of Object.entries(all)) {
     if (OWN.test(name) || !isObject(body) || isManaged(body)) continue;
     const definition = { body, leftOut: [] };
-    results.push(
-      await put(hub, "pipeline", name, `/_ingest/pipeline/${encodeURIComponent(name)}`, definition),
-    );
+    results.push(await put(hub, "pipeline", name, `/_ingest/pipeline/${segmentOf(name)}`, definition));
   }
   return results;
 }
@@ -48,13 +46,12 @@ export async function importTemplates(
   for (const kind of ["component_templates", "index_templates"]) {
     const path = `/_${kind.slice(0, -1)}`;
     const answer = await source.find(path);
-    const list = Array.isArray(answer?.[kind]) ? (answer[kind] as JsonObject[]) : [];
-    for (const { name, [kind.slice(0, -1)]: body } of list) {
+    for (const { name, [kind.slice(0, -1)]: body } of objectsIn(answer?.[kind])) {
       if (typeof name !== "string" || OWN.test(name) || !isObject(body) || isManaged(body)) continue;
       const { template, deprecated: _marked, ...rest } = body;
       const inner = definitionOf(isObject(template) ? template : {}, 800, policies);
       const definition = { body: { ...rest, template: inner.body }, leftOut: inner.leftOut };
-      results.push(await put(hub, "template", name, `${path}/${encodeURIComponent(name)}`, definition));
+      results.push(await put(hub, "template", name, `${path}/${segmentOf(name)}`, definition));
     }
   }
   for (const [name, body] of Object.entries((await source.find("/_template")) ?? {}))
@@ -79,7 +76,7 @@ async function importLegacy(
     return { kind: "template", name, error: error.message, leftOut: [] };
   }
   const whole = { body: { ...rest, ...definition.body }, leftOut: definition.leftOut };
-  return put(hub, "template", name, `/_template/${encodeURIComponent(name)}`, whole);
+  return put(hub, "template", name, `/_template/${segmentOf(name)}`, whole);
 }
 
 /** What became of the lifecycle policies. */
@@ -126,7 +123,7 @@ async function importPolicy(
   name: string,
   { phases, _meta }: JsonObject,
 ): Promise<DefinitionResult | undefined> {
-  const path = `/_ilm/policy/${encodeURIComponent(name)}`;
+  const path = `/_ilm/policy/${segmentOf(name)}`;
   if ((await hub.find(path)) !== undefined) return undefined;
   const body = { policy: { phases, ...(isObject(_meta) && { _meta }) } };
   const actions = Object.entries(isObject(phases) ? phases : {}).flatMap(([phase, value]) =>
@@ -153,7 +150,7 @@ async function templatesOf(source: ClusterClient): Promise<TemplateUse[]> {
     if (isObject(body)) found.push([name, body]);
   for (const kind of ["component_template", "index_template"]) {
     const list = (await source.find(`/_${kind}`))?.[`${kind}s`];
-    for (const { name, [kind]: body } of Array.isArray(list) ? (list as JsonObject[]) : [])
+    for (const { name, [kind]: body } of objectsIn(list))
       if (typeof name === "string" && isObject(body)) found.push([name, body]);
   }
   return found

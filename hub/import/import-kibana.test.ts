@@ -173,3 +173,8 @@ test("exports of 6.x, of the dashboards' interface and documents of .kibana are 
   assert.throws(() => readExport('{"a":1}'), /no saved objects: give a file of Management/);
   assert.throws(() => readExport('{"id":"a"}\n{'), /line 2 is no JSON/);
 });
+
+test("an export that nests deep is refused by its line", () => {
+  const deep = `{"type":"search","id":"a","attributes":{"a":${"[".repeat(100_000)}${"]".repeat(100_000)}}}`;
+  assert.throws(() => readExport(deep), { code: "request_invalid", message: /line 1/ });
+});

@@ -5,7 +5,7 @@ import type { JsonObject } from "#proto/kit/json.ts";
 import type { ClusterClient } from "./cluster-client.ts";
 import { convertDashboard, type PanelTargets } from "./kibana/convert-dashboard.ts";
 import { convertVisualisation } from "./kibana/convert-visualisation.ts";
-import { hubId, type KibanaObject, objectOf, textOf } from "./kibana/exported-objects.ts";
+import { hubId, type KibanaObject, MAX_OBJECTS, objectOf, textOf } from "./kibana/exported-objects.ts";
 import { joined, type SearchSource, searchSourceOf } from "./kibana/search-source.ts";
 
 /** Pattern of indices that the hub's pages show without being told. */
@@ -38,7 +38,12 @@ export async function fetchKibanaObjects(kibana: ClusterClient): Promise<KibanaO
       const path = `/api/saved_objects/_find?type=${type}&per_page=${PAGE}&page=${page}`;
       const answer = await kibana.ask("GET", path);
       const list = Array.isArray(answer["saved_objects"]) ? (answer["saved_objects"] as unknown[]) : [];
-      found.push(...list.flatMap((each) => objectOf(each) ?? []));
+      if (list.length > PAGE || found.length > MAX_OBJECTS)
+        throw new AppError("request_invalid", `an import has at most ${MAX_OBJECTS} objects, ${PAGE} a page`);
+      for (const each of list) {
+        const object = objectOf(each);
+        if (object !== undefined) found.push(object);
+      }
       if (list.length < PAGE) break;
     }
   return found;

@@ -4,10 +4,23 @@
  */
 
 import { isObject } from "#proto/kit/json.ts";
-import type { ClusterClient } from "./cluster-client.ts";
+import { type ClusterClient, segmentOf } from "./cluster-client.ts";
 import { flatSettings, type SourceIndex } from "./source-index.ts";
 
-const INDEX = ".tailrace-import";
+/** Names of the hub's own indices begin so. */
+const OWN_PREFIX = ".tailrace-";
+const INDEX = `${OWN_PREFIX}import`;
+
+/** Returns true where nothing may be imported to `target`: the positions, and data streams by the name of a hub's index. */
+export function isOwnTarget({
+  name,
+  isStream,
+}: {
+  readonly name: string;
+  readonly isStream: boolean;
+}): boolean {
+  return name === INDEX || (isStream && name.startsWith(OWN_PREFIX));
+}
 
 /** Position of one index: by shard, the sequence number that is read next. */
 export class IndexPosition {
@@ -43,7 +56,7 @@ export class IndexPosition {
   /** Notes that an import has begun. Throws as `ClusterClient.ask`. */
   async begin(): Promise<void> {
     const body = { target: this.#target, next: JSON.stringify([...this.#next]) };
-    await this.#hub.ask("PUT", `/${INDEX}/_doc/${encodeURIComponent(this.#id)}`, body);
+    await this.#hub.ask("PUT", `/${INDEX}/_doc/${segmentOf(this.#id)}`, body);
   }
 }
 
@@ -53,11 +66,11 @@ export async function readPosition(
   index: SourceIndex,
   target: string,
 ): Promise<IndexPosition> {
-  const answer = await hub.find(`/${encodeURIComponent(target)}/_settings`);
+  const answer = await hub.find(`/${segmentOf(target)}/_settings`);
   const uuids = Object.values(answer ?? {}).map((one) =>
     isObject(one) ? String(flatSettings(one["settings"])["uuid"] as string) : "",
   );
-  const saved = await hub.find(`/${INDEX}/_doc/${encodeURIComponent(index.uuid)}`);
+  const saved = await hub.find(`/${INDEX}/_doc/${segmentOf(index.uuid)}`);
   const { target: of, next } = isObject(saved?.["_source"]) ? saved["_source"] : {};
   // A data stream gets new indices and loses old ones; it is another one when none is left.
   const isSame = typeof of === "string" && of.split(",").some((uuid) => uuids.includes(uuid));

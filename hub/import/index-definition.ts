@@ -38,6 +38,8 @@ const MAPPING_KEYS: ReadonlySet<string> = new Set([
 ]);
 /** Refusals that are answered by a smaller mapping: each takes off a type or a parameter. */
 const MAX_ADAPTIONS = 50;
+/** Types of the refusal of a name that is taken: of 6 and later, and of some templates. */
+const EXISTS = /^(resource|index)_already_exists_exception$/;
 const REFUSED_TYPE = /type \[(\w+)\]/;
 const REFUSED_PARAMETER = /unsupported parameters: {1,2}\[(\w+) :/;
 
@@ -111,7 +113,10 @@ export async function putDefinition(
     const answer = await hub.send("PUT", path, body);
     if (answer.status < 300) return leftOut;
     const reason = refusalOf(answer.body);
-    if (/already exists/.test(reason)) throw new AppError("name_taken", reason);
+    // By its type: the reason holds names, which the source may have chosen.
+    const { error } = answer.body;
+    if (isObject(error) && EXISTS.test(String(error["type"] as string)))
+      throw new AppError("name_taken", reason);
     const smaller = attempt < MAX_ADAPTIONS ? adapted(body, reason, leftOut) : undefined;
     if (smaller === undefined) throw new AppError("request_invalid", reason);
     body = smaller;

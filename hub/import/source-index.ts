@@ -1,7 +1,7 @@
 /** Indices of the cluster that is imported. */
 
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
-import type { ClusterClient } from "./cluster-client.ts";
+import { type ClusterClient, objectsIn, segmentOf } from "./cluster-client.ts";
 
 /** A cluster's version: 6.8.23 is 608. OpenSearch counts as the version that it comes from, 710. */
 export type ClusterVersion = number;
@@ -42,7 +42,7 @@ export async function listIndices(
   const hidden = version >= HIDES_INDICES ? "&expand_wildcards=all" : "";
   const names = patterns.length === 0 ? "" : `/${patterns.map(encodeURIComponent).join(",")}`;
   const path = `/_cat/indices${names}?format=json&h=index,status${hidden}`;
-  const rows = (await client.list(path)) as JsonObject[];
+  const rows = objectsIn(await client.list(path));
   const wanted = rows.filter(({ index }) => isWanted(String(index as string), patterns));
   const named = (isClosed: boolean): string[] =>
     wanted
@@ -59,7 +59,7 @@ function isWanted(name: string, patterns: readonly string[]): boolean {
 
 /** Reads the definition of one index. Throws as `ClusterClient.ask`. */
 export async function readIndex(client: ClusterClient, name: string): Promise<SourceIndex> {
-  const answer = await client.ask("GET", `/${encodeURIComponent(name)}`);
+  const answer = await client.ask("GET", `/${segmentOf(name)}`);
   const definition = isObject(answer[name]) ? answer[name] : {};
   const settings = flatSettings(definition["settings"]);
   const stream = definition["data_stream"] ?? DATA_STREAM_INDEX.exec(name)?.[1];

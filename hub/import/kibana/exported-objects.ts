@@ -1,5 +1,6 @@
 /** Saved objects of Kibana 6.5 to 7.17: what its exports and its interface hold, in one form. */
 
+import { parseJson } from "#hub/search/options/json.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
 
@@ -19,7 +20,7 @@ export interface Reference {
 }
 
 /** Objects of one import. */
-const MAX_OBJECTS = 10_000;
+export const MAX_OBJECTS = 10_000;
 
 /**
  * Reads an export: lines of JSON (7.x), a list (6.x), `{objects: […]}` of the dashboards' interface, or documents of the
@@ -55,7 +56,7 @@ function valuesOf(text: string): readonly unknown[] {
 
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch {
     return undefined;
   }

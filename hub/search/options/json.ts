@@ -28,16 +28,25 @@ export function parseJson(text: string): unknown {
 export const MAX_NESTING = 500;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
+const COMMA = 0x2c;
 
-/** Throws parsing where the objects and lists of a JSON text are nested too deeply. */
-export function checkNesting(text: string): void {
+/**
+ * Throws parsing where the objects and lists of a JSON text are nested too deeply, request_too_large where it has more than
+ * `maxValues` values: each takes some 40 bytes, whatever its text has.
+ */
+export function checkNesting(text: string, maxValues = Number.POSITIVE_INFINITY): void {
   if (text.length <= MAX_NESTING) return;
   let depth = 0;
+  let values = 0;
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
     // [ is 0x5b, { is 0x7b, ] is 0x5d, } is 0x7d.
     if (code === 0x5b || code === 0x7b) {
       if (++depth > MAX_NESTING) throw nestedTooDeeply();
+      values++;
+    } else if (code === COMMA) {
+      if (++values > maxValues)
+        throw new AppError("request_too_large", `the body has more than ${maxValues} values`);
     } else if (code === 0x5d || code === 0x7d) depth--;
     else if (code === QUOTE) {
       for (at++; at < text.length && text.charCodeAt(at) !== QUOTE; at++)
