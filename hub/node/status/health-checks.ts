@@ -1,7 +1,13 @@
 /** The checks of the hub's parts, as functions over what each part reports of itself. */
 
+import { X509Certificate } from "node:crypto";
+import { uptime } from "node:os";
+import { takesPartitions } from "#hub/cluster/membership/member-record.ts";
+import type { FleetAgent } from "#hub/fleet/fleet.ts";
+import type { ClusterNode } from "#hub/node/wiring/cluster.ts";
+import type { Clock } from "#proto/kit/clock.ts";
 import { freeDiskBytes } from "#proto/kit/files/disk-space.ts";
-import { MIB, MINUTE_MS } from "#proto/kit/units.ts";
+import { DAY_MS, MIB, MINUTE_MS } from "#proto/kit/units.ts";
 import { durationText } from "./duration-text.ts";
 import { type Finding, type HealthCheck, OK } from "./health.ts";
 
@@ -15,6 +21,21 @@ const SOON_FULL_MS = 10 * MINUTE_MS;
 const SOON_FULL_FILL = 0.25;
 /** A part with work to do that does nothing for this long is stuck. */
 const STUCK_MS = MINUTE_MS;
+/** Agents that are silent for longer were taken out of service; they stay in the list for some days. */
+const COUNTED_SILENCE_MS = DAY_MS;
+/** After its start a hub waits for the agents that it remembers. */
+const AGENTS_GRACE_MS = MINUTE_MS;
+/** Renewal programs act when a third of the lifetime is left: with less than half of that, renewal has failed. */
+const RENEWAL_DUE_SHARE = 1 / 6;
+const RENEWAL_DUE_MS = 14 * DAY_MS;
+/** Partitions on their way between hubs for longer need attention. */
+const PARTITIONS_MOVING_MS = MINUTE_MS;
+/** Smaller steps are those of a time daemon. */
+const CLOCK_STEP_MS = 5_000;
+/** How long a step is reported. */
+const STEP_REMEMBERED_MS = 15 * MINUTE_MS;
+/** A status takes no longer to arrive. */
+const MAX_CLOCK_OFFSET_MS = MINUTE_MS;
 
 /** Checks the space on the disk of `folder`. */
 export function diskCheck(
@@ -132,4 +153,124 @@ export function worstOf(...checks: readonly HealthCheck[]): HealthCheck {
       OK
     );
   };
+}
+
+/** Checks for agents that fell silent, as this hub sees them. `now`: ms since 1970, as in `lastSeenMs`. */
+export function agentsCheck(agents: () => readonly FleetAgent[], now: () => number): HealthCheck {
+  let startedMs: number | undefined;
+  return (nowMs) => {
+    startedMs ??= nowMs;
+    if (nowMs - startedMs < AGENTS_GRACE_MS) return OK;
+    const known = agents();
+    const silent = known
+      .map(({ name, health, lastSeenMs }) => ({ name, health, silentMs: now() - lastSeenMs }))
+      .filter(({ health, silentMs }) => health === "lost" && silentMs < COUNTED_SILENCE_MS)
+      .sort((a, b) => a.silentMs - b.silentMs);
+    const [last] = silent;
+    if (last === undefined) return OK;
+    const reason = `silent agents: ${silent.length} of ${known.length}; ${last.name} was last seen ${durationText(last.silentMs)} ago`;
+    return { level: "degraded", reason };
+  };
+}
+
+/** The listeners' certificate. */
+interface CertificateParts {
+  /** The certificate in use, PEM; undefined without TLS. */
+  readonly certificate: () => Buffer | undefined;
+  /** Why replaced files are not in use; empty without a reason. */
+  readonly problem: () => string;
+  /** ms since 1970. */
+  readonly now: () => number;
+}
+
+/**
+ * Checks how long the listeners' certificate is valid, and that a replaced one is in use: degraded while it needs renewal,
+ * failing once clients refuse it.
+ */
+export function certificateCheck({ certificate, problem, now }: CertificateParts): HealthCheck {
+  return () => {
+    const pem = certificate();
+    if (pem === undefined) return OK;
+    const { validFromDate, validToDate } = new X509Certificate(pem);
+    const leftMs = validToDate.getTime() - now();
+    if (leftMs <= 0)
+      return { level: "failing", reason: `the certificate expired ${durationText(leftMs)} ago` };
+    if (now() < validFromDate.getTime())
+      return { level: "failing", reason: `the certificate is valid from ${validFromDate.toISOString()} on` };
+    if (problem() !== "") return { level: "degraded", reason: `the old certificate is in use: ${problem()}` };
+    const lifetimeMs = validToDate.getTime() - validFromDate.getTime();
+    if (leftMs >= Math.min(RENEWAL_DUE_MS, lifetimeMs * RENEWAL_DUE_SHARE)) return OK;
+    return { level: "degraded", reason: `the certificate expires in ${durationText(leftMs)}` };
+  };
+}
+
+/** Checks the cluster as this hub sees it: its own membership, hubs that are missing, partitions without an owner. */
+export function clusterCheck(
+  cluster: Pick<ClusterNode, "membership" | "directory" | "partitions">,
+): HealthCheck {
+  const { membership, directory, partitions } = cluster;
+  let settledMs: number | undefined;
+  return (nowMs) => {
+    if (membership.isDisplaced)
+      return {
+        level: "failing",
+        reason: "another process has joined with this hub's identity: its data folder was copied",
+      };
+    if (!membership.isValid)
+      return { level: "failing", reason: "this hub can't renew its membership, so it processes no lines" };
+    const missing = directory.all().flatMap((member) => {
+      const silentMs = directory.silentMs(member);
+      if (member.record.id === membership.id || silentMs === 0) return [];
+      const since =
+        member.record.lostMs === undefined ? "" : ` since ${new Date(member.record.lostMs).toISOString()}`;
+      return [`${member.record.name} doesn't answer${since}`];
+    });
+    if (missing.length > 0) return { level: "degraded", reason: missing.join("; ") };
+    const { epoch } = partitions.table();
+    const slow = directory.all().filter(({ record }) => takesPartitions(record) && record.active < epoch);
+    if (slow.length === 0 || settledMs === undefined) settledMs = nowMs;
+    if (nowMs - settledMs < PARTITIONS_MOVING_MS) return OK;
+    const names = slow.map(({ record }) => record.name).join(", ");
+    return { level: "degraded", reason: `partitions are not taken over yet by ${names}` };
+  };
+}
+
+/**
+ * Checks the clocks, by which lines without a time of their own are dated: whether this machine's clock was set while the hub
+ * ran, or those of agents differ from it. `uptimeMs` counts the time that the machine was suspended, too, as the monotonic clock doesn't: a laptop's sleep is no step.
+ */
+export function clockCheck(
+  clock: Pick<Clock, "now">,
+  agents: () => readonly FleetAgent[],
+  uptimeMs: () => number = () => uptime() * 1_000,
+): HealthCheck {
+  const difference = (): number => clock.now() - uptimeMs();
+  let before = difference();
+  let step: { readonly ms: number; readonly atMs: number } | undefined;
+  return (nowMs) => {
+    const found = difference();
+    if (Math.abs(found - before) >= CLOCK_STEP_MS) step = { ms: found - before, atMs: nowMs };
+    before = found;
+    if (step !== undefined && nowMs - step.atMs >= STEP_REMEMBERED_MS) step = undefined;
+    return step === undefined ? offsetFinding(agents()) : stepFinding(step.ms, nowMs - step.atMs);
+  };
+}
+
+function stepFinding(stepMs: number, agoMs: number): Finding {
+  const direction = stepMs < 0 ? "back" : "forward";
+  const reason = `the clock was set ${direction} by ${durationText(stepMs)}, ${durationText(agoMs)} ago`;
+  return { level: "degraded", reason };
+}
+
+function offsetFinding(agents: readonly FleetAgent[]): Finding {
+  const present = agents.filter(({ health }) => health !== "lost");
+  const off = present
+    .filter(({ clockOffsetMs }) => Math.abs(clockOffsetMs) >= MAX_CLOCK_OFFSET_MS)
+    .sort((a, b) => Math.abs(b.clockOffsetMs) - Math.abs(a.clockOffsetMs));
+  const [worst] = off;
+  if (worst === undefined) return OK;
+  const side = worst.clockOffsetMs < 0 ? "behind" : "ahead of";
+  const by = durationText(worst.clockOffsetMs);
+  const reason = `agents whose clock differs from this machine's: ${off.length} of ${present.length}; ${worst.name} is ${by} ${side} it`;
+  return { level: "degraded", reason };
 }

@@ -12,12 +12,12 @@ import { systemClock } from "#proto/kit/clock.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { Metrics } from "#proto/kit/metrics.ts";
 import { DEAD_LETTER_STREAM, DOC_STREAM, RAW_STREAM } from "#proto/subjects.ts";
-import { agentsCheck } from "./agents-check.ts";
-import { certificateCheck } from "./certificate-check.ts";
-import { clockCheck } from "./clock-check.ts";
-import { clusterCheck } from "./cluster-check.ts";
 import { type Finding, Health, OK } from "./health.ts";
 import {
+  agentsCheck,
+  certificateCheck,
+  clockCheck,
+  clusterCheck,
   deadLettersCheck,
   diskCheck,
   logCheck,

@@ -5,11 +5,8 @@ import { test } from "node:test";
 import type { FleetAgent } from "#hub/fleet/fleet.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "#proto/kit/units.ts";
 import { Workspace } from "#test/harness/workspace.ts";
-import { agentsCheck } from "./agents-check.ts";
-import { certificateCheck } from "./certificate-check.ts";
-import { clockCheck } from "./clock-check.ts";
 import { OK } from "./health.ts";
-import { deadLettersCheck } from "./health-checks.ts";
+import { agentsCheck, certificateCheck, clockCheck, deadLettersCheck } from "./health-checks.ts";
 
 const NOW_MS = Date.UTC(2026, 10, 23);
 
