@@ -10,14 +10,13 @@ import { AppError, toAppError } from "#proto/kit/errors.ts";
 import type { tailrace } from "#proto/messages.ts";
 import { Appends } from "./appends.ts";
 import { DocBatches, type EncodedBatch } from "./doc-batches.ts";
-import { docOperation, documentsOf } from "./doc-operation.ts";
+import { docOperation, documentsOf, fill, type Prepared } from "./doc-operation.ts";
 import { DocumentIds } from "./document-ids.ts";
 import { KnownShapes } from "./known-shapes.ts";
 import type { LogPort } from "./log-port.ts";
 import { type Reply, ReplyInbox } from "./reply-inbox.ts";
 import { shardOf } from "./routing.ts";
 import { WriteDeadline, withinReason } from "./write-deadline.ts";
-import { fill, type Prepared } from "./write-results.ts";
 import type { AppendResult, StoredDocument, WriteItem, WriteOptions, WriteResult } from "./writes.ts";
 
 /** The shards of this node, as far as writes and reads by id need them. */

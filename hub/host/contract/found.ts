@@ -6,8 +6,8 @@ import { jsonSteps, RawJson } from "#hub/search/options/json-writer.ts";
 import type { SearchResponse } from "#hub/search/phases/contract.ts";
 import { SearchControl } from "#hub/search/query/search-control.ts";
 import type { Clock } from "#proto/kit/clock.ts";
+import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import type { AnswerForm } from "./calls.ts";
-import { withObjectTotals } from "./object-totals.ts";
 
 /** The answer to a search. */
 export interface Found
@@ -69,4 +69,26 @@ export function unpackFound({ value, parts = [] }: Message): Found {
     aggregations: part(aggregations),
     suggest: part(suggest),
   };
+}
+
+/** Returns a total as an object; undefined for none. `limit`: hits up to which they were counted. */
+export function objectTotal(
+  total: number | undefined,
+  limit = Number.POSITIVE_INFINITY,
+): JsonObject | undefined {
+  if (total === undefined) return undefined;
+  return total <= limit ? { value: total, relation: "eq" } : { value: limit, relation: "gte" };
+}
+
+/** Returns `value` with the totals of hits in it changed, at any depth but in documents. */
+function withObjectTotals(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withObjectTotals);
+  if (!isObject(value) || value instanceof RawJson) return value;
+  const { hits, total } = value;
+  if (typeof total === "number" && Array.isArray(hits))
+    return { ...value, total: objectTotal(total), hits: withObjectTotals(hits) };
+  return Object.fromEntries(
+    // Documents are what they are.
+    Object.entries(value).map(([key, inner]) => [key, key === "_source" ? inner : withObjectTotals(inner)]),
+  );
 }

@@ -13,8 +13,7 @@ import { SearchService } from "#hub/search/search-service.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { Metrics } from "#proto/kit/metrics.ts";
-import { SearchContexts } from "./search-contexts.ts";
-import { Snapshots } from "./snapshots.ts";
+import { SearchContexts, Snapshots } from "./search-contexts.ts";
 
 /** Searches that are counted at a time; the oldest makes way. Callers have a lower limit of their own. */
 const MAX_COUNTED = 1_000;

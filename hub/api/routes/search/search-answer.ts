@@ -1,8 +1,7 @@
 /** Prints the result of a search in the format of the request's version. */
 
 import { type ErrorContext, shardFailureBodies } from "#hub/api/http/error-body.ts";
-import type { Found } from "#hub/host/contract/found.ts";
-import { objectTotal } from "#hub/host/contract/object-totals.ts";
+import { type Found, objectTotal } from "#hub/host/contract/found.ts";
 import { answersAs } from "#hub/search/options/request-version.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 
