@@ -1,8 +1,7 @@
 /**
- * `npm run bench -- NAME [--json] [--scale 0.1] [--docs N] [--keep FOLDER] [--only TEXT]`: measures and prints
- * `{name, machine, results: [{case, value, unit, reference, ratio}]}`, and where a case has a target whether it
- * `passed`; a case that couldn't be measured has its `failure`, and the exit status is 1. Without a name it lists the
- * benchmarks.
+ * `npm run bench -- NAME`: measures and prints a line for each case, or with `--json`
+ * `{name, machine, results: [{case, value, unit, reference, ratio}]}`; where a case has a target, whether it `passed`.
+ * A case that couldn't be measured has its `failure`, and the exit status is 1. See `--help`.
  */
 
 import { cpus, release, totalmem } from "node:os";
@@ -43,43 +42,99 @@ const BENCHMARKS: readonly Benchmark[] = [
 ];
 const EXIT_USAGE = 2;
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    json: { type: "boolean", default: false },
-    scale: { type: "string", default: "1" },
-    docs: { type: "string" },
-    keep: { type: "string" },
-    only: { type: "string", default: "" },
-  },
-});
+class UsageError extends Error {}
 
-const [name] = positionals;
-const chosen = BENCHMARKS.find((each) => each.name === name);
-if (name === undefined) {
-  for (const each of BENCHMARKS) process.stdout.write(`${each.name.padEnd(10)} ${each.about}\n`);
-} else if (chosen === undefined) {
-  const names = BENCHMARKS.map((each) => each.name);
-  process.stderr.write(
-    `bench: there is no benchmark "${name}"${didYouMean(name, names)}; there are ${names.join(", ")}\n`,
-  );
+const USAGE = `Usage: npm run bench -- NAME [OPTION …]
+
+Measures one benchmark here, beside its reference where it has one. Let nothing else run meanwhile.
+
+Benchmarks:
+${BENCHMARKS.map((each) => `  ${each.name.padEnd(10)} ${each.about}`).join("\n")}
+
+Options:
+  --json         print one JSON document: name, machine, results
+  --only TEXT    measure only the cases whose name contains TEXT, where the benchmark offers it
+  --docs N       how many documents, where the benchmark has a corpus
+  --scale X      this part of the usual work (0.1: a tenth)
+  --keep FOLDER  keep what was made, where the benchmark offers it
+  --help         print this
+`;
+
+try {
+  await start();
+} catch (error) {
+  if (!(error instanceof UsageError)) throw error;
+  process.stderr.write(`bench: ${error.message}\n`);
   process.exitCode = EXIT_USAGE;
-} else {
-  await measure(chosen);
 }
 
-async function measure(benchmark: Benchmark): Promise<void> {
+async function start(): Promise<void> {
+  const { values, positionals } = readArguments();
+  const [name, ...others] = positionals;
+  if (values.help || name === undefined) {
+    process.stdout.write(USAGE);
+    return;
+  }
+  const names = BENCHMARKS.map((each) => each.name);
+  const chosen = BENCHMARKS.find((each) => each.name === name);
+  if (chosen === undefined) {
+    throw new UsageError(
+      `there is no benchmark "${name}"${didYouMean(name, names)}; there are ${names.join(", ")}`,
+    );
+  }
+  if (others.length > 0) throw new UsageError(`one benchmark a run; ${others.join(" ")} is too much`);
+  await measure(chosen, {
+    json: values.json,
+    scale: positive("scale", values.scale) ?? 1,
+    docs: positive("docs", values.docs),
+    keep: values.keep,
+    only: values.only,
+  });
+}
+
+function readArguments() {
+  try {
+    return parseArgs({
+      allowPositionals: true,
+      options: {
+        json: { type: "boolean", default: false },
+        scale: { type: "string" },
+        docs: { type: "string" },
+        keep: { type: "string" },
+        only: { type: "string", default: "" },
+        help: { type: "boolean", short: "h", default: false },
+      },
+    });
+  } catch (error) {
+    throw new UsageError(`${(error as Error).message.split(". ")[0]}; see --help`);
+  }
+}
+
+function positive(option: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const value = Number(text);
+  if (!(value > 0 && Number.isFinite(value)))
+    throw new UsageError(`--${option} takes a number above 0, not "${text}"`);
+  return value;
+}
+
+interface Asked {
+  json: boolean;
+  scale: number;
+  docs: number | undefined;
+  keep: string | undefined;
+  only: string;
+}
+
+async function measure(benchmark: Benchmark, { json, ...asked }: Asked): Promise<void> {
   const workspace = new Workspace();
   try {
     const results = await benchmark.run({
       workspace,
-      scale: Number(values.scale),
-      docs: values.docs === undefined ? undefined : Number(values.docs),
-      keep: values.keep,
-      only: values.only,
+      ...asked,
       progress: (text) => process.stderr.write(`bench: ${text}\n`),
     });
-    if (values.json) print(benchmark.name, results);
+    if (json) print(benchmark.name, asked.scale, results);
     else for (const result of results) process.stdout.write(`${readable(result)}\n`);
     if (results.some(({ failure }) => failure !== undefined)) process.exitCode = 1;
   } finally {
@@ -87,7 +142,7 @@ async function measure(benchmark: Benchmark): Promise<void> {
   }
 }
 
-function print(benchmark: string, results: readonly Result[]): void {
+function print(benchmark: string, scale: number, results: readonly Result[]): void {
   const rows = results.map((result) => ({
     ...result,
     reference: result.reference === null ? null : result.reference.value,
@@ -103,9 +158,7 @@ function print(benchmark: string, results: readonly Result[]): void {
     kernel: release(),
     node: process.versions.node,
   };
-  process.stdout.write(
-    `${JSON.stringify({ name: benchmark, machine, scale: Number(values.scale), results: rows }, null, 2)}\n`,
-  );
+  process.stdout.write(`${JSON.stringify({ name: benchmark, machine, scale, results: rows }, null, 2)}\n`);
 }
 
 function ratio({ value, reference }: Result): number | null {
