@@ -78,7 +78,7 @@ async function measureWay(
 /** Into a search interface that answers bulk requests and keeps nothing. */
 async function measureSearch({ workspace, scale, progress }: BenchmarkContext): Promise<Result[]> {
   const lines = Math.round(LINES * scale);
-  const file = writeLines(workspace, lines, accessLine);
+  const file = writeAccessLines(workspace, lines);
   const bytes = statSync(file).size;
   progress(`search: ${lines} lines, ${Math.round(bytes / MIB)} MiB`);
   const sink = await BulkSink.start();
@@ -154,6 +154,11 @@ async function measureBacklog({ workspace, scale, progress }: BenchmarkContext):
 
 function figure(name: string, value: number, unit: string, target?: Target): Result {
   return { case: name, value, unit, reference: null, ...(target === undefined ? {} : { target }) };
+}
+
+/** A file of access lines, 122 bytes each. */
+export function writeAccessLines(workspace: Workspace, lines: number): string {
+  return writeLines(workspace, lines, accessLine);
 }
 
 function workerLine(line: number): string {

@@ -20,6 +20,7 @@ test("a failing case is reported beside the results of the others", async (t) =>
     docs: undefined,
     keep: undefined,
     only: "",
+    with: "",
     progress: () => undefined,
   };
   const one = { case: "one", value: 1, unit: "x", reference: null };
@@ -51,8 +52,17 @@ test("without a name the benchmarks are listed; a wrong one is refused with the 
     spawnSync(process.execPath, [new URL("./run.ts", import.meta.url).pathname, ...args], {
       encoding: "utf8",
     });
-  assert.match(run().stdout, /^e2e\s+file → searchable/m);
+  assert.match(run().stdout, /^ *e2e\s+file → searchable/m);
   const wrong = run("agnet");
   assert.equal(wrong.status, 2);
   assert.match(wrong.stderr, /did you mean "agent"/);
+  for (const [args, reason] of [
+    [["agent", "--nope"], /Unknown option '--nope'; see --help/],
+    [["agent", "--docs", "many"], /--docs takes a number above 0, not "many"/],
+    [["peers", "--with", "splunk=http://127.0.0.1:1"], /"splunk" isn't known.*; there are elasticsearch/],
+  ] as const) {
+    const { status, stderr } = run(...args);
+    assert.equal(status, 2);
+    assert.match(stderr, reason);
+  }
 });

@@ -31,6 +31,9 @@ export function keeps(value: number, target: Target): boolean {
   return "atMost" in target ? value <= target.atMost : value >= target.atLeast;
 }
 
+/** What somebody asked for can't be done; the message says what to write. */
+export class UsageError extends Error {}
+
 export interface BenchmarkContext {
   /** Folder and ends of the run. */
   readonly workspace: Workspace;
@@ -42,6 +45,8 @@ export interface BenchmarkContext {
   readonly keep: string | undefined;
   /** Only cases whose names hold it, where a benchmark can leave some out; empty: all. */
   readonly only: string;
+  /** Other programs to measure beside, where a benchmark does so; empty: none. */
+  readonly with: string;
   /** Tells the person who waits. */
   readonly progress: (text: string) => void;
 }

@@ -1,4 +1,4 @@
-/** A search interface that takes bulk requests, counts their documents and keeps nothing. */
+/** A search interface that says its version, takes bulk requests, counts their documents and keeps nothing. */
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -42,6 +42,11 @@ export class BulkSink {
       for (let at = chunk.indexOf(NEWLINE); at >= 0; at = chunk.indexOf(NEWLINE, at + 1)) lines++;
     });
     request.on("end", () => {
+      if (request.method !== "POST") {
+        response.setHeader("content-type", "application/json");
+        response.end(VERSION);
+        return;
+      }
       const documents = lines / LINES;
       this.documents += documents;
       const items = Array.from(
@@ -54,6 +59,9 @@ export class BulkSink {
     });
   }
 }
+
+/** What shippers ask first. */
+const VERSION = '{"version":{"number":"7.17.0"},"tagline":"You Know, for Search"}';
 
 /** What a search engine answers for each document. */
 const ITEMS = {

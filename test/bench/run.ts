@@ -11,7 +11,7 @@ import { Workspace } from "#test/harness/workspace.ts";
 import { access } from "./access.ts";
 import { agent } from "./agent.ts";
 import { barriers } from "./barriers.ts";
-import { type Benchmark, keeps, type Result } from "./benchmark.ts";
+import { type Benchmark, keeps, type Result, UsageError } from "./benchmark.ts";
 import { clients } from "./clients.ts";
 import { cluster } from "./cluster.ts";
 import { disk } from "./disk.ts";
@@ -19,6 +19,7 @@ import { e2e } from "./e2e.ts";
 import { ingest } from "./ingest.ts";
 import { numbers } from "./numbers.ts";
 import { page } from "./page.ts";
+import { peers } from "./peers.ts";
 import { pipeline } from "./pipeline.ts";
 import { query } from "./query.ts";
 import { tail } from "./tail.ts";
@@ -35,14 +36,13 @@ const BENCHMARKS: readonly Benchmark[] = [
   ingest,
   numbers,
   page,
+  peers,
   pipeline,
   query,
   tail,
   viewers,
 ];
 const EXIT_USAGE = 2;
-
-class UsageError extends Error {}
 
 const USAGE = `Usage: npm run bench -- NAME [OPTION …]
 
@@ -57,6 +57,9 @@ Options:
   --docs N       how many documents, where the benchmark has a corpus
   --scale X      this part of the usual work (0.1: a tenth)
   --keep FOLDER  keep what was made, where the benchmark offers it
+  --with LIST    other programs that "peers" measures, each as KIND=ADDRESS or KIND=PROGRAM, by commas:
+                 elasticsearch=http://127.0.0.1:9201, clickhouse=http://127.0.0.1:8123,
+                 victorialogs=/usr/bin/victoria-logs, filebeat=/usr/bin/filebeat
   --help         print this
 `;
 
@@ -89,6 +92,7 @@ async function start(): Promise<void> {
     docs: positive("docs", values.docs),
     keep: values.keep,
     only: values.only,
+    with: values.with,
   });
 }
 
@@ -102,6 +106,7 @@ function readArguments() {
         docs: { type: "string" },
         keep: { type: "string" },
         only: { type: "string", default: "" },
+        with: { type: "string", default: "" },
         help: { type: "boolean", short: "h", default: false },
       },
     });
@@ -124,6 +129,7 @@ interface Asked {
   docs: number | undefined;
   keep: string | undefined;
   only: string;
+  with: string;
 }
 
 async function measure(benchmark: Benchmark, { json, ...asked }: Asked): Promise<void> {
