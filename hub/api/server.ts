@@ -157,7 +157,7 @@ export class ApiServer implements Component {
     });
     this.#scrolls = new ScrollContexts(metrics, options.parts.cluster);
     this.#parts = apiContext({ ...options.parts, health: () => options.status.health() }, log);
-    const { points, asyncSearches, tasks } = this.#parts;
+    const { points, asyncSearches, tasks, turns } = this.#parts;
     metrics.counter(
       "tailrace_api_shares_refused_total",
       "requests refused with 429 because their sender, or all, held too many of these",
@@ -169,10 +169,13 @@ export class ApiServer implements Component {
           points,
           asyncSearches,
           tasks,
+          searches: turns.searches,
+          bulks: turns.bulks,
         }))
           counter.inc({ of }, refused);
       },
     );
+    turns.measure(metrics);
     metrics.gauge("tailrace_search_points_in_time", "open points in time", [], (gauge) =>
       gauge.set(points.size),
     );

@@ -15,6 +15,7 @@ import { AsyncSearches } from "./async-searches.ts";
 import { countDocuments, countMaintenance, IndexCounters, type Maintenance } from "./index-counters.ts";
 import { ingestDocuments } from "./ingest-documents.ts";
 import { PointContexts } from "./point-contexts.ts";
+import { RequestTurns, ShardsInTurn } from "./request-turns.ts";
 import { SlowQueries } from "./slow-queries.ts";
 import type { TaskResults } from "./task-results.ts";
 import { Tasks } from "./tasks.ts";
@@ -65,6 +66,8 @@ export interface ApiContext extends ApiDependencies {
   /** Stopped by its owner. */
   readonly asyncSearches: AsyncSearches;
   readonly pressure: WritePressure;
+  /** Searches of `shards` take theirs. */
+  readonly turns: RequestTurns;
   readonly votingExclusions: VotingExclusions;
 }
 
@@ -78,9 +81,12 @@ export function apiContext(dependencies: ApiDependencies, log: Logger): ApiConte
   const { documents, indices, shards, cluster, clock } = dependencies;
   const counters = new IndexCounters(clock);
   const pressure = new WritePressure();
+  const turns = new RequestTurns();
   const tasks = new Tasks(clock);
   return {
     ...dependencies,
+    shards: new ShardsInTurn(shards, turns.searches),
+    turns,
     documents: ingestDocuments(
       blockDocuments(
         countDocuments(weighDocuments(documents, pressure), indices, counters),

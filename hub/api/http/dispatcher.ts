@@ -24,6 +24,7 @@ import { errorIn, isByRights, plainErrorBody } from "./error-body.ts";
 import { checkParameters, parseQuery } from "./query-string.ts";
 import { ApiRequest, type Method } from "./request.ts";
 import type { BodyReader, ReadBody } from "./request-body.ts";
+import { asOwner } from "./request-owner.ts";
 import {
   type AccessControl,
   type ApiResponse,
@@ -145,7 +146,8 @@ export class Dispatcher {
       turn.principal = principal;
       this.#admit(route, principal, raw.socket);
     }
-    turn.body = await bodies.read(raw, bodyLimitOf(route), ownerOf(principal, ip));
+    const owner = ownerOf(principal, ip);
+    turn.body = await bodies.read(raw, bodyLimitOf(route), owner);
     const body = bodyOf(turn.body.bytes, query, raw, route);
     if (route.takesAnyParams !== true) checkParameters(turn.path, query, route.params);
     const request = new ApiRequest({
@@ -163,7 +165,7 @@ export class Dispatcher {
     turn.version = requestedVersion(this.#configured, raw.headers);
     return gatherWarnings(turn.warnings, turn.version, () => {
       warnOfParameters(turn.path, query);
-      return route.handle(request);
+      return asOwner(owner, () => route.handle(request));
     });
   }
 

@@ -276,10 +276,11 @@ export class Documents {
 
   async #refresh(
     indices: readonly IndexMetadata[],
-    { refresh, signal }: WriteOptions,
+    { refresh, signal, onWritten }: WriteOptions,
     deadline: WriteDeadline,
   ): Promise<void> {
     if (refresh === "false") return;
+    onWritten?.();
     const { shards } = this.#options;
     if (refresh === "wait_for") await shards.nextRefresh(indices, deadline.signal);
     // Who has waited long enough for the regular refresh gets one of their own.

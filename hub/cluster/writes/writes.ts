@@ -46,6 +46,8 @@ export interface WriteOptions {
   readonly signal: AbortSignal;
   /** Gets the time that ingest pipelines took, ms; not called where no document went through one. */
   readonly onIngest?: (tookMs: number) => void;
+  /** Called when all is written, before a refresh is waited for. */
+  readonly onWritten?: () => void;
 }
 
 export interface WriteSuccess {

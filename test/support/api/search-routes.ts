@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { versionNumber } from "#hub/api/compat/version.ts";
 import type { ApiContext } from "#hub/api/context/api-context.ts";
+import { RequestTurns } from "#hub/api/context/request-turns.ts";
 import { AsyncSearches } from "#hub/api/context/async-searches.ts";
 import { IndexCounters } from "#hub/api/context/index-counters.ts";
 import { PointContexts } from "#hub/api/context/point-contexts.ts";
@@ -176,6 +177,7 @@ export class SearchRoutesFixture {
         get: (name: string) => indices.get(name),
       } as unknown as ApiContext["indices"],
       documents: {} as ApiContext["documents"],
+      turns: new RequestTurns(),
       counters: new IndexCounters(systemClock),
       shards: localShards({ ...this.#host, shards: this.#shards() }),
       maintenance: {} as ApiContext["maintenance"],

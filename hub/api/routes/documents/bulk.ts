@@ -24,6 +24,7 @@ import type { WriteOptions, WriteResult } from "#hub/cluster/writes/writes.ts";
 import { RawJson, writeJson } from "#hub/search/options/json-writer.ts";
 import { filterSource } from "#hub/search/source/source-filter.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
+import type { Turn } from "#proto/kit/fair-turns.ts";
 import { freeBytes } from "#proto/kit/free-bytes.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { BulkAnswer } from "./bulk-answer.ts";
@@ -50,22 +51,36 @@ export function bulkRoutes(parts: ApiContext): Route[] {
 
 async function bulk(parts: ApiContext, request: ApiRequest): Promise<ApiResponse> {
   request.requireBody();
+  const turn = parts.turns.bulk(request.signal);
+  try {
+    return await bulkInTurn(parts, request, turn);
+  } finally {
+    turn.leave();
+  }
+}
+
+/** The turn is left while others have to do something: copies to come, a refresh. */
+async function bulkInTurn(parts: ApiContext, request: ApiRequest, turn: Turn): Promise<ApiResponse> {
   const startMs = parts.clock.monotonic();
   let ingestMs: number | undefined;
   const onIngest = (tookMs: number): void => {
     ingestMs = (ingestMs ?? 0) + tookMs;
   };
-  const options = { ...writeOptions(request), onIngest };
+  const options = { ...writeOptions(request), onIngest, onWritten: () => turn.leave() };
   const defaults = defaultsOf(parts, request);
   const answer = new BulkAnswer();
   checkEnd(request.body);
+  await turn.take();
   // A run isn't cut into items, whose indices must be known here.
   const simple = asksForCopies(request) ? null : readBulkRun(request.body, defaults);
-  if (simple !== null) await appendAll(parts, simple, options, answer, request.signal);
+  if (simple !== null) await appendAll(parts, simple, options, answer, turn, request.signal);
   else {
     const items = await readItems(request, defaults);
-    await requireActiveShards(parts, request, [...new Set(items.map(({ index }) => index))]);
-    await writeItems(parts, items, options, answer, request.signal);
+    if (asksForCopies(request)) {
+      turn.leave();
+      await requireActiveShards(parts, request, [...new Set(items.map(({ index }) => index))]);
+    }
+    await writeItems(parts, items, options, answer, turn, request.signal);
   }
   const bytes = answer.finish(Math.round(parts.clock.monotonic() - startMs), ingestMs);
   return { ...json(new RawJson(bytes)), release: () => answer.release(), refusal: answer.refusal };
@@ -88,11 +103,13 @@ async function writeItems(
   items: readonly BulkItem[],
   options: WriteOptions,
   answer: BulkAnswer,
+  turn: Turn,
   signal: AbortSignal,
 ): Promise<void> {
   if (items.length === 0) throw validationError(["no requests added"]);
   for (let at = 0; at < items.length; at += ITEMS_AT_A_TIME) {
     if (at > 0) await setImmediate();
+    await turn.take();
     await writePart(parts, items.slice(at, at + ITEMS_AT_A_TIME), options, answer, signal);
   }
 }
@@ -103,6 +120,7 @@ async function appendAll(
   simple: BulkRun,
   options: WriteOptions,
   answer: BulkAnswer,
+  turn: Turn,
   signal: AbortSignal,
 ): Promise<void> {
   const { item, run } = simple;
@@ -110,12 +128,13 @@ async function appendAll(
   let isCopied = true;
   for (let at = 0, end = 0; at < run.ends.length; at = end) {
     if (at > 0) await setImmediate();
+    await turn.take();
     end = partEnd(run, at);
     const part = partOf(run, at, end);
     const result = isRefused ? null : await parts.documents.append(part, options);
     if (result === null) {
       isCopied = false;
-      await writeItems(parts, itemsOf(simple, part), options, answer, signal);
+      await writeItems(parts, itemsOf(simple, part), options, answer, turn, signal);
       continue;
     }
     const { kind } = simple;
