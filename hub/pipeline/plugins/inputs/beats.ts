@@ -8,7 +8,7 @@ import { inflate } from "node:zlib";
 import type { Static } from "typebox";
 import { listenerTls, TLS_LISTENER } from "#hub/pipeline/connections/tls.ts";
 import { defineInput, type InputContext } from "#hub/pipeline/plugins/input.ts";
-import { Listener, type NoteHeld } from "#hub/pipeline/plugins/inputs/stream/listener.ts";
+import { faultLog, Listener, type NoteHeld } from "#hub/pipeline/plugins/inputs/stream/listener.ts";
 import { parseEventObject } from "#proto/codec/json.ts";
 import { decodeText } from "#proto/codec/plain.ts";
 import { Event } from "#proto/event.ts";
@@ -68,8 +68,7 @@ class BeatsInput implements Component {
       tls,
       shares: context.shares,
       serve: (socket, held) => this.#serve(socket, held),
-      onFault: (error) =>
-        context.log.warn({ err: error, input: context.id }, "a shipper's connection ended early"),
+      onFault: faultLog(context, "a shipper's connection ended early"),
     });
   }
 

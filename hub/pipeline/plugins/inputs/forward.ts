@@ -22,7 +22,7 @@ import {
   forwardMessage,
   MAX_FORWARD_BYTES,
 } from "#hub/pipeline/plugins/inputs/stream/forward-protocol.ts";
-import { Listener, type NoteHeld } from "#hub/pipeline/plugins/inputs/stream/listener.ts";
+import { faultLog, Listener, type NoteHeld } from "#hub/pipeline/plugins/inputs/stream/listener.ts";
 import { Event } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
 import { AppError } from "#proto/kit/errors.ts";
@@ -76,7 +76,7 @@ class ForwardInput implements Component {
       tls,
       shares: context.shares,
       serve: (socket, held) => this.#serve(socket, held),
-      onFault: (error) => context.log.warn({ err: error, input: context.id }, "a connection ended early"),
+      onFault: faultLog(context, "a connection ended early"),
     });
   }
 

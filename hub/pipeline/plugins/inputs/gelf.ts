@@ -6,7 +6,7 @@ import type { Static } from "typebox";
 import { listenerTls, TLS_LISTENER } from "#hub/pipeline/connections/tls.ts";
 import { defineInput, type InputContext } from "#hub/pipeline/plugins/input.ts";
 import { GelfCodec } from "#hub/pipeline/plugins/inputs/stream/gelf-codec.ts";
-import { Listener, type NoteHeld } from "#hub/pipeline/plugins/inputs/stream/listener.ts";
+import { faultLog, Listener, type NoteHeld } from "#hub/pipeline/plugins/inputs/stream/listener.ts";
 import { StreamSession } from "#hub/pipeline/plugins/inputs/stream/stream-session.ts";
 import type { Event } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
@@ -72,7 +72,7 @@ class GelfInput implements Component {
         tls,
         shares: context.shares,
         serve: (socket, held) => serve(socket, context, held),
-        onFault: (error) => context.log.warn({ err: error, input: context.id }, "a connection ended early"),
+        onFault: faultLog(context, "a connection ended early"),
       }),
     };
     this.#parts = [...new Set(protocols)].map((protocol) => parts[protocol]);

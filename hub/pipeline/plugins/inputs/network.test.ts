@@ -8,8 +8,11 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { connect as connectTls } from "node:tls";
 import { gzipSync } from "node:zlib";
+import { faultLog } from "#hub/pipeline/plugins/inputs/stream/listener.ts";
+import { sendingLogger } from "#proto/kit/log.ts";
 import { freePort, InputWorld, plain } from "#test/contract/input-runner.ts";
 import { issueCertificate, issueOwnCertificate, makeAuthority } from "#test/harness/certificates.ts";
+import { TestClock } from "#test/support/agent/recording-output.ts";
 
 async function run(
   t: TestContext,
@@ -39,6 +42,22 @@ test("tcp reads lines however they are cut into packets, the last one too, and s
   const { source } = plain(world.sent[0]!.event) as { source: { ip: string; port: number } };
   assert.equal(source.ip, "127.0.0.1");
   assert.equal(new Set(world.sent.map(({ key }) => key)).size, 1);
+});
+
+test("refusals of connections are in the log ten times a minute at most, then how many more there were", () => {
+  const lines: string[] = [];
+  const clock = new TestClock();
+  const onFault = faultLog(
+    { id: "tcp", clock, log: sendingLogger("info", (line) => lines.push(line)) },
+    "a connection ended early",
+  );
+  for (let count = 0; count < 500; count++) onFault(new Error("no line of the PROXY protocol"));
+  assert.equal(lines.length, 10);
+  clock.ms += 60_000;
+  onFault(new Error("another"));
+  assert.equal(lines.length, 12);
+  assert.match(lines[10]!, /"connections":490.*more connections ended early/);
+  assert.match(lines[11]!, /another/);
 });
 
 test("tcp cuts a line that has no end, and reads what the PROXY protocol says", async (t) => {

@@ -6,7 +6,7 @@ import type { TlsOptions } from "node:tls";
 import type { Static } from "typebox";
 import { listenerTls, TLS_LISTENER } from "#hub/pipeline/connections/tls.ts";
 import { defineInput, type InputChannel, type InputContext } from "#hub/pipeline/plugins/input.ts";
-import { Listener, type NoteHeld } from "#hub/pipeline/plugins/inputs/stream/listener.ts";
+import { faultLog, Listener, type NoteHeld } from "#hub/pipeline/plugins/inputs/stream/listener.ts";
 import {
   SYSLOG_FORMAT,
   SyslogCodec,
@@ -66,7 +66,7 @@ class RelpInput implements Component {
       tls,
       shares: context.shares,
       serve: (socket, held) => this.#serve(socket, held),
-      onFault: (error) => context.log.warn({ err: error, input: context.id }, "a connection ended early"),
+      onFault: faultLog(context, "a connection ended early"),
     });
   }
 

@@ -5,7 +5,7 @@ import type { TlsOptions } from "node:tls";
 import type { Static } from "typebox";
 import { listenerTls, TLS_LISTENER } from "#hub/pipeline/connections/tls.ts";
 import { defineInput, type InputContext } from "#hub/pipeline/plugins/input.ts";
-import { Listener } from "#hub/pipeline/plugins/inputs/stream/listener.ts";
+import { faultLog, Listener } from "#hub/pipeline/plugins/inputs/stream/listener.ts";
 import {
   ProxyLine,
   StreamSession,
@@ -94,7 +94,7 @@ class SyslogInput implements Component {
         const proxy = new ProxyLine(peer, values.proxy_protocol, sentBy);
         return serve(socket, { context, codec, held }, sender, proxy);
       },
-      onFault: (error) => context.log.warn({ err: error, input: context.id }, "a connection ended early"),
+      onFault: faultLog(context, "a connection ended early"),
     });
     const parts = { tcp: listener, udp: datagramInput };
     this.#parts = [...new Set(protocols)].map((protocol) => parts[protocol]);

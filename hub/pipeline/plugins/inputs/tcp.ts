@@ -12,7 +12,7 @@ import {
 } from "#hub/pipeline/connections/tls.ts";
 import { type Codec, codecOption } from "#hub/pipeline/plugins/codec.ts";
 import { defineInput, type InputContext } from "#hub/pipeline/plugins/input.ts";
-import { Listener, type NoteSender } from "#hub/pipeline/plugins/inputs/stream/listener.ts";
+import { faultLog, Listener, type NoteSender } from "#hub/pipeline/plugins/inputs/stream/listener.ts";
 import {
   ProxyLine,
   type Sender,
@@ -83,7 +83,7 @@ class TcpServer implements Component {
       tls,
       shares: context.shares,
       serve: (socket, held, sentBy) => serve(socket, values, { context, codec: makeCodec(), held }, sentBy),
-      onFault: (error) => context.log.warn({ err: error, input: context.id }, "a connection ended early"),
+      onFault: faultLog(context, "a connection ended early"),
     });
   }
 

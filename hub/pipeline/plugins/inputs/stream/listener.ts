@@ -2,7 +2,7 @@
 
 import { createServer, type Server, type Socket } from "node:net";
 import { createServer as createTlsServer, type TlsOptions } from "node:tls";
-import type { IntakeShares } from "#hub/pipeline/plugins/input.ts";
+import type { InputContext, IntakeShares } from "#hub/pipeline/plugins/input.ts";
 import { AppError, systemCode } from "#proto/kit/errors.ts";
 import { ConnectionPlaces } from "./connection-place.ts";
 
@@ -14,6 +14,30 @@ export type NoteHeld = (bytes: number) => void;
 
 /** Counts a connection and what it holds for the address that a load balancer names. Throws overloaded. */
 export type NoteSender = (address: string) => void;
+
+/** Warnings a minute of connections that ended early: whoever is refused may come again without end. */
+const MAX_WARNINGS = 10;
+const MINUTE_MS = 60_000;
+
+/** Returns what logs why connections ended early: some a minute; how many were left out is said with the next one. */
+export function faultLog(
+  { log, clock, id }: Pick<InputContext, "log" | "clock" | "id">,
+  message: string,
+): ListenerOptions["onFault"] {
+  let sinceMs = Number.NEGATIVE_INFINITY;
+  let count = 0;
+  return (error) => {
+    const nowMs = clock.monotonic();
+    if (nowMs - sinceMs >= MINUTE_MS) {
+      const leftOut = Math.max(0, count - MAX_WARNINGS);
+      if (leftOut > 0) log.warn({ input: id, connections: leftOut }, "more connections ended early");
+      sinceMs = nowMs;
+      count = 0;
+    }
+    count++;
+    if (count <= MAX_WARNINGS) log.warn({ err: error, input: id }, message);
+  };
+}
 
 export interface ListenerOptions {
   readonly host: string;
