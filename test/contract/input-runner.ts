@@ -13,6 +13,7 @@ import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import { silentLogger } from "#proto/kit/log.ts";
+import { TrustedProxies } from "#proto/kit/trusted-proxies.ts";
 
 await loadAllPlugins();
 
@@ -26,7 +27,7 @@ export interface SentEvent {
 
 export class InputWorld {
   /** Of the input's senders; to be set before the input is made. */
-  shares: IntakeShares = intakeShares(silentLogger(), systemClock);
+  shares: IntakeShares = intakeShares(silentLogger(), systemClock, new TrustedProxies([]));
   readonly sent: SentEvent[] = [];
   readonly failures: (string | null)[] = [];
   /** What the input counted as lost. */

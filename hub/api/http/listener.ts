@@ -1,13 +1,14 @@
 /** One HTTP listener: fastify with what both interfaces share. Its owner registers plugins before `start`. */
 
 import type { IncomingMessage, ServerOptions } from "node:http";
-import { type AddressInfo, isIP } from "node:net";
+import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import { type SecureContextOptions, Server, type TlsOptions } from "node:tls";
 import Fastify, { type FastifyInstance, type FastifyReply } from "fastify";
 import { AppError, systemCode } from "#proto/kit/errors.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
+import { checkedProxy } from "#proto/kit/trusted-proxies.ts";
 import { answerBroken } from "./broken-requests.ts";
 import { type AnonymousLimits, ConnectionLimits } from "./connection-limits.ts";
 import { RequestGuard } from "./request-guard.ts";
@@ -90,6 +91,7 @@ export class Listener implements Component {
     const limits = { ...USUAL_LIMITS, ...options.limits };
     this.connections = new ConnectionLimits(limits, options.onRefused);
     const answer = answerBroken(options.errorBody);
+    const trusted = (options.trustedProxies ?? []).map(checkedProxy);
     const http: ServerOptions = {
       shouldUpgradeCallback: (request) => this.#upgrades.has(pathOf(request)),
       headersTimeout: limits.headTimeoutMs,
@@ -107,7 +109,7 @@ export class Listener implements Component {
         else socket.destroy();
       },
       bodyLimit: MAX_BODY_BYTES,
-      ...trustOf(options.trustedProxies ?? []),
+      ...(trusted.length > 0 && { trustProxy: trusted }),
       requestTimeout: REQUEST_TIMEOUT_MS,
       keepAliveTimeout: KEEP_ALIVE_MS,
       forceCloseConnections: "idle",
@@ -226,22 +228,4 @@ function listenError(error: unknown, host: string, port: number, setting: string
     );
   }
   return error;
-}
-
-/** Returns fastify's option for trusted proxies. Throws settings_invalid for an entry that is no address or network. */
-function trustOf(proxies: readonly string[]): { readonly trustProxy?: string[] } {
-  if (proxies.length === 0) return {};
-  for (const proxy of proxies) {
-    const [address = "", bits, extra] = proxy.split("/");
-    const family = isIP(address);
-    const isWhole =
-      bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128));
-    if (family === 0 || !isWhole || extra !== undefined) {
-      throw new AppError(
-        "settings_invalid",
-        `network.trusted_proxies: "${proxy}" is no address or network; write 192.0.2.7 or 192.0.2.0/24`,
-      );
-    }
-  }
-  return { trustProxy: [...proxies] };
 }

@@ -42,7 +42,7 @@ export const hubSchema = Type.Object(
     "network.host": text("127.0.0.1", "address of all listeners whose own host is not set"),
     "network.trusted_proxies": list(
       [],
-      "addresses or networks of proxies in front of the listeners, such as 10.0.0.0/8: the client address is taken from their X-Forwarded-For; limits on failed sign-ins need it",
+      "addresses or networks of proxies in front of the listeners and of pipeline inputs over HTTP, such as 10.0.0.0/8: the client address is taken from their X-Forwarded-For; limits on failed sign-ins and on floods need it",
     ),
     "http.host": text("", "address of the search interface; empty: network.host"),
     "http.port": port(9200, "port of the search interface; 0: a free port"),

@@ -177,6 +177,7 @@ export class Pipelines implements Component, PartitionRunner {
       inputs,
       outputs,
       variables: () => pipelineVariables(this.#options.folder, process.env),
+      trustedProxies: settings["network.trusted_proxies"],
       signInPort: signInPort(settings),
       settings: {
         id: BUILT_IN,

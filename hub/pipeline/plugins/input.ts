@@ -18,6 +18,7 @@ import type { Clock } from "#proto/kit/clock.ts";
 import type { FairShares } from "#proto/kit/fair-shares.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
+import type { TrustedProxies } from "#proto/kit/trusted-proxies.ts";
 import type { Codec } from "./codec.ts";
 
 /** An event with its place in its source. */
@@ -87,6 +88,8 @@ export interface InputDeadLetter {
 
 /** What the senders to all inputs of a hub hold together, and each address of it. */
 export interface IntakeShares {
+  /** Proxies that name the senders of requests. Their connections are nobody's share. */
+  readonly proxies: TrustedProxies;
   /** By the address of the sender, as a load balancer names it where the input reads the PROXY protocol. */
   readonly connections: FairShares;
   /** Hears of a connection of `address` that was refused. */

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { sendingLogger } from "#proto/kit/log.ts";
+import { TrustedProxies } from "#proto/kit/trusted-proxies.ts";
 import { TestClock } from "#test/support/agent/recording-output.ts";
 import { intakeShares } from "./input-host.ts";
 
@@ -10,6 +11,7 @@ test("connections that are refused are in the log once a minute at most, with th
   const { connections, onRefused } = intakeShares(
     sendingLogger("info", (line) => lines.push(line)),
     clock,
+    new TrustedProxies([]),
   );
   connections.take("192.0.2.1", 4_096);
   const refuse = (): void => {

@@ -8,6 +8,7 @@ import type {
   InputState,
   IntakeShares,
 } from "#hub/pipeline/plugins/input.ts";
+import { PROXIES_OWNER } from "#hub/pipeline/plugins/inputs/stream/connection-place.ts";
 import type { CompiledInput } from "#hub/pipeline/program/compile-plugin.ts";
 import type { PlannedInput } from "#hub/pipeline/program/plan.ts";
 import type { Clock } from "#proto/kit/clock.ts";
@@ -16,6 +17,7 @@ import { FairShares } from "#proto/kit/fair-shares.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import { Backoff } from "#proto/kit/retry.ts";
+import type { TrustedProxies } from "#proto/kit/trusted-proxies.ts";
 import { MIB } from "#proto/kit/units.ts";
 import { type PublishRaw, RawChannel } from "./input-channel.ts";
 import type { PipelineMetrics } from "./pipeline-metrics.ts";
@@ -47,11 +49,17 @@ const MAX_INTAKE_BYTES = 256 * MIB;
 const WARNING_MS = 60_000;
 
 /** Returns what senders share; that connections are refused is in `log`. */
-export function intakeShares(log: Logger, clock: Clock): IntakeShares {
+export function intakeShares(log: Logger, clock: Clock, proxies: TrustedProxies): IntakeShares {
   const remedy = "send it again a little later";
-  const connections = new FairShares({ limit: MAX_CONNECTIONS, what: "connections are open", remedy });
+  const connections = new FairShares({
+    limit: MAX_CONNECTIONS,
+    what: "connections are open",
+    remedy,
+    everybody: PROXIES_OWNER,
+  });
   let warnedMs = Number.NEGATIVE_INFINITY;
   return {
+    proxies,
     connections,
     bytes: new FairShares({ limit: MAX_INTAKE_BYTES, what: "bytes are being taken", remedy }),
     onRefused: (address, reason) => {

@@ -66,5 +66,7 @@ export interface PipelineOptions {
   /** Script of the workers. */
   readonly workerScript?: URL;
   readonly inFlightBytes?: number;
+  /** See `network.trusted_proxies`; none without it. */
+  readonly trustedProxies?: readonly string[];
   readonly workTimeoutMs?: number;
 }

@@ -11,6 +11,7 @@ import { type Clock, systemClock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import { Backoff } from "#proto/kit/retry.ts";
+import { TrustedProxies } from "#proto/kit/trusted-proxies.ts";
 import type { Position } from "#proto/position.ts";
 import { InputHost, intakeShares } from "./input-host.ts";
 import type { OutputReach } from "./output-host.ts";
@@ -64,7 +65,7 @@ export class Pipeline implements Component {
     this.#definitions = options.settings.pipelines ?? [];
     if (options.sharing !== undefined) this.#partitions = new Set();
     const sum = (of: Parameters<Session["keeper"]["sum"]>[0]): number => this.#session?.keeper.sum(of) ?? 0;
-    const shares = intakeShares(options.log, clock);
+    const shares = intakeShares(options.log, clock, new TrustedProxies(options.trustedProxies ?? []));
     this.#metrics = pipelineMetrics(metrics, {
       intake: shares,
       inFlightBytes: () => this.#session?.inFlight.bytes ?? 0,

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
 import { FairShares } from "#proto/kit/fair-shares.ts";
+import { TrustedProxies } from "#proto/kit/trusted-proxies.ts";
 import { MIB } from "#proto/kit/units.ts";
 import { freePort, InputWorld, plain } from "#test/contract/input-runner.ts";
 
@@ -29,6 +30,27 @@ async function start(t: TestContext, name: string, more = "", world = new InputW
     ask(path, { method: "POST", body: body as string, headers });
   return { world, ask, post };
 }
+
+test("requests through a trusted proxy are charged to the client that it names, others to whom they come from", async (t) => {
+  for (const [proxies, client] of [
+    [["127.0.0.0/8"], "198.51.100.9"],
+    [["10.0.0.0/8"], "127.0.0.1"],
+  ] as const) {
+    const world = new InputWorld();
+    const bytes = new FairShares({ limit: MIB, what: "bytes are being taken", remedy: "wait" });
+    const charged: string[] = [];
+    t.mock.method(bytes, "take", (owner: string) => void charged.push(owner));
+    world.shares = { ...world.shares, bytes, proxies: new TrustedProxies(proxies) };
+    const { post } = await start(t, "http", "", world);
+    const forwarded = { "x-forwarded-for": "203.0.113.1, 198.51.100.9" };
+    assert.equal((await post("/", "line", forwarded)).status, 200);
+    assert.deepEqual([...new Set(charged)], [client]);
+    const [first] = world.sent;
+    assert.deepEqual((plain(first!.event) as { host: unknown }).host, { ip: client });
+    const { connections } = world.shares;
+    assert.equal(connections.heldBy("127.0.0.1"), client === "127.0.0.1" ? connections.taken : 0);
+  }
+});
 
 const JSON_TYPE = { "content-type": "application/json" };
 const NANOS = "1700000000123456789";

@@ -8,12 +8,15 @@ import { gzipSync } from "node:zlib";
 import { decode, decodeMulti, encode } from "@msgpack/msgpack";
 import { ValueStream } from "#hub/pipeline/formats/message-pack.ts";
 import { FairShares } from "#proto/kit/fair-shares.ts";
+import { TrustedProxies } from "#proto/kit/trusted-proxies.ts";
 import { freePort, InputWorld, plain } from "#test/contract/input-runner.ts";
 import { RelpReader } from "./relp.ts";
 import { ChunkPlaces } from "./stream/chunk-places.ts";
 import { FORWARD_DECODING, ForwardHandshake, forwardMessage } from "./stream/forward-protocol.ts";
 import { GelfCodec } from "./stream/gelf-codec.ts";
 import { Listener } from "./stream/listener.ts";
+
+const NO_PROXIES = new TrustedProxies([]);
 
 async function start(t: TestContext, name: string, more = "", world = new InputWorld()) {
   const port = await freePort();
@@ -227,7 +230,12 @@ test("an address that holds too much of messages that aren't whole loses the con
     host: "127.0.0.1",
     port: 0,
     tls: undefined,
-    shares: { connections: sharesOf(100), bytes: sharesOf(1_000), onRefused: () => undefined },
+    shares: {
+      proxies: NO_PROXIES,
+      connections: sharesOf(100),
+      bytes: sharesOf(1_000),
+      onRefused: () => undefined,
+    },
     onFault: (error) => faults.push(error.message),
     serve: async (socket, held) => {
       let bytes = 0;
@@ -291,7 +299,12 @@ test("an address that has too many connections gets no more", async (t) => {
     host: "127.0.0.1",
     port: 0,
     tls: undefined,
-    shares: { connections, bytes: sharesOf(1_000), onRefused: (address) => refused.push(address) },
+    shares: {
+      proxies: NO_PROXIES,
+      connections,
+      bytes: sharesOf(1_000),
+      onRefused: (address) => refused.push(address),
+    },
     onFault: () => undefined,
     serve: async (socket) => {
       socket.write("k");
@@ -325,7 +338,7 @@ for (const name of ["tcp", "syslog"]) {
     const connections = sharesOf(10);
     const bytes = sharesOf(1_000);
     const refused: string[] = [];
-    world.shares = { connections, bytes, onRefused: (address) => refused.push(address) };
+    world.shares = { proxies: NO_PROXIES, connections, bytes, onRefused: (address) => refused.push(address) };
     const { port, socket } = await start(t, name, "proxy_protocol => true", world);
     const say = (from: Socket, ip: string): void =>
       void from.on("error", () => undefined).write(`PROXY TCP4 ${ip} 198.51.100.1 5678 443\r\nline\nrest`);

@@ -107,8 +107,9 @@ export class OtlpGrpcServer implements Component {
 
   #accept(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
     stream.on("error", () => undefined);
-    const ip = stream.session?.socket.remoteAddress ?? "";
-    const held = this.#options.shares.bytes.holding(ip);
+    const { bytes, proxies } = this.#options.shares;
+    const ip = proxies.clientOf(stream.session?.socket.remoteAddress ?? "", headers["x-forwarded-for"]);
+    const held = bytes.holding(ip);
     const call = this.#call(stream, headers, ip, held)
       .finally(() => held.release())
       .then(() => respond(stream, OK, ""))

@@ -4,6 +4,9 @@ import type { Server, Socket } from "node:net";
 import type { IntakeShares } from "#hub/pipeline/plugins/input.ts";
 import type { Holding } from "#proto/kit/fair-shares.ts";
 
+/** Owner of the connections of all trusted proxies, which bring many senders. */
+export const PROXIES_OWNER = "trusted proxies";
+
 /** The place that one connection takes. */
 class ConnectionPlace {
   readonly #shares: IntakeShares;
@@ -48,7 +51,8 @@ export class ConnectionPlaces {
       const key = peerOf(socket);
       const place = new ConnectionPlace(this.#shares);
       try {
-        place.take(socket.remoteAddress ?? "");
+        const { remoteAddress = "" } = socket;
+        place.take(this.#shares.proxies.has(remoteAddress) ? PROXIES_OWNER : remoteAddress);
       } catch {
         socket.destroy();
         return;

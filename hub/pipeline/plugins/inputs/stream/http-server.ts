@@ -46,6 +46,7 @@ interface HttpRequestHead {
   readonly url: string;
   readonly headers: IncomingMessage["headers"];
   readonly httpVersion: string;
+  /** As trusted proxies name it. */
   readonly remoteAddress: string;
 }
 
@@ -127,8 +128,9 @@ export class HttpServer {
   }
 
   #take(request: IncomingMessage, response: ServerResponse): void {
-    const held = this.#options.shares.bytes.holding(request.socket.remoteAddress ?? "");
-    const work = this.#answer(request, held)
+    const client = clientOf(request, this.#options.shares);
+    const held = this.#options.shares.bytes.holding(client);
+    const work = this.#answer(request, client, held)
       .finally(() => held.release())
       .catch((error: unknown): HttpAnswer => {
         const { status, message, retryable } = toAppError(error);
@@ -145,10 +147,9 @@ export class HttpServer {
     this.#working.add(work);
   }
 
-  async #answer(request: IncomingMessage, held: Holding): Promise<HttpAnswer> {
+  async #answer(request: IncomingMessage, remoteAddress: string, held: Holding): Promise<HttpAnswer> {
     const { maxRequests } = this.#options;
     if (this.#working.size >= maxRequests) throw new AppError("overloaded", "too many requests are at work");
-    const remoteAddress = request.socket.remoteAddress ?? "";
     const head: HttpRequestHead = {
       method: request.method ?? "GET",
       url: request.url ?? "/",
@@ -168,6 +169,11 @@ export class HttpServer {
     const { serve, maxBodyBytes } = this.#options;
     return serve({ ...head, body: await bodyOf(request, maxBodyBytes, held) });
   }
+}
+
+/** Returns the address of who sends a request, as trusted proxies name it. */
+function clientOf({ socket, headers }: IncomingMessage, { proxies }: IntakeShares): string {
+  return proxies.clientOf(socket.remoteAddress ?? "", headers["x-forwarded-for"]);
 }
 
 /** Returns a body, unpacked; its bytes are charged as they come. Throws request_too_large, request_invalid, overloaded. */

@@ -1,0 +1,58 @@
+/** The proxies in front of listeners, which name the client of a request in X-Forwarded-For. */
+
+import { BlockList, isIP } from "node:net";
+import { AppError } from "./errors.ts";
+
+/** Longest chain of proxies that is followed. */
+const MAX_HOPS = 32;
+/** An IPv4 address as a socket for both families has it. */
+const MAPPED = /^::ffff:(?=\d+\.)/i;
+
+export class TrustedProxies {
+  readonly #trusted = new BlockList();
+
+  /** `proxies`: addresses and networks of `network.trusted_proxies`. Throws settings_invalid for what is neither. */
+  constructor(proxies: readonly string[]) {
+    for (const proxy of proxies) {
+      const [address = "", bits] = checkedProxy(proxy).split("/");
+      const isOld = isIP(address) === 4;
+      this.#trusted.addSubnet(address, Number(bits ?? (isOld ? 32 : 128)), isOld ? "ipv4" : "ipv6");
+    }
+  }
+
+  /** Returns whether `address` is one of them. */
+  has(address: string): boolean {
+    const plain = address.replace(MAPPED, "");
+    const family = isIP(plain);
+    return family !== 0 && this.#trusted.check(plain, family === 4 ? "ipv4" : "ipv6");
+  }
+
+  /**
+   * Returns the address of the client behind a connection from `peer`. Each proxy adds to the header's end whom it was reached
+   * from: the last one that is no proxy is the client, whatever stands before it.
+   */
+  clientOf(peer: string, forwardedFor: string | readonly string[] | undefined): string {
+    if (forwardedFor === undefined || !this.has(peer)) return peer;
+    const hops = [forwardedFor].flat().join(",").split(",").slice(-MAX_HOPS);
+    let client = peer;
+    for (const hop of hops.toReversed()) {
+      const address = hop.trim();
+      if (isIP(address) === 0) break;
+      client = address;
+      if (!this.has(address)) break;
+    }
+    return client;
+  }
+}
+
+/** Returns an entry of `network.trusted_proxies`. Throws settings_invalid for what is no address or network. */
+export function checkedProxy(proxy: string): string {
+  const [address = "", bits, extra] = proxy.split("/");
+  const family = isIP(address);
+  const isWhole = bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128));
+  if (family !== 0 && isWhole && extra === undefined) return proxy;
+  throw new AppError(
+    "settings_invalid",
+    `network.trusted_proxies: "${proxy}" is no address or network; write 192.0.2.7 or 192.0.2.0/24`,
+  );
+}
