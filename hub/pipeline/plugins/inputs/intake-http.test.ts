@@ -273,6 +273,44 @@ test("splunk_hec takes events one behind the other, and acknowledges those in th
   });
 });
 
+test("splunk_hec takes what Splunk exports of a search as JSON, by rows and as a whole", async (t) => {
+  const { world, post } = await start(t, "splunk_hec");
+  const row = {
+    _raw: "10:00 paid",
+    _time: "2026-11-20T10:00:00.250+01:00",
+    _cd: "1:2",
+    host: "web-1",
+    source: "/var/log/app.log",
+    sourcetype: "app",
+    index: "main",
+    linecount: "1",
+  };
+  const rows = [
+    { preview: true, offset: 0, result: row },
+    { preview: false, offset: 0, result: row },
+    { preview: false, lastrow: true },
+  ];
+  const whole = { preview: false, init_offset: 0, messages: [], fields: [{ name: "_raw" }], results: [row] };
+  const table = { preview: false, offset: 0, lastrow: true, result: { status: "500", count: "3" } };
+  for (const body of [rows.map((each) => JSON.stringify(each)).join("\n"), whole, table])
+    assert.equal(
+      (await post("/services/collector", typeof body === "string" ? body : JSON.stringify(body))).status,
+      200,
+    );
+  const paid = {
+    message: "10:00 paid",
+    host: { name: "web-1" },
+    splunk: { source: "/var/log/app.log", sourcetype: "app", index: "main" },
+  };
+  assert.deepEqual(
+    world.sent.map(({ event }) => plain(event)),
+    [paid, paid, { status: "500", count: "3" }],
+  );
+  assert.equal(world.sent[1]!.event.timeMs, Date.UTC(2026, 10, 20, 9, 0, 0, 250));
+  for (const body of ['{"preview":false}', '{"preview":false,"results":[1]}', '{"result":{"_raw":"a"}}'])
+    assert.equal((await post("/services/collector", body)).status, 400, body);
+});
+
 test("splunk_hec answers the question whether it is a collector, as Docker's log driver asks it", async (t) => {
   const { ask, world } = await start(t, "splunk_hec", 'tokens => ["k"]');
   const question = { method: "OPTIONS", body: '{"event":"x"}' };

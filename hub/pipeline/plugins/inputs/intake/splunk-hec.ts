@@ -101,13 +101,36 @@ function channelOf({ headers, query }: IntakeRequest): string | undefined {
 function jsonEvents({ body, nowMs }: IntakeRequest): Event[] | number {
   const events: Event[] = [];
   for (const text of splitJsonObjects(decodeText(body))) {
-    const envelope = parseEventObject(text);
-    if (envelope === undefined || envelope["event"] === undefined || envelope["event"] === "")
-      return events.length;
-    events.push(eventOf(envelope, nowMs));
-    checkEvents(events.length);
+    const envelopes = envelopesOf(parseEventObject(text));
+    if (envelopes === undefined) return events.length;
+    checkEvents(events.length + envelopes.length);
+    for (const envelope of envelopes) events.push(eventOf(envelope, nowMs));
   }
   return events;
+}
+
+/** Returns an object itself, or the events of a search that Splunk exported as JSON; undefined: it holds none. */
+function envelopesOf(object: JsonObject | undefined): JsonObject[] | undefined {
+  if (object === undefined) return undefined;
+  const { event, preview, result, results, lastrow } = object;
+  if (event !== undefined) return event === "" ? undefined : [object];
+  if (typeof preview !== "boolean") return undefined;
+  const rows = results ?? (result === undefined && lastrow === true ? [] : [result]);
+  if (!Array.isArray(rows) || !rows.every(isHash)) return undefined;
+  // What a search shows before its end comes once more.
+  return preview ? [] : rows.map(exportedEvent);
+}
+
+/** Returns the envelope of a search's row: an event, or a line of a table. */
+function exportedEvent(row: JsonObject): JsonObject {
+  const { _raw: raw, _time: time, host, source, sourcetype, index } = row;
+  const timeMs = Date.parse(valueText(time));
+  const columns = Object.entries(row).filter(([name]) => !name.startsWith("_"));
+  return {
+    event: raw === undefined ? Object.fromEntries(columns) : valueText(raw),
+    ...(Number.isFinite(timeMs) && { time: timeMs / 1000 }),
+    ...(raw !== undefined && { host, source, sourcetype, index }),
+  };
 }
 
 function eventOf(envelope: JsonObject, nowMs: number): Event {
