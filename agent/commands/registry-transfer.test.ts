@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { type TestContext as Run, test } from "node:test";
 import { Registry } from "#agent/registry/registry.ts";
 import { newRow } from "#agent/registry/row.ts";
-import { silentLogger } from "#proto/kit/log.ts";
+import { sendingLogger, silentLogger } from "#proto/kit/log.ts";
 import { Metrics } from "#proto/kit/metrics.ts";
 import { TestClock } from "#test/support/agent/recording-output.ts";
 import { exportRows, importRows, readRows, resetFile } from "./registry-transfer.ts";
@@ -83,6 +83,20 @@ test("where a running agent's registry can't be copied, its snapshot is shown wi
   let told = "";
   const rows = await readRows(folder, log, (path) => (told = path));
   assert.deepEqual([rows.size, told], [2, join(folder, "registry.snapshot.json")]);
+});
+
+test("an agent's first start on imported rows is no start after a crash", async (t) => {
+  const [from, folder] = [folderOf(t), folderOf(t)];
+  await filled(from);
+  const path = join(from, "export.json");
+  writeFileSync(path, exportRows(await readRows(from, log, none)));
+  await importRows(folder, path, reader, log);
+  const told: string[] = [];
+  const noting = sendingLogger("info", (line) => told.push(line));
+  const registry = new Registry({ folder, log: noting, metrics: new Metrics(), clock: new TestClock() });
+  await registry.start();
+  assert.deepEqual(told, []);
+  await registry.stop();
 });
 
 /** The three layouts of Filebeat's registry, each with a.log read up to byte 4 and b.log up to 2. */

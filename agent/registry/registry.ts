@@ -158,7 +158,9 @@ export class Registry implements Component {
     if (marker === null)
       writeMarker(folder, { format: FORMAT_VERSION, agentId: this.#agentId, createdMs: Date.now() });
     writeFileAtomic(join(folder, "agent.pid"), `${process.pid}\n`, 0o600);
-    if (!entries.has("m/clean") && !this.#firstRun)
+    // Without both, an import made the rows and no agent has run on them.
+    const hasRun = marker !== null || entries.has("m/epoch");
+    if (hasRun && !entries.has("m/clean"))
       log.info("the agent's last run did not end in order; reading on from its registry");
   }
 
