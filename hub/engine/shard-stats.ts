@@ -1,8 +1,8 @@
 /** Statistics of a shard. */
 
 import type { ShardSegment } from "#hub/engine/commit/shard-segment.ts";
+import { fieldDataCache } from "#hub/engine/segment/uninverted-column.ts";
 import type { Mapping } from "./mapping/mapping.ts";
-import { fieldDataCache } from "./segment/field-data-cache.ts";
 import type { ShardDocuments } from "./shard-documents.ts";
 
 const NOTHING = [0, 0] as const;

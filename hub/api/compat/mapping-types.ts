@@ -4,6 +4,7 @@
  */
 
 import type { IndexInfo, Indices } from "#hub/api/ports/indices.ts";
+import { ROOT_KEYS } from "#hub/engine/mapping/mapping.ts";
 import { answersAs } from "#hub/search/options/request-version.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
@@ -14,22 +15,6 @@ export const DEFAULT_TYPE = "_doc";
 /** Beginning of the names of indices that the default pipeline writes to. */
 const AGENTS_PREFIX = "logs-";
 
-/** Keys of a mapping itself; an object without any of them has a type level. */
-const MAPPING_KEYS: ReadonlySet<string> = new Set([
-  "properties",
-  "dynamic",
-  "enabled",
-  "dynamic_templates",
-  "date_detection",
-  "numeric_detection",
-  "dynamic_date_formats",
-  "_source",
-  "_routing",
-  "_meta",
-  "_all",
-  "_field_names",
-  "_size",
-]);
 /** Name of the mapping that 6.x applies to every type. */
 const DEFAULT_MAPPING = "_default_";
 
@@ -80,7 +65,7 @@ export function splitType(mappings: unknown, index: string): TypedMapping {
   const { [DEFAULT_MAPPING]: fallback, ...types } = mappings;
   const names = Object.keys(types);
   if (names.length === 0) return { type: undefined, mapping: isObject(fallback) ? fallback : {} };
-  if (names.some((name) => MAPPING_KEYS.has(name))) return { type: undefined, mapping: mappings };
+  if (names.some((name) => ROOT_KEYS.includes(name))) return { type: undefined, mapping: mappings };
   if (names.length > 1) throw tooManyTypes(index, names);
   const type = names[0]!;
   checkTypeName(type);

@@ -37,7 +37,8 @@ const DYNAMIC_DATE_FORMATS: readonly string[] = [
   "yyyy/MM/dd HH:mm:ss Z||yyyy/MM/dd Z||yyyy/MM/dd HH:mm:ss||yyyy/MM/dd",
 ];
 
-const ROOT_KEYS = [
+/** Keys of a mapping itself; an object without any of them has a type level. */
+export const ROOT_KEYS: readonly string[] = [
   "properties",
   "dynamic",
   "enabled",

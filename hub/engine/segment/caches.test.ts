@@ -4,9 +4,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Bitset } from "#hub/engine/bytes/bitset.ts";
 import { ExtentCache } from "#hub/engine/files/extent-cache.ts";
-import { FieldDataCache } from "./field-data-cache.ts";
 import { FilterCache } from "./filter-cache.ts";
-import type { UninvertedColumn } from "./uninverted-column.ts";
+import { FieldDataCache, type UninvertedColumn } from "./uninverted-column.ts";
 
 test("parts of files that were used last stay within the limit", () => {
   const cache = new ExtentCache(100);
@@ -60,7 +59,7 @@ test("uninverted fields that were used last stay within the limit, and go with t
   const [one, other] = [{}, {}];
   const made: string[] = [];
   const get = (owner: object, field: string, sizeBytes: number): void => {
-    cache.get(owner, field, () => {
+    cache.open(owner, field, () => {
       made.push(field);
       return { sizeBytes } as UninvertedColumn;
     });

@@ -11,12 +11,12 @@ import { isLasting, StoredReader } from "#hub/engine/stored/stored.ts";
 import { decodeUtf8 } from "../json/text.ts";
 import { GeoColumnView, KeywordColumnView, NumericColumnView } from "./columns.ts";
 import type { FieldEntry, SegmentDirectory } from "./directory.ts";
-import { fieldDataCache } from "./field-data-cache.ts";
 import { filterCache } from "./filter-cache.ts";
 import { IdIndex } from "./id-index.ts";
 import { atOnce, KeyedColumn, KeyedDictionary } from "./keyed-field.ts";
 import { nestedCache } from "./nested-cache.ts";
 import { readPresence } from "./presence.ts";
+import { fieldDataCache } from "./uninverted-column.ts";
 
 /** Parts that have been opened; dropped as a whole to give memory back. */
 interface OpenParts {

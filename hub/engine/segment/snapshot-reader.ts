@@ -14,11 +14,10 @@ import type {
   SegmentReader,
   TermDictionary,
 } from "#hub/engine/searcher/searcher.ts";
-import { fieldDataCache } from "./field-data-cache.ts";
 import { filterCache } from "./filter-cache.ts";
 import { atOnce } from "./keyed-field.ts";
 import type { Segment } from "./segment.ts";
-import { UninvertedColumn } from "./uninverted-column.ts";
+import { fieldDataCache, UninvertedColumn } from "./uninverted-column.ts";
 
 /** Field in which a document's left-out fields are indexed. */
 export const IGNORED_FIELD = "_ignored";
@@ -101,7 +100,7 @@ export class SnapshotReader implements SegmentReader {
     const sumDocFreq = this.segment.fieldEntry(field)?.terms?.sumDocFreq ?? 0;
     if (dictionary === null || sumDocFreq === 0) return null;
     const { segment } = this;
-    return fieldDataCache().get(segment, field, () => {
+    return fieldDataCache().open(segment, field, () => {
       const presence = segment.presence(field) ?? null;
       return new UninvertedColumn({ field, docCount: segment.docCount, sumDocFreq, dictionary, presence });
     });

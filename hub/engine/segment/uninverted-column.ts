@@ -4,6 +4,7 @@
  */
 
 import type { Bitset } from "#hub/engine/bytes/bitset.ts";
+import { BoundedCache } from "#hub/engine/bytes/bounded-cache.ts";
 import type { Dictionary } from "#hub/engine/dictionary/dictionary.ts";
 import {
   COLUMN_BLOCK,
@@ -18,6 +19,8 @@ import { decodeUtf8 } from "../json/text.ts";
 
 /** Largest column of one segment, bytes: about eight million terms of documents. */
 const MAX_BYTES = 32 * 1024 * 1024;
+/** Bytes of all columns. */
+const LIMIT_BYTES = 128 * 1024 * 1024;
 
 /** What a column is made of. */
 interface Uninvertible {
@@ -174,4 +177,29 @@ function startsOf(dictionary: Dictionary, docCount: number): Int32Array {
 
 function textOf(bytes: Uint8Array): string {
   return decodeUtf8(bytes, 0, bytes.length);
+}
+
+/**
+ * Uninverted text fields of the segments of a thread, those used last; what is evicted is made again when it is needed.
+ */
+export class FieldDataCache extends BoundedCache<string, UninvertedColumn> {
+  constructor(limitBytes = LIMIT_BYTES) {
+    super(limitBytes);
+  }
+
+  /** Returns the column of a field of a segment; `make` makes it where it isn't here. */
+  open(segment: object, field: string, make: () => UninvertedColumn): UninvertedColumn {
+    const known = this.get(segment, field);
+    if (known !== undefined) return known;
+    const made = make();
+    this.put(segment, field, made);
+    return made;
+  }
+}
+
+let ofThread: FieldDataCache | undefined;
+
+/** Returns the cache of this thread. */
+export function fieldDataCache(): FieldDataCache {
+  return (ofThread ??= new FieldDataCache());
 }

@@ -3,6 +3,7 @@
  * several times, and the next look at the page as well. One for all segments of a thread.
  */
 
+import { BoundedCache } from "#hub/engine/bytes/bounded-cache.ts";
 import { ByteReader, readU32 } from "#hub/engine/bytes/byte-buffer.ts";
 import { freeBytes } from "#proto/kit/free-bytes.ts";
 
@@ -25,63 +26,18 @@ export interface StoredBlock {
   document(place: number): Uint8Array;
 }
 
-interface Entry {
-  readonly owner: object;
-  readonly number: number;
-  readonly block: StoredBlock;
-}
-
-/** See the file's comment. */
-export class StoredBlocks {
-  readonly #limitBytes: number;
-  /** By number, of each owner. */
-  readonly #byOwner = new Map<object, Map<number, Entry>>();
-  /** In the order of their use, the oldest first. */
-  readonly #entries = new Set<Entry>();
-  #bytes = 0;
+/** See the file's comment. By number, of each owner; not to be changed. */
+export class StoredBlocks extends BoundedCache<number, StoredBlock> {
+  readonly #largestBytes: number;
 
   constructor(limitBytes = LIMIT_BYTES) {
-    this.#limitBytes = limitBytes;
-  }
-
-  /** Bytes of the blocks that are kept. */
-  get sizeBytes(): number {
-    return this.#bytes;
-  }
-
-  /** Returns block `number` of `owner` where it is here. Not to be changed. */
-  get(owner: object, number: number): StoredBlock | undefined {
-    const known = this.#byOwner.get(owner)?.get(number);
-    if (known === undefined) return undefined;
-    this.#entries.delete(known);
-    this.#entries.add(known);
-    return known.block;
+    super(limitBytes);
+    this.#largestBytes = limitBytes * LARGEST_SHARE;
   }
 
   /** Keeps a block, which isn't here, unless it is large. */
-  put(owner: object, number: number, block: StoredBlock): void {
-    if (block.sizeBytes > this.#limitBytes * LARGEST_SHARE) return;
-    let own = this.#byOwner.get(owner);
-    if (own === undefined) this.#byOwner.set(owner, (own = new Map()));
-    const entry = { owner, number, block };
-    own.set(number, entry);
-    this.#entries.add(entry);
-    this.#bytes += block.sizeBytes;
-    for (const oldest of this.#entries) {
-      if (this.#bytes <= this.#limitBytes) break;
-      this.#byOwner.get(oldest.owner)!.delete(oldest.number);
-      this.#forget(oldest);
-    }
-  }
-
-  /** Lets go of all blocks of an owner. */
-  drop(owner: object): void {
-    for (const entry of this.#byOwner.get(owner)?.values() ?? []) this.#forget(entry);
-    this.#byOwner.delete(owner);
-  }
-
-  #forget(entry: Entry): void {
-    if (this.#entries.delete(entry)) this.#bytes -= entry.block.sizeBytes;
+  override put(owner: object, number: number, block: StoredBlock): void {
+    if (block.sizeBytes <= this.#largestBytes) super.put(owner, number, block);
   }
 }
 
