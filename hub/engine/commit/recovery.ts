@@ -60,6 +60,23 @@ export function recover(folder: string, committed: number): Recovered {
     };
   }
   const { manifest, damaged } = found;
+  const { segments, lost, known } = openSegments(folder, manifest);
+  for (const name of unknownFiles(folder, known)) leaveOut(folder, name);
+  const position = lost.reduce(
+    (lowest, { after }) => (comparePositions(after, lowest) < 0 ? after : lowest),
+    manifest.position,
+  );
+  const { repairUntil: earlier } = manifest;
+  const unfinished = earlier !== null && comparePositions(manifest.position, earlier) < 0 ? earlier : null;
+  const repairUntil = lost.length > 0 ? manifest.position : unfinished;
+  return { manifest, segments, lost, damagedManifests: damaged, wentBack, position, repairUntil };
+}
+
+/** Opens the intact segments of a manifest and sets the others aside. `known`: files of all of them. Throws memory_limit. */
+function openSegments(
+  folder: string,
+  manifest: Manifest,
+): { segments: ShardSegment[]; lost: LostSegment[]; known: ReadonlySet<string> } {
   const segments: ShardSegment[] = [];
   const lost: LostSegment[] = [];
   const known = new Set<string>();
@@ -82,15 +99,7 @@ export function recover(folder: string, committed: number): Recovered {
       setAside(folder, liveFileName(entry.name, entry.liveGeneration));
     }
   }
-  for (const name of unknownFiles(folder, known)) leaveOut(folder, name);
-  const position = lost.reduce(
-    (lowest, { after }) => (comparePositions(after, lowest) < 0 ? after : lowest),
-    manifest.position,
-  );
-  const { repairUntil: earlier } = manifest;
-  const unfinished = earlier !== null && comparePositions(manifest.position, earlier) < 0 ? earlier : null;
-  const repairUntil = lost.length > 0 ? manifest.position : unfinished;
-  return { manifest, segments, lost, damagedManifests: damaged, wentBack, position, repairUntil };
+  return { segments, lost, known };
 }
 
 function openSegment(folder: string, entry: ManifestSegment, verifyBytes: number): ShardSegment {

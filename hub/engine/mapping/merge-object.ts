@@ -69,25 +69,9 @@ function mergeChild(
     children.set(name, mergeRange(existing, path, json, analysis));
     return;
   }
-  const isNested = json["type"] === "nested";
-  const isObject =
-    isNested || json["type"] === "object" || (json["type"] === undefined && isObjectJson(json));
-  if (isObject) {
-    if (existing !== undefined && !isObjectNode(existing)) {
-      throw conflict(`Can't merge a non object mapping [${path}] with an object mapping [${path}]`);
-    }
-    checkObjectKeys(name, json);
-    const wasNested = existing?.kind?.type === "nested";
-    if (existing !== undefined && json["type"] !== undefined && wasNested !== isNested) {
-      throw conflict(
-        wasNested
-          ? `object mapping [${path}] can't be changed from nested to non-nested`
-          : `object mapping [${path}] can't be changed from non-nested to nested`,
-      );
-    }
-    const merged = mergeObject(existing ?? { ...EMPTY_ROOT, path }, json, analysis);
-    const given = { ...existing?.kind?.given, ...pick(json, ["include_in_parent", "include_in_root"]) };
-    children.set(name, isNested || wasNested ? { ...merged, kind: { type: "nested", given } } : merged);
+  const { type } = json;
+  if (type === "nested" || type === "object" || (type === undefined && isObjectJson(json))) {
+    children.set(name, mergeObjectChild(existing, path, json, analysis));
     return;
   }
   const field = parseField(path, name, json, analysis);
@@ -95,6 +79,31 @@ function mergeChild(
   else if (isObjectNode(existing))
     throw conflict(`object mapping [${path}] can't be changed from object to [${field.type}]`);
   else children.set(name, mergeField(existing, field));
+}
+
+/** Merges an object or a nested object. Throws mapping_conflict. */
+function mergeObjectChild(
+  existing: MappingNode | undefined,
+  path: string,
+  json: Readonly<Record<string, unknown>>,
+  analysis: Analysis,
+): MappingNode {
+  if (existing !== undefined && !isObjectNode(existing)) {
+    throw conflict(`Can't merge a non object mapping [${path}] with an object mapping [${path}]`);
+  }
+  checkObjectKeys(path.slice(path.lastIndexOf(".") + 1), json);
+  const isNested = json["type"] === "nested";
+  const wasNested = existing?.kind?.type === "nested";
+  if (existing !== undefined && json["type"] !== undefined && wasNested !== isNested) {
+    throw conflict(
+      wasNested
+        ? `object mapping [${path}] can't be changed from nested to non-nested`
+        : `object mapping [${path}] can't be changed from non-nested to nested`,
+    );
+  }
+  const merged = mergeObject(existing ?? { ...EMPTY_ROOT, path }, json, analysis);
+  const given = { ...existing?.kind?.given, ...pick(json, ["include_in_parent", "include_in_root"]) };
+  return isNested || wasNested ? { ...merged, kind: { type: "nested", given } } : merged;
 }
 
 function pick(json: Readonly<Record<string, unknown>>, names: readonly string[]): Record<string, unknown> {

@@ -137,26 +137,7 @@ export async function simulate(options: SimulateOptions): Promise<Simulation[]> 
     };
     compiled.program.run(event, {
       finished: (each) => results.push({ event: eventJson(each), outputs: outputsOf(each) }),
-      output: (each, place) => {
-        const { id, name, shaper } = compiled.outputs[place]!;
-        if ("route" in shaper) {
-          const target = shaper.route(each);
-          if (target === undefined) outputsOf(each).push({ id, name });
-          else if ("refused" in target) outputsOf(each).push({ id, name, refused: target.refused });
-          else outputsOf(each).push({ id, name, index: target.index, documentId: target.id });
-          return;
-        }
-        const record = shaper.shape(each);
-        if (record === undefined) outputsOf(each).push({ id, name });
-        else if ("refused" in record) outputsOf(each).push({ id, name, refused: record.refused });
-        else
-          outputsOf(each).push({
-            id,
-            name,
-            target: record.target,
-            body: Buffer.from(record.body).toString(),
-          });
-      },
+      output: (each, place) => outputsOf(each).push(shown(each, compiled.outputs[place]!)),
       refused: (_, fault) => refused.push(fault.message),
       ...(withSteps && {
         stepped: (each: Event, step: { id: string; name: string; matched: boolean }) =>
@@ -165,6 +146,20 @@ export async function simulate(options: SimulateOptions): Promise<Simulation[]> 
     });
     return { input, steps, results, refused, sample };
   }
+}
+
+/** Returns what an output would do with an event. */
+function shown(event: Event, { id, name, shaper }: Compiled["outputs"][number]): SimulatedOutput {
+  if ("route" in shaper) {
+    const target = shaper.route(event);
+    if (target === undefined) return { id, name };
+    if ("refused" in target) return { id, name, refused: target.refused };
+    return { id, name, index: target.index, documentId: target.id };
+  }
+  const record = shaper.shape(event);
+  if (record === undefined) return { id, name };
+  if ("refused" in record) return { id, name, refused: record.refused };
+  return { id, name, target: record.target, body: Buffer.from(record.body).toString() };
 }
 
 /** The event of a sample or line. */

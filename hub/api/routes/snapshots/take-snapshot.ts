@@ -36,18 +36,7 @@ export async function takeSnapshot(
   store: IndexSnapshots,
   wanted: SnapshotRequest,
 ): Promise<Taking> {
-  const begun: Omit<SnapshotRecord, "format"> = {
-    snapshot: wanted.snapshot,
-    uuid: randomUUID(),
-    state: "IN_PROGRESS",
-    indices: [],
-    includeGlobalState: wanted.includeGlobalState,
-    ...(wanted.includeGlobalState && { globalState: globalStateOf(parts) }),
-    ...(wanted.metadata !== undefined && { metadata: wanted.metadata }),
-    version: parts.compatVersion,
-    startMs: parts.clock.now(),
-    endMs: 0,
-  };
+  const begun = beginning(parts, wanted);
   await store.write(begun);
   let record: SnapshotRecord | undefined;
   const finish = async (end: Partial<SnapshotRecord>): Promise<void> => {
@@ -86,6 +75,22 @@ export async function takeSnapshot(
   });
   done.catch(() => undefined);
   return { task, done };
+}
+
+/** The description of a snapshot that is being taken. */
+function beginning(parts: ApiContext, wanted: SnapshotRequest): Omit<SnapshotRecord, "format"> {
+  return {
+    snapshot: wanted.snapshot,
+    uuid: randomUUID(),
+    state: "IN_PROGRESS",
+    indices: [],
+    includeGlobalState: wanted.includeGlobalState,
+    ...(wanted.includeGlobalState && { globalState: globalStateOf(parts) }),
+    ...(wanted.metadata !== undefined && { metadata: wanted.metadata }),
+    version: parts.compatVersion,
+    startMs: parts.clock.now(),
+    endMs: 0,
+  };
 }
 
 /** Begins the task; a description without one would say for ever that the snapshot is being taken. */
